@@ -1,0 +1,2104 @@
+// deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
+
+/**
+ * Finds [Agent Skills](https://agentskills.io/specification) (folders with a
+ * `SKILL.md`: YAML frontmatter, then Markdown) and serves them to any client of
+ * the [Model Context Protocol](https://modelcontextprotocol.io) over stdio.
+ *
+ * ## As a server
+ *
+ * Run as the main module it is an MCP server. It needs two permissions, and
+ * asks for no other: `--allow-read` to read skills and `--allow-env` to know
+ * the home folder and `SKILLS_DIR`.
+ *
+ * ```sh
+ * deno run --allow-read --allow-env jsr:@skill-server/skill-server
+ * ```
+ *
+ * ## As a library
+ *
+ * The scanner, the registry and the tools can be used on their own.
+ *
+ * ```ts
+ * import { SkillRegistry } from "@skill-server/skill-server";
+ *
+ * using registry = new SkillRegistry([
+ *   { path: "testdata/skills", scope: "project", recursive: false },
+ * ]);
+ * await registry.refresh();
+ *
+ * const skill = registry.find("GIT"); // names are matched without regard to case
+ * if (skill?.description !== "Review, commit and push changes with git") {
+ *   throw new Error("The skill was not found");
+ * }
+ * const { text } = registry.readFile(skill, "SKILL.md");
+ * console.log(text);
+ * ```
+ *
+ * @module
+ */
+
+import {
+  basename,
+  dirname,
+  isAbsolute,
+  join,
+  normalize,
+  relative,
+  resolve,
+} from "jsr:@std/path@^1";
+import { parse as parseYaml } from "jsr:@std/yaml@^1";
+import { z } from "npm:zod@^4";
+// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
+import {
+  CallToolRequestSchema,
+  ListToolsRequestSchema,
+} from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
+import type {
+  CallToolResult,
+  Tool,
+  ToolAnnotations,
+} from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+import type { Server } from "npm:@modelcontextprotocol/sdk@^1.32.2/server";
+
+// ---------------------------------------------------------------------------
+// Limits
+// ---------------------------------------------------------------------------
+
+/** Largest file that is read or served unless the caller says otherwise, in bytes. */
+export const DEFAULT_MAX_FILE_SIZE: number = 1024 * 1024;
+
+/** Seconds between two rescans unless the caller says otherwise. */
+export const DEFAULT_REFRESH_SECONDS = 30;
+
+/** How much may be waiting to be written to stderr, in characters. */
+const MAX_LOG_SIZE = 256 * 1024;
+
+/** Largest frontmatter, in bytes, its two `---` lines included. */
+const MAX_FRONTMATTER_SIZE = 64 * 1024;
+
+/** How many levels below a recursive root skills are searched. */
+const MAX_SEARCH_DEPTH = 6;
+
+/** How many folders are looked into below one root. */
+const MAX_SEARCHED_FOLDERS = 50_000;
+
+/** How many names the path of a file may have below its skill directory. */
+const MAX_FILE_DEPTH = 10;
+
+/** How many entries of one skill's folders are looked at to list its files. */
+const MAX_WALKED_ENTRIES = 20_000;
+
+/** How long a scan may hold the event loop at a time, in milliseconds. */
+const SCAN_SLICE_MS = 10;
+
+/**
+ * A file that changed less than this before it was read can change again
+ * without its times telling, in milliseconds. FAT keeps times to two seconds.
+ */
+const RACY_MS = 2_000;
+
+/** A burst of file system events ends when it was quiet for this long, in milliseconds. */
+const WATCH_QUIET_MS = 100;
+
+/** A burst of file system events is looked at after this long at the latest, in milliseconds. */
+const WATCH_BURST_MS = 1_000;
+
+/** How many `Deno.FsWatcher`s may pile up before they are merged into one. */
+const MAX_WATCHERS = 8;
+
+/** Up to this many skills the answer to an unknown name lists them all. */
+const MAX_LISTED_SKILLS = 100;
+
+/** How many skills it lists where there are more. */
+const NEAREST_SKILLS = 20;
+
+// ---------------------------------------------------------------------------
+// Types
+// ---------------------------------------------------------------------------
+
+/** Where a skill comes from: the project worked in, or the user's own folders. */
+export type SkillScope = "project" | "global";
+
+/** A folder that holds skill folders. */
+export interface SkillRoot {
+  /** The folder's path as configured. */
+  readonly path: string;
+  /** Which scope its skills have. Links in a project's root are held to {@linkcode ScanOptions.linkTargets}. */
+  readonly scope: SkillScope;
+  /** Whether skills are searched in its subfolders too, or directly under it only. */
+  readonly recursive: boolean;
+}
+
+/**
+ * The frontmatter of a `SKILL.md`, verbatim.
+ *
+ * @see {@link https://agentskills.io/specification#frontmatter}
+ */
+export interface SkillFrontmatter {
+  /** The skill's name. */
+  readonly name: string;
+  /** What the skill does and when to use it. */
+  readonly description: string;
+  /** Whatever else the author wrote. */
+  readonly [field: string]: unknown;
+}
+
+/** A skill that was found. */
+export interface Skill {
+  /** The name as its frontmatter writes it. */
+  readonly name: string;
+  /** The description as its frontmatter writes it. */
+  readonly description: string;
+  /** The whole frontmatter. */
+  readonly frontmatter: SkillFrontmatter;
+  /** The skill directory as configured: what to tell people. */
+  readonly directory: string;
+  /** The skill directory with all links resolved: the boundary of its files. */
+  readonly realDirectory: string;
+  /** The path of its `SKILL.md` below {@linkcode Skill.directory}. */
+  readonly file: string;
+  /** The size of its `SKILL.md` when it was scanned, in bytes. */
+  readonly size: number;
+  /** The scope of its root. */
+  readonly scope: SkillScope;
+  /** The root it was found in. */
+  readonly root: SkillRoot;
+}
+
+/** Why something that looks like a skill or a root is not served. */
+export interface SkillProblem {
+  /** The file or folder it is about. */
+  readonly file: string;
+  /** What is the matter. */
+  readonly reason: string;
+  /** How to mend it. */
+  readonly hint: string;
+  /** The line of {@linkcode SkillProblem.file} it is about, from 1. */
+  readonly line?: number;
+  /** The skill's name, where it could be read. */
+  readonly name?: string;
+}
+
+/** A skill whose name another one, found earlier, has taken. */
+export interface ShadowedSkill {
+  /** The skill that is not served. */
+  readonly skill: Skill;
+  /** The skill that is served under its name. */
+  readonly by: Skill;
+}
+
+/** What became of a root in a scan. */
+export interface SkillRootReport {
+  /** The root. */
+  readonly root: SkillRoot;
+  /** Whether it was searched, is not there, or may not be read. */
+  readonly status: "found" | "missing" | "refused";
+  /** Its path with all links resolved, if it was searched. */
+  readonly realPath?: string;
+  /** How many skills were found in it, shadowed ones included. */
+  readonly skills: number;
+}
+
+/** What a scan found: a snapshot that never changes. */
+export interface SkillCatalog {
+  /** The skills by {@linkcode skillKey}, in the order of their keys. */
+  readonly skills: ReadonlyMap<string, Skill>;
+  /** What was skipped and why. */
+  readonly problems: readonly SkillProblem[];
+  /** Skills that another one of the same name hides. */
+  readonly shadowed: readonly ShadowedSkill[];
+  /** The roots in their order. */
+  readonly roots: readonly SkillRootReport[];
+  /** Counts the snapshots of one chain of scans. The same number means the same content. */
+  readonly revision: number;
+}
+
+/** How files are reached. */
+export interface FileAccessOptions {
+  /** Largest file that is read, in bytes. Default: {@linkcode DEFAULT_MAX_FILE_SIZE}. */
+  readonly maxFileSize?: number;
+  /** Folders that count as inside every skill that links to them. */
+  readonly trustLinks?: readonly string[];
+}
+
+/** Options of {@linkcode scanSkillRoots}. */
+export interface ScanOptions extends FileAccessOptions {
+  /**
+   * Folders that links in a root of scope "project" may lead into, beside
+   * {@linkcode FileAccessOptions.trustLinks} and the roots of scope "global",
+   * so that a cloned repository cannot publish folders of its user.
+   * Default: the working directory.
+   */
+  readonly linkTargets?: readonly string[];
+}
+
+/** A file of a skill. */
+export interface SkillFile {
+  /** Its path in the skill directory, with `/` between names. */
+  readonly path: string;
+  /** Its size in bytes. */
+  readonly size: number;
+  /** Changes whenever the file does: made of its device, inode, size and times. */
+  readonly version: string;
+}
+
+/** A file of a skill, read. */
+export interface SkillFileContent extends SkillFile {
+  /** The file's bytes. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The bytes as UTF-8, to the letter, or `undefined` where they are not UTF-8. */
+  readonly text: string | undefined;
+}
+
+/** What a refresh changed that a client can see. */
+export interface SkillChange {
+  /** The catalog as it is now. */
+  readonly catalog: SkillCatalog;
+  /** The catalog as it was. */
+  readonly previous: SkillCatalog;
+  /** The keys of the skills that are new, gone, or have another `SKILL.md` than before. */
+  readonly keys: ReadonlySet<string>;
+}
+
+/** `SKILL.md` cannot be understood. */
+export class SkillSyntaxError extends SyntaxError {
+  /** What is the matter. */
+  readonly reason: string;
+  /** The line it is about, from 1. */
+  readonly line: number;
+  /** How to mend it. */
+  readonly hint: string;
+
+  /** Makes an error that tells the reason, the line, and how to mend it. */
+  constructor(reason: string, line: number, hint: string) {
+    super(`Cannot parse SKILL.md: ${reason} (line ${line}); ${hint}`);
+    this.name = "SkillSyntaxError";
+    this.reason = reason;
+    this.line = line;
+    this.hint = hint;
+  }
+}
+
+/** A file of a skill cannot be had. */
+export class SkillFileError extends Error {
+  /** What is the matter. */
+  readonly reason: string;
+  /** How to mend it. */
+  readonly hint: string;
+  /** Makes an error that tells the file, the reason, and how to mend it. */
+  constructor(path: string, fault: { reason: string; hint: string }) {
+    super(`Cannot read ${quote(path)}: ${fault.reason}; ${fault.hint}`);
+    this.name = "SkillFileError";
+    this.reason = fault.reason;
+    this.hint = fault.hint;
+  }
+}
+
+// ---------------------------------------------------------------------------
+// Text
+// ---------------------------------------------------------------------------
+
+/** Lines on their way to stderr, and how many characters they have. */
+let logging: Promise<void> = Promise.resolve();
+let loggingSize = 0;
+
+/**
+ * Writes a line for people to stderr. Stdout belongs to the protocol.
+ *
+ * It does not wait: a client that never reads its server's stderr must not
+ * stop it. What piles up past 256 KiB is dropped.
+ *
+ * @param line The line, with no line break at its end.
+ */
+export function log(line: string): void {
+  const text = `skill-server: ${oneLine(line)}\n`;
+  if (loggingSize + text.length > MAX_LOG_SIZE) return;
+  loggingSize += text.length;
+  logging = logging.then(() => writeToStderr(text)).then(() => {
+    loggingSize -= text.length;
+  });
+}
+
+/** Fulfilled when all lines logged so far are written. */
+export function logged(): Promise<void> {
+  return logging;
+}
+
+async function writeToStderr(text: string): Promise<void> {
+  try {
+    const writer = Deno.stderr.writable.getWriter();
+    try {
+      await writer.write(new TextEncoder().encode(text));
+    } finally {
+      writer.releaseLock();
+    }
+  } catch {
+    // Nobody is left to read it, which is no reason to stop serving.
+  }
+}
+
+/** Puts a value in quotes, with what a terminal would act on escaped. */
+export function quote(value: string): string {
+  const escaped = value.toWellFormed().replace(
+    // deno-lint-ignore no-control-regex -- control characters are what is looked for
+    /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g,
+    (character) =>
+      `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+  return `"${escaped}"`;
+}
+
+/** Joins the lines of a text and drops its control characters. */
+export function oneLine(text: string): string {
+  return withoutControls(text.replace(/\s+/g, " ")).trim();
+}
+
+/** Drops control characters, but for the tab and the line feed. */
+function withoutControls(text: string): string {
+  return text.toWellFormed().replace(
+    // deno-lint-ignore no-control-regex -- control characters are what is looked for
+    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
+    "",
+  );
+}
+
+/** Escapes a text for XML, so that it cannot end the element it stands in. */
+function escapeXml(text: string): string {
+  return withoutControls(text)
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;");
+}
+
+/** Orders texts by their UTF-16 code units: the same everywhere, in any locale. */
+function byCodeUnits(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+// ---------------------------------------------------------------------------
+// Frontmatter
+// ---------------------------------------------------------------------------
+
+/**
+ * Reads the frontmatter of a `SKILL.md`: after an optional byte order mark the
+ * first line is `---`, a later line `---` closes it (blanks may follow, CRLF is
+ * fine), and between them stands a YAML mapping whose `name` and `description`
+ * are texts with something in them. Dates stay texts (YAML's core schema).
+ *
+ * ```ts
+ * import { parseSkillMd } from "@skill-server/skill-server";
+ *
+ * const { name } = parseSkillMd("---\nname: pdf\ndescription: Fill forms\n---\n");
+ * if (name !== "pdf") throw new Error(name);
+ * ```
+ *
+ * @see {@link https://agentskills.io/specification#skill-md-format}
+ *
+ * @param text The text of a `SKILL.md`.
+ * @returns The frontmatter, verbatim.
+ * @throws {SkillSyntaxError} If there is no such frontmatter, or it is larger than 64 KiB.
+ */
+export function parseSkillMd(text: string): SkillFrontmatter {
+  const yaml = frontmatterOf(text);
+  const value = parseMapping(yaml);
+  for (const field of ["name", "description"]) {
+    requireText(value, { field, yaml });
+  }
+  return value as SkillFrontmatter;
+}
+
+/** Returns the YAML between the two `---` lines. */
+function frontmatterOf(text: string): string {
+  const start = text.startsWith("\ufeff") ? 1 : 0;
+  const opening = lineEnd(text, start);
+  if (!isFence(text.slice(start, opening))) {
+    throw new SkillSyntaxError(
+      "there is no frontmatter",
+      1,
+      'make "---" the first line, then name: and description:, then "---" again',
+    );
+  }
+  let line = opening + 1;
+  while (line < text.length && line <= MAX_FRONTMATTER_SIZE) {
+    const end = lineEnd(text, line);
+    if (isFence(text.slice(line, end)) && !isTooLarge(text, end)) {
+      return text.slice(opening + 1, line);
+    }
+    line = end + 1;
+  }
+  if (isTooLarge(text, text.length)) {
+    throw new SkillSyntaxError(
+      "the frontmatter does not end within 64 KiB",
+      1,
+      'close it with a line "---", and move what is long into the body',
+    );
+  }
+  throw new SkillSyntaxError(
+    "the frontmatter does not end",
+    1,
+    'close it with a line "---" before the Markdown begins',
+  );
+}
+
+/** Whether the first `end` characters are more bytes than a frontmatter may have. */
+function isTooLarge(text: string, end: number): boolean {
+  if (end * 3 <= MAX_FRONTMATTER_SIZE) return false;
+  return new TextEncoder().encode(text.slice(0, end)).length >
+    MAX_FRONTMATTER_SIZE;
+}
+
+/** Returns where the line that begins at `start` ends. */
+function lineEnd(text: string, start: number): number {
+  const end = text.indexOf("\n", start);
+  return end === -1 ? text.length : end;
+}
+
+function isFence(line: string): boolean {
+  return /^---[ \t]*\r?$/.test(line);
+}
+
+function parseMapping(yaml: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = parseYaml(yaml, { schema: "core" });
+  } catch (error) {
+    throw yamlFault(error as Error, yaml);
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new SkillSyntaxError(
+      "the frontmatter is not a YAML mapping",
+      2,
+      'write it as "name: …" and "description: …", a line each',
+    );
+  }
+  return value as Record<string, unknown>;
+}
+
+/** Turns what the YAML parser throws into an error that says how to mend it. */
+function yamlFault(error: Error, yaml: string): SkillSyntaxError {
+  if (error instanceof RangeError) {
+    return new SkillSyntaxError(
+      "the YAML is nested too deeply",
+      2,
+      "write it flat",
+    );
+  }
+  const place = /^(.*?) at line (\d+), column \d+/s.exec(error.message);
+  const line = Number(place?.[2] ?? 1);
+  const reason = oneLine(place?.[1] ?? error.message.split("\n")[0]!);
+  return new SkillSyntaxError(
+    `the YAML is malformed: ${reason}`,
+    line + 1,
+    yamlHint(yaml.split("\n")[line - 1] ?? ""),
+  );
+}
+
+function yamlHint(line: string): string {
+  if (/^\s*\t/.test(line)) return "indent with spaces, not with tabs";
+  if (/^\s*[\w-]+:\s+[^"'|>\s].*(:\s|\s#|:$)/.test(line)) {
+    return 'put the value in double quotes, since it holds ": " or " #"';
+  }
+  if (/^\s*[\w-]+:\s+[@`%&*!{}[\]>|-]/.test(line)) {
+    return "put the value in double quotes, since its first character means something in YAML";
+  }
+  return "check this line and the one before: quotes, colons, indentation";
+}
+
+function requireText(
+  frontmatter: Record<string, unknown>,
+  { field, yaml }: { field: string; yaml: string },
+): void {
+  const value = frontmatter[field];
+  if (typeof value === "string" && value.trim() !== "") return;
+  const isThere = Object.hasOwn(frontmatter, field);
+  const lines = yaml.split("\n");
+  const line = 2 +
+    lines.findIndex((line) => line.replace(/^["']/, "").startsWith(field));
+  if (!isThere) {
+    throw new SkillSyntaxError(
+      `the field ${quote(field)} is missing`,
+      1,
+      `add a line "${field}: …" to the frontmatter`,
+    );
+  }
+  const empty = value === null || value === undefined || value === "" ||
+    typeof value === "string";
+  throw new SkillSyntaxError(
+    empty
+      ? `the field ${quote(field)} is empty`
+      : `the field ${quote(field)} is not a text`,
+    Math.max(line, 2),
+    empty ? `write something after "${field}:"` : "put its value in quotes",
+  );
+}
+
+/**
+ * The form of a name under which skills are found: trimmed, in Unicode's
+ * normal form C, in lower case.
+ */
+export function skillKey(name: string): string {
+  return name.trim().normalize("NFC").toLowerCase().normalize("NFC");
+}
+
+// ---------------------------------------------------------------------------
+// Roots
+// ---------------------------------------------------------------------------
+
+/** Options of {@linkcode resolveSkillRoots}. */
+export interface SkillRootOptions {
+  /** The working directory, or `undefined` where there is none. */
+  readonly workingDirectory?: string;
+  /** The home folder, or `undefined` where it is not known. */
+  readonly homeDirectory?: string;
+  /** Folders that replace the default roots: each itself, its `.claude/skills`, its `skills`. */
+  readonly directories?: readonly string[];
+  /** Folders that are searched recursively, after all others. */
+  readonly recursiveDirectories?: readonly string[];
+  /** Whether `./.agents/skills` and `~/.agents/skills` are searched as well. */
+  readonly agents?: boolean;
+}
+
+/**
+ * Lists the roots in the order in which they are searched. The default roots
+ * are `./.agent/skills`, `~/.agent/skills`, `./.claude/skills` and
+ * `~/.claude/skills`. Those that need a folder which is not known are left out.
+ *
+ * @param options Which folders there are and which are asked for.
+ * @returns The roots, each path absolute, each once.
+ */
+export function resolveSkillRoots(options: SkillRootOptions): SkillRoot[] {
+  const { directories = [], recursiveDirectories = [] } = options;
+  const roots = directories.length > 0
+    ? directories.flatMap((directory) => configuredRoots(directory, options))
+    : [
+      ...wellKnownRoots(".agent", options),
+      ...wellKnownRoots(".claude", options),
+    ];
+  if (options.agents) roots.push(...wellKnownRoots(".agents", options));
+  for (const directory of recursiveDirectories) {
+    roots.push(configuredRoot(directory, { ...options, recursive: true }));
+  }
+  const paths = roots.map((root) => root.path);
+  return roots.filter((root, index) => paths.indexOf(root.path) === index);
+}
+
+/** Returns the roots that every agent knows: a folder's `skills` in the project and at home. */
+function wellKnownRoots(
+  folder: string,
+  options: SkillRootOptions,
+): SkillRoot[] {
+  const places = [
+    [options.workingDirectory, "project"],
+    [options.homeDirectory, "global"],
+  ] as const;
+  return places.flatMap(([place, scope]) =>
+    place === undefined
+      ? []
+      : [{ path: join(place, folder, "skills"), scope, recursive: false }]
+  );
+}
+
+/** Returns the roots that one folder given by the user stands for. */
+function configuredRoots(
+  directory: string,
+  options: SkillRootOptions,
+): SkillRoot[] {
+  return ["", join(".claude", "skills"), "skills"].map((folder) =>
+    configuredRoot(join(directory, folder), { ...options, recursive: false })
+  );
+}
+
+function configuredRoot(
+  directory: string,
+  options: SkillRootOptions & { recursive: boolean },
+): SkillRoot {
+  const { workingDirectory: project, recursive } = options;
+  const path = resolveFolder(directory, options);
+  const inProject = project !== undefined && isWithin(path, project);
+  return { path, scope: inProject ? "project" : "global", recursive };
+}
+
+/**
+ * Makes the path of a folder absolute, as a shell would: from the working
+ * directory, or from home where it begins with `~`.
+ *
+ * @throws {Error} If that folder is not known.
+ */
+export function resolveFolder(
+  folder: string,
+  { workingDirectory, homeDirectory }: SkillRootOptions,
+): string {
+  const isAtHome = /^~(?=$|[\\/])/.test(folder);
+  const base = isAtHome ? homeDirectory : workingDirectory;
+  if (base === undefined && !isAbsolute(folder)) {
+    throw new Error(
+      `Cannot find the folder ${quote(folder)}: the ${
+        isAtHome ? "home folder" : "working directory"
+      } is not known; give its whole path`,
+    );
+  }
+  const path = isAtHome ? join(".", folder.slice(1)) : folder;
+  return base === undefined ? normalize(folder) : resolve(base, path);
+}
+
+/** Whether a path is a folder or lies in it, by their letters. */
+function isWithin(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return !isAbsolute(way) && !/^\.\.(?:[\\/]|$)/.test(way);
+}
+
+// ---------------------------------------------------------------------------
+// Scanner
+// ---------------------------------------------------------------------------
+
+/** What is known of a `SKILL.md` from one scan to the next. */
+interface ReadSkill {
+  readonly version: string;
+  /** The text it was read from, kept while its version may not tell a change. */
+  readonly racyText: string | undefined;
+  readonly outcome: Skill | SkillProblem;
+}
+
+/** What the scan of a catalog leaves to those who come after it. */
+interface ScanTrace {
+  /** The files it read, by their paths. */
+  readonly read: ReadonlyMap<string, ReadSkill>;
+  /** Real paths of the folders it looked into. */
+  readonly folders: ReadonlySet<string>;
+}
+
+const scanTraces = new WeakMap<SkillCatalog, ScanTrace>();
+
+/** A scan under way. */
+interface Scan {
+  readonly maxFileSize: number;
+  readonly trustLinks: readonly string[];
+  /** Real paths that the links of a project may lead into. */
+  readonly linkTargets: readonly string[];
+  readonly known: ReadonlyMap<string, ReadSkill>;
+  readonly read: Map<string, ReadSkill>;
+  readonly folders: Set<string>;
+  readonly found: Map<string, Skill>;
+  /** Real paths of the skill directories found. */
+  readonly directories: Set<string>;
+  readonly shadowed: ShadowedSkill[];
+  readonly problems: SkillProblem[];
+  sliceEnd: number;
+}
+
+/** A folder that may be a skill, or hold some. */
+interface SearchedFolder {
+  readonly path: string;
+  readonly realPath: string;
+  readonly depth: number;
+  readonly root: SkillRoot;
+}
+
+/**
+ * Searches the roots for skills.
+ *
+ * The outcome depends on nothing but the folders: roots are searched in their
+ * order, names in the order of their code units, and the first skill of a name
+ * is the one that counts. Whatever is not right is told in
+ * {@linkcode SkillCatalog.problems}; nothing is thrown, nothing harms another
+ * skill. Files that are as they were in the scan of `previous` are not read
+ * again.
+ *
+ * @param roots The roots in their order.
+ * @param previous The catalog of the scan before, if there was one.
+ * @param options Limits, and where links may lead.
+ * @returns The new catalog, or `previous` itself if nothing is different.
+ */
+export async function scanSkillRoots(
+  roots: readonly SkillRoot[],
+  previous?: SkillCatalog,
+  options: ScanOptions = {},
+): Promise<SkillCatalog> {
+  const scan = beginScan(roots, previous, options);
+  const reports: SkillRootReport[] = [];
+  for (const root of roots) {
+    const count = scan.found.size + scan.shadowed.length;
+    const entered = enterRoot(root, scan);
+    const { realPath } = entered;
+    if (realPath !== undefined) {
+      await searchRoot({ path: root.path, realPath, depth: 0, root }, scan);
+    }
+    const skills = scan.found.size + scan.shadowed.length - count;
+    reports.push({ root, ...entered, skills });
+  }
+  return endScan(scan, reports, previous);
+}
+
+function beginScan(
+  roots: readonly SkillRoot[],
+  previous: SkillCatalog | undefined,
+  options: ScanOptions,
+): Scan {
+  const trustLinks = realPaths(options.trustLinks ?? []);
+  const global = roots.filter((root) => root.scope === "global");
+  return {
+    maxFileSize: options.maxFileSize ?? DEFAULT_MAX_FILE_SIZE,
+    trustLinks,
+    linkTargets: [
+      ...realPaths(options.linkTargets ?? [resolve(".")]),
+      ...realPaths(global.map((root) => root.path)),
+      ...trustLinks,
+    ],
+    known: (previous && scanTraces.get(previous)?.read) ?? new Map(),
+    read: new Map(),
+    folders: new Set(),
+    found: new Map(),
+    directories: new Set(),
+    shadowed: [],
+    problems: [],
+    sliceEnd: performance.now() + SCAN_SLICE_MS,
+  };
+}
+
+/** Returns the real paths of those folders that are there and may be read. */
+function realPaths(paths: readonly string[]): string[] {
+  return paths.flatMap((path) => {
+    try {
+      return [Deno.realPathSync(path)];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function endScan(
+  scan: Scan,
+  roots: SkillRootReport[],
+  previous: SkillCatalog | undefined,
+): SkillCatalog {
+  const skills = new Map(
+    [...scan.found].sort(([a], [b]) => byCodeUnits(a, b)),
+  );
+  const { problems, shadowed } = scan;
+  const revision = (previous?.revision ?? 0) + 1;
+  const catalog = { skills, problems, shadowed, roots, revision };
+  const isSame = previous !== undefined && isSameCatalog(catalog, previous);
+  const current = isSame ? previous : catalog;
+  scanTraces.set(current, { read: scan.read, folders: scan.folders });
+  return current;
+}
+
+function isSameCatalog(a: SkillCatalog, b: SkillCatalog): boolean {
+  const told = ({ problems, roots }: SkillCatalog) =>
+    JSON.stringify([problems, roots]);
+  return a.skills.size === b.skills.size &&
+    [...a.skills].every(([key, skill]) => b.skills.get(key) === skill) &&
+    a.shadowed.length === b.shadowed.length &&
+    a.shadowed.every(({ skill, by }, index) =>
+      b.shadowed[index]!.skill === skill && b.shadowed[index]!.by === by
+    ) &&
+    told(a) === told(b);
+}
+
+/** Lets other work run, if the scan has held the event loop for long enough. */
+async function yieldToOthers(scan: Scan): Promise<void> {
+  if (performance.now() < scan.sliceEnd) return;
+  await new Promise((resolve) => setTimeout(resolve));
+  scan.sliceEnd = performance.now() + SCAN_SLICE_MS;
+}
+
+/** Finds out whether a root is there and may be searched. */
+function enterRoot(
+  root: SkillRoot,
+  scan: Scan,
+): Pick<SkillRootReport, "status" | "realPath"> {
+  try {
+    const realPath = Deno.realPathSync(root.path);
+    if (root.scope === "project" && !isInside(realPath, scan.linkTargets)) {
+      scan.problems.push({ file: root.path, ...LINK_OUT_OF_PROJECT });
+      return { status: "refused" };
+    }
+    if (!root.recursive && isThere(join(root.path, "SKILL.md"))) {
+      scan.problems.push({ file: root.path, ...ROOT_IS_A_SKILL });
+    }
+    return { status: "found", realPath };
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return { status: "missing" };
+    scan.problems.push({ file: root.path, ...faultOf(error) });
+    return { status: "refused" };
+  }
+}
+
+/** Searches one root, breadth first. */
+async function searchRoot(top: SearchedFolder, scan: Scan): Promise<void> {
+  const { path, root } = top;
+  if (root.recursive && takeSkill(top, scan)) return;
+  const queue = [top];
+  const visited = new Set([top.realPath]);
+  scan.folders.add(top.realPath);
+  for (const folder of queue) {
+    for (const child of subfolders(folder, scan)) {
+      await yieldToOthers(scan);
+      if (visited.has(child.realPath)) continue;
+      visited.add(child.realPath);
+      scan.folders.add(child.realPath);
+      if (takeSkill(child, scan)) continue;
+      if (root.recursive && child.depth < MAX_SEARCH_DEPTH) queue.push(child);
+    }
+    if (visited.size > MAX_SEARCHED_FOLDERS) {
+      scan.problems.push({ file: path, ...TOO_MANY_FOLDERS });
+      return;
+    }
+  }
+}
+
+/** Lists the folders in a folder that are searched, links to folders included. */
+function* subfolders(
+  folder: SearchedFolder,
+  scan: Scan,
+): Generator<SearchedFolder> {
+  const { root } = folder;
+  const depth = folder.depth + 1;
+  for (const { name, isDirectory, isSymlink } of sortedEntries(folder, scan)) {
+    if (root.recursive && !isSearched(name)) continue;
+    const path = join(folder.path, name);
+    if (isDirectory) {
+      yield { path, realPath: join(folder.realPath, name), depth, root };
+    } else if (isSymlink) {
+      const realPath = followFolderLink(path, root, scan);
+      if (realPath !== undefined) yield { path, realPath, depth, root };
+    }
+  }
+}
+
+function sortedEntries(folder: SearchedFolder, scan: Scan): Deno.DirEntry[] {
+  try {
+    return readFolder(folder.path);
+  } catch (error) {
+    scan.problems.push({ file: folder.path, ...faultOf(error) });
+    return [];
+  }
+}
+
+/** Whether a recursive search goes into a folder of this name. */
+function isSearched(name: string): boolean {
+  return name.startsWith(".")
+    ? [".claude", ".agent", ".agents"].includes(name)
+    : name !== "node_modules";
+}
+
+/** Returns where a link leads, if that is a folder that skills may be in. */
+function followFolderLink(
+  path: string,
+  root: SkillRoot,
+  scan: Scan,
+): string | undefined {
+  try {
+    const realPath = Deno.realPathSync(path);
+    if (root.scope === "global" || isInside(realPath, scan.linkTargets)) {
+      return Deno.statSync(path).isDirectory ? realPath : undefined;
+    }
+    scan.problems.push({ file: path, ...LINK_OUT_OF_PROJECT });
+  } catch (error) {
+    scan.problems.push({ file: path, ...faultOf(error) });
+  }
+}
+
+/** Takes the skill in a folder into the scan, and tells whether there is one. */
+function takeSkill(folder: SearchedFolder, scan: Scan): boolean {
+  const outcome = readSkill(folder, scan);
+  if (outcome === undefined) return false;
+  if ("reason" in outcome) {
+    scan.problems.push(outcome);
+    return true;
+  }
+  if (scan.directories.has(outcome.realDirectory)) return true;
+  scan.directories.add(outcome.realDirectory);
+  const key = skillKey(outcome.name);
+  const by = scan.found.get(key);
+  if (by === undefined) scan.found.set(key, outcome);
+  else scan.shadowed.push({ skill: outcome, by });
+  return true;
+}
+
+/** Returns the skill in a folder, why it is not served, or `undefined` if there is none. */
+function readSkill(
+  folder: SearchedFolder,
+  scan: Scan,
+): Skill | SkillProblem | undefined {
+  let file = folder.path;
+  try {
+    const name = SKILL_FILE_NAMES.find((name) => {
+      file = join(folder.path, name);
+      return isThere(file);
+    });
+    if (name === undefined) return undefined;
+    const realPath = confine(file, [folder.realPath, ...scan.trustLinks]);
+    scan.folders.add(dirname(realPath));
+    const version = fileVersion(statRegular(file));
+    const known = scan.known.get(file);
+    if (
+      known?.version === version && known.racyText === undefined &&
+      isOf(folder, known)
+    ) {
+      scan.read.set(file, known);
+      return known.outcome;
+    }
+    return readSkillMd({ file, realPath, folder, known }, scan);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotADirectory) return undefined;
+    return { file, ...faultOf(error) };
+  }
+}
+
+/** The names that the file of a skill may have, the proper one first. */
+const SKILL_FILE_NAMES = ["SKILL.md", "skill.md"];
+
+/** Whether what is known of a file was read in the same folder, reached the same way. */
+function isOf(folder: SearchedFolder, { outcome }: ReadSkill): boolean {
+  return "reason" in outcome ||
+    outcome.root === folder.root && outcome.realDirectory === folder.realPath;
+}
+
+function readSkillMd(
+  { file, realPath, folder, known }: {
+    file: string;
+    realPath: string;
+    folder: SearchedFolder;
+    known: ReadSkill | undefined;
+  },
+  scan: Scan,
+): Skill | SkillProblem {
+  const { bytes, info } = readConfined(file, {
+    realPath,
+    maxFileSize: scan.maxFileSize,
+    head: MAX_FRONTMATTER_SIZE + 1,
+  });
+  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+  const version = fileVersion(info);
+  const isKnown = known?.version === version && known.racyText === text &&
+    isOf(folder, known);
+  const outcome = isKnown
+    ? known.outcome
+    : understand(text, { file, size: info.size, folder });
+  const racyText = isRacy(info) ? text : undefined;
+  scan.read.set(file, { version, racyText, outcome });
+  return outcome;
+}
+
+function understand(
+  text: string,
+  { file, size, folder }: {
+    file: string;
+    size: number;
+    folder: SearchedFolder;
+  },
+): Skill | SkillProblem {
+  try {
+    const frontmatter = parseSkillMd(text);
+    return {
+      name: frontmatter.name,
+      description: frontmatter.description,
+      frontmatter,
+      directory: folder.path,
+      realDirectory: folder.realPath,
+      file,
+      size,
+      scope: folder.root.scope,
+      root: folder.root,
+    };
+  } catch (error) {
+    if (!(error instanceof SkillSyntaxError)) throw error;
+    const { reason, line, hint } = error;
+    const name = /^name:[ \t]*["']?(.*?)["']?[ \t]*\r?$/m.exec(text)?.[1];
+    return { file, reason, hint, line, ...(name && { name }) };
+  }
+}
+
+// ---------------------------------------------------------------------------
+// File access
+// ---------------------------------------------------------------------------
+
+/** What is the matter with a file or folder, and how to mend it. */
+interface Fault {
+  readonly reason: string;
+  readonly hint: string;
+}
+
+/** A file that is not there, or lies outside its skill: the answer is the same. */
+const NOT_THERE: Fault = {
+  reason: "there is no such file in the skill",
+  hint: "name a file of the skill by its path from the skill's folder",
+};
+
+const LINK_OUT_OF_SKILL: Fault = {
+  reason: "it is a link that leads outside its skill",
+  hint:
+    "put the file itself there, or, if you trust the folder DIR that it leads into, start with --trust-links DIR",
+};
+
+const LINK_OUT_OF_PROJECT: Fault = {
+  reason: "it is a link that leads outside the project",
+  hint:
+    "put the folder itself there, or, if you trust the folder DIR that it leads into, start with --trust-links DIR",
+};
+
+const LINK_TO_NOTHING: Fault = {
+  reason: "it is a link that leads nowhere",
+  hint: "make the link anew or remove it",
+};
+
+const IS_A_FOLDER: Fault = {
+  reason: "it is a folder",
+  hint: "a file is wanted here",
+};
+
+const NOT_A_FILE: Fault = {
+  reason: "it is not a regular file",
+  hint: "put a regular file in its place",
+};
+
+const CHANGED_MEANWHILE: Fault = {
+  reason: "it was replaced while it was being read",
+  hint: "try again",
+};
+
+const ROOT_IS_A_SKILL: Fault = {
+  reason: "it is a skill itself, where a folder of skills was expected",
+  hint: "name the folder that it lies in, or use --skill-dir",
+};
+
+const TOO_MANY_FOLDERS: Fault = {
+  reason: `it has more than ${MAX_SEARCHED_FOLDERS} folders`,
+  hint: "name a folder nearer to the skills",
+};
+
+/** Says what an error of the file system means and what to do about it. */
+function faultOf(error: unknown): Fault {
+  if (error instanceof SkillFileError) return error;
+  if (error instanceof Deno.errors.NotFound) return LINK_TO_NOTHING;
+  if (error instanceof Deno.errors.NotCapable) {
+    return {
+      reason: "Deno was not allowed to read it",
+      hint: "add it to the folders of --allow-read",
+    };
+  }
+  if (error instanceof Deno.errors.PermissionDenied) {
+    return {
+      reason: "the system does not let it be read",
+      hint: "give yourself the right to read it, or remove it",
+    };
+  }
+  if (error instanceof Deno.errors.FilesystemLoop) {
+    return {
+      reason: "it is a link that leads back to itself",
+      hint: LINK_TO_NOTHING.hint,
+    };
+  }
+  return {
+    reason: `the system refuses it (${oneLine((error as Error).message)})`,
+    hint: "put a readable file or folder in its place",
+  };
+}
+
+function tooLarge(size: number, maxFileSize: number): Fault {
+  return {
+    reason: `it has ${size} bytes, more than the ${maxFileSize} allowed`,
+    hint: "make it smaller, or raise --max-file-size",
+  };
+}
+
+/** Whether there is anything under a path, be it a link that leads nowhere. */
+function isThere(path: string): boolean {
+  try {
+    Deno.lstatSync(path);
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
+
+/** Lists a folder in the order of the names' code units. */
+function readFolder(path: string): Deno.DirEntry[] {
+  return [...Deno.readDirSync(path)].sort((a, b) =>
+    byCodeUnits(a.name, b.name)
+  );
+}
+
+/** Whether a real path is one of the folders or lies in one. */
+function isInside(realPath: string, folders: readonly string[]): boolean {
+  return folders.some((folder) => isWithin(realPath, folder));
+}
+
+/** Returns the real path of a file that must lie in one of the `boundaries`. */
+function confine(path: string, boundaries: readonly string[]): string {
+  const realPath = Deno.realPathSync(path);
+  if (!isInside(realPath, boundaries)) {
+    throw new SkillFileError(path, LINK_OUT_OF_SKILL);
+  }
+  return realPath;
+}
+
+/** Stats a file before it is opened: to open a FIFO or a device could hang. */
+function statRegular(path: string): Deno.FileInfo {
+  const info = Deno.statSync(path);
+  if (info.isDirectory) throw new SkillFileError(path, IS_A_FOLDER);
+  if (!info.isFile) throw new SkillFileError(path, NOT_A_FILE);
+  return info;
+}
+
+/**
+ * Reads a file whose path was found to lead to `realPath`. Links are followed
+ * anew by each call of the system, so a file may be swapped between the check
+ * and its use: hence one handle is opened, and what it opened must still be
+ * what lies under the checked path.
+ */
+function readConfined(
+  path: string,
+  { realPath, maxFileSize, head }: {
+    realPath: string;
+    maxFileSize: number;
+    /** How many bytes are wanted from the file's beginning. Default: all. */
+    head?: number;
+  },
+): { bytes: Uint8Array<ArrayBuffer>; info: Deno.FileInfo } {
+  const { size } = statRegular(path);
+  if (size > maxFileSize) {
+    throw new SkillFileError(path, tooLarge(size, maxFileSize));
+  }
+  using file = Deno.openSync(path);
+  const info = file.statSync();
+  const now = Deno.statSync(path);
+  if (
+    Deno.realPathSync(path) !== realPath || !info.isFile ||
+    now.ino !== info.ino || now.dev !== info.dev
+  ) {
+    throw new SkillFileError(path, CHANGED_MEANWHILE);
+  }
+  const bytes = readUpTo(file, Math.min(head ?? Infinity, maxFileSize + 1));
+  if (bytes.length > maxFileSize) {
+    throw new SkillFileError(path, tooLarge(bytes.length, maxFileSize));
+  }
+  return { bytes, info };
+}
+
+/** Reads a file to its end, or to `limit` bytes if it has more. */
+function readUpTo(file: Deno.FsFile, limit: number): Uint8Array<ArrayBuffer> {
+  let buffer = new Uint8Array(Math.min(file.statSync().size + 1, limit));
+  let length = 0;
+  for (;;) {
+    const read = file.readSync(buffer.subarray(length));
+    length += read ?? 0;
+    if (read === null || length === limit) return buffer.subarray(0, length);
+    if (length === buffer.length) {
+      const larger = new Uint8Array(Math.min(buffer.length * 2, limit));
+      larger.set(buffer);
+      buffer = larger;
+    }
+  }
+}
+
+/** Returns a text that differs whenever the file does. */
+function fileVersion({ dev, ino, size, mtime, ctime }: Deno.FileInfo): string {
+  return [dev, ino, size, mtime?.getTime(), ctime?.getTime()].join(":");
+}
+
+/** Whether a file changed so lately that it may change again unnoticed. */
+function isRacy({ mtime, ctime }: Deno.FileInfo): boolean {
+  const changed = Math.max(mtime?.getTime() ?? 0, ctime?.getTime() ?? 0);
+  return Date.now() - changed < RACY_MS;
+}
+
+/** Whether a file or folder of this name is part of a skill. */
+function isVisible(name: string): boolean {
+  return !name.startsWith(".") && name !== "node_modules" &&
+    name !== "__pycache__";
+}
+
+/** A place in a skill directory, and the folders on the way to it. */
+interface Place {
+  readonly path: string;
+  readonly realPath: string;
+  /** Real paths of the folders that it lies in, and its own. */
+  readonly way: readonly string[];
+}
+
+/** What a walk through a skill needs to know. */
+interface Walk {
+  readonly skill: Skill;
+  readonly boundaries: readonly string[];
+  readonly maxFileSize: number;
+  /** How many entries of folders were looked at. */
+  entries: number;
+}
+
+function beginWalk(skill: Skill, options: FileAccessOptions): Walk {
+  return {
+    skill,
+    boundaries: [skill.realDirectory, ...realPaths(options.trustLinks ?? [])],
+    maxFileSize: options.maxFileSize ?? DEFAULT_MAX_FILE_SIZE,
+    entries: 0,
+  };
+}
+
+function topOf({ skill }: Walk): Place {
+  const { directory, realDirectory } = skill;
+  return { path: directory, realPath: realDirectory, way: [realDirectory] };
+}
+
+/**
+ * Goes from a folder of a skill to what `name` is in it: the one rule for what
+ * belongs to a skill. Hidden names do not, nor does what a link leads to
+ * outside the skill, to something hidden in it, or back to where it came from.
+ *
+ * @throws {Deno.errors.NotFound} If it does not belong to the skill.
+ */
+function step(
+  place: Place,
+  { name, isLink }: { name: string; isLink: boolean },
+  { skill, boundaries }: Walk,
+): Place {
+  const { way } = place;
+  const path = join(place.path, name);
+  if (!isVisible(name)) throw new Deno.errors.NotFound(path);
+  const realPath = isLink
+    ? Deno.realPathSync(path)
+    : join(place.realPath, name);
+  if (
+    isLink && (way.includes(realPath) || !isOwn(realPath, skill, boundaries))
+  ) {
+    throw new Deno.errors.NotFound(path);
+  }
+  return { path, realPath, way: [...way, realPath] };
+}
+
+function isOwn(
+  realPath: string,
+  { realDirectory }: Skill,
+  boundaries: readonly string[],
+): boolean {
+  return isWithin(realPath, realDirectory)
+    ? relative(realDirectory, realPath).split(/[\\/]/).every(isVisible)
+    : isInside(realPath, boundaries);
+}
+
+/** Returns the names a path consists of, or `undefined` if it leads out of the skill. */
+function namesOf(path: string): string[] | undefined {
+  const names: string[] = [];
+  const separator = Deno.build.os === "windows" ? /[\\/]/ : "/";
+  const parts = path.split(separator);
+  if (parts.length > 1 && parts[0] === "") return undefined;
+  for (const part of parts) {
+    if (part === "..") {
+      if (names.pop() === undefined) return undefined;
+    } else if (part !== "." && part !== "") {
+      names.push(part);
+    }
+  }
+  return names.length > MAX_FILE_DEPTH ? undefined : names;
+}
+
+/**
+ * Returns where a file or folder of a skill lies in the file system, if it
+ * belongs to the skill: names that begin with a dot, `node_modules` and
+ * `__pycache__` do not, nor does anything whose real path leaves the skill's
+ * real directory.
+ *
+ * @param skill The skill.
+ * @param path The path from the skill directory, with `/` between names; empty for the directory itself.
+ * @param options What counts as inside.
+ * @returns The path as configured, and with all links resolved.
+ * @throws {SkillFileError} If there is nothing there that belongs to the skill.
+ */
+export function resolveSkillFile(
+  skill: Skill,
+  path: string,
+  options: FileAccessOptions = {},
+): { path: string; realPath: string } {
+  const walk = beginWalk(skill, options);
+  try {
+    const names = namesOf(path);
+    if (names === undefined) throw new Deno.errors.NotFound(path);
+    if (names.join("/") === "SKILL.md") names[0] = basename(skill.file);
+    let place = topOf(walk);
+    for (const name of names) {
+      place = step(place, { name, isLink: true }, walk);
+    }
+    return { path: place.path, realPath: place.realPath };
+  } catch (error) {
+    throw new SkillFileError(
+      path,
+      isAbsence(error) ? NOT_THERE : faultOf(error),
+    );
+  }
+}
+
+/** Whether an error says that there is nothing under a path. */
+function isAbsence(error: unknown): boolean {
+  return error instanceof Deno.errors.NotFound ||
+    error instanceof Deno.errors.NotADirectory ||
+    error instanceof Deno.errors.FilesystemLoop ||
+    error instanceof TypeError; // a NUL in the path
+}
+
+/**
+ * Reads a file of a skill, as it is now.
+ *
+ * @param skill The skill.
+ * @param path The file's path from the skill directory, as {@linkcode resolveSkillFile} takes it.
+ * @param options What counts as inside, and how large a file may be.
+ * @returns The file's content.
+ * @throws {SkillFileError} If the file does not belong to the skill, is not a regular file, is too large or cannot be read.
+ */
+export function readSkillFile(
+  skill: Skill,
+  path: string,
+  options: FileAccessOptions = {},
+): SkillFileContent {
+  const { maxFileSize = DEFAULT_MAX_FILE_SIZE } = options;
+  const { path: file, realPath } = resolveSkillFile(skill, path, options);
+  try {
+    const { bytes, info } = readConfined(file, { realPath, maxFileSize });
+    return {
+      path: namesOf(path)!.join("/"),
+      size: bytes.length,
+      version: fileVersion(info),
+      bytes,
+      text: decodeUtf8(bytes),
+    };
+  } catch (error) {
+    throw new SkillFileError(
+      path,
+      isAbsence(error) ? NOT_THERE : faultOf(error),
+    );
+  }
+}
+
+/** Decodes UTF-8 to the letter, byte order mark included; `undefined` if it is none. */
+function decodeUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+      .decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Lists the files of a skill that can be read: those that
+ * {@linkcode resolveSkillFile} finds and that are not too large, nested skills'
+ * files too. Its `SKILL.md` goes by that name whatever the letters' case.
+ *
+ * @param skill The skill.
+ * @param options What counts as inside, and how large a file may be.
+ * @returns The files in the order of their paths. After 20,000 entries the search ends.
+ */
+export function listSkillFiles(
+  skill: Skill,
+  options: FileAccessOptions = {},
+): SkillFile[] {
+  const walk = beginWalk(skill, options);
+  const files: SkillFile[] = [];
+  listFolder(topOf(walk), { prefix: "", files, walk });
+  return files.sort((a, b) => byCodeUnits(a.path, b.path));
+}
+
+function listFolder(
+  folder: Place,
+  { prefix, files, walk }: { prefix: string; files: SkillFile[]; walk: Walk },
+): void {
+  for (const { name, isSymlink } of folderEntries(folder.path)) {
+    if (++walk.entries > MAX_WALKED_ENTRIES) return;
+    try {
+      const place = step(folder, { name, isLink: isSymlink }, walk);
+      const info = Deno.statSync(place.path);
+      if (info.isDirectory && folder.way.length < MAX_FILE_DEPTH) {
+        listFolder(place, { prefix: `${prefix}${name}/`, files, walk });
+      } else if (info.isFile && info.size <= walk.maxFileSize) {
+        const isMain = place.path === walk.skill.file;
+        files.push({
+          path: isMain ? "SKILL.md" : prefix + name,
+          size: info.size,
+          version: fileVersion(info),
+        });
+      }
+    } catch {
+      // What cannot be reached does not belong to the skill.
+    }
+  }
+}
+
+/** Lists a folder in the order of its names; one that cannot be read is empty. */
+function folderEntries(path: string): Deno.DirEntry[] {
+  try {
+    return readFolder(path);
+  } catch {
+    return [];
+  }
+}
+
+// ---------------------------------------------------------------------------
+// Registry
+// ---------------------------------------------------------------------------
+
+/** Options of a {@linkcode SkillRegistry}. */
+export interface SkillRegistryOptions extends ScanOptions {
+  /** Seconds between two rescans, 0 for none. Default: {@linkcode DEFAULT_REFRESH_SECONDS}. */
+  readonly refreshSeconds?: number;
+  /** Whether the folders are watched as well, to tell of changes at once. Default: `true`. */
+  readonly watchFolders?: boolean;
+  /** Takes the lines that tell people what is skipped and why. Default: {@linkcode log}. */
+  readonly log?: (line: string) => void;
+}
+
+/** Hears of what a refresh changed. */
+export type SkillChangeListener = (change: SkillChange) => void;
+
+/**
+ * The skills of some roots, kept current, and the only way to their files.
+ *
+ * ```ts
+ * import { SkillRegistry } from "@skill-server/skill-server";
+ *
+ * using registry = new SkillRegistry([
+ *   { path: "testdata/skills", scope: "project", recursive: false },
+ * ]);
+ * registry.onChange(({ keys }) => console.error("changed:", ...keys));
+ * await registry.refresh();
+ * registry.watch();
+ * ```
+ */
+export class SkillRegistry {
+  readonly #roots: readonly SkillRoot[];
+  readonly #options: SkillRegistryOptions;
+  readonly #log: (line: string) => void;
+  readonly #listeners = new Set<SkillChangeListener>();
+  #catalog: SkillCatalog;
+  #told: ReadonlySet<string> = new Set();
+  #running: Promise<SkillCatalog> | undefined;
+  #next: Promise<SkillCatalog> | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #watcher: FolderWatcher | undefined;
+  #isClosed = false;
+
+  /**
+   * Makes a registry that is empty until its first {@linkcode refresh}.
+   *
+   * @param roots The roots in their order.
+   * @param options Limits, and how it is kept current.
+   */
+  constructor(roots: readonly SkillRoot[], options: SkillRegistryOptions = {}) {
+    this.#roots = roots;
+    this.#options = options;
+    this.#log = options.log ?? log;
+    this.#catalog = {
+      skills: new Map(),
+      problems: [],
+      shadowed: [],
+      roots: [],
+      revision: 0,
+    };
+  }
+
+  /** The catalog of the last whole scan. */
+  get catalog(): SkillCatalog {
+    return this.#catalog;
+  }
+
+  /** Finds a skill by its name, whatever the case of the letters. */
+  find(name: string): Skill | undefined {
+    return this.#catalog.skills.get(skillKey(name));
+  }
+
+  /** Lists the files of a skill. See {@linkcode listSkillFiles}. */
+  listFiles(skill: Skill): SkillFile[] {
+    return listSkillFiles(skill, this.#options);
+  }
+
+  /**
+   * Reads a file of a skill. See {@linkcode readSkillFile}.
+   *
+   * @throws {SkillFileError} If it cannot be had.
+   */
+  readFile(skill: Skill, path: string): SkillFileContent {
+    return readSkillFile(skill, path, this.#options);
+  }
+
+  /**
+   * Scans the roots anew. One scan runs at a time; who asks meanwhile shares
+   * the one after it, so that each sees what was there when it asked.
+   *
+   * @returns The catalog, once it is whole.
+   */
+  refresh(): Promise<SkillCatalog> {
+    if (this.#running === undefined) {
+      this.#running = this.#scan().finally(() => this.#running = undefined);
+      return this.#running;
+    }
+    this.#next ??= this.#running.then(() => {
+      this.#next = undefined;
+      return this.refresh();
+    });
+    return this.#next;
+  }
+
+  /**
+   * Calls a listener after each refresh that changed something a client can see.
+   *
+   * @returns A function that ends it.
+   */
+  onChange(listener: SkillChangeListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Keeps the catalog current from now on: by a timer, and by watching the folders. */
+  watch(): void {
+    const { refreshSeconds = DEFAULT_REFRESH_SECONDS, watchFolders = true } =
+      this.#options;
+    if (this.#isClosed || this.#timer !== undefined || this.#watcher) return;
+    if (refreshSeconds > 0) {
+      this.#timer = setInterval(() => this.refresh(), refreshSeconds * 1000);
+      Deno.unrefTimer(this.#timer);
+    }
+    if (watchFolders) {
+      this.#watcher = new FolderWatcher(() => this.refresh(), this.#log);
+      this.#watchFolders();
+    }
+  }
+
+  /** Ends watching. May be called again. */
+  close(): void {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    this.#watcher?.close();
+    this.#listeners.clear();
+  }
+
+  /** Closes the registry at the end of a `using` block. */
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  async #scan(): Promise<SkillCatalog> {
+    const previous = this.#catalog;
+    const catalog = await scanSkillRoots(this.#roots, previous, this.#options);
+    if (this.#isClosed) return this.#catalog;
+    this.#catalog = catalog;
+    this.#watchFolders();
+    if (catalog !== previous) {
+      this.#tellProblems();
+      const keys = changedKeys(catalog, previous);
+      if (keys.size > 0) this.#tellChange({ catalog, previous, keys });
+    }
+    return catalog;
+  }
+
+  /** Watches where the catalog came from, and looks again if that was not watched before. */
+  #watchFolders(): void {
+    const isNew = this.#watcher?.update(watchedFolders(this.#catalog));
+    if (isNew) this.refresh();
+  }
+
+  /** Tells people of faults, each once for as long as it lasts. */
+  #tellProblems(): void {
+    const lines = describeProblems(this.#catalog);
+    for (const line of lines) {
+      if (!this.#told.has(line)) this.#log(line);
+    }
+    this.#told = new Set(lines);
+  }
+
+  #tellChange(change: SkillChange): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(change);
+      } catch (error) {
+        this.#log(`Cannot tell of a change: ${(error as Error).message}`);
+      }
+    }
+  }
+}
+
+/** Says what a catalog leaves out: a line for each problem and each shadowed skill. */
+function describeProblems({ problems, shadowed }: SkillCatalog): string[] {
+  return [
+    ...problems.map(describeProblem),
+    ...shadowed.map(({ skill, by }) =>
+      `Skipped ${quote(skill.file)}: the name ${
+        quote(skill.name)
+      } is taken by ${quote(by.file)}, which comes first`
+    ),
+  ];
+}
+
+function describeProblem({ file, line, reason, hint }: SkillProblem): string {
+  const place = line === undefined ? "" : ` (line ${line})`;
+  return `Skipped ${quote(file)}${place}: ${reason}; ${hint}`;
+}
+
+/** Returns the keys under which two catalogs differ. */
+function changedKeys(a: SkillCatalog, b: SkillCatalog): Set<string> {
+  const keys = new Set<string>();
+  for (const key of [...a.skills.keys(), ...b.skills.keys()]) {
+    if (a.skills.get(key) !== b.skills.get(key)) keys.add(key);
+  }
+  return keys;
+}
+
+/** The folders to watch: all that happens in them matters, or only what happens to some names. */
+type WatchedFolders = ReadonlyMap<string, "all" | ReadonlySet<string>>;
+
+/**
+ * Lists where a change to a catalog can show: in the folders that the scan
+ * looked into; and, where a root may come to be, go or be replaced, in the two
+ * folders above it and in the nearest that there is. Those may be the home
+ * folder, so there only the names on the way to the root matter.
+ */
+function watchedFolders(catalog: SkillCatalog): WatchedFolders {
+  const folders = new Map<string, "all" | Set<string>>();
+  for (const { root } of catalog.roots) {
+    let path = root.path;
+    for (let level = 1; path !== dirname(path); level++) {
+      const [folder] = realPaths([dirname(path)]);
+      if (folder !== undefined) {
+        const names = folders.get(folder) ?? new Set();
+        if (names !== "all") folders.set(folder, names.add(basename(path)));
+        if (level >= 2) break;
+      }
+      path = dirname(path);
+    }
+  }
+  for (const folder of scanTraces.get(catalog)?.folders ?? []) {
+    folders.set(folder, "all");
+  }
+  return folders;
+}
+
+/**
+ * Watches folders, not what is below them, and calls back once after each burst
+ * of events. Events only say that it is time to look again.
+ */
+class FolderWatcher {
+  readonly #onEvents: () => void;
+  readonly #log: (line: string) => void;
+  readonly #watchers: Deno.FsWatcher[] = [];
+  readonly #covered = new Set<string>();
+  #folders: WatchedFolders = new Map();
+  #burstEnd: number | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isClosed = false;
+
+  constructor(onEvents: () => void, log: (line: string) => void) {
+    this.#onEvents = onEvents;
+    this.#log = log;
+  }
+
+  /** Watches these folders from now on, and tells whether any of them is newly watched. */
+  update(folders: WatchedFolders): boolean {
+    if (this.#isClosed) return false;
+    this.#folders = folders;
+    const isMissing = (folder: string) => !this.#covered.has(folder);
+    const missing = [...folders.keys()].filter(isMissing).filter(isWatchable);
+    if (missing.length === 0) return false;
+    try {
+      this.#cover(missing);
+    } catch (error) {
+      this.#giveUp(error as Error);
+    }
+    return true;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    this.#closeWatchers();
+  }
+
+  /** A watcher's folders cannot be changed: new ones take another, until all are merged. */
+  #cover(folders: string[]): void {
+    if (this.#watchers.length < MAX_WATCHERS) return this.#open(folders);
+    this.#closeWatchers();
+    this.#open([...this.#folders.keys()].filter(isWatchable));
+  }
+
+  #open(folders: string[]): void {
+    const watcher = Deno.watchFs(folders, { recursive: false });
+    this.#watchers.push(watcher);
+    for (const folder of folders) this.#covered.add(folder);
+    this.#listen(watcher);
+  }
+
+  #closeWatchers(): void {
+    for (const watcher of this.#watchers.splice(0)) watcher.close();
+    this.#covered.clear();
+  }
+
+  async #listen(watcher: Deno.FsWatcher): Promise<void> {
+    try {
+      for await (const event of watcher) {
+        if (this.#matters(event)) this.#gather();
+      }
+    } catch (error) {
+      this.#giveUp(error as Error);
+    }
+  }
+
+  #matters({ kind, paths, flag }: Deno.FsEvent): boolean {
+    if (flag === "rescan") return true;
+    if (kind === "access") return false;
+    // A folder that went or came is no longer the one that is watched.
+    if (kind !== "modify") paths.forEach((path) => this.#covered.delete(path));
+    return paths.some((path) => {
+      const names = this.#folders.get(dirname(path));
+      return this.#folders.has(path) || names === "all" ||
+        names?.has(basename(path));
+    });
+  }
+
+  /** Calls back when it has been quiet for a while, and not too late. */
+  #gather(): void {
+    const now = performance.now();
+    this.#burstEnd ??= now + WATCH_BURST_MS;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#burstEnd = undefined;
+      this.#onEvents();
+    }, Math.min(WATCH_QUIET_MS, this.#burstEnd - now));
+  }
+
+  #giveUp(error: Error): void {
+    if (this.#isClosed) return;
+    this.close();
+    this.#log(
+      `Cannot watch folders: ${error.message}; changes are found by the next rescan instead`,
+    );
+  }
+}
+
+/** Whether a folder is there and Deno may read it, so that it can be watched. */
+function isWatchable(path: string): boolean {
+  const permission = { name: "read", path } as const;
+  return Deno.permissions.querySync(permission).state === "granted" &&
+    realPaths([path]).length === 1;
+}
+
+// ---------------------------------------------------------------------------
+// Tools
+// ---------------------------------------------------------------------------
+
+/** What a tool works with. */
+interface ToolContext {
+  /** The skills, and the way to their files. */
+  readonly registry: SkillRegistry;
+  /** Ends when the client takes its call back. */
+  readonly signal: AbortSignal;
+}
+
+/** A tool: one entry of a toolset. */
+interface SkillTool {
+  /** The name it is called by. */
+  readonly name: string;
+  /** The name that people read. */
+  readonly title: string;
+  /** Writes what the model reads, from the skills there are. */
+  readonly describe: (catalog: SkillCatalog) => string;
+  /** What it takes. */
+  readonly input: z.ZodObject;
+  /** What it does to the world. */
+  readonly annotations: ToolAnnotations;
+  /** Does it. Throws an error whose message is for the model if it cannot. */
+  readonly call: (
+    input: Record<string, unknown>,
+    context: ToolContext,
+  ) => Promise<CallToolResult>;
+}
+
+/** Input of the tool `skill`. */
+const skillInput = z.strictObject({
+  name: z.string()
+    .min(1, "Skill name cannot be empty")
+    .describe("Name of the skill to load (case-insensitive)"),
+});
+
+/** The tool `skill`: it loads a skill by its name. */
+const skillTool: SkillTool = {
+  name: "skill",
+  title: "Load Skill",
+  describe: describeSkillTool,
+  input: skillInput,
+  annotations: {
+    readOnlyHint: true,
+    destructiveHint: false,
+    idempotentHint: true,
+    openWorldHint: false,
+  },
+  call: (input, context) => callSkillTool(skillInput.parse(input), context),
+};
+
+/** A set of tools that belong together. `skill` is the tool `skill` alone. */
+export type Toolset = "skill";
+
+const TOOLSETS: Readonly<Record<Toolset, readonly SkillTool[]>> = {
+  skill: [skillTool],
+};
+
+/** The skills that a model may load by itself. */
+function modelSkills({ skills }: SkillCatalog): Skill[] {
+  return [...skills.values()].filter(isForModel);
+}
+
+function isForModel({ frontmatter }: Skill): boolean {
+  return frontmatter["disable-model-invocation"] !== true;
+}
+
+function describeSkillTool(catalog: SkillCatalog): string {
+  const skills = modelSkills(catalog).map((skill) =>
+    `<skill>
+<name>${escapeXml(oneLine(skill.name))}</name>
+<description>${escapeXml(skill.description.trim())}</description>
+<location>${skill.scope}</location>
+</skill>`
+  );
+  return `Execute a skill within the main conversation
+
+<skills_instructions>
+When users ask you to perform tasks, check if any of the available skills below can help complete the task more effectively. Skills provide specialized capabilities and domain knowledge.
+
+How to use skills:
+- Invoke skills using this tool with the skill name only (no arguments)
+- When you invoke a skill, you will see <command-message>The "{name}" skill is loading</command-message>
+- The skill's prompt will expand and provide detailed instructions on how to complete the task
+- Examples:
+  - \`name: "pdf"\` - invoke the pdf skill
+  - \`name: "xlsx"\` - invoke the xlsx skill
+  - \`name: "ms-office-suite:pdf"\` - invoke using fully qualified name
+
+Important:
+- Only use skills listed in <available_skills> below
+- Do not invoke a skill that is already running
+- Do not use this tool for built-in CLI commands (like /help, /clear, etc.)
+</skills_instructions>
+
+<available_skills>
+${skills.join("\n")}
+</available_skills>`;
+}
+
+async function callSkillTool(
+  { name }: z.infer<typeof skillInput>,
+  { registry }: ToolContext,
+): Promise<CallToolResult> {
+  const { skill, text } = await loadSkill(name, registry);
+  return textResult(
+    `Loading: ${skill.name}\nBase directory: ${skill.directory}\n\n${text}`,
+  );
+}
+
+/**
+ * Finds a skill for a model and reads its `SKILL.md` as it is now. Before it
+ * says that there is none it looks again, since the skill may have come, gone
+ * or moved a moment ago.
+ *
+ * @throws {Error} If there is no such skill, with a text that a model can act on.
+ */
+async function loadSkill(
+  name: string,
+  registry: SkillRegistry,
+): Promise<{ skill: Skill; text: string }> {
+  try {
+    return readSkillText(name, registry);
+  } catch {
+    await registry.refresh();
+    return readSkillText(name, registry);
+  }
+}
+
+function readSkillText(
+  name: string,
+  registry: SkillRegistry,
+): { skill: Skill; text: string } {
+  const skill = registry.find(name);
+  if (skill === undefined || !isForModel(skill)) {
+    throw new Error(notFoundText(name, registry.catalog));
+  }
+  const { text, bytes } = registry.readFile(skill, "SKILL.md");
+  return { skill, text: text ?? new TextDecoder().decode(bytes) };
+}
+
+/** Says that there is no skill of a name, why one was skipped, and which there are. */
+function notFoundText(name: string, catalog: SkillCatalog): string {
+  const skipped = catalog.problems
+    .filter((problem) => isAbout(name, problem))
+    .map((problem) => `${describeProblem(problem)}\n\n`);
+  const skills = modelSkills(catalog);
+  const listed = skills.length > MAX_LISTED_SKILLS
+    ? nearestSkills(name, skills)
+    : skills;
+  const list = listed.map(({ name, description }) =>
+    `- ${oneLine(name)}: ${oneLine(description)}\n`
+  );
+  const rest = skills.length - listed.length;
+  if (rest > 0) list.push(`(and ${rest} more, less like '${oneLine(name)}')\n`);
+  return `${skipped.join("")}Skill '${oneLine(name)}' not found.
+
+Available skills:
+${list.join("")}
+Use the exact skill name (case-insensitive) to load a skill.`;
+}
+
+/** Whether a problem is about the skill of this name, by its folder's name or its own. */
+function isAbout(wanted: string, { file, name }: SkillProblem): boolean {
+  const key = skillKey(wanted);
+  return [name, basename(file), basename(dirname(file))]
+    .some((name) => name !== undefined && skillKey(name) === key);
+}
+
+/** Returns the skills whose names and descriptions share most with a text. */
+function nearestSkills(text: string, skills: readonly Skill[]): Skill[] {
+  const wanted = wordsOf(text);
+  const score = ({ name, description }: Skill) => {
+    const [inName, inDescription] = [wordsOf(name), wordsOf(description)];
+    let sum = 0;
+    for (const word of wanted) {
+      if (inName.has(word)) sum += 4;
+      else if ([...inName].some((other) => isLike(word, other))) sum += 2;
+      if (inDescription.has(word)) sum += 1;
+    }
+    return sum;
+  };
+  return skills
+    .map((skill) => ({ skill, score: score(skill) }))
+    .sort((a, b) => b.score - a.score)
+    .slice(0, NEAREST_SKILLS)
+    .map(({ skill }) => skill);
+}
+
+/** Whether one word begins with the other. */
+function isLike(a: string, b: string): boolean {
+  return a.startsWith(b) || b.startsWith(a);
+}
+
+function wordsOf(text: string): Set<string> {
+  return new Set(skillKey(text).match(/[\p{L}\p{N}]+/gu) ?? []);
+}
+
+function textResult(text: string): CallToolResult {
+  return { content: [{ type: "text", text }] };
+}
+
+/**
+ * The low-level `Server` of `@modelcontextprotocol/sdk`, as far as tools need
+ * it. (Written out, for its own type refers to much that is not documented here.)
+ */
+export interface SkillToolServer {
+  /** Sets the handler of a request. */
+  setRequestHandler(requestSchema: never, handler: never): void;
+  /** Tells the client that the list of tools is another. */
+  sendToolListChanged(): Promise<void>;
+}
+
+/**
+ * Serves a toolset: its tools' descriptions follow the catalog, and the client
+ * is told when they change.
+ *
+ * @param server The server, its capability `tools` declared, not yet connected.
+ * @param registry The skills.
+ * @param toolset Which tools.
+ */
+export function registerSkillTools(
+  server: SkillToolServer,
+  registry: SkillRegistry,
+  toolset: Toolset,
+): void {
+  const tools = TOOLSETS[toolset];
+  const list = perCatalog((catalog) =>
+    tools.map((tool) => toolEntry(tool, catalog))
+  );
+  const handlers = server as Server;
+  handlers.setRequestHandler(
+    ListToolsRequestSchema,
+    () => ({ tools: list(registry.catalog) }),
+  );
+  handlers.setRequestHandler(
+    CallToolRequestSchema,
+    ({ params }, { signal }) => {
+      const tool = tools.find(({ name }) => name === params.name);
+      if (tool === undefined) throw unknownTool(params.name, tools);
+      return callTool(tool, params.arguments ?? {}, { registry, signal });
+    },
+  );
+  registry.onChange(({ catalog, previous }) => {
+    if (JSON.stringify(list(catalog)) !== JSON.stringify(list(previous))) {
+      tell(server.sendToolListChanged());
+    }
+  });
+}
+
+function unknownTool(name: string, tools: readonly SkillTool[]): Error {
+  const names = tools.map(({ name }) => quote(name)).join(", ");
+  return invalidParams(`Unknown tool ${quote(name)}: the tools are ${names}`);
+}
+
+/** Lets a notification go its way; where no client is connected it has none to go. */
+export function tell(notification: Promise<void>): void {
+  notification.catch(() => {});
+}
+
+function toolEntry(tool: SkillTool, catalog: SkillCatalog): Tool {
+  const { name, title, annotations, input } = tool;
+  return {
+    name,
+    title,
+    description: tool.describe(catalog),
+    inputSchema: z.toJSONSchema(input, { io: "input" }) as Tool["inputSchema"],
+    annotations: { title, ...annotations },
+  };
+}
+
+/** Calls a tool. Whatever fails becomes a result that tells the model why. */
+async function callTool(
+  tool: SkillTool,
+  input: Record<string, unknown>,
+  context: ToolContext,
+): Promise<CallToolResult> {
+  try {
+    return await tool.call(input, context);
+  } catch (error) {
+    const text = error instanceof z.ZodError
+      ? `Cannot call ${quote(tool.name)}: ${describeIssues(error)}`
+      : (error as Error).message;
+    return { ...textResult(text), isError: true };
+  }
+}
+
+function describeIssues({ issues }: z.ZodError): string {
+  return issues.map(({ path, message }) =>
+    path.length > 0 ? `${quote(path.join("."))}: ${message}` : message
+  ).join("; ");
+}
+
+/** Derives something from a catalog once for each catalog. */
+export function perCatalog<T>(
+  derive: (catalog: SkillCatalog) => T,
+): (catalog: SkillCatalog) => T {
+  const derived = new WeakMap<SkillCatalog, { value: T }>();
+  return (catalog) => {
+    let entry = derived.get(catalog);
+    if (entry === undefined) {
+      derived.set(catalog, entry = { value: derive(catalog) });
+    }
+    return entry.value;
+  };
+}
+
+/** Makes an error that the SDK answers with as it is: JSON-RPC's "invalid params". */
+export function invalidParams(message: string, data?: unknown): Error {
+  return Object.assign(new Error(message), { code: -32602, data });
+}
+
+// ---------------------------------------------------------------------------
+// Main
+// ---------------------------------------------------------------------------
+
+if (import.meta.main) {
+  // Not awaited: this module must be whole before one that imports it can run.
+  import("./skill_server.ts").then(({ main }) => main(Deno.args));
+}

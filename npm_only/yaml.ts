@@ -1,0 +1,29 @@
+// deno-lint-ignore-file no-import-prefix -- the project writes its specifiers out everywhere
+
+/**
+ * What the project uses of `jsr:@std/yaml`, for networks that reach the npm
+ * registry and nothing else.
+ *
+ * @module
+ */
+
+import { CORE_SCHEMA, loadAll, YAMLException } from "npm:js-yaml@^5";
+
+/**
+ * Parses one YAML document.
+ *
+ * @throws {SyntaxError} If the text is not one YAML document. The message tells line and column.
+ */
+export function parse(text: string, _options: { schema: "core" }): unknown {
+  try {
+    const documents = loadAll(text, { schema: CORE_SCHEMA });
+    if (documents.length <= 1) return documents[0] ?? null;
+  } catch (error) {
+    if (!(error instanceof YAMLException)) throw error;
+    const { line = 0, column = 0 } = error.mark ?? {};
+    throw new SyntaxError(
+      `${error.reason} at line ${line + 1}, column ${column + 1}`,
+    );
+  }
+  throw new SyntaxError("Found more than one document");
+}
