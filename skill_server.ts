@@ -271,11 +271,12 @@ function reportAsText(catalog: SkillCatalog): string {
     ]),
     section("Shadowed skills", shadowed, ({ skill, by }) => [
       oneLine(skill.name),
-      `${skill.file} by ${by.file}`,
+      skill.file,
+      `by ${by.file}`,
     ]),
     section("Problems", problems, ({ file, line, reason, hint }) => [
-      `${quote(file)}${line === undefined ? "" : ` (line ${line})`}: ${reason}`,
-      `\n      ${hint}`,
+      `${quote(file)}${line === undefined ? "" : ` (line ${line})`}:\n` +
+      `      ${reason};\n      ${hint}`,
     ]),
   ];
   return sections.join("\n");

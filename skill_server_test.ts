@@ -4,8 +4,7 @@ import assert from "node:assert/strict";
 import { basename, join, resolve } from "jsr:@std/path@^1";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/client"
 import { Client } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/index.js";
-// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/client/stdio"
-import { StdioClientTransport } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/stdio.js";
+import type { Transport } from "npm:@modelcontextprotocol/sdk@^1.32.2/shared/transport";
 import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
 import { ToolListChangedNotificationSchema } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
@@ -32,6 +31,8 @@ import { type ByteWriter, StdioTransport } from "./stdio_transport.ts";
 // Helpers
 // ---------------------------------------------------------------------------
 
+const isWindows = Deno.build.os === "windows";
+
 const MOD = resolve(import.meta.dirname!, "mod.ts");
 
 /** The flags that `deno task start` gives beside the permissions: on some networks an import map. */
@@ -44,8 +45,6 @@ const FLAGS = ["run", "--allow-read", "--allow-env", ...IMPORTS];
 
 /** How long anything may take that is awaited, in milliseconds: far longer than it does. */
 const DEADLINE_MS = 20_000;
-
-const isWindows = Deno.build.os === "windows";
 
 /** The text of a `SKILL.md`. */
 function skillMd(name: string, description = `About ${name}`): string {
@@ -121,6 +120,11 @@ class Inbox<T> {
     this.#wake = Promise.withResolvers();
   }
 
+  /** Takes all values that are there. */
+  takeAll(): T[] {
+    return this.values.splice(0);
+  }
+
   /** Takes the first value that fits out of the inbox, once there is one. */
   take(fits: (value: T) => boolean, what: string): Promise<T> {
     return within(this.#take(fits), what);
@@ -154,96 +158,41 @@ interface ServerOptions {
   flags?: string[];
 }
 
-/** The server, run as the README says, with a real client connected. */
-class Session implements AsyncDisposable {
-  readonly client = new Client({ name: "test", version: "1.0.0" });
-  readonly notices = new Inbox<string>();
-  readonly stderr = new Inbox<string>();
+/** The server's process, in the project of a place. */
+function serverCommand(
+  place: Place,
+  { args = [], env = {}, flags = FLAGS }: ServerOptions = {},
+): [string, Deno.CommandOptions] {
+  return [Deno.execPath(), {
+    args: [...flags, MOD, ...args],
+    cwd: place.project,
+    env: { ...environment, HOME: place.home, ...env },
+  }];
+}
 
-  static async open(
-    place: Place,
-    { args = [], env = {}, flags = FLAGS }: ServerOptions = {},
-  ): Promise<Session> {
-    const session = new Session();
-    const transport = new StdioClientTransport({
-      command: Deno.execPath(),
-      args: [...flags, MOD, ...args],
-      cwd: place.project,
-      env: { ...environment, HOME: place.home, ...env },
-      stderr: "pipe",
-    });
-    let rest = "";
-    transport.stderr!.on("data", (chunk) => {
-      const lines = (rest + chunk).split("\n");
-      rest = lines.pop()!;
-      lines.forEach((line) => session.stderr.put(line));
-    });
-    session.client.setNotificationHandler(
-      ToolListChangedNotificationSchema,
-      ({ method }) => session.notices.put(method),
-    );
-    await within(session.client.connect(transport), "the server to start");
-    return session;
-  }
-
-  /** Calls the tool `skill` and returns its text. */
-  async load(name: string): Promise<{ text: string; isError: boolean }> {
-    const { content, isError = false } = await this.client.callTool({
-      name: "skill",
-      arguments: { name },
-    }) as CallToolResult;
-    const [item, ...rest] = content;
-    assert.ok(item?.type === "text" && rest.length === 0);
-    return { text: item.text, isError };
-  }
-
-  /** Returns the description of the tool `skill`. */
-  async description(): Promise<string> {
-    const { tools } = await this.client.listTools();
-    assert.deepEqual(tools.map(({ name }) => name), ["skill"]);
-    return tools[0]!.description!;
-  }
-
-  /** Returns the names in the description of the tool `skill`. */
-  async names(): Promise<string[]> {
-    const names = (await this.description()).matchAll(/^<name>(.*)<\/name>$/gm);
-    return [...names].map(([, name]) => name!);
-  }
-
-  /** Waits for the notice that the list of tools is another. */
-  async listChanged(): Promise<void> {
-    await this.notices.take(
-      (method) => method === "notifications/tools/list_changed",
-      "tools/list_changed",
-    );
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.client.close();
-  }
+function spawnServer(place: Place, options?: ServerOptions): Deno.ChildProcess {
+  const [command, settings] = serverCommand(place, options);
+  return new Deno.Command(command, {
+    ...settings,
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
 }
 
 /** The server's process, spoken to line by line. */
 class Wire implements AsyncDisposable {
   readonly lines = new Inbox<string>();
+  readonly stderrLines = new Inbox<string>();
+  onLine = (line: string) => this.lines.put(line);
   readonly ended: Promise<Deno.CommandStatus>;
   readonly process: Deno.ChildProcess;
   stderr = "";
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #reading: Promise<void>[];
 
-  constructor(
-    place: Place,
-    { args = [], env = {}, flags = FLAGS }: ServerOptions = {},
-  ) {
-    this.process = new Deno.Command(Deno.execPath(), {
-      args: [...flags, MOD, ...args],
-      cwd: place.project,
-      env: { ...environment, HOME: place.home, ...env },
-      stdin: "piped",
-      stdout: "piped",
-      stderr: "piped",
-    }).spawn();
+  constructor(place: Place, options?: ServerOptions) {
+    this.process = spawnServer(place, options);
     this.#writer = this.process.stdin.getWriter();
     this.#reading = [this.#readLines(), this.#readStderr()];
     this.ended = within(this.process.status, "the server to end");
@@ -292,33 +241,26 @@ class Wire implements AsyncDisposable {
     return status;
   }
 
-  /** Stops reading what the server writes. */
-  async stopReading(): Promise<void> {
-    this.#isReading = false;
-    await this.#stdout.cancel();
-  }
-
-  #isReading = true;
-  #stdout!: ReadableStreamDefaultReader<string>;
-
   async #readLines(): Promise<void> {
-    this.#stdout = this.process.stdout.pipeThrough(new TextDecoderStream())
-      .getReader();
     let rest = "";
-    while (this.#isReading) {
-      const { value, done } = await this.#stdout.read();
-      if (done) break;
-      const lines = (rest + value).split("\n");
+    const texts = this.process.stdout.pipeThrough(new TextDecoderStream());
+    for await (const text of texts) {
+      const lines = (rest + text).split("\n");
       rest = lines.pop()!;
-      lines.forEach((line) => this.lines.put(line));
+      lines.forEach((line) => this.onLine(line));
     }
     assert.equal(rest, "", "stdout ends with a whole line");
   }
 
   async #readStderr(): Promise<void> {
-    for await (
-      const text of this.process.stderr.pipeThrough(new TextDecoderStream())
-    ) this.stderr += text;
+    let rest = "";
+    const texts = this.process.stderr.pipeThrough(new TextDecoderStream());
+    for await (const text of texts) {
+      this.stderr += text;
+      const lines = (rest + text).split("\n");
+      rest = lines.pop()!;
+      lines.forEach((line) => this.stderrLines.put(line));
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -333,6 +275,86 @@ class Wire implements AsyncDisposable {
   }
 }
 
+/**
+ * Connects the SDK's client to the server's process. (The SDK's own transport
+ * starts processes by Node's `child_process`, which in Deno changes the
+ * permissions of a Deno that it starts.)
+ */
+function clientTransport(wire: Wire): Transport {
+  const transport: Transport = {
+    start: () => Promise.resolve(),
+    send: (message) => wire.write(message),
+    close: async () => {
+      await wire.endInput();
+      transport.onclose?.();
+    },
+  };
+  wire.onLine = (line) => transport.onmessage?.(JSON.parse(line));
+  return transport;
+}
+
+/** The server, run as the README says, with a real client connected. */
+class Session implements AsyncDisposable {
+  readonly client = new Client({ name: "test", version: "1.0.0" });
+  readonly notices = new Inbox<string>();
+  readonly stderr: Inbox<string>;
+  readonly #wire: Wire;
+
+  private constructor(wire: Wire) {
+    this.#wire = wire;
+    this.stderr = wire.stderrLines;
+    this.client.setNotificationHandler(
+      ToolListChangedNotificationSchema,
+      ({ method }) => this.notices.put(method),
+    );
+  }
+
+  static async open(place: Place, options?: ServerOptions): Promise<Session> {
+    const wire = new Wire(place, options);
+    const session = new Session(wire);
+    const transport = clientTransport(wire);
+    await within(session.client.connect(transport), "the server to start");
+    return session;
+  }
+
+  /** Calls the tool `skill` and returns its text. */
+  async load(name: string): Promise<{ text: string; isError: boolean }> {
+    const { content, isError = false } = await this.client.callTool({
+      name: "skill",
+      arguments: { name },
+    }) as CallToolResult;
+    const [item, ...rest] = content;
+    assert.ok(item?.type === "text" && rest.length === 0);
+    return { text: item.text, isError };
+  }
+
+  /** Returns the description of the tool `skill`. */
+  async description(): Promise<string> {
+    const { tools } = await this.client.listTools();
+    assert.deepEqual(tools.map(({ name }) => name), ["skill"]);
+    return tools[0]!.description!;
+  }
+
+  /** Returns the names in the description of the tool `skill`. */
+  async names(): Promise<string[]> {
+    const names = (await this.description()).matchAll(/^<name>(.*)<\/name>$/gm);
+    return [...names].map(([, name]) => name!);
+  }
+
+  /** Waits for the notice that the list of tools is another. */
+  async listChanged(): Promise<void> {
+    await this.notices.take(
+      (method) => method === "notifications/tools/list_changed",
+      "tools/list_changed",
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.client.close();
+    assert.equal((await this.#wire.ended).code, 0);
+  }
+}
+
 /** A reply of the server. */
 interface Reply {
   id?: number;
@@ -344,12 +366,11 @@ interface Reply {
 /** Runs the program to its end. */
 async function runServer(
   place: Place,
-  { args = [], env = {}, flags = FLAGS }: ServerOptions = {},
+  options?: ServerOptions,
 ): Promise<{ code: number; stdout: string; stderr: string }> {
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: [...flags, MOD, ...args],
-    cwd: place.project,
-    env: { ...environment, HOME: place.home, ...env },
+  const [command, settings] = serverCommand(place, options);
+  const { code, stdout, stderr } = await new Deno.Command(command, {
+    ...settings,
     stdin: "null",
   }).output();
   const decoder = new TextDecoder();
@@ -511,9 +532,9 @@ const malformed: [string, string, RegExp, number, RegExp][] = [
   ],
   [
     "is indented with tabs",
-    "---\nname: a\ndescription: b\nmetadata:\n\tx: 1\n---\n",
+    "---\nname: a\ndescription: b\nmetadata:\n\t- 1\n\t- 2\n---\n",
     /malformed/,
-    5,
+    0,
     /spaces/,
   ],
   [
@@ -1163,4 +1184,1283 @@ Deno.test("resolveSkillFile() tells where a file or folder of a skill lies", asy
     realPath: join(store, "docs"),
   });
   assert.equal(resolveSkillFile(skill, "").realPath, store);
+});
+
+// ---------------------------------------------------------------------------
+// Registry
+// ---------------------------------------------------------------------------
+
+/** A registry on a folder of skills, and what it tells. */
+class Watched implements Disposable {
+  readonly changes = new Inbox<string[]>();
+  readonly lines: string[] = [];
+  readonly registry: SkillRegistry;
+
+  constructor(roots: string[], refreshSeconds = 0) {
+    this.registry = new SkillRegistry(roots.map((path) => root(path)), {
+      refreshSeconds,
+      log: (line) => this.lines.push(line),
+    });
+    this.registry.onChange(({ keys }) => this.changes.put([...keys]));
+  }
+
+  /** Scans, and watches once everything that is there is watched. */
+  async start(): Promise<this> {
+    await this.registry.refresh();
+    this.registry.watch();
+    await this.registry.refresh();
+    this.changes.takeAll();
+    return this;
+  }
+
+  /** Waits for a change of the skill of this key. */
+  async changed(key: string): Promise<void> {
+    await this.changes.take((keys) => keys.includes(key), `a change of ${key}`);
+  }
+
+  [Symbol.dispose](): void {
+    this.registry.close();
+  }
+}
+
+Deno.test("SkillRegistry.find() finds a skill whatever the case of the letters", async () => {
+  using place = new Place();
+  place.skill("skills", "git", skillMd("MCP-Builder"));
+  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
+  assert.equal(registry.find("mcp-builder"), undefined);
+  await registry.refresh();
+  for (const name of ["mcp-builder", "MCP-BUILDER", " Mcp-Builder "]) {
+    assert.equal(registry.find(name)?.name, "MCP-Builder");
+  }
+});
+
+Deno.test("SkillRegistry.refresh() runs one scan at a time, and sees what was there when it was asked", async () => {
+  using place = new Place();
+  place.skill("skills", "one");
+  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
+  const first = registry.refresh();
+  place.skill("skills", "two");
+  const [second, third] = [registry.refresh(), registry.refresh()];
+  assert.equal(second, third);
+  await first;
+  assert.deepEqual(names(await second), ["one", "two"]);
+});
+
+Deno.test("SkillRegistry.onChange() tells what a client can see, and only that", async () => {
+  using place = new Place();
+  const folder = join(place.path, "skills");
+  place.skill("skills", "git");
+  place.skill("skills", "pdf");
+  using watched = new Watched([folder]);
+  const { registry, changes } = watched;
+  await registry.refresh();
+  assert.deepEqual(changes.takeAll(), [["git", "pdf"]]);
+  await registry.refresh();
+  place.file("skills/README.md", "nothing of ours");
+  place.skill("skills", "bad", "no frontmatter");
+  await registry.refresh();
+  assert.deepEqual(changes.takeAll(), []);
+  place.skill("skills", "pdf", skillMd("pdf", "New"));
+  place.remove("skills/git");
+  await registry.refresh();
+  assert.deepEqual(changes.takeAll().map((keys) => keys.sort()), [[
+    "git",
+    "pdf",
+  ]]);
+});
+
+Deno.test("SkillRegistry.onChange() goes on if a listener throws, and until it is ended", async () => {
+  using place = new Place();
+  const lines: string[] = [];
+  const log = (line: string) => lines.push(line);
+  const folder = join(place.path, "skills");
+  using registry = new SkillRegistry([root(folder)], { log });
+  let calls = 0;
+  registry.onChange(() => {
+    throw new Error("no");
+  });
+  const end = registry.onChange(() => calls++);
+  place.skill("skills", "one");
+  await registry.refresh();
+  end();
+  place.skill("skills", "two");
+  await registry.refresh();
+  assert.equal(calls, 1);
+  assert.equal(lines.length, 2);
+  assert.deepEqual(names(registry.catalog), ["one", "two"]);
+});
+
+Deno.test("SkillRegistry tells of a fault once for as long as it lasts, with file, reason and mend", async () => {
+  using place = new Place();
+  using watched = new Watched([join(place.path, "skills")]);
+  const { registry, lines } = watched;
+  place.skill("skills", "bad", "---\nname: bad\n---\n");
+  await registry.refresh();
+  await registry.refresh();
+  assert.deepEqual(lines.splice(0), [
+    `Skipped "${
+      join(place.path, "skills", "bad", "SKILL.md")
+    }" (line 1): the field "description" is missing; add a line "description: …" to the frontmatter`,
+  ]);
+  place.skill("skills", "bad");
+  await registry.refresh();
+  assert.deepEqual(lines, []);
+  place.skill("skills", "bad", "---\nname: bad\n---\n");
+  await registry.refresh();
+  assert.equal(lines.length, 1);
+});
+
+Deno.test("SkillRegistry tells once of a skill that another one shadows", async () => {
+  using place = new Place();
+  place.skill("a", "git");
+  place.skill("b", "git");
+  using watched = new Watched([join(place.path, "a"), join(place.path, "b")]);
+  await watched.registry.refresh();
+  await watched.registry.refresh();
+  assert.equal(watched.lines.length, 1);
+  assert.match(
+    watched.lines[0]!,
+    /^Skipped ".*b.git.SKILL\.md": the name "git" is taken by ".*a.git.SKILL\.md"/,
+  );
+});
+
+Deno.test("SkillRegistry.watch() tells of skills that come, change and go", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  using watched = await new Watched([join(place.path, "skills")]).start();
+  const { registry } = watched;
+
+  place.skill("skills", "pdf");
+  await watched.changed("pdf");
+  assert.deepEqual(names(registry.catalog), ["git", "pdf"]);
+
+  place.skill("skills", "pdf", skillMd("pdf", "Changed in place"));
+  await watched.changed("pdf");
+  assert.equal(registry.find("pdf")!.description, "Changed in place");
+
+  const draft = place.file("skills/pdf/.draft", skillMd("pdf", "Atomic"));
+  Deno.renameSync(draft, join(place.path, "skills", "pdf", "SKILL.md"));
+  await watched.changed("pdf");
+  assert.equal(registry.find("pdf")!.description, "Atomic");
+
+  place.remove("skills/git");
+  await watched.changed("git");
+  assert.deepEqual(names(registry.catalog), ["pdf"]);
+});
+
+Deno.test("SkillRegistry.watch() tells when a folder becomes a skill, and when a bad skill is mended", async () => {
+  using place = new Place();
+  place.folder("skills", "later");
+  place.skill("skills", "bad", "no frontmatter");
+  using watched = await new Watched([join(place.path, "skills")]).start();
+  place.skill("skills", "later");
+  await watched.changed("later");
+  place.skill("skills", "bad");
+  await watched.changed("bad");
+  assert.deepEqual(names(watched.registry.catalog), ["bad", "later"]);
+});
+
+Deno.test("SkillRegistry.watch() tells of a root that comes, goes, and comes again", async () => {
+  using place = new Place();
+  const folder = join(place.path, "home", ".claude", "skills");
+  using watched = await new Watched([folder]).start();
+  for (const round of ["first", "second"]) {
+    place.skill("home/.claude/skills", round);
+    await watched.changed(round);
+    assert.deepEqual(names(watched.registry.catalog), [round]);
+    place.remove("home/.claude");
+    await watched.changed(round);
+    assert.deepEqual(names(watched.registry.catalog), []);
+  }
+});
+
+Deno.test("SkillRegistry.watch() tells when a folder is moved away and another one takes its place", async () => {
+  using place = new Place();
+  const at = (path: string) => join(place.path, path);
+  place.skill("home/.claude/skills", "git");
+  place.skill("other/skills", "git", skillMd("git", "Other root"));
+  place.skill("other", "git", skillMd("git", "Other skill"));
+  using watched = await new Watched([at("home/.claude/skills")]).start();
+  const description = () => watched.registry.find("git")?.description;
+
+  Deno.renameSync(at("home/.claude/skills/git"), at("gone"));
+  await watched.changed("git");
+  Deno.renameSync(at("other/git"), at("home/.claude/skills/git"));
+  await watched.changed("git");
+  assert.equal(description(), "Other skill");
+  place.skill("home/.claude/skills", "git", skillMd("git", "Changed"));
+  await watched.changed("git");
+  assert.equal(description(), "Changed");
+
+  Deno.renameSync(at("home/.claude"), at("away"));
+  await watched.changed("git");
+  assert.equal(description(), undefined);
+  Deno.renameSync(at("other"), at("home/.claude"));
+  await watched.changed("git");
+  assert.equal(description(), "Other root");
+});
+
+Deno.test("SkillRegistry.watch() tells of changes behind links", async () => {
+  using place = new Place();
+  place.link(place.skill("store", "git"), "skills/git");
+  place.link(place.folder("dotfiles"), "linked-root");
+  using watched = await new Watched([
+    join(place.path, "skills"),
+    join(place.path, "linked-root"),
+  ]).start();
+  place.skill("store", "git", skillMd("git", "New"));
+  await watched.changed("git");
+  place.skill("dotfiles", "pdf");
+  await watched.changed("pdf");
+  place.remove("linked-root");
+  await watched.changed("pdf");
+  assert.deepEqual(names(watched.registry.catalog), ["git"]);
+});
+
+Deno.test("SkillRegistry.watch() goes on through many changes of what is watched", async () => {
+  using place = new Place();
+  using watched = await new Watched([join(place.path, "skills")]).start();
+  for (let round = 0; round < 25; round++) {
+    const name = `s${round}`;
+    place.skill("skills", name);
+    await watched.changed(name);
+    place.skill("skills", name, skillMd(name, "Changed"));
+    await watched.changed(name);
+  }
+  place.skill("skills", "s0", skillMd("s0", "Again"));
+  await watched.changed("s0");
+  assert.equal(watched.registry.catalog.skills.size, 25);
+  assert.deepEqual(watched.lines, []);
+});
+
+Deno.test("SkillRegistry.watch() looks again by a timer where folders are not watched", async () => {
+  using place = new Place();
+  const changes = new Inbox<string[]>();
+  using registry = new SkillRegistry([root(join(place.path, "skills"))], {
+    refreshSeconds: 0.01,
+    watchFolders: false,
+  });
+  registry.onChange(({ keys }) => changes.put([...keys]));
+  await registry.refresh();
+  registry.watch();
+  place.skill("skills", "git");
+  await changes.take((keys) => keys.includes("git"), "the timer");
+  place.remove("skills/git");
+  await changes.take((keys) => keys.includes("git"), "the timer");
+  assert.equal(registry.catalog.skills.size, 0);
+});
+
+Deno.test("SkillRegistry.watch() falls back to the timer if folders cannot be watched, and says so once", async () => {
+  using place = new Place();
+  const watchFs = Deno.watchFs;
+  using watched = new Watched([join(place.path, "skills")], 0.01);
+  try {
+    Deno.watchFs = () => {
+      throw new Error("OS file watch limit reached.");
+    };
+    await watched.start();
+  } finally {
+    Deno.watchFs = watchFs;
+  }
+  for (const name of ["one", "two"]) {
+    place.skill("skills", name);
+    await watched.changed(name);
+  }
+  assert.deepEqual(watched.lines, [
+    "Cannot watch folders: OS file watch limit reached.; changes are found by the next rescan instead",
+  ]);
+});
+
+Deno.test("SkillRegistry.close() ends everything, and may be called again", async () => {
+  using place = new Place();
+  using watched = await new Watched([join(place.path, "skills")], 0.01).start();
+  watched.registry.close();
+  watched.registry.close();
+  place.skill("skills", "git");
+  await watched.registry.refresh();
+  assert.equal(watched.registry.catalog.skills.size, 0);
+  watched.registry.watch();
+  assert.deepEqual(watched.changes.takeAll(), []);
+});
+
+// ---------------------------------------------------------------------------
+// Transport
+// ---------------------------------------------------------------------------
+
+/** A transport whose input the test writes and whose output it reads. */
+class Pipe {
+  readonly received = new Inbox<unknown>();
+  readonly sent = new Inbox<Reply>();
+  readonly closed = Promise.withResolvers<void>();
+  readonly transport: StdioTransport;
+  readonly #input = new TransformStream<Uint8Array, Uint8Array>();
+  readonly #writer = this.#input.writable.getWriter();
+  #rest = "";
+
+  constructor(write = (bytes: Uint8Array) => Promise.resolve(bytes.length)) {
+    const output: ByteWriter = {
+      write: async (bytes) => {
+        const length = await write(bytes);
+        const text = new TextDecoder().decode(bytes.subarray(0, length));
+        const lines = (this.#rest + text).split("\n");
+        this.#rest = lines.pop()!;
+        lines.forEach((line) => this.sent.put(JSON.parse(line)));
+        return length;
+      },
+    };
+    this.transport = new StdioTransport(this.#input.readable, output);
+    this.transport.onmessage = (message) => this.received.put(message);
+    this.transport.onclose = this.closed.resolve;
+    this.transport.start();
+  }
+
+  /** Writes bytes, in pieces of a size. */
+  async write(text: string | Uint8Array, size = Infinity): Promise<void> {
+    const bytes = typeof text === "string"
+      ? new TextEncoder().encode(text)
+      : text;
+    for (let start = 0; start < bytes.length; start += size) {
+      await this.#writer.write(bytes.subarray(start, start + size));
+    }
+  }
+
+  async end(): Promise<void> {
+    await this.#writer.close();
+    await within(this.closed.promise, "the transport to close");
+  }
+}
+
+const ping = (id: number | string) => ({ jsonrpc: "2.0", id, method: "ping" });
+const pong = (id: number | string) =>
+  ({ jsonrpc: "2.0", id, result: {} }) as const;
+
+Deno.test("StdioTransport reads messages however the bytes are split", async () => {
+  const messages = [
+    ping(1),
+    { jsonrpc: "2.0", method: "notifications/x", params: { text: "ä😀\n" } },
+    ping("two"),
+  ];
+  const text = messages.map((message) => JSON.stringify(message)).join(
+    "\r\n\n",
+  );
+  for (const size of [1, 2, 3, 7, 64, Infinity]) {
+    const pipe = new Pipe();
+    await pipe.write(`${text}\n`, size);
+    for (const expected of messages) {
+      const message = await pipe.received.take(() => true, "a message");
+      assert.deepEqual(message, expected);
+    }
+  }
+});
+
+Deno.test("StdioTransport takes a last line with no line break for a message", async () => {
+  const pipe = new Pipe();
+  await pipe.write(JSON.stringify({ jsonrpc: "2.0", method: "x" }));
+  await pipe.end();
+  assert.deepEqual(pipe.received.takeAll(), [{ jsonrpc: "2.0", method: "x" }]);
+});
+
+Deno.test("StdioTransport answers what is no message with an error, and goes on", async () => {
+  const pipe = new Pipe();
+  const bad: [string | Uint8Array, number, (number | string)?][] = [
+    ["nonsense", -32700],
+    ['{"jsonrpc": "2.0", "id": 1, "method"', -32700],
+    [new Uint8Array([0xff, 0xfe, 0x00]), -32700],
+    ["x".repeat(10 * 2 ** 20 + 1), -32600],
+    ["[]", -32600],
+    ["null", -32600],
+    ["7", -32600],
+    ['{"id": 7, "method": "ping"}', -32600, 7],
+    [
+      '{"jsonrpc": "2.0", "id": "a", "method": "ping", "params": []}',
+      -32600,
+      "a",
+    ],
+    ['{"jsonrpc": "2.0", "id": null, "method": "ping"}', -32600],
+    ['{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', -32600],
+  ];
+  for (const [line, code, id] of bad) {
+    await pipe.write(line);
+    await pipe.write("\n");
+    const reply = await pipe.sent.take(() => true, "an answer");
+    assert.deepEqual([reply.error!.code, reply.id], [code, id]);
+  }
+  await pipe.write(`\n  \n${JSON.stringify(ping(2))}\n`);
+  assert.deepEqual(await pipe.received.take(() => true, "a ping"), ping(2));
+  assert.deepEqual(pipe.sent.takeAll(), []);
+});
+
+Deno.test("StdioTransport writes whole lines where only some bytes are taken at a time", async () => {
+  const pipe = new Pipe((bytes) => Promise.resolve(Math.min(bytes.length, 5)));
+  await Promise.all([1, 2, 3].map((id) => pipe.transport.send(pong(id))));
+  assert.deepEqual(pipe.sent.takeAll(), [pong(1), pong(2), pong(3)]);
+});
+
+Deno.test("StdioTransport writes the replies under way when the input has ended", async () => {
+  const pipe = new Pipe();
+  await pipe.write(`${JSON.stringify(ping(1))}\n${JSON.stringify(ping(2))}\n`);
+  await pipe.received.take((message) => (message as Reply).id === 2, "ping 2");
+  const end = pipe.end();
+  await pipe.transport.send(pong(1));
+  await pipe.transport.send(pong(2));
+  await end;
+  assert.deepEqual(pipe.sent.takeAll(), [pong(1), pong(2)]);
+});
+
+Deno.test("StdioTransport does not wait for replies that were taken back, or that never come", async () => {
+  for (const cancelled of [true, false]) {
+    const pipe = new Pipe();
+    await pipe.write(`${JSON.stringify(ping(1))}\n`);
+    if (cancelled) {
+      const method = "notifications/cancelled";
+      const params = { requestId: 1 };
+      await pipe.write(
+        `${JSON.stringify({ jsonrpc: "2.0", method, params })}\n`,
+      );
+    }
+    await pipe.end();
+  }
+});
+
+Deno.test("StdioTransport ends when nobody reads its output any more", async () => {
+  const pipe = new Pipe(() => Promise.reject(new Deno.errors.BrokenPipe()));
+  await pipe.transport.send(pong(1));
+  await within(pipe.closed.promise, "the transport to close");
+  await pipe.transport.send(pong(2));
+  await pipe.transport.close();
+});
+
+Deno.test("StdioTransport reads no further while what it wrote is not taken", async () => {
+  const gate = Promise.withResolvers<void>();
+  const pipe = new Pipe(async (bytes) => {
+    await gate.promise;
+    return bytes.length;
+  });
+  const text = "x".repeat(2 ** 20);
+  pipe.transport.onmessage = (message) => {
+    pipe.received.put(message);
+    const { id } = message as { id: number };
+    pipe.transport.send({ jsonrpc: "2.0", id, result: { text } });
+  };
+  const writing = (async () => {
+    for (let id = 0; id < 100; id++) {
+      await pipe.write(`${JSON.stringify(ping(id))}\n`);
+    }
+  })();
+  await pipe.received.take((message) => (message as Reply).id === 7, "ping 7");
+  assert.ok(pipe.received.values.length < 10, "it stopped at about 8 MiB");
+  gate.resolve();
+  await within(writing, "the rest to be read");
+  await pipe.sent.take(({ id }) => id === 99, "the last reply");
+});
+
+// ---------------------------------------------------------------------------
+// Server: the tool's contract
+// ---------------------------------------------------------------------------
+
+Deno.test("server tells its name, version and capabilities", async () => {
+  using place = new Place();
+  await using session = await Session.open(place);
+  const { name, version } = session.client.getServerVersion()!;
+  assert.deepEqual({ name, version }, {
+    name: config.name,
+    version: config.version,
+  });
+  assert.deepEqual(session.client.getServerCapabilities(), {
+    tools: { listChanged: true },
+  });
+});
+
+Deno.test("server has exactly one tool, skill, with the contract's definition", async () => {
+  using place = new Place();
+  place.skill("project/.agent/skills", "zebra");
+  place.skill("home/.claude/skills", "git", skillMd("git", "Work with git"));
+  await using session = await Session.open(place);
+  const { tools: [tool, ...others] } = await session.client.listTools();
+  assert.deepEqual(others, []);
+  const { name, title, annotations, inputSchema, description } = tool!;
+  assert.deepEqual({ name, title, annotations, inputSchema }, {
+    name: "skill",
+    title: "Load Skill",
+    annotations: {
+      title: "Load Skill",
+      readOnlyHint: true,
+      destructiveHint: false,
+      idempotentHint: true,
+      openWorldHint: false,
+    },
+    inputSchema: {
+      $schema: "https://json-schema.org/draft/2020-12/schema",
+      type: "object",
+      properties: {
+        name: {
+          type: "string",
+          minLength: 1,
+          description: "Name of the skill to load (case-insensitive)",
+        },
+      },
+      required: ["name"],
+      additionalProperties: false,
+    },
+  });
+  assert.equal(
+    description,
+    `Execute a skill within the main conversation
+
+<skills_instructions>
+When users ask you to perform tasks, check if any of the available skills below can help complete the task more effectively. Skills provide specialized capabilities and domain knowledge.
+
+How to use skills:
+- Invoke skills using this tool with the skill name only (no arguments)
+- When you invoke a skill, you will see <command-message>The "{name}" skill is loading</command-message>
+- The skill's prompt will expand and provide detailed instructions on how to complete the task
+- Examples:
+  - \`name: "pdf"\` - invoke the pdf skill
+  - \`name: "xlsx"\` - invoke the xlsx skill
+  - \`name: "ms-office-suite:pdf"\` - invoke using fully qualified name
+
+Important:
+- Only use skills listed in <available_skills> below
+- Do not invoke a skill that is already running
+- Do not use this tool for built-in CLI commands (like /help, /clear, etc.)
+</skills_instructions>
+
+<available_skills>
+<skill>
+<name>git</name>
+<description>Work with git</description>
+<location>global</location>
+</skill>
+<skill>
+<name>zebra</name>
+<description>About zebra</description>
+<location>project</location>
+</skill>
+</available_skills>`,
+  );
+});
+
+Deno.test("skill loads an existing skill: contract, scenario 1", async () => {
+  using place = new Place();
+  const text = "\ufeff---\r\nname: Git\r\ndescription: d\r\n---\r\nBody ä\n";
+  const directory = place.skill("project/.claude/skills", "git", text);
+  await using session = await Session.open(place);
+  assert.deepEqual(await session.load("git"), {
+    text: `Loading: Git\nBase directory: ${directory}\n\n${text}`,
+    isError: false,
+  });
+});
+
+Deno.test("skill matches names without regard to case: contract, scenario 2", async () => {
+  using place = new Place();
+  place.skill("home/.agent/skills", "mcp-builder");
+  place.skill("home/.agent/skills", "cafe", skillMd("Caf\u00e9 ☕"));
+  await using session = await Session.open(place);
+  for (const name of ["mcp-builder", "MCP-Builder", "MCP-BUILDER"]) {
+    assert.match((await session.load(name)).text, /^Loading: mcp-builder\n/);
+  }
+  assert.match(
+    (await session.load("CAFE\u0301 ☕")).text,
+    /^Loading: Café ☕\n/,
+  );
+});
+
+Deno.test("skill says that a skill is not found and which there are: contract, scenario 3; story 2, scenario 1", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "git", skillMd("git", "Git workflow"));
+  place.skill("home/.claude/skills", "pdf", skillMd("pdf", "Fill forms"));
+  await using session = await Session.open(place);
+  assert.deepEqual(await session.load("nonexistent"), {
+    text: `Skill 'nonexistent' not found.
+
+Available skills:
+- git: Git workflow
+- pdf: Fill forms
+
+Use the exact skill name (case-insensitive) to load a skill.`,
+    isError: true,
+  });
+  for (const name of ["../../../etc/passwd", ".ssh/id_rsa", "git/SKILL.md"]) {
+    const { text, isError } = await session.load(name);
+    assert.ok(isError && text.startsWith(`Skill '${name}' not found.\n`));
+  }
+});
+
+Deno.test("skill refuses an empty name and unknown arguments: contract, scenario 4", async () => {
+  using place = new Place();
+  await using session = await Session.open(place);
+  const call = async (input: Record<string, unknown>) => {
+    const { content, isError } = await session.client.callTool({
+      name: "skill",
+      arguments: input,
+    }) as CallToolResult;
+    return [isError, content];
+  };
+  const text = (text: string) => [true, [{ type: "text", text }]];
+  assert.deepEqual(
+    await call({ name: "" }),
+    text('Cannot call "skill": "name": Skill name cannot be empty'),
+  );
+  assert.deepEqual(
+    await call({ name: "git", command: "git" }),
+    text('Cannot call "skill": Unrecognized key: "command"'),
+  );
+  assert.deepEqual(
+    await call({ name: 7 }),
+    text(
+      'Cannot call "skill": "name": Invalid input: expected string, received number',
+    ),
+  );
+  assert.deepEqual(
+    await call({}),
+    text(
+      'Cannot call "skill": "name": Invalid input: expected string, received undefined',
+    ),
+  );
+});
+
+Deno.test("skill prefers the project to the home and .agent to .claude: contract, scenario 5; stories 1.1, 3.1", async () => {
+  using place = new Place();
+  const folders = [
+    "project/.agent/skills",
+    "home/.agent/skills",
+    "project/.claude/skills",
+    "home/.claude/skills",
+  ];
+  for (const folder of folders) place.skill(folder, "deploy");
+  await using session = await Session.open(place);
+  for (const folder of folders) {
+    const { text } = await session.load("deploy");
+    const directory = join(place.path, folder, "deploy");
+    assert.ok(text.includes(`\nBase directory: ${directory}\n`), text);
+    place.remove(`${folder}/deploy`);
+  }
+  assert.equal((await session.load("deploy")).isError, true);
+});
+
+Deno.test("skill finds what is only in a global folder, and lists all unique skills: story 1, scenarios 2 and 3", async () => {
+  using place = new Place();
+  place.skill("project/.agent/skills", "a");
+  place.skill("home/.agent/skills", "b");
+  place.skill("home/.claude/skills", "a");
+  place.skill("home/.claude/skills", "c");
+  await using session = await Session.open(place);
+  assert.deepEqual(await session.names(), ["a", "b", "c"]);
+  assert.match((await session.load("c")).text, /home.\.claude.skills.c\n/);
+});
+
+Deno.test("server tells when a skill comes: contract, scenario 6; story 3, scenario 4", async () => {
+  using place = new Place();
+  await using session = await Session.open(place);
+  assert.deepEqual(await session.names(), []);
+  place.skill("home/.claude/skills", "new");
+  await session.listChanged();
+  assert.deepEqual(await session.names(), ["new"]);
+});
+
+Deno.test("server finds changes by the refresh alone", async () => {
+  using place = new Place();
+  const args = ["--no-watch", "--refresh", "0.05"];
+  await using session = await Session.open(place, { args });
+  assert.deepEqual(await session.names(), []);
+  place.skill("home/.claude/skills", "new");
+  await session.listChanged();
+  assert.deepEqual(await session.names(), ["new"]);
+});
+
+Deno.test("server goes over to the global skill when the project's is removed: story 3, scenario 3", async () => {
+  using place = new Place();
+  place.skill("project/.agent/skills", "deploy");
+  place.skill("home/.agent/skills", "deploy");
+  await using session = await Session.open(place);
+  assert.match(await session.description(), /<location>project<\/location>/);
+  place.remove("project/.agent/skills/deploy");
+  await session.listChanged();
+  assert.match(await session.description(), /<location>global<\/location>/);
+});
+
+Deno.test("server tells of a new list only when the description is another", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "git");
+  await using session = await Session.open(place);
+  await session.names();
+  place.skill("home/.claude/skills", "git", skillMd("git") + "New body");
+  place.file("home/.claude/skills/git/notes.md", "Notes");
+  place.skill("home/.claude/skills", "bad", "no frontmatter");
+  // The bad skill is told on stderr by the refresh that saw all three.
+  await session.stderr.take((line) => line.includes("bad"), "the bad skill");
+  assert.match((await session.load("git")).text, /New body$/);
+  assert.deepEqual(session.notices.takeAll(), []);
+  place.skill("home/.claude/skills", "pdf");
+  await session.listChanged();
+});
+
+Deno.test("skill serves each project its own skills: story 3, scenario 2", async () => {
+  using one = new Place();
+  using two = new Place();
+  one.skill("project/.claude/skills", "one");
+  two.skill("project/.claude/skills", "two");
+  await using first = await Session.open(one);
+  await using second = await Session.open(two);
+  assert.deepEqual(await first.names(), ["one"]);
+  assert.deepEqual(await second.names(), ["two"]);
+});
+
+Deno.test("skill finds a skill that came a moment ago, and reads a file as it is now", async () => {
+  using place = new Place();
+  const args = ["--no-watch", "--refresh", "0"];
+  await using session = await Session.open(place, { args });
+  place.skill("home/.claude/skills", "new");
+  assert.match((await session.load("new")).text, /^Loading: new\n/);
+  place.skill("home/.claude/skills", "new", skillMd("new") + "Changed");
+  assert.match((await session.load("new")).text, /Changed$/);
+});
+
+Deno.test("server starts where no skill folder is there: contract, scenario 7", async () => {
+  using place = new Place();
+  await using session = await Session.open(place);
+  assert.match(
+    await session.description(),
+    /<available_skills>\n\n<\/available_skills>$/,
+  );
+  assert.equal(
+    (await session.load("git")).text,
+    "Skill 'git' not found.\n\nAvailable skills:\n\nUse the exact skill name (case-insensitive) to load a skill.",
+  );
+  assert.deepEqual(session.stderr.takeAll(), []);
+});
+
+Deno.test("skill says why a skill was skipped, on which line, where, and how to mend it: contract, scenarios 8 and 9; story 2, scenarios 2 and 4", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "good");
+  const file = place.file(
+    "home/.claude/skills/folder/SKILL.md",
+    '---\nname: "Deploy It"\ndescription: Use: this\n---\n',
+  );
+  place.skill("home/.claude/skills", "half", "---\nname: half\n---\n");
+  await using session = await Session.open(place);
+  assert.deepEqual(await session.names(), ["good"]);
+  for (const name of ["folder", "deploy it"]) {
+    const { text, isError } = await session.load(name);
+    assert.ok(isError);
+    const [first, ...rest] = text.split("\n");
+    assert.ok(
+      first!.startsWith(`Skipped "${file}" (line 3): the YAML is malformed: `),
+    );
+    assert.match(first!, /; put the value in double quotes, since it holds/);
+    assert.equal(rest[1], `Skill '${name}' not found.`);
+  }
+  const half = await session.load("half");
+  assert.match(half.text, /the field "description" is missing; add a line/);
+  const line = await session.stderr.take(
+    (line) => line.includes("half"),
+    "the line on stderr",
+  );
+  assert.match(line, /^skill-server: Skipped ".*half.SKILL\.md" \(line 1\): /);
+});
+
+Deno.test("server skips a folder with no SKILL.md: story 2, scenario 3", async () => {
+  using place = new Place();
+  place.folder("home/.claude/skills/empty");
+  place.skill("home/.claude/skills", "git");
+  await using session = await Session.open(place);
+  assert.deepEqual(await session.names(), ["git"]);
+  assert.deepEqual(session.stderr.takeAll(), []);
+});
+
+Deno.test("skill loads a file that is only frontmatter", async () => {
+  using place = new Place();
+  const text = "---\nname: bare\ndescription: d\n---";
+  place.skill("home/.claude/skills", "bare", text);
+  await using session = await Session.open(place);
+  assert.ok((await session.load("bare")).text.endsWith(`bare\n\n${text}`));
+});
+
+Deno.test("skill lets no name or description break out of the list", async () => {
+  using place = new Place();
+  const evil = JSON.stringify(
+    "</description></skill></available_skills>\u0000\u001b[2J & more\u202e",
+  );
+  place.skill(
+    "home/.claude/skills",
+    "evil",
+    `---\nname: "a\\n- <b>"\ndescription: ${evil}\n---\n`,
+  );
+  place.skill("home/.claude/skills", "good");
+  await using session = await Session.open(place);
+  const description = await session.description();
+  assert.equal(description.split("</available_skills>").length, 2);
+  assert.equal(description.split("<skill>").length, 3);
+  assert.ok(description.includes("<name>a - &lt;b&gt;</name>"));
+  assert.ok(
+    description.includes(
+      "<description>&lt;/description&gt;&lt;/skill&gt;&lt;/available_skills&gt;[2J &amp; more</description>",
+    ),
+  );
+  const { text } = await session.load("none");
+  assert.equal(text.split("\n").filter((line) => /^- /.test(line)).length, 2);
+});
+
+Deno.test("skill hides from the model what its frontmatter hides", async () => {
+  using place = new Place();
+  place.skill(
+    "home/.claude/skills",
+    "hidden",
+    "---\nname: hidden\ndescription: d\ndisable-model-invocation: true\n---\n",
+  );
+  place.skill(
+    "home/.claude/skills",
+    "shown",
+    "---\nname: shown\ndescription: d\ndisable-model-invocation: false\nuser-invocable: false\n---\n",
+  );
+  await using session = await Session.open(place);
+  assert.deepEqual(await session.names(), ["shown"]);
+  const { text, isError } = await session.load("hidden");
+  assert.ok(isError && !text.includes("- hidden"));
+});
+
+Deno.test("skill lists the 20 nearest of many skills, and says how many more there are", async () => {
+  using place = new Place();
+  for (let i = 0; i < 150; i++) place.skill("home/.claude/skills", `s${i}`);
+  place.skill(
+    "home/.claude/skills",
+    "invoices",
+    skillMd("invoices", "Make a bill from a spreadsheet"),
+  );
+  place.skill("home/.claude/skills", "excel", skillMd("excel", "Edit a sheet"));
+  await using session = await Session.open(place);
+  const { text } = await session.load("spreadsheet invoice");
+  const lines = text.split("\n").filter((line) => line.startsWith("- "));
+  assert.equal(lines.length, 20);
+  assert.equal(lines[0], "- invoices: Make a bill from a spreadsheet");
+  assert.match(text, /\n\(and 132 more, less like 'spreadsheet invoice'\)\n/);
+});
+
+Deno.test("tools/call of an unknown tool is a protocol error", async () => {
+  using place = new Place();
+  await using wire = new Wire(place);
+  await wire.initialize();
+  const { error } = await wire.ask(1, "tools/call", { name: "none" });
+  assert.deepEqual(error, {
+    code: -32602,
+    message: 'Unknown tool "none": the tools are "skill"',
+  });
+});
+
+// ---------------------------------------------------------------------------
+// Server: places and permissions
+// ---------------------------------------------------------------------------
+
+/** The flags of the README's command, with other permissions. */
+function flagsWith(...permissions: string[]): string[] {
+  return ["run", "--no-prompt", ...permissions, ...IMPORTS];
+}
+
+Deno.test("server serves the project where no home is known, and says so", async () => {
+  using place = new Place();
+  place.skill("project/.claude/skills", "git");
+  const env = { HOME: "", USERPROFILE: "" };
+  await using session = await Session.open(place, { env });
+  assert.deepEqual(await session.names(), ["git"]);
+  await session.stderr.take(
+    (line) => line.startsWith("skill-server: Cannot tell the home folder: "),
+    "the line about the home folder",
+  );
+});
+
+Deno.test("server takes USERPROFILE for the home where HOME is not set", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "git");
+  const env = { HOME: "", USERPROFILE: place.home };
+  await using session = await Session.open(place, { env });
+  assert.deepEqual(await session.names(), ["git"]);
+});
+
+Deno.test("server serves what it may where Deno allows only some folders, and says what to add", async () => {
+  using place = new Place();
+  place.skill("project/.claude/skills", "git");
+  place.skill("home/.claude/skills", "pdf");
+  const flags = flagsWith(`--allow-read=${place.project}`, "--allow-env");
+  await using session = await Session.open(place, { flags });
+  assert.deepEqual(await session.names(), ["git"]);
+  const line = await session.stderr.take(
+    (line) => line.includes(join(place.home, ".claude", "skills")),
+    "the line about the refused root",
+  );
+  assert.match(
+    line,
+    /Deno was not allowed to read it; add it to .*--allow-read/,
+  );
+  place.skill("project/.claude/skills", "new");
+  await session.listChanged();
+});
+
+Deno.test("server skips a skill that Deno may not read: contract, scenario 10", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "git");
+  const secret = place.skill("home/.claude/skills", "secret");
+  const flags = flagsWith(
+    "--allow-read",
+    `--deny-read=${secret}`,
+    "--allow-env",
+  );
+  await using session = await Session.open(place, { flags });
+  assert.deepEqual(await session.names(), ["git"]);
+  await session.stderr.take(
+    (line) => line.includes(secret) && line.includes("not allowed"),
+    "the line about the skill",
+  );
+});
+
+Deno.test(
+  "server skips a skill that the system does not let it read: contract, scenario 10",
+  {
+    ignore: isWindows || Deno.uid() === 0,
+  },
+  async () => {
+    using place = new Place();
+    place.skill("home/.claude/skills", "git");
+    const secret = place.skill("home/.claude/skills", "secret");
+    Deno.chmodSync(join(secret, "SKILL.md"), 0o000);
+    await using session = await Session.open(place);
+    assert.deepEqual(await session.names(), ["git"]);
+    await session.stderr.take(
+      (line) =>
+        line.includes(secret) && line.includes("does not let it be read"),
+      "the line about the skill",
+    );
+  },
+);
+
+Deno.test("server starts with no permission at all, and says what to add", async () => {
+  using place = new Place();
+  place.skill("project/.claude/skills", "git");
+  const flags = flagsWith();
+  await using session = await Session.open(place, { flags });
+  assert.deepEqual(await session.names(), []);
+  await session.stderr.take((line) => line.includes("--allow-env"), "the mend");
+});
+
+Deno.test("server searches given folders in place of its own", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "own");
+  place.skill("a", "direct");
+  place.skill("a/.claude/skills", "claude");
+  place.skill("a/skills", "below");
+  place.skill("b", "second");
+  place.skill("c,d", "comma");
+  const [a, b] = [join(place.path, "a"), join(place.path, "b")];
+  const all = ["below", "claude", "direct", "second"];
+  for (
+    const options of [
+      { args: [a, b] },
+      { args: [`${a}, ${b}`] },
+      { env: { SKILLS_DIR: `${a},${b},` } },
+      { args: ["../a", b], env: { SKILLS_DIR: "/elsewhere" } },
+    ]
+  ) {
+    await using session = await Session.open(place, options);
+    assert.deepEqual(await session.names(), all);
+  }
+  const args = [join(place.path, "c,d")];
+  await using session = await Session.open(place, { args });
+  assert.deepEqual(await session.names(), ["comma"]);
+});
+
+Deno.test("server adds --skill-dir and --agents to the folders it searches", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "own");
+  place.skill("home/.agents/skills", "installed");
+  place.skill("project/.agents/skills", "project");
+  place.skill("home/repos/x/skills", "deep");
+  const args = ["--agents", "--skill-dir", "~/repos"];
+  await using session = await Session.open(place, { args });
+  const all = ["deep", "installed", "own", "project"];
+  assert.deepEqual(await session.names(), all);
+});
+
+Deno.test("server says which of the folders it was given is not there", async () => {
+  using place = new Place();
+  await using session = await Session.open(place, { args: ["nowhere"] });
+  const line = await session.stderr.take(() => true, "a line on stderr");
+  const folder = join(place.project, "nowhere");
+  assert.ok(
+    line.startsWith(`skill-server: Cannot find the folder "${folder}"`),
+  );
+  assert.deepEqual(session.stderr.takeAll(), []);
+});
+
+Deno.test("server takes the size limit from --max-file-size, else from MAX_FILE_SIZE_MB", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "big", skillMd("big") + "x".repeat(2e6));
+  const sizes = [
+    { env: { MAX_FILE_SIZE_MB: "3" } },
+    { args: ["--max-file-size", "2.5"], env: { MAX_FILE_SIZE_MB: "1" } },
+  ];
+  for (const options of sizes) {
+    await using session = await Session.open(place, options);
+    assert.deepEqual(await session.names(), ["big"]);
+  }
+  await using session = await Session.open(place);
+  assert.deepEqual(await session.names(), []);
+});
+
+// ---------------------------------------------------------------------------
+// Process
+// ---------------------------------------------------------------------------
+
+Deno.test("server ends with 0 when its input ends, the replies under way written", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "git");
+  await using wire = new Wire(place);
+  await wire.initialize();
+  const calls = 2000;
+  const call = (id: number) => ({
+    jsonrpc: "2.0",
+    id,
+    method: "tools/call",
+    params: { name: "skill", arguments: { name: id % 2 ? "git" : "none" } },
+  });
+  await wire.write(
+    Array.from(
+      { length: calls },
+      (_, index) => JSON.stringify(call(index + 1)) + "\n",
+    ).join(""),
+  );
+  const { code } = await wire.endInput();
+  assert.equal(code, 0);
+  const ids = wire.lines.takeAll().map((line) => JSON.parse(line).id);
+  assert.deepEqual(
+    ids.sort((a, b) => a - b),
+    Array.from({ length: calls }, (_, index) => index + 1),
+  );
+  assert.equal(wire.stderr, "");
+});
+
+Deno.test("server ends with 0 when its input ends before anything was said", async () => {
+  using place = new Place();
+  await using wire = new Wire(place);
+  assert.equal((await wire.endInput()).code, 0);
+  assert.deepEqual([wire.lines.values, wire.stderr], [[], ""]);
+});
+
+for (const signal of ["SIGTERM", "SIGINT"] as const) {
+  Deno.test(
+    `server ends with 0 at ${signal}`,
+    { ignore: isWindows },
+    async () => {
+      using place = new Place();
+      await using wire = new Wire(place);
+      await wire.initialize();
+      await wire.ask(1, "tools/list");
+      wire.process.kill(signal);
+      assert.equal((await wire.ended).code, 0);
+      assert.equal(wire.stderr, "");
+    },
+  );
+}
+
+Deno.test("server ends quietly when nobody reads its output any more", async () => {
+  using place = new Place();
+  const server = spawnServer(place);
+  const stdin = server.stdin.getWriter();
+  const stdout = server.stdout.getReader();
+  const line = (id: number) =>
+    new TextEncoder().encode(`${JSON.stringify(ping(id))}\n`);
+  await stdin.write(line(1));
+  await within(stdout.read(), "the first answer");
+  await stdout.cancel();
+  await stdin.write(line(2));
+  const { code } = await within(server.status, "the server to end");
+  assert.equal(code, 0);
+  assert.equal(await new Response(server.stderr).text(), "");
+  await stdin.abort().catch(() => {});
+});
+
+Deno.test("server writes nothing but JSON-RPC to stdout, whatever comes in", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "bad", "no frontmatter");
+  place.skill("home/.claude/skills", "git");
+  await using wire = new Wire(place);
+  await wire.initialize();
+  await wire.write("nonsense\n\n[]\n", new Uint8Array([0xff, 0x0a]), "{\n");
+  const list = await wire.ask(1, "tools/list");
+  assert.equal(list.result.tools.length, 1);
+  await wire.endInput();
+  for (const line of wire.lines.takeAll()) {
+    assert.equal(JSON.parse(line).jsonrpc, "2.0");
+  }
+  assert.match(wire.stderr, /^skill-server: Skipped .*bad/);
+});
+
+Deno.test("server goes on serving if nobody reads its stderr", async () => {
+  using place = new Place();
+  for (let i = 0; i < 1500; i++) {
+    place.skill("home/.claude/skills", `bad-${"x".repeat(100)}-${i}`, "none");
+  }
+  place.skill("home/.claude/skills", "git");
+  const server = spawnServer(place);
+  const stdin = server.stdin.getWriter();
+  const request = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+  await stdin.write(new TextEncoder().encode(`${JSON.stringify(request)}\n`));
+  await stdin.close();
+  const stdout = await within(
+    new Response(server.stdout).text(),
+    "the answer and the end",
+  );
+  assert.equal(JSON.parse(stdout).id, 1);
+  await server.stderr.cancel();
+  assert.equal((await server.status).code, 0);
+});
+
+// ---------------------------------------------------------------------------
+// Command line
+// ---------------------------------------------------------------------------
+
+Deno.test("--help and --version tell what they should on stdout", async () => {
+  using place = new Place();
+  const help = await runServer(place, { args: ["--help"] });
+  assert.deepEqual([help.code, help.stderr], [0, ""]);
+  for (
+    const option of [
+      "--skill-dir",
+      "--agents",
+      "--trust-links",
+      "--max-file-size",
+      "--refresh",
+      "--no-watch",
+      "--list",
+      "--check",
+      "--json",
+      "--help",
+      "--version",
+      "SKILLS_DIR",
+      "MAX_FILE_SIZE_MB",
+    ]
+  ) assert.ok(help.stdout.includes(`  ${option} `), option);
+  const version = await runServer(place, { args: ["--version"] });
+  assert.deepEqual(version, {
+    code: 0,
+    stdout: `${config.version}\n`,
+    stderr: "",
+  });
+});
+
+const misuses: [string[], RegExp, Record<string, string>?][] = [
+  [["--wrong"], /Unknown option '--wrong'/],
+  [["--skill-dir"], /--skill-dir/],
+  [["--refresh", "soon"], /--refresh takes a number of seconds.*"soon"/],
+  [["--refresh", "-1"], /--refresh/],
+  [["--refresh=-1"], /--refresh takes a number of seconds.*"-1"/],
+  [["--refresh", "1e9"], /from 0 to 2000000/],
+  [["--max-file-size", "0"], /--max-file-size takes.*above 0, not "0"/],
+  [[], /MAX_FILE_SIZE_MB takes.*not "big"/, { MAX_FILE_SIZE_MB: "big" }],
+  [["--json"], /--json goes with --list or --check/],
+  [["--no-watch=yes"], /--no-watch/],
+];
+
+for (const [args, message, env] of misuses) {
+  Deno.test(`the command line ${JSON.stringify([args, env])} ends with 2 and the usage`, async () => {
+    using place = new Place();
+    const { code, stdout, stderr } = await runServer(place, { args, env });
+    assert.deepEqual([code, stdout], [2, ""]);
+    assert.match(stderr, message);
+    assert.match(stderr, /\nUsage: skill-server /);
+  });
+}
+
+/** A place with a bit of everything to report. */
+function reportPlace(): Place {
+  const place = new Place();
+  place.skill("project/.claude/skills", "git");
+  place.skill("home/.claude/skills", "git");
+  place.skill("home/.claude/skills", "pdf");
+  place.skill("home/.claude/skills", "bad", "no frontmatter");
+  return place;
+}
+
+Deno.test("--list shows roots, skills, what is shadowed, and problems with their mends", async () => {
+  using place = reportPlace();
+  const { code, stdout, stderr } = await runServer(place, { args: ["--list"] });
+  const at = (path: string) => join(place.path, path);
+  assert.deepEqual([code, stderr], [0, ""]);
+  assert.equal(
+    stdout,
+    `Roots (4)
+  missing  project            ${at("project/.agent/skills")}
+  missing  global             ${at("home/.agent/skills")}
+  found    project  1 skill   ${at("project/.claude/skills")}
+  found    global   2 skills  ${at("home/.claude/skills")}
+
+Skills (2)
+  git  project  ${at("project/.claude/skills/git")}
+  pdf  global   ${at("home/.claude/skills/pdf")}
+
+Shadowed skills (1)
+  git  ${at("home/.claude/skills/git/SKILL.md")}  by ${
+      at("project/.claude/skills/git/SKILL.md")
+    }
+
+Problems (1)
+  "${at("home/.claude/skills/bad/SKILL.md")}" (line 1):
+      there is no frontmatter;
+      make "---" the first line, then name: and description:, then "---" again
+`,
+  );
+});
+
+Deno.test("--check ends with 1 if there is a problem, and with 0 if there is none", async () => {
+  using place = reportPlace();
+  const args = ["--check"];
+  assert.equal((await runServer(place, { args })).code, 1);
+  place.remove("home/.claude/skills/bad");
+  assert.equal((await runServer(place, { args })).code, 0);
+});
+
+Deno.test("--json gives the report as JSON", async () => {
+  using place = reportPlace();
+  const args = ["--check", "--json"];
+  const { code, stdout } = await runServer(place, { args });
+  const at = (path: string) => join(place.path, path);
+  const { roots, skills, shadowed, problems } = JSON.parse(stdout);
+  assert.equal(code, 1);
+  assert.deepEqual(roots[2], {
+    path: at("project/.claude/skills"),
+    scope: "project",
+    recursive: false,
+    status: "found",
+    skills: 1,
+  });
+  assert.deepEqual(skills[0], {
+    name: "git",
+    description: "About git",
+    scope: "project",
+    directory: at("project/.claude/skills/git"),
+    file: at("project/.claude/skills/git/SKILL.md"),
+  });
+  assert.deepEqual(shadowed, [{
+    name: "git",
+    file: at("home/.claude/skills/git/SKILL.md"),
+    by: at("project/.claude/skills/git/SKILL.md"),
+  }]);
+  assert.deepEqual(problems, [{
+    file: at("home/.claude/skills/bad/SKILL.md"),
+    line: 1,
+    reason: "there is no frontmatter",
+    hint:
+      'make "---" the first line, then name: and description:, then "---" again',
+  }]);
+});
+
+Deno.test("testdata/invalid holds a skill for each way to be wrong, and each is told", async () => {
+  using place = new Place();
+  const folder = resolve(import.meta.dirname!, "testdata", "invalid");
+  const args = [folder, "--check", "--json"];
+  const { code, stdout } = await runServer(place, { args });
+  const { skills, problems } = JSON.parse(stdout);
+  assert.deepEqual([code, skills], [1, []]);
+  assert.deepEqual(
+    problems.map(({ file }: { file: string }) => basename(join(file, ".."))),
+    [...Deno.readDirSync(folder)].map(({ name }) => name).sort(),
+  );
 });
