@@ -826,6 +826,29 @@ Deno.test(
   },
 );
 
+Deno.test("scanSkillRoots() skips a skill that the system does not let it read", async () => {
+  using place = new Place();
+  place.skill("skills", "good");
+  const file = place.file("skills/secret/SKILL.md", skillMd("secret"));
+  const { statSync } = Deno;
+  try {
+    // Not by the file's mode: nothing is unreadable for root.
+    Deno.statSync = (path) => {
+      if (path === file) throw new Deno.errors.PermissionDenied();
+      return statSync(path);
+    };
+    const catalog = await scanSkillRoots([root(join(place.path, "skills"))]);
+    assert.deepEqual(names(catalog), ["good"]);
+    assert.deepEqual(catalog.problems, [{
+      file,
+      reason: "the system does not let it be read",
+      hint: "give yourself the right to read it, or remove it",
+    }]);
+  } finally {
+    Deno.statSync = statSync;
+  }
+});
+
 Deno.test("scanSkillRoots() takes larger files if it is told to", async () => {
   using place = new Place();
   const text = skillMd("large") + "x".repeat(2 ** 20);
