@@ -741,7 +741,7 @@ function beginScan(
     maxFileSize: options.maxFileSize ?? DEFAULT_MAX_FILE_SIZE,
     trustLinks,
     linkTargets: [
-      ...realPaths(options.linkTargets ?? [resolve(".")]),
+      ...realPaths(options.linkTargets ?? ["."]),
       ...realPaths(global.map((root) => root.path)),
       ...trustLinks,
     ],
