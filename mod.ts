@@ -38,6 +38,7 @@
  * @module
  */
 
+import { Buffer } from "node:buffer";
 import {
   basename,
   dirname,
@@ -110,8 +111,20 @@ const MAX_WATCHERS = 8;
 /** Up to this many skills the answer to an unknown name lists them all. */
 const MAX_LISTED_SKILLS = 100;
 
-/** How many skills it lists where there are more. */
+/** How many skills, or files, it lists where there are more. */
 const NEAREST_SKILLS = 20;
+
+/** How much files that are read together may have, in bytes. */
+const MAX_FILES_SIZE = 16 * 1024 * 1024;
+
+/** How long a shell command may run unless the caller says otherwise, in seconds. */
+const DEFAULT_SHELL_TIMEOUT = 60;
+
+/** How much of each of a shell command's two outputs is kept, in bytes. */
+const MAX_OUTPUT_SIZE = 256 * 1024;
+
+/** How long the output of a process that has ended is waited for, in milliseconds. */
+const OUTPUT_GRACE_MS = 500;
 
 // ---------------------------------------------------------------------------
 // Types
@@ -259,6 +272,8 @@ export interface SkillChange {
   readonly previous: SkillCatalog;
   /** The keys of the skills that are new, gone, or have another `SKILL.md` than before. */
   readonly keys: ReadonlySet<string>;
+  /** The paths of the files that are new, gone or changed, by the keys of their skills, as far as those are tracked. */
+  readonly files: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 /** `SKILL.md` cannot be understood. */
@@ -320,7 +335,11 @@ export function log(line: string): void {
   });
 }
 
-/** Fulfilled when all lines logged so far are written. */
+/**
+ * Fulfilled when all lines logged so far are written.
+ *
+ * @internal
+ */
 export function logged(): Promise<void> {
   return logging;
 }
@@ -338,7 +357,11 @@ async function writeToStderr(text: string): Promise<void> {
   }
 }
 
-/** Puts a value in quotes, with what a terminal would act on escaped. */
+/**
+ * Puts a value in quotes, with what a terminal would act on escaped.
+ *
+ * @internal
+ */
 export function quote(value: string): string {
   const escaped = value.toWellFormed().replace(
     // deno-lint-ignore no-control-regex -- control characters are what is looked for
@@ -349,7 +372,11 @@ export function quote(value: string): string {
   return `"${escaped}"`;
 }
 
-/** Joins the lines of a text and drops its control characters. */
+/**
+ * Joins the lines of a text and drops its control characters.
+ *
+ * @internal
+ */
 export function oneLine(text: string): string {
   return withoutControls(text.replace(/\s+/g, " ")).trim();
 }
@@ -623,6 +650,7 @@ function configuredRoot(
  * Makes the path of a folder absolute, as a shell would: from the working
  * directory, or from home where it begins with `~`.
  *
+ * @internal
  * @throws {Error} If that folder is not known.
  */
 export function resolveFolder(
@@ -684,7 +712,7 @@ interface Scan {
   readonly directories: Set<string>;
   readonly shadowed: ShadowedSkill[];
   readonly problems: SkillProblem[];
-  sliceEnd: number;
+  readonly slice: TimeSlice;
 }
 
 /** A folder that may be a skill, or hold some. */
@@ -752,7 +780,7 @@ function beginScan(
     directories: new Set(),
     shadowed: [],
     problems: [],
-    sliceEnd: performance.now() + SCAN_SLICE_MS,
+    slice: new TimeSlice(),
   };
 }
 
@@ -796,11 +824,16 @@ function isSameCatalog(a: SkillCatalog, b: SkillCatalog): boolean {
     told(a) === told(b);
 }
 
-/** Lets other work run, if the scan has held the event loop for long enough. */
-async function yieldToOthers(scan: Scan): Promise<void> {
-  if (performance.now() < scan.sliceEnd) return;
-  await new Promise((resolve) => setTimeout(resolve));
-  scan.sliceEnd = performance.now() + SCAN_SLICE_MS;
+/** Divides long work, so that other work can run in between. */
+class TimeSlice {
+  #end = performance.now() + SCAN_SLICE_MS;
+
+  /** Lets other work run, if this has held the event loop for long enough. */
+  async yield(): Promise<void> {
+    if (performance.now() < this.#end) return;
+    await new Promise((resolve) => setTimeout(resolve));
+    this.#end = performance.now() + SCAN_SLICE_MS;
+  }
 }
 
 /** Finds out whether a root is there and may be searched. */
@@ -834,7 +867,7 @@ async function searchRoot(top: SearchedFolder, scan: Scan): Promise<void> {
   scan.folders.add(top.realPath);
   for (const folder of queue) {
     for (const child of subfolders(folder, scan)) {
-      await yieldToOthers(scan);
+      await scan.slice.yield();
       if (visited.has(child.realPath)) continue;
       visited.add(child.realPath);
       scan.folders.add(child.realPath);
@@ -1225,6 +1258,8 @@ interface Walk {
   readonly skill: Skill;
   readonly boundaries: readonly string[];
   readonly maxFileSize: number;
+  /** Real paths of the folders that were walked through. */
+  readonly folders: string[];
   /** How many entries of folders were looked at. */
   entries: number;
 }
@@ -1234,6 +1269,7 @@ function beginWalk(skill: Skill, options: FileAccessOptions): Walk {
     skill,
     boundaries: [skill.realDirectory, ...realPaths(options.trustLinks ?? [])],
     maxFileSize: options.maxFileSize ?? DEFAULT_MAX_FILE_SIZE,
+    folders: [],
     entries: 0,
   };
 }
@@ -1394,16 +1430,26 @@ export function listSkillFiles(
   skill: Skill,
   options: FileAccessOptions = {},
 ): SkillFile[] {
+  return walkSkill(skill, options).files;
+}
+
+/** Lists the files of a skill, and the real paths of the folders that they lie in. */
+function walkSkill(
+  skill: Skill,
+  options: FileAccessOptions,
+): { files: SkillFile[]; folders: readonly string[] } {
   const walk = beginWalk(skill, options);
   const files: SkillFile[] = [];
   listFolder(topOf(walk), { prefix: "", files, walk });
-  return files.sort((a, b) => byCodeUnits(a.path, b.path));
+  files.sort((a, b) => byCodeUnits(a.path, b.path));
+  return { files, folders: walk.folders };
 }
 
 function listFolder(
   folder: Place,
   { prefix, files, walk }: { prefix: string; files: SkillFile[]; walk: Walk },
 ): void {
+  walk.folders.push(folder.realPath);
   for (const { name, isSymlink } of folderEntries(folder.path)) {
     if (++walk.entries > MAX_WALKED_ENTRIES) return;
     try {
@@ -1472,6 +1518,9 @@ export class SkillRegistry {
   readonly #listeners = new Set<SkillChangeListener>();
   #catalog: SkillCatalog;
   #told: ReadonlySet<string> = new Set();
+  /** How often each skill's files are asked to be tracked; `undefined` stands for all skills. */
+  readonly #tracked = new Map<string | undefined, number>();
+  #trackedFiles: ReadonlyMap<string, TrackedFiles> = new Map();
   #running: Promise<SkillCatalog> | undefined;
   #next: Promise<SkillCatalog> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -1549,6 +1598,25 @@ export class SkillRegistry {
     return () => this.#listeners.delete(listener);
   }
 
+  /**
+   * Tells of changes of a skill's files too, not of its `SKILL.md` alone.
+   *
+   * @param key The skill's {@linkcode skillKey}, or `undefined` for all skills.
+   * @returns A function that ends it, once changes from now on will be told.
+   */
+  async trackFiles(key: string | undefined): Promise<() => void> {
+    const count = this.#tracked.get(key) ?? 0;
+    this.#tracked.set(key, count + 1);
+    if (count === 0) await this.refresh();
+    let isTracked = true;
+    return () => {
+      const count = this.#tracked.get(key)!;
+      if (isTracked && count === 1) this.#tracked.delete(key);
+      else if (isTracked) this.#tracked.set(key, count - 1);
+      isTracked = false;
+    };
+  }
+
   /** Keeps the catalog current from now on: by a timer, and by watching the folders. */
   watch(): void {
     const { refreshSeconds = DEFAULT_REFRESH_SECONDS, watchFolders = true } =
@@ -1580,20 +1648,49 @@ export class SkillRegistry {
   async #scan(): Promise<SkillCatalog> {
     const previous = this.#catalog;
     const catalog = await scanSkillRoots(this.#roots, previous, this.#options);
+    const tracked = await this.#readTracked(catalog);
     if (this.#isClosed) return this.#catalog;
+    const files = changedFiles(tracked, this.#trackedFiles);
     this.#catalog = catalog;
+    this.#trackedFiles = tracked;
     this.#watchFolders();
-    if (catalog !== previous) {
-      this.#tellProblems();
-      const keys = changedKeys(catalog, previous);
-      if (keys.size > 0) this.#tellChange({ catalog, previous, keys });
+    this.#tellProblems();
+    const keys = differences(catalog.skills, previous.skills);
+    if (keys.size > 0 || files.size > 0) {
+      this.#tellChange({ catalog, previous, keys, files });
     }
     return catalog;
   }
 
+  /** Lists the files of the skills that are tracked. */
+  async #readTracked(
+    catalog: SkillCatalog,
+  ): Promise<Map<string, TrackedFiles>> {
+    const tracked = new Map<string, TrackedFiles>();
+    const keys = this.#tracked.has(undefined)
+      ? catalog.skills.keys()
+      : this.#tracked.keys();
+    const slice = new TimeSlice();
+    for (const key of keys) {
+      const skill = catalog.skills.get(key!);
+      if (skill === undefined) continue;
+      await slice.yield();
+      const { files, folders } = walkSkill(skill, this.#options);
+      const versions = files.map(({ path, version }) =>
+        [path, version] as const
+      );
+      tracked.set(key!, { versions: new Map(versions), folders });
+    }
+    return tracked;
+  }
+
   /** Watches where the catalog came from, and looks again if that was not watched before. */
   #watchFolders(): void {
-    const isNew = this.#watcher?.update(watchedFolders(this.#catalog));
+    const tracked = [...this.#trackedFiles.values()];
+    const folders = tracked.flatMap(({ folders }) => folders);
+    const isNew = this.#watcher?.update(
+      watchedFolders(this.#catalog, folders),
+    );
     if (isNew) this.refresh();
   }
 
@@ -1617,6 +1714,37 @@ export class SkillRegistry {
   }
 }
 
+/** What is known of the files of a skill from one refresh to the next. */
+interface TrackedFiles {
+  /** The files' versions by their paths. */
+  readonly versions: ReadonlyMap<string, string>;
+  /** Real paths of the folders that they lie in. */
+  readonly folders: readonly string[];
+}
+
+/** Returns the paths of files that changed, of those skills that were tracked before too. */
+function changedFiles(
+  now: ReadonlyMap<string, TrackedFiles>,
+  before: ReadonlyMap<string, TrackedFiles>,
+): Map<string, Set<string>> {
+  const changed = new Map<string, Set<string>>();
+  for (const [key, { versions }] of now) {
+    const old = before.get(key)?.versions ?? versions;
+    const paths = differences(versions, old);
+    if (paths.size > 0) changed.set(key, paths);
+  }
+  return changed;
+}
+
+/** Returns the keys under which two maps differ. */
+function differences<T>(
+  a: ReadonlyMap<string, T>,
+  b: ReadonlyMap<string, T>,
+): Set<string> {
+  const keys = [...a.keys(), ...b.keys()];
+  return new Set(keys.filter((key) => a.get(key) !== b.get(key)));
+}
+
 /** Says what a catalog leaves out: a line for each problem and each shadowed skill. */
 function describeProblems({ problems, shadowed }: SkillCatalog): string[] {
   return [
@@ -1634,25 +1762,19 @@ function describeProblem({ file, line, reason, hint }: SkillProblem): string {
   return `Skipped ${quote(file)}${place}: ${reason}; ${hint}`;
 }
 
-/** Returns the keys under which two catalogs differ. */
-function changedKeys(a: SkillCatalog, b: SkillCatalog): Set<string> {
-  const keys = new Set<string>();
-  for (const key of [...a.skills.keys(), ...b.skills.keys()]) {
-    if (a.skills.get(key) !== b.skills.get(key)) keys.add(key);
-  }
-  return keys;
-}
-
 /** The folders to watch: all that happens in them matters, or only what happens to some names. */
 type WatchedFolders = ReadonlyMap<string, "all" | ReadonlySet<string>>;
 
 /**
- * Lists where a change to a catalog can show: in the folders that the scan
- * looked into; and, where a root may come to be, go or be replaced, in the two
+ * Lists where a change can show: in the folders that the scan looked into, and
+ * in the `others` that tracked files lie in; and, where a root may come to be, go or be replaced, in the two
  * folders above it and in the nearest that there is. Those may be the home
  * folder, so there only the names on the way to the root matter.
  */
-function watchedFolders(catalog: SkillCatalog): WatchedFolders {
+function watchedFolders(
+  catalog: SkillCatalog,
+  others: readonly string[],
+): WatchedFolders {
   const folders = new Map<string, "all" | Set<string>>();
   for (const { root } of catalog.roots) {
     let path = root.path;
@@ -1666,9 +1788,8 @@ function watchedFolders(catalog: SkillCatalog): WatchedFolders {
       path = dirname(path);
     }
   }
-  for (const folder of scanTraces.get(catalog)?.folders ?? []) {
-    folders.set(folder, "all");
-  }
+  const searched = scanTraces.get(catalog)?.folders ?? [];
+  for (const folder of [...searched, ...others]) folders.set(folder, "all");
   return folders;
 }
 
@@ -1781,19 +1902,111 @@ function isWatchable(path: string): boolean {
 }
 
 // ---------------------------------------------------------------------------
+// Resources
+// ---------------------------------------------------------------------------
+
+/**
+ * Returns the URI of a skill's file, `skill://<name>/<path>`, or of the skill
+ * itself where no path is given.
+ *
+ * @see {@link https://modelcontextprotocol.io/extensions/skills/overview}
+ *
+ * @param name The skill's name, any characters.
+ * @param path The file's path from the skill directory; empty for the collection of all its files.
+ * @returns The URI, each name in it percent-encoded.
+ */
+export function skillUri(name: string, path?: string): string {
+  const encode = (text: string) => encodeURIComponent(text.toWellFormed());
+  const rest = path === undefined
+    ? ""
+    : `/${path.split("/").map(encode).join("/")}`;
+  return `skill://${encode(name)}${rest}`;
+}
+
+/**
+ * Takes a URI apart that {@linkcode skillUri} makes. Each file has one URI
+ * only: a path with empty names, `.` or `..` in it has none.
+ *
+ * @param uri Any text.
+ * @returns The name and the path (`undefined` for the skill itself, empty for the collection), or `undefined` if it is no such URI.
+ */
+export function parseSkillUri(
+  uri: string,
+): { name: string; path: string | undefined } | undefined {
+  const [, name, path] = /^skill:\/\/([^/?#]*)(?:\/([^?#]*))?$/.exec(uri) ?? [];
+  if (!name) return undefined;
+  try {
+    const names = path?.split("/").map(decodeURIComponent);
+    const isExact = !path ||
+      names!.every((name) =>
+        name !== "" && name !== "." && name !== ".." && !name.includes("/")
+      );
+    if (!isExact) return undefined;
+    return { name: decodeURIComponent(name), path: names?.join("/") };
+  } catch {
+    return undefined;
+  }
+}
+
+/** What `resources/read` and embedded resources hold: text to the letter, or base64. */
+type ResourceContents =
+  | { uri: string; mimeType?: string; text: string }
+  | { uri: string; mimeType?: string; blob: string };
+
+/**
+ * Makes the contents of a resource of a file.
+ *
+ * @internal
+ */
+export async function resourceContents(
+  uri: string,
+  { path, text, bytes }: SkillFileContent,
+): Promise<ResourceContents> {
+  const mimeType = await mimeTypeOf(path);
+  return text === undefined
+    ? { uri, mimeType, blob: Buffer.from(bytes).toString("base64") }
+    : { uri, mimeType, text };
+}
+
+/**
+ * Returns the media type that the ending of a file's name stands for.
+ *
+ * @internal
+ */
+export async function mimeTypeOf(path: string): Promise<string | undefined> {
+  // In a skill this is TypeScript. The registry knows only a video format.
+  if (/\.[cm]?tsx?$/i.test(path)) return "text/typescript";
+  const { default: mime } = await import("npm:mime@^4");
+  return mime.getType(path) ?? undefined;
+}
+
+// ---------------------------------------------------------------------------
 // Tools
 // ---------------------------------------------------------------------------
 
+/** A set of tools that belong together, named after the server that has them. */
+export type Toolset = "skill" | "skilljack" | "reference" | "agentskills";
+
+/** Options of {@linkcode registerSkillTools}. */
+export interface SkillToolOptions {
+  /** Which tools. */
+  readonly toolset: Toolset;
+  /** How long a shell command may run, in seconds. Default: 60. */
+  readonly shellTimeout?: number;
+  /** Whether Python packages are installed before a command that needs some. Default: `false`. */
+  readonly autoInstallDeps?: boolean;
+}
+
 /** What a tool works with. */
 interface ToolContext {
-  /** The skills, and the way to their files. */
   readonly registry: SkillRegistry;
-  /** Ends when the client takes its call back. */
+  readonly options: SkillToolOptions;
+  /** Ends when the client takes its call back, or goes. */
   readonly signal: AbortSignal;
 }
 
 /** A tool: one entry of a toolset. */
-interface SkillTool {
+interface SkillTool<Input extends z.ZodObject = z.ZodObject> {
   /** The name it is called by. */
   readonly name: string;
   /** The name that people read. */
@@ -1801,63 +2014,43 @@ interface SkillTool {
   /** Writes what the model reads, from the skills there are. */
   readonly describe: (catalog: SkillCatalog) => string;
   /** What it takes. */
-  readonly input: z.ZodObject;
+  readonly input: Input;
+  /** What its structured result looks like, if it gives one. */
+  readonly output?: z.ZodObject;
   /** What it does to the world. */
   readonly annotations: ToolAnnotations;
+  /** Whether Deno's permissions are enough for it. Default: they are. */
+  readonly isAllowed?: () => boolean;
   /** Does it. Throws an error whose message is for the model if it cannot. */
   readonly call: (
-    input: Record<string, unknown>,
+    input: z.infer<Input>,
     context: ToolContext,
-  ) => Promise<CallToolResult>;
+  ) => CallToolResult | Promise<CallToolResult>;
 }
 
-/** Input of the tool `skill`. */
-const skillInput = z.strictObject({
-  name: z.string()
-    .min(1, "Skill name cannot be empty")
-    .describe("Name of the skill to load (case-insensitive)"),
-});
+/** Makes an entry of the table of tools: its input is checked before it is called. */
+function defineTool<Input extends z.ZodObject>(
+  tool: SkillTool<Input>,
+): SkillTool {
+  const call = async (input: unknown, context: ToolContext) =>
+    await tool.call(tool.input.parse(input), context);
+  return { ...tool, call };
+}
 
-/** The tool `skill`: it loads a skill by its name. */
-const skillTool: SkillTool = {
+/** Annotations of a tool that only reads skills. */
+const READS: ToolAnnotations = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+};
+
+/** The tool `skill`, where nothing else is asked for. */
+const skillTool = defineTool({
   name: "skill",
   title: "Load Skill",
-  describe: describeSkillTool,
-  input: skillInput,
-  annotations: {
-    readOnlyHint: true,
-    destructiveHint: false,
-    idempotentHint: true,
-    openWorldHint: false,
-  },
-  call: (input, context) => callSkillTool(skillInput.parse(input), context),
-};
-
-/** A set of tools that belong together. `skill` is the tool `skill` alone. */
-export type Toolset = "skill";
-
-const TOOLSETS: Readonly<Record<Toolset, readonly SkillTool[]>> = {
-  skill: [skillTool],
-};
-
-/** The skills that a model may load by itself. */
-function modelSkills({ skills }: SkillCatalog): Skill[] {
-  return [...skills.values()].filter(isForModel);
-}
-
-function isForModel({ frontmatter }: Skill): boolean {
-  return frontmatter["disable-model-invocation"] !== true;
-}
-
-function describeSkillTool(catalog: SkillCatalog): string {
-  const skills = modelSkills(catalog).map((skill) =>
-    `<skill>
-<name>${escapeXml(oneLine(skill.name))}</name>
-<description>${escapeXml(skill.description.trim())}</description>
-<location>${skill.scope}</location>
-</skill>`
-  );
-  return `Execute a skill within the main conversation
+  describe: (catalog) =>
+    `Execute a skill within the main conversation
 
 <skills_instructions>
 When users ask you to perform tasks, check if any of the available skills below can help complete the task more effectively. Skills provide specialized capabilities and domain knowledge.
@@ -1877,50 +2070,348 @@ Important:
 - Do not use this tool for built-in CLI commands (like /help, /clear, etc.)
 </skills_instructions>
 
-<available_skills>
-${skills.join("\n")}
-</available_skills>`;
+${availableSkills(catalog, ({ scope }) => scope)}`,
+  input: z.strictObject({
+    name: z.string()
+      .min(1, "Skill name cannot be empty")
+      .describe("Name of the skill to load (case-insensitive)"),
+  }),
+  annotations: READS,
+  call: ({ name }, { registry }) =>
+    withSkill(name, registry, (skill) =>
+      textResult(
+        `Loading: ${skill.name}\nBase directory: ${skill.directory}\n\n${
+          skillText(skill, registry)
+        }`,
+      )),
+});
+
+/** Skilljack's tool `skill`. */
+const skilljackSkillTool = defineTool({
+  name: "skill",
+  title: "Activate Skill",
+  describe: (catalog) =>
+    `Load and activate an Agent Skill by name. Returns the full SKILL.md content.
+
+# Skills
+
+When a user's task matches a skill description below: 1) activate it, 2) follow its instructions completely.
+
+${availableSkills(catalog, ({ file }) => file)}`,
+  input: z.object({
+    name: z.string().describe("Skill name from <available_skills>"),
+  }),
+  annotations: READS,
+  call: ({ name }, context) => loadSkill(name, context),
+});
+
+/** Skilljack's tool `skill-resource`. */
+const skilljackResourceTool = defineTool({
+  name: "skill-resource",
+  title: "Read Skill File",
+  describe: () =>
+    "Read files within a skill's directory (scripts/, references/, assets/, snippets/, …) as its instructions name them. Pass the path of a file to read it, the path of a folder to read all files in it, or an empty path to list the files.",
+  input: z.object({
+    skill: z.string().describe("Skill name"),
+    path: z.string().describe(
+      "Path from the skill's directory: 'snippets/tool.ts' (a file), 'templates' (all files in a folder), '' (the list of files)",
+    ),
+  }),
+  annotations: READS,
+  call: ({ skill: name, path }, { registry }) =>
+    withSkill(
+      name,
+      registry,
+      (skill) =>
+        path.trim() === ""
+          ? listResources(skill, registry)
+          : readResource(skill, path, registry),
+    ),
+});
+
+/** The reference implementation's tool `list_skills`. */
+const referenceListTool = defineTool({
+  name: "list_skills",
+  title: "List Available Skills",
+  describe: (catalog) =>
+    `List all available skills with their names and descriptions. Read one with read_skill when a task needs it.\n\nCurrently available:\n${
+      modelSkills(catalog).map(skillLine).join("\n") || "none"
+    }`,
+  input: z.object({}),
+  output: z.object({
+    skills: z.array(z.object({ name: z.string(), description: z.string() })),
+  }),
+  annotations: READS,
+  call: (_input, { registry }) => {
+    const skills = modelSkills(registry.catalog).map(
+      ({ name, description }) => ({ name, description }),
+    );
+    const text = JSON.stringify(skills, null, 2);
+    return { ...textResult(text), structuredContent: { skills } };
+  },
+});
+
+/** The reference implementation's tool `read_skill`. */
+const referenceReadTool = defineTool({
+  name: "read_skill",
+  title: "Read Skill Instructions",
+  describe: () =>
+    "Read the full instructions of a skill by its name. Returns the complete SKILL.md content.",
+  input: z.object({
+    name: z.string().describe("The skill name to read (from list_skills)"),
+  }),
+  annotations: READS,
+  call: ({ name }, context) => loadSkill(name, context),
+});
+
+/** AgentSkills' tool `load_skill_metadata_op`. */
+const agentSkillsMetadataTool = defineTool({
+  name: "load_skill_metadata_op",
+  title: "Load Skill Metadata",
+  describe: () =>
+    "Load metadata from all available skills (always call at task start). Returns each skill's description and directory by its name.",
+  input: z.object({}),
+  annotations: READS,
+  call: (_input, { registry }) => {
+    const metadata = modelSkills(registry.catalog).map(
+      ({ name, description, directory }) =>
+        [name, { description, skill_dir: directory }] as const,
+    );
+    return textResult(JSON.stringify(Object.fromEntries(metadata), null, 2));
+  },
+});
+
+/** What AgentSkills' tools call a skill by. */
+const skillName = z.string().describe("Name of the skill");
+
+/** AgentSkills' tool `load_skill_op`. */
+const agentSkillsLoadTool = defineTool({
+  name: "load_skill_op",
+  title: "Load Skill",
+  describe: () => "Load a specific skill's instructions (its SKILL.md).",
+  input: z.object({ skill_name: skillName }),
+  annotations: READS,
+  call: ({ skill_name }, context) => loadSkill(skill_name, context),
+});
+
+/** AgentSkills' tool `read_reference_file_op`. */
+const agentSkillsReadTool = defineTool({
+  name: "read_reference_file_op",
+  title: "Read Reference File",
+  describe: () =>
+    "Read a reference file of a skill, such as forms.md or reference.md, from the skill's directory.",
+  input: z.object({
+    skill_name: skillName,
+    file_name: z.string().describe(
+      "The file's name, or its path from the skill's directory",
+    ),
+  }),
+  annotations: READS,
+  call: ({ skill_name, file_name }, { registry }) =>
+    withSkill(skill_name, registry, async (skill) => ({
+      content: [await fileContent(skill, file_name, registry)],
+    })),
+});
+
+/** AgentSkills' tool `run_shell_command_op`: the only one that runs anything. */
+const agentSkillsShellTool = defineTool({
+  name: "run_shell_command_op",
+  title: "Run Shell Command",
+  describe: () =>
+    "Execute a shell command in a skill's directory, for instance to run a script that the skill's instructions name. Returns what it wrote to stdout and stderr.",
+  input: z.object({
+    skill_name: skillName,
+    command: z.string().describe("The shell command to execute"),
+  }),
+  annotations: {
+    readOnlyHint: false,
+    destructiveHint: true,
+    idempotentHint: false,
+    openWorldHint: true,
+  },
+  isAllowed: mayRunShell,
+  call: async ({ skill_name, command }, { registry, options, signal }) => {
+    const skill = await withSkill(skill_name, registry, (skill) => skill);
+    const { shellTimeout = DEFAULT_SHELL_TIMEOUT, autoInstallDeps } = options;
+    return runShellCommand(command, {
+      directory: skill.directory,
+      install: autoInstallDeps === true && command.includes("py"),
+      timeout: shellTimeout,
+      signal,
+    });
+  },
+});
+
+/** The toolsets: to add one, add a line. */
+const TOOLSETS: Readonly<Record<Toolset, readonly SkillTool[]>> = {
+  skill: [skillTool],
+  skilljack: [skilljackSkillTool, skilljackResourceTool],
+  reference: [referenceListTool, referenceReadTool],
+  agentskills: [
+    agentSkillsMetadataTool,
+    agentSkillsLoadTool,
+    agentSkillsReadTool,
+    agentSkillsShellTool,
+  ],
+};
+
+/**
+ * The names of the toolsets.
+ *
+ * @internal
+ */
+export const TOOLSET_NAMES = Object.keys(TOOLSETS) as Toolset[];
+
+/** The skills that a model may load by itself. */
+function modelSkills({ skills }: SkillCatalog): Skill[] {
+  return [...skills.values()].filter(isForModel);
 }
 
-async function callSkillTool(
-  { name }: z.infer<typeof skillInput>,
-  { registry }: ToolContext,
-): Promise<CallToolResult> {
-  const { skill, text } = await loadSkill(name, registry);
-  return textResult(
-    `Loading: ${skill.name}\nBase directory: ${skill.directory}\n\n${text}`,
+function isForModel({ frontmatter }: Skill): boolean {
+  return frontmatter["disable-model-invocation"] !== true;
+}
+
+/** Lists the skills for a tool's description, so that none can break out of the list. */
+function availableSkills(
+  catalog: SkillCatalog,
+  locationOf: (skill: Skill) => string,
+): string {
+  const skills = modelSkills(catalog).map((skill) =>
+    `<skill>
+<name>${escapeXml(oneLine(skill.name))}</name>
+<description>${escapeXml(skill.description.trim())}</description>
+<location>${escapeXml(oneLine(locationOf(skill)))}</location>
+</skill>`
   );
+  return `<available_skills>\n${skills.join("\n")}\n</available_skills>`;
+}
+
+function skillLine({ name, description }: Skill): string {
+  return `- ${oneLine(name)}: ${oneLine(description)}`;
 }
 
 /**
- * Finds a skill for a model and reads its `SKILL.md` as it is now. Before it
- * says that there is none it looks again, since the skill may have come, gone
- * or moved a moment ago.
+ * Finds a skill for a model and does something with it. Before that fails it
+ * looks again, since the skill may have come, gone or moved a moment ago.
  *
  * @throws {Error} If there is no such skill, with a text that a model can act on.
  */
-async function loadSkill(
+async function withSkill<T>(
   name: string,
   registry: SkillRegistry,
-): Promise<{ skill: Skill; text: string }> {
+  use: (skill: Skill) => T | Promise<T>,
+): Promise<T> {
+  const find = () => {
+    const skill = registry.find(name);
+    if (skill && isForModel(skill)) return skill;
+    throw new Error(notFoundText(name, registry.catalog));
+  };
   try {
-    return readSkillText(name, registry);
+    return await use(find());
   } catch {
     await registry.refresh();
-    return readSkillText(name, registry);
+    return await use(find());
   }
 }
 
-function readSkillText(
-  name: string,
-  registry: SkillRegistry,
-): { skill: Skill; text: string } {
-  const skill = registry.find(name);
-  if (skill === undefined || !isForModel(skill)) {
-    throw new Error(notFoundText(name, registry.catalog));
-  }
+/** Returns the `SKILL.md` of a skill as it is now. */
+function skillText(skill: Skill, registry: SkillRegistry): string {
   const { text, bytes } = registry.readFile(skill, "SKILL.md");
-  return { skill, text: text ?? new TextDecoder().decode(bytes) };
+  return text ?? new TextDecoder().decode(bytes);
+}
+
+function loadSkill(
+  name: string,
+  { registry }: ToolContext,
+): Promise<CallToolResult> {
+  return withSkill(
+    name,
+    registry,
+    (skill) => textResult(skillText(skill, registry)),
+  );
+}
+
+/** Reads a file of a skill as one item of a result. */
+async function fileContent(
+  skill: Skill,
+  path: string,
+  registry: SkillRegistry,
+): Promise<CallToolResult["content"][number]> {
+  const file = registry.readFile(skill, path);
+  if (file.text !== undefined) return { type: "text", text: file.text };
+  const uri = skillUri(skill.name, file.path);
+  return { type: "resource", resource: await resourceContents(uri, file) };
+}
+
+function listResources(skill: Skill, registry: SkillRegistry): CallToolResult {
+  const paths = registry.listFiles(skill)
+    .map(({ path }) => path)
+    .filter((path) => path !== "SKILL.md");
+  const name = quote(skill.name);
+  return textResult(
+    paths.length > 0
+      ? `Files of the skill ${name}:\n\n- ${paths.join("\n- ")}`
+      : `The skill ${name} has no files beside its SKILL.md`,
+  );
+}
+
+/** Reads a file, or all files in a folder. */
+async function readResource(
+  skill: Skill,
+  path: string,
+  registry: SkillRegistry,
+): Promise<CallToolResult> {
+  try {
+    return { content: [await fileContent(skill, path, registry)] };
+  } catch (error) {
+    const files = registry.listFiles(skill);
+    const inFolder = filesBelow(path, files);
+    if (inFolder.length > 0) return readFolderFiles(skill, inFolder, registry);
+    const paths = files.slice(0, NEAREST_SKILLS).map(({ path }) => quote(path));
+    const rest = files.length - paths.length;
+    const more = rest > 0 ? ` and ${rest} more` : "";
+    throw new Error(
+      `${(error as Error).message}. Its files: ${paths.join(", ")}${more}`,
+    );
+  }
+}
+
+/** Returns those files whose paths lead through a folder. */
+function filesBelow(folder: string, files: readonly SkillFile[]): SkillFile[] {
+  const names = namesOf(folder);
+  if (names === undefined) return [];
+  const prefix = names.map((name) => `${name}/`).join("");
+  return files.filter(({ path }) => path.startsWith(prefix));
+}
+
+async function readFolderFiles(
+  skill: Skill,
+  files: readonly SkillFile[],
+  registry: SkillRegistry,
+): Promise<CallToolResult> {
+  checkTogether(files);
+  const content: CallToolResult["content"] = [];
+  for (const { path } of files) {
+    const item = await fileContent(skill, path, registry);
+    if (item.type === "text") item.text = `--- ${path} ---\n${item.text}`;
+    content.push(item);
+  }
+  return { content };
+}
+
+/**
+ * Refuses to read files together that are more than one answer should hold.
+ *
+ * @internal
+ * @throws {Error} If they are.
+ */
+export function checkTogether(files: readonly SkillFile[]): void {
+  const size = files.reduce((sum, file) => sum + file.size, 0);
+  if (size > MAX_FILES_SIZE) {
+    throw new Error(
+      `Cannot read ${files.length} files at once: they have ${size} bytes together, more than ${MAX_FILES_SIZE}; read them one at a time`,
+    );
+  }
 }
 
 /** Says that there is no skill of a name, why one was skipped, and which there are. */
@@ -1932,15 +2423,13 @@ function notFoundText(name: string, catalog: SkillCatalog): string {
   const listed = skills.length > MAX_LISTED_SKILLS
     ? nearestSkills(name, skills)
     : skills;
-  const list = listed.map(({ name, description }) =>
-    `- ${oneLine(name)}: ${oneLine(description)}\n`
-  );
+  const lines = listed.map(skillLine);
   const rest = skills.length - listed.length;
-  if (rest > 0) list.push(`(and ${rest} more, less like '${oneLine(name)}')\n`);
+  if (rest > 0) lines.push(`(and ${rest} more, less like '${oneLine(name)}')`);
   return `${skipped.join("")}Skill '${oneLine(name)}' not found.
 
 Available skills:
-${list.join("")}
+${lines.map((line) => `${line}\n`).join("")}
 Use the exact skill name (case-insensitive) to load a skill.`;
 }
 
@@ -1951,8 +2440,16 @@ function isAbout(wanted: string, { file, name }: SkillProblem): boolean {
     .some((name) => name !== undefined && skillKey(name) === key);
 }
 
-/** Returns the skills whose names and descriptions share most with a text. */
-function nearestSkills(text: string, skills: readonly Skill[]): Skill[] {
+/**
+ * Returns the skills whose names and descriptions share most with a text, the
+ * nearest first.
+ *
+ * @internal
+ */
+export function nearestSkills(
+  text: string,
+  skills: readonly Skill[],
+): Skill[] {
   const wanted = wordsOf(text);
   const score = ({ name, description }: Skill) => {
     const [inName, inDescription] = [wordsOf(name), wordsOf(description)];
@@ -2001,35 +2498,31 @@ export interface SkillToolServer {
  *
  * @param server The server, its capability `tools` declared, not yet connected.
  * @param registry The skills.
- * @param toolset Which tools.
+ * @param options Which tools, and how.
  */
 export function registerSkillTools(
   server: SkillToolServer,
   registry: SkillRegistry,
-  toolset: Toolset,
+  options: SkillToolOptions,
 ): void {
-  const tools = TOOLSETS[toolset];
+  const tools = TOOLSETS[options.toolset].filter(
+    ({ isAllowed }) => isAllowed?.() ?? true,
+  );
   const list = perCatalog((catalog) =>
     tools.map((tool) => toolEntry(tool, catalog))
   );
-  const handlers = server as Server;
-  handlers.setRequestHandler(
+  const target = server as Server;
+  target.setRequestHandler(
     ListToolsRequestSchema,
     () => ({ tools: list(registry.catalog) }),
   );
-  handlers.setRequestHandler(
-    CallToolRequestSchema,
-    ({ params }, { signal }) => {
-      const tool = tools.find(({ name }) => name === params.name);
-      if (tool === undefined) throw unknownTool(params.name, tools);
-      return callTool(tool, params.arguments ?? {}, { registry, signal });
-    },
-  );
-  registry.onChange(({ catalog, previous }) => {
-    if (JSON.stringify(list(catalog)) !== JSON.stringify(list(previous))) {
-      tell(server.sendToolListChanged());
-    }
+  target.setRequestHandler(CallToolRequestSchema, ({ params }, { signal }) => {
+    const tool = tools.find(({ name }) => name === params.name);
+    if (tool === undefined) throw unknownTool(params.name, tools);
+    const context = { registry, options, signal };
+    return callTool(tool, params.arguments ?? {}, context);
   });
+  tellWhenChanged(registry, list, () => server.sendToolListChanged());
 }
 
 function unknownTool(name: string, tools: readonly SkillTool[]): Error {
@@ -2037,18 +2530,16 @@ function unknownTool(name: string, tools: readonly SkillTool[]): Error {
   return invalidParams(`Unknown tool ${quote(name)}: the tools are ${names}`);
 }
 
-/** Lets a notification go its way; where no client is connected it has none to go. */
-export function tell(notification: Promise<void>): void {
-  notification.catch(() => {});
-}
-
 function toolEntry(tool: SkillTool, catalog: SkillCatalog): Tool {
-  const { name, title, annotations, input } = tool;
+  const { name, title, annotations, input, output } = tool;
+  const schema = (type: z.ZodObject) =>
+    z.toJSONSchema(type, { io: "input" }) as Tool["inputSchema"];
   return {
     name,
     title,
     description: tool.describe(catalog),
-    inputSchema: z.toJSONSchema(input, { io: "input" }) as Tool["inputSchema"],
+    inputSchema: schema(input),
+    ...(output && { outputSchema: schema(output) }),
     annotations: { title, ...annotations },
   };
 }
@@ -2075,7 +2566,11 @@ function describeIssues({ issues }: z.ZodError): string {
   ).join("; ");
 }
 
-/** Derives something from a catalog once for each catalog. */
+/**
+ * Derives something from a catalog, once for each catalog.
+ *
+ * @internal
+ */
 export function perCatalog<T>(
   derive: (catalog: SkillCatalog) => T,
 ): (catalog: SkillCatalog) => T {
@@ -2089,9 +2584,167 @@ export function perCatalog<T>(
   };
 }
 
-/** Makes an error that the SDK answers with as it is: JSON-RPC's "invalid params". */
+/**
+ * Notifies the client when what is derived from the catalog is another.
+ *
+ * @internal
+ */
+export function tellWhenChanged(
+  registry: SkillRegistry,
+  list: (catalog: SkillCatalog) => unknown,
+  notify: () => Promise<void>,
+): void {
+  registry.onChange(({ catalog, previous }) => {
+    if (JSON.stringify(list(catalog)) === JSON.stringify(list(previous))) {
+      return;
+    }
+    // Where no client is connected the notice has no way to go.
+    notify().catch(() => {});
+  });
+}
+
+/**
+ * Makes an error that the SDK answers with as it is: JSON-RPC's "invalid params".
+ *
+ * @internal
+ */
 export function invalidParams(message: string, data?: unknown): Error {
   return Object.assign(new Error(message), { code: -32602, data });
+}
+
+// ---------------------------------------------------------------------------
+// Shell
+// ---------------------------------------------------------------------------
+
+const isWindows = Deno.build.os === "windows";
+
+/** The program that runs shell commands. */
+const SHELL = isWindows ? "cmd" : "sh";
+
+/**
+ * Whether Deno may run the shell.
+ *
+ * @internal
+ */
+export function mayRunShell(): boolean {
+  const permission = { name: "run", command: SHELL } as const;
+  return Deno.permissions.querySync(permission).state === "granted";
+}
+
+/** Installs what the Python files here import, then runs `$1`. */
+const INSTALL_AND_RUN = `
+if command -v pipreqs >/dev/null 2>&1; then
+  list=$(mktemp) &&
+    { pipreqs --force --savepath "$list" . && pip install -r "$list"; } >"$list.log" 2>&1 ||
+    { echo "Cannot install the packages that the Python files import:"; cat "$list.log"; } >&2
+  rm -f "$list" "$list.log"
+fi
+exec sh -c "$1"`;
+
+/** How to run a command in a folder. */
+interface ShellRun {
+  readonly directory: string;
+  /** Whether Python packages are installed before. */
+  readonly install: boolean;
+  /** Time limit in seconds. */
+  readonly timeout: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Runs a shell command to its end, or to its time limit. Whatever it has
+ * started by then ends with it.
+ */
+async function runShellCommand(
+  command: string,
+  { directory, install, timeout, signal }: ShellRun,
+): Promise<CallToolResult> {
+  signal.throwIfAborted();
+  const shell = new Deno.Command(SHELL, {
+    args: shellArguments(command, install),
+    cwd: directory,
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+    detached: true,
+  }).spawn();
+  let isLate = false;
+  const kill = () => killTree(shell.pid);
+  const timer = setTimeout(() => {
+    isLate = true;
+    kill();
+  }, timeout * 1000);
+  signal.addEventListener("abort", kill);
+  const outputs = [new Output(shell.stdout), new Output(shell.stderr)];
+  const { code } = await shell.status;
+  kill();
+  clearTimeout(timer);
+  signal.removeEventListener("abort", kill);
+  const [stdout, stderr] = await Promise.all(outputs.map((out) => out.end()));
+  const text = `${stdout}\n${stderr}`;
+  if (isLate) {
+    const note =
+      `[ended after ${timeout} s, the time limit; --shell-timeout sets it]`;
+    return { ...textResult(`${text}\n${note}`), isError: true };
+  }
+  return textResult(code === 0 ? text : `${text}\n[exit code ${code}]`);
+}
+
+function shellArguments(command: string, install: boolean): string[] {
+  if (isWindows) return ["/d", "/s", "/c", command];
+  return install ? ["-c", INSTALL_AND_RUN, "sh", command] : ["-c", command];
+}
+
+/** Ends a process and all that it has started and that is still in its group. */
+function killTree(pid: number): void {
+  try {
+    if (isWindows) {
+      const args = ["/T", "/F", "/PID", String(pid)];
+      new Deno.Command("taskkill", { args }).outputSync();
+    } else if (
+      Deno.permissions.querySync({ name: "run" }).state === "granted"
+    ) {
+      Deno.kill(-pid, "SIGKILL");
+    } else {
+      const args = ["-c", `kill -s KILL -- -${pid}`];
+      new Deno.Command(SHELL, { args, stderr: "null" }).outputSync();
+    }
+  } catch {
+    // Nothing of it is left.
+  }
+}
+
+/** Collects what a process writes, up to a limit. */
+class Output {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #chunks: Uint8Array[] = [];
+  readonly #reading: Promise<void>;
+  #size = 0;
+
+  constructor(stream: ReadableStream<Uint8Array>) {
+    this.#reader = stream.getReader();
+    this.#reading = this.#read();
+  }
+
+  /** Waits for the end, but not long: a process that left the group may hold the pipe. */
+  async end(): Promise<string> {
+    const timer = setTimeout(() => this.#reader.cancel(), OUTPUT_GRACE_MS);
+    await this.#reading;
+    clearTimeout(timer);
+    const text = new TextDecoder().decode(Buffer.concat(this.#chunks));
+    const rest = this.#size - MAX_OUTPUT_SIZE;
+    return rest > 0 ? `${text}\n[${rest} more bytes are left out]` : text;
+  }
+
+  async #read(): Promise<void> {
+    for (;;) {
+      const { value } = await this.#reader.read();
+      if (value === undefined) return;
+      const room = MAX_OUTPUT_SIZE - this.#size;
+      if (room > 0) this.#chunks.push(value.subarray(0, room));
+      this.#size += value.length;
+    }
+  }
 }
 
 // ---------------------------------------------------------------------------

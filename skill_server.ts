@@ -6,26 +6,62 @@
  * @module
  */
 
+import { Buffer } from "node:buffer";
 import { parseArgs } from "node:util";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/server"
 import { Server } from "npm:@modelcontextprotocol/sdk@^1.32.2/server/index.js";
+// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
+import {
+  CompleteRequestSchema,
+  GetPromptRequestSchema,
+  ListPromptsRequestSchema,
+  ListResourcesRequestSchema,
+  ListResourceTemplatesRequestSchema,
+  ReadResourceRequestSchema,
+  SubscribeRequestSchema,
+  UnsubscribeRequestSchema,
+} from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
+import type {
+  CompleteResult,
+  GetPromptResult,
+  Prompt,
+  ReadResourceResult,
+  Resource,
+  ResourceTemplate,
+} from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import config from "./deno.json" with { type: "json" };
 import {
+  checkTogether,
   DEFAULT_MAX_FILE_SIZE,
   DEFAULT_REFRESH_SECONDS,
+  invalidParams,
   log,
   logged,
+  mayRunShell,
+  nearestSkills,
   oneLine,
+  parseSkillUri,
+  perCatalog,
   quote,
   registerSkillTools,
   resolveFolder,
   resolveSkillRoots,
+  resourceContents,
   scanSkillRoots,
+  type Skill,
   type SkillCatalog,
+  type SkillChange,
+  type SkillFileContent,
+  skillKey,
   SkillRegistry,
   type SkillRegistryOptions,
   type SkillRoot,
   type SkillRootOptions,
+  type SkillToolOptions,
+  skillUri,
+  tellWhenChanged,
+  type Toolset,
+  TOOLSET_NAMES,
 } from "./mod.ts";
 import { StdioTransport } from "./stdio_transport.ts";
 
@@ -45,10 +81,16 @@ Usage: skill-server [options] [DIR...]
 Options:
   --skill-dir DIR      search DIR as well, and the folders in it; repeatable
   --agents             search ./.agents/skills and ~/.agents/skills as well
+  --tools SET          which tools there are: ${TOOLSET_NAMES.join(", ")};
+                       default skill
   --trust-links DIR    let links lead into DIR; repeatable
   --max-file-size MB   do not read larger files; default 1
   --refresh SECONDS    look for changes this often, 0 for never; default ${DEFAULT_REFRESH_SECONDS}
   --no-watch           do not watch the folders in between
+  --shell-timeout SECONDS
+                       end shell commands (of agentskills) after; default 60
+  --auto-install-deps  install what Python files import before a shell command
+                       that contains "py", where pipreqs is there
   --list               show what is found and where, and end
   --check              the same, and end with 1 if anything is wrong
   --json               with --list or --check: show it as JSON
@@ -61,12 +103,15 @@ Environment:
 `;
 
 const OPTIONS = {
+  "tools": { type: "string" },
   "skill-dir": { type: "string", multiple: true },
   "agents": { type: "boolean" },
   "trust-links": { type: "string", multiple: true },
   "max-file-size": { type: "string" },
   "refresh": { type: "string" },
   "no-watch": { type: "boolean" },
+  "shell-timeout": { type: "string" },
+  "auto-install-deps": { type: "boolean" },
   "list": { type: "boolean" },
   "check": { type: "boolean" },
   "json": { type: "boolean" },
@@ -75,7 +120,7 @@ const OPTIONS = {
 } as const;
 
 /** Longest time a timer can wait, in seconds. */
-const MAX_REFRESH_SECONDS = 2_000_000;
+const MAX_SECONDS = 2_000_000;
 
 /** The command line is wrong. */
 class UsageError extends Error {}
@@ -86,6 +131,7 @@ interface Settings {
   /** The folders that the user named: they should be there. */
   readonly named: readonly string[];
   readonly options: SkillRegistryOptions;
+  readonly tools: SkillToolOptions;
 }
 
 function parseCommandLine(args: readonly string[]) {
@@ -117,20 +163,24 @@ function settingsOf(
     positionals.length > 0 ? positionals : [environment("SKILLS_DIR") ?? ""],
   );
   const recursiveDirectories = absolute(values["skill-dir"] ?? []);
-  const { agents } = values;
+  const roots = resolveSkillRoots({
+    ...places,
+    directories,
+    recursiveDirectories,
+    agents: values.agents,
+  });
+  const tools = toolOptions(values);
   return {
-    roots: resolveSkillRoots({
-      ...places,
-      directories,
-      recursiveDirectories,
-      agents,
-    }),
+    roots: tools.toolset === "agentskills"
+      ? roots.map((root) => ({ ...root, recursive: true }))
+      : roots,
+    tools,
     named: [...directories, ...recursiveDirectories],
     options: {
       trustLinks: absolute(values["trust-links"] ?? []),
       linkTargets: linkTargets(places),
       maxFileSize: maxFileSize(values["max-file-size"]),
-      refreshSeconds: refreshSeconds(values.refresh),
+      refreshSeconds: seconds("--refresh", values.refresh),
       watchFolders: !values["no-watch"],
     },
   };
@@ -198,6 +248,22 @@ function isFolder(folder: string, places: SkillRootOptions): boolean {
   }
 }
 
+type Values = ReturnType<typeof parseCommandLine>["values"];
+
+function toolOptions(values: Values): SkillToolOptions {
+  const toolset = values.tools ?? "skill";
+  if (!TOOLSET_NAMES.includes(toolset as Toolset)) {
+    throw new UsageError(
+      `--tools takes one of ${TOOLSET_NAMES.join(", ")}, not ${quote(toolset)}`,
+    );
+  }
+  return {
+    toolset: toolset as Toolset,
+    shellTimeout: seconds("--shell-timeout", values["shell-timeout"], 0.1),
+    autoInstallDeps: values["auto-install-deps"],
+  };
+}
+
 function maxFileSize(option: string | undefined): number {
   const value = option ?? environment("MAX_FILE_SIZE_MB");
   if (value === undefined || value === "") return DEFAULT_MAX_FILE_SIZE;
@@ -209,13 +275,18 @@ function maxFileSize(option: string | undefined): number {
   );
 }
 
-function refreshSeconds(option: string | undefined): number {
-  if (option === undefined) return DEFAULT_REFRESH_SECONDS;
-  const seconds = option.trim() === "" ? NaN : Number(option);
-  if (seconds >= 0 && seconds <= MAX_REFRESH_SECONDS) return seconds;
+/** Returns the seconds that an option gives, if it is given. */
+function seconds(
+  option: string,
+  value: string | undefined,
+  least = 0,
+): number | undefined {
+  if (value === undefined) return undefined;
+  const number = value.trim() === "" ? NaN : Number(value);
+  if (number >= least && number <= MAX_SECONDS) return number;
   throw new UsageError(
-    `--refresh takes a number of seconds from 0 to ${MAX_REFRESH_SECONDS}, not ${
-      quote(option)
+    `${option} takes a number of seconds from ${least} to ${MAX_SECONDS}, not ${
+      quote(value)
     }`,
   );
 }
@@ -300,6 +371,399 @@ function section<T>(
 }
 
 // ---------------------------------------------------------------------------
+// Lists
+// ---------------------------------------------------------------------------
+
+/** How many entries a page of a list has. */
+const PAGE_SIZE = 250;
+
+/** A page of a list. */
+interface Page<T> {
+  readonly items: T[];
+  /** Where the next page begins, if there is one. */
+  readonly nextCursor?: string;
+}
+
+/**
+ * Returns the page of a list that a cursor leads to. A cursor tells the key of
+ * the last item before it, so that a list which changes between two pages
+ * neither skips nor repeats what stays.
+ *
+ * @throws {Error} If the cursor is none that this makes.
+ */
+function pageOf<T>(
+  items: readonly T[],
+  cursor: string | undefined,
+  keyOf: (item: T) => string,
+): Page<T> {
+  const last = cursor === undefined ? undefined : keyIn(cursor);
+  const sorted = items
+    .map((item) => ({ item, key: keyOf(item) }))
+    .filter(({ key }) => last === undefined || key > last)
+    .sort((a, b) => a.key < b.key ? -1 : 1);
+  const page = sorted.slice(0, PAGE_SIZE);
+  return {
+    items: page.map(({ item }) => item),
+    ...(sorted.length > PAGE_SIZE &&
+      { nextCursor: cursorOf(page.at(-1)!.key) }),
+  };
+}
+
+function cursorOf(key: string): string {
+  return Buffer.from(JSON.stringify({ after: key })).toString("base64url");
+}
+
+function keyIn(cursor: string): string {
+  try {
+    const text = Buffer.from(cursor, "base64url").toString();
+    const { after } = JSON.parse(text) as { after?: unknown };
+    if (typeof after === "string") return after;
+  } catch {
+    // It is not one of ours.
+  }
+  throw invalidParams(
+    `Unknown cursor ${quote(cursor)}: take the nextCursor of a list, or none`,
+  );
+}
+
+// ---------------------------------------------------------------------------
+// Prompts
+// ---------------------------------------------------------------------------
+
+/** The prompt that takes the name of a skill. */
+const SKILL_PROMPT = "skill";
+
+function registerPrompts(server: Server, registry: SkillRegistry): void {
+  const list = perCatalog(promptsOf);
+  server.setRequestHandler(ListPromptsRequestSchema, ({ params }) => {
+    const prompts = list(registry.catalog);
+    const page = pageOf(prompts, params?.cursor, ({ name }) => name);
+    return { prompts: page.items, nextCursor: page.nextCursor };
+  });
+  server.setRequestHandler(GetPromptRequestSchema, ({ params }) => {
+    const { name, arguments: input } = params;
+    if (name !== SKILL_PROMPT) return promptOf(name, registry);
+    if (input?.name) return promptOf(input.name, registry);
+    throw invalidParams(`The prompt "skill" needs the argument "name"`);
+  });
+  tellWhenChanged(registry, list, () => server.sendPromptListChanged());
+}
+
+/** The skills that a user may load. */
+function userSkills({ skills }: SkillCatalog): Skill[] {
+  return [...skills.values()].filter(isForUser);
+}
+
+function isForUser({ frontmatter }: Skill): boolean {
+  return frontmatter["user-invocable"] !== false;
+}
+
+/** Lists the prompt that takes a name, and one for each skill that is not named like it. */
+function promptsOf(catalog: SkillCatalog): Prompt[] {
+  const skills = userSkills(catalog);
+  const names = skills.map(({ name, description }) =>
+    `- ${oneLine(name)}: ${oneLine(description)}\n`
+  );
+  const own = skills.filter(({ name }) => name !== SKILL_PROMPT);
+  return [
+    {
+      name: SKILL_PROMPT,
+      title: "Load Skill",
+      description: `Load a skill by its name.\n\nAvailable skills:\n${
+        names.join("")
+      }`,
+      arguments: [{
+        name: "name",
+        description: "Name of the skill (case-insensitive)",
+        required: true,
+      }],
+    },
+    ...own.map(({ name, description }) => ({ name, title: name, description })),
+  ];
+}
+
+function promptOf(name: string, registry: SkillRegistry): GetPromptResult {
+  const skill = registry.find(name);
+  if (skill === undefined || !isForUser(skill)) {
+    throw unknown("prompt", name, userSkills(registry.catalog));
+  }
+  const { text, bytes } = readFile(registry, skill, "SKILL.md");
+  return {
+    description: skill.description,
+    messages: [{
+      role: "user",
+      content: {
+        type: "resource",
+        resource: {
+          uri: skillUri(skill.name, "SKILL.md"),
+          mimeType: "text/markdown",
+          text: text ?? new TextDecoder().decode(bytes),
+        },
+        annotations: { audience: ["assistant"], priority: 1.0 },
+      },
+    }],
+  };
+}
+
+/** Says that there is no prompt or skill of a name, and which are like it. */
+function unknown(kind: string, name: string, skills: Skill[]): Error {
+  const near = nearestSkills(name, skills).slice(0, 5)
+    .map(({ name }) => quote(name)).join(", ");
+  return invalidParams(
+    `Unknown ${kind} ${quote(name)}${near && `: there are ${near}`}`,
+  );
+}
+
+/** Reads a file of a skill for a request, whose params are wrong if there is none. */
+function readFile(
+  registry: SkillRegistry,
+  skill: Skill,
+  path: string,
+): SkillFileContent {
+  try {
+    return registry.readFile(skill, path);
+  } catch (error) {
+    const uri = skillUri(skill.name, path);
+    throw invalidParams((error as Error).message, { uri });
+  }
+}
+
+// ---------------------------------------------------------------------------
+// Resources
+// ---------------------------------------------------------------------------
+
+function registerResources(server: Server, registry: SkillRegistry): void {
+  const list = perCatalog(resourcesOf);
+  server.setRequestHandler(ListResourcesRequestSchema, ({ params }) => {
+    const resources = list(registry.catalog);
+    const page = pageOf(resources, params?.cursor, ({ uri }) => uri);
+    return { resources: page.items, nextCursor: page.nextCursor };
+  });
+  server.setRequestHandler(
+    ListResourceTemplatesRequestSchema,
+    () => ({ resourceTemplates: RESOURCE_TEMPLATES }),
+  );
+  server.setRequestHandler(
+    ReadResourceRequestSchema,
+    async ({ params: { uri } }) => ({
+      contents: await readResource(uri, registry),
+    }),
+  );
+  tellWhenChanged(registry, list, () => server.sendResourceListChanged());
+}
+
+const RESOURCE_TEMPLATES: ResourceTemplate[] = [
+  {
+    name: "skill",
+    uriTemplate: "skill://{name}",
+    description: "The SKILL.md of a skill",
+    mimeType: "text/markdown",
+  },
+  {
+    name: "skill-files",
+    uriTemplate: "skill://{name}/",
+    description: "All files of a skill but its SKILL.md",
+  },
+  {
+    name: "skill-file",
+    uriTemplate: "skill://{name}/{+path}",
+    description: "A file of a skill",
+  },
+];
+
+/** Lists the `SKILL.md` of each skill and the collection of its other files. */
+function resourcesOf({ skills }: SkillCatalog): Resource[] {
+  return [...skills.values()].flatMap(({ name, description, size }) => [
+    {
+      uri: skillUri(name, "SKILL.md"),
+      name,
+      description,
+      mimeType: "text/markdown",
+      size,
+    },
+    {
+      uri: skillUri(name, ""),
+      name: `${name}/`,
+      description: `All files of the skill ${name} but its SKILL.md`,
+    },
+  ]);
+}
+
+/** Reads what a URI stands for: one file, or several. */
+async function readResource(
+  uri: string,
+  registry: SkillRegistry,
+): Promise<ReadResourceResult["contents"]> {
+  const { skill, path } = findResource(uri, registry);
+  if (path !== "") {
+    const file = readFile(registry, skill, path ?? "SKILL.md");
+    return [await resourceContents(uri, file)];
+  }
+  const files = registry.listFiles(skill)
+    .filter(({ path }) => path !== "SKILL.md");
+  try {
+    checkTogether(files);
+  } catch (error) {
+    throw invalidParams((error as Error).message, { uri });
+  }
+  return Promise.all(files.map(({ path }) =>
+    resourceContents(
+      skillUri(skill.name, path),
+      readFile(registry, skill, path),
+    )
+  ));
+}
+
+/** Finds the skill and the path in it that a URI stands for. */
+function findResource(
+  uri: string,
+  registry: SkillRegistry,
+): { skill: Skill; path: string | undefined } {
+  const place = parseSkillUri(uri);
+  const skill = place && registry.find(place.name);
+  if (place === undefined || skill === undefined) {
+    throw invalidParams(
+      `Unknown resource ${quote(uri)}: resources/list lists the skills`,
+      { uri },
+    );
+  }
+  return { skill, path: place.path };
+}
+
+// ---------------------------------------------------------------------------
+// Subscriptions
+// ---------------------------------------------------------------------------
+
+/** The URI that stands for all skills in a subscription. */
+const ALL_SKILLS = "skill://";
+
+/** How many URIs a client may subscribe to. */
+const MAX_SUBSCRIPTIONS = 10_000;
+
+/** What a URI that is subscribed to stands for. */
+interface Subscription {
+  /** The skill's key, or `undefined` for all skills. */
+  readonly key: string | undefined;
+  /** The path of a file or folder, `undefined` for the skill itself, empty for all its files. */
+  readonly path: string | undefined;
+  /** Ends that changes of its files are looked for. */
+  readonly end: () => void;
+}
+
+function registerSubscriptions(server: Server, registry: SkillRegistry): void {
+  const subscriptions = new Map<string, Subscription>();
+  server.setRequestHandler(
+    SubscribeRequestSchema,
+    async ({ params: { uri } }) => {
+      if (!subscriptions.has(uri)) await subscribe(uri);
+      return {};
+    },
+  );
+  server.setRequestHandler(UnsubscribeRequestSchema, ({ params: { uri } }) => {
+    subscriptions.get(uri)?.end();
+    subscriptions.delete(uri);
+    return {};
+  });
+  registry.onChange((change) => {
+    for (const [uri, subscription] of subscriptions) {
+      if (!isTouched(subscription, change)) continue;
+      server.sendResourceUpdated({ uri }).catch(() => {});
+    }
+  });
+
+  async function subscribe(uri: string): Promise<void> {
+    if (subscriptions.size >= MAX_SUBSCRIPTIONS) {
+      throw invalidParams(
+        `Cannot subscribe to more than ${MAX_SUBSCRIPTIONS} resources`,
+        { uri },
+      );
+    }
+    const { key, path } = uri === ALL_SKILLS
+      ? { key: undefined, path: "" }
+      : subscribedPlace(uri, registry);
+    // Known at once, so that the same URI asked for meanwhile costs nothing.
+    let end = () => {};
+    subscriptions.set(uri, { key, path, end: () => end() });
+    end = await registry.trackFiles(key);
+    if (!subscriptions.has(uri)) end();
+  }
+}
+
+function subscribedPlace(
+  uri: string,
+  registry: SkillRegistry,
+): { key: string; path: string | undefined } {
+  const { skill, path } = findResource(uri, registry);
+  return { key: skillKey(skill.name), path };
+}
+
+/** Whether a change is one of what a subscription is about. */
+function isTouched({ key, path }: Subscription, change: SkillChange): boolean {
+  const { catalog, previous, keys, files } = change;
+  if (key === undefined) return true;
+  if (keys.has(key)) {
+    const isAllOfIt = !catalog.skills.has(key) || !previous.skills.has(key);
+    if (isAllOfIt || !path || path === "SKILL.md") return true;
+  }
+  const paths = [...files.get(key) ?? []];
+  const isMain = path === undefined;
+  return paths.some((changed) =>
+    path === "" || changed === (isMain ? "SKILL.md" : path) ||
+    changed.startsWith(`${path}/`)
+  );
+}
+
+// ---------------------------------------------------------------------------
+// Completion
+// ---------------------------------------------------------------------------
+
+/** How many values a completion may have. */
+const MAX_COMPLETIONS = 100;
+
+function registerCompletion(server: Server, registry: SkillRegistry): void {
+  server.setRequestHandler(CompleteRequestSchema, ({ params }) => {
+    const { ref, argument, context } = params;
+    const isPrompt = ref.type === "ref/prompt";
+    const isKnown = isPrompt
+      ? promptsOf(registry.catalog).some(({ name }) => name === ref.name)
+      : RESOURCE_TEMPLATES.some(({ uriTemplate }) => uriTemplate === ref.uri);
+    if (!isKnown) {
+      throw invalidParams(
+        `Unknown reference ${quote(isPrompt ? ref.name : ref.uri)}`,
+      );
+    }
+    const { catalog } = registry;
+    const skills = isPrompt
+      ? userSkills(catalog)
+      : [...catalog.skills.values()];
+    const values = argument.name === "name"
+      ? skills.map(({ name }) => name)
+      : argument.name === "path"
+      ? pathsOf(context?.arguments?.name, registry)
+      : [];
+    return { completion: complete(argument.value, values) };
+  });
+}
+
+function pathsOf(name: string | undefined, registry: SkillRegistry): string[] {
+  const skill = name === undefined ? undefined : registry.find(name);
+  return skill ? registry.listFiles(skill).map(({ path }) => path) : [];
+}
+
+function complete(
+  start: string,
+  values: string[],
+): CompleteResult["completion"] {
+  const key = start.toLowerCase();
+  const fitting = values.filter((value) => value.toLowerCase().startsWith(key));
+  return {
+    values: fitting.slice(0, MAX_COMPLETIONS),
+    total: fitting.length,
+    hasMore: fitting.length > MAX_COMPLETIONS,
+  };
+}
+
+// ---------------------------------------------------------------------------
 // Main
 // ---------------------------------------------------------------------------
 
@@ -339,7 +803,8 @@ async function run(args: readonly string[]): Promise<number> {
 }
 
 /** Serves a client until it goes. */
-async function serve({ roots, named, options }: Settings): Promise<number> {
+async function serve(settings: Settings): Promise<number> {
+  const { roots, named, options, tools } = settings;
   if (Deno.stdin.isTerminal()) {
     log(
       "Waiting for an MCP client on stdin. To see which skills there are, use --list; to end, press Ctrl+C.",
@@ -348,7 +813,12 @@ async function serve({ roots, named, options }: Settings): Promise<number> {
   using registry = new SkillRegistry(roots, options);
   const catalog = await registry.refresh();
   tellMissing(catalog, named);
-  const server = createServer(registry);
+  if (tools.toolset === "agentskills" && !mayRunShell()) {
+    log(
+      "The tool run_shell_command_op is left out: Deno was not allowed to run programs; add --allow-run",
+    );
+  }
+  const server = createServer(registry, tools);
   const transport = new StdioTransport();
   const ended = new Promise<void>((resolve) => server.onclose = resolve);
   server.onerror = (error) => log(`Cannot handle a message: ${error.message}`);
@@ -381,12 +851,24 @@ function tellMissing({ roots }: SkillCatalog, named: readonly string[]): void {
 }
 
 /** Makes the MCP server, not yet connected. */
-function createServer(registry: SkillRegistry): Server {
+function createServer(
+  registry: SkillRegistry,
+  tools: SkillToolOptions,
+): Server {
   const { name, version } = config;
   const server = new Server({ name, title: "Agent Skills", version }, {
-    capabilities: { tools: { listChanged: true } },
+    capabilities: {
+      tools: { listChanged: true },
+      prompts: { listChanged: true },
+      resources: { subscribe: true, listChanged: true },
+      completions: {},
+    },
   });
-  registerSkillTools(server, registry, "skill");
+  registerSkillTools(server, registry, tools);
+  registerPrompts(server, registry);
+  registerResources(server, registry);
+  registerSubscriptions(server, registry);
+  registerCompletion(server, registry);
   return server;
 }
 

@@ -1691,6 +1691,9 @@ Deno.test("server tells its name, version and capabilities", async () => {
   });
   assert.deepEqual(session.client.getServerCapabilities(), {
     tools: { listChanged: true },
+    prompts: { listChanged: true },
+    resources: { subscribe: true, listChanged: true },
+    completions: {},
   });
 });
 
