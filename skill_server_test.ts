@@ -7,11 +7,17 @@ import { Client } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/index.js";
 import type { Transport } from "npm:@modelcontextprotocol/sdk@^1.32.2/shared/transport";
 import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
-import { ToolListChangedNotificationSchema } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
+import {
+  PromptListChangedNotificationSchema,
+  ResourceListChangedNotificationSchema,
+  ResourceUpdatedNotificationSchema,
+  ToolListChangedNotificationSchema,
+} from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
 import config from "./deno.json" with { type: "json" };
 import {
   listSkillFiles,
   parseSkillMd,
+  parseSkillUri,
   readSkillFile,
   resolveSkillFile,
   resolveSkillRoots,
@@ -24,6 +30,7 @@ import {
   SkillRegistry,
   type SkillRoot,
   SkillSyntaxError,
+  skillUri,
 } from "./mod.ts";
 import { type ByteWriter, StdioTransport } from "./stdio_transport.ts";
 
@@ -42,6 +49,11 @@ const IMPORTS = Deno.args.map((flag) =>
 
 /** The flags of the README's command. */
 const FLAGS = ["run", "--allow-read", "--allow-env", ...IMPORTS];
+
+/** The flags of the README's command, with other permissions. */
+function flagsWith(...permissions: string[]): string[] {
+  return ["run", "--no-prompt", ...permissions, ...IMPORTS];
+}
 
 /** How long anything may take that is awaited, in milliseconds: far longer than it does. */
 const DEADLINE_MS = 20_000;
@@ -296,16 +308,31 @@ function clientTransport(wire: Wire): Transport {
 /** The server, run as the README says, with a real client connected. */
 class Session implements AsyncDisposable {
   readonly client = new Client({ name: "test", version: "1.0.0" });
+  /** The methods of the notices that a list is another. */
   readonly notices = new Inbox<string>();
+  /** The URIs of the resources that were updated. */
+  readonly updates = new Inbox<string>();
   readonly stderr: Inbox<string>;
   readonly #wire: Wire;
 
   private constructor(wire: Wire) {
     this.#wire = wire;
     this.stderr = wire.stderrLines;
+    for (
+      const schema of [
+        ToolListChangedNotificationSchema,
+        PromptListChangedNotificationSchema,
+        ResourceListChangedNotificationSchema,
+      ]
+    ) {
+      this.client.setNotificationHandler(
+        schema,
+        ({ method }) => this.notices.put(method),
+      );
+    }
     this.client.setNotificationHandler(
-      ToolListChangedNotificationSchema,
-      ({ method }) => this.notices.put(method),
+      ResourceUpdatedNotificationSchema,
+      ({ params }) => this.updates.put(params.uri),
     );
   }
 
@@ -317,15 +344,29 @@ class Session implements AsyncDisposable {
     return session;
   }
 
-  /** Calls the tool `skill` and returns its text. */
-  async load(name: string): Promise<{ text: string; isError: boolean }> {
-    const { content, isError = false } = await this.client.callTool({
-      name: "skill",
-      arguments: { name },
-    }) as CallToolResult;
+  /** Calls a tool. */
+  async call(
+    name: string,
+    input: Record<string, unknown> = {},
+  ): Promise<CallToolResult> {
+    const params = { name, arguments: input };
+    return await this.client.callTool(params) as CallToolResult;
+  }
+
+  /** Calls a tool whose result is one text. */
+  async text(
+    tool: string,
+    input?: Record<string, unknown>,
+  ): Promise<{ text: string; isError: boolean }> {
+    const { content, isError = false } = await this.call(tool, input);
     const [item, ...rest] = content;
     assert.ok(item?.type === "text" && rest.length === 0);
     return { text: item.text, isError };
+  }
+
+  /** Calls the tool `skill` and returns its text. */
+  load(name: string): Promise<{ text: string; isError: boolean }> {
+    return this.text("skill", { name });
   }
 
   /** Returns the description of the tool `skill`. */
@@ -341,11 +382,17 @@ class Session implements AsyncDisposable {
     return [...names].map(([, name]) => name!);
   }
 
-  /** Waits for the notice that the list of tools is another. */
-  async listChanged(): Promise<void> {
-    await this.notices.take(
-      (method) => method === "notifications/tools/list_changed",
-      "tools/list_changed",
+  /** Waits for the notice that a list is another. */
+  async listChanged(list = "tools"): Promise<void> {
+    const method = `notifications/${list}/list_changed`;
+    await this.notices.take((notice) => notice === method, method);
+  }
+
+  /** Waits for the notice that a resource was updated. */
+  async updated(uri: string): Promise<void> {
+    await this.updates.take(
+      (updated) => updated === uri,
+      `an update of ${uri}`,
     );
   }
 
@@ -1916,6 +1963,7 @@ Deno.test("server tells of a new list only when the description is another", asy
   // The bad skill is told on stderr by the refresh that saw all three.
   await session.stderr.take((line) => line.includes("bad"), "the bad skill");
   assert.match((await session.load("git")).text, /New body$/);
+  await session.listChanged("resources");
   assert.deepEqual(session.notices.takeAll(), []);
   place.skill("home/.claude/skills", "pdf");
   await session.listChanged();
@@ -2074,13 +2122,945 @@ Deno.test("tools/call of an unknown tool is a protocol error", async () => {
 });
 
 // ---------------------------------------------------------------------------
-// Server: places and permissions
+// Server: other toolsets
 // ---------------------------------------------------------------------------
 
-/** The flags of the README's command, with other permissions. */
-function flagsWith(...permissions: string[]): string[] {
-  return ["run", "--no-prompt", ...permissions, ...IMPORTS];
+/** A place with a skill that has files. */
+function filesPlace(): Place {
+  const place = new Place();
+  place.skill("home/.claude/skills", "git", skillMd("git", "Work with git"));
+  place.file("home/.claude/skills/git/references/API.md", "# API");
+  place.file("home/.claude/skills/git/references/deep/more.md", "# More");
+  place.file("home/.claude/skills/git/logo.png", new Uint8Array([0x89, 0xff]));
+  place.file("home/.claude/skills/git/.env", "secret");
+  place.skill(
+    "home/.claude/skills",
+    "hidden",
+    "---\nname: hidden\ndescription: d\ndisable-model-invocation: true\n---\n",
+  );
+  place.file("home/.claude/skills/hidden/a.md", "hidden");
+  return place;
 }
+
+const toolsets: Record<string, string[]> = {
+  skill: ["skill"],
+  skilljack: ["skill", "skill-resource"],
+  reference: ["list_skills", "read_skill"],
+  agentskills: [
+    "load_skill_metadata_op",
+    "load_skill_op",
+    "read_reference_file_op",
+  ],
+};
+
+for (const [toolset, expected] of Object.entries(toolsets)) {
+  Deno.test(`--tools ${toolset} gives its tools, all of which only read, and none of another toolset`, async () => {
+    using place = filesPlace();
+    const args = ["--tools", toolset];
+    await using session = await Session.open(place, { args });
+    const { tools } = await session.client.listTools();
+    assert.deepEqual(tools.map(({ name }) => name), expected);
+    for (const { annotations, inputSchema, description } of tools) {
+      assert.equal(annotations?.readOnlyHint, true);
+      assert.equal(annotations?.destructiveHint, false);
+      assert.equal(inputSchema.type, "object");
+      assert.ok(!description!.includes("hidden"));
+    }
+  });
+}
+
+Deno.test("skilljack's skill lists each SKILL.md's path, and returns the whole file", async () => {
+  using place = filesPlace();
+  const args = ["--tools", "skilljack"];
+  await using session = await Session.open(place, { args });
+  const { tools: [tool] } = await session.client.listTools();
+  const file = join(place.home, ".claude", "skills", "git", "SKILL.md");
+  assert.ok(tool!.description!.endsWith(`# Skills
+
+When a user's task matches a skill description below: 1) activate it, 2) follow its instructions completely.
+
+<available_skills>
+<skill>
+<name>git</name>
+<description>Work with git</description>
+<location>${file}</location>
+</skill>
+</available_skills>`));
+  assert.deepEqual(await session.load("git"), {
+    text: skillMd("git", "Work with git"),
+    isError: false,
+  });
+  assert.equal((await session.load("hidden")).isError, true);
+  assert.match((await session.load("none")).text, /^Skill 'none' not found\./);
+});
+
+Deno.test("skill-resource reads a file, a folder, and the list of files", async () => {
+  using place = filesPlace();
+  const args = ["--tools", "skilljack"];
+  await using session = await Session.open(place, { args });
+  const read = (path: string, skill = "git") =>
+    session.call("skill-resource", { skill, path });
+  const text = (text: string) => ({ type: "text", text });
+  assert.deepEqual((await read("references/API.md")).content, [text("# API")]);
+  assert.deepEqual((await read("./references/API.md", "GIT")).content, [
+    text("# API"),
+  ]);
+  assert.deepEqual((await read("references")).content, [
+    text("--- references/API.md ---\n# API"),
+    text("--- references/deep/more.md ---\n# More"),
+  ]);
+  assert.deepEqual((await read("references/deep/")).content, [
+    text("--- references/deep/more.md ---\n# More"),
+  ]);
+  assert.deepEqual((await read("")).content, [
+    text(
+      'Files of the skill "git":\n\n- logo.png\n- references/API.md\n- references/deep/more.md',
+    ),
+  ]);
+  const logo = {
+    type: "resource",
+    resource: {
+      uri: "skill://git/logo.png",
+      mimeType: "image/png",
+      blob: "if8=",
+    },
+  };
+  assert.deepEqual((await read("logo.png")).content, [logo]);
+  assert.deepEqual((await read(".")).content.length, 4);
+});
+
+Deno.test("skill-resource refuses what is no file of the skill, and says which there are", async () => {
+  using place = filesPlace();
+  place.file("home/.claude/skills/other.md", "outside");
+  place.link(
+    join(place.path, "home/.claude/skills/other.md"),
+    "home/.claude/skills/git/link.md",
+  );
+  const args = ["--tools", "skilljack"];
+  await using session = await Session.open(place, { args });
+  for (
+    const path of [
+      "none.md",
+      "../other.md",
+      "/etc/passwd",
+      ".env",
+      "link.md",
+      "references/../../other.md",
+    ]
+  ) {
+    const input = { skill: "git", path };
+    const { text, isError } = await session.text("skill-resource", input);
+    assert.ok(isError);
+    assert.match(text, /^Cannot read ".*": there is no such file in the skill/);
+    assert.match(
+      text,
+      /Its files: "SKILL.md", "logo.png", "references\/API.md"/,
+    );
+  }
+  const hidden = { skill: "hidden", path: "a.md" };
+  assert.equal((await session.text("skill-resource", hidden)).isError, true);
+});
+
+Deno.test("skill-resource says that a file, or the files of a folder, are too large", async () => {
+  using place = filesPlace();
+  const folder = "home/.claude/skills/git/data";
+  place.file(`${folder}/large.bin`, new Uint8Array(2 ** 20 + 1));
+  for (let i = 0; i < 17; i++) {
+    place.file(`${folder}/${i}.bin`, new Uint8Array(2 ** 20));
+  }
+  const args = ["--tools", "skilljack"];
+  await using session = await Session.open(place, { args });
+  const read = (path: string) =>
+    session.text("skill-resource", { skill: "git", path });
+  const large = await read("data/large.bin");
+  assert.match(large.text, /has 1048577 bytes, more than the 1048576 allowed/);
+  const all = await read("data");
+  assert.match(all.text, /^Cannot read 17 files at once: they have 17825792/);
+  assert.deepEqual([large.isError, all.isError], [true, true]);
+});
+
+Deno.test("skill-resource says that a skill has no files beside its SKILL.md", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "git");
+  const args = ["--tools", "skilljack"];
+  await using session = await Session.open(place, { args });
+  assert.deepEqual(
+    await session.text("skill-resource", { skill: "git", path: "" }),
+    {
+      text: 'The skill "git" has no files beside its SKILL.md',
+      isError: false,
+    },
+  );
+});
+
+Deno.test("list_skills gives names and descriptions, as text, as structure, and in its description", async () => {
+  using place = filesPlace();
+  const args = ["--tools", "reference"];
+  await using session = await Session.open(place, { args });
+  const { tools: [list] } = await session.client.listTools();
+  assert.match(list!.description!, /\n- git: Work with git$/);
+  assert.deepEqual(list!.outputSchema!.required, ["skills"]);
+  const skills = [{ name: "git", description: "Work with git" }];
+  // The client checks the structured content against the output schema.
+  const { content, structuredContent } = await session.call("list_skills");
+  assert.deepEqual(structuredContent, { skills });
+  assert.ok(content[0]!.type === "text");
+  assert.deepEqual(JSON.parse((content[0] as { text: string }).text), skills);
+});
+
+Deno.test("read_skill returns the SKILL.md of a skill, and nothing else", async () => {
+  using place = filesPlace();
+  const args = ["--tools", "reference"];
+  await using session = await Session.open(place, { args });
+  const read = (name: string) => session.text("read_skill", { name });
+  assert.deepEqual(await read("git"), {
+    text: skillMd("git", "Work with git"),
+    isError: false,
+  });
+  for (const name of ["none", "git/logo.png", "../git", "hidden"]) {
+    assert.equal((await read(name)).isError, true);
+  }
+});
+
+Deno.test("load_skill_metadata_op finds skills in all subfolders, with description and directory", async () => {
+  using place = new Place();
+  const git = place.skill("skills", "git", skillMd("git", "Work with git"));
+  const deep = place.skill("skills/a/b", "deep");
+  const args = ["--tools", "agentskills", join(place.path, "skills")];
+  await using session = await Session.open(place, { args });
+  const { text } = await session.text("load_skill_metadata_op");
+  assert.deepEqual(JSON.parse(text), {
+    deep: { description: "About deep", skill_dir: deep },
+    git: { description: "Work with git", skill_dir: git },
+  });
+});
+
+Deno.test("load_skill_op and read_reference_file_op read a skill and its files", async () => {
+  using place = filesPlace();
+  const args = ["--tools", "agentskills"];
+  await using session = await Session.open(place, { args });
+  const load = await session.text("load_skill_op", { skill_name: "git" });
+  assert.equal(load.text, skillMd("git", "Work with git"));
+  const read = (file_name: string) =>
+    session.call("read_reference_file_op", { skill_name: "git", file_name });
+  assert.deepEqual((await read("references/API.md")).content, [
+    { type: "text", text: "# API" },
+  ]);
+  const { content: [logo] } = await read("logo.png");
+  assert.equal(logo!.type, "resource");
+  const { content, isError } = await read("none.md");
+  assert.equal(isError, true);
+  assert.match(JSON.stringify(content), /there is no such file in the skill/);
+});
+
+// ---------------------------------------------------------------------------
+// Server: the shell
+// ---------------------------------------------------------------------------
+
+/** The server with the tool that runs shell commands. */
+function openShell(place: Place, args: string[] = [], run = "--allow-run") {
+  return Session.open(place, {
+    args: ["--tools", "agentskills", ...args],
+    flags: flagsWith("--allow-read", "--allow-env", run),
+  });
+}
+
+const shell = (command: string, skill_name = "git") =>
+  ["run_shell_command_op", { skill_name, command }] as const;
+
+/** Whether a process is there. */
+function isRunning(pid: number): boolean {
+  try {
+    const status = Deno.readTextFileSync(`/proc/${pid}/status`);
+    return !/^State:\s+[ZX]/m.test(status);
+  } catch {
+    return false;
+  }
+}
+
+/** Waits until a file is there and returns its text. */
+async function appears(path: string): Promise<string> {
+  const read = () => {
+    try {
+      return Deno.readTextFileSync(path);
+    } catch {
+      return "";
+    }
+  };
+  const [folder, file] = [join(path, ".."), basename(path)];
+  using watcher = Deno.watchFs(folder);
+  for (let text = read();; text = read()) {
+    if (text !== "") return text;
+    await within(watcher[Symbol.asyncIterator]().next(), `the file ${file}`);
+  }
+}
+
+/** Waits until a process is gone. */
+async function isGone(pid: number): Promise<void> {
+  const gone = (async () => {
+    while (isRunning(pid)) await new Promise((resolve) => setTimeout(resolve));
+  })();
+  await within(gone, `the end of process ${pid}`);
+}
+
+Deno.test(
+  "run_shell_command_op is there only if Deno may run the shell, and says what it may do",
+  {
+    ignore: isWindows,
+  },
+  async () => {
+    using place = filesPlace();
+    for (const run of ["--allow-run", "--allow-run=sh"]) {
+      await using session = await openShell(place, [], run);
+      const { tools } = await session.client.listTools();
+      assert.deepEqual(tools.at(-1)!.annotations, {
+        title: "Run Shell Command",
+        readOnlyHint: false,
+        destructiveHint: true,
+        idempotentHint: false,
+        openWorldHint: true,
+      });
+    }
+    const args = ["--tools", "agentskills"];
+    await using session = await Session.open(place, { args });
+    const { tools } = await session.client.listTools();
+    assert.ok(!tools.some(({ name }) => name === "run_shell_command_op"));
+    await session.stderr.take(
+      (line) =>
+        line.includes("run_shell_command_op") && line.includes("--allow-run"),
+      "the line about the tool",
+    );
+    await assert.rejects(session.call(...shell("true")), /Unknown tool/);
+  },
+);
+
+Deno.test("no other toolset runs anything, whatever Deno allows", {
+  ignore: isWindows,
+}, async () => {
+  using place = filesPlace();
+  for (const toolset of ["skill", "skilljack", "reference"]) {
+    await using session = await Session.open(place, {
+      args: ["--tools", toolset],
+      flags: flagsWith("--allow-read", "--allow-env", "--allow-run"),
+    });
+    await assert.rejects(session.call(...shell("true")), /Unknown tool/);
+  }
+});
+
+Deno.test(
+  "run_shell_command_op runs in the skill's directory and returns stdout, stderr and exit code",
+  {
+    ignore: isWindows,
+  },
+  async () => {
+    using place = filesPlace();
+    await using session = await openShell(place);
+    const run = (command: string) => session.text(...shell(command));
+    const directory = join(place.home, ".claude", "skills", "git");
+    assert.deepEqual(await run("pwd; echo oops >&2"), {
+      text: `${directory}\n\noops\n`,
+      isError: false,
+    });
+    assert.equal((await run("cat references/API.md")).text, "# API\n");
+    assert.equal((await run("exit 3")).text, "\n\n[exit code 3]");
+    assert.equal((await run("cat")).text, "\n");
+    assert.match((await run("no-such-command")).text, /\[exit code 127\]$/);
+    const { isError } = await session.text(...shell("true", "none"));
+    assert.equal(isError, true);
+    const hidden = await session.text(...shell("true", "hidden"));
+    assert.equal(hidden.isError, true);
+  },
+);
+
+for (const run of ["--allow-run", "--allow-run=sh"]) {
+  Deno.test(
+    `run_shell_command_op ends all that a command started at the time limit, with ${run}`,
+    {
+      ignore: Deno.build.os !== "linux",
+    },
+    async () => {
+      using place = filesPlace();
+      const folder = place.folder("home", ".claude", "skills", "git");
+      await using session = await openShell(
+        place,
+        ["--shell-timeout", "0.5"],
+        run,
+      );
+      const { text, isError } = await session.text(
+        ...shell("echo first; sh -c 'echo $$ > pid; sleep 1000' & wait"),
+      );
+      assert.equal(
+        text,
+        "first\n\n\n[ended after 0.5 s, the time limit; --shell-timeout sets it]",
+      );
+      assert.equal(isError, true);
+      await isGone(Number(await appears(join(folder, "pid"))));
+    },
+  );
+}
+
+Deno.test(
+  "run_shell_command_op leaves nothing running when a command has ended",
+  {
+    ignore: Deno.build.os !== "linux",
+  },
+  async () => {
+    using place = filesPlace();
+    await using session = await openShell(place);
+    const { text } = await session.text(...shell("sleep 1000 & echo $!"));
+    await isGone(Number(text));
+  },
+);
+
+Deno.test(
+  "run_shell_command_op does not wait for a process that left the group and holds the pipe",
+  {
+    ignore: Deno.build.os !== "linux",
+  },
+  async () => {
+    using place = filesPlace();
+    await using session = await openShell(place);
+    const { text } = await session.text(
+      ...shell("setsid sleep 15 & echo started"),
+    );
+    assert.equal(text, "started\n\n");
+  },
+);
+
+Deno.test(
+  "run_shell_command_op ends a command that the client takes back, or goes away from",
+  {
+    ignore: Deno.build.os !== "linux",
+  },
+  async () => {
+    using place = filesPlace();
+    const folder = place.folder("home", ".claude", "skills", "git");
+    await using wire = new Wire(place, {
+      args: ["--tools", "agentskills"],
+      flags: flagsWith("--allow-read", "--allow-env", "--allow-run"),
+    });
+    await wire.initialize();
+    const call = (id: number) => ({
+      jsonrpc: "2.0",
+      id,
+      method: "tools/call",
+      params: {
+        name: "run_shell_command_op",
+        arguments: {
+          skill_name: "git",
+          command: `sh -c 'echo $$ > pid${id}; sleep 1000'`,
+        },
+      },
+    });
+    await wire.write(call(1));
+    const first = Number(await appears(join(folder, "pid1")));
+    await wire.write({
+      jsonrpc: "2.0",
+      method: "notifications/cancelled",
+      params: { requestId: 1 },
+    });
+    await isGone(first);
+    await wire.write(call(2));
+    const second = Number(await appears(join(folder, "pid2")));
+    assert.equal((await wire.ask(3, "ping")).error, undefined);
+    assert.equal((await wire.endInput()).code, 0);
+    await isGone(second);
+  },
+);
+
+Deno.test("run_shell_command_op runs beside other requests", {
+  ignore: isWindows,
+}, async () => {
+  using place = filesPlace();
+  const fifo = join(place.folder("home", ".claude", "skills", "git"), "gate");
+  runSync("mkfifo", fifo);
+  await using session = await openShell(place);
+  const running = session.text(...shell("cat gate; echo done"));
+  assert.equal((await session.text(...shell("echo quick"))).text, "quick\n\n");
+  assert.equal((await session.client.listTools()).tools.length, 4);
+  Deno.writeTextFileSync(fifo, "");
+  assert.equal((await running).text, "done\n\n");
+});
+
+Deno.test(
+  "run_shell_command_op keeps 256 KiB of each output and says how much it leaves out",
+  {
+    ignore: isWindows,
+  },
+  async () => {
+    using place = filesPlace();
+    await using session = await openShell(place);
+    const { text } = await session.text(
+      ...shell("head -c 1000000 /dev/zero | tr '\\0' x; echo end >&2"),
+    );
+    assert.equal(
+      text,
+      `${"x".repeat(262144)}\n[737856 more bytes are left out]\nend\n`,
+    );
+  },
+);
+
+Deno.test(
+  "--auto-install-deps installs what Python files import before a command with py in it",
+  {
+    ignore: isWindows,
+  },
+  async () => {
+    using place = filesPlace();
+    const log = join(place.path, "log");
+    const bin = place.folder("bin");
+    for (const tool of ["pipreqs", "pip"]) {
+      const file = place.file(
+        `bin/${tool}`,
+        `#!/bin/sh\necho ${tool} "$@" >> ${log}\n`,
+      );
+      Deno.chmodSync(file, 0o755);
+    }
+    const options = {
+      args: ["--tools", "agentskills", "--auto-install-deps"],
+      flags: flagsWith("--allow-read", "--allow-env", "--allow-run"),
+      env: { PATH: `${bin}:${Deno.env.get("PATH")}` },
+    };
+    await using session = await Session.open(place, options);
+    assert.equal(
+      (await session.text(...shell("echo plain"))).text,
+      "plain\n\n",
+    );
+    assert.throws(() => Deno.readTextFileSync(log), Deno.errors.NotFound);
+    const { text } = await session.text(...shell('echo "a.py"; exit 4'));
+    assert.equal(text, "a.py\n\n\n[exit code 4]");
+    assert.match(
+      Deno.readTextFileSync(log),
+      /^pipreqs --force --savepath \S+ \.\npip install -r \S+\n$/,
+    );
+  },
+);
+
+Deno.test(
+  "without --auto-install-deps, or without pipreqs, a command with py in it just runs",
+  {
+    ignore: isWindows,
+  },
+  async () => {
+    using place = filesPlace();
+    for (const args of [[], ["--auto-install-deps"]]) {
+      await using session = await openShell(place, args);
+      assert.equal((await session.text(...shell("echo py"))).text, "py\n\n");
+    }
+  },
+);
+
+// ---------------------------------------------------------------------------
+// Server: prompts
+// ---------------------------------------------------------------------------
+
+Deno.test("prompts/list has the prompt skill and one for each skill that users may load", async () => {
+  using place = filesPlace();
+  place.skill("home/.claude/skills", "skill", skillMd("skill", "About skills"));
+  place.skill(
+    "home/.claude/skills",
+    "background",
+    "---\nname: background\ndescription: d\nuser-invocable: false\n---\n",
+  );
+  for (const toolset of Object.keys(toolsets)) {
+    const args = ["--tools", toolset];
+    await using session = await Session.open(place, { args });
+    const { prompts } = await session.client.listPrompts();
+    assert.deepEqual(prompts.map(({ name }) => name), [
+      "git",
+      "hidden",
+      "skill",
+    ]);
+    const [git, , skill] = prompts;
+    assert.deepEqual(git, {
+      name: "git",
+      title: "git",
+      description: "Work with git",
+    });
+    assert.match(skill!.description!, /\n- git: Work with git\n- hidden: d\n/);
+    assert.deepEqual(
+      skill!.arguments!.map(({ name, required }) => [name, required]),
+      [
+        ["name", true],
+      ],
+    );
+  }
+});
+
+Deno.test("prompts/get returns one message with the skill as an embedded resource for the assistant", async () => {
+  using place = filesPlace();
+  place.skill("home/.claude/skills", "skill", skillMd("skill"));
+  await using session = await Session.open(place);
+  const get = (name: string, args?: Record<string, string>) =>
+    session.client.getPrompt({ name, arguments: args });
+  const expected = {
+    description: "Work with git",
+    messages: [{
+      role: "user",
+      content: {
+        type: "resource",
+        resource: {
+          uri: "skill://git/SKILL.md",
+          mimeType: "text/markdown",
+          text: skillMd("git", "Work with git"),
+        },
+        annotations: { audience: ["assistant"], priority: 1 },
+      },
+    }],
+  };
+  assert.deepEqual(await get("git"), expected);
+  assert.deepEqual(await get("skill", { name: "GIT" }), expected);
+  const { messages: [message] } = await get("skill", { name: "skill" });
+  assert.match(JSON.stringify(message), /About skill/);
+});
+
+Deno.test("prompts/get of what is not there is an invalid param, with names that are near", async () => {
+  using place = filesPlace();
+  await using session = await Session.open(place);
+  const fails = (name: string, args?: Record<string, string>) =>
+    assert.rejects(
+      session.client.getPrompt({ name, arguments: args }),
+      { code: -32602 },
+    );
+  await fails("none");
+  await fails("skill", { name: "none" });
+  await fails("skill");
+  await fails("skill", { name: "" });
+  await assert.rejects(
+    session.client.getPrompt({ name: "gi" }),
+    /Unknown prompt "gi": there are "git", "hidden"/,
+  );
+});
+
+Deno.test("server tells that prompts and resources are others when skills change", async () => {
+  using place = filesPlace();
+  await using session = await Session.open(place);
+  await session.client.listTools();
+  place.skill("home/.claude/skills", "new");
+  for (const list of ["tools", "prompts", "resources"]) {
+    await session.listChanged(list);
+  }
+  // The body alone changes the size, which only the list of resources tells.
+  place.skill("home/.claude/skills", "new", skillMd("new") + "More");
+  await session.listChanged("resources");
+  assert.deepEqual(session.notices.takeAll(), []);
+});
+
+// ---------------------------------------------------------------------------
+// Server: resources
+// ---------------------------------------------------------------------------
+
+Deno.test("skillUri() and parseSkillUri() are each other's inverse", () => {
+  for (const name of ["git", "Größe & 100%", "a/b", "..", "日本 語?#", "😀"]) {
+    for (const path of [undefined, "", "SKILL.md", "a b/ü#?.md", "%2e%2e/x"]) {
+      const uri = skillUri(name, path);
+      assert.match(uri, /^skill:\/\/[\w.!~*'()%-]+(\/[\w.!~*'()%/-]*)?$/);
+      assert.deepEqual(parseSkillUri(uri), { name, path });
+    }
+  }
+});
+
+Deno.test("parseSkillUri() takes no other URI", () => {
+  for (
+    const uri of [
+      "",
+      "skill:",
+      "skill://",
+      "skill:///SKILL.md",
+      "file:///etc/passwd",
+      "https://git/SKILL.md",
+      "skill://git/../x",
+      "skill://git/a/../../x",
+      "skill://git/./x",
+      "skill://git//x",
+      "skill://git/a//b",
+      "skill://git/a%2Fb",
+      "skill://git/%2e%2e/x",
+      "skill://git/%",
+      "skill://%ff/x",
+      "skill://git/x?y",
+      "skill://git/x#y",
+      "skill://git?x",
+    ]
+  ) assert.equal(parseSkillUri(uri), undefined, uri);
+});
+
+Deno.test("resources/list has each skill's SKILL.md and the collection of its files", async () => {
+  using place = filesPlace();
+  await using session = await Session.open(place);
+  const { resources } = await session.client.listResources();
+  assert.deepEqual(resources.slice(0, 2), [
+    {
+      uri: "skill://git/",
+      name: "git/",
+      description: "All files of the skill git but its SKILL.md",
+    },
+    {
+      uri: "skill://git/SKILL.md",
+      name: "git",
+      description: "Work with git",
+      mimeType: "text/markdown",
+      size: skillMd("git", "Work with git").length,
+    },
+  ]);
+  assert.deepEqual(resources.slice(2).map(({ uri }) => uri), [
+    "skill://hidden/",
+    "skill://hidden/SKILL.md",
+  ]);
+  const { resourceTemplates } = await session.client.listResourceTemplates();
+  assert.deepEqual(resourceTemplates.map(({ uriTemplate }) => uriTemplate), [
+    "skill://{name}",
+    "skill://{name}/",
+    "skill://{name}/{+path}",
+  ]);
+});
+
+Deno.test("resources/read reads a skill, all its other files, or one", async () => {
+  using place = filesPlace();
+  place.skill("home/.claude/skills", "odd", skillMd("'Größe & 100%'"));
+  place.file("home/.claude/skills/odd/a b/ü#?.ts", "\ufeffconst x = 1;\r\n");
+  place.file("home/.claude/skills/odd/LICENSE", "MIT");
+  await using session = await Session.open(place);
+  const read = async (uri: string) =>
+    (await session.client.readResource({ uri })).contents;
+  const mimeType = "text/markdown";
+  const text = skillMd("git", "Work with git");
+  for (const uri of ["skill://git", "skill://git/SKILL.md"]) {
+    assert.deepEqual(await read(uri), [{ uri, mimeType, text }]);
+  }
+  const files = [
+    { uri: "skill://git/logo.png", mimeType: "image/png", blob: "if8=" },
+    { uri: "skill://git/references/API.md", mimeType, text: "# API" },
+    { uri: "skill://git/references/deep/more.md", mimeType, text: "# More" },
+  ];
+  assert.deepEqual(await read("skill://git/"), files);
+  for (const file of files) assert.deepEqual(await read(file.uri), [file]);
+  assert.deepEqual(await read("skill://hidden/"), [
+    { uri: "skill://hidden/a.md", mimeType, text: "hidden" },
+  ]);
+  const odd = "skill://Gr%C3%B6%C3%9Fe%20%26%20100%25";
+  assert.deepEqual(await read(`${odd}/`), [
+    { uri: `${odd}/LICENSE`, text: "MIT" },
+    {
+      uri: `${odd}/a%20b/%C3%BC%23%3F.ts`,
+      mimeType: "text/typescript",
+      text: "\ufeffconst x = 1;\r\n",
+    },
+  ]);
+});
+
+Deno.test("resources/read of what is not there is an invalid param that tells the URI", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  await wire.initialize();
+  let id = 0;
+  for (
+    const uri of [
+      "skill://none/SKILL.md",
+      "skill://git/none.md",
+      "skill://git/references",
+      "skill://git/.env",
+      "skill://git/../hidden/a.md",
+      "skill://git/%2e%2e/hidden/a.md",
+      "file:///etc/passwd",
+      "skill://",
+      "",
+    ]
+  ) {
+    const { error } = await wire.ask(++id, "resources/read", { uri });
+    assert.equal(error!.code, -32602);
+    assert.deepEqual(error!.data, { uri });
+    assert.ok(!error!.message.includes(place.path));
+  }
+});
+
+Deno.test("lists are paged, and a page follows the last item even if the list has changed", async () => {
+  using place = new Place();
+  const count = 300;
+  const name = (i: number) => `s${String(i).padStart(4, "0")}`;
+  for (let i = 0; i < count; i++) place.skill("home/.claude/skills", name(i));
+  await using session = await Session.open(place);
+  const { client } = session;
+  const first = await client.listPrompts();
+  assert.equal(first.prompts.length, 250);
+  place.remove(`home/.claude/skills/${name(7)}`);
+  place.remove(`home/.claude/skills/${name(249)}`);
+  place.skill("home/.claude/skills", "a-new-one");
+  await session.listChanged("prompts");
+  const second = await client.listPrompts({ cursor: first.nextCursor });
+  assert.equal(second.nextCursor, undefined);
+  const all = [...first.prompts, ...second.prompts].map(({ name }) => name);
+  assert.deepEqual(all, [
+    ...Array.from({ length: count }, (_, i) => name(i)),
+    "skill",
+  ]);
+  const uris: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await client.listResources({ cursor });
+    uris.push(...page.resources.map(({ uri }) => uri));
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  assert.equal(uris.length, 2 * (count - 1));
+  assert.deepEqual(uris, [...uris].sort());
+  for (const cursor of ["x", "", "e30", "bnVsbA"]) {
+    await assert.rejects(client.listResources({ cursor }), { code: -32602 });
+    await assert.rejects(client.listPrompts({ cursor }), { code: -32602 });
+  }
+});
+
+// ---------------------------------------------------------------------------
+// Server: subscriptions
+// ---------------------------------------------------------------------------
+
+Deno.test("resources/subscribe tells of a change of a skill, a file, a folder, a collection, or anything", async () => {
+  using place = filesPlace();
+  await using session = await Session.open(place);
+  const uris = {
+    main: "skill://git",
+    skillMd: "skill://git/SKILL.md",
+    file: "skill://git/references/API.md",
+    folder: "skill://git/references",
+    collection: "skill://git/",
+    other: "skill://hidden/",
+    all: "skill://",
+  };
+  for (const uri of Object.values(uris)) {
+    await session.client.subscribeResource({ uri });
+  }
+  const told = async (...expected: string[]) => {
+    for (const uri of expected) await session.updated(uri);
+    assert.deepEqual(session.updates.takeAll(), []);
+  };
+  place.file("home/.claude/skills/git/references/API.md", "# API 2");
+  await told(uris.file, uris.folder, uris.collection, uris.all);
+  place.file("home/.claude/skills/git/references/deep/more.md", "# More 2");
+  await told(uris.folder, uris.collection, uris.all);
+  place.file("home/.claude/skills/git/references/new/new.md", "New");
+  await told(uris.folder, uris.collection, uris.all);
+  place.skill("home/.claude/skills", "git", skillMd("git", "New text"));
+  await told(uris.main, uris.skillMd, uris.collection, uris.all);
+  place.file("home/.claude/skills/hidden/a.md", "changed");
+  await told(uris.other, uris.all);
+  place.file("home/.claude/skills/git/.env", "secret too");
+  place.remove("home/.claude/skills/git/references/API.md");
+  await told(uris.file, uris.folder, uris.collection, uris.all);
+  place.remove("home/.claude/skills/hidden");
+  await told(uris.other, uris.all);
+});
+
+Deno.test("resources/unsubscribe ends it", async () => {
+  using place = filesPlace();
+  await using session = await Session.open(place);
+  const { client } = session;
+  const [one, two] = ["skill://git/", "skill://git/logo.png"];
+  for (const uri of [one, two]) await client.subscribeResource({ uri });
+  await client.unsubscribeResource({ uri: one });
+  await client.unsubscribeResource({ uri: "skill://never/subscribed" });
+  place.file("home/.claude/skills/git/logo.png", "new");
+  await session.updated(two);
+  await client.unsubscribeResource({ uri: two });
+  place.file("home/.claude/skills/git/logo.png", "newer");
+  place.skill("home/.claude/skills", "new");
+  await session.listChanged();
+  assert.deepEqual(session.updates.takeAll(), []);
+});
+
+Deno.test("resources/subscribe may be repeated ten thousand times and tells once", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  await wire.initialize();
+  const uri = "skill://git/logo.png";
+  const subscribe = (id: number) =>
+    `${
+      JSON.stringify({
+        jsonrpc: "2.0",
+        id,
+        method: "resources/subscribe",
+        params: { uri },
+      })
+    }\n`;
+  const times = 10_000;
+  await wire.write(
+    Array.from({ length: times }, (_, index) => subscribe(index + 1)).join(""),
+  );
+  assert.deepEqual((await wire.reply(times)).result, {});
+  wire.lines.takeAll();
+  place.file("home/.claude/skills/git/logo.png", "new");
+  const isNotice = (line: string) => line.includes("resources/updated");
+  await wire.lines.take(isNotice, "the notice");
+  await wire.ask(times + 1, "ping");
+  assert.deepEqual(wire.lines.takeAll().filter(isNotice), []);
+});
+
+Deno.test("resources/subscribe refuses what is no skill's, and too many", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  await wire.initialize();
+  for (const uri of ["skill://none", "file:///etc/passwd", "skill://git/.."]) {
+    const { error } = await wire.ask(1, "resources/subscribe", { uri });
+    assert.deepEqual([error!.code, error!.data], [-32602, { uri }]);
+  }
+  for (let id = 2; id <= 10_002; id++) {
+    const uri = `skill://git/${id}`;
+    const { error } = await wire.ask(id, "resources/subscribe", { uri });
+    assert.equal(error?.code, id === 10_002 ? -32602 : undefined);
+  }
+});
+
+// ---------------------------------------------------------------------------
+// Server: completion
+// ---------------------------------------------------------------------------
+
+Deno.test("completion/complete completes names by their beginning in any case, and paths", async () => {
+  using place = filesPlace();
+  place.skill("home/.claude/skills", "Gitlab");
+  await using session = await Session.open(place);
+  const complete = async (
+    ref: { type: "ref/prompt"; name: string } | {
+      type: "ref/resource";
+      uri: string;
+    },
+    [name, value]: [string, string],
+    context?: Record<string, string>,
+  ) => {
+    const argument = { name, value };
+    const params = { ref, argument, context: { arguments: context } };
+    return (await session.client.complete(params)).completion.values;
+  };
+  const prompt = { type: "ref/prompt", name: "skill" } as const;
+  assert.deepEqual(await complete(prompt, ["name", "GI"]), ["git", "Gitlab"]);
+  assert.deepEqual(await complete(prompt, ["name", "x"]), []);
+  assert.deepEqual(await complete(prompt, ["other", ""]), []);
+  const file = { type: "ref/resource", uri: "skill://{name}/{+path}" } as const;
+  assert.deepEqual(await complete(file, ["name", "gitl"]), ["Gitlab"]);
+  assert.deepEqual(
+    await complete(file, ["path", "REF"], { name: "GIT" }),
+    ["references/API.md", "references/deep/more.md"],
+  );
+  assert.deepEqual(await complete(file, ["path", ""], { name: "none" }), []);
+  assert.deepEqual(await complete(file, ["path", ""]), []);
+  const unknown = { type: "ref/prompt", name: "none" } as const;
+  await assert.rejects(complete(unknown, ["name", ""]), { code: -32602 });
+  const other = { type: "ref/resource", uri: "skill://x" } as const;
+  await assert.rejects(complete(other, ["name", ""]), { code: -32602 });
+});
+
+Deno.test("completion/complete gives a hundred values and says how many there are", async () => {
+  using place = new Place();
+  for (let i = 0; i < 120; i++) place.skill("home/.claude/skills", `s${i}`);
+  await using session = await Session.open(place);
+  const { completion } = await session.client.complete({
+    ref: { type: "ref/prompt", name: "skill" },
+    argument: { name: "name", value: "s" },
+  });
+  const { values, total, hasMore } = completion;
+  assert.deepEqual([values.length, total, hasMore], [100, 120, true]);
+});
+
+// ---------------------------------------------------------------------------
+// Server: places and permissions
+// ---------------------------------------------------------------------------
 
 Deno.test("server serves the project where no home is known, and says so", async () => {
   using place = new Place();
@@ -2381,6 +3361,14 @@ const misuses: [string[], RegExp, Record<string, string>?][] = [
   [["--refresh", "1e9"], /from 0 to 2000000/],
   [["--max-file-size", "0"], /--max-file-size takes.*above 0, not "0"/],
   [[], /MAX_FILE_SIZE_MB takes.*not "big"/, { MAX_FILE_SIZE_MB: "big" }],
+  [
+    ["--tools", "all"],
+    /--tools takes one of skill, skilljack, reference, agentskills, not "all"/,
+  ],
+  [
+    ["--shell-timeout", "0"],
+    /--shell-timeout takes a number of seconds from 0.1/,
+  ],
   [["--json"], /--json goes with --list or --check/],
   [["--no-watch=yes"], /--no-watch/],
 ];
