@@ -114,6 +114,12 @@ const MAX_LISTED_SKILLS = 100;
 /** How many skills, or files, it lists where there are more. */
 const NEAREST_SKILLS = 20;
 
+/** How many words of a name that is not found are looked for. */
+const MAX_SEARCH_WORDS = 20;
+
+/** How many characters of a name that is not found are repeated. */
+const MAX_ECHO_LENGTH = 200;
+
 /** How much files that are read together may have, in bytes. */
 const MAX_FILES_SIZE = 16 * 1024 * 1024;
 
@@ -173,6 +179,8 @@ export interface Skill {
   readonly file: string;
   /** The size of its `SKILL.md` when it was scanned, in bytes. */
   readonly size: number;
+  /** The {@linkcode SkillFile.version} of its `SKILL.md` when it was scanned. */
+  readonly version: string;
   /** The scope of its root. */
   readonly scope: SkillScope;
   /** The root it was found in. */
@@ -189,8 +197,8 @@ export interface SkillProblem {
   readonly hint: string;
   /** The line of {@linkcode SkillProblem.file} it is about, from 1. */
   readonly line?: number;
-  /** The skill's name, where it could be read. */
-  readonly name?: string;
+  /** What the skill may be called: its folder's name, and its own where that could be read. */
+  readonly names?: readonly string[];
 }
 
 /** A skill whose name another one, found earlier, has taken. */
@@ -363,13 +371,21 @@ async function writeToStderr(text: string): Promise<void> {
  * @internal
  */
 export function quote(value: string): string {
-  const escaped = value.toWellFormed().replace(
+  return `"${escapeControls(value)}"`;
+}
+
+/**
+ * Escapes what a terminal would act on.
+ *
+ * @internal
+ */
+export function escapeControls(text: string): string {
+  return text.toWellFormed().replace(
     // deno-lint-ignore no-control-regex -- control characters are what is looked for
     /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g,
     (character) =>
       `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
-  return `"${escaped}"`;
 }
 
 /**
@@ -512,12 +528,14 @@ function yamlFault(error: Error, yaml: string): SkillSyntaxError {
     );
   }
   const place = /^(.*?) at line (\d+), column \d+/s.exec(error.message);
-  const line = Number(place?.[2] ?? 1);
   const reason = oneLine(place?.[1] ?? error.message.split("\n")[0]!);
+  const lines = yaml.trimEnd().split("\n");
+  // What is wrong with the last line some parsers see in the one after it.
+  const line = Math.min(Number(place?.[2] ?? 1), lines.length);
   return new SkillSyntaxError(
     `the YAML is malformed: ${reason}`,
     line + 1,
-    yamlHint(yaml.split("\n")[line - 1] ?? ""),
+    yamlHint(lines[line - 1]!),
   );
 }
 
@@ -526,8 +544,8 @@ function yamlHint(line: string): string {
   if (/^\s*[\w-]+:\s+[^"'|>\s].*(:\s|\s#|:$)/.test(line)) {
     return 'put the value in double quotes, since it holds ": " or " #"';
   }
-  if (/^\s*[\w-]+:\s+[@`%&*!{}[\]>|-]/.test(line)) {
-    return "put the value in double quotes, since its first character means something in YAML";
+  if (/^\s*[\w-]+:\s+[@`%&*!{}[\]>|"'-]/.test(line)) {
+    return "put the whole value in double quotes, since its first character means something in YAML";
   }
   return "check this line and the one before: quotes, colons, indentation";
 }
@@ -538,34 +556,41 @@ function requireText(
 ): void {
   const value = frontmatter[field];
   if (typeof value === "string" && value.trim() !== "") return;
-  const isThere = Object.hasOwn(frontmatter, field);
-  const lines = yaml.split("\n");
-  const line = 2 +
-    lines.findIndex((line) => line.replace(/^["']/, "").startsWith(field));
-  if (!isThere) {
+  if (!Object.hasOwn(frontmatter, field)) {
+    const similar = Object.keys(frontmatter).find((key) =>
+      key.toLowerCase() === field
+    );
     throw new SkillSyntaxError(
       `the field ${quote(field)} is missing`,
-      1,
-      `add a line "${field}: …" to the frontmatter`,
+      similar ? lineOf(similar, yaml) : 1,
+      similar
+        ? `write ${quote(similar)} in lower case`
+        : `add a line "${field}: …" to the frontmatter`,
     );
   }
-  const empty = value === null || value === undefined || value === "" ||
-    typeof value === "string";
+  const isEmpty = value === null || typeof value === "string";
   throw new SkillSyntaxError(
-    empty
-      ? `the field ${quote(field)} is empty`
-      : `the field ${quote(field)} is not a text`,
-    Math.max(line, 2),
-    empty ? `write something after "${field}:"` : "put its value in quotes",
+    `the field ${quote(field)} is ${isEmpty ? "empty" : "not a text"}`,
+    lineOf(field, yaml),
+    isEmpty ? `write something after "${field}:"` : "put its value in quotes",
   );
 }
 
+/** Returns the line of a `SKILL.md` that a field of its frontmatter begins on. */
+function lineOf(field: string, yaml: string): number {
+  const index = yaml.split("\n").findIndex((line) => {
+    const [key] = line.split(":", 1);
+    return key!.trim().replace(/^["']|["']$/g, "") === field;
+  });
+  return Math.max(index, 0) + 2;
+}
+
 /**
- * The form of a name under which skills are found: trimmed, in Unicode's
- * normal form C, in lower case.
+ * The form of a name under which skills are found: as it is shown (blanks
+ * folded, no control characters), in Unicode's normal form C, in lower case.
  */
 export function skillKey(name: string): string {
-  return name.trim().normalize("NFC").toLowerCase().normalize("NFC");
+  return oneLine(name).normalize("NFC").toLowerCase().normalize("NFC");
 }
 
 // ---------------------------------------------------------------------------
@@ -595,8 +620,8 @@ export interface SkillRootOptions {
  * @returns The roots, each path absolute, each once.
  */
 export function resolveSkillRoots(options: SkillRootOptions): SkillRoot[] {
-  const { directories = [], recursiveDirectories = [] } = options;
-  const roots = directories.length > 0
+  const { directories, recursiveDirectories = [] } = options;
+  const roots = directories
     ? directories.flatMap((directory) => configuredRoots(directory, options))
     : [
       ...wellKnownRoots(".agent", options),
@@ -606,8 +631,11 @@ export function resolveSkillRoots(options: SkillRootOptions): SkillRoot[] {
   for (const directory of recursiveDirectories) {
     roots.push(configuredRoot(directory, { ...options, recursive: true }));
   }
-  const paths = roots.map((root) => root.path);
-  return roots.filter((root, index) => paths.indexOf(root.path) === index);
+  return roots.filter((root, index) => {
+    const isSame = (other: SkillRoot) =>
+      other.path === root.path && other.recursive === root.recursive;
+    return roots.findIndex(isSame) === index;
+  });
 }
 
 /** Returns the roots that every agent knows: a folder's `skills` in the project and at home. */
@@ -615,9 +643,11 @@ function wellKnownRoots(
   folder: string,
   options: SkillRootOptions,
 ): SkillRoot[] {
+  const { workingDirectory: project, homeDirectory: home } = options;
   const places = [
-    [options.workingDirectory, "project"],
-    [options.homeDirectory, "global"],
+    // What is in the home folder is the user's own, wherever it is looked at from.
+    [project === home ? undefined : project, "project"],
+    [home, "global"],
   ] as const;
   return places.flatMap(([place, scope]) =>
     place === undefined
@@ -694,6 +724,8 @@ interface ScanTrace {
   readonly read: ReadonlyMap<string, ReadSkill>;
   /** Real paths of the folders it looked into. */
   readonly folders: ReadonlySet<string>;
+  /** Paths where what matters may come or go: roots, and what links lead to. */
+  readonly ways: ReadonlySet<string>;
 }
 
 const scanTraces = new WeakMap<SkillCatalog, ScanTrace>();
@@ -707,8 +739,9 @@ interface Scan {
   readonly known: ReadonlyMap<string, ReadSkill>;
   readonly read: Map<string, ReadSkill>;
   readonly folders: Set<string>;
+  readonly ways: Set<string>;
   readonly found: Map<string, Skill>;
-  /** Real paths of the skill directories found. */
+  /** Real paths of the folders that are skills, good or bad. */
   readonly directories: Set<string>;
   readonly shadowed: ShadowedSkill[];
   readonly problems: SkillProblem[];
@@ -776,6 +809,7 @@ function beginScan(
     known: (previous && scanTraces.get(previous)?.read) ?? new Map(),
     read: new Map(),
     folders: new Set(),
+    ways: new Set(),
     found: new Map(),
     directories: new Set(),
     shadowed: [],
@@ -808,7 +842,8 @@ function endScan(
   const catalog = { skills, problems, shadowed, roots, revision };
   const isSame = previous !== undefined && isSameCatalog(catalog, previous);
   const current = isSame ? previous : catalog;
-  scanTraces.set(current, { read: scan.read, folders: scan.folders });
+  const { read, folders, ways } = scan;
+  scanTraces.set(current, { read, folders, ways });
   return current;
 }
 
@@ -841,13 +876,19 @@ function enterRoot(
   root: SkillRoot,
   scan: Scan,
 ): Pick<SkillRootReport, "status" | "realPath"> {
+  scan.ways.add(root.path);
   try {
+    noteTarget(root.path, scan);
     const realPath = Deno.realPathSync(root.path);
     if (root.scope === "project" && !isInside(realPath, scan.linkTargets)) {
       scan.problems.push({ file: root.path, ...LINK_OUT_OF_PROJECT });
       return { status: "refused" };
     }
-    if (!root.recursive && isThere(join(root.path, "SKILL.md"))) {
+    if (!Deno.statSync(root.path).isDirectory) {
+      scan.problems.push({ file: root.path, ...ROOT_IS_A_FILE });
+      return { status: "refused" };
+    }
+    if (!root.recursive && skillFileIn(root.path) !== undefined) {
       scan.problems.push({ file: root.path, ...ROOT_IS_A_SKILL });
     }
     return { status: "found", realPath };
@@ -855,6 +896,13 @@ function enterRoot(
     if (error instanceof Deno.errors.NotFound) return { status: "missing" };
     scan.problems.push({ file: root.path, ...faultOf(error) });
     return { status: "refused" };
+  }
+}
+
+/** Notes where a link leads, be it nowhere: there something may come or go. */
+function noteTarget(path: string, scan: Scan): void {
+  if (isLink(path)) {
+    scan.ways.add(resolve(dirname(path), Deno.readLinkSync(path)));
   }
 }
 
@@ -869,14 +917,14 @@ async function searchRoot(top: SearchedFolder, scan: Scan): Promise<void> {
     for (const child of subfolders(folder, scan)) {
       await scan.slice.yield();
       if (visited.has(child.realPath)) continue;
+      if (visited.size > MAX_SEARCHED_FOLDERS) {
+        scan.problems.push({ file: path, ...TOO_MANY_FOLDERS });
+        return;
+      }
       visited.add(child.realPath);
       scan.folders.add(child.realPath);
       if (takeSkill(child, scan)) continue;
       if (root.recursive && child.depth < MAX_SEARCH_DEPTH) queue.push(child);
-    }
-    if (visited.size > MAX_SEARCHED_FOLDERS) {
-      scan.problems.push({ file: path, ...TOO_MANY_FOLDERS });
-      return;
     }
   }
 }
@@ -892,6 +940,9 @@ function* subfolders(
     if (root.recursive && !isSearched(name)) continue;
     const path = join(folder.path, name);
     if (isDirectory) {
+      if (name.includes("\ufffd") && !isThere(path)) {
+        scan.problems.push({ file: path, ...NAME_IS_NOT_UTF_8 });
+      }
       yield { path, realPath: join(folder.realPath, name), depth, root };
     } else if (isSymlink) {
       const realPath = followFolderLink(path, root, scan);
@@ -904,7 +955,9 @@ function sortedEntries(folder: SearchedFolder, scan: Scan): Deno.DirEntry[] {
   try {
     return readFolder(folder.path);
   } catch (error) {
-    scan.problems.push({ file: folder.path, ...faultOf(error) });
+    if (!isAbsence(error)) {
+      scan.problems.push({ file: folder.path, ...faultOf(error) });
+    }
     return [];
   }
 }
@@ -923,26 +976,37 @@ function followFolderLink(
   scan: Scan,
 ): string | undefined {
   try {
+    noteTarget(path, scan);
     const realPath = Deno.realPathSync(path);
+    if (!Deno.statSync(path).isDirectory) return undefined;
     if (root.scope === "global" || isInside(realPath, scan.linkTargets)) {
-      return Deno.statSync(path).isDirectory ? realPath : undefined;
+      return realPath;
     }
-    scan.problems.push({ file: path, ...LINK_OUT_OF_PROJECT });
+    // Whether it is meant to be a skill is all that is asked of it.
+    if (skillFileIn(path) === undefined) return undefined;
+    tellOfLink(path, LINK_OUT_OF_PROJECT, scan);
   } catch (error) {
-    scan.problems.push({ file: path, ...faultOf(error) });
+    // Among the files of a project links that lead nowhere are nothing to tell.
+    if (!root.recursive) tellOfLink(path, faultOf(error), scan);
   }
+}
+
+function tellOfLink(file: string, fault: Fault, scan: Scan): void {
+  const { reason, hint } = fault;
+  scan.problems.push({ file, reason, hint, names: [basename(file)] });
 }
 
 /** Takes the skill in a folder into the scan, and tells whether there is one. */
 function takeSkill(folder: SearchedFolder, scan: Scan): boolean {
+  // Another root has led here before.
+  if (scan.directories.has(folder.realPath)) return true;
   const outcome = readSkill(folder, scan);
   if (outcome === undefined) return false;
+  scan.directories.add(folder.realPath);
   if ("reason" in outcome) {
     scan.problems.push(outcome);
     return true;
   }
-  if (scan.directories.has(outcome.realDirectory)) return true;
-  scan.directories.add(outcome.realDirectory);
   const key = skillKey(outcome.name);
   const by = scan.found.get(key);
   if (by === undefined) scan.found.set(key, outcome);
@@ -955,14 +1019,15 @@ function readSkill(
   folder: SearchedFolder,
   scan: Scan,
 ): Skill | SkillProblem | undefined {
-  let file = folder.path;
+  let file: string | undefined = folder.path;
   try {
-    const name = SKILL_FILE_NAMES.find((name) => {
-      file = join(folder.path, name);
-      return isThere(file);
-    });
-    if (name === undefined) return undefined;
-    const realPath = confine(file, [folder.realPath, ...scan.trustLinks]);
+    file = skillFileIn(folder.path);
+    if (file === undefined) return undefined;
+    noteTarget(file, scan);
+    const realPath = Deno.realPathSync(file);
+    if (!isOwn(realPath, folder.realPath, scan.trustLinks)) {
+      throw new SkillFileError(file, LINK_OUT_OF_SKILL);
+    }
     scan.folders.add(dirname(realPath));
     const version = fileVersion(statRegular(file));
     const known = scan.known.get(file);
@@ -975,9 +1040,25 @@ function readSkill(
     }
     return readSkillMd({ file, realPath, folder, known }, scan);
   } catch (error) {
-    if (error instanceof Deno.errors.NotADirectory) return undefined;
-    return { file, ...faultOf(error) };
+    if (isAbsence(error) && !isLink(file!)) return undefined;
+    const names = [basename(folder.path)];
+    return { file: file!, ...faultOf(error), names };
   }
+}
+
+/** Returns the path of the `SKILL.md` in a folder, if it has one. */
+function skillFileIn(folder: string): string | undefined {
+  return SKILL_FILE_NAMES.map((name) => join(folder, name)).find(isThere);
+}
+
+/** Returns what seems to be the name in a text whose frontmatter is malformed. */
+function nameIn(text: string): string {
+  for (const line of text.split("\n", 100)) {
+    if (line.startsWith("name:")) {
+      return line.slice("name:".length).trim().replace(/^["']|["']$/g, "");
+    }
+  }
+  return "";
 }
 
 /** The names that the file of a skill may have, the proper one first. */
@@ -1009,7 +1090,7 @@ function readSkillMd(
     isOf(folder, known);
   const outcome = isKnown
     ? known.outcome
-    : understand(text, { file, size: info.size, folder });
+    : understand(text, { file, info, folder });
   const racyText = isRacy(info) ? text : undefined;
   scan.read.set(file, { version, racyText, outcome });
   return outcome;
@@ -1017,9 +1098,9 @@ function readSkillMd(
 
 function understand(
   text: string,
-  { file, size, folder }: {
+  { file, info, folder }: {
     file: string;
-    size: number;
+    info: Deno.FileInfo;
     folder: SearchedFolder;
   },
 ): Skill | SkillProblem {
@@ -1032,15 +1113,17 @@ function understand(
       directory: folder.path,
       realDirectory: folder.realPath,
       file,
-      size,
+      size: info.size,
+      version: fileVersion(info),
       scope: folder.root.scope,
       root: folder.root,
     };
   } catch (error) {
     if (!(error instanceof SkillSyntaxError)) throw error;
     const { reason, line, hint } = error;
-    const name = /^name:[ \t]*["']?(.*?)["']?[ \t]*\r?$/m.exec(text)?.[1];
-    return { file, reason, hint, line, ...(name && { name }) };
+    const { path } = folder;
+    const names = [basename(path), nameIn(text)].filter((name) => name !== "");
+    return { file, reason, hint, line, names };
   }
 }
 
@@ -1054,14 +1137,15 @@ interface Fault {
   readonly hint: string;
 }
 
-/** A file that is not there, or lies outside its skill: the answer is the same. */
+/** A file that is not there, or that does not belong to the skill: the answer is the same. */
 const NOT_THERE: Fault = {
   reason: "there is no such file in the skill",
   hint: "name a file of the skill by its path from the skill's folder",
 };
 
 const LINK_OUT_OF_SKILL: Fault = {
-  reason: "it is a link that leads outside its skill",
+  reason:
+    "it is a link that leads outside its skill, or to what is hidden in it",
   hint:
     "put the file itself there, or, if you trust the folder DIR that it leads into, start with --trust-links DIR",
 };
@@ -1092,6 +1176,16 @@ const CHANGED_MEANWHILE: Fault = {
   hint: "try again",
 };
 
+const NAME_IS_NOT_UTF_8: Fault = {
+  reason: "its name is not UTF-8, so that it cannot be opened",
+  hint: "give it another name",
+};
+
+const ROOT_IS_A_FILE: Fault = {
+  reason: "it is a file, where a folder of skills was expected",
+  hint: "name a folder",
+};
+
 const ROOT_IS_A_SKILL: Fault = {
   reason: "it is a skill itself, where a folder of skills was expected",
   hint: "name the folder that it lies in, or use --skill-dir",
@@ -1104,7 +1198,10 @@ const TOO_MANY_FOLDERS: Fault = {
 
 /** Says what an error of the file system means and what to do about it. */
 function faultOf(error: unknown): Fault {
-  if (error instanceof SkillFileError) return error;
+  if (error instanceof SkillFileError) {
+    const { reason, hint } = error;
+    return { reason, hint };
+  }
   if (error instanceof Deno.errors.NotFound) return LINK_TO_NOTHING;
   if (error instanceof Deno.errors.NotCapable) {
     return {
@@ -1139,11 +1236,18 @@ function tooLarge(size: number, maxFileSize: number): Fault {
 
 /** Whether there is anything under a path, be it a link that leads nowhere. */
 function isThere(path: string): boolean {
+  return lstatIfThere(path) !== undefined;
+}
+
+function isLink(path: string): boolean {
+  return lstatIfThere(path)?.isSymlink ?? false;
+}
+
+function lstatIfThere(path: string): Deno.FileInfo | undefined {
   try {
-    Deno.lstatSync(path);
-    return true;
+    return Deno.lstatSync(path);
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
+    if (isAbsence(error)) return undefined;
     throw error;
   }
 }
@@ -1158,15 +1262,6 @@ function readFolder(path: string): Deno.DirEntry[] {
 /** Whether a real path is one of the folders or lies in one. */
 function isInside(realPath: string, folders: readonly string[]): boolean {
   return folders.some((folder) => isWithin(realPath, folder));
-}
-
-/** Returns the real path of a file that must lie in one of the `boundaries`. */
-function confine(path: string, boundaries: readonly string[]): string {
-  const realPath = Deno.realPathSync(path);
-  if (!isInside(realPath, boundaries)) {
-    throw new SkillFileError(path, LINK_OUT_OF_SKILL);
-  }
-  return realPath;
 }
 
 /** Stats a file before it is opened: to open a FIFO or a device could hang. */
@@ -1197,7 +1292,7 @@ function readConfined(
     throw new SkillFileError(path, tooLarge(size, maxFileSize));
   }
   using file = Deno.openSync(path);
-  const info = file.statSync();
+  const info = statOpen(file, path);
   const now = Deno.statSync(path);
   if (
     Deno.realPathSync(path) !== realPath || !info.isFile ||
@@ -1205,16 +1300,33 @@ function readConfined(
   ) {
     throw new SkillFileError(path, CHANGED_MEANWHILE);
   }
-  const bytes = readUpTo(file, Math.min(head ?? Infinity, maxFileSize + 1));
+  const limit = Math.min(head ?? Infinity, maxFileSize + 1);
+  const bytes = readUpTo(file, { expected: info.size, limit });
   if (bytes.length > maxFileSize) {
     throw new SkillFileError(path, tooLarge(bytes.length, maxFileSize));
   }
   return { bytes, info };
 }
 
+/**
+ * Stats an open file. That takes the permission to read its real path, which is
+ * missing where an allowed folder is a link: then its path must do.
+ */
+function statOpen(file: Deno.FsFile, path: string): Deno.FileInfo {
+  try {
+    return file.statSync();
+  } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) return Deno.statSync(path);
+    throw error;
+  }
+}
+
 /** Reads a file to its end, or to `limit` bytes if it has more. */
-function readUpTo(file: Deno.FsFile, limit: number): Uint8Array<ArrayBuffer> {
-  let buffer = new Uint8Array(Math.min(file.statSync().size + 1, limit));
+function readUpTo(
+  file: Deno.FsFile,
+  { expected, limit }: { expected: number; limit: number },
+): Uint8Array<ArrayBuffer> {
+  let buffer = new Uint8Array(Math.min(expected + 1, limit));
   let length = 0;
   for (;;) {
     const read = file.readSync(buffer.subarray(length));
@@ -1256,7 +1368,7 @@ interface Place {
 /** What a walk through a skill needs to know. */
 interface Walk {
   readonly skill: Skill;
-  readonly boundaries: readonly string[];
+  readonly trustLinks: readonly string[];
   readonly maxFileSize: number;
   /** Real paths of the folders that were walked through. */
   readonly folders: string[];
@@ -1267,7 +1379,7 @@ interface Walk {
 function beginWalk(skill: Skill, options: FileAccessOptions): Walk {
   return {
     skill,
-    boundaries: [skill.realDirectory, ...realPaths(options.trustLinks ?? [])],
+    trustLinks: realPaths(options.trustLinks ?? []),
     maxFileSize: options.maxFileSize ?? DEFAULT_MAX_FILE_SIZE,
     folders: [],
     entries: 0,
@@ -1289,7 +1401,7 @@ function topOf({ skill }: Walk): Place {
 function step(
   place: Place,
   { name, isLink }: { name: string; isLink: boolean },
-  { skill, boundaries }: Walk,
+  { skill, trustLinks }: Walk,
 ): Place {
   const { way } = place;
   const path = join(place.path, name);
@@ -1297,22 +1409,23 @@ function step(
   const realPath = isLink
     ? Deno.realPathSync(path)
     : join(place.realPath, name);
-  if (
-    isLink && (way.includes(realPath) || !isOwn(realPath, skill, boundaries))
-  ) {
+  const isOwnPath = !isLink ||
+    isOwn(realPath, skill.realDirectory, trustLinks);
+  if (!isOwnPath || isLink && way.includes(realPath)) {
     throw new Deno.errors.NotFound(path);
   }
   return { path, realPath, way: [...way, realPath] };
 }
 
+/** Whether a real path belongs to a skill: lies in its directory and is not hidden there, or is trusted. */
 function isOwn(
   realPath: string,
-  { realDirectory }: Skill,
-  boundaries: readonly string[],
+  realDirectory: string,
+  trustLinks: readonly string[],
 ): boolean {
   return isWithin(realPath, realDirectory)
     ? relative(realDirectory, realPath).split(/[\\/]/).every(isVisible)
-    : isInside(realPath, boundaries);
+    : isInside(realPath, trustLinks);
 }
 
 /** Returns the names a path consists of, or `undefined` if it leads out of the skill. */
@@ -1767,17 +1880,19 @@ type WatchedFolders = ReadonlyMap<string, "all" | ReadonlySet<string>>;
 
 /**
  * Lists where a change can show: in the folders that the scan looked into, and
- * in the `others` that tracked files lie in; and, where a root may come to be, go or be replaced, in the two
- * folders above it and in the nearest that there is. Those may be the home
- * folder, so there only the names on the way to the root matter.
+ * in the `others` that tracked files lie in; and, where a root or what a link
+ * leads to may come, go or be replaced, in the two folders above it and in the
+ * nearest that there is. Those may be the home folder, so there only the names
+ * on the way matter.
  */
 function watchedFolders(
   catalog: SkillCatalog,
   others: readonly string[],
 ): WatchedFolders {
+  const { folders: searched = [], ways = [] } = scanTraces.get(catalog) ?? {};
   const folders = new Map<string, "all" | Set<string>>();
-  for (const { root } of catalog.roots) {
-    let path = root.path;
+  for (const way of ways) {
+    let path = way;
     for (let level = 1; path !== dirname(path); level++) {
       const [folder] = realPaths([dirname(path)]);
       if (folder !== undefined) {
@@ -1788,7 +1903,6 @@ function watchedFolders(
       path = dirname(path);
     }
   }
-  const searched = scanTraces.get(catalog)?.folders ?? [];
   for (const folder of [...searched, ...others]) folders.set(folder, "all");
   return folders;
 }
@@ -1822,6 +1936,11 @@ class FolderWatcher {
     try {
       this.#cover(missing);
     } catch (error) {
+      // A folder went, or was locked, just now: the next refresh will see it.
+      const { NotFound, PermissionDenied } = Deno.errors;
+      if (error instanceof NotFound || error instanceof PermissionDenied) {
+        return false;
+      }
       this.#giveUp(error as Error);
     }
     return true;
@@ -1882,23 +2001,29 @@ class FolderWatcher {
     this.#timer = setTimeout(() => {
       this.#burstEnd = undefined;
       this.#onEvents();
-    }, Math.min(WATCH_QUIET_MS, this.#burstEnd - now));
+    }, Math.max(0, Math.min(WATCH_QUIET_MS, this.#burstEnd - now)));
   }
 
   #giveUp(error: Error): void {
     if (this.#isClosed) return;
     this.close();
+    this.#onEvents();
     this.#log(
       `Cannot watch folders: ${error.message}; changes are found by the next rescan instead`,
     );
   }
 }
 
-/** Whether a folder is there and Deno may read it, so that it can be watched. */
+/** Whether a folder may be read by Deno and by the system's leave, so that it can be watched. */
 function isWatchable(path: string): boolean {
   const permission = { name: "read", path } as const;
-  return Deno.permissions.querySync(permission).state === "granted" &&
-    realPaths([path]).length === 1;
+  if (Deno.permissions.querySync(permission).state !== "granted") return false;
+  try {
+    Deno.readDirSync(path);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 // ---------------------------------------------------------------------------
@@ -2077,13 +2202,12 @@ ${availableSkills(catalog, ({ scope }) => scope)}`,
       .describe("Name of the skill to load (case-insensitive)"),
   }),
   annotations: READS,
-  call: ({ name }, { registry }) =>
-    withSkill(name, registry, (skill) =>
-      textResult(
-        `Loading: ${skill.name}\nBase directory: ${skill.directory}\n\n${
-          skillText(skill, registry)
-        }`,
-      )),
+  call: async ({ name }, { registry }) => {
+    const { skill, text } = await readSkillText(name, registry);
+    return textResult(
+      `Loading: ${skill.name}\nBase directory: ${skill.directory}\n\n${text}`,
+    );
+  },
 });
 
 /** Skilljack's tool `skill`. */
@@ -2301,34 +2425,47 @@ async function withSkill<T>(
   registry: SkillRegistry,
   use: (skill: Skill) => T | Promise<T>,
 ): Promise<T> {
-  const find = () => {
-    const skill = registry.find(name);
-    if (skill && isForModel(skill)) return skill;
-    throw new Error(notFoundText(name, registry.catalog));
-  };
   try {
-    return await use(find());
+    return await use(findForModel(name, registry));
   } catch {
     await registry.refresh();
-    return await use(find());
+    return await use(findForModel(name, registry));
   }
 }
 
-/** Returns the `SKILL.md` of a skill as it is now. */
-function skillText(skill: Skill, registry: SkillRegistry): string {
-  const { text, bytes } = registry.readFile(skill, "SKILL.md");
-  return text ?? new TextDecoder().decode(bytes);
+function findForModel(name: string, registry: SkillRegistry): Skill {
+  const skill = registry.find(name);
+  if (skill && isForModel(skill)) return skill;
+  throw new Error(notFoundText(name, registry.catalog));
 }
 
-function loadSkill(
+/**
+ * Reads the `SKILL.md` of a skill as it is now. If it changed since the scan
+ * its frontmatter may say something else by now, so it is scanned anew.
+ *
+ * @throws {Error} If there is no such skill (any more), with a text that a model can act on.
+ */
+async function readSkillText(
+  name: string,
+  registry: SkillRegistry,
+): Promise<{ skill: Skill; text: string }> {
+  const read = (skill: Skill) => ({
+    skill,
+    file: registry.readFile(skill, "SKILL.md"),
+  });
+  let { skill, file } = await withSkill(name, registry, read);
+  if (file.version !== skill.version) {
+    await registry.refresh();
+    ({ skill, file } = await withSkill(name, registry, read));
+  }
+  return { skill, text: file.text ?? new TextDecoder().decode(file.bytes) };
+}
+
+async function loadSkill(
   name: string,
   { registry }: ToolContext,
 ): Promise<CallToolResult> {
-  return withSkill(
-    name,
-    registry,
-    (skill) => textResult(skillText(skill, registry)),
-  );
+  return textResult((await readSkillText(name, registry)).text);
 }
 
 /** Reads a file of a skill as one item of a result. */
@@ -2425,8 +2562,9 @@ function notFoundText(name: string, catalog: SkillCatalog): string {
     : skills;
   const lines = listed.map(skillLine);
   const rest = skills.length - listed.length;
-  if (rest > 0) lines.push(`(and ${rest} more, less like '${oneLine(name)}')`);
-  return `${skipped.join("")}Skill '${oneLine(name)}' not found.
+  const echo = oneLine(name.slice(0, MAX_ECHO_LENGTH));
+  if (rest > 0) lines.push(`(and ${rest} more, less like '${echo}')`);
+  return `${skipped.join("")}Skill '${echo}' not found.
 
 Available skills:
 ${lines.map((line) => `${line}\n`).join("")}
@@ -2434,10 +2572,9 @@ Use the exact skill name (case-insensitive) to load a skill.`;
 }
 
 /** Whether a problem is about the skill of this name, by its folder's name or its own. */
-function isAbout(wanted: string, { file, name }: SkillProblem): boolean {
+function isAbout(wanted: string, { names = [] }: SkillProblem): boolean {
   const key = skillKey(wanted);
-  return [name, basename(file), basename(dirname(file))]
-    .some((name) => name !== undefined && skillKey(name) === key);
+  return names.some((name) => skillKey(name) === key);
 }
 
 /**
@@ -2450,14 +2587,14 @@ export function nearestSkills(
   text: string,
   skills: readonly Skill[],
 ): Skill[] {
-  const wanted = wordsOf(text);
-  const score = ({ name, description }: Skill) => {
-    const [inName, inDescription] = [wordsOf(name), wordsOf(description)];
+  const wanted = [...wordsOf(text)].slice(0, MAX_SEARCH_WORDS);
+  const score = (skill: Skill) => {
+    const { name, description } = wordsOfSkill(skill);
     let sum = 0;
     for (const word of wanted) {
-      if (inName.has(word)) sum += 4;
-      else if ([...inName].some((other) => isLike(word, other))) sum += 2;
-      if (inDescription.has(word)) sum += 1;
+      if (name.has(word)) sum += 4;
+      else if ([...name].some((other) => isLike(word, other))) sum += 2;
+      if (description.has(word)) sum += 1;
     }
     return sum;
   };
@@ -2467,6 +2604,22 @@ export function nearestSkills(
     .slice(0, NEAREST_SKILLS)
     .map(({ skill }) => skill);
 }
+
+/** Returns the words of a skill, which are taken apart once for each skill. */
+function wordsOfSkill(skill: Skill): SkillWords {
+  let words = skillWords.get(skill);
+  if (words === undefined) {
+    const { name, description } = skill;
+    words = { name: wordsOf(name), description: wordsOf(description) };
+    skillWords.set(skill, words);
+  }
+  return words;
+}
+
+/** The words of a skill's name and description. */
+type SkillWords = Record<"name" | "description", ReadonlySet<string>>;
+
+const skillWords = new WeakMap<Skill, SkillWords>();
 
 /** Whether one word begins with the other. */
 function isLike(a: string, b: string): boolean {

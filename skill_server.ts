@@ -8,6 +8,7 @@
 
 import { Buffer } from "node:buffer";
 import { parseArgs } from "node:util";
+import { isAbsolute } from "jsr:@std/path@^1";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/server"
 import { Server } from "npm:@modelcontextprotocol/sdk@^1.32.2/server/index.js";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
@@ -34,6 +35,7 @@ import {
   checkTogether,
   DEFAULT_MAX_FILE_SIZE,
   DEFAULT_REFRESH_SECONDS,
+  escapeControls,
   invalidParams,
   log,
   logged,
@@ -53,6 +55,7 @@ import {
   type SkillChange,
   type SkillFileContent,
   skillKey,
+  type SkillProblem,
   SkillRegistry,
   type SkillRegistryOptions,
   type SkillRoot,
@@ -63,7 +66,11 @@ import {
   type Toolset,
   TOOLSET_NAMES,
 } from "./mod.ts";
-import { StdioTransport } from "./stdio_transport.ts";
+import {
+  type ByteWriter,
+  StdioTransport,
+  writeAll,
+} from "./stdio_transport.ts";
 
 // ---------------------------------------------------------------------------
 // Command line
@@ -134,6 +141,8 @@ interface Settings {
   readonly tools: SkillToolOptions;
 }
 
+type CommandLine = ReturnType<typeof parseCommandLine>;
+
 function parseCommandLine(args: readonly string[]) {
   try {
     const command = parseArgs({
@@ -150,19 +159,18 @@ function parseCommandLine(args: readonly string[]) {
 }
 
 /** Makes settings of the command line and the environment. */
-function settingsOf(
-  { values, positionals }: ReturnType<typeof parseCommandLine>,
-): Settings {
+function settingsOf({ values, positionals }: CommandLine): Settings {
+  const homeFolder = homeDirectory();
   const places = {
-    workingDirectory: workingDirectory(),
-    homeDirectory: homeDirectory(),
+    workingDirectory: workingDirectory(homeFolder),
+    homeDirectory: homeFolder,
   };
-  const absolute = (folders: readonly string[]) =>
-    folders.flatMap((folder) => resolvedFolders(folder, places));
-  const directories = absolute(
-    positionals.length > 0 ? positionals : [environment("SKILLS_DIR") ?? ""],
-  );
-  const recursiveDirectories = absolute(values["skill-dir"] ?? []);
+  const given = givenFolders(positionals)
+    .flatMap((folder) => foldersIn(folder, places));
+  const absolute = (folders: readonly string[] = []) =>
+    folders.flatMap((folder) => absoluteFolder(folder, places));
+  const directories = given.length > 0 ? absolute(given) : undefined;
+  const recursiveDirectories = absolute(values["skill-dir"]);
   const roots = resolveSkillRoots({
     ...places,
     directories,
@@ -175,15 +183,26 @@ function settingsOf(
       ? roots.map((root) => ({ ...root, recursive: true }))
       : roots,
     tools,
-    named: [...directories, ...recursiveDirectories],
+    named: [...directories ?? [], ...recursiveDirectories],
     options: {
-      trustLinks: absolute(values["trust-links"] ?? []),
+      trustLinks: absolute(values["trust-links"]),
       linkTargets: linkTargets(places),
       maxFileSize: maxFileSize(values["max-file-size"]),
       refreshSeconds: seconds("--refresh", values.refresh),
       watchFolders: !values["no-watch"],
     },
   };
+}
+
+/** Returns the folders on the command line, else those in the environment. */
+function givenFolders(positionals: readonly string[]): readonly string[] {
+  if (positionals.some((folder) => folder.trim() === "")) {
+    throw new UsageError("DIR is empty");
+  }
+  const fallback = environment("SKILLS_DIR") ?? "";
+  return positionals.length > 0 || fallback.trim() === ""
+    ? positionals
+    : [fallback];
 }
 
 /** Returns an environment variable, if it is set and Deno may read it. */
@@ -198,9 +217,11 @@ function environment(name: string): string | undefined {
   }
 }
 
-function workingDirectory(): string | undefined {
+function workingDirectory(home: string | undefined): string | undefined {
   try {
-    return Deno.cwd();
+    const folder = Deno.cwd();
+    // By one name, so that they are seen to be the same.
+    return home !== undefined && isSameFolder(folder, home) ? home : folder;
   } catch {
     log(
       "Cannot tell the working directory: the project's skills are left out; start in a folder that is there",
@@ -208,11 +229,19 @@ function workingDirectory(): string | undefined {
   }
 }
 
+function isSameFolder(a: string, b: string): boolean {
+  try {
+    return Deno.realPathSync(a) === Deno.realPathSync(b);
+  } catch {
+    return false;
+  }
+}
+
 function homeDirectory(): string | undefined {
   const home = environment("HOME") || environment("USERPROFILE");
-  if (home) return home;
+  if (home && isAbsolute(home)) return home;
   log(
-    "Cannot tell the home folder: the skills in it are left out; set HOME",
+    "Cannot tell the home folder: the skills in it are left out; set HOME to its whole path",
   );
 }
 
@@ -227,17 +256,20 @@ function linkTargets(places: SkillRootOptions): string[] {
   return [...project ? [project] : [], ...own.map(({ path }) => path)];
 }
 
-/** Returns the absolute paths of the folders in an argument that may have commas. */
-function resolvedFolders(argument: string, places: SkillRootOptions): string[] {
-  const names = isFolder(argument, places) ? [argument] : argument.split(",");
-  return names.map((name) => name.trim()).filter(Boolean).flatMap((name) => {
-    try {
-      return [resolveFolder(name, places)];
-    } catch (error) {
-      log((error as Error).message);
-      return [];
-    }
-  });
+/** Returns the folders in an argument that may have commas between several. */
+function foldersIn(argument: string, places: SkillRootOptions): string[] {
+  if (isFolder(argument, places)) return [argument];
+  return argument.split(",").map((name) => name.trim()).filter(Boolean);
+}
+
+/** Returns the absolute path of a folder, if it can be told. */
+function absoluteFolder(folder: string, places: SkillRootOptions): string[] {
+  try {
+    return [resolveFolder(folder, places)];
+  } catch (error) {
+    log((error as Error).message);
+    return [];
+  }
 }
 
 function isFolder(folder: string, places: SkillRootOptions): boolean {
@@ -248,9 +280,7 @@ function isFolder(folder: string, places: SkillRootOptions): boolean {
   }
 }
 
-type Values = ReturnType<typeof parseCommandLine>["values"];
-
-function toolOptions(values: Values): SkillToolOptions {
+function toolOptions(values: CommandLine["values"]): SkillToolOptions {
   const toolset = values.tools ?? "skill";
   if (!TOOLSET_NAMES.includes(toolset as Toolset)) {
     throw new UsageError(
@@ -265,10 +295,10 @@ function toolOptions(values: Values): SkillToolOptions {
 }
 
 function maxFileSize(option: string | undefined): number {
-  const value = option ?? environment("MAX_FILE_SIZE_MB");
-  if (value === undefined || value === "") return DEFAULT_MAX_FILE_SIZE;
-  const size = Number(value) * 1024 * 1024;
-  if (size > 0 && Number.isFinite(size)) return Math.round(size);
+  const value = option ?? (environment("MAX_FILE_SIZE_MB") || undefined);
+  if (value === undefined) return DEFAULT_MAX_FILE_SIZE;
+  const size = Math.round(Number(value) * 1024 * 1024);
+  if (size >= 1 && Number.isSafeInteger(size)) return size;
   const name = option === undefined ? "MAX_FILE_SIZE_MB" : "--max-file-size";
   throw new UsageError(
     `${name} takes a number of megabytes above 0, not ${quote(value)}`,
@@ -345,12 +375,14 @@ function reportAsText(catalog: SkillCatalog): string {
       skill.file,
       `by ${by.file}`,
     ]),
-    section("Problems", problems, ({ file, line, reason, hint }) => [
-      `${quote(file)}${line === undefined ? "" : ` (line ${line})`}:\n` +
-      `      ${reason};\n      ${hint}`,
-    ]),
+    `Problems (${problems.length})\n${problems.map(problemText).join("")}`,
   ];
   return sections.join("\n");
+}
+
+function problemText({ file, line, reason, hint }: SkillProblem): string {
+  const place = line === undefined ? "" : ` (line ${line})`;
+  return `  ${quote(file)}${place}:\n      ${reason};\n      ${hint}\n`;
 }
 
 /** Lists items in columns under a heading that counts them. */
@@ -359,7 +391,7 @@ function section<T>(
   items: readonly T[],
   columns: (item: T) => string[],
 ): string {
-  const rows = items.map(columns);
+  const rows = items.map((item) => columns(item).map(escapeControls));
   const widths = rows[0]?.map((_, column) =>
     Math.max(...rows.map((row) => row[column]!.length))
   );
@@ -784,71 +816,68 @@ async function run(args: readonly string[]): Promise<number> {
   try {
     const command = parseCommandLine(args);
     const { help, version, list, check, json } = command.values;
-    if (help) return print(USAGE);
-    if (version) return print(`${config.version}\n`);
+    if (help) return await print(USAGE);
+    if (version) return await print(`${config.version}\n`);
     const settings = settingsOf(command);
     if (!list && !check) return await serve(settings);
-    const catalog = await scanSkillRoots(
-      settings.roots,
-      undefined,
-      settings.options,
-    );
-    print(json ? reportAsJson(catalog) : reportAsText(catalog));
+    const catalog = await scanForReport(settings);
+    await print(json ? reportAsJson(catalog) : reportAsText(catalog));
     return check && catalog.problems.length > 0 ? 1 : 0;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    print(`skill-server: ${error.message}\n\n${USAGE}`, Deno.stderr);
+    await print(`skill-server: ${error.message}\n\n${USAGE}`, Deno.stderr);
     return 2;
   }
 }
 
 /** Serves a client until it goes. */
 async function serve(settings: Settings): Promise<number> {
-  const { roots, named, options, tools } = settings;
   if (Deno.stdin.isTerminal()) {
     log(
       "Waiting for an MCP client on stdin. To see which skills there are, use --list; to end, press Ctrl+C.",
     );
   }
-  using registry = new SkillRegistry(roots, options);
+  using registry = new SkillRegistry(settings.roots, settings.options);
+  const transport = new StdioTransport();
+  const ended = new Promise<void>((resolve) => transport.onclose = resolve);
+  for (const signal of END_SIGNALS) {
+    Deno.addSignalListener(signal, () => transport.close());
+  }
+  await Promise.race([connect(transport, registry, settings), ended]);
+  await ended;
+  return 0;
+}
+
+/** Looks for the skills, then answers the client. */
+async function connect(
+  transport: StdioTransport,
+  registry: SkillRegistry,
+  { named, tools }: Settings,
+): Promise<void> {
   const catalog = await registry.refresh();
-  tellMissing(catalog, named);
+  for (const folder of missingFolders(catalog, named)) {
+    log(
+      `Cannot find the folder ${
+        quote(folder)
+      }: it is searched as soon as it is there; check how it is written`,
+    );
+  }
   if (tools.toolset === "agentskills" && !mayRunShell()) {
     log(
       "The tool run_shell_command_op is left out: Deno was not allowed to run programs; add --allow-run",
     );
   }
   const server = createServer(registry, tools);
-  const transport = new StdioTransport();
-  const ended = new Promise<void>((resolve) => server.onclose = resolve);
   server.onerror = (error) => log(`Cannot handle a message: ${error.message}`);
-  for (const signal of END_SIGNALS) {
-    Deno.addSignalListener(signal, () => transport.close());
-  }
   await server.connect(transport);
   // The first answer comes first: to begin watching takes a moment.
   transport.firstReply.then(() => registry.watch());
-  await ended;
-  return 0;
 }
 
 /** The signals that end the process, where the system has them. */
 const END_SIGNALS: readonly Deno.Signal[] = Deno.build.os === "windows"
   ? ["SIGINT", "SIGBREAK"]
   : ["SIGINT", "SIGTERM"];
-
-/** Tells of folders that the user named and that are not there. */
-function tellMissing({ roots }: SkillCatalog, named: readonly string[]): void {
-  for (const { root, status } of roots) {
-    if (status === "missing" && named.includes(root.path)) {
-      log(
-        `Cannot find the folder ${
-          quote(root.path)
-        }: it is searched as soon as it is there; check how it is written`,
-      );
-    }
-  }
-}
 
 /** Makes the MCP server, not yet connected. */
 function createServer(
@@ -872,18 +901,39 @@ function createServer(
   return server;
 }
 
-/** Writes a text at once. A reader that has seen enough is no fault. */
-function print(
+/** Writes a text. A reader that has seen enough is no fault. */
+async function print(
   text: string,
-  stream: { writeSync(bytes: Uint8Array): number } = Deno.stdout,
-): 0 {
+  stream: ByteWriter = Deno.stdout,
+): Promise<0> {
   try {
-    const bytes = new TextEncoder().encode(text);
-    for (let sent = 0; sent < bytes.length;) {
-      sent += stream.writeSync(bytes.subarray(sent));
-    }
+    await writeAll(stream, new TextEncoder().encode(text));
   } catch (error) {
     if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
   }
   return 0;
+}
+
+/** Scans once. A folder that the user named and that is not there is a problem too. */
+async function scanForReport(settings: Settings): Promise<SkillCatalog> {
+  const { roots, named, options } = settings;
+  const catalog = await scanSkillRoots(roots, undefined, options);
+  const missing = missingFolders(catalog, named).map((file) => ({
+    file,
+    reason: "there is no such folder",
+    hint: "check how it is written",
+  }));
+  return { ...catalog, problems: [...missing, ...catalog.problems] };
+}
+
+/** Returns the folders that the user named and that are not there. */
+function missingFolders(
+  { roots }: SkillCatalog,
+  named: readonly string[],
+): string[] {
+  return roots
+    .filter(({ root, status }) =>
+      status === "missing" && named.includes(root.path)
+    )
+    .map(({ root }) => root.path);
 }

@@ -600,6 +600,27 @@ const malformed: [string, string, RegExp, number, RegExp][] = [
   ],
   ["has two documents", "---\nname: a\n...\nb\n---\n", /malformed/, 0, /check/],
   [
+    "has a name that only begins like name",
+    "---\nnamespace: x\ndescription: y\nname:\n---\n",
+    /"name" is empty/,
+    4,
+    /write something/,
+  ],
+  [
+    "writes its fields in capitals",
+    "---\nName: x\ndescription: y\n---\n",
+    /"name" is missing/,
+    2,
+    /"Name" in lower case/,
+  ],
+  [
+    "has text after a flow sequence",
+    "---\nname: x\ndescription: [draft] do things\n---\n",
+    /malformed/,
+    3,
+    /first character/,
+  ],
+  [
     "has a value that begins with @",
     "---\nname: @a\ndescription: b\n---\n",
     /malformed/,
@@ -657,6 +678,8 @@ Deno.test("skillKey() disregards case, outer blanks and how accents are composed
     assert.equal(skillKey(name), "git");
   }
   assert.equal(skillKey("Cafe\u0301"), skillKey("CAF\u00c9"));
+  assert.equal(skillKey("Git\n  Hub"), skillKey("git hub"));
+  assert.equal(skillKey("gi\u0007t\u202e"), skillKey("git"));
   assert.notEqual(skillKey("git"), skillKey("gi t"));
   assert.equal(skillKey(skillKey("\u0130")), skillKey("\u0130"));
 });
@@ -696,6 +719,30 @@ Deno.test("resolveSkillRoots() leaves out what needs a folder that is not known"
     "project /work/.claude/skills",
   ]);
   assert.deepEqual(resolveSkillRoots({}), []);
+});
+
+Deno.test("resolveSkillRoots() takes the home folder for the user's own also when that is worked in", () => {
+  const { homeDirectory } = places;
+  const both = { homeDirectory, workingDirectory: homeDirectory };
+  assert.deepEqual(shown(resolveSkillRoots(both)), [
+    "global /home/me/.agent/skills",
+    "global /home/me/.claude/skills",
+  ]);
+});
+
+Deno.test("resolveSkillRoots() searches a folder that is given both ways both ways", () => {
+  const directories = ["/opt"];
+  const roots = resolveSkillRoots({
+    directories,
+    recursiveDirectories: ["/opt"],
+  });
+  assert.deepEqual(shown(roots), [
+    "global /opt",
+    "global /opt/.claude/skills",
+    "global /opt/skills",
+    "global /opt and below",
+  ]);
+  assert.deepEqual(resolveSkillRoots({ ...places, directories: [] }), []);
 });
 
 Deno.test("resolveSkillRoots() lets given folders replace the four, each with two below it", () => {
@@ -767,6 +814,7 @@ Deno.test("scanSkillRoots() finds the skills directly under a root, in the order
     realDirectory: directory,
     file: join(directory, "SKILL.md"),
     size: skillMd("zebra").length,
+    version: listSkillFiles(skills.get("zebra")!)[0]!.version,
     scope: "global",
     root: root(folder),
   });
@@ -839,6 +887,8 @@ Deno.test(
     place.link("/dev/zero", "skills/device/SKILL.md");
     place.link("nowhere", "skills/dangling/SKILL.md");
     place.link("SKILL.md", "skills/loop/SKILL.md");
+    place.file("skills/hidden/.store/SKILL.md", skillMd("hidden"));
+    place.link(".store/SKILL.md", "skills/hidden/SKILL.md");
     place.link("nowhere", "skills/gone");
     place.link(
       place.file("secret.md", skillMd("secret")),
@@ -857,7 +907,8 @@ Deno.test(
     );
     assert.deepEqual(reasons, {
       dangling: "it is a link that leads nowhere",
-      device: "it is a link that leads outside its skill",
+      device:
+        "it is a link that leads outside its skill, or to what is hidden in it",
       fifo: "it is not a regular file",
       folder: "it is a folder",
       gone: "it is a link that leads nowhere",
@@ -866,7 +917,10 @@ Deno.test(
       } bytes, more than the 1048576 allowed`,
       loop: "it is a link that leads back to itself",
       "no-description": 'the field "description" is missing',
-      out: "it is a link that leads outside its skill",
+      hidden:
+        "it is a link that leads outside its skill, or to what is hidden in it",
+      out:
+        "it is a link that leads outside its skill, or to what is hidden in it",
     });
     assert.ok(catalog.problems.every(({ hint }) => hint.length > 0));
     assert.ok(!JSON.stringify(catalog.problems).includes("secret"));
@@ -890,6 +944,7 @@ Deno.test("scanSkillRoots() skips a skill that the system does not let it read",
       file,
       reason: "the system does not let it be read",
       hint: "give yourself the right to read it, or remove it",
+      names: ["secret"],
     }]);
   } finally {
     Deno.statSync = statSync;
@@ -1024,17 +1079,30 @@ Deno.test("scanSkillRoots() follows links that each file of a skill is, into fol
   assert.equal(readSkillFile(skill, "help.md", options).text, "Help");
 });
 
-Deno.test("scanSkillRoots() returns the same catalog, and reads nothing, if nothing changed", async () => {
+Deno.test("scanSkillRoots() returns the same catalog, and opens no file, if nothing changed", async () => {
   using place = new Place();
   place.skill("skills", "git");
   place.skill("skills", "bad", "no frontmatter");
-  const old = new Date(Date.now() - 60_000);
-  for (const name of ["git", "bad"]) {
-    Deno.utimeSync(join(place.path, "skills", name, "SKILL.md"), old, old);
-  }
   const roots = [root(join(place.path, "skills"))];
-  const first = await scanSkillRoots(roots);
-  assert.equal(await scanSkillRoots(roots, first), first);
+  const { now } = Date;
+  const { openSync } = Deno;
+  let opened = 0;
+  Deno.openSync = (path, options) => {
+    opened++;
+    return openSync(path, options);
+  };
+  try {
+    const first = await scanSkillRoots(roots);
+    // What was just written is read once more, since it may change unnoticed.
+    Date.now = () => now() + 60_000;
+    assert.equal(await scanSkillRoots(roots, first), first);
+    assert.equal(opened, 4);
+    assert.equal(await scanSkillRoots(roots, first), first);
+    assert.equal(opened, 4);
+  } finally {
+    Date.now = now;
+    Deno.openSync = openSync;
+  }
 });
 
 Deno.test("scanSkillRoots() sees a change that leaves size and times as they were", async () => {
@@ -1071,6 +1139,52 @@ Deno.test("scanSkillRoots() lets other work run while it scans a thousand skills
   clearInterval(timer);
   assert.equal(catalog.skills.size, 2000);
   assert.ok(turns > 0, "a timer fired while the scan ran");
+});
+
+Deno.test("scanSkillRoots() sees the same in overlapping roots each time, and tells each fault once", async () => {
+  using place = new Place();
+  place.skill("all/skills", "git");
+  place.skill("all/skills", "bad", "no frontmatter");
+  const roots = [
+    root(join(place.path, "all", "skills")),
+    root(join(place.path, "all"), { recursive: true }),
+  ];
+  const first = await scanSkillRoots(roots);
+  assert.equal(first.problems.length, 1);
+  assert.equal(await scanSkillRoots(roots, first), first);
+});
+
+Deno.test("scanSkillRoots() is silent about links that are no skill folders", async () => {
+  using place = new Place();
+  const outside = place.file("outside/notes.md", "notes");
+  place.link(outside, "project/skills/README.md");
+  place.link(join(place.path, "outside"), "project/skills/docs");
+  place.link("nowhere", "project/skills/deep/dangling");
+  const path = join(place.project, "skills");
+  for (const recursive of [false, true]) {
+    const { problems } = await scanSkillRoots(
+      [{ path, scope: "project", recursive }],
+      undefined,
+      { linkTargets: [place.project] },
+    );
+    assert.deepEqual(problems, []);
+  }
+});
+
+Deno.test("scanSkillRoots() takes no time to speak of for odd names in malformed frontmatter", async () => {
+  using place = new Place();
+  for (const filler of [" ", "'", "\t", ":"]) {
+    place.skill(
+      "skills",
+      `s${filler.charCodeAt(0)}`,
+      `---\nname: "a${filler.repeat(60_000)}b\ndescription: [\n---\n`,
+    );
+  }
+  const { problems } = await within(
+    scanSkillRoots([root(join(place.path, "skills"))]),
+    "a scan of long names",
+  );
+  assert.equal(problems.length, 4);
 });
 
 Deno.test("scanSkillRoots() finds skills of names that look like paths or prototypes", async () => {
@@ -1220,6 +1334,52 @@ Deno.test("readSkillFile() reads no FIFO and no device", {
   const skill = await scanned(join(place.path, "skills"));
   assert.deepEqual(listSkillFiles(skill).map(({ path }) => path), ["SKILL.md"]);
   assert.throws(() => readSkillFile(skill, "fifo"), /not a regular file/);
+});
+
+for (const moment of ["before it is opened", "before it is checked again"]) {
+  Deno.test(`readSkillFile() reads nothing that is swapped for a link out ${moment}`, async () => {
+    using place = new Place();
+    const secret = place.file("secret.md", "secret");
+    place.skill("skills", "git");
+    const file = place.file("skills/git/help.md", "help");
+    const skill = await scanned(join(place.path, "skills"));
+    const { openSync } = Deno;
+    const swap = () => {
+      Deno.removeSync(file);
+      Deno.symlinkSync(secret, file);
+    };
+    Deno.openSync = (path, options) => {
+      if (moment === "before it is opened") swap();
+      const opened = openSync(path, options);
+      if (moment !== "before it is opened") swap();
+      return opened;
+    };
+    try {
+      assert.throws(
+        () => readSkillFile(skill, "help.md"),
+        /^SkillFileError: Cannot read "help.md": it was replaced/,
+      );
+    } finally {
+      Deno.openSync = openSync;
+    }
+  });
+}
+
+Deno.test("readSkillFile() reads nothing that is swapped for a link out and back again", async () => {
+  using place = new Place();
+  const secret = place.file("secret.md", "secret");
+  place.skill("skills", "git");
+  const file = place.file("skills/git/help.md", "help");
+  const skill = await scanned(join(place.path, "skills"));
+  const { openSync } = Deno;
+  // What is opened is the secret, but by its path the file looks as before.
+  Deno.openSync = (_path, options) => openSync(secret, options);
+  try {
+    assert.throws(() => readSkillFile(skill, "help.md"), /it was replaced/);
+  } finally {
+    Deno.openSync = openSync;
+  }
+  assert.equal(Deno.readTextFileSync(file), "help");
 });
 
 Deno.test("readSkillFile() finds nothing in a skill directory that became a link out", async () => {
@@ -1487,6 +1647,71 @@ Deno.test("SkillRegistry.watch() tells of changes behind links", async () => {
   assert.deepEqual(names(watched.registry.catalog), ["git"]);
 });
 
+Deno.test("SkillRegistry.watch() tells when what a link leads to goes and comes again", async () => {
+  using place = new Place();
+  place.link(join(place.path, "dotfiles", "skills"), "home/root");
+  place.link(join(place.path, "store", "pdf"), "skills/pdf");
+  place.skill("dotfiles/skills", "git");
+  place.skill("store", "pdf");
+  using watched = await new Watched([
+    join(place.path, "home", "root"),
+    join(place.path, "skills"),
+  ]).start();
+  for (let round = 0; round < 2; round++) {
+    place.remove("dotfiles/skills");
+    await watched.changed("git");
+    place.skill("dotfiles/skills", "git");
+    await watched.changed("git");
+    place.remove("store/pdf");
+    await watched.changed("pdf");
+    place.skill("store", "pdf");
+    await watched.changed("pdf");
+  }
+  assert.deepEqual(names(watched.registry.catalog), ["git", "pdf"]);
+});
+
+Deno.test("SkillRegistry.watch() watches the other folders where one cannot be watched", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  const locked = place.folder("skills", "locked");
+  const { readDirSync } = Deno;
+  const { PermissionDenied } = Deno.errors;
+  // Not by the folder's mode: nothing is unreadable for root.
+  Deno.readDirSync = (path) => {
+    if (path === locked) throw new PermissionDenied();
+    return readDirSync(path);
+  };
+  try {
+    using watched = await new Watched([join(place.path, "skills")]).start();
+    place.skill("skills", "pdf");
+    await watched.changed("pdf");
+    assert.deepEqual(watched.lines, []);
+  } finally {
+    Deno.readDirSync = readDirSync;
+  }
+});
+
+Deno.test("SkillRegistry.watch() tries again where folders go while they are being watched", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  using watched = new Watched([join(place.path, "skills")], 0.01);
+  const { watchFs } = Deno;
+  let failures = 0;
+  Deno.watchFs = (paths, options) => {
+    if (failures++ === 0) throw new Deno.errors.NotFound();
+    return watchFs(paths, options);
+  };
+  try {
+    await watched.start();
+    place.skill("skills", "pdf");
+    await watched.changed("pdf");
+  } finally {
+    Deno.watchFs = watchFs;
+  }
+  assert.ok(failures > 1);
+  assert.deepEqual(watched.lines, []);
+});
+
 Deno.test("SkillRegistry.watch() goes on through many changes of what is watched", async () => {
   using place = new Place();
   using watched = await new Watched([join(place.path, "skills")]).start();
@@ -1677,19 +1902,57 @@ Deno.test("StdioTransport writes the replies under way when the input has ended"
   assert.deepEqual(pipe.sent.takeAll(), [pong(1), pong(2)]);
 });
 
-Deno.test("StdioTransport does not wait for replies that were taken back, or that never come", async () => {
-  for (const cancelled of [true, false]) {
-    const pipe = new Pipe();
-    await pipe.write(`${JSON.stringify(ping(1))}\n`);
-    if (cancelled) {
-      const method = "notifications/cancelled";
-      const params = { requestId: 1 };
-      await pipe.write(
-        `${JSON.stringify({ jsonrpc: "2.0", method, params })}\n`,
-      );
-    }
-    await pipe.end();
+/** Runs something with timers of two seconds or more that never fire. */
+async function withoutGrace(work: () => Promise<void>): Promise<void> {
+  const { setTimeout } = globalThis;
+  const patched = (callback: () => void, delay = 0) =>
+    setTimeout(callback, delay === 2_000 ? DEADLINE_MS * 2 : delay);
+  globalThis.setTimeout = patched as typeof setTimeout;
+  try {
+    await work();
+  } finally {
+    globalThis.setTimeout = setTimeout;
   }
+}
+
+Deno.test("StdioTransport does not wait for replies that were taken back", () =>
+  withoutGrace(async () => {
+    const pipe = new Pipe();
+    const method = "notifications/cancelled";
+    const cancelled = { jsonrpc: "2.0", method, params: { requestId: 1 } };
+    await pipe.write(`${JSON.stringify(ping(1))}\n`);
+    await pipe.write(`${JSON.stringify(cancelled)}\n`);
+    await pipe.end();
+  }));
+
+Deno.test("StdioTransport gives up on replies that never come", async () => {
+  const pipe = new Pipe();
+  await pipe.write(`${JSON.stringify(ping(1))}\n`);
+  await pipe.end();
+});
+
+Deno.test("StdioTransport ends when the input has ended and nobody takes the replies", async () => {
+  const pipe = new Pipe(() => new Promise(() => {}));
+  const text = "x".repeat(2 ** 20);
+  pipe.transport.onmessage = (message) => {
+    const { id } = message as { id: number };
+    pipe.transport.send({ jsonrpc: "2.0", id, result: { text } });
+  };
+  const lines = Array.from({ length: 40 }, (_, id) => JSON.stringify(ping(id)));
+  await pipe.write(`${lines.join("\n")}\n`);
+  await pipe.end();
+});
+
+Deno.test("StdioTransport tries again where a write would have to wait", async () => {
+  let calls = 0;
+  const pipe = new Pipe((bytes) =>
+    calls++ % 2 === 0
+      ? Promise.reject(new Deno.errors.WouldBlock())
+      : Promise.resolve(Math.min(bytes.length, 10))
+  );
+  await pipe.transport.send(pong(1));
+  assert.deepEqual(pipe.sent.takeAll(), [pong(1)]);
+  assert.ok(calls > 4);
 });
 
 Deno.test("StdioTransport ends when nobody reads its output any more", async () => {
@@ -2050,6 +2313,52 @@ Deno.test("skill loads a file that is only frontmatter", async () => {
   assert.ok((await session.load("bare")).text.endsWith(`bare\n\n${text}`));
 });
 
+Deno.test("skill says of a bad skill only what is asked for, and nothing of other folders", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "bad", "no frontmatter");
+  place.link("nowhere", "home/.claude/skills/gone");
+  await using session = await Session.open(place);
+  for (const name of ["skills", "skill.md", "SKILL.md", ".claude", "none"]) {
+    const { text } = await session.load(name);
+    assert.ok(text.startsWith(`Skill '${name}' not found.`), text);
+  }
+  const { text } = await session.load("gone");
+  assert.match(text, /^Skipped ".*gone": it is a link that leads nowhere/);
+});
+
+Deno.test("skill never gives what a file says now under what it was called before", async () => {
+  using place = new Place();
+  const args = ["--no-watch", "--refresh", "0"];
+  const file = "home/.claude/skills/git/SKILL.md";
+  for (
+    const [text, expected] of [
+      [skillMd("other"), /^Skill 'git' not found\..*\n- other: /s],
+      ["no frontmatter", /^Skipped ".*" \(line 1\): there is no frontmatter/],
+      [
+        "---\nname: git\ndescription: d\ndisable-model-invocation: true\n---\n",
+        /^Skill 'git' not found/,
+      ],
+    ] as const
+  ) {
+    place.file(file, skillMd("git"));
+    await using session = await Session.open(place, { args });
+    assert.deepEqual(await session.names(), ["git"]);
+    place.file(file, text);
+    const loaded = await session.load("git");
+    assert.match(loaded.text, expected);
+    assert.equal(loaded.isError, true);
+  }
+});
+
+Deno.test("skill answers a name of very many words shortly", async () => {
+  using place = new Place();
+  for (let i = 0; i < 200; i++) place.skill("home/.claude/skills", `s${i}`);
+  await using session = await Session.open(place);
+  const words = Array.from({ length: 100_000 }, (_, index) => `w${index}`);
+  const { text } = await session.load(words.join(" "));
+  assert.ok(text.length < 5_000);
+});
+
 Deno.test("skill lets no name or description break out of the list", async () => {
   using place = new Place();
   const evil = JSON.stringify(
@@ -2073,6 +2382,26 @@ Deno.test("skill lets no name or description break out of the list", async () =>
   );
   const { text } = await session.load("none");
   assert.equal(text.split("\n").filter((line) => /^- /.test(line)).length, 2);
+});
+
+Deno.test("skill loads every skill by the name that is listed", async () => {
+  using place = new Place();
+  const odd = ["Git  Hub", "a\nb", "x\u0007y", "q\u202ez", " padded ", "a<b&c"];
+  odd.forEach((name, index) =>
+    place.skill(
+      "home/.claude/skills",
+      `s${index}`,
+      `---\nname: ${JSON.stringify(name)}\ndescription: d\n---\n${index}`,
+    )
+  );
+  await using session = await Session.open(place);
+  const listed = (await session.names()).map((name) =>
+    name.replace("&lt;", "<").replace("&amp;", "&")
+  );
+  assert.equal(listed.length, odd.length);
+  for (const name of listed) {
+    assert.equal((await session.load(name)).isError, false, name);
+  }
 });
 
 Deno.test("skill hides from the model what its frontmatter hides", async () => {
@@ -3101,6 +3430,27 @@ Deno.test("server serves what it may where Deno allows only some folders, and sa
   await session.listChanged();
 });
 
+Deno.test("server serves a root that is a link where Deno allows the link alone", async () => {
+  using place = new Place();
+  place.skill("dotfiles", "git");
+  const link = place.link(join(place.path, "dotfiles"), "home/.claude/skills");
+  const flags = flagsWith(`--allow-read=${link}`, "--allow-env");
+  await using session = await Session.open(place, { flags });
+  assert.deepEqual(await session.names(), ["git"]);
+  assert.match((await session.load("git")).text, /^Loading: git\n/);
+});
+
+Deno.test("server started in the home folder takes its skills for the user's own", async () => {
+  using place = new Place();
+  place.link(place.skill("elsewhere", "git"), "project/.claude/skills/git");
+  place.link(place.project, "home-link");
+  for (const HOME of [place.project, join(place.path, "home-link")]) {
+    await using session = await Session.open(place, { env: { HOME } });
+    assert.deepEqual(await session.names(), ["git"]);
+    assert.match(await session.description(), /<location>global</);
+  }
+});
+
 Deno.test("server skips a skill that Deno may not read: contract, scenario 10", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "git");
@@ -3299,6 +3649,28 @@ Deno.test("server writes nothing but JSON-RPC to stdout, whatever comes in", asy
   assert.match(wire.stderr, /^skill-server: Skipped .*bad/);
 });
 
+Deno.test(
+  "server takes no more memory for a line that is written slowly than for the line",
+  {
+    ignore: Deno.build.os !== "linux",
+  },
+  async () => {
+    using place = new Place();
+    await using wire = new Wire(place);
+    await wire.initialize();
+    const call = JSON.stringify({ ...ping(1), params: { x: "x".repeat(5e5) } });
+    const piece = 60;
+    for (let start = 0; start < call.length; start += piece) {
+      await wire.write(call.slice(start, start + piece));
+    }
+    await wire.write("\n");
+    await wire.reply(1);
+    const status = Deno.readTextFileSync(`/proc/${wire.process.pid}/status`);
+    const peak = Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)![1]) / 1024;
+    assert.ok(peak < 300, `${peak} MB`);
+  },
+);
+
 Deno.test("server goes on serving if nobody reads its stderr", async () => {
   using place = new Place();
   for (let i = 0; i < 1500; i++) {
@@ -3359,6 +3731,9 @@ const misuses: [string[], RegExp, Record<string, string>?][] = [
   [["--refresh", "-1"], /--refresh/],
   [["--refresh=-1"], /--refresh takes a number of seconds.*"-1"/],
   [["--refresh", "1e9"], /from 0 to 2000000/],
+  [["--max-file-size", ""], /--max-file-size takes/],
+  [["--max-file-size", "1e-9"], /--max-file-size takes/],
+  [["--list", " "], /DIR is empty/],
   [["--max-file-size", "0"], /--max-file-size takes.*above 0, not "0"/],
   [[], /MAX_FILE_SIZE_MB takes.*not "big"/, { MAX_FILE_SIZE_MB: "big" }],
   [
@@ -3431,6 +3806,32 @@ Deno.test("--check ends with 1 if there is a problem, and with 0 if there is non
   assert.equal((await runServer(place, { args })).code, 0);
 });
 
+Deno.test("--check takes a named folder that is not there for a problem", async () => {
+  using place = new Place();
+  for (const args of [["typo"], ["--skill-dir", "typo"]]) {
+    const { code, stdout, stderr } = await runServer(place, {
+      args: ["--check", ...args],
+    });
+    assert.deepEqual([code, stderr], [1, ""]);
+    const folder = join(place.project, "typo");
+    assert.ok(
+      stdout.endsWith(
+        `Problems (1)\n  "${folder}":\n      there is no such folder;\n      check how it is written\n`,
+      ),
+    );
+  }
+});
+
+Deno.test("--list lets no name act on the terminal or forge a line", {
+  ignore: isWindows,
+}, async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "a\u001b[31m\nRED", skillMd("red"));
+  const { stdout } = await runServer(place, { args: ["--list"] });
+  assert.ok(!stdout.includes("\u001b"));
+  assert.match(stdout, /a\\u001b\[31m\\u000aRED/);
+});
+
 Deno.test("--json gives the report as JSON", async () => {
   using place = reportPlace();
   const args = ["--check", "--json"];
@@ -3463,6 +3864,7 @@ Deno.test("--json gives the report as JSON", async () => {
     reason: "there is no frontmatter",
     hint:
       'make "---" the first line, then name: and description:, then "---" again',
+    names: ["bad"],
   }]);
 });
 

@@ -25,14 +25,20 @@ import type {
 /** Longest line that is read, in bytes. */
 const MAX_LINE_SIZE = STDIO_DEFAULT_MAX_BUFFER_SIZE;
 
-/** Nothing more is read while this much is still to be written, in bytes. */
+/** How much is read ahead of what is being worked on, in bytes. */
+const MAX_READ_AHEAD = 1024 * 1024;
+
+/** No request is worked on while this much is still to be written, in bytes. */
 const MAX_UNSENT_SIZE = 8 * 1024 * 1024;
 
 /** With this many requests under way, replies go first. */
 const MAX_PENDING_REQUESTS = 100;
 
-/** How long replies are waited for when the input has ended, in milliseconds. */
+/** How long each reply is waited for when the input has ended, in milliseconds. */
 const GRACE_MS = 2_000;
+
+/** How long until a write is tried again that would have had to wait, in milliseconds. */
+const RETRY_MS = 5;
 
 /** Where bytes are written. */
 export interface ByteWriter {
@@ -56,6 +62,9 @@ export class StdioTransport implements Transport {
   /** Called with each message. */
   onmessage?: (message: JSONRPCMessage) => void;
 
+  /** Called when the input has ended, while replies may still be under way. */
+  oninputend?: () => void;
+
   readonly #input: ReadableStream<Uint8Array>;
   readonly #output: ByteWriter;
   readonly #pending = new Set<RequestId>();
@@ -64,6 +73,8 @@ export class StdioTransport implements Transport {
   #unsent: string[] = [];
   #unsentSize = 0;
   #writing: Promise<void> | undefined;
+  #grace: ReturnType<typeof setTimeout> | undefined;
+  #inputEnded = false;
   #isClosed = false;
 
   /** Makes a transport that reads nothing until it is started. */
@@ -71,7 +82,15 @@ export class StdioTransport implements Transport {
     input: ReadableStream<Uint8Array> = Deno.stdin.readable,
     output: ByteWriter = Deno.stdout,
   ) {
-    this.#input = input;
+    // It reads somewhat ahead, so that it sees the end of the input even while
+    // it makes no replies because nobody reads them.
+    this.#input = input.pipeThrough(
+      new TransformStream<Uint8Array, Uint8Array>(
+        { flush: () => this.#endInput() },
+        undefined,
+        new ByteLengthQueuingStrategy({ highWaterMark: MAX_READ_AHEAD }),
+      ),
+    );
     this.#output = output;
   }
 
@@ -93,8 +112,7 @@ export class StdioTransport implements Transport {
     this.#unsent.push(line);
     this.#unsentSize += line.length;
     this.#writing ??= this.#write();
-    const isReply = !("method" in message);
-    if (!isReply || message.id === undefined) return this.#writing;
+    if ("method" in message || message.id === undefined) return this.#writing;
     this.#settle(message.id);
     return this.#writing.then(this.#firstReply.resolve);
   }
@@ -103,6 +121,7 @@ export class StdioTransport implements Transport {
   close(): Promise<void> {
     if (!this.#isClosed) {
       this.#isClosed = true;
+      clearTimeout(this.#grace);
       this.#allReplied?.();
       this.onclose?.();
     }
@@ -119,7 +138,12 @@ export class StdioTransport implements Transport {
     } catch (error) {
       this.onerror?.(error as Error);
     }
-    await this.#finish();
+    this.oninputend?.();
+    if (this.#pending.size > 0) {
+      await new Promise<void>((resolve) => this.#allReplied = resolve);
+    }
+    await this.#writing;
+    await this.close();
   }
 
   #receive(line: string | undefined): void {
@@ -160,28 +184,23 @@ export class StdioTransport implements Transport {
         this.#unsent = [];
         await writeAll(this.#output, new TextEncoder().encode(text));
         this.#unsentSize -= text.length;
+        if (this.#inputEnded) this.#endInput();
       }
       this.#writing = undefined;
-    } catch {
-      // Nobody reads any more.
+    } catch (error) {
+      const isRead = !(error instanceof Deno.errors.BrokenPipe);
+      if (isRead) this.onerror?.(error as Error);
       await this.close();
     }
   }
 
-  /** Ends it when the replies under way are written, or will not come. */
-  async #finish(): Promise<void> {
-    const late = Promise.withResolvers<void>();
-    const timer = setTimeout(late.resolve, GRACE_MS);
-    await Promise.race([this.#replyAll(), late.promise]);
-    clearTimeout(timer);
-    await this.close();
-  }
-
-  async #replyAll(): Promise<void> {
-    if (this.#pending.size > 0) {
-      await new Promise<void>((resolve) => this.#allReplied = resolve);
+  /** From the end of the input, and from each reply after it, the next one has a while. */
+  #endInput(): void {
+    this.#inputEnded = true;
+    clearTimeout(this.#grace);
+    if (!this.#isClosed) {
+      this.#grace = setTimeout(() => this.close(), GRACE_MS);
     }
-    await this.#writing;
   }
 }
 
@@ -244,7 +263,8 @@ async function* readLines(
       take(chunk.subarray(start, end));
       yield line();
     }
-    take(chunk.subarray(start));
+    // A copy: what is kept of a large buffer would keep the whole of it.
+    if (start < chunk.length) take(chunk.slice(start));
   }
   if (size > 0) yield line();
 }
@@ -255,8 +275,22 @@ function decode(parts: readonly Uint8Array[]): string {
   return texts.join("") + decoder.decode();
 }
 
-async function writeAll(output: ByteWriter, bytes: Uint8Array): Promise<void> {
+/**
+ * Writes bytes to the last.
+ *
+ * @throws {Deno.errors.BrokenPipe} If nobody reads them any more.
+ */
+export async function writeAll(
+  output: ByteWriter,
+  bytes: Uint8Array,
+): Promise<void> {
   for (let sent = 0; sent < bytes.length;) {
-    sent += await output.write(bytes.subarray(sent));
+    try {
+      sent += await output.write(bytes.subarray(sent));
+    } catch (error) {
+      // The other side made the pipe such that a write does not wait.
+      if (!(error instanceof Deno.errors.WouldBlock)) throw error;
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
   }
 }
