@@ -39,6 +39,7 @@
  */
 
 import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
 import {
   basename,
   dirname,
@@ -50,6 +51,8 @@ import {
 } from "jsr:@std/path@^1";
 import { parse as parseYaml } from "jsr:@std/yaml@^1";
 import { z } from "npm:zod@^4";
+// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/shared/protocol"
+import { Protocol } from "npm:@modelcontextprotocol/sdk@^1.32.2/shared/protocol.js";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
 import {
   CallToolRequestSchema,
@@ -57,6 +60,7 @@ import {
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
 import type {
   CallToolResult,
+  Result,
   Tool,
   ToolAnnotations,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
@@ -71,6 +75,9 @@ export const DEFAULT_MAX_FILE_SIZE: number = 1024 * 1024;
 
 /** Seconds between two rescans unless the caller says otherwise. */
 export const DEFAULT_REFRESH_SECONDS = 30;
+
+/** How many digests of files are kept. */
+const MAX_DIGESTS = 100_000;
 
 /** How much may be waiting to be written to stderr, in characters. */
 const MAX_LOG_SIZE = 256 * 1024;
@@ -262,6 +269,8 @@ export interface SkillFile {
   readonly size: number;
   /** Changes whenever the file does: made of its device, inode, size and times. */
   readonly version: string;
+  /** Whether it changed so lately that it may change again with the same version. */
+  readonly isRacy: boolean;
 }
 
 /** A file of a skill, read. */
@@ -859,8 +868,12 @@ function isSameCatalog(a: SkillCatalog, b: SkillCatalog): boolean {
     told(a) === told(b);
 }
 
-/** Divides long work, so that other work can run in between. */
-class TimeSlice {
+/**
+ * Divides long work, so that other work can run in between.
+ *
+ * @internal
+ */
+export class TimeSlice {
   #end = performance.now() + SCAN_SLICE_MS;
 
   /** Lets other work run, if this has held the event loop for long enough. */
@@ -1509,6 +1522,7 @@ export function readSkillFile(
       path: namesOf(path)!.join("/"),
       size: bytes.length,
       version: fileVersion(info),
+      isRacy: isRacy(info),
       bytes,
       text: decodeUtf8(bytes),
     };
@@ -1576,6 +1590,7 @@ function listFolder(
           path: isMain ? "SKILL.md" : prefix + name,
           size: info.size,
           version: fileVersion(info),
+          isRacy: isRacy(info),
         });
       }
     } catch {
@@ -1634,6 +1649,8 @@ export class SkillRegistry {
   /** How often each skill's files are asked to be tracked; `undefined` stands for all skills. */
   readonly #tracked = new Map<string | undefined, number>();
   #trackedFiles: ReadonlyMap<string, TrackedFiles> = new Map();
+  /** Digests by the versions of the files. */
+  readonly #digests = new Map<string, string>();
   #running: Promise<SkillCatalog> | undefined;
   #next: Promise<SkillCatalog> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -1681,6 +1698,26 @@ export class SkillRegistry {
    */
   readFile(skill: Skill, path: string): SkillFileContent {
     return readSkillFile(skill, path, this.#options);
+  }
+
+  /**
+   * Returns the SHA-256 digest of a file of a skill as it is now, and the size
+   * of the bytes that it was made of. It is kept for as long as the file stays
+   * the same.
+   *
+   * @param skill The skill.
+   * @param file The file, as {@linkcode listFiles} lists it.
+   * @returns The digest, `sha256:` and 64 hexadecimal digits; the size in bytes.
+   * @throws {SkillFileError} If the file cannot be had.
+   */
+  digest(skill: Skill, file: SkillFile): { digest: string; size: number } {
+    const known = file.isRacy ? undefined : this.#digests.get(file.version);
+    if (known !== undefined) return { digest: known, size: file.size };
+    const { bytes, size, version, isRacy } = this.readFile(skill, file.path);
+    const digest = sha256(bytes);
+    if (this.#digests.size >= MAX_DIGESTS) this.#digests.clear();
+    if (!isRacy) this.#digests.set(version, digest);
+    return { digest, size };
   }
 
   /**
@@ -1825,6 +1862,15 @@ export class SkillRegistry {
       }
     }
   }
+}
+
+/**
+ * Returns the SHA-256 digest of some bytes as the Skills extension writes it.
+ *
+ * @internal
+ */
+export function sha256(bytes: Uint8Array): string {
+  return `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
 }
 
 /** What is known of the files of a skill from one refresh to the next. */
@@ -2665,11 +2711,12 @@ export function registerSkillTools(
     tools.map((tool) => toolEntry(tool, catalog))
   );
   const target = server as Server;
-  target.setRequestHandler(
+  handleRequest(
+    target,
     ListToolsRequestSchema,
     () => ({ tools: list(registry.catalog) }),
   );
-  target.setRequestHandler(CallToolRequestSchema, ({ params }, { signal }) => {
+  handleRequest(target, CallToolRequestSchema, ({ params }, { signal }) => {
     const tool = tools.find(({ name }) => name === params.name);
     if (tool === undefined) throw unknownTool(params.name, tools);
     const context = { registry, options, signal };
@@ -2755,6 +2802,33 @@ export function tellWhenChanged(
     notify().catch(() => {});
   });
 }
+
+/**
+ * Sets the handler of a request. Params that do not fit the schema are answered
+ * with "invalid params" and what is wrong with them.
+ *
+ * @internal
+ */
+export function handleRequest<Schema extends RequestSchema>(
+  server: Server,
+  schema: Schema,
+  handler: (
+    request: z.infer<Schema>,
+    extra: { signal: AbortSignal },
+  ) => Result | Promise<Result>,
+): void {
+  const any = z.looseObject({ method: schema.shape.method });
+  // Not `Server`'s own method: that checks calls of tools once more, before and
+  // after, and answers with a list of zod's issues.
+  Protocol.prototype.setRequestHandler.call(server, any, (request, extra) => {
+    const { success, data, error } = schema.safeParse(request);
+    if (success) return handler(data, extra);
+    throw invalidParams(`Invalid params: ${describeIssues(error)}`);
+  });
+}
+
+/** The schema of a request. */
+type RequestSchema = z.ZodObject<{ method: z.ZodLiteral<string> }>;
 
 /**
  * Makes an error that the SDK answers with as it is: JSON-RPC's "invalid params".

@@ -30,18 +30,23 @@ import type {
   Resource,
   ResourceTemplate,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+import { z } from "npm:zod@^4";
 import config from "./deno.json" with { type: "json" };
 import {
   checkTogether,
   DEFAULT_MAX_FILE_SIZE,
   DEFAULT_REFRESH_SECONDS,
   escapeControls,
+  handleRequest,
   invalidParams,
+  listSkillFiles,
   log,
   logged,
   mayRunShell,
+  mimeTypeOf,
   nearestSkills,
   oneLine,
+  parseSkillMd,
   parseSkillUri,
   perCatalog,
   quote,
@@ -50,10 +55,13 @@ import {
   resolveSkillRoots,
   resourceContents,
   scanSkillRoots,
+  sha256,
   type Skill,
   type SkillCatalog,
   type SkillChange,
+  type SkillFile,
   type SkillFileContent,
+  type SkillFrontmatter,
   skillKey,
   type SkillProblem,
   SkillRegistry,
@@ -63,11 +71,14 @@ import {
   type SkillToolOptions,
   skillUri,
   tellWhenChanged,
+  TimeSlice,
   type Toolset,
   TOOLSET_NAMES,
 } from "./mod.ts";
 import {
   type ByteWriter,
+  EraTransport,
+  type ServerDescription,
   StdioTransport,
   writeAll,
 } from "./stdio_transport.ts";
@@ -325,10 +336,33 @@ function seconds(
 // Report
 // ---------------------------------------------------------------------------
 
-/** Returns what a catalog holds and leaves out, for programs. */
-function reportAsJson(catalog: SkillCatalog): string {
-  const { roots, skills, shadowed, problems } = catalog;
-  const report = {
+/** What was found and what is left out, and why. */
+interface Report extends SkillCatalog {
+  /** Skills that the Skills extension does not list. */
+  readonly unlisted: readonly { name: string; reason: string }[];
+}
+
+/** Scans once. A folder that the user named and that is not there is a problem too. */
+async function makeReport(settings: Settings): Promise<Report> {
+  const { roots, named, options } = settings;
+  const catalog = await scanSkillRoots(roots, undefined, options);
+  const missing = missingFolders(catalog, named).map((file) => ({
+    file,
+    reason: "there is no such folder",
+    hint: "check how it is written",
+  }));
+  const unlisted = [...catalog.skills.values()].flatMap((skill) => {
+    const reason = frontmatterFault(skill.frontmatter) ??
+      filesFault(listSkillFiles(skill, options));
+    return reason === undefined ? [] : [{ name: skill.name, reason }];
+  });
+  return { ...catalog, unlisted, problems: [...missing, ...catalog.problems] };
+}
+
+/** Writes a report for programs. */
+function reportAsJson(report: Report): string {
+  const { roots, skills, shadowed, unlisted, problems } = report;
+  const shape = {
     roots: roots.map(({ root, status, skills }) => ({
       path: root.path,
       scope: root.scope,
@@ -350,14 +384,15 @@ function reportAsJson(catalog: SkillCatalog): string {
       file: skill.file,
       by: by.file,
     })),
+    unlisted,
     problems,
   };
-  return `${JSON.stringify(report, null, 2)}\n`;
+  return `${JSON.stringify(shape, null, 2)}\n`;
 }
 
-/** Returns what a catalog holds and leaves out, for people. */
-function reportAsText(catalog: SkillCatalog): string {
-  const { roots, skills, shadowed, problems } = catalog;
+/** Writes a report for people. */
+function reportAsText(report: Report): string {
+  const { roots, skills, shadowed, unlisted, problems } = report;
   const sections = [
     section("Roots", roots, ({ root, status, skills }) => [
       status,
@@ -374,6 +409,10 @@ function reportAsText(catalog: SkillCatalog): string {
       oneLine(skill.name),
       skill.file,
       `by ${by.file}`,
+    ]),
+    section("Not in skills/list", unlisted, ({ name, reason }) => [
+      oneLine(name),
+      reason,
     ]),
     `Problems (${problems.length})\n${problems.map(problemText).join("")}`,
   ];
@@ -467,12 +506,12 @@ const SKILL_PROMPT = "skill";
 
 function registerPrompts(server: Server, registry: SkillRegistry): void {
   const list = perCatalog(promptsOf);
-  server.setRequestHandler(ListPromptsRequestSchema, ({ params }) => {
+  handleRequest(server, ListPromptsRequestSchema, ({ params }) => {
     const prompts = list(registry.catalog);
     const page = pageOf(prompts, params?.cursor, ({ name }) => name);
     return { prompts: page.items, nextCursor: page.nextCursor };
   });
-  server.setRequestHandler(GetPromptRequestSchema, ({ params }) => {
+  handleRequest(server, GetPromptRequestSchema, ({ params }) => {
     const { name, arguments: input } = params;
     if (name !== SKILL_PROMPT) return promptOf(name, registry);
     if (input?.name) return promptOf(input.name, registry);
@@ -566,16 +605,18 @@ function readFile(
 
 function registerResources(server: Server, registry: SkillRegistry): void {
   const list = perCatalog(resourcesOf);
-  server.setRequestHandler(ListResourcesRequestSchema, ({ params }) => {
+  handleRequest(server, ListResourcesRequestSchema, ({ params }) => {
     const resources = list(registry.catalog);
     const page = pageOf(resources, params?.cursor, ({ uri }) => uri);
     return { resources: page.items, nextCursor: page.nextCursor };
   });
-  server.setRequestHandler(
+  handleRequest(
+    server,
     ListResourceTemplatesRequestSchema,
     () => ({ resourceTemplates: RESOURCE_TEMPLATES }),
   );
-  server.setRequestHandler(
+  handleRequest(
+    server,
     ReadResourceRequestSchema,
     async ({ params: { uri } }) => ({
       contents: await readResource(uri, registry),
@@ -684,14 +725,11 @@ interface Subscription {
 
 function registerSubscriptions(server: Server, registry: SkillRegistry): void {
   const subscriptions = new Map<string, Subscription>();
-  server.setRequestHandler(
-    SubscribeRequestSchema,
-    async ({ params: { uri } }) => {
-      if (!subscriptions.has(uri)) await subscribe(uri);
-      return {};
-    },
-  );
-  server.setRequestHandler(UnsubscribeRequestSchema, ({ params: { uri } }) => {
+  handleRequest(server, SubscribeRequestSchema, async ({ params: { uri } }) => {
+    if (!subscriptions.has(uri)) await subscribe(uri);
+    return {};
+  });
+  handleRequest(server, UnsubscribeRequestSchema, ({ params: { uri } }) => {
     subscriptions.get(uri)?.end();
     subscriptions.delete(uri);
     return {};
@@ -746,6 +784,220 @@ function isTouched({ key, path }: Subscription, change: SkillChange): boolean {
 }
 
 // ---------------------------------------------------------------------------
+// Skills extension
+// ---------------------------------------------------------------------------
+
+/** The identifier of the Skills extension. */
+const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";
+
+/** The limits that the Skills extension sets a skill: files, and bytes of them together. */
+const MAX_SKILL_FILES = 512;
+const MAX_SKILL_SIZE = 16 * 1024 * 1024;
+
+/** The limits that the Agent Skills specification sets a skill, in characters. */
+const MAX_NAME_LENGTH = 64;
+const MAX_DESCRIPTION_LENGTH = 1024;
+
+/** The limits of a frontmatter that can be sent: aliases can make a small one enormous. */
+const MAX_FRONTMATTER_DEPTH = 64;
+const MAX_FRONTMATTER_LENGTH = 256 * 1024;
+
+/**
+ * An entry of the Skills extension: a skill with all its files.
+ *
+ * @see {@link https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx}
+ */
+interface SkillEntry {
+  readonly uri: string;
+  readonly frontmatter: SkillFrontmatter;
+  readonly resources: {
+    readonly uri: string;
+    readonly digest: string;
+    readonly size: number;
+  }[];
+}
+
+const cursorParam = z.string().optional();
+
+const ListSkillsRequestSchema = z.object({
+  method: z.literal("skills/list"),
+  params: z.looseObject({ cursor: cursorParam }).optional(),
+});
+
+const GetSkillRequestSchema = z.object({
+  method: z.literal("skills/get"),
+  params: z.looseObject({ uri: z.string() }),
+});
+
+const ReadDirectoryRequestSchema = z.object({
+  method: z.literal("resources/directory/read"),
+  params: z.looseObject({ uri: z.string(), cursor: cursorParam }),
+});
+
+function registerSkillsExtension(
+  server: Server,
+  registry: SkillRegistry,
+): void {
+  const list = perCatalog(({ skills }) =>
+    [...skills.values()].filter(({ frontmatter }) =>
+      frontmatterFault(frontmatter) === undefined
+    )
+  );
+  handleRequest(server, ListSkillsRequestSchema, async ({ params }) => {
+    const page = pageOf(list(registry.catalog), params?.cursor, mainUri);
+    const skills: SkillEntry[] = [];
+    const slice = new TimeSlice();
+    for (const skill of page.items) {
+      await slice.yield();
+      const entry = entryOf(skill, registry);
+      if (typeof entry !== "string") skills.push(entry);
+    }
+    return { skills, nextCursor: page.nextCursor };
+  });
+  handleRequest(server, GetSkillRequestSchema, ({ params: { uri } }) => {
+    const { skill } = findResource(uri, registry);
+    if (mainUri(skill) !== uri) {
+      throw invalidParams(
+        `${quote(uri)} is not the URI of a skill's SKILL.md: that is ${
+          quote(mainUri(skill))
+        }`,
+        { uri },
+      );
+    }
+    const entry = entryOf(skill, registry);
+    if (typeof entry !== "string") return { skill: entry };
+    throw invalidParams(
+      `The skill at ${quote(uri)} cannot be served so: ${entry}`,
+      { uri },
+    );
+  });
+  handleRequest(server, ReadDirectoryRequestSchema, async ({ params }) => {
+    const { uri, cursor } = params;
+    const children = await childrenOf(uri, registry);
+    const page = pageOf(children, cursor, ({ uri }) => uri);
+    return { resources: page.items, nextCursor: page.nextCursor };
+  });
+}
+
+function mainUri({ name }: Skill): string {
+  return skillUri(name, "SKILL.md");
+}
+
+/** Makes the entry of a skill, all of it of one moment, or says why hosts could not load it. */
+function entryOf(skill: Skill, registry: SkillRegistry): SkillEntry | string {
+  try {
+    const files = registry.listFiles(skill);
+    const main = files.find(({ path }) => path === "SKILL.md");
+    if (main === undefined) return "its SKILL.md is gone";
+    const { frontmatter, ...resource } = main.isRacy ||
+        main.version !== skill.version
+      ? readMain(skill, registry)
+      : { ...skill, ...registry.digest(skill, main) };
+    const fault = frontmatterFault(frontmatter) ?? filesFault(files);
+    if (fault !== undefined) return fault;
+    if (frontmatter.name !== skill.name) return "it has another name now";
+    const uri = mainUri(skill);
+    const { digest, size } = resource;
+    const resources = files.map((file) =>
+      file === main ? { uri, digest, size } : {
+        uri: skillUri(skill.name, file.path),
+        ...registry.digest(skill, file),
+      }
+    );
+    return { uri, frontmatter, resources };
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/** Reads the frontmatter, the digest and the size of a `SKILL.md` off the same bytes. */
+function readMain(skill: Skill, registry: SkillRegistry): {
+  frontmatter: SkillFrontmatter;
+  digest: string;
+  size: number;
+} {
+  const { text, bytes, size } = registry.readFile(skill, "SKILL.md");
+  if (text === undefined) throw new Error("its SKILL.md is not UTF-8");
+  return { frontmatter: parseSkillMd(text), digest: sha256(bytes), size };
+}
+
+/** Says why hosts could not load a skill, as far as its frontmatter tells. */
+function frontmatterFault(frontmatter: SkillFrontmatter): string | undefined {
+  const { name, description } = frontmatter;
+  if (!/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name)) {
+    return "its name is not made of a-z, 0-9 and single hyphens";
+  }
+  if (name.length > MAX_NAME_LENGTH) {
+    return `its name has more than ${MAX_NAME_LENGTH} characters`;
+  }
+  if ([...description].length > MAX_DESCRIPTION_LENGTH) {
+    return `its description has more than ${MAX_DESCRIPTION_LENGTH} characters`;
+  }
+  return jsonFault(frontmatter);
+}
+
+function filesFault(files: readonly SkillFile[]): string | undefined {
+  if (files.length > MAX_SKILL_FILES) {
+    return `it has more than ${MAX_SKILL_FILES} files`;
+  }
+  const size = files.reduce((sum, file) => sum + file.size, 0);
+  if (size > MAX_SKILL_SIZE) {
+    return `its files have more than ${MAX_SKILL_SIZE} bytes together`;
+  }
+}
+
+/** Says why a frontmatter is not the same once it was sent as JSON. */
+function jsonFault(frontmatter: SkillFrontmatter): string | undefined {
+  let room = MAX_FRONTMATTER_LENGTH;
+  const faultOf = (value: unknown, parents: object[]): string | undefined => {
+    room -= typeof value === "string" ? value.length : 8;
+    if (room < 0) return "its frontmatter is too large";
+    if (typeof value === "number" && !Number.isFinite(value)) {
+      return `its frontmatter has the number ${value}`;
+    }
+    if (typeof value !== "object" || value === null) return undefined;
+    if (parents.includes(value)) return "its frontmatter refers to itself";
+    if (parents.length >= MAX_FRONTMATTER_DEPTH) {
+      return `its frontmatter is more than ${MAX_FRONTMATTER_DEPTH} deep`;
+    }
+    for (const [key, item] of Object.entries(value)) {
+      room -= key.length;
+      const fault = faultOf(item, [...parents, value]);
+      if (fault !== undefined) return fault;
+    }
+  };
+  return faultOf(frontmatter, []);
+}
+
+/** Lists the files and folders directly in a folder of a skill. */
+async function childrenOf(
+  uri: string,
+  registry: SkillRegistry,
+): Promise<Resource[]> {
+  const { skill, path } = findResource(uri, registry);
+  const prefix = path === undefined ? "" : `${path}/`;
+  const children = new Map<string, Resource>();
+  for (const file of registry.listFiles(skill)) {
+    if (path === "" || !file.path.startsWith(prefix)) continue;
+    const [name, ...rest] = file.path.slice(prefix.length).split("/");
+    const childUri = skillUri(skill.name, prefix + name!);
+    const child = rest.length > 0
+      ? { mimeType: "inode/directory" }
+      : { mimeType: await mimeTypeOf(file.path), size: file.size };
+    children.set(childUri, { uri: childUri, name: name!, ...child });
+  }
+  if (children.size === 0) {
+    throw invalidParams(
+      `${
+        quote(uri)
+      } is not a directory: that of a skill is skill://<name>, with no slash at its end`,
+      { uri },
+    );
+  }
+  return [...children.values()];
+}
+
+// ---------------------------------------------------------------------------
 // Completion
 // ---------------------------------------------------------------------------
 
@@ -753,7 +1005,7 @@ function isTouched({ key, path }: Subscription, change: SkillChange): boolean {
 const MAX_COMPLETIONS = 100;
 
 function registerCompletion(server: Server, registry: SkillRegistry): void {
-  server.setRequestHandler(CompleteRequestSchema, ({ params }) => {
+  handleRequest(server, CompleteRequestSchema, ({ params }) => {
     const { ref, argument, context } = params;
     const isPrompt = ref.type === "ref/prompt";
     const isKnown = isPrompt
@@ -820,9 +1072,9 @@ async function run(args: readonly string[]): Promise<number> {
     if (version) return await print(`${config.version}\n`);
     const settings = settingsOf(command);
     if (!list && !check) return await serve(settings);
-    const catalog = await scanForReport(settings);
-    await print(json ? reportAsJson(catalog) : reportAsText(catalog));
-    return check && catalog.problems.length > 0 ? 1 : 0;
+    const report = await makeReport(settings);
+    await print(json ? reportAsJson(report) : reportAsText(report));
+    return check && report.problems.length > 0 ? 1 : 0;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     await print(`skill-server: ${error.message}\n\n${USAGE}`, Deno.stderr);
@@ -838,11 +1090,14 @@ async function serve(settings: Settings): Promise<number> {
     );
   }
   using registry = new SkillRegistry(settings.roots, settings.options);
-  const transport = new StdioTransport();
-  const ended = new Promise<void>((resolve) => transport.onclose = resolve);
+  const wire = new StdioTransport();
+  const transport = new EraTransport(wire, descriptionOf(settings));
+  const ended = new Promise<void>((resolve) => wire.onclose = resolve);
   for (const signal of END_SIGNALS) {
     Deno.addSignalListener(signal, () => transport.close());
   }
+  // The first answer comes first: to begin watching takes a moment.
+  wire.firstMessage.then(() => registry.watch());
   await Promise.race([connect(transport, registry, settings), ended]);
   await ended;
   return 0;
@@ -850,10 +1105,11 @@ async function serve(settings: Settings): Promise<number> {
 
 /** Looks for the skills, then answers the client. */
 async function connect(
-  transport: StdioTransport,
+  transport: EraTransport,
   registry: SkillRegistry,
-  { named, tools }: Settings,
+  settings: Settings,
 ): Promise<void> {
+  const { named, tools } = settings;
   const catalog = await registry.refresh();
   for (const folder of missingFolders(catalog, named)) {
     log(
@@ -867,11 +1123,9 @@ async function connect(
       "The tool run_shell_command_op is left out: Deno was not allowed to run programs; add --allow-run",
     );
   }
-  const server = createServer(registry, tools);
+  const server = createServer(registry, tools, descriptionOf(settings));
   server.onerror = (error) => log(`Cannot handle a message: ${error.message}`);
   await server.connect(transport);
-  // The first answer comes first: to begin watching takes a moment.
-  transport.firstReply.then(() => registry.watch());
 }
 
 /** The signals that end the process, where the system has them. */
@@ -879,24 +1133,62 @@ const END_SIGNALS: readonly Deno.Signal[] = Deno.build.os === "windows"
   ? ["SIGINT", "SIGBREAK"]
   : ["SIGINT", "SIGTERM"];
 
+const CAPABILITIES = {
+  tools: { listChanged: true },
+  prompts: { listChanged: true },
+  resources: { subscribe: true, listChanged: true },
+  completions: {},
+  extensions: { [SKILLS_EXTENSION]: { directoryRead: true } },
+};
+
+/** Longest time that a client may keep what it was told, in seconds. */
+const MAX_TTL_SECONDS = 5;
+
+/** What the server tells of itself, in either era. */
+function descriptionOf({ options, tools }: Settings): ServerDescription {
+  const { refreshSeconds = DEFAULT_REFRESH_SECONDS } = options;
+  return {
+    serverInfo: {
+      name: config.name,
+      title: "Agent Skills",
+      version: config.version,
+    },
+    capabilities: CAPABILITIES,
+    instructions: INSTRUCTIONS[tools.toolset],
+    ttlMs: Math.min(refreshSeconds, MAX_TTL_SECONDS) * 1000,
+  };
+}
+
+/** What makes a model use the tools. */
+const INSTRUCTIONS: Readonly<Record<Toolset, string>> = {
+  skill: instructionsFor("the description of the tool skill", "skill"),
+  skilljack: instructionsFor("the description of the tool skill", "skill"),
+  reference: instructionsFor("the tool list_skills", "read_skill"),
+  agentskills: instructionsFor(
+    "the tool load_skill_metadata_op",
+    "load_skill_op",
+  ),
+};
+
+function instructionsFor(list: string, load: string): string {
+  return `Skills are proven instructions for particular kinds of tasks, with the files these need. Before you begin a task, see whether one of the skills that ${list} lists fits it; if so, load it with the tool ${load} and follow it.`;
+}
+
 /** Makes the MCP server, not yet connected. */
 function createServer(
   registry: SkillRegistry,
   tools: SkillToolOptions,
+  { serverInfo, instructions }: ServerDescription,
 ): Server {
-  const { name, version } = config;
-  const server = new Server({ name, title: "Agent Skills", version }, {
-    capabilities: {
-      tools: { listChanged: true },
-      prompts: { listChanged: true },
-      resources: { subscribe: true, listChanged: true },
-      completions: {},
-    },
+  const server = new Server(serverInfo, {
+    capabilities: CAPABILITIES,
+    instructions,
   });
   registerSkillTools(server, registry, tools);
   registerPrompts(server, registry);
   registerResources(server, registry);
   registerSubscriptions(server, registry);
+  registerSkillsExtension(server, registry);
   registerCompletion(server, registry);
   return server;
 }
@@ -912,18 +1204,6 @@ async function print(
     if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
   }
   return 0;
-}
-
-/** Scans once. A folder that the user named and that is not there is a problem too. */
-async function scanForReport(settings: Settings): Promise<SkillCatalog> {
-  const { roots, named, options } = settings;
-  const catalog = await scanSkillRoots(roots, undefined, options);
-  const missing = missingFolders(catalog, named).map((file) => ({
-    file,
-    reason: "there is no such folder",
-    hint: "check how it is written",
-  }));
-  return { ...catalog, problems: [...missing, ...catalog.problems] };
 }
 
 /** Returns the folders that the user named and that are not there. */

@@ -91,6 +91,12 @@ class Place implements Disposable {
     return join(this.file(`${folder}/${name}/SKILL.md`, text), "..");
   }
 
+  /** Replaces a file at once, so that nobody sees half of it. */
+  replace(path: string, content: string): void {
+    const draft = this.file("draft", content);
+    Deno.renameSync(draft, join(this.path, path));
+  }
+
   link(target: string, path: string): string {
     const link = join(this.path, path);
     Deno.mkdirSync(join(link, ".."), { recursive: true });
@@ -197,7 +203,6 @@ class Wire implements AsyncDisposable {
   readonly lines = new Inbox<string>();
   readonly stderrLines = new Inbox<string>();
   onLine = (line: string) => this.lines.put(line);
-  readonly ended: Promise<Deno.CommandStatus>;
   readonly process: Deno.ChildProcess;
   stderr = "";
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
@@ -207,7 +212,6 @@ class Wire implements AsyncDisposable {
     this.process = spawnServer(place, options);
     this.#writer = this.process.stdin.getWriter();
     this.#reading = [this.#readLines(), this.#readStderr()];
-    this.ended = within(this.process.status, "the server to end");
   }
 
   async write(...messages: (string | Uint8Array | object)[]): Promise<void> {
@@ -220,6 +224,11 @@ class Wire implements AsyncDisposable {
         ),
       );
     }
+  }
+
+  /** Waits for the process to end. */
+  get ended(): Promise<Deno.CommandStatus> {
+    return within(this.process.status, "the server to end");
   }
 
   /** Sends a request and returns the reply. */
@@ -2004,7 +2013,9 @@ Deno.test("server tells its name, version and capabilities", async () => {
     prompts: { listChanged: true },
     resources: { subscribe: true, listChanged: true },
     completions: {},
+    extensions: { "io.modelcontextprotocol/skills": { directoryRead: true } },
   });
+  assert.match(session.client.getInstructions()!, /the tool skill/);
 });
 
 Deno.test("server has exactly one tool, skill, with the contract's definition", async () => {
@@ -3261,15 +3272,21 @@ Deno.test("resources/subscribe tells of a change of a skill, a file, a folder, a
     for (const uri of expected) await session.updated(uri);
     assert.deepEqual(session.updates.takeAll(), []);
   };
-  place.file("home/.claude/skills/git/references/API.md", "# API 2");
+  place.replace("home/.claude/skills/git/references/API.md", "# API 2");
   await told(uris.file, uris.folder, uris.collection, uris.all);
-  place.file("home/.claude/skills/git/references/deep/more.md", "# More 2");
+  place.replace(
+    "home/.claude/skills/git/references/deep/more.md",
+    "# More 2",
+  );
   await told(uris.folder, uris.collection, uris.all);
   place.file("home/.claude/skills/git/references/new/new.md", "New");
   await told(uris.folder, uris.collection, uris.all);
-  place.skill("home/.claude/skills", "git", skillMd("git", "New text"));
+  place.replace(
+    "home/.claude/skills/git/SKILL.md",
+    skillMd("git", "New text"),
+  );
   await told(uris.main, uris.skillMd, uris.collection, uris.all);
-  place.file("home/.claude/skills/hidden/a.md", "changed");
+  place.replace("home/.claude/skills/hidden/a.md", "changed");
   await told(uris.other, uris.all);
   place.file("home/.claude/skills/git/.env", "secret too");
   place.remove("home/.claude/skills/git/references/API.md");
@@ -3335,6 +3352,793 @@ Deno.test("resources/subscribe refuses what is no skill's, and too many", async 
     const { error } = await wire.ask(id, "resources/subscribe", { uri });
     assert.equal(error?.code, id === 10_002 ? -32602 : undefined);
   }
+});
+
+// ---------------------------------------------------------------------------
+// Server: the Skills extension
+// ---------------------------------------------------------------------------
+
+/** An entry of the Skills extension. */
+interface Entry {
+  uri: string;
+  frontmatter: Record<string, unknown>;
+  resources: { uri: string; digest: string; size: number }[];
+}
+
+/** Lists all pages of a method. */
+async function pages(
+  wire: Wire,
+  method: string,
+  params: Record<string, unknown> = {},
+  // deno-lint-ignore no-explicit-any -- a test looks into it and fails if it is not as expected
+): Promise<any[]> {
+  const results = [];
+  let cursor: string | undefined;
+  do {
+    const id = nextId++;
+    const { result, error } = await wire.ask(id, method, { ...params, cursor });
+    assert.equal(error, undefined);
+    results.push(result);
+    cursor = result.nextCursor;
+  } while (cursor !== undefined);
+  return results;
+}
+
+let nextId = 1_000;
+
+async function listSkills(wire: Wire): Promise<Entry[]> {
+  return (await pages(wire, "skills/list")).flatMap(({ skills }) => skills);
+}
+
+async function digestOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", bytes);
+  return `sha256:${new Uint8Array(digest).toHex()}`;
+}
+
+/** Checks an entry against what the server serves, as a host would. */
+async function verify(wire: Wire, entry: Entry): Promise<void> {
+  for (const { uri, digest, size } of entry.resources) {
+    const { result, error } = await wire.ask(nextId++, "resources/read", {
+      uri,
+    });
+    assert.equal(error, undefined);
+    const [content, ...rest] = result.contents;
+    assert.deepEqual([content.uri, rest], [uri, []]);
+    const bytes = content.text === undefined
+      ? Uint8Array.fromBase64(content.blob)
+      : new TextEncoder().encode(content.text);
+    assert.deepEqual([await digestOf(bytes), bytes.length], [digest, size]);
+    if (uri === entry.uri) {
+      assert.equal(content.mimeType, "text/markdown");
+      assert.deepEqual(parseSkillMd(content.text), entry.frontmatter);
+    }
+  }
+  const root = entry.uri.slice(0, -"/SKILL.md".length);
+  assert.deepEqual(
+    (await files(wire, root)).sort(),
+    entry.resources.map(({ uri }) => uri).sort(),
+  );
+}
+
+/** Lists all files below a directory by reading directories. */
+async function files(wire: Wire, uri: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const page of await pages(wire, "resources/directory/read", { uri })) {
+    for (const { uri, mimeType } of page.resources) {
+      if (mimeType === "inode/directory") found.push(...await files(wire, uri));
+      else found.push(uri);
+    }
+  }
+  return found;
+}
+
+/** A place with a skill whose files are hard to get right. */
+function hardPlace(): Place {
+  const place = new Place();
+  const skill = "home/.claude/skills/hard";
+  place.file(
+    `${skill}/SKILL.md`,
+    "\ufeff---\r\nname: hard\r\ndescription: ' Hard files '\r\nsince: 2024-01-02\r\nversion: 1.10\r\nempty:\r\nyes: yes\r\nmetadata:\r\n  a: &x [1, 2]\r\n  b: *x\r\n---\r\nBody\r\n",
+  );
+  place.file(`${skill}/empty.txt`, "");
+  place.file(`${skill}/binary.bin`, new Uint8Array([0, 1, 0xff, 0xfe]));
+  place.file(`${skill}/latin1.txt`, new Uint8Array([0x67, 0x72, 0xfc, 0xdf]));
+  place.file(`${skill}/bom.md`, "\ufeffWith a mark\r\n");
+  for (const name of ["a b", "a#b", "a?b", "100%", "größe", "🎉", "a+b&c=d"]) {
+    place.file(`${skill}/${name}/${name}.md`, name);
+  }
+  place.file(`${skill}/nested/SKILL.md`, skillMd("nested"));
+  place.file(`${skill}/nested/more.md`, "More");
+  place.file(`${skill}/.env`, "secret");
+  place.file(`${skill}/.git/config`, "secret");
+  place.file(`${skill}/large.bin`, new Uint8Array(2 ** 20 + 1));
+  return place;
+}
+
+Deno.test("skills/list has each skill's frontmatter, and each of its files with digest and size", async () => {
+  using place = hardPlace();
+  await using wire = new Wire(place);
+  await wire.initialize();
+  const [entry, ...rest] = await listSkills(wire);
+  assert.deepEqual(rest, []);
+  assert.equal(entry!.uri, "skill://hard/SKILL.md");
+  assert.deepEqual(entry!.frontmatter, {
+    name: "hard",
+    description: " Hard files ",
+    since: "2024-01-02",
+    version: 1.1,
+    empty: null,
+    yes: "yes",
+    metadata: { a: [1, 2], b: [1, 2] },
+  });
+  assert.deepEqual(
+    entry!.resources.map(({ uri }) => uri.replace("skill://hard/", "")).sort(),
+    [
+      "100%25/100%25.md",
+      "SKILL.md",
+      "a%20b/a%20b.md",
+      "a%23b/a%23b.md",
+      "a%2Bb%26c%3Dd/a%2Bb%26c%3Dd.md",
+      "a%3Fb/a%3Fb.md",
+      "binary.bin",
+      "bom.md",
+      "empty.txt",
+      "gr%C3%B6%C3%9Fe/gr%C3%B6%C3%9Fe.md",
+      "latin1.txt",
+      "nested/SKILL.md",
+      "nested/more.md",
+      "%F0%9F%8E%89/%F0%9F%8E%89.md",
+    ].sort(),
+  );
+  await verify(wire, entry!);
+});
+
+Deno.test("skills/get gives the entry of a skill, the same as skills/list", async () => {
+  using place = hardPlace();
+  place.skill("home/.claude/skills", "git");
+  await using wire = new Wire(place);
+  await wire.initialize();
+  for (const entry of await listSkills(wire)) {
+    const { result } = await wire.ask(1, "skills/get", { uri: entry.uri });
+    assert.deepEqual(result, { skill: entry });
+  }
+});
+
+Deno.test("skills/get of anything but the URI of a skill's SKILL.md is an invalid param", async () => {
+  using place = hardPlace();
+  await using wire = new Wire(place);
+  await wire.initialize();
+  for (
+    const uri of [
+      "skill://none/SKILL.md",
+      "skill://hard",
+      "skill://hard/",
+      "skill://hard/bom.md",
+      "skill://hard/nested/SKILL.md",
+      "skill://HARD/SKILL.md",
+      "skill://hard/SKILL.md/",
+      "file:///etc/passwd",
+      "",
+    ]
+  ) {
+    const { error } = await wire.ask(1, "skills/get", { uri });
+    assert.equal(error!.code, -32602);
+    assert.ok(error!.message.includes(JSON.stringify(uri)), error!.message);
+  }
+  for (const params of [{}, { uri: 7 }]) {
+    const { error } = await wire.ask(1, "skills/get", params);
+    assert.equal(error!.code, -32602);
+    assert.match(error!.message, /^Invalid params: "params.uri": /);
+  }
+});
+
+/** Skills that hosts could not load, and why. */
+const unlisted: [string, string, (place: Place, skill: string) => void][] = [
+  ["Git-Hub", "its name is not made of", () => {}],
+  ["git--hub", "its name is not made of", () => {}],
+  ["-git", "its name is not made of", () => {}],
+  ["größe", "its name is not made of", () => {}],
+  ["x".repeat(65), "its name has more than 64 characters", () => {}],
+  [
+    "long",
+    "its description has more than 1024 characters",
+    (place) =>
+      place.skill(
+        "home/.claude/skills",
+        "long",
+        skillMd("long", "😀".repeat(1025)),
+      ),
+  ],
+  [
+    "many",
+    "it has more than 512 files",
+    (place, skill) => {
+      for (let i = 0; i < 512; i++) place.file(`${skill}/${i}`, "x");
+    },
+  ],
+  [
+    "much",
+    "its files have more than 16777216 bytes",
+    (place, skill) => {
+      for (let i = 0; i < 16; i++) {
+        place.file(`${skill}/${i}`, new Uint8Array(2 ** 20));
+      }
+    },
+  ],
+  ["cycle", "refers to itself", withField("cycle", "&a [*a]")],
+  ["nan", "has the number NaN", withField("nan", ".nan")],
+  ["infinity", "has the number -Infinity", withField("infinity", "-.inf")],
+  [
+    "deep",
+    "more than 64 deep",
+    withField("deep", "[".repeat(80) + "]".repeat(80)),
+  ],
+  [
+    "bomb",
+    "too large",
+    withField(
+      "bomb",
+      `{a: &a [x,x,x,x,x,x,x,x], b: &b [*a,*a,*a,*a,*a,*a,*a,*a], c: &c [*b,*b,*b,*b,*b,*b,*b,*b], d: &d [*c,*c,*c,*c,*c,*c,*c,*c], e: &e [*d,*d,*d,*d,*d,*d,*d,*d], f: [*e,*e,*e,*e,*e,*e,*e,*e]}`,
+    ),
+  ],
+];
+
+function withField(name: string, value: string) {
+  return (place: Place) => {
+    const text = `---\nname: ${name}\ndescription: d\nfield: ${value}\n---\n`;
+    place.skill("home/.claude/skills", name, text);
+  };
+}
+
+Deno.test("skills/list leaves out what hosts could not load, which the tools still serve", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "good");
+  for (const [name, , make] of unlisted) {
+    place.skill("home/.claude/skills", name);
+    make(place, `home/.claude/skills/${name}`);
+  }
+  await using wire = new Wire(place);
+  await wire.initialize();
+  const entries = await listSkills(wire);
+  assert.deepEqual(entries.map(({ uri }) => uri), ["skill://good/SKILL.md"]);
+  for (const [name, reason] of unlisted) {
+    const uri = skillUri(name, "SKILL.md");
+    const { error } = await wire.ask(1, "skills/get", { uri });
+    assert.equal(error!.code, -32602);
+    assert.ok(error!.message.includes(reason), `${name}: ${error!.message}`);
+    const call = { name: "skill", arguments: { name } };
+    const { result } = await wire.ask(2, "tools/call", call);
+    assert.equal(result.isError, undefined);
+  }
+  const { stdout, code } = await runServer(place, { args: ["--check"] });
+  for (const [name, reason] of unlisted) {
+    const line = stdout.split("\n").find((line) =>
+      line.startsWith(`  ${name} `) && line.includes(reason)
+    );
+    assert.ok(line, name);
+  }
+  assert.match(
+    stdout,
+    new RegExp(`\nNot in skills/list \\(${unlisted.length}\\)\n`),
+  );
+  assert.equal(code, 0);
+});
+
+Deno.test("skills/list takes a skill of 512 files, and one of 16 MiB", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "many");
+  for (let i = 1; i < 512; i++) place.file(`home/.claude/skills/many/${i}`, "");
+  place.skill("home/.claude/skills", "much");
+  const rest = skillMd("much").length;
+  for (let i = 0; i < 16; i++) {
+    const size = i === 0 ? 2 ** 20 - rest : 2 ** 20;
+    place.file(`home/.claude/skills/much/${i}`, new Uint8Array(size));
+  }
+  await using wire = new Wire(place);
+  await wire.initialize();
+  const entries = await listSkills(wire);
+  assert.deepEqual(
+    entries.map(({ resources }) => [
+      resources.length,
+      resources.reduce((sum, { size }) => sum + size, 0),
+    ]),
+    [[512, skillMd("many").length], [17, 2 ** 24]],
+  );
+});
+
+Deno.test("skills/list takes a skill by its name, whatever its folder is called, and skips one bad", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "folder", skillMd("named-otherwise"));
+  place.skill("home/.claude/skills", "bad", "no frontmatter");
+  place.skill(
+    "home/.claude/skills",
+    "number",
+    "---\nname: 123\ndescription: d\n---\n",
+  );
+  await using wire = new Wire(place);
+  await wire.initialize();
+  const [entry, ...rest] = await listSkills(wire);
+  assert.deepEqual(rest, []);
+  assert.equal(entry!.uri, "skill://named-otherwise/SKILL.md");
+  await verify(wire, entry!);
+});
+
+Deno.test("skills/list is paged, with each skill on one page", async () => {
+  using place = new Place();
+  const count = 600;
+  for (let i = 0; i < count; i++) {
+    place.skill("home/.claude/skills", `s${i}`);
+    place.file(`home/.claude/skills/s${i}/a.md`, "a");
+  }
+  await using wire = new Wire(place);
+  await wire.initialize();
+  const entries = await pages(wire, "skills/list");
+  assert.equal(entries.length, 3);
+  const uris = entries.flatMap(({ skills }) => skills)
+    .map(({ uri, resources }: Entry) => {
+      assert.equal(resources.length, 2);
+      return uri;
+    });
+  assert.equal(new Set(uris).size, count);
+  for (const method of ["skills/list", "resources/directory/read"]) {
+    const params = { uri: "skill://s1", cursor: "none" };
+    const { error } = await wire.ask(1, method, params);
+    assert.equal(error!.code, -32602);
+  }
+});
+
+Deno.test("skills/list and resources/read agree while files change", async () => {
+  using place = new Place();
+  const skill = "home/.claude/skills/git";
+  place.skill("home/.claude/skills", "git");
+  await using wire = new Wire(place, {
+    args: ["--no-watch", "--refresh", "0"],
+  });
+  await wire.initialize();
+  for (let round = 0; round < 20; round++) {
+    // The same size, and often the same time: only the content tells.
+    place.file(`${skill}/a.md`, String(round % 10));
+    place.file(`${skill}/SKILL.md`, skillMd("git", `Round ${round % 10}`));
+    const [entry] = await listSkills(wire);
+    assert.equal(entry!.frontmatter.description, `Round ${round % 10}`);
+    await verify(wire, entry!);
+  }
+  place.skill("home/.claude/skills", "git", skillMd("renamed"));
+  assert.deepEqual(await listSkills(wire), []);
+  place.skill("home/.claude/skills", "git", "no frontmatter");
+  assert.deepEqual(await listSkills(wire), []);
+});
+
+Deno.test("resources/directory/read lists what is directly in a directory", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  await wire.initialize();
+  const read = async (uri: string) =>
+    (await wire.ask(1, "resources/directory/read", { uri })).result;
+  assert.deepEqual(await read("skill://git"), {
+    resources: [
+      {
+        uri: "skill://git/SKILL.md",
+        name: "SKILL.md",
+        mimeType: "text/markdown",
+        size: skillMd("git", "Work with git").length,
+      },
+      {
+        uri: "skill://git/logo.png",
+        name: "logo.png",
+        mimeType: "image/png",
+        size: 2,
+      },
+      {
+        uri: "skill://git/references",
+        name: "references",
+        mimeType: "inode/directory",
+      },
+    ],
+  });
+  assert.deepEqual(await read("skill://git/references/deep"), {
+    resources: [{
+      uri: "skill://git/references/deep/more.md",
+      name: "more.md",
+      mimeType: "text/markdown",
+      size: 6,
+    }],
+  });
+});
+
+Deno.test("resources/directory/read of what is no directory is an invalid param", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  await wire.initialize();
+  for (
+    const uri of [
+      "skill://none",
+      "skill://git/",
+      "skill://git/SKILL.md",
+      "skill://git/none",
+      "skill://git/references/",
+      "skill://git/.git",
+      "skill://git/..",
+      "file:///etc",
+    ]
+  ) {
+    const { error } = await wire.ask(1, "resources/directory/read", { uri });
+    assert.deepEqual([error!.code, error!.data], [-32602, { uri }]);
+  }
+});
+
+Deno.test("params that do not fit are invalid params in every method", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  await wire.initialize();
+  const bad: [string, Record<string, unknown>][] = [
+    ["tools/call", {}],
+    ["tools/call", { name: "skill", arguments: [] }],
+    ["tools/list", { cursor: 1 }],
+    ["prompts/get", {}],
+    ["prompts/list", { cursor: 1 }],
+    ["resources/read", {}],
+    ["resources/read", { uri: 1 }],
+    ["resources/list", { cursor: {} }],
+    ["resources/subscribe", {}],
+    ["resources/unsubscribe", { uri: [] }],
+    ["completion/complete", { ref: { type: "none" } }],
+    ["skills/list", { cursor: 1 }],
+    ["skills/get", {}],
+    ["resources/directory/read", {}],
+  ];
+  for (const [method, params] of bad) {
+    const { error } = await wire.ask(1, method, params);
+    assert.equal(error!.code, -32602, method);
+    assert.ok(!error!.message.includes("\n"), error!.message);
+  }
+});
+
+// ---------------------------------------------------------------------------
+// Server: the modern era
+// ---------------------------------------------------------------------------
+
+const MODERN_META = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientCapabilities": {},
+  "io.modelcontextprotocol/clientInfo": { name: "test", version: "1.0.0" },
+};
+
+const SERVER_INFO = {
+  "io.modelcontextprotocol/serverInfo": {
+    name: config.name,
+    title: "Agent Skills",
+    version: config.version,
+  },
+};
+
+/** Sends a modern request and returns the reply. */
+function askModern(
+  wire: Wire,
+  method: string,
+  params: Record<string, unknown> = {},
+  _meta: Record<string, unknown> = MODERN_META,
+): Promise<Reply> {
+  return wire.ask(nextId++, method, { ...params, _meta });
+}
+
+Deno.test("server/discover tells versions, capabilities and instructions", async () => {
+  using place = new Place();
+  await using wire = new Wire(place);
+  const { result } = await askModern(wire, "server/discover");
+  const { instructions, ...rest } = result;
+  assert.ok(instructions.length < 500);
+  assert.deepEqual(rest, {
+    resultType: "complete",
+    supportedVersions: ["2026-07-28"],
+    capabilities: {
+      tools: { listChanged: true },
+      prompts: { listChanged: true },
+      resources: { subscribe: true, listChanged: true },
+      completions: {},
+      extensions: { "io.modelcontextprotocol/skills": { directoryRead: true } },
+    },
+    ttlMs: 5000,
+    cacheScope: "private",
+    _meta: SERVER_INFO,
+  });
+});
+
+Deno.test("modern requests stand alone, and their results say who made them and how long they may be kept", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place, { args: ["--refresh", "2"] });
+  const cacheable: [string, Record<string, unknown>?][] = [
+    ["tools/list"],
+    ["prompts/list"],
+    ["resources/list"],
+    ["resources/templates/list"],
+    ["resources/read", { uri: "skill://git" }],
+    ["skills/list"],
+    ["skills/get", { uri: "skill://git/SKILL.md" }],
+    ["resources/directory/read", { uri: "skill://git" }],
+  ];
+  const others: [string, Record<string, unknown>?][] = [
+    ["tools/call", { name: "skill", arguments: { name: "git" } }],
+    ["prompts/get", { name: "git" }],
+    ["completion/complete", {
+      ref: { type: "ref/prompt", name: "skill" },
+      argument: { name: "name", value: "g" },
+    }],
+  ];
+  for (const [method, params] of [...cacheable, ...others]) {
+    const { result, error } = await askModern(wire, method, params);
+    assert.equal(error, undefined, method);
+    const { resultType, _meta, ttlMs, cacheScope } = result;
+    assert.deepEqual([resultType, _meta], ["complete", SERVER_INFO]);
+    const isCacheable = cacheable.some(([name]) => name === method);
+    assert.deepEqual(
+      [ttlMs, cacheScope],
+      isCacheable ? [2000, "private"] : [undefined, undefined],
+    );
+    if (method === "tools/list") assert.ok(!("execution" in result.tools[0]));
+  }
+});
+
+Deno.test("a legacy client sees none of the modern fields, also beside a modern one", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  await askModern(wire, "tools/list");
+  const init = await wire.initialize();
+  const replies = [
+    init,
+    await wire.ask(1, "tools/list"),
+    await wire.ask(2, "skills/list"),
+    await wire.ask(3, "resources/read", { uri: "skill://git" }),
+    await wire.ask(4, "ping"),
+  ];
+  for (const { result } of replies) {
+    for (const field of ["resultType", "ttlMs", "cacheScope", "_meta"]) {
+      assert.ok(!(field in result), field);
+    }
+  }
+  assert.equal(init.result.protocolVersion, "2025-11-25");
+  assert.deepEqual(
+    (await askModern(wire, "tools/list")).result._meta,
+    SERVER_INFO,
+  );
+});
+
+Deno.test("modern requests that are not proper are answered as the specification says", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  const version = "io.modelcontextprotocol/protocolVersion";
+  const capabilities = "io.modelcontextprotocol/clientCapabilities";
+  const info = "io.modelcontextprotocol/clientInfo";
+  const refused: [string, Record<string, unknown>, number][] = [
+    ["tools/list", { [capabilities]: {} }, -32602],
+    ["tools/list", { [info]: { name: "x", version: "1" } }, -32602],
+    ["tools/list", { [version]: 7, [capabilities]: {} }, -32602],
+    ["tools/list", { [version]: "2026-07-28" }, -32602],
+    ["tools/list", { [version]: "2026-07-28", [capabilities]: 1 }, -32602],
+    ["server/discover", {}, -32602],
+    ["subscriptions/listen", {}, -32602],
+    ...[
+      "initialize",
+      "ping",
+      "logging/setLevel",
+      "resources/subscribe",
+      "resources/unsubscribe",
+      "none",
+    ]
+      .map((method) =>
+        [method, MODERN_META, -32601] as [
+          string,
+          Record<string, unknown>,
+          number,
+        ]
+      ),
+  ];
+  for (const [method, meta, code] of refused) {
+    const { error } = await askModern(wire, method, {}, meta);
+    assert.equal(error!.code, code, method);
+  }
+  const other = { ...MODERN_META, [version]: "2099-01-01" };
+  assert.deepEqual((await askModern(wire, "tools/list", {}, other)).error, {
+    code: -32022,
+    message: "Unsupported protocol version",
+    data: { supported: ["2026-07-28"], requested: "2099-01-01" },
+  });
+  const anonymous = { [version]: "2026-07-28", [capabilities]: {} };
+  assert.ok((await askModern(wire, "tools/list", {}, anonymous)).result);
+  const unknown = [
+    ["tools/call", { name: "none" }],
+    ["prompts/get", { name: "none" }],
+    ["resources/read", { uri: "skill://none" }],
+    ["skills/get", { uri: "skill://none/SKILL.md" }],
+    ["resources/directory/read", { uri: "skill://none" }],
+    ["subscriptions/listen", { notifications: 1 }],
+    ["subscriptions/listen", { notifications: { resourceSubscriptions: [1] } }],
+  ] as const;
+  for (const [method, params] of unknown) {
+    const { error } = await askModern(wire, method, params);
+    assert.equal(error!.code, -32602, method);
+  }
+});
+
+/** Opens a subscription and returns what was acknowledged. */
+async function listen(
+  wire: Wire,
+  id: number | string,
+  notifications: Record<string, unknown>,
+): Promise<Record<string, unknown>> {
+  const method = "subscriptions/listen";
+  const params = { _meta: MODERN_META, notifications };
+  await wire.write({ jsonrpc: "2.0", id, method, params });
+  const notice = await takeNotice(wire, id);
+  assert.equal(notice.method, "notifications/subscriptions/acknowledged");
+  return notice.params.notifications as Record<string, unknown>;
+}
+
+interface Notice {
+  method: string;
+  params: Record<string, unknown>;
+}
+
+/** Takes the next notice of a subscription. */
+async function takeNotice(wire: Wire, id: number | string): Promise<Notice> {
+  const line = await wire.lines.take(
+    (line) => subscriptionOf(line) === id,
+    `a notice of the subscription ${id}`,
+  );
+  return JSON.parse(line);
+}
+
+function subscriptionOf(line: string): number | string | undefined {
+  const { params, result } = JSON.parse(line);
+  const { _meta = {} } = params ?? result ?? {};
+  return _meta["io.modelcontextprotocol/subscriptionId"];
+}
+
+Deno.test("subscriptions/listen acknowledges first, then tells just what was asked for, marked with its id", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  const uri = "skill://git/references/API.md";
+  assert.deepEqual(
+    await listen(wire, 1, {
+      toolsListChanged: true,
+      promptsListChanged: false,
+      somethingElse: true,
+    }),
+    { toolsListChanged: true },
+  );
+  assert.deepEqual(
+    await listen(wire, "one", {
+      resourcesListChanged: true,
+      resourceSubscriptions: [uri, "skill://none", "file:///etc/passwd", uri],
+    }),
+    { resourcesListChanged: true, resourceSubscriptions: [uri] },
+  );
+  assert.deepEqual(await listen(wire, "1", {}), {});
+  place.replace("home/.claude/skills/git/references/API.md", "# API 2");
+  assert.deepEqual(await takeNotice(wire, "one"), {
+    jsonrpc: "2.0",
+    method: "notifications/resources/updated",
+    params: {
+      uri,
+      _meta: { "io.modelcontextprotocol/subscriptionId": "one" },
+    },
+  });
+  place.skill("home/.claude/skills", "new");
+  assert.deepEqual(await takeNotice(wire, 1), {
+    jsonrpc: "2.0",
+    method: "notifications/tools/list_changed",
+    params: { _meta: { "io.modelcontextprotocol/subscriptionId": 1 } },
+  });
+  const { method } = await takeNotice(wire, "one");
+  assert.equal(method, "notifications/resources/list_changed");
+  await askModern(wire, "tools/list");
+  assert.deepEqual(wire.lines.takeAll(), []);
+});
+
+Deno.test("subscriptions/listen ends with no reply when it is cancelled", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  const uri = "skill://git/logo.png";
+  const wanted = { toolsListChanged: true, resourceSubscriptions: [uri] };
+  for (const id of [1, 2]) await listen(wire, id, wanted);
+  await wire.write({
+    jsonrpc: "2.0",
+    method: "notifications/cancelled",
+    params: { requestId: 1 },
+  });
+  place.replace("home/.claude/skills/git/logo.png", "new");
+  place.skill("home/.claude/skills", "new");
+  const methods = [
+    (await takeNotice(wire, 2)).method,
+    (await takeNotice(wire, 2)).method,
+  ];
+  assert.deepEqual(methods.sort(), [
+    "notifications/resources/updated",
+    "notifications/tools/list_changed",
+  ]);
+  await askModern(wire, "tools/list");
+  assert.deepEqual(wire.lines.takeAll(), []);
+});
+
+for (const end of ["its input ends", "SIGTERM"]) {
+  Deno.test(
+    `subscriptions/listen ends with a result when the server ends at ${end}`,
+    {
+      ignore: isWindows,
+    },
+    async () => {
+      using place = filesPlace();
+      await using wire = new Wire(place);
+      await listen(wire, "a", { toolsListChanged: true });
+      if (end === "SIGTERM") wire.process.kill("SIGTERM");
+      const { code } = await (end === "SIGTERM" ? wire.ended : wire.endInput());
+      assert.equal(code, 0);
+      assert.deepEqual(
+        JSON.parse(
+          await wire.lines.take(
+            (line) => subscriptionOf(line) === "a",
+            "the end",
+          ),
+        ),
+        {
+          jsonrpc: "2.0",
+          id: "a",
+          result: {
+            resultType: "complete",
+            _meta: {
+              "io.modelcontextprotocol/subscriptionId": "a",
+              ...SERVER_INFO,
+            },
+          },
+        },
+      );
+    },
+  );
+}
+
+Deno.test("both eras hear of the same resource, each in its own way, until each has enough", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  await wire.initialize();
+  const uri = "skill://git/logo.png";
+  await wire.ask(1, "resources/subscribe", { uri });
+  await listen(wire, "a", { resourceSubscriptions: [uri] });
+  const isUntagged = (line: string) =>
+    line.includes("resources/updated") && subscriptionOf(line) === undefined;
+  const change = (text: string) =>
+    place.replace("home/.claude/skills/git/logo.png", text);
+  change("one");
+  await takeNotice(wire, "a");
+  await wire.lines.take(isUntagged, "the legacy notice");
+  await wire.ask(2, "resources/unsubscribe", { uri });
+  change("two");
+  await takeNotice(wire, "a");
+  await wire.ask(3, "resources/subscribe", { uri });
+  await wire.write({
+    jsonrpc: "2.0",
+    method: "notifications/cancelled",
+    params: { requestId: "a" },
+  });
+  change("three");
+  await wire.lines.take(isUntagged, "the legacy notice");
+  await wire.ask(4, "ping");
+  assert.deepEqual(wire.lines.takeAll(), []);
+});
+
+Deno.test("a client that never initialized hears nothing it did not ask for", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  await askModern(wire, "tools/list");
+  place.skill("home/.claude/skills", "bad", "no frontmatter");
+  place.skill("home/.claude/skills", "new");
+  while (
+    !(await askModern(wire, "tools/list")).result.tools[0].description.includes(
+      "<name>new<",
+    )
+  ) {
+    // The refresh is under way.
+  }
+  assert.deepEqual(wire.lines.takeAll(), []);
 });
 
 // ---------------------------------------------------------------------------
@@ -3789,6 +4593,8 @@ Shadowed skills (1)
   git  ${at("home/.claude/skills/git/SKILL.md")}  by ${
       at("project/.claude/skills/git/SKILL.md")
     }
+
+Not in skills/list (0)
 
 Problems (1)
   "${at("home/.claude/skills/bad/SKILL.md")}" (line 1):

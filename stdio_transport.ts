@@ -1,9 +1,10 @@
 // deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
 
 /**
- * The wire: JSON-RPC messages, a line each, on Deno's own standard streams.
+ * The wire: JSON-RPC messages, a line each, on Deno's own standard streams, and
+ * over them both eras of the protocol.
  *
- * @see {@link https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio}
+ * @see {@link https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio}
  *
  * @module
  */
@@ -19,7 +20,11 @@ import type { Transport } from "npm:@modelcontextprotocol/sdk@^1.32.2/shared/tra
 import type {
   JSONRPCErrorResponse,
   JSONRPCMessage,
+  JSONRPCNotification,
+  JSONRPCRequest,
   RequestId,
+  Result,
+  ServerCapabilities,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 
 /** Longest line that is read, in bytes. */
@@ -36,6 +41,9 @@ const MAX_PENDING_REQUESTS = 100;
 
 /** How long each reply is waited for when the input has ended, in milliseconds. */
 const GRACE_MS = 2_000;
+
+/** How long those who listen are given to hear that it ends, in milliseconds. */
+const FAREWELL_MS = 200;
 
 /** How long until a write is tried again that would have had to wait, in milliseconds. */
 const RETRY_MS = 5;
@@ -68,7 +76,7 @@ export class StdioTransport implements Transport {
   readonly #input: ReadableStream<Uint8Array>;
   readonly #output: ByteWriter;
   readonly #pending = new Set<RequestId>();
-  readonly #firstReply = Promise.withResolvers<void>();
+  readonly #firstMessage = Promise.withResolvers<void>();
   #allReplied: (() => void) | undefined;
   #unsent: string[] = [];
   #unsentSize = 0;
@@ -94,9 +102,9 @@ export class StdioTransport implements Transport {
     this.#output = output;
   }
 
-  /** Fulfilled when the first reply is written. */
-  get firstReply(): Promise<void> {
-    return this.#firstReply.promise;
+  /** Fulfilled when the first message is written. */
+  get firstMessage(): Promise<void> {
+    return this.#firstMessage.promise;
   }
 
   /** Begins to read. */
@@ -112,9 +120,10 @@ export class StdioTransport implements Transport {
     this.#unsent.push(line);
     this.#unsentSize += line.length;
     this.#writing ??= this.#write();
-    if ("method" in message || message.id === undefined) return this.#writing;
-    this.#settle(message.id);
-    return this.#writing.then(this.#firstReply.resolve);
+    if (!("method" in message) && message.id !== undefined) {
+      this.#settle(message.id);
+    }
+    return this.#writing;
   }
 
   /** Ends it at once. May be called again. */
@@ -184,6 +193,7 @@ export class StdioTransport implements Transport {
         this.#unsent = [];
         await writeAll(this.#output, new TextEncoder().encode(text));
         this.#unsentSize -= text.length;
+        this.#firstMessage.resolve();
         if (this.#inputEnded) this.#endInput();
       }
       this.#writing = undefined;
@@ -293,4 +303,397 @@ export async function writeAll(
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   }
+}
+
+// ---------------------------------------------------------------------------
+// Eras
+// ---------------------------------------------------------------------------
+
+/** The protocol versions of the modern era that are spoken. */
+export const MODERN_VERSIONS: readonly string[] = ["2026-07-28"];
+
+/** Keys of `_meta` that the protocol keeps for itself. */
+const META = {
+  protocolVersion: "io.modelcontextprotocol/protocolVersion",
+  clientCapabilities: "io.modelcontextprotocol/clientCapabilities",
+  clientInfo: "io.modelcontextprotocol/clientInfo",
+  serverInfo: "io.modelcontextprotocol/serverInfo",
+  subscriptionId: "io.modelcontextprotocol/subscriptionId",
+};
+
+/** Methods of the legacy era that the modern one has no more. */
+const LEGACY_METHODS = [
+  "initialize",
+  "ping",
+  "logging/setLevel",
+  "resources/subscribe",
+  "resources/unsubscribe",
+];
+
+/** Methods whose results a client may keep for a while. */
+const CACHEABLE_METHODS = [
+  "server/discover",
+  "tools/list",
+  "prompts/list",
+  "resources/list",
+  "resources/templates/list",
+  "resources/read",
+  "resources/directory/read",
+  "skills/list",
+  "skills/get",
+];
+
+/** Notifications that a modern client has to ask for, and what it asks for them by. */
+const LIST_NOTIFICATIONS = {
+  "notifications/tools/list_changed": {
+    flag: "toolsListChanged",
+    capability: "tools",
+  },
+  "notifications/prompts/list_changed": {
+    flag: "promptsListChanged",
+    capability: "prompts",
+  },
+  "notifications/resources/list_changed": {
+    flag: "resourcesListChanged",
+    capability: "resources",
+  },
+} as const;
+
+/** What a modern client wants to be told of. */
+interface SubscriptionFilter {
+  toolsListChanged?: true;
+  promptsListChanged?: true;
+  resourcesListChanged?: true;
+  resourceSubscriptions?: string[];
+}
+
+/** What the server tells of itself. */
+export interface ServerDescription {
+  /** Its name and version. */
+  readonly serverInfo: { name: string; title: string; version: string };
+  /** What it can do. */
+  readonly capabilities: ServerCapabilities;
+  /** What a model should know before it uses it. */
+  readonly instructions: string;
+  /** How long a client may keep a result, in milliseconds. */
+  readonly ttlMs: number;
+}
+
+/**
+ * Serves the clients of both eras of the protocol over one transport, for a
+ * server that knows the legacy one.
+ *
+ * A legacy client opens with `initialize`; what it says and hears goes through
+ * as it is. A modern client (2026-07-28) never does: each of its requests
+ * carries the protocol version and the client's capabilities, each result tells
+ * who made it and how long it may be kept, and it hears of changes only what it
+ * asked for by `subscriptions/listen`, marked with the id of that request.
+ *
+ * @see {@link https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning}
+ * @see {@link https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions}
+ */
+export class EraTransport implements Transport {
+  /** Called once, when it has ended. */
+  onclose?: () => void;
+  /** Called with what went wrong. */
+  onerror?: (error: Error) => void;
+  /** Called with each message for the server. */
+  onmessage?: (message: JSONRPCMessage) => void;
+
+  readonly #wire: StdioTransport;
+  readonly #server: ServerDescription;
+  /** The methods of the modern requests under way, by their ids. */
+  readonly #modern = new Map<RequestId, string>();
+  /** What modern clients listen to, by the ids of their requests. */
+  readonly #listening = new Map<RequestId, SubscriptionFilter>();
+  /** Who wants to be told of a resource: a modern request's id, or `undefined` for the legacy client. */
+  readonly #subscribers = new Map<string, Set<RequestId | undefined>>();
+  /** Who waits to hear whether a subscription was made, by the id of the request. */
+  readonly #subscribing = new Map<RequestId, (isDone: boolean) => void>();
+  #hasLegacyClient = false;
+  #isEnding = false;
+
+  /**
+   * Puts both eras on a wire.
+   *
+   * @param wire The transport, not yet started.
+   * @param server What the server tells of itself.
+   */
+  constructor(wire: StdioTransport, server: ServerDescription) {
+    this.#wire = wire;
+    this.#server = server;
+  }
+
+  /** Begins to read. */
+  start(): Promise<void> {
+    const { onclose } = this.#wire;
+    this.#wire.onclose = () => {
+      onclose?.();
+      this.onclose?.();
+    };
+    this.#wire.onerror = (error) => this.onerror?.(error);
+    this.#wire.onmessage = (message) => this.#receive(message);
+    this.#wire.oninputend = () => this.#endListening();
+    return this.#wire.start();
+  }
+
+  /** Ends it, and tells those who listen, unless that takes long. */
+  async close(): Promise<void> {
+    const late = Promise.withResolvers<void>();
+    const timer = setTimeout(late.resolve, FAREWELL_MS);
+    await Promise.race([this.#endListening(), late.promise]);
+    clearTimeout(timer);
+    await this.#wire.close();
+  }
+
+  /** Writes a message of the server in the words of those it is for. */
+  async send(message: JSONRPCMessage): Promise<void> {
+    if ("method" in message) return await this.#notify(message);
+    const id = message.id!;
+    this.#subscribing.get(id)?.("result" in message);
+    if (this.#subscribing.delete(id) && isOwnId(id)) return;
+    const method = this.#modern.get(id);
+    this.#modern.delete(id);
+    await this.#wire.send(
+      method !== undefined && "result" in message
+        ? { ...message, result: this.#modernResult(method, message.result) }
+        : message,
+    );
+  }
+
+  #receive(message: JSONRPCMessage): void {
+    if (!("method" in message)) return this.onmessage?.(message);
+    if (!("id" in message)) return this.#receiveNotification(message);
+    if (isModern(message)) return this.#receiveModern(message);
+    const { id, method, params } = message;
+    if (method === "initialize") this.#hasLegacyClient = true;
+    const uri = params?.uri;
+    if (method === "resources/subscribe" && typeof uri === "string") {
+      this.#subscribing.set(id, (isDone) => isDone && this.#add(uri));
+    }
+    if (method === "resources/unsubscribe" && this.#drop(String(uri))) {
+      // Others still want to be told of it.
+      this.#wire.send({ jsonrpc: "2.0", id, result: {} });
+      return;
+    }
+    this.onmessage?.(message);
+  }
+
+  #receiveNotification(message: JSONRPCNotification): void {
+    const id = message.params?.requestId as RequestId;
+    if (message.method === "notifications/cancelled") {
+      this.#modern.delete(id);
+      this.#stopListening(id);
+    }
+    this.onmessage?.(message);
+  }
+
+  #receiveModern(request: JSONRPCRequest): void {
+    const { id, method, params = {} } = request;
+    const refusal = refuseModern(request);
+    if (refusal !== undefined) {
+      this.#wire.send({ jsonrpc: "2.0", id, error: refusal });
+    } else if (method === "server/discover") {
+      const { capabilities, instructions } = this.#server;
+      const supportedVersions = MODERN_VERSIONS;
+      const result = { supportedVersions, capabilities, instructions };
+      this.#wire.send({
+        jsonrpc: "2.0",
+        id,
+        result: this.#modernResult(method, result),
+      });
+    } else if (method === "subscriptions/listen") {
+      this.#listen(id, params.notifications);
+    } else {
+      this.#modern.set(id, method);
+      this.onmessage?.(request);
+    }
+  }
+
+  /** Adds to a result what a modern client wants to know. */
+  #modernResult(method: string, result: Result): Result {
+    const { serverInfo, ttlMs } = this.#server;
+    const caching = CACHEABLE_METHODS.includes(method)
+      ? { ttlMs, cacheScope: "private" }
+      : {};
+    const _meta = { ...result._meta, [META.serverInfo]: serverInfo };
+    return { resultType: "complete", ...result, ...caching, _meta };
+  }
+
+  async #listen(id: RequestId, wanted: unknown): Promise<void> {
+    const filter = filterOf(wanted, this.#server.capabilities);
+    if (filter === undefined) {
+      const message =
+        "subscriptions/listen takes notifications: flags, and resourceSubscriptions, a list of URIs";
+      const error = { code: INVALID_PARAMS, message };
+      return await this.#wire.send({ jsonrpc: "2.0", id, error });
+    }
+    this.#modern.set(id, "subscriptions/listen");
+    const { resourceSubscriptions: uris } = filter;
+    if (uris) {
+      const known = await Promise.all(
+        uris.map((uri) => this.#subscribe(uri, id)),
+      );
+      filter.resourceSubscriptions = uris.filter((_, index) => known[index]);
+    }
+    // It may have been taken back meanwhile.
+    if (!this.#modern.delete(id)) return this.#stopListening(id);
+    const method = "notifications/subscriptions/acknowledged";
+    const _meta = { [META.subscriptionId]: id };
+    const params = { _meta, notifications: { ...filter } };
+    this.#wire.send({ jsonrpc: "2.0", method, params });
+    this.#listening.set(id, filter);
+    if (this.#isEnding) await this.#endListening();
+  }
+
+  /** Subscribes at the server, in the words of the legacy era, and tells whether it knows the resource. */
+  async #subscribe(uri: string, id: RequestId): Promise<boolean> {
+    const isDone = await this.#request("resources/subscribe", uri);
+    if (isDone) this.#add(uri, id);
+    return isDone;
+  }
+
+  #request(method: string, uri: string): Promise<boolean> {
+    const id = `${OWN_ID}${crypto.randomUUID()}`;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    this.#subscribing.set(id, resolve);
+    this.onmessage?.({ jsonrpc: "2.0", id, method, params: { uri } });
+    return promise;
+  }
+
+  #add(uri: string, id?: RequestId): void {
+    const ids = this.#subscribers.get(uri) ?? new Set();
+    this.#subscribers.set(uri, ids.add(id));
+  }
+
+  /** Takes a subscriber away and tells whether there are others. */
+  #drop(uri: string, id?: RequestId): boolean {
+    const ids = this.#subscribers.get(uri);
+    ids?.delete(id);
+    if (ids?.size === 0) this.#subscribers.delete(uri);
+    return this.#subscribers.has(uri);
+  }
+
+  #stopListening(id: RequestId): void {
+    this.#listening.delete(id);
+    for (const [uri, ids] of [...this.#subscribers]) {
+      if (ids.has(id) && !this.#drop(uri, id)) {
+        this.#request("resources/unsubscribe", uri);
+      }
+    }
+  }
+
+  /** Tells those who listen that no more will come. */
+  async #endListening(): Promise<void> {
+    this.#isEnding = true;
+    const ids = [...this.#listening.keys()];
+    this.#listening.clear();
+    await Promise.all(ids.map((id) => {
+      const _meta = { [META.subscriptionId]: id };
+      const result = this.#modernResult("subscriptions/listen", { _meta });
+      return this.#wire.send({ jsonrpc: "2.0", id, result });
+    }));
+  }
+
+  /** Sends a notification of the server to those it is for. */
+  async #notify(message: JSONRPCMessage & { method: string }): Promise<void> {
+    const { method, params = {} } = message as JSONRPCNotification;
+    const uri = method === "notifications/resources/updated"
+      ? params.uri as string
+      : undefined;
+    const sent = [];
+    if (
+      this.#hasLegacyClient &&
+      (uri === undefined || this.#subscribers.get(uri)?.has(undefined))
+    ) sent.push(this.#wire.send(message));
+    for (const [id, filter] of this.#listening) {
+      if (!isWanted(filter, method, uri)) continue;
+      const _meta = { ...params._meta, [META.subscriptionId]: id };
+      const marked = { ...message, params: { ...params, _meta } };
+      sent.push(this.#wire.send(marked));
+    }
+    await Promise.all(sent);
+  }
+}
+
+/** What the ids begin with of requests that no client made. */
+const OWN_ID = "skill-server/";
+
+function isOwnId(id: RequestId): boolean {
+  return typeof id === "string" && id.startsWith(OWN_ID);
+}
+
+/** JSON-RPC's "invalid params". */
+const INVALID_PARAMS = -32602;
+
+/** Whether a request is one of the modern era. */
+function isModern({ method, params }: JSONRPCRequest): boolean {
+  const { _meta = {} } = params ?? {};
+  return method === "server/discover" || method === "subscriptions/listen" ||
+    META.protocolVersion in _meta || META.clientCapabilities in _meta ||
+    META.clientInfo in _meta;
+}
+
+/** Returns the error that a modern request is answered with, if it is not proper. */
+function refuseModern(
+  { method, params }: JSONRPCRequest,
+): { code: number; message: string; data?: unknown } | undefined {
+  const meta: Record<string, unknown> = params?._meta ?? {};
+  const requested = meta[META.protocolVersion];
+  if (typeof requested !== "string") {
+    const message = `_meta needs ${META.protocolVersion}, a text`;
+    return { code: INVALID_PARAMS, message };
+  }
+  if (!MODERN_VERSIONS.includes(requested)) {
+    return {
+      code: -32022,
+      message: "Unsupported protocol version",
+      data: { supported: MODERN_VERSIONS, requested },
+    };
+  }
+  const capabilities = meta[META.clientCapabilities];
+  if (typeof capabilities !== "object" || capabilities === null) {
+    const message = `_meta needs ${META.clientCapabilities}, an object`;
+    return { code: INVALID_PARAMS, message };
+  }
+  if (LEGACY_METHODS.includes(method)) {
+    return { code: -32601, message: `Method not found in ${requested}` };
+  }
+}
+
+/** Returns what is wanted, as far as it can be had, or `undefined` if it makes no sense. */
+function filterOf(
+  wanted: unknown,
+  capabilities: ServerDescription["capabilities"],
+): SubscriptionFilter | undefined {
+  if (typeof wanted !== "object" || wanted === null) return undefined;
+  const { resourceSubscriptions: uris, ...flags } = wanted as {
+    [name: string]: unknown;
+  };
+  const filter: SubscriptionFilter = {};
+  for (const { flag, capability } of Object.values(LIST_NOTIFICATIONS)) {
+    if (flags[flag] === true && capabilities[capability]?.listChanged) {
+      filter[flag] = true;
+    }
+  }
+  if (uris === undefined || !capabilities.resources?.subscribe) return filter;
+  const isList = Array.isArray(uris) &&
+    uris.every((uri) => typeof uri === "string");
+  return isList
+    ? { ...filter, resourceSubscriptions: [...new Set<string>(uris)] }
+    : undefined;
+}
+
+/** Whether a notification is one of those that were asked for. */
+function isWanted(
+  filter: SubscriptionFilter,
+  method: string,
+  uri: string | undefined,
+): boolean {
+  if (uri !== undefined) {
+    return filter.resourceSubscriptions?.includes(uri) ?? false;
+  }
+  const name = method as keyof typeof LIST_NOTIFICATIONS;
+  const flag = LIST_NOTIFICATIONS[name]?.flag;
+  return flag !== undefined && filter[flag] === true;
 }
