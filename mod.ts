@@ -70,6 +70,11 @@ import type { Server } from "npm:@modelcontextprotocol/sdk@^1.32.2/server";
 // Limits
 // ---------------------------------------------------------------------------
 
+const isWindows = Deno.build.os === "windows";
+
+/** What stands between the names in a path. */
+const SEPARATOR = isWindows ? "\\" : "/";
+
 /** Largest file that is read or served unless the caller says otherwise, in bytes. */
 export const DEFAULT_MAX_FILE_SIZE: number = 1024 * 1024;
 
@@ -1355,7 +1360,7 @@ function readUpTo(
 
 /** Returns a text that differs whenever the file does. */
 function fileVersion({ dev, ino, size, mtime, ctime }: Deno.FileInfo): string {
-  return [dev, ino, size, mtime?.getTime(), ctime?.getTime()].join(":");
+  return `${dev}:${ino}:${size}:${mtime?.getTime()}:${ctime?.getTime()}`;
 }
 
 /** Whether a file changed so lately that it may change again unnoticed. */
@@ -1370,12 +1375,13 @@ function isVisible(name: string): boolean {
     name !== "__pycache__";
 }
 
-/** A place in a skill directory, and the folders on the way to it. */
+/** A place in a skill directory, and through it the folders on the way there. */
 interface Place {
   readonly path: string;
   readonly realPath: string;
-  /** Real paths of the folders that it lies in, and its own. */
-  readonly way: readonly string[];
+  readonly parent: Place | undefined;
+  /** How many names lead to it from the skill directory. */
+  readonly depth: number;
 }
 
 /** What a walk through a skill needs to know. */
@@ -1401,7 +1407,12 @@ function beginWalk(skill: Skill, options: FileAccessOptions): Walk {
 
 function topOf({ skill }: Walk): Place {
   const { directory, realDirectory } = skill;
-  return { path: directory, realPath: realDirectory, way: [realDirectory] };
+  return {
+    path: directory,
+    realPath: realDirectory,
+    parent: undefined,
+    depth: 0,
+  };
 }
 
 /**
@@ -1412,22 +1423,32 @@ function topOf({ skill }: Walk): Place {
  * @throws {Deno.errors.NotFound} If it does not belong to the skill.
  */
 function step(
-  place: Place,
+  parent: Place,
   { name, isLink }: { name: string; isLink: boolean },
   { skill, trustLinks }: Walk,
 ): Place {
-  const { way } = place;
-  const path = join(place.path, name);
-  if (!isVisible(name)) throw new Deno.errors.NotFound(path);
+  const path = childPath(parent.path, name);
   const realPath = isLink
     ? Deno.realPathSync(path)
-    : join(place.realPath, name);
+    : childPath(parent.realPath, name);
   const isOwnPath = !isLink ||
-    isOwn(realPath, skill.realDirectory, trustLinks);
-  if (!isOwnPath || isLink && way.includes(realPath)) {
-    throw new Deno.errors.NotFound(path);
+    isOwn(realPath, skill.realDirectory, trustLinks) &&
+      !isOnWay(realPath, parent);
+  if (!isVisible(name) || !isOwnPath) throw new Deno.errors.NotFound(path);
+  return { path, realPath, parent, depth: parent.depth + 1 };
+}
+
+/** Joins a name to the path of a folder: `join` without its care, which takes long. */
+function childPath(folder: string, name: string): string {
+  return folder.endsWith(SEPARATOR) ? folder + name : folder + SEPARATOR + name;
+}
+
+/** Whether a real path is that of a place or of one on the way to it. */
+function isOnWay(realPath: string, place: Place | undefined): boolean {
+  while (place !== undefined && place.realPath !== realPath) {
+    place = place.parent;
   }
-  return { path, realPath, way: [...way, realPath] };
+  return place !== undefined;
 }
 
 /** Whether a real path belongs to a skill: lies in its directory and is not hidden there, or is trusted. */
@@ -1479,6 +1500,8 @@ export function resolveSkillFile(
     const names = namesOf(path);
     if (names === undefined) throw new Deno.errors.NotFound(path);
     if (names.join("/") === "SKILL.md") names[0] = basename(skill.file);
+    const direct = directPlace(names, walk);
+    if (direct !== undefined) return direct;
     let place = topOf(walk);
     for (const name of names) {
       place = step(place, { name, isLink: true }, walk);
@@ -1490,6 +1513,18 @@ export function resolveSkillFile(
       isAbsence(error) ? NOT_THERE : faultOf(error),
     );
   }
+}
+
+/** Returns the place that names lead to if none of them is a link: then one look is enough. */
+function directPlace(
+  names: readonly string[],
+  { skill }: Walk,
+): { path: string; realPath: string } | undefined {
+  const path = names.reduce(childPath, skill.directory);
+  const realPath = Deno.realPathSync(path);
+  const isDirect = names.every(isVisible) &&
+    realPath === names.reduce(childPath, skill.realDirectory);
+  return isDirect ? { path, realPath } : undefined;
 }
 
 /** Whether an error says that there is nothing under a path. */
@@ -1577,12 +1612,13 @@ function listFolder(
   { prefix, files, walk }: { prefix: string; files: SkillFile[]; walk: Walk },
 ): void {
   walk.folders.push(folder.realPath);
-  for (const { name, isSymlink } of folderEntries(folder.path)) {
+  for (const { name, isSymlink, isDirectory } of folderEntries(folder.path)) {
     if (++walk.entries > MAX_WALKED_ENTRIES) return;
     try {
       const place = step(folder, { name, isLink: isSymlink }, walk);
-      const info = Deno.statSync(place.path);
-      if (info.isDirectory && folder.way.length < MAX_FILE_DEPTH) {
+      const info = isDirectory ? undefined : Deno.statSync(place.path);
+      if (info === undefined || info.isDirectory) {
+        if (place.depth === MAX_FILE_DEPTH) continue;
         listFolder(place, { prefix: `${prefix}${name}/`, files, walk });
       } else if (info.isFile && info.size <= walk.maxFileSize) {
         const isMain = place.path === walk.skill.file;
@@ -2842,8 +2878,6 @@ export function invalidParams(message: string, data?: unknown): Error {
 // ---------------------------------------------------------------------------
 // Shell
 // ---------------------------------------------------------------------------
-
-const isWindows = Deno.build.os === "windows";
 
 /** The program that runs shell commands. */
 const SHELL = isWindows ? "cmd" : "sh";

@@ -883,28 +883,46 @@ function mainUri({ name }: Skill): string {
   return skillUri(name, "SKILL.md");
 }
 
-/** Makes the entry of a skill, all of it of one moment, or says why hosts could not load it. */
+/** The entries made before, and the versions of the files they were made of. */
+const madeEntries = new WeakMap<
+  Skill,
+  { versions: string; entry: SkillEntry | string }
+>();
+
+/** Returns the entry of a skill, made anew if any of its files changed, or says why hosts could not load it. */
 function entryOf(skill: Skill, registry: SkillRegistry): SkillEntry | string {
+  const files = registry.listFiles(skill);
+  const versions = files.map(({ path, version }) => `${version}:${path}`)
+    .join("\n");
+  const made = madeEntries.get(skill);
+  if (made?.versions === versions) return made.entry;
+  const entry = makeEntry(skill, files, registry);
+  const isSettled = !files.some(({ isRacy }) => isRacy);
+  if (isSettled) madeEntries.set(skill, { versions, entry });
+  return entry;
+}
+
+/** Makes the entry of a skill, its `SKILL.md` all of one moment. */
+function makeEntry(
+  skill: Skill,
+  files: readonly SkillFile[],
+  registry: SkillRegistry,
+): SkillEntry | string {
   try {
-    const files = registry.listFiles(skill);
     const main = files.find(({ path }) => path === "SKILL.md");
     if (main === undefined) return "its SKILL.md is gone";
     const { frontmatter, ...resource } = main.isRacy ||
         main.version !== skill.version
       ? readMain(skill, registry)
-      : { ...skill, ...registry.digest(skill, main) };
+      : { frontmatter: skill.frontmatter, ...registry.digest(skill, main) };
     const fault = frontmatterFault(frontmatter) ?? filesFault(files);
     if (fault !== undefined) return fault;
     if (frontmatter.name !== skill.name) return "it has another name now";
-    const uri = mainUri(skill);
-    const { digest, size } = resource;
-    const resources = files.map((file) =>
-      file === main ? { uri, digest, size } : {
-        uri: skillUri(skill.name, file.path),
-        ...registry.digest(skill, file),
-      }
-    );
-    return { uri, frontmatter, resources };
+    const resources = files.map((file) => ({
+      uri: skillUri(skill.name, file.path),
+      ...(file === main ? resource : registry.digest(skill, file)),
+    }));
+    return { uri: mainUri(skill), frontmatter, resources };
   } catch (error) {
     return (error as Error).message;
   }
