@@ -78,9 +78,10 @@ export class StdioTransport implements Transport {
   readonly #pending = new Set<RequestId>();
   readonly #firstMessage = Promise.withResolvers<void>();
   #allReplied: (() => void) | undefined;
-  #unsent: string[] = [];
+  #unsent = new Batch();
+  /** What is being written. */
+  #sending: Batch | undefined;
   #unsentSize = 0;
-  #writing: Promise<void> | undefined;
   #grace: ReturnType<typeof setTimeout> | undefined;
   #inputEnded = false;
   #isClosed = false;
@@ -117,13 +118,14 @@ export class StdioTransport implements Transport {
   send(message: JSONRPCMessage): Promise<void> {
     if (this.#isClosed) return Promise.resolve();
     const line = serializeMessage(message);
-    this.#unsent.push(line);
+    const { lines, written } = this.#unsent;
+    lines.push(line);
     this.#unsentSize += line.length;
-    this.#writing ??= this.#write();
+    if (this.#sending === undefined) this.#write();
     if (!("method" in message) && message.id !== undefined) {
       this.#settle(message.id);
     }
-    return this.#writing;
+    return written.promise;
   }
 
   /** Ends it at once. May be called again. */
@@ -151,7 +153,7 @@ export class StdioTransport implements Transport {
     if (this.#pending.size > 0) {
       await new Promise<void>((resolve) => this.#allReplied = resolve);
     }
-    await this.#writing;
+    while (this.#sending !== undefined) await this.#sending.written.promise;
     await this.close();
   }
 
@@ -183,25 +185,31 @@ export class StdioTransport implements Transport {
     if (this.#pending.size >= MAX_PENDING_REQUESTS) {
       await new Promise((resolve) => setTimeout(resolve));
     }
-    if (this.#unsentSize > MAX_UNSENT_SIZE) await this.#writing;
+    while (this.#unsentSize > MAX_UNSENT_SIZE && this.#sending) {
+      await this.#sending.written.promise;
+    }
   }
 
+  /** Writes what is unsent, and what comes meanwhile. */
   async #write(): Promise<void> {
     try {
-      while (this.#unsent.length > 0) {
-        const text = this.#unsent.join("");
-        this.#unsent = [];
+      while (this.#unsent.lines.length > 0) {
+        const batch = this.#sending = this.#unsent;
+        this.#unsent = new Batch();
+        const text = batch.lines.join("");
         await writeAll(this.#output, new TextEncoder().encode(text));
         this.#unsentSize -= text.length;
         this.#firstMessage.resolve();
         if (this.#inputEnded) this.#endInput();
+        batch.written.resolve();
       }
-      this.#writing = undefined;
     } catch (error) {
       const isRead = !(error instanceof Deno.errors.BrokenPipe);
       if (isRead) this.onerror?.(error as Error);
+      this.#sending?.written.resolve();
       await this.close();
     }
+    this.#sending = undefined;
   }
 
   /** From the end of the input, and from each reply after it, the next one has a while. */
@@ -212,6 +220,15 @@ export class StdioTransport implements Transport {
       this.#grace = setTimeout(() => this.close(), GRACE_MS);
     }
   }
+}
+
+/**
+ * Lines that are written at once. Each has its own promise: one for all would,
+ * under load, hold on to all that ever waited for it.
+ */
+class Batch {
+  readonly lines: string[] = [];
+  readonly written = Promise.withResolvers<void>();
 }
 
 /** Returns the message in a line, or the error to answer with if there is none. */
