@@ -416,6 +416,12 @@ class Session implements AsyncDisposable {
   }
 }
 
+/** The most memory that a process has had, in MB. */
+function peakMemory(pid: number): number {
+  const status = Deno.readTextFileSync(`/proc/${pid}/status`);
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)![1]) / 1024;
+}
+
 /** A reply of the server. */
 interface Reply {
   id?: number;
@@ -4474,8 +4480,7 @@ Deno.test(
     }
     await wire.write("\n");
     await wire.reply(1);
-    const status = Deno.readTextFileSync(`/proc/${wire.process.pid}/status`);
-    const peak = Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)![1]) / 1024;
+    const peak = peakMemory(wire.process.pid);
     assert.ok(peak < 300, `${peak} MB`);
   },
 );
@@ -5378,19 +5383,21 @@ Deno.test(
       }
     };
     await within(isStuck(), "the server to read no further");
-    const status = Deno.readTextFileSync(`/proc/${server.pid}/status`);
-    const peak = Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)![1]) / 1024;
     assert.ok(written < count / 2, `${written}`);
-    assert.ok(peak < 300, `${peak} MB`);
+    const unread = peakMemory(server.pid);
+    assert.ok(unread < 300, `${unread} MB`);
     let replies = 0;
+    let peak = 0;
     const reading = (async () => {
       for await (const chunk of server.stdout) {
         for (const byte of chunk) if (byte === 0x0a) replies++;
+        if (replies < count) peak = peakMemory(server.pid);
       }
     })();
     const deadline = 6 * DEADLINE_MS;
     await within(Promise.all([writing, reading]), "all replies", deadline);
     assert.equal(replies, count);
+    assert.ok(peak < 450, `${peak} MB`);
     assert.equal((await server.status).code, 0);
     await server.stderr.cancel();
   },
