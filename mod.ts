@@ -38,8 +38,6 @@
  * @module
  */
 
-import { Buffer } from "node:buffer";
-import { createHash } from "node:crypto";
 import {
   basename,
   dirname,
@@ -60,11 +58,12 @@ import {
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
 import type {
   CallToolResult,
+  Notification,
+  Request,
   Result,
   Tool,
   ToolAnnotations,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-import type { Server } from "npm:@modelcontextprotocol/sdk@^1.32.2/server";
 
 // ---------------------------------------------------------------------------
 // Limits
@@ -906,7 +905,7 @@ function enterRoot(
       scan.problems.push({ file: root.path, ...ROOT_IS_A_FILE });
       return { status: "refused" };
     }
-    if (!root.recursive && skillFileIn(root.path) !== undefined) {
+    if (!root.recursive && findSkillFile(root.path) !== undefined) {
       scan.problems.push({ file: root.path, ...ROOT_IS_A_SKILL });
     }
     return { status: "found", realPath };
@@ -1001,7 +1000,7 @@ function followFolderLink(
       return realPath;
     }
     // Whether it is meant to be a skill is all that is asked of it.
-    if (skillFileIn(path) === undefined) return undefined;
+    if (findSkillFile(path) === undefined) return undefined;
     tellOfLink(path, LINK_OUT_OF_PROJECT, scan);
   } catch (error) {
     // Among the files of a project links that lead nowhere are nothing to tell.
@@ -1037,17 +1036,16 @@ function readSkill(
   folder: SearchedFolder,
   scan: Scan,
 ): Skill | SkillProblem | undefined {
-  let file: string | undefined = folder.path;
+  const found = findSkillFile(folder.path);
+  if (found === undefined) return undefined;
+  const { file } = found;
+  const names = [basename(folder.path)];
+  if ("error" in found) return { file, ...faultOf(found.error), names };
   try {
-    file = skillFileIn(folder.path);
-    if (file === undefined) return undefined;
-    noteTarget(file, scan);
-    const realPath = Deno.realPathSync(file);
-    if (!isOwn(realPath, folder.realPath, scan.trustLinks)) {
-      throw new SkillFileError(file, LINK_OUT_OF_SKILL);
-    }
-    scan.folders.add(dirname(realPath));
-    const version = fileVersion(statRegular(file));
+    const { realPath, info } = found.info.isSymlink
+      ? followFileLink(file, folder, scan)
+      : { realPath: realPathIn(folder, file), info: found.info };
+    const version = fileVersion(info);
     const known = scan.known.get(file);
     if (
       known?.version === version && known.racyText === undefined &&
@@ -1058,15 +1056,47 @@ function readSkill(
     }
     return readSkillMd({ file, realPath, folder, known }, scan);
   } catch (error) {
-    if (isAbsence(error) && !isLink(file!)) return undefined;
-    const names = [basename(folder.path)];
-    return { file: file!, ...faultOf(error), names };
+    if (isAbsence(error) && !found.info.isSymlink) return undefined;
+    return { file, ...faultOf(error), names };
   }
 }
 
-/** Returns the path of the `SKILL.md` in a folder, if it has one. */
-function skillFileIn(folder: string): string | undefined {
-  return SKILL_FILE_NAMES.map((name) => join(folder, name)).find(isThere);
+/** Where a link that stands for a `SKILL.md` leads: into its skill, or into what is trusted. */
+function followFileLink(
+  file: string,
+  folder: SearchedFolder,
+  scan: Scan,
+): { realPath: string; info: Deno.FileInfo } {
+  noteTarget(file, scan);
+  const realPath = Deno.realPathSync(file);
+  if (!isOwn(realPath, folder.realPath, scan.trustLinks)) {
+    throw new SkillFileError(file, LINK_OUT_OF_SKILL);
+  }
+  scan.folders.add(dirname(realPath));
+  return { realPath, info: Deno.statSync(file) };
+}
+
+/** Returns the real path of a file in a folder that is no link itself. */
+function realPathIn(folder: SearchedFolder, file: string): string {
+  return folder.realPath + file.slice(folder.path.length);
+}
+
+/** The file of a skill, or why it cannot be told whether there is one. */
+type FoundFile =
+  | { file: string; info: Deno.FileInfo }
+  | { file: string; error: unknown };
+
+/** Looks for the `SKILL.md` in a folder, be it a link that leads nowhere. */
+function findSkillFile(folder: string): FoundFile | undefined {
+  for (const name of SKILL_FILE_NAMES) {
+    const file = childPath(folder, name);
+    try {
+      const info = lstatIfThere(file);
+      if (info !== undefined) return { file, info };
+    } catch (error) {
+      return { file, error };
+    }
+  }
 }
 
 /** Returns what seems to be the name in a text whose frontmatter is malformed. */
@@ -1498,8 +1528,12 @@ export function resolveSkillFile(
   const walk = beginWalk(skill, options);
   try {
     const names = namesOf(path);
-    if (names === undefined) throw new Deno.errors.NotFound(path);
-    if (names.join("/") === "SKILL.md") names[0] = basename(skill.file);
+    const main = basename(skill.file);
+    const isOtherName = names?.length === 1 && names[0] === main;
+    if (names === undefined || main !== "SKILL.md" && isOtherName) {
+      throw new Deno.errors.NotFound(path);
+    }
+    if (names.join("/") === "SKILL.md") names[0] = main;
     const direct = directPlace(names, walk);
     if (direct !== undefined) return direct;
     let place = topOf(walk);
@@ -1746,11 +1780,14 @@ export class SkillRegistry {
    * @returns The digest, `sha256:` and 64 hexadecimal digits; the size in bytes.
    * @throws {SkillFileError} If the file cannot be had.
    */
-  digest(skill: Skill, file: SkillFile): { digest: string; size: number } {
+  async digest(
+    skill: Skill,
+    file: SkillFile,
+  ): Promise<{ digest: string; size: number }> {
     const known = file.isRacy ? undefined : this.#digests.get(file.version);
     if (known !== undefined) return { digest: known, size: file.size };
     const { bytes, size, version, isRacy } = this.readFile(skill, file.path);
-    const digest = sha256(bytes);
+    const digest = await sha256(bytes);
     if (this.#digests.size >= MAX_DIGESTS) this.#digests.clear();
     if (!isRacy) this.#digests.set(version, digest);
     return { digest, size };
@@ -1905,9 +1942,14 @@ export class SkillRegistry {
  *
  * @internal
  */
-export function sha256(bytes: Uint8Array): string {
+export async function sha256(bytes: Uint8Array): Promise<string> {
+  // Loaded when it is needed, since it takes a while; and not Web Crypto, which
+  // takes five times as long for small files.
+  const { createHash } = await (crypto ??= import("node:crypto"));
   return `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
 }
+
+let crypto: Promise<typeof import("node:crypto")> | undefined;
 
 /** What is known of the files of a skill from one refresh to the next. */
 interface TrackedFiles {
@@ -2171,7 +2213,7 @@ export async function resourceContents(
 ): Promise<ResourceContents> {
   const mimeType = await mimeTypeOf(path);
   return text === undefined
-    ? { uri, mimeType, blob: Buffer.from(bytes).toString("base64") }
+    ? { uri, mimeType, blob: bytes.toBase64() }
     : { uri, mimeType, text };
 }
 
@@ -2746,19 +2788,34 @@ export function registerSkillTools(
   const list = perCatalog((catalog) =>
     tools.map((tool) => toolEntry(tool, catalog))
   );
-  const target = server as Server;
   handleRequest(
-    target,
+    server,
     ListToolsRequestSchema,
-    () => ({ tools: list(registry.catalog) }),
+    ({ params }) => {
+      refuseCursor(params?.cursor);
+      return { tools: list(registry.catalog) };
+    },
   );
-  handleRequest(target, CallToolRequestSchema, ({ params }, { signal }) => {
+  handleRequest(server, CallToolRequestSchema, ({ params }, { signal }) => {
     const tool = tools.find(({ name }) => name === params.name);
     if (tool === undefined) throw unknownTool(params.name, tools);
     const context = { registry, options, signal };
     return callTool(tool, params.arguments ?? {}, context);
   });
   tellWhenChanged(registry, list, () => server.sendToolListChanged());
+}
+
+/**
+ * Refuses a cursor of a list that has but one page.
+ *
+ * @internal
+ * @throws {Error} If there is one.
+ */
+export function refuseCursor(cursor: string | undefined): void {
+  if (cursor === undefined) return;
+  throw invalidParams(
+    `Unknown cursor ${quote(cursor)}: take the nextCursor of a list, or none`,
+  );
 }
 
 function unknownTool(name: string, tools: readonly SkillTool[]): Error {
@@ -2846,7 +2903,7 @@ export function tellWhenChanged(
  * @internal
  */
 export function handleRequest<Schema extends RequestSchema>(
-  server: Server,
+  server: RequestHandlers,
   schema: Schema,
   handler: (
     request: z.infer<Schema>,
@@ -2856,12 +2913,17 @@ export function handleRequest<Schema extends RequestSchema>(
   const any = z.looseObject({ method: schema.shape.method });
   // Not `Server`'s own method: that checks calls of tools once more, before and
   // after, and answers with a list of zod's issues.
-  Protocol.prototype.setRequestHandler.call(server, any, (request, extra) => {
+  const { setRequestHandler } = Protocol.prototype;
+  const protocol = server as Protocol<Request, Notification, Result>;
+  setRequestHandler.call(protocol, any, (request, extra) => {
     const { success, data, error } = schema.safeParse(request);
     if (success) return handler(data, extra);
     throw invalidParams(`Invalid params: ${describeIssues(error)}`);
   });
 }
+
+/** What handles requests: any `Protocol` of the SDK. */
+type RequestHandlers = Pick<SkillToolServer, "setRequestHandler">;
 
 /** The schema of a request. */
 type RequestSchema = z.ZodObject<{ method: z.ZodLiteral<string> }>;
@@ -2977,12 +3039,12 @@ function killTree(pid: number): void {
 
 /** Collects what a process writes, up to a limit. */
 class Output {
-  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
-  readonly #chunks: Uint8Array[] = [];
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>;
+  readonly #chunks: Uint8Array<ArrayBuffer>[] = [];
   readonly #reading: Promise<void>;
   #size = 0;
 
-  constructor(stream: ReadableStream<Uint8Array>) {
+  constructor(stream: ReadableStream<Uint8Array<ArrayBuffer>>) {
     this.#reader = stream.getReader();
     this.#reading = this.#read();
   }
@@ -2992,7 +3054,7 @@ class Output {
     const timer = setTimeout(() => this.#reader.cancel(), OUTPUT_GRACE_MS);
     await this.#reading;
     clearTimeout(timer);
-    const text = new TextDecoder().decode(Buffer.concat(this.#chunks));
+    const text = await new Blob(this.#chunks).text();
     const rest = this.#size - MAX_OUTPUT_SIZE;
     return rest > 0 ? `${text}\n[${rest} more bytes are left out]` : text;
   }

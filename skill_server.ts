@@ -6,20 +6,22 @@
  * @module
  */
 
-import { Buffer } from "node:buffer";
 import { parseArgs } from "node:util";
 import { isAbsolute } from "jsr:@std/path@^1";
-// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/server"
-import { Server } from "npm:@modelcontextprotocol/sdk@^1.32.2/server/index.js";
+// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/shared/protocol"
+import { Protocol } from "npm:@modelcontextprotocol/sdk@^1.32.2/shared/protocol.js";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
 import {
   CompleteRequestSchema,
   GetPromptRequestSchema,
+  InitializeRequestSchema,
+  LATEST_PROTOCOL_VERSION,
   ListPromptsRequestSchema,
   ListResourcesRequestSchema,
   ListResourceTemplatesRequestSchema,
   ReadResourceRequestSchema,
   SubscribeRequestSchema,
+  SUPPORTED_PROTOCOL_VERSIONS,
   UnsubscribeRequestSchema,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
 import type {
@@ -29,6 +31,9 @@ import type {
   ReadResourceResult,
   Resource,
   ResourceTemplate,
+  ServerNotification,
+  ServerRequest,
+  ServerResult,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import { z } from "npm:zod@^4";
 import config from "./deno.json" with { type: "json" };
@@ -39,7 +44,6 @@ import {
   escapeControls,
   handleRequest,
   invalidParams,
-  listSkillFiles,
   log,
   logged,
   mayRunShell,
@@ -50,11 +54,11 @@ import {
   parseSkillUri,
   perCatalog,
   quote,
+  refuseCursor,
   registerSkillTools,
   resolveFolder,
   resolveSkillRoots,
   resourceContents,
-  scanSkillRoots,
   sha256,
   type Skill,
   type SkillCatalog,
@@ -345,17 +349,20 @@ interface Report extends SkillCatalog {
 /** Scans once. A folder that the user named and that is not there is a problem too. */
 async function makeReport(settings: Settings): Promise<Report> {
   const { roots, named, options } = settings;
-  const catalog = await scanSkillRoots(roots, undefined, options);
+  using registry = new SkillRegistry(roots, { ...options, log: () => {} });
+  const catalog = await registry.refresh();
   const missing = missingFolders(catalog, named).map((file) => ({
     file,
     reason: "there is no such folder",
     hint: "check how it is written",
   }));
-  const unlisted = [...catalog.skills.values()].flatMap((skill) => {
-    const reason = frontmatterFault(skill.frontmatter) ??
-      filesFault(listSkillFiles(skill, options));
-    return reason === undefined ? [] : [{ name: skill.name, reason }];
-  });
+  const unlisted = [];
+  for (const skill of catalog.skills.values()) {
+    const entry = await entryOf(skill, registry);
+    if (typeof entry === "string") {
+      unlisted.push({ name: skill.name, reason: entry });
+    }
+  }
   return { ...catalog, unlisted, problems: [...missing, ...catalog.problems] };
 }
 
@@ -481,12 +488,14 @@ function pageOf<T>(
 }
 
 function cursorOf(key: string): string {
-  return Buffer.from(JSON.stringify({ after: key })).toString("base64url");
+  const bytes = new TextEncoder().encode(JSON.stringify({ after: key }));
+  return bytes.toBase64({ alphabet: "base64url" });
 }
 
 function keyIn(cursor: string): string {
   try {
-    const text = Buffer.from(cursor, "base64url").toString();
+    const bytes = Uint8Array.fromBase64(cursor, { alphabet: "base64url" });
+    const text = new TextDecoder().decode(bytes);
     const { after } = JSON.parse(text) as { after?: unknown };
     if (typeof after === "string") return after;
   } catch {
@@ -613,7 +622,10 @@ function registerResources(server: Server, registry: SkillRegistry): void {
   handleRequest(
     server,
     ListResourceTemplatesRequestSchema,
-    () => ({ resourceTemplates: RESOURCE_TEMPLATES }),
+    ({ params }) => {
+      refuseCursor(params?.cursor);
+      return { resourceTemplates: RESOURCE_TEMPLATES };
+    },
   );
   handleRequest(
     server,
@@ -797,6 +809,7 @@ const MAX_SKILL_SIZE = 16 * 1024 * 1024;
 /** The limits that the Agent Skills specification sets a skill, in characters. */
 const MAX_NAME_LENGTH = 64;
 const MAX_DESCRIPTION_LENGTH = 1024;
+const MAX_COMPATIBILITY_LENGTH = 500;
 
 /** The limits of a frontmatter that can be sent: aliases can make a small one enormous. */
 const MAX_FRONTMATTER_DEPTH = 64;
@@ -849,12 +862,12 @@ function registerSkillsExtension(
     const slice = new TimeSlice();
     for (const skill of page.items) {
       await slice.yield();
-      const entry = entryOf(skill, registry);
+      const entry = await entryOf(skill, registry);
       if (typeof entry !== "string") skills.push(entry);
     }
     return { skills, nextCursor: page.nextCursor };
   });
-  handleRequest(server, GetSkillRequestSchema, ({ params: { uri } }) => {
+  handleRequest(server, GetSkillRequestSchema, async ({ params: { uri } }) => {
     const { skill } = findResource(uri, registry);
     if (mainUri(skill) !== uri) {
       throw invalidParams(
@@ -864,7 +877,7 @@ function registerSkillsExtension(
         { uri },
       );
     }
-    const entry = entryOf(skill, registry);
+    const entry = await entryOf(skill, registry);
     if (typeof entry !== "string") return { skill: entry };
     throw invalidParams(
       `The skill at ${quote(uri)} cannot be served so: ${entry}`,
@@ -890,38 +903,42 @@ const madeEntries = new WeakMap<
 >();
 
 /** Returns the entry of a skill, made anew if any of its files changed, or says why hosts could not load it. */
-function entryOf(skill: Skill, registry: SkillRegistry): SkillEntry | string {
+async function entryOf(
+  skill: Skill,
+  registry: SkillRegistry,
+): Promise<SkillEntry | string> {
   const files = registry.listFiles(skill);
   const versions = files.map(({ path, version }) => `${version}:${path}`)
     .join("\n");
   const made = madeEntries.get(skill);
   if (made?.versions === versions) return made.entry;
-  const entry = makeEntry(skill, files, registry);
+  const entry = await makeEntry(skill, files, registry);
   const isSettled = !files.some(({ isRacy }) => isRacy);
   if (isSettled) madeEntries.set(skill, { versions, entry });
   return entry;
 }
 
 /** Makes the entry of a skill, its `SKILL.md` all of one moment. */
-function makeEntry(
+async function makeEntry(
   skill: Skill,
   files: readonly SkillFile[],
   registry: SkillRegistry,
-): SkillEntry | string {
+): Promise<SkillEntry | string> {
   try {
     const main = files.find(({ path }) => path === "SKILL.md");
     if (main === undefined) return "its SKILL.md is gone";
-    const { frontmatter, ...resource } = main.isRacy ||
-        main.version !== skill.version
-      ? readMain(skill, registry)
-      : { frontmatter: skill.frontmatter, ...registry.digest(skill, main) };
+    const { frontmatter, ...resource } = await readMain(skill, registry);
     const fault = frontmatterFault(frontmatter) ?? filesFault(files);
     if (fault !== undefined) return fault;
     if (frontmatter.name !== skill.name) return "it has another name now";
-    const resources = files.map((file) => ({
-      uri: skillUri(skill.name, file.path),
-      ...(file === main ? resource : registry.digest(skill, file)),
-    }));
+    const resources = [];
+    for (const file of files) {
+      const uri = skillUri(skill.name, file.path);
+      const digested = file === main
+        ? resource
+        : await registry.digest(skill, file);
+      resources.push({ uri, ...digested });
+    }
     return { uri: mainUri(skill), frontmatter, resources };
   } catch (error) {
     return (error as Error).message;
@@ -929,14 +946,14 @@ function makeEntry(
 }
 
 /** Reads the frontmatter, the digest and the size of a `SKILL.md` off the same bytes. */
-function readMain(skill: Skill, registry: SkillRegistry): {
+async function readMain(skill: Skill, registry: SkillRegistry): Promise<{
   frontmatter: SkillFrontmatter;
   digest: string;
   size: number;
-} {
+}> {
   const { text, bytes, size } = registry.readFile(skill, "SKILL.md");
   if (text === undefined) throw new Error("its SKILL.md is not UTF-8");
-  return { frontmatter: parseSkillMd(text), digest: sha256(bytes), size };
+  return { frontmatter: parseSkillMd(text), digest: await sha256(bytes), size };
 }
 
 /** Says why hosts could not load a skill, as far as its frontmatter tells. */
@@ -951,7 +968,23 @@ function frontmatterFault(frontmatter: SkillFrontmatter): string | undefined {
   if ([...description].length > MAX_DESCRIPTION_LENGTH) {
     return `its description has more than ${MAX_DESCRIPTION_LENGTH} characters`;
   }
+  const { compatibility = "any", metadata = {} } = frontmatter;
+  if (
+    typeof compatibility !== "string" || compatibility === "" ||
+    [...compatibility].length > MAX_COMPATIBILITY_LENGTH
+  ) {
+    return `its compatibility is not a text of 1 to ${MAX_COMPATIBILITY_LENGTH} characters`;
+  }
+  if (!isMapOfTexts(metadata)) {
+    return "its metadata has something else than texts: put the values in quotes";
+  }
   return jsonFault(frontmatter);
+}
+
+function isMapOfTexts(value: unknown): boolean {
+  return typeof value === "object" && value !== null &&
+    !Array.isArray(value) &&
+    Object.values(value).every((item) => typeof item === "string");
 }
 
 function filesFault(files: readonly SkillFile[]): string | undefined {
@@ -1173,7 +1206,7 @@ function descriptionOf({ options, tools }: Settings): ServerDescription {
     },
     capabilities: CAPABILITIES,
     instructions: INSTRUCTIONS[tools.toolset],
-    ttlMs: Math.min(refreshSeconds, MAX_TTL_SECONDS) * 1000,
+    ttlMs: Math.floor(Math.min(refreshSeconds, MAX_TTL_SECONDS) * 1000),
   };
 }
 
@@ -1192,16 +1225,57 @@ function instructionsFor(list: string, load: string): string {
   return `Skills are proven instructions for particular kinds of tasks, with the files these need. Before you begin a task, see whether one of the skills that ${list} lists fits it; if so, load it with the tool ${load} and follow it.`;
 }
 
+/**
+ * The server's side of the protocol's legacy era. It is what the SDK's `Server`
+ * is, without what that brings to ask a client back, which takes a fifth of the
+ * start: a validator of JSON schemas.
+ */
+class Server extends Protocol<ServerRequest, ServerNotification, ServerResult> {
+  constructor({ serverInfo, capabilities, instructions }: ServerDescription) {
+    super();
+    handleRequest(this, InitializeRequestSchema, ({ params }) => {
+      const { protocolVersion: wanted } = params;
+      const protocolVersion = SUPPORTED_PROTOCOL_VERSIONS.includes(wanted)
+        ? wanted
+        : LATEST_PROTOCOL_VERSION;
+      return { protocolVersion, capabilities, serverInfo, instructions };
+    });
+  }
+
+  sendToolListChanged(): Promise<void> {
+    return this.notification({ method: "notifications/tools/list_changed" });
+  }
+
+  sendPromptListChanged(): Promise<void> {
+    return this.notification({ method: "notifications/prompts/list_changed" });
+  }
+
+  sendResourceListChanged(): Promise<void> {
+    return this.notification({
+      method: "notifications/resources/list_changed",
+    });
+  }
+
+  sendResourceUpdated(params: { uri: string }): Promise<void> {
+    const method = "notifications/resources/updated";
+    return this.notification({ method, params });
+  }
+
+  // All that is served is declared, and nothing is asked of a client.
+  protected override assertCapabilityForMethod(): void {}
+  protected override assertNotificationCapability(): void {}
+  protected override assertRequestHandlerCapability(): void {}
+  protected override assertTaskCapability(): void {}
+  protected override assertTaskHandlerCapability(): void {}
+}
+
 /** Makes the MCP server, not yet connected. */
 function createServer(
   registry: SkillRegistry,
   tools: SkillToolOptions,
-  { serverInfo, instructions }: ServerDescription,
+  description: ServerDescription,
 ): Server {
-  const server = new Server(serverInfo, {
-    capabilities: CAPABILITIES,
-    instructions,
-  });
+  const server = new Server(description);
   registerSkillTools(server, registry, tools);
   registerPrompts(server, registry);
   registerResources(server, registry);

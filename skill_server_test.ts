@@ -33,7 +33,11 @@ import {
   SkillSyntaxError,
   skillUri,
 } from "./mod.ts";
-import { type ByteWriter, StdioTransport } from "./stdio_transport.ts";
+import {
+  type ByteReader,
+  type ByteWriter,
+  StdioTransport,
+} from "./stdio_transport.ts";
 
 // ---------------------------------------------------------------------------
 // Helpers
@@ -890,6 +894,7 @@ Deno.test("scanSkillRoots() takes skill.md where there is no SKILL.md", {
   const a = catalog.skills.get("a")!;
   assert.deepEqual(listSkillFiles(a).map(({ path }) => path), ["SKILL.md"]);
   assert.equal(readSkillFile(a, "SKILL.md").text, skillMd("a"));
+  assert.throws(() => readSkillFile(a, "skill.md"), /no such file/);
 });
 
 Deno.test(
@@ -1809,6 +1814,7 @@ class Pipe {
   readonly closed = Promise.withResolvers<void>();
   readonly transport: StdioTransport;
   readonly #input = new TransformStream<Uint8Array, Uint8Array>();
+  readonly #reader = this.#input.readable.getReader();
   readonly #writer = this.#input.writable.getWriter();
   #rest = "";
 
@@ -1823,7 +1829,21 @@ class Pipe {
         return length;
       },
     };
-    this.transport = new StdioTransport(this.#input.readable, output);
+    let rest = new Uint8Array();
+    const input: ByteReader = {
+      read: async (buffer) => {
+        if (rest.length === 0) {
+          const { value } = await this.#reader.read();
+          if (value === undefined) return null;
+          rest = value.slice();
+        }
+        const length = Math.min(rest.length, buffer.length);
+        buffer.set(rest.subarray(0, length));
+        rest = rest.subarray(length);
+        return length;
+      },
+    };
+    this.transport = new StdioTransport(input, output);
     this.transport.onmessage = (message) => this.received.put(message);
     this.transport.onclose = this.closed.resolve;
     this.transport.start();
@@ -3449,7 +3469,7 @@ function hardPlace(): Place {
   const skill = "home/.claude/skills/hard";
   place.file(
     `${skill}/SKILL.md`,
-    "\ufeff---\r\nname: hard\r\ndescription: ' Hard files '\r\nsince: 2024-01-02\r\nversion: 1.10\r\nempty:\r\nyes: yes\r\nmetadata:\r\n  a: &x [1, 2]\r\n  b: *x\r\n---\r\nBody\r\n",
+    "\ufeff---\r\nname: hard\r\ndescription: ' Hard files '\r\nsince: 2024-01-02\r\nversion: 1.10\r\nempty:\r\nyes: yes\r\nlists:\r\n  a: &x [1, 2]\r\n  b: *x\r\nmetadata:\r\n  version: '1.0'\r\n---\r\nBody\r\n",
   );
   place.file(`${skill}/empty.txt`, "");
   place.file(`${skill}/binary.bin`, new Uint8Array([0, 1, 0xff, 0xfe]));
@@ -3480,7 +3500,8 @@ Deno.test("skills/list has each skill's frontmatter, and each of its files with 
     version: 1.1,
     empty: null,
     yes: "yes",
-    metadata: { a: [1, 2], b: [1, 2] },
+    lists: { a: [1, 2], b: [1, 2] },
+    metadata: { version: "1.0" },
   });
   assert.deepEqual(
     entry!.resources.map(({ uri }) => uri.replace("skill://hard/", "")).sort(),
@@ -3575,6 +3596,38 @@ const unlisted: [string, string, (place: Place, skill: string) => void][] = [
         place.file(`${skill}/${i}`, new Uint8Array(2 ** 20));
       }
     },
+  ],
+  [
+    "metadata",
+    "its metadata has something else than texts",
+    (place) =>
+      place.skill(
+        "home/.claude/skills",
+        "metadata",
+        "---\nname: metadata\ndescription: d\nmetadata:\n  version: 1.0\n---\n",
+      ),
+  ],
+  [
+    "compatibility",
+    "its compatibility is not a text",
+    (place) =>
+      place.skill(
+        "home/.claude/skills",
+        "compatibility",
+        "---\nname: compatibility\ndescription: d\ncompatibility: 3\n---\n",
+      ),
+  ],
+  [
+    "latin",
+    "its SKILL.md is not UTF-8",
+    (place, skill) =>
+      place.file(
+        `${skill}/SKILL.md`,
+        Uint8Array.from(
+          "---\nname: latin\ndescription: caf\u00e9\n---\n",
+          (character) => character.charCodeAt(0),
+        ),
+      ),
   ],
   ["cycle", "refers to itself", withField("cycle", "&a [*a]")],
   ["nan", "has the number NaN", withField("nan", ".nan")],
@@ -3778,6 +3831,29 @@ Deno.test("resources/directory/read of what is no directory is an invalid param"
   }
 });
 
+Deno.test("tools/call disregards that a client would have it be a task", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  await wire.initialize();
+  const call = { name: "skill", arguments: { name: "git" } };
+  const { result } = await wire.ask(1, "tools/call", {
+    ...call,
+    task: { ttl: 1000 },
+  });
+  assert.match(result.content[0].text, /^Loading: git\n/);
+});
+
+Deno.test("a request whose id looks like one of the server's own is answered", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  await wire.initialize();
+  const method = "resources/subscribe";
+  const params = { uri: "skill://git" };
+  const id = "skill-server/1";
+  await wire.write({ jsonrpc: "2.0", id, method, params });
+  await wire.lines.take((line) => JSON.parse(line).id === id, "the reply");
+});
+
 Deno.test("params that do not fit are invalid params in every method", async () => {
   using place = filesPlace();
   await using wire = new Wire(place);
@@ -3785,7 +3861,10 @@ Deno.test("params that do not fit are invalid params in every method", async () 
   const bad: [string, Record<string, unknown>][] = [
     ["tools/call", {}],
     ["tools/call", { name: "skill", arguments: [] }],
+    ["initialize", {}],
     ["tools/list", { cursor: 1 }],
+    ["tools/list", { cursor: "x" }],
+    ["resources/templates/list", { cursor: "x" }],
     ["prompts/get", {}],
     ["prompts/list", { cursor: 1 }],
     ["resources/read", {}],
@@ -3926,6 +4005,8 @@ Deno.test("modern requests that are not proper are answered as the specification
     ["tools/list", { [version]: 7, [capabilities]: {} }, -32602],
     ["tools/list", { [version]: "2026-07-28" }, -32602],
     ["tools/list", { [version]: "2026-07-28", [capabilities]: 1 }, -32602],
+    ["tools/list", { [version]: "2026-07-28", [capabilities]: [] }, -32602],
+    ["tools/list", { ...MODERN_META, [info]: "x" }, -32602],
     ["server/discover", {}, -32602],
     ["subscriptions/listen", {}, -32602],
     ...[
@@ -3963,6 +4044,8 @@ Deno.test("modern requests that are not proper are answered as the specification
     ["skills/get", { uri: "skill://none/SKILL.md" }],
     ["resources/directory/read", { uri: "skill://none" }],
     ["subscriptions/listen", { notifications: 1 }],
+    ["subscriptions/listen", { notifications: [] }],
+    ["subscriptions/listen", { notifications: { toolsListChanged: "yes" } }],
     ["subscriptions/listen", { notifications: { resourceSubscriptions: [1] } }],
   ] as const;
   for (const [method, params] of unknown) {

@@ -30,6 +30,9 @@ import type {
 /** Longest line that is read, in bytes. */
 const MAX_LINE_SIZE = STDIO_DEFAULT_MAX_BUFFER_SIZE;
 
+/** How much is read at a time, in bytes. */
+const READ_SIZE = 64 * 1024;
+
 /** How much is read ahead of what is being worked on, in bytes. */
 const MAX_READ_AHEAD = 1024 * 1024;
 
@@ -48,6 +51,12 @@ const FAREWELL_MS = 200;
 /** How long until a write is tried again that would have had to wait, in milliseconds. */
 const RETRY_MS = 5;
 
+/** Where bytes are read. */
+export interface ByteReader {
+  /** Reads some bytes and tells how many, or `null` at the end. */
+  read(buffer: Uint8Array): Promise<number | null>;
+}
+
 /** Where bytes are written. */
 export interface ByteWriter {
   /** Writes some of the bytes and tells how many. */
@@ -55,8 +64,7 @@ export interface ByteWriter {
 }
 
 /**
- * An MCP transport over a stream of bytes in and one out, by default stdin and
- * stdout.
+ * An MCP transport over bytes in and bytes out, by default stdin and stdout.
  *
  * It ends by itself when the input ends, after the replies under way are
  * written, or when nobody reads the output any more. What is no message is
@@ -69,14 +77,15 @@ export class StdioTransport implements Transport {
   onerror?: (error: Error) => void;
   /** Called with each message. */
   onmessage?: (message: JSONRPCMessage) => void;
-
-  /** Called when the input has ended, while replies may still be under way. */
+  /** Called when all of the input was given out, while replies may still be under way. */
   oninputend?: () => void;
 
-  readonly #input: ReadableStream<Uint8Array>;
+  readonly #input: ByteReader;
   readonly #output: ByteWriter;
+  readonly #lines = new LineQueue(MAX_LINE_SIZE);
   readonly #pending = new Set<RequestId>();
   readonly #firstMessage = Promise.withResolvers<void>();
+  #isWorking = false;
   #allReplied: (() => void) | undefined;
   #unsent = new Batch();
   /** What is being written. */
@@ -88,18 +97,10 @@ export class StdioTransport implements Transport {
 
   /** Makes a transport that reads nothing until it is started. */
   constructor(
-    input: ReadableStream<Uint8Array> = Deno.stdin.readable,
+    input: ByteReader = Deno.stdin,
     output: ByteWriter = Deno.stdout,
   ) {
-    // It reads somewhat ahead, so that it sees the end of the input even while
-    // it makes no replies because nobody reads them.
-    this.#input = input.pipeThrough(
-      new TransformStream<Uint8Array, Uint8Array>(
-        { flush: () => this.#endInput() },
-        undefined,
-        new ByteLengthQueuingStrategy({ highWaterMark: MAX_READ_AHEAD }),
-      ),
-    );
+    this.#input = input;
     this.#output = output;
   }
 
@@ -139,22 +140,45 @@ export class StdioTransport implements Transport {
     return Promise.resolve();
   }
 
+  /**
+   * Reads somewhat ahead of the work, so that it sees the end of the input even
+   * while it answers nothing because nobody reads the answers.
+   */
   async #read(): Promise<void> {
     try {
-      for await (const line of readLines(this.#input, MAX_LINE_SIZE)) {
-        if (this.#isClosed) return;
-        this.#receive(line);
-        await this.#makeRoom();
+      const buffer = new Uint8Array(READ_SIZE);
+      for (;;) {
+        const length = await this.#input.read(buffer);
+        if (length === null || this.#isClosed) break;
+        this.#lines.add(buffer.subarray(0, length));
+        this.#work();
+        while (this.#lines.size > MAX_READ_AHEAD) await this.#lines.taken;
       }
     } catch (error) {
       this.onerror?.(error as Error);
     }
+    this.#endInput();
+    this.#lines.end();
+    this.#work();
+    while (this.#lines.size > 0 && !this.#isClosed) await this.#lines.taken;
     this.oninputend?.();
     if (this.#pending.size > 0) {
       await new Promise<void>((resolve) => this.#allReplied = resolve);
     }
     while (this.#sending !== undefined) await this.#sending.written.promise;
     await this.close();
+  }
+
+  /** Gives out the lines that were read. */
+  async #work(): Promise<void> {
+    if (this.#isWorking) return;
+    this.#isWorking = true;
+    for (const line of this.#lines) {
+      if (this.#isClosed) break;
+      this.#receive(line);
+      if (this.#isFull()) await this.#makeRoom();
+    }
+    this.#isWorking = false;
   }
 
   #receive(line: string | undefined): void {
@@ -180,7 +204,12 @@ export class StdioTransport implements Transport {
     if (this.#pending.size === 0) this.#allReplied?.();
   }
 
-  /** Lets replies be made and written before more is read, so that they cannot pile up. */
+  #isFull(): boolean {
+    return this.#pending.size >= MAX_PENDING_REQUESTS ||
+      this.#unsentSize > MAX_UNSENT_SIZE;
+  }
+
+  /** Lets replies be made and written before more is given out, so that they cannot pile up. */
   async #makeRoom(): Promise<void> {
     if (this.#pending.size >= MAX_PENDING_REQUESTS) {
       await new Promise((resolve) => setTimeout(resolve));
@@ -266,38 +295,77 @@ function idOf(value: unknown): RequestId | undefined {
     : undefined;
 }
 
-/** Splits a stream into lines. For one that is longer than `limit` there comes `undefined`. */
-async function* readLines(
-  stream: ReadableStream<Uint8Array>,
-  limit: number,
-): AsyncGenerator<string | undefined> {
-  let parts: Uint8Array[] = [];
-  let size = 0;
-  const take = (part: Uint8Array) => {
-    size += part.length;
-    if (size > limit) parts = [];
-    else parts.push(part);
-  };
-  const line = () => {
-    const text = size > limit ? undefined : decode(parts);
-    parts = [];
-    size = 0;
-    return text;
-  };
-  for await (const chunk of stream) {
-    let start = 0;
-    for (let end; (end = chunk.indexOf(0x0a, start)) !== -1; start = end + 1) {
-      take(chunk.subarray(start, end));
-      yield line();
-    }
-    // A copy: what is kept of a large buffer would keep the whole of it.
-    if (start < chunk.length) take(chunk.slice(start));
+/** Splits bytes into lines. For a line that is longer than the limit there comes `undefined`. */
+class LineQueue {
+  readonly #limit: number;
+  /** The lines that are whole, and their sizes in bytes. */
+  #lines: { text: string | undefined; size: number }[] = [];
+  /** The parts of the line that is not. */
+  #parts: Uint8Array[] = [];
+  #partsSize = 0;
+  #size = 0;
+  #taken = Promise.withResolvers<void>();
+
+  constructor(limit: number) {
+    this.#limit = limit;
   }
-  if (size > 0) yield line();
+
+  /** How many bytes of whole lines there are. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Fulfilled when the next lines are taken. */
+  get taken(): Promise<void> {
+    return this.#taken.promise;
+  }
+
+  /** Adds bytes, which the caller may overwrite afterwards. */
+  add(bytes: Uint8Array): void {
+    let start = 0;
+    for (let end; (end = bytes.indexOf(0x0a, start)) !== -1; start = end + 1) {
+      this.#addPart(bytes.subarray(start, end));
+      this.end();
+    }
+    // A copy, for the rest of the line comes later.
+    if (start < bytes.length) this.#addPart(bytes.slice(start));
+  }
+
+  /** Ends the line that is not whole, if there is any of it. */
+  end(): void {
+    const size = this.#partsSize;
+    if (size === 0) return;
+    const text = size > this.#limit ? undefined : decode(this.#parts);
+    this.#lines.push({ text, size });
+    this.#size += size;
+    this.#parts = [];
+    this.#partsSize = 0;
+  }
+
+  /** Takes out the lines, also those that come meanwhile. */
+  *[Symbol.iterator](): Generator<string | undefined> {
+    while (this.#lines.length > 0) {
+      const lines = this.#lines;
+      this.#lines = [];
+      for (const { text, size } of lines) {
+        yield text;
+        this.#size -= size;
+      }
+      this.#taken.resolve();
+      this.#taken = Promise.withResolvers();
+    }
+  }
+
+  #addPart(part: Uint8Array): void {
+    this.#partsSize += part.length;
+    if (this.#partsSize > this.#limit) this.#parts = [];
+    else this.#parts.push(part);
+  }
 }
 
 function decode(parts: readonly Uint8Array[]): string {
   const decoder = new TextDecoder();
+  if (parts.length === 1) return decoder.decode(parts[0]);
   const texts = parts.map((part) => decoder.decode(part, { stream: true }));
   return texts.join("") + decoder.decode();
 }
@@ -425,8 +493,10 @@ export class EraTransport implements Transport {
   readonly #listening = new Map<RequestId, SubscriptionFilter>();
   /** Who wants to be told of a resource: a modern request's id, or `undefined` for the legacy client. */
   readonly #subscribers = new Map<string, Set<RequestId | undefined>>();
-  /** Who waits to hear whether a subscription was made, by the id of the request. */
-  readonly #subscribing = new Map<RequestId, (isDone: boolean) => void>();
+  /** Who waits to hear whether a request of a legacy client was done, by its id. */
+  readonly #waiting = new Map<RequestId, () => void>();
+  /** Who waits for the answers to requests that this made itself, by their ids. */
+  readonly #own = new Map<RequestId, (isDone: boolean) => void>();
   #hasLegacyClient = false;
   #isEnding = false;
 
@@ -467,8 +537,14 @@ export class EraTransport implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     if ("method" in message) return await this.#notify(message);
     const id = message.id!;
-    this.#subscribing.get(id)?.("result" in message);
-    if (this.#subscribing.delete(id) && isOwnId(id)) return;
+    const isDone = "result" in message;
+    const own = this.#own.get(id);
+    if (own !== undefined) {
+      this.#own.delete(id);
+      return own(isDone);
+    }
+    if (isDone) this.#waiting.get(id)?.();
+    this.#waiting.delete(id);
     const method = this.#modern.get(id);
     this.#modern.delete(id);
     await this.#wire.send(
@@ -483,10 +559,12 @@ export class EraTransport implements Transport {
     if (!("id" in message)) return this.#receiveNotification(message);
     if (isModern(message)) return this.#receiveModern(message);
     const { id, method, params } = message;
-    if (method === "initialize") this.#hasLegacyClient = true;
+    if (method === "initialize") {
+      this.#waiting.set(id, () => this.#hasLegacyClient = true);
+    }
     const uri = params?.uri;
     if (method === "resources/subscribe" && typeof uri === "string") {
-      this.#subscribing.set(id, (isDone) => isDone && this.#add(uri));
+      this.#waiting.set(id, () => this.#add(uri));
     }
     if (method === "resources/unsubscribe" && this.#drop(String(uri))) {
       // Others still want to be told of it.
@@ -571,9 +649,9 @@ export class EraTransport implements Transport {
   }
 
   #request(method: string, uri: string): Promise<boolean> {
-    const id = `${OWN_ID}${crypto.randomUUID()}`;
+    const id = crypto.randomUUID();
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    this.#subscribing.set(id, resolve);
+    this.#own.set(id, resolve);
     this.onmessage?.({ jsonrpc: "2.0", id, method, params: { uri } });
     return promise;
   }
@@ -633,13 +711,6 @@ export class EraTransport implements Transport {
   }
 }
 
-/** What the ids begin with of requests that no client made. */
-const OWN_ID = "skill-server/";
-
-function isOwnId(id: RequestId): boolean {
-  return typeof id === "string" && id.startsWith(OWN_ID);
-}
-
 /** JSON-RPC's "invalid params". */
 const INVALID_PARAMS = -32602;
 
@@ -668,9 +739,14 @@ function refuseModern(
       data: { supported: MODERN_VERSIONS, requested },
     };
   }
-  const capabilities = meta[META.clientCapabilities];
-  if (typeof capabilities !== "object" || capabilities === null) {
+  const { [META.clientCapabilities]: capabilities, [META.clientInfo]: info } =
+    meta;
+  if (!isObject(capabilities)) {
     const message = `_meta needs ${META.clientCapabilities}, an object`;
+    return { code: INVALID_PARAMS, message };
+  }
+  if (info !== undefined && !isObject(info)) {
+    const message = `_meta has ${META.clientInfo}, which must be an object`;
     return { code: INVALID_PARAMS, message };
   }
   if (LEGACY_METHODS.includes(method)) {
@@ -678,17 +754,22 @@ function refuseModern(
   }
 }
 
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /** Returns what is wanted, as far as it can be had, or `undefined` if it makes no sense. */
 function filterOf(
   wanted: unknown,
   capabilities: ServerDescription["capabilities"],
 ): SubscriptionFilter | undefined {
-  if (typeof wanted !== "object" || wanted === null) return undefined;
-  const { resourceSubscriptions: uris, ...flags } = wanted as {
-    [name: string]: unknown;
-  };
+  if (!isObject(wanted)) return undefined;
+  const { resourceSubscriptions: uris, ...flags } = wanted;
   const filter: SubscriptionFilter = {};
   for (const { flag, capability } of Object.values(LIST_NOTIFICATIONS)) {
+    if (!["boolean", "undefined"].includes(typeof flags[flag])) {
+      return undefined;
+    }
     if (flags[flag] === true && capabilities[capability]?.listChanged) {
       filter[flag] = true;
     }
