@@ -89,6 +89,9 @@ const MAX_LOG_SIZE = 256 * 1024;
 /** Largest frontmatter, in bytes, its two `---` lines included. */
 const MAX_FRONTMATTER_SIZE = 64 * 1024;
 
+/** How much of a `SKILL.md` is read first, in bytes: most frontmatter is shorter. */
+const SHORT_HEAD_SIZE = 2 * 1024;
+
 /** How many levels below a recursive root skills are searched. */
 const MAX_SEARCH_DEPTH = 6;
 
@@ -880,10 +883,20 @@ function isSameCatalog(a: SkillCatalog, b: SkillCatalog): boolean {
 export class TimeSlice {
   #end = performance.now() + SCAN_SLICE_MS;
 
-  /** Lets other work run, if this has held the event loop for long enough. */
+  /** Whether this has held the event loop for long enough. */
+  get isOver(): boolean {
+    return performance.now() >= this.#end;
+  }
+
+  /** Lets other work run. */
   async yield(): Promise<void> {
-    if (performance.now() < this.#end) return;
-    await new Promise((resolve) => setTimeout(resolve));
+    const { port1, port2 } = new MessageChannel();
+    // A message comes at once, where a timer takes a millisecond at least.
+    await new Promise((resolve) => {
+      port1.onmessage = resolve;
+      port2.postMessage(undefined);
+    });
+    port1.close();
     this.#end = performance.now() + SCAN_SLICE_MS;
   }
 }
@@ -932,7 +945,7 @@ async function searchRoot(top: SearchedFolder, scan: Scan): Promise<void> {
   scan.folders.add(top.realPath);
   for (const folder of queue) {
     for (const child of subfolders(folder, scan)) {
-      await scan.slice.yield();
+      if (scan.slice.isOver) await scan.slice.yield();
       if (visited.has(child.realPath)) continue;
       if (visited.size > MAX_SEARCHED_FOLDERS) {
         scan.problems.push({ file: path, ...TOO_MANY_FOLDERS });
@@ -955,12 +968,12 @@ function* subfolders(
   const depth = folder.depth + 1;
   for (const { name, isDirectory, isSymlink } of sortedEntries(folder, scan)) {
     if (root.recursive && !isSearched(name)) continue;
-    const path = join(folder.path, name);
+    const path = childPath(folder.path, name);
     if (isDirectory) {
       if (name.includes("\ufffd") && !isThere(path)) {
         scan.problems.push({ file: path, ...NAME_IS_NOT_UTF_8 });
       }
-      yield { path, realPath: join(folder.realPath, name), depth, root };
+      yield { path, realPath: childPath(folder.realPath, name), depth, root };
     } else if (isSymlink) {
       const realPath = followFolderLink(path, root, scan);
       if (realPath !== undefined) yield { path, realPath, depth, root };
@@ -1042,10 +1055,10 @@ function readSkill(
   const names = [basename(folder.path)];
   if ("error" in found) return { file, ...faultOf(found.error), names };
   try {
-    const { realPath, info } = found.info.isSymlink
+    const checked = found.info.isSymlink
       ? followFileLink(file, folder, scan)
-      : { realPath: realPathIn(folder, file), info: found.info };
-    const version = fileVersion(info);
+      : { path: file, realPath: realPathIn(folder, file), info: found.info };
+    const version = fileVersion(checked.info);
     const known = scan.known.get(file);
     if (
       known?.version === version && known.racyText === undefined &&
@@ -1054,7 +1067,7 @@ function readSkill(
       scan.read.set(file, known);
       return known.outcome;
     }
-    return readSkillMd({ file, realPath, folder, known }, scan);
+    return readSkillMd(checked, { folder, known, scan });
   } catch (error) {
     if (isAbsence(error) && !found.info.isSymlink) return undefined;
     return { file, ...faultOf(error), names };
@@ -1066,14 +1079,14 @@ function followFileLink(
   file: string,
   folder: SearchedFolder,
   scan: Scan,
-): { realPath: string; info: Deno.FileInfo } {
+): CheckedFile {
   noteTarget(file, scan);
   const realPath = Deno.realPathSync(file);
   if (!isOwn(realPath, folder.realPath, scan.trustLinks)) {
     throw new SkillFileError(file, LINK_OUT_OF_SKILL);
   }
   scan.folders.add(dirname(realPath));
-  return { realPath, info: Deno.statSync(file) };
+  return { path: file, realPath, info: Deno.statSync(file) };
 }
 
 /** Returns the real path of a file in a folder that is no link itself. */
@@ -1119,20 +1132,19 @@ function isOf(folder: SearchedFolder, { outcome }: ReadSkill): boolean {
 }
 
 function readSkillMd(
-  { file, realPath, folder, known }: {
-    file: string;
-    realPath: string;
+  checked: CheckedFile,
+  { folder, known, scan }: {
     folder: SearchedFolder;
     known: ReadSkill | undefined;
+    scan: Scan;
   },
-  scan: Scan,
 ): Skill | SkillProblem {
-  const { bytes, info } = readConfined(file, {
-    realPath,
-    maxFileSize: scan.maxFileSize,
-    head: MAX_FRONTMATTER_SIZE + 1,
-  });
-  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+  const file = checked.path;
+  const { text, info } = readConfined(
+    checked,
+    scan.maxFileSize,
+    (file, info) => ({ text: readHead(file), info }),
+  );
   const version = fileVersion(info);
   const isKnown = known?.version === version && known.racyText === text &&
     isOf(folder, known);
@@ -1312,48 +1324,40 @@ function isInside(realPath: string, folders: readonly string[]): boolean {
   return folders.some((folder) => isWithin(realPath, folder));
 }
 
-/** Stats a file before it is opened: to open a FIFO or a device could hang. */
-function statRegular(path: string): Deno.FileInfo {
-  const info = Deno.statSync(path);
-  if (info.isDirectory) throw new SkillFileError(path, IS_A_FOLDER);
-  if (!info.isFile) throw new SkillFileError(path, NOT_A_FILE);
-  return info;
+/** What was found out of a file before it is opened. */
+interface CheckedFile {
+  readonly path: string;
+  /** Where its path led. */
+  readonly realPath: string;
+  readonly info: Deno.FileInfo;
 }
 
 /**
- * Reads a file whose path was found to lead to `realPath`. Links are followed
- * anew by each call of the system, so a file may be swapped between the check
- * and its use: hence one handle is opened, and what it opened must still be
- * what lies under the checked path.
+ * Opens a file and reads of it. What is no regular file is not opened, for to
+ * open a FIFO or a device could hang. Links are followed anew by each call of
+ * the system, so a file may be swapped between the check and its use: hence one
+ * handle is opened, which must be of the file that was checked, and its path
+ * must lead to the same place afterwards.
  */
-function readConfined(
-  path: string,
-  { realPath, maxFileSize, head }: {
-    realPath: string;
-    maxFileSize: number;
-    /** How many bytes are wanted from the file's beginning. Default: all. */
-    head?: number;
-  },
-): { bytes: Uint8Array<ArrayBuffer>; info: Deno.FileInfo } {
-  const { size } = statRegular(path);
-  if (size > maxFileSize) {
-    throw new SkillFileError(path, tooLarge(size, maxFileSize));
+function readConfined<T>(
+  { path, realPath, info }: CheckedFile,
+  maxFileSize: number,
+  read: (file: Deno.FsFile, info: Deno.FileInfo) => T,
+): T {
+  if (info.isDirectory) throw new SkillFileError(path, IS_A_FOLDER);
+  if (!info.isFile) throw new SkillFileError(path, NOT_A_FILE);
+  if (info.size > maxFileSize) {
+    throw new SkillFileError(path, tooLarge(info.size, maxFileSize));
   }
   using file = Deno.openSync(path);
-  const info = statOpen(file, path);
-  const now = Deno.statSync(path);
+  const opened = statOpen(file, path);
   if (
-    Deno.realPathSync(path) !== realPath || !info.isFile ||
-    now.ino !== info.ino || now.dev !== info.dev
+    opened.ino !== info.ino || opened.dev !== info.dev || !opened.isFile ||
+    Deno.realPathSync(path) !== realPath
   ) {
     throw new SkillFileError(path, CHANGED_MEANWHILE);
   }
-  const limit = Math.min(head ?? Infinity, maxFileSize + 1);
-  const bytes = readUpTo(file, { expected: info.size, limit });
-  if (bytes.length > maxFileSize) {
-    throw new SkillFileError(path, tooLarge(bytes.length, maxFileSize));
-  }
-  return { bytes, info };
+  return read(file, opened);
 }
 
 /**
@@ -1385,6 +1389,24 @@ function readUpTo(
       larger.set(buffer);
       buffer = larger;
     }
+  }
+}
+
+/** What the beginnings of files are read into: a scan reads many. */
+const headBuffer = new Uint8Array(MAX_FRONTMATTER_SIZE + 1);
+
+const headDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** Reads the beginning of a `SKILL.md`, to the end of its frontmatter or a little further. */
+function readHead(file: Deno.FsFile): string {
+  let length = 0;
+  for (let limit = SHORT_HEAD_SIZE;; limit = headBuffer.length) {
+    const read = file.readSync(headBuffer.subarray(length, limit));
+    length += read ?? 0;
+    const isWhole = read === null || length === headBuffer.length;
+    const bytes = headBuffer.subarray(0, length);
+    const text = headDecoder.decode(bytes);
+    if (isWhole || /\n---[ \t]*\r?\n/.test(text)) return text;
   }
 }
 
@@ -1584,17 +1606,24 @@ export function readSkillFile(
   options: FileAccessOptions = {},
 ): SkillFileContent {
   const { maxFileSize = DEFAULT_MAX_FILE_SIZE } = options;
-  const { path: file, realPath } = resolveSkillFile(skill, path, options);
+  const place = resolveSkillFile(skill, path, options);
   try {
-    const { bytes, info } = readConfined(file, { realPath, maxFileSize });
-    return {
-      path: namesOf(path)!.join("/"),
-      size: bytes.length,
-      version: fileVersion(info),
-      isRacy: isRacy(info),
-      bytes,
-      text: decodeUtf8(bytes),
-    };
+    const checked = { ...place, info: Deno.statSync(place.path) };
+    return readConfined(checked, maxFileSize, (file, info) => {
+      const expected = info.size;
+      const bytes = readUpTo(file, { expected, limit: maxFileSize + 1 });
+      if (bytes.length > maxFileSize) {
+        throw new SkillFileError(path, tooLarge(bytes.length, maxFileSize));
+      }
+      return {
+        path: namesOf(path)!.join("/"),
+        size: bytes.length,
+        version: fileVersion(info),
+        isRacy: isRacy(info),
+        bytes,
+        text: decodeUtf8(bytes),
+      };
+    });
   } catch (error) {
     throw new SkillFileError(
       path,
@@ -1897,7 +1926,7 @@ export class SkillRegistry {
     for (const key of keys) {
       const skill = catalog.skills.get(key!);
       if (skill === undefined) continue;
-      await slice.yield();
+      if (slice.isOver) await slice.yield();
       const { files, folders } = walkSkill(skill, this.#options);
       const versions = files.map(({ path, version }) =>
         [path, version] as const

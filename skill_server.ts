@@ -861,7 +861,7 @@ function registerSkillsExtension(
     const skills: SkillEntry[] = [];
     const slice = new TimeSlice();
     for (const skill of page.items) {
-      await slice.yield();
+      if (slice.isOver) await slice.yield();
       const entry = await entryOf(skill, registry);
       if (typeof entry !== "string") skills.push(entry);
     }
