@@ -104,8 +104,8 @@ const MAX_FILE_DEPTH = 10;
 /** How many entries of one skill's folders are looked at to list its files. */
 const MAX_WALKED_ENTRIES = 20_000;
 
-/** How long a scan may hold the event loop at a time, in milliseconds. */
-const SCAN_SLICE_MS = 10;
+/** How long a scan, or another long work, may hold the event loop at a time, in milliseconds. */
+const SLICE_MS = 10;
 
 /**
  * A file that changed less than this before it was read can change again
@@ -118,6 +118,9 @@ const WATCH_QUIET_MS = 100;
 
 /** A burst of file system events is looked at after this long at the latest, in milliseconds. */
 const WATCH_BURST_MS = 1_000;
+
+/** How long watchers are closed before their folders are watched anew, in milliseconds. */
+const REOPEN_MS = 10;
 
 /** How many `Deno.FsWatcher`s may pile up before they are merged into one. */
 const MAX_WATCHERS = 8;
@@ -830,7 +833,8 @@ function beginScan(
     directories: new Set(),
     shadowed: [],
     problems: [],
-    slice: new TimeSlice(),
+    // In its first scan a registry keeps nobody waiting who could be served.
+    slice: new TimeSlice(previous?.revision === 0 ? Infinity : SLICE_MS),
   };
 }
 
@@ -881,7 +885,14 @@ function isSameCatalog(a: SkillCatalog, b: SkillCatalog): boolean {
  * @internal
  */
 export class TimeSlice {
-  #end = performance.now() + SCAN_SLICE_MS;
+  readonly #length: number;
+  #end: number;
+
+  /** Begins the first slice. All slices are of one length, in milliseconds. */
+  constructor(length = SLICE_MS) {
+    this.#length = length;
+    this.#end = performance.now() + length;
+  }
 
   /** Whether this has held the event loop for long enough. */
   get isOver(): boolean {
@@ -890,14 +901,8 @@ export class TimeSlice {
 
   /** Lets other work run. */
   async yield(): Promise<void> {
-    const { port1, port2 } = new MessageChannel();
-    // A message comes at once, where a timer takes a millisecond at least.
-    await new Promise((resolve) => {
-      port1.onmessage = resolve;
-      port2.postMessage(undefined);
-    });
-    port1.close();
-    this.#end = performance.now() + SCAN_SLICE_MS;
+    await new Promise((resolve) => setTimeout(resolve));
+    this.#end = performance.now() + this.#length;
   }
 }
 
@@ -2069,6 +2074,9 @@ class FolderWatcher {
   readonly #log: (line: string) => void;
   readonly #watchers: Deno.FsWatcher[] = [];
   readonly #covered = new Set<string>();
+  /** Folders that went or came while they were watched. */
+  readonly #stale = new Set<string>();
+  #reopening: ReturnType<typeof setTimeout> | undefined;
   #folders: WatchedFolders = new Map();
   #burstEnd: number | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -2081,13 +2089,18 @@ class FolderWatcher {
 
   /** Watches these folders from now on, and tells whether any of them is newly watched. */
   update(folders: WatchedFolders): boolean {
-    if (this.#isClosed) return false;
     this.#folders = folders;
+    if (this.#isClosed || this.#reopening !== undefined) return false;
     const isMissing = (folder: string) => !this.#covered.has(folder);
     const missing = [...folders.keys()].filter(isMissing).filter(isWatchable);
     if (missing.length === 0) return false;
+    const isStale = missing.some((folder) => this.#stale.has(folder));
+    if (isStale || this.#watchers.length >= MAX_WATCHERS) {
+      this.#reopen();
+      return false;
+    }
     try {
-      this.#cover(missing);
+      this.#open(missing);
     } catch (error) {
       // A folder went, or was locked, just now: the next refresh will see it.
       const { NotFound, PermissionDenied } = Deno.errors;
@@ -2102,14 +2115,22 @@ class FolderWatcher {
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#reopening);
     this.#closeWatchers();
   }
 
-  /** A watcher's folders cannot be changed: new ones take another, until all are merged. */
-  #cover(folders: string[]): void {
-    if (this.#watchers.length < MAX_WATCHERS) return this.#open(folders);
+  /**
+   * Watches all folders by one watcher again. All watchers share what they
+   * know of a path: one that was moved away counts as watched, though another
+   * folder has taken its place, until all that watch it were closed for a while.
+   */
+  #reopen(): void {
     this.#closeWatchers();
-    this.#open([...this.#folders.keys()].filter(isWatchable));
+    this.#reopening = setTimeout(() => {
+      this.#reopening = undefined;
+      this.update(this.#folders);
+      this.#onEvents();
+    }, REOPEN_MS);
   }
 
   #open(folders: string[]): void {
@@ -2122,6 +2143,7 @@ class FolderWatcher {
   #closeWatchers(): void {
     for (const watcher of this.#watchers.splice(0)) watcher.close();
     this.#covered.clear();
+    this.#stale.clear();
   }
 
   async #listen(watcher: Deno.FsWatcher): Promise<void> {
@@ -2138,7 +2160,9 @@ class FolderWatcher {
     if (flag === "rescan") return true;
     if (kind === "access") return false;
     // A folder that went or came is no longer the one that is watched.
-    if (kind !== "modify") paths.forEach((path) => this.#covered.delete(path));
+    for (const path of kind === "modify" ? [] : paths) {
+      if (this.#covered.delete(path)) this.#stale.add(path);
+    }
     return paths.some((path) => {
       const names = this.#folders.get(dirname(path));
       return this.#folders.has(path) || names === "all" ||

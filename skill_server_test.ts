@@ -956,12 +956,12 @@ Deno.test("scanSkillRoots() skips a skill that the system does not let it read",
   using place = new Place();
   place.skill("skills", "good");
   const file = place.file("skills/secret/SKILL.md", skillMd("secret"));
-  const { statSync } = Deno;
+  const { lstatSync } = Deno;
   try {
     // Not by the file's mode: nothing is unreadable for root.
-    Deno.statSync = (path) => {
+    Deno.lstatSync = (path) => {
       if (path === file) throw new Deno.errors.PermissionDenied();
-      return statSync(path);
+      return lstatSync(path);
     };
     const catalog = await scanSkillRoots([root(join(place.path, "skills"))]);
     assert.deepEqual(names(catalog), ["good"]);
@@ -972,7 +972,7 @@ Deno.test("scanSkillRoots() skips a skill that the system does not let it read",
       names: ["secret"],
     }]);
   } finally {
-    Deno.statSync = statSync;
+    Deno.lstatSync = lstatSync;
   }
 });
 
@@ -4140,6 +4140,8 @@ Deno.test("subscriptions/listen ends with no reply when it is cancelled", async 
     method: "notifications/cancelled",
     params: { requestId: 1 },
   });
+  // Answered after the cancellation was taken.
+  await askModern(wire, "tools/list");
   place.replace("home/.claude/skills/git/logo.png", "new");
   place.skill("home/.claude/skills", "new");
   const methods = [
@@ -4213,6 +4215,7 @@ Deno.test("both eras hear of the same resource, each in its own way, until each 
     method: "notifications/cancelled",
     params: { requestId: "a" },
   });
+  await wire.ask(4, "ping");
   change("three");
   await wire.lines.take(isUntagged, "the legacy notice");
   await wire.ask(4, "ping");
