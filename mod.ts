@@ -2293,6 +2293,8 @@ export type Toolset = "skill" | "skilljack" | "reference" | "agentskills";
 export interface SkillToolOptions {
   /** Which tools. */
   readonly toolset: Toolset;
+  /** How many characters the description of a tool may have. Default: as many as it takes. */
+  readonly descriptionLimit?: number;
   /** How long a shell command may run, in seconds. Default: 60. */
   readonly shellTimeout?: number;
   /** Whether Python packages are installed before a command that needs some. Default: `false`. */
@@ -2315,6 +2317,8 @@ interface SkillTool<Input extends z.ZodObject = z.ZodObject> {
   readonly title: string;
   /** Writes what the model reads, from the skills there are. */
   readonly describe: (catalog: SkillCatalog) => string;
+  /** Writes it such that it has no more characters than a limit. Default: what it always is. */
+  readonly describeShortly?: (catalog: SkillCatalog, limit: number) => string;
   /** What it takes. */
   readonly input: Input;
   /** What its structured result looks like, if it gives one. */
@@ -2373,6 +2377,12 @@ Important:
 </skills_instructions>
 
 ${availableSkills(catalog, ({ scope }) => scope)}`,
+  describeShortly: (catalog, limit) =>
+    shortList(
+      "Load a skill: instructions for a particular kind of task. Before you begin a task, load the skill that fits it by its name.",
+      catalog,
+      limit,
+    ),
   input: z.strictObject({
     name: z.string()
       .min(1, "Skill name cannot be empty")
@@ -2399,6 +2409,12 @@ const skilljackSkillTool = defineTool({
 When a user's task matches a skill description below: 1) activate it, 2) follow its instructions completely.
 
 ${availableSkills(catalog, ({ file }) => file)}`,
+  describeShortly: (catalog, limit) =>
+    shortList(
+      "Load an Agent Skill by name. When a task matches a skill below: 1) activate it, 2) follow its instructions completely.",
+      catalog,
+      limit,
+    ),
   input: z.object({
     name: z.string().describe("Skill name from <available_skills>"),
   }),
@@ -2438,6 +2454,12 @@ const referenceListTool = defineTool({
     `List all available skills with their names and descriptions. Read one with read_skill when a task needs it.\n\nCurrently available:\n${
       modelSkills(catalog).map(skillLine).join("\n") || "none"
     }`,
+  describeShortly: (catalog, limit) =>
+    shortList(
+      "List all available skills. Read one with read_skill when a task needs it.",
+      catalog,
+      limit,
+    ),
   input: z.object({}),
   output: z.object({
     skills: z.array(z.object({ name: z.string(), description: z.string() })),
@@ -2585,6 +2607,70 @@ function availableSkills(
 </skill>`
   );
   return `<available_skills>\n${skills.join("\n")}\n</available_skills>`;
+}
+
+/**
+ * Lists the skills such that the whole has no more characters than a limit:
+ * every name, and of the descriptions what there is room for, the same for
+ * each. Where even the names have no room, the last line says how to find the
+ * others.
+ */
+function shortList(
+  usage: string,
+  catalog: SkillCatalog,
+  limit: number,
+): string {
+  const skills = modelSkills(catalog).map(({ name, description }) => ({
+    name: escapeXml(oneLine(name)),
+    description: escapeXml(oneLine(description)),
+  }));
+  const head = `${usage}\n\nSkills:`;
+  const names = skills.map(({ name }) => `\n- ${name}`);
+  const room = limit - head.length - names.join("").length;
+  if (room < 0) return `${head}${fittingNames(names, limit - head.length)}`;
+  const share = fairShare(skills.map(({ description }) => description), room);
+  const lines = names.map((name, index) => {
+    const { description } = skills[index]!;
+    const text = `: ${shorten(description, share - ": ".length)}`;
+    return share > ": …".length ? name + text : name;
+  });
+  return head + lines.join("");
+}
+
+/** Returns how long each text may be, so that all together have no more characters than there is room for. */
+function fairShare(texts: readonly string[], room: number): number {
+  const lengths = texts.map(({ length }) => length + ": ".length)
+    .sort((a, b) => a - b);
+  let rest = room;
+  for (const [index, length] of lengths.entries()) {
+    const share = Math.floor(rest / (lengths.length - index));
+    if (length > share) return share;
+    rest -= length;
+  }
+  return Infinity;
+}
+
+/** Cuts a text at the end of a word where it can, so that it has no more characters than a limit. */
+function shorten(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const cut = text.slice(0, limit - 1).toWellFormed().replace(/&[a-z]*$/, "");
+  const word = cut.lastIndexOf(" ");
+  return `${word > limit / 2 ? cut.slice(0, word) : cut}…`;
+}
+
+/** Returns as many names as there is room for, and a last line about the others. */
+function fittingNames(names: readonly string[], room: number): string {
+  const lastLine = (count: number) =>
+    `\n(and ${count} more: ask for one by its name, or for words, and the nearest are named)`;
+  let text = "";
+  for (const [index, name] of names.entries()) {
+    const rest = names.length - index - 1;
+    if (`${text}${name}${lastLine(rest)}`.length > room) {
+      return `${text}${lastLine(rest + 1)}`.slice(0, Math.max(room, 0));
+    }
+    text += name;
+  }
+  return text;
 }
 
 function skillLine({ name, description }: Skill): string {
@@ -2839,7 +2925,7 @@ export function registerSkillTools(
     ({ isAllowed }) => isAllowed?.() ?? true,
   );
   const list = perCatalog((catalog) =>
-    tools.map((tool) => toolEntry(tool, catalog))
+    tools.map((tool) => toolEntry(tool, catalog, options.descriptionLimit))
   );
   handleRequest(
     server,
@@ -2876,14 +2962,22 @@ function unknownTool(name: string, tools: readonly SkillTool[]): Error {
   return invalidParams(`Unknown tool ${quote(name)}: the tools are ${names}`);
 }
 
-function toolEntry(tool: SkillTool, catalog: SkillCatalog): Tool {
+function toolEntry(
+  tool: SkillTool,
+  catalog: SkillCatalog,
+  limit = Infinity,
+): Tool {
   const { name, title, annotations, input, output } = tool;
+  const full = tool.describe(catalog);
+  const description = full.length > limit && tool.describeShortly
+    ? tool.describeShortly(catalog, limit)
+    : full;
   const schema = (type: z.ZodObject) =>
     z.toJSONSchema(type, { io: "input" }) as Tool["inputSchema"];
   return {
     name,
     title,
-    description: tool.describe(catalog),
+    description,
     inputSchema: schema(input),
     ...(output && { outputSchema: schema(output) }),
     annotations: { title, ...annotations },

@@ -107,6 +107,8 @@ Options:
                        default skill
   --trust-links DIR    let links lead into DIR; repeatable
   --max-file-size MB   do not read larger files; default 1
+  --description-limit CHARS
+                       keep the list of skills in a tool's description so short
   --refresh SECONDS    look for changes this often, 0 for never; default ${DEFAULT_REFRESH_SECONDS}
   --no-watch           do not watch the folders in between
   --shell-timeout SECONDS
@@ -130,6 +132,7 @@ const OPTIONS = {
   "agents": { type: "boolean" },
   "trust-links": { type: "string", multiple: true },
   "max-file-size": { type: "string" },
+  "description-limit": { type: "string" },
   "refresh": { type: "string" },
   "no-watch": { type: "boolean" },
   "shell-timeout": { type: "string" },
@@ -140,6 +143,9 @@ const OPTIONS = {
   "help": { type: "boolean", short: "h" },
   "version": { type: "boolean", short: "V" },
 } as const;
+
+/** Least room that a tool's description needs to say what it does, in characters. */
+const MIN_DESCRIPTION_LIMIT = 300;
 
 /** Longest time a timer can wait, in seconds. */
 const MAX_SECONDS = 2_000_000;
@@ -306,6 +312,7 @@ function toolOptions(values: CommandLine["values"]): SkillToolOptions {
     toolset: toolset as Toolset,
     shellTimeout: seconds("--shell-timeout", values["shell-timeout"], 0.1),
     autoInstallDeps: values["auto-install-deps"],
+    descriptionLimit: descriptionLimit(values["description-limit"]),
   };
 }
 
@@ -317,6 +324,19 @@ function maxFileSize(option: string | undefined): number {
   const name = option === undefined ? "MAX_FILE_SIZE_MB" : "--max-file-size";
   throw new UsageError(
     `${name} takes a number of megabytes above 0, not ${quote(value)}`,
+  );
+}
+
+function descriptionLimit(option: string | undefined): number | undefined {
+  if (option === undefined) return undefined;
+  const limit = Number(option);
+  if (Number.isSafeInteger(limit) && limit >= MIN_DESCRIPTION_LIMIT) {
+    return limit;
+  }
+  throw new UsageError(
+    `--description-limit takes a number of characters from ${MIN_DESCRIPTION_LIMIT}, not ${
+      quote(option)
+    }`,
   );
 }
 

@@ -57,9 +57,10 @@ class Peer {
     this.#lines = lines(this.process.stdout);
   }
 
-  async ask(method: string, params: object = {}): Promise<void> {
+  // deno-lint-ignore no-explicit-any -- the benchmark knows what it asked for
+  async ask(method: string, params: object = {}): Promise<any> {
     await this.send({ id: ++this.#id, method, params });
-    await this.message(`"id":${this.#id}`);
+    return JSON.parse(await this.message(`"id":${this.#id}`));
   }
 
   async send(message: object): Promise<void> {
@@ -68,11 +69,11 @@ class Peer {
   }
 
   /** Waits for a message that has a text in it. */
-  async message(part: string): Promise<void> {
+  async message(part: string): Promise<string> {
     for (;;) {
       const { value, done } = await this.#lines.next();
       if (done) throw new Error("The server ended");
-      if (value.includes(part)) return;
+      if (value.includes(part)) return value;
     }
   }
 
@@ -153,6 +154,36 @@ async function start(module: string, home: string): Promise<number> {
   return time;
 }
 
+/** Makes the bundle that `deno task bundle` makes, and returns its path. */
+function bundle(): string {
+  const file = Deno.makeTempFileSync({ suffix: ".js" });
+  const { success } = new Deno.Command(Deno.execPath(), {
+    args: [
+      ...["bundle", "--quiet", "--platform", "deno", "--minify"],
+      ...[...IMPORTS, "-o", file, MOD],
+    ],
+  }).outputSync();
+  if (!success) throw new Error("The bundle could not be made");
+  return file;
+}
+
+/** Lists all pages of `skills/list` the first time, and again. */
+async function skillLists(
+  peer: Peer,
+): Promise<{ list: number; relist: number }> {
+  const list = async () => {
+    let cursor: string | undefined;
+    do {
+      const { result } = await peer.ask("skills/list", { cursor });
+      cursor = result.nextCursor;
+    } while (cursor !== undefined);
+  };
+  const first = await milliseconds(list);
+  const again: number[] = [];
+  for (let round = 0; round < 5; round++) again.push(await milliseconds(list));
+  return { list: first, relist: median(again) };
+}
+
 /** Times calls of one peer in turn with another's, so that noise meets both. */
 async function calls(peers: Peer[], name: string): Promise<number[]> {
   const times: number[][] = peers.map(() => []);
@@ -183,6 +214,9 @@ interface Figures {
   readonly size: number;
   readonly bareStart: number;
   readonly start: number;
+  readonly bundleStart: number;
+  readonly list: number;
+  readonly relist: number;
   readonly echo: number;
   readonly call: number;
   readonly scan: number;
@@ -191,26 +225,34 @@ interface Figures {
   readonly memory: number;
 }
 
-async function measure(size: number, bare: string): Promise<Figures> {
+async function measure(
+  size: number,
+  { bare, bundled }: { bare: string; bundled: string },
+): Promise<Figures> {
   const home = Deno.realPathSync(Deno.makeTempDirSync());
   try {
     makeSkills(home, size);
     const bareStarts: number[] = [];
     const starts: number[] = [];
+    const bundleStarts: number[] = [];
     for (let round = 0; round < STARTS; round++) {
       bareStarts.push(await start(bare, home));
       starts.push(await start(MOD, home));
+      bundleStarts.push(await start(bundled, home));
     }
     const peers = [new Peer(bare, home), new Peer(MOD, home)];
     for (const peer of peers) await peer.start();
     const memory = peers[1]!.memory();
     const [echo, call] = await calls(peers, "skill-1");
+    const lists = await skillLists(peers[1]!);
     const heard = size > 0 ? await notice(peers[1]!, home) : NaN;
     for (const peer of peers) await peer.end();
     return {
       size,
       bareStart: median(bareStarts),
       start: median(starts),
+      bundleStart: median(bundleStarts),
+      ...lists,
       echo: echo!,
       call: call!,
       ...await scans(join(home, ".claude", "skills")),
@@ -234,13 +276,16 @@ async function scans(path: string): Promise<{ scan: number; rescan: number }> {
 }
 
 function row(figures: Figures, empty: Figures): string {
-  const { size, bareStart, start, echo, call, scan, rescan } = figures;
+  const { size, bareStart, start, bundleStart, echo, call } = figures;
+  const { scan, rescan, list, relist } = figures;
   const cells = [
     size.toLocaleString("en"),
     `${start.toFixed(0)} ms (${(start / bareStart).toFixed(2)})`,
+    `${bundleStart.toFixed(0)} ms (${(bundleStart / bareStart).toFixed(2)})`,
     `${call.toFixed(2)} ms (${(call / echo).toFixed(2)})`,
     `${scan.toFixed(1)} ms`,
     `${rescan.toFixed(1)} ms`,
+    `${list.toFixed(0)} / ${relist.toFixed(0)} ms`,
     size > 0 ? `${figures.notice.toFixed(0)} ms` : "",
     `${(figures.memory - empty.memory).toFixed(1)} MB`,
   ];
@@ -253,13 +298,15 @@ console.log(
   "Times are medians. In brackets: how many times that of a bare server made with the SDK.\n",
 );
 console.log(
-  "| skills | start to `tools/list` | call of `skill` | scan | rescan | change to notice | memory |",
+  "| skills | start to `tools/list` | of the bundle | call of `skill` | scan | rescan | `skills/list`, first / again | change to notice | memory |",
 );
-console.log("| --- | --- | --- | --- | --- | --- | --- |");
+console.log("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+const bundled = bundle();
 let empty: Figures | undefined;
 for (const size of SIZES) {
-  const figures = await measure(size, bare);
+  const figures = await measure(size, { bare, bundled });
   empty ??= figures;
   console.log(row(figures, empty));
 }
 Deno.removeSync(bare);
+Deno.removeSync(bundled);

@@ -2724,6 +2724,59 @@ Deno.test("load_skill_op and read_reference_file_op read a skill and its files",
   assert.match(JSON.stringify(content), /there is no such file in the skill/);
 });
 
+for (
+  const [toolset, limits] of [["skill", [2048, 900, 300]], ["skilljack", [
+    2048,
+    300,
+  ]], ["reference", [1900, 300]]] as const
+) {
+  Deno.test(`--description-limit keeps the descriptions of ${toolset} to their limit, with every name if there is room`, async () => {
+    using place = new Place();
+    const count = 40;
+    for (let i = 0; i < count; i++) {
+      const description = i % 2
+        ? "Short & <good>"
+        : `Long ${"words ".repeat(50)}`;
+      place.skill(
+        "home/.claude/skills",
+        `skill-${i}`,
+        skillMd(`skill-${i}`, description),
+      );
+    }
+    for (const limit of limits) {
+      const args = ["--tools", toolset, "--description-limit", String(limit)];
+      await using session = await Session.open(place, { args });
+      const { tools: [tool] } = await session.client.listTools();
+      const description = tool!.description!;
+      assert.ok(description.length <= limit, `${description.length}`);
+      const listed = description.match(/^- skill-\d+/gm)?.length ?? 0;
+      const more = Number(
+        /\(and (\d+) more: ask for one/.exec(description)?.[1] ?? 0,
+      );
+      assert.equal(listed + more, count);
+      assert.ok(!description.includes("<good>"));
+      if (limit > 1500) {
+        assert.equal(more, 0);
+        assert.match(description, /^- skill-1: Short &amp; &lt;good&gt;$/m);
+        assert.match(description, /^- skill-0: Long (words )+words…$/m);
+      }
+      const found = await session.call(
+        toolset === "reference" ? "read_skill" : "skill",
+        { name: "skill-39" },
+      );
+      assert.equal(found.isError, undefined);
+    }
+  });
+}
+
+Deno.test("--description-limit changes nothing where the description has room", async () => {
+  using place = filesPlace();
+  const args = ["--description-limit", "20000"];
+  await using session = await Session.open(place, { args });
+  await using other = await Session.open(place);
+  assert.equal(await session.description(), await other.description());
+});
+
 // ---------------------------------------------------------------------------
 // Server: the shell
 // ---------------------------------------------------------------------------
@@ -4605,6 +4658,7 @@ Deno.test("--help and --version tell what they should on stdout", async () => {
       "--agents",
       "--trust-links",
       "--max-file-size",
+      "--description-limit",
       "--refresh",
       "--no-watch",
       "--list",
@@ -4639,6 +4693,10 @@ const misuses: [string[], RegExp, Record<string, string>?][] = [
   [
     ["--tools", "all"],
     /--tools takes one of skill, skilljack, reference, agentskills, not "all"/,
+  ],
+  [
+    ["--description-limit", "50"],
+    /--description-limit takes a number of characters from 300/,
   ],
   [
     ["--shell-timeout", "0"],
@@ -5551,7 +5609,7 @@ Deno.test("the README tells of every option that --help does", async () => {
   const readme = Deno.readTextFileSync(resolve(MOD, "..", "README.md"));
   const options = [...stdout.matchAll(/^ {2}(--[\w-]+(?: [A-Z]+)?)/gm)]
     .map(([, option]) => option!);
-  assert.ok(options.length > 10);
+  assert.ok(options.length > 14);
   for (const option of options) {
     assert.ok(readme.includes(`| \`${option}\` `), option);
   }
