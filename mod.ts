@@ -80,6 +80,9 @@ export const DEFAULT_MAX_FILE_SIZE: number = 1024 * 1024;
 /** Seconds between two rescans unless the caller says otherwise. */
 export const DEFAULT_REFRESH_SECONDS = 30;
 
+/** How much of what was read is kept, in bytes. */
+const MAX_CONTENTS_SIZE = 4 * 1024 * 1024;
+
 /** How many digests of files are kept. */
 const MAX_DIGESTS = 100_000;
 
@@ -1610,25 +1613,49 @@ export function readSkillFile(
   path: string,
   options: FileAccessOptions = {},
 ): SkillFileContent {
-  const { maxFileSize = DEFAULT_MAX_FILE_SIZE } = options;
+  return readChecked(checkSkillFile(skill, path, options), path, options);
+}
+
+/** Finds a file of a skill and stats it. */
+function checkSkillFile(
+  skill: Skill,
+  path: string,
+  options: FileAccessOptions,
+): CheckedFile {
   const place = resolveSkillFile(skill, path, options);
+  return tellingOf(path, () => ({ ...place, info: Deno.statSync(place.path) }));
+}
+
+function readChecked(
+  checked: CheckedFile,
+  path: string,
+  { maxFileSize = DEFAULT_MAX_FILE_SIZE }: FileAccessOptions,
+): SkillFileContent {
+  return tellingOf(
+    path,
+    () =>
+      readConfined(checked, maxFileSize, (file, info) => {
+        const expected = info.size;
+        const bytes = readUpTo(file, { expected, limit: maxFileSize + 1 });
+        if (bytes.length > maxFileSize) {
+          throw new SkillFileError(path, tooLarge(bytes.length, maxFileSize));
+        }
+        return {
+          path: namesOf(path)!.join("/"),
+          size: bytes.length,
+          version: fileVersion(info),
+          isRacy: isRacy(info),
+          bytes,
+          text: decodeUtf8(bytes),
+        };
+      }),
+  );
+}
+
+/** Does something with a file, and tells of what fails by its path in the skill. */
+function tellingOf<T>(path: string, work: () => T): T {
   try {
-    const checked = { ...place, info: Deno.statSync(place.path) };
-    return readConfined(checked, maxFileSize, (file, info) => {
-      const expected = info.size;
-      const bytes = readUpTo(file, { expected, limit: maxFileSize + 1 });
-      if (bytes.length > maxFileSize) {
-        throw new SkillFileError(path, tooLarge(bytes.length, maxFileSize));
-      }
-      return {
-        path: namesOf(path)!.join("/"),
-        size: bytes.length,
-        version: fileVersion(info),
-        isRacy: isRacy(info),
-        bytes,
-        text: decodeUtf8(bytes),
-      };
-    });
+    return work();
   } catch (error) {
     throw new SkillFileError(
       path,
@@ -1753,6 +1780,9 @@ export class SkillRegistry {
   /** How often each skill's files are asked to be tracked; `undefined` stands for all skills. */
   readonly #tracked = new Map<string | undefined, number>();
   #trackedFiles: ReadonlyMap<string, TrackedFiles> = new Map();
+  /** What was read of late, by the versions and the real paths of the files. */
+  readonly #contents = new Map<string, SkillFileContent>();
+  #contentsSize = 0;
   /** Digests by the versions of the files. */
   readonly #digests = new Map<string, string>();
   #running: Promise<SkillCatalog> | undefined;
@@ -1801,7 +1831,24 @@ export class SkillRegistry {
    * @throws {SkillFileError} If it cannot be had.
    */
   readFile(skill: Skill, path: string): SkillFileContent {
-    return readSkillFile(skill, path, this.#options);
+    const checked = checkSkillFile(skill, path, this.#options);
+    const key = `${fileVersion(checked.info)}:${checked.realPath}`;
+    const known = this.#contents.get(key);
+    if (known !== undefined) return known;
+    const content = readChecked(checked, path, this.#options);
+    if (!content.isRacy) this.#keep(key, content);
+    return content;
+  }
+
+  /** Keeps what was read for as long as its file stays the same, the latest of it. */
+  #keep(key: string, content: SkillFileContent): void {
+    this.#contents.set(key, content);
+    this.#contentsSize += content.size;
+    for (const [key, { size }] of this.#contents) {
+      if (this.#contentsSize <= MAX_CONTENTS_SIZE) break;
+      this.#contents.delete(key);
+      this.#contentsSize -= size;
+    }
   }
 
   /**

@@ -1167,8 +1167,10 @@ async function serve(settings: Settings): Promise<number> {
   for (const signal of END_SIGNALS) {
     Deno.addSignalListener(signal, () => transport.close());
   }
-  // The first answer comes first: to begin watching takes a moment.
-  wire.firstMessage.then(() => registry.watch());
+  // A client's first questions come first: to begin watching takes a moment.
+  wire.firstMessage.then(() =>
+    setTimeout(() => registry.watch(), WATCH_DELAY_MS)
+  );
   await Promise.race([connect(transport, registry, settings), ended]);
   await ended;
   return 0;
@@ -1198,6 +1200,9 @@ async function connect(
   server.onerror = (error) => log(`Cannot handle a message: ${error.message}`);
   await server.connect(transport);
 }
+
+/** How long after the first message the folders are watched, in milliseconds. */
+const WATCH_DELAY_MS = 250;
 
 /** The signals that end the process, where the system has them. */
 const END_SIGNALS: readonly Deno.Signal[] = Deno.build.os === "windows"

@@ -1489,6 +1489,42 @@ Deno.test("SkillRegistry.find() finds a skill whatever the case of the letters",
   }
 });
 
+Deno.test("SkillRegistry.readFile() reads a file once while it stays the same, and anew when it changes", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  const file = place.file("skills/git/a.md", "one");
+  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
+  await registry.refresh();
+  const skill = registry.find("git")!;
+  const { now } = Date;
+  const { openSync } = Deno;
+  let opened = 0;
+  Deno.openSync = (path, options) => {
+    opened++;
+    return openSync(path, options);
+  };
+  const read = () => registry.readFile(skill, "a.md").text;
+  try {
+    // What was just written may change unnoticed, and is read each time.
+    assert.deepEqual([read(), read(), opened], ["one", "one", 2]);
+    Date.now = () => now() + 60_000;
+    assert.deepEqual([read(), read(), read(), opened], [
+      "one",
+      "one",
+      "one",
+      3,
+    ]);
+    Date.now = now;
+    Deno.writeTextFileSync(file, "two2");
+    assert.deepEqual([read(), opened], ["two2", 4]);
+  } finally {
+    Date.now = now;
+    Deno.openSync = openSync;
+  }
+  Deno.removeSync(file);
+  assert.throws(read, /no such file/);
+});
+
 Deno.test("SkillRegistry.refresh() runs one scan at a time, and sees what was there when it was asked", async () => {
   using place = new Place();
   place.skill("skills", "one");
