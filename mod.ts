@@ -83,6 +83,9 @@ export const DEFAULT_REFRESH_SECONDS = 30;
 /** How much of what was read is kept, in bytes. */
 const MAX_CONTENTS_SIZE = 4 * 1024 * 1024;
 
+/** How many entries a folder may have to be remembered. */
+const MAX_KNOWN_ENTRIES = 1_000;
+
 /** How many digests of files are kept. */
 const MAX_DIGESTS = 100_000;
 
@@ -1707,7 +1710,12 @@ function listFolder(
   { prefix, files, walk }: { prefix: string; files: SkillFile[]; walk: Walk },
 ): void {
   walk.folders.push(folder.realPath);
-  for (const { name, isSymlink, isDirectory } of folderEntries(folder.path)) {
+  for (
+    const { name, isSymlink, isDirectory } of folderEntries(
+      folder.path,
+      walk.skill,
+    )
+  ) {
     if (++walk.entries > MAX_WALKED_ENTRIES) return;
     try {
       const place = step(folder, { name, isLink: isSymlink }, walk);
@@ -1730,10 +1738,28 @@ function listFolder(
   }
 }
 
-/** Lists a folder in the order of its names; one that cannot be read is empty. */
-function folderEntries(path: string): Deno.DirEntry[] {
+/** What is in the folders of a skill, for as long as their versions stay the same. */
+const knownFolders = new WeakMap<Skill, Map<string, KnownFolder>>();
+
+interface KnownFolder {
+  readonly version: string;
+  readonly entries: readonly Deno.DirEntry[];
+}
+
+/** Lists a folder of a skill in the order of its names; one that cannot be read is empty. */
+function folderEntries(path: string, skill: Skill): readonly Deno.DirEntry[] {
   try {
-    return readFolder(path);
+    // To stat a folder takes a quarter of what it takes to list it.
+    const info = Deno.statSync(path);
+    const version = fileVersion(info);
+    const known = knownFolders.get(skill)?.get(path);
+    if (known?.version === version) return known.entries;
+    const entries = readFolder(path);
+    if (!isRacy(info) && entries.length <= MAX_KNOWN_ENTRIES) {
+      const folders = knownFolders.get(skill) ?? new Map();
+      knownFolders.set(skill, folders.set(path, { version, entries }));
+    }
+    return entries;
   } catch {
     return [];
   }

@@ -1303,6 +1303,34 @@ Deno.test("listSkillFiles() lists what belongs to a skill, and readSkillFile() r
   assert.throws(() => readSkillFile(skill, ""), /it is a folder/);
 });
 
+Deno.test("listSkillFiles() sees what comes, goes and changes in folders that it has listed before", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  place.file("skills/git/docs/a.md", "a");
+  const skill = await scanned(join(place.path, "skills"));
+  const list = () =>
+    listSkillFiles(skill).map(({ path, size }) => [path, size]);
+  const main = ["SKILL.md", skillMd("git").length];
+  const { now } = Date;
+  try {
+    // As if what is there had been there for long.
+    Date.now = () => now() + 60_000;
+    for (let round = 0; round < 2; round++) {
+      assert.deepEqual(list(), [main, ["docs/a.md", 1]]);
+    }
+    place.file("skills/git/docs/b.md", "b");
+    assert.deepEqual(list(), [main, ["docs/a.md", 1], ["docs/b.md", 1]]);
+    place.file("skills/git/docs/b.md", "bb");
+    assert.deepEqual(list(), [main, ["docs/a.md", 1], ["docs/b.md", 2]]);
+    place.remove("skills/git/docs/a.md");
+    assert.deepEqual(list(), [main, ["docs/b.md", 2]]);
+    place.remove("skills/git/docs");
+    assert.deepEqual(list(), [main]);
+  } finally {
+    Date.now = now;
+  }
+});
+
 Deno.test("readSkillFile() takes paths as people write them", async () => {
   using place = new Place();
   place.skill("skills", "git");
