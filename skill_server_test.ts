@@ -713,7 +713,7 @@ Deno.test("skillKey() disregards case, outer blanks and how accents are composed
 // ---------------------------------------------------------------------------
 
 const places = {
-  workingDirectory: resolve("/work"),
+  workingDirectory: resolve("/project"),
   homeDirectory: resolve("/home/me"),
 };
 
@@ -725,9 +725,9 @@ function shown(roots: readonly SkillRoot[]): string[] {
 
 Deno.test("resolveSkillRoots() gives exactly four folders in the order of priority", () => {
   assert.deepEqual(shown(resolveSkillRoots(places)), [
-    "project /work/.agent/skills",
+    "project /project/.agent/skills",
     "global /home/me/.agent/skills",
-    "project /work/.claude/skills",
+    "project /project/.claude/skills",
     "global /home/me/.claude/skills",
   ]);
 });
@@ -739,8 +739,8 @@ Deno.test("resolveSkillRoots() leaves out what needs a folder that is not known"
     "global /home/me/.claude/skills",
   ]);
   assert.deepEqual(shown(resolveSkillRoots({ workingDirectory })), [
-    "project /work/.agent/skills",
-    "project /work/.claude/skills",
+    "project /project/.agent/skills",
+    "project /project/.claude/skills",
   ]);
   assert.deepEqual(resolveSkillRoots({}), []);
 });
@@ -775,9 +775,9 @@ Deno.test("resolveSkillRoots() lets given folders replace the four, each with tw
     "global /opt/skills",
     "global /opt/skills/.claude/skills",
     "global /opt/skills/skills",
-    "project /work/more",
-    "project /work/more/.claude/skills",
-    "project /work/more/skills",
+    "project /project/more",
+    "project /project/more/.claude/skills",
+    "project /project/more/skills",
     "global /home/me/mine",
     "global /home/me/mine/.claude/skills",
     "global /home/me/mine/skills",
@@ -791,7 +791,7 @@ Deno.test("resolveSkillRoots() adds .agents and recursive folders after the othe
     recursiveDirectories: ["/opt/all", "/opt/all", "~"],
   });
   assert.deepEqual(shown(roots).slice(4), [
-    "project /work/.agents/skills",
+    "project /project/.agents/skills",
     "global /home/me/.agents/skills",
     "global /opt/all and below",
     "global /home/me and below",
