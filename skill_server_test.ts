@@ -13,6 +13,8 @@ import {
   ResourceUpdatedNotificationSchema,
   ToolListChangedNotificationSchema,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
+import { Client as ModernClient } from "npm:@modelcontextprotocol/client@^2";
+import { SkillsClient } from "npm:@modelcontextprotocol/client@^2/ext/skills";
 import fc from "npm:fast-check@^4";
 import config from "./deno.json" with { type: "json" };
 import {
@@ -48,9 +50,10 @@ const isWindows = Deno.build.os === "windows";
 const MOD = resolve(import.meta.dirname!, "mod.ts");
 
 /** The flags that `deno task start` gives beside the permissions: on some networks an import map. */
-const IMPORTS = Deno.args.map((flag) =>
-  flag.replace(/(?<=^--import-map=)(?!\/|\w+:)/, `${import.meta.dirname}/`)
-);
+const IMPORTS = (Deno.env.get("IMPORTS") ?? "").split(" ").filter(Boolean)
+  .map((flag) =>
+    flag.replace(/(?<=^--import-map=)(?!\/|\w+:)/, `${import.meta.dirname}/`)
+  );
 
 /** The flags of the README's command. */
 const FLAGS = ["run", "--allow-read", "--allow-env", ...IMPORTS];
@@ -73,6 +76,7 @@ class Place implements Disposable {
   readonly path = Deno.realPathSync(Deno.makeTempDirSync());
   readonly project = this.folder("project");
   readonly home = this.folder("home");
+  socket: Disposable | undefined;
 
   folder(...names: string[]): string {
     const path = join(this.path, ...names);
@@ -114,6 +118,7 @@ class Place implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.socket?.[Symbol.dispose]();
     Deno.removeSync(this.path, { recursive: true });
   }
 }
@@ -4339,6 +4344,50 @@ Deno.test("both eras hear of the same resource, each in its own way, until each 
   assert.deepEqual(wire.lines.takeAll(), []);
 });
 
+Deno.test("the second version of the SDK's client lists, calls, reads, verifies and listens in the modern era", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  const client = new ModernClient({ name: "test", version: "1.0.0" }, {
+    versionNegotiation: { mode: { pin: "2026-07-28" } },
+  });
+  const errors: Error[] = [];
+  client.onerror = (error) => errors.push(error);
+  type ModernTransport = Parameters<typeof client.connect>[0];
+  const transport = clientTransport(wire) as ModernTransport;
+  await within(client.connect(transport), "the server to start");
+  assert.equal(client.getNegotiatedProtocolVersion(), "2026-07-28");
+  const { tools } = await client.listTools();
+  assert.deepEqual(tools.map(({ name }) => name), ["skill"]);
+  const call = { name: "skill", arguments: { name: "git" } };
+  const { content: [item] } = await client.callTool(call);
+  assert.ok(item?.type === "text" && item.text.startsWith("Loading: git\n"));
+  const skills = new SkillsClient(client);
+  const listed = await skills.list();
+  assert.deepEqual(
+    listed.skills.map(({ uri }) => uri),
+    ["skill://git/SKILL.md", "skill://hidden/SKILL.md"],
+  );
+  for (const entry of listed.skills) {
+    assert.deepEqual((await skills.get(entry.uri)).skill, entry);
+    assert.ok(entry.resources !== "dynamic");
+    for (const { uri } of entry.resources) {
+      assert.equal((await skills.read(entry, uri)).verified, true);
+    }
+  }
+  const changed = Promise.withResolvers<void>();
+  client.setNotificationHandler(
+    "notifications/tools/list_changed",
+    () => changed.resolve(),
+  );
+  const subscription = await client.listen({ toolsListChanged: true });
+  assert.deepEqual(subscription.honoredFilter, { toolsListChanged: true });
+  place.skill("home/.claude/skills", "new");
+  await within(changed.promise, "the notice");
+  await subscription.close();
+  await client.close();
+  assert.deepEqual(errors, []);
+});
+
 Deno.test("a client that never initialized hears nothing it did not ask for", async () => {
   using place = filesPlace();
   await using wire = new Wire(place);
@@ -4505,6 +4554,16 @@ Deno.test(
     );
   },
 );
+
+Deno.test("server serves the project where Deno may not read the environment, and says what to add", async () => {
+  using place = new Place();
+  place.skill("project/.claude/skills", "git");
+  place.skill("home/.claude/skills", "pdf");
+  const flags = flagsWith("--allow-read");
+  await using session = await Session.open(place, { flags });
+  assert.deepEqual(await session.names(), ["git"]);
+  await session.stderr.take((line) => line.includes("--allow-env"), "the mend");
+});
 
 Deno.test("server starts with no permission at all, and says what to add", async () => {
   using place = new Place();
@@ -5199,6 +5258,8 @@ function hostilePlace(): Place {
   // What is no regular file.
   place.folder(skills, "folder", "SKILL.md");
   if (!isWindows) {
+    const path = join(place.folder(skills, "socket"), "SKILL.md");
+    place.socket = Deno.listen({ transport: "unix", path });
     runSync("mkfifo", join(place.folder(skills, "fifo"), "SKILL.md"));
     runSync("mkfifo", join(place.folder(skills, "good"), "fifo.md"));
   }
@@ -5354,6 +5415,7 @@ Deno.test("--check tells of everything hostile, without a word of what lies outs
       "self",
       "folder",
       "fifo",
+      "socket",
       "sparse",
       "deep",
       "tag",
