@@ -887,29 +887,40 @@ function registerSkillsExtension(
     }
     return { skills, nextCursor: page.nextCursor };
   });
-  handleRequest(server, GetSkillRequestSchema, async ({ params: { uri } }) => {
-    const { skill } = findResource(uri, registry);
-    if (mainUri(skill) !== uri) {
-      throw invalidParams(
-        `${quote(uri)} is not the URI of a skill's SKILL.md: that is ${
-          quote(mainUri(skill))
-        }`,
-        { uri },
-      );
-    }
-    const entry = await entryOf(skill, registry);
-    if (typeof entry !== "string") return { skill: entry };
-    throw invalidParams(
-      `The skill at ${quote(uri)} cannot be served so: ${entry}`,
-      { uri },
-    );
-  });
+  handleRequest(
+    server,
+    GetSkillRequestSchema,
+    async ({ params: { uri } }) => ({ skill: await findEntry(uri, registry) }),
+  );
   handleRequest(server, ReadDirectoryRequestSchema, async ({ params }) => {
     const { uri, cursor } = params;
     const children = await childrenOf(uri, registry);
     const page = pageOf(children, cursor, ({ uri }) => uri);
     return { resources: page.items, nextCursor: page.nextCursor };
   });
+}
+
+/** Returns the entry of the skill whose `SKILL.md` has a URI. */
+async function findEntry(
+  uri: string,
+  registry: SkillRegistry,
+): Promise<SkillEntry> {
+  const { skill } = findResource(uri, registry);
+  const main = mainUri(skill);
+  if (main !== uri) {
+    throw invalidParams(
+      `${quote(uri)} is not the URI of a skill's SKILL.md: that is ${
+        quote(main)
+      }`,
+      { uri },
+    );
+  }
+  const entry = await entryOf(skill, registry);
+  if (typeof entry !== "string") return entry;
+  throw invalidParams(
+    `The skill at ${quote(uri)} cannot be served so: ${entry}`,
+    { uri },
+  );
 }
 
 function mainUri({ name }: Skill): string {
