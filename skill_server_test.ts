@@ -5661,7 +5661,8 @@ Deno.test(
     const reading = (async () => {
       for await (const chunk of server.stdout) {
         for (const byte of chunk) if (byte === 0x0a) replies++;
-        if (replies < count) peak = peakMemory(server.pid);
+        // Near the end the process may be gone while its last replies are read.
+        if (replies < 0.9 * count) peak = peakMemory(server.pid);
       }
     })();
     const deadline = 6 * DEADLINE_MS;
