@@ -305,7 +305,7 @@ export interface SkillChange {
   readonly previous: SkillCatalog;
   /** The keys of the skills that are new, gone, or have another `SKILL.md` than before. */
   readonly keys: ReadonlySet<string>;
-  /** The paths of the files that are new, gone or changed, by the keys of their skills, as far as those are tracked. */
+  /** The paths of the other files that are new, gone or changed, by the keys of their skills, as far as those are tracked. */
   readonly files: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
@@ -2006,9 +2006,10 @@ export class SkillRegistry {
       if (skill === undefined) continue;
       if (slice.isOver) await slice.yield();
       const { files, folders } = walkSkill(skill, this.#options);
-      const versions = files.map(({ path, version }) =>
-        [path, version] as const
-      );
+      const versions = files
+        // That one the scan has seen, a moment before.
+        .filter(({ path }) => path !== "SKILL.md")
+        .map(({ path, version }) => [path, version] as const);
       tracked.set(key!, { versions: new Map(versions), folders });
     }
     return tracked;

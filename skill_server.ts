@@ -808,11 +808,10 @@ function isTouched({ key, path }: Subscription, change: SkillChange): boolean {
     if (isAllOfIt || !path || path === "SKILL.md") return true;
   }
   const paths = [...files.get(key) ?? []];
-  const isMain = path === undefined;
-  return paths.some((changed) =>
-    path === "" || changed === (isMain ? "SKILL.md" : path) ||
-    changed.startsWith(`${path}/`)
-  );
+  return path !== undefined &&
+    paths.some((changed) =>
+      path === "" || changed === path || changed.startsWith(`${path}/`)
+    );
 }
 
 // ---------------------------------------------------------------------------
