@@ -1806,7 +1806,7 @@ export class SkillRegistry {
   /** How often each skill's files are asked to be tracked; `undefined` stands for all skills. */
   readonly #tracked = new Map<string | undefined, number>();
   #trackedFiles: ReadonlyMap<string, TrackedFiles> = new Map();
-  /** What was read of late, by the versions and the real paths of the files. */
+  /** What was read of late, by the versions and the paths of the files. */
   readonly #contents = new Map<string, SkillFileContent>();
   #contentsSize = 0;
   /** Digests by the versions of the files. */
@@ -1858,7 +1858,7 @@ export class SkillRegistry {
    */
   readFile(skill: Skill, path: string): SkillFileContent {
     const checked = checkSkillFile(skill, path, this.#options);
-    const key = `${fileVersion(checked.info)}:${checked.realPath}`;
+    const key = `${fileVersion(checked.info)}:${checked.path}`;
     const known = this.#contents.get(key);
     if (known !== undefined) return known;
     const content = readChecked(checked, path, this.#options);

@@ -1558,6 +1558,34 @@ Deno.test("SkillRegistry.readFile() reads a file once while it stays the same, a
   assert.throws(read, /no such file/);
 });
 
+Deno.test("SkillRegistry.readFile() calls a file by the path it was asked for, though others lead to it", async () => {
+  using place = new Place();
+  const store = place.file("store/shared.txt", "shared");
+  for (const name of ["one", "two"]) {
+    place.skill("skills", name);
+    place.link(store, `skills/${name}/${name}.md`);
+    place.link(`${name}.md`, `skills/${name}/alias.txt`);
+  }
+  const trustLinks = [join(place.path, "store")];
+  using registry = new SkillRegistry([root(join(place.path, "skills"))], {
+    trustLinks,
+  });
+  await registry.refresh();
+  const { now } = Date;
+  try {
+    Date.now = () => now() + 60_000;
+    for (const name of ["one", "two", "one"]) {
+      const skill = registry.find(name)!;
+      for (const path of [`${name}.md`, "alias.txt"]) {
+        const file = registry.readFile(skill, path);
+        assert.deepEqual([file.path, file.text], [path, "shared"]);
+      }
+    }
+  } finally {
+    Date.now = now;
+  }
+});
+
 Deno.test("SkillRegistry.refresh() runs one scan at a time, and sees what was there when it was asked", async () => {
   using place = new Place();
   place.skill("skills", "one");

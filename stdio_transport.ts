@@ -577,6 +577,7 @@ export class EraTransport implements Transport {
   #receiveNotification(message: JSONRPCNotification): void {
     const id = message.params?.requestId as RequestId;
     if (message.method === "notifications/cancelled") {
+      this.#waiting.delete(id);
       this.#modern.delete(id);
       this.#stopListening(id);
     }
