@@ -468,7 +468,7 @@ function byCodeUnits(a: string, b: string): number {
  * @throws {SkillSyntaxError} If there is no such frontmatter, or it is larger than 64 KiB.
  */
 export function parseSkillMd(text: string): SkillFrontmatter {
-  const yaml = frontmatterOf(text);
+  const { yaml } = splitSkillMd(text);
   const value = parseMapping(yaml);
   for (const field of ["name", "description"]) {
     requireText(value, { field, yaml });
@@ -476,8 +476,14 @@ export function parseSkillMd(text: string): SkillFrontmatter {
   return value as SkillFrontmatter;
 }
 
-/** Returns the YAML between the two `---` lines. */
-function frontmatterOf(text: string): string {
+/**
+ * Splits a `SKILL.md` into the YAML between its two `---` lines and the Markdown
+ * after them.
+ *
+ * @internal
+ * @throws {SkillSyntaxError} If there are no such lines.
+ */
+export function splitSkillMd(text: string): { yaml: string; body: string } {
   const start = text.startsWith("\ufeff") ? 1 : 0;
   const opening = lineEnd(text, start);
   if (!isFence(text.slice(start, opening))) {
@@ -491,7 +497,8 @@ function frontmatterOf(text: string): string {
   while (line < text.length && line <= MAX_FRONTMATTER_SIZE) {
     const end = lineEnd(text, line);
     if (isFence(text.slice(line, end)) && !isTooLarge(text, end)) {
-      return text.slice(opening + 1, line);
+      const yaml = text.slice(opening + 1, line);
+      return { yaml, body: text.slice(end + 1) };
     }
     line = end + 1;
   }
@@ -601,8 +608,12 @@ function requireText(
   );
 }
 
-/** Returns the line of a `SKILL.md` that a field of its frontmatter begins on. */
-function lineOf(field: string, yaml: string): number {
+/**
+ * Returns the line of a `SKILL.md` that a field of its frontmatter begins on.
+ *
+ * @internal
+ */
+export function lineOf(field: string, yaml: string): number {
   const index = yaml.split("\n").findIndex((line) => {
     const [key] = line.split(":", 1);
     return key!.trim().replace(/^["']|["']$/g, "") === field;
@@ -1247,6 +1258,17 @@ const CHANGED_MEANWHILE: Fault = {
   hint: "try again",
 };
 
+const TOO_DEEP: Fault = {
+  reason: `it lies more than ${MAX_FILE_DEPTH} names deep`,
+  hint: "move it nearer to the SKILL.md",
+};
+
+const TOO_MANY_ENTRIES: Fault = {
+  reason:
+    `it and what comes after it are past the ${MAX_WALKED_ENTRIES} entries that are looked at`,
+  hint: "move what the skill does not need out of it",
+};
+
 const NAME_IS_NOT_UTF_8: Fault = {
   reason: "its name is not UTF-8, so that it cannot be opened",
   hint: "give it another name",
@@ -1454,6 +1476,8 @@ interface Walk {
   readonly maxFileSize: number;
   /** Real paths of the folders that were walked through. */
   readonly folders: string[];
+  /** What lies in the skill and is not served, by its path. */
+  readonly leftOut: Map<string, Fault>;
   /** How many entries of folders were looked at. */
   entries: number;
 }
@@ -1464,6 +1488,7 @@ function beginWalk(skill: Skill, options: FileAccessOptions): Walk {
     trustLinks: realPaths(options.trustLinks ?? []),
     maxFileSize: options.maxFileSize ?? DEFAULT_MAX_FILE_SIZE,
     folders: [],
+    leftOut: new Map(),
     entries: 0,
   };
 }
@@ -1693,47 +1718,54 @@ export function listSkillFiles(
   return walkSkill(skill, options).files;
 }
 
-/** Lists the files of a skill, and the real paths of the folders that they lie in. */
+/** Lists the files of a skill, the real paths of the folders that they lie in, and what is left out. */
 function walkSkill(
   skill: Skill,
   options: FileAccessOptions,
-): { files: SkillFile[]; folders: readonly string[] } {
+): { files: SkillFile[] } & Pick<Walk, "folders" | "leftOut"> {
   const walk = beginWalk(skill, options);
   const files: SkillFile[] = [];
   listFolder(topOf(walk), { prefix: "", files, walk });
   files.sort((a, b) => byCodeUnits(a.path, b.path));
-  return { files, folders: walk.folders };
+  return { files, folders: walk.folders, leftOut: walk.leftOut };
 }
 
 function listFolder(
   folder: Place,
   { prefix, files, walk }: { prefix: string; files: SkillFile[]; walk: Walk },
 ): void {
+  const { skill, leftOut, maxFileSize } = walk;
   walk.folders.push(folder.realPath);
-  for (
-    const { name, isSymlink, isDirectory } of folderEntries(
-      folder.path,
-      walk.skill,
-    )
-  ) {
-    if (++walk.entries > MAX_WALKED_ENTRIES) return;
+  for (const entry of folderEntries(folder.path, skill)) {
+    const { name, isSymlink: isLink, isDirectory } = entry;
+    if (!isVisible(name)) continue;
+    const path = prefix + name;
+    if (++walk.entries > MAX_WALKED_ENTRIES) {
+      leftOut.set(path, TOO_MANY_ENTRIES);
+      return;
+    }
     try {
-      const place = step(folder, { name, isLink: isSymlink }, walk);
+      const place = step(folder, { name, isLink }, walk);
       const info = isDirectory ? undefined : Deno.statSync(place.path);
       if (info === undefined || info.isDirectory) {
-        if (place.depth === MAX_FILE_DEPTH) continue;
-        listFolder(place, { prefix: `${prefix}${name}/`, files, walk });
-      } else if (info.isFile && info.size <= walk.maxFileSize) {
-        const isMain = place.path === walk.skill.file;
+        if (place.depth === MAX_FILE_DEPTH) leftOut.set(path, TOO_DEEP);
+        else listFolder(place, { prefix: `${path}/`, files, walk });
+      } else if (!info.isFile) {
+        leftOut.set(path, NOT_A_FILE);
+      } else if (info.size > maxFileSize) {
+        leftOut.set(path, tooLarge(info.size, maxFileSize));
+      } else {
         files.push({
-          path: isMain ? "SKILL.md" : prefix + name,
+          path: place.path === skill.file ? "SKILL.md" : path,
           size: info.size,
           version: fileVersion(info),
           isRacy: isRacy(info),
         });
       }
-    } catch {
+    } catch (error) {
       // What cannot be reached does not belong to the skill.
+      if (isLink) leftOut.set(path, LINK_OUT_OF_SKILL);
+      else if (!isAbsence(error)) leftOut.set(path, faultOf(error));
     }
   }
 }
@@ -1849,6 +1881,17 @@ export class SkillRegistry {
   /** Lists the files of a skill. See {@linkcode listSkillFiles}. */
   listFiles(skill: Skill): SkillFile[] {
     return listSkillFiles(skill, this.#options);
+  }
+
+  /**
+   * Lists what lies in a skill and is not served, beside what is hidden there:
+   * links that lead out, files that are too large or lie too deep.
+   *
+   * @returns Each with its path in the skill, why, and how to mend it.
+   */
+  listLeftOut(skill: Skill): SkillProblem[] {
+    const { leftOut } = walkSkill(skill, this.#options);
+    return [...leftOut].map(([file, fault]) => ({ file, ...fault }));
   }
 
   /**

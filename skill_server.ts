@@ -41,7 +41,6 @@ import {
   checkTogether,
   DEFAULT_MAX_FILE_SIZE,
   DEFAULT_REFRESH_SECONDS,
-  escapeControls,
   handleRequest,
   invalidParams,
   log,
@@ -67,7 +66,6 @@ import {
   type SkillFileContent,
   type SkillFrontmatter,
   skillKey,
-  type SkillProblem,
   SkillRegistry,
   type SkillRegistryOptions,
   type SkillRoot,
@@ -79,6 +77,15 @@ import {
   type Toolset,
   TOOLSET_NAMES,
 } from "./mod.ts";
+import {
+  filesFault,
+  frontmatterFault,
+  hasErrors,
+  makeReport,
+  reportAsJson,
+  reportAsText,
+  type TextStyle,
+} from "./skill_report.ts";
 import {
   type ByteWriter,
   EraTransport,
@@ -360,112 +367,34 @@ function seconds(
 // Report
 // ---------------------------------------------------------------------------
 
-/** What was found and what is left out, and why. */
-interface Report extends SkillCatalog {
-  /** Skills that the Skills extension does not list. */
-  readonly unlisted: readonly { name: string; reason: string }[];
-}
-
-/** Scans once. A folder that the user named and that is not there is a problem too. */
-async function makeReport(settings: Settings): Promise<Report> {
-  const { roots, named, options } = settings;
+/** Scans once and tells what was found. A folder that the user named and that is not there is a problem too. */
+async function report(
+  { roots, named, options }: Settings,
+  { check = false, json = false }: CommandLine["values"],
+): Promise<number> {
   using registry = new SkillRegistry(roots, { ...options, log: () => {} });
   const catalog = await registry.refresh();
-  const missing = missingFolders(catalog, named).map((file) => ({
+  const problems = missingFolders(catalog, named).map((file) => ({
     file,
     reason: "there is no such folder",
     hint: "check how it is written",
   }));
-  const unlisted = [];
-  for (const skill of catalog.skills.values()) {
+  const unlisted = async (skill: Skill) => {
     const entry = await entryOf(skill, registry);
-    if (typeof entry === "string") {
-      unlisted.push({ name: skill.name, reason: entry });
-    }
-  }
-  return { ...catalog, unlisted, problems: [...missing, ...catalog.problems] };
-}
-
-/** Writes a report for programs. */
-function reportAsJson(report: Report): string {
-  const { roots, skills, shadowed, unlisted, problems } = report;
-  const shape = {
-    roots: roots.map(({ root, status, skills }) => ({
-      path: root.path,
-      scope: root.scope,
-      recursive: root.recursive,
-      status,
-      skills,
-    })),
-    skills: [...skills.values()].map(
-      ({ name, description, scope, directory, file }) => ({
-        name,
-        description,
-        scope,
-        directory,
-        file,
-      }),
-    ),
-    shadowed: shadowed.map(({ skill, by }) => ({
-      name: skill.name,
-      file: skill.file,
-      by: by.file,
-    })),
-    unlisted,
-    problems,
+    return typeof entry === "string" ? entry : undefined;
   };
-  return `${JSON.stringify(shape, null, 2)}\n`;
+  const found = await makeReport(registry, { check, problems, unlisted });
+  await print(json ? reportAsJson(found) : reportAsText(found, textStyle()));
+  return check && hasErrors(found) ? 1 : 0;
 }
 
-/** Writes a report for people. */
-function reportAsText(report: Report): string {
-  const { roots, skills, shadowed, unlisted, problems } = report;
-  const sections = [
-    section("Roots", roots, ({ root, status, skills }) => [
-      status,
-      root.scope,
-      status === "found" ? `${skills} skill${skills === 1 ? "" : "s"}` : "",
-      root.path,
-    ]),
-    section("Skills", [...skills.values()], ({ name, scope, directory }) => [
-      oneLine(name),
-      scope,
-      directory,
-    ]),
-    section("Shadowed skills", shadowed, ({ skill, by }) => [
-      oneLine(skill.name),
-      skill.file,
-      `by ${by.file}`,
-    ]),
-    section("Not in skills/list", unlisted, ({ name, reason }) => [
-      oneLine(name),
-      reason,
-    ]),
-    `Problems (${problems.length})\n${problems.map(problemText).join("")}`,
-  ];
-  return sections.join("\n");
-}
-
-function problemText({ file, line, reason, hint }: SkillProblem): string {
-  const place = line === undefined ? "" : ` (line ${line})`;
-  return `  ${quote(file)}${place}:\n      ${reason};\n      ${hint}\n`;
-}
-
-/** Lists items in columns under a heading that counts them. */
-function section<T>(
-  heading: string,
-  items: readonly T[],
-  columns: (item: T) => string[],
-): string {
-  const rows = items.map((item) => columns(item).map(escapeControls));
-  const widths = rows[0]?.map((_, column) =>
-    Math.max(...rows.map((row) => row[column]!.length))
-  );
-  const lines = rows.map((row) => {
-    const cells = row.map((cell, column) => cell.padEnd(widths![column]!));
-    return `  ${cells.join("  ").trimEnd()}\n`;
-  });
-  return `${heading} (${items.length})\n${lines.join("")}`;
+/** How texts are shown on stdout. */
+function textStyle(): TextStyle {
+  const isTerminal = Deno.stdout.isTerminal();
+  return {
+    columns: isTerminal ? Deno.consoleSize().columns : Infinity,
+    colors: isTerminal && !Deno.noColor,
+  };
 }
 
 // ---------------------------------------------------------------------------
@@ -821,19 +750,6 @@ function isTouched({ key, path }: Subscription, change: SkillChange): boolean {
 /** The identifier of the Skills extension. */
 const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";
 
-/** The limits that the Skills extension sets a skill: files, and bytes of them together. */
-const MAX_SKILL_FILES = 512;
-const MAX_SKILL_SIZE = 16 * 1024 * 1024;
-
-/** The limits that the Agent Skills specification sets a skill, in characters. */
-const MAX_NAME_LENGTH = 64;
-const MAX_DESCRIPTION_LENGTH = 1024;
-const MAX_COMPATIBILITY_LENGTH = 500;
-
-/** The limits of a frontmatter that can be sent: aliases can make a small one enormous. */
-const MAX_FRONTMATTER_DEPTH = 64;
-const MAX_FRONTMATTER_LENGTH = 256 * 1024;
-
 /**
  * An entry of the Skills extension: a skill with all its files.
  *
@@ -986,70 +902,6 @@ async function readMain(skill: Skill, registry: SkillRegistry): Promise<{
   return { frontmatter: parseSkillMd(text), digest: await sha256(bytes), size };
 }
 
-/** Says why hosts could not load a skill, as far as its frontmatter tells. */
-function frontmatterFault(frontmatter: SkillFrontmatter): string | undefined {
-  const { name, description } = frontmatter;
-  if (!/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name)) {
-    return "its name is not made of a-z, 0-9 and single hyphens";
-  }
-  if (name.length > MAX_NAME_LENGTH) {
-    return `its name has more than ${MAX_NAME_LENGTH} characters`;
-  }
-  if ([...description].length > MAX_DESCRIPTION_LENGTH) {
-    return `its description has more than ${MAX_DESCRIPTION_LENGTH} characters`;
-  }
-  const { compatibility = "any", metadata = {} } = frontmatter;
-  if (
-    typeof compatibility !== "string" || compatibility === "" ||
-    [...compatibility].length > MAX_COMPATIBILITY_LENGTH
-  ) {
-    return `its compatibility is not a text of 1 to ${MAX_COMPATIBILITY_LENGTH} characters`;
-  }
-  if (!isMapOfTexts(metadata)) {
-    return "its metadata has something else than texts: put the values in quotes";
-  }
-  return jsonFault(frontmatter);
-}
-
-function isMapOfTexts(value: unknown): boolean {
-  return typeof value === "object" && value !== null &&
-    !Array.isArray(value) &&
-    Object.values(value).every((item) => typeof item === "string");
-}
-
-function filesFault(files: readonly SkillFile[]): string | undefined {
-  if (files.length > MAX_SKILL_FILES) {
-    return `it has more than ${MAX_SKILL_FILES} files`;
-  }
-  const size = files.reduce((sum, file) => sum + file.size, 0);
-  if (size > MAX_SKILL_SIZE) {
-    return `its files have more than ${MAX_SKILL_SIZE} bytes together`;
-  }
-}
-
-/** Says why a frontmatter is not the same once it was sent as JSON. */
-function jsonFault(frontmatter: SkillFrontmatter): string | undefined {
-  let room = MAX_FRONTMATTER_LENGTH;
-  const faultOf = (value: unknown, parents: object[]): string | undefined => {
-    room -= typeof value === "string" ? value.length : 8;
-    if (room < 0) return "its frontmatter is too large";
-    if (typeof value === "number" && !Number.isFinite(value)) {
-      return `its frontmatter has the number ${value}`;
-    }
-    if (typeof value !== "object" || value === null) return undefined;
-    if (parents.includes(value)) return "its frontmatter refers to itself";
-    if (parents.length >= MAX_FRONTMATTER_DEPTH) {
-      return `its frontmatter is more than ${MAX_FRONTMATTER_DEPTH} deep`;
-    }
-    for (const [key, item] of Object.entries(value)) {
-      room -= key.length;
-      const fault = faultOf(item, [...parents, value]);
-      if (fault !== undefined) return fault;
-    }
-  };
-  return faultOf(frontmatter, []);
-}
-
 /** Lists the files and folders directly in a folder of a skill. */
 async function childrenOf(
   uri: string,
@@ -1148,14 +1000,12 @@ export async function main(args: readonly string[]): Promise<void> {
 async function run(args: readonly string[]): Promise<number> {
   try {
     const command = parseCommandLine(args);
-    const { help, version, list, check, json } = command.values;
+    const { help, version, list, check } = command.values;
     if (help) return await print(USAGE);
     if (version) return await print(`${config.version}\n`);
     const settings = settingsOf(command);
-    if (!list && !check) return await serve(settings);
-    const report = await makeReport(settings);
-    await print(json ? reportAsJson(report) : reportAsText(report));
-    return check && report.problems.length > 0 ? 1 : 0;
+    if (list || check) return await report(settings, command.values);
+    return await serve(settings);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     await print(`skill-server: ${error.message}\n\n${USAGE}`, Deno.stderr);

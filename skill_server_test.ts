@@ -35,6 +35,7 @@ import {
   SkillSyntaxError,
   skillUri,
 } from "./mod.ts";
+import { makeReport, reportAsText, type TextStyle } from "./skill_report.ts";
 import {
   type ByteReader,
   type ByteWriter,
@@ -3835,7 +3836,7 @@ Deno.test("skills/list leaves out what hosts could not load, which the tools sti
     stdout,
     new RegExp(`\nNot in skills/list \\(${unlisted.length}\\)\n`),
   );
-  assert.equal(code, 0);
+  assert.equal(code, 1);
 });
 
 Deno.test("skills/list takes a skill of 512 files, and one of 16 MiB", async () => {
@@ -4873,6 +4874,7 @@ function reportPlace(): Place {
   place.skill("project/.claude/skills", "git");
   place.skill("home/.claude/skills", "git");
   place.skill("home/.claude/skills", "pdf");
+  place.file("home/.claude/skills/pdf/forms.md", "x".repeat(1_451));
   place.skill("home/.claude/skills", "bad", "no frontmatter");
   return place;
 }
@@ -4891,21 +4893,34 @@ Deno.test("--list shows roots, skills, what is shadowed, and problems with their
   found    global   2 skills  ${at("home/.claude/skills")}
 
 Skills (2)
-  git  project  ${at("project/.claude/skills/git")}
-  pdf  global   ${at("home/.claude/skills/pdf")}
+  git  project   1 file    48 B  ${at("project/.claude/skills/git")}
+  pdf  global   2 files  1.5 kB  ${at("home/.claude/skills/pdf")}
 
 Shadowed skills (1)
-  git  ${at("home/.claude/skills/git/SKILL.md")}  by ${
-      at("project/.claude/skills/git/SKILL.md")
-    }
+  git      ${at("home/.claude/skills/git/SKILL.md")}
+       by  ${at("project/.claude/skills/git/SKILL.md")}
 
-Not in skills/list (0)
-
-Problems (1)
-  "${at("home/.claude/skills/bad/SKILL.md")}" (line 1):
-      there is no frontmatter;
-      make "---" the first line, then name: and description:, then "---" again
+Problems (1 error, 0 warnings)
+  error: make "---" the first line, then name: and description:, then "---" again
+    ${at("home/.claude/skills/bad/SKILL.md")}:1: there is no frontmatter
 `,
+  );
+});
+
+Deno.test("--list says where to put a skill if there is none", async () => {
+  using place = new Place();
+  const { stdout } = await runServer(place, { args: ["--list"] });
+  assert.match(stdout, /^Skills \(0\)\n {2}none yet: put a folder/m);
+});
+
+Deno.test("--list says which skills are not in skills/list, and why", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "Übersicht");
+  const { code, stdout } = await runServer(place, { args: ["--list"] });
+  assert.equal(code, 0);
+  assert.match(
+    stdout,
+    /^Not in skills\/list \(1\)\n {2}Übersicht {2}its name is not made of/m,
   );
 });
 
@@ -4927,7 +4942,7 @@ Deno.test("--check takes a named folder that is not there for a problem", async 
     const folder = join(place.project, "typo");
     assert.ok(
       stdout.endsWith(
-        `Problems (1)\n  "${folder}":\n      there is no such folder;\n      check how it is written\n`,
+        `Problems (1 error, 0 warnings)\n  error: check how it is written\n    ${folder}: there is no such folder\n`,
       ),
     );
   }
@@ -4963,6 +4978,8 @@ Deno.test("--json gives the report as JSON", async () => {
     scope: "project",
     directory: at("project/.claude/skills/git"),
     file: at("project/.claude/skills/git/SKILL.md"),
+    files: 1,
+    size: 48,
   });
   assert.deepEqual(shadowed, [{
     name: "git",
@@ -4970,14 +4987,275 @@ Deno.test("--json gives the report as JSON", async () => {
     by: at("project/.claude/skills/git/SKILL.md"),
   }]);
   assert.deepEqual(problems, [{
+    rule: "skipped",
+    severity: "error",
     file: at("home/.claude/skills/bad/SKILL.md"),
     line: 1,
     reason: "there is no frontmatter",
     hint:
       'make "---" the first line, then name: and description:, then "---" again',
-    names: ["bad"],
   }]);
 });
+
+/** What `--check` finds in a place: `<severity> <rule> <path>:<line>: <reason>`. */
+async function findingsIn(place: Place): Promise<string[]> {
+  const args = ["--check", "--json"];
+  const { stdout } = await runServer(place, { args });
+  const { problems } = JSON.parse(stdout) as {
+    problems: Record<string, string>[];
+  };
+  const folder = join(place.home, ".claude", "skills");
+  return problems.map(({ severity, rule, file, line, reason }) => {
+    const path = file!.slice(folder.length + 1).replaceAll("\\", "/");
+    return `${severity} ${rule} ${path}${line ? `:${line}` : ""}: ${reason}`;
+  });
+}
+
+const misspelled: [string, string, string[]][] = [
+  ["UPPER", "name: UPPER\ndescription: d", [
+    "error name-characters UPPER/SKILL.md:2: its name is not made of a-z, 0-9 and single hyphens",
+  ]],
+  ["long", `name: ${"n".repeat(65)}\ndescription: d`, [
+    "error name-length long/SKILL.md:2: its name has more than 64 characters",
+    `error name-folder long/SKILL.md:2: its name is "${
+      "n".repeat(65)
+    }", that of its folder "long"`,
+  ]],
+  ["folder", "description: d\nname: other", [
+    'error name-folder folder/SKILL.md:3: its name is "other", that of its folder "folder"',
+  ]],
+  ["wordy", `name: wordy\ndescription: ${"d".repeat(1025)}`, [
+    "error description-length wordy/SKILL.md:3: its description has more than 1024 characters",
+  ]],
+  ["picky", "name: picky\ndescription: d\ncompatibility: []", [
+    "error compatibility picky/SKILL.md:4: its compatibility is not a text of 1 to 500 characters",
+  ]],
+  ["meta", "name: meta\ndescription: d\nmetadata:\n  version: 1.0", [
+    "error metadata meta/SKILL.md:4: its metadata has something else than texts",
+  ]],
+  ["infinite", "name: infinite\ndescription: d\nsize: .inf", [
+    "error frontmatter-json infinite/SKILL.md:2: its frontmatter has the number Infinity",
+  ]],
+  ["tools", "name: tools\ndescription: d\nallowed-tools:\n- Read", [
+    "warning allowed-tools tools/SKILL.md:4: its allowed-tools are no text",
+  ]],
+  ["licensed", "name: licensed\ndescription: d\nlicense: 2", [
+    "warning license licensed/SKILL.md:4: its license is not a text",
+  ]],
+];
+
+for (const [name, yaml, findings] of misspelled) {
+  Deno.test(`--check tells where the frontmatter of ${name} breaks the specification`, async () => {
+    using place = new Place();
+    place.skill("home/.claude/skills", name, `---\n${yaml}\n---\n`);
+    assert.deepEqual(await findingsIn(place), findings);
+  });
+}
+
+Deno.test("--check tells of links in the body that lead to no file of the skill", async () => {
+  using place = new Place();
+  place.skill(
+    "home/.claude/skills",
+    "links",
+    `${skillMd("links")}
+[a file](references/a.md#part) ![an image](<b c.png> "title") [a folder](./references/)
+[gone](gone.md) and [up](../other/SKILL.md), [encoded](b%20c.png), [defined][1]
+- [site](https://example.com/x.md) [mail](mailto:a@example.com) [part](#part) [root](/x.md)
+\`[code](code.md)\` [placeholder]({path}) <!-- [comment](comment.md)
+[comment](comment.md) --> [after](after.md)
+
+~~~sh
+[fenced](fenced.md)
+\`\`\`
+~~~
+
+  - \`\`\`js
+    [fenced](fenced.md)
+    \`\`\`
+
+[1]: references/none.md
+`,
+  );
+  place.file("home/.claude/skills/links/references/a.md", "a");
+  place.file("home/.claude/skills/links/b c.png", "b");
+  assert.deepEqual(await findingsIn(place), [
+    'warning broken-link links/SKILL.md:9: the link "gone.md" leads to no file of the skill',
+    'warning broken-link links/SKILL.md:9: the link "../other/SKILL.md" leads outside the skill',
+    'warning broken-link links/SKILL.md:12: the link "after.md" leads to no file of the skill',
+    'warning broken-link links/SKILL.md:23: the link "references/none.md" leads to no file of the skill',
+  ]);
+});
+
+Deno.test("--check tells of files that are not served, and of what is too long or too much", async () => {
+  using place = new Place();
+  const skills = "home/.claude/skills";
+  place.skill(skills, "large", skillMd("large") + "line\n".repeat(600));
+  place.file(`${skills}/large/data.bin`, new Uint8Array(1024 * 1024 + 1));
+  place.file(`${skills}/large/${"d/".repeat(10)}deep.md`, "deep");
+  place.file(`${skills}/large/.hidden`, "no fault");
+  place.link(place.file("secret.txt", "s"), `${skills}/large/out.txt`);
+  place.skill(skills, "many");
+  for (let i = 0; i < 512; i++) place.file(`${skills}/many/${i}.txt`, "");
+  place.file(
+    `${skills}/latin/SKILL.md`,
+    Uint8Array.from(
+      skillMd("latin", "caf\u00e9"),
+      (character) => character.charCodeAt(0),
+    ),
+  );
+  assert.deepEqual(await findingsIn(place), [
+    "warning length large/SKILL.md: it has 606 lines, more than the 500 that are recommended",
+    `warning not-served large/d/d/d/d/d/d/d/d/d/d: it lies more than 10 names deep`,
+    "warning not-served large/data.bin: it has 1048577 bytes, more than the 1048576 allowed",
+    "warning not-served large/out.txt: it is a link that leads outside its skill, or to what is hidden in it",
+    "warning utf-8 latin/SKILL.md: it is not UTF-8",
+    "warning size many: it has more than 512 files",
+  ]);
+});
+
+Deno.test("--check takes time in proportion to the text, however odd it is", async () => {
+  using place = new Place();
+  const pieces = [
+    "](",
+    "[a](",
+    "\`",
+    "<!--",
+    "[a]: ",
+    "~~~\n",
+    "- ",
+    "%",
+    "((",
+    " ",
+  ];
+  for (const [index, piece] of pieces.entries()) {
+    const text = `${skillMd(`odd-${index}`)}${
+      piece.repeat(300_000 / piece.length)
+    }`;
+    place.skill("home/.claude/skills", `odd-${index}`, text);
+  }
+  const findings = await within(findingsIn(place), "the check of odd texts");
+  assert.ok(!findings.some((finding) => finding.startsWith("error")));
+});
+
+Deno.test("--check ends with 0 if there are but warnings", async () => {
+  using place = new Place();
+  const text = `${skillMd("links")}[gone](gone.md)`;
+  place.skill("home/.claude/skills", "links", text);
+  const { code, stdout } = await runServer(place, { args: ["--check"] });
+  assert.equal(code, 0);
+  assert.match(stdout, /^Problems \(0 errors, 1 warning\)\n {2}warning: make/m);
+});
+
+Deno.test("reportAsText() tells what has the same mend together, errors first", async () => {
+  using place = new Place();
+  const folder = place.folder("home", ".claude", "skills");
+  place.skill("home/.claude/skills", "a", `${skillMd("a")}[gone](gone.md)`);
+  place.skill("home/.claude/skills", "b", "text");
+  place.skill("home/.claude/skills", "c", "text");
+  const text = await reportOf(folder, { columns: Infinity, colors: false });
+  assert.equal(
+    text.slice(text.indexOf("Problems")),
+    `Problems (2 errors, 1 warning)
+  error: make "---" the first line, then name: and description:, then "---" again
+    ${join(folder, "b", "SKILL.md")}:1: there is no frontmatter
+    ${join(folder, "c", "SKILL.md")}:1: there is no frontmatter
+  warning: make the link lead to a file of the skill, or take it out
+    ${
+      join(folder, "a", "SKILL.md")
+    }:7: the link "gone.md" leads to no file of the skill
+`,
+  );
+});
+
+/** The report of a folder of skills, as text. */
+async function reportOf(path: string, style: TextStyle): Promise<string> {
+  using registry = new SkillRegistry([root(path)], { log: () => {} });
+  await registry.refresh();
+  const options = {
+    check: true,
+    problems: [],
+    unlisted: () => Promise.resolve(undefined),
+  };
+  return reportAsText(await makeReport(registry, options), style);
+}
+
+Deno.test("reportAsText() fits the terminal, with its columns aligned, whatever the script", async () => {
+  using place = new Place();
+  const folder = place.folder("home", ".claude", "skills");
+  const names = [
+    "a",
+    "a-rather-long-name-of-a-skill-that-says-it-all",
+    "日本語の技能",
+  ];
+  for (const name of names) place.skill("home/.claude/skills", name);
+  for (const columns of [60, 80, 100]) {
+    const text = await reportOf(folder, { columns, colors: false });
+    const width = (line: string) =>
+      line.replace(/\p{Script=Han}|\p{Script=Hiragana}/gu, "xx").length;
+    assert.deepEqual(
+      text.split("\n").filter((line) =>
+        width(line) > columns && line.trim().includes(" ")
+      ),
+      [],
+    );
+    const rows = text.split("\n").filter((line) => line.includes(" 1 file "));
+    const places = rows.map((row) =>
+      width(row.slice(0, row.indexOf(" 1 file ")))
+    );
+    assert.deepEqual([rows.length, new Set(places).size], [3, 1]);
+  }
+});
+
+Deno.test("reportAsText() uses colors only where it is told to", async () => {
+  const testdata = resolve(import.meta.dirname!, "testdata", "skills");
+  const plain = await reportOf(testdata, { columns: 80, colors: false });
+  const painted = await reportOf(testdata, { columns: 80, colors: true });
+  assert.ok(!plain.includes("\u001b"));
+  assert.ok(painted.includes("\u001b[1mSkills\u001b[22m"));
+  // deno-lint-ignore no-control-regex -- they are what is taken out
+  assert.equal(painted.replace(/\u001b\[\d+m/g, ""), plain);
+});
+
+for (
+  const [env, isColored] of [[{}, true], [{ NO_COLOR: "1" }, false]] as const
+) {
+  Deno.test(
+    `--list ${
+      isColored ? "uses colors" : "uses none, with NO_COLOR,"
+    } on a terminal, and fits it`,
+    {
+      ignore: Deno.build.os !== "linux",
+    },
+    async () => {
+      using place = new Place();
+      place.skill(
+        "home/.claude/skills",
+        "a-skill-whose-path-is-too-long-for-a-narrow-terminal",
+      );
+      const [command, options] = serverCommand(place, { args: ["--list"] });
+      const line = [command, ...options.args!].map((word) => `'${word}'`).join(
+        " ",
+      );
+      const { NO_COLOR: _, ...rest } = options.env!;
+      const { stdout } = await new Deno.Command("script", {
+        ...options,
+        args: ["-qec", `stty cols 60; ${line}`, "/dev/null"],
+        clearEnv: true,
+        env: { ...rest, PATH: Deno.env.get("PATH")!, TERM: "xterm", ...env },
+        stdin: "null",
+      }).output();
+      const text = new TextDecoder().decode(stdout).replaceAll("\r\n", "\n");
+      // Before it the terminal itself may have been set up.
+      const report = text.slice(text.indexOf("\n") + 1);
+      assert.equal(report.includes("\u001b[1mSkills"), isColored);
+      assert.equal(report.includes("\u001b"), isColored);
+      // deno-lint-ignore no-control-regex -- they are what is taken out
+      const lines = report.replace(/\u001b\[\d+m/g, "").split("\n");
+      assert.deepEqual(lines.filter((line) => line.length > 60), []);
+      assert.ok(lines.some((line) => line.includes("…")));
+    },
+  );
+}
 
 Deno.test("testdata/invalid holds a skill for each way to be wrong, and each is told", async () => {
   using place = new Place();
@@ -5451,7 +5729,7 @@ Deno.test("--check tells of everything hostile, without a word of what lies outs
       "large",
     ]
   ) {
-    assert.ok(stdout.includes(`${join("skills", name, "SKILL.md")}"`), name);
+    assert.ok(stdout.includes(join("skills", name, "SKILL.md")), name);
   }
 });
 

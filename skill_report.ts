@@ -1,0 +1,744 @@
+// deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
+
+/**
+ * What `--list` and `--check` tell: what was found, what is left out, and where
+ * a skill does not keep to the Agent Skills specification.
+ *
+ * @module
+ */
+
+import { styleText } from "node:util";
+import { basename, join, normalize } from "jsr:@std/path@^1";
+import {
+  escapeControls,
+  lineOf,
+  oneLine,
+  quote,
+  type ShadowedSkill,
+  type Skill,
+  type SkillCatalog,
+  type SkillFile,
+  type SkillFrontmatter,
+  type SkillProblem,
+  type SkillRegistry,
+  type SkillRootReport,
+  splitSkillMd,
+} from "./mod.ts";
+
+// ---------------------------------------------------------------------------
+// Rules
+// ---------------------------------------------------------------------------
+
+/** The limits that the Agent Skills specification sets a skill, in characters and lines. */
+const MAX_NAME_LENGTH = 64;
+const MAX_DESCRIPTION_LENGTH = 1024;
+const MAX_COMPATIBILITY_LENGTH = 500;
+const MAX_LINES = 500;
+
+/** The limits that the Skills extension sets a skill: files, and bytes of them together. */
+const MAX_SKILL_FILES = 512;
+const MAX_SKILL_SIZE = 16 * 1024 * 1024;
+
+/** The limits of a frontmatter that can be sent: aliases can make a small one enormous. */
+const MAX_FRONTMATTER_DEPTH = 64;
+const MAX_FRONTMATTER_LENGTH = 256 * 1024;
+
+/**
+ * How bad it is: of an error hosts that keep to the specification take no
+ * skill, or nobody does; of a warning an agent may miss something.
+ */
+type Severity = "error" | "warning";
+
+/** What is wrong, and which rule says so. */
+export interface Finding extends SkillProblem {
+  readonly rule: string;
+  readonly severity: Severity;
+}
+
+/** A rule about a field of the frontmatter. */
+interface FieldRule {
+  readonly rule: string;
+  readonly severity: Severity;
+  readonly field: string;
+  /** How to mend it: the same for all skills, so that they can be told together. */
+  readonly hint: string;
+  /** Says what is wrong with the field, if anything. */
+  readonly fault: (frontmatter: SkillFrontmatter) => string | undefined;
+}
+
+/**
+ * The rules about the frontmatter alone. Hosts cannot load a skill that breaks
+ * one of those whose severity is "error".
+ *
+ * @see {@link https://agentskills.io/specification#frontmatter}
+ */
+const FIELD_RULES: readonly FieldRule[] = [
+  {
+    rule: "name-characters",
+    severity: "error",
+    field: "name",
+    hint: "write the name with a-z, 0-9 and single hyphens between them alone",
+    fault: ({ name }) =>
+      /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name)
+        ? undefined
+        : "its name is not made of a-z, 0-9 and single hyphens",
+  },
+  {
+    rule: "name-length",
+    severity: "error",
+    field: "name",
+    hint: `give it a name of at most ${MAX_NAME_LENGTH} characters`,
+    fault: ({ name }) =>
+      name.length > MAX_NAME_LENGTH
+        ? `its name has more than ${MAX_NAME_LENGTH} characters`
+        : undefined,
+  },
+  {
+    rule: "description-length",
+    severity: "error",
+    field: "description",
+    hint:
+      `shorten the description to ${MAX_DESCRIPTION_LENGTH} characters; the rest belongs into the body`,
+    fault: ({ description }) =>
+      [...description].length > MAX_DESCRIPTION_LENGTH
+        ? `its description has more than ${MAX_DESCRIPTION_LENGTH} characters`
+        : undefined,
+  },
+  {
+    rule: "compatibility",
+    severity: "error",
+    field: "compatibility",
+    hint:
+      `write the compatibility as a text of 1 to ${MAX_COMPATIBILITY_LENGTH} characters, or leave it out`,
+    fault: ({ compatibility = "any" }) =>
+      isText(compatibility, MAX_COMPATIBILITY_LENGTH)
+        ? undefined
+        : `its compatibility is not a text of 1 to ${MAX_COMPATIBILITY_LENGTH} characters`,
+  },
+  {
+    rule: "metadata",
+    severity: "error",
+    field: "metadata",
+    hint: "put the values of the metadata in quotes, and no lists or mappings",
+    fault: ({ metadata = {} }) =>
+      isMapOfTexts(metadata)
+        ? undefined
+        : "its metadata has something else than texts",
+  },
+  {
+    rule: "frontmatter-json",
+    severity: "error",
+    field: "name",
+    hint: "write the frontmatter such that JSON can hold it, flat and short",
+    fault: jsonFault,
+  },
+  {
+    rule: "license",
+    severity: "warning",
+    field: "license",
+    hint: "write the license as a text: its name, or the name of its file",
+    fault: ({ license = "" }) =>
+      typeof license === "string" ? undefined : "its license is not a text",
+  },
+  {
+    rule: "allowed-tools",
+    severity: "warning",
+    field: "allowed-tools",
+    hint: "write the allowed tools as one text, with blanks between",
+    fault: ({ "allowed-tools": tools = "" }) =>
+      typeof tools === "string" ? undefined : "its allowed-tools are no text",
+  },
+];
+
+function isText(value: unknown, maxLength: number): boolean {
+  return typeof value === "string" && value !== "" &&
+    [...value].length <= maxLength;
+}
+
+function isMapOfTexts(value: unknown): boolean {
+  return typeof value === "object" && value !== null &&
+    !Array.isArray(value) &&
+    Object.values(value).every((item) => typeof item === "string");
+}
+
+/** Says why a frontmatter is not the same once it was sent as JSON. */
+function jsonFault(frontmatter: SkillFrontmatter): string | undefined {
+  let room = MAX_FRONTMATTER_LENGTH;
+  const faultOf = (value: unknown, parents: object[]): string | undefined => {
+    room -= typeof value === "string" ? value.length : 8;
+    if (room < 0) return "its frontmatter is too large";
+    if (typeof value === "number" && !Number.isFinite(value)) {
+      return `its frontmatter has the number ${value}`;
+    }
+    if (typeof value !== "object" || value === null) return undefined;
+    if (parents.includes(value)) return "its frontmatter refers to itself";
+    if (parents.length >= MAX_FRONTMATTER_DEPTH) {
+      return `its frontmatter is more than ${MAX_FRONTMATTER_DEPTH} deep`;
+    }
+    for (const [key, item] of Object.entries(value)) {
+      room -= key.length;
+      const fault = faultOf(item, [...parents, value]);
+      if (fault !== undefined) return fault;
+    }
+  };
+  return faultOf(frontmatter, []);
+}
+
+/** Says why hosts could not load a skill, as far as its frontmatter tells. */
+export function frontmatterFault(
+  frontmatter: SkillFrontmatter,
+): string | undefined {
+  for (const { severity, fault } of FIELD_RULES) {
+    const reason = severity === "error" ? fault(frontmatter) : undefined;
+    if (reason !== undefined) return reason;
+  }
+}
+
+/** Says why hosts could not load a skill, as far as its files tell. */
+export function filesFault(files: readonly SkillFile[]): string | undefined {
+  if (files.length > MAX_SKILL_FILES) {
+    return `it has more than ${MAX_SKILL_FILES} files`;
+  }
+  if (sizeOf(files) > MAX_SKILL_SIZE) {
+    return `its files have more than ${MAX_SKILL_SIZE} bytes together`;
+  }
+}
+
+function sizeOf(files: readonly SkillFile[]): number {
+  return files.reduce((sum, { size }) => sum + size, 0);
+}
+
+/** Checks a skill against the specification, as it is now. */
+function checkSkill(skill: Skill, registry: SkillRegistry): Finding[] {
+  const files = registry.listFiles(skill);
+  return [
+    ...checkMain(skill, { registry, files }),
+    ...checkFiles(skill, { registry, files }),
+  ];
+}
+
+/** A skill's files, and the way to them. */
+interface SkillFiles {
+  readonly registry: SkillRegistry;
+  readonly files: readonly SkillFile[];
+}
+
+/** Checks the `SKILL.md`: its frontmatter, its length, and where its links lead. */
+function checkMain(skill: Skill, { registry, files }: SkillFiles): Finding[] {
+  const { file } = skill;
+  try {
+    const { text } = registry.readFile(skill, "SKILL.md");
+    if (text === undefined) return [{ ...NOT_UTF_8, file }];
+    const { yaml, body } = splitSkillMd(text);
+    const firstLine = lineCount(yaml) + 3;
+    const lines = lineCount(text);
+    return [
+      ...checkFields(skill, yaml),
+      ...(lines > MAX_LINES ? [{ ...tooLong(lines), file }] : []),
+      ...brokenLinks(body, files).map(({ line, reason }) => ({
+        ...BROKEN_LINK,
+        file,
+        line: firstLine + line,
+        reason,
+      })),
+    ];
+  } catch (error) {
+    return [{ ...CHANGED, file, reason: (error as Error).message }];
+  }
+}
+
+const NOT_UTF_8 = {
+  rule: "utf-8",
+  severity: "warning",
+  reason: "it is not UTF-8",
+  hint: "save it as UTF-8",
+} as const;
+
+const CHANGED = {
+  rule: "changed",
+  severity: "warning",
+  hint: "check again: it changed while it was being checked",
+} as const;
+
+const BROKEN_LINK = {
+  rule: "broken-link",
+  severity: "warning",
+  hint: "make the link lead to a file of the skill, or take it out",
+} as const;
+
+function tooLong(lines: number): Omit<Finding, "file"> {
+  return {
+    rule: "length",
+    severity: "warning",
+    reason:
+      `it has ${lines} lines, more than the ${MAX_LINES} that are recommended`,
+    hint:
+      "move details into files of their own, which the agent reads if need be",
+  };
+}
+
+function* checkFields(skill: Skill, yaml: string): Generator<Finding> {
+  const { frontmatter, file, directory, name } = skill;
+  for (const { rule, severity, field, hint, fault } of FIELD_RULES) {
+    const reason = fault(frontmatter);
+    if (reason === undefined) continue;
+    yield { rule, severity, file, line: lineOf(field, yaml), reason, hint };
+  }
+  const folder = basename(directory);
+  if (folder.normalize("NFC") !== name.normalize("NFC")) {
+    yield {
+      rule: "name-folder",
+      severity: "error",
+      file,
+      line: lineOf("name", yaml),
+      reason: `its name is ${quote(name)}, that of its folder ${quote(folder)}`,
+      hint: "give the skill and its folder the same name",
+    };
+  }
+}
+
+/** Tells of files that are not served, and of too many. */
+function* checkFiles(
+  skill: Skill,
+  { registry, files }: SkillFiles,
+): Generator<Finding> {
+  for (const { file, ...fault } of registry.listLeftOut(skill)) {
+    const path = join(skill.directory, file);
+    yield { rule: "not-served", severity: "warning", file: path, ...fault };
+  }
+  const reason = filesFault(files);
+  if (reason === undefined) return;
+  yield {
+    rule: "size",
+    severity: "warning",
+    file: skill.directory,
+    reason,
+    hint: "take out what the agent does not need, or divide the skill",
+  };
+}
+
+/** Returns how many line breaks a text has. */
+function lineCount(text: string): number {
+  return text.split("\n").length - 1;
+}
+
+/** Finds the relative links in Markdown that lead to no file and no folder of the skill. */
+function brokenLinks(
+  markdown: string,
+  files: readonly SkillFile[],
+): { line: number; reason: string }[] {
+  const paths = new Set([""]);
+  for (const { path } of files) {
+    const names = path.split("/");
+    names.forEach((_, index) => paths.add(names.slice(0, index + 1).join("/")));
+  }
+  return linksIn(markdown).flatMap(({ target, line }) => {
+    const path = pathOf(target);
+    if (path === undefined || paths.has(path)) return [];
+    const reason = path.startsWith("../") || path === ".."
+      ? `the link ${quote(target)} leads outside the skill`
+      : `the link ${quote(target)} leads to no file of the skill`;
+    return [{ line, reason }];
+  });
+}
+
+/** Finds the links and images in Markdown that is not code and not commented out. */
+function linksIn(markdown: string): { target: string; line: number }[] {
+  const links: { target: string; line: number }[] = [];
+  let fence: string | undefined;
+  for (const [line, text] of withoutComments(markdown).split("\n").entries()) {
+    const [mark] = /(?<=^\s*(?:[-*+>]\s+)*)(?:`{3,}|~{3,})/.exec(text) ?? [];
+    if (fence !== undefined) {
+      if (mark?.startsWith(fence)) fence = undefined;
+    } else if (mark !== undefined) {
+      fence = mark;
+    } else {
+      const prose = text.replace(/`+/g, "`").replace(/`[^`]*`/g, "");
+      const targets = [...prose.matchAll(LINK), ...prose.matchAll(DEFINITION)];
+      for (const [, quoted, plain] of targets) {
+        links.push({ target: (quoted ?? plain)!, line });
+      }
+    }
+  }
+  return links;
+}
+
+/** The target of a link or an image, in angle brackets or not. */
+const LINK = /\]\(\s*(?:<([^<>]*)>|([^\s<>()]+))/g;
+
+/** The target of a link reference definition. */
+const DEFINITION = /^ {0,3}\[(?!\^)[^\]]+\]:\s*(?:<([^<>]*)>|([^\s<>]+))/g;
+
+/** Blanks the comments of HTML out, but for their line breaks. */
+function withoutComments(markdown: string): string {
+  const [first, ...parts] = markdown.split("<!--");
+  const rest = parts.map((part) => {
+    const end = part.indexOf("-->");
+    return end === -1
+      ? part
+      : part.slice(0, end).replace(/[^\n]+/g, "") + part.slice(end + 3);
+  });
+  return [first, ...rest].join("");
+}
+
+/** Returns the path in the skill that a link's target means, if it is one at all. */
+function pathOf(target: string): string | undefined {
+  if (/^(?:[a-z][a-z\d+.-]*:|[/\\#?~@])|[{}$*|]|\.\.\./i.test(target)) {
+    return undefined;
+  }
+  const [path] = target.split(/[?#]/, 1);
+  try {
+    return normalize(decodeURIComponent(path!)).replaceAll("\\", "/")
+      .replace(/\/$/, "").replace(/^\.$/, "");
+  } catch {
+    return path;
+  }
+}
+
+// ---------------------------------------------------------------------------
+// Report
+// ---------------------------------------------------------------------------
+
+/** What was found and what is left out, and why. */
+export interface Report extends Omit<SkillCatalog, "skills" | "problems"> {
+  readonly skills: readonly FoundSkill[];
+  readonly findings: readonly Finding[];
+}
+
+/** A skill, and what of it is served. */
+interface FoundSkill {
+  readonly skill: Skill;
+  /** How many files it has. */
+  readonly files: number;
+  /** How many bytes these have together. */
+  readonly size: number;
+  /** Why `skills/list` does not list it, if it does not. */
+  readonly unlisted: string | undefined;
+}
+
+/** What a report is made with. */
+export interface ReportOptions {
+  /** Whether each skill is checked against the specification. */
+  readonly check: boolean;
+  /** Faults that the scan does not know of. */
+  readonly problems: readonly SkillProblem[];
+  /** Says why `skills/list` does not list a skill, if it does not. */
+  readonly unlisted: (skill: Skill) => Promise<string | undefined>;
+}
+
+/** Makes the report of a registry that has been refreshed. */
+export async function makeReport(
+  registry: SkillRegistry,
+  { check, problems, unlisted }: ReportOptions,
+): Promise<Report> {
+  const { catalog } = registry;
+  const skills: FoundSkill[] = [];
+  const findings: Finding[] = [...problems, ...catalog.problems].map(
+    (problem) => ({ rule: "skipped", severity: "error", ...problem }),
+  );
+  for (const skill of catalog.skills.values()) {
+    const files = registry.listFiles(skill);
+    skills.push({
+      skill,
+      files: files.length,
+      size: sizeOf(files),
+      unlisted: await unlisted(skill),
+    });
+    if (check) findings.push(...checkSkill(skill, registry));
+  }
+  return { ...catalog, skills, findings };
+}
+
+/** Whether there is an error in a report. */
+export function hasErrors({ findings }: Report): boolean {
+  return findings.some(({ severity }) => severity === "error");
+}
+
+/** Writes a report for programs. The README documents its shape. */
+export function reportAsJson(report: Report): string {
+  const { roots, skills, shadowed, findings } = report;
+  const shape = {
+    roots: roots.map(({ root, status, skills }) => ({
+      path: root.path,
+      scope: root.scope,
+      recursive: root.recursive,
+      status,
+      skills,
+    })),
+    skills: skills.map(({ skill, files, size }) => ({
+      name: skill.name,
+      description: skill.description,
+      scope: skill.scope,
+      directory: skill.directory,
+      file: skill.file,
+      files,
+      size,
+    })),
+    shadowed: shadowed.map(({ skill, by }) => ({
+      name: skill.name,
+      file: skill.file,
+      by: by.file,
+    })),
+    unlisted: skills.filter(({ unlisted }) => unlisted !== undefined)
+      .map(({ skill, unlisted }) => ({ name: skill.name, reason: unlisted })),
+    problems: findings.map(({ rule, severity, file, line, reason, hint }) => ({
+      rule,
+      severity,
+      file,
+      line,
+      reason,
+      hint,
+    })),
+  };
+  return `${JSON.stringify(shape, null, 2)}\n`;
+}
+
+/** How a report is shown. */
+export interface TextStyle {
+  /** How many columns the terminal has; `Infinity` where it is none. */
+  readonly columns: number;
+  /** Whether to use colors. */
+  readonly colors: boolean;
+}
+
+/** Writes a report for people. */
+export function reportAsText(report: Report, style: TextStyle): string {
+  const { roots, skills, shadowed, findings } = report;
+  const unlisted = skills.filter(({ unlisted }) => unlisted !== undefined);
+  const sections = [
+    section("Roots", roots.map(rootRows), style),
+    section("Skills", skills.map(skillRows), style),
+    section("Shadowed skills", shadowed.map(shadowedRows), style),
+    section("Not in skills/list", unlisted.map(unlistedRows), style),
+    findingsAsText(findings, style),
+  ];
+  return sections.filter((text) => text !== "").join("\n");
+}
+
+/** Lists items, each by its rows, under a heading that counts them. */
+function section(heading: string, items: Cell[][][], style: TextStyle): string {
+  if (items.length === 0 && heading !== "Skills") return "";
+  const title = `${paint(heading, "bold", style)} (${items.length})\n`;
+  return title + (items.length > 0 ? table(items.flat(), style) : NO_SKILLS);
+}
+
+const NO_SKILLS =
+  "  none yet: put a folder with a SKILL.md in it into one of the roots\n";
+
+function rootRows({ root, status, skills }: SkillRootReport): Cell[][] {
+  return [[
+    { text: status, color: STATUS_COLORS[status] },
+    { text: root.scope },
+    { text: status === "found" ? count(skills, "skill") : "" },
+    { text: root.path, isPath: true },
+  ]];
+}
+
+function skillRows({ skill, files, size }: FoundSkill): Cell[][] {
+  return [[
+    nameCell(skill),
+    { text: skill.scope },
+    { text: count(files, "file"), isNumber: true },
+    { text: formatSize(size), isNumber: true },
+    { text: skill.directory, isPath: true },
+  ]];
+}
+
+function shadowedRows({ skill, by }: ShadowedSkill): Cell[][] {
+  return [
+    [nameCell(skill), { text: "" }, { text: skill.file, isPath: true }],
+    [{ text: "" }, { text: "by" }, { text: by.file, isPath: true }],
+  ];
+}
+
+function unlistedRows({ skill, unlisted = "" }: FoundSkill): Cell[][] {
+  return [[nameCell(skill), { text: unlisted }]];
+}
+
+function nameCell({ name }: Skill): Cell {
+  return { text: oneLine(name), color: "cyan" };
+}
+
+type Color = Parameters<typeof styleText>[0];
+
+const STATUS_COLORS = {
+  found: "green",
+  missing: "dim",
+  refused: "red",
+} as const;
+
+const SEVERITY_COLORS = { error: "red", warning: "yellow" } as const;
+
+function paint(text: string, color: Color, { colors }: TextStyle): string {
+  // What it is written to is looked at elsewhere.
+  return colors ? styleText(color, text, { validateStream: false }) : text;
+}
+
+/** Lists what is wrong, and what has the same mend together. */
+function findingsAsText(
+  findings: readonly Finding[],
+  style: TextStyle,
+): string {
+  const groups = Object.groupBy(
+    findings,
+    ({ severity, hint }) => `${severity} ${hint}`,
+  );
+  const errors = findings.filter(({ severity }) => severity === "error");
+  const counts = [
+    count(errors.length, "error"),
+    count(findings.length - errors.length, "warning"),
+  ].join(", ");
+  const lines = Object.values(groups)
+    .sort((a, b) => severityOrder(a![0]!) - severityOrder(b![0]!))
+    .flatMap((group) => [
+      mendLine(group![0]!, style),
+      ...group!.map((finding) => findingLine(finding, style)),
+    ]);
+  return `${paint("Problems", "bold", style)} (${counts})\n${lines.join("")}`;
+}
+
+function severityOrder({ severity }: Finding): number {
+  return severity === "error" ? 0 : 1;
+}
+
+function mendLine({ severity, hint }: Finding, style: TextStyle): string {
+  const text = wrap(`${severity}: ${escapeControls(hint)}`, 2, style);
+  return text.replace(
+    severity,
+    paint(severity, SEVERITY_COLORS[severity], style),
+  );
+}
+
+/** Says where something is wrong in the form that editors and terminals make a link of. */
+function findingLine(
+  { file, line, reason }: Finding,
+  style: TextStyle,
+): string {
+  const place = line === undefined ? file : `${file}:${line}`;
+  return wrap(escapeControls(`${place}: ${reason}`), 4, style);
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+/** Writes a number of bytes with three digits at most: 512 B, 1.5 kB, 12 MB. */
+function formatSize(bytes: number): string {
+  const units = ["B", "kB", "MB", "GB"];
+  let value = bytes;
+  let unit = 0;
+  while (value >= 999.5 && unit < units.length - 1) {
+    value /= 1000;
+    unit++;
+  }
+  return `${value.toFixed(unit > 0 && value < 9.95 ? 1 : 0)} ${units[unit]}`;
+}
+
+// ---------------------------------------------------------------------------
+// Terminal
+// ---------------------------------------------------------------------------
+
+/** A cell of a table. */
+interface Cell {
+  readonly text: string;
+  readonly color?: Color;
+  /** Whether it stands at the right of its column. */
+  readonly isNumber?: boolean;
+  /** Whether it is shortened in its middle, not at its end. */
+  readonly isPath?: boolean;
+}
+
+/** The least that a column is shortened to. */
+const MIN_COLUMN = 16;
+
+const GAP = "  ";
+
+/** Lays rows out in columns. Where they do not fit, the widest are shortened. */
+function table(rows: readonly Cell[][], style: TextStyle): string {
+  const cells = rows.map((row) =>
+    row.map((cell) => ({ ...cell, text: escapeControls(cell.text) }))
+  );
+  const widths = fitWidths(
+    (cells[0] ?? []).map((_, column) =>
+      Math.max(...cells.map((row) => textWidth(row[column]!.text)))
+    ),
+    style.columns,
+  );
+  const lines = cells.map((row) => {
+    const line = row.map((cell, column) => pad(cell, widths[column]!, style));
+    return `${GAP}${line.join(GAP)}`.trimEnd() + "\n";
+  });
+  return lines.join("");
+}
+
+/** Shortens the widest columns until all fit. */
+function fitWidths(widths: number[], columns: number): number[] {
+  const fitted = [...widths];
+  const total = () =>
+    fitted.reduce((sum, width) => sum + GAP.length + width, 0);
+  for (let over = total() - columns; over > 0; over = total() - columns) {
+    const widest = Math.max(...fitted);
+    if (widest <= MIN_COLUMN) break;
+    const next = Math.max(MIN_COLUMN, ...fitted.filter((w) => w < widest));
+    fitted[fitted.indexOf(widest)] = Math.max(
+      next - 1,
+      widest - over,
+      MIN_COLUMN,
+    );
+  }
+  return fitted;
+}
+
+function pad(
+  { text, color, isNumber, isPath }: Cell,
+  width: number,
+  style: TextStyle,
+): string {
+  const short = shorten(text, width, isPath);
+  const blanks = " ".repeat(width - textWidth(short));
+  const painted = color ? paint(short, color, style) : short;
+  return isNumber ? blanks + painted : painted + blanks;
+}
+
+/** Takes so much out of a text that it fits, of a path its middle. */
+function shorten(text: string, width: number, isPath = false): string {
+  if (textWidth(text) <= width) return text;
+  const characters = [...text];
+  const end = isPath ? Math.ceil(width * 2 / 3) : 0;
+  let tail = characters.slice(characters.length - end);
+  let head = characters.slice(0, width - end);
+  const result = () => `${head.join("")}…${tail.join("")}`;
+  while (textWidth(result()) > width) {
+    if (head.length > 0) head = head.slice(0, -1);
+    else tail = tail.slice(1);
+  }
+  return result();
+}
+
+/** Breaks a text into lines that fit, all of them indented, the later ones a little more. */
+function wrap(text: string, indent: number, { columns }: TextStyle): string {
+  const lines: string[] = [];
+  let line = " ".repeat(indent);
+  let isEmpty = true;
+  for (const word of text.split(" ")) {
+    if (!isEmpty && textWidth(line) + 1 + textWidth(word) > columns) {
+      lines.push(line);
+      line = " ".repeat(indent + 4);
+      isEmpty = true;
+    }
+    line += isEmpty ? word : ` ${word}`;
+    isEmpty = false;
+  }
+  return [...lines, line].map((line) => `${line}\n`).join("");
+}
+
+/** Returns how many columns of a terminal a text takes, as far as Unicode's scripts tell. */
+function textWidth(text: string): number {
+  const wide = text.match(WIDE)?.length ?? 0;
+  const none = text.match(/[\p{Mn}\p{Me}\p{Cf}]/gu)?.length ?? 0;
+  return [...text].length + wide - none;
+}
+
+/** Characters that take two columns. */
+const WIDE =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60]/gu;
