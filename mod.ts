@@ -736,8 +736,12 @@ export function resolveFolder(
   return base === undefined ? normalize(folder) : resolve(base, path);
 }
 
-/** Whether a path is a folder or lies in it, by their letters. */
-function isWithin(path: string, folder: string): boolean {
+/**
+ * Whether a path is a folder or lies in it, by their letters.
+ *
+ * @internal
+ */
+export function isWithin(path: string, folder: string): boolean {
   const way = relative(folder, path);
   return !isAbsolute(way) && !/^\.\.(?:[\\/]|$)/.test(way);
 }
@@ -832,14 +836,14 @@ function beginScan(
   previous: SkillCatalog | undefined,
   options: ScanOptions,
 ): Scan {
-  const trustLinks = realPaths(options.trustLinks ?? []);
+  const trustLinks = boundaries(options.trustLinks ?? []);
   const global = roots.filter((root) => root.scope === "global");
   return {
     maxFileSize: options.maxFileSize ?? DEFAULT_MAX_FILE_SIZE,
     trustLinks,
     linkTargets: [
-      ...realPaths(options.linkTargets ?? ["."]),
-      ...realPaths(global.map((root) => root.path)),
+      ...boundaries(options.linkTargets ?? ["."]),
+      ...boundaries(global.map((root) => root.path)),
       ...trustLinks,
     ],
     known: (previous && scanTraces.get(previous)?.read) ?? new Map(),
@@ -853,6 +857,20 @@ function beginScan(
     // In its first scan a registry keeps nobody waiting who could be served.
     slice: new TimeSlice(previous?.revision === 0 ? Infinity : SLICE_MS),
   };
+}
+
+/**
+ * Returns the folders that real paths are compared with. Where Deno may not look
+ * into one its path must do: if a link is in it no real path begins with it.
+ */
+function boundaries(paths: readonly string[]): string[] {
+  return paths.flatMap((path) => {
+    try {
+      return [Deno.realPathSync(path)];
+    } catch (error) {
+      return error instanceof Deno.errors.NotCapable ? [path] : [];
+    }
+  });
 }
 
 /** Returns the real paths of those folders that are there and may be read. */
@@ -1485,7 +1503,7 @@ interface Walk {
 function beginWalk(skill: Skill, options: FileAccessOptions): Walk {
   return {
     skill,
-    trustLinks: realPaths(options.trustLinks ?? []),
+    trustLinks: boundaries(options.trustLinks ?? []),
     maxFileSize: options.maxFileSize ?? DEFAULT_MAX_FILE_SIZE,
     folders: [],
     leftOut: new Map(),

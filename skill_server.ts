@@ -6,8 +6,9 @@
  * @module
  */
 
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { isAbsolute } from "jsr:@std/path@^1";
+import { isAbsolute, relative } from "jsr:@std/path@^1";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/shared/protocol"
 import { Protocol } from "npm:@modelcontextprotocol/sdk@^1.32.2/shared/protocol.js";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
@@ -37,12 +38,14 @@ import type {
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import { z } from "npm:zod@^4";
 import config from "./deno.json" with { type: "json" };
+import { launchOf, MCP_CLIENTS, type McpClient } from "./client_config.ts";
 import {
   checkTogether,
   DEFAULT_MAX_FILE_SIZE,
   DEFAULT_REFRESH_SECONDS,
   handleRequest,
   invalidParams,
+  isWithin,
   log,
   logged,
   mayRunShell,
@@ -125,6 +128,12 @@ Options:
   --list               show what is found and where, and end
   --check              the same, and end with 1 if anything is wrong
   --json               with --list or --check: show it as JSON
+  --print-config CLIENT
+                       show what to write into the configuration of an MCP
+                       client: ${
+    Object.keys(MCP_CLIENTS).slice(0, 5).join(", ")
+  },
+                       ${Object.keys(MCP_CLIENTS).slice(5).join(", ")}
   --help               show this
   --version            show the version
 
@@ -147,6 +156,7 @@ const OPTIONS = {
   "list": { type: "boolean" },
   "check": { type: "boolean" },
   "json": { type: "boolean" },
+  "print-config": { type: "string" },
   "help": { type: "boolean", short: "h" },
   "version": { type: "boolean", short: "V" },
 } as const;
@@ -163,8 +173,9 @@ class UsageError extends Error {}
 /** Where skills are looked for, and how. */
 interface Settings {
   readonly roots: readonly SkillRoot[];
-  /** The folders that the user named: they should be there. */
-  readonly named: readonly string[];
+  /** The folders that the user named in place of the usual ones, and beside them: they should be there. */
+  readonly directories: readonly string[];
+  readonly recursiveDirectories: readonly string[];
   readonly options: SkillRegistryOptions;
   readonly tools: SkillToolOptions;
 }
@@ -197,11 +208,11 @@ function settingsOf({ values, positionals }: CommandLine): Settings {
     .flatMap((folder) => foldersIn(folder, places));
   const absolute = (folders: readonly string[] = []) =>
     folders.flatMap((folder) => absoluteFolder(folder, places));
-  const directories = given.length > 0 ? absolute(given) : undefined;
+  const directories = absolute(given);
   const recursiveDirectories = absolute(values["skill-dir"]);
   const roots = resolveSkillRoots({
     ...places,
-    directories,
+    directories: given.length > 0 ? directories : undefined,
     recursiveDirectories,
     agents: values.agents,
   });
@@ -211,7 +222,8 @@ function settingsOf({ values, positionals }: CommandLine): Settings {
       ? roots.map((root) => ({ ...root, recursive: true }))
       : roots,
     tools,
-    named: [...directories ?? [], ...recursiveDirectories],
+    directories,
+    recursiveDirectories,
     options: {
       trustLinks: absolute(values["trust-links"]),
       linkTargets: linkTargets(places),
@@ -369,12 +381,13 @@ function seconds(
 
 /** Scans once and tells what was found. A folder that the user named and that is not there is a problem too. */
 async function report(
-  { roots, named, options }: Settings,
+  settings: Settings,
   { check = false, json = false }: CommandLine["values"],
 ): Promise<number> {
+  const { roots, options } = settings;
   using registry = new SkillRegistry(roots, { ...options, log: () => {} });
   const catalog = await registry.refresh();
-  const problems = missingFolders(catalog, named).map((file) => ({
+  const problems = missingFolders(catalog, settings).map((file) => ({
     file,
     reason: "there is no such folder",
     hint: "check how it is written",
@@ -395,6 +408,122 @@ function textStyle(): TextStyle {
     columns: isTerminal ? Deno.consoleSize().columns : Infinity,
     colors: isTerminal && !Deno.noColor,
   };
+}
+
+// ---------------------------------------------------------------------------
+// Configuration of clients
+// ---------------------------------------------------------------------------
+
+/** Returns the client whose configuration is asked for, if any is. */
+function clientOf(name: string | undefined): McpClient | undefined {
+  if (name === undefined) return undefined;
+  if (Object.hasOwn(MCP_CLIENTS, name)) return MCP_CLIENTS[name];
+  const names = Object.keys(MCP_CLIENTS).join(", ");
+  throw new UsageError(
+    `--print-config takes one of ${names}, not ${quote(name)}`,
+  );
+}
+
+/** Prints how a client is to start the server the way it runs now, and says where to put that. */
+async function printConfig(
+  client: McpClient,
+  { values }: CommandLine,
+  settings: Settings,
+): Promise<number> {
+  const launch = launchOf({
+    executable: Deno.execPath(),
+    mainModule: Deno.build.standalone ? undefined : Deno.mainModule,
+    importMap: importMap(),
+    folders: foldersToRead(settings),
+    allowRun: settings.tools.toolset === "agentskills" && mayRunShell()
+      ? "--allow-run=sh"
+      : undefined,
+    args: serverArguments(values, settings, client),
+  });
+  log(placeOf(client));
+  const expanded = [launch.command, ...launch.args].filter((text) =>
+    client.expands?.test(text)
+  );
+  for (const text of expanded) {
+    log(
+      `Cannot write ${
+        quote(text)
+      } so that ${client.title} takes it as it is: it would replace a part of it; use other names`,
+    );
+  }
+  return await print(client.format(launch));
+}
+
+/** Says into which file a client's configuration belongs. */
+function placeOf(client: McpClient): string {
+  const places = {
+    os: Deno.build.os,
+    home: homeDirectory() ?? "~",
+    variable: environment,
+  };
+  const { title, userFile, projectFile, formerFile } = client;
+  return [
+    `For ${title}, put this into ${
+      quote(userFile(places))
+    }, beside what is there`,
+    ...(formerFile
+      ? [`in older versions into ${quote(formerFile(places))}`]
+      : []),
+    ...(projectFile ? [`for one project into ${quote(projectFile)}`] : []),
+  ].join("; ");
+}
+
+/** Writes the command line anew, so that it means the same in any folder and environment. */
+function serverArguments(
+  values: CommandLine["values"],
+  { directories, recursiveDirectories, options }: Settings,
+  { descriptionLimit }: McpClient,
+): string[] {
+  const size = values["max-file-size"] ?? environment("MAX_FILE_SIZE_MB");
+  const limit = values["description-limit"] ?? descriptionLimit?.toString();
+  const whole: Readonly<Record<string, unknown>> = {
+    ...values,
+    "skill-dir": recursiveDirectories,
+    "trust-links": options.trustLinks,
+    "max-file-size": size || undefined,
+    "description-limit": limit,
+  };
+  const flags = SERVING_OPTIONS.flatMap((name) =>
+    [whole[name] ?? []].flat().flatMap((value) =>
+      value === true ? [`--${name}`] : [`--${name}`, String(value)]
+    )
+  );
+  return [...flags, ...directories];
+}
+
+/** The options that matter to a server that serves. */
+const SERVING_OPTIONS = Object.keys(OPTIONS).filter((name) =>
+  !["list", "check", "json", "print-config", "help", "version"].includes(name)
+);
+
+/** Lists the folders that are read. Those of the project stay relative, for it is another one each time. */
+function foldersToRead(settings: Settings): string[] {
+  const { roots, directories, recursiveDirectories, options } = settings;
+  const named = [...directories, ...recursiveDirectories];
+  const usual = roots
+    .filter(({ path }) => !named.some((folder) => isWithin(path, folder)))
+    .map(({ path, scope }) => scope === "project" ? relative(".", path) : path);
+  return [...usual, ...named, ...options.trustLinks ?? []];
+}
+
+/** Returns the import map that Deno was given, as far as it can be told. */
+function importMap(): string | undefined {
+  const yaml = import.meta.resolve("jsr:@std/yaml@^1");
+  if (yaml.endsWith("/npm_only/yaml.ts")) {
+    const map = new URL("import_map.json", yaml);
+    return map.protocol === "file:" ? fileURLToPath(map) : map.href;
+  }
+  // Only by an import map a package of JSR can be a file.
+  if (yaml.startsWith("file:")) {
+    log(
+      "Cannot tell which import map Deno was given: add --import-map=… to the arguments",
+    );
+  }
 }
 
 // ---------------------------------------------------------------------------
@@ -1001,9 +1130,11 @@ async function run(args: readonly string[]): Promise<number> {
   try {
     const command = parseCommandLine(args);
     const { help, version, list, check } = command.values;
+    const client = clientOf(command.values["print-config"]);
     if (help) return await print(USAGE);
     if (version) return await print(`${config.version}\n`);
     const settings = settingsOf(command);
+    if (client) return await printConfig(client, command, settings);
     if (list || check) return await report(settings, command.values);
     return await serve(settings);
   } catch (error) {
@@ -1042,9 +1173,9 @@ async function connect(
   registry: SkillRegistry,
   settings: Settings,
 ): Promise<void> {
-  const { named, tools } = settings;
+  const { tools } = settings;
   const catalog = await registry.refresh();
-  for (const folder of missingFolders(catalog, named)) {
+  for (const folder of missingFolders(catalog, settings)) {
     log(
       `Cannot find the folder ${
         quote(folder)
@@ -1186,8 +1317,9 @@ async function print(
 /** Returns the folders that the user named and that are not there. */
 function missingFolders(
   { roots }: SkillCatalog,
-  named: readonly string[],
+  { directories, recursiveDirectories }: Settings,
 ): string[] {
+  const named = [...directories, ...recursiveDirectories];
   return roots
     .filter(({ root, status }) =>
       status === "missing" && named.includes(root.path)

@@ -1,0 +1,268 @@
+/**
+ * How MCP clients are told to start the server: what `--print-config` prints.
+ *
+ * @module
+ */
+
+import { fileURLToPath } from "node:url";
+import { isWithin } from "./mod.ts";
+
+/** What the server is called in a client's configuration. */
+const SERVER_NAME = "skills";
+
+/** A program and its arguments. */
+export interface Launch {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+// ---------------------------------------------------------------------------
+// Clients
+// ---------------------------------------------------------------------------
+
+/** Where a user's folders are. */
+export interface UserPlaces {
+  readonly os: typeof Deno.build.os;
+  /** The home folder. */
+  readonly home: string;
+  /** Returns an environment variable, if it is set. */
+  readonly variable: (name: string) => string | undefined;
+}
+
+/** A client of the Model Context Protocol. */
+export interface McpClient {
+  readonly title: string;
+  /** Its configuration file for all of a user's projects. */
+  readonly userFile: (places: UserPlaces) => string;
+  /** Its configuration file in a project, with `/` between names. */
+  readonly projectFile?: string;
+  /** A file that its older versions have in place of {@linkcode userFile}. */
+  readonly formerFile?: (places: UserPlaces) => string;
+  /** Writes the configuration. */
+  readonly format: (launch: Launch) => string;
+  /** What it would replace in arguments by something else. */
+  readonly expands?: RegExp;
+  /** How many characters of a tool's description it shows to the model. */
+  readonly descriptionLimit?: number;
+}
+
+/** The clients, each as its makers' documentation had it in November 2026. */
+export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
+  /** @see {@link https://code.claude.com/docs/en/mcp} */
+  "claude-code": {
+    title: "Claude Code",
+    userFile: (places) =>
+      inFolder(places, folderOf(places, "CLAUDE_CONFIG_DIR"), ".claude.json"),
+    projectFile: ".mcp.json",
+    format: inMcpServers({ type: "stdio" }),
+    expands: /\$\{/,
+    descriptionLimit: 2048,
+  },
+  /** @see {@link https://modelcontextprotocol.io/docs/develop/connect-local-servers} */
+  "claude-desktop": {
+    title: "Claude Desktop",
+    userFile: (places) =>
+      inFolder(places, appFolder(places), "Claude/claude_desktop_config.json"),
+    format: inMcpServers({}),
+  },
+  /** @see {@link https://developers.openai.com/codex/mcp} */
+  "codex": {
+    title: "Codex",
+    userFile: (places) =>
+      inFolder(places, folderOf(places, "CODEX_HOME", ".codex"), "config.toml"),
+    projectFile: ".codex/config.toml",
+    format: asToml,
+  },
+  /** @see {@link https://cursor.com/docs/mcp} */
+  "cursor": {
+    title: "Cursor",
+    userFile: (places) => inFolder(places, places.home, ".cursor/mcp.json"),
+    projectFile: ".cursor/mcp.json",
+    format: inMcpServers({ type: "stdio" }),
+    expands: /\$\{/,
+  },
+  /** @see {@link https://code.visualstudio.com/docs/agents/reference/mcp-configuration} */
+  "vscode": {
+    title: "VS Code",
+    userFile: (places) =>
+      inFolder(places, appFolder(places), "Code/User/mcp.json"),
+    projectFile: ".vscode/mcp.json",
+    format: ({ command, args }) =>
+      asJson({ servers: { [SERVER_NAME]: { type: "stdio", command, args } } }),
+    expands: /\$\{|^~/,
+  },
+  /** @see {@link https://opencode.ai/docs/mcp-servers} */
+  "opencode": {
+    title: "OpenCode",
+    userFile: (places) =>
+      inFolder(
+        places,
+        folderOf(places, "XDG_CONFIG_HOME", ".config"),
+        "opencode/opencode.json",
+      ),
+    projectFile: "opencode.json",
+    format: ({ command, args }) => {
+      const server = {
+        type: "local",
+        command: [command, ...args],
+        enabled: true,
+      };
+      const $schema = "https://opencode.ai/config.json";
+      return asJson({ $schema, mcp: { [SERVER_NAME]: server } });
+    },
+    expands: /\{(?:env|file):/,
+  },
+  /** @see {@link https://github.com/google-gemini/gemini-cli/blob/main/docs/tools/mcp-server.md} */
+  "gemini-cli": {
+    title: "Gemini CLI",
+    userFile: (places) =>
+      inFolder(
+        places,
+        folderOf(places, "GEMINI_CLI_HOME"),
+        ".gemini/settings.json",
+      ),
+    projectFile: ".gemini/settings.json",
+    format: inMcpServers({}),
+    expands: /\$[\w{]/,
+  },
+  /** @see {@link https://docs.devin.ai/cli/extensibility/mcp/configuration} */
+  "windsurf": {
+    title: "Windsurf (Devin Desktop)",
+    userFile: (places) =>
+      inFolder(places, configFolder(places), "devin/mcp_config.json"),
+    projectFile: ".devin/mcp_config.json",
+    formerFile: (places) =>
+      inFolder(places, places.home, ".codeium/windsurf/mcp_config.json"),
+    format: inMcpServers({}),
+    expands: /\$\{/,
+  },
+  /** @see {@link https://zed.dev/docs/ai/mcp} */
+  "zed": {
+    title: "Zed",
+    userFile: (places) => {
+      const name = places.os === "windows" ? "Zed" : "zed";
+      return inFolder(places, configFolder(places), `${name}/settings.json`);
+    },
+    projectFile: ".zed/settings.json",
+    format: ({ command, args }) =>
+      asJson({ context_servers: { [SERVER_NAME]: { command, args } } }),
+  },
+};
+
+/** Returns a folder that an environment variable names, else one of the home folder's. */
+function folderOf(
+  places: UserPlaces,
+  variable: string,
+  name?: string,
+): string {
+  const { home } = places;
+  return places.variable(variable) ||
+    (name === undefined ? home : inFolder(places, home, name));
+}
+
+/** Returns the folder of the user's applications' data. */
+function appFolder(places: UserPlaces): string {
+  return places.os === "darwin"
+    ? inFolder(places, places.home, "Library/Application Support")
+    : configFolder(places);
+}
+
+/** Returns the folder of the user's configuration. */
+function configFolder(places: UserPlaces): string {
+  return places.os === "windows"
+    ? folderOf(places, "APPDATA", "AppData/Roaming")
+    : folderOf(places, "XDG_CONFIG_HOME", ".config");
+}
+
+/** Joins a path with `/` between its names to a folder as the system writes it. */
+function inFolder({ os }: UserPlaces, folder: string, path: string): string {
+  const separator = os === "windows" ? "\\" : "/";
+  return [folder, ...path.split("/")].join(separator);
+}
+
+/** Makes a format of clients that know servers by the key "mcpServers". */
+function inMcpServers(type: { type?: string }): McpClient["format"] {
+  return ({ command, args }) =>
+    asJson({ mcpServers: { [SERVER_NAME]: { ...type, command, args } } });
+}
+
+function asJson(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+function asToml({ command, args }: Launch): string {
+  const items = args.map((arg) => `  ${tomlString(arg)},\n`).join("");
+  return `[mcp_servers.${SERVER_NAME}]
+command = ${tomlString(command)}
+args = [
+${items}]
+`;
+}
+
+/** Writes a basic string of TOML: one of JSON, in which DEL is escaped too. */
+function tomlString(text: string): string {
+  return JSON.stringify(text).replaceAll("\u007f", "\\u007f");
+}
+
+// ---------------------------------------------------------------------------
+// Launch
+// ---------------------------------------------------------------------------
+
+/** How the server that runs now was started, and what it is to be started with. */
+export interface LaunchOptions {
+  /** The program that runs: Deno, or the server as an executable. */
+  readonly executable: string;
+  /** The module that runs, or `undefined` where it is part of the executable. */
+  readonly mainModule: string | undefined;
+  /** The import map that it runs with, if it is known. */
+  readonly importMap: string | undefined;
+  /** Folders that it reads. */
+  readonly folders: readonly string[];
+  /** Which programs it may run, as Deno's flag, if any. */
+  readonly allowRun: string | undefined;
+  /** Its command line. */
+  readonly args: readonly string[];
+}
+
+/** Returns how to start the server the way it runs now, allowed no more than it needs. */
+export function launchOf(options: LaunchOptions): Launch {
+  const { executable, mainModule, importMap, args } = options;
+  // An executable has its permissions built in.
+  if (mainModule === undefined) return { command: executable, args };
+  const flags = [
+    allowRead(options.folders),
+    "--allow-env",
+    ...(options.allowRun ? [options.allowRun] : []),
+    ...(importMap ? [`--import-map=${importMap}`] : []),
+  ];
+  const main = mainModule.startsWith("file:")
+    ? fileURLToPath(mainModule)
+    : mainModule;
+  const run = ["run", ...flags, main, ...args];
+  // What npx has fetched it may throw away.
+  if (!/[\\/]_npx[\\/]/.test(executable)) {
+    return { command: executable, args: run };
+  }
+  const npx = ["npx", "-y", "deno", ...run];
+  // On Windows npx is a batch file, which is no program to most clients.
+  const [command, ...rest] = Deno.build.os === "windows"
+    ? ["cmd", "/c", ...npx]
+    : npx;
+  return { command: command!, args: rest };
+}
+
+/** Returns Deno's flag for the permission to read folders. It has no way to write a comma in one. */
+function allowRead(folders: readonly string[]): string {
+  const list = withoutNested(folders);
+  return list.length === 0 || list.some((folder) => folder.includes(","))
+    ? "--allow-read"
+    : `--allow-read=${list.join(",")}`;
+}
+
+/** Leaves out the folders that lie in another one, and what is there twice. */
+function withoutNested(folders: readonly string[]): string[] {
+  const unique = [...new Set(folders)];
+  return unique.filter((folder) =>
+    !unique.some((other) => other !== folder && isWithin(folder, other))
+  );
+}
