@@ -71,6 +71,9 @@ import type {
 
 const isWindows = Deno.build.os === "windows";
 
+/** Whether names that differ in the case of their letters alone are those of one file. */
+const isCaseBlind = isWindows || Deno.build.os === "darwin";
+
 /** What stands between the names in a path. */
 const SEPARATOR = isWindows ? "\\" : "/";
 
@@ -1145,11 +1148,22 @@ function findSkillFile(folder: string): FoundFile | undefined {
     const file = childPath(folder, name);
     try {
       const info = lstatIfThere(file);
-      if (info !== undefined) return { file, info };
+      if (info !== undefined) {
+        return { file: childPath(folder, nameOnDisk(name, folder)), info };
+      }
     } catch (error) {
       return { file, error };
     }
   }
+}
+
+/** Returns how a name is written in a folder: real paths have it so, whatever it was asked for by. */
+function nameOnDisk(name: string, folder: string): string {
+  if (!isCaseBlind) return name;
+  const key = name.toLowerCase();
+  const names = Array.from(Deno.readDirSync(folder), ({ name }) => name)
+    .filter((other) => other.toLowerCase() === key);
+  return names.includes(name) ? name : names[0] ?? name;
 }
 
 /** Returns what seems to be the name in a text whose frontmatter is malformed. */
@@ -1292,6 +1306,11 @@ const NAME_IS_NOT_UTF_8: Fault = {
   hint: "give it another name",
 };
 
+const ONLY_WITH_ALL: Fault = {
+  reason: "Deno reads network folders and devices only if it may do everything",
+  hint: "copy it to a local folder",
+};
+
 const ROOT_IS_A_FILE: Fault = {
   reason: "it is a file, where a folder of skills was expected",
   hint: "name a folder",
@@ -1315,6 +1334,7 @@ function faultOf(error: unknown): Fault {
   }
   if (error instanceof Deno.errors.NotFound) return LINK_TO_NOTHING;
   if (error instanceof Deno.errors.NotCapable) {
+    if (error.message.includes("--allow-all")) return ONLY_WITH_ALL;
     return {
       reason: "Deno was not allowed to read it",
       hint: "add it to the folders of --allow-read",
@@ -1571,8 +1591,9 @@ function isOwn(
 /** Returns the names a path consists of, or `undefined` if it leads out of the skill. */
 function namesOf(path: string): string[] | undefined {
   const names: string[] = [];
-  const separator = Deno.build.os === "windows" ? /[\\/]/ : "/";
-  const parts = path.split(separator);
+  // There a colon would name a drive or another stream of a file.
+  if (isWindows && /[<>:"|?*]/.test(path)) return undefined;
+  const parts = path.split(isWindows ? /[\\/]/ : "/");
   if (parts.length > 1 && parts[0] === "") return undefined;
   for (const part of parts) {
     if (part === "..") {
@@ -1952,12 +1973,14 @@ export class SkillRegistry {
     skill: Skill,
     file: SkillFile,
   ): Promise<{ digest: string; size: number }> {
-    const known = file.isRacy ? undefined : this.#digests.get(file.version);
+    // By the path too: not every system's inodes are as exact as a number can be.
+    const key = `${file.version}:${skill.directory}:${file.path}`;
+    const known = file.isRacy ? undefined : this.#digests.get(key);
     if (known !== undefined) return { digest: known, size: file.size };
     const { bytes, size, version, isRacy } = this.readFile(skill, file.path);
     const digest = await sha256(bytes);
     if (this.#digests.size >= MAX_DIGESTS) this.#digests.clear();
-    if (!isRacy) this.#digests.set(version, digest);
+    if (!isRacy && version === file.version) this.#digests.set(key, digest);
     return { digest, size };
   }
 
@@ -3271,7 +3294,10 @@ async function runShellCommand(
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
-    detached: true,
+    // So that they can be ended together. On Windows that takes no group of
+    // processes, and one would have a window of its own.
+    detached: !isWindows,
+    windowsRawArguments: true,
   }).spawn();
   let isLate = false;
   const kill = () => killTree(shell.pid);
@@ -3282,7 +3308,8 @@ async function runShellCommand(
   signal.addEventListener("abort", kill);
   const outputs = [new Output(shell.stdout), new Output(shell.stderr)];
   const { code } = await shell.status;
-  kill();
+  // On Windows what has ended leaves no trace of what it has started.
+  if (!isWindows) kill();
   clearTimeout(timer);
   signal.removeEventListener("abort", kill);
   const [stdout, stderr] = await Promise.all(outputs.map((out) => out.end()));
@@ -3296,7 +3323,7 @@ async function runShellCommand(
 }
 
 function shellArguments(command: string, install: boolean): string[] {
-  if (isWindows) return ["/d", "/s", "/c", command];
+  if (isWindows) return ["/d", "/s", "/c", `"${command}"`];
   return install ? ["-c", INSTALL_AND_RUN, "sh", command] : ["-c", command];
 }
 
@@ -3304,8 +3331,9 @@ function shellArguments(command: string, install: boolean): string[] {
 function killTree(pid: number): void {
   try {
     if (isWindows) {
-      const args = ["/T", "/F", "/PID", String(pid)];
-      new Deno.Command("taskkill", { args }).outputSync();
+      // By the shell, since that is what may be run.
+      const args = ["/d", "/c", "taskkill", "/T", "/F", "/PID", String(pid)];
+      new Deno.Command(SHELL, { args }).outputSync();
     } else if (
       Deno.permissions.querySync({ name: "run" }).state === "granted"
     ) {

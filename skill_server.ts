@@ -278,10 +278,16 @@ function isSameFolder(a: string, b: string): boolean {
 }
 
 function homeDirectory(): string | undefined {
-  const home = environment("HOME") || environment("USERPROFILE");
+  // On Windows a HOME is that of another shell, which writes paths its own way.
+  const names = Deno.build.os === "windows"
+    ? ["USERPROFILE", "HOME"]
+    : ["HOME", "USERPROFILE"];
+  const home = names.map(environment).find((folder) => folder);
   if (home && isAbsolute(home)) return home;
   log(
-    "Cannot tell the home folder: the skills in it are left out; set HOME to its whole path",
+    `Cannot tell the home folder: the skills in it are left out; set ${
+      names[0]
+    } to its whole path`,
   );
 }
 

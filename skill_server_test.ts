@@ -54,6 +54,12 @@ import {
 
 const isWindows = Deno.build.os === "windows";
 
+/** What stands between the names in a path. */
+const SEPARATOR = isWindows ? "\\" : "/";
+
+/** A character that is odd in a URI, where a file's name may have it. */
+const ODD = isWindows ? "" : "?";
+
 const MOD = resolve(import.meta.dirname!, "mod.ts");
 
 /** The flags that `deno task start` gives beside the permissions: on some networks an import map. */
@@ -115,8 +121,12 @@ class Place implements Disposable {
 
   link(target: string, path: string): string {
     const link = join(this.path, path);
-    Deno.mkdirSync(join(link, ".."), { recursive: true });
-    Deno.symlinkSync(target, link);
+    const folder = this.folder(join(path, ".."));
+    // Windows knows two kinds of links, and one way to write where they lead.
+    const isFolder = isDirectory(resolve(folder, target));
+    Deno.symlinkSync(target.replaceAll("/", SEPARATOR), link, {
+      type: isFolder ? "dir" : "file",
+    });
     return link;
   }
 
@@ -127,6 +137,14 @@ class Place implements Disposable {
   [Symbol.dispose](): void {
     this.socket?.[Symbol.dispose]();
     Deno.removeSync(this.path, { recursive: true });
+  }
+}
+
+function isDirectory(path: string): boolean {
+  try {
+    return Deno.statSync(path).isDirectory;
+  } catch {
+    return false;
   }
 }
 
@@ -210,7 +228,12 @@ function serverCommand(
   return [launch?.command ?? Deno.execPath(), {
     args: [...launch?.args ?? [...flags, main, ...args]],
     cwd: place.project,
-    env: { ...environment, HOME: place.home, ...env },
+    env: {
+      ...environment,
+      HOME: place.home,
+      USERPROFILE: place.home,
+      ...env,
+    },
   }];
 }
 
@@ -736,7 +759,9 @@ const places = {
 
 function shown(roots: readonly SkillRoot[]): string[] {
   return roots.map(({ path, scope, recursive }) =>
-    `${scope} ${path.replaceAll("\\", "/")}${recursive ? " and below" : ""}`
+    `${scope} ${path.replace(/^[a-z]:/i, "").replaceAll("\\", "/")}${
+      recursive ? " and below" : ""
+    }`
   );
 }
 
@@ -899,15 +924,20 @@ Deno.test("scanSkillRoots() tells of a root that is a file, or a skill", async (
   assert.match(problems[1]!.hint, /--skill-dir/);
 });
 
-Deno.test("scanSkillRoots() takes skill.md where there is no SKILL.md", {
+Deno.test("scanSkillRoots() takes SKILL.md where there is a skill.md too", {
   ignore: isWindows || Deno.build.os === "darwin",
 }, async () => {
   using place = new Place();
-  place.file("skills/a/skill.md", skillMd("a"));
   place.file("skills/b/skill.md", skillMd("lower"));
   place.file("skills/b/SKILL.md", skillMd("upper"));
   const catalog = await scanSkillRoots([root(join(place.path, "skills"))]);
-  assert.deepEqual(names(catalog), ["a", "upper"]);
+  assert.deepEqual(names(catalog), ["upper"]);
+});
+
+Deno.test("scanSkillRoots() takes skill.md where there is no SKILL.md", async () => {
+  using place = new Place();
+  place.file("skills/a/skill.md", skillMd("a"));
+  const catalog = await scanSkillRoots([root(join(place.path, "skills"))]);
   const a = catalog.skills.get("a")!;
   assert.deepEqual(listSkillFiles(a).map(({ path }) => path), ["SKILL.md"]);
   assert.equal(readSkillFile(a, "SKILL.md").text, skillMd("a"));
@@ -1254,7 +1284,7 @@ Deno.test("listSkillFiles() lists what belongs to a skill, and readSkillFile() r
   place.skill("skills", "git");
   place.file("skills/git/references/API.md", "api");
   place.file("skills/git/scripts/nested/SKILL.md", skillMd("nested"));
-  place.file("skills/git/größe #1?.txt", "odd");
+  place.file(`skills/git/größe #1${ODD}.txt`, "odd");
   place.file("skills/git/large.bin", new Uint8Array(2 ** 20 + 1));
   place.file("skills/git/.env", "hidden");
   place.file("skills/git/.git/config", "hidden");
@@ -1273,7 +1303,7 @@ Deno.test("listSkillFiles() lists what belongs to a skill, and readSkillFile() r
     "SKILL.md",
     "alias.md",
     "docs/API.md",
-    "größe #1?.txt",
+    `größe #1${ODD}.txt`,
     "references/API.md",
     "scripts/nested/SKILL.md",
   ];
@@ -1738,31 +1768,38 @@ Deno.test("SkillRegistry.watch() tells of a root that comes, goes, and comes aga
   }
 });
 
-Deno.test("SkillRegistry.watch() tells when a folder is moved away and another one takes its place", async () => {
-  using place = new Place();
-  const at = (path: string) => join(place.path, path);
-  place.skill("home/.claude/skills", "git");
-  place.skill("other/skills", "git", skillMd("git", "Other root"));
-  place.skill("other", "git", skillMd("git", "Other skill"));
-  using watched = await new Watched([at("home/.claude/skills")]).start();
-  const description = () => watched.registry.find("git")?.description;
+Deno.test(
+  "SkillRegistry.watch() tells when a folder is moved away and another one takes its place",
+  {
+    // There a folder stays where it is while folders in it are watched.
+    ignore: isWindows,
+  },
+  async () => {
+    using place = new Place();
+    const at = (path: string) => join(place.path, path);
+    place.skill("home/.claude/skills", "git");
+    place.skill("other/skills", "git", skillMd("git", "Other root"));
+    place.skill("other", "git", skillMd("git", "Other skill"));
+    using watched = await new Watched([at("home/.claude/skills")]).start();
+    const description = () => watched.registry.find("git")?.description;
 
-  Deno.renameSync(at("home/.claude/skills/git"), at("gone"));
-  await watched.changed("git");
-  Deno.renameSync(at("other/git"), at("home/.claude/skills/git"));
-  await watched.changed("git");
-  assert.equal(description(), "Other skill");
-  place.skill("home/.claude/skills", "git", skillMd("git", "Changed"));
-  await watched.changed("git");
-  assert.equal(description(), "Changed");
+    Deno.renameSync(at("home/.claude/skills/git"), at("gone"));
+    await watched.changed("git");
+    Deno.renameSync(at("other/git"), at("home/.claude/skills/git"));
+    await watched.changed("git");
+    assert.equal(description(), "Other skill");
+    place.skill("home/.claude/skills", "git", skillMd("git", "Changed"));
+    await watched.changed("git");
+    assert.equal(description(), "Changed");
 
-  Deno.renameSync(at("home/.claude"), at("away"));
-  await watched.changed("git");
-  assert.equal(description(), undefined);
-  Deno.renameSync(at("other"), at("home/.claude"));
-  await watched.changed("git");
-  assert.equal(description(), "Other root");
-});
+    Deno.renameSync(at("home/.claude"), at("away"));
+    await watched.changed("git");
+    assert.equal(description(), undefined);
+    Deno.renameSync(at("other"), at("home/.claude"));
+    await watched.changed("git");
+    assert.equal(description(), "Other root");
+  },
+);
 
 Deno.test("SkillRegistry.watch() tells of changes behind links", async () => {
   using place = new Place();
@@ -3351,7 +3388,10 @@ Deno.test("resources/list has each skill's SKILL.md and the collection of its fi
 Deno.test("resources/read reads a skill, all its other files, or one", async () => {
   using place = filesPlace();
   place.skill("home/.claude/skills", "odd", skillMd("'Größe & 100%'"));
-  place.file("home/.claude/skills/odd/a b/ü#?.ts", "\ufeffconst x = 1;\r\n");
+  place.file(
+    `home/.claude/skills/odd/a b/ü#${ODD}.ts`,
+    "\ufeffconst x = 1;\r\n",
+  );
   place.file("home/.claude/skills/odd/LICENSE", "MIT");
   await using session = await Session.open(place);
   const read = async (uri: string) =>
@@ -3637,7 +3677,9 @@ function hardPlace(): Place {
   place.file(`${skill}/binary.bin`, new Uint8Array([0, 1, 0xff, 0xfe]));
   place.file(`${skill}/latin1.txt`, new Uint8Array([0x67, 0x72, 0xfc, 0xdf]));
   place.file(`${skill}/bom.md`, "\ufeffWith a mark\r\n");
-  for (const name of ["a b", "a#b", "a?b", "100%", "größe", "🎉", "a+b&c=d"]) {
+  for (
+    const name of ["a b", "a#b", `a${ODD}b`, "100%", "größe", "🎉", "a+b&c=d"]
+  ) {
     place.file(`${skill}/${name}/${name}.md`, name);
   }
   place.file(`${skill}/nested/SKILL.md`, skillMd("nested"));
@@ -5578,6 +5620,151 @@ Deno.test("launchOf() allows to read everything where Deno has no way to write a
 });
 
 // ---------------------------------------------------------------------------
+// Windows
+// ---------------------------------------------------------------------------
+
+/**
+ * Runs a program by the rules of Windows, whatever the system is: the sources
+ * take it for Windows, paths are those of Windows, and what it prints as JSON is
+ * returned. `mod` and `server` are the sources.
+ */
+async function onWindows(
+  place: Place,
+  program: string,
+  env: Record<string, string> = {},
+): Promise<unknown> {
+  const map = IMPORTS.find((flag) => flag.startsWith("--import-map="));
+  const path = map?.slice("--import-map=".length);
+  const { imports = {} } = path ? JSON.parse(Deno.readTextFileSync(path)) : {};
+  const yaml = imports["jsr:@std/yaml@^1"];
+  const importMap = place.file(
+    "windows.json",
+    JSON.stringify({
+      imports: {
+        ...imports,
+        ...(yaml && { "jsr:@std/yaml@^1": new URL(yaml, `file://${path}`) }),
+        "jsr:@std/path@^1": "node:path/win32",
+      },
+    }),
+  );
+  const main = place.file(
+    "windows.ts",
+    `Object.defineProperty(Deno, "build", { value: { ...Deno.build, os: "windows" } });
+    const mod = await import(${
+      JSON.stringify(new URL("mod.ts", import.meta.url))
+    });
+    const server = await import(${
+      JSON.stringify(new URL("skill_server.ts", import.meta.url))
+    });
+    ${program}`,
+  );
+  const flags = ["run", "--allow-read", "--allow-env", "--no-check"];
+  const { code, stdout, stderr } = await runServer(place, {
+    main,
+    flags: [...flags, `--import-map=${importMap}`],
+    env,
+  });
+  assert.deepEqual([code, stderr], [0, ""]);
+  return JSON.parse(stdout);
+}
+
+Deno.test("resolveSkillRoots() goes by drive letters and either slash on Windows", async () => {
+  using place = new Place();
+  const paths = await onWindows(
+    place,
+    String.raw`
+    const places = { workingDirectory: "C:\\work\\app", homeDirectory: "C:\\Users\\me" };
+    const shown = (roots) => roots.map(({ scope, path }) => scope + " " + path);
+    console.log(JSON.stringify([
+      shown(mod.resolveSkillRoots(places)),
+      ...["D:\\skills", "c:/work/app/team", "..\\other", "~\\own", "~/own", "\\\\host\\share"]
+        .map((folder) => shown(mod.resolveSkillRoots({ ...places, recursiveDirectories: [folder], directories: [] }))[0]),
+    ]));`,
+  );
+  assert.deepEqual(paths, [
+    [
+      "project C:\\work\\app\\.agent\\skills",
+      "global C:\\Users\\me\\.agent\\skills",
+      "project C:\\work\\app\\.claude\\skills",
+      "global C:\\Users\\me\\.claude\\skills",
+    ],
+    "global D:\\skills",
+    "project c:\\work\\app\\team",
+    "global C:\\work\\other",
+    "global C:\\Users\\me\\own",
+    "global C:\\Users\\me\\own",
+    "global \\\\host\\share\\",
+  ]);
+});
+
+Deno.test("resolveSkillFile() takes either slash on Windows, and no drive, stream or way out", async () => {
+  using place = new Place();
+  const found = await onWindows(
+    place,
+    String.raw`
+    Deno.realPathSync = (path) => path;
+    const directory = "C:\\skills\\git";
+    const skill = { directory, realDirectory: directory, file: directory + "\\SKILL.md" };
+    const resolved = (path) => {
+      try {
+        return mod.resolveSkillFile(skill, path).path;
+      } catch (error) {
+        return error.reason;
+      }
+    };
+    console.log(JSON.stringify([
+      "SKILL.md", "references/API.md", "references\\API.md", "a\\..\\b.md",
+      "..\\pdf\\SKILL.md", "a\\..\\..\\x", "C:\\Windows\\win.ini", "C:x", "\\x", "\\\\host\\share\\x", "\\\\?\\C:\\x",
+      "SKILL.md::$DATA", "a.md:hidden", "a\\.git\\config",
+    ].map(resolved)));`,
+  );
+  const none = "there is no such file in the skill";
+  assert.deepEqual(found, [
+    "C:\\skills\\git\\SKILL.md",
+    "C:\\skills\\git\\references\\API.md",
+    "C:\\skills\\git\\references\\API.md",
+    "C:\\skills\\git\\b.md",
+    ...Array(10).fill(none),
+  ]);
+});
+
+Deno.test("server takes USERPROFILE for the home on Windows, where HOME is another shell's", async () => {
+  using place = new Place();
+  const program = `await server.main(["--list", "--json"]);`;
+  const report = await onWindows(place, program, {
+    HOME: "/c/Users/me",
+    USERPROFILE: "C:\\Users\\me",
+  });
+  const { roots } = report as { roots: { path: string; scope: string }[] };
+  const home = roots.filter(({ scope }) => scope === "global");
+  assert.deepEqual(home.map(({ path }) => path), [
+    "C:\\Users\\me\\.agent\\skills",
+    "C:\\Users\\me\\.claude\\skills",
+  ]);
+});
+
+Deno.test("--print-config writes paths of Windows such that JSON and TOML give them back", () => {
+  const launch: Launch = {
+    command: "C:\\Program Files\\deno.exe",
+    args: ["--skill-dir", 'D:\\my "own"\u007f'],
+  };
+  const { cursor, codex } = MCP_CLIENTS;
+  const { command, args } =
+    JSON.parse(cursor!.format(launch)).mcpServers.skills;
+  assert.deepEqual({ command, args }, launch);
+  assert.equal(
+    codex!.format(launch),
+    `[mcp_servers.skills]
+command = "C:\\\\Program Files\\\\deno.exe"
+args = [
+  "--skill-dir",
+  "D:\\\\my \\"own\\"\\u007f",
+]
+`,
+  );
+});
+
+// ---------------------------------------------------------------------------
 // Other ways to run it
 // ---------------------------------------------------------------------------
 
@@ -5896,7 +6083,11 @@ Deno.test("readSkillFile() gives what lies in the skill, or an error, whatever t
     fc.property(path, (path) => {
       try {
         const { realPath } = resolveSkillFile(skill, path);
-        assert.ok(`${realPath}/`.startsWith(`${skill.realDirectory}/`));
+        assert.ok(
+          `${realPath}${SEPARATOR}`.startsWith(
+            `${skill.realDirectory}${SEPARATOR}`,
+          ),
+        );
         assert.ok(!readSkillFile(skill, path).text!.includes("secret"));
       } catch (error) {
         assert.ok(error instanceof SkillFileError, String(error));
@@ -6019,9 +6210,11 @@ function hostilePlace(): Place {
   }
   // A file of many gigabytes that takes no room.
   const sparse = place.file(`${skills}/sparse/SKILL.md`, skillMd("sparse"));
-  Deno.truncateSync(sparse, 2 ** 40);
+  // (Not so on Windows.)
+  const size = isWindows ? 2 ** 22 : 2 ** 40;
+  Deno.truncateSync(sparse, size);
   place.file(`${skills}/good/sparse.bin`, "");
-  Deno.truncateSync(join(place.path, skills, "good", "sparse.bin"), 2 ** 40);
+  Deno.truncateSync(join(place.path, skills, "good", "sparse.bin"), size);
   // Names.
   const names = [
     "a\nb",
@@ -6168,8 +6361,7 @@ Deno.test("--check tells of everything hostile, without a word of what lies outs
       "dangling",
       "self",
       "folder",
-      "fifo",
-      "socket",
+      ...(isWindows ? [] : ["fifo", "socket"]),
       "sparse",
       "deep",
       "tag",
