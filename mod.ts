@@ -48,7 +48,7 @@ import {
   resolve,
 } from "jsr:@std/path@^1";
 import { parse as parseYaml } from "jsr:@std/yaml@^1";
-import { z } from "npm:zod@^4";
+import * as z from "npm:zod@^4";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/shared/protocol"
 import { Protocol } from "npm:@modelcontextprotocol/sdk@^1.32.2/shared/protocol.js";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"

@@ -734,11 +734,9 @@ function wrap(text: string, indent: number, { columns }: TextStyle): string {
 
 /** Returns how many columns of a terminal a text takes, as far as Unicode's scripts tell. */
 function textWidth(text: string): number {
-  const wide = text.match(WIDE)?.length ?? 0;
-  const none = text.match(/[\p{Mn}\p{Me}\p{Cf}]/gu)?.length ?? 0;
-  return [...text].length + wide - none;
+  const wide = text.match(
+    /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60]/gu,
+  );
+  const none = text.match(/[\p{Mn}\p{Me}\p{Cf}]/gu);
+  return [...text].length + (wide?.length ?? 0) - (none?.length ?? 0);
 }
-
-/** Characters that take two columns. */
-const WIDE =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60]/gu;

@@ -36,7 +36,7 @@ import type {
   ServerRequest,
   ServerResult,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-import { z } from "npm:zod@^4";
+import * as z from "npm:zod@^4";
 import config from "./deno.json" with { type: "json" };
 import { launchOf, MCP_CLIENTS, type McpClient } from "./client_config.ts";
 import {
@@ -96,6 +96,9 @@ import {
   StdioTransport,
   writeAll,
 } from "./stdio_transport.ts";
+
+// A process that asks little of each schema gains nothing by compiling them.
+z.config({ jitless: true });
 
 // ---------------------------------------------------------------------------
 // Command line

@@ -159,8 +159,11 @@ function bundle(): string {
   const file = Deno.makeTempFileSync({ suffix: ".js" });
   const { success } = new Deno.Command(Deno.execPath(), {
     args: [
-      ...["bundle", "--quiet", "--platform", "deno", "--minify"],
-      ...[...IMPORTS, "-o", file, MOD],
+      "run",
+      "--allow-all",
+      join(MOD, "..", "bundle.ts"),
+      ...IMPORTS,
+      file,
     ],
   }).outputSync();
   if (!success) throw new Error("The bundle could not be made");
