@@ -5394,21 +5394,41 @@ Deno.test("--print-config says on stderr where the configuration belongs", async
     env: { CODEX_HOME: join(place.path, "codex") },
   });
   const file = JSON.stringify(join(place.path, "codex", "config.toml"));
-  assert.equal(
-    stderr,
-    `skill-server: For Codex, put this into ${file}, beside what is there; for one project into ".codex/config.toml"\n`,
-  );
+  assert.deepEqual(withoutImportMap(stderr), [
+    `skill-server: For Codex, put this into ${file}, beside what is there; for one project into ".codex/config.toml"`,
+  ]);
 });
 
-/** How `--print-config` says to start the server. */
+/** How `--print-config` says to start the server, by a client that is like Cursor. */
 async function printedLaunch(
   place: Place,
   options: ServerOptions = {},
+  client = "cursor",
 ): Promise<Launch> {
-  const args = [...options.args ?? [], "--print-config", "cursor"];
+  const args = [...options.args ?? [], "--print-config", client];
   const { stdout, stderr } = await runServer(place, { ...options, args });
-  assert.match(stderr, /^skill-server: For Cursor, [^\n]*\n$/);
-  return JSON.parse(stdout).mcpServers.skills;
+  const [note, ...rest] = withoutImportMap(stderr);
+  assert.match(note!, /^skill-server: For (?:Cursor|Claude Desktop), /);
+  assert.deepEqual(rest, []);
+  const { command, args: printed } = JSON.parse(stdout).mcpServers.skills;
+  return { command, args: hasOtherMap ? withImports(printed) : printed };
+}
+
+/** Whether the tests run with an import map that the server cannot know. */
+const hasOtherMap = IMPORTS.some((flag) => !flag.includes("npm_only"));
+
+/** Takes the line about such an import map out of what the server says. */
+function withoutImportMap(stderr: string): string[] {
+  const lines = stderr.trimEnd().split("\n");
+  const isAbout = (line: string) => line.includes("which import map");
+  assert.equal(lines.some(isAbout), hasOtherMap);
+  return lines.filter((line) => !isAbout(line));
+}
+
+/** Does as that line says. */
+function withImports(args: readonly string[]): readonly string[] {
+  const index = args.indexOf("--allow-env") + 1;
+  return [...args.slice(0, index), ...IMPORTS, ...args.slice(index)];
 }
 
 /** The arguments after the main module. */
@@ -5529,11 +5549,11 @@ Deno.test(
   async () => {
     using place = new Place();
     place.skill("home/.claude/skills", "git");
-    const config = join(place.path, "mcp.json");
-    const { stdout } = await runServer(place, {
-      args: ["--print-config", "claude-desktop"],
-    });
-    Deno.writeTextFileSync(config, stdout);
+    const skills = await printedLaunch(place, {}, "claude-desktop");
+    const config = place.file(
+      "mcp.json",
+      JSON.stringify({ mcpServers: { skills } }),
+    );
     const [, options] = serverCommand(place);
     const inspector = await new Deno.Command("npx", {
       ...options,
@@ -5813,12 +5833,7 @@ Deno.test("mod.ts runs from a URL, with the README's permissions, and says how t
     await using session = await Session.open(place, { main, env });
     assert.equal((await session.load("git")).isError, false);
   }
-  const { stdout } = await runServer(place, {
-    main,
-    env,
-    args: ["--print-config", "cursor"],
-  });
-  const launch: Launch = JSON.parse(stdout).mcpServers.skills;
+  const launch = await printedLaunch(place, { main, env });
   assert.deepEqual(serverArgs(launch, main), []);
   await using session = await Session.open(place, { launch, env });
   assert.deepEqual(await session.names(), ["git"]);
