@@ -627,6 +627,15 @@ export function lineOf(field: string, yaml: string): number {
 /**
  * The form of a name under which skills are found: as it is shown (blanks
  * folded, no control characters), in Unicode's normal form C, in lower case.
+ *
+ * ```ts
+ * import { skillKey } from "@skill-server/skill-server";
+ *
+ * if (skillKey(" Git  Flow") !== "git flow") throw new Error();
+ * ```
+ *
+ * @param name The name as it is written.
+ * @returns The key in {@linkcode SkillCatalog.skills}.
  */
 export function skillKey(name: string): string {
   return oneLine(name).normalize("NFC").toLowerCase().normalize("NFC");
@@ -655,8 +664,16 @@ export interface SkillRootOptions {
  * are `./.agent/skills`, `~/.agent/skills`, `./.claude/skills` and
  * `~/.claude/skills`. Those that need a folder which is not known are left out.
  *
+ * ```ts
+ * import { resolveSkillRoots } from "@skill-server/skill-server";
+ *
+ * const roots = resolveSkillRoots({ homeDirectory: Deno.env.get("HOME") });
+ * console.log(roots.map(({ path }) => path));
+ * ```
+ *
  * @param options Which folders there are and which are asked for.
  * @returns The roots, each path absolute, each once.
+ * @throws {Error} If a given folder is relative to one that is not known.
  */
 export function resolveSkillRoots(options: SkillRootOptions): SkillRoot[] {
   const { directories, recursiveDirectories = [] } = options;
@@ -808,6 +825,18 @@ interface SearchedFolder {
  * {@linkcode SkillCatalog.problems}; nothing is thrown, nothing harms another
  * skill. Files that are as they were in the scan of `previous` are not read
  * again.
+ *
+ * ```ts
+ * import { scanSkillRoots } from "@skill-server/skill-server";
+ *
+ * const { skills, problems } = await scanSkillRoots([
+ *   { path: "testdata/invalid", scope: "project", recursive: false },
+ * ]);
+ * for (const { file, reason, hint } of problems) {
+ *   console.log(`${file}: ${reason}; ${hint}`);
+ * }
+ * if (skills.size > 0) throw new Error("All of these are invalid");
+ * ```
  *
  * @param roots The roots in their order.
  * @param previous The catalog of the scan before, if there was one.
@@ -1611,6 +1640,16 @@ function namesOf(path: string): string[] | undefined {
  * `__pycache__` do not, nor does anything whose real path leaves the skill's
  * real directory.
  *
+ * ```ts
+ * import { resolveSkillFile, scanSkillRoots } from "@skill-server/skill-server";
+ *
+ * const { skills } = await scanSkillRoots([
+ *   { path: "testdata/skills", scope: "project", recursive: false },
+ * ]);
+ * const { realPath } = resolveSkillFile(skills.get("pdf")!, "SKILL.md");
+ * console.log(realPath);
+ * ```
+ *
  * @param skill The skill.
  * @param path The path from the skill directory, with `/` between names; empty for the directory itself.
  * @param options What counts as inside.
@@ -1668,6 +1707,16 @@ function isAbsence(error: unknown): boolean {
 
 /**
  * Reads a file of a skill, as it is now.
+ *
+ * ```ts
+ * import { readSkillFile, scanSkillRoots } from "@skill-server/skill-server";
+ *
+ * const { skills } = await scanSkillRoots([
+ *   { path: "testdata/skills", scope: "project", recursive: false },
+ * ]);
+ * const { text, size } = readSkillFile(skills.get("git")!, "SKILL.md");
+ * console.log(size, text);
+ * ```
  *
  * @param skill The skill.
  * @param path The file's path from the skill directory, as {@linkcode resolveSkillFile} takes it.
@@ -1745,6 +1794,17 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
  * Lists the files of a skill that can be read: those that
  * {@linkcode resolveSkillFile} finds and that are not too large, nested skills'
  * files too. Its `SKILL.md` goes by that name whatever the letters' case.
+ *
+ * ```ts
+ * import { listSkillFiles, scanSkillRoots } from "@skill-server/skill-server";
+ *
+ * const { skills } = await scanSkillRoots([
+ *   { path: "testdata/skills", scope: "project", recursive: false },
+ * ]);
+ * for (const { path, size } of listSkillFiles(skills.get("pdf")!)) {
+ *   console.log(path, size);
+ * }
+ * ```
  *
  * @param skill The skill.
  * @param options What counts as inside, and how large a file may be.
@@ -2368,6 +2428,14 @@ function isWatchable(path: string): boolean {
 /**
  * Returns the URI of a skill's file, `skill://<name>/<path>`, or of the skill
  * itself where no path is given.
+ *
+ * ```ts
+ * import { parseSkillUri, skillUri } from "@skill-server/skill-server";
+ *
+ * const uri = skillUri("pdf", "reference/forms & fields.md");
+ * if (uri !== "skill://pdf/reference/forms%20%26%20fields.md") throw new Error(uri);
+ * console.log(parseSkillUri(uri)); // { name: "pdf", path: "reference/forms & fields.md" }
+ * ```
  *
  * @see {@link https://modelcontextprotocol.io/extensions/skills/overview}
  *
@@ -3069,6 +3137,22 @@ export interface SkillToolServer {
 /**
  * Serves a toolset: its tools' descriptions follow the catalog, and the client
  * is told when they change.
+ *
+ * ```ts
+ * import { registerSkillTools, SkillRegistry } from "@skill-server/skill-server";
+ * import { Server } from "npm:@modelcontextprotocol/sdk@^1.32.2/server/index.js";
+ *
+ * using registry = new SkillRegistry([
+ *   { path: "testdata/skills", scope: "project", recursive: false },
+ * ]);
+ * await registry.refresh();
+ * const server = new Server(
+ *   { name: "my-server", version: "1.0.0" },
+ *   { capabilities: { tools: { listChanged: true } } },
+ * );
+ * registerSkillTools(server, registry, { toolset: "skill" });
+ * // await server.connect(transport);
+ * ```
  *
  * @param server The server, its capability `tools` declared, not yet connected.
  * @param registry The skills.

@@ -439,10 +439,11 @@ async function printConfig(
   { values }: CommandLine,
   settings: Settings,
 ): Promise<number> {
+  const isExecutable = Deno.build.standalone;
   const launch = launchOf({
     executable: Deno.execPath(),
-    mainModule: Deno.build.standalone ? undefined : Deno.mainModule,
-    importMap: importMap(),
+    mainModule: isExecutable ? undefined : Deno.mainModule,
+    importMap: isExecutable ? undefined : importMap(),
     folders: foldersToRead(settings),
     allowRun: settings.tools.toolset === "agentskills" && mayRunShell()
       ? "--allow-run=sh"

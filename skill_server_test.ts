@@ -5872,9 +5872,10 @@ Deno.test("the bundle runs from a URL with no registry at all", async () => {
     });
     assert.equal(contents[0]!.mimeType, "image/png");
   }
-  const args = ["--check"];
-  const { code, stderr } = await runServer(place, { ...options, args });
-  assert.deepEqual([code, stderr], [0, ""]);
+  for (const args of [["--check"], ["--print-config", "cursor"]]) {
+    const { code, stderr } = await runServer(place, { ...options, args });
+    assert.deepEqual([code, stderr.includes("import map")], [0, false]);
+  }
 });
 
 /** Whether executables can be made: that takes a part of Deno that is fetched, or that `DENORT_BIN` names. */
