@@ -59,6 +59,7 @@ const SEPARATOR = isWindows ? "\\" : "/";
 
 /** A character that is odd in a URI, where a file's name may have it. */
 const ODD = isWindows ? "" : "?";
+const ENCODED_ODD = encodeURIComponent(ODD);
 
 const MOD = resolve(import.meta.dirname!, "mod.ts");
 
@@ -3415,7 +3416,7 @@ Deno.test("resources/read reads a skill, all its other files, or one", async () 
   assert.deepEqual(await read(`${odd}/`), [
     { uri: `${odd}/LICENSE`, text: "MIT" },
     {
-      uri: `${odd}/a%20b/%C3%BC%23%3F.ts`,
+      uri: `${odd}/a%20b/%C3%BC%23${ENCODED_ODD}.ts`,
       mimeType: "text/typescript",
       text: "\ufeffconst x = 1;\r\n",
     },
@@ -3715,7 +3716,7 @@ Deno.test("skills/list has each skill's frontmatter, and each of its files with 
       "a%20b/a%20b.md",
       "a%23b/a%23b.md",
       "a%2Bb%26c%3Dd/a%2Bb%26c%3Dd.md",
-      "a%3Fb/a%3Fb.md",
+      `a${ENCODED_ODD}b/a${ENCODED_ODD}b.md`,
       "binary.bin",
       "bom.md",
       "empty.txt",
@@ -5393,9 +5394,9 @@ Deno.test("--print-config says on stderr where the configuration belongs", async
     args: ["--print-config", "codex"],
     env: { CODEX_HOME: join(place.path, "codex") },
   });
-  const file = JSON.stringify(join(place.path, "codex", "config.toml"));
+  const file = join(place.path, "codex", "config.toml");
   assert.deepEqual(withoutImportMap(stderr), [
-    `skill-server: For Codex, put this into ${file}, beside what is there; for one project into ".codex/config.toml"`,
+    `skill-server: For Codex, put this into "${file}", beside what is there; for one project into ".codex/config.toml"`,
   ]);
 });
 
