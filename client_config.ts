@@ -1,3 +1,5 @@
+// deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
+
 /**
  * How MCP clients are told to start the server: what `--print-config` prints.
  *
@@ -5,7 +7,8 @@
  */
 
 import { fileURLToPath } from "node:url";
-import { isWithin } from "./mod.ts";
+import { isAbsolute } from "jsr:@std/path@^1";
+import { isWithin, jsonText } from "./mod.ts";
 
 /** What the server is called in a client's configuration. */
 const SERVER_NAME = "skills";
@@ -88,7 +91,9 @@ export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
       inFolder(places, appFolder(places), "Code/User/mcp.json"),
     projectFile: ".vscode/mcp.json",
     format: ({ command, args }) =>
-      asJson({ servers: { [SERVER_NAME]: { type: "stdio", command, args } } }),
+      jsonText({
+        servers: { [SERVER_NAME]: { type: "stdio", command, args } },
+      }),
     expands: /\$\{|^~/,
   },
   /** @see {@link https://opencode.ai/docs/mcp-servers} */
@@ -108,7 +113,7 @@ export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
         enabled: true,
       };
       const $schema = "https://opencode.ai/config.json";
-      return asJson({ $schema, mcp: { [SERVER_NAME]: server } });
+      return jsonText({ $schema, mcp: { [SERVER_NAME]: server } });
     },
     expands: /\{(?:env|file):/,
   },
@@ -145,7 +150,7 @@ export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
     },
     projectFile: ".zed/settings.json",
     format: ({ command, args }) =>
-      asJson({ context_servers: { [SERVER_NAME]: { command, args } } }),
+      jsonText({ context_servers: { [SERVER_NAME]: { command, args } } }),
   },
 };
 
@@ -183,11 +188,7 @@ function inFolder({ os }: UserPlaces, folder: string, path: string): string {
 /** Makes a format of clients that know servers by the key "mcpServers". */
 function inMcpServers(type: { type?: string }): McpClient["format"] {
   return ({ command, args }) =>
-    asJson({ mcpServers: { [SERVER_NAME]: { ...type, command, args } } });
-}
-
-function asJson(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`;
+    jsonText({ mcpServers: { [SERVER_NAME]: { ...type, command, args } } });
 }
 
 function asToml({ command, args }: Launch): string {
@@ -199,9 +200,9 @@ ${items}]
 `;
 }
 
-/** Writes a basic string of TOML: one of JSON, in which DEL is escaped too. */
+/** Writes a basic string of TOML: it is written as one of JSON is. */
 function tomlString(text: string): string {
-  return JSON.stringify(text).replaceAll("\u007f", "\\u007f");
+  return jsonText(text).trimEnd();
 }
 
 // ---------------------------------------------------------------------------
@@ -259,10 +260,12 @@ function allowRead(folders: readonly string[]): string {
     : `--allow-read=${list.join(",")}`;
 }
 
-/** Leaves out the folders that lie in another one, and what is there twice. */
+/** Leaves out the folders that lie in another one, and what is there twice. Where a relative one lies nobody knows. */
 function withoutNested(folders: readonly string[]): string[] {
   const unique = [...new Set(folders)];
+  const whole = unique.filter(isAbsolute);
   return unique.filter((folder) =>
-    !unique.some((other) => other !== folder && isWithin(folder, other))
+    !isAbsolute(folder) ||
+    !whole.some((other) => other !== folder && isWithin(folder, other))
   );
 }

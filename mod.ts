@@ -442,6 +442,16 @@ function escapeXml(text: string): string {
     .replaceAll(">", "&gt;");
 }
 
+/**
+ * Writes a value as JSON of several lines, with what a terminal would act on escaped.
+ *
+ * @internal
+ */
+export function jsonText(value: unknown): string {
+  const lines = JSON.stringify(value, null, 2).split("\n");
+  return `${lines.map(escapeControls).join("\n")}\n`;
+}
+
 /** Orders texts by their UTF-16 code units: the same everywhere, in any locale. */
 function byCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
@@ -617,10 +627,13 @@ function requireText(
  * @internal
  */
 export function lineOf(field: string, yaml: string): number {
-  const index = yaml.split("\n").findIndex((line) => {
+  const keys = yaml.split("\n").map((line) => {
     const [key] = line.split(":", 1);
-    return key!.trim().replace(/^["']|["']$/g, "") === field;
+    return key!.trimEnd().replace(/^["']|["']$/g, "");
   });
+  // What is indented is a field of another one, or all of them are.
+  const [indented] = /^ */.exec(yaml)!;
+  const index = keys.indexOf(indented + field);
   return Math.max(index, 0) + 2;
 }
 
@@ -1299,6 +1312,11 @@ const LINK_OUT_OF_PROJECT: Fault = {
     "put the folder itself there, or, if you trust the folder DIR that it leads into, start with --trust-links DIR",
 };
 
+const LINK_BACK: Fault = {
+  reason: "it is a link that leads back to a folder that it lies in",
+  hint: "remove it",
+};
+
 const LINK_TO_NOTHING: Fault = {
   reason: "it is a link that leads nowhere",
   hint: "make the link anew or remove it",
@@ -1835,7 +1853,13 @@ function listFolder(
 ): void {
   const { skill, leftOut, maxFileSize } = walk;
   walk.folders.push(folder.realPath);
-  for (const entry of folderEntries(folder.path, skill)) {
+  let entries: readonly Deno.DirEntry[] = [];
+  try {
+    entries = folderEntries(folder.path, skill);
+  } catch (error) {
+    if (!isAbsence(error)) leftOut.set(prefix, faultOf(error));
+  }
+  for (const entry of entries) {
     const { name, isSymlink: isLink, isDirectory } = entry;
     if (!isVisible(name)) continue;
     const path = prefix + name;
@@ -1863,10 +1887,28 @@ function listFolder(
       }
     } catch (error) {
       // What cannot be reached does not belong to the skill.
-      if (isLink) leftOut.set(path, LINK_OUT_OF_SKILL);
-      else if (!isAbsence(error)) leftOut.set(path, faultOf(error));
+      const fault = isLink
+        ? linkFault(folder, name)
+        : absenceFault(name, error);
+      if (fault !== undefined) leftOut.set(path, fault);
     }
   }
+}
+
+/** Says why a link in a skill leads to nothing that belongs to the skill. */
+function linkFault(folder: Place, name: string): Fault {
+  try {
+    const realPath = Deno.realPathSync(childPath(folder.path, name));
+    return isOnWay(realPath, folder) ? LINK_BACK : LINK_OUT_OF_SKILL;
+  } catch (error) {
+    return faultOf(error);
+  }
+}
+
+/** Says why something that is no link cannot be reached, if it has not just gone. */
+function absenceFault(name: string, error: unknown): Fault | undefined {
+  if (!isAbsence(error)) return faultOf(error);
+  return name.includes("\ufffd") ? NAME_IS_NOT_UTF_8 : undefined;
 }
 
 /** What is in the folders of a skill, for as long as their versions stay the same. */
@@ -1877,23 +1919,19 @@ interface KnownFolder {
   readonly entries: readonly Deno.DirEntry[];
 }
 
-/** Lists a folder of a skill in the order of its names; one that cannot be read is empty. */
+/** Lists a folder of a skill in the order of its names. */
 function folderEntries(path: string, skill: Skill): readonly Deno.DirEntry[] {
-  try {
-    // To stat a folder takes a quarter of what it takes to list it.
-    const info = Deno.statSync(path);
-    const version = fileVersion(info);
-    const known = knownFolders.get(skill)?.get(path);
-    if (known?.version === version) return known.entries;
-    const entries = readFolder(path);
-    if (!isRacy(info) && entries.length <= MAX_KNOWN_ENTRIES) {
-      const folders = knownFolders.get(skill) ?? new Map();
-      knownFolders.set(skill, folders.set(path, { version, entries }));
-    }
-    return entries;
-  } catch {
-    return [];
+  // To stat a folder takes a quarter of what it takes to list it.
+  const info = Deno.statSync(path);
+  const version = fileVersion(info);
+  const known = knownFolders.get(skill)?.get(path);
+  if (known?.version === version) return known.entries;
+  const entries = readFolder(path);
+  if (!isRacy(info) && entries.length <= MAX_KNOWN_ENTRIES) {
+    const folders = knownFolders.get(skill) ?? new Map();
+    knownFolders.set(skill, folders.set(path, { version, entries }));
   }
+  return entries;
 }
 
 // ---------------------------------------------------------------------------

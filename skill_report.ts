@@ -11,6 +11,7 @@ import { styleText } from "node:util";
 import { basename, join, normalize } from "jsr:@std/path@^1";
 import {
   escapeControls,
+  jsonText,
   lineOf,
   oneLine,
   quote,
@@ -119,11 +120,12 @@ const FIELD_RULES: readonly FieldRule[] = [
     rule: "metadata",
     severity: "error",
     field: "metadata",
-    hint: "put the values of the metadata in quotes, and no lists or mappings",
+    hint:
+      "write the metadata as a mapping whose values are in quotes, or leave it out",
     fault: ({ metadata = {} }) =>
       isMapOfTexts(metadata)
         ? undefined
-        : "its metadata has something else than texts",
+        : "its metadata is not a mapping of texts",
   },
   {
     rule: "frontmatter-json",
@@ -144,9 +146,14 @@ const FIELD_RULES: readonly FieldRule[] = [
     rule: "allowed-tools",
     severity: "warning",
     field: "allowed-tools",
-    hint: "write the allowed tools as one text, with blanks between",
-    fault: ({ "allowed-tools": tools = "" }) =>
-      typeof tools === "string" ? undefined : "its allowed-tools are no text",
+    hint: "write the allowed tools as one text, with blanks between them",
+    fault: ({ "allowed-tools": tools = "" }) => {
+      if (typeof tools !== "string") return "its allowed-tools are no text";
+      // Within parentheses a comma is a part of the tool's own pattern.
+      return tools.replace(/\([^()]*\)/g, "").includes(",")
+        ? "its allowed-tools have commas between them"
+        : undefined;
+    },
   },
 ];
 
@@ -208,49 +215,48 @@ function sizeOf(files: readonly SkillFile[]): number {
   return files.reduce((sum, { size }) => sum + size, 0);
 }
 
-/** Checks a skill against the specification, as it is now. */
-function checkSkill(skill: Skill, registry: SkillRegistry): Finding[] {
-  const files = registry.listFiles(skill);
-  return [
-    ...checkMain(skill, { registry, files }),
-    ...checkFiles(skill, { registry, files }),
-  ];
-}
-
 /** A skill's files, and the way to them. */
 interface SkillFiles {
   readonly registry: SkillRegistry;
   readonly files: readonly SkillFile[];
 }
 
+/** Checks a skill against the specification, as it is now. */
+function* checkSkill(
+  skill: Skill,
+  skillFiles: SkillFiles,
+): Generator<Finding> {
+  yield* checkMain(skill, skillFiles);
+  yield* checkFiles(skill, skillFiles);
+}
+
 /** Checks the `SKILL.md`: its frontmatter, its length, and where its links lead. */
-function checkMain(skill: Skill, { registry, files }: SkillFiles): Finding[] {
+function* checkMain(
+  skill: Skill,
+  { registry, files }: SkillFiles,
+): Generator<Finding> {
   const { file } = skill;
   try {
-    const { text } = registry.readFile(skill, "SKILL.md");
-    if (text === undefined) return [{ ...NOT_UTF_8, file }];
-    const { yaml, body } = splitSkillMd(text);
-    const firstLine = lineCount(yaml) + 3;
-    const lines = lineCount(text);
-    return [
-      ...checkFields(skill, yaml),
-      ...(lines > MAX_LINES ? [{ ...tooLong(lines), file }] : []),
-      ...brokenLinks(body, files).map(({ line, reason }) => ({
-        ...BROKEN_LINK,
-        file,
-        line: firstLine + line,
-        reason,
-      })),
-    ];
+    const { text, bytes } = registry.readFile(skill, "SKILL.md");
+    if (text === undefined) yield { ...NOT_UTF_8, file };
+    const readable = text ?? new TextDecoder().decode(bytes);
+    const { yaml, body } = splitSkillMd(readable);
+    yield* checkFields(skill, yaml);
+    const lines = lineBreaks(readable) + (readable.endsWith("\n") ? 0 : 1);
+    if (lines > MAX_LINES) yield { ...tooLong(lines), file };
+    const firstLine = lineBreaks(yaml) + 3;
+    for (const { line, reason } of brokenLinks(body, files)) {
+      yield { ...BROKEN_LINK, file, line: firstLine + line, reason };
+    }
   } catch (error) {
-    return [{ ...CHANGED, file, reason: (error as Error).message }];
+    yield { ...CHANGED, file, reason: (error as Error).message };
   }
 }
 
 const NOT_UTF_8 = {
   rule: "utf-8",
-  severity: "warning",
-  reason: "it is not UTF-8",
+  severity: "error",
+  reason: "its SKILL.md is not UTF-8",
   hint: "save it as UTF-8",
 } as const;
 
@@ -263,7 +269,7 @@ const CHANGED = {
 const BROKEN_LINK = {
   rule: "broken-link",
   severity: "warning",
-  hint: "make the link lead to a file of the skill, or take it out",
+  hint: "make the link lead to a file that is served, or take it out",
 } as const;
 
 function tooLong(lines: number): Omit<Finding, "file"> {
@@ -318,11 +324,27 @@ function* checkFiles(
 }
 
 /** Returns how many line breaks a text has. */
-function lineCount(text: string): number {
+function lineBreaks(text: string): number {
   return text.split("\n").length - 1;
 }
 
-/** Finds the relative links in Markdown that lead to no file and no folder of the skill. */
+// ---------------------------------------------------------------------------
+// Links
+// ---------------------------------------------------------------------------
+
+/** How many broken links of a skill are told, and how much of each. */
+const MAX_BROKEN_LINKS = 20;
+const MAX_TARGET_LENGTH = 200;
+
+/** A link in a text. */
+interface Link {
+  /** Where it leads, as it is written. */
+  readonly target: string;
+  /** The line it is in, from 0. */
+  readonly line: number;
+}
+
+/** Finds the relative links in Markdown that lead to no file and no folder of the skill, each target once. */
 function brokenLinks(
   markdown: string,
   files: readonly SkillFile[],
@@ -332,42 +354,104 @@ function brokenLinks(
     const names = path.split("/");
     names.forEach((_, index) => paths.add(names.slice(0, index + 1).join("/")));
   }
-  return linksIn(markdown).flatMap(({ target, line }) => {
-    const path = pathOf(target);
-    if (path === undefined || paths.has(path)) return [];
-    const reason = path.startsWith("../") || path === ".."
-      ? `the link ${quote(target)} leads outside the skill`
-      : `the link ${quote(target)} leads to no file of the skill`;
-    return [{ line, reason }];
-  });
-}
-
-/** Finds the links and images in Markdown that is not code and not commented out. */
-function linksIn(markdown: string): { target: string; line: number }[] {
-  const links: { target: string; line: number }[] = [];
-  let fence: string | undefined;
-  for (const [line, text] of withoutComments(markdown).split("\n").entries()) {
-    const [mark] = /(?<=^\s*(?:[-*+>]\s+)*)(?:`{3,}|~{3,})/.exec(text) ?? [];
-    if (fence !== undefined) {
-      if (mark?.startsWith(fence)) fence = undefined;
-    } else if (mark !== undefined) {
-      fence = mark;
-    } else {
-      const prose = text.replace(/`+/g, "`").replace(/`[^`]*`/g, "");
-      const targets = [...prose.matchAll(LINK), ...prose.matchAll(DEFINITION)];
-      for (const [, quoted, plain] of targets) {
-        links.push({ target: (quoted ?? plain)!, line });
-      }
-    }
+  const broken = new Map<string, Link>();
+  for (const link of linksIn(markdown)) {
+    const path = pathOf(link.target);
+    if (path === undefined || paths.has(path) || broken.has(path)) continue;
+    broken.set(path, link);
   }
-  return links;
+  const told = [...broken].slice(0, MAX_BROKEN_LINKS).map(([path, link]) => {
+    const target = quote(link.target.slice(0, MAX_TARGET_LENGTH));
+    const place = path.startsWith("../") || path === ".."
+      ? "outside the skill"
+      : "to no file that is served";
+    return { line: link.line, reason: `the link ${target} leads ${place}` };
+  });
+  const rest = broken.size - told.length;
+  const { line } = told.at(-1) ?? { line: 0 };
+  const reason = `there are ${rest} more links like these`;
+  return rest > 0 ? [...told, { line, reason }] : told;
 }
 
-/** The target of a link or an image, in angle brackets or not. */
-const LINK = /\]\(\s*(?:<([^<>]*)>|([^\s<>()]+))/g;
+/**
+ * Finds the links and images in Markdown that is neither code nor commented out.
+ * (A parser of all of Markdown would be loaded at each start of the server, by
+ * those too who never check anything.)
+ */
+function linksIn(markdown: string): Link[] {
+  const prose = withoutComments(withoutSpans(withoutFences(markdown)));
+  return prose.split("\n").flatMap((text, line) =>
+    [...text.matchAll(LINK), ...text.matchAll(DEFINITION)].map(
+      ([, quoted, plain]) => ({
+        target: quoted ?? plain!.replace(/\\([!-/:-@[-`{-~])/g, "$1"),
+        line,
+      }),
+    )
+  );
+}
 
-/** The target of a link reference definition. */
-const DEFINITION = /^ {0,3}\[(?!\^)[^\]]+\]:\s*(?:<([^<>]*)>|([^\s<>]+))/g;
+const TARGET = String
+  .raw`(?:<([^<>]*)>|((?:[^\s<>()\\]|\\.|\((?:[^\s<>()\\]|\\.)*\))+))`;
+const TITLE = String.raw`(?:\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?\s*`;
+
+/** A link or an image, and its target. */
+const LINK = new RegExp(String.raw`(?<!\\)\]\(\s*${TARGET}${TITLE}\)`, "g");
+
+/** A link reference definition, and its target. */
+const DEFINITION = new RegExp(
+  String.raw`^ {0,3}\[(?!\^)[^\]]+\]:\s*${TARGET}${TITLE}$`,
+  "g",
+);
+
+/** Blanks fenced code out, but for its line breaks. */
+function withoutFences(markdown: string): string {
+  let fence: { mark: string; isQuoted: boolean } | undefined;
+  const lines = markdown.split("\n").map((line) => {
+    const [, place, mark, rest] = FENCE.exec(line) ?? [];
+    const isQuoted = line.trimStart().startsWith(">");
+    if (fence?.isQuoted && !isQuoted) fence = undefined;
+    if (fence !== undefined) {
+      const isEnd = mark?.startsWith(fence.mark) && rest!.trim() === "";
+      if (isEnd) fence = undefined;
+      return "";
+    }
+    const isSpan = mark?.startsWith("`") && rest!.includes("`");
+    if (mark === undefined || isSpan) return line;
+    fence = { mark, isQuoted };
+    return place!;
+  });
+  return lines.join("\n");
+}
+
+/** A fence of code, in a quotation or an item of a list or not: what is before it, itself, what is after it. */
+const FENCE = /^(\s*(?:(?:>|[-*+]|\d{1,9}[.)])\s*)*)(`{3,}|~{3,})(.*)$/;
+
+/** Blanks code spans out, but for their line breaks: from some backticks to the next that are as many. */
+function withoutSpans(markdown: string): string {
+  const runs = [...markdown.matchAll(/`+|\n\s*\n/g)];
+  const closings = new Map<number, number>();
+  const nextOf = runs.map(() => -1);
+  for (let index = runs.length - 1; index >= 0; index--) {
+    const [run] = runs[index]!;
+    // No span goes on after an empty line.
+    if (!run.startsWith("`")) closings.clear();
+    nextOf[index] = closings.get(run.length) ?? -1;
+    if (run.startsWith("`")) closings.set(run.length, index);
+  }
+  let text = "";
+  let end = 0;
+  for (let index = 0; index < runs.length; index++) {
+    const closing = nextOf[index]!;
+    if (closing === -1 || !runs[index]![0].startsWith("`")) continue;
+    const start = runs[index]!.index;
+    const stop = runs[closing]!.index + runs[closing]![0].length;
+    text += markdown.slice(end, start);
+    text += markdown.slice(start, stop).replace(/[^\n]+/g, "");
+    end = stop;
+    index = closing;
+  }
+  return text + markdown.slice(end);
+}
 
 /** Blanks the comments of HTML out, but for their line breaks. */
 function withoutComments(markdown: string): string {
@@ -438,16 +522,31 @@ export async function makeReport(
   );
   for (const skill of catalog.skills.values()) {
     const files = registry.listFiles(skill);
+    const reason = await unlisted(skill);
     skills.push({
       skill,
       files: files.length,
       size: sizeOf(files),
-      unlisted: await unlisted(skill),
+      unlisted: reason,
     });
-    if (check) findings.push(...checkSkill(skill, registry));
+    if (!check) continue;
+    const found = [...checkSkill(skill, { registry, files })];
+    for (const finding of found) findings.push(finding);
+    if (
+      reason !== undefined && !found.some((other) => other.reason === reason)
+    ) {
+      findings.push({ ...UNLISTED, file: skill.file, reason });
+    }
   }
   return { ...catalog, skills, findings };
 }
+
+/** What no other rule tells, a file that cannot be read for instance. */
+const UNLISTED = {
+  rule: "unlisted",
+  severity: "error",
+  hint: "mend it, so that hosts can load the skill",
+} as const;
 
 /** Whether there is an error in a report. */
 export function hasErrors({ findings }: Report): boolean {
@@ -490,7 +589,7 @@ export function reportAsJson(report: Report): string {
       hint,
     })),
   };
-  return `${JSON.stringify(shape, null, 2)}\n`;
+  return jsonText(shape);
 }
 
 /** How a report is shown. */
@@ -528,8 +627,8 @@ const NO_SKILLS =
 function rootRows({ root, status, skills }: SkillRootReport): Cell[][] {
   return [[
     { text: status, color: STATUS_COLORS[status] },
-    { text: root.scope },
-    { text: status === "found" ? count(skills, "skill") : "" },
+    { text: root.scope, isMinor: true },
+    { text: status === "found" ? count(skills, "skill") : "", isMinor: true },
     { text: root.path, isPath: true },
   ]];
 }
@@ -537,9 +636,9 @@ function rootRows({ root, status, skills }: SkillRootReport): Cell[][] {
 function skillRows({ skill, files, size }: FoundSkill): Cell[][] {
   return [[
     nameCell(skill),
-    { text: skill.scope },
-    { text: count(files, "file"), isNumber: true },
-    { text: formatSize(size), isNumber: true },
+    { text: skill.scope, isMinor: true },
+    { text: count(files, "file"), isNumber: true, isMinor: true },
+    { text: formatSize(size), isNumber: true, isMinor: true },
     { text: skill.directory, isPath: true },
   ]];
 }
@@ -646,47 +745,55 @@ interface Cell {
   readonly isNumber?: boolean;
   /** Whether it is shortened in its middle, not at its end. */
   readonly isPath?: boolean;
+  /** Whether its column is left out of a terminal that is too narrow for all. */
+  readonly isMinor?: boolean;
 }
 
 /** The least that a column is shortened to. */
-const MIN_COLUMN = 16;
+const MIN_COLUMN = 8;
+
+/** The most that cells are aligned by: longer ones stick out, if they need not fit. */
+const MAX_ALIGNED = 80;
 
 const GAP = "  ";
 
-/** Lays rows out in columns. Where they do not fit, the widest are shortened. */
+/** Lays rows out in columns. Where they do not fit, minor ones are left out and the widest shortened. */
 function table(rows: readonly Cell[][], style: TextStyle): string {
-  const cells = rows.map((row) =>
+  const all = rows.map((row) =>
     row.map((cell) => ({ ...cell, text: escapeControls(cell.text) }))
   );
-  const widths = fitWidths(
-    (cells[0] ?? []).map((_, column) =>
-      Math.max(...cells.map((row) => textWidth(row[column]!.text)))
-    ),
-    style.columns,
-  );
+  const least = (all[0] ?? []).length * (GAP.length + MIN_COLUMN);
+  const cells = least <= style.columns
+    ? all
+    : all.map((row) => row.filter(({ isMinor }) => !isMinor));
+  const widths = (cells[0] ?? []).map((_, column) => widthOf(cells, column));
+  const fitted = fitWidths(widths, style.columns);
   const lines = cells.map((row) => {
-    const line = row.map((cell, column) => pad(cell, widths[column]!, style));
+    const line = row.map((cell, column) => pad(cell, fitted[column]!, style));
     return `${GAP}${line.join(GAP)}`.trimEnd() + "\n";
   });
   return lines.join("");
 }
 
-/** Shortens the widest columns until all fit. */
-function fitWidths(widths: number[], columns: number): number[] {
-  const fitted = [...widths];
-  const total = () =>
-    fitted.reduce((sum, width) => sum + GAP.length + width, 0);
-  for (let over = total() - columns; over > 0; over = total() - columns) {
-    const widest = Math.max(...fitted);
-    if (widest <= MIN_COLUMN) break;
-    const next = Math.max(MIN_COLUMN, ...fitted.filter((w) => w < widest));
-    fitted[fitted.indexOf(widest)] = Math.max(
-      next - 1,
-      widest - over,
-      MIN_COLUMN,
-    );
-  }
-  return fitted;
+/** Returns the width that the cells of a column are aligned by. */
+function widthOf(cells: readonly Cell[][], column: number): number {
+  return cells.reduce((widest, row) => {
+    const width = textWidth(row[column]!.text);
+    return Math.max(widest, Math.min(width, MAX_ALIGNED));
+  }, 0);
+}
+
+/** Shortens the widest columns until all fit. The last one has what room is left. */
+function fitWidths(widths: readonly number[], columns: number): number[] {
+  const capped = (cap: number) => widths.map((width) => Math.min(width, cap));
+  const total = (list: number[]) =>
+    list.reduce((sum, width) => sum + GAP.length + width, 0);
+  let cap = MAX_ALIGNED;
+  while (cap > MIN_COLUMN && total(capped(cap)) > columns) cap--;
+  const fitted = capped(cap);
+  const last = fitted.pop() ?? 0;
+  if (columns === Infinity) return [...fitted, 0];
+  return [...fitted, Math.max(last, columns - total(fitted) - GAP.length)];
 }
 
 function pad(
@@ -694,8 +801,10 @@ function pad(
   width: number,
   style: TextStyle,
 ): string {
-  const short = shorten(text, width, isPath);
-  const blanks = " ".repeat(width - textWidth(short));
+  const short = style.columns === Infinity
+    ? text
+    : shorten(text, width, isPath);
+  const blanks = " ".repeat(Math.max(width - textWidth(short), 0));
   const painted = color ? paint(short, color, style) : short;
   return isNumber ? blanks + painted : painted + blanks;
 }
@@ -718,18 +827,21 @@ function shorten(text: string, width: number, isPath = false): string {
 /** Breaks a text into lines that fit, all of them indented, the later ones a little more. */
 function wrap(text: string, indent: number, { columns }: TextStyle): string {
   const lines: string[] = [];
-  let line = " ".repeat(indent);
-  let isEmpty = true;
-  for (const word of text.split(" ")) {
-    if (!isEmpty && textWidth(line) + 1 + textWidth(word) > columns) {
-      lines.push(line);
-      line = " ".repeat(indent + 4);
-      isEmpty = true;
+  let words: string[] = [];
+  let width = indent;
+  for (const word of columns === Infinity ? [text] : text.split(" ")) {
+    const wordWidth = textWidth(word);
+    if (words.length > 0 && width + wordWidth > columns) {
+      lines.push(words.join(" "));
+      words = [];
+      width = indent + 4;
     }
-    line += isEmpty ? word : ` ${word}`;
-    isEmpty = false;
+    words.push(word);
+    width += wordWidth + 1;
   }
-  return [...lines, line].map((line) => `${line}\n`).join("");
+  lines.push(words.join(" "));
+  const margin = " ".repeat(indent);
+  return `${margin}${lines.join(`\n    ${margin}`)}\n`;
 }
 
 /** Returns how many columns of a terminal a text takes, as far as Unicode's scripts tell. */

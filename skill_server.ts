@@ -8,7 +8,7 @@
 
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { isAbsolute, relative } from "jsr:@std/path@^1";
+import { isAbsolute } from "jsr:@std/path@^1";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/shared/protocol"
 import { Protocol } from "npm:@modelcontextprotocol/sdk@^1.32.2/shared/protocol.js";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
@@ -45,7 +45,6 @@ import {
   DEFAULT_REFRESH_SECONDS,
   handleRequest,
   invalidParams,
-  isWithin,
   log,
   logged,
   mayRunShell,
@@ -129,7 +128,8 @@ Options:
   --auto-install-deps  install what Python files import before a shell command
                        that contains "py", where pipreqs is there
   --list               show what is found and where, and end
-  --check              the same, and end with 1 if anything is wrong
+  --check              the same, check each skill as well, and end with 1 if
+                       there is an error
   --json               with --list or --check: show it as JSON
   --print-config CLIENT
                        show what to write into the configuration of an MCP
@@ -176,6 +176,8 @@ class UsageError extends Error {}
 /** Where skills are looked for, and how. */
 interface Settings {
   readonly roots: readonly SkillRoot[];
+  /** The home folder, if it is known. */
+  readonly home: string | undefined;
   /** The folders that the user named in place of the usual ones, and beside them: they should be there. */
   readonly directories: readonly string[];
   readonly recursiveDirectories: readonly string[];
@@ -225,6 +227,7 @@ function settingsOf({ values, positionals }: CommandLine): Settings {
       ? roots.map((root) => ({ ...root, recursive: true }))
       : roots,
     tools,
+    home: homeFolder,
     directories,
     recursiveDirectories,
     options: {
@@ -406,15 +409,17 @@ async function report(
     return typeof entry === "string" ? entry : undefined;
   };
   const found = await makeReport(registry, { check, problems, unlisted });
-  await print(json ? reportAsJson(found) : reportAsText(found, textStyle()));
-  return check && hasErrors(found) ? 1 : 0;
+  const text = json ? reportAsJson(found) : reportAsText(found, textStyle());
+  const code = await print(text);
+  return code === 0 && check && hasErrors(found) ? 1 : code;
 }
 
 /** How texts are shown on stdout. */
 function textStyle(): TextStyle {
   const isTerminal = Deno.stdout.isTerminal();
   return {
-    columns: isTerminal ? Deno.consoleSize().columns : Infinity,
+    // Some terminals say that they have none.
+    columns: isTerminal && Deno.consoleSize().columns || Infinity,
     colors: isTerminal && !Deno.noColor,
   };
 }
@@ -444,13 +449,18 @@ async function printConfig(
     executable: Deno.execPath(),
     mainModule: isExecutable ? undefined : Deno.mainModule,
     importMap: isExecutable ? undefined : importMap(),
-    folders: foldersToRead(settings),
+    folders: foldersToRead(values, settings),
     allowRun: settings.tools.toolset === "agentskills" && mayRunShell()
       ? "--allow-run=sh"
       : undefined,
     args: serverArguments(values, settings, client),
   });
-  log(placeOf(client));
+  log(placeOf(client, settings));
+  if (launch.args.includes("--allow-read")) {
+    log(
+      "Deno has no way to write a folder with a comma in it: it is allowed to read every folder",
+    );
+  }
   const expanded = [launch.command, ...launch.args].filter((text) =>
     client.expands?.test(text)
   );
@@ -465,10 +475,10 @@ async function printConfig(
 }
 
 /** Says into which file a client's configuration belongs. */
-function placeOf(client: McpClient): string {
+function placeOf(client: McpClient, { home = "~" }: Settings): string {
   const places = {
     os: Deno.build.os,
-    home: homeDirectory() ?? "~",
+    home,
     variable: environment,
   };
   const { title, userFile, projectFile, formerFile } = client;
@@ -511,14 +521,23 @@ const SERVING_OPTIONS = Object.keys(OPTIONS).filter((name) =>
   !["list", "check", "json", "print-config", "help", "version"].includes(name)
 );
 
-/** Lists the folders that are read. Those of the project stay relative, for it is another one each time. */
-function foldersToRead(settings: Settings): string[] {
-  const { roots, directories, recursiveDirectories, options } = settings;
-  const named = [...directories, ...recursiveDirectories];
-  const usual = roots
-    .filter(({ path }) => !named.some((folder) => isWithin(path, folder)))
-    .map(({ path, scope }) => scope === "project" ? relative(".", path) : path);
-  return [...usual, ...named, ...options.trustLinks ?? []];
+/** Lists the folders that are read. Those of the project are relative, for it is another one each time. */
+function foldersToRead(
+  { agents }: CommandLine["values"],
+  { home, directories, recursiveDirectories, options }: Settings,
+): string[] {
+  const usual = resolveSkillRoots({
+    workingDirectory: ".",
+    homeDirectory: home,
+    directories: directories.length > 0 ? [] : undefined,
+    agents,
+  });
+  return [
+    ...usual.map(({ path }) => path),
+    ...directories,
+    ...recursiveDirectories,
+    ...options.trustLinks ?? [],
+  ];
 }
 
 /** Returns the import map that Deno was given, as far as it can be told. */
@@ -1311,15 +1330,17 @@ function createServer(
   return server;
 }
 
-/** Writes a text. A reader that has seen enough is no fault. */
+/** Writes a text and returns the exit code. A reader that has seen enough is no fault. */
 async function print(
   text: string,
   stream: ByteWriter = Deno.stdout,
-): Promise<0> {
+): Promise<number> {
   try {
     await writeAll(stream, new TextEncoder().encode(text));
   } catch (error) {
-    if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
+    if (error instanceof Deno.errors.BrokenPipe) return 0;
+    log(`Cannot write the output: ${(error as Error).message}`);
+    return 2;
   }
   return 0;
 }

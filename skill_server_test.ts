@@ -3804,7 +3804,7 @@ const unlisted: [string, string, (place: Place, skill: string) => void][] = [
   ],
   [
     "metadata",
-    "its metadata has something else than texts",
+    "its metadata is not a mapping of texts",
     (place) =>
       place.skill(
         "home/.claude/skills",
@@ -5018,6 +5018,52 @@ Deno.test("--list lets no name act on the terminal or forge a line", {
   assert.match(stdout, /a\\u001b\[31m\\u000aRED/);
 });
 
+Deno.test("--json and --print-config let no text act on the terminal", {
+  ignore: isWindows,
+}, async () => {
+  using place = new Place();
+  const odd = "a\u009b31m\u202eb\u007f";
+  const name = JSON.stringify(odd).replace(
+    /[^ -~]/g,
+    (character) =>
+      `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+  place.skill("home/.claude/skills", odd, skillMd(name));
+  const report = await runServer(place, { args: ["--list", "--json"] });
+  const { skills } = JSON.parse(report.stdout);
+  assert.equal(basename(skills[0].directory), odd);
+  const codex = ["--print-config", "codex", "--skill-dir", odd];
+  const config = await runServer(place, { args: codex });
+  assert.match(config.stdout, /a\\u009b31m\\u202eb\\u007f/);
+  for (const { stdout, stderr } of [report, config]) {
+    assert.doesNotMatch(stdout + stderr, /[\u007f-\u009f\u202e]/);
+  }
+});
+
+Deno.test("--list pads nothing to the length of a name that is far too long", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "long", skillMd("n".repeat(50_000)));
+  place.skill("home/.claude/skills", "short");
+  const { stdout } = await runServer(place, { args: ["--list"] });
+  const row = stdout.split("\n").find((line) => line.startsWith("  short"));
+  assert.ok(row!.length < 300, row);
+});
+
+Deno.test("--list says with 2 that it cannot write", {
+  ignore: Deno.build.os !== "linux",
+}, async () => {
+  using place = new Place();
+  const [command, options] = serverCommand(place, { args: ["--list"] });
+  const { code, stderr } = await new Deno.Command("sh", {
+    ...options,
+    args: ["-c", '"$@" >/dev/full', "sh", command, ...options.args!],
+    stdin: "null",
+  }).output();
+  assert.equal(code, 2);
+  const text = new TextDecoder().decode(stderr);
+  assert.match(text, /^skill-server: Cannot write the output: .*\n$/);
+});
+
 Deno.test("--json gives the report as JSON", async () => {
   using place = reportPlace();
   const args = ["--check", "--json"];
@@ -5091,13 +5137,24 @@ const misspelled: [string, string, string[]][] = [
     "error compatibility picky/SKILL.md:4: its compatibility is not a text of 1 to 500 characters",
   ]],
   ["meta", "name: meta\ndescription: d\nmetadata:\n  version: 1.0", [
-    "error metadata meta/SKILL.md:4: its metadata has something else than texts",
+    "error metadata meta/SKILL.md:4: its metadata is not a mapping of texts",
   ]],
   ["infinite", "name: infinite\ndescription: d\nsize: .inf", [
     "error frontmatter-json infinite/SKILL.md:2: its frontmatter has the number Infinity",
   ]],
   ["tools", "name: tools\ndescription: d\nallowed-tools:\n- Read", [
     "warning allowed-tools tools/SKILL.md:4: its allowed-tools are no text",
+  ]],
+  [
+    "commas",
+    "name: commas\ndescription: d\nallowed-tools: Bash(a,b) Read, Grep",
+    [
+      "warning allowed-tools commas/SKILL.md:4: its allowed-tools have commas between them",
+    ],
+  ],
+  ["nested", "metadata:\n  name: x\ndescription: d\nname: Nested", [
+    "error name-characters nested/SKILL.md:5: its name is not made of a-z, 0-9 and single hyphens",
+    'error name-folder nested/SKILL.md:5: its name is "Nested", that of its folder "nested"',
   ]],
   ["licensed", "name: licensed\ndescription: d\nlicense: 2", [
     "warning license licensed/SKILL.md:4: its license is not a text",
@@ -5112,7 +5169,7 @@ for (const [name, yaml, findings] of misspelled) {
   });
 }
 
-Deno.test("--check tells of links in the body that lead to no file of the skill", async () => {
+Deno.test("--check tells of links in the body that lead to no file that is served", async () => {
   using place = new Place();
   place.skill(
     "home/.claude/skills",
@@ -5121,29 +5178,64 @@ Deno.test("--check tells of links in the body that lead to no file of the skill"
 [a file](references/a.md#part) ![an image](<b c.png> "title") [a folder](./references/)
 [gone](gone.md) and [up](../other/SKILL.md), [encoded](b%20c.png), [defined][1]
 - [site](https://example.com/x.md) [mail](mailto:a@example.com) [part](#part) [root](/x.md)
-\`[code](code.md)\` [placeholder]({path}) <!-- [comment](comment.md)
-[comment](comment.md) --> [after](after.md)
-
-~~~sh
-[fenced](fenced.md)
-\`\`\`
-~~~
-
-  - \`\`\`js
-    [fenced](fenced.md)
-    \`\`\`
+[titled](titled.md 'so') [round](file(1).md) [escaped](file\\_2.md) [again](gone.md)
+[no link](my file.md) \\[none\\](at-all.md) [placeholder]({path}) [hidden](.env)
 
 [1]: references/none.md
+[Note]: this is prose
+[^1]: foot.md
 `,
   );
-  place.file("home/.claude/skills/links/references/a.md", "a");
-  place.file("home/.claude/skills/links/b c.png", "b");
+  const files = [
+    "references/a.md",
+    "b c.png",
+    "file(1).md",
+    "file_2.md",
+    ".env",
+  ];
+  for (const file of files) {
+    place.file(`home/.claude/skills/links/${file}`, "");
+  }
+  const finding = (line: number, target: string, place: string) =>
+    `warning broken-link links/SKILL.md:${line}: the link "${target}" leads ${place}`;
   assert.deepEqual(await findingsIn(place), [
-    'warning broken-link links/SKILL.md:9: the link "gone.md" leads to no file of the skill',
-    'warning broken-link links/SKILL.md:9: the link "../other/SKILL.md" leads outside the skill',
-    'warning broken-link links/SKILL.md:12: the link "after.md" leads to no file of the skill',
-    'warning broken-link links/SKILL.md:23: the link "references/none.md" leads to no file of the skill',
+    finding(9, "gone.md", "to no file that is served"),
+    finding(9, "../other/SKILL.md", "outside the skill"),
+    finding(11, "titled.md", "to no file that is served"),
+    finding(12, ".env", "to no file that is served"),
+    finding(14, "references/none.md", "to no file that is served"),
   ]);
+});
+
+const codes: [string, string][] = [
+  ["a fence", "~~~sh\n[x](code.md)\n```\n~~~"],
+  ["a fence in a list", "1. ```js\n   [x](code.md)\n   ```"],
+  ["a fence in a quotation", "> ```\n> [x](code.md)"],
+  ["a fence in a fence", "````md\n```js\n[x](code.md)\n```\n````"],
+  ["a fence after a fence", "```md\n```js\n[x](code.md)\n```"],
+  ["a code span", "`[x](code.md)`"],
+  ["a code span with backticks in it", "``a ` [x](code.md) ` b``"],
+  ["a code span over two lines", "`one\n[x](code.md)`"],
+  ["a comment", "<!-- [x](code.md)\n[y](code.md) -->"],
+];
+
+for (const [what, markdown] of codes) {
+  Deno.test(`--check takes no link in ${what} for one, and goes on after it`, async () => {
+    using place = new Place();
+    const text = `${skillMd("links")}\n${markdown}\n\n[after](after.md)\n`;
+    place.skill("home/.claude/skills", "links", text);
+    const line = text.split("\n").indexOf("[after](after.md)") + 1;
+    assert.deepEqual(await findingsIn(place), [
+      `warning broken-link links/SKILL.md:${line}: the link "after.md" leads to no file that is served`,
+    ]);
+  });
+}
+
+Deno.test("--check finds links between what looks like a comment in code", async () => {
+  using place = new Place();
+  const text = `${skillMd("links")}\n\`<!--\`\n[x](gone.md)\n\`-->\`\n`;
+  place.skill("home/.claude/skills", "links", text);
+  assert.equal((await findingsIn(place)).length, 1);
 });
 
 Deno.test("--check tells of files that are not served, and of what is too long or too much", async () => {
@@ -5154,6 +5246,9 @@ Deno.test("--check tells of files that are not served, and of what is too long o
   place.file(`${skills}/large/${"d/".repeat(10)}deep.md`, "deep");
   place.file(`${skills}/large/.hidden`, "no fault");
   place.link(place.file("secret.txt", "s"), `${skills}/large/out.txt`);
+  place.link("nowhere", `${skills}/large/dangling.txt`);
+  place.link("self", `${skills}/large/self`);
+  place.link(".", `${skills}/large/back`);
   place.skill(skills, "many");
   for (let i = 0; i < 512; i++) place.file(`${skills}/many/${i}.txt`, "");
   place.file(
@@ -5165,36 +5260,92 @@ Deno.test("--check tells of files that are not served, and of what is too long o
   );
   assert.deepEqual(await findingsIn(place), [
     "warning length large/SKILL.md: it has 606 lines, more than the 500 that are recommended",
+    "warning not-served large/back: it is a link that leads back to a folder that it lies in",
     `warning not-served large/d/d/d/d/d/d/d/d/d/d: it lies more than 10 names deep`,
+    "warning not-served large/dangling.txt: it is a link that leads nowhere",
     "warning not-served large/data.bin: it has 1048577 bytes, more than the 1048576 allowed",
     "warning not-served large/out.txt: it is a link that leads outside its skill, or to what is hidden in it",
-    "warning utf-8 latin/SKILL.md: it is not UTF-8",
+    "warning not-served large/self: it is a link that leads back to itself",
+    "error utf-8 latin/SKILL.md: its SKILL.md is not UTF-8",
     "warning size many: it has more than 512 files",
   ]);
+});
+
+Deno.test("--check takes a SKILL.md that is not UTF-8 for what it says", async () => {
+  using place = new Place();
+  const text = skillMd("Café");
+  const latin1 = Uint8Array.from(text, (character) => character.charCodeAt(0));
+  place.file("home/.claude/skills/other/SKILL.md", latin1);
+  const rules = (await findingsIn(place)).map((line) => line.split(" ", 2)[1]);
+  assert.deepEqual(rules, [
+    "utf-8",
+    "name-characters",
+    "name-folder",
+  ]);
+});
+
+Deno.test("--check tells of names that are not UTF-8", {
+  ignore: Deno.build.os !== "linux",
+}, async () => {
+  using place = new Place();
+  const folder = place.skill("home/.claude/skills", "odd");
+  runSync("sh", "-c", `printf x > "$(printf '%s/\\377.md' '${folder}')"`);
+  assert.deepEqual(await findingsIn(place), [
+    "warning not-served odd/\ufffd.md: its name is not UTF-8, so that it cannot be opened",
+  ]);
+});
+
+Deno.test(
+  "--check tells of files and folders that the system does not let it read",
+  {
+    ignore: isWindows || Deno.uid() === 0,
+  },
+  async () => {
+    using place = new Place();
+    place.skill("home/.claude/skills", "locked");
+    const file = place.file("home/.claude/skills/locked/key.md", "");
+    const folder = place.folder("home", ".claude", "skills", "locked", "keys");
+    Deno.chmodSync(file, 0);
+    Deno.chmodSync(folder, 0);
+    const findings = await findingsIn(place);
+    Deno.chmodSync(folder, 0o700);
+    assert.deepEqual(
+      findings.map((line) => line.split(":", 1)[0]),
+      [
+        "warning not-served locked/keys/",
+        "error unlisted locked/SKILL.md",
+      ],
+    );
+  },
+);
+
+Deno.test("--check tells each target once, and of very many links how many more there are", async () => {
+  using place = new Place();
+  const links = Array.from({ length: 30 }, (_, index) => `[x](${index}.md)\n`);
+  const text = skillMd("links") + links.join("") + "[x](a.md)".repeat(100_000);
+  place.skill("home/.claude/skills", "links", text);
+  const findings = await findingsIn(place);
+  assert.equal(findings.length, 21);
+  assert.match(findings.at(-1)!, /there are 11 more links like these$/);
 });
 
 Deno.test("--check takes time in proportion to the text, however odd it is", async () => {
   using place = new Place();
   const pieces = [
-    "](",
-    "[a](",
-    "\`",
-    "<!--",
-    "[a]: ",
-    "~~~\n",
-    "- ",
-    "%",
-    "((",
-    " ",
+    ...["](", "[a](", "`", "<!--", "[a]: ", "~~~\n", "- ", "%", "((", " "],
+    ...["](a)", "](<a ", "> ", "1. ", "``` ", "` `` ", '](a "', "\\", "[a]:\n"],
   ];
   for (const [index, piece] of pieces.entries()) {
-    const text = `${skillMd(`odd-${index}`)}${
-      piece.repeat(300_000 / piece.length)
-    }`;
-    place.skill("home/.claude/skills", `odd-${index}`, text);
+    for (const [wrapping, end] of [["", ""], ["](<", ">)"], ["\n```", ""]]) {
+      const name = `odd-${index}-${wrapping!.length}`;
+      const text = piece.repeat(300_000 / piece.length);
+      const body = `${wrapping}${text}${end}`;
+      place.skill("home/.claude/skills", name, skillMd(name) + body);
+    }
   }
-  const findings = await within(findingsIn(place), "the check of odd texts");
-  assert.ok(!findings.some((finding) => finding.startsWith("error")));
+  const args = ["--check"];
+  const report = await within(runServer(place, { args }), "the check");
+  assert.deepEqual([report.code, report.stderr], [0, ""]);
 });
 
 Deno.test("--check ends with 0 if there are but warnings", async () => {
@@ -5219,10 +5370,10 @@ Deno.test("reportAsText() tells what has the same mend together, errors first", 
   error: make "---" the first line, then name: and description:, then "---" again
     ${join(folder, "b", "SKILL.md")}:1: there is no frontmatter
     ${join(folder, "c", "SKILL.md")}:1: there is no frontmatter
-  warning: make the link lead to a file of the skill, or take it out
+  warning: make the link lead to a file that is served, or take it out
     ${
       join(folder, "a", "SKILL.md")
-    }:7: the link "gone.md" leads to no file of the skill
+    }:7: the link "gone.md" leads to no file that is served
 `,
   );
 });
@@ -5248,7 +5399,7 @@ Deno.test("reportAsText() fits the terminal, with its columns aligned, whatever 
     "日本語の技能",
   ];
   for (const name of names) place.skill("home/.claude/skills", name);
-  for (const columns of [60, 80, 100]) {
+  for (const columns of [30, 40, 60, 80, 100]) {
     const text = await reportOf(folder, { columns, colors: false });
     const width = (line: string) =>
       line.replace(/\p{Script=Han}|\p{Script=Hiragana}/gu, "xx").length;
@@ -5262,7 +5413,11 @@ Deno.test("reportAsText() fits the terminal, with its columns aligned, whatever 
     const places = rows.map((row) =>
       width(row.slice(0, row.indexOf(" 1 file ")))
     );
-    assert.deepEqual([rows.length, new Set(places).size], [3, 1]);
+    const isWide = columns >= 60;
+    assert.deepEqual(
+      [rows.length, new Set(places).size],
+      isWide ? [3, 1] : [0, 0],
+    );
   }
 });
 
@@ -5505,6 +5660,36 @@ Deno.test("--print-config allows to read the folders that are searched, and no o
     [project, resolve("/store")],
   );
   assert.deepEqual(await allowed("--skill-dir", "team"), [...usual, project]);
+  assert.deepEqual(await allowed("--trust-links", place.path), [
+    usual[0],
+    usual[2],
+    place.path,
+  ]);
+});
+
+Deno.test("--print-config allows to read the project's folders though it is run in the home folder", async () => {
+  using place = new Place();
+  const [command, options] = serverCommand(place, {
+    args: ["--print-config", "cursor", "--agents"],
+  });
+  const cwd = place.home;
+  const { stdout } = await new Deno.Command(command, { ...options, cwd })
+    .output();
+  const text = new TextDecoder().decode(stdout);
+  const { args } = JSON.parse(text).mcpServers.skills;
+  const folders = [".agent", ".claude", ".agents"].flatMap((name) => [
+    join(name, "skills"),
+    join(place.home, name, "skills"),
+  ]);
+  assert.equal(args[1], `--allow-read=${folders.join(",")}`);
+});
+
+Deno.test("--print-config says that Deno cannot be held to a folder with a comma", async () => {
+  using place = new Place();
+  const args = ["--print-config", "cursor", "--skill-dir", place.folder("a,b")];
+  const { stdout, stderr } = await runServer(place, { args });
+  assert.equal(JSON.parse(stdout).mcpServers.skills.args[1], "--allow-read");
+  assert.match(stderr, /no way to write a folder with a comma in it/);
 });
 
 Deno.test("--print-config says which text a client would not take as it is", async () => {
@@ -6697,7 +6882,7 @@ Deno.test("the README tells of every rule of --check, and how bad it is to break
   assert.ok(rules.length > 14);
   for (const [, rule, severity] of rules) {
     const row = new RegExp(`^\\| \`${rule}\` +\\| ${severity} `, "m");
-    assert.match(README, row);
+    assert.ok(row.test(README), `${rule} ${severity}`);
   }
 });
 
