@@ -239,17 +239,12 @@ export function launchOf(options: LaunchOptions): Launch {
   const main = mainModule.startsWith("file:")
     ? fileURLToPath(mainModule)
     : mainModule;
-  const run = ["run", ...flags, main, ...args];
-  // What npx has fetched it may throw away.
-  if (!/[\\/]_npx[\\/]/.test(executable)) {
-    return { command: executable, args: run };
-  }
-  const npx = ["npx", "-y", "deno", ...run];
-  // On Windows npx is a batch file, which is no program to most clients.
-  const [command, ...rest] = Deno.build.os === "windows"
-    ? ["cmd", "/c", ...npx]
-    : npx;
-  return { command: command!, args: rest };
+  return { command: executable, args: ["run", ...flags, main, ...args] };
+}
+
+/** Whether a program is one that `npx` keeps, until its cache is cleaned. */
+export function isOfNpx(executable: string): boolean {
+  return /[\\/]_npx[\\/]/.test(executable);
 }
 
 /** Returns Deno's flag for the permission to read folders. It has no way to write a comma in one. */

@@ -38,7 +38,12 @@ import type {
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import * as z from "npm:zod@^4";
 import config from "./deno.json" with { type: "json" };
-import { launchOf, MCP_CLIENTS, type McpClient } from "./client_config.ts";
+import {
+  isOfNpx,
+  launchOf,
+  MCP_CLIENTS,
+  type McpClient,
+} from "./client_config.ts";
 import {
   checkTogether,
   DEFAULT_MAX_FILE_SIZE,
@@ -103,6 +108,8 @@ z.config({ jitless: true });
 // Command line
 // ---------------------------------------------------------------------------
 
+const CLIENT_NAMES = Object.keys(MCP_CLIENTS);
+
 const USAGE =
   `Finds Agent Skills and serves them to an MCP client over stdin and stdout.
 
@@ -120,11 +127,12 @@ Options:
   --trust-links DIR    let links lead into DIR; repeatable
   --max-file-size MB   do not read larger files; default 1
   --description-limit CHARS
-                       keep the list of skills in a tool's description so short
+                       shorten the list of skills in a tool's description, so
+                       that the whole has at most CHARS characters, from 300
   --refresh SECONDS    look for changes this often, 0 for never; default ${DEFAULT_REFRESH_SECONDS}
-  --no-watch           do not watch the folders in between
+  --no-watch           do not watch folders, rely on --refresh
   --shell-timeout SECONDS
-                       end shell commands (of agentskills) after; default 60
+                       stop a shell command (of agentskills) after; default 60
   --auto-install-deps  install what Python files import before a shell command
                        that contains "py", where pipreqs is there
   --list               show what is found and where, and end
@@ -133,10 +141,8 @@ Options:
   --json               with --list or --check: show it as JSON
   --print-config CLIENT
                        show what to write into the configuration of an MCP
-                       client: ${
-    Object.keys(MCP_CLIENTS).slice(0, 5).join(", ")
-  },
-                       ${Object.keys(MCP_CLIENTS).slice(5).join(", ")}
+                       client: ${CLIENT_NAMES.slice(0, 5).join(", ")},
+                       ${CLIENT_NAMES.slice(5).join(", ")}
   --help               show this
   --version            show the version
 
@@ -190,16 +196,27 @@ type CommandLine = ReturnType<typeof parseCommandLine>;
 function parseCommandLine(args: readonly string[]) {
   try {
     const command = parseArgs({
-      args: [...args],
+      args: withoutSeparator(args),
       options: OPTIONS,
       allowPositionals: true,
     });
     const { json, list, check } = command.values;
     if (!json || list || check) return command;
   } catch (error) {
-    throw new UsageError((error as Error).message);
+    // What follows is about names that begin with a hyphen.
+    const [message] = (error as Error).message.split(". ", 1);
+    throw new UsageError(message);
   }
   throw new UsageError("--json goes with --list or --check");
+}
+
+/** Leaves out a "--" before an option: other programs want one there, to pass options on. */
+function withoutSeparator([first, ...rest]: readonly string[]): string[] {
+  if (first === undefined) return [];
+  const [, name] = /^--([\w-]+)/.exec(rest[0] ?? "") ?? [];
+  const isPassedOn = first === "--" && name !== undefined &&
+    Object.hasOwn(OPTIONS, name);
+  return isPassedOn ? rest : [first, ...rest];
 }
 
 /** Makes settings of the command line and the environment. */
@@ -432,9 +449,10 @@ function textStyle(): TextStyle {
 function clientOf(name: string | undefined): McpClient | undefined {
   if (name === undefined) return undefined;
   if (Object.hasOwn(MCP_CLIENTS, name)) return MCP_CLIENTS[name];
-  const names = Object.keys(MCP_CLIENTS).join(", ");
   throw new UsageError(
-    `--print-config takes one of ${names}, not ${quote(name)}`,
+    `--print-config takes one of ${CLIENT_NAMES.join(", ")}, not ${
+      quote(name)
+    }`,
   );
 }
 
@@ -456,6 +474,11 @@ async function printConfig(
     args: serverArguments(values, settings, client),
   });
   log(placeOf(client, settings));
+  if (isOfNpx(launch.command)) {
+    log(
+      "This Deno is one that npx keeps for the time being: install Deno, and print the configuration with that",
+    );
+  }
   if (launch.args.includes("--allow-read")) {
     log(
       "Deno has no way to write a folder with a comma in it: it is allowed to read every folder",
@@ -1168,7 +1191,9 @@ async function run(args: readonly string[]): Promise<number> {
     return await serve(settings);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    await print(`skill-server: ${error.message}\n\n${USAGE}`, Deno.stderr);
+    const [, usage] = /^(Usage: .*)$/m.exec(USAGE)!;
+    const text = `skill-server: ${error.message}\n\n${usage}\n`;
+    await print(`${text}--help tells of the options.\n`, Deno.stderr);
     return 2;
   }
 }
