@@ -1515,7 +1515,10 @@ const headBuffer = new Uint8Array(MAX_FRONTMATTER_SIZE + 1);
 
 const headDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Reads the beginning of a `SKILL.md`, to the end of its frontmatter or a little further. */
+/**
+ * Reads the beginning of a `SKILL.md`, to the end of its frontmatter and no
+ * further: what is made of a text keeps all of it in memory.
+ */
 function readHead(file: Deno.FsFile): string {
   let length = 0;
   for (let limit = SHORT_HEAD_SIZE;; limit = headBuffer.length) {
@@ -1523,10 +1526,31 @@ function readHead(file: Deno.FsFile): string {
     length += read ?? 0;
     const isWhole = read === null || length === headBuffer.length;
     const bytes = headBuffer.subarray(0, length);
-    const text = headDecoder.decode(bytes);
-    if (isWhole || /\n---[ \t]*\r?\n/.test(text)) return text;
+    const end = closingFenceEnd(bytes);
+    if (end !== undefined) return headDecoder.decode(bytes.subarray(0, end));
+    if (isWhole) return headDecoder.decode(bytes);
   }
 }
+
+/** Returns where the line ends that closes a frontmatter, if it does. */
+function closingFenceEnd(bytes: Uint8Array): number | undefined {
+  for (
+    let start = bytes.indexOf(LINE_FEED) + 1;
+    start > 0;
+    start = bytes.indexOf(LINE_FEED, start) + 1
+  ) {
+    if (bytes[start] !== HYPHEN) continue;
+    const end = bytes.indexOf(LINE_FEED, start) + 1;
+    if (
+      end > 0 && isFence(headDecoder.decode(bytes.subarray(start, end - 1)))
+    ) {
+      return end;
+    }
+  }
+}
+
+const LINE_FEED = 0x0a;
+const HYPHEN = 0x2d;
 
 /** Returns a text that differs whenever the file does. */
 function fileVersion({ dev, ino, size, mtime, ctime }: Deno.FileInfo): string {
