@@ -632,8 +632,8 @@ export function lineOf(field: string, yaml: string): number {
     return key!.trimEnd().replace(/^["']|["']$/g, "");
   });
   // What is indented is a field of another one, or all of them are.
-  const [indented] = /^ */.exec(yaml)!;
-  const index = keys.indexOf(indented + field);
+  const [, indentation = ""] = /^( *)[^\s#]/m.exec(yaml) ?? [];
+  const index = keys.indexOf(indentation + field);
   return Math.max(index, 0) + 2;
 }
 
@@ -1925,7 +1925,11 @@ function linkFault(folder: Place, name: string): Fault {
     const realPath = Deno.realPathSync(childPath(folder.path, name));
     return isOnWay(realPath, folder) ? LINK_BACK : LINK_OUT_OF_SKILL;
   } catch (error) {
-    return faultOf(error);
+    const { NotFound, NotADirectory, FilesystemLoop } = Deno.errors;
+    if (error instanceof FilesystemLoop) return faultOf(error);
+    const isDangling = error instanceof NotFound ||
+      error instanceof NotADirectory;
+    return isDangling ? LINK_TO_NOTHING : LINK_OUT_OF_SKILL;
   }
 }
 

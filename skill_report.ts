@@ -219,6 +219,8 @@ function sizeOf(files: readonly SkillFile[]): number {
 interface SkillFiles {
   readonly registry: SkillRegistry;
   readonly files: readonly SkillFile[];
+  /** What lies in the skill and is not served, folders with a `/` at the end. */
+  readonly leftOut: readonly SkillProblem[];
 }
 
 /** Checks a skill against the specification, as it is now. */
@@ -233,7 +235,7 @@ function* checkSkill(
 /** Checks the `SKILL.md`: its frontmatter, its length, and where its links lead. */
 function* checkMain(
   skill: Skill,
-  { registry, files }: SkillFiles,
+  { registry, files, leftOut }: SkillFiles,
 ): Generator<Finding> {
   const { file } = skill;
   try {
@@ -245,7 +247,8 @@ function* checkMain(
     const lines = lineBreaks(readable) + (readable.endsWith("\n") ? 0 : 1);
     if (lines > MAX_LINES) yield { ...tooLong(lines), file };
     const firstLine = lineBreaks(yaml) + 3;
-    for (const { line, reason } of brokenLinks(body, files)) {
+    const broken = brokenLinks(body, pathsOf(files, leftOut));
+    for (const { line, reason } of broken) {
       yield { ...BROKEN_LINK, file, line: firstLine + line, reason };
     }
   } catch (error) {
@@ -306,9 +309,9 @@ function* checkFields(skill: Skill, yaml: string): Generator<Finding> {
 /** Tells of files that are not served, and of too many. */
 function* checkFiles(
   skill: Skill,
-  { registry, files }: SkillFiles,
+  { files, leftOut }: SkillFiles,
 ): Generator<Finding> {
-  for (const { file, ...fault } of registry.listLeftOut(skill)) {
+  for (const { file, ...fault } of leftOut) {
     const path = join(skill.directory, file);
     yield { rule: "not-served", severity: "warning", file: path, ...fault };
   }
@@ -344,20 +347,31 @@ interface Link {
   readonly line: number;
 }
 
-/** Finds the relative links in Markdown that lead to no file and no folder of the skill, each target once. */
-function brokenLinks(
-  markdown: string,
+/** Tells whether a path leads to a file or a folder of a skill, or to where nobody could look. */
+function pathsOf(
   files: readonly SkillFile[],
-): { line: number; reason: string }[] {
+  leftOut: readonly SkillProblem[],
+): (path: string) => boolean {
   const paths = new Set([""]);
   for (const { path } of files) {
     const names = path.split("/");
     names.forEach((_, index) => paths.add(names.slice(0, index + 1).join("/")));
   }
+  const closed = leftOut.map(({ file }) => file)
+    .filter((file) => file === "" || file.endsWith("/"));
+  return (path) =>
+    paths.has(path) || closed.some((folder) => `${path}/`.startsWith(folder));
+}
+
+/** Finds the relative links in Markdown that lead nowhere, each target once. */
+function brokenLinks(
+  markdown: string,
+  isThere: (path: string) => boolean,
+): { line: number; reason: string }[] {
   const broken = new Map<string, Link>();
   for (const link of linksIn(markdown)) {
     const path = pathOf(link.target);
-    if (path === undefined || paths.has(path) || broken.has(path)) continue;
+    if (path === undefined || broken.has(path) || isThere(path)) continue;
     broken.set(path, link);
   }
   const told = [...broken].slice(0, MAX_BROKEN_LINKS).map(([path, link]) => {
@@ -374,20 +388,25 @@ function brokenLinks(
 }
 
 /**
- * Finds the links and images in Markdown that is neither code nor commented out.
- * (A parser of all of Markdown would be loaded at each start of the server, by
+ * Finds the links and images in Markdown that are neither in fences or spans of
+ * code nor commented out. (A parser of all of Markdown would be loaded at each start of the server, by
  * those too who never check anything.)
  */
 function linksIn(markdown: string): Link[] {
-  const prose = withoutComments(withoutSpans(withoutFences(markdown)));
+  const text = markdown.replaceAll("\r\n", "\n");
+  const prose = withoutComments(withoutSpans(withoutFences(text)))
+    // A bracket with a backslash before it opens nothing.
+    .replace(/\\\[[^[\]\n]*\](?=\()/g, "");
   return prose.split("\n").flatMap((text, line) =>
     [...text.matchAll(LINK), ...text.matchAll(DEFINITION)].map(
-      ([, quoted, plain]) => ({
-        target: quoted ?? plain!.replace(/\\([!-/:-@[-`{-~])/g, "$1"),
-        line,
-      }),
+      ([, quoted, plain]) => ({ target: unescape(quoted ?? plain!), line }),
     )
   );
+}
+
+/** Takes the backslashes away that keep punctuation from meaning something, and what stands for "&". */
+function unescape(target: string): string {
+  return target.replace(/\\([!-/:-@[-`{-~])/g, "$1").replaceAll("&amp;", "&");
 }
 
 const TARGET = String
@@ -428,41 +447,60 @@ const FENCE = /^(\s*(?:(?:>|[-*+]|\d{1,9}[.)])\s*)*)(`{3,}|~{3,})(.*)$/;
 
 /** Blanks code spans out, but for their line breaks: from some backticks to the next that are as many. */
 function withoutSpans(markdown: string): string {
-  const runs = [...markdown.matchAll(/`+|\n\s*\n/g)];
-  const closings = new Map<number, number>();
-  const nextOf = runs.map(() => -1);
-  for (let index = runs.length - 1; index >= 0; index--) {
-    const [run] = runs[index]!;
+  const runs = [...markdown.matchAll(/`+|\n\s*\n/g)].map(
+    ({ index, 0: text }) => ({
+      start: index + (isEscaped(markdown, index) ? 1 : 0),
+      end: index + text.length,
+      isGap: !text.startsWith("`"),
+      length: text.length,
+    }),
+  );
+  const ends = new Map<number, number>();
+  const spans: { start: number; end: number }[] = [];
+  for (const { start, end, isGap, length } of runs.reverse()) {
+    const close = ends.get(end - start);
     // No span goes on after an empty line.
-    if (!run.startsWith("`")) closings.clear();
-    nextOf[index] = closings.get(run.length) ?? -1;
-    if (run.startsWith("`")) closings.set(run.length, index);
+    if (isGap) ends.clear();
+    else ends.set(length, end);
+    if (!isGap && close !== undefined) spans.push({ start, end: close });
   }
-  let text = "";
-  let end = 0;
-  for (let index = 0; index < runs.length; index++) {
-    const closing = nextOf[index]!;
-    if (closing === -1 || !runs[index]![0].startsWith("`")) continue;
-    const start = runs[index]!.index;
-    const stop = runs[closing]!.index + runs[closing]![0].length;
-    text += markdown.slice(end, start);
-    text += markdown.slice(start, stop).replace(/[^\n]+/g, "");
-    end = stop;
-    index = closing;
-  }
-  return text + markdown.slice(end);
+  return blankOut(markdown, spans.reverse());
+}
+
+/** Whether the character at an index has a backslash before it that is none itself. */
+function isEscaped(text: string, index: number): boolean {
+  let start = index;
+  while (text[start - 1] === "\\") start--;
+  return (index - start) % 2 === 1;
 }
 
 /** Blanks the comments of HTML out, but for their line breaks. */
 function withoutComments(markdown: string): string {
-  const [first, ...parts] = markdown.split("<!--");
-  const rest = parts.map((part) => {
-    const end = part.indexOf("-->");
-    return end === -1
-      ? part
-      : part.slice(0, end).replace(/[^\n]+/g, "") + part.slice(end + 3);
-  });
-  return [first, ...rest].join("");
+  const comments: { start: number; end: number }[] = [];
+  let end = 0;
+  for (;;) {
+    const start = markdown.indexOf("<!--", end);
+    const close = markdown.indexOf("-->", start + "<!--".length);
+    if (start === -1 || close === -1) return blankOut(markdown, comments);
+    end = close + "-->".length;
+    comments.push({ start, end });
+  }
+}
+
+/** Takes parts out of a text, but for their line breaks. Those that begin in another one are a part of it. */
+function blankOut(
+  text: string,
+  parts: readonly { start: number; end: number }[],
+): string {
+  let result = "";
+  let last = 0;
+  for (const { start, end } of parts) {
+    if (start < last) continue;
+    result += text.slice(last, start);
+    result += text.slice(start, end).replace(/[^\n]+/g, "");
+    last = end;
+  }
+  return result + text.slice(last);
 }
 
 /** Returns the path in the skill that a link's target means, if it is one at all. */
@@ -530,7 +568,8 @@ export async function makeReport(
       unlisted: reason,
     });
     if (!check) continue;
-    const found = [...checkSkill(skill, { registry, files })];
+    const leftOut = registry.listLeftOut(skill);
+    const found = [...checkSkill(skill, { registry, files, leftOut })];
     for (const finding of found) findings.push(finding);
     if (
       reason !== undefined && !found.some((other) => other.reason === reason)

@@ -205,7 +205,7 @@ function parseCommandLine(args: readonly string[]) {
   } catch (error) {
     // What follows is about names that begin with a hyphen.
     const [message] = (error as Error).message.split(". ", 1);
-    throw new UsageError(message);
+    throw new UsageError(oneLine(message!));
   }
   throw new UsageError("--json goes with --list or --check");
 }
@@ -1053,7 +1053,7 @@ async function makeEntry(
 ): Promise<SkillEntry | string> {
   try {
     const main = files.find(({ path }) => path === "SKILL.md");
-    if (main === undefined) return "its SKILL.md is gone";
+    if (main === undefined) return absenceReason(skill, registry);
     const { frontmatter, ...resource } = await readMain(skill, registry);
     const fault = frontmatterFault(frontmatter) ?? filesFault(files);
     if (fault !== undefined) return fault;
@@ -1070,6 +1070,14 @@ async function makeEntry(
   } catch (error) {
     return (error as Error).message;
   }
+}
+
+/** Says why a skill's `SKILL.md` is not among its files. */
+function absenceReason(skill: Skill, registry: SkillRegistry): string {
+  const folder = registry.listLeftOut(skill).find(({ file }) => file === "");
+  return folder
+    ? `its folder cannot be listed: ${folder.reason}`
+    : "its SKILL.md is gone";
 }
 
 /** Reads the frontmatter, the digest and the size of a `SKILL.md` off the same bytes. */

@@ -4887,6 +4887,7 @@ Deno.test("--help and --version tell what they should on stdout", async () => {
 
 const misuses: [string[], RegExp, Record<string, string>?][] = [
   [["--wrong"], /Unknown option '--wrong'/],
+  [["--\u001b[31m"], /Unknown option '--\[31m'/],
   [["--skill-dir"], /--skill-dir/],
   [["--refresh", "soon"], /--refresh takes a number of seconds.*"soon"/],
   [["--refresh", "-1"], /--refresh/],
@@ -5164,6 +5165,9 @@ const misspelled: [string, string, string[]][] = [
       "warning allowed-tools commas/SKILL.md:4: its allowed-tools have commas between them",
     ],
   ],
+  ["commented", "# c\n\n  name: commented\n  description: d\n  license: 1", [
+    "warning license commented/SKILL.md:6: its license is not a text",
+  ]],
   ["nested", "metadata:\n  name: x\ndescription: d\nname: Nested", [
     "error name-characters nested/SKILL.md:5: its name is not made of a-z, 0-9 and single hyphens",
     'error name-folder nested/SKILL.md:5: its name is "Nested", that of its folder "nested"',
@@ -5228,18 +5232,24 @@ const codes: [string, string][] = [
   ["a code span", "`[x](code.md)`"],
   ["a code span with backticks in it", "``a ` [x](code.md) ` b``"],
   ["a code span over two lines", "`one\n[x](code.md)`"],
+  ["a code span after an escaped backtick", "one \\` and `[x](code.md)`"],
   ["a comment", "<!-- [x](code.md)\n[y](code.md) -->"],
+  ["a comment with its beginning twice", "<!-- [x](code.md) <!-- b -->"],
+  ["escaped brackets", "\\[x](code.md) [y\\](code.md)"],
 ];
 
 for (const [what, markdown] of codes) {
   Deno.test(`--check takes no link in ${what} for one, and goes on after it`, async () => {
     using place = new Place();
     const text = `${skillMd("links")}\n${markdown}\n\n[after](after.md)\n`;
-    place.skill("home/.claude/skills", "links", text);
     const line = text.split("\n").indexOf("[after](after.md)") + 1;
-    assert.deepEqual(await findingsIn(place), [
-      `warning broken-link links/SKILL.md:${line}: the link "after.md" leads to no file that is served`,
-    ]);
+    for (const lineBreak of ["\n", "\r\n"]) {
+      const written = text.replaceAll("\n", lineBreak);
+      place.skill("home/.claude/skills", "links", written);
+      assert.deepEqual(await findingsIn(place), [
+        `warning broken-link links/SKILL.md:${line}: the link "after.md" leads to no file that is served`,
+      ]);
+    }
   });
 }
 
@@ -5314,20 +5324,27 @@ Deno.test(
   },
   async () => {
     using place = new Place();
-    place.skill("home/.claude/skills", "locked");
-    const file = place.file("home/.claude/skills/locked/key.md", "");
-    const folder = place.folder("home", ".claude", "skills", "locked", "keys");
-    Deno.chmodSync(file, 0);
-    Deno.chmodSync(folder, 0);
-    const findings = await findingsIn(place);
-    Deno.chmodSync(folder, 0o700);
-    assert.deepEqual(
-      findings.map((line) => line.split(":", 1)[0]),
+    const skills = "home/.claude/skills";
+    const text = `${skillMd("locked")}[x](keys/one.md)`;
+    const modes: [string, number, number][] = [
+      [place.file(`${skills}/locked/SKILL.md`, text), 0o600, 0o600],
+      [place.file(`${skills}/locked/key.md`, ""), 0, 0o600],
+      [join(place.file(`${skills}/locked/keys/one.md`, ""), ".."), 0, 0o700],
       [
-        "warning not-served locked/keys/",
-        "error unlisted locked/SKILL.md",
+        place.skill(skills, "shut", `${skillMd("shut")}[x](y.md)`),
+        0o300,
+        0o700,
       ],
-    );
+    ];
+    for (const [path, mode] of modes) Deno.chmodSync(path, mode);
+    const findings = await findingsIn(place);
+    for (const [path, , mode] of modes) Deno.chmodSync(path, mode);
+    assert.deepEqual(findings, [
+      "warning not-served locked/keys/: the system does not let it be read",
+      'error unlisted locked/SKILL.md: Cannot read "key.md": the system does not let it be read; give yourself the right to read it, or remove it',
+      "warning not-served shut: the system does not let it be read",
+      "error unlisted shut/SKILL.md: its folder cannot be listed: the system does not let it be read",
+    ]);
   },
 );
 
