@@ -1137,17 +1137,18 @@ function readSkill(
   const found = findSkillFile(folder.path);
   if (found === undefined) return undefined;
   const { file } = found;
-  const names = [basename(folder.path)];
-  if ("error" in found) return { file, ...faultOf(found.error), names };
+  const skipped = (error: unknown) => {
+    return { file, ...faultOf(error), names: [basename(folder.path)] };
+  };
+  if ("error" in found) return skipped(found.error);
   try {
     const checked = found.info.isSymlink
       ? followFileLink(file, folder, scan)
       : { path: file, realPath: realPathIn(folder, file), info: found.info };
-    const version = fileVersion(checked.info);
     const known = scan.known.get(file);
     if (
-      known?.version === version && known.racyText === undefined &&
-      isOf(folder, known)
+      known !== undefined && known.version === fileVersion(checked.info) &&
+      known.racyText === undefined && isOf(folder, known)
     ) {
       scan.read.set(file, known);
       return known.outcome;
@@ -1155,7 +1156,7 @@ function readSkill(
     return readSkillMd(checked, { folder, known, scan });
   } catch (error) {
     if (isAbsence(error) && !found.info.isSymlink) return undefined;
-    return { file, ...faultOf(error), names };
+    return skipped(error);
   }
 }
 
@@ -1246,7 +1247,7 @@ function readSkillMd(
     isOf(folder, known);
   const outcome = isKnown
     ? known.outcome
-    : understand(text, { file, info, folder });
+    : understand(text, { file, size: info.size, version, folder });
   const racyText = isRacy(info) ? text : undefined;
   scan.read.set(file, { version, racyText, outcome });
   return outcome;
@@ -1254,9 +1255,7 @@ function readSkillMd(
 
 function understand(
   text: string,
-  { file, info, folder }: {
-    file: string;
-    info: Deno.FileInfo;
+  { file, size, version, folder }: Pick<Skill, "file" | "size" | "version"> & {
     folder: SearchedFolder;
   },
 ): Skill | SkillProblem {
@@ -1269,8 +1268,8 @@ function understand(
       directory: folder.path,
       realDirectory: folder.realPath,
       file,
-      size: info.size,
-      version: fileVersion(info),
+      size,
+      version,
       scope: folder.root.scope,
       root: folder.root,
     };
