@@ -5913,24 +5913,24 @@ Deno.test("resolveSkillRoots() goes by drive letters and either slash on Windows
   const paths = await onWindows(
     place,
     String.raw`
-    const places = { workingDirectory: "C:\\work\\app", homeDirectory: "C:\\Users\\me" };
+    const places = { workingDirectory: "C:\\code\\app", homeDirectory: "C:\\Users\\me" };
     const shown = (roots) => roots.map(({ scope, path }) => scope + " " + path);
     console.log(JSON.stringify([
       shown(mod.resolveSkillRoots(places)),
-      ...["D:\\skills", "c:/work/app/team", "..\\other", "~\\own", "~/own", "\\\\host\\share"]
+      ...["D:\\skills", "c:/code/app/team", "..\\other", "~\\own", "~/own", "\\\\host\\share"]
         .map((folder) => shown(mod.resolveSkillRoots({ ...places, recursiveDirectories: [folder], directories: [] }))[0]),
     ]));`,
   );
   assert.deepEqual(paths, [
     [
-      "project C:\\work\\app\\.agent\\skills",
+      "project C:\\code\\app\\.agent\\skills",
       "global C:\\Users\\me\\.agent\\skills",
-      "project C:\\work\\app\\.claude\\skills",
+      "project C:\\code\\app\\.claude\\skills",
       "global C:\\Users\\me\\.claude\\skills",
     ],
     "global D:\\skills",
-    "project c:\\work\\app\\team",
-    "global C:\\work\\other",
+    "project c:\\code\\app\\team",
+    "global C:\\code\\other",
     "global C:\\Users\\me\\own",
     "global C:\\Users\\me\\own",
     "global \\\\host\\share\\",
