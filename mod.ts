@@ -49,8 +49,6 @@ import {
 } from "jsr:@std/path@^1";
 import { parse as parseYaml } from "jsr:@std/yaml@^1";
 import * as z from "npm:zod@^4";
-// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/shared/protocol"
-import { Protocol } from "npm:@modelcontextprotocol/sdk@^1.32.2/shared/protocol.js";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
 import {
   CallToolRequestSchema,
@@ -58,8 +56,6 @@ import {
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
 import type {
   CallToolResult,
-  Notification,
-  Request,
   Result,
   Tool,
   ToolAnnotations,
@@ -3365,18 +3361,39 @@ export function handleRequest<Schema extends RequestSchema>(
   ) => Result | Promise<Result>,
 ): void {
   const any = z.looseObject({ method: schema.shape.method });
-  // Not `Server`'s own method: that checks calls of tools once more, before and
-  // after, and answers with a list of zod's issues.
-  const { setRequestHandler } = Protocol.prototype;
-  const protocol = server as Protocol<Request, Notification, Result>;
-  setRequestHandler.call(protocol, any, (request, extra) => {
+  plainSetRequestHandler(server).call(server, any, (request, extra) => {
     const { success, data, error } = schema.safeParse(request);
     if (success) return handler(data, extra);
     throw invalidParams(`Invalid params: ${describeIssues(error)}`);
   });
 }
 
-/** What handles requests: any `Protocol` of the SDK. */
+/**
+ * Returns the method that sets a handler and does no more. The SDK's `Server`
+ * has one of its own over that: it checks calls of tools once more, before and
+ * after, and answers with a list of zod's issues.
+ */
+function plainSetRequestHandler(server: RequestHandlers): SetRequestHandler {
+  let found: unknown;
+  for (let type = server; type !== null; type = Object.getPrototypeOf(type)) {
+    if (Object.hasOwn(type, "setRequestHandler")) {
+      found = type.setRequestHandler;
+    }
+  }
+  return found as SetRequestHandler;
+}
+
+/** Sets the handler of the requests that a schema takes. */
+type SetRequestHandler = (
+  this: RequestHandlers,
+  schema: RequestSchema,
+  handler: (
+    request: unknown,
+    extra: { signal: AbortSignal },
+  ) => Result | Promise<Result>,
+) => void;
+
+/** What handles requests: any server of the SDK. */
 type RequestHandlers = Pick<SkillToolServer, "setRequestHandler">;
 
 /** The schema of a request. */

@@ -9,8 +9,6 @@
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { isAbsolute } from "jsr:@std/path@^1";
-// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/shared/protocol"
-import { Protocol } from "npm:@modelcontextprotocol/sdk@^1.32.2/shared/protocol.js";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
 import {
   CompleteRequestSchema,
@@ -20,21 +18,25 @@ import {
   ListPromptsRequestSchema,
   ListResourcesRequestSchema,
   ListResourceTemplatesRequestSchema,
+  PingRequestSchema,
   ReadResourceRequestSchema,
   SubscribeRequestSchema,
   SUPPORTED_PROTOCOL_VERSIONS,
   UnsubscribeRequestSchema,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
+import type { Transport } from "npm:@modelcontextprotocol/sdk@^1.32.2/shared/transport";
 import type {
   CompleteResult,
   GetPromptResult,
+  JSONRPCMessage,
+  JSONRPCRequest,
   Prompt,
   ReadResourceResult,
+  Request,
+  RequestId,
   Resource,
   ResourceTemplate,
-  ServerNotification,
-  ServerRequest,
-  ServerResult,
+  Result,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import * as z from "npm:zod@^4";
 import config from "./deno.json" with { type: "json" };
@@ -1304,13 +1306,22 @@ function instructionsFor(list: string, load: string): string {
 }
 
 /**
- * The server's side of the protocol's legacy era. It is what the SDK's `Server`
- * is, without what that brings to ask a client back, which takes a fifth of the
- * start: a validator of JSON schemas.
+ * The server's side of the protocol's legacy era: what of the SDK's `Server` is
+ * needed here. That one also asks clients back and keeps tasks, for which it
+ * loads a validator of JSON schemas and two more forms of zod: a quarter of the
+ * start.
  */
-class Server extends Protocol<ServerRequest, ServerNotification, ServerResult> {
+class Server {
+  /** Called with what went wrong. */
+  onerror?: (error: Error) => void;
+
+  readonly #handlers = new Map<string, RequestHandler>();
+  /** What takes the requests under way back, by their ids. */
+  readonly #running = new Map<RequestId, AbortController>();
+  #transport: Transport | undefined;
+
   constructor({ serverInfo, capabilities, instructions }: ServerDescription) {
-    super();
+    handleRequest(this, PingRequestSchema, () => ({}));
     handleRequest(this, InitializeRequestSchema, ({ params }) => {
       const { protocolVersion: wanted } = params;
       const protocolVersion = SUPPORTED_PROTOCOL_VERSIONS.includes(wanted)
@@ -1320,31 +1331,100 @@ class Server extends Protocol<ServerRequest, ServerNotification, ServerResult> {
     });
   }
 
+  /** Sets the handler of the requests that a schema takes. */
+  setRequestHandler(
+    schema: z.ZodObject<{ method: z.ZodLiteral<string> }>,
+    handler: RequestHandler,
+  ): void {
+    this.#handlers.set(schema.shape.method.value, handler);
+  }
+
+  /** Answers what comes by a transport. */
+  async connect(transport: Transport): Promise<void> {
+    this.#transport = transport;
+    transport.onmessage = (message) => this.#receive(message);
+    transport.onerror = (error) => this.onerror?.(error);
+    transport.onclose = () => {
+      for (const controller of this.#running.values()) controller.abort();
+    };
+    await transport.start();
+  }
+
   sendToolListChanged(): Promise<void> {
-    return this.notification({ method: "notifications/tools/list_changed" });
+    return this.#notify("notifications/tools/list_changed");
   }
 
   sendPromptListChanged(): Promise<void> {
-    return this.notification({ method: "notifications/prompts/list_changed" });
+    return this.#notify("notifications/prompts/list_changed");
   }
 
   sendResourceListChanged(): Promise<void> {
-    return this.notification({
-      method: "notifications/resources/list_changed",
-    });
+    return this.#notify("notifications/resources/list_changed");
   }
 
   sendResourceUpdated(params: { uri: string }): Promise<void> {
-    const method = "notifications/resources/updated";
-    return this.notification({ method, params });
+    return this.#notify("notifications/resources/updated", params);
   }
 
-  // All that is served is declared, and nothing is asked of a client.
-  protected override assertCapabilityForMethod(): void {}
-  protected override assertNotificationCapability(): void {}
-  protected override assertRequestHandlerCapability(): void {}
-  protected override assertTaskCapability(): void {}
-  protected override assertTaskHandlerCapability(): void {}
+  async #notify(
+    method: string,
+    params?: Record<string, unknown>,
+  ): Promise<void> {
+    await this.#transport?.send({
+      jsonrpc: "2.0",
+      method,
+      ...(params && { params }),
+    });
+  }
+
+  #receive(message: JSONRPCMessage): void {
+    if (!("method" in message)) return;
+    if ("id" in message) this.#answer(message);
+    else if (message.method === "notifications/cancelled") {
+      this.#running.get(message.params?.requestId as RequestId)?.abort();
+    }
+  }
+
+  /** Answers a request, unless it is taken back before. */
+  async #answer({ id, method, params }: JSONRPCRequest): Promise<void> {
+    const controller = new AbortController();
+    this.#running.set(id, controller);
+    const { signal } = controller;
+    const reply = await this.#handle({ method, params }, signal).then(
+      (result) => ({ result }),
+      (error) => ({ error: errorOf(error) }),
+    );
+    if (this.#running.get(id) === controller) this.#running.delete(id);
+    if (signal.aborted) return;
+    try {
+      await this.#transport?.send({ jsonrpc: "2.0", id, ...reply });
+    } catch (error) {
+      this.onerror?.(error as Error);
+    }
+  }
+
+  async #handle(request: Request, signal: AbortSignal): Promise<Result> {
+    const handler = this.#handlers.get(request.method);
+    if (handler !== undefined) return await handler(request, { signal });
+    throw Object.assign(new Error("Method not found"), { code: -32601 });
+  }
+}
+
+/** Handles a request. What it throws is answered with, by its code if it has one. */
+type RequestHandler = (
+  request: unknown,
+  extra: { signal: AbortSignal },
+) => Result | Promise<Result>;
+
+/** Returns what JSON-RPC tells of an error. */
+function errorOf(
+  { code, message, data }: Error & { code?: unknown; data?: unknown },
+): { code: number; message: string; data?: unknown } {
+  return {
+    code: Number.isSafeInteger(code) ? code as number : -32603,
+    message,
+    ...(data !== undefined && { data }),
+  };
 }
 
 /** Makes the MCP server, not yet connected. */
