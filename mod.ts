@@ -2044,14 +2044,19 @@ export class SkillRegistry {
   }
 
   /**
-   * Lists what lies in a skill and is not served, beside what is hidden there:
-   * links that lead out, files that are too large or lie too deep.
+   * Lists the files of a skill, and what else lies in it and is not served,
+   * beside what is hidden there: links that lead out, files that are too large
+   * or lie too deep.
    *
-   * @returns Each with its path in the skill, why, and how to mend it.
+   * @returns The files; what is left out, by its path in the skill, folders that
+   * cannot be read with `/` at the end, and why, and how to mend it.
    */
-  listLeftOut(skill: Skill): SkillProblem[] {
-    const { leftOut } = walkSkill(skill, this.#options);
-    return [...leftOut].map(([file, fault]) => ({ file, ...fault }));
+  inspectFiles(skill: Skill): { files: SkillFile[]; leftOut: SkillProblem[] } {
+    const { files, leftOut } = walkSkill(skill, this.#options);
+    return {
+      files,
+      leftOut: [...leftOut].map(([file, fault]) => ({ file, ...fault })),
+    };
   }
 
   /**
@@ -3355,10 +3360,7 @@ export function tellWhenChanged(
 export function handleRequest<Schema extends RequestSchema>(
   server: RequestHandlers,
   schema: Schema,
-  handler: (
-    request: z.infer<Schema>,
-    extra: { signal: AbortSignal },
-  ) => Result | Promise<Result>,
+  handler: RequestHandler<z.infer<Schema>>,
 ): void {
   const any = z.looseObject({ method: schema.shape.method });
   plainSetRequestHandler(server).call(server, any, (request, extra) => {
@@ -3387,17 +3389,28 @@ function plainSetRequestHandler(server: RequestHandlers): SetRequestHandler {
 type SetRequestHandler = (
   this: RequestHandlers,
   schema: RequestSchema,
-  handler: (
-    request: unknown,
-    extra: { signal: AbortSignal },
-  ) => Result | Promise<Result>,
+  handler: RequestHandler,
 ) => void;
+
+/**
+ * Handles a request. What it throws is answered with, by its code if it has one.
+ *
+ * @internal
+ */
+export type RequestHandler<Request = unknown> = (
+  request: Request,
+  extra: { signal: AbortSignal },
+) => Result | Promise<Result>;
 
 /** What handles requests: any server of the SDK. */
 type RequestHandlers = Pick<SkillToolServer, "setRequestHandler">;
 
-/** The schema of a request. */
-type RequestSchema = z.ZodObject<{ method: z.ZodLiteral<string> }>;
+/**
+ * The schema of a request.
+ *
+ * @internal
+ */
+export type RequestSchema = z.ZodObject<{ method: z.ZodLiteral<string> }>;
 
 /**
  * Makes an error that the SDK answers with as it is: JSON-RPC's "invalid params".
@@ -3414,6 +3427,13 @@ export function invalidParams(message: string, data?: unknown): Error {
 
 /** The program that runs shell commands. */
 const SHELL = isWindows ? "cmd" : "sh";
+
+/**
+ * Deno's flag for the permission to run the shell.
+ *
+ * @internal
+ */
+export const ALLOW_SHELL: string = `--allow-run=${SHELL}`;
 
 /**
  * Whether Deno may run the shell.

@@ -559,7 +559,7 @@ export async function makeReport(
     (problem) => ({ rule: "skipped", severity: "error", ...problem }),
   );
   for (const skill of catalog.skills.values()) {
-    const files = registry.listFiles(skill);
+    const { files, leftOut } = registry.inspectFiles(skill);
     const reason = await unlisted(skill);
     skills.push({
       skill,
@@ -568,7 +568,6 @@ export async function makeReport(
       unlisted: reason,
     });
     if (!check) continue;
-    const leftOut = registry.listLeftOut(skill);
     const found = [...checkSkill(skill, { registry, files, leftOut })];
     for (const finding of found) findings.push(finding);
     if (

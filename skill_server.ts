@@ -47,6 +47,7 @@ import {
   type McpClient,
 } from "./client_config.ts";
 import {
+  ALLOW_SHELL,
   checkTogether,
   DEFAULT_MAX_FILE_SIZE,
   DEFAULT_REFRESH_SECONDS,
@@ -64,6 +65,8 @@ import {
   quote,
   refuseCursor,
   registerSkillTools,
+  type RequestHandler,
+  type RequestSchema,
   resolveFolder,
   resolveSkillRoots,
   resourceContents,
@@ -471,7 +474,7 @@ async function printConfig(
     importMap: isExecutable ? undefined : importMap(),
     folders: foldersToRead(values, settings),
     allowRun: settings.tools.toolset === "agentskills" && mayRunShell()
-      ? "--allow-run=sh"
+      ? ALLOW_SHELL
       : undefined,
     args: serverArguments(values, settings, client),
   });
@@ -1076,7 +1079,8 @@ async function makeEntry(
 
 /** Says why a skill's `SKILL.md` is not among its files. */
 function absenceReason(skill: Skill, registry: SkillRegistry): string {
-  const folder = registry.listLeftOut(skill).find(({ file }) => file === "");
+  const { leftOut } = registry.inspectFiles(skill);
+  const folder = leftOut.find(({ file }) => file === "");
   return folder
     ? `its folder cannot be listed: ${folder.reason}`
     : "its SKILL.md is gone";
@@ -1333,7 +1337,7 @@ class Server {
 
   /** Sets the handler of the requests that a schema takes. */
   setRequestHandler(
-    schema: z.ZodObject<{ method: z.ZodLiteral<string> }>,
+    schema: RequestSchema,
     handler: RequestHandler,
   ): void {
     this.#handlers.set(schema.shape.method.value, handler);
@@ -1409,12 +1413,6 @@ class Server {
     throw Object.assign(new Error("Method not found"), { code: -32601 });
   }
 }
-
-/** Handles a request. What it throws is answered with, by its code if it has one. */
-type RequestHandler = (
-  request: unknown,
-  extra: { signal: AbortSignal },
-) => Result | Promise<Result>;
 
 /** Returns what JSON-RPC tells of an error. */
 function errorOf(

@@ -4,6 +4,10 @@ import assert from "node:assert/strict";
 import { basename, join, resolve } from "jsr:@std/path@^1";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/client"
 import { Client } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/index.js";
+// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/inMemory"
+import { InMemoryTransport } from "npm:@modelcontextprotocol/sdk@^1.32.2/inMemory.js";
+// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/server"
+import { Server } from "npm:@modelcontextprotocol/sdk@^1.32.2/server/index.js";
 import type { Transport } from "npm:@modelcontextprotocol/sdk@^1.32.2/shared/transport";
 import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
@@ -29,6 +33,7 @@ import {
   parseSkillMd,
   parseSkillUri,
   readSkillFile,
+  registerSkillTools,
   resolveSkillFile,
   resolveSkillRoots,
   type ScanOptions,
@@ -2638,6 +2643,46 @@ Deno.test("tools/call of an unknown tool is a protocol error", async () => {
     code: -32602,
     message: 'Unknown tool "none": the tools are "skill"',
   });
+});
+
+Deno.test("registerSkillTools() serves the tools by a server of the SDK too, in the same words", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
+  await registry.refresh();
+  const server = new Server({ name: "other", version: "1.0.0" }, {
+    capabilities: { tools: { listChanged: true } },
+  });
+  registerSkillTools(server, registry, { toolset: "skill" });
+  const client = new Client({ name: "test", version: "1.0.0" });
+  const notices = new Inbox<string>();
+  client.setNotificationHandler(
+    ToolListChangedNotificationSchema,
+    ({ method }) => notices.put(method),
+  );
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  await server.connect(ours);
+  await client.connect(theirs);
+  const call = async (name: string, input: Record<string, unknown>) => {
+    const params = { name, arguments: input };
+    const result = await client.callTool(params) as CallToolResult;
+    const [item] = result.content;
+    return [result.isError, item?.type === "text" ? item.text : undefined];
+  };
+  const { tools } = await client.listTools();
+  assert.match(tools[0]!.description!, /<name>git<\/name>/);
+  const [isError, text] = await call("skill", { name: "GIT" });
+  assert.equal(isError, undefined);
+  assert.match(String(text), /^Loading: git\n/);
+  assert.deepEqual(await call("skill", { name: "" }), [
+    true,
+    'Cannot call "skill": "name": Skill name cannot be empty',
+  ]);
+  await assert.rejects(call("none", {}), /-32602.*Unknown tool "none"/);
+  place.skill("skills", "pdf");
+  await registry.refresh();
+  await notices.take(() => true, "the notice of the new list");
+  await client.close();
 });
 
 // ---------------------------------------------------------------------------
@@ -5656,6 +5701,20 @@ Deno.test("--print-config keeps the other options, with whole paths, and what th
     join(place.project, "a"),
     join(place.project, "b"),
   ]);
+});
+
+Deno.test("--print-config allows to run the shell where Deno was allowed to, for the tools that run it", async () => {
+  using place = new Place();
+  const shell = isWindows ? "cmd" : "sh";
+  const runs = async (...args: string[]) => {
+    const flags = [...FLAGS.slice(0, 3), "--allow-run", ...IMPORTS];
+    const launch = await printedLaunch(place, { flags, args });
+    return launch.args.includes(`--allow-run=${shell}`);
+  };
+  assert.deepEqual(
+    [await runs("--tools", "agentskills"), await runs()],
+    [true, false],
+  );
 });
 
 Deno.test("--print-config shortens the tool's description for a client that would cut it", async () => {
