@@ -1,417 +1,102 @@
 // deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
 
 /**
- * The MCP server around the skills: command line, wire, beginning and end.
+ * The MCP server around the skills: prompts, resources, the Skills extension, and
+ * the life of the process.
  *
  * @module
  */
 
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
-import { isAbsolute } from "jsr:@std/path@^1";
+import type {
+  CompleteResult,
+  GetPromptResult,
+  Prompt,
+  ReadResourceResult,
+  Resource,
+  ResourceTemplate,
+} from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
 import {
   CompleteRequestSchema,
   GetPromptRequestSchema,
-  InitializeRequestSchema,
-  LATEST_PROTOCOL_VERSION,
   ListPromptsRequestSchema,
   ListResourcesRequestSchema,
   ListResourceTemplatesRequestSchema,
-  PingRequestSchema,
   ReadResourceRequestSchema,
   SubscribeRequestSchema,
-  SUPPORTED_PROTOCOL_VERSIONS,
   UnsubscribeRequestSchema,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
-import type { Transport } from "npm:@modelcontextprotocol/sdk@^1.32.2/shared/transport";
-import type {
-  CompleteResult,
-  GetPromptResult,
-  JSONRPCMessage,
-  JSONRPCRequest,
-  Prompt,
-  ReadResourceResult,
-  Request,
-  RequestId,
-  Resource,
-  ResourceTemplate,
-  Result,
-} from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import * as z from "npm:zod@^4";
 import config from "./deno.json" with { type: "json" };
 import {
-  isOfNpx,
-  launchOf,
-  MCP_CLIENTS,
-  type McpClient,
-} from "./client_config.ts";
-import {
-  ALLOW_SHELL,
-  checkTogether,
-  DEFAULT_MAX_FILE_SIZE,
   DEFAULT_REFRESH_SECONDS,
+  registerSkillTools,
+  resolveSkillRoots,
+  SkillRegistry,
+} from "./mod.ts";
+import { isOfNpx, launchOf, type McpClient } from "./src/client_config.ts";
+import {
+  clientOf,
+  type CommandLine,
+  environment,
+  OPTIONS,
+  parseCommandLine,
+  type Settings,
+  settingsOf,
+  USAGE,
+  UsageError,
+} from "./src/command_line.ts";
+import { parseSkillMd } from "./src/frontmatter.ts";
+import {
+  pageOf,
+  perCatalog,
+  refuseCursor,
+  tellWhenChanged,
+} from "./src/list_views.ts";
+import {
+  EraTransport,
   handleRequest,
   invalidParams,
-  log,
-  logged,
-  mayRunShell,
-  mimeTypeOf,
-  nearestSkills,
-  oneLine,
-  parseSkillMd,
-  parseSkillUri,
-  perCatalog,
-  quote,
-  refuseCursor,
-  registerSkillTools,
-  type RequestHandler,
-  type RequestSchema,
-  resolveFolder,
-  resolveSkillRoots,
-  resourceContents,
-  sha256,
-  type Skill,
-  type SkillCatalog,
-  type SkillChange,
-  type SkillFile,
-  type SkillFileContent,
-  type SkillFrontmatter,
-  skillKey,
-  SkillRegistry,
-  type SkillRegistryOptions,
-  type SkillRoot,
-  type SkillRootOptions,
-  type SkillToolOptions,
-  skillUri,
-  tellWhenChanged,
-  TimeSlice,
-  type Toolset,
-  TOOLSET_NAMES,
-} from "./mod.ts";
+  Server,
+  type ServerDescription,
+} from "./src/mcp_server.ts";
+import { mimeTypeOf, resourceContents } from "./src/media_types.ts";
+import { ALLOW_SHELL, mayRunShell } from "./src/shell.ts";
+import { sha256 } from "./src/skill_files.ts";
 import {
-  filesFault,
-  frontmatterFault,
   hasErrors,
   makeReport,
   reportAsJson,
   reportAsText,
   type TextStyle,
-} from "./skill_report.ts";
+} from "./src/skill_report.ts";
+import { filesFault, frontmatterFault } from "./src/skill_rules.ts";
+import { nearestSkills } from "./src/skill_search.ts";
+import { parseSkillUri, skillUri } from "./src/skill_uri.ts";
 import {
   type ByteWriter,
-  EraTransport,
-  type ServerDescription,
   StdioTransport,
   writeAll,
-} from "./stdio_transport.ts";
+} from "./src/stdio_transport.ts";
+import { log, logged, oneLine, quote, skillKey } from "./src/text.ts";
+import { TimeSlice } from "./src/time_slice.ts";
+import {
+  checkTogether,
+  type SkillToolOptions,
+  type Toolset,
+} from "./src/toolsets.ts";
+import type {
+  Skill,
+  SkillCatalog,
+  SkillChange,
+  SkillFile,
+  SkillFileContent,
+  SkillFrontmatter,
+} from "./src/types.ts";
 
 // A process that asks little of each schema gains nothing by compiling them.
 z.config({ jitless: true });
-
-// ---------------------------------------------------------------------------
-// Command line
-// ---------------------------------------------------------------------------
-
-const CLIENT_NAMES = Object.keys(MCP_CLIENTS);
-
-const USAGE =
-  `Finds Agent Skills and serves them to an MCP client over stdin and stdout.
-
-Usage: skill-server [options] [DIR...]
-
-  DIR                  search DIR, DIR/.claude/skills and DIR/skills, in place of
-                       ./.agent/skills, ~/.agent/skills, ./.claude/skills and
-                       ~/.claude/skills; several may be given, also with commas
-
-Options:
-  --skill-dir DIR      search DIR as well, and the folders in it; repeatable
-  --agents             search ./.agents/skills and ~/.agents/skills as well
-  --tools SET          which tools there are: ${TOOLSET_NAMES.join(", ")};
-                       default skill
-  --trust-links DIR    let links lead into DIR; repeatable
-  --max-file-size MB   do not read larger files; default 1
-  --description-limit CHARS
-                       shorten the list of skills in a tool's description, so
-                       that the whole has at most CHARS characters, from 300
-  --refresh SECONDS    look for changes this often, 0 for never; default ${DEFAULT_REFRESH_SECONDS}
-  --no-watch           do not watch folders, rely on --refresh
-  --shell-timeout SECONDS
-                       stop a shell command (of agentskills) after; default 60
-  --auto-install-deps  install what Python files import before a shell command
-                       that contains "py", where pipreqs is there
-  --list               show what is found and where, and end
-  --check              the same, check each skill as well, and end with 1 if
-                       there is an error
-  --json               with --list or --check: show it as JSON
-  --print-config CLIENT
-                       show what to write into the configuration of an MCP
-                       client: ${CLIENT_NAMES.slice(0, 5).join(", ")},
-                       ${CLIENT_NAMES.slice(5).join(", ")}
-  --help               show this
-  --version            show the version
-
-Environment:
-  SKILLS_DIR           stands for DIR where none is given; commas between several
-  MAX_FILE_SIZE_MB     stands for --max-file-size where that is not given
-`;
-
-const OPTIONS = {
-  "tools": { type: "string" },
-  "skill-dir": { type: "string", multiple: true },
-  "agents": { type: "boolean" },
-  "trust-links": { type: "string", multiple: true },
-  "max-file-size": { type: "string" },
-  "description-limit": { type: "string" },
-  "refresh": { type: "string" },
-  "no-watch": { type: "boolean" },
-  "shell-timeout": { type: "string" },
-  "auto-install-deps": { type: "boolean" },
-  "list": { type: "boolean" },
-  "check": { type: "boolean" },
-  "json": { type: "boolean" },
-  "print-config": { type: "string" },
-  "help": { type: "boolean", short: "h" },
-  "version": { type: "boolean", short: "V" },
-} as const;
-
-/** Least room that a tool's description needs to say what it does, in characters. */
-const MIN_DESCRIPTION_LIMIT = 300;
-
-/** Longest time a timer can wait, in seconds. */
-const MAX_SECONDS = 2_000_000;
-
-/** The command line is wrong. */
-class UsageError extends Error {}
-
-/** Where skills are looked for, and how. */
-interface Settings {
-  readonly roots: readonly SkillRoot[];
-  /** The home folder, if it is known. */
-  readonly home: string | undefined;
-  /** The folders that the user named in place of the usual ones, and beside them: they should be there. */
-  readonly directories: readonly string[];
-  readonly recursiveDirectories: readonly string[];
-  readonly options: SkillRegistryOptions;
-  readonly tools: SkillToolOptions;
-}
-
-type CommandLine = ReturnType<typeof parseCommandLine>;
-
-function parseCommandLine(args: readonly string[]) {
-  try {
-    const command = parseArgs({
-      args: withoutSeparator(args),
-      options: OPTIONS,
-      allowPositionals: true,
-    });
-    const { json, list, check } = command.values;
-    if (!json || list || check) return command;
-  } catch (error) {
-    // What follows is about names that begin with a hyphen.
-    const [message] = (error as Error).message.split(". ", 1);
-    throw new UsageError(oneLine(message!));
-  }
-  throw new UsageError("--json goes with --list or --check");
-}
-
-/** Leaves out a "--" before an option: other programs want one there, to pass options on. */
-function withoutSeparator([first, ...rest]: readonly string[]): string[] {
-  if (first === undefined) return [];
-  const [, name] = /^--([\w-]+)/.exec(rest[0] ?? "") ?? [];
-  const isPassedOn = first === "--" && name !== undefined &&
-    Object.hasOwn(OPTIONS, name);
-  return isPassedOn ? rest : [first, ...rest];
-}
-
-/** Makes settings of the command line and the environment. */
-function settingsOf({ values, positionals }: CommandLine): Settings {
-  const homeFolder = homeDirectory();
-  const places = {
-    workingDirectory: workingDirectory(homeFolder),
-    homeDirectory: homeFolder,
-  };
-  const given = givenFolders(positionals)
-    .flatMap((folder) => foldersIn(folder, places));
-  const absolute = (folders: readonly string[] = []) =>
-    folders.flatMap((folder) => absoluteFolder(folder, places));
-  const directories = absolute(given);
-  const recursiveDirectories = absolute(values["skill-dir"]);
-  const roots = resolveSkillRoots({
-    ...places,
-    directories: given.length > 0 ? directories : undefined,
-    recursiveDirectories,
-    agents: values.agents,
-  });
-  const tools = toolOptions(values);
-  return {
-    roots: tools.toolset === "agentskills"
-      ? roots.map((root) => ({ ...root, recursive: true }))
-      : roots,
-    tools,
-    home: homeFolder,
-    directories,
-    recursiveDirectories,
-    options: {
-      trustLinks: absolute(values["trust-links"]),
-      linkTargets: linkTargets(places),
-      maxFileSize: maxFileSize(values["max-file-size"]),
-      refreshSeconds: seconds("--refresh", values.refresh),
-      watchFolders: !values["no-watch"],
-    },
-  };
-}
-
-/** Returns the folders on the command line, else those in the environment. */
-function givenFolders(positionals: readonly string[]): readonly string[] {
-  if (positionals.some((folder) => folder.trim() === "")) {
-    throw new UsageError("DIR is empty");
-  }
-  const fallback = environment("SKILLS_DIR") ?? "";
-  return positionals.length > 0 || fallback.trim() === ""
-    ? positionals
-    : [fallback];
-}
-
-/** Returns an environment variable, if it is set and Deno may read it. */
-function environment(name: string): string | undefined {
-  try {
-    return Deno.env.get(name);
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotCapable)) throw error;
-    log(
-      `Cannot read the environment variable ${name}: Deno was not allowed to; add --allow-env`,
-    );
-  }
-}
-
-function workingDirectory(home: string | undefined): string | undefined {
-  try {
-    const folder = Deno.cwd();
-    // By one name, so that they are seen to be the same.
-    return home !== undefined && isSameFolder(folder, home) ? home : folder;
-  } catch {
-    log(
-      "Cannot tell the working directory: the project's skills are left out; start in a folder that is there",
-    );
-  }
-}
-
-function isSameFolder(a: string, b: string): boolean {
-  try {
-    return Deno.realPathSync(a) === Deno.realPathSync(b);
-  } catch {
-    return false;
-  }
-}
-
-function homeDirectory(): string | undefined {
-  // On Windows a HOME is that of another shell, which writes paths its own way.
-  const names = Deno.build.os === "windows"
-    ? ["USERPROFILE", "HOME"]
-    : ["HOME", "USERPROFILE"];
-  const home = names.map(environment).find((folder) => folder);
-  if (home && isAbsolute(home)) return home;
-  log(
-    `Cannot tell the home folder: the skills in it are left out; set ${
-      names[0]
-    } to its whole path`,
-  );
-}
-
-/** Where links in a project may lead: into it, and into the user's own skill roots. */
-function linkTargets(places: SkillRootOptions): string[] {
-  const roots = [
-    ...resolveSkillRoots(places),
-    ...resolveSkillRoots({ ...places, agents: true }),
-  ];
-  const own = roots.filter(({ scope }) => scope === "global");
-  const { workingDirectory: project } = places;
-  return [...project ? [project] : [], ...own.map(({ path }) => path)];
-}
-
-/** Returns the folders in an argument that may have commas between several. */
-function foldersIn(argument: string, places: SkillRootOptions): string[] {
-  if (isFolder(argument, places)) return [argument];
-  return argument.split(",").map((name) => name.trim()).filter(Boolean);
-}
-
-/** Returns the absolute path of a folder, if it can be told. */
-function absoluteFolder(folder: string, places: SkillRootOptions): string[] {
-  try {
-    return [resolveFolder(folder, places)];
-  } catch (error) {
-    log((error as Error).message);
-    return [];
-  }
-}
-
-function isFolder(folder: string, places: SkillRootOptions): boolean {
-  try {
-    return Deno.statSync(resolveFolder(folder, places)).isDirectory;
-  } catch {
-    return false;
-  }
-}
-
-function toolOptions(values: CommandLine["values"]): SkillToolOptions {
-  const toolset = values.tools ?? "skill";
-  if (!TOOLSET_NAMES.includes(toolset as Toolset)) {
-    throw new UsageError(
-      `--tools takes one of ${TOOLSET_NAMES.join(", ")}, not ${quote(toolset)}`,
-    );
-  }
-  return {
-    toolset: toolset as Toolset,
-    shellTimeout: seconds("--shell-timeout", values["shell-timeout"], 0.1),
-    autoInstallDeps: values["auto-install-deps"],
-    descriptionLimit: descriptionLimit(values["description-limit"]),
-  };
-}
-
-function maxFileSize(option: string | undefined): number {
-  const value = option ?? (environment("MAX_FILE_SIZE_MB") || undefined);
-  if (value === undefined) return DEFAULT_MAX_FILE_SIZE;
-  const size = Math.round(Number(value) * 1024 * 1024);
-  if (size >= 1 && Number.isSafeInteger(size)) return size;
-  const name = option === undefined ? "MAX_FILE_SIZE_MB" : "--max-file-size";
-  throw new UsageError(
-    `${name} takes a number of megabytes above 0, not ${quote(value)}`,
-  );
-}
-
-function descriptionLimit(option: string | undefined): number | undefined {
-  if (option === undefined) return undefined;
-  const limit = Number(option);
-  if (Number.isSafeInteger(limit) && limit >= MIN_DESCRIPTION_LIMIT) {
-    return limit;
-  }
-  throw new UsageError(
-    `--description-limit takes a number of characters from ${MIN_DESCRIPTION_LIMIT}, not ${
-      quote(option)
-    }`,
-  );
-}
-
-/** Returns the seconds that an option gives, if it is given. */
-function seconds(
-  option: string,
-  value: string | undefined,
-  least = 0,
-): number | undefined {
-  if (value === undefined) return undefined;
-  const number = value.trim() === "" ? NaN : Number(value);
-  if (number >= least && number <= MAX_SECONDS) return number;
-  throw new UsageError(
-    `${option} takes a number of seconds from ${least} to ${MAX_SECONDS}, not ${
-      quote(value)
-    }`,
-  );
-}
-
-// ---------------------------------------------------------------------------
-// Report
-// ---------------------------------------------------------------------------
 
 /** Scans once and tells what was found. A folder that the user named and that is not there is a problem too. */
 async function report(
@@ -444,21 +129,6 @@ function textStyle(): TextStyle {
     columns: isTerminal && Deno.consoleSize().columns || Infinity,
     colors: isTerminal && !Deno.noColor,
   };
-}
-
-// ---------------------------------------------------------------------------
-// Configuration of clients
-// ---------------------------------------------------------------------------
-
-/** Returns the client whose configuration is asked for, if any is. */
-function clientOf(name: string | undefined): McpClient | undefined {
-  if (name === undefined) return undefined;
-  if (Object.hasOwn(MCP_CLIENTS, name)) return MCP_CLIENTS[name];
-  throw new UsageError(
-    `--print-config takes one of ${CLIENT_NAMES.join(", ")}, not ${
-      quote(name)
-    }`,
-  );
 }
 
 /** Prints how a client is to start the server the way it runs now, and says where to put that. */
@@ -583,68 +253,6 @@ function importMap(): string | undefined {
   }
 }
 
-// ---------------------------------------------------------------------------
-// Lists
-// ---------------------------------------------------------------------------
-
-/** How many entries a page of a list has. */
-const PAGE_SIZE = 250;
-
-/** A page of a list. */
-interface Page<T> {
-  readonly items: T[];
-  /** Where the next page begins, if there is one. */
-  readonly nextCursor?: string;
-}
-
-/**
- * Returns the page of a list that a cursor leads to. A cursor tells the key of
- * the last item before it, so that a list which changes between two pages
- * neither skips nor repeats what stays.
- *
- * @throws {Error} If the cursor is none that this makes.
- */
-function pageOf<T>(
-  items: readonly T[],
-  cursor: string | undefined,
-  keyOf: (item: T) => string,
-): Page<T> {
-  const last = cursor === undefined ? undefined : keyIn(cursor);
-  const sorted = items
-    .map((item) => ({ item, key: keyOf(item) }))
-    .filter(({ key }) => last === undefined || key > last)
-    .sort((a, b) => a.key < b.key ? -1 : 1);
-  const page = sorted.slice(0, PAGE_SIZE);
-  return {
-    items: page.map(({ item }) => item),
-    ...(sorted.length > PAGE_SIZE &&
-      { nextCursor: cursorOf(page.at(-1)!.key) }),
-  };
-}
-
-function cursorOf(key: string): string {
-  const bytes = new TextEncoder().encode(JSON.stringify({ after: key }));
-  return bytes.toBase64({ alphabet: "base64url" });
-}
-
-function keyIn(cursor: string): string {
-  try {
-    const bytes = Uint8Array.fromBase64(cursor, { alphabet: "base64url" });
-    const text = new TextDecoder().decode(bytes);
-    const { after } = JSON.parse(text) as { after?: unknown };
-    if (typeof after === "string") return after;
-  } catch {
-    // It is not one of ours.
-  }
-  throw invalidParams(
-    `Unknown cursor ${quote(cursor)}: take the nextCursor of a list, or none`,
-  );
-}
-
-// ---------------------------------------------------------------------------
-// Prompts
-// ---------------------------------------------------------------------------
-
 /** The prompt that takes the name of a skill. */
 const SKILL_PROMPT = "skill";
 
@@ -742,10 +350,6 @@ function readFile(
     throw invalidParams((error as Error).message, { uri });
   }
 }
-
-// ---------------------------------------------------------------------------
-// Resources
-// ---------------------------------------------------------------------------
 
 function registerResources(server: Server, registry: SkillRegistry): void {
   const list = perCatalog(resourcesOf);
@@ -850,10 +454,6 @@ function findResource(
   return { skill, path: place.path };
 }
 
-// ---------------------------------------------------------------------------
-// Subscriptions
-// ---------------------------------------------------------------------------
-
 /** The URI that stands for all skills in a subscription. */
 const ALL_SKILLS = "skill://";
 
@@ -928,10 +528,6 @@ function isTouched({ key, path }: Subscription, change: SkillChange): boolean {
       path === "" || changed === path || changed.startsWith(`${path}/`)
     );
 }
-
-// ---------------------------------------------------------------------------
-// Skills extension
-// ---------------------------------------------------------------------------
 
 /** The identifier of the Skills extension. */
 const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";
@@ -1125,10 +721,6 @@ async function childrenOf(
   return [...children.values()];
 }
 
-// ---------------------------------------------------------------------------
-// Completion
-// ---------------------------------------------------------------------------
-
 /** How many values a completion may have. */
 const MAX_COMPLETIONS = 100;
 
@@ -1174,10 +766,6 @@ function complete(
     hasMore: fitting.length > MAX_COMPLETIONS,
   };
 }
-
-// ---------------------------------------------------------------------------
-// Main
-// ---------------------------------------------------------------------------
 
 /**
  * Runs the program: serves until the client goes, or does what else the command
@@ -1307,122 +895,6 @@ const INSTRUCTIONS: Readonly<Record<Toolset, string>> = {
 
 function instructionsFor(list: string, load: string): string {
   return `Skills are proven instructions for particular kinds of tasks, with the files these need. Before you begin a task, see whether one of the skills that ${list} lists fits it; if so, load it with the tool ${load} and follow it.`;
-}
-
-/**
- * The server's side of the protocol's legacy era: what of the SDK's `Server` is
- * needed here. That one also asks clients back and keeps tasks, for which it
- * loads a validator of JSON schemas and two more forms of zod: a quarter of the
- * start.
- */
-class Server {
-  /** Called with what went wrong. */
-  onerror?: (error: Error) => void;
-
-  readonly #handlers = new Map<string, RequestHandler>();
-  /** What takes the requests under way back, by their ids. */
-  readonly #running = new Map<RequestId, AbortController>();
-  #transport: Transport | undefined;
-
-  constructor({ serverInfo, capabilities, instructions }: ServerDescription) {
-    handleRequest(this, PingRequestSchema, () => ({}));
-    handleRequest(this, InitializeRequestSchema, ({ params }) => {
-      const { protocolVersion: wanted } = params;
-      const protocolVersion = SUPPORTED_PROTOCOL_VERSIONS.includes(wanted)
-        ? wanted
-        : LATEST_PROTOCOL_VERSION;
-      return { protocolVersion, capabilities, serverInfo, instructions };
-    });
-  }
-
-  /** Sets the handler of the requests that a schema takes. */
-  setRequestHandler(
-    schema: RequestSchema,
-    handler: RequestHandler,
-  ): void {
-    this.#handlers.set(schema.shape.method.value, handler);
-  }
-
-  /** Answers what comes by a transport. */
-  async connect(transport: Transport): Promise<void> {
-    this.#transport = transport;
-    transport.onmessage = (message) => this.#receive(message);
-    transport.onerror = (error) => this.onerror?.(error);
-    transport.onclose = () => {
-      for (const controller of this.#running.values()) controller.abort();
-    };
-    await transport.start();
-  }
-
-  sendToolListChanged(): Promise<void> {
-    return this.#notify("notifications/tools/list_changed");
-  }
-
-  sendPromptListChanged(): Promise<void> {
-    return this.#notify("notifications/prompts/list_changed");
-  }
-
-  sendResourceListChanged(): Promise<void> {
-    return this.#notify("notifications/resources/list_changed");
-  }
-
-  sendResourceUpdated(params: { uri: string }): Promise<void> {
-    return this.#notify("notifications/resources/updated", params);
-  }
-
-  async #notify(
-    method: string,
-    params?: Record<string, unknown>,
-  ): Promise<void> {
-    await this.#transport?.send({
-      jsonrpc: "2.0",
-      method,
-      ...(params && { params }),
-    });
-  }
-
-  #receive(message: JSONRPCMessage): void {
-    if (!("method" in message)) return;
-    if ("id" in message) this.#answer(message);
-    else if (message.method === "notifications/cancelled") {
-      this.#running.get(message.params?.requestId as RequestId)?.abort();
-    }
-  }
-
-  /** Answers a request, unless it is taken back before. */
-  async #answer({ id, method, params }: JSONRPCRequest): Promise<void> {
-    const controller = new AbortController();
-    this.#running.set(id, controller);
-    const { signal } = controller;
-    const reply = await this.#handle({ method, params }, signal).then(
-      (result) => ({ result }),
-      (error) => ({ error: errorOf(error) }),
-    );
-    if (this.#running.get(id) === controller) this.#running.delete(id);
-    if (signal.aborted) return;
-    try {
-      await this.#transport?.send({ jsonrpc: "2.0", id, ...reply });
-    } catch (error) {
-      this.onerror?.(error as Error);
-    }
-  }
-
-  async #handle(request: Request, signal: AbortSignal): Promise<Result> {
-    const handler = this.#handlers.get(request.method);
-    if (handler !== undefined) return await handler(request, { signal });
-    throw Object.assign(new Error("Method not found"), { code: -32601 });
-  }
-}
-
-/** Returns what JSON-RPC tells of an error. */
-function errorOf(
-  { code, message, data }: Error & { code?: unknown; data?: unknown },
-): { code: number; message: string; data?: unknown } {
-  return {
-    code: Number.isSafeInteger(code) ? code as number : -32603,
-    message,
-    ...(data !== undefined && { data }),
-  };
 }
 
 /** Makes the MCP server, not yet connected. */

@@ -27,7 +27,7 @@ import {
   launchOf,
   type LaunchOptions,
   MCP_CLIENTS,
-} from "./client_config.ts";
+} from "./src/client_config.ts";
 import {
   listSkillFiles,
   parseSkillMd,
@@ -47,12 +47,16 @@ import {
   SkillSyntaxError,
   skillUri,
 } from "./mod.ts";
-import { makeReport, reportAsText, type TextStyle } from "./skill_report.ts";
+import {
+  makeReport,
+  reportAsText,
+  type TextStyle,
+} from "./src/skill_report.ts";
 import {
   type ByteReader,
   type ByteWriter,
   StdioTransport,
-} from "./stdio_transport.ts";
+} from "./src/stdio_transport.ts";
 
 // ---------------------------------------------------------------------------
 // Helpers
@@ -6121,7 +6125,7 @@ Deno.test("mod.ts runs from a URL, with the README's permissions, and says how t
 /** Makes what `deno task bundle` makes. */
 function makeBundle(place: Place): void {
   const file = join(place.folder("dist"), "skill_server.js");
-  const script = resolve(MOD, "..", "bundle.ts");
+  const script = resolve(MOD, "..", "tools/bundle.ts");
   runSync(Deno.execPath(), "run", "--allow-all", script, ...IMPORTS, file);
 }
 
@@ -6968,7 +6972,9 @@ Deno.test(
 );
 
 Deno.test("the README tells of every rule of --check, and how bad it is to break it", () => {
-  const source = Deno.readTextFileSync(resolve(MOD, "..", "skill_report.ts"));
+  const source = ["skill_rules.ts", "skill_report.ts"].map((file) =>
+    Deno.readTextFileSync(resolve(MOD, "..", "src", file))
+  ).join("");
   const rules = [...source.matchAll(
     /rule: "([\w-]+)",\s+severity: "(error|warning)"/g,
   )];

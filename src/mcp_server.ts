@@ -1,401 +1,223 @@
 // deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
 
 /**
- * The wire: JSON-RPC messages, a line each, on Deno's own standard streams, and
- * over them both eras of the protocol.
+ * MCP with both protocol eras. It knows nothing of skills.
  *
- * @see {@link https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio}
+ * @see {@link https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning}
  *
  * @module
  */
 
-// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/shared/stdio"
-import {
-  serializeMessage,
-  STDIO_DEFAULT_MAX_BUFFER_SIZE,
-} from "npm:@modelcontextprotocol/sdk@^1.32.2/shared/stdio.js";
-// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
-import { JSONRPCMessageSchema } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
 import type { Transport } from "npm:@modelcontextprotocol/sdk@^1.32.2/shared/transport";
 import type {
-  JSONRPCErrorResponse,
   JSONRPCMessage,
   JSONRPCNotification,
   JSONRPCRequest,
+  Request,
   RequestId,
   Result,
   ServerCapabilities,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
+import {
+  InitializeRequestSchema,
+  LATEST_PROTOCOL_VERSION,
+  PingRequestSchema,
+  SUPPORTED_PROTOCOL_VERSIONS,
+} from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
+import * as z from "npm:zod@^4";
+import type { StdioTransport } from "./stdio_transport.ts";
+import { quote } from "./text.ts";
 
-/** Longest line that is read, in bytes. */
-const MAX_LINE_SIZE = STDIO_DEFAULT_MAX_BUFFER_SIZE;
-
-/** How much is read at a time, in bytes. */
-const READ_SIZE = 64 * 1024;
-
-/** How much is read ahead of what is being worked on, in bytes. */
-const MAX_READ_AHEAD = 1024 * 1024;
-
-/** No request is worked on while this much is still to be written, in bytes. */
-const MAX_UNSENT_SIZE = 8 * 1024 * 1024;
-
-/** With this many requests under way, replies go first. */
-const MAX_PENDING_REQUESTS = 100;
-
-/** How long each reply is waited for when the input has ended, in milliseconds. */
-const GRACE_MS = 2_000;
-
-/** How long those who listen are given to hear that it ends, in milliseconds. */
-const FAREWELL_MS = 200;
-
-/** How long until a write is tried again that would have had to wait, in milliseconds. */
-const RETRY_MS = 5;
-
-/** Where bytes are read. */
-export interface ByteReader {
-  /** Reads some bytes and tells how many, or `null` at the end. */
-  read(buffer: Uint8Array): Promise<number | null>;
+/**
+ * Sets the handler of a request. Params that do not fit the schema are answered
+ * with "invalid params" and what is wrong with them.
+ */
+export function handleRequest<Schema extends RequestSchema>(
+  server: RequestHandlers,
+  schema: Schema,
+  handler: RequestHandler<z.infer<Schema>>,
+): void {
+  const any = z.looseObject({ method: schema.shape.method });
+  plainSetRequestHandler(server).call(server, any, (request, extra) => {
+    const { success, data, error } = schema.safeParse(request);
+    if (success) return handler(data, extra);
+    throw invalidParams(`Invalid params: ${describeIssues(error)}`);
+  });
 }
 
-/** Where bytes are written. */
-export interface ByteWriter {
-  /** Writes some of the bytes and tells how many. */
-  write(bytes: Uint8Array): Promise<number>;
+/** Says what is wrong with a value, and where in it. */
+export function describeIssues({ issues }: z.ZodError): string {
+  return issues.map(({ path, message }) =>
+    path.length > 0 ? `${quote(path.join("."))}: ${message}` : message
+  ).join("; ");
 }
 
 /**
- * An MCP transport over bytes in and bytes out, by default stdin and stdout.
- *
- * It ends by itself when the input ends, after the replies under way are
- * written, or when nobody reads the output any more. What is no message is
- * answered with an error and never ends it.
+ * Returns the method that sets a handler and does no more. The SDK's `Server`
+ * has one of its own over that: it checks calls of tools once more, before and
+ * after, and answers with a list of zod's issues.
  */
-export class StdioTransport implements Transport {
-  /** Called once, when it has ended. */
-  onclose?: () => void;
+function plainSetRequestHandler(server: RequestHandlers): SetRequestHandler {
+  let found: unknown;
+  for (let type = server; type !== null; type = Object.getPrototypeOf(type)) {
+    if (Object.hasOwn(type, "setRequestHandler")) {
+      found = type.setRequestHandler;
+    }
+  }
+  return found as SetRequestHandler;
+}
+
+/** Sets the handler of the requests that a schema takes. */
+type SetRequestHandler = (
+  this: RequestHandlers,
+  schema: RequestSchema,
+  handler: RequestHandler,
+) => void;
+
+/**
+ * Handles a request. What it throws is answered with, by its code if it has one.
+ */
+type RequestHandler<Request = unknown> = (
+  request: Request,
+  extra: { signal: AbortSignal },
+) => Result | Promise<Result>;
+
+/** What handles requests: any server of the SDK. */
+interface RequestHandlers {
+  setRequestHandler(requestSchema: never, handler: never): void;
+}
+
+/**
+ * The schema of a request.
+ */
+type RequestSchema = z.ZodObject<{ method: z.ZodLiteral<string> }>;
+
+/**
+ * Makes an error that the SDK answers with as it is: JSON-RPC's "invalid params".
+ */
+export function invalidParams(message: string, data?: unknown): Error {
+  return Object.assign(new Error(message), { code: -32602, data });
+}
+
+/**
+ * The server's side of the protocol's legacy era: what of the SDK's `Server` is
+ * needed here. That one also asks clients back and keeps tasks, for which it
+ * loads a validator of JSON schemas and two more forms of zod: a quarter of the
+ * start.
+ */
+export class Server {
   /** Called with what went wrong. */
   onerror?: (error: Error) => void;
-  /** Called with each message. */
-  onmessage?: (message: JSONRPCMessage) => void;
-  /** Called when all of the input was given out, while replies may still be under way. */
-  oninputend?: () => void;
 
-  readonly #input: ByteReader;
-  readonly #output: ByteWriter;
-  readonly #lines = new LineQueue(MAX_LINE_SIZE);
-  readonly #pending = new Set<RequestId>();
-  readonly #firstMessage = Promise.withResolvers<void>();
-  #isWorking = false;
-  #allReplied: (() => void) | undefined;
-  #unsent = new Batch();
-  /** What is being written. */
-  #sending: Batch | undefined;
-  #unsentSize = 0;
-  #grace: ReturnType<typeof setTimeout> | undefined;
-  #inputEnded = false;
-  #isClosed = false;
+  readonly #handlers = new Map<string, RequestHandler>();
+  /** What takes the requests under way back, by their ids. */
+  readonly #running = new Map<RequestId, AbortController>();
+  #transport: Transport | undefined;
 
-  /** Makes a transport that reads nothing until it is started. */
-  constructor(
-    input: ByteReader = Deno.stdin,
-    output: ByteWriter = Deno.stdout,
-  ) {
-    this.#input = input;
-    this.#output = output;
+  constructor({ serverInfo, capabilities, instructions }: ServerDescription) {
+    handleRequest(this, PingRequestSchema, () => ({}));
+    handleRequest(this, InitializeRequestSchema, ({ params }) => {
+      const { protocolVersion: wanted } = params;
+      const protocolVersion = SUPPORTED_PROTOCOL_VERSIONS.includes(wanted)
+        ? wanted
+        : LATEST_PROTOCOL_VERSION;
+      return { protocolVersion, capabilities, serverInfo, instructions };
+    });
   }
 
-  /** Fulfilled when the first message is written. */
-  get firstMessage(): Promise<void> {
-    return this.#firstMessage.promise;
+  /** Sets the handler of the requests that a schema takes. */
+  setRequestHandler(
+    schema: RequestSchema,
+    handler: RequestHandler,
+  ): void {
+    this.#handlers.set(schema.shape.method.value, handler);
   }
 
-  /** Begins to read. */
-  start(): Promise<void> {
-    this.#read();
-    return Promise.resolve();
+  /** Answers what comes by a transport. */
+  async connect(transport: Transport): Promise<void> {
+    this.#transport = transport;
+    transport.onmessage = (message) => this.#receive(message);
+    transport.onerror = (error) => this.onerror?.(error);
+    transport.onclose = () => {
+      for (const controller of this.#running.values()) controller.abort();
+    };
+    await transport.start();
   }
 
-  /** Writes a message. */
-  send(message: JSONRPCMessage): Promise<void> {
-    if (this.#isClosed) return Promise.resolve();
-    const line = serializeMessage(message);
-    const { lines, written } = this.#unsent;
-    lines.push(line);
-    this.#unsentSize += line.length;
-    if (this.#sending === undefined) this.#write();
-    if (!("method" in message) && message.id !== undefined) {
-      this.#settle(message.id);
+  sendToolListChanged(): Promise<void> {
+    return this.#notify("notifications/tools/list_changed");
+  }
+
+  sendPromptListChanged(): Promise<void> {
+    return this.#notify("notifications/prompts/list_changed");
+  }
+
+  sendResourceListChanged(): Promise<void> {
+    return this.#notify("notifications/resources/list_changed");
+  }
+
+  sendResourceUpdated(params: { uri: string }): Promise<void> {
+    return this.#notify("notifications/resources/updated", params);
+  }
+
+  async #notify(
+    method: string,
+    params?: Record<string, unknown>,
+  ): Promise<void> {
+    await this.#transport?.send({
+      jsonrpc: "2.0",
+      method,
+      ...(params && { params }),
+    });
+  }
+
+  #receive(message: JSONRPCMessage): void {
+    if (!("method" in message)) return;
+    if ("id" in message) this.#answer(message);
+    else if (message.method === "notifications/cancelled") {
+      this.#running.get(message.params?.requestId as RequestId)?.abort();
     }
-    return written.promise;
   }
 
-  /** Ends it at once. May be called again. */
-  close(): Promise<void> {
-    if (!this.#isClosed) {
-      this.#isClosed = true;
-      clearTimeout(this.#grace);
-      this.#allReplied?.();
-      this.onclose?.();
-    }
-    return Promise.resolve();
-  }
-
-  /**
-   * Reads somewhat ahead of the work, so that it sees the end of the input even
-   * while it answers nothing because nobody reads the answers.
-   */
-  async #read(): Promise<void> {
+  /** Answers a request, unless it is taken back before. */
+  async #answer({ id, method, params }: JSONRPCRequest): Promise<void> {
+    const controller = new AbortController();
+    this.#running.set(id, controller);
+    const { signal } = controller;
+    const reply = await this.#handle({ method, params }, signal).then(
+      (result) => ({ result }),
+      (error) => ({ error: errorOf(error) }),
+    );
+    if (this.#running.get(id) === controller) this.#running.delete(id);
+    if (signal.aborted) return;
     try {
-      const buffer = new Uint8Array(READ_SIZE);
-      for (;;) {
-        const length = await this.#input.read(buffer);
-        if (length === null || this.#isClosed) break;
-        this.#lines.add(buffer.subarray(0, length));
-        this.#work();
-        while (this.#lines.size > MAX_READ_AHEAD) await this.#lines.taken;
-      }
+      await this.#transport?.send({ jsonrpc: "2.0", id, ...reply });
     } catch (error) {
       this.onerror?.(error as Error);
     }
-    this.#endInput();
-    this.#lines.end();
-    this.#work();
-    while (this.#lines.size > 0 && !this.#isClosed) await this.#lines.taken;
-    this.oninputend?.();
-    if (this.#pending.size > 0) {
-      await new Promise<void>((resolve) => this.#allReplied = resolve);
-    }
-    while (this.#sending !== undefined) await this.#sending.written.promise;
-    await this.close();
   }
 
-  /** Gives out the lines that were read. */
-  async #work(): Promise<void> {
-    if (this.#isWorking) return;
-    this.#isWorking = true;
-    for (const line of this.#lines) {
-      if (this.#isClosed) break;
-      this.#receive(line);
-      if (this.#isFull()) await this.#makeRoom();
-    }
-    this.#isWorking = false;
-  }
-
-  #receive(line: string | undefined): void {
-    if (line?.trim() === "") return;
-    const parsed = parseMessage(line);
-    if ("refusal" in parsed) {
-      this.send(parsed.refusal);
-      return;
-    }
-    const { message } = parsed;
-    if ("method" in message) {
-      if ("id" in message) this.#pending.add(message.id);
-      // The reply to a request that is taken back never comes.
-      if (message.method === "notifications/cancelled") {
-        this.#settle(message.params?.requestId as RequestId);
-      }
-    }
-    this.onmessage?.(message);
-  }
-
-  #settle(id: RequestId): void {
-    this.#pending.delete(id);
-    if (this.#pending.size === 0) this.#allReplied?.();
-  }
-
-  #isFull(): boolean {
-    return this.#pending.size >= MAX_PENDING_REQUESTS ||
-      this.#unsentSize > MAX_UNSENT_SIZE;
-  }
-
-  /** Lets replies be made and written before more is given out, so that they cannot pile up. */
-  async #makeRoom(): Promise<void> {
-    if (this.#pending.size >= MAX_PENDING_REQUESTS) {
-      await new Promise((resolve) => setTimeout(resolve));
-    }
-    while (this.#unsentSize > MAX_UNSENT_SIZE && this.#sending) {
-      await this.#sending.written.promise;
-    }
-  }
-
-  /** Writes what is unsent, and what comes meanwhile. */
-  async #write(): Promise<void> {
-    try {
-      while (this.#unsent.lines.length > 0) {
-        const batch = this.#sending = this.#unsent;
-        this.#unsent = new Batch();
-        const text = batch.lines.join("");
-        await writeAll(this.#output, new TextEncoder().encode(text));
-        this.#unsentSize -= text.length;
-        this.#firstMessage.resolve();
-        if (this.#inputEnded) this.#endInput();
-        batch.written.resolve();
-      }
-    } catch (error) {
-      const isRead = !(error instanceof Deno.errors.BrokenPipe);
-      if (isRead) this.onerror?.(error as Error);
-      this.#sending?.written.resolve();
-      await this.close();
-    }
-    this.#sending = undefined;
-  }
-
-  /** From the end of the input, and from each reply after it, the next one has a while. */
-  #endInput(): void {
-    this.#inputEnded = true;
-    clearTimeout(this.#grace);
-    if (!this.#isClosed) {
-      this.#grace = setTimeout(() => this.close(), GRACE_MS);
-    }
+  async #handle(request: Request, signal: AbortSignal): Promise<Result> {
+    const handler = this.#handlers.get(request.method);
+    if (handler !== undefined) return await handler(request, { signal });
+    throw Object.assign(new Error("Method not found"), { code: -32601 });
   }
 }
 
-/**
- * Lines that are written at once. Each has its own promise: one for all would,
- * under load, hold on to all that ever waited for it.
- */
-class Batch {
-  readonly lines: string[] = [];
-  readonly written = Promise.withResolvers<void>();
+/** Returns what JSON-RPC tells of an error. */
+function errorOf(
+  { code, message, data }: Error & { code?: unknown; data?: unknown },
+): { code: number; message: string; data?: unknown } {
+  return {
+    code: Number.isSafeInteger(code) ? code as number : -32603,
+    message,
+    ...(data !== undefined && { data }),
+  };
 }
-
-/** Returns the message in a line, or the error to answer with if there is none. */
-function parseMessage(
-  line: string | undefined,
-): { message: JSONRPCMessage } | { refusal: JSONRPCErrorResponse } {
-  if (line === undefined) {
-    return refuse(-32600, `A message has ${MAX_LINE_SIZE} bytes at most`);
-  }
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return refuse(-32700, "A message is one line of JSON");
-  }
-  const { success, data } = JSONRPCMessageSchema.safeParse(value);
-  return success
-    ? { message: data }
-    : refuse(-32600, "This is no JSON-RPC message of MCP", idOf(value));
-}
-
-function refuse(
-  code: number,
-  message: string,
-  id?: RequestId,
-): { refusal: JSONRPCErrorResponse } {
-  return { refusal: { jsonrpc: "2.0", id, error: { code, message } } };
-}
-
-/** Returns the id of what is not a proper request, if it has one. */
-function idOf(value: unknown): RequestId | undefined {
-  const id = (value as { id?: unknown } | null)?.id;
-  return typeof id === "string" || Number.isInteger(id)
-    ? id as RequestId
-    : undefined;
-}
-
-/** Splits bytes into lines. For a line that is longer than the limit there comes `undefined`. */
-class LineQueue {
-  readonly #limit: number;
-  /** The lines that are whole, and their sizes in bytes. */
-  #lines: { text: string | undefined; size: number }[] = [];
-  /** The parts of the line that is not. */
-  #parts: Uint8Array[] = [];
-  #partsSize = 0;
-  #size = 0;
-  #taken = Promise.withResolvers<void>();
-
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  /** How many bytes of whole lines there are. */
-  get size(): number {
-    return this.#size;
-  }
-
-  /** Fulfilled when the next lines are taken. */
-  get taken(): Promise<void> {
-    return this.#taken.promise;
-  }
-
-  /** Adds bytes, which the caller may overwrite afterwards. */
-  add(bytes: Uint8Array): void {
-    let start = 0;
-    for (let end; (end = bytes.indexOf(0x0a, start)) !== -1; start = end + 1) {
-      this.#addPart(bytes.subarray(start, end));
-      this.end();
-    }
-    // A copy, for the rest of the line comes later.
-    if (start < bytes.length) this.#addPart(bytes.slice(start));
-  }
-
-  /** Ends the line that is not whole, if there is any of it. */
-  end(): void {
-    const size = this.#partsSize;
-    if (size === 0) return;
-    const text = size > this.#limit ? undefined : decode(this.#parts);
-    this.#lines.push({ text, size });
-    this.#size += size;
-    this.#parts = [];
-    this.#partsSize = 0;
-  }
-
-  /** Takes out the lines, also those that come meanwhile. */
-  *[Symbol.iterator](): Generator<string | undefined> {
-    while (this.#lines.length > 0) {
-      const lines = this.#lines;
-      this.#lines = [];
-      for (const { text, size } of lines) {
-        yield text;
-        this.#size -= size;
-      }
-      this.#taken.resolve();
-      this.#taken = Promise.withResolvers();
-    }
-  }
-
-  #addPart(part: Uint8Array): void {
-    this.#partsSize += part.length;
-    if (this.#partsSize > this.#limit) this.#parts = [];
-    else this.#parts.push(part);
-  }
-}
-
-function decode(parts: readonly Uint8Array[]): string {
-  const decoder = new TextDecoder();
-  if (parts.length === 1) return decoder.decode(parts[0]);
-  const texts = parts.map((part) => decoder.decode(part, { stream: true }));
-  return texts.join("") + decoder.decode();
-}
-
-/**
- * Writes bytes to the last.
- *
- * @throws {Deno.errors.BrokenPipe} If nobody reads them any more.
- */
-export async function writeAll(
-  output: ByteWriter,
-  bytes: Uint8Array,
-): Promise<void> {
-  for (let sent = 0; sent < bytes.length;) {
-    try {
-      sent += await output.write(bytes.subarray(sent));
-    } catch (error) {
-      // The other side made the pipe such that a write does not wait.
-      if (!(error instanceof Deno.errors.WouldBlock)) throw error;
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-    }
-  }
-}
-
-// ---------------------------------------------------------------------------
-// Eras
-// ---------------------------------------------------------------------------
 
 /** The protocol versions of the modern era that are spoken. */
-export const MODERN_VERSIONS: readonly string[] = ["2026-07-28"];
+const MODERN_VERSIONS: readonly string[] = ["2026-07-28"];
 
 /** Keys of `_meta` that the protocol keeps for itself. */
 const META = {
@@ -796,3 +618,6 @@ function isWanted(
   const flag = LIST_NOTIFICATIONS[name]?.flag;
   return flag !== undefined && filter[flag] === true;
 }
+
+/** How long those who listen are given to hear that it ends, in milliseconds. */
+const FAREWELL_MS = 200;

@@ -2,7 +2,7 @@
  * Makes one file of `mod.ts` and all that it imports: it needs no registry and
  * starts faster.
  *
- *     deno run --allow-all bundle.ts [--import-map=MAP] [FILE]
+ *     deno run --allow-all tools/bundle.ts [--import-map=MAP] [FILE]
  *
  * @module
  */
@@ -41,7 +41,7 @@ const { code } = await new Deno.Command(Deno.execPath(), {
   args: [
     ...["bundle", "--platform", "deno", "--minify", `--import-map=${map}`],
     ...["-o", positionals[0] ?? "dist/skill_server.js"],
-    fileURLToPath(new URL("mod.ts", import.meta.url)),
+    fileURLToPath(new URL("../mod.ts", import.meta.url)),
   ],
 }).spawn().status;
 Deno.removeSync(map);

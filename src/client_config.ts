@@ -1,14 +1,15 @@
 // deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
 
 /**
- * How MCP clients are told to start the server: what `--print-config` prints.
+ * What `--print-config` prints: how MCP clients start the server.
  *
  * @module
  */
 
-import { fileURLToPath } from "node:url";
 import { isAbsolute } from "jsr:@std/path@^1";
-import { isWithin, jsonText } from "./mod.ts";
+import { fileURLToPath } from "node:url";
+import { isWithin } from "./paths.ts";
+import { jsonText } from "./text.ts";
 
 /** What the server is called in a client's configuration. */
 const SERVER_NAME = "skills";
@@ -18,10 +19,6 @@ export interface Launch {
   readonly command: string;
   readonly args: readonly string[];
 }
-
-// ---------------------------------------------------------------------------
-// Clients
-// ---------------------------------------------------------------------------
 
 /** Where a user's folders are. */
 export interface UserPlaces {
@@ -204,10 +201,6 @@ ${items}]
 function tomlString(text: string): string {
   return jsonText(text).trimEnd();
 }
-
-// ---------------------------------------------------------------------------
-// Launch
-// ---------------------------------------------------------------------------
 
 /** How the server that runs now was started, and what it is to be started with. */
 export interface LaunchOptions {

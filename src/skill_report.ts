@@ -1,223 +1,36 @@
 // deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
 
 /**
- * What `--list` and `--check` tell: what was found, what is left out, and where
- * a skill does not keep to the Agent Skills specification.
+ * What `--list` and `--check` print.
  *
  * @module
  */
 
+import { basename, join } from "jsr:@std/path@^1";
 import { styleText } from "node:util";
-import { basename, join, normalize } from "jsr:@std/path@^1";
+import { lineOf, splitSkillMd } from "./frontmatter.ts";
+import { type Link, linksIn, pathOf } from "./markdown_links.ts";
 import {
-  escapeControls,
-  jsonText,
-  lineOf,
-  oneLine,
-  quote,
-  type ShadowedSkill,
-  type Skill,
-  type SkillCatalog,
-  type SkillFile,
-  type SkillFrontmatter,
-  type SkillProblem,
-  type SkillRegistry,
-  type SkillRootReport,
-  splitSkillMd,
-} from "./mod.ts";
-
-// ---------------------------------------------------------------------------
-// Rules
-// ---------------------------------------------------------------------------
-
-/** The limits that the Agent Skills specification sets a skill, in characters and lines. */
-const MAX_NAME_LENGTH = 64;
-const MAX_DESCRIPTION_LENGTH = 1024;
-const MAX_COMPATIBILITY_LENGTH = 500;
-const MAX_LINES = 500;
-
-/** The limits that the Skills extension sets a skill: files, and bytes of them together. */
-const MAX_SKILL_FILES = 512;
-const MAX_SKILL_SIZE = 16 * 1024 * 1024;
-
-/** The limits of a frontmatter that can be sent: aliases can make a small one enormous. */
-const MAX_FRONTMATTER_DEPTH = 64;
-const MAX_FRONTMATTER_LENGTH = 256 * 1024;
-
-/**
- * How bad it is: of an error hosts that keep to the specification take no
- * skill, or nobody does; of a warning an agent may miss something.
- */
-type Severity = "error" | "warning";
-
-/** What is wrong, and which rule says so. */
-export interface Finding extends SkillProblem {
-  readonly rule: string;
-  readonly severity: Severity;
-}
-
-/** A rule about a field of the frontmatter. */
-interface FieldRule {
-  readonly rule: string;
-  readonly severity: Severity;
-  readonly field: string;
-  /** How to mend it: the same for all skills, so that they can be told together. */
-  readonly hint: string;
-  /** Says what is wrong with the field, if anything. */
-  readonly fault: (frontmatter: SkillFrontmatter) => string | undefined;
-}
-
-/**
- * The rules about the frontmatter alone. Hosts cannot load a skill that breaks
- * one of those whose severity is "error".
- *
- * @see {@link https://agentskills.io/specification#frontmatter}
- */
-const FIELD_RULES: readonly FieldRule[] = [
-  {
-    rule: "name-characters",
-    severity: "error",
-    field: "name",
-    hint: "write the name with a-z, 0-9 and single hyphens between them alone",
-    fault: ({ name }) =>
-      /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name)
-        ? undefined
-        : "its name is not made of a-z, 0-9 and single hyphens",
-  },
-  {
-    rule: "name-length",
-    severity: "error",
-    field: "name",
-    hint: `give it a name of at most ${MAX_NAME_LENGTH} characters`,
-    fault: ({ name }) =>
-      name.length > MAX_NAME_LENGTH
-        ? `its name has more than ${MAX_NAME_LENGTH} characters`
-        : undefined,
-  },
-  {
-    rule: "description-length",
-    severity: "error",
-    field: "description",
-    hint:
-      `shorten the description to ${MAX_DESCRIPTION_LENGTH} characters; the rest belongs into the body`,
-    fault: ({ description }) =>
-      [...description].length > MAX_DESCRIPTION_LENGTH
-        ? `its description has more than ${MAX_DESCRIPTION_LENGTH} characters`
-        : undefined,
-  },
-  {
-    rule: "compatibility",
-    severity: "error",
-    field: "compatibility",
-    hint:
-      `write the compatibility as a text of 1 to ${MAX_COMPATIBILITY_LENGTH} characters, or leave it out`,
-    fault: ({ compatibility = "any" }) =>
-      isText(compatibility, MAX_COMPATIBILITY_LENGTH)
-        ? undefined
-        : `its compatibility is not a text of 1 to ${MAX_COMPATIBILITY_LENGTH} characters`,
-  },
-  {
-    rule: "metadata",
-    severity: "error",
-    field: "metadata",
-    hint:
-      "write the metadata as a mapping whose values are in quotes, or leave it out",
-    fault: ({ metadata = {} }) =>
-      isMapOfTexts(metadata)
-        ? undefined
-        : "its metadata is not a mapping of texts",
-  },
-  {
-    rule: "frontmatter-json",
-    severity: "error",
-    field: "name",
-    hint: "write the frontmatter such that JSON can hold it, flat and short",
-    fault: jsonFault,
-  },
-  {
-    rule: "license",
-    severity: "warning",
-    field: "license",
-    hint: "write the license as a text: its name, or the name of its file",
-    fault: ({ license = "" }) =>
-      typeof license === "string" ? undefined : "its license is not a text",
-  },
-  {
-    rule: "allowed-tools",
-    severity: "warning",
-    field: "allowed-tools",
-    hint: "write the allowed tools as one text, with blanks between them",
-    fault: ({ "allowed-tools": tools = "" }) => {
-      if (typeof tools !== "string") return "its allowed-tools are no text";
-      // Within parentheses a comma is a part of the tool's own pattern.
-      return tools.replace(/\([^()]*\)/g, "").includes(",")
-        ? "its allowed-tools have commas between them"
-        : undefined;
-    },
-  },
-];
-
-function isText(value: unknown, maxLength: number): boolean {
-  return typeof value === "string" && value !== "" &&
-    [...value].length <= maxLength;
-}
-
-function isMapOfTexts(value: unknown): boolean {
-  return typeof value === "object" && value !== null &&
-    !Array.isArray(value) &&
-    Object.values(value).every((item) => typeof item === "string");
-}
-
-/** Says why a frontmatter is not the same once it was sent as JSON. */
-function jsonFault(frontmatter: SkillFrontmatter): string | undefined {
-  let room = MAX_FRONTMATTER_LENGTH;
-  const faultOf = (value: unknown, parents: object[]): string | undefined => {
-    room -= typeof value === "string" ? value.length : 8;
-    if (room < 0) return "its frontmatter is too large";
-    if (typeof value === "number" && !Number.isFinite(value)) {
-      return `its frontmatter has the number ${value}`;
-    }
-    if (typeof value !== "object" || value === null) return undefined;
-    if (parents.includes(value)) return "its frontmatter refers to itself";
-    if (parents.length >= MAX_FRONTMATTER_DEPTH) {
-      return `its frontmatter is more than ${MAX_FRONTMATTER_DEPTH} deep`;
-    }
-    for (const [key, item] of Object.entries(value)) {
-      room -= key.length;
-      const fault = faultOf(item, [...parents, value]);
-      if (fault !== undefined) return fault;
-    }
-  };
-  return faultOf(frontmatter, []);
-}
-
-/** Says why hosts could not load a skill, as far as its frontmatter tells. */
-export function frontmatterFault(
-  frontmatter: SkillFrontmatter,
-): string | undefined {
-  for (const { severity, fault } of FIELD_RULES) {
-    const reason = severity === "error" ? fault(frontmatter) : undefined;
-    if (reason !== undefined) return reason;
-  }
-}
-
-/** Says why hosts could not load a skill, as far as its files tell. */
-export function filesFault(files: readonly SkillFile[]): string | undefined {
-  if (files.length > MAX_SKILL_FILES) {
-    return `it has more than ${MAX_SKILL_FILES} files`;
-  }
-  if (sizeOf(files) > MAX_SKILL_SIZE) {
-    return `its files have more than ${MAX_SKILL_SIZE} bytes together`;
-  }
-}
-
-function sizeOf(files: readonly SkillFile[]): number {
-  return files.reduce((sum, { size }) => sum + size, 0);
-}
+  FIELD_RULES,
+  filesFault,
+  type Finding,
+  MAX_LINES,
+  sizeOf,
+} from "./skill_rules.ts";
+import { escapeControls, jsonText, oneLine, quote } from "./text.ts";
+import type {
+  ShadowedSkill,
+  Skill,
+  SkillCatalog,
+  SkillFile,
+  SkillProblem,
+  SkillRootReport,
+  SkillSource,
+} from "./types.ts";
 
 /** A skill's files, and the way to them. */
 interface SkillFiles {
-  readonly registry: SkillRegistry;
+  readonly registry: SkillSource;
   readonly files: readonly SkillFile[];
   /** What lies in the skill and is not served, folders with a `/` at the end. */
   readonly leftOut: readonly SkillProblem[];
@@ -331,21 +144,10 @@ function lineBreaks(text: string): number {
   return text.split("\n").length - 1;
 }
 
-// ---------------------------------------------------------------------------
-// Links
-// ---------------------------------------------------------------------------
-
 /** How many broken links of a skill are told, and how much of each. */
 const MAX_BROKEN_LINKS = 20;
-const MAX_TARGET_LENGTH = 200;
 
-/** A link in a text. */
-interface Link {
-  /** Where it leads, as it is written. */
-  readonly target: string;
-  /** The line it is in, from 0. */
-  readonly line: number;
-}
+const MAX_TARGET_LENGTH = 200;
 
 /** Tells whether a path leads to a file or a folder of a skill, or to where nobody could look. */
 function pathsOf(
@@ -387,140 +189,6 @@ function brokenLinks(
   return rest > 0 ? [...told, { line, reason }] : told;
 }
 
-/**
- * Finds the links and images in Markdown that are neither in fences or spans of
- * code nor commented out. (A parser of all of Markdown would be loaded at each start of the server, by
- * those too who never check anything.)
- */
-function linksIn(markdown: string): Link[] {
-  const text = markdown.replaceAll("\r\n", "\n");
-  const prose = withoutComments(withoutSpans(withoutFences(text)))
-    // A bracket with a backslash before it opens nothing.
-    .replace(/\\\[[^[\]\n]*\](?=\()/g, "");
-  return prose.split("\n").flatMap((text, line) =>
-    [...text.matchAll(LINK), ...text.matchAll(DEFINITION)].map(
-      ([, quoted, plain]) => ({ target: unescape(quoted ?? plain!), line }),
-    )
-  );
-}
-
-/** Takes the backslashes away that keep punctuation from meaning something, and what stands for "&". */
-function unescape(target: string): string {
-  return target.replace(/\\([!-/:-@[-`{-~])/g, "$1").replaceAll("&amp;", "&");
-}
-
-const TARGET = String
-  .raw`(?:<([^<>]*)>|((?:[^\s<>()\\]|\\.|\((?:[^\s<>()\\]|\\.)*\))+))`;
-const TITLE = String.raw`(?:\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?\s*`;
-
-/** A link or an image, and its target. */
-const LINK = new RegExp(String.raw`(?<!\\)\]\(\s*${TARGET}${TITLE}\)`, "g");
-
-/** A link reference definition, and its target. */
-const DEFINITION = new RegExp(
-  String.raw`^ {0,3}\[(?!\^)[^\]]+\]:\s*${TARGET}${TITLE}$`,
-  "g",
-);
-
-/** Blanks fenced code out, but for its line breaks. */
-function withoutFences(markdown: string): string {
-  let fence: { mark: string; isQuoted: boolean } | undefined;
-  const lines = markdown.split("\n").map((line) => {
-    const [, place, mark, rest] = FENCE.exec(line) ?? [];
-    const isQuoted = line.trimStart().startsWith(">");
-    if (fence?.isQuoted && !isQuoted) fence = undefined;
-    if (fence !== undefined) {
-      const isEnd = mark?.startsWith(fence.mark) && rest!.trim() === "";
-      if (isEnd) fence = undefined;
-      return "";
-    }
-    const isSpan = mark?.startsWith("`") && rest!.includes("`");
-    if (mark === undefined || isSpan) return line;
-    fence = { mark, isQuoted };
-    return place!;
-  });
-  return lines.join("\n");
-}
-
-/** A fence of code, in a quotation or an item of a list or not: what is before it, itself, what is after it. */
-const FENCE = /^(\s*(?:(?:>|[-*+]|\d{1,9}[.)])\s*)*)(`{3,}|~{3,})(.*)$/;
-
-/** Blanks code spans out, but for their line breaks: from some backticks to the next that are as many. */
-function withoutSpans(markdown: string): string {
-  const runs = [...markdown.matchAll(/`+|\n\s*\n/g)].map(
-    ({ index, 0: text }) => ({
-      start: index + (isEscaped(markdown, index) ? 1 : 0),
-      end: index + text.length,
-      isGap: !text.startsWith("`"),
-      length: text.length,
-    }),
-  );
-  const ends = new Map<number, number>();
-  const spans: { start: number; end: number }[] = [];
-  for (const { start, end, isGap, length } of runs.reverse()) {
-    const close = ends.get(end - start);
-    // No span goes on after an empty line.
-    if (isGap) ends.clear();
-    else ends.set(length, end);
-    if (!isGap && close !== undefined) spans.push({ start, end: close });
-  }
-  return blankOut(markdown, spans.reverse());
-}
-
-/** Whether the character at an index has a backslash before it that is none itself. */
-function isEscaped(text: string, index: number): boolean {
-  let start = index;
-  while (text[start - 1] === "\\") start--;
-  return (index - start) % 2 === 1;
-}
-
-/** Blanks the comments of HTML out, but for their line breaks. */
-function withoutComments(markdown: string): string {
-  const comments: { start: number; end: number }[] = [];
-  let end = 0;
-  for (;;) {
-    const start = markdown.indexOf("<!--", end);
-    const close = markdown.indexOf("-->", start + "<!--".length);
-    if (start === -1 || close === -1) return blankOut(markdown, comments);
-    end = close + "-->".length;
-    comments.push({ start, end });
-  }
-}
-
-/** Takes parts out of a text, but for their line breaks. Those that begin in another one are a part of it. */
-function blankOut(
-  text: string,
-  parts: readonly { start: number; end: number }[],
-): string {
-  let result = "";
-  let last = 0;
-  for (const { start, end } of parts) {
-    if (start < last) continue;
-    result += text.slice(last, start);
-    result += text.slice(start, end).replace(/[^\n]+/g, "");
-    last = end;
-  }
-  return result + text.slice(last);
-}
-
-/** Returns the path in the skill that a link's target means, if it is one at all. */
-function pathOf(target: string): string | undefined {
-  if (/^(?:[a-z][a-z\d+.-]*:|[/\\#?~@])|[{}$*|]|\.\.\./i.test(target)) {
-    return undefined;
-  }
-  const [path] = target.split(/[?#]/, 1);
-  try {
-    return normalize(decodeURIComponent(path!)).replaceAll("\\", "/")
-      .replace(/\/$/, "").replace(/^\.$/, "");
-  } catch {
-    return path;
-  }
-}
-
-// ---------------------------------------------------------------------------
-// Report
-// ---------------------------------------------------------------------------
-
 /** What was found and what is left out, and why. */
 export interface Report extends Omit<SkillCatalog, "skills" | "problems"> {
   readonly skills: readonly FoundSkill[];
@@ -550,7 +218,7 @@ export interface ReportOptions {
 
 /** Makes the report of a registry that has been refreshed. */
 export async function makeReport(
-  registry: SkillRegistry,
+  registry: SkillSource,
   { check, problems, unlisted }: ReportOptions,
 ): Promise<Report> {
   const { catalog } = registry;
@@ -770,10 +438,6 @@ function formatSize(bytes: number): string {
   }
   return `${value.toFixed(unit > 0 && value < 9.95 ? 1 : 0)} ${units[unit]}`;
 }
-
-// ---------------------------------------------------------------------------
-// Terminal
-// ---------------------------------------------------------------------------
 
 /** A cell of a table. */
 interface Cell {

@@ -10,17 +10,17 @@
  */
 
 import { join, resolve } from "jsr:@std/path@^1";
-import { scanSkillRoots, type SkillRoot } from "./mod.ts";
+import { scanSkillRoots, type SkillRoot } from "../mod.ts";
 
 const SIZES = [0, 100, 1_000, 10_000];
 const STARTS = 15;
 const CALLS = 500;
 
-const MOD = resolve(import.meta.dirname!, "mod.ts");
+const MOD = resolve(import.meta.dirname!, "..", "mod.ts");
 
 /** On some networks an import map. */
 const IMPORTS = Deno.args.map((flag) =>
-  flag.replace(/(?<=^--import-map=)(?!\/|\w+:)/, `${import.meta.dirname}/`)
+  flag.replace(/(?<=^--import-map=)(?!\/|\w+:)/, `${import.meta.dirname}/../`)
 );
 
 /** The least that a server made with the SDK can be: one tool that echoes. */
@@ -161,7 +161,7 @@ function bundle(): string {
     args: [
       "run",
       "--allow-all",
-      join(MOD, "..", "bundle.ts"),
+      join(import.meta.dirname!, "bundle.ts"),
       ...IMPORTS,
       file,
     ],

@@ -1,0 +1,148 @@
+// deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
+
+/**
+ * Finding the links in Markdown.
+ *
+ * @module
+ */
+
+import { normalize } from "jsr:@std/path@^1";
+
+/** A link in a text. */
+export interface Link {
+  /** Where it leads, as it is written. */
+  readonly target: string;
+  /** The line it is in, from 0. */
+  readonly line: number;
+}
+
+/**
+ * Finds the links and images in Markdown that are neither in fences or spans of
+ * code nor commented out. (A parser of all of Markdown would be loaded at each start of the server, by
+ * those too who never check anything.)
+ */
+export function linksIn(markdown: string): Link[] {
+  const text = markdown.replaceAll("\r\n", "\n");
+  const prose = withoutComments(withoutSpans(withoutFences(text)))
+    // A bracket with a backslash before it opens nothing.
+    .replace(/\\\[[^[\]\n]*\](?=\()/g, "");
+  return prose.split("\n").flatMap((text, line) =>
+    [...text.matchAll(LINK), ...text.matchAll(DEFINITION)].map(
+      ([, quoted, plain]) => ({ target: unescape(quoted ?? plain!), line }),
+    )
+  );
+}
+
+/** Takes the backslashes away that keep punctuation from meaning something, and what stands for "&". */
+function unescape(target: string): string {
+  return target.replace(/\\([!-/:-@[-`{-~])/g, "$1").replaceAll("&amp;", "&");
+}
+
+const TARGET = String
+  .raw`(?:<([^<>]*)>|((?:[^\s<>()\\]|\\.|\((?:[^\s<>()\\]|\\.)*\))+))`;
+
+const TITLE = String.raw`(?:\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?\s*`;
+
+/** A link or an image, and its target. */
+const LINK = new RegExp(String.raw`(?<!\\)\]\(\s*${TARGET}${TITLE}\)`, "g");
+
+/** A link reference definition, and its target. */
+const DEFINITION = new RegExp(
+  String.raw`^ {0,3}\[(?!\^)[^\]]+\]:\s*${TARGET}${TITLE}$`,
+  "g",
+);
+
+/** Blanks fenced code out, but for its line breaks. */
+function withoutFences(markdown: string): string {
+  let fence: { mark: string; isQuoted: boolean } | undefined;
+  const lines = markdown.split("\n").map((line) => {
+    const [, place, mark, rest] = FENCE.exec(line) ?? [];
+    const isQuoted = line.trimStart().startsWith(">");
+    if (fence?.isQuoted && !isQuoted) fence = undefined;
+    if (fence !== undefined) {
+      const isEnd = mark?.startsWith(fence.mark) && rest!.trim() === "";
+      if (isEnd) fence = undefined;
+      return "";
+    }
+    const isSpan = mark?.startsWith("`") && rest!.includes("`");
+    if (mark === undefined || isSpan) return line;
+    fence = { mark, isQuoted };
+    return place!;
+  });
+  return lines.join("\n");
+}
+
+/** A fence of code, in a quotation or an item of a list or not: what is before it, itself, what is after it. */
+const FENCE = /^(\s*(?:(?:>|[-*+]|\d{1,9}[.)])\s*)*)(`{3,}|~{3,})(.*)$/;
+
+/** Blanks code spans out, but for their line breaks: from some backticks to the next that are as many. */
+function withoutSpans(markdown: string): string {
+  const runs = [...markdown.matchAll(/`+|\n\s*\n/g)].map(
+    ({ index, 0: text }) => ({
+      start: index + (isEscaped(markdown, index) ? 1 : 0),
+      end: index + text.length,
+      isGap: !text.startsWith("`"),
+      length: text.length,
+    }),
+  );
+  const ends = new Map<number, number>();
+  const spans: { start: number; end: number }[] = [];
+  for (const { start, end, isGap, length } of runs.reverse()) {
+    const close = ends.get(end - start);
+    // No span goes on after an empty line.
+    if (isGap) ends.clear();
+    else ends.set(length, end);
+    if (!isGap && close !== undefined) spans.push({ start, end: close });
+  }
+  return blankOut(markdown, spans.reverse());
+}
+
+/** Whether the character at an index has a backslash before it that is none itself. */
+function isEscaped(text: string, index: number): boolean {
+  let start = index;
+  while (text[start - 1] === "\\") start--;
+  return (index - start) % 2 === 1;
+}
+
+/** Blanks the comments of HTML out, but for their line breaks. */
+function withoutComments(markdown: string): string {
+  const comments: { start: number; end: number }[] = [];
+  let end = 0;
+  for (;;) {
+    const start = markdown.indexOf("<!--", end);
+    const close = markdown.indexOf("-->", start + "<!--".length);
+    if (start === -1 || close === -1) return blankOut(markdown, comments);
+    end = close + "-->".length;
+    comments.push({ start, end });
+  }
+}
+
+/** Takes parts out of a text, but for their line breaks. Those that begin in another one are a part of it. */
+function blankOut(
+  text: string,
+  parts: readonly { start: number; end: number }[],
+): string {
+  let result = "";
+  let last = 0;
+  for (const { start, end } of parts) {
+    if (start < last) continue;
+    result += text.slice(last, start);
+    result += text.slice(start, end).replace(/[^\n]+/g, "");
+    last = end;
+  }
+  return result + text.slice(last);
+}
+
+/** Returns the path in the skill that a link's target means, if it is one at all. */
+export function pathOf(target: string): string | undefined {
+  if (/^(?:[a-z][a-z\d+.-]*:|[/\\#?~@])|[{}$*|]|\.\.\./i.test(target)) {
+    return undefined;
+  }
+  const [path] = target.split(/[?#]/, 1);
+  try {
+    return normalize(decodeURIComponent(path!)).replaceAll("\\", "/")
+      .replace(/\/$/, "").replace(/^\.$/, "");
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,646 @@
+// deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
+
+/**
+ * The tools of each toolset, and what they say to the model.
+ *
+ * @module
+ */
+
+import type {
+  CallToolResult,
+  Tool,
+  ToolAnnotations,
+} from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+import * as z from "npm:zod@^4";
+import { describeIssues, invalidParams } from "./mcp_server.ts";
+import { resourceContents } from "./media_types.ts";
+import {
+  DEFAULT_SHELL_TIMEOUT,
+  mayRunShell,
+  runShellCommand,
+} from "./shell.ts";
+import { namesOf } from "./skill_files.ts";
+import { NEAREST_SKILLS, nearestSkills } from "./skill_search.ts";
+import { skillUri } from "./skill_uri.ts";
+import { escapeXml, oneLine, quote, skillKey } from "./text.ts";
+import type {
+  Skill,
+  SkillCatalog,
+  SkillFile,
+  SkillProblem,
+  SkillSource,
+} from "./types.ts";
+
+/** Up to this many skills the answer to an unknown name lists them all. */
+const MAX_LISTED_SKILLS = 100;
+
+/** How many characters of a name that is not found are repeated. */
+const MAX_ECHO_LENGTH = 200;
+
+/** How much files that are read together may have, in bytes. */
+const MAX_FILES_SIZE = 16 * 1024 * 1024;
+
+/** A set of tools that belong together, named after the server that has them. */
+export type Toolset = "skill" | "skilljack" | "reference" | "agentskills";
+
+/** Options of {@linkcode registerSkillTools}. */
+export interface SkillToolOptions {
+  /** Which tools. */
+  readonly toolset: Toolset;
+  /** How many characters the description of a tool may have. Default: as many as it takes. */
+  readonly descriptionLimit?: number;
+  /** How long a shell command may run, in seconds. Default: 60. */
+  readonly shellTimeout?: number;
+  /** Whether Python packages are installed before a command that needs some. Default: `false`. */
+  readonly autoInstallDeps?: boolean;
+}
+
+/** What a tool works with. */
+interface ToolContext {
+  readonly registry: SkillSource;
+  readonly options: SkillToolOptions;
+  /** Ends when the client takes its call back, or goes. */
+  readonly signal: AbortSignal;
+}
+
+/** A tool: one entry of a toolset. */
+interface SkillTool<Input extends z.ZodObject = z.ZodObject> {
+  /** The name it is called by. */
+  readonly name: string;
+  /** The name that people read. */
+  readonly title: string;
+  /** Writes what the model reads, from the skills there are. */
+  readonly describe: (catalog: SkillCatalog) => string;
+  /** Writes it such that it has no more characters than a limit. Default: what it always is. */
+  readonly describeShortly?: (catalog: SkillCatalog, limit: number) => string;
+  /** What it takes. */
+  readonly input: Input;
+  /** What its structured result looks like, if it gives one. */
+  readonly output?: z.ZodObject;
+  /** What it does to the world. */
+  readonly annotations: ToolAnnotations;
+  /** Whether Deno's permissions are enough for it. Default: they are. */
+  readonly isAllowed?: () => boolean;
+  /** Does it. Throws an error whose message is for the model if it cannot. */
+  readonly call: (
+    input: z.infer<Input>,
+    context: ToolContext,
+  ) => CallToolResult | Promise<CallToolResult>;
+}
+
+/** Makes an entry of the table of tools: its input is checked before it is called. */
+function defineTool<Input extends z.ZodObject>(
+  tool: SkillTool<Input>,
+): SkillTool {
+  const call = async (input: unknown, context: ToolContext) =>
+    await tool.call(tool.input.parse(input), context);
+  return { ...tool, call };
+}
+
+/** Annotations of a tool that only reads skills. */
+const READS: ToolAnnotations = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+};
+
+/** The tool `skill`, where nothing else is asked for. */
+const skillTool = defineTool({
+  name: "skill",
+  title: "Load Skill",
+  describe: (catalog) =>
+    `Execute a skill within the main conversation
+
+<skills_instructions>
+When users ask you to perform tasks, check if any of the available skills below can help complete the task more effectively. Skills provide specialized capabilities and domain knowledge.
+
+How to use skills:
+- Invoke skills using this tool with the skill name only (no arguments)
+- When you invoke a skill, you will see <command-message>The "{name}" skill is loading</command-message>
+- The skill's prompt will expand and provide detailed instructions on how to complete the task
+- Examples:
+  - \`name: "pdf"\` - invoke the pdf skill
+  - \`name: "xlsx"\` - invoke the xlsx skill
+  - \`name: "ms-office-suite:pdf"\` - invoke using fully qualified name
+
+Important:
+- Only use skills listed in <available_skills> below
+- Do not invoke a skill that is already running
+- Do not use this tool for built-in CLI commands (like /help, /clear, etc.)
+</skills_instructions>
+
+${availableSkills(catalog, ({ scope }) => scope)}`,
+  describeShortly: (catalog, limit) =>
+    shortList(
+      "Load a skill: instructions for a particular kind of task. Before you begin a task, load the skill that fits it by its name.",
+      catalog,
+      limit,
+    ),
+  input: z.strictObject({
+    name: z.string()
+      .min(1, "Skill name cannot be empty")
+      .describe("Name of the skill to load (case-insensitive)"),
+  }),
+  annotations: READS,
+  call: async ({ name }, { registry }) => {
+    const { skill, text } = await readSkillText(name, registry);
+    return textResult(
+      `Loading: ${skill.name}\nBase directory: ${skill.directory}\n\n${text}`,
+    );
+  },
+});
+
+/** Skilljack's tool `skill`. */
+const skilljackSkillTool = defineTool({
+  name: "skill",
+  title: "Activate Skill",
+  describe: (catalog) =>
+    `Load and activate an Agent Skill by name. Returns the full SKILL.md content.
+
+# Skills
+
+When a user's task matches a skill description below: 1) activate it, 2) follow its instructions completely.
+
+${availableSkills(catalog, ({ file }) => file)}`,
+  describeShortly: (catalog, limit) =>
+    shortList(
+      "Load an Agent Skill by name. When a task matches a skill below: 1) activate it, 2) follow its instructions completely.",
+      catalog,
+      limit,
+    ),
+  input: z.object({
+    name: z.string().describe("Skill name from <available_skills>"),
+  }),
+  annotations: READS,
+  call: ({ name }, context) => loadSkill(name, context),
+});
+
+/** Skilljack's tool `skill-resource`. */
+const skilljackResourceTool = defineTool({
+  name: "skill-resource",
+  title: "Read Skill File",
+  describe: () =>
+    "Read files within a skill's directory (scripts/, references/, assets/, snippets/, …) as its instructions name them. Pass the path of a file to read it, the path of a folder to read all files in it, or an empty path to list the files.",
+  input: z.object({
+    skill: z.string().describe("Skill name"),
+    path: z.string().describe(
+      "Path from the skill's directory: 'snippets/tool.ts' (a file), 'templates' (all files in a folder), '' (the list of files)",
+    ),
+  }),
+  annotations: READS,
+  call: ({ skill: name, path }, { registry }) =>
+    withSkill(
+      name,
+      registry,
+      (skill) =>
+        path.trim() === ""
+          ? listResources(skill, registry)
+          : readResource(skill, path, registry),
+    ),
+});
+
+/** The reference implementation's tool `list_skills`. */
+const referenceListTool = defineTool({
+  name: "list_skills",
+  title: "List Available Skills",
+  describe: (catalog) =>
+    `List all available skills with their names and descriptions. Read one with read_skill when a task needs it.\n\nCurrently available:\n${
+      modelSkills(catalog).map(skillLine).join("\n") || "none"
+    }`,
+  describeShortly: (catalog, limit) =>
+    shortList(
+      "List all available skills. Read one with read_skill when a task needs it.",
+      catalog,
+      limit,
+    ),
+  input: z.object({}),
+  output: z.object({
+    skills: z.array(z.object({ name: z.string(), description: z.string() })),
+  }),
+  annotations: READS,
+  call: (_input, { registry }) => {
+    const skills = modelSkills(registry.catalog).map(
+      ({ name, description }) => ({ name, description }),
+    );
+    const text = JSON.stringify(skills, null, 2);
+    return { ...textResult(text), structuredContent: { skills } };
+  },
+});
+
+/** The reference implementation's tool `read_skill`. */
+const referenceReadTool = defineTool({
+  name: "read_skill",
+  title: "Read Skill Instructions",
+  describe: () =>
+    "Read the full instructions of a skill by its name. Returns the complete SKILL.md content.",
+  input: z.object({
+    name: z.string().describe("The skill name to read (from list_skills)"),
+  }),
+  annotations: READS,
+  call: ({ name }, context) => loadSkill(name, context),
+});
+
+/** AgentSkills' tool `load_skill_metadata_op`. */
+const agentSkillsMetadataTool = defineTool({
+  name: "load_skill_metadata_op",
+  title: "Load Skill Metadata",
+  describe: () =>
+    "Load metadata from all available skills (always call at task start). Returns each skill's description and directory by its name.",
+  input: z.object({}),
+  annotations: READS,
+  call: (_input, { registry }) => {
+    const metadata = modelSkills(registry.catalog).map(
+      ({ name, description, directory }) =>
+        [name, { description, skill_dir: directory }] as const,
+    );
+    return textResult(JSON.stringify(Object.fromEntries(metadata), null, 2));
+  },
+});
+
+/** What AgentSkills' tools call a skill by. */
+const skillName = z.string().describe("Name of the skill");
+
+/** AgentSkills' tool `load_skill_op`. */
+const agentSkillsLoadTool = defineTool({
+  name: "load_skill_op",
+  title: "Load Skill",
+  describe: () => "Load a specific skill's instructions (its SKILL.md).",
+  input: z.object({ skill_name: skillName }),
+  annotations: READS,
+  call: ({ skill_name }, context) => loadSkill(skill_name, context),
+});
+
+/** AgentSkills' tool `read_reference_file_op`. */
+const agentSkillsReadTool = defineTool({
+  name: "read_reference_file_op",
+  title: "Read Reference File",
+  describe: () =>
+    "Read a reference file of a skill, such as forms.md or reference.md, from the skill's directory.",
+  input: z.object({
+    skill_name: skillName,
+    file_name: z.string().describe(
+      "The file's name, or its path from the skill's directory",
+    ),
+  }),
+  annotations: READS,
+  call: ({ skill_name, file_name }, { registry }) =>
+    withSkill(skill_name, registry, async (skill) => ({
+      content: [await fileContent(skill, file_name, registry)],
+    })),
+});
+
+/** AgentSkills' tool `run_shell_command_op`: the only one that runs anything. */
+const agentSkillsShellTool = defineTool({
+  name: "run_shell_command_op",
+  title: "Run Shell Command",
+  describe: () =>
+    "Execute a shell command in a skill's directory, for instance to run a script that the skill's instructions name. Returns what it wrote to stdout and stderr.",
+  input: z.object({
+    skill_name: skillName,
+    command: z.string().describe("The shell command to execute"),
+  }),
+  annotations: {
+    readOnlyHint: false,
+    destructiveHint: true,
+    idempotentHint: false,
+    openWorldHint: true,
+  },
+  isAllowed: mayRunShell,
+  call: async ({ skill_name, command }, { registry, options, signal }) => {
+    const skill = await withSkill(skill_name, registry, (skill) => skill);
+    const { shellTimeout = DEFAULT_SHELL_TIMEOUT, autoInstallDeps } = options;
+    const { text, isError } = await runShellCommand(command, {
+      directory: skill.directory,
+      install: autoInstallDeps === true && command.includes("py"),
+      timeout: shellTimeout,
+      signal,
+    });
+    return { ...textResult(text), ...(isError && { isError }) };
+  },
+});
+
+/** The toolsets: to add one, add a line. */
+export const TOOLSETS: Readonly<Record<Toolset, readonly SkillTool[]>> = {
+  skill: [skillTool],
+  skilljack: [skilljackSkillTool, skilljackResourceTool],
+  reference: [referenceListTool, referenceReadTool],
+  agentskills: [
+    agentSkillsMetadataTool,
+    agentSkillsLoadTool,
+    agentSkillsReadTool,
+    agentSkillsShellTool,
+  ],
+};
+
+/**
+ * The names of the toolsets.
+ */
+export const TOOLSET_NAMES = Object.keys(TOOLSETS) as Toolset[];
+
+/** The skills that a model may load by itself. */
+function modelSkills({ skills }: SkillCatalog): Skill[] {
+  return [...skills.values()].filter(isForModel);
+}
+
+function isForModel({ frontmatter }: Skill): boolean {
+  return frontmatter["disable-model-invocation"] !== true;
+}
+
+/** Lists the skills for a tool's description, so that none can break out of the list. */
+function availableSkills(
+  catalog: SkillCatalog,
+  locationOf: (skill: Skill) => string,
+): string {
+  const skills = modelSkills(catalog).map((skill) =>
+    `<skill>
+<name>${escapeXml(oneLine(skill.name))}</name>
+<description>${escapeXml(skill.description.trim())}</description>
+<location>${escapeXml(oneLine(locationOf(skill)))}</location>
+</skill>`
+  );
+  return `<available_skills>\n${skills.join("\n")}\n</available_skills>`;
+}
+
+/**
+ * Lists the skills such that the whole has no more characters than a limit:
+ * every name, and of the descriptions what there is room for, the same for
+ * each. Where even the names have no room, the last line says how to find the
+ * others.
+ */
+function shortList(
+  usage: string,
+  catalog: SkillCatalog,
+  limit: number,
+): string {
+  const skills = modelSkills(catalog).map(({ name, description }) => ({
+    name: escapeXml(oneLine(name)),
+    description: escapeXml(oneLine(description)),
+  }));
+  const head = `${usage}\n\nSkills:`;
+  const names = skills.map(({ name }) => `\n- ${name}`);
+  const room = limit - head.length - names.join("").length;
+  if (room < 0) return `${head}${fittingNames(names, limit - head.length)}`;
+  const share = fairShare(skills.map(({ description }) => description), room);
+  const lines = names.map((name, index) => {
+    const { description } = skills[index]!;
+    const text = `: ${shorten(description, share - ": ".length)}`;
+    return share > ": …".length ? name + text : name;
+  });
+  return head + lines.join("");
+}
+
+/** Returns how long each text may be, so that all together have no more characters than there is room for. */
+function fairShare(texts: readonly string[], room: number): number {
+  const lengths = texts.map(({ length }) => length + ": ".length)
+    .sort((a, b) => a - b);
+  let rest = room;
+  for (const [index, length] of lengths.entries()) {
+    const share = Math.floor(rest / (lengths.length - index));
+    if (length > share) return share;
+    rest -= length;
+  }
+  return Infinity;
+}
+
+/** Cuts a text at the end of a word where it can, so that it has no more characters than a limit. */
+function shorten(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const cut = text.slice(0, limit - 1).toWellFormed().replace(/&[a-z]*$/, "");
+  const word = cut.lastIndexOf(" ");
+  return `${word > limit / 2 ? cut.slice(0, word) : cut}…`;
+}
+
+/** Returns as many names as there is room for, and a last line about the others. */
+function fittingNames(names: readonly string[], room: number): string {
+  const lastLine = (count: number) =>
+    `\n(and ${count} more: ask for one by its name, or for words, and the nearest are named)`;
+  let text = "";
+  for (const [index, name] of names.entries()) {
+    const rest = names.length - index - 1;
+    if (`${text}${name}${lastLine(rest)}`.length > room) {
+      return `${text}${lastLine(rest + 1)}`.slice(0, Math.max(room, 0));
+    }
+    text += name;
+  }
+  return text;
+}
+
+function skillLine({ name, description }: Skill): string {
+  return `- ${oneLine(name)}: ${oneLine(description)}`;
+}
+
+/**
+ * Finds a skill for a model and does something with it. Before that fails it
+ * looks again, since the skill may have come, gone or moved a moment ago.
+ *
+ * @throws {Error} If there is no such skill, with a text that a model can act on.
+ */
+async function withSkill<T>(
+  name: string,
+  registry: SkillSource,
+  use: (skill: Skill) => T | Promise<T>,
+): Promise<T> {
+  try {
+    return await use(findForModel(name, registry));
+  } catch {
+    await registry.refresh();
+    return await use(findForModel(name, registry));
+  }
+}
+
+function findForModel(name: string, registry: SkillSource): Skill {
+  const skill = registry.find(name);
+  if (skill && isForModel(skill)) return skill;
+  throw new Error(notFoundText(name, registry.catalog));
+}
+
+/**
+ * Reads the `SKILL.md` of a skill as it is now. If it changed since the scan
+ * its frontmatter may say something else by now, so it is scanned anew.
+ *
+ * @throws {Error} If there is no such skill (any more), with a text that a model can act on.
+ */
+async function readSkillText(
+  name: string,
+  registry: SkillSource,
+): Promise<{ skill: Skill; text: string }> {
+  const read = (skill: Skill) => ({
+    skill,
+    file: registry.readFile(skill, "SKILL.md"),
+  });
+  let { skill, file } = await withSkill(name, registry, read);
+  if (file.version !== skill.version) {
+    await registry.refresh();
+    ({ skill, file } = await withSkill(name, registry, read));
+  }
+  return { skill, text: file.text ?? new TextDecoder().decode(file.bytes) };
+}
+
+async function loadSkill(
+  name: string,
+  { registry }: ToolContext,
+): Promise<CallToolResult> {
+  return textResult((await readSkillText(name, registry)).text);
+}
+
+/** Reads a file of a skill as one item of a result. */
+async function fileContent(
+  skill: Skill,
+  path: string,
+  registry: SkillSource,
+): Promise<CallToolResult["content"][number]> {
+  const file = registry.readFile(skill, path);
+  if (file.text !== undefined) return { type: "text", text: file.text };
+  const uri = skillUri(skill.name, file.path);
+  return { type: "resource", resource: await resourceContents(uri, file) };
+}
+
+function listResources(skill: Skill, registry: SkillSource): CallToolResult {
+  const paths = registry.listFiles(skill)
+    .map(({ path }) => path)
+    .filter((path) => path !== "SKILL.md");
+  const name = quote(skill.name);
+  return textResult(
+    paths.length > 0
+      ? `Files of the skill ${name}:\n\n- ${paths.join("\n- ")}`
+      : `The skill ${name} has no files beside its SKILL.md`,
+  );
+}
+
+/** Reads a file, or all files in a folder. */
+async function readResource(
+  skill: Skill,
+  path: string,
+  registry: SkillSource,
+): Promise<CallToolResult> {
+  try {
+    return { content: [await fileContent(skill, path, registry)] };
+  } catch (error) {
+    const files = registry.listFiles(skill);
+    const inFolder = filesBelow(path, files);
+    if (inFolder.length > 0) return readFolderFiles(skill, inFolder, registry);
+    const paths = files.slice(0, NEAREST_SKILLS).map(({ path }) => quote(path));
+    const rest = files.length - paths.length;
+    const more = rest > 0 ? ` and ${rest} more` : "";
+    throw new Error(
+      `${(error as Error).message}. Its files: ${paths.join(", ")}${more}`,
+    );
+  }
+}
+
+/** Returns those files whose paths lead through a folder. */
+function filesBelow(folder: string, files: readonly SkillFile[]): SkillFile[] {
+  const names = namesOf(folder);
+  if (names === undefined) return [];
+  const prefix = names.map((name) => `${name}/`).join("");
+  return files.filter(({ path }) => path.startsWith(prefix));
+}
+
+async function readFolderFiles(
+  skill: Skill,
+  files: readonly SkillFile[],
+  registry: SkillSource,
+): Promise<CallToolResult> {
+  checkTogether(files);
+  const content: CallToolResult["content"] = [];
+  for (const { path } of files) {
+    const item = await fileContent(skill, path, registry);
+    if (item.type === "text") item.text = `--- ${path} ---\n${item.text}`;
+    content.push(item);
+  }
+  return { content };
+}
+
+/**
+ * Refuses to read files together that are more than one answer should hold.
+ * @throws {Error} If they are.
+ */
+export function checkTogether(files: readonly SkillFile[]): void {
+  const size = files.reduce((sum, file) => sum + file.size, 0);
+  if (size > MAX_FILES_SIZE) {
+    throw new Error(
+      `Cannot read ${files.length} files at once: they have ${size} bytes together, more than ${MAX_FILES_SIZE}; read them one at a time`,
+    );
+  }
+}
+
+/** Says that there is no skill of a name, why one was skipped, and which there are. */
+function notFoundText(name: string, catalog: SkillCatalog): string {
+  const skipped = catalog.problems
+    .filter((problem) => isAbout(name, problem))
+    .map((problem) => `${describeProblem(problem)}\n\n`);
+  const skills = modelSkills(catalog);
+  const listed = skills.length > MAX_LISTED_SKILLS
+    ? nearestSkills(name, skills)
+    : skills;
+  const lines = listed.map(skillLine);
+  const rest = skills.length - listed.length;
+  const echo = oneLine(name.slice(0, MAX_ECHO_LENGTH));
+  if (rest > 0) lines.push(`(and ${rest} more, less like '${echo}')`);
+  return `${skipped.join("")}Skill '${echo}' not found.
+
+Available skills:
+${lines.map((line) => `${line}\n`).join("")}
+Use the exact skill name (case-insensitive) to load a skill.`;
+}
+
+/** Whether a problem is about the skill of this name, by its folder's name or its own. */
+function isAbout(wanted: string, { names = [] }: SkillProblem): boolean {
+  const key = skillKey(wanted);
+  return names.some((name) => skillKey(name) === key);
+}
+
+export function textResult(text: string): CallToolResult {
+  return { content: [{ type: "text", text }] };
+}
+
+export function describeProblem(
+  { file, line, reason, hint }: SkillProblem,
+): string {
+  const place = line === undefined ? "" : ` (line ${line})`;
+  return `Skipped ${quote(file)}${place}: ${reason}; ${hint}`;
+}
+
+export function toolEntry(
+  tool: SkillTool,
+  catalog: SkillCatalog,
+  limit = Infinity,
+): Tool {
+  const { name, title, annotations, input, output } = tool;
+  const full = tool.describe(catalog);
+  const description = full.length > limit && tool.describeShortly
+    ? tool.describeShortly(catalog, limit)
+    : full;
+  const schema = (type: z.ZodObject) =>
+    z.toJSONSchema(type, { io: "input" }) as Tool["inputSchema"];
+  return {
+    name,
+    title,
+    description,
+    inputSchema: schema(input),
+    ...(output && { outputSchema: schema(output) }),
+    annotations: { title, ...annotations },
+  };
+}
+
+/** Calls a tool. Whatever fails becomes a result that tells the model why. */
+export async function callTool(
+  tool: SkillTool,
+  input: Record<string, unknown>,
+  context: ToolContext,
+): Promise<CallToolResult> {
+  try {
+    return await tool.call(input, context);
+  } catch (error) {
+    const text = error instanceof z.ZodError
+      ? `Cannot call ${quote(tool.name)}: ${describeIssues(error)}`
+      : (error as Error).message;
+    return { ...textResult(text), isError: true };
+  }
+}
+
+export function unknownTool(name: string, tools: readonly SkillTool[]): Error {
+  const names = tools.map(({ name }) => quote(name)).join(", ");
+  return invalidParams(`Unknown tool ${quote(name)}: the tools are ${names}`);
+}
