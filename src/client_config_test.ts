@@ -1,0 +1,352 @@
+// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+
+import assert from "node:assert/strict";
+import { join, resolve } from "jsr:@std/path@^1";
+import {
+  isOfNpx,
+  type Launch,
+  launchOf,
+  type LaunchOptions,
+  MCP_CLIENTS,
+} from "./client_config.ts";
+import {
+  FLAGS,
+  IMPORTS,
+  isWindows,
+  MOD,
+  Place,
+  printedLaunch,
+  README,
+  runServer,
+  serverArgs,
+  serverCommand,
+  Session,
+  withoutHints,
+} from "./testing.ts";
+
+/** What `--print-config` prints, the paths being those of the README's reader. */
+async function readersConfig(place: Place, client: string): Promise<string> {
+  const { code, stdout } = await runServer(place, {
+    args: ["--print-config", client],
+  });
+  assert.equal(code, 0);
+  const written = (text: string) => JSON.stringify(text).slice(1, -1);
+  return stdout
+    .replace(/^.*--import-map=.*\n/m, "")
+    .replaceAll(written(Deno.execPath()), "/home/me/.deno/bin/deno")
+    .replaceAll(written(MOD), "jsr:@skill-server/skill-server")
+    .replaceAll(written(place.home), "/home/me");
+}
+
+for (const [name, client] of Object.entries(MCP_CLIENTS)) {
+  Deno.test(`--print-config ${name} prints what the README shows`, {
+    ignore: isWindows,
+  }, async () => {
+    using place = new Place();
+    const config = await readersConfig(place, name);
+    const language = config.startsWith("{") ? "json" : "toml";
+    assert.ok(README.includes(`\`\`\`${language}\n${config}\`\`\`\n`), config);
+  });
+
+  Deno.test(`the README names the configuration files of ${name} on each system`, () => {
+    const file = (os: typeof Deno.build.os) =>
+      client.userFile({
+        os,
+        home: "~",
+        variable: (name) =>
+          os === "windows" && name === "APPDATA" ? "%APPDATA%" : undefined,
+      }).replace(/^~\\/, "%USERPROFILE%\\");
+    const files = {
+      Linux: file("linux"),
+      macOS: file("darwin"),
+      Windows: file("windows"),
+    };
+    const rows = README.split("\n").filter((line) =>
+      line.startsWith(`| ${client.title} `)
+    );
+    assert.equal(rows.length, 1);
+    for (const path of [...Object.values(files), client.projectFile]) {
+      if (path) {
+        assert.ok(rows[0]!.includes(`\`${path}\``), `${rows[0]} ${path}`);
+      }
+    }
+    assert.ok(rows[0]!.includes(`\`${name}\``));
+  });
+}
+
+Deno.test("--print-config says on stderr where the configuration belongs", async () => {
+  using place = new Place();
+  const { stderr } = await runServer(place, {
+    args: ["--print-config", "codex"],
+    env: { CODEX_HOME: join(place.path, "codex") },
+  });
+  const file = join(place.path, "codex", "config.toml");
+  assert.deepEqual(withoutHints(stderr), [
+    `skill-server: For Codex, put this into "${file}", beside what is there; for one project into ".codex/config.toml"`,
+  ]);
+});
+
+Deno.test("--print-config keeps the other options, with whole paths, and what the environment says", async () => {
+  using place = new Place();
+  const launch = await printedLaunch(place, {
+    args: [
+      ...["--agents", "--refresh", "5", "--no-watch", "--tools", "reference"],
+      ...["--skill-dir", "more", "--skill-dir", "~/own", "--trust-links", ".."],
+    ],
+    env: { SKILLS_DIR: "a,b", MAX_FILE_SIZE_MB: "2" },
+  });
+  assert.deepEqual(serverArgs(launch), [
+    "--tools",
+    "reference",
+    "--skill-dir",
+    join(place.project, "more"),
+    "--skill-dir",
+    join(place.home, "own"),
+    "--agents",
+    "--trust-links",
+    place.path,
+    "--max-file-size",
+    "2",
+    "--refresh",
+    "5",
+    "--no-watch",
+    join(place.project, "a"),
+    join(place.project, "b"),
+  ]);
+});
+
+Deno.test("--print-config allows to run the shell where Deno was allowed to, for the tools that run it", async () => {
+  using place = new Place();
+  const shell = isWindows ? "cmd" : "sh";
+  const runs = async (...args: string[]) => {
+    const flags = [...FLAGS.slice(0, 3), "--allow-run", ...IMPORTS];
+    const launch = await printedLaunch(place, { flags, args });
+    return launch.args.includes(`--allow-run=${shell}`);
+  };
+  assert.deepEqual(
+    [await runs("--tools", "agentskills"), await runs()],
+    [true, false],
+  );
+});
+
+Deno.test("--print-config shortens the tool's description for a client that would cut it", async () => {
+  using place = new Place();
+  const limits = async (...args: string[]) => {
+    const { stdout } = await runServer(place, {
+      args: ["--print-config", "claude-code", ...args],
+    });
+    return serverArgs(JSON.parse(stdout).mcpServers.skills);
+  };
+  assert.deepEqual(await limits(), ["--description-limit", "2048"]);
+  const given = ["--description-limit", "500"];
+  assert.deepEqual(await limits(...given), given);
+});
+
+Deno.test("--print-config allows to read the folders that are searched, and no others", async () => {
+  using place = new Place();
+  const allowed = async (...args: string[]) => {
+    const { args: [, flag] } = await printedLaunch(place, { args });
+    return flag!.replace("--allow-read=", "").split(",");
+  };
+  const usual = [
+    join(".agent", "skills"),
+    join(place.home, ".agent", "skills"),
+    join(".claude", "skills"),
+    join(place.home, ".claude", "skills"),
+  ];
+  assert.deepEqual(await allowed(), usual);
+  const project = join(place.project, "team");
+  assert.deepEqual(await allowed("team"), [project]);
+  assert.deepEqual(
+    await allowed(
+      "team",
+      "--skill-dir",
+      "team/more",
+      "--trust-links",
+      "/store",
+    ),
+    [project, resolve("/store")],
+  );
+  assert.deepEqual(await allowed("--skill-dir", "team"), [...usual, project]);
+  assert.deepEqual(await allowed("--trust-links", place.path), [
+    usual[0],
+    usual[2],
+    place.path,
+  ]);
+});
+
+Deno.test("--print-config allows to read the project's folders though it is run in the home folder", async () => {
+  using place = new Place();
+  const [command, options] = serverCommand(place, {
+    args: ["--print-config", "cursor", "--agents"],
+  });
+  const cwd = place.home;
+  const { stdout } = await new Deno.Command(command, { ...options, cwd })
+    .output();
+  const text = new TextDecoder().decode(stdout);
+  const { args } = JSON.parse(text).mcpServers.skills;
+  const folders = [".agent", ".claude", ".agents"].flatMap((name) => [
+    join(name, "skills"),
+    join(place.home, name, "skills"),
+  ]);
+  assert.equal(args[1], `--allow-read=${folders.join(",")}`);
+});
+
+Deno.test("--print-config says that Deno cannot be held to a folder with a comma", async () => {
+  using place = new Place();
+  const args = ["--print-config", "cursor", "--skill-dir", place.folder("a,b")];
+  const { stdout, stderr } = await runServer(place, { args });
+  assert.equal(JSON.parse(stdout).mcpServers.skills.args[1], "--allow-read");
+  assert.match(stderr, /no way to write a folder with a comma in it/);
+});
+
+Deno.test("--print-config says which text a client would not take as it is", async () => {
+  using place = new Place();
+  const { stderr } = await runServer(place, {
+    args: ["--print-config", "gemini-cli", "--skill-dir", "/a/$HOME/b"],
+  });
+  assert.match(
+    stderr,
+    /Cannot write "[^"]*\$HOME[^"]*" so that Gemini CLI takes it as it is/,
+  );
+});
+
+Deno.test("the server that is started as --print-config says serves the same skills, and has nothing to say", async () => {
+  using place = new Place();
+  place.skill("project/.claude/skills", "git");
+  place.skill("home/.agents/skills", "pdf");
+  place.link("../../.agents/skills/pdf", "home/.claude/skills/pdf");
+  const launch = await printedLaunch(place);
+  await using session = await Session.open(place, { launch });
+  assert.deepEqual(await session.names(), ["git", "pdf"]);
+  place.skill("project/.claude/skills", "new");
+  await session.listChanged();
+  assert.deepEqual(await session.names(), ["git", "new", "pdf"]);
+  assert.deepEqual(session.stderr.values, []);
+});
+
+const hasNpx = !isWindows && isProgram("npx");
+
+function isProgram(name: string): boolean {
+  try {
+    return new Deno.Command(name, { args: ["--version"] }).outputSync().success;
+  } catch {
+    return false;
+  }
+}
+
+Deno.test(
+  "MCP Inspector lists the tools of the server that --print-config describes",
+  {
+    ignore: !hasNpx,
+  },
+  async () => {
+    using place = new Place();
+    place.skill("home/.claude/skills", "git");
+    const skills = await printedLaunch(place, {}, "claude-desktop");
+    const config = place.file(
+      "mcp.json",
+      JSON.stringify({ mcpServers: { skills } }),
+    );
+    const [, options] = serverCommand(place);
+    const inspector = await new Deno.Command("npx", {
+      ...options,
+      args: [
+        ...["-y", "@modelcontextprotocol/inspector", "--cli"],
+        ...["--config", config, "--server", "skills", "--method", "tools/list"],
+      ],
+      // Its packages are kept where they always are.
+      env: { ...options.env, npm_config_cache: npmCache() },
+      stdin: "null",
+    }).output();
+    const text = new TextDecoder().decode(inspector.stdout);
+    const { tools } = JSON.parse(text.slice(text.indexOf("{")));
+    assert.equal(tools.length, 1);
+    assert.match(tools[0].description, /<name>git<\/name>/);
+  },
+);
+
+function npmCache(): string {
+  const args = ["config", "get", "cache"];
+  const { stdout } = new Deno.Command("npm", { args }).outputSync();
+  return new TextDecoder().decode(stdout).trim();
+}
+
+const LAUNCH: LaunchOptions = {
+  executable: "/bin/deno",
+  mainModule: "jsr:@skill-server/skill-server",
+  importMap: undefined,
+  folders: ["/a/skills", "/b/skills"],
+  allowRun: undefined,
+  args: ["--agents"],
+};
+
+Deno.test("launchOf() starts a module as it is: from a registry, a URL or a file", () => {
+  const mainOf = (mainModule: string) =>
+    launchOf({ ...LAUNCH, mainModule }).args.at(-2);
+  const url = "https://example.com/mod.ts";
+  assert.deepEqual(launchOf(LAUNCH), {
+    command: "/bin/deno",
+    args: [
+      "run",
+      "--allow-read=/a/skills,/b/skills",
+      "--allow-env",
+      "jsr:@skill-server/skill-server",
+      "--agents",
+    ],
+  });
+  assert.equal(mainOf(url), url);
+  assert.equal(mainOf(new URL(import.meta.url).href), import.meta.filename);
+});
+
+Deno.test("launchOf() starts an executable with its arguments alone", () => {
+  const launch = launchOf({ ...LAUNCH, mainModule: undefined });
+  assert.deepEqual(launch, { command: "/bin/deno", args: ["--agents"] });
+});
+
+Deno.test("isOfNpx() knows a program that npx may throw away", () => {
+  const path = "/home/me/.npm/_npx/0123/node_modules/deno/deno";
+  assert.deepEqual([path, LAUNCH.executable].map(isOfNpx), [true, false]);
+});
+
+Deno.test("launchOf() gives Deno the import map and the permission to run programs, if there are any", () => {
+  const { args } = launchOf({
+    ...LAUNCH,
+    importMap: "/map.json",
+    allowRun: "--allow-run=sh",
+  });
+  assert.deepEqual(args.slice(2, 5), [
+    "--allow-env",
+    "--allow-run=sh",
+    "--import-map=/map.json",
+  ]);
+});
+
+Deno.test("launchOf() allows to read everything where Deno has no way to write a folder", () => {
+  const flag = (...folders: string[]) =>
+    launchOf({ ...LAUNCH, folders }).args[1];
+  assert.equal(flag("/a", "/b,c"), "--allow-read");
+  assert.equal(flag(), "--allow-read");
+  assert.equal(flag("/a", "/a/b", "/a", "/ab"), "--allow-read=/a,/ab");
+});
+
+Deno.test("--print-config writes paths of Windows such that JSON and TOML give them back", () => {
+  const launch: Launch = {
+    command: "C:\\Program Files\\deno.exe",
+    args: ["--skill-dir", 'D:\\my "own"\u007f'],
+  };
+  const { cursor, codex } = MCP_CLIENTS;
+  const { command, args } =
+    JSON.parse(cursor!.format(launch)).mcpServers.skills;
+  assert.deepEqual({ command, args }, launch);
+  assert.equal(
+    codex!.format(launch),
+    `[mcp_servers.skills]
+command = "C:\\\\Program Files\\\\deno.exe"
+args = [
+  "--skill-dir",
+  "D:\\\\my \\"own\\"\\u007f",
+]
+`,
+  );
+});

@@ -1,0 +1,167 @@
+// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+
+import assert from "node:assert/strict";
+import { join } from "jsr:@std/path@^1";
+import config from "../deno.json" with { type: "json" };
+import { Place, README, runServer, Session, skillMd } from "./testing.ts";
+
+Deno.test("server searches given folders in place of its own", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "own");
+  place.skill("a", "direct");
+  place.skill("a/.claude/skills", "claude");
+  place.skill("a/skills", "below");
+  place.skill("b", "second");
+  place.skill("c,d", "comma");
+  const [a, b] = [join(place.path, "a"), join(place.path, "b")];
+  const all = ["below", "claude", "direct", "second"];
+  for (
+    const options of [
+      { args: [a, b] },
+      { args: [`${a}, ${b}`] },
+      { env: { SKILLS_DIR: `${a},${b},` } },
+      { args: ["../a", b], env: { SKILLS_DIR: "/elsewhere" } },
+    ]
+  ) {
+    await using session = await Session.open(place, options);
+    assert.deepEqual(await session.names(), all);
+  }
+  const args = [join(place.path, "c,d")];
+  await using session = await Session.open(place, { args });
+  assert.deepEqual(await session.names(), ["comma"]);
+});
+
+Deno.test("server adds --skill-dir and --agents to the folders it searches", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "own");
+  place.skill("home/.agents/skills", "installed");
+  place.skill("project/.agents/skills", "project");
+  place.skill("home/repos/x/skills", "deep");
+  const args = ["--agents", "--skill-dir", "~/repos"];
+  await using session = await Session.open(place, { args });
+  const all = ["deep", "installed", "own", "project"];
+  assert.deepEqual(await session.names(), all);
+});
+
+Deno.test("server says which of the folders it was given is not there", async () => {
+  using place = new Place();
+  await using session = await Session.open(place, { args: ["nowhere"] });
+  const line = await session.stderr.take(() => true, "a line on stderr");
+  const folder = join(place.project, "nowhere");
+  assert.ok(
+    line.startsWith(`skill-server: Cannot find the folder "${folder}"`),
+  );
+  assert.deepEqual(session.stderr.takeAll(), []);
+});
+
+Deno.test("server takes the size limit from --max-file-size, else from MAX_FILE_SIZE_MB", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "big", skillMd("big") + "x".repeat(2e6));
+  const sizes = [
+    { env: { MAX_FILE_SIZE_MB: "3" } },
+    { args: ["--max-file-size", "2.5"], env: { MAX_FILE_SIZE_MB: "1" } },
+  ];
+  for (const options of sizes) {
+    await using session = await Session.open(place, options);
+    assert.deepEqual(await session.names(), ["big"]);
+  }
+  await using session = await Session.open(place);
+  assert.deepEqual(await session.names(), []);
+});
+
+Deno.test("--help and --version tell what they should on stdout", async () => {
+  using place = new Place();
+  const help = await runServer(place, { args: ["--help"] });
+  assert.deepEqual([help.code, help.stderr], [0, ""]);
+  for (
+    const option of [
+      "--skill-dir",
+      "--agents",
+      "--trust-links",
+      "--max-file-size",
+      "--description-limit",
+      "--refresh",
+      "--no-watch",
+      "--list",
+      "--check",
+      "--json",
+      "--help",
+      "--version",
+      "SKILLS_DIR",
+      "MAX_FILE_SIZE_MB",
+    ]
+  ) assert.ok(help.stdout.includes(`  ${option} `), option);
+  const version = await runServer(place, { args: ["--version"] });
+  assert.deepEqual(version, {
+    code: 0,
+    stdout: `${config.version}\n`,
+    stderr: "",
+  });
+});
+
+const misuses: [string[], RegExp, Record<string, string>?][] = [
+  [["--wrong"], /Unknown option '--wrong'/],
+  [["--\u001b[31m"], /Unknown option '--\[31m'/],
+  [["--skill-dir"], /--skill-dir/],
+  [["--refresh", "soon"], /--refresh takes a number of seconds.*"soon"/],
+  [["--refresh", "-1"], /--refresh/],
+  [["--refresh=-1"], /--refresh takes a number of seconds.*"-1"/],
+  [["--refresh", "1e9"], /from 0 to 2000000/],
+  [["--max-file-size", ""], /--max-file-size takes/],
+  [["--max-file-size", "1e-9"], /--max-file-size takes/],
+  [["--list", " "], /DIR is empty/],
+  [["--max-file-size", "0"], /--max-file-size takes.*above 0, not "0"/],
+  [[], /MAX_FILE_SIZE_MB takes.*not "big"/, { MAX_FILE_SIZE_MB: "big" }],
+  [
+    ["--tools", "all"],
+    /--tools takes one of skill, skilljack, reference, agentskills, not "all"/,
+  ],
+  [
+    ["--description-limit", "50"],
+    /--description-limit takes a number of characters from 300/,
+  ],
+  [
+    ["--shell-timeout", "0"],
+    /--shell-timeout takes a number of seconds from 0.1/,
+  ],
+  [["--json"], /--json goes with --list or --check/],
+  [
+    ["--print-config", "eclipse"],
+    /--print-config takes one of claude-code, .*, zed, not "eclipse"/,
+  ],
+  [["--print-config", "constructor"], /--print-config takes one of/],
+  [["--print-config"], /--print-config/],
+  [["--no-watch=yes"], /--no-watch/],
+];
+
+for (const [args, message, env] of misuses) {
+  Deno.test(`the command line ${JSON.stringify([args, env])} ends with 2 and the usage`, async () => {
+    using place = new Place();
+    const { code, stdout, stderr } = await runServer(place, { args, env });
+    assert.deepEqual([code, stdout], [2, ""]);
+    assert.match(stderr, message);
+    assert.match(stderr, /\nUsage: skill-server .*\n--help tells/);
+  });
+}
+
+Deno.test("the command line may have -- before its options, as task runners want it", async () => {
+  using place = new Place();
+  const version = await runServer(place, { args: ["--", "--version"] });
+  assert.deepEqual([version.code, version.stdout], [0, `${config.version}\n`]);
+  place.skill("project/--odd", "git");
+  const list = await runServer(place, {
+    args: ["--list", "--json", "--", "--odd"],
+  });
+  assert.equal(JSON.parse(list.stdout).skills[0].name, "git");
+});
+
+Deno.test("the README tells of every option that --help does", async () => {
+  using place = new Place();
+  const { stdout } = await runServer(place, { args: ["--help"] });
+  const options = [...stdout.matchAll(/^ {2}(--[\w-]+(?: [A-Z]+)?)/gm)]
+    .map(([, option]) => option!);
+  assert.ok(options.length > 14);
+  for (const option of options) {
+    assert.ok(README.includes(`| \`${option}\` `), option);
+  }
+});

@@ -1,0 +1,233 @@
+// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+
+import assert from "node:assert/strict";
+import { join } from "jsr:@std/path@^1";
+import { SkillRegistry } from "../mod.ts";
+import {
+  Inbox,
+  isWindows,
+  names,
+  Place,
+  root,
+  skillMd,
+  Watched,
+} from "./testing.ts";
+
+Deno.test("SkillRegistry.watch() tells of skills that come, change and go", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  using watched = await new Watched([join(place.path, "skills")]).start();
+  const { registry } = watched;
+
+  place.skill("skills", "pdf");
+  await watched.changed("pdf");
+  assert.deepEqual(names(registry.catalog), ["git", "pdf"]);
+
+  place.skill("skills", "pdf", skillMd("pdf", "Changed in place"));
+  await watched.changed("pdf");
+  assert.equal(registry.find("pdf")!.description, "Changed in place");
+
+  const draft = place.file("skills/pdf/.draft", skillMd("pdf", "Atomic"));
+  Deno.renameSync(draft, join(place.path, "skills", "pdf", "SKILL.md"));
+  await watched.changed("pdf");
+  assert.equal(registry.find("pdf")!.description, "Atomic");
+
+  place.remove("skills/git");
+  await watched.changed("git");
+  assert.deepEqual(names(registry.catalog), ["pdf"]);
+});
+
+Deno.test("SkillRegistry.watch() tells when a folder becomes a skill, and when a bad skill is mended", async () => {
+  using place = new Place();
+  place.folder("skills", "later");
+  place.skill("skills", "bad", "no frontmatter");
+  using watched = await new Watched([join(place.path, "skills")]).start();
+  place.skill("skills", "later");
+  await watched.changed("later");
+  place.skill("skills", "bad");
+  await watched.changed("bad");
+  assert.deepEqual(names(watched.registry.catalog), ["bad", "later"]);
+});
+
+Deno.test("SkillRegistry.watch() tells of a root that comes, goes, and comes again", async () => {
+  using place = new Place();
+  const folder = join(place.path, "home", ".claude", "skills");
+  using watched = await new Watched([folder]).start();
+  for (const round of ["first", "second"]) {
+    place.skill("home/.claude/skills", round);
+    await watched.changed(round);
+    assert.deepEqual(names(watched.registry.catalog), [round]);
+    place.remove("home/.claude");
+    await watched.changed(round);
+    assert.deepEqual(names(watched.registry.catalog), []);
+  }
+});
+
+Deno.test(
+  "SkillRegistry.watch() tells when a folder is moved away and another one takes its place",
+  {
+    // There a folder stays where it is while folders in it are watched.
+    ignore: isWindows,
+  },
+  async () => {
+    using place = new Place();
+    const at = (path: string) => join(place.path, path);
+    place.skill("home/.claude/skills", "git");
+    place.skill("other/skills", "git", skillMd("git", "Other root"));
+    place.skill("other", "git", skillMd("git", "Other skill"));
+    using watched = await new Watched([at("home/.claude/skills")]).start();
+    const description = () => watched.registry.find("git")?.description;
+
+    Deno.renameSync(at("home/.claude/skills/git"), at("gone"));
+    await watched.changed("git");
+    Deno.renameSync(at("other/git"), at("home/.claude/skills/git"));
+    await watched.changed("git");
+    assert.equal(description(), "Other skill");
+    place.skill("home/.claude/skills", "git", skillMd("git", "Changed"));
+    await watched.changed("git");
+    assert.equal(description(), "Changed");
+
+    Deno.renameSync(at("home/.claude"), at("away"));
+    await watched.changed("git");
+    assert.equal(description(), undefined);
+    Deno.renameSync(at("other"), at("home/.claude"));
+    await watched.changed("git");
+    assert.equal(description(), "Other root");
+  },
+);
+
+Deno.test("SkillRegistry.watch() tells of changes behind links", async () => {
+  using place = new Place();
+  place.link(place.skill("store", "git"), "skills/git");
+  place.link(place.folder("dotfiles"), "linked-root");
+  using watched = await new Watched([
+    join(place.path, "skills"),
+    join(place.path, "linked-root"),
+  ]).start();
+  place.skill("store", "git", skillMd("git", "New"));
+  await watched.changed("git");
+  place.skill("dotfiles", "pdf");
+  await watched.changed("pdf");
+  place.remove("linked-root");
+  await watched.changed("pdf");
+  assert.deepEqual(names(watched.registry.catalog), ["git"]);
+});
+
+Deno.test("SkillRegistry.watch() tells when what a link leads to goes and comes again", async () => {
+  using place = new Place();
+  place.link(join(place.path, "dotfiles", "skills"), "home/root");
+  place.link(join(place.path, "store", "pdf"), "skills/pdf");
+  place.skill("dotfiles/skills", "git");
+  place.skill("store", "pdf");
+  using watched = await new Watched([
+    join(place.path, "home", "root"),
+    join(place.path, "skills"),
+  ]).start();
+  for (let round = 0; round < 2; round++) {
+    place.remove("dotfiles/skills");
+    await watched.changed("git");
+    place.skill("dotfiles/skills", "git");
+    await watched.changed("git");
+    place.remove("store/pdf");
+    await watched.changed("pdf");
+    place.skill("store", "pdf");
+    await watched.changed("pdf");
+  }
+  assert.deepEqual(names(watched.registry.catalog), ["git", "pdf"]);
+});
+
+Deno.test("SkillRegistry.watch() watches the other folders where one cannot be watched", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  const locked = place.folder("skills", "locked");
+  const { readDirSync } = Deno;
+  const { PermissionDenied } = Deno.errors;
+  // Not by the folder's mode: nothing is unreadable for root.
+  Deno.readDirSync = (path) => {
+    if (path === locked) throw new PermissionDenied();
+    return readDirSync(path);
+  };
+  try {
+    using watched = await new Watched([join(place.path, "skills")]).start();
+    place.skill("skills", "pdf");
+    await watched.changed("pdf");
+    assert.deepEqual(watched.lines, []);
+  } finally {
+    Deno.readDirSync = readDirSync;
+  }
+});
+
+Deno.test("SkillRegistry.watch() tries again where folders go while they are being watched", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  using watched = new Watched([join(place.path, "skills")], 0.01);
+  const { watchFs } = Deno;
+  let failures = 0;
+  Deno.watchFs = (paths, options) => {
+    if (failures++ === 0) throw new Deno.errors.NotFound();
+    return watchFs(paths, options);
+  };
+  try {
+    await watched.start();
+    place.skill("skills", "pdf");
+    await watched.changed("pdf");
+  } finally {
+    Deno.watchFs = watchFs;
+  }
+  assert.ok(failures > 1);
+  assert.deepEqual(watched.lines, []);
+});
+
+Deno.test("SkillRegistry.watch() goes on through many changes of what is watched", async () => {
+  using place = new Place();
+  using watched = await new Watched([join(place.path, "skills")]).start();
+  for (let round = 0; round < 25; round++) {
+    const name = `s${round}`;
+    place.skill("skills", name);
+    await watched.changed(name);
+    place.skill("skills", name, skillMd(name, "Changed"));
+    await watched.changed(name);
+  }
+  place.skill("skills", "s0", skillMd("s0", "Again"));
+  await watched.changed("s0");
+  assert.equal(watched.registry.catalog.skills.size, 25);
+  assert.deepEqual(watched.lines, []);
+});
+
+Deno.test("SkillRegistry.watch() looks again by a timer where folders are not watched", async () => {
+  using place = new Place();
+  const changes = new Inbox<string[]>();
+  using registry = new SkillRegistry([root(join(place.path, "skills"))], {
+    refreshSeconds: 0.01,
+    watchFolders: false,
+  });
+  registry.onChange(({ keys }) => changes.put([...keys]));
+  await registry.refresh();
+  registry.watch();
+  place.skill("skills", "git");
+  await changes.take((keys) => keys.includes("git"), "the timer");
+  place.remove("skills/git");
+  await changes.take((keys) => keys.includes("git"), "the timer");
+  assert.equal(registry.catalog.skills.size, 0);
+});
+
+Deno.test("SkillRegistry.watch() falls back to the timer if folders cannot be watched, and says so once", async () => {
+  using place = new Place();
+  const watchFs = Deno.watchFs;
+  using watched = new Watched([join(place.path, "skills")], 0.01);
+  try {
+    Deno.watchFs = () => {
+      throw new Error("OS file watch limit reached.");
+    };
+    await watched.start();
+  } finally {
+    Deno.watchFs = watchFs;
+  }
+  for (const name of ["one", "two"]) {
+    place.skill("skills", name);
+    await watched.changed(name);
+  }
+  assert.deepEqual(watched.lines, [
+    "Cannot watch folders: OS file watch limit reached.; changes are found by the next rescan instead",
+  ]);
+});

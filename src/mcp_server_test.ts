@@ -1,0 +1,463 @@
+// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+
+import assert from "node:assert/strict";
+import { Client as ModernClient } from "npm:@modelcontextprotocol/client@^2";
+import { SkillsClient } from "npm:@modelcontextprotocol/client@^2/ext/skills";
+import config from "../deno.json" with { type: "json" };
+import {
+  clientTransport,
+  filesPlace,
+  isWindows,
+  nextId,
+  Place,
+  type Reply,
+  Wire,
+  within,
+} from "./testing.ts";
+
+Deno.test("tools/call disregards that a client would have it be a task", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  await wire.initialize();
+  const call = { name: "skill", arguments: { name: "git" } };
+  const { result } = await wire.ask(1, "tools/call", {
+    ...call,
+    task: { ttl: 1000 },
+  });
+  assert.match(result.content[0].text, /^Loading: git\n/);
+});
+
+Deno.test("a request whose id looks like one of the server's own is answered", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  await wire.initialize();
+  const method = "resources/subscribe";
+  const params = { uri: "skill://git" };
+  const id = "skill-server/1";
+  await wire.write({ jsonrpc: "2.0", id, method, params });
+  await wire.lines.take((line) => JSON.parse(line).id === id, "the reply");
+});
+
+Deno.test("params that do not fit are invalid params in every method", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  await wire.initialize();
+  const bad: [string, Record<string, unknown>][] = [
+    ["tools/call", {}],
+    ["tools/call", { name: "skill", arguments: [] }],
+    ["initialize", {}],
+    ["tools/list", { cursor: 1 }],
+    ["tools/list", { cursor: "x" }],
+    ["resources/templates/list", { cursor: "x" }],
+    ["prompts/get", {}],
+    ["prompts/list", { cursor: 1 }],
+    ["resources/read", {}],
+    ["resources/read", { uri: 1 }],
+    ["resources/list", { cursor: {} }],
+    ["resources/subscribe", {}],
+    ["resources/unsubscribe", { uri: [] }],
+    ["completion/complete", { ref: { type: "none" } }],
+    ["skills/list", { cursor: 1 }],
+    ["skills/get", {}],
+    ["resources/directory/read", {}],
+  ];
+  for (const [method, params] of bad) {
+    const { error } = await wire.ask(1, method, params);
+    assert.equal(error!.code, -32602, method);
+    assert.ok(!error!.message.includes("\n"), error!.message);
+  }
+});
+
+const MODERN_META = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientCapabilities": {},
+  "io.modelcontextprotocol/clientInfo": { name: "test", version: "1.0.0" },
+};
+
+const SERVER_INFO = {
+  "io.modelcontextprotocol/serverInfo": {
+    name: config.name,
+    title: "Agent Skills",
+    version: config.version,
+  },
+};
+
+/** Sends a modern request and returns the reply. */
+function askModern(
+  wire: Wire,
+  method: string,
+  params: Record<string, unknown> = {},
+  _meta: Record<string, unknown> = MODERN_META,
+): Promise<Reply> {
+  return wire.ask(nextId(), method, { ...params, _meta });
+}
+
+Deno.test("server/discover tells versions, capabilities and instructions", async () => {
+  using place = new Place();
+  await using wire = new Wire(place);
+  const { result } = await askModern(wire, "server/discover");
+  const { instructions, ...rest } = result;
+  assert.ok(instructions.length < 500);
+  assert.deepEqual(rest, {
+    resultType: "complete",
+    supportedVersions: ["2026-07-28"],
+    capabilities: {
+      tools: { listChanged: true },
+      prompts: { listChanged: true },
+      resources: { subscribe: true, listChanged: true },
+      completions: {},
+      extensions: { "io.modelcontextprotocol/skills": { directoryRead: true } },
+    },
+    ttlMs: 5000,
+    cacheScope: "private",
+    _meta: SERVER_INFO,
+  });
+});
+
+Deno.test("modern requests stand alone, and their results say who made them and how long they may be kept", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place, { args: ["--refresh", "2"] });
+  const cacheable: [string, Record<string, unknown>?][] = [
+    ["tools/list"],
+    ["prompts/list"],
+    ["resources/list"],
+    ["resources/templates/list"],
+    ["resources/read", { uri: "skill://git" }],
+    ["skills/list"],
+    ["skills/get", { uri: "skill://git/SKILL.md" }],
+    ["resources/directory/read", { uri: "skill://git" }],
+  ];
+  const others: [string, Record<string, unknown>?][] = [
+    ["tools/call", { name: "skill", arguments: { name: "git" } }],
+    ["prompts/get", { name: "git" }],
+    ["completion/complete", {
+      ref: { type: "ref/prompt", name: "skill" },
+      argument: { name: "name", value: "g" },
+    }],
+  ];
+  for (const [method, params] of [...cacheable, ...others]) {
+    const { result, error } = await askModern(wire, method, params);
+    assert.equal(error, undefined, method);
+    const { resultType, _meta, ttlMs, cacheScope } = result;
+    assert.deepEqual([resultType, _meta], ["complete", SERVER_INFO]);
+    const isCacheable = cacheable.some(([name]) => name === method);
+    assert.deepEqual(
+      [ttlMs, cacheScope],
+      isCacheable ? [2000, "private"] : [undefined, undefined],
+    );
+    if (method === "tools/list") assert.ok(!("execution" in result.tools[0]));
+  }
+});
+
+Deno.test("a legacy client sees none of the modern fields, also beside a modern one", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  await askModern(wire, "tools/list");
+  const init = await wire.initialize();
+  const replies = [
+    init,
+    await wire.ask(1, "tools/list"),
+    await wire.ask(2, "skills/list"),
+    await wire.ask(3, "resources/read", { uri: "skill://git" }),
+    await wire.ask(4, "ping"),
+  ];
+  for (const { result } of replies) {
+    for (const field of ["resultType", "ttlMs", "cacheScope", "_meta"]) {
+      assert.ok(!(field in result), field);
+    }
+  }
+  assert.equal(init.result.protocolVersion, "2025-11-25");
+  assert.deepEqual(
+    (await askModern(wire, "tools/list")).result._meta,
+    SERVER_INFO,
+  );
+});
+
+Deno.test("modern requests that are not proper are answered as the specification says", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  const version = "io.modelcontextprotocol/protocolVersion";
+  const capabilities = "io.modelcontextprotocol/clientCapabilities";
+  const info = "io.modelcontextprotocol/clientInfo";
+  const refused: [string, Record<string, unknown>, number][] = [
+    ["tools/list", { [capabilities]: {} }, -32602],
+    ["tools/list", { [info]: { name: "x", version: "1" } }, -32602],
+    ["tools/list", { [version]: 7, [capabilities]: {} }, -32602],
+    ["tools/list", { [version]: "2026-07-28" }, -32602],
+    ["tools/list", { [version]: "2026-07-28", [capabilities]: 1 }, -32602],
+    ["tools/list", { [version]: "2026-07-28", [capabilities]: [] }, -32602],
+    ["tools/list", { ...MODERN_META, [info]: "x" }, -32602],
+    ["server/discover", {}, -32602],
+    ["subscriptions/listen", {}, -32602],
+    ...[
+      "initialize",
+      "ping",
+      "logging/setLevel",
+      "resources/subscribe",
+      "resources/unsubscribe",
+      "none",
+    ]
+      .map((method) =>
+        [method, MODERN_META, -32601] as [
+          string,
+          Record<string, unknown>,
+          number,
+        ]
+      ),
+  ];
+  for (const [method, meta, code] of refused) {
+    const { error } = await askModern(wire, method, {}, meta);
+    assert.equal(error!.code, code, method);
+  }
+  const other = { ...MODERN_META, [version]: "2099-01-01" };
+  assert.deepEqual((await askModern(wire, "tools/list", {}, other)).error, {
+    code: -32022,
+    message: "Unsupported protocol version",
+    data: { supported: ["2026-07-28"], requested: "2099-01-01" },
+  });
+  const anonymous = { [version]: "2026-07-28", [capabilities]: {} };
+  assert.ok((await askModern(wire, "tools/list", {}, anonymous)).result);
+  const unknown = [
+    ["tools/call", { name: "none" }],
+    ["prompts/get", { name: "none" }],
+    ["resources/read", { uri: "skill://none" }],
+    ["skills/get", { uri: "skill://none/SKILL.md" }],
+    ["resources/directory/read", { uri: "skill://none" }],
+    ["subscriptions/listen", { notifications: 1 }],
+    ["subscriptions/listen", { notifications: [] }],
+    ["subscriptions/listen", { notifications: { toolsListChanged: "yes" } }],
+    ["subscriptions/listen", { notifications: { resourceSubscriptions: [1] } }],
+  ] as const;
+  for (const [method, params] of unknown) {
+    const { error } = await askModern(wire, method, params);
+    assert.equal(error!.code, -32602, method);
+  }
+});
+
+/** Opens a subscription and returns what was acknowledged. */
+async function listen(
+  wire: Wire,
+  id: number | string,
+  notifications: Record<string, unknown>,
+): Promise<Record<string, unknown>> {
+  const method = "subscriptions/listen";
+  const params = { _meta: MODERN_META, notifications };
+  await wire.write({ jsonrpc: "2.0", id, method, params });
+  const notice = await takeNotice(wire, id);
+  assert.equal(notice.method, "notifications/subscriptions/acknowledged");
+  return notice.params.notifications as Record<string, unknown>;
+}
+
+interface Notice {
+  method: string;
+  params: Record<string, unknown>;
+}
+
+/** Takes the next notice of a subscription. */
+async function takeNotice(wire: Wire, id: number | string): Promise<Notice> {
+  const line = await wire.lines.take(
+    (line) => subscriptionOf(line) === id,
+    `a notice of the subscription ${id}`,
+  );
+  return JSON.parse(line);
+}
+
+function subscriptionOf(line: string): number | string | undefined {
+  const { params, result } = JSON.parse(line);
+  const { _meta = {} } = params ?? result ?? {};
+  return _meta["io.modelcontextprotocol/subscriptionId"];
+}
+
+Deno.test("subscriptions/listen acknowledges first, then tells just what was asked for, marked with its id", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  const uri = "skill://git/references/API.md";
+  assert.deepEqual(
+    await listen(wire, 1, {
+      toolsListChanged: true,
+      promptsListChanged: false,
+      somethingElse: true,
+    }),
+    { toolsListChanged: true },
+  );
+  assert.deepEqual(
+    await listen(wire, "one", {
+      resourcesListChanged: true,
+      resourceSubscriptions: [uri, "skill://none", "file:///etc/passwd", uri],
+    }),
+    { resourcesListChanged: true, resourceSubscriptions: [uri] },
+  );
+  assert.deepEqual(await listen(wire, "1", {}), {});
+  place.replace("home/.claude/skills/git/references/API.md", "# API 2");
+  assert.deepEqual(await takeNotice(wire, "one"), {
+    jsonrpc: "2.0",
+    method: "notifications/resources/updated",
+    params: {
+      uri,
+      _meta: { "io.modelcontextprotocol/subscriptionId": "one" },
+    },
+  });
+  place.skill("home/.claude/skills", "new");
+  assert.deepEqual(await takeNotice(wire, 1), {
+    jsonrpc: "2.0",
+    method: "notifications/tools/list_changed",
+    params: { _meta: { "io.modelcontextprotocol/subscriptionId": 1 } },
+  });
+  const { method } = await takeNotice(wire, "one");
+  assert.equal(method, "notifications/resources/list_changed");
+  await askModern(wire, "tools/list");
+  assert.deepEqual(wire.lines.takeAll(), []);
+});
+
+Deno.test("subscriptions/listen ends with no reply when it is cancelled", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  const uri = "skill://git/logo.png";
+  const wanted = { toolsListChanged: true, resourceSubscriptions: [uri] };
+  for (const id of [1, 2]) await listen(wire, id, wanted);
+  await wire.write({
+    jsonrpc: "2.0",
+    method: "notifications/cancelled",
+    params: { requestId: 1 },
+  });
+  // Answered after the cancellation was taken.
+  await askModern(wire, "tools/list");
+  place.replace("home/.claude/skills/git/logo.png", "new");
+  place.skill("home/.claude/skills", "new");
+  const methods = [
+    (await takeNotice(wire, 2)).method,
+    (await takeNotice(wire, 2)).method,
+  ];
+  assert.deepEqual(methods.sort(), [
+    "notifications/resources/updated",
+    "notifications/tools/list_changed",
+  ]);
+  await askModern(wire, "tools/list");
+  assert.deepEqual(wire.lines.takeAll(), []);
+});
+
+for (const end of ["its input ends", "SIGTERM"]) {
+  Deno.test(
+    `subscriptions/listen ends with a result when the server ends at ${end}`,
+    {
+      ignore: isWindows,
+    },
+    async () => {
+      using place = filesPlace();
+      await using wire = new Wire(place);
+      await listen(wire, "a", { toolsListChanged: true });
+      if (end === "SIGTERM") wire.process.kill("SIGTERM");
+      const { code } = await (end === "SIGTERM" ? wire.ended : wire.endInput());
+      assert.equal(code, 0);
+      assert.deepEqual(
+        JSON.parse(
+          await wire.lines.take(
+            (line) => subscriptionOf(line) === "a",
+            "the end",
+          ),
+        ),
+        {
+          jsonrpc: "2.0",
+          id: "a",
+          result: {
+            resultType: "complete",
+            _meta: {
+              "io.modelcontextprotocol/subscriptionId": "a",
+              ...SERVER_INFO,
+            },
+          },
+        },
+      );
+    },
+  );
+}
+
+Deno.test("both eras hear of the same resource, each in its own way, until each has enough", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  await wire.initialize();
+  const uri = "skill://git/logo.png";
+  await wire.ask(1, "resources/subscribe", { uri });
+  await listen(wire, "a", { resourceSubscriptions: [uri] });
+  const isUntagged = (line: string) =>
+    line.includes("resources/updated") && subscriptionOf(line) === undefined;
+  const change = (text: string) =>
+    place.replace("home/.claude/skills/git/logo.png", text);
+  change("one");
+  await takeNotice(wire, "a");
+  await wire.lines.take(isUntagged, "the legacy notice");
+  await wire.ask(2, "resources/unsubscribe", { uri });
+  change("two");
+  await takeNotice(wire, "a");
+  await wire.ask(3, "resources/subscribe", { uri });
+  await wire.write({
+    jsonrpc: "2.0",
+    method: "notifications/cancelled",
+    params: { requestId: "a" },
+  });
+  await wire.ask(4, "ping");
+  change("three");
+  await wire.lines.take(isUntagged, "the legacy notice");
+  await wire.ask(4, "ping");
+  assert.deepEqual(wire.lines.takeAll(), []);
+});
+
+Deno.test("the second version of the SDK's client lists, calls, reads, verifies and listens in the modern era", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  const client = new ModernClient({ name: "test", version: "1.0.0" }, {
+    versionNegotiation: { mode: { pin: "2026-07-28" } },
+  });
+  const errors: Error[] = [];
+  client.onerror = (error) => errors.push(error);
+  type ModernTransport = Parameters<typeof client.connect>[0];
+  const transport = clientTransport(wire) as ModernTransport;
+  await within(client.connect(transport), "the server to start");
+  assert.equal(client.getNegotiatedProtocolVersion(), "2026-07-28");
+  const { tools } = await client.listTools();
+  assert.deepEqual(tools.map(({ name }) => name), ["skill"]);
+  const call = { name: "skill", arguments: { name: "git" } };
+  const { content: [item] } = await client.callTool(call);
+  assert.ok(item?.type === "text" && item.text.startsWith("Loading: git\n"));
+  const skills = new SkillsClient(client);
+  const listed = await skills.list();
+  assert.deepEqual(
+    listed.skills.map(({ uri }) => uri),
+    ["skill://git/SKILL.md", "skill://hidden/SKILL.md"],
+  );
+  for (const entry of listed.skills) {
+    assert.deepEqual((await skills.get(entry.uri)).skill, entry);
+    assert.ok(entry.resources !== "dynamic");
+    for (const { uri } of entry.resources) {
+      assert.equal((await skills.read(entry, uri)).verified, true);
+    }
+  }
+  const changed = Promise.withResolvers<void>();
+  client.setNotificationHandler(
+    "notifications/tools/list_changed",
+    () => changed.resolve(),
+  );
+  const subscription = await client.listen({ toolsListChanged: true });
+  assert.deepEqual(subscription.honoredFilter, { toolsListChanged: true });
+  place.skill("home/.claude/skills", "new");
+  await within(changed.promise, "the notice");
+  await subscription.close();
+  await client.close();
+  assert.deepEqual(errors, []);
+});
+
+Deno.test("a client that never initialized hears nothing it did not ask for", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  await askModern(wire, "tools/list");
+  place.skill("home/.claude/skills", "bad", "no frontmatter");
+  place.skill("home/.claude/skills", "new");
+  while (
+    !(await askModern(wire, "tools/list")).result.tools[0].description.includes(
+      "<name>new<",
+    )
+  ) {
+    // The refresh is under way.
+  }
+  assert.deepEqual(wire.lines.takeAll(), []);
+});

@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { filesPlace, Session, skillMd, toolsets } from "./testing.ts";
+
+Deno.test("prompts/list has the prompt skill and one for each skill that users may load", async () => {
+  using place = filesPlace();
+  place.skill("home/.claude/skills", "skill", skillMd("skill", "About skills"));
+  place.skill(
+    "home/.claude/skills",
+    "background",
+    "---\nname: background\ndescription: d\nuser-invocable: false\n---\n",
+  );
+  for (const toolset of Object.keys(toolsets)) {
+    const args = ["--tools", toolset];
+    await using session = await Session.open(place, { args });
+    const { prompts } = await session.client.listPrompts();
+    assert.deepEqual(prompts.map(({ name }) => name), [
+      "git",
+      "hidden",
+      "skill",
+    ]);
+    const [git, , skill] = prompts;
+    assert.deepEqual(git, {
+      name: "git",
+      title: "git",
+      description: "Work with git",
+    });
+    assert.match(skill!.description!, /\n- git: Work with git\n- hidden: d\n/);
+    assert.deepEqual(
+      skill!.arguments!.map(({ name, required }) => [name, required]),
+      [
+        ["name", true],
+      ],
+    );
+  }
+});
+
+Deno.test("prompts/get returns one message with the skill as an embedded resource for the assistant", async () => {
+  using place = filesPlace();
+  place.skill("home/.claude/skills", "skill", skillMd("skill"));
+  await using session = await Session.open(place);
+  const get = (name: string, args?: Record<string, string>) =>
+    session.client.getPrompt({ name, arguments: args });
+  const expected = {
+    description: "Work with git",
+    messages: [{
+      role: "user",
+      content: {
+        type: "resource",
+        resource: {
+          uri: "skill://git/SKILL.md",
+          mimeType: "text/markdown",
+          text: skillMd("git", "Work with git"),
+        },
+        annotations: { audience: ["assistant"], priority: 1 },
+      },
+    }],
+  };
+  assert.deepEqual(await get("git"), expected);
+  assert.deepEqual(await get("skill", { name: "GIT" }), expected);
+  const { messages: [message] } = await get("skill", { name: "skill" });
+  assert.match(JSON.stringify(message), /About skill/);
+});
+
+Deno.test("prompts/get of what is not there is an invalid param, with names that are near", async () => {
+  using place = filesPlace();
+  await using session = await Session.open(place);
+  const fails = (name: string, args?: Record<string, string>) =>
+    assert.rejects(
+      session.client.getPrompt({ name, arguments: args }),
+      { code: -32602 },
+    );
+  await fails("none");
+  await fails("skill", { name: "none" });
+  await fails("skill");
+  await fails("skill", { name: "" });
+  await assert.rejects(
+    session.client.getPrompt({ name: "gi" }),
+    /Unknown prompt "gi": there are "git", "hidden"/,
+  );
+});
+
+Deno.test("server tells that prompts and resources are others when skills change", async () => {
+  using place = filesPlace();
+  await using session = await Session.open(place);
+  await session.client.listTools();
+  place.skill("home/.claude/skills", "new");
+  for (const list of ["tools", "prompts", "resources"]) {
+    await session.listChanged(list);
+  }
+  // The body alone changes the size, which only the list of resources tells.
+  place.skill("home/.claude/skills", "new", skillMd("new") + "More");
+  await session.listChanged("resources");
+  assert.deepEqual(session.notices.takeAll(), []);
+});

@@ -1,0 +1,284 @@
+// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+
+import assert from "node:assert/strict";
+import { join } from "jsr:@std/path@^1";
+import fc from "npm:fast-check@^4";
+import {
+  parseSkillMd,
+  parseSkillUri,
+  readSkillFile,
+  resolveSkillFile,
+  scanSkillRoots,
+  type SkillCatalog,
+  SkillFileError,
+  SkillSyntaxError,
+  skillUri,
+} from "../mod.ts";
+import {
+  hostilePlace,
+  Pipe,
+  Place,
+  root,
+  SEPARATOR,
+  skillMd,
+  within,
+} from "./testing.ts";
+
+/** How many inputs each property is tried with. */
+const RUNS = { numRuns: 1_000 };
+
+/** Pieces that make texts which almost are frontmatter. */
+const skillMdText = fc.array(
+  fc.oneof(
+    fc.constantFrom(
+      "---",
+      "---\n",
+      "\n---\r\n",
+      "\ufeff",
+      "name: a\n",
+      "description: b\n",
+      "name:",
+      "'",
+      '"',
+      "|\n",
+      ">-\n",
+      "&a ",
+      "*a",
+      "[",
+      "]",
+      "{",
+      "}",
+      ": ",
+      "- ",
+      "? ",
+      "!!binary ",
+      "!x ",
+      "%YAML 1.2\n",
+      "...\n",
+      "\t",
+      "  ",
+      "#",
+      "__proto__: ",
+      "<<: ",
+      "\u0000",
+      "\ud800",
+      "\u2028",
+    ),
+    fc.string({ unit: "binary", maxLength: 5 }),
+  ),
+  { maxLength: 40 },
+).map((parts) => parts.join(""));
+
+Deno.test("parseSkillMd() throws nothing but its own error, whatever the text", () => {
+  fc.assert(
+    fc.property(fc.oneof(skillMdText, fc.string()), (text) => {
+      for (const input of [text, `---\n${text}\n---\n`]) {
+        try {
+          const { name, description } = parseSkillMd(input);
+          assert.ok(name.trim() !== "" && description.trim() !== "");
+        } catch (error) {
+          assert.ok(error instanceof SkillSyntaxError, String(error));
+          assert.ok(error.line >= 1 && error.hint !== "");
+        }
+      }
+    }),
+    RUNS,
+  );
+});
+
+Deno.test("parseSkillMd() is done with the largest texts of any one piece", async () => {
+  const pieces = [
+    "-",
+    "---\n",
+    "- ",
+    "[",
+    "{a: ",
+    "&a ",
+    "? ",
+    " ",
+    "\n",
+    "'",
+    "a: |\n ",
+    "!x ",
+  ];
+  const parsing = (async () => {
+    for (const piece of pieces) {
+      const text = piece.repeat(Math.ceil(60_000 / piece.length));
+      try {
+        parseSkillMd(`---\nname: ${text}\ndescription: b\n---\n`);
+      } catch (error) {
+        assert.ok(error instanceof SkillSyntaxError);
+      }
+      await Promise.resolve();
+    }
+  })();
+  await within(parsing, "the parser");
+});
+
+Deno.test("skillUri() and parseSkillUri() are each other's inverse, whatever the name and the path", () => {
+  const name = fc.string({ unit: "grapheme", minLength: 1 });
+  const part = name.filter((part) => part !== "." && part !== "..")
+    .map((part) => part.replaceAll("/", "_"));
+  const path = fc.array(part, { maxLength: 5 }).map((parts) => parts.join("/"));
+  fc.assert(
+    fc.property(name, fc.option(path, { nil: undefined }), (name, path) => {
+      const uri = skillUri(name, path);
+      assert.deepEqual(parseSkillUri(uri), { name, path });
+      assert.ok(URL.canParse(uri) || name.length > 0);
+    }),
+    RUNS,
+  );
+});
+
+Deno.test("parseSkillUri() gives a path that stays below the skill, whatever the URI", () => {
+  const piece = fc.constantFrom(
+    "skill://",
+    "git",
+    "/",
+    "..",
+    ".",
+    "%2e",
+    "%2F",
+    "%5c",
+    "\\",
+    "?",
+    "#",
+    "%",
+    "%00",
+    "a",
+    "SKILL.md",
+  );
+  const uri = fc.oneof(
+    fc.string(),
+    fc.array(piece).map((pieces) => `skill://${pieces.join("")}`),
+  );
+  fc.assert(
+    fc.property(uri, (uri) => {
+      const { path } = parseSkillUri(uri) ?? {};
+      if (!path) return;
+      const names = path.split("/");
+      assert.ok(names.every((name) => !["", ".", ".."].includes(name)), path);
+    }),
+    RUNS,
+  );
+});
+
+Deno.test("readSkillFile() gives what lies in the skill, or an error, whatever the path", async () => {
+  using place = new Place();
+  place.file("secret/key.txt", "secret");
+  place.file("skills/other/SKILL.md", skillMd("other") + "secret");
+  place.skill("skills", "git");
+  place.file("skills/git/docs/a.md", "inside");
+  place.link("../../secret", "skills/git/out");
+  place.link("../../../secret/key.txt", "skills/git/docs/key.md");
+  place.link("docs", "skills/git/in");
+  place.link(".", "skills/git/docs/loop");
+  const catalog = await scanSkillRoots([root(join(place.path, "skills"))]);
+  const skill = catalog.skills.get("git")!;
+  const name = fc.constantFrom(
+    ...[
+      "docs",
+      "a.md",
+      "out",
+      "key.txt",
+      "key.md",
+      "in",
+      "loop",
+      "..",
+      ".",
+      "",
+    ],
+    ...["other", "SKILL.md", "skills", "secret", "\0", "\\", place.path, "~"],
+  );
+  const path = fc.oneof(
+    fc.array(name, { maxLength: 12 }).map((names) => names.join("/")),
+    fc.string({ unit: "binary" }),
+  );
+  fc.assert(
+    fc.property(path, (path) => {
+      try {
+        const { realPath } = resolveSkillFile(skill, path);
+        assert.ok(
+          `${realPath}${SEPARATOR}`.startsWith(
+            `${skill.realDirectory}${SEPARATOR}`,
+          ),
+        );
+        assert.ok(!readSkillFile(skill, path).text!.includes("secret"));
+      } catch (error) {
+        assert.ok(error instanceof SkillFileError, String(error));
+      }
+    }),
+    RUNS,
+  );
+});
+
+Deno.test("StdioTransport reads the same messages however any bytes are split", async () => {
+  const line = fc.oneof(
+    fc.string({ unit: "binary" }).map((text) => ({ text })),
+    fc.string({ unit: "grapheme" }).map((text) => ({ text })),
+  ).map(({ text }) =>
+    JSON.stringify({ jsonrpc: "2.0", method: "x", params: { text } })
+  );
+  const junk = fc.uint8Array({ maxLength: 20 })
+    .map((bytes) => bytes.filter((byte) => byte !== 0x0a));
+  const part = fc.oneof(
+    line.map((text) => new TextEncoder().encode(text)),
+    junk,
+  );
+  const splits = fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 1 });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(part, { maxLength: 8 }),
+      splits,
+      async (parts, splits) => {
+        const bytes = Uint8Array.from(parts.flatMap((part) => [...part, 0x0a]));
+        const whole = new Pipe();
+        await whole.write(bytes);
+        await whole.end();
+        const split = new Pipe();
+        for (let start = 0, turn = 0; start < bytes.length; turn++) {
+          const end = start + splits[turn % splits.length]!;
+          await split.write(bytes.subarray(start, end));
+          start = end;
+        }
+        await split.end();
+        assert.deepEqual(split.received.values, whole.received.values);
+        assert.deepEqual(split.sent.values, whole.sent.values);
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
+
+Deno.test("scanSkillRoots() finds the same in whatever order the file system gives names", async () => {
+  using place = hostilePlace();
+  const { readDirSync } = Deno;
+  const roots = [
+    root(join(place.home, ".claude", "skills"), { recursive: true }),
+    root(join(place.home, ".claude", "skills")),
+  ];
+  const shape = ({ skills, problems, shadowed }: SkillCatalog) => ({
+    skills: [...skills.values()].map((
+      { name, directory },
+    ) => [name, directory]),
+    problems,
+    shadowed: shadowed.map(({ skill, by }) => [skill.file, by.file]),
+  });
+  const expected = shape(await scanSkillRoots(roots));
+  try {
+    await fc.assert(
+      fc.asyncProperty(fc.infiniteStream(fc.nat()), async (keys) => {
+        Deno.readDirSync = (path) =>
+          [...readDirSync(path)]
+            .map((entry) => ({ entry, key: keys.next().value }))
+            .sort((a, b) => a.key - b.key)
+            .map(({ entry }) => entry)
+            .values();
+        assert.deepEqual(shape(await scanSkillRoots(roots)), expected);
+      }),
+      { numRuns: 25 },
+    );
+  } finally {
+    Deno.readDirSync = readDirSync;
+  }
+});

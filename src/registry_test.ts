@@ -1,0 +1,183 @@
+// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+
+import assert from "node:assert/strict";
+import { join } from "jsr:@std/path@^1";
+import { SkillRegistry } from "../mod.ts";
+import { names, Place, root, skillMd, Watched } from "./testing.ts";
+
+Deno.test("SkillRegistry.find() finds a skill whatever the case of the letters", async () => {
+  using place = new Place();
+  place.skill("skills", "git", skillMd("MCP-Builder"));
+  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
+  assert.equal(registry.find("mcp-builder"), undefined);
+  await registry.refresh();
+  for (const name of ["mcp-builder", "MCP-BUILDER", " Mcp-Builder "]) {
+    assert.equal(registry.find(name)?.name, "MCP-Builder");
+  }
+});
+
+Deno.test("SkillRegistry.readFile() reads a file once while it stays the same, and anew when it changes", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  const file = place.file("skills/git/a.md", "one");
+  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
+  await registry.refresh();
+  const skill = registry.find("git")!;
+  const { now } = Date;
+  const { openSync } = Deno;
+  let opened = 0;
+  Deno.openSync = (path, options) => {
+    opened++;
+    return openSync(path, options);
+  };
+  const read = () => registry.readFile(skill, "a.md").text;
+  try {
+    // What was just written may change unnoticed, and is read each time.
+    assert.deepEqual([read(), read(), opened], ["one", "one", 2]);
+    Date.now = () => now() + 60_000;
+    assert.deepEqual([read(), read(), read(), opened], [
+      "one",
+      "one",
+      "one",
+      3,
+    ]);
+    Date.now = now;
+    Deno.writeTextFileSync(file, "two2");
+    assert.deepEqual([read(), opened], ["two2", 4]);
+  } finally {
+    Date.now = now;
+    Deno.openSync = openSync;
+  }
+  Deno.removeSync(file);
+  assert.throws(read, /no such file/);
+});
+
+Deno.test("SkillRegistry.readFile() calls a file by the path it was asked for, though others lead to it", async () => {
+  using place = new Place();
+  const store = place.file("store/shared.txt", "shared");
+  for (const name of ["one", "two"]) {
+    place.skill("skills", name);
+    place.link(store, `skills/${name}/${name}.md`);
+    place.link(`${name}.md`, `skills/${name}/alias.txt`);
+  }
+  const trustLinks = [join(place.path, "store")];
+  using registry = new SkillRegistry([root(join(place.path, "skills"))], {
+    trustLinks,
+  });
+  await registry.refresh();
+  const { now } = Date;
+  try {
+    Date.now = () => now() + 60_000;
+    for (const name of ["one", "two", "one"]) {
+      const skill = registry.find(name)!;
+      for (const path of [`${name}.md`, "alias.txt"]) {
+        const file = registry.readFile(skill, path);
+        assert.deepEqual([file.path, file.text], [path, "shared"]);
+      }
+    }
+  } finally {
+    Date.now = now;
+  }
+});
+
+Deno.test("SkillRegistry.refresh() runs one scan at a time, and sees what was there when it was asked", async () => {
+  using place = new Place();
+  place.skill("skills", "one");
+  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
+  const first = registry.refresh();
+  place.skill("skills", "two");
+  const [second, third] = [registry.refresh(), registry.refresh()];
+  assert.equal(second, third);
+  await first;
+  assert.deepEqual(names(await second), ["one", "two"]);
+});
+
+Deno.test("SkillRegistry.onChange() tells what a client can see, and only that", async () => {
+  using place = new Place();
+  const folder = join(place.path, "skills");
+  place.skill("skills", "git");
+  place.skill("skills", "pdf");
+  using watched = new Watched([folder]);
+  const { registry, changes } = watched;
+  await registry.refresh();
+  assert.deepEqual(changes.takeAll(), [["git", "pdf"]]);
+  await registry.refresh();
+  place.file("skills/README.md", "nothing of ours");
+  place.skill("skills", "bad", "no frontmatter");
+  await registry.refresh();
+  assert.deepEqual(changes.takeAll(), []);
+  place.skill("skills", "pdf", skillMd("pdf", "New"));
+  place.remove("skills/git");
+  await registry.refresh();
+  assert.deepEqual(changes.takeAll().map((keys) => keys.sort()), [[
+    "git",
+    "pdf",
+  ]]);
+});
+
+Deno.test("SkillRegistry.onChange() goes on if a listener throws, and until it is ended", async () => {
+  using place = new Place();
+  const lines: string[] = [];
+  const log = (line: string) => lines.push(line);
+  const folder = join(place.path, "skills");
+  using registry = new SkillRegistry([root(folder)], { log });
+  let calls = 0;
+  registry.onChange(() => {
+    throw new Error("no");
+  });
+  const end = registry.onChange(() => calls++);
+  place.skill("skills", "one");
+  await registry.refresh();
+  end();
+  place.skill("skills", "two");
+  await registry.refresh();
+  assert.equal(calls, 1);
+  assert.equal(lines.length, 2);
+  assert.deepEqual(names(registry.catalog), ["one", "two"]);
+});
+
+Deno.test("SkillRegistry tells of a fault once for as long as it lasts, with file, reason and mend", async () => {
+  using place = new Place();
+  using watched = new Watched([join(place.path, "skills")]);
+  const { registry, lines } = watched;
+  place.skill("skills", "bad", "---\nname: bad\n---\n");
+  await registry.refresh();
+  await registry.refresh();
+  assert.deepEqual(lines.splice(0), [
+    `Skipped "${
+      join(place.path, "skills", "bad", "SKILL.md")
+    }" (line 1): the field "description" is missing; add a line "description: …" to the frontmatter`,
+  ]);
+  place.skill("skills", "bad");
+  await registry.refresh();
+  assert.deepEqual(lines, []);
+  place.skill("skills", "bad", "---\nname: bad\n---\n");
+  await registry.refresh();
+  assert.equal(lines.length, 1);
+});
+
+Deno.test("SkillRegistry tells once of a skill that another one shadows", async () => {
+  using place = new Place();
+  place.skill("a", "git");
+  place.skill("b", "git");
+  using watched = new Watched([join(place.path, "a"), join(place.path, "b")]);
+  await watched.registry.refresh();
+  await watched.registry.refresh();
+  assert.equal(watched.lines.length, 1);
+  assert.match(
+    watched.lines[0]!,
+    /^Skipped ".*b.git.SKILL\.md": the name "git" is taken by ".*a.git.SKILL\.md"/,
+  );
+});
+
+Deno.test("SkillRegistry.close() ends everything, and may be called again", async () => {
+  using place = new Place();
+  using watched = await new Watched([join(place.path, "skills")], 0.01).start();
+  watched.registry.close();
+  watched.registry.close();
+  place.skill("skills", "git");
+  await watched.registry.refresh();
+  assert.equal(watched.registry.catalog.skills.size, 0);
+  watched.registry.watch();
+  assert.deepEqual(watched.changes.takeAll(), []);
+});

@@ -1,0 +1,284 @@
+import assert from "node:assert/strict";
+import {
+  ENCODED_ODD,
+  filesPlace,
+  ODD,
+  Place,
+  Session,
+  skillMd,
+  Wire,
+} from "./testing.ts";
+
+Deno.test("resources/list has each skill's SKILL.md and the collection of its files", async () => {
+  using place = filesPlace();
+  await using session = await Session.open(place);
+  const { resources } = await session.client.listResources();
+  assert.deepEqual(resources.slice(0, 2), [
+    {
+      uri: "skill://git/",
+      name: "git/",
+      description: "All files of the skill git but its SKILL.md",
+    },
+    {
+      uri: "skill://git/SKILL.md",
+      name: "git",
+      description: "Work with git",
+      mimeType: "text/markdown",
+      size: skillMd("git", "Work with git").length,
+    },
+  ]);
+  assert.deepEqual(resources.slice(2).map(({ uri }) => uri), [
+    "skill://hidden/",
+    "skill://hidden/SKILL.md",
+  ]);
+  const { resourceTemplates } = await session.client.listResourceTemplates();
+  assert.deepEqual(resourceTemplates.map(({ uriTemplate }) => uriTemplate), [
+    "skill://{name}",
+    "skill://{name}/",
+    "skill://{name}/{+path}",
+  ]);
+});
+
+Deno.test("resources/read reads a skill, all its other files, or one", async () => {
+  using place = filesPlace();
+  place.skill("home/.claude/skills", "odd", skillMd("'Größe & 100%'"));
+  place.file(
+    `home/.claude/skills/odd/a b/ü#${ODD}.ts`,
+    "\ufeffconst x = 1;\r\n",
+  );
+  place.file("home/.claude/skills/odd/LICENSE", "MIT");
+  await using session = await Session.open(place);
+  const read = async (uri: string) =>
+    (await session.client.readResource({ uri })).contents;
+  const mimeType = "text/markdown";
+  const text = skillMd("git", "Work with git");
+  for (const uri of ["skill://git", "skill://git/SKILL.md"]) {
+    assert.deepEqual(await read(uri), [{ uri, mimeType, text }]);
+  }
+  const files = [
+    { uri: "skill://git/logo.png", mimeType: "image/png", blob: "if8=" },
+    { uri: "skill://git/references/API.md", mimeType, text: "# API" },
+    { uri: "skill://git/references/deep/more.md", mimeType, text: "# More" },
+  ];
+  assert.deepEqual(await read("skill://git/"), files);
+  for (const file of files) assert.deepEqual(await read(file.uri), [file]);
+  assert.deepEqual(await read("skill://hidden/"), [
+    { uri: "skill://hidden/a.md", mimeType, text: "hidden" },
+  ]);
+  const odd = "skill://Gr%C3%B6%C3%9Fe%20%26%20100%25";
+  assert.deepEqual(await read(`${odd}/`), [
+    { uri: `${odd}/LICENSE`, text: "MIT" },
+    {
+      uri: `${odd}/a%20b/%C3%BC%23${ENCODED_ODD}.ts`,
+      mimeType: "text/typescript",
+      text: "\ufeffconst x = 1;\r\n",
+    },
+  ]);
+});
+
+Deno.test("resources/read of what is not there is an invalid param that tells the URI", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  await wire.initialize();
+  let id = 0;
+  for (
+    const uri of [
+      "skill://none/SKILL.md",
+      "skill://git/none.md",
+      "skill://git/references",
+      "skill://git/.env",
+      "skill://git/../hidden/a.md",
+      "skill://git/%2e%2e/hidden/a.md",
+      "file:///etc/passwd",
+      "skill://",
+      "",
+    ]
+  ) {
+    const { error } = await wire.ask(++id, "resources/read", { uri });
+    assert.equal(error!.code, -32602);
+    assert.deepEqual(error!.data, { uri });
+    assert.ok(!error!.message.includes(place.path));
+  }
+});
+
+Deno.test("lists are paged, and a page follows the last item even if the list has changed", async () => {
+  using place = new Place();
+  const count = 300;
+  const name = (i: number) => `s${String(i).padStart(4, "0")}`;
+  for (let i = 0; i < count; i++) place.skill("home/.claude/skills", name(i));
+  await using session = await Session.open(place);
+  const { client } = session;
+  const first = await client.listPrompts();
+  assert.equal(first.prompts.length, 250);
+  place.remove(`home/.claude/skills/${name(7)}`);
+  place.remove(`home/.claude/skills/${name(249)}`);
+  place.skill("home/.claude/skills", "a-new-one");
+  await session.listChanged("prompts");
+  const second = await client.listPrompts({ cursor: first.nextCursor });
+  assert.equal(second.nextCursor, undefined);
+  const all = [...first.prompts, ...second.prompts].map(({ name }) => name);
+  assert.deepEqual(all, [
+    ...Array.from({ length: count }, (_, i) => name(i)),
+    "skill",
+  ]);
+  const uris: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await client.listResources({ cursor });
+    uris.push(...page.resources.map(({ uri }) => uri));
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  assert.equal(uris.length, 2 * (count - 1));
+  assert.deepEqual(uris, [...uris].sort());
+  for (const cursor of ["x", "", "e30", "bnVsbA"]) {
+    await assert.rejects(client.listResources({ cursor }), { code: -32602 });
+    await assert.rejects(client.listPrompts({ cursor }), { code: -32602 });
+  }
+});
+
+Deno.test("resources/subscribe tells of a change of a skill, a file, a folder, a collection, or anything", async () => {
+  using place = filesPlace();
+  await using session = await Session.open(place);
+  const uris = {
+    main: "skill://git",
+    skillMd: "skill://git/SKILL.md",
+    file: "skill://git/references/API.md",
+    folder: "skill://git/references",
+    collection: "skill://git/",
+    other: "skill://hidden/",
+    all: "skill://",
+  };
+  for (const uri of Object.values(uris)) {
+    await session.client.subscribeResource({ uri });
+  }
+  const told = async (...expected: string[]) => {
+    for (const uri of expected) await session.updated(uri);
+    assert.deepEqual(session.updates.takeAll(), []);
+  };
+  place.replace("home/.claude/skills/git/references/API.md", "# API 2");
+  await told(uris.file, uris.folder, uris.collection, uris.all);
+  place.replace(
+    "home/.claude/skills/git/references/deep/more.md",
+    "# More 2",
+  );
+  await told(uris.folder, uris.collection, uris.all);
+  place.file("home/.claude/skills/git/references/new/new.md", "New");
+  await told(uris.folder, uris.collection, uris.all);
+  place.replace(
+    "home/.claude/skills/git/SKILL.md",
+    skillMd("git", "New text"),
+  );
+  await told(uris.main, uris.skillMd, uris.collection, uris.all);
+  place.replace("home/.claude/skills/hidden/a.md", "changed");
+  await told(uris.other, uris.all);
+  place.file("home/.claude/skills/git/.env", "secret too");
+  place.remove("home/.claude/skills/git/references/API.md");
+  await told(uris.file, uris.folder, uris.collection, uris.all);
+  place.remove("home/.claude/skills/hidden");
+  await told(uris.other, uris.all);
+});
+
+Deno.test("resources/unsubscribe ends it", async () => {
+  using place = filesPlace();
+  await using session = await Session.open(place);
+  const { client } = session;
+  const [one, two] = ["skill://git/", "skill://git/logo.png"];
+  for (const uri of [one, two]) await client.subscribeResource({ uri });
+  await client.unsubscribeResource({ uri: one });
+  await client.unsubscribeResource({ uri: "skill://never/subscribed" });
+  place.file("home/.claude/skills/git/logo.png", "new");
+  await session.updated(two);
+  await client.unsubscribeResource({ uri: two });
+  place.file("home/.claude/skills/git/logo.png", "newer");
+  place.skill("home/.claude/skills", "new");
+  await session.listChanged();
+  assert.deepEqual(session.updates.takeAll(), []);
+});
+
+Deno.test("resources/subscribe may be repeated ten thousand times and tells once", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  await wire.initialize();
+  const uri = "skill://git/logo.png";
+  const subscribe = (id: number) =>
+    `${
+      JSON.stringify({
+        jsonrpc: "2.0",
+        id,
+        method: "resources/subscribe",
+        params: { uri },
+      })
+    }\n`;
+  const times = 10_000;
+  await wire.write(
+    Array.from({ length: times }, (_, index) => subscribe(index + 1)).join(""),
+  );
+  assert.deepEqual((await wire.reply(times)).result, {});
+  wire.lines.takeAll();
+  place.file("home/.claude/skills/git/logo.png", "new");
+  const isNotice = (line: string) => line.includes("resources/updated");
+  await wire.lines.take(isNotice, "the notice");
+  await wire.ask(times + 1, "ping");
+  assert.deepEqual(wire.lines.takeAll().filter(isNotice), []);
+});
+
+Deno.test("resources/subscribe refuses what is no skill's, and too many", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  await wire.initialize();
+  for (const uri of ["skill://none", "file:///etc/passwd", "skill://git/.."]) {
+    const { error } = await wire.ask(1, "resources/subscribe", { uri });
+    assert.deepEqual([error!.code, error!.data], [-32602, { uri }]);
+  }
+  for (let id = 2; id <= 10_002; id++) {
+    const uri = `skill://git/${id}`;
+    const { error } = await wire.ask(id, "resources/subscribe", { uri });
+    assert.equal(error?.code, id === 10_002 ? -32602 : undefined);
+  }
+});
+
+Deno.test("completion/complete completes names by their beginning in any case, and paths", async () => {
+  using place = filesPlace();
+  place.skill("home/.claude/skills", "Gitlab");
+  await using session = await Session.open(place);
+  const complete = async (
+    ref: { type: "ref/prompt"; name: string } | {
+      type: "ref/resource";
+      uri: string;
+    },
+    [name, value]: [string, string],
+    context?: Record<string, string>,
+  ) => {
+    const argument = { name, value };
+    const params = { ref, argument, context: { arguments: context } };
+    return (await session.client.complete(params)).completion.values;
+  };
+  const prompt = { type: "ref/prompt", name: "skill" } as const;
+  assert.deepEqual(await complete(prompt, ["name", "GI"]), ["git", "Gitlab"]);
+  assert.deepEqual(await complete(prompt, ["name", "x"]), []);
+  assert.deepEqual(await complete(prompt, ["other", ""]), []);
+  const file = { type: "ref/resource", uri: "skill://{name}/{+path}" } as const;
+  assert.deepEqual(await complete(file, ["name", "gitl"]), ["Gitlab"]);
+  assert.deepEqual(
+    await complete(file, ["path", "REF"], { name: "GIT" }),
+    ["references/API.md", "references/deep/more.md"],
+  );
+  assert.deepEqual(await complete(file, ["path", ""], { name: "none" }), []);
+  assert.deepEqual(await complete(file, ["path", ""]), []);
+  const unknown = { type: "ref/prompt", name: "none" } as const;
+  await assert.rejects(complete(unknown, ["name", ""]), { code: -32602 });
+  const other = { type: "ref/resource", uri: "skill://x" } as const;
+  await assert.rejects(complete(other, ["name", ""]), { code: -32602 });
+});
+
+Deno.test("completion/complete gives a hundred values and says how many there are", async () => {
+  using place = new Place();
+  for (let i = 0; i < 120; i++) place.skill("home/.claude/skills", `s${i}`);
+  await using session = await Session.open(place);
+  const { completion } = await session.client.complete({
+    ref: { type: "ref/prompt", name: "skill" },
+    argument: { name: "name", value: "s" },
+  });
+  const { values, total, hasMore } = completion;
+  assert.deepEqual([values.length, total, hasMore], [100, 120, true]);
+});

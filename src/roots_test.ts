@@ -1,0 +1,134 @@
+// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+
+import assert from "node:assert/strict";
+import { resolve } from "jsr:@std/path@^1";
+import { resolveSkillRoots, type SkillRoot } from "../mod.ts";
+import { onWindows, Place } from "./testing.ts";
+
+const places = {
+  workingDirectory: resolve("/project"),
+  homeDirectory: resolve("/home/me"),
+};
+
+function shown(roots: readonly SkillRoot[]): string[] {
+  return roots.map(({ path, scope, recursive }) =>
+    `${scope} ${path.replace(/^[a-z]:/i, "").replaceAll("\\", "/")}${
+      recursive ? " and below" : ""
+    }`
+  );
+}
+
+Deno.test("resolveSkillRoots() gives exactly four folders in the order of priority", () => {
+  assert.deepEqual(shown(resolveSkillRoots(places)), [
+    "project /project/.agent/skills",
+    "global /home/me/.agent/skills",
+    "project /project/.claude/skills",
+    "global /home/me/.claude/skills",
+  ]);
+});
+
+Deno.test("resolveSkillRoots() leaves out what needs a folder that is not known", () => {
+  const { workingDirectory, homeDirectory } = places;
+  assert.deepEqual(shown(resolveSkillRoots({ homeDirectory })), [
+    "global /home/me/.agent/skills",
+    "global /home/me/.claude/skills",
+  ]);
+  assert.deepEqual(shown(resolveSkillRoots({ workingDirectory })), [
+    "project /project/.agent/skills",
+    "project /project/.claude/skills",
+  ]);
+  assert.deepEqual(resolveSkillRoots({}), []);
+});
+
+Deno.test("resolveSkillRoots() takes the home folder for the user's own also when that is worked in", () => {
+  const { homeDirectory } = places;
+  const both = { homeDirectory, workingDirectory: homeDirectory };
+  assert.deepEqual(shown(resolveSkillRoots(both)), [
+    "global /home/me/.agent/skills",
+    "global /home/me/.claude/skills",
+  ]);
+});
+
+Deno.test("resolveSkillRoots() searches a folder that is given both ways both ways", () => {
+  const directories = ["/opt"];
+  const roots = resolveSkillRoots({
+    directories,
+    recursiveDirectories: ["/opt"],
+  });
+  assert.deepEqual(shown(roots), [
+    "global /opt",
+    "global /opt/.claude/skills",
+    "global /opt/skills",
+    "global /opt and below",
+  ]);
+  assert.deepEqual(resolveSkillRoots({ ...places, directories: [] }), []);
+});
+
+Deno.test("resolveSkillRoots() lets given folders replace the four, each with two below it", () => {
+  const directories = ["/opt/skills", "more", "~/mine"];
+  assert.deepEqual(shown(resolveSkillRoots({ ...places, directories })), [
+    "global /opt/skills",
+    "global /opt/skills/.claude/skills",
+    "global /opt/skills/skills",
+    "project /project/more",
+    "project /project/more/.claude/skills",
+    "project /project/more/skills",
+    "global /home/me/mine",
+    "global /home/me/mine/.claude/skills",
+    "global /home/me/mine/skills",
+  ]);
+});
+
+Deno.test("resolveSkillRoots() adds .agents and recursive folders after the others, each once", () => {
+  const roots = resolveSkillRoots({
+    ...places,
+    agents: true,
+    recursiveDirectories: ["/opt/all", "/opt/all", "~"],
+  });
+  assert.deepEqual(shown(roots).slice(4), [
+    "project /project/.agents/skills",
+    "global /home/me/.agents/skills",
+    "global /opt/all and below",
+    "global /home/me and below",
+  ]);
+});
+
+Deno.test("resolveSkillRoots() throws if a folder is relative to one that is not known", () => {
+  assert.throws(
+    () => resolveSkillRoots({ directories: ["skills"] }),
+    /Cannot find the folder "skills": the working directory is not known/,
+  );
+  assert.throws(
+    () => resolveSkillRoots({ directories: ["~/skills"] }),
+    /the home folder is not known/,
+  );
+});
+
+Deno.test("resolveSkillRoots() goes by drive letters and either slash on Windows", async () => {
+  using place = new Place();
+  const paths = await onWindows(
+    place,
+    String.raw`
+    const places = { workingDirectory: "C:\\code\\app", homeDirectory: "C:\\Users\\me" };
+    const shown = (roots) => roots.map(({ scope, path }) => scope + " " + path);
+    console.log(JSON.stringify([
+      shown(mod.resolveSkillRoots(places)),
+      ...["D:\\skills", "c:/code/app/team", "..\\other", "~\\own", "~/own", "\\\\host\\share"]
+        .map((folder) => shown(mod.resolveSkillRoots({ ...places, recursiveDirectories: [folder], directories: [] }))[0]),
+    ]));`,
+  );
+  assert.deepEqual(paths, [
+    [
+      "project C:\\code\\app\\.agent\\skills",
+      "global C:\\Users\\me\\.agent\\skills",
+      "project C:\\code\\app\\.claude\\skills",
+      "global C:\\Users\\me\\.claude\\skills",
+    ],
+    "global D:\\skills",
+    "project c:\\code\\app\\team",
+    "global C:\\code\\other",
+    "global C:\\Users\\me\\own",
+    "global C:\\Users\\me\\own",
+    "global \\\\host\\share\\",
+  ]);
+});

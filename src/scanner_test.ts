@@ -1,0 +1,457 @@
+// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+
+import assert from "node:assert/strict";
+import { basename, join } from "jsr:@std/path@^1";
+import {
+  listSkillFiles,
+  readSkillFile,
+  scanSkillRoots,
+  skillKey,
+} from "../mod.ts";
+import {
+  isWindows,
+  names,
+  Place,
+  root,
+  runSync,
+  skillMd,
+  within,
+} from "./testing.ts";
+
+Deno.test("scanSkillRoots() finds the skills directly under a root, in the order of their names", async () => {
+  using place = new Place();
+  const folder = join(place.path, "skills");
+  const directory = place.skill("skills", "zebra");
+  place.skill("skills", "Ape");
+  place.skill("skills", "folder-of-monkey", skillMd("monkey"));
+  place.skill("skills/group", "deep");
+  place.file("skills/README.md", "no skill");
+  place.folder("skills", "empty");
+  const { skills, problems, shadowed, roots, revision } = await scanSkillRoots([
+    root(folder),
+  ]);
+  assert.deepEqual([...skills.keys()], ["ape", "monkey", "zebra"]);
+  assert.deepEqual([problems, shadowed, revision], [[], [], 1]);
+  assert.deepEqual(roots, [
+    { root: root(folder), status: "found", realPath: folder, skills: 3 },
+  ]);
+  assert.deepEqual(skills.get("zebra"), {
+    name: "zebra",
+    description: "About zebra",
+    frontmatter: { name: "zebra", description: "About zebra" },
+    directory,
+    realDirectory: directory,
+    file: join(directory, "SKILL.md"),
+    size: skillMd("zebra").length,
+    version: listSkillFiles(skills.get("zebra")!)[0]!.version,
+    scope: "global",
+    root: root(folder),
+  });
+});
+
+Deno.test("scanSkillRoots() lets the first skill of a name win and tells what it shadows", async () => {
+  using place = new Place();
+  place.skill("first", "git", skillMd("Git"));
+  place.skill("second", "git", skillMd("GIT"));
+  place.skill("second", "zz", skillMd("git"));
+  place.skill("second", "pdf");
+  const catalog = await scanSkillRoots([
+    root(join(place.path, "first")),
+    root(join(place.path, "second")),
+  ]);
+  assert.deepEqual(names(catalog), ["Git", "pdf"]);
+  assert.deepEqual(
+    catalog.shadowed.map(({ skill, by }) => [skill.name, by.name]),
+    [["GIT", "Git"], ["git", "Git"]],
+  );
+  assert.deepEqual(catalog.roots.map(({ skills }) => skills), [1, 3]);
+});
+
+Deno.test("scanSkillRoots() is silent about a root that is not there", async () => {
+  using place = new Place();
+  const { roots, problems } = await scanSkillRoots([
+    root(join(place.path, "none")),
+  ]);
+  assert.deepEqual(roots.map(({ status }) => status), ["missing"]);
+  assert.deepEqual(problems, []);
+});
+
+Deno.test("scanSkillRoots() tells of a root that is a file, or a skill", async () => {
+  using place = new Place();
+  const file = place.file("file", "text");
+  const skill = place.skill("skills", "git");
+  const { problems, skills } = await scanSkillRoots([root(file), root(skill)]);
+  assert.equal(skills.size, 0);
+  assert.deepEqual(problems.map(({ file }) => file), [file, skill]);
+  assert.match(problems[1]!.reason, /a skill itself/);
+  assert.match(problems[1]!.hint, /--skill-dir/);
+});
+
+Deno.test("scanSkillRoots() takes SKILL.md where there is a skill.md too", {
+  ignore: isWindows || Deno.build.os === "darwin",
+}, async () => {
+  using place = new Place();
+  place.file("skills/b/skill.md", skillMd("lower"));
+  place.file("skills/b/SKILL.md", skillMd("upper"));
+  const catalog = await scanSkillRoots([root(join(place.path, "skills"))]);
+  assert.deepEqual(names(catalog), ["upper"]);
+});
+
+Deno.test("scanSkillRoots() takes skill.md where there is no SKILL.md", async () => {
+  using place = new Place();
+  place.file("skills/a/skill.md", skillMd("a"));
+  const catalog = await scanSkillRoots([root(join(place.path, "skills"))]);
+  const a = catalog.skills.get("a")!;
+  assert.deepEqual(listSkillFiles(a).map(({ path }) => path), ["SKILL.md"]);
+  assert.equal(readSkillFile(a, "SKILL.md").text, skillMd("a"));
+  assert.throws(() => readSkillFile(a, "skill.md"), /no such file/);
+});
+
+Deno.test(
+  "scanSkillRoots() skips each bad skill with its reason and serves the good one beside it",
+  {
+    ignore: isWindows,
+  },
+  async () => {
+    using place = new Place();
+    place.skill("skills", "good");
+    place.skill("skills", "no-description", "---\nname: nd\n---\n");
+    place.skill("skills", "large", skillMd("large", "x".repeat(2 ** 20)));
+    place.folder("skills", "folder", "SKILL.md");
+    runSync("mkfifo", place.folder("skills", "fifo") + "/SKILL.md");
+    place.link("/dev/zero", "skills/device/SKILL.md");
+    place.link("nowhere", "skills/dangling/SKILL.md");
+    place.link("SKILL.md", "skills/loop/SKILL.md");
+    place.file("skills/hidden/.store/SKILL.md", skillMd("hidden"));
+    place.link(".store/SKILL.md", "skills/hidden/SKILL.md");
+    place.link("nowhere", "skills/gone");
+    place.link(
+      place.file("secret.md", skillMd("secret")),
+      "skills/out/SKILL.md",
+    );
+    const catalog = await within(
+      scanSkillRoots([root(join(place.path, "skills"))]),
+      "a scan with a FIFO and a device",
+    );
+    assert.deepEqual(names(catalog), ["good"]);
+    const reasons = Object.fromEntries(
+      catalog.problems.map(({ file, reason }) => [
+        basename(file) === "SKILL.md" ? basename(join(file, "..")) : "gone",
+        reason,
+      ]),
+    );
+    assert.deepEqual(reasons, {
+      dangling: "it is a link that leads nowhere",
+      device:
+        "it is a link that leads outside its skill, or to what is hidden in it",
+      fifo: "it is not a regular file",
+      folder: "it is a folder",
+      gone: "it is a link that leads nowhere",
+      large: `it has ${
+        skillMd("large").length + 2 ** 20 - "About large".length
+      } bytes, more than the 1048576 allowed`,
+      loop: "it is a link that leads back to itself",
+      "no-description": 'the field "description" is missing',
+      hidden:
+        "it is a link that leads outside its skill, or to what is hidden in it",
+      out:
+        "it is a link that leads outside its skill, or to what is hidden in it",
+    });
+    assert.ok(catalog.problems.every(({ hint }) => hint.length > 0));
+    assert.ok(!JSON.stringify(catalog.problems).includes("secret"));
+  },
+);
+
+Deno.test("scanSkillRoots() skips a skill that the system does not let it read", async () => {
+  using place = new Place();
+  place.skill("skills", "good");
+  const file = place.file("skills/secret/SKILL.md", skillMd("secret"));
+  const { lstatSync } = Deno;
+  try {
+    // Not by the file's mode: nothing is unreadable for root.
+    Deno.lstatSync = (path) => {
+      if (path === file) throw new Deno.errors.PermissionDenied();
+      return lstatSync(path);
+    };
+    const catalog = await scanSkillRoots([root(join(place.path, "skills"))]);
+    assert.deepEqual(names(catalog), ["good"]);
+    assert.deepEqual(catalog.problems, [{
+      file,
+      reason: "the system does not let it be read",
+      hint: "give yourself the right to read it, or remove it",
+      names: ["secret"],
+    }]);
+  } finally {
+    Deno.lstatSync = lstatSync;
+  }
+});
+
+Deno.test("scanSkillRoots() takes larger files if it is told to", async () => {
+  using place = new Place();
+  const text = skillMd("large") + "x".repeat(2 ** 20);
+  place.skill("skills", "large", text);
+  const roots = [root(join(place.path, "skills"))];
+  const options = { maxFileSize: 2 ** 21 };
+  const catalog = await scanSkillRoots(roots, undefined, options);
+  assert.deepEqual(names(catalog), ["large"]);
+  const skill = catalog.skills.get("large")!;
+  assert.equal(readSkillFile(skill, "SKILL.md", options).text, text);
+});
+
+Deno.test("scanSkillRoots() searches a recursive root six levels deep, but not in skills, dot-folders or node_modules", async () => {
+  using place = new Place();
+  place.skill("all", "one");
+  place.skill("all/one/two", "in-a-skill");
+  place.skill("all/a/b/c/d/e", "six");
+  place.skill("all/a/b/c/d/e/f", "seven");
+  place.skill("all/.claude/skills", "claude");
+  place.skill("all/.agent", "agent");
+  place.skill("all/.agents", "agents");
+  place.skill("all/.git", "git");
+  place.skill("all/node_modules", "module");
+  const catalog = await scanSkillRoots([
+    root(join(place.path, "all"), { recursive: true }),
+  ]);
+  assert.deepEqual(names(catalog), ["agent", "agents", "claude", "one", "six"]);
+});
+
+Deno.test("scanSkillRoots() takes a recursive root that is a skill itself", async () => {
+  using place = new Place();
+  const skill = place.skill("skills", "git");
+  const catalog = await scanSkillRoots([root(skill, { recursive: true })]);
+  assert.deepEqual(names(catalog), ["git"]);
+  assert.deepEqual(catalog.problems, []);
+});
+
+Deno.test("scanSkillRoots() follows links to skill folders, and visits a folder once", async () => {
+  using place = new Place();
+  const store = place.skill("store", "git");
+  place.link(store, "skills/linked");
+  place.link(store, "skills/linked-again");
+  place.link(join(place.path, "skills"), "skills/loop");
+  place.link(join(place.path, "skills"), "skills/group/loop");
+  for (const recursive of [false, true]) {
+    const catalog = await scanSkillRoots([
+      root(join(place.path, "skills"), { recursive }),
+    ]);
+    assert.deepEqual(names(catalog), ["git"]);
+    assert.deepEqual([catalog.problems, catalog.shadowed], [[], []]);
+    const { directory, realDirectory } = catalog.skills.get("git")!;
+    assert.equal(directory, join(place.path, "skills", "linked"));
+    assert.equal(realDirectory, store);
+  }
+});
+
+Deno.test("scanSkillRoots() takes a folder that two roots lead to for one skill", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  place.link(join(place.path, "skills"), "alias");
+  const catalog = await scanSkillRoots([
+    root(join(place.path, "alias")),
+    root(join(place.path, "skills")),
+    root(place.path, { recursive: true }),
+  ]);
+  assert.deepEqual(names(catalog), ["git"]);
+  assert.deepEqual(catalog.shadowed, []);
+  assert.equal(
+    catalog.skills.get("git")!.directory,
+    join(place.path, "alias", "git"),
+  );
+});
+
+Deno.test("scanSkillRoots() holds links in a project to the project and the user's own roots", async () => {
+  using place = new Place();
+  const { project } = place;
+  place.link(place.skill("documents", "private"), "project/skills/out");
+  place.link(place.skill("project/vendor", "vendored"), "project/skills/in");
+  place.link(place.skill("home/.agents/skills", "own"), "project/skills/own");
+  place.link(place.skill("trusted", "stored"), "project/skills/store");
+  place.link(join(place.path, "documents"), "project/root");
+  const roots = [
+    root(join(project, "skills"), { scope: "project" }),
+    root(join(project, "root"), { scope: "project" }),
+  ];
+  const linkTargets = [project, join(place.home, ".agents", "skills")];
+  const catalog = await scanSkillRoots(roots, undefined, { linkTargets });
+  assert.deepEqual(names(catalog), ["own", "vendored"]);
+  assert.deepEqual(
+    catalog.problems.map(({ file, reason }) => [basename(file), reason]),
+    [
+      ["out", "it is a link that leads outside the project"],
+      ["store", "it is a link that leads outside the project"],
+      ["root", "it is a link that leads outside the project"],
+    ],
+  );
+  assert.match(catalog.problems[0]!.hint, /--trust-links DIR/);
+  assert.deepEqual(catalog.roots.map(({ status }) => status), [
+    "found",
+    "refused",
+  ]);
+  const trustLinks = [join(place.path, "trusted")];
+  const options = { linkTargets, trustLinks };
+  const trusting = await scanSkillRoots(roots, undefined, options);
+  assert.deepEqual(names(trusting), ["own", "stored", "vendored"]);
+});
+
+Deno.test("scanSkillRoots() follows links that each file of a skill is, into folders it is told to trust", async () => {
+  using place = new Place();
+  const store = place.folder("store");
+  place.link(
+    place.file("store/1-git.md", skillMd("git")),
+    "skills/git/SKILL.md",
+  );
+  place.link(place.file("store/2-help.md", "Help"), "skills/git/help.md");
+  const roots = [root(join(place.path, "skills"))];
+  assert.deepEqual(names(await scanSkillRoots(roots)), []);
+  const options = { trustLinks: [store] };
+  const catalog = await scanSkillRoots(roots, undefined, options);
+  assert.deepEqual(names(catalog), ["git"]);
+  const skill = catalog.skills.get("git")!;
+  assert.deepEqual(
+    listSkillFiles(skill, options).map(({ path }) => path),
+    ["SKILL.md", "help.md"],
+  );
+  assert.equal(readSkillFile(skill, "help.md", options).text, "Help");
+});
+
+Deno.test("scanSkillRoots() returns the same catalog, and opens no file, if nothing changed", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  place.skill("skills", "bad", "no frontmatter");
+  const roots = [root(join(place.path, "skills"))];
+  const { now } = Date;
+  const { openSync } = Deno;
+  let opened = 0;
+  Deno.openSync = (path, options) => {
+    opened++;
+    return openSync(path, options);
+  };
+  try {
+    const first = await scanSkillRoots(roots);
+    // What was just written is read once more, since it may change unnoticed.
+    Date.now = () => now() + 60_000;
+    assert.equal(await scanSkillRoots(roots, first), first);
+    assert.equal(opened, 4);
+    assert.equal(await scanSkillRoots(roots, first), first);
+    assert.equal(opened, 4);
+  } finally {
+    Date.now = now;
+    Deno.openSync = openSync;
+  }
+});
+
+Deno.test("scanSkillRoots() sees a change that leaves size and times as they were", async () => {
+  using place = new Place();
+  const file = place.file("skills/git/SKILL.md", skillMd("git", "One thing"));
+  const roots = [root(join(place.path, "skills"))];
+  const { atime, mtime } = Deno.statSync(file);
+  const first = await scanSkillRoots(roots);
+  Deno.writeTextFileSync(file, skillMd("git", "Two thing"));
+  Deno.utimeSync(file, atime!, mtime!);
+  const second = await scanSkillRoots(roots, first);
+  assert.equal(second.skills.get("git")!.description, "Two thing");
+  assert.equal(second.revision, first.revision + 1);
+});
+
+Deno.test("scanSkillRoots() keeps the skills that did not change", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  place.skill("skills", "pdf");
+  const roots = [root(join(place.path, "skills"))];
+  const first = await scanSkillRoots(roots);
+  place.skill("skills", "pdf", skillMd("pdf", "New"));
+  const second = await scanSkillRoots(roots, first);
+  assert.equal(second.skills.get("git"), first.skills.get("git"));
+  assert.notEqual(second.skills.get("pdf"), first.skills.get("pdf"));
+});
+
+Deno.test("scanSkillRoots() lets other work run while it scans a thousand skills", async () => {
+  using place = new Place();
+  for (let i = 0; i < 2000; i++) place.skill("skills", `s${i}`);
+  let turns = 0;
+  const timer = setInterval(() => turns++);
+  const catalog = await scanSkillRoots([root(join(place.path, "skills"))]);
+  clearInterval(timer);
+  assert.equal(catalog.skills.size, 2000);
+  assert.ok(turns > 0, "a timer fired while the scan ran");
+});
+
+Deno.test("scanSkillRoots() sees the same in overlapping roots each time, and tells each fault once", async () => {
+  using place = new Place();
+  place.skill("all/skills", "git");
+  place.skill("all/skills", "bad", "no frontmatter");
+  const roots = [
+    root(join(place.path, "all", "skills")),
+    root(join(place.path, "all"), { recursive: true }),
+  ];
+  const first = await scanSkillRoots(roots);
+  assert.equal(first.problems.length, 1);
+  assert.equal(await scanSkillRoots(roots, first), first);
+});
+
+Deno.test("scanSkillRoots() is silent about links that are no skill folders", async () => {
+  using place = new Place();
+  const outside = place.file("outside/notes.md", "notes");
+  place.link(outside, "project/skills/README.md");
+  place.link(join(place.path, "outside"), "project/skills/docs");
+  place.link("nowhere", "project/skills/deep/dangling");
+  const path = join(place.project, "skills");
+  for (const recursive of [false, true]) {
+    const { problems } = await scanSkillRoots(
+      [{ path, scope: "project", recursive }],
+      undefined,
+      { linkTargets: [place.project] },
+    );
+    assert.deepEqual(problems, []);
+  }
+});
+
+Deno.test("scanSkillRoots() takes no time to speak of for odd names in malformed frontmatter", async () => {
+  using place = new Place();
+  for (const filler of [" ", "'", "\t", ":"]) {
+    place.skill(
+      "skills",
+      `s${filler.charCodeAt(0)}`,
+      `---\nname: "a${filler.repeat(60_000)}b\ndescription: [\n---\n`,
+    );
+  }
+  const { problems } = await within(
+    scanSkillRoots([root(join(place.path, "skills"))]),
+    "a scan of long names",
+  );
+  assert.equal(problems.length, 4);
+});
+
+Deno.test("scanSkillRoots() finds skills of names that look like paths or prototypes", async () => {
+  using place = new Place();
+  const odd = ["__proto__", "constructor", "../up", "CON", "a\\b", "İ"];
+  odd.forEach((name, index) =>
+    place.skill(
+      "skills",
+      `s${index}`,
+      `---\nname: ${JSON.stringify(name)}\ndescription: x\n---\n`,
+    )
+  );
+  const { skills } = await scanSkillRoots([root(join(place.path, "skills"))]);
+  for (const name of odd) assert.equal(skills.get(skillKey(name))?.name, name);
+  assert.equal(skills.size, odd.length);
+});
+
+Deno.test("scanSkillRoots() sees changes whatever the clock says", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  const roots = [root(join(place.path, "skills"))];
+  const { now } = Date;
+  let catalog = await scanSkillRoots(roots);
+  try {
+    for (const jump of [-1e12, 1e12, -1e9, 0]) {
+      Date.now = () => now() + jump;
+      const text = skillMd("git", `Jump ${jump}`);
+      place.skill("skills", "git", text);
+      catalog = await scanSkillRoots(roots, catalog);
+      assert.equal(catalog.skills.get("git")!.description, `Jump ${jump}`);
+    }
+  } finally {
+    Date.now = now;
+  }
+});

@@ -1,0 +1,314 @@
+// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+
+import assert from "node:assert/strict";
+import { join } from "jsr:@std/path@^1";
+import {
+  listSkillFiles,
+  readSkillFile,
+  resolveSkillFile,
+  SkillFileError,
+} from "../mod.ts";
+import {
+  isWindows,
+  ODD,
+  onWindows,
+  Place,
+  runSync,
+  scanned,
+  skillMd,
+} from "./testing.ts";
+
+Deno.test("listSkillFiles() lists what belongs to a skill, and readSkillFile() reads just that", async () => {
+  using place = new Place();
+  const secret = place.file("secret/key.txt", "secret");
+  place.skill("skills", "git");
+  place.file("skills/git/references/API.md", "api");
+  place.file("skills/git/scripts/nested/SKILL.md", skillMd("nested"));
+  place.file(`skills/git/größe #1${ODD}.txt`, "odd");
+  place.file("skills/git/large.bin", new Uint8Array(2 ** 20 + 1));
+  place.file("skills/git/.env", "hidden");
+  place.file("skills/git/.git/config", "hidden");
+  place.file("skills/git/node_modules/x/index.js", "hidden");
+  place.file("skills/git/lib/__pycache__/x.pyc", "hidden");
+  place.link("references/API.md", "skills/git/alias.md");
+  place.link("references", "skills/git/docs");
+  place.link(".", "skills/git/self");
+  place.link("..", "skills/git/lib/up");
+  place.link(secret, "skills/git/out.txt");
+  place.link(join(secret, ".."), "skills/git/outside");
+  place.link(".env", "skills/git/visible.txt");
+  place.link("nowhere", "skills/git/dangling");
+  const skill = await scanned(join(place.path, "skills"));
+  const expected = [
+    "SKILL.md",
+    "alias.md",
+    "docs/API.md",
+    `größe #1${ODD}.txt`,
+    "references/API.md",
+    "scripts/nested/SKILL.md",
+  ];
+  assert.deepEqual(listSkillFiles(skill).map(({ path }) => path), expected);
+  for (const { path, size, version } of listSkillFiles(skill)) {
+    const file = readSkillFile(skill, path);
+    assert.deepEqual([file.path, file.size, file.version], [
+      path,
+      size,
+      version,
+    ]);
+  }
+  for (
+    const path of [
+      ".env",
+      ".git/config",
+      "node_modules/x/index.js",
+      "lib/__pycache__/x.pyc",
+      "self/SKILL.md",
+      "lib/up/SKILL.md",
+      "out.txt",
+      "outside/key.txt",
+      "visible.txt",
+      "dangling",
+      "none.md",
+      "SKILL.md/x",
+      "../git/SKILL.md",
+      "references/../../git/SKILL.md",
+      secret,
+      "a\0b",
+    ]
+  ) {
+    assert.throws(() => readSkillFile(skill, path), (error) => {
+      assert.ok(error instanceof SkillFileError, `${path}: ${error}`);
+      assert.match(error.message, /^Cannot read ".*": there is no such file/);
+      return true;
+    });
+  }
+  assert.throws(
+    () => readSkillFile(skill, "large.bin"),
+    /more than the 1048576/,
+  );
+  assert.throws(() => readSkillFile(skill, "references"), /it is a folder/);
+  assert.throws(() => readSkillFile(skill, ""), /it is a folder/);
+});
+
+Deno.test("listSkillFiles() sees what comes, goes and changes in folders that it has listed before", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  place.file("skills/git/docs/a.md", "a");
+  const skill = await scanned(join(place.path, "skills"));
+  const list = () =>
+    listSkillFiles(skill).map(({ path, size }) => [path, size]);
+  const main = ["SKILL.md", skillMd("git").length];
+  const { now } = Date;
+  try {
+    // As if what is there had been there for long.
+    Date.now = () => now() + 60_000;
+    for (let round = 0; round < 2; round++) {
+      assert.deepEqual(list(), [main, ["docs/a.md", 1]]);
+    }
+    place.file("skills/git/docs/b.md", "b");
+    assert.deepEqual(list(), [main, ["docs/a.md", 1], ["docs/b.md", 1]]);
+    place.file("skills/git/docs/b.md", "bb");
+    assert.deepEqual(list(), [main, ["docs/a.md", 1], ["docs/b.md", 2]]);
+    place.remove("skills/git/docs/a.md");
+    assert.deepEqual(list(), [main, ["docs/b.md", 2]]);
+    place.remove("skills/git/docs");
+    assert.deepEqual(list(), [main]);
+  } finally {
+    Date.now = now;
+  }
+});
+
+Deno.test("readSkillFile() takes paths as people write them", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  place.file("skills/git/references/API.md", "api");
+  const skill = await scanned(join(place.path, "skills"));
+  for (
+    const path of [
+      "references/API.md",
+      "./references/API.md",
+      "references//API.md",
+      "references/x/../API.md",
+    ]
+  ) {
+    const file = readSkillFile(skill, path);
+    assert.deepEqual([file.path, file.text], ["references/API.md", "api"]);
+  }
+});
+
+Deno.test("readSkillFile() gives text to the letter, and none for bytes that are not UTF-8", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  place.file("skills/git/bom.md", "\ufeffa\r\nb");
+  place.file("skills/git/latin1.txt", new Uint8Array([0x67, 0xfc]));
+  place.file("skills/git/empty", "");
+  const skill = await scanned(join(place.path, "skills"));
+  assert.equal(readSkillFile(skill, "bom.md").text, "\ufeffa\r\nb");
+  assert.equal(readSkillFile(skill, "empty").text, "");
+  const { text, bytes } = readSkillFile(skill, "latin1.txt");
+  assert.deepEqual([text, [...bytes]], [undefined, [0x67, 0xfc]]);
+});
+
+Deno.test("readSkillFile() and listSkillFiles() go ten names deep", async () => {
+  using place = new Place();
+  const skillFolder = place.skill("skills", "git");
+  const ten = "a/b/c/d/e/f/g/h/i/ten.md";
+  const eleven = "a/b/c/d/e/f/g/h/i/j/eleven.md";
+  place.file(`skills/git/${ten}`, "10");
+  place.file(`skills/git/${eleven}`, "11");
+  const skill = await scanned(join(skillFolder, ".."));
+  assert.deepEqual(listSkillFiles(skill).map(({ path }) => path), [
+    "SKILL.md",
+    ten,
+  ]);
+  assert.equal(readSkillFile(skill, ten).text, "10");
+  assert.throws(() => readSkillFile(skill, eleven), SkillFileError);
+});
+
+Deno.test("readSkillFile() reads no FIFO and no device", {
+  ignore: isWindows,
+}, async () => {
+  using place = new Place();
+  const folder = place.skill("skills", "git");
+  runSync("mkfifo", join(folder, "fifo"));
+  const skill = await scanned(join(place.path, "skills"));
+  assert.deepEqual(listSkillFiles(skill).map(({ path }) => path), ["SKILL.md"]);
+  assert.throws(() => readSkillFile(skill, "fifo"), /not a regular file/);
+});
+
+for (const moment of ["before it is opened", "before it is checked again"]) {
+  Deno.test(`readSkillFile() reads nothing that is swapped for a link out ${moment}`, async () => {
+    using place = new Place();
+    const secret = place.file("secret.md", "secret");
+    place.skill("skills", "git");
+    const file = place.file("skills/git/help.md", "help");
+    const skill = await scanned(join(place.path, "skills"));
+    const { openSync } = Deno;
+    const swap = () => {
+      Deno.removeSync(file);
+      Deno.symlinkSync(secret, file);
+    };
+    Deno.openSync = (path, options) => {
+      if (moment === "before it is opened") swap();
+      const opened = openSync(path, options);
+      if (moment !== "before it is opened") swap();
+      return opened;
+    };
+    try {
+      assert.throws(
+        () => readSkillFile(skill, "help.md"),
+        /^SkillFileError: Cannot read "help.md": it was replaced/,
+      );
+    } finally {
+      Deno.openSync = openSync;
+    }
+  });
+}
+
+Deno.test("readSkillFile() reads nothing that is swapped for a link out and back again", async () => {
+  using place = new Place();
+  const secret = place.file("secret.md", "secret");
+  place.skill("skills", "git");
+  const file = place.file("skills/git/help.md", "help");
+  const skill = await scanned(join(place.path, "skills"));
+  const { openSync } = Deno;
+  // What is opened is the secret, but by its path the file looks as before.
+  Deno.openSync = (_path, options) => openSync(secret, options);
+  try {
+    assert.throws(() => readSkillFile(skill, "help.md"), /it was replaced/);
+  } finally {
+    Deno.openSync = openSync;
+  }
+  assert.equal(Deno.readTextFileSync(file), "help");
+});
+
+Deno.test("readSkillFile() finds nothing in a skill directory that became a link out", async () => {
+  using place = new Place();
+  place.file("secret/SKILL.md", "secret");
+  place.skill("skills", "git");
+  const skill = await scanned(join(place.path, "skills"));
+  place.remove("skills/git");
+  place.link(join(place.path, "secret"), "skills/git");
+  assert.throws(() => readSkillFile(skill, "SKILL.md"), /no such file/);
+});
+
+Deno.test("listSkillFiles() ends in a maze of links", async () => {
+  using place = new Place();
+  place.skill("skills", "maze");
+  const rooms = Array.from({ length: 10 }, (_, index) => `room${index}`);
+  for (const from of rooms) {
+    for (const to of rooms) place.link(`../${to}`, `skills/maze/${from}/${to}`);
+  }
+  const skill = await scanned(join(place.path, "skills"));
+  assert.deepEqual(listSkillFiles(skill).map(({ path }) => path), ["SKILL.md"]);
+});
+
+Deno.test("resolveSkillFile() tells where a file or folder of a skill lies", async () => {
+  using place = new Place();
+  const store = place.skill("store", "git");
+  place.link(store, "skills/git");
+  place.folder("store/git/docs");
+  const skill = await scanned(join(place.path, "skills"));
+  assert.deepEqual(resolveSkillFile(skill, "docs"), {
+    path: join(place.path, "skills", "git", "docs"),
+    realPath: join(store, "docs"),
+  });
+  assert.equal(resolveSkillFile(skill, "").realPath, store);
+});
+
+Deno.test("resolveSkillFile() takes either slash on Windows, and no drive, stream or way out", async () => {
+  using place = new Place();
+  const found = await onWindows(
+    place,
+    String.raw`
+    Deno.realPathSync = (path) => path;
+    const directory = "C:\\skills\\git";
+    const skill = { directory, realDirectory: directory, file: directory + "\\SKILL.md" };
+    const resolved = (path) => {
+      try {
+        return mod.resolveSkillFile(skill, path).path;
+      } catch (error) {
+        return error.reason;
+      }
+    };
+    console.log(JSON.stringify([
+      "SKILL.md", "references/API.md", "references\\API.md", "a\\..\\b.md",
+      "..\\pdf\\SKILL.md", "a\\..\\..\\x", "C:\\Windows\\win.ini", "C:x", "\\x", "\\\\host\\share\\x", "\\\\?\\C:\\x",
+      "SKILL.md::$DATA", "a.md:hidden", "a\\.git\\config",
+    ].map(resolved)));`,
+  );
+  const none = "there is no such file in the skill";
+  assert.deepEqual(found, [
+    "C:\\skills\\git\\SKILL.md",
+    "C:\\skills\\git\\references\\API.md",
+    "C:\\skills\\git\\references\\API.md",
+    "C:\\skills\\git\\b.md",
+    ...Array(10).fill(none),
+  ]);
+});
+
+Deno.test("readSkillFile() reads a file that grows meanwhile whole, or says that it is too large", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  const file = place.file("skills/git/log.md", "1");
+  const skill = await scanned(join(place.path, "skills"));
+  const { openSync } = Deno;
+  const growing = (size: number) => {
+    Deno.openSync = (path, options) => {
+      const opened = openSync(path, options);
+      Deno.writeTextFileSync(file, "2".repeat(size), { append: true });
+      return opened;
+    };
+  };
+  try {
+    growing(100_000);
+    assert.equal(readSkillFile(skill, "log.md").text!.length, 100_001);
+    growing(2 ** 20);
+    assert.throws(
+      () => readSkillFile(skill, "log.md"),
+      /more than the 1048576/,
+    );
+  } finally {
+    Deno.openSync = openSync;
+  }
+});

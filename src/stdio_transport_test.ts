@@ -1,0 +1,163 @@
+import assert from "node:assert/strict";
+import { DEADLINE_MS, ping, Pipe, type Reply, within } from "./testing.ts";
+
+const pong = (id: number | string) =>
+  ({ jsonrpc: "2.0", id, result: {} }) as const;
+
+Deno.test("StdioTransport reads messages however the bytes are split", async () => {
+  const messages = [
+    ping(1),
+    { jsonrpc: "2.0", method: "notifications/x", params: { text: "ä😀\n" } },
+    ping("two"),
+  ];
+  const text = messages.map((message) => JSON.stringify(message)).join(
+    "\r\n\n",
+  );
+  for (const size of [1, 2, 3, 7, 64, Infinity]) {
+    const pipe = new Pipe();
+    await pipe.write(`${text}\n`, size);
+    for (const expected of messages) {
+      const message = await pipe.received.take(() => true, "a message");
+      assert.deepEqual(message, expected);
+    }
+  }
+});
+
+Deno.test("StdioTransport takes a last line with no line break for a message", async () => {
+  const pipe = new Pipe();
+  await pipe.write(JSON.stringify({ jsonrpc: "2.0", method: "x" }));
+  await pipe.end();
+  assert.deepEqual(pipe.received.takeAll(), [{ jsonrpc: "2.0", method: "x" }]);
+});
+
+Deno.test("StdioTransport answers what is no message with an error, and goes on", async () => {
+  const pipe = new Pipe();
+  const bad: [string | Uint8Array, number, (number | string)?][] = [
+    ["nonsense", -32700],
+    ['{"jsonrpc": "2.0", "id": 1, "method"', -32700],
+    [new Uint8Array([0xff, 0xfe, 0x00]), -32700],
+    ["x".repeat(10 * 2 ** 20 + 1), -32600],
+    ["[]", -32600],
+    ["null", -32600],
+    ["7", -32600],
+    ['{"id": 7, "method": "ping"}', -32600, 7],
+    [
+      '{"jsonrpc": "2.0", "id": "a", "method": "ping", "params": []}',
+      -32600,
+      "a",
+    ],
+    ['{"jsonrpc": "2.0", "id": null, "method": "ping"}', -32600],
+    ['{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', -32600],
+  ];
+  for (const [line, code, id] of bad) {
+    await pipe.write(line);
+    await pipe.write("\n");
+    const reply = await pipe.sent.take(() => true, "an answer");
+    assert.deepEqual([reply.error!.code, reply.id], [code, id]);
+  }
+  await pipe.write(`\n  \n${JSON.stringify(ping(2))}\n`);
+  assert.deepEqual(await pipe.received.take(() => true, "a ping"), ping(2));
+  assert.deepEqual(pipe.sent.takeAll(), []);
+});
+
+Deno.test("StdioTransport writes whole lines where only some bytes are taken at a time", async () => {
+  const pipe = new Pipe((bytes) => Promise.resolve(Math.min(bytes.length, 5)));
+  await Promise.all([1, 2, 3].map((id) => pipe.transport.send(pong(id))));
+  assert.deepEqual(pipe.sent.takeAll(), [pong(1), pong(2), pong(3)]);
+});
+
+Deno.test("StdioTransport writes the replies under way when the input has ended", async () => {
+  const pipe = new Pipe();
+  await pipe.write(`${JSON.stringify(ping(1))}\n${JSON.stringify(ping(2))}\n`);
+  await pipe.received.take((message) => (message as Reply).id === 2, "ping 2");
+  const end = pipe.end();
+  await pipe.transport.send(pong(1));
+  await pipe.transport.send(pong(2));
+  await end;
+  assert.deepEqual(pipe.sent.takeAll(), [pong(1), pong(2)]);
+});
+
+/** Runs something with timers of two seconds or more that never fire. */
+async function withoutGrace(work: () => Promise<void>): Promise<void> {
+  const { setTimeout } = globalThis;
+  const patched = (callback: () => void, delay = 0) =>
+    setTimeout(callback, delay === 2_000 ? DEADLINE_MS * 2 : delay);
+  globalThis.setTimeout = patched as typeof setTimeout;
+  try {
+    await work();
+  } finally {
+    globalThis.setTimeout = setTimeout;
+  }
+}
+
+Deno.test("StdioTransport does not wait for replies that were taken back", () =>
+  withoutGrace(async () => {
+    const pipe = new Pipe();
+    const method = "notifications/cancelled";
+    const cancelled = { jsonrpc: "2.0", method, params: { requestId: 1 } };
+    await pipe.write(`${JSON.stringify(ping(1))}\n`);
+    await pipe.write(`${JSON.stringify(cancelled)}\n`);
+    await pipe.end();
+  }));
+
+Deno.test("StdioTransport gives up on replies that never come", async () => {
+  const pipe = new Pipe();
+  await pipe.write(`${JSON.stringify(ping(1))}\n`);
+  await pipe.end();
+});
+
+Deno.test("StdioTransport ends when the input has ended and nobody takes the replies", async () => {
+  const pipe = new Pipe(() => new Promise(() => {}));
+  const text = "x".repeat(2 ** 20);
+  pipe.transport.onmessage = (message) => {
+    const { id } = message as { id: number };
+    pipe.transport.send({ jsonrpc: "2.0", id, result: { text } });
+  };
+  const lines = Array.from({ length: 40 }, (_, id) => JSON.stringify(ping(id)));
+  await pipe.write(`${lines.join("\n")}\n`);
+  await pipe.end();
+});
+
+Deno.test("StdioTransport tries again where a write would have to wait", async () => {
+  let calls = 0;
+  const pipe = new Pipe((bytes) =>
+    calls++ % 2 === 0
+      ? Promise.reject(new Deno.errors.WouldBlock())
+      : Promise.resolve(Math.min(bytes.length, 10))
+  );
+  await pipe.transport.send(pong(1));
+  assert.deepEqual(pipe.sent.takeAll(), [pong(1)]);
+  assert.ok(calls > 4);
+});
+
+Deno.test("StdioTransport ends when nobody reads its output any more", async () => {
+  const pipe = new Pipe(() => Promise.reject(new Deno.errors.BrokenPipe()));
+  await pipe.transport.send(pong(1));
+  await within(pipe.closed.promise, "the transport to close");
+  await pipe.transport.send(pong(2));
+  await pipe.transport.close();
+});
+
+Deno.test("StdioTransport reads no further while what it wrote is not taken", async () => {
+  const gate = Promise.withResolvers<void>();
+  const pipe = new Pipe(async (bytes) => {
+    await gate.promise;
+    return bytes.length;
+  });
+  const text = "x".repeat(2 ** 20);
+  pipe.transport.onmessage = (message) => {
+    pipe.received.put(message);
+    const { id } = message as { id: number };
+    pipe.transport.send({ jsonrpc: "2.0", id, result: { text } });
+  };
+  const writing = (async () => {
+    for (let id = 0; id < 100; id++) {
+      await pipe.write(`${JSON.stringify(ping(id))}\n`);
+    }
+  })();
+  await pipe.received.take((message) => (message as Reply).id === 7, "ping 7");
+  assert.ok(pipe.received.values.length < 10, "it stopped at about 8 MiB");
+  gate.resolve();
+  await within(writing, "the rest to be read");
+  await pipe.sent.take(({ id }) => id === 99, "the last reply");
+});

@@ -1,0 +1,328 @@
+// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+
+import assert from "node:assert/strict";
+import { join } from "jsr:@std/path@^1";
+// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/client"
+import { Client } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/index.js";
+// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/inMemory"
+import { InMemoryTransport } from "npm:@modelcontextprotocol/sdk@^1.32.2/inMemory.js";
+// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/server"
+import { Server } from "npm:@modelcontextprotocol/sdk@^1.32.2/server/index.js";
+import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
+import { ToolListChangedNotificationSchema } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
+import { registerSkillTools, SkillRegistry } from "../mod.ts";
+import {
+  filesPlace,
+  Inbox,
+  Place,
+  root,
+  Session,
+  skillMd,
+  toolsets,
+  Wire,
+} from "./testing.ts";
+
+Deno.test("tools/call of an unknown tool is a protocol error", async () => {
+  using place = new Place();
+  await using wire = new Wire(place);
+  await wire.initialize();
+  const { error } = await wire.ask(1, "tools/call", { name: "none" });
+  assert.deepEqual(error, {
+    code: -32602,
+    message: 'Unknown tool "none": the tools are "skill"',
+  });
+});
+
+Deno.test("registerSkillTools() serves the tools by a server of the SDK too, in the same words", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
+  await registry.refresh();
+  const server = new Server({ name: "other", version: "1.0.0" }, {
+    capabilities: { tools: { listChanged: true } },
+  });
+  registerSkillTools(server, registry, { toolset: "skill" });
+  const client = new Client({ name: "test", version: "1.0.0" });
+  const notices = new Inbox<string>();
+  client.setNotificationHandler(
+    ToolListChangedNotificationSchema,
+    ({ method }) => notices.put(method),
+  );
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  await server.connect(ours);
+  await client.connect(theirs);
+  const call = async (name: string, input: Record<string, unknown>) => {
+    const params = { name, arguments: input };
+    const result = await client.callTool(params) as CallToolResult;
+    const [item] = result.content;
+    return [result.isError, item?.type === "text" ? item.text : undefined];
+  };
+  const { tools } = await client.listTools();
+  assert.match(tools[0]!.description!, /<name>git<\/name>/);
+  const [isError, text] = await call("skill", { name: "GIT" });
+  assert.equal(isError, undefined);
+  assert.match(String(text), /^Loading: git\n/);
+  assert.deepEqual(await call("skill", { name: "" }), [
+    true,
+    'Cannot call "skill": "name": Skill name cannot be empty',
+  ]);
+  await assert.rejects(call("none", {}), /-32602.*Unknown tool "none"/);
+  place.skill("skills", "pdf");
+  await registry.refresh();
+  await notices.take(() => true, "the notice of the new list");
+  await client.close();
+});
+
+for (const [toolset, expected] of Object.entries(toolsets)) {
+  Deno.test(`--tools ${toolset} gives its tools, all of which only read, and none of another toolset`, async () => {
+    using place = filesPlace();
+    const args = ["--tools", toolset];
+    await using session = await Session.open(place, { args });
+    const { tools } = await session.client.listTools();
+    assert.deepEqual(tools.map(({ name }) => name), expected);
+    for (const { annotations, inputSchema, description } of tools) {
+      assert.equal(annotations?.readOnlyHint, true);
+      assert.equal(annotations?.destructiveHint, false);
+      assert.equal(inputSchema.type, "object");
+      assert.ok(!description!.includes("hidden"));
+    }
+  });
+}
+
+Deno.test("skilljack's skill lists each SKILL.md's path, and returns the whole file", async () => {
+  using place = filesPlace();
+  const args = ["--tools", "skilljack"];
+  await using session = await Session.open(place, { args });
+  const { tools: [tool] } = await session.client.listTools();
+  const file = join(place.home, ".claude", "skills", "git", "SKILL.md");
+  assert.ok(tool!.description!.endsWith(`# Skills
+
+When a user's task matches a skill description below: 1) activate it, 2) follow its instructions completely.
+
+<available_skills>
+<skill>
+<name>git</name>
+<description>Work with git</description>
+<location>${file}</location>
+</skill>
+</available_skills>`));
+  assert.deepEqual(await session.load("git"), {
+    text: skillMd("git", "Work with git"),
+    isError: false,
+  });
+  assert.equal((await session.load("hidden")).isError, true);
+  assert.match((await session.load("none")).text, /^Skill 'none' not found\./);
+});
+
+Deno.test("skill-resource reads a file, a folder, and the list of files", async () => {
+  using place = filesPlace();
+  const args = ["--tools", "skilljack"];
+  await using session = await Session.open(place, { args });
+  const read = (path: string, skill = "git") =>
+    session.call("skill-resource", { skill, path });
+  const text = (text: string) => ({ type: "text", text });
+  assert.deepEqual((await read("references/API.md")).content, [text("# API")]);
+  assert.deepEqual((await read("./references/API.md", "GIT")).content, [
+    text("# API"),
+  ]);
+  assert.deepEqual((await read("references")).content, [
+    text("--- references/API.md ---\n# API"),
+    text("--- references/deep/more.md ---\n# More"),
+  ]);
+  assert.deepEqual((await read("references/deep/")).content, [
+    text("--- references/deep/more.md ---\n# More"),
+  ]);
+  assert.deepEqual((await read("")).content, [
+    text(
+      'Files of the skill "git":\n\n- logo.png\n- references/API.md\n- references/deep/more.md',
+    ),
+  ]);
+  const logo = {
+    type: "resource",
+    resource: {
+      uri: "skill://git/logo.png",
+      mimeType: "image/png",
+      blob: "if8=",
+    },
+  };
+  assert.deepEqual((await read("logo.png")).content, [logo]);
+  assert.deepEqual((await read(".")).content.length, 4);
+});
+
+Deno.test("skill-resource refuses what is no file of the skill, and says which there are", async () => {
+  using place = filesPlace();
+  place.file("home/.claude/skills/other.md", "outside");
+  place.link(
+    join(place.path, "home/.claude/skills/other.md"),
+    "home/.claude/skills/git/link.md",
+  );
+  const args = ["--tools", "skilljack"];
+  await using session = await Session.open(place, { args });
+  for (
+    const path of [
+      "none.md",
+      "../other.md",
+      "/etc/passwd",
+      ".env",
+      "link.md",
+      "references/../../other.md",
+    ]
+  ) {
+    const input = { skill: "git", path };
+    const { text, isError } = await session.text("skill-resource", input);
+    assert.ok(isError);
+    assert.match(text, /^Cannot read ".*": there is no such file in the skill/);
+    assert.match(
+      text,
+      /Its files: "SKILL.md", "logo.png", "references\/API.md"/,
+    );
+  }
+  const hidden = { skill: "hidden", path: "a.md" };
+  assert.equal((await session.text("skill-resource", hidden)).isError, true);
+});
+
+Deno.test("skill-resource says that a file, or the files of a folder, are too large", async () => {
+  using place = filesPlace();
+  const folder = "home/.claude/skills/git/data";
+  place.file(`${folder}/large.bin`, new Uint8Array(2 ** 20 + 1));
+  for (let i = 0; i < 17; i++) {
+    place.file(`${folder}/${i}.bin`, new Uint8Array(2 ** 20));
+  }
+  const args = ["--tools", "skilljack"];
+  await using session = await Session.open(place, { args });
+  const read = (path: string) =>
+    session.text("skill-resource", { skill: "git", path });
+  const large = await read("data/large.bin");
+  assert.match(large.text, /has 1048577 bytes, more than the 1048576 allowed/);
+  const all = await read("data");
+  assert.match(all.text, /^Cannot read 17 files at once: they have 17825792/);
+  assert.deepEqual([large.isError, all.isError], [true, true]);
+});
+
+Deno.test("skill-resource says that a skill has no files beside its SKILL.md", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "git");
+  const args = ["--tools", "skilljack"];
+  await using session = await Session.open(place, { args });
+  assert.deepEqual(
+    await session.text("skill-resource", { skill: "git", path: "" }),
+    {
+      text: 'The skill "git" has no files beside its SKILL.md',
+      isError: false,
+    },
+  );
+});
+
+Deno.test("list_skills gives names and descriptions, as text, as structure, and in its description", async () => {
+  using place = filesPlace();
+  const args = ["--tools", "reference"];
+  await using session = await Session.open(place, { args });
+  const { tools: [list] } = await session.client.listTools();
+  assert.match(list!.description!, /\n- git: Work with git$/);
+  assert.deepEqual(list!.outputSchema!.required, ["skills"]);
+  const skills = [{ name: "git", description: "Work with git" }];
+  // The client checks the structured content against the output schema.
+  const { content, structuredContent } = await session.call("list_skills");
+  assert.deepEqual(structuredContent, { skills });
+  assert.ok(content[0]!.type === "text");
+  assert.deepEqual(JSON.parse((content[0] as { text: string }).text), skills);
+});
+
+Deno.test("read_skill returns the SKILL.md of a skill, and nothing else", async () => {
+  using place = filesPlace();
+  const args = ["--tools", "reference"];
+  await using session = await Session.open(place, { args });
+  const read = (name: string) => session.text("read_skill", { name });
+  assert.deepEqual(await read("git"), {
+    text: skillMd("git", "Work with git"),
+    isError: false,
+  });
+  for (const name of ["none", "git/logo.png", "../git", "hidden"]) {
+    assert.equal((await read(name)).isError, true);
+  }
+});
+
+Deno.test("load_skill_metadata_op finds skills in all subfolders, with description and directory", async () => {
+  using place = new Place();
+  const git = place.skill("skills", "git", skillMd("git", "Work with git"));
+  const deep = place.skill("skills/a/b", "deep");
+  const args = ["--tools", "agentskills", join(place.path, "skills")];
+  await using session = await Session.open(place, { args });
+  const { text } = await session.text("load_skill_metadata_op");
+  assert.deepEqual(JSON.parse(text), {
+    deep: { description: "About deep", skill_dir: deep },
+    git: { description: "Work with git", skill_dir: git },
+  });
+});
+
+Deno.test("load_skill_op and read_reference_file_op read a skill and its files", async () => {
+  using place = filesPlace();
+  const args = ["--tools", "agentskills"];
+  await using session = await Session.open(place, { args });
+  const load = await session.text("load_skill_op", { skill_name: "git" });
+  assert.equal(load.text, skillMd("git", "Work with git"));
+  const read = (file_name: string) =>
+    session.call("read_reference_file_op", { skill_name: "git", file_name });
+  assert.deepEqual((await read("references/API.md")).content, [
+    { type: "text", text: "# API" },
+  ]);
+  const { content: [logo] } = await read("logo.png");
+  assert.equal(logo!.type, "resource");
+  const { content, isError } = await read("none.md");
+  assert.equal(isError, true);
+  assert.match(JSON.stringify(content), /there is no such file in the skill/);
+});
+
+for (
+  const [toolset, limits] of [["skill", [2048, 900, 300]], ["skilljack", [
+    2048,
+    300,
+  ]], ["reference", [1900, 300]]] as const
+) {
+  Deno.test(`--description-limit keeps the descriptions of ${toolset} to their limit, with every name if there is room`, async () => {
+    using place = new Place();
+    const count = 40;
+    for (let i = 0; i < count; i++) {
+      const description = i % 2
+        ? "Short & <good>"
+        : `Long ${"words ".repeat(50)}`;
+      place.skill(
+        "home/.claude/skills",
+        `skill-${i}`,
+        skillMd(`skill-${i}`, description),
+      );
+    }
+    for (const limit of limits) {
+      const args = ["--tools", toolset, "--description-limit", String(limit)];
+      await using session = await Session.open(place, { args });
+      const { tools: [tool] } = await session.client.listTools();
+      const description = tool!.description!;
+      assert.ok(description.length <= limit, `${description.length}`);
+      const listed = description.match(/^- skill-\d+/gm)?.length ?? 0;
+      const more = Number(
+        /\(and (\d+) more: ask for one/.exec(description)?.[1] ?? 0,
+      );
+      assert.equal(listed + more, count);
+      assert.ok(!description.includes("<good>"));
+      if (limit > 1500) {
+        assert.equal(more, 0);
+        assert.match(description, /^- skill-1: Short &amp; &lt;good&gt;$/m);
+        assert.match(description, /^- skill-0: Long (words )+words…$/m);
+      }
+      const found = await session.call(
+        toolset === "reference" ? "read_skill" : "skill",
+        { name: "skill-39" },
+      );
+      assert.equal(found.isError, undefined);
+    }
+  });
+}
+
+Deno.test("--description-limit changes nothing where the description has room", async () => {
+  using place = filesPlace();
+  const args = ["--description-limit", "20000"];
+  await using session = await Session.open(place, { args });
+  await using other = await Session.open(place);
+  assert.equal(await session.description(), await other.description());
+});
