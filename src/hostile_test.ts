@@ -96,9 +96,11 @@ for (const toolset of Object.keys(toolsets)) {
       ...Deno.readDirSync(join(place.home, ".claude", "skills")),
     ];
     for (const { name } of [...folders, { name: SECRET.slice(0, 3) }]) {
-      for (const [method, params] of questions(name)) {
-        await wire.ask(nextId(), method, params);
-      }
+      await Promise.all(
+        questions(name).map(([method, params]) =>
+          wire.ask(nextId(), method, params)
+        ),
+      );
     }
     const [good] = (await listSkills(wire)).filter(({ uri }) =>
       uri === "skill://good/SKILL.md"
@@ -148,8 +150,11 @@ Deno.test("a skill that holds a hundred thousand files harms no other", async ()
   place.skill("home/.claude/skills", "good");
   const folder = place.folder("home", ".claude", "skills", "huge", "files");
   place.skill("home/.claude/skills", "huge");
-  for (let i = 0; i < 100_000; i++) {
-    Deno.openSync(join(folder, `f${i}`), { write: true, create: true }).close();
+  // A hard link is made in half the time that a file takes; a file may have a thousand everywhere.
+  for (let i = 0, file = ""; i < 100_000; i++) {
+    const path = join(folder, `f${i}`);
+    if (i % 1_000 > 0) Deno.linkSync(file, path);
+    else Deno.writeTextFileSync(file = path, "");
   }
   await using wire = new Wire(place);
   await wire.initialize();
@@ -298,7 +303,11 @@ Deno.test(
     let peak = 0;
     const reading = (async () => {
       for await (const chunk of server.stdout) {
-        for (const byte of chunk) if (byte === 0x0a) replies++;
+        for (
+          let end = chunk.indexOf(0x0a);
+          end >= 0;
+          end = chunk.indexOf(0x0a, end + 1)
+        ) replies++;
         // Near the end the process may be gone while its last replies are read.
         if (replies < 0.9 * count) peak = peakMemory(server.pid);
       }

@@ -6,6 +6,7 @@ import { SkillsClient } from "npm:@modelcontextprotocol/client@^2/ext/skills";
 import config from "../deno.json" with { type: "json" };
 import {
   clientTransport,
+  eventually,
   filesPlace,
   isWindows,
   nextId,
@@ -27,15 +28,32 @@ Deno.test("tools/call disregards that a client would have it be a task", async (
   assert.match(result.content[0].text, /^Loading: git\n/);
 });
 
-Deno.test("a request whose id looks like one of the server's own is answered", async () => {
+Deno.test("requests are answered by their ids, whatever the ids are", async () => {
   using place = filesPlace();
   await using wire = new Wire(place);
   await wire.initialize();
-  const method = "resources/subscribe";
+  const ids = [
+    ...[1, "1", -1, "", "skill-server/1", "__proto__", "constructor"],
+    ...["\u0000", "é", "e\u0301", Number.MAX_SAFE_INTEGER],
+  ];
   const params = { uri: "skill://git" };
-  const id = "skill-server/1";
-  await wire.write({ jsonrpc: "2.0", id, method, params });
-  await wire.lines.take((line) => JSON.parse(line).id === id, "the reply");
+  for (const method of ["resources/subscribe", "resources/unsubscribe"]) {
+    await wire.write(...ids.map((id) => ({
+      jsonrpc: "2.0",
+      id,
+      method,
+      params,
+    })));
+    const replies = await Promise.all(
+      ids.map(() => wire.lines.take(() => true, "a reply")),
+    );
+    const byText = (a: unknown, b: unknown) =>
+      JSON.stringify(a) < JSON.stringify(b) ? -1 : 1;
+    assert.deepEqual(
+      replies.map((line) => JSON.parse(line)).sort(byText),
+      ids.map((id) => ({ jsonrpc: "2.0", id, result: {} })).sort(byText),
+    );
+  }
 });
 
 Deno.test("params that do not fit are invalid params in every method", async () => {
@@ -452,12 +470,10 @@ Deno.test("a client that never initialized hears nothing it did not ask for", as
   await askModern(wire, "tools/list");
   place.skill("home/.claude/skills", "bad", "no frontmatter");
   place.skill("home/.claude/skills", "new");
-  while (
-    !(await askModern(wire, "tools/list")).result.tools[0].description.includes(
-      "<name>new<",
-    )
-  ) {
-    // The refresh is under way.
-  }
+  const isListed = async () => {
+    const { result } = await askModern(wire, "tools/list");
+    return result.tools[0].description.includes("<name>new<");
+  };
+  await eventually(isListed, "the refresh");
   assert.deepEqual(wire.lines.takeAll(), []);
 });

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { basename, join } from "jsr:@std/path@^1";
 import {
+  eventually,
   filesPlace,
   flagsWith,
   isWindows,
@@ -10,7 +11,6 @@ import {
   runSync,
   Session,
   Wire,
-  within,
 } from "./testing.ts";
 
 /** The server with the tool that runs shell commands. */
@@ -36,27 +36,22 @@ function isRunning(pid: number): boolean {
 
 /** Waits until a file is there and returns its text. */
 async function appears(path: string): Promise<string> {
-  const read = () => {
+  let text = "";
+  const isThere = () => {
     try {
-      return Deno.readTextFileSync(path);
+      text = Deno.readTextFileSync(path);
     } catch {
-      return "";
+      // It is not there yet.
     }
+    return text !== "";
   };
-  const [folder, file] = [join(path, ".."), basename(path)];
-  using watcher = Deno.watchFs(folder);
-  for (let text = read();; text = read()) {
-    if (text !== "") return text;
-    await within(watcher[Symbol.asyncIterator]().next(), `the file ${file}`);
-  }
+  await eventually(isThere, `the file ${basename(path)}`);
+  return text;
 }
 
 /** Waits until a process is gone. */
 async function isGone(pid: number): Promise<void> {
-  const gone = (async () => {
-    while (isRunning(pid)) await new Promise((resolve) => setTimeout(resolve));
-  })();
-  await within(gone, `the end of process ${pid}`);
+  await eventually(() => !isRunning(pid), `the end of process ${pid}`);
 }
 
 Deno.test(

@@ -32,6 +32,7 @@ import {
 /** The folder of the project. */
 export const REPOSITORY = resolve(import.meta.dirname!, "..");
 
+/** Whether the tests run on Windows. */
 export const isWindows = Deno.build.os === "windows";
 
 /** What stands between the names in a path. */
@@ -40,8 +41,10 @@ export const SEPARATOR = isWindows ? "\\" : "/";
 /** A character that is odd in a URI, where a file's name may have it. */
 export const ODD = isWindows ? "" : "?";
 
+/** That character as a URI has it. */
 export const ENCODED_ODD = encodeURIComponent(ODD);
 
+/** The module that is run. */
 export const MOD = resolve(REPOSITORY, "mod.ts");
 
 /** The flags that `deno task start` gives beside the permissions: on some networks an import map. */
@@ -132,6 +135,9 @@ function isDirectory(path: string): boolean {
   }
 }
 
+/** The timer that {@link within} sets, whatever a test makes of the global one. */
+const startTimer = globalThis.setTimeout;
+
 /** Fails if a promise takes far too long. */
 export async function within<T>(
   promise: Promise<T>,
@@ -139,7 +145,7 @@ export async function within<T>(
   deadline = DEADLINE_MS,
 ): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(
+  const timer = startTimer(
     () => reject(new Error(`Waited in vain for ${what}`)),
     deadline,
   );
@@ -148,6 +154,46 @@ export async function within<T>(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Waits until something is so, or fails if that takes far too long. */
+export async function eventually(
+  isSo: () => boolean | Promise<boolean>,
+  what: string,
+): Promise<void> {
+  const end = performance.now() + DEADLINE_MS;
+  while (!await isSo()) {
+    if (performance.now() > end) throw new Error(`Waited in vain for ${what}`);
+    await new Promise((resolve) => startTimer(resolve));
+  }
+}
+
+/** What takes no longer than this is quick enough, in milliseconds. */
+const QUICK_MS = 20;
+
+/**
+ * Fails unless the time that work takes is in proportion to the length of its
+ * text: for four times the length four times as long, where it would be sixteen
+ * times if it grew by the square. The best of several rounds counts, for other
+ * programs can only make a round longer.
+ */
+export async function inProportion(
+  work: (length: number) => unknown,
+  { length, what }: { length: number; what: string },
+): Promise<void> {
+  const lengths = [Math.ceil(length / 4), length];
+  const best = [Infinity, Infinity];
+  const hasPassed = () => best[1]! < 8 * Math.max(best[0]!, QUICK_MS);
+  for (let round = 0; round < 5; round++) {
+    for (const [index, length] of lengths.entries()) {
+      const start = performance.now();
+      await work(length);
+      best[index] = Math.min(best[index]!, performance.now() - start);
+    }
+    if (hasPassed()) return;
+  }
+  const [short, long] = best.map((time) => `${time.toFixed(1)} ms`);
+  assert.fail(`${what}: ${long} for four times what takes ${short}`);
 }
 
 /** Values that come by and by, and can be waited for. */
@@ -221,6 +267,7 @@ export function serverCommand(
   }];
 }
 
+/** Starts the server in the project of a place. */
 export function spawnServer(
   place: Place,
   options?: ServerOptions,
@@ -479,15 +526,18 @@ export async function runServer(
   };
 }
 
+/** Runs a program to its end, which must be a success. */
 export function runSync(command: string, ...args: string[]): void {
   const { success } = new Deno.Command(command, { args }).outputSync();
   assert.ok(success, `${command} ${args.join(" ")}`);
 }
 
+/** A skill root of this path, by default a global one. */
 export function root(path: string, rest: Partial<SkillRoot> = {}): SkillRoot {
   return { path, scope: "global", recursive: false, ...rest };
 }
 
+/** The names of the skills in a catalog, in its order. */
 export function names({ skills }: SkillCatalog): string[] {
   return [...skills.values()].map(({ name }) => name);
 }
@@ -594,6 +644,7 @@ export class Pipe {
   }
 }
 
+/** A request that asks for nothing. */
 export const ping = (id: number | string) => ({
   jsonrpc: "2.0",
   id,
@@ -617,6 +668,7 @@ export function filesPlace(): Place {
   return place;
 }
 
+/** The tools of each toolset that need no permission to run programs. */
 export const toolsets: Record<string, string[]> = {
   skill: ["skill"],
   skilljack: ["skill", "skill-resource"],
@@ -661,6 +713,7 @@ export function nextId(): number {
   return ++lastId;
 }
 
+/** Lists the entries of all skills. */
 export async function listSkills(wire: Wire): Promise<Entry[]> {
   return (await pages(wire, "skills/list")).flatMap(({ skills }) => skills);
 }
@@ -707,6 +760,7 @@ async function files(wire: Wire, uri: string): Promise<string[]> {
   return found;
 }
 
+/** The text of the README. */
 export const README = Deno.readTextFileSync(
   resolve(REPOSITORY, "README.md"),
 );
