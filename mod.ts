@@ -47,7 +47,7 @@ import {
 import { FolderWatcher, type WatchedFolders } from "./src/folder_watcher.ts";
 import { parseSkillMd, SkillSyntaxError } from "./src/frontmatter.ts";
 import { perCatalog, refuseCursor, tellWhenChanged } from "./src/list_views.ts";
-import { handleRequest } from "./src/mcp_server.ts";
+import type { RequestHandlers } from "./src/mcp_server.ts";
 import {
   childPath,
   isCaseBlind,
@@ -1095,15 +1095,14 @@ export function registerSkillTools(
   const list = perCatalog((catalog) =>
     tools.map((tool) => toolEntry(tool, catalog, options.descriptionLimit))
   );
-  handleRequest(
+  const handle = server.setRequestHandler.bind(
     server,
-    ListToolsRequestSchema,
-    ({ params }) => {
-      refuseCursor(params?.cursor);
-      return { tools: list(registry.catalog) };
-    },
-  );
-  handleRequest(server, CallToolRequestSchema, ({ params }, { signal }) => {
+  ) as RequestHandlers["setRequestHandler"];
+  handle(ListToolsRequestSchema, ({ params }) => {
+    refuseCursor(params?.cursor);
+    return { tools: list(registry.catalog) };
+  });
+  handle(CallToolRequestSchema, ({ params }, { signal }) => {
     const tool = tools.find(({ name }) => name === params.name);
     if (tool === undefined) throw unknownTool(params.name, tools);
     const context = { registry, options, signal };

@@ -24,8 +24,6 @@ import {
   ListResourcesRequestSchema,
   ListResourceTemplatesRequestSchema,
   ReadResourceRequestSchema,
-  SubscribeRequestSchema,
-  UnsubscribeRequestSchema,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
 import * as z from "npm:zod@^4";
 import config from "./deno.json" with { type: "json" };
@@ -55,10 +53,9 @@ import {
   tellWhenChanged,
 } from "./src/list_views.ts";
 import {
-  EraTransport,
-  handleRequest,
   invalidParams,
-  Server,
+  McpServer,
+  type RequestHandlers,
   type ServerDescription,
 } from "./src/mcp_server.ts";
 import { mimeTypeOf, resourceContents } from "./src/media_types.ts";
@@ -81,11 +78,7 @@ import {
 } from "./src/stdio_transport.ts";
 import { log, logged, oneLine, quote, skillKey } from "./src/text.ts";
 import { TimeSlice } from "./src/time_slice.ts";
-import {
-  checkTogether,
-  type SkillToolOptions,
-  type Toolset,
-} from "./src/toolsets.ts";
+import { checkTogether, type Toolset } from "./src/toolsets.ts";
 import type {
   Skill,
   SkillCatalog,
@@ -256,20 +249,27 @@ function importMap(): string | undefined {
 /** The prompt that takes the name of a skill. */
 const SKILL_PROMPT = "skill";
 
-function registerPrompts(server: Server, registry: SkillRegistry): void {
+function registerPrompts(
+  server: RequestHandlers,
+  registry: SkillRegistry,
+): void {
   const list = perCatalog(promptsOf);
-  handleRequest(server, ListPromptsRequestSchema, ({ params }) => {
+  server.setRequestHandler(ListPromptsRequestSchema, ({ params }) => {
     const prompts = list(registry.catalog);
     const page = pageOf(prompts, params?.cursor, ({ name }) => name);
     return { prompts: page.items, nextCursor: page.nextCursor };
   });
-  handleRequest(server, GetPromptRequestSchema, ({ params }) => {
+  server.setRequestHandler(GetPromptRequestSchema, ({ params }) => {
     const { name, arguments: input } = params;
     if (name !== SKILL_PROMPT) return promptOf(name, registry);
     if (input?.name) return promptOf(input.name, registry);
     throw invalidParams(`The prompt "skill" needs the argument "name"`);
   });
-  tellWhenChanged(registry, list, () => server.sendPromptListChanged());
+  tellWhenChanged(
+    registry,
+    list,
+    () => server.notify("notifications/prompts/list_changed"),
+  );
 }
 
 /** The skills that a user may load. */
@@ -351,29 +351,34 @@ function readFile(
   }
 }
 
-function registerResources(server: Server, registry: SkillRegistry): void {
+function registerResources(
+  server: RequestHandlers,
+  registry: SkillRegistry,
+): void {
   const list = perCatalog(resourcesOf);
-  handleRequest(server, ListResourcesRequestSchema, ({ params }) => {
+  server.setRequestHandler(ListResourcesRequestSchema, ({ params }) => {
     const resources = list(registry.catalog);
     const page = pageOf(resources, params?.cursor, ({ uri }) => uri);
     return { resources: page.items, nextCursor: page.nextCursor };
   });
-  handleRequest(
-    server,
+  server.setRequestHandler(
     ListResourceTemplatesRequestSchema,
     ({ params }) => {
       refuseCursor(params?.cursor);
       return { resourceTemplates: RESOURCE_TEMPLATES };
     },
   );
-  handleRequest(
-    server,
+  server.setRequestHandler(
     ReadResourceRequestSchema,
     async ({ params: { uri } }) => ({
       contents: await readResource(uri, registry),
     }),
   );
-  tellWhenChanged(registry, list, () => server.sendResourceListChanged());
+  tellWhenChanged(
+    registry,
+    list,
+    () => server.notify("notifications/resources/list_changed"),
+  );
 }
 
 const RESOURCE_TEMPLATES: ResourceTemplate[] = [
@@ -457,65 +462,46 @@ function findResource(
 /** The URI that stands for all skills in a subscription. */
 const ALL_SKILLS = "skill://";
 
-/** How many URIs a client may subscribe to. */
-const MAX_SUBSCRIPTIONS = 10_000;
-
 /** What a URI that is subscribed to stands for. */
-interface Subscription {
+interface SubscribedPlace {
   /** The skill's key, or `undefined` for all skills. */
   readonly key: string | undefined;
   /** The path of a file or folder, `undefined` for the skill itself, empty for all its files. */
   readonly path: string | undefined;
-  /** Ends that changes of its files are looked for. */
-  readonly end: () => void;
 }
 
-function registerSubscriptions(server: Server, registry: SkillRegistry): void {
-  const subscriptions = new Map<string, Subscription>();
-  handleRequest(server, SubscribeRequestSchema, async ({ params: { uri } }) => {
-    if (!subscriptions.has(uri)) await subscribe(uri);
-    return {};
-  });
-  handleRequest(server, UnsubscribeRequestSchema, ({ params: { uri } }) => {
-    subscriptions.get(uri)?.end();
-    subscriptions.delete(uri);
-    return {};
-  });
-  registry.onChange((change) => {
-    for (const [uri, subscription] of subscriptions) {
-      if (!isTouched(subscription, change)) continue;
-      server.sendResourceUpdated({ uri }).catch(() => {});
-    }
-  });
-
-  async function subscribe(uri: string): Promise<void> {
-    if (subscriptions.size >= MAX_SUBSCRIPTIONS) {
-      throw invalidParams(
-        `Cannot subscribe to more than ${MAX_SUBSCRIPTIONS} resources`,
-        { uri },
-      );
-    }
-    const { key, path } = uri === ALL_SKILLS
-      ? { key: undefined, path: "" }
-      : subscribedPlace(uri, registry);
-    // Known at once, so that the same URI asked for meanwhile costs nothing.
-    let end = () => {};
-    subscriptions.set(uri, { key, path, end: () => end() });
-    end = await registry.trackFiles(key);
-    if (!subscriptions.has(uri)) end();
-  }
+function registerSubscriptions(
+  server: McpServer,
+  registry: SkillRegistry,
+): void {
+  server.onsubscribe = async (uri) => {
+    const place = subscribedPlace(uri, registry);
+    const endTracking = await registry.trackFiles(place.key);
+    const endListening = registry.onChange((change) => {
+      if (!isTouched(place, change)) return;
+      server.notify("notifications/resources/updated", { uri });
+    });
+    return () => {
+      endListening();
+      endTracking();
+    };
+  };
 }
 
 function subscribedPlace(
   uri: string,
   registry: SkillRegistry,
-): { key: string; path: string | undefined } {
+): SubscribedPlace {
+  if (uri === ALL_SKILLS) return { key: undefined, path: "" };
   const { skill, path } = findResource(uri, registry);
   return { key: skillKey(skill.name), path };
 }
 
 /** Whether a change is one of what a subscription is about. */
-function isTouched({ key, path }: Subscription, change: SkillChange): boolean {
+function isTouched(
+  { key, path }: SubscribedPlace,
+  change: SkillChange,
+): boolean {
   const { catalog, previous, keys, files } = change;
   if (key === undefined) return true;
   if (keys.has(key)) {
@@ -565,7 +551,7 @@ const ReadDirectoryRequestSchema = z.object({
 });
 
 function registerSkillsExtension(
-  server: Server,
+  server: RequestHandlers,
   registry: SkillRegistry,
 ): void {
   const list = perCatalog(({ skills }) =>
@@ -573,7 +559,7 @@ function registerSkillsExtension(
       frontmatterFault(frontmatter) === undefined
     )
   );
-  handleRequest(server, ListSkillsRequestSchema, async ({ params }) => {
+  server.setRequestHandler(ListSkillsRequestSchema, async ({ params }) => {
     const page = pageOf(list(registry.catalog), params?.cursor, mainUri);
     const skills: SkillEntry[] = [];
     const slice = new TimeSlice();
@@ -584,12 +570,11 @@ function registerSkillsExtension(
     }
     return { skills, nextCursor: page.nextCursor };
   });
-  handleRequest(
-    server,
+  server.setRequestHandler(
     GetSkillRequestSchema,
     async ({ params: { uri } }) => ({ skill: await findEntry(uri, registry) }),
   );
-  handleRequest(server, ReadDirectoryRequestSchema, async ({ params }) => {
+  server.setRequestHandler(ReadDirectoryRequestSchema, async ({ params }) => {
     const { uri, cursor } = params;
     const children = await childrenOf(uri, registry);
     const page = pageOf(children, cursor, ({ uri }) => uri);
@@ -724,8 +709,11 @@ async function childrenOf(
 /** How many values a completion may have. */
 const MAX_COMPLETIONS = 100;
 
-function registerCompletion(server: Server, registry: SkillRegistry): void {
-  handleRequest(server, CompleteRequestSchema, ({ params }) => {
+function registerCompletion(
+  server: RequestHandlers,
+  registry: SkillRegistry,
+): void {
+  server.setRequestHandler(CompleteRequestSchema, ({ params }) => {
     const { ref, argument, context } = params;
     const isPrompt = ref.type === "ref/prompt";
     const isKnown = isPrompt
@@ -808,28 +796,29 @@ async function serve(settings: Settings): Promise<number> {
     );
   }
   using registry = new SkillRegistry(settings.roots, settings.options);
-  const wire = new StdioTransport();
-  const transport = new EraTransport(wire, descriptionOf(settings));
-  const ended = new Promise<void>((resolve) => wire.onclose = resolve);
+  const server = new McpServer(descriptionOf(settings));
+  server.onerror = (error) => log(`Cannot handle a message: ${error.message}`);
+  const transport = new StdioTransport();
   for (const signal of END_SIGNALS) {
-    Deno.addSignalListener(signal, () => transport.close());
+    Deno.addSignalListener(signal, () => server.close());
   }
   // A client's first questions come first: to begin watching takes a moment.
-  wire.firstMessage.then(() =>
+  transport.firstMessage.then(() =>
     setTimeout(() => registry.watch(), WATCH_DELAY_MS)
   );
-  await Promise.race([connect(transport, registry, settings), ended]);
+  const ready = prepare(server, registry, settings);
+  const ended = server.connect(transport, ready);
+  await Promise.race([ready, ended]);
   await ended;
   return 0;
 }
 
-/** Looks for the skills, then answers the client. */
-async function connect(
-  transport: EraTransport,
+/** Finds the skills, then registers what is served. (Earlier, the first scan would count as a change.) */
+async function prepare(
+  server: McpServer,
   registry: SkillRegistry,
   settings: Settings,
 ): Promise<void> {
-  const { tools } = settings;
   const catalog = await registry.refresh();
   for (const folder of missingFolders(catalog, settings)) {
     log(
@@ -838,14 +827,17 @@ async function connect(
       }: it is searched as soon as it is there; check how it is written`,
     );
   }
-  if (tools.toolset === "agentskills" && !mayRunShell()) {
+  if (settings.tools.toolset === "agentskills" && !mayRunShell()) {
     log(
       "The tool run_shell_command_op is left out: Deno was not allowed to run programs; add --allow-run",
     );
   }
-  const server = createServer(registry, tools, descriptionOf(settings));
-  server.onerror = (error) => log(`Cannot handle a message: ${error.message}`);
-  await server.connect(transport);
+  registerSkillTools(server, registry, settings.tools);
+  registerPrompts(server, registry);
+  registerResources(server, registry);
+  registerSubscriptions(server, registry);
+  registerSkillsExtension(server, registry);
+  registerCompletion(server, registry);
 }
 
 /** How long after the first message the folders are watched, in milliseconds. */
@@ -877,7 +869,7 @@ function descriptionOf({ options, tools }: Settings): ServerDescription {
       version: config.version,
     },
     capabilities: CAPABILITIES,
-    instructions: INSTRUCTIONS[tools.toolset],
+    instructions: () => INSTRUCTIONS[tools.toolset],
     ttlMs: Math.floor(Math.min(refreshSeconds, MAX_TTL_SECONDS) * 1000),
   };
 }
@@ -895,22 +887,6 @@ const INSTRUCTIONS: Readonly<Record<Toolset, string>> = {
 
 function instructionsFor(list: string, load: string): string {
   return `Skills are proven instructions for particular kinds of tasks, with the files these need. Before you begin a task, see whether one of the skills that ${list} lists fits it; if so, load it with the tool ${load} and follow it.`;
-}
-
-/** Makes the MCP server, not yet connected. */
-function createServer(
-  registry: SkillRegistry,
-  tools: SkillToolOptions,
-  description: ServerDescription,
-): Server {
-  const server = new Server(description);
-  registerSkillTools(server, registry, tools);
-  registerPrompts(server, registry);
-  registerResources(server, registry);
-  registerSubscriptions(server, registry);
-  registerSkillsExtension(server, registry);
-  registerCompletion(server, registry);
-  return server;
 }
 
 /** Writes a text and returns the exit code. A reader that has seen enough is no fault. */

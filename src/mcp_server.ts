@@ -1,19 +1,26 @@
 // deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
 
 /**
- * MCP with both protocol eras. It knows nothing of skills.
+ * A server of the Model Context Protocol that speaks both of its eras over one
+ * transport. It knows nothing of skills.
+ *
+ * 1. A legacy client (up to 2025-11-25) opens with `initialize`.
+ * 2. A modern client (2026-07-28) never does. Each of its requests carries the
+ *    protocol version and the client's capabilities. Each result says which
+ *    server made it and how long it may be cached. Notifications come only for
+ *    what the client asked for with `subscriptions/listen`, tagged with the id
+ *    of that request.
+ * 3. Both may use one process, even at the same time.
  *
  * @see {@link https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning}
+ * @see {@link https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions}
  *
  * @module
  */
 
-import type { Transport } from "npm:@modelcontextprotocol/sdk@^1.32.2/shared/transport";
 import type {
   JSONRPCMessage,
-  JSONRPCNotification,
   JSONRPCRequest,
-  Request,
   RequestId,
   Result,
   ServerCapabilities,
@@ -23,27 +30,72 @@ import {
   InitializeRequestSchema,
   LATEST_PROTOCOL_VERSION,
   PingRequestSchema,
+  SubscribeRequestSchema,
   SUPPORTED_PROTOCOL_VERSIONS,
+  UnsubscribeRequestSchema,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
 import * as z from "npm:zod@^4";
-import type { StdioTransport } from "./stdio_transport.ts";
+import { isObject, type StdioTransport } from "./stdio_transport.ts";
 import { quote } from "./text.ts";
 
-/**
- * Sets the handler of a request. Params that do not fit the schema are answered
- * with "invalid params" and what is wrong with them.
- */
-export function handleRequest<Schema extends RequestSchema>(
-  server: RequestHandlers,
-  schema: Schema,
-  handler: RequestHandler<z.infer<Schema>>,
-): void {
-  const any = z.looseObject({ method: schema.shape.method });
-  plainSetRequestHandler(server).call(server, any, (request, extra) => {
-    const { success, data, error } = schema.safeParse(request);
-    if (success) return handler(data, extra);
-    throw invalidParams(`Invalid params: ${describeIssues(error)}`);
-  });
+/** What a client says about itself. */
+export interface ClientInfo {
+  /** The client's name. */
+  readonly name: string;
+  /** The client's version, if it gives one. */
+  readonly version?: string;
+}
+
+/** What a server says about itself. */
+export interface ServerDescription {
+  /** The server's name and version. */
+  readonly serverInfo: { name: string; title: string; version: string };
+  /** What the server can do. */
+  readonly capabilities: ServerCapabilities;
+  /** Returns what a client's model should know before it uses the server. */
+  readonly instructions: (client: ClientInfo | undefined) => string;
+  /** How long a client may cache a result, in milliseconds. */
+  readonly ttlMs: number;
+}
+
+/** What a handler knows about the request that it handles. */
+export interface RequestContext {
+  /** Aborted when the client cancels the request, or goes. */
+  readonly signal: AbortSignal;
+  /** The client that sent the request, if it said who it is. */
+  readonly client: ClientInfo | undefined;
+}
+
+/** Handles a request. An error that it throws is the reply, with the error's `code` and `data`. */
+export type RequestHandler<Request> = (
+  request: Request,
+  context: RequestContext,
+) => Result | Promise<Result>;
+
+/** The schema of the requests of one method. */
+export type RequestSchema = z.ZodObject<{ method: z.ZodLiteral<string> }>;
+
+/** Where request handlers are set: {@linkcode McpServer}, or a stand-in for another server. */
+export interface RequestHandlers {
+  /** Sets the handler of the requests that a schema accepts. */
+  setRequestHandler<Schema extends RequestSchema>(
+    schema: Schema,
+    handler: RequestHandler<z.infer<Schema>>,
+  ): void;
+  /** Sends a notification to the clients that want it. */
+  notify(method: string, params?: Record<string, unknown>): Promise<void>;
+}
+
+/** Ends a subscription to a resource. */
+export type EndSubscription = () => void | Promise<void>;
+
+/** Creates JSON-RPC's error "invalid params". */
+export function invalidParams(message: string, data?: unknown): Error {
+  return rpcError(-32602, message, data);
+}
+
+function rpcError(code: number, message: string, data?: unknown): Error {
+  return Object.assign(new Error(message), { code, data });
 }
 
 /** Says what is wrong with a value, and where in it. */
@@ -53,173 +105,10 @@ export function describeIssues({ issues }: z.ZodError): string {
   ).join("; ");
 }
 
-/**
- * Returns the method that sets a handler and does no more. The SDK's `Server`
- * has one of its own over that: it checks calls of tools once more, before and
- * after, and answers with a list of zod's issues.
- */
-function plainSetRequestHandler(server: RequestHandlers): SetRequestHandler {
-  let found: unknown;
-  for (let type = server; type !== null; type = Object.getPrototypeOf(type)) {
-    if (Object.hasOwn(type, "setRequestHandler")) {
-      found = type.setRequestHandler;
-    }
-  }
-  return found as SetRequestHandler;
-}
-
-/** Sets the handler of the requests that a schema takes. */
-type SetRequestHandler = (
-  this: RequestHandlers,
-  schema: RequestSchema,
-  handler: RequestHandler,
-) => void;
-
-/**
- * Handles a request. What it throws is answered with, by its code if it has one.
- */
-type RequestHandler<Request = unknown> = (
-  request: Request,
-  extra: { signal: AbortSignal },
-) => Result | Promise<Result>;
-
-/** What handles requests: any server of the SDK. */
-interface RequestHandlers {
-  setRequestHandler(requestSchema: never, handler: never): void;
-}
-
-/**
- * The schema of a request.
- */
-type RequestSchema = z.ZodObject<{ method: z.ZodLiteral<string> }>;
-
-/**
- * Makes an error that the SDK answers with as it is: JSON-RPC's "invalid params".
- */
-export function invalidParams(message: string, data?: unknown): Error {
-  return Object.assign(new Error(message), { code: -32602, data });
-}
-
-/**
- * The server's side of the protocol's legacy era: what of the SDK's `Server` is
- * needed here. That one also asks clients back and keeps tasks, for which it
- * loads a validator of JSON schemas and two more forms of zod: a quarter of the
- * start.
- */
-export class Server {
-  /** Called with what went wrong. */
-  onerror?: (error: Error) => void;
-
-  readonly #handlers = new Map<string, RequestHandler>();
-  /** What takes the requests under way back, by their ids. */
-  readonly #running = new Map<RequestId, AbortController>();
-  #transport: Transport | undefined;
-
-  constructor({ serverInfo, capabilities, instructions }: ServerDescription) {
-    handleRequest(this, PingRequestSchema, () => ({}));
-    handleRequest(this, InitializeRequestSchema, ({ params }) => {
-      const { protocolVersion: wanted } = params;
-      const protocolVersion = SUPPORTED_PROTOCOL_VERSIONS.includes(wanted)
-        ? wanted
-        : LATEST_PROTOCOL_VERSION;
-      return { protocolVersion, capabilities, serverInfo, instructions };
-    });
-  }
-
-  /** Sets the handler of the requests that a schema takes. */
-  setRequestHandler(
-    schema: RequestSchema,
-    handler: RequestHandler,
-  ): void {
-    this.#handlers.set(schema.shape.method.value, handler);
-  }
-
-  /** Answers what comes by a transport. */
-  async connect(transport: Transport): Promise<void> {
-    this.#transport = transport;
-    transport.onmessage = (message) => this.#receive(message);
-    transport.onerror = (error) => this.onerror?.(error);
-    transport.onclose = () => {
-      for (const controller of this.#running.values()) controller.abort();
-    };
-    await transport.start();
-  }
-
-  sendToolListChanged(): Promise<void> {
-    return this.#notify("notifications/tools/list_changed");
-  }
-
-  sendPromptListChanged(): Promise<void> {
-    return this.#notify("notifications/prompts/list_changed");
-  }
-
-  sendResourceListChanged(): Promise<void> {
-    return this.#notify("notifications/resources/list_changed");
-  }
-
-  sendResourceUpdated(params: { uri: string }): Promise<void> {
-    return this.#notify("notifications/resources/updated", params);
-  }
-
-  async #notify(
-    method: string,
-    params?: Record<string, unknown>,
-  ): Promise<void> {
-    await this.#transport?.send({
-      jsonrpc: "2.0",
-      method,
-      ...(params && { params }),
-    });
-  }
-
-  #receive(message: JSONRPCMessage): void {
-    if (!("method" in message)) return;
-    if ("id" in message) this.#answer(message);
-    else if (message.method === "notifications/cancelled") {
-      this.#running.get(message.params?.requestId as RequestId)?.abort();
-    }
-  }
-
-  /** Answers a request, unless it is taken back before. */
-  async #answer({ id, method, params }: JSONRPCRequest): Promise<void> {
-    const controller = new AbortController();
-    this.#running.set(id, controller);
-    const { signal } = controller;
-    const reply = await this.#handle({ method, params }, signal).then(
-      (result) => ({ result }),
-      (error) => ({ error: errorOf(error) }),
-    );
-    if (this.#running.get(id) === controller) this.#running.delete(id);
-    if (signal.aborted) return;
-    try {
-      await this.#transport?.send({ jsonrpc: "2.0", id, ...reply });
-    } catch (error) {
-      this.onerror?.(error as Error);
-    }
-  }
-
-  async #handle(request: Request, signal: AbortSignal): Promise<Result> {
-    const handler = this.#handlers.get(request.method);
-    if (handler !== undefined) return await handler(request, { signal });
-    throw Object.assign(new Error("Method not found"), { code: -32601 });
-  }
-}
-
-/** Returns what JSON-RPC tells of an error. */
-function errorOf(
-  { code, message, data }: Error & { code?: unknown; data?: unknown },
-): { code: number; message: string; data?: unknown } {
-  return {
-    code: Number.isSafeInteger(code) ? code as number : -32603,
-    message,
-    ...(data !== undefined && { data }),
-  };
-}
-
-/** The protocol versions of the modern era that are spoken. */
+/** The protocol versions of the modern era that the server speaks. */
 const MODERN_VERSIONS: readonly string[] = ["2026-07-28"];
 
-/** Keys of `_meta` that the protocol keeps for itself. */
+/** Keys of `_meta` that the protocol reserves. */
 const META = {
   protocolVersion: "io.modelcontextprotocol/protocolVersion",
   clientCapabilities: "io.modelcontextprotocol/clientCapabilities",
@@ -228,7 +117,7 @@ const META = {
   subscriptionId: "io.modelcontextprotocol/subscriptionId",
 };
 
-/** Methods of the legacy era that the modern one has no more. */
+/** Methods of the legacy era that the modern one dropped. */
 const LEGACY_METHODS = [
   "initialize",
   "ping",
@@ -237,7 +126,7 @@ const LEGACY_METHODS = [
   "resources/unsubscribe",
 ];
 
-/** Methods whose results a client may keep for a while. */
+/** Methods whose results a modern client may cache. */
 const CACHEABLE_METHODS = [
   "server/discover",
   "tools/list",
@@ -250,187 +139,217 @@ const CACHEABLE_METHODS = [
   "skills/get",
 ];
 
-/** Notifications that a modern client has to ask for, and what it asks for them by. */
+const DiscoverRequestSchema = z.object({
+  method: z.literal("server/discover"),
+});
+
+const flag = z.boolean().optional();
+
+/** What a modern client asks to be notified of. */
+const SubscriptionFilterSchema = z.object({
+  toolsListChanged: flag,
+  promptsListChanged: flag,
+  resourcesListChanged: flag,
+  resourceSubscriptions: z.array(z.string()).optional(),
+});
+
+type SubscriptionFilter = z.infer<typeof SubscriptionFilterSchema>;
+
+const ListenRequestSchema = z.object({
+  method: z.literal("subscriptions/listen"),
+  params: z.object({ notifications: SubscriptionFilterSchema }),
+});
+
+/** The flag that asks for a notification, and the capability that it needs. */
 const LIST_NOTIFICATIONS = {
-  "notifications/tools/list_changed": {
-    flag: "toolsListChanged",
-    capability: "tools",
-  },
-  "notifications/prompts/list_changed": {
-    flag: "promptsListChanged",
-    capability: "prompts",
-  },
-  "notifications/resources/list_changed": {
-    flag: "resourcesListChanged",
-    capability: "resources",
-  },
+  "notifications/tools/list_changed": ["toolsListChanged", "tools"],
+  "notifications/prompts/list_changed": ["promptsListChanged", "prompts"],
+  "notifications/resources/list_changed": ["resourcesListChanged", "resources"],
 } as const;
 
-/** What a modern client wants to be told of. */
-interface SubscriptionFilter {
-  toolsListChanged?: true;
-  promptsListChanged?: true;
-  resourcesListChanged?: true;
-  resourceSubscriptions?: string[];
-}
+/** How long listeners may take to read that the server ends, in milliseconds. */
+const FAREWELL_MS = 200;
 
-/** What the server tells of itself. */
-export interface ServerDescription {
-  /** Its name and version. */
-  readonly serverInfo: { name: string; title: string; version: string };
-  /** What it can do. */
-  readonly capabilities: ServerCapabilities;
-  /** What a model should know before it uses it. */
-  readonly instructions: string;
-  /** How long a client may keep a result, in milliseconds. */
-  readonly ttlMs: number;
-}
+/** A handler that may also leave the reply for later: then it has no result. */
+type OwnHandler<Request> = (
+  request: Request,
+  context: RunningRequest,
+) => Result | undefined | Promise<Result | undefined>;
 
 /**
- * Serves the clients of both eras of the protocol over one transport, for a
- * server that knows the legacy one.
+ * An MCP server for clients of both eras.
  *
- * A legacy client opens with `initialize`; what it says and hears goes through
- * as it is. A modern client (2026-07-28) never does: each of its requests
- * carries the protocol version and the client's capabilities, each result tells
- * who made it and how long it may be kept, and it hears of changes only what it
- * asked for by `subscriptions/listen`, marked with the id of that request.
- *
- * @see {@link https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning}
- * @see {@link https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions}
+ * It does what is needed here of the SDK's `Server`. That one also sends
+ * requests to clients and keeps tasks, and loads a validator of JSON schemas
+ * and two more forms of zod for it: a quarter of the start time.
  */
-export class EraTransport implements Transport {
-  /** Called once, when it has ended. */
-  onclose?: () => void;
+export class McpServer implements RequestHandlers {
   /** Called with what went wrong. */
   onerror?: (error: Error) => void;
-  /** Called with each message for the server. */
-  onmessage?: (message: JSONRPCMessage) => void;
+  /**
+   * Called with the URI of a resource when the first client subscribes to it.
+   * Returns what ends the subscription; throws if there is no such resource.
+   */
+  onsubscribe?: (uri: string) => EndSubscription | Promise<EndSubscription>;
 
-  readonly #wire: StdioTransport;
-  readonly #server: ServerDescription;
-  /** The methods of the modern requests under way, by their ids. */
-  readonly #modern = new Map<RequestId, string>();
-  /** What modern clients listen to, by the ids of their requests. */
-  readonly #listening = new Map<RequestId, SubscriptionFilter>();
-  /** Who wants to be told of a resource: a modern request's id, or `undefined` for the legacy client. */
-  readonly #subscribers = new Map<string, Set<RequestId | undefined>>();
-  /** Who waits to hear whether a request of a legacy client was done, by its id. */
-  readonly #waiting = new Map<RequestId, () => void>();
-  /** Who waits for the answers to requests that this made itself, by their ids. */
-  readonly #own = new Map<RequestId, (isDone: boolean) => void>();
-  #hasLegacyClient = false;
+  readonly #description: ServerDescription;
+  readonly #handlers = new Map<string, [RequestSchema, OwnHandler<unknown>]>();
+  /** The requests under way by their ids, those that listen included. */
+  readonly #requests = new Map<RequestId, RunningRequest>();
+  readonly #subscriptions = new Subscriptions(async (uri) => {
+    if (this.onsubscribe) return await this.onsubscribe(uri);
+    throw rpcError(-32601, "Method not found");
+  });
+  #transport: StdioTransport | undefined;
+  /** The client that sent `initialize`, if one did. */
+  #legacyClient: ClientInfo | undefined;
   #isEnding = false;
 
+  /** Creates a server that only answers what the protocol itself asks. */
+  constructor(description: ServerDescription) {
+    this.#description = description;
+    this.setRequestHandler(PingRequestSchema, () => ({}));
+    this.setRequestHandler(
+      InitializeRequestSchema,
+      ({ params }) => this.#initialize(params),
+    );
+    this.setRequestHandler(DiscoverRequestSchema, (_, { client }) => ({
+      supportedVersions: MODERN_VERSIONS,
+      capabilities: description.capabilities,
+      instructions: description.instructions(client),
+    }));
+    this.setRequestHandler(
+      ListenRequestSchema,
+      ({ params }, request) => this.#listen(params.notifications, request),
+    );
+    this.setRequestHandler(
+      SubscribeRequestSchema,
+      ({ params }, request) => this.#subscribe(params.uri, request),
+    );
+    this.setRequestHandler(
+      UnsubscribeRequestSchema,
+      ({ params }) => this.#unsubscribe(params.uri),
+    );
+  }
+
+  /** Sets the handler of the requests that a schema accepts. Other params are answered with "invalid params". */
+  setRequestHandler<Schema extends RequestSchema>(
+    schema: Schema,
+    handler: OwnHandler<z.infer<Schema>>,
+  ): void {
+    const { value: method } = schema.shape.method;
+    this.#handlers.set(method, [schema, handler as OwnHandler<unknown>]);
+  }
+
   /**
-   * Puts both eras on a wire.
+   * Serves the clients of a transport, not yet started, until it closes.
    *
-   * @param wire The transport, not yet started.
-   * @param server What the server tells of itself.
+   * @param transport The transport.
+   * @param ready Messages are read at once, and handled when this is fulfilled.
    */
-  constructor(wire: StdioTransport, server: ServerDescription) {
-    this.#wire = wire;
-    this.#server = server;
-  }
-
-  /** Begins to read. */
-  start(): Promise<void> {
-    const { onclose } = this.#wire;
-    this.#wire.onclose = () => {
-      onclose?.();
-      this.onclose?.();
+  async connect(
+    transport: StdioTransport,
+    ready: Promise<unknown> = Promise.resolve(),
+  ): Promise<void> {
+    this.#transport = transport;
+    const closed = Promise.withResolvers<void>();
+    transport.onmessage = (message) => this.#receive(message);
+    transport.onerror = (error) => this.onerror?.(error);
+    transport.oninputend = () => this.#endListening();
+    transport.onclose = () => {
+      for (const request of this.#requests.values()) request.cancel();
+      closed.resolve();
     };
-    this.#wire.onerror = (error) => this.onerror?.(error);
-    this.#wire.onmessage = (message) => this.#receive(message);
-    this.#wire.oninputend = () => this.#endListening();
-    return this.#wire.start();
+    transport.start(ready);
+    await closed.promise;
   }
 
-  /** Ends it, and tells those who listen, unless that takes long. */
+  /** Ends the connection. Listeners are told so, unless that takes long. */
   async close(): Promise<void> {
     const late = Promise.withResolvers<void>();
     const timer = setTimeout(late.resolve, FAREWELL_MS);
     await Promise.race([this.#endListening(), late.promise]);
     clearTimeout(timer);
-    await this.#wire.close();
+    await this.#transport?.close();
   }
 
-  /** Writes a message of the server in the words of those it is for. */
-  async send(message: JSONRPCMessage): Promise<void> {
-    if ("method" in message) return await this.#notify(message);
-    const id = message.id!;
-    const isDone = "result" in message;
-    const own = this.#own.get(id);
-    if (own !== undefined) {
-      this.#own.delete(id);
-      return own(isDone);
+  /** Sends a notification: to the legacy client as it is, to modern clients that asked for it. */
+  async notify(
+    method: string,
+    params?: Record<string, unknown>,
+  ): Promise<void> {
+    const uri = method === "notifications/resources/updated"
+      ? params?.uri as string
+      : undefined;
+    const wanting = uri === undefined
+      ? this.#listenersTo(method)
+      : this.#subscriptions.subscribers(uri);
+    const sent = [];
+    for (const subscriber of wanting) {
+      if (subscriber === LEGACY_CLIENT) {
+        sent.push(this.#send({ method, ...(params && { params }) }));
+      } else if (subscriber.filter !== undefined) {
+        const _meta = subscriptionMeta(subscriber);
+        sent.push(this.#send({ method, params: { ...params, _meta } }));
+      }
     }
-    if (isDone) this.#waiting.get(id)?.();
-    this.#waiting.delete(id);
-    const method = this.#modern.get(id);
-    this.#modern.delete(id);
-    await this.#wire.send(
-      method !== undefined && "result" in message
-        ? { ...message, result: this.#modernResult(method, message.result) }
-        : message,
-    );
+    await Promise.all(sent);
   }
 
-  #receive(message: JSONRPCMessage): void {
-    if (!("method" in message)) return this.onmessage?.(message);
-    if (!("id" in message)) return this.#receiveNotification(message);
-    if (isModern(message)) return this.#receiveModern(message);
-    const { id, method, params } = message;
-    if (method === "initialize") {
-      this.#waiting.set(id, () => this.#hasLegacyClient = true);
-    }
-    const uri = params?.uri;
-    if (method === "resources/subscribe" && typeof uri === "string") {
-      this.#waiting.set(id, () => this.#add(uri));
-    }
-    if (method === "resources/unsubscribe" && this.#drop(String(uri))) {
-      // Others still want to be told of it.
-      this.#wire.send({ jsonrpc: "2.0", id, result: {} });
-      return;
-    }
-    this.onmessage?.(message);
+  /** Sends the notification that the list of tools changed, under the name that the SDK's `Server` has for it. */
+  sendToolListChanged(): Promise<void> {
+    return this.notify("notifications/tools/list_changed");
   }
 
-  #receiveNotification(message: JSONRPCNotification): void {
-    const id = message.params?.requestId as RequestId;
-    if (message.method === "notifications/cancelled") {
-      this.#waiting.delete(id);
-      this.#modern.delete(id);
-      this.#stopListening(id);
+  /** Takes a message in. The promise is fulfilled when a request is answered, cancelled, or listens. */
+  #receive(message: JSONRPCMessage): Promise<void> | undefined {
+    if (!("method" in message)) return undefined;
+    if (!("id" in message)) {
+      if (message.method === "notifications/cancelled") {
+        this.#cancel(message.params?.requestId as RequestId);
+      }
+      return undefined;
     }
-    this.onmessage?.(message);
+    const request = new RunningRequest(message, this.#legacyClient);
+    // One that listens would never be found again under its id.
+    if (this.#requests.get(request.id)?.isListener) this.#cancel(request.id);
+    this.#requests.set(request.id, request);
+    this.#answer(message, request);
+    return request.settled;
   }
 
-  #receiveModern(request: JSONRPCRequest): void {
-    const { id, method, params = {} } = request;
-    const refusal = refuseModern(request);
-    if (refusal !== undefined) {
-      this.#wire.send({ jsonrpc: "2.0", id, error: refusal });
-    } else if (method === "server/discover") {
-      const { capabilities, instructions } = this.#server;
-      const supportedVersions = MODERN_VERSIONS;
-      const result = { supportedVersions, capabilities, instructions };
-      this.#wire.send({
-        jsonrpc: "2.0",
-        id,
-        result: this.#modernResult(method, result),
-      });
-    } else if (method === "subscriptions/listen") {
-      this.#listen(id, params.notifications);
-    } else {
-      this.#modern.set(id, method);
-      this.onmessage?.(request);
+  /** Answers a request, unless it is cancelled first. */
+  async #answer(
+    message: JSONRPCRequest,
+    request: RunningRequest,
+  ): Promise<void> {
+    let reply;
+    try {
+      const result = await this.#resultOf(message, request);
+      if (result === undefined) return;
+      reply = { result: this.#inEra(request, result) };
+    } catch (error) {
+      reply = { error: errorObject(error) };
     }
+    await this.#reply(request, reply);
   }
 
-  /** Adds to a result what a modern client wants to know. */
-  #modernResult(method: string, result: Result): Result {
-    const { serverInfo, ttlMs } = this.#server;
+  async #resultOf(
+    message: JSONRPCRequest,
+    request: RunningRequest,
+  ): Promise<Result | undefined> {
+    if (request.isModern) checkModern(message);
+    const [schema, handler] = this.#handlers.get(message.method) ?? [];
+    if (schema === undefined) throw rpcError(-32601, "Method not found");
+    const { success, data, error } = schema.safeParse(message);
+    if (success) return await handler!(data, request);
+    throw invalidParams(`Invalid params: ${describeIssues(error)}`);
+  }
+
+  /** Adds to a result what a modern client expects. */
+  #inEra({ isModern, method }: RunningRequest, result: Result): Result {
+    if (!isModern) return result;
+    const { serverInfo, ttlMs } = this.#description;
     const caching = CACHEABLE_METHODS.includes(method)
       ? { ttlMs, cacheScope: "private" }
       : {};
@@ -438,186 +357,312 @@ export class EraTransport implements Transport {
     return { resultType: "complete", ...result, ...caching, _meta };
   }
 
-  async #listen(id: RequestId, wanted: unknown): Promise<void> {
-    const filter = filterOf(wanted, this.#server.capabilities);
-    if (filter === undefined) {
-      const message =
-        "subscriptions/listen takes notifications: flags, and resourceSubscriptions, a list of URIs";
-      const error = { code: INVALID_PARAMS, message };
-      return await this.#wire.send({ jsonrpc: "2.0", id, error });
+  async #reply(request: RunningRequest, reply: object): Promise<void> {
+    const { id, signal } = request;
+    if (this.#requests.get(id) === request) this.#requests.delete(id);
+    if (signal.aborted) return;
+    const sent = this.#send({ id, ...reply });
+    request.settle();
+    await sent;
+  }
+
+  async #send(message: object): Promise<void> {
+    try {
+      const whole = { jsonrpc: "2.0", ...message } as JSONRPCMessage;
+      await this.#transport?.send(whole);
+    } catch (error) {
+      this.onerror?.(error as Error);
     }
-    this.#modern.set(id, "subscriptions/listen");
-    const { resourceSubscriptions: uris } = filter;
-    if (uris) {
-      const known = await Promise.all(
-        uris.map((uri) => this.#subscribe(uri, id)),
-      );
-      filter.resourceSubscriptions = uris.filter((_, index) => known[index]);
+  }
+
+  #cancel(id: RequestId): void {
+    const request = this.#requests.get(id);
+    if (request === undefined) return;
+    this.#requests.delete(id);
+    this.#subscriptions.removeAll(request);
+    request.cancel();
+  }
+
+  #initialize(
+    { protocolVersion, clientInfo }: z.infer<
+      typeof InitializeRequestSchema
+    >["params"],
+  ): Result {
+    this.#legacyClient = clientInfo;
+    const { capabilities, serverInfo, instructions } = this.#description;
+    return {
+      protocolVersion: SUPPORTED_PROTOCOL_VERSIONS.includes(protocolVersion)
+        ? protocolVersion
+        : LATEST_PROTOCOL_VERSION,
+      capabilities,
+      serverInfo,
+      instructions: instructions(clientInfo),
+    };
+  }
+
+  async #subscribe(uri: string, request: RunningRequest): Promise<Result> {
+    if (!this.#subscriptions.subscribers(uri).has(LEGACY_CLIENT)) {
+      await this.#subscriptions.add(uri, request);
+      this.#subscriptions.replace(uri, request, LEGACY_CLIENT);
     }
-    // It may have been taken back meanwhile.
-    if (!this.#modern.delete(id)) return this.#stopListening(id);
-    const method = "notifications/subscriptions/acknowledged";
-    const _meta = { [META.subscriptionId]: id };
-    const params = { _meta, notifications: { ...filter } };
-    this.#wire.send({ jsonrpc: "2.0", method, params });
-    this.#listening.set(id, filter);
-    if (this.#isEnding) await this.#endListening();
+    return {};
   }
 
-  /** Subscribes at the server, in the words of the legacy era, and tells whether it knows the resource. */
-  async #subscribe(uri: string, id: RequestId): Promise<boolean> {
-    const isDone = await this.#request("resources/subscribe", uri);
-    if (isDone) this.#add(uri, id);
-    return isDone;
-  }
-
-  #request(method: string, uri: string): Promise<boolean> {
-    const id = crypto.randomUUID();
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    this.#own.set(id, resolve);
-    this.onmessage?.({ jsonrpc: "2.0", id, method, params: { uri } });
-    return promise;
-  }
-
-  #add(uri: string, id?: RequestId): void {
-    const ids = this.#subscribers.get(uri) ?? new Set();
-    this.#subscribers.set(uri, ids.add(id));
-  }
-
-  /** Takes a subscriber away and tells whether there are others. */
-  #drop(uri: string, id?: RequestId): boolean {
-    const ids = this.#subscribers.get(uri);
-    ids?.delete(id);
-    if (ids?.size === 0) this.#subscribers.delete(uri);
-    return this.#subscribers.has(uri);
-  }
-
-  #stopListening(id: RequestId): void {
-    this.#listening.delete(id);
-    for (const [uri, ids] of [...this.#subscribers]) {
-      if (ids.has(id) && !this.#drop(uri, id)) {
-        this.#request("resources/unsubscribe", uri);
+  /** Ends the legacy client's subscription, one that is still being made too. */
+  #unsubscribe(uri: string): Result {
+    for (const subscriber of this.#subscriptions.subscribers(uri)) {
+      if (subscriber === LEGACY_CLIENT || !subscriber.isModern) {
+        this.#subscriptions.remove(uri, subscriber);
       }
     }
+    return {};
+  }
+
+  /** Acknowledges what a request listens to, as far as the server knows it. */
+  async #listen(
+    wanted: SubscriptionFilter,
+    request: RunningRequest,
+  ): Promise<Result | undefined> {
+    const { capabilities } = this.#description;
+    const filter: SubscriptionFilter = {};
+    for (const [flag, capability] of Object.values(LIST_NOTIFICATIONS)) {
+      const isHonored = wanted[flag] && capabilities[capability]?.listChanged;
+      if (isHonored) filter[flag] = true;
+    }
+    if (wanted.resourceSubscriptions && capabilities.resources?.subscribe) {
+      filter.resourceSubscriptions = await this.#subscriptions.addKnown(
+        new Set(wanted.resourceSubscriptions),
+        request,
+      );
+    }
+    if (request.signal.aborted) return undefined;
+    const _meta = subscriptionMeta(request);
+    this.#send({
+      method: "notifications/subscriptions/acknowledged",
+      params: { _meta, notifications: filter },
+    });
+    if (this.#isEnding) return { _meta };
+    request.filter = filter;
+    request.settle();
+    return undefined;
+  }
+
+  /** Lists who wants a notification that is not about one resource. */
+  #listenersTo(method: string): Subscriber[] {
+    const [flag] =
+      LIST_NOTIFICATIONS[method as keyof typeof LIST_NOTIFICATIONS] ?? [];
+    const listeners: Subscriber[] = this.#legacyClient ? [LEGACY_CLIENT] : [];
+    for (const request of this.#requests.values()) {
+      if (flag && request.filter?.[flag]) listeners.push(request);
+    }
+    return listeners;
   }
 
   /** Tells those who listen that no more will come. */
   async #endListening(): Promise<void> {
     this.#isEnding = true;
-    const ids = [...this.#listening.keys()];
-    this.#listening.clear();
-    await Promise.all(ids.map((id) => {
-      const _meta = { [META.subscriptionId]: id };
-      const result = this.#modernResult("subscriptions/listen", { _meta });
-      return this.#wire.send({ jsonrpc: "2.0", id, result });
+    const listeners = [...this.#requests.values()].filter(({ filter }) =>
+      filter !== undefined
+    );
+    await Promise.all(listeners.map((request) => {
+      const _meta = subscriptionMeta(request);
+      return this.#reply(request, { result: this.#inEra(request, { _meta }) });
     }));
   }
+}
 
-  /** Sends a notification of the server to those it is for. */
-  async #notify(message: JSONRPCMessage & { method: string }): Promise<void> {
-    const { method, params = {} } = message as JSONRPCNotification;
-    const uri = method === "notifications/resources/updated"
-      ? params.uri as string
-      : undefined;
-    const sent = [];
-    if (
-      this.#hasLegacyClient &&
-      (uri === undefined || this.#subscribers.get(uri)?.has(undefined))
-    ) sent.push(this.#wire.send(message));
-    for (const [id, filter] of this.#listening) {
-      if (!isWanted(filter, method, uri)) continue;
-      const _meta = { ...params._meta, [META.subscriptionId]: id };
-      const marked = { ...message, params: { ...params, _meta } };
-      sent.push(this.#wire.send(marked));
+/** A request under way. */
+class RunningRequest implements RequestContext {
+  readonly id: RequestId;
+  readonly method: string;
+  readonly client: ClientInfo | undefined;
+  readonly isModern: boolean;
+  /** What it listens to, once that is acknowledged. */
+  filter: SubscriptionFilter | undefined;
+  readonly #controller = new AbortController();
+  readonly #settled = Promise.withResolvers<void>();
+
+  constructor(
+    { id, method, params }: JSONRPCRequest,
+    legacyClient: ClientInfo | undefined,
+  ) {
+    const meta = metaOf(params);
+    this.id = id;
+    this.method = method;
+    this.client = clientInfoOf(meta[META.clientInfo]) ?? legacyClient;
+    this.isModern = method === "server/discover" || this.isListener ||
+      META.protocolVersion in meta || META.clientCapabilities in meta ||
+      META.clientInfo in meta;
+  }
+
+  get isListener(): boolean {
+    return this.method === "subscriptions/listen";
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Fulfilled when nothing waits for it any more. */
+  get settled(): Promise<void> {
+    return this.#settled.promise;
+  }
+
+  settle(): void {
+    this.#settled.resolve();
+  }
+
+  cancel(): void {
+    this.#controller.abort();
+    this.settle();
+  }
+}
+
+/** The legacy client as a subscriber: it has one subscription a resource, however often it asks. */
+const LEGACY_CLIENT = Symbol("the legacy client");
+
+type Subscriber = RunningRequest | typeof LEGACY_CLIENT;
+
+/** How many subscriptions to resources there may be. */
+const MAX_SUBSCRIPTIONS = 10_000;
+
+/** Who subscribed to which resource. */
+class Subscriptions {
+  readonly #begin: (uri: string) => Promise<EndSubscription>;
+  readonly #resources = new Map<string, {
+    readonly subscribers: Set<Subscriber>;
+    readonly end: Promise<EndSubscription>;
+  }>();
+  #size = 0;
+
+  /** Creates subscriptions that `begin` with the first subscriber of a resource. */
+  constructor(begin: (uri: string) => Promise<EndSubscription>) {
+    this.#begin = begin;
+  }
+
+  /** Returns the subscribers of a resource. */
+  subscribers(uri: string): ReadonlySet<Subscriber> {
+    return this.#resources.get(uri)?.subscribers ?? new Set();
+  }
+
+  /**
+   * Adds a subscriber.
+   *
+   * @throws {Error} If there is no such resource, or there are too many subscriptions.
+   */
+  async add(uri: string, subscriber: Subscriber): Promise<void> {
+    if (this.#size >= MAX_SUBSCRIPTIONS) {
+      throw invalidParams(
+        `Cannot subscribe to more than ${MAX_SUBSCRIPTIONS} resources`,
+        { uri },
+      );
     }
-    await Promise.all(sent);
+    let resource = this.#resources.get(uri);
+    if (resource === undefined) {
+      resource = { subscribers: new Set(), end: this.#begin(uri) };
+      this.#resources.set(uri, resource);
+    }
+    resource.subscribers.add(subscriber);
+    this.#size++;
+    try {
+      await resource.end;
+    } catch (error) {
+      this.remove(uri, subscriber);
+      throw error;
+    }
+  }
+
+  /** Adds a subscriber to those resources that there are, and returns their URIs. */
+  async addKnown(
+    uris: ReadonlySet<string>,
+    subscriber: Subscriber,
+  ): Promise<string[]> {
+    const added = await Promise.all(
+      [...uris].map((uri) =>
+        this.add(uri, subscriber).then(() => [uri], () => [])
+      ),
+    );
+    return added.flat();
+  }
+
+  /** Gives a subscription to another subscriber, unless it ended meanwhile. */
+  replace(uri: string, subscriber: Subscriber, other: Subscriber): void {
+    const { subscribers } = this.#resources.get(uri) ?? {};
+    if (!subscribers?.has(subscriber)) return;
+    if (subscribers.has(other)) this.#size--;
+    subscribers.add(other).delete(subscriber);
+  }
+
+  /** Removes a subscriber. Its resource's subscription ends with the last one. */
+  remove(uri: string, subscriber: Subscriber): void {
+    const resource = this.#resources.get(uri);
+    if (!resource?.subscribers.delete(subscriber)) return;
+    this.#size--;
+    if (resource.subscribers.size > 0) return;
+    this.#resources.delete(uri);
+    // One that never began has nothing to end.
+    resource.end.then((end) => end(), () => {});
+  }
+
+  /** Removes a subscriber from all resources. */
+  removeAll(subscriber: Subscriber): void {
+    for (const uri of this.#resources.keys()) this.remove(uri, subscriber);
   }
 }
 
-/** JSON-RPC's "invalid params". */
-const INVALID_PARAMS = -32602;
-
-/** Whether a request is one of the modern era. */
-function isModern({ method, params }: JSONRPCRequest): boolean {
-  const { _meta = {} } = params ?? {};
-  return method === "server/discover" || method === "subscriptions/listen" ||
-    META.protocolVersion in _meta || META.clientCapabilities in _meta ||
-    META.clientInfo in _meta;
-}
-
-/** Returns the error that a modern request is answered with, if it is not proper. */
-function refuseModern(
-  { method, params }: JSONRPCRequest,
-): { code: number; message: string; data?: unknown } | undefined {
-  const meta: Record<string, unknown> = params?._meta ?? {};
-  const requested = meta[META.protocolVersion];
-  if (typeof requested !== "string") {
-    const message = `_meta needs ${META.protocolVersion}, a text`;
-    return { code: INVALID_PARAMS, message };
+/** Throws the error that answers a modern request that is not proper. */
+function checkModern({ method, params }: JSONRPCRequest): void {
+  const {
+    [META.protocolVersion]: version,
+    [META.clientCapabilities]: capabilities,
+    [META.clientInfo]: info = {},
+  } = metaOf(params);
+  if (typeof version !== "string") {
+    throw invalidParams(`_meta needs ${META.protocolVersion}, a string`);
   }
-  if (!MODERN_VERSIONS.includes(requested)) {
-    return {
-      code: -32022,
-      message: "Unsupported protocol version",
-      data: { supported: MODERN_VERSIONS, requested },
-    };
+  if (!MODERN_VERSIONS.includes(version)) {
+    throw rpcError(-32022, "Unsupported protocol version", {
+      supported: MODERN_VERSIONS,
+      requested: version,
+    });
   }
-  const { [META.clientCapabilities]: capabilities, [META.clientInfo]: info } =
-    meta;
   if (!isObject(capabilities)) {
-    const message = `_meta needs ${META.clientCapabilities}, an object`;
-    return { code: INVALID_PARAMS, message };
+    throw invalidParams(`_meta needs ${META.clientCapabilities}, an object`);
   }
-  if (info !== undefined && !isObject(info)) {
-    const message = `_meta has ${META.clientInfo}, which must be an object`;
-    return { code: INVALID_PARAMS, message };
+  if (!isObject(info)) {
+    throw invalidParams(
+      `_meta has ${META.clientInfo}, which must be an object`,
+    );
   }
   if (LEGACY_METHODS.includes(method)) {
-    return { code: -32601, message: `Method not found in ${requested}` };
+    throw rpcError(-32601, `Method not found in ${version}`);
   }
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+function metaOf(params: JSONRPCRequest["params"]): Record<string, unknown> {
+  const meta: unknown = params?._meta;
+  return isObject(meta) ? meta : {};
 }
 
-/** Returns what is wanted, as far as it can be had, or `undefined` if it makes no sense. */
-function filterOf(
-  wanted: unknown,
-  capabilities: ServerDescription["capabilities"],
-): SubscriptionFilter | undefined {
-  if (!isObject(wanted)) return undefined;
-  const { resourceSubscriptions: uris, ...flags } = wanted;
-  const filter: SubscriptionFilter = {};
-  for (const { flag, capability } of Object.values(LIST_NOTIFICATIONS)) {
-    if (!["boolean", "undefined"].includes(typeof flags[flag])) {
-      return undefined;
-    }
-    if (flags[flag] === true && capabilities[capability]?.listChanged) {
-      filter[flag] = true;
-    }
-  }
-  if (uris === undefined || !capabilities.resources?.subscribe) return filter;
-  const isList = Array.isArray(uris) &&
-    uris.every((uri) => typeof uri === "string");
-  return isList
-    ? { ...filter, resourceSubscriptions: [...new Set<string>(uris)] }
-    : undefined;
+function clientInfoOf(value: unknown): ClientInfo | undefined {
+  if (!isObject(value) || typeof value.name !== "string") return undefined;
+  const { name, version } = value;
+  return typeof version === "string" ? { name, version } : { name };
 }
 
-/** Whether a notification is one of those that were asked for. */
-function isWanted(
-  filter: SubscriptionFilter,
-  method: string,
-  uri: string | undefined,
-): boolean {
-  if (uri !== undefined) {
-    return filter.resourceSubscriptions?.includes(uri) ?? false;
-  }
-  const name = method as keyof typeof LIST_NOTIFICATIONS;
-  const flag = LIST_NOTIFICATIONS[name]?.flag;
-  return flag !== undefined && filter[flag] === true;
+/** Returns the `_meta` that tells which subscription a message belongs to. */
+function subscriptionMeta({ id }: RunningRequest): Record<string, unknown> {
+  return { [META.subscriptionId]: id };
 }
 
-/** How long those who listen are given to hear that it ends, in milliseconds. */
-const FAREWELL_MS = 200;
+/** Returns the JSON-RPC error object of an error. */
+function errorObject(
+  error: unknown,
+): { code: number; message: string; data?: unknown } {
+  const { code, message, data } = error as Error & Record<string, unknown>;
+  return {
+    code: Number.isSafeInteger(code) ? code as number : -32603,
+    message,
+    ...(data !== undefined && { data }),
+  };
+}

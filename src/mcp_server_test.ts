@@ -3,16 +3,21 @@
 import assert from "node:assert/strict";
 import { Client as ModernClient } from "npm:@modelcontextprotocol/client@^2";
 import { SkillsClient } from "npm:@modelcontextprotocol/client@^2/ext/skills";
+import * as z from "npm:zod@^4";
 import config from "../deno.json" with { type: "json" };
+import { type ClientInfo, McpServer } from "./mcp_server.ts";
 import {
   clientTransport,
+  DEADLINE_MS,
   eventually,
   filesPlace,
   isWindows,
   nextId,
+  Pipe,
   Place,
   type Reply,
   Wire,
+  withGrace,
   within,
 } from "./testing.ts";
 
@@ -476,4 +481,231 @@ Deno.test("a client that never initialized hears nothing it did not ask for", as
   };
   await eventually(isListed, "the refresh");
   assert.deepEqual(wire.lines.takeAll(), []);
+});
+
+/** A server with nothing of its own, and how to speak to it. */
+class Lone {
+  readonly server = new McpServer({
+    serverInfo: { name: "lone", title: "Lone", version: "1.0.0" },
+    capabilities: {
+      tools: { listChanged: true },
+      resources: { subscribe: true },
+    },
+    instructions: (client) => `For ${client?.name ?? "anyone"}`,
+    ttlMs: 0,
+  });
+  readonly pipe = new Pipe(undefined, this.server);
+
+  async write(...messages: object[]): Promise<void> {
+    const lines = messages.map((message) =>
+      `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`
+    );
+    await this.pipe.write(lines.join(""));
+  }
+
+  reply(id: number | string): Promise<Reply> {
+    return this.pipe.sent.take((reply) => reply.id === id, `the reply ${id}`);
+  }
+
+  async ask(method: string, params: object = {}): Promise<Reply> {
+    const id = nextId();
+    await this.write({ id, method, params });
+    return await this.reply(id);
+  }
+
+  /** Sends a modern request of a client. */
+  async askAs(name: string | undefined, method: string): Promise<Reply> {
+    const info = { "io.modelcontextprotocol/clientInfo": name && { name } };
+    return await this.ask(method, { _meta: { ...MODERN_META, ...info } });
+  }
+
+  async initialize(name = "legacy"): Promise<Reply> {
+    return await this.ask("initialize", {
+      protocolVersion: "2025-11-25",
+      capabilities: {},
+      clientInfo: { name, version: "1" },
+    });
+  }
+
+  async cancel(requestId: number | string): Promise<void> {
+    await this.write({
+      method: "notifications/cancelled",
+      params: { requestId },
+    });
+  }
+
+  async listen(id: number | string, notifications: object): Promise<void> {
+    const method = "subscriptions/listen";
+    const params = { _meta: MODERN_META, notifications };
+    await this.write({ id, method, params });
+    await this.pipe.sent.take(
+      (line) => subscriptionOf(JSON.stringify(line)) === id,
+      "the acknowledgement",
+    );
+  }
+}
+
+/** A request for the name of the client that sent it. */
+const WhoSchema = z.object({ method: z.literal("who") });
+
+Deno.test("McpServer tells its handlers which client asks, in either era", async () => {
+  const lone = new Lone();
+  const clients: (ClientInfo | undefined)[] = [];
+  lone.server.setRequestHandler(WhoSchema, (_, { client }) => {
+    clients.push(client);
+    return {};
+  });
+  await lone.ask("who");
+  await lone.askAs("modern", "who");
+  await lone.askAs(undefined, "who");
+  await lone.initialize();
+  await lone.ask("who");
+  await lone.askAs("modern", "who");
+  await lone.askAs(undefined, "who");
+  const legacy = { name: "legacy", version: "1" };
+  const modern = { name: "modern" };
+  assert.deepEqual(clients, [
+    undefined,
+    modern,
+    undefined,
+    legacy,
+    modern,
+    legacy,
+  ]);
+});
+
+Deno.test("McpServer makes its instructions for each client that asks", async () => {
+  const lone = new Lone();
+  const replies = [
+    await lone.askAs(undefined, "server/discover"),
+    await lone.askAs("modern", "server/discover"),
+    await lone.initialize("first"),
+    await lone.initialize("second"),
+    await lone.askAs(undefined, "server/discover"),
+  ];
+  assert.deepEqual(replies.map(({ result }) => result.instructions), [
+    "For anyone",
+    "For modern",
+    "For first",
+    "For second",
+    "For second",
+  ]);
+});
+
+Deno.test("McpServer does not wait for replies to requests that were cancelled", () =>
+  withGrace(2 * DEADLINE_MS, async () => {
+    const lone = new Lone();
+    lone.server.setRequestHandler(WhoSchema, () => new Promise(() => {}));
+    await lone.write({ id: 1, method: "who" });
+    await lone.cancel(1);
+    await lone.pipe.end();
+    assert.deepEqual(lone.pipe.sent.takeAll(), []);
+  }));
+
+/** Counts the subscriptions that a server begins and ends. */
+function countSubscriptions({ server }: Lone): {
+  begun: string[];
+  ended: string[];
+  /** What the next subscriptions wait for before they have begun. */
+  gate: Promise<void>;
+} {
+  const counts = {
+    begun: [] as string[],
+    ended: [] as string[],
+    gate: Promise.resolve(),
+  };
+  server.onsubscribe = async (uri) => {
+    counts.begun.push(uri);
+    await counts.gate;
+    return () => {
+      counts.ended.push(uri);
+    };
+  };
+  return counts;
+}
+
+Deno.test("McpServer begins a subscription with its first subscriber and ends it with its last", async () => {
+  const lone = new Lone();
+  const counts = countSubscriptions(lone);
+  await lone.initialize();
+  for (const id of ["a", "b"]) {
+    await lone.listen(id, { resourceSubscriptions: ["x:y"] });
+  }
+  for (const _ of [1, 2]) {
+    await lone.ask("resources/subscribe", { uri: "x:y" });
+  }
+  await lone.server.notify("notifications/resources/updated", { uri: "x:y" });
+  assert.deepEqual(
+    lone.pipe.sent.takeAll().map((line) => subscriptionOf(JSON.stringify(line)))
+      .sort(),
+    ["a", "b", undefined],
+  );
+  await lone.cancel("a");
+  await lone.ask("resources/unsubscribe", { uri: "x:y" });
+  assert.deepEqual(counts, { ...counts, begun: ["x:y"], ended: [] });
+  await lone.cancel("b");
+  await lone.ask("ping");
+  assert.deepEqual(counts.ended, ["x:y"]);
+  await lone.server.notify("notifications/resources/updated", { uri: "x:y" });
+  assert.deepEqual(lone.pipe.sent.takeAll(), []);
+});
+
+Deno.test("McpServer ends each subscription that it began, whatever overtakes what", async () => {
+  const lone = new Lone();
+  const counts = countSubscriptions(lone);
+  const gate = Promise.withResolvers<void>();
+  counts.gate = gate.promise;
+  await lone.initialize();
+  const params = { uri: "x:y" };
+  await lone.write({ id: "a", method: "resources/subscribe", params });
+  await lone.ask("resources/unsubscribe", params);
+  await lone.write({ id: "b", method: "resources/subscribe", params });
+  gate.resolve();
+  for (const id of ["a", "b"]) await lone.reply(id);
+  assert.equal(counts.begun.length - counts.ended.length, 1);
+  await lone.server.notify("notifications/resources/updated", params);
+  assert.equal(lone.pipe.sent.takeAll().length, 1);
+  await lone.ask("resources/unsubscribe", params);
+  assert.equal(counts.begun.length, counts.ended.length);
+});
+
+Deno.test("McpServer leaves no subscription of a request that was cancelled", async () => {
+  const lone = new Lone();
+  const counts = countSubscriptions(lone);
+  const gate = Promise.withResolvers<void>();
+  counts.gate = gate.promise;
+  await lone.initialize();
+  const params = { uri: "x:y" };
+  await lone.write({ id: "a", method: "resources/subscribe", params });
+  await lone.cancel("a");
+  await lone.write({
+    id: "b",
+    method: "subscriptions/listen",
+    params: {
+      _meta: MODERN_META,
+      notifications: { resourceSubscriptions: ["x:y"] },
+    },
+  });
+  await lone.cancel("b");
+  await lone.ask("ping");
+  gate.resolve();
+  await lone.ask("ping");
+  await lone.server.notify("notifications/resources/updated", params);
+  assert.deepEqual(lone.pipe.sent.takeAll(), []);
+  assert.deepEqual(counts.ended, counts.begun);
+});
+
+Deno.test("McpServer ends a subscription whose id another request takes", async () => {
+  const lone = new Lone();
+  const counts = countSubscriptions(lone);
+  const wanted = { toolsListChanged: true, resourceSubscriptions: ["x:y"] };
+  await lone.listen("a", wanted);
+  await lone.listen("a", wanted);
+  await lone.server.sendToolListChanged();
+  assert.equal(lone.pipe.sent.takeAll().length, 1);
+  await lone.write({ id: "a", method: "ping" });
+  await lone.reply("a");
+  await lone.server.sendToolListChanged();
+  assert.deepEqual(lone.pipe.sent.takeAll(), []);
+  assert.deepEqual(counts.ended, counts.begun);
 });

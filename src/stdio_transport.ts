@@ -8,22 +8,14 @@
  * @module
  */
 
-// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/shared/stdio"
-import {
-  serializeMessage,
-  STDIO_DEFAULT_MAX_BUFFER_SIZE,
-} from "npm:@modelcontextprotocol/sdk@^1.32.2/shared/stdio.js";
-import type { Transport } from "npm:@modelcontextprotocol/sdk@^1.32.2/shared/transport";
 import type {
   JSONRPCErrorResponse,
   JSONRPCMessage,
   RequestId,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
-import { JSONRPCMessageSchema } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
 
 /** Longest line that is read, in bytes. */
-const MAX_LINE_SIZE = STDIO_DEFAULT_MAX_BUFFER_SIZE;
+const MAX_LINE_SIZE = 10 * 1024 * 1024;
 
 /** How much is read at a time, in bytes. */
 const READ_SIZE = 64 * 1024;
@@ -62,23 +54,24 @@ export interface ByteWriter {
  * written, or when nobody reads the output any more. What is no message is
  * answered with an error and never ends it.
  */
-export class StdioTransport implements Transport {
+export class StdioTransport {
   /** Called once, when it has ended. */
   onclose?: () => void;
   /** Called with what went wrong. */
   onerror?: (error: Error) => void;
-  /** Called with each message. */
-  onmessage?: (message: JSONRPCMessage) => void;
-  /** Called when all of the input was given out, while replies may still be under way. */
+  /** Called with each message. A promise that it returns is fulfilled when the message is dealt with. */
+  onmessage?: (message: JSONRPCMessage) => Promise<void> | void;
+  /** Called when all of the input was given out, while messages may still be dealt with. */
   oninputend?: () => void;
 
   readonly #input: ByteReader;
   readonly #output: ByteWriter;
   readonly #lines = new LineQueue(MAX_LINE_SIZE);
-  readonly #pending = new Set<RequestId>();
   readonly #firstMessage = Promise.withResolvers<void>();
-  #isWorking = false;
-  #allReplied: (() => void) | undefined;
+  #isWorking = true;
+  /** How many messages are not dealt with. */
+  #pending = 0;
+  #allDone: (() => void) | undefined;
   #unsent = new Batch();
   /** What is being written. */
   #sending: Batch | undefined;
@@ -101,23 +94,22 @@ export class StdioTransport implements Transport {
     return this.#firstMessage.promise;
   }
 
-  /** Begins to read. */
-  start(): Promise<void> {
+  /** Begins to read. Gives messages out when `ready` is fulfilled. */
+  async start(ready: Promise<unknown> = Promise.resolve()): Promise<void> {
     this.#read();
-    return Promise.resolve();
+    await ready;
+    this.#isWorking = false;
+    this.#work();
   }
 
   /** Writes a message. */
   send(message: JSONRPCMessage): Promise<void> {
     if (this.#isClosed) return Promise.resolve();
-    const line = serializeMessage(message);
+    const line = `${JSON.stringify(message)}\n`;
     const { lines, written } = this.#unsent;
     lines.push(line);
     this.#unsentSize += line.length;
     if (this.#sending === undefined) this.#write();
-    if (!("method" in message) && message.id !== undefined) {
-      this.#settle(message.id);
-    }
     return written.promise;
   }
 
@@ -126,7 +118,7 @@ export class StdioTransport implements Transport {
     if (!this.#isClosed) {
       this.#isClosed = true;
       clearTimeout(this.#grace);
-      this.#allReplied?.();
+      this.#allDone?.();
       this.onclose?.();
     }
     return Promise.resolve();
@@ -154,8 +146,8 @@ export class StdioTransport implements Transport {
     this.#work();
     while (this.#lines.size > 0 && !this.#isClosed) await this.#lines.taken;
     this.oninputend?.();
-    if (this.#pending.size > 0) {
-      await new Promise<void>((resolve) => this.#allReplied = resolve);
+    if (this.#pending > 0) {
+      await new Promise<void>((resolve) => this.#allDone = resolve);
     }
     while (this.#sending !== undefined) await this.#sending.written.promise;
     await this.close();
@@ -180,30 +172,25 @@ export class StdioTransport implements Transport {
       this.send(parsed.refusal);
       return;
     }
-    const { message } = parsed;
-    if ("method" in message) {
-      if ("id" in message) this.#pending.add(message.id);
-      // The reply to a request that is taken back never comes.
-      if (message.method === "notifications/cancelled") {
-        this.#settle(message.params?.requestId as RequestId);
-      }
-    }
-    this.onmessage?.(message);
+    const done = this.onmessage?.(parsed.message);
+    if (done !== undefined) this.#waitFor(done);
   }
 
-  #settle(id: RequestId): void {
-    this.#pending.delete(id);
-    if (this.#pending.size === 0) this.#allReplied?.();
+  async #waitFor(done: Promise<void>): Promise<void> {
+    this.#pending++;
+    await done;
+    this.#pending--;
+    if (this.#pending === 0) this.#allDone?.();
   }
 
   #isFull(): boolean {
-    return this.#pending.size >= MAX_PENDING_REQUESTS ||
+    return this.#pending >= MAX_PENDING_REQUESTS ||
       this.#unsentSize > MAX_UNSENT_SIZE;
   }
 
   /** Lets replies be made and written before more is given out, so that they cannot pile up. */
   async #makeRoom(): Promise<void> {
-    if (this.#pending.size >= MAX_PENDING_REQUESTS) {
+    if (this.#pending >= MAX_PENDING_REQUESTS) {
       await new Promise((resolve) => setTimeout(resolve));
     }
     while (this.#unsentSize > MAX_UNSENT_SIZE && this.#sending) {
@@ -265,10 +252,23 @@ function parseMessage(
   } catch {
     return refuse(-32700, "A message is one line of JSON");
   }
-  const { success, data } = JSONRPCMessageSchema.safeParse(value);
-  return success
-    ? { message: data }
-    : refuse(-32600, "This is no JSON-RPC message of MCP", idOf(value));
+  return isMessage(value)
+    ? { message: value }
+    : refuse(-32600, "This is not a JSON-RPC message of MCP", idOf(value));
+}
+
+/** Whether a value is a JSON-RPC message. The params are left to those who know the method. */
+function isMessage(value: unknown): value is JSONRPCMessage {
+  if (!isObject(value) || value.jsonrpc !== "2.0") return false;
+  if ("id" in value && !isId(value.id)) return false;
+  const { method, params = {} } = value;
+  return "method" in value
+    ? typeof method === "string" && isObject(params)
+    : "result" in value || "error" in value;
+}
+
+function isId(value: unknown): value is RequestId {
+  return typeof value === "string" || Number.isSafeInteger(value);
 }
 
 function refuse(
@@ -279,12 +279,17 @@ function refuse(
   return { refusal: { jsonrpc: "2.0", id, error: { code, message } } };
 }
 
-/** Returns the id of what is not a proper request, if it has one. */
+/** Returns the id of what is not a message, if it has one. */
 function idOf(value: unknown): RequestId | undefined {
-  const id = (value as { id?: unknown } | null)?.id;
+  const id = isObject(value) ? value.id : undefined;
   return typeof id === "string" || Number.isInteger(id)
     ? id as RequestId
     : undefined;
+}
+
+/** Whether a value is an object in the sense of JSON. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Splits bytes into lines. For a line that is longer than the limit there comes `undefined`. */

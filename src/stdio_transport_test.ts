@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { DEADLINE_MS, ping, Pipe, type Reply, within } from "./testing.ts";
+import { ping, Pipe, type Reply, withGrace, within } from "./testing.ts";
 
 const pong = (id: number | string) =>
   ({ jsonrpc: "2.0", id, result: {} }) as const;
@@ -71,37 +71,11 @@ Deno.test("StdioTransport writes the replies under way when the input has ended"
   await pipe.write(`${JSON.stringify(ping(1))}\n${JSON.stringify(ping(2))}\n`);
   await pipe.received.take((message) => (message as Reply).id === 2, "ping 2");
   const end = pipe.end();
-  await pipe.transport.send(pong(1));
-  await pipe.transport.send(pong(2));
+  await pipe.reply(1);
+  await pipe.reply(2);
   await end;
   assert.deepEqual(pipe.sent.takeAll(), [pong(1), pong(2)]);
 });
-
-/** Runs something with the timers of two seconds or more set to another time, in milliseconds. */
-async function withGrace(
-  grace: number,
-  work: () => Promise<void>,
-): Promise<void> {
-  const { setTimeout } = globalThis;
-  const patched = (callback: () => void, delay = 0) =>
-    setTimeout(callback, delay >= 2_000 ? grace : delay);
-  globalThis.setTimeout = patched as typeof setTimeout;
-  try {
-    await work();
-  } finally {
-    globalThis.setTimeout = setTimeout;
-  }
-}
-
-Deno.test("StdioTransport does not wait for replies that were taken back", () =>
-  withGrace(2 * DEADLINE_MS, async () => {
-    const pipe = new Pipe();
-    const method = "notifications/cancelled";
-    const cancelled = { jsonrpc: "2.0", method, params: { requestId: 1 } };
-    await pipe.write(`${JSON.stringify(ping(1))}\n`);
-    await pipe.write(`${JSON.stringify(cancelled)}\n`);
-    await pipe.end();
-  }));
 
 Deno.test("StdioTransport gives up on replies that never come", () =>
   withGrace(10, async () => {

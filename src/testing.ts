@@ -23,6 +23,7 @@ import {
   SkillRegistry,
   type SkillRoot,
 } from "../mod.ts";
+import type { McpServer } from "./mcp_server.ts";
 import {
   type ByteReader,
   type ByteWriter,
@@ -588,6 +589,7 @@ export class Watched implements Disposable {
 
 /** A transport whose input the test writes and whose output it reads. */
 export class Pipe {
+  /** The messages that come out of the transport, where no server takes them. */
   readonly received = new Inbox<unknown>();
   readonly sent = new Inbox<Reply>();
   readonly closed = Promise.withResolvers<void>();
@@ -595,9 +597,13 @@ export class Pipe {
   readonly #input = new TransformStream<Uint8Array, Uint8Array>();
   readonly #reader = this.#input.readable.getReader();
   readonly #writer = this.#input.writable.getWriter();
+  readonly #unanswered = new Map<unknown, () => void>();
   #rest = "";
 
-  constructor(write = (bytes: Uint8Array) => Promise.resolve(bytes.length)) {
+  constructor(
+    write = (bytes: Uint8Array) => Promise.resolve(bytes.length),
+    server?: McpServer,
+  ) {
     const output: ByteWriter = {
       write: async (bytes) => {
         const length = await write(bytes);
@@ -623,9 +629,26 @@ export class Pipe {
       },
     };
     this.transport = new StdioTransport(input, output);
-    this.transport.onmessage = (message) => this.received.put(message);
+    if (server !== undefined) {
+      server.connect(this.transport).then(this.closed.resolve);
+      return;
+    }
+    this.transport.onmessage = (message) => {
+      this.received.put(message);
+      if (!("method" in message && "id" in message)) return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#unanswered.set(message.id, resolve);
+      return promise;
+    };
     this.transport.onclose = this.closed.resolve;
     this.transport.start();
+  }
+
+  /** Replies to a request that was received, as a server would. */
+  async reply(id: number | string, result = {}): Promise<void> {
+    const written = this.transport.send({ jsonrpc: "2.0", id, result });
+    this.#unanswered.get(id)!();
+    await written;
   }
 
   /** Writes bytes, in pieces of a size. */
@@ -641,6 +664,22 @@ export class Pipe {
   async end(): Promise<void> {
     await this.#writer.close();
     await within(this.closed.promise, "the transport to close");
+  }
+}
+
+/** Runs something with the timers of two seconds or more set to another time, in milliseconds. */
+export async function withGrace(
+  grace: number,
+  work: () => Promise<void>,
+): Promise<void> {
+  const { setTimeout } = globalThis;
+  const patched = (callback: () => void, delay = 0) =>
+    setTimeout(callback, delay >= 2_000 ? grace : delay);
+  globalThis.setTimeout = patched as typeof setTimeout;
+  try {
+    await work();
+  } finally {
+    globalThis.setTimeout = setTimeout;
   }
 }
 
