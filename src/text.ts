@@ -93,10 +93,34 @@ export function escapeXml(text: string): string {
 }
 
 /**
+ * Serializes a value as JSON that is well-formed Unicode.
+ *
+ * `JSON.stringify` writes half of a surrogate pair as an escape sequence, which
+ * strict parsers refuse, and with it all that surrounds it. Here U+FFFD takes
+ * its place.
+ *
+ * @param value The value. `JSON.stringify` must be able to serialize it.
+ * @param indent How many spaces each level is indented by. Default: one line.
+ * @returns The JSON.
+ */
+export function stringifyJson(value: unknown, indent?: number): string {
+  const json = JSON.stringify(value, null, indent);
+  // It escapes surrogates only where they have no partner.
+  return json.includes("\\ud") ? json.replace(ESCAPES, withoutSurrogate) : json;
+}
+
+/** Each escape sequence of JSON, so that a literal backslash is not taken for the start of one. */
+const ESCAPES = /\\(?:u[\da-f]{4}|[^u])/g;
+
+function withoutSurrogate(escape: string): string {
+  return escape.startsWith("\\ud") ? "\ufffd" : escape;
+}
+
+/**
  * Writes a value as JSON of several lines, with what a terminal would act on escaped.
  */
 export function jsonText(value: unknown): string {
-  const lines = JSON.stringify(value, null, 2).split("\n");
+  const lines = stringifyJson(value, 2).split("\n");
   return `${lines.map(escapeControls).join("\n")}\n`;
 }
 
