@@ -227,7 +227,7 @@ function configuredRoot(
 /** What is known of a `SKILL.md` from one scan to the next. */
 interface ReadSkill {
   readonly version: string;
-  /** The text it was read from, kept while its version may not tell a change. */
+  /** The text it was read from, kept while its version may not show a change. */
   readonly racyText: string | undefined;
   readonly outcome: Skill | SkillProblem;
 }
@@ -236,31 +236,13 @@ interface ReadSkill {
 interface ScanTrace {
   /** The files it read, by their paths. */
   readonly read: ReadonlyMap<string, ReadSkill>;
-  /** Real paths of the folders it looked into. */
+  /** Real paths of the folders it searched. */
   readonly folders: ReadonlySet<string>;
-  /** Paths where what matters may come or go: roots, and what links lead to. */
-  readonly ways: ReadonlySet<string>;
+  /** Paths of roots and link targets: what is there may appear, disappear or be replaced. */
+  readonly anchors: ReadonlySet<string>;
 }
 
 const scanTraces = new WeakMap<SkillCatalog, ScanTrace>();
-
-/** A scan under way. */
-interface Scan {
-  readonly maxFileSize: number;
-  readonly trustLinks: readonly string[];
-  /** Real paths that the links of a project may lead into. */
-  readonly linkTargets: readonly string[];
-  readonly known: ReadonlyMap<string, ReadSkill>;
-  readonly read: Map<string, ReadSkill>;
-  readonly folders: Set<string>;
-  readonly ways: Set<string>;
-  readonly found: Map<string, Skill>;
-  /** Real paths of the folders that are skills, good or bad. */
-  readonly directories: Set<string>;
-  readonly shadowed: ShadowedSkill[];
-  readonly problems: SkillProblem[];
-  readonly slice: TimeSlice;
-}
 
 /** A folder that may be a skill, or hold some. */
 interface SearchedFolder {
@@ -275,7 +257,7 @@ interface SearchedFolder {
  *
  * The outcome depends on nothing but the folders: roots are searched in their
  * order, names in the order of their code units, and the first skill of a name
- * is the one that counts. Whatever is not right is told in
+ * is the one that counts. Whatever is wrong is reported in
  * {@linkcode SkillCatalog.problems}; nothing is thrown, nothing harms another
  * skill. Files that are as they were in the scan of `previous` are not read
  * again.
@@ -295,76 +277,289 @@ interface SearchedFolder {
  * @param roots The roots in their order.
  * @param previous The catalog of the scan before, if there was one.
  * @param options Limits, and where links may lead.
- * @returns The new catalog, or `previous` itself if nothing is different.
+ * @returns The new catalog, or `previous` itself if nothing changed.
  */
 export async function scanSkillRoots(
   roots: readonly SkillRoot[],
   previous?: SkillCatalog,
   options: ScanOptions = {},
 ): Promise<SkillCatalog> {
-  const scan = beginScan(roots, previous, options);
-  const reports: SkillRootReport[] = [];
-  for (const root of roots) {
-    const count = scan.found.size + scan.shadowed.length;
-    const entered = enterRoot(root, scan);
-    const { realPath } = entered;
-    if (realPath !== undefined) {
-      await searchRoot({ path: root.path, realPath, depth: 0, root }, scan);
-    }
-    const skills = scan.found.size + scan.shadowed.length - count;
-    reports.push({ root, ...entered, skills });
-  }
-  return endScan(scan, reports, previous);
+  return await new SkillScan(roots, previous, options).run();
 }
 
-function beginScan(
-  roots: readonly SkillRoot[],
-  previous: SkillCatalog | undefined,
-  options: ScanOptions,
-): Scan {
-  const trustLinks = boundaries(options.trustLinks ?? []);
-  const global = roots.filter((root) => root.scope === "global");
-  return {
-    maxFileSize: options.maxFileSize ?? DEFAULT_MAX_FILE_SIZE,
-    trustLinks,
-    linkTargets: [
+/** One scan of the roots. */
+class SkillScan {
+  readonly #roots: readonly SkillRoot[];
+  readonly #previous: SkillCatalog | undefined;
+  readonly #maxFileSize: number;
+  readonly #trustLinks: readonly string[];
+  /** Real paths that the links of a project may lead into. */
+  readonly #linkTargets: readonly string[];
+  /** The files that the previous scan read, by their paths. */
+  readonly #known: ReadonlyMap<string, ReadSkill>;
+  readonly #read = new Map<string, ReadSkill>();
+  readonly #folders = new Set<string>();
+  readonly #anchors = new Set<string>();
+  readonly #skills = new Map<string, Skill>();
+  /** Real paths of the folders that are skills, good or bad. */
+  readonly #skillFolders = new Set<string>();
+  readonly #shadowed: ShadowedSkill[] = [];
+  readonly #problems: SkillProblem[] = [];
+  readonly #slice: TimeSlice;
+
+  constructor(
+    roots: readonly SkillRoot[],
+    previous: SkillCatalog | undefined,
+    options: ScanOptions,
+  ) {
+    this.#roots = roots;
+    this.#previous = previous;
+    this.#maxFileSize = options.maxFileSize ?? DEFAULT_MAX_FILE_SIZE;
+    this.#trustLinks = boundaries(options.trustLinks ?? []);
+    const global = roots.filter((root) => root.scope === "global");
+    this.#linkTargets = [
       ...boundaries(options.linkTargets ?? ["."]),
       ...boundaries(global.map((root) => root.path)),
-      ...trustLinks,
-    ],
-    known: (previous && scanTraces.get(previous)?.read) ?? new Map(),
-    read: new Map(),
-    folders: new Set(),
-    ways: new Set(),
-    found: new Map(),
-    directories: new Set(),
-    shadowed: [],
-    problems: [],
+      ...this.#trustLinks,
+    ];
+    this.#known = (previous && scanTraces.get(previous)?.read) ?? new Map();
     // In its first scan a registry keeps nobody waiting who could be served.
-    slice: new TimeSlice(previous?.revision === 0 ? Infinity : SLICE_MS),
-  };
-}
+    this.#slice = new TimeSlice(
+      previous?.revision === 0 ? Infinity : SLICE_MS,
+    );
+  }
 
-function endScan(
-  scan: Scan,
-  roots: SkillRootReport[],
-  previous: SkillCatalog | undefined,
-): SkillCatalog {
-  const skills = new Map(
-    [...scan.found].sort(([a], [b]) => byCodeUnits(a, b)),
-  );
-  const { problems, shadowed } = scan;
-  const revision = (previous?.revision ?? 0) + 1;
-  const catalog = { skills, problems, shadowed, roots, revision };
-  const isSame = previous !== undefined && isSameCatalog(catalog, previous);
-  const current = isSame ? previous : catalog;
-  const { read, folders, ways } = scan;
-  scanTraces.set(current, { read, folders, ways });
-  return current;
+  /** Searches the roots and returns the catalog. */
+  async run(): Promise<SkillCatalog> {
+    const reports: SkillRootReport[] = [];
+    for (const root of this.#roots) {
+      const count = this.#countSkills();
+      const entered = this.#enterRoot(root);
+      const { realPath } = entered;
+      if (realPath !== undefined) {
+        await this.#searchRoot({ path: root.path, realPath, depth: 0, root });
+      }
+      const skills = this.#countSkills() - count;
+      reports.push({ root, ...entered, skills });
+    }
+    return this.#createCatalog(reports);
+  }
+
+  #countSkills(): number {
+    return this.#skills.size + this.#shadowed.length;
+  }
+
+  #createCatalog(roots: SkillRootReport[]): SkillCatalog {
+    const previous = this.#previous;
+    const catalog = {
+      skills: new Map(
+        [...this.#skills].sort(([a], [b]) => byCodeUnits(a, b)),
+      ),
+      problems: this.#problems,
+      shadowed: this.#shadowed,
+      roots,
+      revision: (previous?.revision ?? 0) + 1,
+    };
+    const isSame = previous !== undefined && isSameCatalog(catalog, previous);
+    const current = isSame ? previous : catalog;
+    scanTraces.set(current, {
+      read: this.#read,
+      folders: this.#folders,
+      anchors: this.#anchors,
+    });
+    return current;
+  }
+
+  /** Finds out whether a root is there and may be searched. */
+  #enterRoot(root: SkillRoot): Pick<SkillRootReport, "status" | "realPath"> {
+    const { path } = root;
+    this.#anchors.add(path);
+    try {
+      this.#noteLinkTarget(path);
+      const realPath = Deno.realPathSync(path);
+      if (root.scope === "project" && !isInside(realPath, this.#linkTargets)) {
+        this.#problems.push({ file: path, ...LINK_OUT_OF_PROJECT });
+        return { status: "refused" };
+      }
+      if (!Deno.statSync(path).isDirectory) {
+        this.#problems.push({ file: path, ...ROOT_IS_A_FILE });
+        return { status: "refused" };
+      }
+      if (!root.recursive && findSkillFile(path) !== undefined) {
+        this.#problems.push({ file: path, ...ROOT_IS_A_SKILL });
+      }
+      return { status: "found", realPath };
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) return { status: "missing" };
+      this.#problems.push({ file: path, ...faultOf(error) });
+      return { status: "refused" };
+    }
+  }
+
+  /** Notes where a link leads, even if nothing is there: something may appear or disappear. */
+  #noteLinkTarget(path: string): void {
+    if (isLink(path)) {
+      this.#anchors.add(resolve(dirname(path), Deno.readLinkSync(path)));
+    }
+  }
+
+  /** Searches one root, breadth first. */
+  async #searchRoot(top: SearchedFolder): Promise<void> {
+    const { path, root } = top;
+    if (root.recursive && this.#takeSkill(top)) return;
+    const queue = [top];
+    const visited = new Set([top.realPath]);
+    this.#folders.add(top.realPath);
+    for (const folder of queue) {
+      for (const child of this.#subfolders(folder)) {
+        if (this.#slice.isOver) await this.#slice.yield();
+        if (visited.has(child.realPath)) continue;
+        if (visited.size > MAX_SEARCHED_FOLDERS) {
+          this.#problems.push({ file: path, ...TOO_MANY_FOLDERS });
+          return;
+        }
+        visited.add(child.realPath);
+        this.#folders.add(child.realPath);
+        if (this.#takeSkill(child)) continue;
+        if (root.recursive && child.depth < MAX_SEARCH_DEPTH) queue.push(child);
+      }
+    }
+  }
+
+  /** Lists the folders in a folder that are searched, links to folders included. */
+  *#subfolders(folder: SearchedFolder): Generator<SearchedFolder> {
+    const { root } = folder;
+    const depth = folder.depth + 1;
+    for (const { name, isDirectory, isSymlink } of this.#entries(folder)) {
+      if (root.recursive && !isSearched(name)) continue;
+      const path = childPath(folder.path, name);
+      if (isDirectory) {
+        if (name.includes("\ufffd") && !isThere(path)) {
+          this.#problems.push({ file: path, ...NAME_IS_NOT_UTF_8 });
+        }
+        yield { path, realPath: childPath(folder.realPath, name), depth, root };
+      } else if (isSymlink) {
+        const realPath = this.#followFolderLink(path, root);
+        if (realPath !== undefined) yield { path, realPath, depth, root };
+      }
+    }
+  }
+
+  #entries(folder: SearchedFolder): Deno.DirEntry[] {
+    try {
+      return readFolder(folder.path);
+    } catch (error) {
+      if (!isAbsence(error)) {
+        this.#problems.push({ file: folder.path, ...faultOf(error) });
+      }
+      return [];
+    }
+  }
+
+  /** Returns where a link leads, if that is a folder that skills may be in. */
+  #followFolderLink(path: string, root: SkillRoot): string | undefined {
+    try {
+      this.#noteLinkTarget(path);
+      const realPath = Deno.realPathSync(path);
+      if (!Deno.statSync(path).isDirectory) return undefined;
+      if (root.scope === "global" || isInside(realPath, this.#linkTargets)) {
+        return realPath;
+      }
+      // Only links that were meant to be skills are worth a report.
+      if (findSkillFile(path) === undefined) return undefined;
+      this.#reportLink(path, LINK_OUT_OF_PROJECT);
+    } catch (error) {
+      // Among the files of a project, dangling links are nothing to report.
+      if (!root.recursive) this.#reportLink(path, faultOf(error));
+    }
+  }
+
+  #reportLink(file: string, { reason, hint }: Fault): void {
+    this.#problems.push({ file, reason, hint, names: [basename(file)] });
+  }
+
+  /** Takes the skill in a folder into the catalog. Returns whether there is one. */
+  #takeSkill(folder: SearchedFolder): boolean {
+    // Another root has led here before.
+    if (this.#skillFolders.has(folder.realPath)) return true;
+    const outcome = this.#readSkill(folder);
+    if (outcome === undefined) return false;
+    this.#skillFolders.add(folder.realPath);
+    if ("reason" in outcome) {
+      this.#problems.push(outcome);
+      return true;
+    }
+    const key = skillKey(outcome.name);
+    const by = this.#skills.get(key);
+    if (by === undefined) this.#skills.set(key, outcome);
+    else this.#shadowed.push({ skill: outcome, by });
+    return true;
+  }
+
+  /** Returns the skill in a folder, why it is not served, or `undefined` if there is none. */
+  #readSkill(folder: SearchedFolder): Skill | SkillProblem | undefined {
+    const found = findSkillFile(folder.path);
+    if (found === undefined) return undefined;
+    const { file } = found;
+    const skipped = (error: unknown) => {
+      return { file, ...faultOf(error), names: [basename(folder.path)] };
+    };
+    if ("error" in found) return skipped(found.error);
+    try {
+      const checked = found.info.isSymlink
+        ? this.#followFileLink(file, folder)
+        : { path: file, realPath: realPathIn(folder, file), info: found.info };
+      const known = this.#known.get(file);
+      if (
+        known !== undefined && known.version === fileVersion(checked.info) &&
+        known.racyText === undefined && isReadIn(folder, known)
+      ) {
+        this.#read.set(file, known);
+        return known.outcome;
+      }
+      return this.#readSkillMd(checked, folder);
+    } catch (error) {
+      if (isAbsence(error) && !found.info.isSymlink) return undefined;
+      return skipped(error);
+    }
+  }
+
+  /** Finds where a link that stands for a `SKILL.md` leads: into its skill, or into what is trusted. */
+  #followFileLink(file: string, folder: SearchedFolder): CheckedFile {
+    this.#noteLinkTarget(file);
+    const realPath = Deno.realPathSync(file);
+    if (!isOwn(realPath, folder.realPath, this.#trustLinks)) {
+      throw new SkillFileError(file, LINK_OUT_OF_SKILL);
+    }
+    this.#folders.add(dirname(realPath));
+    return { path: file, realPath, info: Deno.statSync(file) };
+  }
+
+  #readSkillMd(
+    checked: CheckedFile,
+    folder: SearchedFolder,
+  ): Skill | SkillProblem {
+    const file = checked.path;
+    const known = this.#known.get(file);
+    const { text, info } = readConfined(
+      checked,
+      this.#maxFileSize,
+      (file, info) => ({ text: readHead(file), info }),
+    );
+    const version = fileVersion(info);
+    const isKnown = known?.version === version && known.racyText === text &&
+      isReadIn(folder, known);
+    const outcome = isKnown
+      ? known.outcome
+      : parseSkill(text, { file, size: info.size, version, folder });
+    const racyText = isRacy(info) ? text : undefined;
+    this.#read.set(file, { version, racyText, outcome });
+    return outcome;
+  }
 }
 
 function isSameCatalog(a: SkillCatalog, b: SkillCatalog): boolean {
-  const told = ({ problems, roots }: SkillCatalog) =>
+  const reported = ({ problems, roots }: SkillCatalog) =>
     JSON.stringify([problems, roots]);
   return a.skills.size === b.skills.size &&
     [...a.skills].every(([key, skill]) => b.skills.get(key) === skill) &&
@@ -372,98 +567,7 @@ function isSameCatalog(a: SkillCatalog, b: SkillCatalog): boolean {
     a.shadowed.every(({ skill, by }, index) =>
       b.shadowed[index]!.skill === skill && b.shadowed[index]!.by === by
     ) &&
-    told(a) === told(b);
-}
-
-/** Finds out whether a root is there and may be searched. */
-function enterRoot(
-  root: SkillRoot,
-  scan: Scan,
-): Pick<SkillRootReport, "status" | "realPath"> {
-  scan.ways.add(root.path);
-  try {
-    noteTarget(root.path, scan);
-    const realPath = Deno.realPathSync(root.path);
-    if (root.scope === "project" && !isInside(realPath, scan.linkTargets)) {
-      scan.problems.push({ file: root.path, ...LINK_OUT_OF_PROJECT });
-      return { status: "refused" };
-    }
-    if (!Deno.statSync(root.path).isDirectory) {
-      scan.problems.push({ file: root.path, ...ROOT_IS_A_FILE });
-      return { status: "refused" };
-    }
-    if (!root.recursive && findSkillFile(root.path) !== undefined) {
-      scan.problems.push({ file: root.path, ...ROOT_IS_A_SKILL });
-    }
-    return { status: "found", realPath };
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return { status: "missing" };
-    scan.problems.push({ file: root.path, ...faultOf(error) });
-    return { status: "refused" };
-  }
-}
-
-/** Notes where a link leads, be it nowhere: there something may come or go. */
-function noteTarget(path: string, scan: Scan): void {
-  if (isLink(path)) {
-    scan.ways.add(resolve(dirname(path), Deno.readLinkSync(path)));
-  }
-}
-
-/** Searches one root, breadth first. */
-async function searchRoot(top: SearchedFolder, scan: Scan): Promise<void> {
-  const { path, root } = top;
-  if (root.recursive && takeSkill(top, scan)) return;
-  const queue = [top];
-  const visited = new Set([top.realPath]);
-  scan.folders.add(top.realPath);
-  for (const folder of queue) {
-    for (const child of subfolders(folder, scan)) {
-      if (scan.slice.isOver) await scan.slice.yield();
-      if (visited.has(child.realPath)) continue;
-      if (visited.size > MAX_SEARCHED_FOLDERS) {
-        scan.problems.push({ file: path, ...TOO_MANY_FOLDERS });
-        return;
-      }
-      visited.add(child.realPath);
-      scan.folders.add(child.realPath);
-      if (takeSkill(child, scan)) continue;
-      if (root.recursive && child.depth < MAX_SEARCH_DEPTH) queue.push(child);
-    }
-  }
-}
-
-/** Lists the folders in a folder that are searched, links to folders included. */
-function* subfolders(
-  folder: SearchedFolder,
-  scan: Scan,
-): Generator<SearchedFolder> {
-  const { root } = folder;
-  const depth = folder.depth + 1;
-  for (const { name, isDirectory, isSymlink } of sortedEntries(folder, scan)) {
-    if (root.recursive && !isSearched(name)) continue;
-    const path = childPath(folder.path, name);
-    if (isDirectory) {
-      if (name.includes("\ufffd") && !isThere(path)) {
-        scan.problems.push({ file: path, ...NAME_IS_NOT_UTF_8 });
-      }
-      yield { path, realPath: childPath(folder.realPath, name), depth, root };
-    } else if (isSymlink) {
-      const realPath = followFolderLink(path, root, scan);
-      if (realPath !== undefined) yield { path, realPath, depth, root };
-    }
-  }
-}
-
-function sortedEntries(folder: SearchedFolder, scan: Scan): Deno.DirEntry[] {
-  try {
-    return readFolder(folder.path);
-  } catch (error) {
-    if (!isAbsence(error)) {
-      scan.problems.push({ file: folder.path, ...faultOf(error) });
-    }
-    return [];
-  }
+    reported(a) === reported(b);
 }
 
 /** Whether a recursive search goes into a folder of this name. */
@@ -473,108 +577,17 @@ function isSearched(name: string): boolean {
     : name !== "node_modules";
 }
 
-/** Returns where a link leads, if that is a folder that skills may be in. */
-function followFolderLink(
-  path: string,
-  root: SkillRoot,
-  scan: Scan,
-): string | undefined {
-  try {
-    noteTarget(path, scan);
-    const realPath = Deno.realPathSync(path);
-    if (!Deno.statSync(path).isDirectory) return undefined;
-    if (root.scope === "global" || isInside(realPath, scan.linkTargets)) {
-      return realPath;
-    }
-    // Whether it is meant to be a skill is all that is asked of it.
-    if (findSkillFile(path) === undefined) return undefined;
-    tellOfLink(path, LINK_OUT_OF_PROJECT, scan);
-  } catch (error) {
-    // Among the files of a project links that lead nowhere are nothing to tell.
-    if (!root.recursive) tellOfLink(path, faultOf(error), scan);
-  }
-}
-
-function tellOfLink(file: string, fault: Fault, scan: Scan): void {
-  const { reason, hint } = fault;
-  scan.problems.push({ file, reason, hint, names: [basename(file)] });
-}
-
-/** Takes the skill in a folder into the scan, and tells whether there is one. */
-function takeSkill(folder: SearchedFolder, scan: Scan): boolean {
-  // Another root has led here before.
-  if (scan.directories.has(folder.realPath)) return true;
-  const outcome = readSkill(folder, scan);
-  if (outcome === undefined) return false;
-  scan.directories.add(folder.realPath);
-  if ("reason" in outcome) {
-    scan.problems.push(outcome);
-    return true;
-  }
-  const key = skillKey(outcome.name);
-  const by = scan.found.get(key);
-  if (by === undefined) scan.found.set(key, outcome);
-  else scan.shadowed.push({ skill: outcome, by });
-  return true;
-}
-
-/** Returns the skill in a folder, why it is not served, or `undefined` if there is none. */
-function readSkill(
-  folder: SearchedFolder,
-  scan: Scan,
-): Skill | SkillProblem | undefined {
-  const found = findSkillFile(folder.path);
-  if (found === undefined) return undefined;
-  const { file } = found;
-  const skipped = (error: unknown) => {
-    return { file, ...faultOf(error), names: [basename(folder.path)] };
-  };
-  if ("error" in found) return skipped(found.error);
-  try {
-    const checked = found.info.isSymlink
-      ? followFileLink(file, folder, scan)
-      : { path: file, realPath: realPathIn(folder, file), info: found.info };
-    const known = scan.known.get(file);
-    if (
-      known !== undefined && known.version === fileVersion(checked.info) &&
-      known.racyText === undefined && isOf(folder, known)
-    ) {
-      scan.read.set(file, known);
-      return known.outcome;
-    }
-    return readSkillMd(checked, { folder, known, scan });
-  } catch (error) {
-    if (isAbsence(error) && !found.info.isSymlink) return undefined;
-    return skipped(error);
-  }
-}
-
-/** Where a link that stands for a `SKILL.md` leads: into its skill, or into what is trusted. */
-function followFileLink(
-  file: string,
-  folder: SearchedFolder,
-  scan: Scan,
-): CheckedFile {
-  noteTarget(file, scan);
-  const realPath = Deno.realPathSync(file);
-  if (!isOwn(realPath, folder.realPath, scan.trustLinks)) {
-    throw new SkillFileError(file, LINK_OUT_OF_SKILL);
-  }
-  scan.folders.add(dirname(realPath));
-  return { path: file, realPath, info: Deno.statSync(file) };
-}
-
 /** Returns the real path of a file in a folder that is no link itself. */
 function realPathIn(folder: SearchedFolder, file: string): string {
   return folder.realPath + file.slice(folder.path.length);
 }
 
-/** The file of a skill, or why it cannot be told whether there is one. */
+/** The file of a skill, or why it is unknown whether there is one. */
 type FoundFile =
   | { file: string; info: Deno.FileInfo }
   | { file: string; error: unknown };
 
-/** Looks for the `SKILL.md` in a folder, be it a link that leads nowhere. */
+/** Looks for the `SKILL.md` in a folder, be it a dangling link. */
 function findSkillFile(folder: string): FoundFile | undefined {
   for (const name of SKILL_FILE_NAMES) {
     const file = childPath(folder, name);
@@ -611,38 +624,14 @@ function nameIn(text: string): string {
 /** The names that the file of a skill may have, the proper one first. */
 const SKILL_FILE_NAMES = ["SKILL.md", "skill.md"];
 
-/** Whether what is known of a file was read in the same folder, reached the same way. */
-function isOf(folder: SearchedFolder, { outcome }: ReadSkill): boolean {
+/** Whether a known file was read in the same folder, reached the same way. */
+function isReadIn(folder: SearchedFolder, { outcome }: ReadSkill): boolean {
   return "reason" in outcome ||
     outcome.root === folder.root && outcome.realDirectory === folder.realPath;
 }
 
-function readSkillMd(
-  checked: CheckedFile,
-  { folder, known, scan }: {
-    folder: SearchedFolder;
-    known: ReadSkill | undefined;
-    scan: Scan;
-  },
-): Skill | SkillProblem {
-  const file = checked.path;
-  const { text, info } = readConfined(
-    checked,
-    scan.maxFileSize,
-    (file, info) => ({ text: readHead(file), info }),
-  );
-  const version = fileVersion(info);
-  const isKnown = known?.version === version && known.racyText === text &&
-    isOf(folder, known);
-  const outcome = isKnown
-    ? known.outcome
-    : understand(text, { file, size: info.size, version, folder });
-  const racyText = isRacy(info) ? text : undefined;
-  scan.read.set(file, { version, racyText, outcome });
-  return outcome;
-}
-
-function understand(
+/** Makes a skill of the text of its `SKILL.md`, or says why that is malformed. */
+function parseSkill(
   text: string,
   { file, size, version, folder }: Pick<Skill, "file" | "size" | "version"> & {
     folder: SearchedFolder;
@@ -1031,10 +1020,11 @@ function watchedFolders(
   catalog: SkillCatalog,
   others: readonly string[],
 ): WatchedFolders {
-  const { folders: searched = [], ways = [] } = scanTraces.get(catalog) ?? {};
+  const { folders: searched = [], anchors = [] } = scanTraces.get(catalog) ??
+    {};
   const folders = new Map<string, "all" | Set<string>>();
-  for (const way of ways) {
-    let path = way;
+  for (const anchor of anchors) {
+    let path = anchor;
     for (let level = 1; path !== dirname(path); level++) {
       const [folder] = realPaths([dirname(path)]);
       if (folder !== undefined) {
