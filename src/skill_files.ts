@@ -124,7 +124,10 @@ export function faultOf(error: unknown): Fault {
     const { reason, hint } = error;
     return { reason, hint };
   }
-  if (error instanceof Deno.errors.NotFound) return LINK_TO_NOTHING;
+  const { NotFound, NotADirectory } = Deno.errors;
+  if (error instanceof NotFound || error instanceof NotADirectory) {
+    return LINK_TO_NOTHING;
+  }
   if (error instanceof Deno.errors.NotCapable) {
     if (error.message.includes("--allow-all")) return ONLY_WITH_ALL;
     return {
@@ -312,80 +315,6 @@ function isVisible(name: string): boolean {
     name !== "__pycache__";
 }
 
-/** A place in a skill directory, and through it the folders on the way there. */
-interface Place {
-  readonly path: string;
-  readonly realPath: string;
-  readonly parent: Place | undefined;
-  /** How many names lead to it from the skill directory. */
-  readonly depth: number;
-}
-
-/** What a walk through a skill needs to know. */
-interface Walk {
-  readonly skill: Skill;
-  readonly trustLinks: readonly string[];
-  readonly maxFileSize: number;
-  /** Real paths of the folders that were walked through. */
-  readonly folders: string[];
-  /** What lies in the skill and is not served, by its path. */
-  readonly leftOut: Map<string, Fault>;
-  /** How many entries of folders were looked at. */
-  entries: number;
-}
-
-function beginWalk(skill: Skill, options: FileAccessOptions): Walk {
-  return {
-    skill,
-    trustLinks: boundaries(options.trustLinks ?? []),
-    maxFileSize: options.maxFileSize ?? DEFAULT_MAX_FILE_SIZE,
-    folders: [],
-    leftOut: new Map(),
-    entries: 0,
-  };
-}
-
-function topOf({ skill }: Walk): Place {
-  const { directory, realDirectory } = skill;
-  return {
-    path: directory,
-    realPath: realDirectory,
-    parent: undefined,
-    depth: 0,
-  };
-}
-
-/**
- * Goes from a folder of a skill to what `name` is in it: the one rule for what
- * belongs to a skill. Hidden names do not, nor does what a link leads to
- * outside the skill, to something hidden in it, or back to where it came from.
- *
- * @throws {Deno.errors.NotFound} If it does not belong to the skill.
- */
-function step(
-  parent: Place,
-  { name, isLink }: { name: string; isLink: boolean },
-  { skill, trustLinks }: Walk,
-): Place {
-  const path = childPath(parent.path, name);
-  const realPath = isLink
-    ? Deno.realPathSync(path)
-    : childPath(parent.realPath, name);
-  const isOwnPath = !isLink ||
-    isOwn(realPath, skill.realDirectory, trustLinks) &&
-      !isOnWay(realPath, parent);
-  if (!isVisible(name) || !isOwnPath) throw new Deno.errors.NotFound(path);
-  return { path, realPath, parent, depth: parent.depth + 1 };
-}
-
-/** Whether a real path is that of a place or of one on the way to it. */
-function isOnWay(realPath: string, place: Place | undefined): boolean {
-  while (place !== undefined && place.realPath !== realPath) {
-    place = place.parent;
-  }
-  return place !== undefined;
-}
-
 /** Whether a real path belongs to a skill: lies in its directory and is not hidden there, or is trusted. */
 export function isOwn(
   realPath: string,
@@ -441,40 +370,7 @@ export function resolveSkillFile(
   path: string,
   options: FileAccessOptions = {},
 ): { path: string; realPath: string } {
-  const walk = beginWalk(skill, options);
-  try {
-    const names = namesOf(path);
-    const main = basename(skill.file);
-    const isOtherName = names?.length === 1 && names[0] === main;
-    if (names === undefined || main !== "SKILL.md" && isOtherName) {
-      throw new Deno.errors.NotFound(path);
-    }
-    if (names.join("/") === "SKILL.md") names[0] = main;
-    const direct = directPlace(names, walk);
-    if (direct !== undefined) return direct;
-    let place = topOf(walk);
-    for (const name of names) {
-      place = step(place, { name, isLink: true }, walk);
-    }
-    return { path: place.path, realPath: place.realPath };
-  } catch (error) {
-    throw new SkillFileError(
-      path,
-      isAbsence(error) ? NOT_THERE : faultOf(error),
-    );
-  }
-}
-
-/** Returns the place that names lead to if none of them is a link: then one look is enough. */
-function directPlace(
-  names: readonly string[],
-  { skill }: Walk,
-): { path: string; realPath: string } | undefined {
-  const path = names.reduce(childPath, skill.directory);
-  const realPath = Deno.realPathSync(path);
-  const isDirect = names.every(isVisible) &&
-    realPath === names.reduce(childPath, skill.realDirectory);
-  return isDirect ? { path, realPath } : undefined;
+  return tellingOf(path, () => new SkillWalk(skill, options).find(path));
 }
 
 /** Whether an error says that there is nothing under a path. */
@@ -548,15 +444,16 @@ export function readChecked(
   );
 }
 
-/** Does something with a file, and tells of what fails by its path in the skill. */
+/**
+ * Runs work on a file, and reports what fails under the file's path in the skill.
+ * For callers, what does not belong to the skill does not exist.
+ */
 function tellingOf<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw new SkillFileError(
-      path,
-      isAbsence(error) ? NOT_THERE : faultOf(error),
-    );
+    const isNotThere = isAbsence(error) || error instanceof ForeignLinkError;
+    throw new SkillFileError(path, isNotThere ? NOT_THERE : faultOf(error));
   }
 }
 
@@ -601,79 +498,176 @@ export function listSkillFiles(
 export function walkSkill(
   skill: Skill,
   options: FileAccessOptions,
-): { files: SkillFile[] } & Pick<Walk, "folders" | "leftOut"> {
-  const walk = beginWalk(skill, options);
-  const files: SkillFile[] = [];
-  listFolder(topOf(walk), { prefix: "", files, walk });
-  files.sort((a, b) => byCodeUnits(a.path, b.path));
-  return { files, folders: walk.folders, leftOut: walk.leftOut };
+): SkillListing {
+  return new SkillWalk(skill, options).list();
 }
 
-function listFolder(
-  folder: Place,
-  { prefix, files, walk }: { prefix: string; files: SkillFile[]; walk: Walk },
-): void {
-  const { skill, leftOut, maxFileSize } = walk;
-  walk.folders.push(folder.realPath);
-  let entries: readonly Deno.DirEntry[] = [];
-  try {
-    entries = folderEntries(folder.path, skill);
-  } catch (error) {
-    if (!isAbsence(error)) leftOut.set(prefix, faultOf(error));
+/** What lies in a skill. */
+export interface SkillListing {
+  /** The files that can be read, in the order of their paths. */
+  readonly files: SkillFile[];
+  /** Real paths of the folders that they lie in. */
+  readonly folders: string[];
+  /** What lies in the skill and is not served, by its path. */
+  readonly leftOut: Map<string, Fault>;
+}
+
+/** A place in a skill directory, and through it the folders on the way there. */
+interface Place {
+  readonly path: string;
+  readonly realPath: string;
+  readonly parent: Place | undefined;
+  /** How many names lead to it from the skill directory. */
+  readonly depth: number;
+}
+
+/** A link in a skill leads to something that does not belong to the skill. */
+class ForeignLinkError extends SkillFileError {}
+
+/** A walk through a skill: the one rule for what belongs to it. */
+class SkillWalk {
+  readonly #skill: Skill;
+  readonly #trustLinks: readonly string[];
+  readonly #maxFileSize: number;
+  readonly #top: Place;
+  readonly #files: SkillFile[] = [];
+  readonly #folders: string[] = [];
+  readonly #leftOut = new Map<string, Fault>();
+  /** How many entries of folders were looked at. */
+  #entries = 0;
+
+  constructor(skill: Skill, options: FileAccessOptions) {
+    this.#skill = skill;
+    this.#trustLinks = boundaries(options.trustLinks ?? []);
+    this.#maxFileSize = options.maxFileSize ?? DEFAULT_MAX_FILE_SIZE;
+    this.#top = {
+      path: skill.directory,
+      realPath: skill.realDirectory,
+      parent: undefined,
+      depth: 0,
+    };
   }
-  for (const entry of entries) {
-    const { name, isSymlink: isLink, isDirectory } = entry;
-    if (!isVisible(name)) continue;
-    const path = prefix + name;
-    if (++walk.entries > MAX_WALKED_ENTRIES) {
-      leftOut.set(path, TOO_MANY_ENTRIES);
-      return;
+
+  /** Finds what a path in the skill leads to. */
+  find(path: string): { path: string; realPath: string } {
+    const names = namesOf(path);
+    const main = basename(this.#skill.file);
+    const isOtherName = names?.length === 1 && names[0] === main;
+    const isForeign = names === undefined || !names.every(isVisible) ||
+      main !== "SKILL.md" && isOtherName;
+    if (isForeign) throw new Deno.errors.NotFound(path);
+    if (names.join("/") === "SKILL.md") names[0] = main;
+    const direct = this.#findDirect(names);
+    if (direct !== undefined) return direct;
+    let place = this.#top;
+    for (const name of names) place = this.#follow(place, name);
+    return { path: place.path, realPath: place.realPath };
+  }
+
+  /** Lists all that lies in the skill. */
+  list(): SkillListing {
+    this.#listFolder(this.#top, "");
+    return {
+      files: this.#files.sort((a, b) => byCodeUnits(a.path, b.path)),
+      folders: this.#folders,
+      leftOut: this.#leftOut,
+    };
+  }
+
+  /** Returns the place that names lead to if none of them is a link: then one look is enough. */
+  #findDirect(
+    names: readonly string[],
+  ): { path: string; realPath: string } | undefined {
+    const { directory, realDirectory } = this.#skill;
+    const path = names.reduce(childPath, directory);
+    const realPath = Deno.realPathSync(path);
+    const isDirect = realPath === names.reduce(childPath, realDirectory);
+    return isDirect ? { path, realPath } : undefined;
+  }
+
+  /**
+   * Goes from a folder to what a name in it leads to, which may be a link.
+   *
+   * @throws {ForeignLinkError} If the link leads outside the skill, to
+   * something hidden in it, or back to a folder on the way.
+   */
+  #follow(parent: Place, name: string): Place {
+    const path = childPath(parent.path, name);
+    const realPath = Deno.realPathSync(path);
+    if (isOnWay(realPath, parent)) throw new ForeignLinkError(path, LINK_BACK);
+    if (!isOwn(realPath, this.#skill.realDirectory, this.#trustLinks)) {
+      throw new ForeignLinkError(path, LINK_OUT_OF_SKILL);
     }
+    return { path, realPath, parent, depth: parent.depth + 1 };
+  }
+
+  #listFolder(folder: Place, prefix: string): void {
+    this.#folders.push(folder.realPath);
+    let entries: readonly Deno.DirEntry[] = [];
     try {
-      const place = step(folder, { name, isLink }, walk);
-      const info = isDirectory ? undefined : Deno.statSync(place.path);
-      if (info === undefined || info.isDirectory) {
-        if (place.depth === MAX_FILE_DEPTH) leftOut.set(path, TOO_DEEP);
-        else listFolder(place, { prefix: `${path}/`, files, walk });
-      } else if (!info.isFile) {
-        leftOut.set(path, NOT_A_FILE);
-      } else if (info.size > maxFileSize) {
-        leftOut.set(path, tooLarge(info.size, maxFileSize));
-      } else {
-        files.push({
-          path: place.path === skill.file ? "SKILL.md" : path,
-          size: info.size,
-          version: fileVersion(info),
-          isRacy: isRacy(info),
-        });
-      }
+      entries = folderEntries(folder.path, this.#skill);
     } catch (error) {
-      // What cannot be reached does not belong to the skill.
-      const fault = isLink
-        ? linkFault(folder, name)
-        : absenceFault(name, error);
-      if (fault !== undefined) leftOut.set(path, fault);
+      if (!isAbsence(error)) this.#leftOut.set(prefix, faultOf(error));
+    }
+    for (const entry of entries) {
+      if (!isVisible(entry.name)) continue;
+      const path = prefix + entry.name;
+      if (++this.#entries > MAX_WALKED_ENTRIES) {
+        this.#leftOut.set(path, TOO_MANY_ENTRIES);
+        return;
+      }
+      try {
+        this.#listEntry(entry, { folder, path });
+      } catch (error) {
+        const fault = entryFault(entry, error);
+        if (fault !== undefined) this.#leftOut.set(path, fault);
+      }
+    }
+  }
+
+  #listEntry(
+    { name, isSymlink, isDirectory }: Deno.DirEntry,
+    { folder, path }: { folder: Place; path: string },
+  ): void {
+    const place = isSymlink ? this.#follow(folder, name) : {
+      path: childPath(folder.path, name),
+      realPath: childPath(folder.realPath, name),
+      parent: folder,
+      depth: folder.depth + 1,
+    };
+    const info = isDirectory ? undefined : Deno.statSync(place.path);
+    if (info === undefined || info.isDirectory) {
+      if (place.depth === MAX_FILE_DEPTH) this.#leftOut.set(path, TOO_DEEP);
+      else this.#listFolder(place, `${path}/`);
+    } else if (!info.isFile) {
+      this.#leftOut.set(path, NOT_A_FILE);
+    } else if (info.size > this.#maxFileSize) {
+      this.#leftOut.set(path, tooLarge(info.size, this.#maxFileSize));
+    } else {
+      this.#files.push({
+        path: place.path === this.#skill.file ? "SKILL.md" : path,
+        size: info.size,
+        version: fileVersion(info),
+        isRacy: isRacy(info),
+      });
     }
   }
 }
 
-/** Says why a link in a skill leads to nothing that belongs to the skill. */
-function linkFault(folder: Place, name: string): Fault {
-  try {
-    const realPath = Deno.realPathSync(childPath(folder.path, name));
-    return isOnWay(realPath, folder) ? LINK_BACK : LINK_OUT_OF_SKILL;
-  } catch (error) {
-    const { NotFound, NotADirectory, FilesystemLoop } = Deno.errors;
-    if (error instanceof FilesystemLoop) return faultOf(error);
-    const isDangling = error instanceof NotFound ||
-      error instanceof NotADirectory;
-    return isDangling ? LINK_TO_NOTHING : LINK_OUT_OF_SKILL;
+/** Whether a real path is that of a place or of one on the way to it. */
+function isOnWay(realPath: string, place: Place | undefined): boolean {
+  while (place !== undefined && place.realPath !== realPath) {
+    place = place.parent;
   }
+  return place !== undefined;
 }
 
-/** Says why something that is no link cannot be reached, if it has not just gone. */
-function absenceFault(name: string, error: unknown): Fault | undefined {
-  if (!isAbsence(error)) return faultOf(error);
+/** Says why an entry of a folder cannot be reached, if it has not just gone. */
+function entryFault(
+  { name, isSymlink }: Deno.DirEntry,
+  error: unknown,
+): Fault | undefined {
+  if (isSymlink || !isAbsence(error)) return faultOf(error);
   return name.includes("\ufffd") ? NAME_IS_NOT_UTF_8 : undefined;
 }
 
