@@ -46,7 +46,7 @@ import {
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
 import { FolderWatcher, type WatchedFolders } from "./src/folder_watcher.ts";
 import { parseSkillMd, SkillSyntaxError } from "./src/frontmatter.ts";
-import { perCatalog, refuseCursor, tellWhenChanged } from "./src/list_views.ts";
+import { refuseCursor, tellWhenChanged } from "./src/list_views.ts";
 import type { RequestHandlers } from "./src/mcp_server.ts";
 import {
   childPath,
@@ -88,7 +88,7 @@ import {
   callTool,
   describeProblem,
   type SkillToolOptions,
-  toolEntry,
+  ToolLists,
   TOOLSETS,
   unknownTool,
 } from "./src/toolsets.ts";
@@ -1082,15 +1082,13 @@ export function registerSkillTools(
   const tools = TOOLSETS[options.toolset].filter(
     ({ isAllowed }) => isAllowed?.() ?? true,
   );
-  const list = perCatalog((catalog) =>
-    tools.map((tool) => toolEntry(tool, catalog, options.descriptionLimit))
-  );
+  const lists = new ToolLists(tools, options);
   const handle = server.setRequestHandler.bind(
     server,
   ) as RequestHandlers["setRequestHandler"];
-  handle(ListToolsRequestSchema, ({ params }) => {
+  handle(ListToolsRequestSchema, ({ params }, { client }) => {
     refuseCursor(params?.cursor);
-    return { tools: list(registry.catalog) };
+    return { tools: lists.listFor(client, registry.catalog) };
   });
   handle(CallToolRequestSchema, ({ params }, { signal }) => {
     const tool = tools.find(({ name }) => name === params.name);
@@ -1098,7 +1096,11 @@ export function registerSkillTools(
     const context = { registry, options, signal };
     return callTool(tool, params.arguments ?? {}, context);
   });
-  tellWhenChanged(registry, list, () => server.sendToolListChanged());
+  tellWhenChanged(
+    registry,
+    (catalog) => lists.listAll(catalog),
+    () => server.sendToolListChanged(),
+  );
 }
 
 if (import.meta.main) {

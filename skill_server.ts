@@ -69,6 +69,7 @@ import {
   type TextStyle,
 } from "./src/skill_report.ts";
 import { filesFault, frontmatterFault } from "./src/skill_rules.ts";
+import { isForUser, userSkills } from "./src/skill_lists.ts";
 import { nearestSkills } from "./src/skill_search.ts";
 import { parseSkillUri, skillUri } from "./src/skill_uri.ts";
 import {
@@ -272,15 +273,6 @@ function registerPrompts(
   );
 }
 
-/** The skills that a user may load. */
-function userSkills({ skills }: SkillCatalog): Skill[] {
-  return [...skills.values()].filter(isForUser);
-}
-
-function isForUser({ frontmatter }: Skill): boolean {
-  return frontmatter["user-invocable"] !== false;
-}
-
 /** Lists the prompt that takes a name, and one for each skill that is not named like it. */
 function promptsOf(catalog: SkillCatalog): Prompt[] {
   const skills = userSkills(catalog);
@@ -305,10 +297,13 @@ function promptsOf(catalog: SkillCatalog): Prompt[] {
   ];
 }
 
-function promptOf(name: string, registry: SkillRegistry): GetPromptResult {
+async function promptOf(
+  name: string,
+  registry: SkillRegistry,
+): Promise<GetPromptResult> {
   const skill = registry.find(name);
   if (skill === undefined || !isForUser(skill)) {
-    throw unknown("prompt", name, userSkills(registry.catalog));
+    throw await unknown("prompt", name, registry.catalog);
   }
   const { text, bytes } = readFile(registry, skill, "SKILL.md");
   return {
@@ -328,10 +323,18 @@ function promptOf(name: string, registry: SkillRegistry): GetPromptResult {
   };
 }
 
+/** How many names the answer to an unknown one has. */
+const MAX_NEAR_NAMES = 5;
+
 /** Says that there is no prompt or skill of a name, and which are like it. */
-function unknown(kind: string, name: string, skills: Skill[]): Error {
-  const near = nearestSkills(name, skills).slice(0, 5)
-    .map(({ name }) => quote(name)).join(", ");
+async function unknown(
+  kind: string,
+  name: string,
+  catalog: SkillCatalog,
+): Promise<Error> {
+  const found = await nearestSkills(name, catalog, isForUser);
+  const near = [...new Set([...found, ...userSkills(catalog)])]
+    .slice(0, MAX_NEAR_NAMES).map(({ name }) => quote(name)).join(", ");
   return invalidParams(
     `Unknown ${kind} ${quote(name)}${near && `: there are ${near}`}`,
   );
@@ -402,13 +405,13 @@ const RESOURCE_TEMPLATES: ResourceTemplate[] = [
 
 /** Lists the `SKILL.md` of each skill and the collection of its other files. */
 function resourcesOf({ skills }: SkillCatalog): Resource[] {
-  return [...skills.values()].flatMap(({ name, description, size }) => [
+  // Without sizes: a change of a body is no change of the list.
+  return [...skills.values()].flatMap(({ name, description }) => [
     {
       uri: skillUri(name, "SKILL.md"),
       name,
       description,
       mimeType: "text/markdown",
-      size,
     },
     {
       uri: skillUri(name, ""),

@@ -467,7 +467,9 @@ Deno.test("skill hides from the model what its frontmatter hides", async () => {
 
 Deno.test("skill lists the 20 nearest of many skills, and says how many more there are", async () => {
   using place = new Place();
-  for (let i = 0; i < 150; i++) place.skill("home/.claude/skills", `s${i}`);
+  for (let i = 0; i < 150; i++) {
+    place.skill("home/.claude/skills", `s${i}`, skillMd(`s${i}`, "A sheet"));
+  }
   place.skill(
     "home/.claude/skills",
     "invoices",
@@ -475,11 +477,19 @@ Deno.test("skill lists the 20 nearest of many skills, and says how many more the
   );
   place.skill("home/.claude/skills", "excel", skillMd("excel", "Edit a sheet"));
   await using session = await Session.open(place);
-  const { text } = await session.load("spreadsheet invoice");
+  const { text, isError } = await session.load("spreadsheet invoice sheet");
+  assert.ok(!isError);
+  assert.match(
+    text,
+    /^Skill 'spreadsheet invoice sheet' not found\.\n\nSearch results/,
+  );
   const lines = text.split("\n").filter((line) => line.startsWith("- "));
   assert.equal(lines.length, 20);
   assert.equal(lines[0], "- invoices: Make a bill from a spreadsheet");
-  assert.match(text, /\n\(and 132 more, less like 'spreadsheet invoice'\)\n/);
+  assert.match(
+    text,
+    /\n\(and 132 more, less like 'spreadsheet invoice sheet'\)\n/,
+  );
 });
 
 // ---------------------------------------------------------------------------

@@ -87,8 +87,9 @@ Deno.test("server tells that prompts and resources are others when skills change
   for (const list of ["tools", "prompts", "resources"]) {
     await session.listChanged(list);
   }
-  // The body alone changes the size, which only the list of resources tells.
+  // A change of the body is no change of a list.
+  await session.client.subscribeResource({ uri: "skill://new" });
   place.skill("home/.claude/skills", "new", skillMd("new") + "More");
-  await session.listChanged("resources");
+  await session.updated("skill://new");
   assert.deepEqual(session.notices.takeAll(), []);
 });

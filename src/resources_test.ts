@@ -26,7 +26,6 @@ Deno.test("resources/list has each skill's SKILL.md and the collection of its fi
       name: "git",
       description: "Work with git",
       mimeType: "text/markdown",
-      size: skillMd("git", "Work with git").length,
     },
   ]);
   assert.deepEqual(resources.slice(2).map(({ uri }) => uri), [

@@ -12,7 +12,17 @@ import type {
   ToolAnnotations,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import * as z from "npm:zod@^4";
-import { describeIssues, invalidParams } from "./mcp_server.ts";
+import {
+  type ClientProfile,
+  profileOf,
+  withDescriptionLimit,
+} from "./client_profiles.ts";
+import { perCatalog } from "./list_views.ts";
+import {
+  type ClientInfo,
+  describeIssues,
+  invalidParams,
+} from "./mcp_server.ts";
 import { resourceContents } from "./media_types.ts";
 import {
   DEFAULT_SHELL_TIMEOUT,
@@ -21,8 +31,17 @@ import {
 } from "./shell.ts";
 import { namesOf } from "./skill_files.ts";
 import { NEAREST_SKILLS, nearestSkills } from "./skill_search.ts";
+import {
+  aboutSkills,
+  availableSkills,
+  type DividedList,
+  divideList,
+  isForModel,
+  modelSkills,
+  skillLine,
+} from "./skill_lists.ts";
 import { skillUri } from "./skill_uri.ts";
-import { escapeXml, oneLine, quote, skillKey } from "./text.ts";
+import { oneLine, quote, skillKey } from "./text.ts";
 import type {
   Skill,
   SkillCatalog,
@@ -33,6 +52,9 @@ import type {
 
 /** Up to this many skills the answer to an unknown name lists them all. */
 const MAX_LISTED_SKILLS = 100;
+
+/** With less room than this a description does without a line that says what the skills are about, in characters. */
+const MIN_ABOUT_LIMIT = 2_000;
 
 /** How many characters of a name that is not found are repeated. */
 const MAX_ECHO_LENGTH = 200;
@@ -47,8 +69,10 @@ export type Toolset = "skill" | "skilljack" | "reference" | "agentskills";
 export interface SkillToolOptions {
   /** Which tools. */
   readonly toolset: Toolset;
-  /** How many characters the description of a tool may have. Default: as many as it takes. */
+  /** How many characters the list of skills in a tool's description takes at most, 0 for no limit. Default: what the client shows, and 30,000 at most. */
   readonly descriptionLimit?: number;
+  /** Whether a client lists the skills itself, so that no tool needs to. Default: none does. */
+  readonly listsSkills?: (client: ClientInfo | undefined) => boolean;
   /** How long a shell command may run, in seconds. Default: 60. */
   readonly shellTimeout?: number;
   /** Whether Python packages are installed before a command that needs some. Default: `false`. */
@@ -69,10 +93,12 @@ interface SkillTool<Input extends z.ZodObject = z.ZodObject> {
   readonly name: string;
   /** The name that people read. */
   readonly title: string;
-  /** Writes what the model reads, from the skills there are. */
+  /** Writes what the model reads, in the words of the tool's contract, from the skills there are. */
   readonly describe: (catalog: SkillCatalog) => string;
-  /** Writes it such that it has no more characters than a limit. Default: what it always is. */
-  readonly describeShortly?: (catalog: SkillCatalog, limit: number) => string;
+  /** What the tool is for, in brief, if its description lists the skills. */
+  readonly usage?: string;
+  /** The parameter whose description has room for more of the list. */
+  readonly listParameter?: string;
   /** What it takes. */
   readonly input: Input;
   /** What its structured result looks like, if it gives one. */
@@ -131,12 +157,9 @@ Important:
 </skills_instructions>
 
 ${availableSkills(catalog, ({ scope }) => scope)}`,
-  describeShortly: (catalog, limit) =>
-    shortList(
-      "Load a skill: instructions for a particular kind of task. Before you begin a task, load the skill that fits it by its name.",
-      catalog,
-      limit,
-    ),
+  usage:
+    "Before you begin a task, load the skill that fits it by its name and follow it.",
+  listParameter: "name",
   input: z.strictObject({
     name: z.string()
       .min(1, "Skill name cannot be empty")
@@ -163,12 +186,9 @@ const skilljackSkillTool = defineTool({
 When a user's task matches a skill description below: 1) activate it, 2) follow its instructions completely.
 
 ${availableSkills(catalog, ({ file }) => file)}`,
-  describeShortly: (catalog, limit) =>
-    shortList(
-      "Load an Agent Skill by name. When a task matches a skill below: 1) activate it, 2) follow its instructions completely.",
-      catalog,
-      limit,
-    ),
+  usage:
+    "When a task matches a skill: 1) activate it by its name, 2) follow its instructions completely.",
+  listParameter: "name",
   input: z.object({
     name: z.string().describe("Skill name from <available_skills>"),
   }),
@@ -208,12 +228,8 @@ const referenceListTool = defineTool({
     `List all available skills with their names and descriptions. Read one with read_skill when a task needs it.\n\nCurrently available:\n${
       modelSkills(catalog).map(skillLine).join("\n") || "none"
     }`,
-  describeShortly: (catalog, limit) =>
-    shortList(
-      "List all available skills. Read one with read_skill when a task needs it.",
-      catalog,
-      limit,
-    ),
+  usage:
+    "List all available skills. Read one with read_skill when a task needs it.",
   input: z.object({}),
   output: z.object({
     skills: z.array(z.object({ name: z.string(), description: z.string() })),
@@ -338,98 +354,6 @@ export const TOOLSETS: Readonly<Record<Toolset, readonly SkillTool[]>> = {
  */
 export const TOOLSET_NAMES = Object.keys(TOOLSETS) as Toolset[];
 
-/** The skills that a model may load by itself. */
-function modelSkills({ skills }: SkillCatalog): Skill[] {
-  return [...skills.values()].filter(isForModel);
-}
-
-function isForModel({ frontmatter }: Skill): boolean {
-  return frontmatter["disable-model-invocation"] !== true;
-}
-
-/** Lists the skills for a tool's description, so that none can break out of the list. */
-function availableSkills(
-  catalog: SkillCatalog,
-  locationOf: (skill: Skill) => string,
-): string {
-  const skills = modelSkills(catalog).map((skill) =>
-    `<skill>
-<name>${escapeXml(oneLine(skill.name))}</name>
-<description>${escapeXml(skill.description.trim())}</description>
-<location>${escapeXml(oneLine(locationOf(skill)))}</location>
-</skill>`
-  );
-  return `<available_skills>\n${skills.join("\n")}\n</available_skills>`;
-}
-
-/**
- * Lists the skills such that the whole has no more characters than a limit:
- * every name, and of the descriptions what there is room for, the same for
- * each. Where even the names have no room, the last line says how to find the
- * others.
- */
-function shortList(
-  usage: string,
-  catalog: SkillCatalog,
-  limit: number,
-): string {
-  const skills = modelSkills(catalog).map(({ name, description }) => ({
-    name: escapeXml(oneLine(name)),
-    description: escapeXml(oneLine(description)),
-  }));
-  const head = `${usage}\n\nSkills:`;
-  const names = skills.map(({ name }) => `\n- ${name}`);
-  const room = limit - head.length - names.join("").length;
-  if (room < 0) return `${head}${fittingNames(names, limit - head.length)}`;
-  const share = fairShare(skills.map(({ description }) => description), room);
-  const lines = names.map((name, index) => {
-    const { description } = skills[index]!;
-    const text = `: ${shorten(description, share - ": ".length)}`;
-    return share > ": …".length ? name + text : name;
-  });
-  return head + lines.join("");
-}
-
-/** Returns how long each text may be, so that all together have no more characters than there is room for. */
-function fairShare(texts: readonly string[], room: number): number {
-  const lengths = texts.map(({ length }) => length + ": ".length)
-    .sort((a, b) => a - b);
-  let rest = room;
-  for (const [index, length] of lengths.entries()) {
-    const share = Math.floor(rest / (lengths.length - index));
-    if (length > share) return share;
-    rest -= length;
-  }
-  return Infinity;
-}
-
-/** Cuts a text at the end of a word where it can, so that it has no more characters than a limit. */
-function shorten(text: string, limit: number): string {
-  if (text.length <= limit) return text;
-  const cut = text.slice(0, limit - 1).toWellFormed().replace(/&[a-z]*$/, "");
-  const word = cut.lastIndexOf(" ");
-  return `${word > limit / 2 ? cut.slice(0, word) : cut}…`;
-}
-
-/** Returns as many names as there is room for, and a last line about the others. */
-function fittingNames(names: readonly string[], room: number): string {
-  const lastLine = (count: number) =>
-    `\n(and ${count} more: ask for one by its name, or for words, and the nearest are named)`;
-  let text = "";
-  for (const [index, name] of names.entries()) {
-    const rest = names.length - index - 1;
-    if (`${text}${name}${lastLine(rest)}`.length > room) {
-      return `${text}${lastLine(rest + 1)}`.slice(0, Math.max(room, 0));
-    }
-    text += name;
-  }
-  return text;
-}
-
-function skillLine({ name, description }: Skill): string {
-  return `- ${oneLine(name)}: ${oneLine(description)}`;
-}
-
 /**
  * Finds a skill for a model and does something with it. Before that fails it
  * looks again, since the skill may have come, gone or moved a moment ago.
@@ -442,17 +366,20 @@ async function withSkill<T>(
   use: (skill: Skill) => T | Promise<T>,
 ): Promise<T> {
   try {
-    return await use(findForModel(name, registry));
+    return await use(await findForModel(name, registry));
   } catch {
     await registry.refresh();
-    return await use(findForModel(name, registry));
+    return await use(await findForModel(name, registry));
   }
 }
 
-function findForModel(name: string, registry: SkillSource): Skill {
+async function findForModel(
+  name: string,
+  registry: SkillSource,
+): Promise<Skill> {
   const skill = registry.find(name);
   if (skill && isForModel(skill)) return skill;
-  throw new Error(notFoundText(name, registry.catalog));
+  throw await unknownSkill(name, registry.catalog);
 }
 
 /**
@@ -565,24 +492,68 @@ export function checkTogether(files: readonly SkillFile[]): void {
   }
 }
 
+/** There is no skill of a name. The message is for the model. */
+class UnknownSkillError extends Error {
+  /** Whether the message lists what was found by the words of the name. */
+  readonly isSearchResult: boolean;
+
+  constructor(
+    message: string,
+    { isSearchResult }: { isSearchResult: boolean },
+  ) {
+    super(message);
+    this.isSearchResult = isSearchResult;
+  }
+}
+
 /** Says that there is no skill of a name, why one was skipped, and which there are. */
-function notFoundText(name: string, catalog: SkillCatalog): string {
+async function unknownSkill(
+  name: string,
+  catalog: SkillCatalog,
+): Promise<UnknownSkillError> {
   const skipped = catalog.problems
     .filter((problem) => isAbout(name, problem))
-    .map((problem) => `${describeProblem(problem)}\n\n`);
+    .map((problem) => `${describeProblem(problem)}\n\n`).join("");
   const skills = modelSkills(catalog);
-  const listed = skills.length > MAX_LISTED_SKILLS
-    ? nearestSkills(name, skills)
-    : skills;
-  const lines = listed.map(skillLine);
-  const rest = skills.length - listed.length;
   const echo = oneLine(name.slice(0, MAX_ECHO_LENGTH));
-  if (rest > 0) lines.push(`(and ${rest} more, less like '${echo}')`);
-  return `${skipped.join("")}Skill '${echo}' not found.
+  const isSearchResult = skills.length > MAX_LISTED_SKILLS;
+  const text = isSearchResult
+    ? await searchText(echo, catalog, skills.length)
+    : listText(echo, skills);
+  return new UnknownSkillError(skipped + text, { isSearchResult });
+}
+
+/** Lists all skills in the words of the contract. */
+function listText(name: string, skills: readonly Skill[]): string {
+  const lines = skills.map((skill) => `${skillLine(skill)}\n`);
+  return `Skill '${name}' not found.
 
 Available skills:
-${lines.map((line) => `${line}\n`).join("")}
+${lines.join("")}
 Use the exact skill name (case-insensitive) to load a skill.`;
+}
+
+/** Lists the skills that a search for the words of a name finds. */
+async function searchText(
+  name: string,
+  catalog: SkillCatalog,
+  count: number,
+): Promise<string> {
+  const found = await nearestSkills(name, catalog, isForModel);
+  const lines = found.map((skill) => `${skillLine(skill)}\n`);
+  const rest = count - found.length;
+  if (found.length > 0) lines.push(`(and ${rest} more, less like '${name}')\n`);
+  const heading = found.length > 0
+    ? "Search results for these words, best first:"
+    : `No word of it occurs in the names and descriptions of the ${count} skills.`;
+  const next = found.length > 0
+    ? "To load one of these skills, use its exact name (case-insensitive). To search again, use other words in place of the name."
+    : "To search again, use other words in place of the name.";
+  return `Skill '${name}' not found.
+
+${heading}
+${lines.join("")}
+${next}`;
 }
 
 /** Whether a problem is about the skill of this name, by its folder's name or its own. */
@@ -602,26 +573,121 @@ export function describeProblem(
   return `Skipped ${quote(file)}${place}: ${reason}; ${hint}`;
 }
 
-export function toolEntry(
+/** How a client sees the tools. */
+export interface ToolView {
+  /** What the client shows the model. */
+  readonly profile: ClientProfile;
+  /** Whether the client lists the skills itself, so that no tool needs to. */
+  readonly listsSkills: boolean;
+}
+
+/** Makes the entry of a tool in `tools/list`, as a client is to see it. */
+function toolEntry(
   tool: SkillTool,
   catalog: SkillCatalog,
-  limit = Infinity,
+  view: ToolView,
 ): Tool {
-  const { name, title, annotations, input, output } = tool;
-  const full = tool.describe(catalog);
-  const description = full.length > limit && tool.describeShortly
-    ? tool.describeShortly(catalog, limit)
-    : full;
-  const schema = (type: z.ZodObject) =>
-    z.toJSONSchema(type, { io: "input" }) as Tool["inputSchema"];
+  const { name, title, annotations, input, output, listParameter } = tool;
+  const { description, parameter } = describeTool(tool, catalog, view);
+  const inputSchema = jsonSchemaOf(input);
+  if (parameter !== "") {
+    const field = inputSchema.properties![listParameter!] as {
+      description: string;
+    };
+    field.description += parameter;
+  }
+  const { toolMeta } = view.profile;
   return {
     name,
     title,
     description,
-    inputSchema: schema(input),
-    ...(output && { outputSchema: schema(output) }),
+    inputSchema,
+    ...(output && { outputSchema: jsonSchemaOf(output) }),
     annotations: { title, ...annotations },
+    ...(toolMeta && !view.listsSkills && { _meta: { ...toolMeta } }),
   };
+}
+
+/** The lists of tools as each client sees them, made once for each catalog. */
+export class ToolLists {
+  readonly #tools: readonly SkillTool[];
+  readonly #options: SkillToolOptions;
+  /** The views that were asked for, by their keys. */
+  readonly #views = new Map<string, ToolView>();
+  readonly #lists = perCatalog(() => new Map<string, Tool[]>());
+
+  constructor(tools: readonly SkillTool[], options: SkillToolOptions) {
+    this.#tools = tools;
+    this.#options = options;
+  }
+
+  /** Returns the list that a client sees. */
+  listFor(client: ClientInfo | undefined, catalog: SkillCatalog): Tool[] {
+    const view = toolView(client, this.#options);
+    this.#views.set(keyOf(view), view);
+    return this.#list(view, catalog);
+  }
+
+  /** Returns the lists of all clients that asked for theirs: they changed if this did. */
+  listAll(catalog: SkillCatalog): Tool[][] {
+    return [...this.#views.values()].map((view) => this.#list(view, catalog));
+  }
+
+  #list(view: ToolView, catalog: SkillCatalog): Tool[] {
+    const lists = this.#lists(catalog);
+    const key = keyOf(view);
+    const list = lists.get(key) ??
+      this.#tools.map((tool) => toolEntry(tool, catalog, view));
+    lists.set(key, list);
+    return list;
+  }
+}
+
+function keyOf({ profile, listsSkills }: ToolView): string {
+  return `${profile.clientName} ${listsSkills}`;
+}
+
+/** Returns how a client sees the tools. */
+export function toolView(
+  client: ClientInfo | undefined,
+  { descriptionLimit, listsSkills }: SkillToolOptions,
+): ToolView {
+  const profile = profileOf(client);
+  return {
+    profile: descriptionLimit === undefined
+      ? profile
+      : withDescriptionLimit(profile, descriptionLimit),
+    listsSkills: listsSkills?.(client) ?? false,
+  };
+}
+
+function jsonSchemaOf(type: z.ZodObject): Tool["inputSchema"] {
+  return z.toJSONSchema(type, { io: "input" }) as Tool["inputSchema"];
+}
+
+/** Describes a tool: in its contract's words where these have room, else in brief. */
+function describeTool(
+  { describe, usage, listParameter }: SkillTool,
+  catalog: SkillCatalog,
+  { profile, listsSkills }: ToolView,
+): DividedList {
+  if (usage === undefined) {
+    return { description: describe(catalog), parameter: "" };
+  }
+  if (listsSkills) return { description: usage, parameter: "" };
+  if (profile.style === "contract") {
+    const description = describe(catalog);
+    if (description.length <= profile.descriptionLimit) {
+      return { description, parameter: "" };
+    }
+  }
+  const about = profile.descriptionLimit < MIN_ABOUT_LIMIT
+    ? ""
+    : `${aboutSkills(catalog, "Load instructions for a task")}\n`;
+  return divideList(about + usage, catalog, {
+    ...profile,
+    parameterLimit: listParameter === undefined ? 0 : profile.parameterLimit,
+  });
 }
 
 /** Calls a tool. Whatever fails becomes a result that tells the model why. */
@@ -633,6 +699,9 @@ export async function callTool(
   try {
     return await tool.call(input, context);
   } catch (error) {
+    if (error instanceof UnknownSkillError && error.isSearchResult) {
+      return textResult(error.message);
+    }
     const text = error instanceof z.ZodError
       ? `Cannot call ${quote(tool.name)}: ${describeIssues(error)}`
       : (error as Error).message;
@@ -644,3 +713,30 @@ export function unknownTool(name: string, tools: readonly SkillTool[]): Error {
   const names = tools.map(({ name }) => quote(name)).join(", ");
   return invalidParams(`Unknown tool ${quote(name)}: the tools are ${names}`);
 }
+
+/**
+ * Writes the instructions of the server: what skills there are, how they are
+ * used, and how to get at the tools where a client keeps them back until it
+ * searches for them. The first line stands alone: some clients show no more.
+ */
+export function instructionsFor(
+  toolset: Toolset,
+  catalog: SkillCatalog,
+): string {
+  const { list, load } = INSTRUCTIONS[toolset];
+  return `${aboutSkills(catalog, "Proven instructions for tasks (skills)")}
+Before you begin a task, see whether one of the skills that ${list} lists fits it. If so, load it with the tool ${load} and follow it.
+If the tool ${load} is not among your tools, search for "${load}" or "skills" with your tool search. A skill that is added later can be loaded by its name at any time.`;
+}
+
+/** Where each toolset lists the skills, and the tool that loads one. */
+const INSTRUCTIONS: Readonly<Record<Toolset, { list: string; load: string }>> =
+  {
+    skill: { list: "the tool skill", load: "skill" },
+    skilljack: { list: "the tool skill", load: "skill" },
+    reference: { list: "the tool list_skills", load: "read_skill" },
+    agentskills: {
+      list: "the tool load_skill_metadata_op",
+      load: "load_skill_op",
+    },
+  };

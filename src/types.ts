@@ -31,6 +31,13 @@ export interface SkillFrontmatter {
   readonly [field: string]: unknown;
 }
 
+/**
+ * What the user's policy says of a skill: listed as usual, listed first, listed
+ * last and by its name alone where room is short, for the user only, or not
+ * there at all.
+ */
+export type SkillState = "on" | "pinned" | "name-only" | "manual" | "off";
+
 /** A skill that was found. */
 export interface Skill {
   /** The name as its frontmatter writes it. */
@@ -53,6 +60,8 @@ export interface Skill {
   readonly scope: SkillScope;
   /** The root it was found in. */
   readonly root: SkillRoot;
+  /** What the user's policy says of it. Default: `"on"`. */
+  readonly state?: SkillState;
 }
 
 /** Why something that looks like a skill or a root is not served. */

@@ -1,0 +1,114 @@
+/**
+ * What MCP clients show the model of a server: how much of a tool's
+ * description, and where a list of skills arrives. Data alone, and the only
+ * place that knows a client by its name.
+ *
+ * The figures were measured in November 2026 with the clients from npm and a
+ * model endpoint that recorded each request:
+ *
+ * 1. Claude Code 2.1 defers tools behind a search unless
+ *    `_meta["anthropic/alwaysLoad"]` is set. It cuts a tool's description at
+ *    4,096 characters (2,048 in the version for Node 20), counting "…" as three,
+ *    and never cuts the descriptions of parameters.
+ * 2. Codex 0.169 shows the first line of the instructions, up to 250 characters,
+ *    before it searches. It cuts results at 10,000 tokens.
+ * 3. Qwen Code 0.24 shows the first line of the description before it searches.
+ * 4. OpenCode, Kilo, Gemini CLI and Qwen Code drop prompts that hold an embedded
+ *    resource.
+ *
+ * @module
+ */
+
+import type { ClientInfo } from "./mcp_server.ts";
+
+/** What a client shows the model. */
+export interface ClientProfile {
+  /** What the client calls itself in `clientInfo.name`, up to a hyphen. */
+  readonly clientName: string;
+  /** Whether a tool is described in the words of its contract, or in as few as it takes. */
+  readonly style: "contract" | "brief";
+  /** How many characters of a tool's description arrive. */
+  readonly descriptionLimit: number;
+  /** How many more arrive in the description of a tool's parameter. */
+  readonly parameterLimit: number;
+  /** What ends a text that is cut. */
+  readonly ellipsis: string;
+  /** The `_meta` of a tool that the client is to show at once, if that takes any. */
+  readonly toolMeta?: Readonly<Record<string, unknown>>;
+  /** Whether the client drops prompts that hold an embedded resource. */
+  readonly dropsEmbeddedResources: boolean;
+}
+
+/** How many characters the list of skills takes at most unless the user says otherwise. */
+export const DEFAULT_DESCRIPTION_LIMIT = 30_000;
+
+/** Less room than this in the description of a parameter is not used. */
+const MIN_PARAMETER_LIMIT = 300;
+
+/** The profile of clients that are not known: the contract to the letter, while it has room. */
+export const DEFAULT_PROFILE: ClientProfile = {
+  clientName: "",
+  style: "contract",
+  descriptionLimit: DEFAULT_DESCRIPTION_LIMIT,
+  parameterLimit: 0,
+  ellipsis: "…",
+  dropsEmbeddedResources: false,
+};
+
+/** The profiles by the names that `--print-config` and `--as` take. */
+export const CLIENT_PROFILES: Readonly<Record<string, ClientProfile>> = {
+  "claude-code": {
+    ...DEFAULT_PROFILE,
+    clientName: "claude-code",
+    style: "brief",
+    descriptionLimit: 2_048,
+    parameterLimit: DEFAULT_DESCRIPTION_LIMIT - 2_048,
+    ellipsis: "...",
+    toolMeta: { "anthropic/alwaysLoad": true },
+  },
+  "codex": brief("codex-mcp-client"),
+  "opencode": { ...brief("opencode"), dropsEmbeddedResources: true },
+  "kilo": { ...brief("kilo"), dropsEmbeddedResources: true },
+  "gemini-cli": {
+    ...brief("gemini-cli-mcp-client"),
+    dropsEmbeddedResources: true,
+  },
+  "qwen-code": {
+    ...brief("qwen-cli-mcp-client"),
+    dropsEmbeddedResources: true,
+  },
+  "copilot": brief("copilot-cli"),
+  "cline": brief("@cline/core"),
+};
+
+function brief(clientName: string): ClientProfile {
+  return { ...DEFAULT_PROFILE, clientName, style: "brief" };
+}
+
+/** Returns the profile of a client. Some add the server's name to theirs, after a hyphen. */
+export function profileOf(client: ClientInfo | undefined): ClientProfile {
+  const name = client?.name ?? "";
+  const isOf = ({ clientName }: ClientProfile) =>
+    name === clientName || name.startsWith(`${clientName}-`);
+  return Object.values(CLIENT_PROFILES).find(isOf) ?? DEFAULT_PROFILE;
+}
+
+/**
+ * Returns a profile whose list of skills takes at most a number of characters.
+ *
+ * @param profile The profile.
+ * @param limit The number; 0 for no limit.
+ */
+export function withDescriptionLimit(
+  profile: ClientProfile,
+  limit: number,
+): ClientProfile {
+  const room = limit === 0 ? Infinity : limit;
+  const isDivided = room - profile.descriptionLimit >= MIN_PARAMETER_LIMIT &&
+    profile.parameterLimit > 0;
+  const descriptionLimit = profile.parameterLimit > 0
+    ? Math.min(room, profile.descriptionLimit)
+    : room;
+  const parameterLimit = isDivided ? room - descriptionLimit : 0;
+  return { ...profile, descriptionLimit, parameterLimit };
+}
