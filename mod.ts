@@ -115,6 +115,7 @@ export {
   resolveSkillFile,
   SkillFileError,
 } from "./src/skill_files.ts";
+export type { ClientInfo } from "./src/mcp_server.ts";
 export { parseSkillUri, skillUri } from "./src/skill_uri.ts";
 export { log, skillKey } from "./src/text.ts";
 export type { SkillToolOptions, Toolset } from "./src/toolsets.ts";

@@ -33,6 +33,7 @@ import {
   resolveSkillRoots,
   SkillRegistry,
 } from "./mod.ts";
+import { DEFAULT_PROFILE, profileOf } from "./src/client_profiles.ts";
 import { isOfNpx, launchOf, type McpClient } from "./src/client_config.ts";
 import {
   clientOf,
@@ -53,6 +54,7 @@ import {
   tellWhenChanged,
 } from "./src/list_views.ts";
 import {
+  type ClientInfo,
   invalidParams,
   McpServer,
   type RequestHandlers,
@@ -69,7 +71,12 @@ import {
   type TextStyle,
 } from "./src/skill_report.ts";
 import { filesFault, frontmatterFault } from "./src/skill_rules.ts";
-import { isForUser, userSkills } from "./src/skill_lists.ts";
+import {
+  divideList,
+  isForUser,
+  skillLine,
+  userSkills,
+} from "./src/skill_lists.ts";
 import { nearestSkills } from "./src/skill_search.ts";
 import { parseSkillUri, skillUri } from "./src/skill_uri.ts";
 import {
@@ -77,9 +84,13 @@ import {
   StdioTransport,
   writeAll,
 } from "./src/stdio_transport.ts";
-import { log, logged, oneLine, quote, skillKey } from "./src/text.ts";
+import { log, logged, quote, skillKey } from "./src/text.ts";
 import { TimeSlice } from "./src/time_slice.ts";
-import { checkTogether, type Toolset } from "./src/toolsets.ts";
+import {
+  checkTogether,
+  instructionsFor,
+  type Toolset,
+} from "./src/toolsets.ts";
 import type {
   Skill,
   SkillCatalog,
@@ -253,6 +264,7 @@ const SKILL_PROMPT = "skill";
 function registerPrompts(
   server: RequestHandlers,
   registry: SkillRegistry,
+  toolset: Toolset,
 ): void {
   const list = perCatalog(promptsOf);
   server.setRequestHandler(ListPromptsRequestSchema, ({ params }) => {
@@ -260,10 +272,13 @@ function registerPrompts(
     const page = pageOf(prompts, params?.cursor, ({ name }) => name);
     return { prompts: page.items, nextCursor: page.nextCursor };
   });
-  server.setRequestHandler(GetPromptRequestSchema, ({ params }) => {
+  server.setRequestHandler(GetPromptRequestSchema, ({ params }, { client }) => {
     const { name, arguments: input } = params;
-    if (name !== SKILL_PROMPT) return promptOf(name, registry);
-    if (input?.name) return promptOf(input.name, registry);
+    // Skilljack's prompts hold the skill as a resource. Some clients drop that.
+    const asResource = toolset === "skilljack" &&
+      !profileOf(client).dropsEmbeddedResources;
+    if (name !== SKILL_PROMPT) return promptOf(name, { registry, asResource });
+    if (input?.name) return promptOf(input.name, { registry, asResource });
     throw invalidParams(`The prompt "skill" needs the argument "name"`);
   });
   tellWhenChanged(
@@ -273,20 +288,25 @@ function registerPrompts(
   );
 }
 
+/** Lists the skills in the description of the prompt that takes a name. */
+function listOf(skills: readonly Skill[]): string {
+  const lines = skills.map((skill) => `${skillLine(skill)}\n`);
+  const usage = "Load a skill by its name.";
+  const whole = `${usage}\n\nAvailable skills:\n${lines.join("")}`;
+  return whole.length <= DEFAULT_PROFILE.descriptionLimit
+    ? whole
+    : divideList(usage, skills, DEFAULT_PROFILE).description;
+}
+
 /** Lists the prompt that takes a name, and one for each skill that is not named like it. */
 function promptsOf(catalog: SkillCatalog): Prompt[] {
   const skills = userSkills(catalog);
-  const names = skills.map(({ name, description }) =>
-    `- ${oneLine(name)}: ${oneLine(description)}\n`
-  );
   const own = skills.filter(({ name }) => name !== SKILL_PROMPT);
   return [
     {
       name: SKILL_PROMPT,
       title: "Load Skill",
-      description: `Load a skill by its name.\n\nAvailable skills:\n${
-        names.join("")
-      }`,
+      description: listOf(skills),
       arguments: [{
         name: "name",
         description: "Name of the skill (case-insensitive)",
@@ -299,24 +319,24 @@ function promptsOf(catalog: SkillCatalog): Prompt[] {
 
 async function promptOf(
   name: string,
-  registry: SkillRegistry,
+  { registry, asResource }: { registry: SkillRegistry; asResource: boolean },
 ): Promise<GetPromptResult> {
   const skill = registry.find(name);
   if (skill === undefined || !isForUser(skill)) {
     throw await unknown("prompt", name, registry.catalog);
   }
-  const { text, bytes } = readFile(registry, skill, "SKILL.md");
+  const file = readFile(registry, skill, "SKILL.md");
+  const text = file.text ?? new TextDecoder().decode(file.bytes);
+  const uri = skillUri(skill.name, "SKILL.md");
+  const resource = { uri, mimeType: "text/markdown", text };
   return {
     description: skill.description,
     messages: [{
       role: "user",
       content: {
-        type: "resource",
-        resource: {
-          uri: skillUri(skill.name, "SKILL.md"),
-          mimeType: "text/markdown",
-          text: text ?? new TextDecoder().decode(bytes),
-        },
+        ...(asResource
+          ? { type: "resource", resource }
+          : { type: "text", text }),
         annotations: { audience: ["assistant"], priority: 1.0 },
       },
     }],
@@ -556,13 +576,18 @@ const ReadDirectoryRequestSchema = z.object({
 function registerSkillsExtension(
   server: RequestHandlers,
   registry: SkillRegistry,
+  { onlist }: { onlist: (client: ClientInfo | undefined) => void },
 ): void {
   const list = perCatalog(({ skills }) =>
     [...skills.values()].filter(({ frontmatter }) =>
       frontmatterFault(frontmatter) === undefined
     )
   );
-  server.setRequestHandler(ListSkillsRequestSchema, async ({ params }) => {
+  server.setRequestHandler(ListSkillsRequestSchema, async (
+    { params },
+    { client },
+  ) => {
+    onlist(client);
     const page = pageOf(list(registry.catalog), params?.cursor, mainUri);
     const skills: SkillEntry[] = [];
     const slice = new TimeSlice();
@@ -799,7 +824,7 @@ async function serve(settings: Settings): Promise<number> {
     );
   }
   using registry = new SkillRegistry(settings.roots, settings.options);
-  const server = new McpServer(descriptionOf(settings));
+  const server = new McpServer(describeServer(settings, registry));
   server.onerror = (error) => log(`Cannot handle a message: ${error.message}`);
   const transport = new StdioTransport();
   for (const signal of END_SIGNALS) {
@@ -835,11 +860,17 @@ async function prepare(
       "The tool run_shell_command_op is left out: Deno was not allowed to run programs; add --allow-run",
     );
   }
-  registerSkillTools(server, registry, settings.tools);
-  registerPrompts(server, registry);
+  const listers = new Set<string | undefined>();
+  registerSkillTools(server, registry, {
+    ...settings.tools,
+    listsSkills: (client) => listers.has(client?.name),
+  });
+  registerPrompts(server, registry, settings.tools.toolset);
   registerResources(server, registry);
   registerSubscriptions(server, registry);
-  registerSkillsExtension(server, registry);
+  registerSkillsExtension(server, registry, {
+    onlist: (client) => listers.add(client?.name),
+  });
   registerCompletion(server, registry);
 }
 
@@ -862,8 +893,11 @@ const CAPABILITIES = {
 /** Longest time that a client may keep what it was told, in seconds. */
 const MAX_TTL_SECONDS = 5;
 
-/** What the server tells of itself, in either era. */
-function descriptionOf({ options, tools }: Settings): ServerDescription {
+/** Says what the server is, in either era. */
+function describeServer(
+  { options, tools }: Settings,
+  registry: SkillRegistry,
+): ServerDescription {
   const { refreshSeconds = DEFAULT_REFRESH_SECONDS } = options;
   return {
     serverInfo: {
@@ -872,24 +906,9 @@ function descriptionOf({ options, tools }: Settings): ServerDescription {
       version: config.version,
     },
     capabilities: CAPABILITIES,
-    instructions: () => INSTRUCTIONS[tools.toolset],
+    instructions: () => instructionsFor(tools.toolset, registry.catalog),
     ttlMs: Math.floor(Math.min(refreshSeconds, MAX_TTL_SECONDS) * 1000),
   };
-}
-
-/** What makes a model use the tools. */
-const INSTRUCTIONS: Readonly<Record<Toolset, string>> = {
-  skill: instructionsFor("the description of the tool skill", "skill"),
-  skilljack: instructionsFor("the description of the tool skill", "skill"),
-  reference: instructionsFor("the tool list_skills", "read_skill"),
-  agentskills: instructionsFor(
-    "the tool load_skill_metadata_op",
-    "load_skill_op",
-  ),
-};
-
-function instructionsFor(list: string, load: string): string {
-  return `Skills are proven instructions for particular kinds of tasks, with the files these need. Before you begin a task, see whether one of the skills that ${list} lists fits it; if so, load it with the tool ${load} and follow it.`;
 }
 
 /** Writes a text and returns the exit code. A reader that has seen enough is no fault. */

@@ -1,5 +1,12 @@
 import assert from "node:assert/strict";
-import { filesPlace, Session, skillMd, toolsets } from "./testing.ts";
+import {
+  filesPlace,
+  nextId,
+  Session,
+  skillMd,
+  toolsets,
+  Wire,
+} from "./testing.ts";
 
 Deno.test("prompts/list has the prompt skill and one for each skill that users may load", async () => {
   using place = filesPlace();
@@ -34,7 +41,7 @@ Deno.test("prompts/list has the prompt skill and one for each skill that users m
   }
 });
 
-Deno.test("prompts/get returns one message with the skill as an embedded resource for the assistant", async () => {
+Deno.test("prompts/get returns one message with the skill as text for the assistant", async () => {
   using place = filesPlace();
   place.skill("home/.claude/skills", "skill", skillMd("skill"));
   await using session = await Session.open(place);
@@ -45,12 +52,8 @@ Deno.test("prompts/get returns one message with the skill as an embedded resourc
     messages: [{
       role: "user",
       content: {
-        type: "resource",
-        resource: {
-          uri: "skill://git/SKILL.md",
-          mimeType: "text/markdown",
-          text: skillMd("git", "Work with git"),
-        },
+        type: "text",
+        text: skillMd("git", "Work with git"),
         annotations: { audience: ["assistant"], priority: 1 },
       },
     }],
@@ -59,6 +62,40 @@ Deno.test("prompts/get returns one message with the skill as an embedded resourc
   assert.deepEqual(await get("skill", { name: "GIT" }), expected);
   const { messages: [message] } = await get("skill", { name: "skill" });
   assert.match(JSON.stringify(message), /About skill/);
+});
+
+Deno.test("prompts/get with --tools skilljack returns an embedded resource, but as text for a client that drops it", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place, { args: ["--tools", "skilljack"] });
+  const contentFor = async (name: string) => {
+    const clientInfo = { name, version: "1" };
+    const _meta = {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientCapabilities": {},
+      "io.modelcontextprotocol/clientInfo": clientInfo,
+    };
+    const { result } = await wire.ask(nextId(), "prompts/get", {
+      name: "git",
+      _meta,
+    });
+    return result.messages[0].content;
+  };
+  const annotations = { audience: ["assistant"], priority: 1 };
+  const text = skillMd("git", "Work with git");
+  assert.deepEqual(await contentFor("some client"), {
+    type: "resource",
+    resource: {
+      uri: "skill://git/SKILL.md",
+      mimeType: "text/markdown",
+      text,
+    },
+    annotations,
+  });
+  assert.deepEqual(await contentFor("gemini-cli-mcp-client-skills"), {
+    type: "text",
+    text,
+    annotations,
+  });
 });
 
 Deno.test("prompts/get of what is not there is an invalid param, with names that are near", async () => {

@@ -93,10 +93,9 @@ const CONTINUED = "\n(more skills are listed with the parameter)";
  */
 export function divideList(
   usage: string,
-  catalog: SkillCatalog,
+  skills: readonly Skill[],
   list: ListRoom,
 ): DividedList {
-  const skills = modelSkills(catalog);
   const head = `${usage}\n\nSkills:`;
   const { descriptionLimit, parameterLimit, ellipsis } = list;
   const overhead = head.length +

@@ -628,9 +628,12 @@ export class ToolLists {
     return this.#list(view, catalog);
   }
 
-  /** Returns the lists of all clients that asked for theirs: they changed if this did. */
+  /** Returns the lists of all clients that asked for theirs, or the usual one if none did yet. */
   listAll(catalog: SkillCatalog): Tool[][] {
-    return [...this.#views.values()].map((view) => this.#list(view, catalog));
+    const views = this.#views.size > 0
+      ? [...this.#views.values()]
+      : [toolView(undefined, this.#options)];
+    return views.map((view) => this.#list(view, catalog));
   }
 
   #list(view: ToolView, catalog: SkillCatalog): Tool[] {
@@ -684,7 +687,7 @@ function describeTool(
   const about = profile.descriptionLimit < MIN_ABOUT_LIMIT
     ? ""
     : `${aboutSkills(catalog, "Load instructions for a task")}\n`;
-  return divideList(about + usage, catalog, {
+  return divideList(about + usage, modelSkills(catalog), {
     ...profile,
     parameterLimit: listParameter === undefined ? 0 : profile.parameterLimit,
   });

@@ -1,0 +1,228 @@
+// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+
+import assert from "node:assert/strict";
+import fc from "npm:fast-check@^4";
+import {
+  CLIENT_PROFILES,
+  type ClientProfile,
+  DEFAULT_PROFILE,
+  profileOf,
+  withDescriptionLimit,
+} from "./client_profiles.ts";
+import { nextId, Place, skillMd, Wire } from "./testing.ts";
+
+/** The clients whose profiles are known, and one that is not. */
+const CLIENTS = [
+  ...Object.values(CLIENT_PROFILES).map(({ clientName }) => clientName),
+  "some-client",
+];
+
+const ERAS = ["legacy", "modern"] as const;
+
+type Era = typeof ERAS[number];
+
+/** A tool as `tools/list` has it, as far as these tests look at it. */
+interface ToolEntry {
+  readonly description: string;
+  readonly inputSchema: { properties: { name: { description: string } } };
+  readonly _meta?: Record<string, unknown>;
+}
+
+/** A client of a server that many clients talk to in turn. */
+class TestClient {
+  readonly #wire: Wire;
+  readonly #era: Era;
+  readonly #name: string;
+
+  constructor(wire: Wire, era: Era, name: string) {
+    this.#wire = wire;
+    this.#era = era;
+    this.#name = name;
+  }
+
+  /** Sends a request as the client would. */
+  async ask(
+    method: string,
+    params: Record<string, unknown> = {},
+    // deno-lint-ignore no-explicit-any -- the tests know what they ask for
+  ): Promise<any> {
+    const clientInfo = { name: this.#name, version: "1.0.0" };
+    if (this.#era === "legacy") {
+      await this.#wire.ask(nextId(), "initialize", {
+        protocolVersion: "2025-11-25",
+        capabilities: {},
+        clientInfo,
+      });
+      const { result } = await this.#wire.ask(nextId(), method, params);
+      return result;
+    }
+    const _meta = {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientCapabilities": {},
+      "io.modelcontextprotocol/clientInfo": clientInfo,
+    };
+    const { result } = await this.#wire.ask(nextId(), method, {
+      ...params,
+      _meta,
+    });
+    return result;
+  }
+
+  /** Returns the tool `skill` as the client sees it. */
+  async tool(): Promise<ToolEntry> {
+    const { tools } = await this.ask("tools/list");
+    return tools[0];
+  }
+}
+
+/** Makes skills with names and descriptions of all lengths, each name with its number. */
+function makeSkills(place: Place, count: number): void {
+  const name = fc.stringMatching(/^[a-z]{0,8}(-[a-z0-9]{1,12}){0,4}$/);
+  const description = fc.oneof(
+    fc.string({ unit: "grapheme", minLength: 1, maxLength: 1_500 }),
+    fc.lorem({ maxCount: 150 }),
+    fc.constantFrom("Short", "<b>R&D</b>", "A: b # c"),
+  ).filter((text) => text.trim() !== "");
+  const samples = fc.sample(fc.tuple(name, description), {
+    numRuns: count,
+    seed: count,
+  });
+  for (const [index, [rest, text]] of samples.entries()) {
+    place.skill(
+      "home/.claude/skills",
+      `folder-${index}`,
+      skillMd(`n${index}x${rest}`, JSON.stringify(text.toWellFormed())),
+    );
+  }
+}
+
+/** Returns the numbers of the skills that a text lists, and how many more it says there are. */
+function listed(text: string): { numbers: string[]; more: number } {
+  const lines = text.matchAll(/^(?:- |<name>)n(\d+)x/gm);
+  const [, more = "0"] = /^\(and (\d+) more: ask for one/m.exec(text) ?? [];
+  return {
+    numbers: [...lines].map(([, number]) => number!),
+    more: Number(more),
+  };
+}
+
+function checkList(
+  { description, inputSchema, _meta }: ToolEntry,
+  { profile, count }: { profile: ClientProfile; count: number },
+): void {
+  const { descriptionLimit, parameterLimit, toolMeta } = profile;
+  const parameter = inputSchema.properties.name.description;
+  const own = "Name of the skill to load (case-insensitive)".length;
+  assert.ok(description.length <= descriptionLimit, `${description.length}`);
+  assert.ok(parameter.length <= own + parameterLimit, `${parameter.length}`);
+  const { numbers, more } = listed(`${description}\n${parameter}`);
+  assert.equal(new Set(numbers).size, numbers.length, "a skill is listed once");
+  assert.equal(numbers.length + more, count);
+  if (count <= 1_000) assert.equal(more, 0, "every skill has room");
+  assert.deepEqual(_meta, toolMeta);
+}
+
+for (const count of [10, 100, 1_000, 10_000]) {
+  Deno.test(`each client sees each of ${count} skills once, where and as far as its model sees it`, async () => {
+    using place = new Place();
+    makeSkills(place, count);
+    await using wire = new Wire(place, { args: ["--no-watch"] });
+    for (const name of CLIENTS) {
+      const profile = profileOf({ name });
+      const tools: ToolEntry[] = [];
+      for (const era of ERAS) {
+        const tool = await new TestClient(wire, era, name).tool();
+        checkList(tool, { profile, count });
+        tools.push(tool);
+      }
+      assert.equal(tools[0]!.description, tools[1]!.description);
+    }
+  });
+}
+
+Deno.test("the first line of the instructions says what the skills are about, in at most 250 characters", async () => {
+  using place = new Place();
+  await using wire = new Wire(place, { args: ["--refresh", "0"] });
+  const client = new TestClient(wire, "modern", "codex-mcp-client");
+  const firstLine = async () => {
+    const { instructions } = await client.ask("server/discover");
+    return instructions.split("\n")[0];
+  };
+  assert.equal(
+    await firstLine(),
+    "Proven instructions for tasks (skills). There are none yet.",
+  );
+  place.skill("home/.claude/skills", "pdf");
+  place.skill("home/.claude/skills", "git");
+  // An unknown name makes the server look again.
+  await client.ask("tools/call", { name: "skill", arguments: { name: "?" } });
+  assert.equal(
+    await firstLine(),
+    "Proven instructions for tasks (skills): git, pdf.",
+  );
+  for (let i = 0; i < 300; i++) {
+    place.skill("home/.claude/skills", `aws-service-${i}`);
+  }
+  await client.ask("tools/call", { name: "skill", arguments: { name: "?" } });
+  const line = await firstLine();
+  assert.match(line, /: aws-service-0, git, pdf, .* and \d+ more\.$/);
+  assert.ok(line.length > 200 && line.length <= 250, line);
+});
+
+Deno.test("a client that calls skills/list sees no list in its tools from then on, and others still do", async () => {
+  for (const era of ERAS) {
+    using place = new Place();
+    place.skill("home/.claude/skills", "git");
+    await using wire = new Wire(place);
+    const client = new TestClient(wire, era, "claude-code");
+    const other = new TestClient(wire, era, "opencode");
+    assert.match((await client.tool()).description, /^- git: About git$/m);
+    await client.ask("skills/list");
+    const { description, _meta } = await client.tool();
+    assert.ok(!description.includes("git"), description);
+    assert.equal(_meta, undefined);
+    assert.match((await other.tool()).description, /^- git: About git$/m);
+  }
+});
+
+Deno.test("the lists of an unchanged catalog are the same byte for byte in every process", async () => {
+  using place = new Place();
+  makeSkills(place, 200);
+  const lists: string[] = [];
+  for (const _process of [1, 2]) {
+    await using wire = new Wire(place);
+    const answers = [];
+    for (const name of CLIENTS) {
+      const client = new TestClient(wire, "modern", name);
+      answers.push(await client.ask("tools/list"));
+      answers.push((await client.ask("server/discover")).instructions);
+    }
+    lists.push(JSON.stringify(answers));
+  }
+  assert.equal(lists[0], lists[1]);
+});
+
+Deno.test("profileOf() knows a client by its name, with the server's name after it or not", () => {
+  const { "gemini-cli": gemini, "claude-code": claude } = CLIENT_PROFILES;
+  assert.equal(profileOf({ name: "gemini-cli-mcp-client-skills" }), gemini);
+  assert.equal(profileOf({ name: "claude-code" }), claude);
+  for (const name of ["", "claude-codex", "CLAUDE-CODE", "__proto__"]) {
+    assert.equal(profileOf({ name }), DEFAULT_PROFILE);
+  }
+  assert.equal(profileOf(undefined), DEFAULT_PROFILE);
+});
+
+Deno.test("withDescriptionLimit() holds the whole list to a limit, whatever the profile", () => {
+  for (const profile of [DEFAULT_PROFILE, ...Object.values(CLIENT_PROFILES)]) {
+    for (const limit of [300, 2_048, 2_100, 40_000]) {
+      const { descriptionLimit, parameterLimit } = withDescriptionLimit(
+        profile,
+        limit,
+      );
+      assert.ok(descriptionLimit + parameterLimit <= limit);
+      assert.ok(descriptionLimit >= 300);
+    }
+    const free = withDescriptionLimit(profile, 0);
+    assert.equal(free.descriptionLimit + free.parameterLimit, Infinity);
+  }
+});
