@@ -306,6 +306,8 @@ class SkillScan {
   readonly #skillFolders = new Set<string>();
   readonly #shadowed: ShadowedSkill[] = [];
   readonly #problems: SkillProblem[] = [];
+  /** Paths of the roots that may not be searched. */
+  readonly #refused: string[] = [];
   readonly #slice: TimeSlice;
 
   constructor(
@@ -333,17 +335,29 @@ class SkillScan {
   /** Searches the roots and returns the catalog. */
   async run(): Promise<SkillCatalog> {
     const reports: SkillRootReport[] = [];
-    for (const root of this.#roots) {
-      const count = this.#countSkills();
-      const entered = this.#enterRoot(root);
-      const { realPath } = entered;
-      if (realPath !== undefined) {
-        await this.#searchRoot({ path: root.path, realPath, depth: 0, root });
-      }
-      const skills = this.#countSkills() - count;
-      reports.push({ root, ...entered, skills });
-    }
+    for (const root of this.#roots) reports.push(await this.#scanRoot(root));
     return this.#createCatalog(reports);
+  }
+
+  async #scanRoot(root: SkillRoot): Promise<SkillRootReport> {
+    const { path } = root;
+    const count = this.#countSkills();
+    try {
+      const realPath = this.#enterRoot(root);
+      await this.#search({ path, realPath, depth: 0, root });
+      const skills = this.#countSkills() - count;
+      return { root, status: "found", realPath, skills };
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) {
+        return { root, status: "missing", skills: 0 };
+      }
+      // What cannot be entered may be several roots, of which the first says it all.
+      if (!isInside(path, this.#refused)) {
+        this.#problems.push({ file: path, ...faultOf(error) });
+      }
+      this.#refused.push(path);
+      return { root, status: "refused", skills: 0 };
+    }
   }
 
   #countSkills(): number {
@@ -371,30 +385,26 @@ class SkillScan {
     return current;
   }
 
-  /** Finds out whether a root is there and may be searched. */
-  #enterRoot(root: SkillRoot): Pick<SkillRootReport, "status" | "realPath"> {
-    const { path } = root;
+  /**
+   * Returns the real path of a root that may be searched.
+   * @throws {Error} If it is not there, or may not be searched.
+   */
+  #enterRoot({ path, scope, recursive }: SkillRoot): string {
     this.#anchors.add(path);
-    try {
-      this.#noteLinkTarget(path);
-      const realPath = Deno.realPathSync(path);
-      if (root.scope === "project" && !isInside(realPath, this.#linkTargets)) {
-        this.#problems.push({ file: path, ...LINK_OUT_OF_PROJECT });
-        return { status: "refused" };
-      }
-      if (!Deno.statSync(path).isDirectory) {
-        this.#problems.push({ file: path, ...ROOT_IS_A_FILE });
-        return { status: "refused" };
-      }
-      if (!root.recursive && findSkillFile(path) !== undefined) {
-        this.#problems.push({ file: path, ...ROOT_IS_A_SKILL });
-      }
-      return { status: "found", realPath };
-    } catch (error) {
-      if (error instanceof Deno.errors.NotFound) return { status: "missing" };
-      this.#problems.push({ file: path, ...faultOf(error) });
-      return { status: "refused" };
+    this.#noteLinkTarget(path);
+    const realPath = Deno.realPathSync(path);
+    if (scope === "project" && !isInside(realPath, this.#linkTargets)) {
+      throw new SkillFileError(path, LINK_OUT_OF_PROJECT);
     }
+    if (!Deno.statSync(path).isDirectory) {
+      throw new SkillFileError(path, ROOT_IS_A_FILE);
+    }
+    const found = findSkillFile(path);
+    if (found && "error" in found) throw found.error;
+    if (found && !recursive) {
+      this.#problems.push({ file: path, ...ROOT_IS_A_SKILL });
+    }
+    return realPath;
   }
 
   /** Notes where a link leads, even if nothing is there: something may appear or disappear. */
@@ -404,56 +414,72 @@ class SkillScan {
     }
   }
 
-  /** Searches one root, breadth first. */
-  async #searchRoot(top: SearchedFolder): Promise<void> {
+  /**
+   * Searches a root, breadth first.
+   * @throws {Error} If the root itself cannot be read.
+   */
+  async #search(top: SearchedFolder): Promise<void> {
     const { path, root } = top;
     if (root.recursive && this.#takeSkill(top)) return;
     const queue = [top];
     const visited = new Set([top.realPath]);
     this.#folders.add(top.realPath);
     for (const folder of queue) {
-      for (const child of this.#subfolders(folder)) {
+      for (const entry of this.#listFolder(folder)) {
         if (this.#slice.isOver) await this.#slice.yield();
-        if (visited.has(child.realPath)) continue;
         if (visited.size > MAX_SEARCHED_FOLDERS) {
           this.#problems.push({ file: path, ...TOO_MANY_FOLDERS });
           return;
         }
-        visited.add(child.realPath);
-        this.#folders.add(child.realPath);
-        if (this.#takeSkill(child)) continue;
-        if (root.recursive && child.depth < MAX_SEARCH_DEPTH) queue.push(child);
+        const child = this.#visit(entry, folder, visited);
+        if (child !== undefined) queue.push(child);
       }
     }
   }
 
-  /** Lists the folders in a folder that are searched, links to folders included. */
-  *#subfolders(folder: SearchedFolder): Generator<SearchedFolder> {
-    const { root } = folder;
-    const depth = folder.depth + 1;
-    for (const { name, isDirectory, isSymlink } of this.#entries(folder)) {
-      if (root.recursive && !isSearched(name)) continue;
-      const path = childPath(folder.path, name);
-      if (isDirectory) {
-        if (name.includes("\ufffd") && !isThere(path)) {
-          this.#problems.push({ file: path, ...NAME_IS_NOT_UTF_8 });
-        }
-        yield { path, realPath: childPath(folder.realPath, name), depth, root };
-      } else if (isSymlink) {
-        const realPath = this.#followFolderLink(path, root);
-        if (realPath !== undefined) yield { path, realPath, depth, root };
-      }
-    }
-  }
-
-  #entries(folder: SearchedFolder): Deno.DirEntry[] {
+  #listFolder(folder: SearchedFolder): Deno.DirEntry[] {
     try {
-      return readFolder(folder.path);
+      return readFolder(folder.path).filter(({ isDirectory, isSymlink }) =>
+        isDirectory || isSymlink
+      );
     } catch (error) {
+      if (folder.depth === 0) throw error;
       if (!isAbsence(error)) {
         this.#problems.push({ file: folder.path, ...faultOf(error) });
       }
       return [];
+    }
+  }
+
+  /**
+   * Takes the skill in an entry of a folder. Whatever is wrong with the entry
+   * is reported and ends there.
+   *
+   * @returns The entry if it is a folder to search in turn.
+   */
+  #visit(
+    { name, isSymlink }: Deno.DirEntry,
+    folder: SearchedFolder,
+    visited: Set<string>,
+  ): SearchedFolder | undefined {
+    const { root } = folder;
+    if (root.recursive && !isSearched(name)) return undefined;
+    const path = childPath(folder.path, name);
+    try {
+      if (isGarbled(path)) throw new SkillFileError(path, NAME_IS_NOT_UTF_8);
+      const realPath = isSymlink
+        ? this.#followFolderLink(path, root)
+        : childPath(folder.realPath, name);
+      if (realPath === undefined || visited.has(realPath)) return undefined;
+      visited.add(realPath);
+      this.#folders.add(realPath);
+      const child = { path, realPath, depth: folder.depth + 1, root };
+      if (this.#takeSkill(child)) return undefined;
+      const isSearchedIn = root.recursive && child.depth < MAX_SEARCH_DEPTH;
+      return isSearchedIn ? child : undefined;
+    } catch (error) {
+      this.#problems.push({ file: path, ...faultOf(error), names: [name] });
+      return undefined;
     }
   }
 
@@ -576,6 +602,17 @@ function isSearched(name: string): boolean {
   return name.startsWith(".")
     ? [".claude", ".agent", ".agents"].includes(name)
     : name !== "node_modules";
+}
+
+/** Whether a path, taken from the list of a folder, leads nowhere, because the name in that list is not UTF-8. */
+function isGarbled(path: string): boolean {
+  if (!basename(path).includes("\ufffd")) return false;
+  try {
+    return !isThere(path);
+  } catch (error) {
+    // Each byte became three, which can be more than a name may have.
+    return !(error instanceof Deno.errors.PermissionDenied);
+  }
 }
 
 /** Returns the real path of a file in a folder that is no link itself. */
@@ -707,8 +744,8 @@ export class SkillRegistry {
   readonly #listeners = new Set<SkillChangeListener>();
   #catalog: SkillCatalog;
   #told: ReadonlySet<string> = new Set();
-  /** How often each skill's files are asked to be tracked; `undefined` stands for all skills. */
-  readonly #tracked = new Map<string | undefined, number>();
+  /** Whose files are tracked, by the skills' keys; `undefined` stands for all skills. */
+  readonly #tracked = new Map<string | undefined, Tracking>();
   #trackedFiles: ReadonlyMap<string, TrackedFiles> = new Map();
   /** What was read of late, by the versions and the paths of the files. */
   readonly #contents = new Map<string, SkillFileContent>();
@@ -833,11 +870,19 @@ export class SkillRegistry {
       this.#running = this.#scan().finally(() => this.#running = undefined);
       return this.#running;
     }
-    this.#next ??= this.#running.then(() => {
+    // Whether the scan under way fails concerns those alone who asked for it.
+    this.#next ??= this.#running.catch(() => {}).then(() => {
       this.#next = undefined;
       return this.refresh();
     });
     return this.#next;
+  }
+
+  /** Refreshes where nobody waits for the outcome. */
+  #refreshInBackground(): void {
+    this.refresh().catch((error) =>
+      this.#log(`Cannot look for changes: ${(error as Error).message}`)
+    );
   }
 
   /**
@@ -857,16 +902,22 @@ export class SkillRegistry {
    * @returns A function that ends it, once changes from now on will be told.
    */
   async trackFiles(key: string | undefined): Promise<() => void> {
-    const count = this.#tracked.get(key) ?? 0;
-    this.#tracked.set(key, count + 1);
-    if (count === 0) await this.refresh();
+    const tracking = this.#tracked.get(key) ??
+      { count: 0, begun: this.refresh() };
+    this.#tracked.set(key, tracking);
+    tracking.count++;
     let isTracked = true;
-    return () => {
-      const count = this.#tracked.get(key)!;
-      if (isTracked && count === 1) this.#tracked.delete(key);
-      else if (isTracked) this.#tracked.set(key, count - 1);
+    const end = () => {
+      if (isTracked && --tracking.count === 0) this.#tracked.delete(key);
       isTracked = false;
     };
+    try {
+      await tracking.begun;
+    } catch (error) {
+      end();
+      throw error;
+    }
+    return end;
   }
 
   /** Keeps the catalog current from now on: by a timer, and by watching the folders. */
@@ -875,11 +926,13 @@ export class SkillRegistry {
       this.#options;
     if (this.#isClosed || this.#timer !== undefined || this.#watcher) return;
     if (refreshSeconds > 0) {
-      this.#timer = setInterval(() => this.refresh(), refreshSeconds * 1000);
+      const refresh = () => this.#refreshInBackground();
+      this.#timer = setInterval(refresh, refreshSeconds * 1000);
       Deno.unrefTimer(this.#timer);
     }
     if (watchFolders) {
-      this.#watcher = new FolderWatcher(() => this.refresh(), this.#log);
+      const refresh = () => this.#refreshInBackground();
+      this.#watcher = new FolderWatcher(refresh, this.#log);
       this.#watchFolders();
     }
   }
@@ -944,7 +997,7 @@ export class SkillRegistry {
     const isNew = this.#watcher?.update(
       watchedFolders(this.#catalog, folders),
     );
-    if (isNew) this.refresh();
+    if (isNew) this.#refreshInBackground();
   }
 
   /** Tells people of faults, each once for as long as it lasts. */
@@ -965,6 +1018,14 @@ export class SkillRegistry {
       }
     }
   }
+}
+
+/** The tracking of a skill's files. */
+interface Tracking {
+  /** How many callers track them. */
+  count: number;
+  /** The first refresh that looks at the files. */
+  readonly begun: Promise<SkillCatalog>;
 }
 
 /** What is known of the files of a skill from one refresh to the next. */

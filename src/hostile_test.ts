@@ -7,6 +7,7 @@ import {
   DEADLINE_MS,
   environment,
   flagsWith,
+  garbleNames,
   hostilePlace,
   isWindows,
   listSkills,
@@ -197,6 +198,24 @@ Deno.test("a tree that grows and changes while it is scanned and read does no ha
     assert.ok(bad.result || bad.error!.code === -32602);
     assert.equal(good.result.isError, undefined);
   }
+  assert.equal((await wire.endInput()).code, 0);
+});
+
+Deno.test("a folder whose name is not UTF-8 harms nothing when it comes", {
+  ignore: Deno.build.os !== "linux",
+}, async () => {
+  using place = new Place();
+  const skills = "home/.claude/skills";
+  place.skill(skills, "good");
+  await using wire = new Wire(place, { args: ["--refresh", "0.05"] });
+  await wire.initialize();
+  garbleNames(place.folder(skills));
+  await wire.stderrLines.take((line) => line.includes("not UTF-8"), "a line");
+  const { result } = await wire.ask(1, "tools/call", {
+    name: "skill",
+    arguments: { name: "good" },
+  });
+  assert.equal(result.isError, undefined);
   assert.equal((await wire.endInput()).code, 0);
 });
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import { SkillRegistry } from "../mod.ts";
-import { names, Place, root, skillMd, Watched } from "./testing.ts";
+import { Inbox, names, Place, root, skillMd, Watched } from "./testing.ts";
 
 Deno.test("SkillRegistry.find() finds a skill whatever the case of the letters", async () => {
   using place = new Place();
@@ -90,6 +90,75 @@ Deno.test("SkillRegistry.refresh() runs one scan at a time, and sees what was th
   assert.equal(second, third);
   await first;
   assert.deepEqual(names(await second), ["one", "two"]);
+});
+
+/** A root that cannot be scanned for as long as it is broken. */
+class FragileRoot {
+  isBroken = false;
+  readonly scope = "global";
+  readonly recursive = false;
+  readonly #path: string;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  get path(): string {
+    if (this.isBroken) throw new Error("no such luck");
+    return this.#path;
+  }
+}
+
+Deno.test("SkillRegistry.refresh() fails for those alone who asked for the scan that failed", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  const fragile = new FragileRoot(join(place.path, "skills"));
+  using registry = new SkillRegistry([fragile]);
+  fragile.isBroken = true;
+  const first = registry.refresh().finally(() => fragile.isBroken = false);
+  const second = registry.refresh();
+  await assert.rejects(first, /no such luck/);
+  assert.deepEqual(names(await second), ["git"]);
+});
+
+Deno.test("SkillRegistry.watch() goes on after a refresh that failed, and says why", async () => {
+  using place = new Place();
+  const lines = new Inbox<string>();
+  const changes = new Inbox<string[]>();
+  const fragile = new FragileRoot(join(place.path, "skills"));
+  using registry = new SkillRegistry([fragile], {
+    refreshSeconds: 0.01,
+    log: (line) => lines.put(line),
+  });
+  registry.onChange(({ keys }) => changes.put([...keys]));
+  await registry.refresh();
+  fragile.isBroken = true;
+  registry.watch();
+  const line = await lines.take(() => true, "a line");
+  assert.equal(line, "Cannot look for changes: no such luck");
+  fragile.isBroken = false;
+  place.skill("skills", "git");
+  await changes.take((keys) => keys.includes("git"), "the skill");
+});
+
+Deno.test("SkillRegistry.trackFiles() waits for the first look at the files, whoever asked for it", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  const file = place.file("skills/git/notes.md", "1");
+  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
+  await registry.refresh();
+  const changed: string[] = [];
+  registry.onChange(({ files }) => changed.push(...files.get("git") ?? []));
+  registry.trackFiles("git");
+  const end = await registry.trackFiles("git");
+  Deno.writeTextFileSync(file, "22");
+  await registry.refresh();
+  assert.deepEqual(changed, ["notes.md"]);
+  end();
+  end();
+  Deno.writeTextFileSync(file, "333");
+  await registry.refresh();
+  assert.deepEqual(changed, ["notes.md", "notes.md"]);
 });
 
 Deno.test("SkillRegistry.onChange() tells what a client can see, and only that", async () => {

@@ -5,10 +5,12 @@ import { basename, join } from "jsr:@std/path@^1";
 import {
   listSkillFiles,
   readSkillFile,
+  resolveSkillRoots,
   scanSkillRoots,
   skillKey,
 } from "../mod.ts";
 import {
+  garbleNames,
   inProportion,
   isWindows,
   names,
@@ -184,6 +186,118 @@ Deno.test("scanSkillRoots() skips a skill that the system does not let it read",
     }]);
   } finally {
     Deno.lstatSync = lstatSync;
+  }
+});
+
+Deno.test(
+  "scanSkillRoots() reports a folder whose name is not UTF-8, however long, and a link so named",
+  {
+    ignore: Deno.build.os !== "linux",
+  },
+  async () => {
+    using place = new Place();
+    place.skill("skills", "good");
+    const folder = place.folder("skills", "group");
+    garbleNames(folder);
+    for (const recursive of [false, true]) {
+      const path = recursive ? join(place.path, "skills") : folder;
+      const catalog = await scanSkillRoots([root(path, { recursive })]);
+      assert.deepEqual(names(catalog), recursive ? ["good"] : []);
+      assert.deepEqual(
+        catalog.problems.map(({ file, reason }) => [file, reason]),
+        ["\ufffd", "\ufffdl", "\ufffd".repeat(100)].map((name) => [
+          join(folder, name),
+          "its name is not UTF-8, so that it cannot be opened",
+        ]),
+      );
+    }
+  },
+);
+
+Deno.test("scanSkillRoots() skips an entry that cannot be looked at, and nothing else", async () => {
+  using place = new Place();
+  place.skill("skills", "a");
+  const odd = place.folder("skills", "\ufffd");
+  place.skill("skills", "\uffff", skillMd("z"));
+  const { lstatSync } = Deno;
+  Deno.lstatSync = (path) => {
+    if (path.toString().startsWith(odd)) {
+      throw new Deno.errors.PermissionDenied();
+    }
+    return lstatSync(path);
+  };
+  try {
+    const roots = [root(join(place.path, "skills"))];
+    const catalog = await scanSkillRoots(roots);
+    assert.deepEqual(names(catalog), ["a", "z"]);
+    assert.deepEqual(
+      catalog.problems.map(({ reason, names }) => [reason, names]),
+      [["the system does not let it be read", ["\ufffd"]]],
+    );
+  } finally {
+    Deno.lstatSync = lstatSync;
+  }
+});
+
+/** Modes of a folder that keep everyone but root from searching it. */
+for (const mode of [0o000, 0o111, 0o444]) {
+  Deno.test(
+    `scanSkillRoots() refuses a root of mode ${mode.toString(8)}, once`,
+    {
+      ignore: isWindows || Deno.uid() === 0,
+    },
+    async () => {
+      using place = new Place();
+      place.skill("closed", "git");
+      place.skill("closed/skills", "pdf");
+      place.skill("open", "good");
+      const closed = join(place.path, "closed");
+      Deno.chmodSync(closed, mode);
+      try {
+        for (const recursive of [false, true]) {
+          const catalog = await scanSkillRoots([
+            root(closed, { recursive }),
+            root(join(place.path, "open"), { recursive }),
+          ]);
+          assert.deepEqual(names(catalog), ["good"]);
+          assert.deepEqual(
+            catalog.roots.map(({ status }) => status),
+            ["refused", "found"],
+          );
+          assert.deepEqual(
+            catalog.problems.map(({ file, reason }) => [file, reason]),
+            [[closed, "the system does not let it be read"]],
+          );
+        }
+      } finally {
+        Deno.chmodSync(closed, 0o700);
+      }
+    },
+  );
+}
+
+Deno.test("scanSkillRoots() reports once that a folder may not be read that several roots lie in", async () => {
+  using place = new Place();
+  place.skill("dir/skills", "git");
+  const folder = join(place.path, "dir");
+  const { realPathSync } = Deno;
+  // Not by the folder's mode: nothing is unreadable for root.
+  Deno.realPathSync = (path) => {
+    if (path.toString().startsWith(folder)) {
+      throw new Deno.errors.PermissionDenied();
+    }
+    return realPathSync(path);
+  };
+  try {
+    const roots = resolveSkillRoots({ directories: [folder] });
+    const catalog = await scanSkillRoots(roots);
+    assert.deepEqual(
+      catalog.roots.map(({ status }) => status),
+      ["refused", "refused", "refused"],
+    );
+    assert.deepEqual(catalog.problems.map(({ file }) => file), [folder]);
+  } finally {
+    Deno.realPathSync = realPathSync;
   }
 });
 

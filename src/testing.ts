@@ -894,6 +894,16 @@ export async function onWindows(
   return JSON.parse(stdout);
 }
 
+/** Makes two folders and a link in a folder, with names that are not UTF-8. */
+export function garbleNames(folder: string): void {
+  // Decoded, the second name has more bytes than a name may have.
+  const names = ["\\377", "\\377".repeat(100), "\\377l"]
+    .map((name) => `"$(printf '${name}')"`);
+  const [short, long, link] = names;
+  const script = `mkdir ${short} ${long} && ln -s . ${link}`;
+  runSync("sh", "-c", `cd '${folder}' && ${script}`);
+}
+
 /** What stands in the files that no skill may show, and in their names. */
 export const SECRET = "t0p-s3cret";
 
@@ -951,6 +961,7 @@ export function hostilePlace(): Place {
   for (const name of isWindows ? [] : names) {
     place.skill(skills, name, skillMd("n"));
   }
+  if (Deno.build.os === "linux") garbleNames(place.folder(skills));
   // Frontmatter.
   const yaml: Record<string, string> = {
     bomb:
