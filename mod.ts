@@ -251,6 +251,8 @@ interface SearchedFolder {
   readonly realPath: string;
   readonly depth: number;
   readonly root: SkillRoot;
+  /** The real path of the skill that it is or lies in. */
+  readonly skill?: string;
 }
 
 /**
@@ -419,11 +421,11 @@ class SkillScan {
    * @throws {Error} If the root itself cannot be read.
    */
   async #search(top: SearchedFolder): Promise<void> {
-    const { path, root } = top;
-    if (root.recursive && this.#takeSkill(top)) return;
-    const queue = [top];
-    const visited = new Set([top.realPath]);
-    this.#folders.add(top.realPath);
+    const { path, realPath, root } = top;
+    const isSkill = root.recursive && this.#takeSkill(top);
+    const queue = [isSkill ? { ...top, skill: realPath } : top];
+    const visited = new Set([realPath]);
+    this.#folders.add(realPath);
     for (const folder of queue) {
       for (const entry of this.#listFolder(folder)) {
         if (this.#slice.isOver) await this.#slice.yield();
@@ -444,7 +446,8 @@ class SkillScan {
       );
     } catch (error) {
       if (folder.depth === 0) throw error;
-      if (!isAbsence(error)) {
+      // A skill can be served though its folder cannot be listed.
+      if (!isAbsence(error) && !this.#skillFolders.has(folder.realPath)) {
         this.#problems.push({ file: folder.path, ...faultOf(error) });
       }
       return [];
@@ -463,20 +466,20 @@ class SkillScan {
     visited: Set<string>,
   ): SearchedFolder | undefined {
     const { root } = folder;
-    if (root.recursive && !isSearched(name)) return undefined;
+    if (root.recursive && UNSEARCHED_NAMES.has(name)) return undefined;
     const path = childPath(folder.path, name);
     try {
       if (isGarbled(path)) throw new SkillFileError(path, NAME_IS_NOT_UTF_8);
       const realPath = isSymlink
-        ? this.#followFolderLink(path, root)
+        ? this.#followFolderLink(path, folder)
         : childPath(folder.realPath, name);
       if (realPath === undefined || visited.has(realPath)) return undefined;
       visited.add(realPath);
       this.#folders.add(realPath);
-      const child = { path, realPath, depth: folder.depth + 1, root };
-      if (this.#takeSkill(child)) return undefined;
+      const child = { ...folder, path, realPath, depth: folder.depth + 1 };
+      const skill = this.#takeSkill(child) ? realPath : folder.skill;
       const isSearchedIn = root.recursive && child.depth < MAX_SEARCH_DEPTH;
-      return isSearchedIn ? child : undefined;
+      return isSearchedIn ? { ...child, skill } : undefined;
     } catch (error) {
       this.#problems.push({ file: path, ...faultOf(error), names: [name] });
       return undefined;
@@ -484,10 +487,16 @@ class SkillScan {
   }
 
   /** Returns where a link leads, if that is a folder that skills may be in. */
-  #followFolderLink(path: string, root: SkillRoot): string | undefined {
+  #followFolderLink(
+    path: string,
+    { root, skill }: SearchedFolder,
+  ): string | undefined {
     try {
-      this.#noteLinkTarget(path);
+      if (skill === undefined) this.#noteLinkTarget(path);
       const realPath = Deno.realPathSync(path);
+      if (skill !== undefined && !isOwn(realPath, skill, this.#trustLinks)) {
+        return undefined;
+      }
       if (!Deno.statSync(path).isDirectory) return undefined;
       if (root.scope === "global" || isInside(realPath, this.#linkTargets)) {
         return realPath;
@@ -597,12 +606,42 @@ function isSameCatalog(a: SkillCatalog, b: SkillCatalog): boolean {
     reported(a) === reported(b);
 }
 
-/** Whether a recursive search goes into a folder of this name. */
-function isSearched(name: string): boolean {
-  return name.startsWith(".")
-    ? [".claude", ".agent", ".agents"].includes(name)
-    : name !== "node_modules";
-}
+/**
+ * The names of folders that a recursive search does not go into: what version
+ * control keeps, and what tools install, build or cache. None of them is a name
+ * that people would give a skill; therefore `site-packages`, not `venv`.
+ */
+const UNSEARCHED_NAMES: ReadonlySet<string> = new Set([
+  ".git",
+  ".hg",
+  ".jj",
+  ".svn",
+  ".bundle",
+  ".cache",
+  ".cargo",
+  ".eggs",
+  ".gradle",
+  ".idea",
+  ".mypy_cache",
+  ".next",
+  ".nox",
+  ".npm",
+  ".nuxt",
+  ".parcel-cache",
+  ".pnpm-store",
+  ".pytest_cache",
+  ".ruff_cache",
+  ".rustup",
+  ".svelte-kit",
+  ".terraform",
+  ".tox",
+  ".turbo",
+  ".venv",
+  ".yarn",
+  "__pycache__",
+  "node_modules",
+  "site-packages",
+]);
 
 /** Whether a path, taken from the list of a folder, leads nowhere, because the name in that list is not UTF-8. */
 function isGarbled(path: string): boolean {

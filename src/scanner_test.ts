@@ -313,28 +313,85 @@ Deno.test("scanSkillRoots() takes larger files if it is told to", async () => {
   assert.equal(readSkillFile(skill, "SKILL.md", options).text, text);
 });
 
-Deno.test("scanSkillRoots() searches a recursive root six levels deep, but not in skills, dot-folders or node_modules", async () => {
+Deno.test("scanSkillRoots() searches a recursive root six levels deep, but not what tools fill", async () => {
   using place = new Place();
   place.skill("all", "one");
-  place.skill("all/one/two", "in-a-skill");
   place.skill("all/a/b/c/d/e", "six");
   place.skill("all/a/b/c/d/e/f", "seven");
+  // A clone of openai/skills has folders like these.
+  place.skill("all/skills/.curated", "curated");
+  place.skill("all/skills/.experimental", "experimental");
   place.skill("all/.claude/skills", "claude");
-  place.skill("all/.agent", "agent");
-  place.skill("all/.agents", "agents");
+  // Where version control and package managers keep what is theirs.
   place.skill("all/.git", "git");
-  place.skill("all/node_modules", "module");
+  place.skill("all/node_modules/package/skills", "module");
+  place.skill("all/__pycache__", "cached");
+  place.skill("all/.venv/skills", "installed");
+  place.skill("all/venv/lib/site-packages", "installed-too");
+  place.skill("all", "venv");
   const catalog = await scanSkillRoots([
     root(join(place.path, "all"), { recursive: true }),
   ]);
-  assert.deepEqual(names(catalog), ["agent", "agents", "claude", "one", "six"]);
+  assert.deepEqual(names(catalog), [
+    "claude",
+    "curated",
+    "experimental",
+    "one",
+    "six",
+    "venv",
+  ]);
+});
+
+Deno.test("scanSkillRoots() finds skills in skills where it searches recursively", async () => {
+  using place = new Place();
+  place.skill("all", "outer");
+  place.skill("all/outer/parts", "inner");
+  place.skill("all/outer/parts/inner", "innermost");
+  place.skill("all/bad/parts", "in-a-bad-one");
+  place.file("all/bad/SKILL.md", "no frontmatter");
+  const recursive = root(join(place.path, "all"), { recursive: true });
+  const found = ["in-a-bad-one", "inner", "innermost", "outer"];
+  for (
+    const roots of [[recursive], [
+      { ...recursive, recursive: false },
+      recursive,
+    ]]
+  ) {
+    const catalog = await scanSkillRoots(roots);
+    assert.deepEqual(names(catalog), found);
+    assert.equal(catalog.problems.length, 1);
+    assert.deepEqual(catalog.shadowed, []);
+    assert.deepEqual(
+      listSkillFiles(catalog.skills.get("outer")!).map(({ path }) => path),
+      ["SKILL.md", "parts/inner/SKILL.md", "parts/inner/innermost/SKILL.md"],
+    );
+  }
+});
+
+Deno.test("scanSkillRoots() follows no link out of a skill to find skills", async () => {
+  using place = new Place();
+  place.skill("all", "git");
+  place.skill("documents", "private");
+  place.skill("store", "trusted");
+  place.link(join(place.path, "documents"), "all/git/docs");
+  place.link(join(place.path, "store"), "all/git/store");
+  place.link("../git", "all/git/again");
+  const options = { trustLinks: [join(place.path, "store")] };
+  const catalog = await scanSkillRoots(
+    [root(join(place.path, "all"), { recursive: true })],
+    undefined,
+    options,
+  );
+  assert.deepEqual(names(catalog), ["git", "trusted"]);
+  assert.deepEqual([catalog.problems, catalog.shadowed], [[], []]);
 });
 
 Deno.test("scanSkillRoots() takes a recursive root that is a skill itself", async () => {
   using place = new Place();
   const skill = place.skill("skills", "git");
+  place.skill("skills/git", "inner");
   const catalog = await scanSkillRoots([root(skill, { recursive: true })]);
-  assert.deepEqual(names(catalog), ["git"]);
+  assert.deepEqual(names(catalog), ["git", "inner"]);
   assert.deepEqual(catalog.problems, []);
 });
 
