@@ -82,7 +82,13 @@ import {
   SkillFileError,
   walkSkill,
 } from "./src/skill_files.ts";
-import { byCodeUnits, log, quote, skillKey } from "./src/text.ts";
+import {
+  byCodeUnits,
+  log,
+  quote,
+  skillKey,
+  withoutInvisible,
+} from "./src/text.ts";
 import { SLICE_MS, TimeSlice } from "./src/time_slice.ts";
 import {
   callTool,
@@ -717,8 +723,8 @@ function parseSkill(
   try {
     const frontmatter = parseSkillMd(text);
     return {
-      name: frontmatter.name,
-      description: frontmatter.description,
+      name: withoutInvisible(frontmatter.name),
+      description: withoutInvisible(frontmatter.description),
       frontmatter,
       directory: folder.path,
       realDirectory: folder.realPath,

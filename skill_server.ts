@@ -84,7 +84,7 @@ import {
   StdioTransport,
   writeAll,
 } from "./src/stdio_transport.ts";
-import { log, logged, quote, skillKey } from "./src/text.ts";
+import { log, logged, quote, skillKey, withoutInvisible } from "./src/text.ts";
 import { TimeSlice } from "./src/time_slice.ts";
 import {
   checkTogether,
@@ -721,7 +721,8 @@ async function childrenOf(
     const child = rest.length > 0
       ? { mimeType: "inode/directory" }
       : { mimeType: await mimeTypeOf(file.path), size: file.size };
-    children.set(childUri, { uri: childUri, name: name!, ...child });
+    const shown = withoutInvisible(name!);
+    children.set(childUri, { uri: childUri, name: shown, ...child });
   }
   if (children.size === 0) {
     throw invalidParams(

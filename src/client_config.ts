@@ -9,7 +9,7 @@
 import { isAbsolute } from "jsr:@std/path@^1";
 import { fileURLToPath } from "node:url";
 import { isWithin } from "./paths.ts";
-import { jsonText } from "./text.ts";
+import { escapeHidden, jsonText, stringifyJson } from "./text.ts";
 
 /** What the server is called in a client's configuration. */
 const SERVER_NAME = "skills";
@@ -197,9 +197,14 @@ ${items}]
 `;
 }
 
-/** Writes a basic string of TOML: it is written as one of JSON is. */
+/** Writes a basic string of TOML. Unlike JSON it escapes code points, not their halves. */
 function tomlString(text: string): string {
-  return jsonText(text).trimEnd();
+  return escapeHidden(stringifyJson(text), (character) => {
+    const digits = character.codePointAt(0)!.toString(16);
+    return digits.length > 4
+      ? `\\U${digits.padStart(8, "0")}`
+      : `\\u${digits.padStart(4, "0")}`;
+  });
 }
 
 /** How the server that runs now was started, and what it is to be started with. */

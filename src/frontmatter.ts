@@ -171,7 +171,7 @@ function requireText(
   { field, yaml }: { field: string; yaml: string },
 ): void {
   const value = frontmatter[field];
-  if (typeof value === "string" && value.trim() !== "") return;
+  if (typeof value === "string" && oneLine(value) !== "") return;
   if (!Object.hasOwn(frontmatter, field)) {
     const similar = Object.keys(frontmatter).find((key) =>
       key.toLowerCase() === field

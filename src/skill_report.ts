@@ -17,7 +17,13 @@ import {
   MAX_LINES,
   sizeOf,
 } from "./skill_rules.ts";
-import { escapeControls, jsonText, oneLine, quote } from "./text.ts";
+import {
+  escapeHidden,
+  jsonText,
+  normalizeText,
+  oneLine,
+  quote,
+} from "./text.ts";
 import type {
   ShadowedSkill,
   Skill,
@@ -107,7 +113,7 @@ function* checkFields(skill: Skill, yaml: string): Generator<Finding> {
     yield { rule, severity, file, line: lineOf(field, yaml), reason, hint };
   }
   const folder = basename(directory);
-  if (folder.normalize("NFC") !== name.normalize("NFC")) {
+  if (normalizeText(folder) !== normalizeText(name)) {
     yield {
       rule: "name-folder",
       severity: "error",
@@ -407,7 +413,7 @@ function severityOrder({ severity }: Finding): number {
 }
 
 function mendLine({ severity, hint }: Finding, style: TextStyle): string {
-  const text = wrap(`${severity}: ${escapeControls(hint)}`, 2, style);
+  const text = wrap(`${severity}: ${escapeHidden(hint)}`, 2, style);
   return text.replace(
     severity,
     paint(severity, SEVERITY_COLORS[severity], style),
@@ -420,7 +426,7 @@ function findingLine(
   style: TextStyle,
 ): string {
   const place = line === undefined ? file : `${file}:${line}`;
-  return wrap(escapeControls(`${place}: ${reason}`), 4, style);
+  return wrap(escapeHidden(`${place}: ${reason}`), 4, style);
 }
 
 function count(number: number, noun: string): string {
@@ -462,7 +468,7 @@ const GAP = "  ";
 /** Lays rows out in columns. Where they do not fit, minor ones are left out and the widest shortened. */
 function table(rows: readonly Cell[][], style: TextStyle): string {
   const all = rows.map((row) =>
-    row.map((cell) => ({ ...cell, text: escapeControls(cell.text) }))
+    row.map((cell) => ({ ...cell, text: escapeHidden(cell.text) }))
   );
   const least = (all[0] ?? []).length * (GAP.length + MIN_COLUMN);
   const cells = least <= style.columns

@@ -50,43 +50,81 @@ async function writeToStderr(text: string): Promise<void> {
 }
 
 /**
- * Puts a value in quotes, with what a terminal would act on escaped.
+ * Puts a value in quotes, with what nobody could see escaped.
  */
 export function quote(value: string): string {
-  return `"${escapeControls(value)}"`;
+  return `"${escapeHidden(value)}"`;
 }
 
 /**
- * Escapes what a terminal would act on.
+ * What a terminal acts on or nobody can see: control characters, line breaks,
+ * and what Unicode lets fonts ignore (zero-width and bidirectional characters,
+ * tags, variation selectors), in which text can be hidden.
  */
-export function escapeControls(text: string): string {
-  return text.toWellFormed().replace(
-    // deno-lint-ignore no-control-regex -- control characters are what is looked for
-    /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g,
-    (character) =>
-      `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+const HIDDEN =
+  /[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/gu;
+
+/** The same, but for tabs and line feeds. */
+const INVISIBLE =
+  /[^\P{Cc}\t\n]|[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
+
+/** What is invisible for a reason: in emoji, and between letters of scripts that join them. */
+const VISIBLE_IN_EFFECT =
+  /(?<=\p{Emoji})[\ufe0e\ufe0f]|(?<=\p{Extended_Pictographic}\ufe0f?|\p{Emoji_Modifier})\u200d(?=\p{Extended_Pictographic})|(?<=[^\P{L}A-Za-z]|\p{M})[\u200c\u200d](?=\p{L})/gu;
+
+/**
+ * Escapes what a terminal acts on or nobody can see.
+ *
+ * @param text The text.
+ * @param escapeOf Escapes one character. Default: as JSON and JavaScript do.
+ */
+export function escapeHidden(
+  text: string,
+  escapeOf: (character: string) => string = escapeUnits,
+): string {
+  return text.toWellFormed().replace(HIDDEN, escapeOf);
+}
+
+function escapeUnits(character: string): string {
+  return character.split("").map((unit) =>
+    `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`
+  ).join("");
 }
 
 /**
- * Joins the lines of a text and drops its control characters.
+ * Removes what nobody can see from a text, so that it can neither hide a
+ * message to the model nor rearrange a terminal's output. Any line break
+ * becomes a line feed.
+ */
+export function withoutInvisible(text: string): string {
+  return text.toWellFormed()
+    .replace(/\r\n?|[\v\f\u2028\u2029]/g, "\n")
+    .replace(INVISIBLE, "");
+}
+
+/**
+ * Lists the invisible characters in a text, each once, as `U+200B`. Those that
+ * emoji and some scripts need are not listed.
+ */
+export function listInvisible(text: string): string[] {
+  const characters = text.replace(/\r\n/g, "\n").replace(VISIBLE_IN_EFFECT, "")
+    .match(INVISIBLE) ?? [];
+  return [...new Set(characters)].map((character) => {
+    const codePoint = character.codePointAt(0)!.toString(16).toUpperCase();
+    return `U+${codePoint.padStart(4, "0")}`;
+  });
+}
+
+/**
+ * Joins the lines of a text and removes what nobody can see.
  */
 export function oneLine(text: string): string {
-  return withoutControls(text.replace(/\s+/g, " ")).trim();
-}
-
-/** Drops control characters, but for the tab and the line feed. */
-function withoutControls(text: string): string {
-  return text.toWellFormed().replace(
-    // deno-lint-ignore no-control-regex -- control characters are what is looked for
-    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
-    "",
-  );
+  return withoutInvisible(text).replace(/\s+/g, " ").trim();
 }
 
 /** Escapes a text for XML, so that it cannot end the element it stands in. */
 export function escapeXml(text: string): string {
-  return withoutControls(text)
+  return withoutInvisible(text)
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")
     .replaceAll(">", "&gt;");
@@ -117,11 +155,12 @@ function withoutSurrogate(escape: string): string {
 }
 
 /**
- * Writes a value as JSON of several lines, with what a terminal would act on escaped.
+ * Serializes a value as JSON of several lines, with what a terminal acts on or
+ * nobody can see escaped.
  */
 export function jsonText(value: unknown): string {
   const lines = stringifyJson(value, 2).split("\n");
-  return `${lines.map(escapeControls).join("\n")}\n`;
+  return `${lines.map((line) => escapeHidden(line)).join("\n")}\n`;
 }
 
 /** Orders texts by their UTF-16 code units: the same everywhere, in any locale. */
@@ -130,8 +169,8 @@ export function byCodeUnits(a: string, b: string): number {
 }
 
 /**
- * The form of a name under which skills are found: as it is shown (blanks
- * folded, no control characters), in Unicode's normal form C, in lower case.
+ * The form of a name under which skills are found: as it is shown (white space
+ * folded, nothing invisible), in Unicode's normal form C, in lower case.
  *
  * ```ts
  * import { skillKey } from "@skill-server/skill-server";
@@ -143,5 +182,16 @@ export function byCodeUnits(a: string, b: string): number {
  * @returns The key in {@linkcode SkillCatalog.skills}.
  */
 export function skillKey(name: string): string {
-  return oneLine(name).normalize("NFC").toLowerCase().normalize("NFC");
+  return normalizeText(normalizeText(oneLine(name)).toLowerCase());
+}
+
+/**
+ * Composes a text (Unicode's normal form C). Text with more than 30 combining
+ * marks in a row stays as it is: no language writes that, and the time to
+ * compose it grows with the square of their number.
+ *
+ * @see {@link https://unicode.org/reports/tr15/#Stream_Safe_Text_Format}
+ */
+export function normalizeText(text: string): string {
+  return /\p{M}{31}/u.test(text) ? text : text.normalize("NFC");
 }

@@ -41,7 +41,7 @@ import {
   skillLine,
 } from "./skill_lists.ts";
 import { skillUri } from "./skill_uri.ts";
-import { oneLine, quote, skillKey } from "./text.ts";
+import { jsonText, oneLine, quote, skillKey } from "./text.ts";
 import type {
   Skill,
   SkillCatalog,
@@ -239,7 +239,7 @@ const referenceListTool = defineTool({
     const skills = modelSkills(registry.catalog).map(
       ({ name, description }) => ({ name, description }),
     );
-    const text = JSON.stringify(skills, null, 2);
+    const text = jsonText(skills).trimEnd();
     return { ...textResult(text), structuredContent: { skills } };
   },
 });
@@ -270,7 +270,7 @@ const agentSkillsMetadataTool = defineTool({
       ({ name, description, directory }) =>
         [name, { description, skill_dir: directory }] as const,
     );
-    return textResult(JSON.stringify(Object.fromEntries(metadata), null, 2));
+    return textResult(jsonText(Object.fromEntries(metadata)).trimEnd());
   },
 });
 

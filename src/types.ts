@@ -40,9 +40,9 @@ export type SkillState = "on" | "pinned" | "name-only" | "manual" | "off";
 
 /** A skill that was found. */
 export interface Skill {
-  /** The name as its frontmatter writes it. */
+  /** The name in its frontmatter, without invisible characters. */
   readonly name: string;
-  /** The description as its frontmatter writes it. */
+  /** The description in its frontmatter, without invisible characters. */
   readonly description: string;
   /** The whole frontmatter. */
   readonly frontmatter: SkillFrontmatter;
