@@ -61,7 +61,7 @@ import {
   type ServerDescription,
 } from "./src/mcp_server.ts";
 import { mimeTypeOf, resourceContents } from "./src/media_types.ts";
-import { ALLOW_SHELL, mayRunShell } from "./src/shell.ts";
+import { ALLOW_SHELL, findShellFault, mayRunShell } from "./src/shell.ts";
 import { sha256 } from "./src/skill_files.ts";
 import {
   hasErrors,
@@ -856,11 +856,7 @@ async function prepare(
       }: it is searched as soon as it is there; check how it is written`,
     );
   }
-  if (settings.tools.toolset === "agentskills" && !mayRunShell()) {
-    log(
-      "The tool run_shell_command_op is left out: Deno was not allowed to run programs; add --allow-run",
-    );
-  }
+  if (settings.tools.toolset === "agentskills") logShellFault();
   const listers = new Set<string | undefined>();
   registerSkillTools(server, registry, {
     ...settings.tools,
@@ -875,13 +871,26 @@ async function prepare(
   registerCompletion(server, registry);
 }
 
+/** Says why the shell tool is missing or cannot work, if so. */
+async function logShellFault(): Promise<void> {
+  if (!mayRunShell()) {
+    log(
+      `Left out the tool run_shell_command_op: Deno has no permission to run the shell; add ${ALLOW_SHELL}`,
+    );
+    return;
+  }
+  const fault = await findShellFault();
+  if (fault === undefined) return;
+  log(`The tool run_shell_command_op will fail: ${fault}`);
+}
+
 /** How long after the first message the folders are watched, in milliseconds. */
 const WATCH_DELAY_MS = 250;
 
 /** The signals that end the process, where the system has them. */
 const END_SIGNALS: readonly Deno.Signal[] = Deno.build.os === "windows"
   ? ["SIGINT", "SIGBREAK"]
-  : ["SIGINT", "SIGTERM"];
+  : ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"];
 
 const CAPABILITIES = {
   tools: { listChanged: true },

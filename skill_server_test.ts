@@ -650,7 +650,7 @@ Deno.test("server ends with 0 when its input ends before anything was said", asy
   assert.deepEqual([wire.lines.values, wire.stderr], [[], ""]);
 });
 
-for (const signal of ["SIGTERM", "SIGINT"] as const) {
+for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"] as const) {
   Deno.test(
     `server ends with 0 at ${signal}`,
     { ignore: isWindows },

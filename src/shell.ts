@@ -1,132 +1,310 @@
 /**
- * Running a shell command in a skill directory.
+ * Running a shell command in a skill directory, and ending it with all that it
+ * started.
  *
  * @module
  */
 
 import { isWindows } from "./paths.ts";
+import { oneLine } from "./text.ts";
 
-/** How long a shell command may run unless the caller says otherwise, in seconds. */
+/** Default time limit for a shell command, in seconds. */
 export const DEFAULT_SHELL_TIMEOUT = 60;
 
-/** How much of each of a shell command's two outputs is kept, in bytes. */
+/** How much of each output of a command is kept, in bytes. */
 const MAX_OUTPUT_SIZE = 256 * 1024;
 
-/** How long the output of a process that has ended is waited for, in milliseconds. */
+/** How long to wait for the output of a process that has ended, in milliseconds. */
 const OUTPUT_GRACE_MS = 500;
 
 /** The program that runs shell commands. */
 const SHELL = isWindows ? "cmd" : "sh";
 
-/**
- * Deno's flag for the permission to run the shell.
- */
+/** The Deno flag that grants permission to run the shell. */
 export const ALLOW_SHELL: string = `--allow-run=${SHELL}`;
 
-/**
- * Whether Deno may run the shell.
- */
+/** Whether Deno has permission to run the shell. */
 export function mayRunShell(): boolean {
   const permission = { name: "run", command: SHELL } as const;
   return Deno.permissions.querySync(permission).state === "granted";
 }
 
-/** Installs what the Python files here import, then runs `$1`. */
-const INSTALL_AND_RUN = `
-if command -v pipreqs >/dev/null 2>&1; then
-  list=$(mktemp) &&
-    { pipreqs --force --savepath "$list" . && pip install -r "$list"; } >"$list.log" 2>&1 ||
-    { echo "Cannot install the packages that the Python files import:"; cat "$list.log"; } >&2
-  rm -f "$list" "$list.log"
-fi
-exec sh -c "$1"`;
+/** Returns why Deno cannot start the shell although it has permission to, if so. */
+export async function findShellFault(): Promise<string | undefined> {
+  const args = isWindows ? ["/d", "/c", "ver"] : ["-c", ":"];
+  try {
+    await new Deno.Command(SHELL, { args, ...shellEnvironment().options })
+      .output();
+  } catch (error) {
+    return spawnFault(error);
+  }
+}
 
-/** How to run a command in a folder. */
+/** How to run a command. */
 interface ShellRun {
+  /** The working directory. */
   readonly directory: string;
-  /** Whether Python packages are installed before. */
+  /** Whether to install Python packages first. */
   readonly install: boolean;
   /** Time limit in seconds. */
   readonly timeout: number;
+  /** Ends the command when aborted. */
   readonly signal: AbortSignal;
 }
 
-/** What became of a shell command. */
+/** The outcome of a shell command. */
 export interface ShellResult {
-  /** What it wrote to its two outputs, and how it ended if that was not well. */
+  /** Its two outputs, followed by its exit code or the reason it was stopped. */
   readonly text: string;
-  /** Whether its time limit stopped it. */
+  /** Whether the time limit stopped it. */
   readonly isError: boolean;
 }
 
 /**
- * Runs a shell command to its end, or to its time limit. Whatever it has
- * started by then ends with it.
+ * Runs a shell command until it exits or reaches its time limit. The processes
+ * that it started end with it.
+ *
+ * @throws {Error} If the shell cannot be started.
  */
 export async function runShellCommand(
   command: string,
   { directory, install, timeout, signal }: ShellRun,
 ): Promise<ShellResult> {
   signal.throwIfAborted();
-  const shell = new Deno.Command(SHELL, {
-    args: shellArguments(command, install),
-    cwd: directory,
-    stdin: "null",
-    stdout: "piped",
-    stderr: "piped",
-    // So that they can be ended together. On Windows that takes no group of
-    // processes, and one would have a window of its own.
-    detached: !isWindows,
-    windowsRawArguments: true,
-  }).spawn();
+  const { shell, tree } = startShell(command, { directory, install });
   let isLate = false;
-  const kill = () => killTree(shell.pid);
   const timer = setTimeout(() => {
     isLate = true;
-    kill();
+    tree.end();
   }, timeout * 1000);
-  signal.addEventListener("abort", kill);
+  const onAbort = () => tree.end();
+  signal.addEventListener("abort", onAbort);
   const outputs = [new Output(shell.stdout), new Output(shell.stderr)];
   const { code } = await shell.status;
-  // On Windows what has ended leaves no trace of what it has started.
-  if (!isWindows) kill();
   clearTimeout(timer);
-  signal.removeEventListener("abort", kill);
+  signal.removeEventListener("abort", onAbort);
+  await tree.endRest();
   const [stdout, stderr] = await Promise.all(outputs.map((out) => out.end()));
-  const text = `${stdout}\n${stderr}`;
-  if (isLate) {
-    const note =
-      `[ended after ${timeout} s, the time limit; --shell-timeout sets it]`;
-    return { text: `${text}\n${note}`, isError: true };
+  const note = isLate
+    ? `\n[stopped at the time limit of ${timeout} s; --shell-timeout changes it]`
+    : code === 0
+    ? ""
+    : `\n[exit code ${code}]`;
+  return { text: `${stdout}\n${stderr}${note}`, isError: isLate };
+}
+
+/** A shell and the processes below it. */
+interface RunningShell {
+  readonly shell: Deno.ChildProcess;
+  readonly tree: ProcessTree;
+}
+
+function startShell(
+  command: string,
+  { directory, install }: Pick<ShellRun, "directory" | "install">,
+): RunningShell {
+  const { options, variables } = shellEnvironment();
+  let shell: Deno.ChildProcess | undefined;
+  try {
+    shell = new Deno.Command(SHELL, {
+      ...options,
+      args: shellArguments(command, { install, variables }),
+      cwd: directory,
+      stdin: "null",
+      stdout: "piped",
+      stderr: "piped",
+      // A session of its own identifies its processes. On Windows it would
+      // open a console window instead.
+      detached: !isWindows,
+      windowsRawArguments: true,
+    }).spawn();
+    const { pid } = shell;
+    const tree = isWindows ? new WindowsTree(pid) : new UnixTree(pid, options);
+    return { shell, tree };
+  } catch (error) {
+    shell?.kill("SIGKILL");
+    throw new Error(`Cannot run the command: ${spawnFault(error)}`);
   }
+}
+
+/** Installs the packages that the Python files here import. */
+const INSTALL = `
+if command -v pipreqs >/dev/null 2>&1; then (
+  list=$(mktemp) &&
+    { pipreqs --force --savepath "$list" . && pip install -r "$list"; } >"$list.log" 2>&1 ||
+    { echo "Cannot install the packages that the Python files import:"; cat "$list.log"; } >&2
+  rm -f "$list" "$list.log"
+) fi`;
+
+/** Runs the command in `$1`. It sees no arguments, as with \`sh -c\`. */
+const RUN = `
+eval "set --
+$1"`;
+
+/** Returns the shell's arguments: the variables to set, as positional parameters, then the command. */
+function shellArguments(
+  command: string,
+  { install, variables }: {
+    install: boolean;
+    variables: readonly EnvironmentVariable[];
+  },
+): string[] {
+  if (isWindows) return ["/d", "/s", "/c", `"${command}"`];
+  if (!install && variables.length === 0) return ["-c", command];
+  const exports = variables.map(([name]) => `export ${name}="$1"; shift\n`);
+  const script = `${exports.join("")}${install ? INSTALL : ""}${RUN}`;
+  const values = variables.map(([, value]) => value);
+  return ["-c", script, SHELL, ...values, command];
+}
+
+type EnvironmentVariable = readonly [name: string, value: string];
+
+/** The environment for a shell. */
+interface ShellEnvironment {
+  /** What Deno passes on. */
+  readonly options: Pick<Deno.CommandOptions, "env" | "clearEnv">;
+  /** What the shell sets itself. */
+  readonly variables: readonly EnvironmentVariable[];
+}
+
+/** Names of variables that instruct the dynamic linker. */
+const LINKER_VARIABLE = /^(?:LD|DYLD)_/;
+
+/** Names that a shell takes for a variable. */
+const SHELL_VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/**
+ * Returns the environment for a shell. With a list of programs in `--allow-run`
+ * Deno starts none of them while a variable of the dynamic linker is set, so
+ * the shell sets those itself.
+ */
+function shellEnvironment(): ShellEnvironment {
+  const unchanged = { options: {}, variables: [] };
+  const { state } = Deno.permissions.querySync({ name: "run" });
+  if (isWindows || state === "granted") return unchanged;
+  const all = allVariables();
+  const variables = all.filter(([name]) => LINKER_VARIABLE.test(name));
+  if (variables.length === 0) return unchanged;
+  const others = all.filter(([name]) => !LINKER_VARIABLE.test(name));
   return {
-    text: code === 0 ? text : `${text}\n[exit code ${code}]`,
-    isError: false,
+    options: { clearEnv: true, env: Object.fromEntries(others) },
+    variables: variables.filter(([name]) => SHELL_VARIABLE.test(name)),
   };
 }
 
-function shellArguments(command: string, install: boolean): string[] {
-  if (isWindows) return ["/d", "/s", "/c", `"${command}"`];
-  return install ? ["-c", INSTALL_AND_RUN, "sh", command] : ["-c", command];
+/** Returns the environment, empty where Deno may not read all of it. */
+function allVariables(): EnvironmentVariable[] {
+  try {
+    return Object.entries(Deno.env.toObject());
+  } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) return [];
+    throw error;
+  }
 }
 
-/** Ends a process and all that it has started and that is still in its group. */
-function killTree(pid: number): void {
-  try {
-    if (isWindows) {
-      // By the shell, since that is what may be run.
-      const args = ["/d", "/c", "taskkill", "/T", "/F", "/PID", String(pid)];
-      new Deno.Command(SHELL, { args }).outputSync();
-    } else if (
-      Deno.permissions.querySync({ name: "run" }).state === "granted"
-    ) {
-      Deno.kill(-pid, "SIGKILL");
-    } else {
-      const args = ["-c", `kill -s KILL -- -${pid}`];
-      new Deno.Command(SHELL, { args, stderr: "null" }).outputSync();
-    }
-  } catch {
-    // Nothing of it is left.
+/** Says why the shell could not be started. */
+function spawnFault(error: unknown): string {
+  const { message } = error as Error;
+  return /\b(?:LD|DYLD)_/.test(message)
+    ? "Deno does not start it while a variable such as LD_LIBRARY_PATH is set; add --allow-env or --allow-run, without names"
+    : oneLine(message);
+}
+
+/** A shell and the processes that it started. */
+interface ProcessTree {
+  /** Ends all of them. May be called again. */
+  end(): void;
+  /** Ends what is left when the shell has exited. */
+  endRest(): Promise<void>;
+}
+
+/**
+ * At the end of its input, ends the processes of the shell with the id `$1`:
+ * those of its session and all their descendants. Only Linux reports sessions;
+ * elsewhere the process group stands in. Each process is stopped when it is
+ * found, so that it can start no others while the search is repeated.
+ */
+const END_PROCESSES = `
+processes() {
+  if [ -e /proc/self/stat ]; then
+    # Not by sed alone: it gives up at a process that exits meanwhile.
+    cat /proc/[0-9]*/stat |
+      sed -n 's/^\\([0-9]*\\) (.*) [A-Z] \\([0-9]*\\) [0-9]* \\([0-9]*\\) .*/\\1:\\2:\\3/p'
+  else
+    ps -A -o pid= -o ppid= -o pgid= |
+      sed 's/^ *\\([0-9]*\\)  *\\([0-9]*\\)  *\\([0-9]*\\).*/\\1:\\2:\\3/'
+  fi
+}
+
+read -r _
+shell=$1
+found=" "
+pass=0
+while [ "$pass" -lt 100 ]; do
+  pass=$((pass + 1))
+  more=
+  for process in $(processes); do
+    pid=\${process%%:*}
+    session=\${process##*:}
+    parent=\${process#*:}
+    parent=\${parent%:*}
+    case $found in *" $pid "*) continue ;; esac
+    case "$shell$found" in "$session "* | *" $parent "*) ;; *) continue ;; esac
+    kill -s STOP "$pid"
+    found="$found$pid "
+    more=yes
+  done
+  [ "$more" ] || break
+done
+[ "$found" = " " ] || kill -s KILL $found`;
+
+/**
+ * A process tree on Linux, macOS and their like. A second shell waits for the
+ * end of its input, which comes when the command ends, when it is to end, and
+ * when this process ends, even if it is killed.
+ */
+class UnixTree implements ProcessTree {
+  readonly #guard: Deno.ChildProcess;
+
+  constructor(pid: number, options: ShellEnvironment["options"]) {
+    this.#guard = new Deno.Command(SHELL, {
+      ...options,
+      args: ["-c", END_PROCESSES, SHELL, String(pid)],
+      stdin: "piped",
+      stdout: "null",
+      stderr: "null",
+      // Signals to the group of this process must not end it.
+      detached: true,
+    }).spawn();
+  }
+
+  end(): void {
+    this.#guard.stdin.close().catch(() => {});
+  }
+
+  async endRest(): Promise<void> {
+    this.end();
+    await this.#guard.status;
+  }
+}
+
+/** A process tree on Windows, where nothing leads from a process that exited to what it started. */
+class WindowsTree implements ProcessTree {
+  readonly #pid: number;
+
+  constructor(pid: number) {
+    this.#pid = pid;
+  }
+
+  end(): void {
+    // By the shell, since that is what Deno may run. Not awaited, since this
+    // process may be about to exit.
+    const args = ["/d", "/c", "taskkill", "/T", "/F", "/PID", `${this.#pid}`];
+    new Deno.Command(SHELL, { args, stdout: "null", stderr: "null" }).spawn();
+  }
+
+  endRest(): Promise<void> {
+    return Promise.resolve();
   }
 }
 
@@ -142,7 +320,7 @@ class Output {
     this.#reading = this.#read();
   }
 
-  /** Waits for the end, but not long: a process that left the group may hold the pipe. */
+  /** Waits briefly for the end: a process that was not ended may hold the pipe. */
   async end(): Promise<string> {
     const timer = setTimeout(() => this.#reader.cancel(), OUTPUT_GRACE_MS);
     await this.#reading;

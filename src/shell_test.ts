@@ -7,7 +7,7 @@ import {
   filesPlace,
   flagsWith,
   isWindows,
-  type Place,
+  Place,
   runSync,
   Session,
   Wire,
@@ -123,51 +123,150 @@ Deno.test(
   },
 );
 
+/** What a shell starts in the same process group, in others, and in another session. */
+const STARTS: Record<string, string> = {
+  "a child": "sh -c 'echo $$ > pid; sleep 100'",
+  "a background job": "sh -c 'echo $$ > pid; sleep 100' & wait",
+  "timeout": "timeout 100 sh -c 'echo $$ > pid; sleep 100'",
+  "set -m": "bash -c 'set -m; (echo $BASHPID > pid; sleep 100) & wait'",
+  "setsid": "setsid sh -c 'echo $$ > pid; sleep 100' & wait",
+};
+
+/** A server with a skill for each of these, which runs it. */
+class StartedCommands implements AsyncDisposable {
+  readonly place = new Place();
+  readonly wire: Wire;
+
+  constructor({ run = "--allow-run", args = [] as string[] } = {}) {
+    for (const name of Object.keys(STARTS)) {
+      this.place.skill("home/.claude/skills", name);
+    }
+    this.wire = new Wire(this.place, {
+      args: ["--tools", "agentskills", ...args],
+      flags: flagsWith("--allow-read", "--allow-env", run),
+    });
+  }
+
+  /** Starts them, each as the request of its number, and returns their process ids. */
+  async start(): Promise<number[]> {
+    await this.wire.initialize();
+    const starts = Object.entries(STARTS);
+    await this.wire.write(...starts.map(([name, command], index) => ({
+      jsonrpc: "2.0",
+      id: index + 1,
+      method: "tools/call",
+      params: {
+        name: "run_shell_command_op",
+        arguments: { skill_name: name, command },
+      },
+    })));
+    const skills = join(this.place.home, ".claude", "skills");
+    const ids = await Promise.all(
+      starts.map(([name]) => appears(join(skills, name, "pid"))),
+    );
+    assert.ok(ids.every((id) => isRunning(Number(id))));
+    return ids.map(Number);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.wire[Symbol.asyncDispose]();
+    this.place[Symbol.dispose]();
+  }
+}
+
 for (const run of ["--allow-run", "--allow-run=sh"]) {
   Deno.test(
     `run_shell_command_op ends all that a command started at the time limit, with ${run}`,
-    {
-      ignore: Deno.build.os !== "linux",
-    },
+    { ignore: Deno.build.os !== "linux" },
     async () => {
-      using place = filesPlace();
-      const folder = place.folder("home", ".claude", "skills", "git");
-      await using session = await openShell(
-        place,
-        ["--shell-timeout", "0.5"],
-        run,
-      );
-      const { text, isError } = await session.text(
-        ...shell("echo first; sh -c 'echo $$ > pid; sleep 1000' & wait"),
-      );
-      assert.equal(
-        text,
-        "first\n\n\n[ended after 0.5 s, the time limit; --shell-timeout sets it]",
-      );
-      assert.equal(isError, true);
-      await isGone(Number(await appears(join(folder, "pid"))));
+      const args = ["--shell-timeout", "1"];
+      await using commands = new StartedCommands({ run, args });
+      await Promise.all((await commands.start()).map(isGone));
+    },
+  );
+
+  Deno.test(
+    `run_shell_command_op ends all that a command started when it is cancelled, with ${run}`,
+    { ignore: Deno.build.os !== "linux" },
+    async () => {
+      await using commands = new StartedCommands({ run });
+      const processes = await commands.start();
+      await commands.wire.write(...processes.map((_, index) => ({
+        jsonrpc: "2.0",
+        method: "notifications/cancelled",
+        params: { requestId: index + 1 },
+      })));
+      await Promise.all(processes.map(isGone));
+      assert.ok((await commands.wire.ask(100, "ping")).result);
+    },
+  );
+}
+
+const ENDS: Record<string, (wire: Wire) => unknown> = {
+  "the end of its input": (wire) => wire.endInput(),
+};
+for (
+  const signal of [
+    "SIGTERM",
+    "SIGINT",
+    "SIGHUP",
+    "SIGQUIT",
+    "SIGKILL",
+  ] as const
+) {
+  ENDS[signal] = (wire) => wire.process.kill(signal);
+}
+
+for (const [what, end] of Object.entries(ENDS)) {
+  Deno.test(
+    `run_shell_command_op ends all that a command started when ${what} ends the server`,
+    { ignore: Deno.build.os !== "linux" },
+    async () => {
+      await using commands = new StartedCommands();
+      const processes = await commands.start();
+      await end(commands.wire);
+      await Promise.all([commands.wire.ended, ...processes.map(isGone)]);
     },
   );
 }
 
 Deno.test(
-  "run_shell_command_op leaves nothing running when a command has ended",
-  {
-    ignore: Deno.build.os !== "linux",
-  },
+  "run_shell_command_op says that the time limit stopped a command",
+  { ignore: isWindows },
   async () => {
     using place = filesPlace();
-    await using session = await openShell(place);
-    const { text } = await session.text(...shell("sleep 1000 & echo $!"));
-    await isGone(Number(text));
+    await using session = await openShell(place, ["--shell-timeout", "0.5"]);
+    const { text, isError } = await session.text(
+      ...shell("echo first; sleep 100"),
+    );
+    assert.equal(
+      text,
+      "first\n\n\n[stopped at the time limit of 0.5 s; --shell-timeout changes it]",
+    );
+    assert.equal(isError, true);
   },
 );
 
 Deno.test(
-  "run_shell_command_op does not wait for a process that left the group and holds the pipe",
-  {
-    ignore: Deno.build.os !== "linux",
+  "run_shell_command_op leaves nothing running when a command has ended",
+  { ignore: Deno.build.os !== "linux" },
+  async () => {
+    using place = filesPlace();
+    await using session = await openShell(place);
+    for (const start of ["sh", "timeout 100 sh"]) {
+      const { text } = await session.text(
+        ...shell(
+          `${start} -c 'echo $$ > pid; sleep 100' & until [ -s pid ]; do sleep 0.01; done; cat pid; rm pid`,
+        ),
+      );
+      assert.ok(!isRunning(Number(text)));
+    }
   },
+);
+
+Deno.test(
+  "run_shell_command_op does not wait for a process that left the session and holds the pipe",
+  { ignore: Deno.build.os !== "linux" },
   async () => {
     using place = filesPlace();
     await using session = await openShell(place);
@@ -178,44 +277,55 @@ Deno.test(
   },
 );
 
+for (const run of ["--allow-run", "--allow-run=sh"]) {
+  Deno.test(
+    `run_shell_command_op passes on the variables of the dynamic linker, with ${run}`,
+    { ignore: isWindows },
+    async () => {
+      using place = filesPlace();
+      // Of no effect, so that the test harms nothing.
+      const env = { LD_A: 'it\'s "a"\n b', DYLD_B: "$HOME", OTHER: "c" };
+      for (const install of [[], ["--auto-install-deps"]]) {
+        await using session = await Session.open(place, {
+          args: ["--tools", "agentskills", ...install],
+          flags: flagsWith("--allow-read", "--allow-env", run),
+          env,
+        });
+        const { text } = await session.text(
+          ...shell(
+            'sh -c \'echo "$LD_A;$DYLD_B;$OTHER;py"\'; echo "$#"; exit 3',
+          ),
+        );
+        assert.equal(
+          text,
+          'it\'s "a"\n b;$HOME;c;py\n0\n\n\n[exit code 3]',
+        );
+      }
+    },
+  );
+}
+
 Deno.test(
-  "run_shell_command_op ends a command that the client takes back, or goes away from",
-  {
-    ignore: Deno.build.os !== "linux",
-  },
+  "server says at its start that Deno cannot start the shell",
+  { ignore: isWindows },
   async () => {
     using place = filesPlace();
-    const folder = place.folder("home", ".claude", "skills", "git");
-    await using wire = new Wire(place, {
+    await using session = await Session.open(place, {
       args: ["--tools", "agentskills"],
-      flags: flagsWith("--allow-read", "--allow-env", "--allow-run"),
+      flags: flagsWith(
+        "--allow-read",
+        "--allow-env=HOME,USERPROFILE,SKILLS_DIR,MAX_FILE_SIZE_MB",
+        "--allow-run=sh",
+      ),
+      env: { LD_A: "a" },
     });
-    await wire.initialize();
-    const call = (id: number) => ({
-      jsonrpc: "2.0",
-      id,
-      method: "tools/call",
-      params: {
-        name: "run_shell_command_op",
-        arguments: {
-          skill_name: "git",
-          command: `sh -c 'echo $$ > pid${id}; sleep 1000'`,
-        },
-      },
-    });
-    await wire.write(call(1));
-    const first = Number(await appears(join(folder, "pid1")));
-    await wire.write({
-      jsonrpc: "2.0",
-      method: "notifications/cancelled",
-      params: { requestId: 1 },
-    });
-    await isGone(first);
-    await wire.write(call(2));
-    const second = Number(await appears(join(folder, "pid2")));
-    assert.equal((await wire.ask(3, "ping")).error, undefined);
-    assert.equal((await wire.endInput()).code, 0);
-    await isGone(second);
+    await session.stderr.take(
+      (line) => /run_shell_command_op.*LD_.*--allow-env/.test(line),
+      "the line about the tool",
+    );
+    const { text, isError } = await session.text(...shell("true"));
+    assert.match(text, /^Cannot run the command: .*--allow-env/);
+    assert.equal(isError, true);
   },
 );
 
