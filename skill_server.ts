@@ -7,7 +7,6 @@
  * @module
  */
 
-import { fileURLToPath } from "node:url";
 import type {
   CompleteResult,
   GetPromptResult,
@@ -30,20 +29,16 @@ import config from "./deno.json" with { type: "json" };
 import {
   DEFAULT_REFRESH_SECONDS,
   registerSkillTools,
-  resolveSkillRoots,
   SkillRegistry,
 } from "./mod.ts";
 import { DEFAULT_PROFILE, profileOf } from "./src/client_profiles.ts";
-import { isOfNpx, launchOf, type McpClient } from "./src/client_config.ts";
 import {
-  clientOf,
-  type CommandLine,
-  environment,
-  OPTIONS,
+  createSettings,
+  helpText,
+  missingFolders,
   parseCommandLine,
   type Settings,
-  settingsOf,
-  USAGE,
+  USAGE_LINE,
   UsageError,
 } from "./src/command_line.ts";
 import { parseSkillMd } from "./src/frontmatter.ts";
@@ -63,13 +58,6 @@ import {
 import { mimeTypeOf, resourceContents } from "./src/media_types.ts";
 import { ALLOW_SHELL, findShellFault, mayRunShell } from "./src/shell.ts";
 import { sha256 } from "./src/skill_files.ts";
-import {
-  hasErrors,
-  makeReport,
-  reportAsJson,
-  reportAsText,
-  type TextStyle,
-} from "./src/skill_report.ts";
 import { filesFault, frontmatterFault } from "./src/skill_rules.ts";
 import {
   divideList,
@@ -102,161 +90,6 @@ import type {
 
 // A process that asks little of each schema gains nothing by compiling them.
 z.config({ jitless: true });
-
-/** Scans once and tells what was found. A folder that the user named and that is not there is a problem too. */
-async function report(
-  settings: Settings,
-  { check = false, json = false }: CommandLine["values"],
-): Promise<number> {
-  const { roots, options } = settings;
-  using registry = new SkillRegistry(roots, { ...options, log: () => {} });
-  const catalog = await registry.refresh();
-  const problems = missingFolders(catalog, settings).map((file) => ({
-    file,
-    reason: "there is no such folder",
-    hint: "check how it is written",
-  }));
-  const unlisted = async (skill: Skill) => {
-    const entry = await entryOf(skill, registry);
-    return typeof entry === "string" ? entry : undefined;
-  };
-  const found = await makeReport(registry, { check, problems, unlisted });
-  const text = json ? reportAsJson(found) : reportAsText(found, textStyle());
-  const code = await print(text);
-  return code === 0 && check && hasErrors(found) ? 1 : code;
-}
-
-/** How texts are shown on stdout. */
-function textStyle(): TextStyle {
-  const isTerminal = Deno.stdout.isTerminal();
-  return {
-    // Some terminals say that they have none.
-    columns: isTerminal && Deno.consoleSize().columns || Infinity,
-    colors: isTerminal && !Deno.noColor,
-  };
-}
-
-/** Prints how a client is to start the server the way it runs now, and says where to put that. */
-async function printConfig(
-  client: McpClient,
-  { values }: CommandLine,
-  settings: Settings,
-): Promise<number> {
-  const isExecutable = Deno.build.standalone;
-  const launch = launchOf({
-    executable: Deno.execPath(),
-    mainModule: isExecutable ? undefined : Deno.mainModule,
-    importMap: isExecutable ? undefined : importMap(),
-    folders: foldersToRead(values, settings),
-    allowRun: settings.tools.toolset === "agentskills" && mayRunShell()
-      ? ALLOW_SHELL
-      : undefined,
-    args: serverArguments(values, settings, client),
-  });
-  log(placeOf(client, settings));
-  if (isOfNpx(launch.command)) {
-    log(
-      "This Deno is one that npx keeps for the time being: install Deno, and print the configuration with that",
-    );
-  }
-  if (launch.args.includes("--allow-read")) {
-    log(
-      "Deno has no way to write a folder with a comma in it: it is allowed to read every folder",
-    );
-  }
-  const expanded = [launch.command, ...launch.args].filter((text) =>
-    client.expands?.test(text)
-  );
-  for (const text of expanded) {
-    log(
-      `Cannot write ${
-        quote(text)
-      } so that ${client.title} takes it as it is: it would replace a part of it; use other names`,
-    );
-  }
-  return await print(client.format(launch));
-}
-
-/** Says into which file a client's configuration belongs. */
-function placeOf(client: McpClient, { home = "~" }: Settings): string {
-  const places = {
-    os: Deno.build.os,
-    home,
-    variable: environment,
-  };
-  const { title, userFile, projectFile, formerFile } = client;
-  return [
-    `For ${title}, put this into ${
-      quote(userFile(places))
-    }, beside what is there`,
-    ...(formerFile
-      ? [`in older versions into ${quote(formerFile(places))}`]
-      : []),
-    ...(projectFile ? [`for one project into ${quote(projectFile)}`] : []),
-  ].join("; ");
-}
-
-/** Writes the command line anew, so that it means the same in any folder and environment. */
-function serverArguments(
-  values: CommandLine["values"],
-  { directories, recursiveDirectories, options }: Settings,
-  { descriptionLimit }: McpClient,
-): string[] {
-  const size = values["max-file-size"] ?? environment("MAX_FILE_SIZE_MB");
-  const limit = values["description-limit"] ?? descriptionLimit?.toString();
-  const whole: Readonly<Record<string, unknown>> = {
-    ...values,
-    "skill-dir": recursiveDirectories,
-    "trust-links": options.trustLinks,
-    "max-file-size": size || undefined,
-    "description-limit": limit,
-  };
-  const flags = SERVING_OPTIONS.flatMap((name) =>
-    [whole[name] ?? []].flat().flatMap((value) =>
-      value === true ? [`--${name}`] : [`--${name}`, String(value)]
-    )
-  );
-  return [...flags, ...directories];
-}
-
-/** The options that matter to a server that serves. */
-const SERVING_OPTIONS = Object.keys(OPTIONS).filter((name) =>
-  !["list", "check", "json", "print-config", "help", "version"].includes(name)
-);
-
-/** Lists the folders that are read. Those of the project are relative, for it is another one each time. */
-function foldersToRead(
-  { agents }: CommandLine["values"],
-  { home, directories, recursiveDirectories, options }: Settings,
-): string[] {
-  const usual = resolveSkillRoots({
-    workingDirectory: ".",
-    homeDirectory: home,
-    directories: directories.length > 0 ? [] : undefined,
-    agents,
-  });
-  return [
-    ...usual.map(({ path }) => path),
-    ...directories,
-    ...recursiveDirectories,
-    ...options.trustLinks ?? [],
-  ];
-}
-
-/** Returns the import map that Deno was given, as far as it can be told. */
-function importMap(): string | undefined {
-  const yaml = import.meta.resolve("jsr:@std/yaml@^1");
-  if (yaml.endsWith("/npm_only/yaml.ts")) {
-    const map = new URL("import_map.json", yaml);
-    return map.protocol === "file:" ? fileURLToPath(map) : map.href;
-  }
-  // Only by an import map a package of JSR can be a file.
-  if (yaml.startsWith("file:")) {
-    log(
-      "Cannot tell which import map Deno was given: add --import-map=… to the arguments",
-    );
-  }
-}
 
 /** The prompt that takes the name of a skill. */
 const SKILL_PROMPT = "skill";
@@ -800,21 +633,52 @@ export async function main(args: readonly string[]): Promise<void> {
 async function run(args: readonly string[]): Promise<number> {
   try {
     const command = parseCommandLine(args);
-    const { help, version, list, check } = command.values;
-    const client = clientOf(command.values["print-config"]);
-    if (help) return await print(USAGE);
+    const { help, version, list, check, "print-config": client } =
+      command.values;
+    if (help) return await printHelp();
     if (version) return await print(`${config.version}\n`);
-    const settings = settingsOf(command);
-    if (client) return await printConfig(client, command, settings);
-    if (list || check) return await report(settings, command.values);
+    const settings = createSettings(command);
+    if (client !== undefined) return await printConfig(client, settings);
+    if (list || check) return await printReport(settings);
     return await serve(settings);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    const [, usage] = /^(Usage: .*)$/m.exec(USAGE)!;
-    const text = `skill-server: ${error.message}\n\n${usage}\n`;
+    const text = `skill-server: ${error.message}\n\n${USAGE_LINE}\n`;
     await print(`${text}--help tells of the options.\n`, Deno.stderr);
     return 2;
   }
+}
+
+// Modules that a server does not need are loaded when they are.
+
+async function printHelp(): Promise<number> {
+  const { CLIENT_NAMES } = await import("./src/client_config.ts");
+  return await print(helpText(CLIENT_NAMES));
+}
+
+/** Prints an MCP client's configuration. */
+async function printConfig(
+  client: string,
+  settings: Settings,
+): Promise<number> {
+  const { createClientConfig } = await import("./src/client_config.ts");
+  const { text, notes } = createClientConfig(client, settings);
+  for (const note of notes) log(note);
+  return await print(text);
+}
+
+/** Prints what `--list` or `--check` reports. */
+async function printReport(settings: Settings): Promise<number> {
+  const { reportSkills } = await import("./src/skill_report.ts");
+  const { text, isBad } = await reportSkills(
+    settings,
+    async (skill, registry) => {
+      const entry = await entryOf(skill, registry);
+      return typeof entry === "string" ? entry : undefined;
+    },
+  );
+  const code = await print(text);
+  return code === 0 && isBad ? 1 : code;
 }
 
 /** Serves a client until it goes. */
@@ -934,17 +798,4 @@ async function print(
     return 2;
   }
   return 0;
-}
-
-/** Returns the folders that the user named and that are not there. */
-function missingFolders(
-  { roots }: SkillCatalog,
-  { directories, recursiveDirectories }: Settings,
-): string[] {
-  const named = [...directories, ...recursiveDirectories];
-  return roots
-    .filter(({ root, status }) =>
-      status === "missing" && named.includes(root.path)
-    )
-    .map(({ root }) => root.path);
 }

@@ -8,8 +8,16 @@
 
 import { isAbsolute } from "jsr:@std/path@^1";
 import { fileURLToPath } from "node:url";
+import { resolveSkillRoots } from "../mod.ts";
+import {
+  environment,
+  OPTIONS,
+  type Settings,
+  UsageError,
+} from "./command_line.ts";
 import { isWithin } from "./paths.ts";
-import { escapeHidden, jsonText, stringifyJson } from "./text.ts";
+import { ALLOW_SHELL, mayRunShell } from "./shell.ts";
+import { escapeHidden, jsonText, quote, stringifyJson } from "./text.ts";
 
 /** What the server is called in a client's configuration. */
 const SERVER_NAME = "skills";
@@ -205,6 +213,158 @@ function tomlString(text: string): string {
       ? `\\U${digits.padStart(8, "0")}`
       : `\\u${digits.padStart(4, "0")}`;
   });
+}
+
+/** What to write into a client's configuration, and what to tell the user beside it. */
+export interface ClientConfig {
+  readonly text: string;
+  readonly notes: readonly string[];
+}
+
+/** The clients' names. */
+export const CLIENT_NAMES: readonly string[] = Object.keys(MCP_CLIENTS);
+
+/**
+ * Writes how a client is to start the server the way it runs now.
+ *
+ * @throws {UsageError} If there is no client of that name.
+ */
+export function createClientConfig(
+  name: string,
+  settings: Settings,
+): ClientConfig {
+  const client = findClient(name);
+  const isExecutable = Deno.build.standalone;
+  const map = isExecutable ? {} : findImportMap();
+  const launch = launchOf({
+    executable: Deno.execPath(),
+    mainModule: isExecutable ? undefined : Deno.mainModule,
+    importMap: map.path,
+    folders: foldersToRead(settings),
+    allowRun: settings.tools.toolset === "agentskills" && mayRunShell()
+      ? ALLOW_SHELL
+      : undefined,
+    args: serverArguments(client, settings),
+  });
+  const notes = [
+    placeOf(client, settings),
+    ...(map.note ?? []),
+    ...caveatsOf(client, launch),
+  ];
+  return { text: client.format(launch), notes };
+}
+
+function findClient(name: string): McpClient {
+  if (Object.hasOwn(MCP_CLIENTS, name)) return MCP_CLIENTS[name]!;
+  throw new UsageError(
+    `--print-config takes one of ${CLIENT_NAMES.join(", ")}, not ${
+      quote(name)
+    }`,
+  );
+}
+
+/** Says into which file a client's configuration belongs. */
+function placeOf(client: McpClient, { home = "~" }: Settings): string {
+  const places = {
+    os: Deno.build.os,
+    home,
+    variable: environment,
+  };
+  const { title, userFile, projectFile, formerFile } = client;
+  return [
+    `For ${title}, put this into ${
+      quote(userFile(places))
+    }, beside what is there`,
+    ...(formerFile
+      ? [`in older versions into ${quote(formerFile(places))}`]
+      : []),
+    ...(projectFile ? [`for one project into ${quote(projectFile)}`] : []),
+  ].join("; ");
+}
+
+/** Says what of a launch is not as it should be. */
+function caveatsOf({ title, expands }: McpClient, launch: Launch): string[] {
+  const caveats = [];
+  if (isOfNpx(launch.command)) {
+    caveats.push(
+      "This Deno is one that npx keeps for the time being: install Deno, and print the configuration with that",
+    );
+  }
+  if (launch.args.includes("--allow-read")) {
+    caveats.push(
+      "Deno has no way to write a folder with a comma in it: it is allowed to read every folder",
+    );
+  }
+  for (const text of [launch.command, ...launch.args]) {
+    if (!expands?.test(text)) continue;
+    caveats.push(
+      `Cannot write ${
+        quote(text)
+      } so that ${title} takes it as it is: it would replace a part of it; use other names`,
+    );
+  }
+  return caveats;
+}
+
+/** Writes the command line anew, so that it means the same in any folder and environment. */
+function serverArguments(
+  { descriptionLimit }: McpClient,
+  { values, directories, recursiveDirectories, options }: Settings,
+): string[] {
+  const size = values["max-file-size"] ?? environment("MAX_FILE_SIZE_MB");
+  const limit = values["description-limit"] ?? descriptionLimit?.toString();
+  const whole: Readonly<Record<string, unknown>> = {
+    ...values,
+    "skill-dir": recursiveDirectories,
+    "trust-links": options.trustLinks,
+    "max-file-size": size || undefined,
+    "description-limit": limit,
+  };
+  const flags = SERVING_OPTIONS.flatMap((name) =>
+    [whole[name] ?? []].flat().flatMap((value) =>
+      value === true ? [`--${name}`] : [`--${name}`, String(value)]
+    )
+  );
+  return [...flags, ...directories];
+}
+
+/** The options that matter to a server that serves. */
+const SERVING_OPTIONS = Object.keys(OPTIONS).filter((name) =>
+  !["list", "check", "json", "print-config", "help", "version"].includes(name)
+);
+
+/** Lists the folders that are read. Those of the project are relative, for it is another one each time. */
+function foldersToRead(
+  { values, home, directories, recursiveDirectories, options }: Settings,
+): string[] {
+  const usual = resolveSkillRoots({
+    workingDirectory: ".",
+    homeDirectory: home,
+    directories: directories.length > 0 ? [] : undefined,
+    agents: values.agents,
+  });
+  return [
+    ...usual.map(({ path }) => path),
+    ...directories,
+    ...recursiveDirectories,
+    ...options.trustLinks ?? [],
+  ];
+}
+
+/** Returns the import map that Deno was given, as far as it can be told. */
+function findImportMap(): { path?: string; note?: string[] } {
+  const yaml = import.meta.resolve("jsr:@std/yaml@^1");
+  if (yaml.endsWith("/npm_only/yaml.ts")) {
+    const map = new URL("import_map.json", yaml);
+    return { path: map.protocol === "file:" ? fileURLToPath(map) : map.href };
+  }
+  // Only by an import map a package of JSR can be a file.
+  if (!yaml.startsWith("file:")) return {};
+  return {
+    note: [
+      "Cannot tell which import map Deno was given: add --import-map=… to the arguments",
+    ],
+  };
 }
 
 /** How the server that runs now was started, and what it is to be started with. */

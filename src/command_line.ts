@@ -13,7 +13,6 @@ import {
   resolveSkillRoots,
   type SkillRegistryOptions,
 } from "../mod.ts";
-import { MCP_CLIENTS, type McpClient } from "./client_config.ts";
 import { resolveFolder } from "./paths.ts";
 import { DEFAULT_MAX_FILE_SIZE } from "./skill_files.ts";
 import { log, oneLine, quote } from "./text.ts";
@@ -22,14 +21,16 @@ import {
   type Toolset,
   TOOLSET_NAMES,
 } from "./toolsets.ts";
-import type { SkillRoot, SkillRootOptions } from "./types.ts";
+import type { SkillCatalog, SkillRoot, SkillRootOptions } from "./types.ts";
 
-const CLIENT_NAMES = Object.keys(MCP_CLIENTS);
+/** How the program is called. */
+export const USAGE_LINE = "Usage: skill-server [options] [DIR...]";
 
-export const USAGE =
-  `Finds Agent Skills and serves them to an MCP client over stdin and stdout.
+/** Returns what `--help` prints. */
+export function helpText(clients: readonly string[]): string {
+  return `Finds Agent Skills and serves them to an MCP client over stdin and stdout.
 
-Usage: skill-server [options] [DIR...]
+${USAGE_LINE}
 
   DIR                  search DIR, DIR/.claude/skills and DIR/skills, in place of
                        ./.agent/skills, ~/.agent/skills, ./.claude/skills and
@@ -57,8 +58,8 @@ Options:
   --json               with --list or --check: show it as JSON
   --print-config CLIENT
                        show what to write into the configuration of an MCP
-                       client: ${CLIENT_NAMES.slice(0, 5).join(", ")},
-                       ${CLIENT_NAMES.slice(5).join(", ")}
+                       client: ${clients.slice(0, 5).join(", ")},
+                       ${clients.slice(5).join(", ")}
   --help               show this
   --version            show the version
 
@@ -66,6 +67,7 @@ Environment:
   SKILLS_DIR           stands for DIR where none is given; commas between several
   MAX_FILE_SIZE_MB     stands for --max-file-size where that is not given
 `;
+}
 
 export const OPTIONS = {
   "tools": { type: "string" },
@@ -97,6 +99,8 @@ export class UsageError extends Error {}
 
 /** Where skills are looked for, and how. */
 export interface Settings {
+  /** The options as they are on the command line. */
+  readonly values: CommandLine["values"];
   readonly roots: readonly SkillRoot[];
   /** The home folder, if it is known. */
   readonly home: string | undefined;
@@ -136,7 +140,7 @@ function withoutSeparator([first, ...rest]: readonly string[]): string[] {
 }
 
 /** Makes settings of the command line and the environment. */
-export function settingsOf({ values, positionals }: CommandLine): Settings {
+export function createSettings({ values, positionals }: CommandLine): Settings {
   const homeFolder = homeDirectory();
   const places = {
     workingDirectory: workingDirectory(homeFolder),
@@ -156,6 +160,7 @@ export function settingsOf({ values, positionals }: CommandLine): Settings {
   });
   const tools = toolOptions(values);
   return {
+    values,
     roots: tools.toolset === "agentskills"
       ? roots.map((root) => ({ ...root, recursive: true }))
       : roots,
@@ -320,13 +325,15 @@ function seconds(
   );
 }
 
-/** Returns the client whose configuration is asked for, if any is. */
-export function clientOf(name: string | undefined): McpClient | undefined {
-  if (name === undefined) return undefined;
-  if (Object.hasOwn(MCP_CLIENTS, name)) return MCP_CLIENTS[name];
-  throw new UsageError(
-    `--print-config takes one of ${CLIENT_NAMES.join(", ")}, not ${
-      quote(name)
-    }`,
-  );
+/** Returns the folders that the user named and that are not there. */
+export function missingFolders(
+  { roots }: SkillCatalog,
+  { directories, recursiveDirectories }: Settings,
+): string[] {
+  const named = [...directories, ...recursiveDirectories];
+  return roots
+    .filter(({ root, status }) =>
+      status === "missing" && named.includes(root.path)
+    )
+    .map(({ root }) => root.path);
 }

@@ -8,6 +8,8 @@
 
 import { basename, join } from "jsr:@std/path@^1";
 import { styleText } from "node:util";
+import { SkillRegistry } from "../mod.ts";
+import { missingFolders, type Settings } from "./command_line.ts";
 import { lineOf, splitSkillMd } from "./frontmatter.ts";
 import { type Link, linksIn, pathOf } from "./markdown_links.ts";
 import {
@@ -193,6 +195,46 @@ function brokenLinks(
   const { line } = told.at(-1) ?? { line: 0 };
   const reason = `there are ${rest} more links like these`;
   return rest > 0 ? [...told, { line, reason }] : told;
+}
+
+/**
+ * Scans once and writes what was found, as `--list` or `--check` prints it. A
+ * folder that the user named and that is not there is a problem too.
+ */
+export async function reportSkills(
+  settings: Settings,
+  unlisted: (
+    skill: Skill,
+    registry: SkillRegistry,
+  ) => Promise<string | undefined>,
+): Promise<{ text: string; isBad: boolean }> {
+  const { roots, options, values: { check = false, json = false } } = settings;
+  using registry = new SkillRegistry(roots, { ...options, log: () => {} });
+  const catalog = await registry.refresh();
+  const problems = missingFolders(catalog, settings).map((file) => ({
+    file,
+    reason: "there is no such folder",
+    hint: "check how it is written",
+  }));
+  const report = await makeReport(registry, {
+    check,
+    problems,
+    unlisted: (skill) => unlisted(skill, registry),
+  });
+  return {
+    text: json ? reportAsJson(report) : reportAsText(report, stdoutStyle()),
+    isBad: check && hasErrors(report),
+  };
+}
+
+/** How texts are shown on stdout. */
+function stdoutStyle(): TextStyle {
+  const isTerminal = Deno.stdout.isTerminal();
+  return {
+    // Some terminals say that they have none.
+    columns: isTerminal && Deno.consoleSize().columns || Infinity,
+    colors: isTerminal && !Deno.noColor,
+  };
 }
 
 /** What was found and what is left out, and why. */
