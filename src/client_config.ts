@@ -10,8 +10,9 @@ import { isAbsolute } from "jsr:@std/path@^1";
 import { fileURLToPath } from "node:url";
 import { resolveSkillRoots } from "../mod.ts";
 import {
-  environment,
   OPTIONS,
+  parseMegabytes,
+  readEnvironment,
   type Settings,
   UsageError,
 } from "./command_line.ts";
@@ -268,7 +269,7 @@ function placeOf(client: McpClient, { home = "~" }: Settings): string {
   const places = {
     os: Deno.build.os,
     home,
-    variable: environment,
+    variable: readEnvironment,
   };
   const { title, userFile, projectFile, formerFile } = client;
   return [
@@ -311,13 +312,13 @@ function serverArguments(
   { descriptionLimit }: McpClient,
   { values, directories, recursiveDirectories, options }: Settings,
 ): string[] {
-  const size = values["max-file-size"] ?? environment("MAX_FILE_SIZE_MB");
+  const size = values["max-file-size"] ?? readEnvironment("MAX_FILE_SIZE_MB");
   const limit = values["description-limit"] ?? descriptionLimit?.toString();
   const whole: Readonly<Record<string, unknown>> = {
     ...values,
     "skill-dir": recursiveDirectories,
     "trust-links": options.trustLinks,
-    "max-file-size": size || undefined,
+    "max-file-size": parseMegabytes(size) ? size : undefined,
     "description-limit": limit,
   };
   const flags = SERVING_OPTIONS.flatMap((name) =>

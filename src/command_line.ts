@@ -146,7 +146,8 @@ export function createSettings({ values, positionals }: CommandLine): Settings {
     workingDirectory: workingDirectory(homeFolder),
     homeDirectory: homeFolder,
   };
-  const given = givenFolders(positionals)
+  const tools = toolOptions(values);
+  const given = givenFolders(positionals, { ...places, ...tools })
     .flatMap((folder) => foldersIn(folder, places));
   const absolute = (folders: readonly string[] = []) =>
     folders.flatMap((folder) => absoluteFolder(folder, places));
@@ -158,7 +159,6 @@ export function createSettings({ values, positionals }: CommandLine): Settings {
     recursiveDirectories,
     agents: values.agents,
   });
-  const tools = toolOptions(values);
   return {
     values,
     roots: tools.toolset === "agentskills"
@@ -178,19 +178,36 @@ export function createSettings({ values, positionals }: CommandLine): Settings {
   };
 }
 
-/** Returns the folders on the command line, else those in the environment. */
-function givenFolders(positionals: readonly string[]): readonly string[] {
+/**
+ * Returns the folders on the command line, else those in the environment.
+ * Skilljack searches both, in this order, so its toolset does too.
+ */
+function givenFolders(
+  positionals: readonly string[],
+  { toolset, ...places }: SkillRootOptions & Pick<SkillToolOptions, "toolset">,
+): readonly string[] {
   if (positionals.some((folder) => folder.trim() === "")) {
     throw new UsageError("DIR is empty");
   }
-  const fallback = environment("SKILLS_DIR") ?? "";
-  return positionals.length > 0 || fallback.trim() === ""
-    ? positionals
-    : [fallback];
+  const folders = positionals.filter((folder) => !isLeftOver(folder, places));
+  const others = readEnvironment("SKILLS_DIR") ?? "";
+  const hasOthers = others.trim() !== "" &&
+    (folders.length === 0 || toolset === "skilljack");
+  return hasOthers ? [...folders, others] : folders;
+}
+
+/**
+ * Whether an argument is the subcommand that starts many other servers, left
+ * behind where only the program was replaced in a client's configuration.
+ */
+function isLeftOver(argument: string, places: SkillRootOptions): boolean {
+  if (argument !== "mcp" || isFolder(argument, places)) return false;
+  log(`Ignoring the argument "mcp": there is no folder of that name`);
+  return true;
 }
 
 /** Returns an environment variable, if it is set and Deno may read it. */
-export function environment(name: string): string | undefined {
+export function readEnvironment(name: string): string | undefined {
   try {
     return Deno.env.get(name);
   } catch (error) {
@@ -226,7 +243,7 @@ function homeDirectory(): string | undefined {
   const names = Deno.build.os === "windows"
     ? ["USERPROFILE", "HOME"]
     : ["HOME", "USERPROFILE"];
-  const home = names.map(environment).find((folder) => folder);
+  const home = names.map(readEnvironment).find((folder) => folder);
   if (home && isAbsolute(home)) return home;
   log(
     `Cannot tell the home folder: the skills in it are left out; set ${
@@ -285,15 +302,32 @@ function toolOptions(values: CommandLine["values"]): SkillToolOptions {
   };
 }
 
+/** Returns the size limit in bytes. Only an option is an error if it is wrong. */
 function maxFileSize(option: string | undefined): number {
-  const value = option ?? (environment("MAX_FILE_SIZE_MB") || undefined);
-  if (value === undefined) return DEFAULT_MAX_FILE_SIZE;
+  const value = option ?? readEnvironment("MAX_FILE_SIZE_MB");
+  const size = parseMegabytes(value);
+  if (size !== undefined) return size;
+  if (option !== undefined) {
+    throw new UsageError(
+      `--max-file-size takes a number of megabytes above 0, not ${
+        quote(option)
+      }`,
+    );
+  }
+  if (value) {
+    log(
+      `Ignoring MAX_FILE_SIZE_MB=${
+        quote(value)
+      }: it is not a number of megabytes above 0; the limit is 1 MB`,
+    );
+  }
+  return DEFAULT_MAX_FILE_SIZE;
+}
+
+/** Returns how many bytes a number of megabytes is, if it is one. */
+export function parseMegabytes(value: string | undefined): number | undefined {
   const size = Math.round(Number(value) * 1024 * 1024);
-  if (size >= 1 && Number.isSafeInteger(size)) return size;
-  const name = option === undefined ? "MAX_FILE_SIZE_MB" : "--max-file-size";
-  throw new UsageError(
-    `${name} takes a number of megabytes above 0, not ${quote(value)}`,
-  );
+  return size >= 1 && Number.isSafeInteger(size) ? size : undefined;
 }
 
 function descriptionLimit(option: string | undefined): number | undefined {

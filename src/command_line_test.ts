@@ -3,7 +3,16 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import config from "../deno.json" with { type: "json" };
-import { Place, README, runServer, Session, skillMd } from "./testing.ts";
+import {
+  Place,
+  printedLaunch,
+  README,
+  runServer,
+  serverArgs,
+  Session,
+  skillMd,
+} from "./testing.ts";
+import type { Skill } from "./types.ts";
 
 Deno.test("server searches given folders in place of its own", async () => {
   using place = new Place();
@@ -69,6 +78,68 @@ Deno.test("server takes the size limit from --max-file-size, else from MAX_FILE_
   assert.deepEqual(await session.names(), []);
 });
 
+Deno.test("server ignores a wrong MAX_FILE_SIZE_MB and says so", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "git");
+  for (const value of ["big", "0", "-1", "1e-9"]) {
+    const env = { MAX_FILE_SIZE_MB: value };
+    await using session = await Session.open(place, { env });
+    assert.deepEqual(await session.names(), ["git"]);
+    await session.stderr.take(
+      (line) => line.includes(`MAX_FILE_SIZE_MB="${value}"`),
+      "the line about it",
+    );
+    const args = ["--print-config", "cursor"];
+    const { stdout } = await runServer(place, { args, env });
+    assert.ok(!stdout.includes("--max-file-size"));
+  }
+  await using session = await Session.open(place, {
+    args: ["--max-file-size", "2"],
+    env: { MAX_FILE_SIZE_MB: "big" },
+  });
+  assert.deepEqual(await session.names(), ["git"]);
+  assert.deepEqual(session.stderr.takeAll(), []);
+});
+
+Deno.test("--tools skilljack searches SKILLS_DIR after the given folders", async () => {
+  using place = new Place();
+  place.skill("a", "first", skillMd("first", "From a"));
+  place.skill("b", "first", skillMd("first", "From b"));
+  place.skill("b", "second");
+  const args = ["--tools", "skilljack", join(place.path, "a")];
+  const env = { SKILLS_DIR: join(place.path, "b") };
+  const list = async (...options: string[]) => {
+    const { stdout } = await runServer(place, {
+      args: [...args, "--list", "--json", ...options],
+      env,
+    });
+    return JSON.parse(stdout).skills.map(({ description }: Skill) =>
+      description
+    );
+  };
+  assert.deepEqual(await list(), ["From a", "About second"]);
+  assert.deepEqual(await list("--tools", "skill"), ["From a"]);
+  const launch = await printedLaunch(place, { args, env });
+  assert.deepEqual(serverArgs(launch).slice(2), [
+    join(place.path, "a"),
+    join(place.path, "b"),
+  ]);
+});
+
+Deno.test("server ignores the argument mcp where there is no such folder", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "git");
+  await using session = await Session.open(place, { args: ["mcp"] });
+  assert.deepEqual(await session.names(), ["git"]);
+  await session.stderr.take(
+    (line) => line.includes('the argument "mcp"'),
+    "the line about it",
+  );
+  place.skill("project/mcp", "own");
+  await using other = await Session.open(place, { args: ["mcp"] });
+  assert.deepEqual(await other.names(), ["own"]);
+});
+
 Deno.test("--help and --version tell what they should on stdout", async () => {
   using place = new Place();
   const help = await runServer(place, { args: ["--help"] });
@@ -99,7 +170,7 @@ Deno.test("--help and --version tell what they should on stdout", async () => {
   });
 });
 
-const misuses: [string[], RegExp, Record<string, string>?][] = [
+const misuses: [string[], RegExp][] = [
   [["--wrong"], /Unknown option '--wrong'/],
   [["--\u001b[31m"], /Unknown option '--\[31m'/],
   [["--skill-dir"], /--skill-dir/],
@@ -111,7 +182,6 @@ const misuses: [string[], RegExp, Record<string, string>?][] = [
   [["--max-file-size", "1e-9"], /--max-file-size takes/],
   [["--list", " "], /DIR is empty/],
   [["--max-file-size", "0"], /--max-file-size takes.*above 0, not "0"/],
-  [[], /MAX_FILE_SIZE_MB takes.*not "big"/, { MAX_FILE_SIZE_MB: "big" }],
   [
     ["--tools", "all"],
     /--tools takes one of skill, skilljack, reference, agentskills, not "all"/,
@@ -134,10 +204,10 @@ const misuses: [string[], RegExp, Record<string, string>?][] = [
   [["--no-watch=yes"], /--no-watch/],
 ];
 
-for (const [args, message, env] of misuses) {
-  Deno.test(`the command line ${JSON.stringify([args, env])} ends with 2 and the usage`, async () => {
+for (const [args, message] of misuses) {
+  Deno.test(`the command line ${JSON.stringify(args)} ends with 2 and the usage`, async () => {
     using place = new Place();
-    const { code, stdout, stderr } = await runServer(place, { args, env });
+    const { code, stdout, stderr } = await runServer(place, { args });
     assert.deepEqual([code, stdout], [2, ""]);
     assert.match(stderr, message);
     assert.match(stderr, /\nUsage: skill-server .*\n--help tells/);
