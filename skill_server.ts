@@ -94,15 +94,18 @@ z.config({ jitless: true });
 /** The prompt that takes the name of a skill. */
 const SKILL_PROMPT = "skill";
 
+const listPrompts = perCatalog(createPrompts);
+
 function registerPrompts(
   server: RequestHandlers,
   registry: SkillRegistry,
   toolset: Toolset,
 ): void {
-  const list = perCatalog(promptsOf);
   server.setRequestHandler(ListPromptsRequestSchema, ({ params }) => {
-    const prompts = list(registry.catalog);
-    const page = pageOf(prompts, params?.cursor, ({ name }) => name);
+    const prompts = listPrompts(registry.catalog);
+    // First of all, since many clients read one page only.
+    const keyOf = ({ name }: Prompt) => name === SKILL_PROMPT ? "" : name;
+    const page = pageOf(prompts, params?.cursor, keyOf);
     return { prompts: page.items, nextCursor: page.nextCursor };
   });
   server.setRequestHandler(GetPromptRequestSchema, ({ params }, { client }) => {
@@ -110,15 +113,17 @@ function registerPrompts(
     // Skilljack's prompts hold the skill as a resource. Some clients drop that.
     const asResource = toolset === "skilljack" &&
       !profileOf(client).dropsEmbeddedResources;
-    if (name !== SKILL_PROMPT) return promptOf(name, { registry, asResource });
-    if (input?.name) return promptOf(input.name, { registry, asResource });
-    throw invalidParams(`The prompt "skill" needs the argument "name"`);
+    const options = { registry, asResource };
+    if (name !== SKILL_PROMPT) {
+      return createPrompt(name, { kind: "prompt", ...options });
+    }
+    if (input?.name) {
+      return createPrompt(input.name, { kind: "skill", ...options });
+    }
+    throw invalidParams('The prompt "skill" requires the argument "name"');
   });
-  tellWhenChanged(
-    registry,
-    list,
-    () => server.notify("notifications/prompts/list_changed"),
-  );
+  const notify = () => server.notify("notifications/prompts/list_changed");
+  tellWhenChanged(registry, listPrompts, notify);
 }
 
 /** Lists the skills in the description of the prompt that takes a name. */
@@ -132,7 +137,7 @@ function listOf(skills: readonly Skill[]): string {
 }
 
 /** Lists the prompt that takes a name, and one for each skill that is not named like it. */
-function promptsOf(catalog: SkillCatalog): Prompt[] {
+function createPrompts(catalog: SkillCatalog): Prompt[] {
   const skills = userSkills(catalog);
   const own = skills.filter(({ name }) => name !== SKILL_PROMPT);
   return [
@@ -150,13 +155,28 @@ function promptsOf(catalog: SkillCatalog): Prompt[] {
   ];
 }
 
-async function promptOf(
+/** What a prompt is made of. */
+interface PromptOptions {
+  /** What the client asked for by the name. */
+  readonly kind: "prompt" | "skill";
+  readonly registry: SkillRegistry;
+  /** Whether the prompt holds the skill as an embedded resource, not as text. */
+  readonly asResource: boolean;
+}
+
+/**
+ * Returns the prompt that loads a skill.
+ *
+ * @throws {Error} If users may not load such a skill, or there is none. It
+ *   says so of the `kind` of thing that the client asked for.
+ */
+async function createPrompt(
   name: string,
-  { registry, asResource }: { registry: SkillRegistry; asResource: boolean },
+  { kind, registry, asResource }: PromptOptions,
 ): Promise<GetPromptResult> {
   const skill = registry.find(name);
   if (skill === undefined || !isForUser(skill)) {
-    throw await unknown("prompt", name, registry.catalog);
+    throw await unknownName(name, { kind, catalog: registry.catalog });
   }
   const file = readFile(registry, skill, "SKILL.md");
   const text = file.text ?? new TextDecoder().decode(file.bytes);
@@ -179,11 +199,10 @@ async function promptOf(
 /** How many names the answer to an unknown one has. */
 const MAX_NEAR_NAMES = 5;
 
-/** Says that there is no prompt or skill of a name, and which are like it. */
-async function unknown(
-  kind: string,
+/** Returns the error for an unknown name, with the names most like it. */
+async function unknownName(
   name: string,
-  catalog: SkillCatalog,
+  { kind, catalog }: { kind: string; catalog: SkillCatalog },
 ): Promise<Error> {
   const found = await nearestSkills(name, catalog, isForUser);
   const near = [...new Set([...found, ...userSkills(catalog)])]
@@ -579,7 +598,7 @@ function registerCompletion(
     const { ref, argument, context } = params;
     const isPrompt = ref.type === "ref/prompt";
     const isKnown = isPrompt
-      ? promptsOf(registry.catalog).some(({ name }) => name === ref.name)
+      ? listPrompts(registry.catalog).some(({ name }) => name === ref.name)
       : RESOURCE_TEMPLATES.some(({ uriTemplate }) => uriTemplate === ref.uri);
     if (!isKnown) {
       throw invalidParams(

@@ -8,8 +8,8 @@ import { invalidParams } from "./mcp_server.ts";
 import { quote } from "./text.ts";
 import type { SkillCatalog, SkillSource } from "./types.ts";
 
-/** How many entries a page of a list has. */
-const PAGE_SIZE = 250;
+/** How many entries a page of a list has. Many clients read the first page only. */
+const PAGE_SIZE = 1_000;
 
 /** A page of a list. */
 interface Page<T> {

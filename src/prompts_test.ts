@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import {
   filesPlace,
   nextId,
+  Place,
   Session,
   skillMd,
   toolsets,
@@ -21,11 +22,11 @@ Deno.test("prompts/list has the prompt skill and one for each skill that users m
     await using session = await Session.open(place, { args });
     const { prompts } = await session.client.listPrompts();
     assert.deepEqual(prompts.map(({ name }) => name), [
+      "skill",
       "git",
       "hidden",
-      "skill",
     ]);
-    const [git, , skill] = prompts;
+    const [skill, git] = prompts;
     assert.deepEqual(git, {
       name: "git",
       title: "git",
@@ -114,6 +115,10 @@ Deno.test("prompts/get of what is not there is an invalid param, with names that
     session.client.getPrompt({ name: "gi" }),
     /Unknown prompt "gi": there are "git", "hidden"/,
   );
+  await assert.rejects(
+    session.client.getPrompt({ name: "skill", arguments: { name: "gi" } }),
+    /Unknown skill "gi": there are "git", "hidden"/,
+  );
 });
 
 Deno.test("server tells that prompts and resources are others when skills change", async () => {
@@ -126,7 +131,39 @@ Deno.test("server tells that prompts and resources are others when skills change
   }
   // A change of the body is no change of a list.
   await session.client.subscribeResource({ uri: "skill://new" });
-  place.skill("home/.claude/skills", "new", skillMd("new") + "More");
+  place.replace(
+    "home/.claude/skills/new/SKILL.md",
+    skillMd("new") + "More",
+  );
   await session.updated("skill://new");
   assert.deepEqual(session.notices.takeAll(), []);
+});
+
+Deno.test("completion/complete takes no more time for a prompt than for a resource template", async () => {
+  using place = new Place();
+  const description = "a ".repeat(10_000);
+  for (let i = 0; i < 300; i++) {
+    place.skill("home/.claude/skills", `s${i}`, skillMd(`s${i}`, description));
+  }
+  await using session = await Session.open(place);
+  const argument = { name: "name", value: "s1" };
+  const fastest = async (
+    ref:
+      | { type: "ref/prompt"; name: string }
+      | { type: "ref/resource"; uri: string },
+  ) => {
+    let best = Infinity;
+    for (let i = 0; i < 10; i++) {
+      const start = performance.now();
+      await session.client.complete({ ref, argument });
+      best = Math.min(best, performance.now() - start);
+    }
+    return best;
+  };
+  const template = await fastest({
+    type: "ref/resource",
+    uri: "skill://{name}",
+  });
+  const prompt = await fastest({ type: "ref/prompt", name: "skill" });
+  assert.ok(prompt < 10 * template, `${prompt} ms against ${template} ms`);
 });

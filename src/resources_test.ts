@@ -104,23 +104,23 @@ Deno.test("resources/read of what is not there is an invalid param that tells th
 
 Deno.test("lists are paged, and a page follows the last item even if the list has changed", async () => {
   using place = new Place();
-  const count = 300;
+  const count = 1_050;
   const name = (i: number) => `s${String(i).padStart(4, "0")}`;
   for (let i = 0; i < count; i++) place.skill("home/.claude/skills", name(i));
   await using session = await Session.open(place);
   const { client } = session;
   const first = await client.listPrompts();
-  assert.equal(first.prompts.length, 250);
+  assert.equal(first.prompts.length, 1_000);
   place.remove(`home/.claude/skills/${name(7)}`);
-  place.remove(`home/.claude/skills/${name(249)}`);
+  place.remove(`home/.claude/skills/${name(998)}`);
   place.skill("home/.claude/skills", "a-new-one");
   await session.listChanged("prompts");
   const second = await client.listPrompts({ cursor: first.nextCursor });
   assert.equal(second.nextCursor, undefined);
   const all = [...first.prompts, ...second.prompts].map(({ name }) => name);
   assert.deepEqual(all, [
-    ...Array.from({ length: count }, (_, i) => name(i)),
     "skill",
+    ...Array.from({ length: count }, (_, i) => name(i)),
   ]);
   const uris: string[] = [];
   let cursor: string | undefined;
