@@ -77,12 +77,12 @@ const LINK_BACK: Fault = {
   hint: "remove it",
 };
 
-const LINK_TO_NOTHING: Fault = {
+export const LINK_TO_NOTHING: Fault = {
   reason: "it is a link that leads nowhere",
   hint: "make the link anew or remove it",
 };
 
-const IS_A_FOLDER: Fault = {
+export const IS_A_FOLDER: Fault = {
   reason: "it is a folder",
   hint: "a file is wanted here",
 };

@@ -154,6 +154,14 @@ function withoutSurrogate(escape: string): string {
   return escape.startsWith("\\ud") ? "\ufffd" : escape;
 }
 
+/** Takes back what {@linkcode escapeXml} escaped. */
+export function unescapeXml(text: string): string {
+  return text
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&amp;", "&");
+}
+
 /**
  * Serializes a value as JSON of several lines, with what a terminal acts on or
  * nobody can see escaped.

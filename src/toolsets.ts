@@ -6,6 +6,7 @@
  * @module
  */
 
+import { isAbsolute, relative } from "jsr:@std/path@^1";
 import type {
   CallToolResult,
   Tool,
@@ -24,13 +25,20 @@ import {
   invalidParams,
 } from "./mcp_server.ts";
 import { resourceContents } from "./media_types.ts";
+import { isWithin } from "./paths.ts";
 import {
   DEFAULT_SHELL_TIMEOUT,
   mayRunShell,
   runShellCommand,
 } from "./shell.ts";
-import { namesOf } from "./skill_files.ts";
-import { NEAREST_SKILLS, nearestSkills } from "./skill_search.ts";
+import {
+  IS_A_FOLDER,
+  LINK_OUT_OF_SKILL,
+  LINK_TO_NOTHING,
+  namesOf,
+  SkillFileError,
+} from "./skill_files.ts";
+import { nearestSkills } from "./skill_search.ts";
 import {
   aboutSkills,
   availableSkills,
@@ -41,7 +49,7 @@ import {
   skillLine,
 } from "./skill_lists.ts";
 import { skillUri } from "./skill_uri.ts";
-import { jsonText, oneLine, quote, skillKey } from "./text.ts";
+import { jsonText, oneLine, quote, skillKey, unescapeXml } from "./text.ts";
 import type {
   Skill,
   SkillCatalog,
@@ -55,6 +63,9 @@ const MAX_LISTED_SKILLS = 100;
 
 /** With less room than this a description does without a line that says what the skills are about, in characters. */
 const MIN_ABOUT_LIMIT = 2_000;
+
+/** How many files of a skill a message names. */
+const MAX_NAMED_FILES = 20;
 
 /** How many characters of a name that is not found are repeated. */
 const MAX_ECHO_LENGTH = 200;
@@ -213,10 +224,7 @@ const skilljackResourceTool = defineTool({
     withSkill(
       name,
       registry,
-      (skill) =>
-        path.trim() === ""
-          ? listResources(skill, registry)
-          : readResource(skill, path, registry),
+      (skill) => readResource(skill, pathInSkill(skill, path), registry),
     ),
 });
 
@@ -302,7 +310,9 @@ const agentSkillsReadTool = defineTool({
   annotations: READS,
   call: ({ skill_name, file_name }, { registry }) =>
     withSkill(skill_name, registry, async (skill) => ({
-      content: [await fileContent(skill, file_name, registry)],
+      content: [
+        await fileContent(skill, pathInSkill(skill, file_name), registry),
+      ],
     })),
 });
 
@@ -377,7 +387,7 @@ async function findForModel(
   name: string,
   registry: SkillSource,
 ): Promise<Skill> {
-  const skill = registry.find(name);
+  const skill = registry.find(name) ?? registry.find(unescapeXml(name));
   if (skill && isForModel(skill)) return skill;
   throw await unknownSkill(name, registry.catalog);
 }
@@ -423,51 +433,83 @@ async function fileContent(
   return { type: "resource", resource: await resourceContents(uri, file) };
 }
 
-function listResources(skill: Skill, registry: SkillSource): CallToolResult {
-  const paths = registry.listFiles(skill)
-    .map(({ path }) => path)
-    .filter((path) => path !== "SKILL.md");
-  const name = quote(skill.name);
-  return textResult(
-    paths.length > 0
-      ? `Files of the skill ${name}:\n\n- ${paths.join("\n- ")}`
-      : `The skill ${name} has no files beside its SKILL.md`,
+/**
+ * Returns a path as it is from the skill's directory. A model may write it from
+ * the directory that it was told.
+ */
+function pathInSkill(
+  { directory, realDirectory, file }: Skill,
+  path: string,
+): string {
+  if (!isAbsolute(path)) return path;
+  if (path === file) return "SKILL.md";
+  const base = [directory, realDirectory].find((folder) =>
+    isWithin(path, folder)
   );
+  return base === undefined ? path : relative(base, path);
 }
 
-/** Reads a file, or all files in a folder. */
+/** Reads a file or all files of a folder, or lists the files if the path is empty. */
 async function readResource(
   skill: Skill,
   path: string,
   registry: SkillSource,
 ): Promise<CallToolResult> {
+  const names = namesOf(path);
+  if (path.trim() === "") return listResources(skill, registry);
   try {
     return { content: [await fileContent(skill, path, registry)] };
   } catch (error) {
-    const files = registry.listFiles(skill);
-    const inFolder = filesBelow(path, files);
-    if (inFolder.length > 0) return readFolderFiles(skill, inFolder, registry);
-    const paths = files.slice(0, NEAREST_SKILLS).map(({ path }) => quote(path));
-    const rest = files.length - paths.length;
-    const more = rest > 0 ? ` and ${rest} more` : "";
-    throw new Error(
-      `${(error as Error).message}. Its files: ${paths.join(", ")}${more}`,
-    );
+    const { files, leftOut } = registry.inspectFiles(skill);
+    const isFolder = error instanceof SkillFileError &&
+      error.reason === IS_A_FOLDER.reason;
+    if (!isFolder) throw withFileNames(error as Error, files);
+    const prefix = names!.map((name) => `${name}/`).join("");
+    return await readFolder(skill, {
+      path,
+      files: files.filter(({ path }) => path.startsWith(prefix)),
+      leftOut: leftOut.filter(({ file }) => file.startsWith(prefix)),
+      registry,
+    });
   }
 }
 
-/** Returns those files whose paths lead through a folder. */
-function filesBelow(folder: string, files: readonly SkillFile[]): SkillFile[] {
-  const names = namesOf(folder);
-  if (names === undefined) return [];
-  const prefix = names.map((name) => `${name}/`).join("");
-  return files.filter(({ path }) => path.startsWith(prefix));
+function listResources(skill: Skill, registry: SkillSource): CallToolResult {
+  const { files, leftOut } = registry.inspectFiles(skill);
+  const paths = files.map(({ path }) => path)
+    .filter((path) => path !== "SKILL.md");
+  const name = quote(skill.name);
+  const list = paths.length > 0
+    ? `Files of the skill ${name}:\n\n- ${paths.join("\n- ")}`
+    : `The skill ${name} has no files besides its SKILL.md`;
+  return textResult([list, ...leftOutTexts(leftOut)].join("\n\n"));
 }
 
-async function readFolderFiles(
-  skill: Skill,
+/** Adds to an error which files there are. */
+function withFileNames(
+  { message }: Error,
   files: readonly SkillFile[],
-  registry: SkillSource,
+): Error {
+  const paths = files.slice(0, MAX_NAMED_FILES).map(({ path }) => quote(path));
+  const rest = files.length - paths.length;
+  const more = rest > 0 ? ` and ${rest} more` : "";
+  return new Error(`${message}. Its files: ${paths.join(", ")}${more}`);
+}
+
+/** A folder of a skill. */
+interface SkillFolder {
+  /** Its path as the model wrote it. */
+  readonly path: string;
+  /** The files below it. */
+  readonly files: readonly SkillFile[];
+  /** What else lies below it. */
+  readonly leftOut: readonly SkillProblem[];
+  readonly registry: SkillSource;
+}
+
+async function readFolder(
+  skill: Skill,
+  { path, files, leftOut, registry }: SkillFolder,
 ): Promise<CallToolResult> {
   checkTogether(files);
   const content: CallToolResult["content"] = [];
@@ -476,7 +518,32 @@ async function readFolderFiles(
     if (item.type === "text") item.text = `--- ${path} ---\n${item.text}`;
     content.push(item);
   }
+  const texts = leftOutTexts(leftOut);
+  if (files.length === 0) {
+    const state = texts.length > 0 ? "has no readable files" : "is empty";
+    texts.unshift(`The folder ${quote(path)} ${state}`);
+  }
+  for (const text of texts) content.push({ type: "text", text });
   return { content };
+}
+
+/** Returns a text that says what is left out and why, if anything is. */
+function leftOutTexts(leftOut: readonly SkillProblem[]): string[] {
+  if (leftOut.length === 0) return [];
+  const lines = leftOut.slice(0, MAX_NAMED_FILES).map((problem) =>
+    `- ${quote(problem.file || ".")}: ${leftOutReason(problem)}`
+  );
+  const rest = leftOut.length - lines.length;
+  if (rest > 0) lines.push(`- and ${rest} more`);
+  return [`Left out:\n${lines.join("\n")}`];
+}
+
+/** Says why something is left out, but not whether there is anything where a link leads. */
+function leftOutReason({ reason }: SkillProblem): string {
+  return reason === LINK_OUT_OF_SKILL.reason ||
+      reason === LINK_TO_NOTHING.reason
+    ? "it is a link that does not lead to a file of the skill"
+    : reason;
 }
 
 /**

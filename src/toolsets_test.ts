@@ -15,8 +15,10 @@ import { registerSkillTools, SkillRegistry } from "../mod.ts";
 import {
   filesPlace,
   Inbox,
+  isWindows,
   Place,
   root,
+  runSync,
   Session,
   skillMd,
   toolsets,
@@ -200,7 +202,7 @@ Deno.test("skill-resource says that a file, or the files of a folder, are too la
   assert.deepEqual([large.isError, all.isError], [true, true]);
 });
 
-Deno.test("skill-resource says that a skill has no files beside its SKILL.md", async () => {
+Deno.test("skill-resource says that a skill has no files besides its SKILL.md", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "git");
   const args = ["--tools", "skilljack"];
@@ -208,10 +210,144 @@ Deno.test("skill-resource says that a skill has no files beside its SKILL.md", a
   assert.deepEqual(
     await session.text("skill-resource", { skill: "git", path: "" }),
     {
-      text: 'The skill "git" has no files beside its SKILL.md',
+      text: 'The skill "git" has no files besides its SKILL.md',
       isError: false,
     },
   );
+});
+
+Deno.test(
+  "skill-resource says what it leaves out and why, and nothing of what lies outside",
+  {
+    ignore: isWindows,
+  },
+  async () => {
+    using place = filesPlace();
+    const git = "home/.claude/skills/git";
+    place.file(`${git}/data/large.bin`, new Uint8Array(2 ** 20 + 1));
+    place.file(`${git}/data/small.txt`, "small");
+    place.file("outside.txt", "outside");
+    place.link("../../../../../outside.txt", `${git}/data/there.txt`);
+    place.link("../../../../../none.txt", `${git}/data/nowhere.txt`);
+    runSync("mkfifo", join(place.path, git, "fifo"));
+    const args = ["--tools", "skilljack"];
+    await using session = await Session.open(place, { args });
+    const read = async (path: string) => {
+      const input = { skill: "git", path };
+      const { content, isError } = await session.call("skill-resource", input);
+      assert.equal(isError, undefined);
+      return content.map((item) => item.type === "text" ? item.text : "");
+    };
+    const data = [
+      '- "data/large.bin": it has 1048577 bytes, more than the 1048576 allowed',
+      '- "data/nowhere.txt": it is a link that does not lead to a file of the skill',
+      '- "data/there.txt": it is a link that does not lead to a file of the skill',
+    ];
+    assert.deepEqual(await read("data"), [
+      "--- data/small.txt ---\nsmall",
+      `Left out:\n${data.join("\n")}`,
+    ]);
+    const [list] = await read("");
+    assert.equal(
+      list,
+      `Files of the skill "git":
+
+- data/small.txt
+- logo.png
+- references/API.md
+- references/deep/more.md
+
+Left out:
+${data.join("\n")}
+- "fifo": it is not a regular file`,
+    );
+    place.remove(`${git}/data/small.txt`);
+    assert.deepEqual(await read("data"), [
+      'The folder "data" has no readable files',
+      `Left out:\n${data.join("\n")}`,
+    ]);
+  },
+);
+
+Deno.test("skill-resource names 20 of the files that it leaves out", async () => {
+  using place = filesPlace();
+  for (let i = 0; i < 22; i++) {
+    place.file(`home/.claude/skills/git/${i}.bin`, new Uint8Array(2000));
+  }
+  const args = ["--tools", "skilljack", "--max-file-size", "0.001"];
+  await using session = await Session.open(place, { args });
+  const { text } = await session.text("skill-resource", {
+    skill: "git",
+    path: "",
+  });
+  assert.equal(text.match(/ bytes, more than/g)!.length, 20);
+  assert.ok(text.endsWith("\n- and 2 more"));
+});
+
+Deno.test("skill-resource says that a folder is empty", async () => {
+  using place = filesPlace();
+  place.folder("home/.claude/skills/git/empty");
+  place.file("home/.claude/skills/git/hidden/.env", "secret");
+  const args = ["--tools", "skilljack"];
+  await using session = await Session.open(place, { args });
+  for (const path of ["empty", "hidden"]) {
+    const input = { skill: "git", path };
+    assert.deepEqual(await session.text("skill-resource", input), {
+      text: `The folder "${path}" is empty`,
+      isError: false,
+    });
+  }
+});
+
+Deno.test("skill-resource and read_reference_file_op take absolute paths in the skill", async () => {
+  using place = filesPlace();
+  place.skill("elsewhere", "linked");
+  place.file("elsewhere/linked/a.md", "# A");
+  place.link(
+    join(place.path, "elsewhere/linked"),
+    "home/.claude/skills/linked",
+  );
+  const tools = [
+    ["skilljack", "skill-resource", "skill", "path"],
+    ["agentskills", "read_reference_file_op", "skill_name", "file_name"],
+  ] as const;
+  for (const [toolset, tool, skill, path] of tools) {
+    const args = ["--tools", toolset];
+    await using session = await Session.open(place, { args });
+    const read = (name: string, ...names: string[]) =>
+      session.text(tool, { [skill]: name, [path]: join(place.path, ...names) });
+    const skills = join("home", ".claude", "skills");
+    const paths = [
+      [skills, "linked", "a.md"],
+      ["elsewhere", "linked", "a.md"],
+      [skills, "git", "..", "linked", "a.md"],
+    ];
+    for (const path of paths) {
+      assert.deepEqual(await read("linked", ...path), {
+        text: "# A",
+        isError: false,
+      });
+    }
+    const main = await read("linked", skills, "linked", "SKILL.md");
+    assert.equal(main.text, skillMd("linked"));
+    for (const path of [...paths, [skills, "git", ".env"], ["home"]]) {
+      const { text, isError } = await read("git", ...path);
+      assert.match(text, /there is no such file in the skill/);
+      assert.ok(isError);
+    }
+  }
+});
+
+Deno.test("tools load a skill by its name as the list writes it", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "a", skillMd('"R&D <2>"'));
+  await using session = await Session.open(place);
+  assert.deepEqual(await session.names(), ["R&amp;D &lt;2&gt;"]);
+  for (const name of ["R&amp;D &lt;2&gt;", "r&d <2>"]) {
+    const { text, isError } = await session.load(name);
+    assert.match(text, /^Loading: R&D <2>\n/);
+    assert.equal(isError, false);
+  }
 });
 
 Deno.test("list_skills gives names and descriptions, as text, as structure, and in its description", async () => {
