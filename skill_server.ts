@@ -1,8 +1,8 @@
 // deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
 
 /**
- * The MCP server around the skills: prompts, resources, the Skills extension, and
- * the life of the process.
+ * The program: an MCP server that serves skills as tools, prompts, and resources,
+ * and through the Skills extension.
  *
  * @module
  */
@@ -56,7 +56,7 @@ import {
   type ServerDescription,
 } from "./src/mcp_server.ts";
 import { mimeTypeOf, resourceContents } from "./src/media_types.ts";
-import { ALLOW_SHELL, findShellFault, mayRunShell } from "./src/shell.ts";
+import { findShellFault } from "./src/shell.ts";
 import { sha256 } from "./src/skill_files.ts";
 import { filesFault, frontmatterFault } from "./src/skill_rules.ts";
 import {
@@ -88,13 +88,11 @@ import type {
   SkillFrontmatter,
 } from "./src/types.ts";
 
-// A process that asks little of each schema gains nothing by compiling them.
+// Compiling schemas takes longer than this process spends on using them.
 z.config({ jitless: true });
 
-/** The prompt that takes the name of a skill. */
+/** The prompt that takes a skill's name as its argument. */
 const SKILL_PROMPT = "skill";
-
-const listPrompts = perCatalog(createPrompts);
 
 function registerPrompts(
   server: RequestHandlers,
@@ -103,7 +101,7 @@ function registerPrompts(
 ): void {
   server.setRequestHandler(ListPromptsRequestSchema, ({ params }) => {
     const prompts = listPrompts(registry.catalog);
-    // First of all, since many clients read one page only.
+    // First on the first page, because many clients read no other.
     const keyOf = ({ name }: Prompt) => name === SKILL_PROMPT ? "" : name;
     const page = pageOf(prompts, params?.cursor, keyOf);
     return { prompts: page.items, nextCursor: page.nextCursor };
@@ -136,7 +134,9 @@ function listOf(skills: readonly Skill[]): string {
     : divideList(usage, skills, DEFAULT_PROFILE).description;
 }
 
-/** Lists the prompt that takes a name, and one for each skill that is not named like it. */
+/** Lists the prompt that takes a name, and a prompt for each skill with a different name. */
+const listPrompts = perCatalog(createPrompts);
+
 function createPrompts(catalog: SkillCatalog): Prompt[] {
   const skills = userSkills(catalog);
   const own = skills.filter(({ name }) => name !== SKILL_PROMPT);
@@ -165,10 +165,10 @@ interface PromptOptions {
 }
 
 /**
- * Returns the prompt that loads a skill.
+ * Creates the prompt that loads a skill.
  *
- * @throws {Error} If users may not load such a skill, or there is none. It
- *   says so of the `kind` of thing that the client asked for.
+ * @throws {Error} If the user can load no skill with this name. The message
+ *   names the `kind` of thing that the client asked for.
  */
 async function createPrompt(
   name: string,
@@ -196,10 +196,10 @@ async function createPrompt(
   };
 }
 
-/** How many names the answer to an unknown one has. */
+/** How many names the error for an unknown one lists. */
 const MAX_NEAR_NAMES = 5;
 
-/** Returns the error for an unknown name, with the names most like it. */
+/** Returns the error for an unknown name, which lists similar ones. */
 async function unknownName(
   name: string,
   { kind, catalog }: { kind: string; catalog: SkillCatalog },
@@ -208,7 +208,9 @@ async function unknownName(
   const near = [...new Set([...found, ...userSkills(catalog)])]
     .slice(0, MAX_NEAR_NAMES).map(({ name }) => quote(name)).join(", ");
   return invalidParams(
-    `Unknown ${kind} ${quote(name)}${near && `: there are ${near}`}`,
+    `Unknown ${kind} ${quote(name)}${
+      near && `: available names include ${near}`
+    }`,
   );
 }
 
@@ -612,35 +614,38 @@ function registerCompletion(
     const values = argument.name === "name"
       ? skills.map(({ name }) => name)
       : argument.name === "path"
-      ? pathsOf(context?.arguments?.name, registry)
+      ? listPaths(context?.arguments?.name, registry)
       : [];
-    return { completion: complete(argument.value, values) };
+    return { completion: completeValue(argument.value, values) };
   });
 }
 
-function pathsOf(name: string | undefined, registry: SkillRegistry): string[] {
+function listPaths(
+  name: string | undefined,
+  registry: SkillRegistry,
+): string[] {
   const skill = name === undefined ? undefined : registry.find(name);
   return skill ? registry.listFiles(skill).map(({ path }) => path) : [];
 }
 
-function complete(
+function completeValue(
   start: string,
   values: string[],
 ): CompleteResult["completion"] {
   const key = start.toLowerCase();
-  const fitting = values.filter((value) => value.toLowerCase().startsWith(key));
+  const matches = values.filter((value) => value.toLowerCase().startsWith(key));
   return {
-    values: fitting.slice(0, MAX_COMPLETIONS),
-    total: fitting.length,
-    hasMore: fitting.length > MAX_COMPLETIONS,
+    values: matches.slice(0, MAX_COMPLETIONS),
+    total: matches.length,
+    hasMore: matches.length > MAX_COMPLETIONS,
   };
 }
 
 /**
- * Runs the program: serves until the client goes, or does what else the command
- * line asks for. Then the process ends.
+ * Runs the program, then exits. Unless the command line asks for something else,
+ * it serves a client until that disconnects.
  *
- * @param args The command line.
+ * @param args The command-line arguments.
  */
 export async function main(args: readonly string[]): Promise<void> {
   const code = await run(args);
@@ -663,19 +668,19 @@ async function run(args: readonly string[]): Promise<number> {
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     const text = `skill-server: ${error.message}\n\n${USAGE_LINE}\n`;
-    await print(`${text}--help tells of the options.\n`, Deno.stderr);
+    await print(`${text}Run with --help to see the options.\n`, Deno.stderr);
     return 2;
   }
 }
 
-// Modules that a server does not need are loaded when they are.
+// Modules that a running server does not need are loaded on demand.
 
 async function printHelp(): Promise<number> {
   const { CLIENT_NAMES } = await import("./src/client_config.ts");
   return await print(helpText(CLIENT_NAMES));
 }
 
-/** Prints an MCP client's configuration. */
+/** Prints the configuration for an MCP client. */
 async function printConfig(
   client: string,
   settings: Settings,
@@ -686,7 +691,7 @@ async function printConfig(
   return await print(text);
 }
 
-/** Prints what `--list` or `--check` reports. */
+/** Prints the report of `--list` or `--check`. */
 async function printReport(settings: Settings): Promise<number> {
   const { reportSkills } = await import("./src/skill_report.ts");
   const { text, isBad } = await reportSkills(
@@ -700,11 +705,11 @@ async function printReport(settings: Settings): Promise<number> {
   return code === 0 && isBad ? 1 : code;
 }
 
-/** Serves a client until it goes. */
+/** Serves a client until it disconnects. */
 async function serve(settings: Settings): Promise<number> {
   if (Deno.stdin.isTerminal()) {
     log(
-      "Waiting for an MCP client on stdin. To see which skills there are, use --list; to end, press Ctrl+C.",
+      "Waiting for an MCP client on stdin. Use --list to list the skills, or press Ctrl+C to exit.",
     );
   }
   using registry = new SkillRegistry(settings.roots, settings.options);
@@ -714,7 +719,7 @@ async function serve(settings: Settings): Promise<number> {
   for (const signal of END_SIGNALS) {
     Deno.addSignalListener(signal, () => server.close());
   }
-  // A client's first questions come first: to begin watching takes a moment.
+  // Starting to watch takes a moment. The client's first requests go first.
   transport.firstMessage.then(() =>
     setTimeout(() => registry.watch(), WATCH_DELAY_MS)
   );
@@ -725,7 +730,7 @@ async function serve(settings: Settings): Promise<number> {
   return 0;
 }
 
-/** Finds the skills, then registers what is served. (Earlier, the first scan would count as a change.) */
+/** Finds the skills, then registers what is served. In the reverse order, the first scan would count as a change. */
 async function prepare(
   server: McpServer,
   registry: SkillRegistry,
@@ -736,7 +741,7 @@ async function prepare(
     log(
       `Cannot find the folder ${
         quote(folder)
-      }: it is searched as soon as it is there; check how it is written`,
+      }: check its spelling; it will be searched as soon as it exists`,
     );
   }
   if (settings.tools.toolset === "agentskills") logShellFault();
@@ -754,23 +759,17 @@ async function prepare(
   registerCompletion(server, registry);
 }
 
-/** Says why the shell tool is missing or cannot work, if so. */
+/** Says why the tool that runs shell commands does not work, if so. */
 async function logShellFault(): Promise<void> {
-  if (!mayRunShell()) {
-    log(
-      `Left out the tool run_shell_command_op: Deno has no permission to run the shell; add ${ALLOW_SHELL}`,
-    );
-    return;
-  }
   const fault = await findShellFault();
   if (fault === undefined) return;
-  log(`The tool run_shell_command_op will fail: ${fault}`);
+  log(`The tool run_shell_command_op is unavailable: ${fault}`);
 }
 
-/** How long after the first message the folders are watched, in milliseconds. */
+/** Time from the first message until folders are watched, in milliseconds. */
 const WATCH_DELAY_MS = 250;
 
-/** The signals that end the process, where the system has them. */
+/** The signals that end the process. */
 const END_SIGNALS: readonly Deno.Signal[] = Deno.build.os === "windows"
   ? ["SIGINT", "SIGBREAK"]
   : ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"];
@@ -783,10 +782,10 @@ const CAPABILITIES = {
   extensions: { [SKILLS_EXTENSION]: { directoryRead: true } },
 };
 
-/** Longest time that a client may keep what it was told, in seconds. */
+/** The longest time that a client may cache results, in seconds. */
 const MAX_TTL_SECONDS = 5;
 
-/** Says what the server is, in either era. */
+/** Returns what the server says about itself, in either era. */
 function describeServer(
   { options, tools }: Settings,
   registry: SkillRegistry,
@@ -804,7 +803,7 @@ function describeServer(
   };
 }
 
-/** Writes a text and returns the exit code. A reader that has seen enough is no fault. */
+/** Prints a text and returns the exit code. A reader that closes the stream early is fine. */
 async function print(
   text: string,
   stream: ByteWriter = Deno.stdout,

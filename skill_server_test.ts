@@ -502,7 +502,8 @@ Deno.test("server serves the project where no home is known, and says so", async
   await using session = await Session.open(place, { env });
   assert.deepEqual(await session.names(), ["git"]);
   await session.stderr.take(
-    (line) => line.startsWith("skill-server: Cannot tell the home folder: "),
+    (line) =>
+      line.startsWith("skill-server: Cannot determine the home folder: "),
     "the line about the home folder",
   );
 });

@@ -1,7 +1,7 @@
 // deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
 
 /**
- * What `--print-config` prints: how MCP clients start the server.
+ * The configurations that `--print-config` prints for MCP clients.
  *
  * @module
  */
@@ -20,42 +20,42 @@ import { isWithin } from "./paths.ts";
 import { ALLOW_SHELL, mayRunShell } from "./shell.ts";
 import { escapeHidden, jsonText, quote, stringifyJson } from "./text.ts";
 
-/** What the server is called in a client's configuration. */
+/** The server's name in a client's configuration. */
 const SERVER_NAME = "skills";
 
-/** A program and its arguments. */
+/** A command that starts the server. */
 export interface Launch {
   readonly command: string;
   readonly args: readonly string[];
 }
 
-/** Where a user's folders are. */
+/** Where a user's folders are located. */
 export interface UserPlaces {
   readonly os: typeof Deno.build.os;
   /** The home folder. */
   readonly home: string;
-  /** Returns an environment variable, if it is set. */
+  /** Returns an environment variable if it is set. */
   readonly variable: (name: string) => string | undefined;
 }
 
-/** A client of the Model Context Protocol. */
+/** An MCP client. */
 export interface McpClient {
   readonly title: string;
-  /** Its configuration file for all of a user's projects. */
+  /** The user's configuration file, which applies to all projects. */
   readonly userFile: (places: UserPlaces) => string;
-  /** Its configuration file in a project, with `/` between names. */
+  /** The configuration file of a project, with `/` between names. */
   readonly projectFile?: string;
-  /** A file that its older versions have in place of {@linkcode userFile}. */
+  /** What {@linkcode userFile} was in older versions. */
   readonly formerFile?: (places: UserPlaces) => string;
-  /** Writes the configuration. */
+  /** Formats the configuration. */
   readonly format: (launch: Launch) => string;
-  /** What it would replace in arguments by something else. */
+  /** Matches what the client would expand in arguments. */
   readonly expands?: RegExp;
-  /** How many characters of a tool's description it shows to the model. */
+  /** How many characters of a tool's description the model sees. */
   readonly descriptionLimit?: number;
 }
 
-/** The clients, each as its makers' documentation had it in November 2026. */
+/** The clients, as documented by their makers in November 2026. */
 export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
   /** @see {@link https://code.claude.com/docs/en/mcp} */
   "claude-code": {
@@ -160,7 +160,7 @@ export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
   },
 };
 
-/** Returns a folder that an environment variable names, else one of the home folder's. */
+/** Returns the folder in an environment variable, else one in the home folder. */
 function folderOf(
   places: UserPlaces,
   variable: string,
@@ -171,27 +171,27 @@ function folderOf(
     (name === undefined ? home : inFolder(places, home, name));
 }
 
-/** Returns the folder of the user's applications' data. */
+/** Returns the folder for the data of applications. */
 function appFolder(places: UserPlaces): string {
   return places.os === "darwin"
     ? inFolder(places, places.home, "Library/Application Support")
     : configFolder(places);
 }
 
-/** Returns the folder of the user's configuration. */
+/** Returns the folder for configuration files. */
 function configFolder(places: UserPlaces): string {
   return places.os === "windows"
     ? folderOf(places, "APPDATA", "AppData/Roaming")
     : folderOf(places, "XDG_CONFIG_HOME", ".config");
 }
 
-/** Joins a path with `/` between its names to a folder as the system writes it. */
+/** Appends a path with `/` between names to a folder, with the separators of the system. */
 function inFolder({ os }: UserPlaces, folder: string, path: string): string {
   const separator = os === "windows" ? "\\" : "/";
   return [folder, ...path.split("/")].join(separator);
 }
 
-/** Makes a format of clients that know servers by the key "mcpServers". */
+/** Creates a formatter for clients that list servers under the key "mcpServers". */
 function inMcpServers(type: { type?: string }): McpClient["format"] {
   return ({ command, args }) =>
     jsonText({ mcpServers: { [SERVER_NAME]: { ...type, command, args } } });
@@ -206,7 +206,7 @@ ${items}]
 `;
 }
 
-/** Writes a basic string of TOML. Unlike JSON it escapes code points, not their halves. */
+/** Formats a basic string of TOML, which escapes code points where JSON escapes UTF-16 units. */
 function tomlString(text: string): string {
   return escapeHidden(stringifyJson(text), (character) => {
     const digits = character.codePointAt(0)!.toString(16);
@@ -216,19 +216,22 @@ function tomlString(text: string): string {
   });
 }
 
-/** What to write into a client's configuration, and what to tell the user beside it. */
+/** A client's configuration, and what the user should know about it. */
 export interface ClientConfig {
+  /** The snippet to add to the configuration file. */
   readonly text: string;
+  /** Messages for the user, one line each. */
   readonly notes: readonly string[];
 }
 
-/** The clients' names. */
+/** The names of the clients. */
 export const CLIENT_NAMES: readonly string[] = Object.keys(MCP_CLIENTS);
 
 /**
- * Writes how a client is to start the server the way it runs now.
+ * Creates the configuration with which a client starts the server the way it
+ * runs now.
  *
- * @throws {UsageError} If there is no client of that name.
+ * @throws {UsageError} If the client is unknown.
  */
 export function createClientConfig(
   name: string,
@@ -237,20 +240,20 @@ export function createClientConfig(
   const client = findClient(name);
   const isExecutable = Deno.build.standalone;
   const map = isExecutable ? {} : findImportMap();
-  const launch = launchOf({
+  const launch = createLaunch({
     executable: Deno.execPath(),
     mainModule: isExecutable ? undefined : Deno.mainModule,
     importMap: map.path,
-    folders: foldersToRead(settings),
+    folders: listFolders(settings),
     allowRun: settings.tools.toolset === "agentskills" && mayRunShell()
       ? ALLOW_SHELL
       : undefined,
     args: serverArguments(client, settings),
   });
   const notes = [
-    placeOf(client, settings),
+    describePlace(client, settings),
     ...(map.note ?? []),
-    ...caveatsOf(client, launch),
+    ...listCaveats(client, launch),
   ];
   return { text: client.format(launch), notes };
 }
@@ -258,56 +261,54 @@ export function createClientConfig(
 function findClient(name: string): McpClient {
   if (Object.hasOwn(MCP_CLIENTS, name)) return MCP_CLIENTS[name]!;
   throw new UsageError(
-    `--print-config takes one of ${CLIENT_NAMES.join(", ")}, not ${
-      quote(name)
+    `Invalid --print-config ${quote(name)}: expected one of ${
+      CLIENT_NAMES.join(", ")
     }`,
   );
 }
 
-/** Says into which file a client's configuration belongs. */
-function placeOf(client: McpClient, { home = "~" }: Settings): string {
+/** Says which file a configuration belongs in. */
+function describePlace(client: McpClient, { home = "~" }: Settings): string {
   const places = {
     os: Deno.build.os,
     home,
     variable: readEnvironment,
   };
   const { title, userFile, projectFile, formerFile } = client;
-  return [
-    `For ${title}, put this into ${
-      quote(userFile(places))
-    }, beside what is there`,
-    ...(formerFile
-      ? [`in older versions into ${quote(formerFile(places))}`]
-      : []),
-    ...(projectFile ? [`for one project into ${quote(projectFile)}`] : []),
-  ].join("; ");
+  const former = formerFile &&
+    `; in older versions, ${quote(formerFile(places))}`;
+  const project = projectFile &&
+    `; for a single project, ${quote(projectFile)}`;
+  return `Add this to the configuration of ${title} in ${
+    quote(userFile(places))
+  }${former ?? ""}${project ?? ""}`;
 }
 
-/** Says what of a launch is not as it should be. */
-function caveatsOf({ title, expands }: McpClient, launch: Launch): string[] {
+/** Lists what is wrong with a configuration. */
+function listCaveats({ title, expands }: McpClient, launch: Launch): string[] {
   const caveats = [];
-  if (isOfNpx(launch.command)) {
+  if (isInNpxCache(launch.command)) {
     caveats.push(
-      "This Deno is one that npx keeps for the time being: install Deno, and print the configuration with that",
+      "This Deno belongs to npx, which may delete it at any time: install Deno and print the configuration with it",
     );
   }
   if (launch.args.includes("--allow-read")) {
     caveats.push(
-      "Deno has no way to write a folder with a comma in it: it is allowed to read every folder",
+      "Cannot restrict Deno to folders with a comma in their names: it gets permission to read every folder",
     );
   }
   for (const text of [launch.command, ...launch.args]) {
     if (!expands?.test(text)) continue;
     caveats.push(
-      `Cannot write ${
+      `Cannot configure ${title} with ${
         quote(text)
-      } so that ${title} takes it as it is: it would replace a part of it; use other names`,
+      }: it would expand a part of that; use other names`,
     );
   }
   return caveats;
 }
 
-/** Writes the command line anew, so that it means the same in any folder and environment. */
+/** Returns a command line that has the same effect in any folder and environment. */
 function serverArguments(
   { descriptionLimit }: McpClient,
   { values, directories, recursiveDirectories, options }: Settings,
@@ -329,13 +330,13 @@ function serverArguments(
   return [...flags, ...directories];
 }
 
-/** The options that matter to a server that serves. */
+/** The options that affect a running server. */
 const SERVING_OPTIONS = Object.keys(OPTIONS).filter((name) =>
   !["list", "check", "json", "print-config", "help", "version"].includes(name)
 );
 
-/** Lists the folders that are read. Those of the project are relative, for it is another one each time. */
-function foldersToRead(
+/** Lists the folders to read. The project's are relative, because the project differs on each launch. */
+function listFolders(
   { values, home, directories, recursiveDirectories, options }: Settings,
 ): string[] {
   const usual = resolveSkillRoots({
@@ -352,42 +353,42 @@ function foldersToRead(
   ];
 }
 
-/** Returns the import map that Deno was given, as far as it can be told. */
+/** Returns the import map that Deno runs with, as far as it can be determined. */
 function findImportMap(): { path?: string; note?: string[] } {
   const yaml = import.meta.resolve("jsr:@std/yaml@^1");
   if (yaml.endsWith("/npm_only/yaml.ts")) {
     const map = new URL("import_map.json", yaml);
     return { path: map.protocol === "file:" ? fileURLToPath(map) : map.href };
   }
-  // Only by an import map a package of JSR can be a file.
+  // Only an import map turns a JSR package into a file.
   if (!yaml.startsWith("file:")) return {};
   return {
     note: [
-      "Cannot tell which import map Deno was given: add --import-map=… to the arguments",
+      "Cannot determine the import map that Deno runs with: add --import-map=… to the arguments",
     ],
   };
 }
 
-/** How the server that runs now was started, and what it is to be started with. */
+/** How the running server was started, and what the next one needs. */
 export interface LaunchOptions {
-  /** The program that runs: Deno, or the server as an executable. */
+  /** The running program: Deno, or the server as an executable. */
   readonly executable: string;
-  /** The module that runs, or `undefined` where it is part of the executable. */
+  /** The main module, or `undefined` if it is part of the executable. */
   readonly mainModule: string | undefined;
-  /** The import map that it runs with, if it is known. */
+  /** The import map, if any is known. */
   readonly importMap: string | undefined;
-  /** Folders that it reads. */
+  /** The folders to read. */
   readonly folders: readonly string[];
-  /** Which programs it may run, as Deno's flag, if any. */
+  /** The Deno flag that lets it run programs, if any. */
   readonly allowRun: string | undefined;
-  /** Its command line. */
+  /** The server's arguments. */
   readonly args: readonly string[];
 }
 
-/** Returns how to start the server the way it runs now, allowed no more than it needs. */
-export function launchOf(options: LaunchOptions): Launch {
+/** Returns the command that starts the server the way it runs now, with only the permissions it needs. */
+export function createLaunch(options: LaunchOptions): Launch {
   const { executable, mainModule, importMap, args } = options;
-  // An executable has its permissions built in.
+  // The permissions of an executable are built in.
   if (mainModule === undefined) return { command: executable, args };
   const flags = [
     allowRead(options.folders),
@@ -401,12 +402,12 @@ export function launchOf(options: LaunchOptions): Launch {
   return { command: executable, args: ["run", ...flags, main, ...args] };
 }
 
-/** Whether a program is one that `npx` keeps, until its cache is cleaned. */
-export function isOfNpx(executable: string): boolean {
+/** Whether a program is in the cache of `npx`. */
+export function isInNpxCache(executable: string): boolean {
   return /[\\/]_npx[\\/]/.test(executable);
 }
 
-/** Returns Deno's flag for the permission to read folders. It has no way to write a comma in one. */
+/** Returns the Deno flag that lets it read folders. A comma in a name cannot be escaped. */
 function allowRead(folders: readonly string[]): string {
   const list = withoutNested(folders);
   return list.length === 0 || list.some((folder) => folder.includes(","))
@@ -414,7 +415,7 @@ function allowRead(folders: readonly string[]): string {
     : `--allow-read=${list.join(",")}`;
 }
 
-/** Leaves out the folders that lie in another one, and what is there twice. Where a relative one lies nobody knows. */
+/** Removes duplicates and folders inside others. Relative folders stay, because their location is unknown. */
 function withoutNested(folders: readonly string[]): string[] {
   const unique = [...new Set(folders)];
   const whole = unique.filter(isAbsolute);

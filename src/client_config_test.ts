@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { join, resolve } from "jsr:@std/path@^1";
 import {
-  isOfNpx,
+  createLaunch,
+  isInNpxCache,
   type Launch,
-  launchOf,
   type LaunchOptions,
   MCP_CLIENTS,
 } from "./client_config.ts";
@@ -82,7 +82,7 @@ Deno.test("--print-config says on stderr where the configuration belongs", async
   });
   const file = join(place.path, "codex", "config.toml");
   assert.deepEqual(withoutHints(stderr), [
-    `skill-server: For Codex, put this into "${file}", beside what is there; for one project into ".codex/config.toml"`,
+    `skill-server: Add this to the configuration of Codex in "${file}"; for a single project, ".codex/config.toml"`,
   ]);
 });
 
@@ -197,7 +197,7 @@ Deno.test("--print-config says that Deno cannot be held to a folder with a comma
   const args = ["--print-config", "cursor", "--skill-dir", place.folder("a,b")];
   const { stdout, stderr } = await runServer(place, { args });
   assert.equal(JSON.parse(stdout).mcpServers.skills.args[1], "--allow-read");
-  assert.match(stderr, /no way to write a folder with a comma in it/);
+  assert.match(stderr, /Cannot restrict Deno to folders with a comma/);
 });
 
 Deno.test("--print-config says which text a client would not take as it is", async () => {
@@ -207,7 +207,7 @@ Deno.test("--print-config says which text a client would not take as it is", asy
   });
   assert.match(
     stderr,
-    /Cannot write "[^"]*\$HOME[^"]*" so that Gemini CLI takes it as it is/,
+    /Cannot configure Gemini CLI with "[^"]*\$HOME[^"]*"/,
   );
 });
 
@@ -281,11 +281,11 @@ const LAUNCH: LaunchOptions = {
   args: ["--agents"],
 };
 
-Deno.test("launchOf() starts a module as it is: from a registry, a URL or a file", () => {
+Deno.test("createLaunch() starts a module as it is: from a registry, a URL or a file", () => {
   const mainOf = (mainModule: string) =>
-    launchOf({ ...LAUNCH, mainModule }).args.at(-2);
+    createLaunch({ ...LAUNCH, mainModule }).args.at(-2);
   const url = "https://example.com/mod.ts";
-  assert.deepEqual(launchOf(LAUNCH), {
+  assert.deepEqual(createLaunch(LAUNCH), {
     command: "/bin/deno",
     args: [
       "run",
@@ -299,18 +299,18 @@ Deno.test("launchOf() starts a module as it is: from a registry, a URL or a file
   assert.equal(mainOf(new URL(import.meta.url).href), import.meta.filename);
 });
 
-Deno.test("launchOf() starts an executable with its arguments alone", () => {
-  const launch = launchOf({ ...LAUNCH, mainModule: undefined });
+Deno.test("createLaunch() starts an executable with its arguments alone", () => {
+  const launch = createLaunch({ ...LAUNCH, mainModule: undefined });
   assert.deepEqual(launch, { command: "/bin/deno", args: ["--agents"] });
 });
 
-Deno.test("isOfNpx() knows a program that npx may throw away", () => {
+Deno.test("isInNpxCache() knows a program that npx may throw away", () => {
   const path = "/home/me/.npm/_npx/0123/node_modules/deno/deno";
-  assert.deepEqual([path, LAUNCH.executable].map(isOfNpx), [true, false]);
+  assert.deepEqual([path, LAUNCH.executable].map(isInNpxCache), [true, false]);
 });
 
-Deno.test("launchOf() gives Deno the import map and the permission to run programs, if there are any", () => {
-  const { args } = launchOf({
+Deno.test("createLaunch() gives Deno the import map and the permission to run programs, if there are any", () => {
+  const { args } = createLaunch({
     ...LAUNCH,
     importMap: "/map.json",
     allowRun: "--allow-run=sh",
@@ -322,9 +322,9 @@ Deno.test("launchOf() gives Deno the import map and the permission to run progra
   ]);
 });
 
-Deno.test("launchOf() allows to read everything where Deno has no way to write a folder", () => {
+Deno.test("createLaunch() allows to read everything where Deno has no way to write a folder", () => {
   const flag = (...folders: string[]) =>
-    launchOf({ ...LAUNCH, folders }).args[1];
+    createLaunch({ ...LAUNCH, folders }).args[1];
   assert.equal(flag("/a", "/b,c"), "--allow-read");
   assert.equal(flag(), "--allow-read");
   assert.equal(flag("/a", "/a/b", "/a", "/ab"), "--allow-read=/a,/ab");

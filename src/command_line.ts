@@ -1,7 +1,7 @@
 // deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
 
 /**
- * From the command line and the environment to settings.
+ * Turns the command line and the environment into settings.
  *
  * @module
  */
@@ -14,6 +14,7 @@ import {
   type SkillRegistryOptions,
 } from "../mod.ts";
 import { resolveFolder } from "./paths.ts";
+import { DEFAULT_SHELL_TIMEOUT } from "./shell.ts";
 import { DEFAULT_MAX_FILE_SIZE } from "./skill_files.ts";
 import { log, oneLine, quote } from "./text.ts";
 import {
@@ -23,52 +24,66 @@ import {
 } from "./toolsets.ts";
 import type { SkillCatalog, SkillRoot, SkillRootOptions } from "./types.ts";
 
-/** How the program is called. */
+/** The shortest length limit that leaves room to say what a tool does, in characters. */
+const MIN_DESCRIPTION_LIMIT = 300;
+
+/** The line of the help text that shows how to run the program. */
 export const USAGE_LINE = "Usage: skill-server [options] [DIR...]";
 
-/** Returns what `--help` prints. */
-export function helpText(clients: readonly string[]): string {
-  return `Finds Agent Skills and serves them to an MCP client over stdin and stdout.
+const HELP =
+  `Finds Agent Skills and serves them to an MCP client over stdin and stdout.
 
 ${USAGE_LINE}
 
-  DIR                  search DIR, DIR/.claude/skills and DIR/skills, in place of
-                       ./.agent/skills, ~/.agent/skills, ./.claude/skills and
-                       ~/.claude/skills; several may be given, also with commas
+Arguments:
+  DIR                  search DIR, DIR/.claude/skills, and DIR/skills instead of
+                       ./.agent/skills, ~/.agent/skills, ./.claude/skills, and
+                       ~/.claude/skills; separate several with spaces or commas
 
 Options:
-  --skill-dir DIR      search DIR as well, and the folders in it; repeatable
-  --agents             search ./.agents/skills and ~/.agents/skills as well
-  --tools SET          which tools there are: ${TOOLSET_NAMES.join(", ")};
-                       default skill
-  --trust-links DIR    let links lead into DIR; repeatable
-  --max-file-size MB   do not read larger files; default 1
+  --skill-dir DIR      also search DIR and its subfolders; repeatable
+  --agents             also search ./.agents/skills and ~/.agents/skills
+  --tools SET          toolset: ${TOOLSET_NAMES.join(", ")}
+                       (default: skill)
+  --trust-links DIR    allow links into DIR; repeatable
+  --max-file-size MB   size limit for files (default: 1)
   --description-limit CHARS
-                       shorten the list of skills in a tool's description, so
-                       that the whole has at most CHARS characters, from 300
-  --refresh SECONDS    look for changes this often, 0 for never; default ${DEFAULT_REFRESH_SECONDS}
-  --no-watch           do not watch folders, rely on --refresh
+                       length limit for a tool's description, at least ${MIN_DESCRIPTION_LIMIT};
+                       the list of skills in it is shortened to fit
+  --refresh SECONDS    interval between scans, 0 for none (default: ${DEFAULT_REFRESH_SECONDS})
+  --no-watch           rely on --refresh instead of watching folders
   --shell-timeout SECONDS
-                       stop a shell command (of agentskills) after; default 60
-  --auto-install-deps  install what Python files import before a shell command
-                       that contains "py", where pipreqs is there
-  --list               show what is found and where, and end
-  --check              the same, check each skill as well, and end with 1 if
-                       there is an error
-  --json               with --list or --check: show it as JSON
+                       time limit for shell commands (default: ${DEFAULT_SHELL_TIMEOUT})
+  --auto-install-deps  before a shell command that contains "py", install the
+                       packages that Python files import (requires pipreqs)
+  --list               list the skills and where they come from, then exit
+  --check              like --list, and check every skill; exit with 1 if there
+                       are errors
+  --json               print the output of --list or --check as JSON
   --print-config CLIENT
-                       show what to write into the configuration of an MCP
-                       client: ${clients.slice(0, 5).join(", ")},
-                       ${clients.slice(5).join(", ")}
-  --help               show this
+                       print the configuration for an MCP client, see below
+  --help               show this help
   --version            show the version
 
 Environment:
-  SKILLS_DIR           stands for DIR where none is given; commas between several
-  MAX_FILE_SIZE_MB     stands for --max-file-size where that is not given
+  SKILLS_DIR           used if no DIR is given, or in addition to DIR with
+                       --tools skilljack; separate several with commas
+  MAX_FILE_SIZE_MB     used if --max-file-size is not given
 `;
+
+/** How many names of clients a line of the help text has. */
+const CLIENTS_PER_LINE = 5;
+
+/** Returns the help text, with the names of the MCP clients that `--print-config` takes. */
+export function helpText(clients: readonly string[]): string {
+  const lines = [];
+  for (let i = 0; i < clients.length; i += CLIENTS_PER_LINE) {
+    lines.push(`  ${clients.slice(i, i + CLIENTS_PER_LINE).join(", ")}`);
+  }
+  return `${HELP}\nMCP clients:\n${lines.join(",\n")}\n`;
 }
 
+/** The options, as `parseArgs` of `node:util` takes them. */
 export const OPTIONS = {
   "tools": { type: "string" },
   "skill-dir": { type: "string", multiple: true },
@@ -88,31 +103,35 @@ export const OPTIONS = {
   "version": { type: "boolean", short: "V" },
 } as const;
 
-/** Least room that a tool's description needs to say what it does, in characters. */
-const MIN_DESCRIPTION_LIMIT = 300;
-
-/** Longest time a timer can wait, in seconds. */
+/** The longest interval that a timer supports, in seconds. */
 const MAX_SECONDS = 2_000_000;
 
-/** The command line is wrong. */
+/** Thrown for an invalid command line. */
 export class UsageError extends Error {}
 
-/** Where skills are looked for, and how. */
+/** What the program does, and with which options. */
 export interface Settings {
-  /** The options as they are on the command line. */
+  /** The options as given on the command line. */
   readonly values: CommandLine["values"];
   readonly roots: readonly SkillRoot[];
-  /** The home folder, if it is known. */
+  /** The home folder, if known. */
   readonly home: string | undefined;
-  /** The folders that the user named in place of the usual ones, and beside them: they should be there. */
+  /** The absolute paths of the folders given instead of the default ones. */
   readonly directories: readonly string[];
+  /** The absolute paths of the folders given with `--skill-dir`. */
   readonly recursiveDirectories: readonly string[];
   readonly options: SkillRegistryOptions;
   readonly tools: SkillToolOptions;
 }
 
+/** A parsed command line. */
 export type CommandLine = ReturnType<typeof parseCommandLine>;
 
+/**
+ * Parses the command line.
+ *
+ * @throws {UsageError} If it is invalid.
+ */
 export function parseCommandLine(args: readonly string[]) {
   try {
     const command = parseArgs({
@@ -123,14 +142,14 @@ export function parseCommandLine(args: readonly string[]) {
     const { json, list, check } = command.values;
     if (!json || list || check) return command;
   } catch (error) {
-    // What follows is about names that begin with a hyphen.
+    // The other sentences are about names that begin with a hyphen.
     const [message] = (error as Error).message.split(". ", 1);
     throw new UsageError(oneLine(message!));
   }
-  throw new UsageError("--json goes with --list or --check");
+  throw new UsageError("--json requires --list or --check");
 }
 
-/** Leaves out a "--" before an option: other programs want one there, to pass options on. */
+/** Drops a "--" before an option. Task runners require one there to pass options on. */
 function withoutSeparator([first, ...rest]: readonly string[]): string[] {
   if (first === undefined) return [];
   const [, name] = /^--([\w-]+)/.exec(rest[0] ?? "") ?? [];
@@ -139,7 +158,11 @@ function withoutSeparator([first, ...rest]: readonly string[]): string[] {
   return isPassedOn ? rest : [first, ...rest];
 }
 
-/** Makes settings of the command line and the environment. */
+/**
+ * Creates settings from the command line and the environment.
+ *
+ * @throws {UsageError} If the value of an option is invalid.
+ */
 export function createSettings({ values, positionals }: CommandLine): Settings {
   const homeFolder = homeDirectory();
   const places = {
@@ -150,7 +173,7 @@ export function createSettings({ values, positionals }: CommandLine): Settings {
   const given = givenFolders(positionals, { ...places, ...tools })
     .flatMap((folder) => foldersIn(folder, places));
   const absolute = (folders: readonly string[] = []) =>
-    folders.flatMap((folder) => absoluteFolder(folder, places));
+    folders.flatMap((folder) => resolveGiven(folder, places));
   const directories = absolute(given);
   const recursiveDirectories = absolute(values["skill-dir"]);
   const roots = resolveSkillRoots({
@@ -187,7 +210,7 @@ function givenFolders(
   { toolset, ...places }: SkillRootOptions & Pick<SkillToolOptions, "toolset">,
 ): readonly string[] {
   if (positionals.some((folder) => folder.trim() === "")) {
-    throw new UsageError("DIR is empty");
+    throw new UsageError("DIR must not be empty");
   }
   const folders = positionals.filter((folder) => !isLeftOver(folder, places));
   const others = readEnvironment("SKILLS_DIR") ?? "";
@@ -197,8 +220,8 @@ function givenFolders(
 }
 
 /**
- * Whether an argument is the subcommand that starts many other servers, left
- * behind where only the program was replaced in a client's configuration.
+ * Whether an argument is the subcommand of another server, left over in a
+ * client's configuration in which only the program was replaced.
  */
 function isLeftOver(argument: string, places: SkillRootOptions): boolean {
   if (argument !== "mcp" || isFolder(argument, places)) return false;
@@ -206,14 +229,14 @@ function isLeftOver(argument: string, places: SkillRootOptions): boolean {
   return true;
 }
 
-/** Returns an environment variable, if it is set and Deno may read it. */
+/** Returns an environment variable if it is set and Deno has permission to read it. */
 export function readEnvironment(name: string): string | undefined {
   try {
     return Deno.env.get(name);
   } catch (error) {
     if (!(error instanceof Deno.errors.NotCapable)) throw error;
     log(
-      `Cannot read the environment variable ${name}: Deno was not allowed to; add --allow-env`,
+      `Cannot read the environment variable ${name}: Deno has no permission; add --allow-env`,
     );
   }
 }
@@ -221,11 +244,11 @@ export function readEnvironment(name: string): string | undefined {
 function workingDirectory(home: string | undefined): string | undefined {
   try {
     const folder = Deno.cwd();
-    // By one name, so that they are seen to be the same.
+    // Under one name, so that the two compare as equal.
     return home !== undefined && isSameFolder(folder, home) ? home : folder;
   } catch {
     log(
-      "Cannot tell the working directory: the project's skills are left out; start in a folder that is there",
+      "Cannot determine the working directory: project skills are skipped; start the server in an existing folder",
     );
   }
 }
@@ -239,20 +262,20 @@ function isSameFolder(a: string, b: string): boolean {
 }
 
 function homeDirectory(): string | undefined {
-  // On Windows a HOME is that of another shell, which writes paths its own way.
+  // On Windows, HOME belongs to other shells, which write paths differently.
   const names = Deno.build.os === "windows"
     ? ["USERPROFILE", "HOME"]
     : ["HOME", "USERPROFILE"];
   const home = names.map(readEnvironment).find((folder) => folder);
   if (home && isAbsolute(home)) return home;
   log(
-    `Cannot tell the home folder: the skills in it are left out; set ${
+    `Cannot determine the home folder: its skills are skipped; set ${
       names[0]
-    } to its whole path`,
+    } to its absolute path`,
   );
 }
 
-/** Where links in a project may lead: into it, and into the user's own skill roots. */
+/** Returns where links in a project may lead: into it, and into the user's own skill roots. */
 function linkTargets(places: SkillRootOptions): string[] {
   const roots = [
     ...resolveSkillRoots(places),
@@ -263,14 +286,14 @@ function linkTargets(places: SkillRootOptions): string[] {
   return [...project ? [project] : [], ...own.map(({ path }) => path)];
 }
 
-/** Returns the folders in an argument that may have commas between several. */
+/** Splits an argument at its commas, unless it is the name of a folder. */
 function foldersIn(argument: string, places: SkillRootOptions): string[] {
   if (isFolder(argument, places)) return [argument];
   return argument.split(",").map((name) => name.trim()).filter(Boolean);
 }
 
-/** Returns the absolute path of a folder, if it can be told. */
-function absoluteFolder(folder: string, places: SkillRootOptions): string[] {
+/** Returns the absolute path of a folder, if it can be determined. */
+function resolveGiven(folder: string, places: SkillRootOptions): string[] {
   try {
     return [resolveFolder(folder, places)];
   } catch (error) {
@@ -291,7 +314,9 @@ function toolOptions(values: CommandLine["values"]): SkillToolOptions {
   const toolset = values.tools ?? "skill";
   if (!TOOLSET_NAMES.includes(toolset as Toolset)) {
     throw new UsageError(
-      `--tools takes one of ${TOOLSET_NAMES.join(", ")}, not ${quote(toolset)}`,
+      `Invalid --tools ${quote(toolset)}: expected one of ${
+        TOOLSET_NAMES.join(", ")
+      }`,
     );
   }
   return {
@@ -302,29 +327,29 @@ function toolOptions(values: CommandLine["values"]): SkillToolOptions {
   };
 }
 
-/** Returns the size limit in bytes. Only an option is an error if it is wrong. */
+/** Returns the size limit in bytes. An invalid environment variable is ignored. */
 function maxFileSize(option: string | undefined): number {
   const value = option ?? readEnvironment("MAX_FILE_SIZE_MB");
   const size = parseMegabytes(value);
   if (size !== undefined) return size;
   if (option !== undefined) {
     throw new UsageError(
-      `--max-file-size takes a number of megabytes above 0, not ${
+      `Invalid --max-file-size ${
         quote(option)
-      }`,
+      }: expected a number of megabytes greater than 0`,
     );
   }
   if (value) {
     log(
       `Ignoring MAX_FILE_SIZE_MB=${
         quote(value)
-      }: it is not a number of megabytes above 0; the limit is 1 MB`,
+      }: expected a number of megabytes greater than 0`,
     );
   }
   return DEFAULT_MAX_FILE_SIZE;
 }
 
-/** Returns how many bytes a number of megabytes is, if it is one. */
+/** Converts a number of megabytes to bytes, if it is valid. */
 export function parseMegabytes(value: string | undefined): number | undefined {
   const size = Math.round(Number(value) * 1024 * 1024);
   return size >= 1 && Number.isSafeInteger(size) ? size : undefined;
@@ -337,13 +362,13 @@ function descriptionLimit(option: string | undefined): number | undefined {
     return limit;
   }
   throw new UsageError(
-    `--description-limit takes a number of characters from ${MIN_DESCRIPTION_LIMIT}, not ${
+    `Invalid --description-limit ${
       quote(option)
-    }`,
+    }: expected a number of characters of at least ${MIN_DESCRIPTION_LIMIT}`,
   );
 }
 
-/** Returns the seconds that an option gives, if it is given. */
+/** Parses an option that takes a number of seconds, if it is given. */
 function seconds(
   option: string,
   value: string | undefined,
@@ -353,13 +378,13 @@ function seconds(
   const number = value.trim() === "" ? NaN : Number(value);
   if (number >= least && number <= MAX_SECONDS) return number;
   throw new UsageError(
-    `${option} takes a number of seconds from ${least} to ${MAX_SECONDS}, not ${
+    `Invalid ${option} ${
       quote(value)
-    }`,
+    }: expected a number of seconds from ${least} to ${MAX_SECONDS}`,
   );
 }
 
-/** Returns the folders that the user named and that are not there. */
+/** Returns the folders that the user named but that do not exist. */
 export function missingFolders(
   { roots }: SkillCatalog,
   { directories, recursiveDirectories }: Settings,

@@ -113,11 +113,11 @@ Deno.test("prompts/get of what is not there is an invalid param, with names that
   await fails("skill", { name: "" });
   await assert.rejects(
     session.client.getPrompt({ name: "gi" }),
-    /Unknown prompt "gi": there are "git", "hidden"/,
+    /Unknown prompt "gi": available names include "git", "hidden"/,
   );
   await assert.rejects(
     session.client.getPrompt({ name: "skill", arguments: { name: "gi" } }),
-    /Unknown skill "gi": there are "git", "hidden"/,
+    /Unknown skill "gi": available names include "git", "hidden"/,
   );
 });
 

@@ -21,7 +21,7 @@ const OUTPUT_GRACE_MS = 500;
 const SHELL = isWindows ? "cmd" : "sh";
 
 /** The Deno flag that grants permission to run the shell. */
-export const ALLOW_SHELL: string = `--allow-run=${SHELL}`;
+export const ALLOW_SHELL = `--allow-run=${SHELL}`;
 
 /** Whether Deno has permission to run the shell. */
 export function mayRunShell(): boolean {
@@ -29,8 +29,11 @@ export function mayRunShell(): boolean {
   return Deno.permissions.querySync(permission).state === "granted";
 }
 
-/** Returns why Deno cannot start the shell although it has permission to, if so. */
+/** Returns why Deno cannot run the shell, if so. */
 export async function findShellFault(): Promise<string | undefined> {
+  if (!mayRunShell()) {
+    return `Deno has no permission to run the shell; add ${ALLOW_SHELL}`;
+  }
   const args = isWindows ? ["/d", "/c", "ver"] : ["-c", ":"];
   try {
     await new Deno.Command(SHELL, { args, ...shellEnvironment().options })
@@ -206,7 +209,7 @@ function allVariables(): EnvironmentVariable[] {
 function spawnFault(error: unknown): string {
   const { message } = error as Error;
   return /\b(?:LD|DYLD)_/.test(message)
-    ? "Deno does not start it while a variable such as LD_LIBRARY_PATH is set; add --allow-env or --allow-run, without names"
+    ? "Deno does not start the shell while a variable such as LD_LIBRARY_PATH is set; add --allow-env or --allow-run, without names"
     : oneLine(message);
 }
 

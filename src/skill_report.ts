@@ -198,8 +198,8 @@ function brokenLinks(
 }
 
 /**
- * Scans once and writes what was found, as `--list` or `--check` prints it. A
- * folder that the user named and that is not there is a problem too.
+ * Scans once and reports the result in the way that the command line asks for.
+ * `unlisted` says why `skills/list` does not list a skill, if it does not.
  */
 export async function reportSkills(
   settings: Settings,
@@ -214,7 +214,7 @@ export async function reportSkills(
   const problems = missingFolders(catalog, settings).map((file) => ({
     file,
     reason: "there is no such folder",
-    hint: "check how it is written",
+    hint: "check its spelling",
   }));
   const report = await makeReport(registry, {
     check,
@@ -227,11 +227,11 @@ export async function reportSkills(
   };
 }
 
-/** How texts are shown on stdout. */
+/** Returns the style for stdout. */
 function stdoutStyle(): TextStyle {
   const isTerminal = Deno.stdout.isTerminal();
   return {
-    // Some terminals say that they have none.
+    // Some terminals report 0 columns.
     columns: isTerminal && Deno.consoleSize().columns || Infinity,
     colors: isTerminal && !Deno.noColor,
   };

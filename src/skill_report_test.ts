@@ -98,7 +98,7 @@ Deno.test("--check takes a named folder that is not there for a problem", async 
     const folder = join(place.project, "typo");
     assert.ok(
       stdout.endsWith(
-        `Problems (1 error, 0 warnings)\n  error: check how it is written\n    ${folder}: there is no such folder\n`,
+        `Problems (1 error, 0 warnings)\n  error: check its spelling\n    ${folder}: there is no such folder\n`,
       ),
     );
   }

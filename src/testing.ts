@@ -13,7 +13,7 @@ import {
   ResourceUpdatedNotificationSchema,
   ToolListChangedNotificationSchema,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
-import { isOfNpx, type Launch } from "./client_config.ts";
+import { isInNpxCache, type Launch } from "./client_config.ts";
 import {
   parseSkillMd,
   type ScanOptions,
@@ -813,7 +813,7 @@ export async function printedLaunch(
   const args = [...options.args ?? [], "--print-config", client];
   const { stdout, stderr } = await runServer(place, { ...options, args });
   const [note, ...rest] = withoutHints(stderr);
-  assert.match(note!, /^skill-server: For (?:Cursor|Claude Desktop), /);
+  assert.match(note!, /^skill-server: Add this to the configuration of /);
   assert.deepEqual(rest, []);
   const { command, args: printed } = JSON.parse(stdout).mcpServers.skills;
   return { command, args: hasOtherMap ? withImports(printed) : printed };
@@ -827,8 +827,8 @@ export function withoutHints(stderr: string): string[] {
   let lines = stderr.trimEnd().split("\n");
   for (
     const [isDue, hint] of [
-      [hasOtherMap, "which import map Deno was given"],
-      [isOfNpx(Deno.execPath()), "npx keeps for the time being"],
+      [hasOtherMap, "the import map that Deno runs with"],
+      [isInNpxCache(Deno.execPath()), "belongs to npx"],
     ] as const
   ) {
     const others = lines.filter((line) => !line.includes(hint));
