@@ -1,12 +1,8 @@
-// deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
-
 /**
  * Finding the links in Markdown.
  *
  * @module
  */
-
-import { normalize } from "jsr:@std/path@^1";
 
 /** A link in a text. */
 export interface Link {
@@ -73,7 +69,7 @@ function withoutFences(markdown: string): string {
 }
 
 /** A fence of code, in a quotation or an item of a list or not: what is before it, itself, what is after it. */
-const FENCE = /^(\s*(?:(?:>|[-*+]|\d{1,9}[.)])\s*)*)(`{3,}|~{3,})(.*)$/;
+const FENCE = /^(\s*(?:(?:>|[-*+]|\d{1,9}[.)])\s*)*)(`{3,}|~{3,})([^]*)$/;
 
 /** Blanks code spans out, but for their line breaks: from some backticks to the next that are as many. */
 function withoutSpans(markdown: string): string {
@@ -139,10 +135,27 @@ export function pathOf(target: string): string | undefined {
     return undefined;
   }
   const [path] = target.split(/[?#]/, 1);
-  try {
-    return normalize(decodeURIComponent(path!)).replaceAll("\\", "/")
-      .replace(/\/$/, "").replace(/^\.$/, "");
-  } catch {
-    return path;
+  return withoutDots(decode(path!).replaceAll("\\", "/"));
+}
+
+/** Decodes what is percent-encoded in a path. An exception for each malformed one would take too long. */
+function decode(path: string): string {
+  return path.replace(
+    /(?:%[\da-f]{2})+/gi,
+    (bytes) => DECODER.decode(Uint8Array.fromHex(bytes.replaceAll("%", ""))),
+  );
+}
+
+const DECODER = new TextDecoder();
+
+/** Resolves `.` and `..` in a path. What is left of `..` leads out of the skill. */
+function withoutDots(path: string): string {
+  const names: string[] = [];
+  for (const name of path.split("/")) {
+    if (name === "" || name === ".") continue;
+    const isUp = name === ".." && (names.at(-1) ?? "..") !== "..";
+    if (isUp) names.pop();
+    else names.push(name);
   }
+  return names.join("/");
 }
