@@ -55,7 +55,11 @@ import {
   type RequestHandlers,
   type ServerDescription,
 } from "./src/mcp_server.ts";
-import { mimeTypeOf, resourceContents } from "./src/media_types.ts";
+import {
+  mediaTypeOf,
+  mediaTypeOfName,
+  resourceContents,
+} from "./src/media_types.ts";
 import { findShellFault } from "./src/shell.ts";
 import { sha256 } from "./src/skill_files.ts";
 import { filesFault, frontmatterFault } from "./src/skill_rules.ts";
@@ -247,9 +251,7 @@ function registerResources(
   );
   server.setRequestHandler(
     ReadResourceRequestSchema,
-    async ({ params: { uri } }) => ({
-      contents: await readResource(uri, registry),
-    }),
+    ({ params: { uri } }) => ({ contents: readResource(uri, registry) }),
   );
   tellWhenChanged(
     registry,
@@ -296,14 +298,14 @@ function resourcesOf({ skills }: SkillCatalog): Resource[] {
 }
 
 /** Reads what a URI stands for: one file, or several. */
-async function readResource(
+function readResource(
   uri: string,
   registry: SkillRegistry,
-): Promise<ReadResourceResult["contents"]> {
+): ReadResourceResult["contents"] {
   const { skill, path } = findResource(uri, registry);
   if (path !== "") {
     const file = readFile(registry, skill, path ?? "SKILL.md");
-    return [await resourceContents(uri, file)];
+    return [resourceContents(uri, file)];
   }
   const files = registry.listFiles(skill)
     .filter(({ path }) => path !== "SKILL.md");
@@ -312,12 +314,12 @@ async function readResource(
   } catch (error) {
     throw invalidParams((error as Error).message, { uri });
   }
-  return Promise.all(files.map(({ path }) =>
+  return files.map(({ path }) =>
     resourceContents(
       skillUri(skill.name, path),
       readFile(registry, skill, path),
     )
-  ));
+  );
 }
 
 /** Finds the skill and the path in it that a URI stands for. */
@@ -458,9 +460,15 @@ function registerSkillsExtension(
   );
   server.setRequestHandler(ReadDirectoryRequestSchema, async ({ params }) => {
     const { uri, cursor } = params;
-    const children = await childrenOf(uri, registry);
+    const { skill, children } = childrenOf(uri, registry);
     const page = pageOf(children, cursor, ({ uri }) => uri);
-    return { resources: page.items, nextCursor: page.nextCursor };
+    const resources: Resource[] = [];
+    const slice = new TimeSlice();
+    for (const child of page.items) {
+      if (slice.isOver) await slice.yield();
+      resources.push(describeChild(child, skill, registry));
+    }
+    return { resources, nextCursor: page.nextCursor };
   });
 }
 
@@ -560,33 +568,65 @@ async function readMain(skill: Skill, registry: SkillRegistry): Promise<{
   return { frontmatter: parseSkillMd(text), digest: await sha256(bytes), size };
 }
 
+/** A file or folder directly in a folder of a skill. */
+interface Child {
+  readonly uri: string;
+  readonly name: string;
+  /** The file, or `undefined` for a folder. */
+  readonly file: SkillFile | undefined;
+}
+
 /** Lists the files and folders directly in a folder of a skill. */
-async function childrenOf(
+function childrenOf(
   uri: string,
   registry: SkillRegistry,
-): Promise<Resource[]> {
+): { skill: Skill; children: Child[] } {
   const { skill, path } = findResource(uri, registry);
   const prefix = path === undefined ? "" : `${path}/`;
-  const children = new Map<string, Resource>();
+  const children = new Map<string, Child>();
   for (const file of registry.listFiles(skill)) {
     if (path === "" || !file.path.startsWith(prefix)) continue;
     const [name, ...rest] = file.path.slice(prefix.length).split("/");
-    const childUri = skillUri(skill.name, prefix + name!);
-    const child = rest.length > 0
-      ? { mimeType: "inode/directory" }
-      : { mimeType: await mimeTypeOf(file.path), size: file.size };
-    const shown = withoutInvisible(name!);
-    children.set(childUri, { uri: childUri, name: shown, ...child });
+    const uri = skillUri(skill.name, prefix + name!);
+    const isFile = rest.length === 0;
+    children.set(uri, { uri, name: name!, file: isFile ? file : undefined });
   }
-  if (children.size === 0) {
-    throw invalidParams(
-      `${
-        quote(uri)
-      } is not a directory: that of a skill is skill://<name>, with no slash at its end`,
-      { uri },
-    );
+  if (children.size > 0) return { skill, children: [...children.values()] };
+  throw invalidParams(
+    `${
+      quote(uri)
+    } is not a directory: that of a skill is skill://<name>, with no slash at its end`,
+    { uri },
+  );
+}
+
+function describeChild(
+  { uri, name, file }: Child,
+  skill: Skill,
+  registry: SkillRegistry,
+): Resource {
+  const shown = withoutInvisible(name);
+  if (file === undefined) {
+    return { uri, name: shown, mimeType: "inode/directory" };
   }
-  return [...children.values()];
+  const { path, size } = file;
+  const mimeType = mediaTypeOfName(path) ??
+    contentType(path, skill, registry);
+  return { uri, name: shown, mimeType, size };
+}
+
+/** Returns the media type of a file by what it holds. */
+function contentType(
+  path: string,
+  skill: Skill,
+  registry: SkillRegistry,
+): string {
+  try {
+    return mediaTypeOf(registry.readFile(skill, path));
+  } catch {
+    // What cannot be read is no text.
+    return mediaTypeOf({ path, text: undefined });
+  }
 }
 
 /** How many values a completion may have. */

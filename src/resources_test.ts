@@ -68,7 +68,7 @@ Deno.test("resources/read reads a skill, all its other files, or one", async () 
   ]);
   const odd = "skill://Gr%C3%B6%C3%9Fe%20%26%20100%25";
   assert.deepEqual(await read(`${odd}/`), [
-    { uri: `${odd}/LICENSE`, text: "MIT" },
+    { uri: `${odd}/LICENSE`, mimeType: "text/plain", text: "MIT" },
     {
       uri: `${odd}/a%20b/%C3%BC%23${ENCODED_ODD}.ts`,
       mimeType: "text/typescript",
