@@ -1,5 +1,5 @@
 /**
- * Running a shell command in a skill directory, and ending it with all that it
+ * Runs shell commands in skill directories, and ends the processes that they
  * started.
  *
  * @module
@@ -32,7 +32,8 @@ export function mayRunShell(): boolean {
 /** Returns why Deno cannot run the shell, if so. */
 export async function findShellFault(): Promise<string | undefined> {
   if (!mayRunShell()) {
-    return `Deno has no permission to run the shell; add ${ALLOW_SHELL}`;
+    const verb = Deno.build.standalone ? "compile with" : "add";
+    return `Deno has no permission to run the shell; ${verb} ${ALLOW_SHELL}`;
   }
   const args = isWindows ? ["/d", "/c", "ver"] : ["-c", ":"];
   try {
@@ -65,7 +66,8 @@ export interface ShellResult {
 
 /**
  * Runs a shell command until it exits or reaches its time limit. The processes
- * that it started end with it.
+ * that it started end with it, except those that started a session of their own
+ * and whose parent has exited.
  *
  * @throws {Error} If the shell cannot be started.
  */
@@ -96,7 +98,7 @@ export async function runShellCommand(
   return { text: `${stdout}\n${stderr}${note}`, isError: isLate };
 }
 
-/** A shell and the processes below it. */
+/** A running shell. */
 interface RunningShell {
   readonly shell: Deno.ChildProcess;
   readonly tree: ProcessTree;
@@ -144,7 +146,7 @@ const RUN = `
 eval "set --
 $1"`;
 
-/** Returns the shell's arguments: the variables to set, as positional parameters, then the command. */
+/** Returns the arguments for the shell. The values of variables and the command are positional parameters. */
 function shellArguments(
   command: string,
   { install, variables }: {
@@ -164,22 +166,22 @@ type EnvironmentVariable = readonly [name: string, value: string];
 
 /** The environment for a shell. */
 interface ShellEnvironment {
-  /** What Deno passes on. */
+  /** The variables that Deno passes on. */
   readonly options: Pick<Deno.CommandOptions, "env" | "clearEnv">;
-  /** What the shell sets itself. */
+  /** The variables that the shell sets itself. */
   readonly variables: readonly EnvironmentVariable[];
 }
 
-/** Names of variables that instruct the dynamic linker. */
+/** Matches the names of variables that the dynamic linker reads. */
 const LINKER_VARIABLE = /^(?:LD|DYLD)_/;
 
-/** Names that a shell takes for a variable. */
+/** Matches names that a shell can assign to. */
 const SHELL_VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /**
- * Returns the environment for a shell. With a list of programs in `--allow-run`
- * Deno starts none of them while a variable of the dynamic linker is set, so
- * the shell sets those itself.
+ * Returns the environment for a shell. If `--allow-run` lists programs, Deno
+ * starts none of them with a variable of the dynamic linker set. So the shell
+ * sets those itself.
  */
 function shellEnvironment(): ShellEnvironment {
   const unchanged = { options: {}, variables: [] };
@@ -195,7 +197,7 @@ function shellEnvironment(): ShellEnvironment {
   };
 }
 
-/** Returns the environment, empty where Deno may not read all of it. */
+/** Returns the environment, or nothing if Deno may not read all of it. */
 function allVariables(): EnvironmentVariable[] {
   try {
     return Object.entries(Deno.env.toObject());
@@ -205,7 +207,7 @@ function allVariables(): EnvironmentVariable[] {
   }
 }
 
-/** Says why the shell could not be started. */
+/** Returns why the shell could not be started. */
 function spawnFault(error: unknown): string {
   const { message } = error as Error;
   return /\b(?:LD|DYLD)_/.test(message)
@@ -213,7 +215,7 @@ function spawnFault(error: unknown): string {
     : oneLine(message);
 }
 
-/** A shell and the processes that it started. */
+/** A shell with the processes that it started. */
 interface ProcessTree {
   /** Ends all of them. May be called again. */
   end(): void;
@@ -230,7 +232,7 @@ interface ProcessTree {
 const END_PROCESSES = `
 processes() {
   if [ -e /proc/self/stat ]; then
-    # Not by sed alone: it gives up at a process that exits meanwhile.
+    # sed alone would stop at a process that exits in the meantime.
     cat /proc/[0-9]*/stat |
       sed -n 's/^\\([0-9]*\\) (.*) [A-Z] \\([0-9]*\\) [0-9]* \\([0-9]*\\) .*/\\1:\\2:\\3/p'
   else
@@ -291,7 +293,7 @@ class UnixTree implements ProcessTree {
   }
 }
 
-/** A process tree on Windows, where nothing leads from a process that exited to what it started. */
+/** A process tree on Windows, where the children of a process that exited cannot be found. */
 class WindowsTree implements ProcessTree {
   readonly #pid: number;
 
@@ -300,8 +302,8 @@ class WindowsTree implements ProcessTree {
   }
 
   end(): void {
-    // By the shell, since that is what Deno may run. Not awaited, since this
-    // process may be about to exit.
+    // Through the shell, because that is what Deno may run. Not awaited, because
+    // this process may be about to exit.
     const args = ["/d", "/c", "taskkill", "/T", "/F", "/PID", `${this.#pid}`];
     new Deno.Command(SHELL, { args, stdout: "null", stderr: "null" }).spawn();
   }
@@ -330,7 +332,7 @@ class Output {
     clearTimeout(timer);
     const text = await new Blob(this.#chunks).text();
     const rest = this.#size - MAX_OUTPUT_SIZE;
-    return rest > 0 ? `${text}\n[${rest} more bytes are left out]` : text;
+    return rest > 0 ? `${text}\n[${rest} bytes omitted]` : text;
   }
 
   async #read(): Promise<void> {

@@ -344,7 +344,7 @@ Deno.test("run_shell_command_op runs beside other requests", {
 });
 
 Deno.test(
-  "run_shell_command_op keeps 256 KiB of each output and says how much it leaves out",
+  "run_shell_command_op keeps 256 KiB of each output and says how much it omits",
   {
     ignore: isWindows,
   },
@@ -356,7 +356,7 @@ Deno.test(
     );
     assert.equal(
       text,
-      `${"x".repeat(262144)}\n[737856 more bytes are left out]\nend\n`,
+      `${"x".repeat(262144)}\n[737856 bytes omitted]\nend\n`,
     );
   },
 );

@@ -25,7 +25,7 @@ import {
   invalidParams,
 } from "./mcp_server.ts";
 import { resourceContents } from "./media_types.ts";
-import { isWithin } from "./paths.ts";
+import { isCaseBlind, isWithin } from "./paths.ts";
 import {
   DEFAULT_SHELL_TIMEOUT,
   mayRunShell,
@@ -434,8 +434,8 @@ async function fileContent(
 }
 
 /**
- * Returns a path as it is from the skill's directory. A model may write it from
- * the directory that it was told.
+ * Makes an absolute path relative to the skill's directory. Models know that
+ * directory, so some of them write absolute paths.
  */
 function pathInSkill(
   { directory, realDirectory, file }: Skill,
@@ -455,7 +455,6 @@ async function readResource(
   path: string,
   registry: SkillSource,
 ): Promise<CallToolResult> {
-  const names = namesOf(path);
   if (path.trim() === "") return listResources(skill, registry);
   try {
     return { content: [await fileContent(skill, path, registry)] };
@@ -464,14 +463,22 @@ async function readResource(
     const isFolder = error instanceof SkillFileError &&
       error.reason === IS_A_FOLDER.reason;
     if (!isFolder) throw withFileNames(error as Error, files);
-    const prefix = names!.map((name) => `${name}/`).join("");
+    const folder = namesOf(path)!;
     return await readFolder(skill, {
       path,
-      files: files.filter(({ path }) => path.startsWith(prefix)),
-      leftOut: leftOut.filter(({ file }) => file.startsWith(prefix)),
+      files: files.filter(({ path }) => isBelow(folder, path)),
+      leftOut: leftOut.filter(({ file }) => isBelow(folder, file)),
       registry,
     });
   }
+}
+
+/** Whether a path in a skill leads through a folder. */
+function isBelow(folder: readonly string[], path: string): boolean {
+  const fold = (name: string) => isCaseBlind ? name.toLowerCase() : name;
+  const names = path.split("/");
+  return names.length > folder.length &&
+    folder.every((name, index) => fold(name) === fold(names[index]!));
 }
 
 function listResources(skill: Skill, registry: SkillSource): CallToolResult {
@@ -485,7 +492,7 @@ function listResources(skill: Skill, registry: SkillSource): CallToolResult {
   return textResult([list, ...leftOutTexts(leftOut)].join("\n\n"));
 }
 
-/** Adds to an error which files there are. */
+/** Adds the skill's files to the message of an error. */
 function withFileNames(
   { message }: Error,
   files: readonly SkillFile[],
@@ -496,13 +503,13 @@ function withFileNames(
   return new Error(`${message}. Its files: ${paths.join(", ")}${more}`);
 }
 
-/** A folder of a skill. */
+/** A folder of a skill, to be read. */
 interface SkillFolder {
-  /** Its path as the model wrote it. */
+  /** The path as the model wrote it. */
   readonly path: string;
   /** The files below it. */
   readonly files: readonly SkillFile[];
-  /** What else lies below it. */
+  /** What is below it but not served. */
   readonly leftOut: readonly SkillProblem[];
   readonly registry: SkillSource;
 }
@@ -527,7 +534,7 @@ async function readFolder(
   return { content };
 }
 
-/** Returns a text that says what is left out and why, if anything is. */
+/** Returns a text that lists what is left out and why, if anything is. */
 function leftOutTexts(leftOut: readonly SkillProblem[]): string[] {
   if (leftOut.length === 0) return [];
   const lines = leftOut.slice(0, MAX_NAMED_FILES).map((problem) =>
@@ -538,7 +545,7 @@ function leftOutTexts(leftOut: readonly SkillProblem[]): string[] {
   return [`Left out:\n${lines.join("\n")}`];
 }
 
-/** Says why something is left out, but not whether there is anything where a link leads. */
+/** Returns why something is left out, without revealing whether a link's target exists. */
 function leftOutReason({ reason }: SkillProblem): string {
   return reason === LINK_OUT_OF_SKILL.reason ||
       reason === LINK_TO_NOTHING.reason
