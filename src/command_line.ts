@@ -13,6 +13,7 @@ import {
   resolveSkillRoots,
   type SkillRegistryOptions,
 } from "../mod.ts";
+import { DEFAULT_DESCRIPTION_LIMIT } from "./client_profiles.ts";
 import { resolveFolder } from "./paths.ts";
 import { DEFAULT_SHELL_TIMEOUT } from "./shell.ts";
 import { DEFAULT_MAX_FILE_SIZE } from "./skill_files.ts";
@@ -48,8 +49,9 @@ Options:
   --trust-links DIR    allow links into DIR; repeatable
   --max-file-size MB   size limit for files (default: 1)
   --description-limit CHARS
-                       length limit for a tool's description, at least ${MIN_DESCRIPTION_LIMIT};
-                       the list of skills in it is shortened to fit
+                       length limit for the list of skills that the model
+                       sees, at least ${MIN_DESCRIPTION_LIMIT}; 0 for none (default: what the
+                       client shows, at most ${DEFAULT_DESCRIPTION_LIMIT})
   --refresh SECONDS    interval between scans, 0 for none (default: ${DEFAULT_REFRESH_SECONDS})
   --no-watch           rely on --refresh instead of watching folders
   --shell-timeout SECONDS
@@ -357,14 +359,13 @@ export function parseMegabytes(value: string | undefined): number | undefined {
 
 function descriptionLimit(option: string | undefined): number | undefined {
   if (option === undefined) return undefined;
-  const limit = Number(option);
-  if (Number.isSafeInteger(limit) && limit >= MIN_DESCRIPTION_LIMIT) {
-    return limit;
-  }
+  const limit = option.trim() === "" ? NaN : Number(option);
+  const isEnough = limit === 0 || limit >= MIN_DESCRIPTION_LIMIT;
+  if (Number.isSafeInteger(limit) && isEnough) return limit;
   throw new UsageError(
     `Invalid --description-limit ${
       quote(option)
-    }: expected a number of characters of at least ${MIN_DESCRIPTION_LIMIT}`,
+    }: expected a number of characters of at least ${MIN_DESCRIPTION_LIMIT}, or 0 for no limit`,
   );
 }
 

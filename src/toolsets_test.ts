@@ -462,3 +462,17 @@ Deno.test("--description-limit changes nothing where the description has room", 
   await using other = await Session.open(place);
   assert.equal(await session.description(), await other.description());
 });
+
+Deno.test("--description-limit 0 lists every skill whole, however many there are", async () => {
+  using place = new Place();
+  const description = "d".repeat(1_000);
+  for (let i = 0; i < 40; i++) {
+    place.skill("home/.claude/skills", `s${i}`, skillMd(`s${i}`, description));
+  }
+  const lengthWith = async (args: string[]) => {
+    await using session = await Session.open(place, { args });
+    return (await session.description()).length;
+  };
+  assert.ok(await lengthWith([]) <= 30_000);
+  assert.ok(await lengthWith(["--description-limit", "0"]) > 40_000);
+});
