@@ -141,6 +141,7 @@ export type {
   SkillRootOptions,
   SkillRootReport,
   SkillScope,
+  SkillState,
 } from "./src/types.ts";
 
 /** Seconds between two rescans unless the caller says otherwise. */
