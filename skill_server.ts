@@ -62,7 +62,11 @@ import {
 } from "./src/media_types.ts";
 import { findShellFault } from "./src/shell.ts";
 import { sha256 } from "./src/skill_files.ts";
-import { filesFault, frontmatterFault } from "./src/skill_rules.ts";
+import {
+  checkFrontmatter,
+  findUnlisting,
+  isUnlisting,
+} from "./src/skill_rules.ts";
 import {
   divideList,
   isForUser,
@@ -435,8 +439,8 @@ function registerSkillsExtension(
   { onlist }: { onlist: (client: ClientInfo | undefined) => void },
 ): void {
   const list = perCatalog(({ skills }) =>
-    [...skills.values()].filter(({ frontmatter }) =>
-      frontmatterFault(frontmatter) === undefined
+    [...skills.values()].filter((skill) =>
+      !checkFrontmatter(skill).some(isUnlisting)
     )
   );
   server.setRequestHandler(ListSkillsRequestSchema, async (
@@ -489,10 +493,7 @@ async function findEntry(
   }
   const entry = await entryOf(skill, registry);
   if (typeof entry !== "string") return entry;
-  throw invalidParams(
-    `The skill at ${quote(uri)} cannot be served so: ${entry}`,
-    { uri },
-  );
+  throw invalidParams(`Cannot get the skill ${quote(uri)}: ${entry}`, { uri });
 }
 
 function mainUri({ name }: Skill): string {
@@ -505,66 +506,61 @@ const madeEntries = new WeakMap<
   { versions: string; entry: SkillEntry | string }
 >();
 
-/** Returns the entry of a skill, made anew if any of its files changed, or says why hosts could not load it. */
+/** Returns the entry of a skill, made anew if any of its files changed, or why hosts cannot load it. */
 async function entryOf(
   skill: Skill,
   registry: SkillRegistry,
 ): Promise<SkillEntry | string> {
-  const files = registry.listFiles(skill);
+  const contents = registry.inspectFiles(skill);
+  const unlisting = findUnlisting(skill, contents);
+  if (unlisting !== undefined) return unlisting.reason;
+  const { files } = contents;
   const versions = files.map(({ path, version }) => `${version}:${path}`)
     .join("\n");
   const made = madeEntries.get(skill);
   if (made?.versions === versions) return made.entry;
-  const entry = await makeEntry(skill, files, registry);
+  const entry = await makeEntry(skill, files, registry)
+    .catch((error: Error) => error.message);
   const isSettled = !files.some(({ isRacy }) => isRacy);
   if (isSettled) madeEntries.set(skill, { versions, entry });
   return entry;
 }
 
-/** Makes the entry of a skill, its `SKILL.md` all of one moment. */
+/**
+ * Makes the entry of a skill, with the frontmatter and the digest of its
+ * `SKILL.md` from the same bytes.
+ *
+ * @throws {Error} If hosts cannot load it, as its files are now.
+ */
 async function makeEntry(
   skill: Skill,
   files: readonly SkillFile[],
   registry: SkillRegistry,
-): Promise<SkillEntry | string> {
-  try {
-    const main = files.find(({ path }) => path === "SKILL.md");
-    if (main === undefined) return absenceReason(skill, registry);
-    const { frontmatter, ...resource } = await readMain(skill, registry);
-    const fault = frontmatterFault(frontmatter) ?? filesFault(files);
-    if (fault !== undefined) return fault;
-    if (frontmatter.name !== skill.name) return "it has another name now";
-    const resources = [];
-    for (const file of files) {
-      const uri = skillUri(skill.name, file.path);
-      const digested = file === main
-        ? resource
-        : await registry.digest(skill, file);
-      resources.push({ uri, ...digested });
-    }
-    return { uri: mainUri(skill), frontmatter, resources };
-  } catch (error) {
-    return (error as Error).message;
+): Promise<SkillEntry> {
+  const { frontmatter, ...main } = await readMain(skill, registry);
+  const { file, name } = skill;
+  const unlisting = checkFrontmatter({ frontmatter, file }).find(isUnlisting);
+  if (unlisting !== undefined) throw new Error(unlisting.reason);
+  if (frontmatter.name !== name) throw new Error("the skill was renamed");
+  const resources = [];
+  for (const file of files) {
+    const uri = skillUri(name, file.path);
+    const digested = file.path === "SKILL.md"
+      ? main
+      : await registry.digest(skill, file);
+    resources.push({ uri, ...digested });
   }
+  return { uri: mainUri(skill), frontmatter, resources };
 }
 
-/** Says why a skill's `SKILL.md` is not among its files. */
-function absenceReason(skill: Skill, registry: SkillRegistry): string {
-  const { leftOut } = registry.inspectFiles(skill);
-  const folder = leftOut.find(({ file }) => file === "");
-  return folder
-    ? `its folder cannot be listed: ${folder.reason}`
-    : "its SKILL.md is gone";
-}
-
-/** Reads the frontmatter, the digest and the size of a `SKILL.md` off the same bytes. */
+/** Reads the frontmatter, the digest, and the size of a `SKILL.md`. */
 async function readMain(skill: Skill, registry: SkillRegistry): Promise<{
   frontmatter: SkillFrontmatter;
   digest: string;
   size: number;
 }> {
   const { text, bytes, size } = registry.readFile(skill, "SKILL.md");
-  if (text === undefined) throw new Error("its SKILL.md is not UTF-8");
+  if (text === undefined) throw new Error("SKILL.md is not valid UTF-8");
   return { frontmatter: parseSkillMd(text), digest: await sha256(bytes), size };
 }
 
@@ -734,13 +730,7 @@ async function printConfig(
 /** Prints the report of `--list` or `--check`. */
 async function printReport(settings: Settings): Promise<number> {
   const { reportSkills } = await import("./src/skill_report.ts");
-  const { text, isBad } = await reportSkills(
-    settings,
-    async (skill, registry) => {
-      const entry = await entryOf(skill, registry);
-      return typeof entry === "string" ? entry : undefined;
-    },
-  );
+  const { text, isBad } = await reportSkills(settings);
   const code = await print(text);
   return code === 0 && isBad ? 1 : code;
 }

@@ -27,7 +27,7 @@ const MAX_KNOWN_ENTRIES = 1_000;
 const SHORT_HEAD_SIZE = 2 * 1024;
 
 /** How many names the path of a file may have below its skill directory. */
-const MAX_FILE_DEPTH = 10;
+export const MAX_FILE_DEPTH = 10;
 
 /** How many entries of one skill's folders are looked at to list its files. */
 const MAX_WALKED_ENTRIES = 20_000;

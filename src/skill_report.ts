@@ -12,16 +12,23 @@ import { SkillRegistry } from "../mod.ts";
 import { missingFolders, type Settings } from "./command_line.ts";
 import { lineOf, splitSkillMd } from "./frontmatter.ts";
 import { type Link, linksIn, pathOf } from "./markdown_links.ts";
+import { faultOf, MAX_FILE_DEPTH } from "./skill_files.ts";
 import {
-  FIELD_RULES,
-  filesFault,
+  checkContents,
+  checkFrontmatter,
+  createFinding,
   type Finding,
+  findUnlisting,
+  isUnlisting,
   MAX_LINES,
-  sizeOf,
+  type RuleId,
+  type SkillContents,
+  totalSize,
 } from "./skill_rules.ts";
 import {
   escapeHidden,
   jsonText,
+  listInvisible,
   normalizeText,
   oneLine,
   quote,
@@ -30,183 +37,23 @@ import type {
   ShadowedSkill,
   Skill,
   SkillCatalog,
-  SkillFile,
   SkillProblem,
   SkillRootReport,
   SkillSource,
 } from "./types.ts";
 
-/** A skill's files, and the way to them. */
-interface SkillFiles {
-  readonly registry: SkillSource;
-  readonly files: readonly SkillFile[];
-  /** What lies in the skill and is not served, folders with a `/` at the end. */
-  readonly leftOut: readonly SkillProblem[];
-}
+/** How many findings of one kind are reported of a skill. */
+const MAX_ALIKE = 20;
 
-/** Checks a skill against the specification, as it is now. */
-function* checkSkill(
-  skill: Skill,
-  skillFiles: SkillFiles,
-): Generator<Finding> {
-  yield* checkMain(skill, skillFiles);
-  yield* checkFiles(skill, skillFiles);
-}
-
-/** Checks the `SKILL.md`: its frontmatter, its length, and where its links lead. */
-function* checkMain(
-  skill: Skill,
-  { registry, files, leftOut }: SkillFiles,
-): Generator<Finding> {
-  const { file } = skill;
-  try {
-    const { text, bytes } = registry.readFile(skill, "SKILL.md");
-    if (text === undefined) yield { ...NOT_UTF_8, file };
-    const readable = text ?? new TextDecoder().decode(bytes);
-    const { yaml, body } = splitSkillMd(readable);
-    yield* checkFields(skill, yaml);
-    const lines = lineBreaks(readable) + (readable.endsWith("\n") ? 0 : 1);
-    if (lines > MAX_LINES) yield { ...tooLong(lines), file };
-    const firstLine = lineBreaks(yaml) + 3;
-    const broken = brokenLinks(body, pathsOf(files, leftOut));
-    for (const { line, reason } of broken) {
-      yield { ...BROKEN_LINK, file, line: firstLine + line, reason };
-    }
-  } catch (error) {
-    yield { ...CHANGED, file, reason: (error as Error).message };
-  }
-}
-
-const NOT_UTF_8 = {
-  rule: "utf-8",
-  severity: "error",
-  reason: "its SKILL.md is not UTF-8",
-  hint: "save it as UTF-8",
-} as const;
-
-const CHANGED = {
-  rule: "changed",
-  severity: "warning",
-  hint: "check again: it changed while it was being checked",
-} as const;
-
-const BROKEN_LINK = {
-  rule: "broken-link",
-  severity: "warning",
-  hint: "make the link lead to a file that is served, or take it out",
-} as const;
-
-function tooLong(lines: number): Omit<Finding, "file"> {
-  return {
-    rule: "length",
-    severity: "warning",
-    reason:
-      `it has ${lines} lines, more than the ${MAX_LINES} that are recommended`,
-    hint:
-      "move details into files of their own, which the agent reads if need be",
-  };
-}
-
-function* checkFields(skill: Skill, yaml: string): Generator<Finding> {
-  const { frontmatter, file, directory, name } = skill;
-  for (const { rule, severity, field, hint, fault } of FIELD_RULES) {
-    const reason = fault(frontmatter);
-    if (reason === undefined) continue;
-    yield { rule, severity, file, line: lineOf(field, yaml), reason, hint };
-  }
-  const folder = basename(directory);
-  if (normalizeText(folder) !== normalizeText(name)) {
-    yield {
-      rule: "name-folder",
-      severity: "error",
-      file,
-      line: lineOf("name", yaml),
-      reason: `its name is ${quote(name)}, that of its folder ${quote(folder)}`,
-      hint: "give the skill and its folder the same name",
-    };
-  }
-}
-
-/** Tells of files that are not served, and of too many. */
-function* checkFiles(
-  skill: Skill,
-  { files, leftOut }: SkillFiles,
-): Generator<Finding> {
-  for (const { file, ...fault } of leftOut) {
-    const path = join(skill.directory, file);
-    yield { rule: "not-served", severity: "warning", file: path, ...fault };
-  }
-  const reason = filesFault(files);
-  if (reason === undefined) return;
-  yield {
-    rule: "size",
-    severity: "warning",
-    file: skill.directory,
-    reason,
-    hint: "take out what the agent does not need, or divide the skill",
-  };
-}
-
-/** Returns how many line breaks a text has. */
-function lineBreaks(text: string): number {
-  return text.split("\n").length - 1;
-}
-
-/** How many broken links of a skill are told, and how much of each. */
-const MAX_BROKEN_LINKS = 20;
-
+/** How much of a link's target is shown, in characters. */
 const MAX_TARGET_LENGTH = 200;
 
-/** Tells whether a path leads to a file or a folder of a skill, or to where nobody could look. */
-function pathsOf(
-  files: readonly SkillFile[],
-  leftOut: readonly SkillProblem[],
-): (path: string) => boolean {
-  const paths = new Set([""]);
-  for (const { path } of files) {
-    const names = path.split("/");
-    names.forEach((_, index) => paths.add(names.slice(0, index + 1).join("/")));
-  }
-  const closed = leftOut.map(({ file }) => file)
-    .filter((file) => file === "" || file.endsWith("/"));
-  return (path) =>
-    paths.has(path) || closed.some((folder) => `${path}/`.startsWith(folder));
-}
+/** How many code points of one line are shown. */
+const MAX_CODE_POINTS = 10;
 
-/** Finds the relative links in Markdown that lead nowhere, each target once. */
-function brokenLinks(
-  markdown: string,
-  isThere: (path: string) => boolean,
-): { line: number; reason: string }[] {
-  const broken = new Map<string, Link>();
-  for (const link of linksIn(markdown)) {
-    const path = pathOf(link.target);
-    if (path === undefined || broken.has(path) || isThere(path)) continue;
-    broken.set(path, link);
-  }
-  const told = [...broken].slice(0, MAX_BROKEN_LINKS).map(([path, link]) => {
-    const target = quote(link.target.slice(0, MAX_TARGET_LENGTH));
-    const place = path.startsWith("../") || path === ".."
-      ? "outside the skill"
-      : "to no file that is served";
-    return { line: link.line, reason: `the link ${target} leads ${place}` };
-  });
-  const rest = broken.size - told.length;
-  const { line } = told.at(-1) ?? { line: 0 };
-  const reason = `there are ${rest} more links like these`;
-  return rest > 0 ? [...told, { line, reason }] : told;
-}
-
-/**
- * Scans once and reports the result in the way that the command line asks for.
- * `unlisted` says why `skills/list` does not list a skill, if it does not.
- */
+/** Scans once and reports the result in the way that the command line asks for. */
 export async function reportSkills(
   settings: Settings,
-  unlisted: (
-    skill: Skill,
-    registry: SkillRegistry,
-  ) => Promise<string | undefined>,
 ): Promise<{ text: string; isBad: boolean }> {
   const { roots, options, values: { check = false, json = false } } = settings;
   using registry = new SkillRegistry(roots, { ...options, log: () => {} });
@@ -216,28 +63,15 @@ export async function reportSkills(
     reason: "there is no such folder",
     hint: "check its spelling",
   }));
-  const report = await makeReport(registry, {
-    check,
-    problems,
-    unlisted: (skill) => unlisted(skill, registry),
-  });
+  const report = createReport(registry, { check, problems });
+  const colors = Deno.stdout.isTerminal() && !Deno.noColor;
   return {
-    text: json ? reportAsJson(report) : reportAsText(report, stdoutStyle()),
+    text: json ? reportAsJson(report) : reportAsText(report, { colors }),
     isBad: check && hasErrors(report),
   };
 }
 
-/** Returns the style for stdout. */
-function stdoutStyle(): TextStyle {
-  const isTerminal = Deno.stdout.isTerminal();
-  return {
-    // Some terminals report 0 columns.
-    columns: isTerminal && Deno.consoleSize().columns || Infinity,
-    colors: isTerminal && !Deno.noColor,
-  };
-}
-
-/** What was found and what is left out, and why. */
+/** What was found, and what is wrong with it. */
 export interface Report extends Omit<SkillCatalog, "skills" | "problems"> {
   readonly skills: readonly FoundSkill[];
   readonly findings: readonly Finding[];
@@ -250,64 +84,234 @@ interface FoundSkill {
   readonly files: number;
   /** How many bytes these have together. */
   readonly size: number;
-  /** Why `skills/list` does not list it, if it does not. */
+  /** Why `skills/list` leaves it out, if it does. */
   readonly unlisted: string | undefined;
 }
 
-/** What a report is made with. */
+/** Options of {@linkcode createReport}. */
 export interface ReportOptions {
-  /** Whether each skill is checked against the specification. */
+  /** Whether each skill is checked. Without it no file is read. */
   readonly check: boolean;
-  /** Faults that the scan does not know of. */
+  /** Problems that the scan does not know of. */
   readonly problems: readonly SkillProblem[];
-  /** Says why `skills/list` does not list a skill, if it does not. */
-  readonly unlisted: (skill: Skill) => Promise<string | undefined>;
 }
 
-/** Makes the report of a registry that has been refreshed. */
-export async function makeReport(
+/** Reports on a registry that has been refreshed. */
+export function createReport(
   registry: SkillSource,
-  { check, problems, unlisted }: ReportOptions,
-): Promise<Report> {
+  { check, problems }: ReportOptions,
+): Report {
   const { catalog } = registry;
   const skills: FoundSkill[] = [];
-  const findings: Finding[] = [...problems, ...catalog.problems].map(
-    (problem) => ({ rule: "skipped", severity: "error", ...problem }),
-  );
+  const findings = [...problems, ...catalog.problems]
+    .map((problem) => createFinding("skipped", problem));
   for (const skill of catalog.skills.values()) {
-    const { files, leftOut } = registry.inspectFiles(skill);
-    const reason = await unlisted(skill);
+    const contents = registry.inspectFiles(skill);
+    const found = check ? [...checkSkill(skill, contents, registry)] : [];
+    for (const finding of found) findings.push(finding);
+    const unlisting = check
+      ? found.find(isUnlisting)
+      : findUnlisting(skill, contents);
     skills.push({
       skill,
-      files: files.length,
-      size: sizeOf(files),
-      unlisted: reason,
+      files: contents.files.length,
+      size: totalSize(contents.files),
+      unlisted: unlisting?.reason,
     });
-    if (!check) continue;
-    const found = [...checkSkill(skill, { registry, files, leftOut })];
-    for (const finding of found) findings.push(finding);
-    if (
-      reason !== undefined && !found.some((other) => other.reason === reason)
-    ) {
-      findings.push({ ...UNLISTED, file: skill.file, reason });
-    }
   }
   return { ...catalog, skills, findings };
 }
-
-/** What no other rule tells, a file that cannot be read for instance. */
-const UNLISTED = {
-  rule: "unlisted",
-  severity: "error",
-  hint: "mend it, so that hosts can load the skill",
-} as const;
 
 /** Whether there is an error in a report. */
 export function hasErrors({ findings }: Report): boolean {
   return findings.some(({ severity }) => severity === "error");
 }
 
-/** Writes a report for programs. The README documents its shape. */
+/** Checks a skill as it is now. */
+function* checkSkill(
+  skill: Skill,
+  contents: SkillContents,
+  registry: SkillSource,
+): Generator<Finding> {
+  yield* checkMain(skill, contents, registry);
+  yield* checkContents(skill, contents);
+  for (const { path } of contents.files) {
+    if (path === "SKILL.md") continue;
+    try {
+      registry.readFile(skill, path);
+    } catch (error) {
+      const file = join(skill.directory, path);
+      yield createFinding("unreadable", { file, ...faultOf(error) });
+    }
+  }
+}
+
+/** Checks a `SKILL.md`: its frontmatter, its length, its characters, and its links. */
+function* checkMain(
+  skill: Skill,
+  contents: SkillContents,
+  registry: SkillSource,
+): Generator<Finding> {
+  const { file } = skill;
+  let text, yaml, body;
+  try {
+    const main = registry.readFile(skill, "SKILL.md");
+    if (main.text === undefined) {
+      yield createFinding("utf-8", { file, ...NOT_UTF_8 });
+    }
+    text = main.text ?? new TextDecoder().decode(main.bytes);
+    ({ yaml, body } = splitSkillMd(text));
+  } catch (error) {
+    const reason = (error as Error).message;
+    yield createFinding("changed", { file, reason, hint: "check it again" });
+    return;
+  }
+  yield* checkFrontmatter(skill, yaml);
+  yield* checkFolderName(skill, yaml);
+  yield* checkLength(skill, text);
+  yield* checkCharacters(skill, { text, yaml });
+  const firstLine = countLineBreaks(yaml) + 3;
+  yield* checkLinks(skill, { body, firstLine, contents });
+}
+
+const NOT_UTF_8 = {
+  reason: "SKILL.md is not valid UTF-8",
+  hint: "save the file as UTF-8",
+};
+
+function* checkFolderName(
+  { name, directory, file }: Skill,
+  yaml: string,
+): Generator<Finding> {
+  const folder = basename(directory);
+  if (normalizeText(folder) === normalizeText(name)) return;
+  yield createFinding("name-folder", {
+    file,
+    line: lineOf("name", yaml),
+    reason: `the name ${quote(name)} differs from the folder's, ${
+      quote(folder)
+    }`,
+    hint: "give the skill and its folder the same name",
+  });
+}
+
+function* checkLength({ file }: Skill, text: string): Generator<Finding> {
+  const lines = countLineBreaks(text) + (text.endsWith("\n") ? 0 : 1);
+  if (lines <= MAX_LINES) return;
+  yield createFinding("length", {
+    file,
+    reason: `it has ${lines} lines, more than the recommended ${MAX_LINES}`,
+    hint: "move details into separate files, for the agent to read if needed",
+  });
+}
+
+/** Checks that a `SKILL.md` hides nothing in characters that nobody can see. */
+function* checkCharacters(
+  { file, frontmatter }: Skill,
+  { text, yaml }: { text: string; yaml: string },
+): Generator<Finding> {
+  const { name, description } = frontmatter;
+  if (listInvisible(text + name + description).length === 0) return;
+  const places = text.replace(/^\ufeff/, "").split(/\r?\n/)
+    .map((text, index) => ({ line: index + 1, text }));
+  // An escape sequence of YAML shows only in the value that it stands for.
+  if (listInvisible(yaml).length === 0) {
+    places.push({ line: lineOf("name", yaml), text: name });
+    places.push({ line: lineOf("description", yaml), text: description });
+  }
+  const found = places.flatMap(({ line, text }) =>
+    describeInvisible(text).map((reason) => ({ line, reason }))
+  );
+  yield* limitAlike("invisible-characters", found, {
+    file,
+    hint: "remove them, and find out where they come from",
+  });
+}
+
+/** Returns which invisible characters a line contains, if any. */
+function describeInvisible(line: string): string[] {
+  const characters = listInvisible(line);
+  if (characters.length === 0) return [];
+  const shown = characters.slice(0, MAX_CODE_POINTS).join(", ");
+  const more = characters.length > MAX_CODE_POINTS ? ", …" : "";
+  return [`the line contains invisible characters: ${shown}${more}`];
+}
+
+/** Checks where the relative links in the body lead, each target once. */
+function* checkLinks(
+  { file }: Skill,
+  { body, firstLine, contents }: {
+    body: string;
+    firstLine: number;
+    contents: SkillContents;
+  },
+): Generator<Finding> {
+  const isServed = createPathTest(contents);
+  const broken = new Map<string, Link>();
+  for (const link of linksIn(body)) {
+    const path = pathOf(link.target);
+    if (path === undefined || broken.has(path) || isServed(path)) continue;
+    broken.set(path, link);
+  }
+  const found = [...broken].map(([path, { target, line }]) => {
+    const place = path.split("/", 1)[0] === ".."
+      ? "outside the skill"
+      : "to no file that is served";
+    const shown = quote(target.slice(0, MAX_TARGET_LENGTH));
+    return {
+      line: firstLine + line,
+      reason: `the link ${shown} leads ${place}`,
+    };
+  });
+  yield* limitAlike("broken-link", found, {
+    file,
+    hint: "link to a file that is served, or remove the link",
+  });
+}
+
+/** Returns a test whether a path leads to a file or folder of a skill, or to where nobody could look. */
+function createPathTest(
+  { files, leftOut }: SkillContents,
+): (path: string) => boolean {
+  const served = new Set(files.flatMap(({ path }) => listPrefixes(path)));
+  const closed = new Set(
+    leftOut.map(({ file }) => file)
+      .filter((file) => file === "" || file.endsWith("/"))
+      .map((folder) => folder.slice(0, -1)),
+  );
+  return (path) =>
+    path === "" || served.has(path) ||
+    listPrefixes(path).some((prefix) => closed.has(prefix));
+}
+
+/** Lists the folders that a path leads through, from the skill's own, and the path itself. No file lies deeper than the last. */
+function listPrefixes(path: string): string[] {
+  const names = path.split("/", MAX_FILE_DEPTH);
+  return ["", ...names.map((_, index) => names.slice(0, index + 1).join("/"))];
+}
+
+/** Reports the first findings of one kind, and how many more there are. */
+function* limitAlike(
+  rule: RuleId,
+  found: readonly { line: number; reason: string }[],
+  rest: { file: string; hint: string },
+): Generator<Finding> {
+  const reported = found.slice(0, MAX_ALIKE);
+  for (const place of reported) {
+    yield createFinding(rule, { ...rest, ...place });
+  }
+  const more = found.length - reported.length;
+  if (more === 0) return;
+  const reason = `there are ${more} more like these`;
+  yield createFinding(rule, { ...rest, line: reported.at(-1)!.line, reason });
+}
+
+/** Returns how many line breaks a text has. */
+function countLineBreaks(text: string): number {
+  return text.split("\n").length - 1;
+}
+
+/** Writes a report for programs. `docs/check.md` describes its shape. */
 export function reportAsJson(report: Report): string {
   const { roots, skills, shadowed, findings } = report;
   const shape = {
@@ -348,8 +352,6 @@ export function reportAsJson(report: Report): string {
 
 /** How a report is shown. */
 export interface TextStyle {
-  /** How many columns the terminal has; `Infinity` where it is none. */
-  readonly columns: number;
   /** Whether to use colors. */
   readonly colors: boolean;
 }
@@ -359,116 +361,99 @@ export function reportAsText(report: Report, style: TextStyle): string {
   const { roots, skills, shadowed, findings } = report;
   const unlisted = skills.filter(({ unlisted }) => unlisted !== undefined);
   const sections = [
-    section("Roots", roots.map(rootRows), style),
-    section("Skills", skills.map(skillRows), style),
-    section("Shadowed skills", shadowed.map(shadowedRows), style),
-    section("Not in skills/list", unlisted.map(unlistedRows), style),
+    section("Roots", roots.map(rootRow), style),
+    section("Skills", skills.map(skillRow), style),
+    section("Shadowed skills", shadowed.map(shadowedRow), style),
+    section("Not in skills/list", unlisted.map(unlistedRow), style),
     findingsAsText(findings, style),
   ];
   return sections.filter((text) => text !== "").join("\n");
 }
 
-/** Lists items, each by its rows, under a heading that counts them. */
-function section(heading: string, items: Cell[][][], style: TextStyle): string {
-  if (items.length === 0 && heading !== "Skills") return "";
-  const title = `${paint(heading, "bold", style)} (${items.length})\n`;
-  return title + (items.length > 0 ? table(items.flat(), style) : NO_SKILLS);
+/** Lists rows under a heading that counts them. */
+function section(heading: string, rows: string[][], style: TextStyle): string {
+  if (rows.length === 0 && heading !== "Skills") return "";
+  const title = `${paint(heading, "bold", style)} (${rows.length})\n`;
+  return title + (rows.length > 0 ? table(rows) : NO_SKILLS);
 }
 
 const NO_SKILLS =
   "  none yet: put a folder with a SKILL.md in it into one of the roots\n";
 
-function rootRows({ root, status, skills }: SkillRootReport): Cell[][] {
-  return [[
-    { text: status, color: STATUS_COLORS[status] },
-    { text: root.scope, isMinor: true },
-    { text: status === "found" ? count(skills, "skill") : "", isMinor: true },
-    { text: root.path, isPath: true },
-  ]];
+function rootRow({ root, status, skills }: SkillRootReport): string[] {
+  const found = status === "found" ? count(skills, "skill") : "";
+  return [status, root.scope, found, root.path];
 }
 
-function skillRows({ skill, files, size }: FoundSkill): Cell[][] {
-  return [[
-    nameCell(skill),
-    { text: skill.scope, isMinor: true },
-    { text: count(files, "file"), isNumber: true, isMinor: true },
-    { text: formatSize(size), isNumber: true, isMinor: true },
-    { text: skill.directory, isPath: true },
-  ]];
+function skillRow({ skill, files, size }: FoundSkill): string[] {
+  const { name, scope, directory } = skill;
+  const contents = [count(files, "file"), formatSize(size)];
+  return [oneLine(name), scope, ...contents, directory];
 }
 
-function shadowedRows({ skill, by }: ShadowedSkill): Cell[][] {
-  return [
-    [nameCell(skill), { text: "" }, { text: skill.file, isPath: true }],
-    [{ text: "" }, { text: "by" }, { text: by.file, isPath: true }],
-  ];
+function shadowedRow({ skill, by }: ShadowedSkill): string[] {
+  return [oneLine(skill.name), skill.file, `by ${by.file}`];
 }
 
-function unlistedRows({ skill, unlisted = "" }: FoundSkill): Cell[][] {
-  return [[nameCell(skill), { text: unlisted }]];
+function unlistedRow({ skill, unlisted = "" }: FoundSkill): string[] {
+  return [oneLine(skill.name), unlisted];
 }
 
-function nameCell({ name }: Skill): Cell {
-  return { text: oneLine(name), color: "cyan" };
+/** The most that cells are padded to, in characters. Longer ones stick out. */
+const MAX_PADDING = 80;
+
+/** Lays rows out in columns. */
+function table(rows: readonly string[][]): string {
+  const cells = rows.map((row) => row.map((cell) => escapeHidden(cell)));
+  const widths = cells[0]!.map((_, column) =>
+    cells.reduce(
+      (width, row) =>
+        Math.max(width, Math.min(row[column]!.length, MAX_PADDING)),
+      0,
+    )
+  );
+  const lines = cells.map((row) =>
+    row.map((cell, column) => cell.padEnd(widths[column]!)).join("  ").trimEnd()
+  );
+  return lines.map((line) => `  ${line}\n`).join("");
 }
 
-type Color = Parameters<typeof styleText>[0];
-
-const STATUS_COLORS = {
-  found: "green",
-  missing: "dim",
-  refused: "red",
-} as const;
-
-const SEVERITY_COLORS = { error: "red", warning: "yellow" } as const;
-
-function paint(text: string, color: Color, { colors }: TextStyle): string {
-  // What it is written to is looked at elsewhere.
-  return colors ? styleText(color, text, { validateStream: false }) : text;
-}
-
-/** Lists what is wrong, and what has the same mend together. */
+/** Lists what is wrong, errors first, under how to fix it. */
 function findingsAsText(
   findings: readonly Finding[],
   style: TextStyle,
 ): string {
-  const groups = Object.groupBy(
-    findings,
-    ({ severity, hint }) => `${severity} ${hint}`,
-  );
-  const errors = findings.filter(({ severity }) => severity === "error");
-  const counts = [
-    count(errors.length, "error"),
-    count(findings.length - errors.length, "warning"),
-  ].join(", ");
-  const lines = Object.values(groups)
-    .sort((a, b) => severityOrder(a![0]!) - severityOrder(b![0]!))
-    .flatMap((group) => [
-      mendLine(group![0]!, style),
-      ...group!.map((finding) => findingLine(finding, style)),
-    ]);
-  return `${paint("Problems", "bold", style)} (${counts})\n${lines.join("")}`;
+  const isError = ({ severity }: Finding) => severity === "error";
+  const errors = findings.filter(isError);
+  const warnings = findings.filter((finding) => !isError(finding));
+  const counts = `${count(errors.length, "error")}, ${
+    count(warnings.length, "warning")
+  }`;
+  const title = `${paint("Problems", "bold", style)} (${counts})\n`;
+  const groups = [errors, warnings].flatMap((list) => [
+    ...Map.groupBy(list, ({ hint }) => hint).values(),
+  ]);
+  return title + groups.map((group) => groupAsText(group, style)).join("");
 }
 
-function severityOrder({ severity }: Finding): number {
-  return severity === "error" ? 0 : 1;
+/** Lists findings that are fixed in the same way, where editors and terminals make a link of each place. */
+function groupAsText(findings: readonly Finding[], style: TextStyle): string {
+  const { severity, hint } = findings[0]!;
+  const color = severity === "error" ? "red" : "yellow";
+  const lines = findings.map(({ file, line, reason }) => {
+    const place = line === undefined ? file : `${file}:${line}`;
+    return `    ${escapeHidden(`${place}: ${reason}`)}\n`;
+  });
+  const heading = `${paint(severity, color, style)}: ${escapeHidden(hint)}`;
+  return `  ${heading}\n${lines.join("")}`;
 }
 
-function mendLine({ severity, hint }: Finding, style: TextStyle): string {
-  const text = wrap(`${severity}: ${escapeHidden(hint)}`, 2, style);
-  return text.replace(
-    severity,
-    paint(severity, SEVERITY_COLORS[severity], style),
-  );
-}
-
-/** Says where something is wrong in the form that editors and terminals make a link of. */
-function findingLine(
-  { file, line, reason }: Finding,
-  style: TextStyle,
+function paint(
+  text: string,
+  color: "bold" | "red" | "yellow",
+  { colors }: TextStyle,
 ): string {
-  const place = line === undefined ? file : `${file}:${line}`;
-  return wrap(escapeHidden(`${place}: ${reason}`), 4, style);
+  return colors ? styleText(color, text, { validateStream: false }) : text;
 }
 
 function count(number: number, noun: string): string {
@@ -485,120 +470,4 @@ function formatSize(bytes: number): string {
     unit++;
   }
   return `${value.toFixed(unit > 0 && value < 9.95 ? 1 : 0)} ${units[unit]}`;
-}
-
-/** A cell of a table. */
-interface Cell {
-  readonly text: string;
-  readonly color?: Color;
-  /** Whether it stands at the right of its column. */
-  readonly isNumber?: boolean;
-  /** Whether it is shortened in its middle, not at its end. */
-  readonly isPath?: boolean;
-  /** Whether its column is left out of a terminal that is too narrow for all. */
-  readonly isMinor?: boolean;
-}
-
-/** The least that a column is shortened to. */
-const MIN_COLUMN = 8;
-
-/** The most that cells are aligned by: longer ones stick out, if they need not fit. */
-const MAX_ALIGNED = 80;
-
-const GAP = "  ";
-
-/** Lays rows out in columns. Where they do not fit, minor ones are left out and the widest shortened. */
-function table(rows: readonly Cell[][], style: TextStyle): string {
-  const all = rows.map((row) =>
-    row.map((cell) => ({ ...cell, text: escapeHidden(cell.text) }))
-  );
-  const least = (all[0] ?? []).length * (GAP.length + MIN_COLUMN);
-  const cells = least <= style.columns
-    ? all
-    : all.map((row) => row.filter(({ isMinor }) => !isMinor));
-  const widths = (cells[0] ?? []).map((_, column) => widthOf(cells, column));
-  const fitted = fitWidths(widths, style.columns);
-  const lines = cells.map((row) => {
-    const line = row.map((cell, column) => pad(cell, fitted[column]!, style));
-    return `${GAP}${line.join(GAP)}`.trimEnd() + "\n";
-  });
-  return lines.join("");
-}
-
-/** Returns the width that the cells of a column are aligned by. */
-function widthOf(cells: readonly Cell[][], column: number): number {
-  return cells.reduce((widest, row) => {
-    const width = textWidth(row[column]!.text);
-    return Math.max(widest, Math.min(width, MAX_ALIGNED));
-  }, 0);
-}
-
-/** Shortens the widest columns until all fit. The last one has what room is left. */
-function fitWidths(widths: readonly number[], columns: number): number[] {
-  const capped = (cap: number) => widths.map((width) => Math.min(width, cap));
-  const total = (list: number[]) =>
-    list.reduce((sum, width) => sum + GAP.length + width, 0);
-  let cap = MAX_ALIGNED;
-  while (cap > MIN_COLUMN && total(capped(cap)) > columns) cap--;
-  const fitted = capped(cap);
-  const last = fitted.pop() ?? 0;
-  if (columns === Infinity) return [...fitted, 0];
-  return [...fitted, Math.max(last, columns - total(fitted) - GAP.length)];
-}
-
-function pad(
-  { text, color, isNumber, isPath }: Cell,
-  width: number,
-  style: TextStyle,
-): string {
-  const short = style.columns === Infinity
-    ? text
-    : shorten(text, width, isPath);
-  const blanks = " ".repeat(Math.max(width - textWidth(short), 0));
-  const painted = color ? paint(short, color, style) : short;
-  return isNumber ? blanks + painted : painted + blanks;
-}
-
-/** Takes so much out of a text that it fits, of a path its middle. */
-function shorten(text: string, width: number, isPath = false): string {
-  if (textWidth(text) <= width) return text;
-  const characters = [...text];
-  const end = isPath ? Math.ceil(width * 2 / 3) : 0;
-  let tail = characters.slice(characters.length - end);
-  let head = characters.slice(0, width - end);
-  const result = () => `${head.join("")}…${tail.join("")}`;
-  while (textWidth(result()) > width) {
-    if (head.length > 0) head = head.slice(0, -1);
-    else tail = tail.slice(1);
-  }
-  return result();
-}
-
-/** Breaks a text into lines that fit, all of them indented, the later ones a little more. */
-function wrap(text: string, indent: number, { columns }: TextStyle): string {
-  const lines: string[] = [];
-  let words: string[] = [];
-  let width = indent;
-  for (const word of columns === Infinity ? [text] : text.split(" ")) {
-    const wordWidth = textWidth(word);
-    if (words.length > 0 && width + wordWidth > columns) {
-      lines.push(words.join(" "));
-      words = [];
-      width = indent + 4;
-    }
-    words.push(word);
-    width += wordWidth + 1;
-  }
-  lines.push(words.join(" "));
-  const margin = " ".repeat(indent);
-  return `${margin}${lines.join(`\n    ${margin}`)}\n`;
-}
-
-/** Returns how many columns of a terminal a text takes, as far as Unicode's scripts tell. */
-function textWidth(text: string): number {
-  const wide = text.match(
-    /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60]/gu,
-  );
-  const none = text.match(/[\p{Mn}\p{Me}\p{Cf}]/gu);
-  return [...text].length + (wide?.length ?? 0) - (none?.length ?? 0);
 }

@@ -1,199 +1,291 @@
+// deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
+
 /**
- * What a valid skill is, and which skills hosts can list.
+ * What a valid skill is, and which skills hosts can load.
+ *
+ * Each rule has an id. What can be decided without reading a file is decided
+ * here, for `--list`, `--check`, `skills/list`, and `skills/get` alike;
+ * `--check` alone reads files to find what breaks the other rules.
  *
  * @see {@link https://agentskills.io/specification}
  *
  * @module
  */
 
-import type { SkillFile, SkillFrontmatter, SkillProblem } from "./types.ts";
+import { join } from "jsr:@std/path@^1";
+import { lineOf } from "./frontmatter.ts";
+import type {
+  Skill,
+  SkillFile,
+  SkillFrontmatter,
+  SkillProblem,
+} from "./types.ts";
 
-/** The limits that the Agent Skills specification sets a skill, in characters and lines. */
+/** The limits that the Agent Skills specification sets, in characters and lines. */
 const MAX_NAME_LENGTH = 64;
 
 const MAX_DESCRIPTION_LENGTH = 1024;
 
 const MAX_COMPATIBILITY_LENGTH = 500;
 
+/** How many lines a `SKILL.md` should have at most. */
 export const MAX_LINES = 500;
 
-/** The limits that the Skills extension sets a skill: files, and bytes of them together. */
+/** The limits that the Skills extension sets, in files and in MiB. */
 const MAX_SKILL_FILES = 512;
 
-const MAX_SKILL_SIZE = 16 * 1024 * 1024;
+const MAX_SKILL_MIB = 16;
 
-/** The limits of a frontmatter that can be sent: aliases can make a small one enormous. */
+/** The limits of frontmatter that can be sent. Aliases can make little YAML enormous. */
 const MAX_FRONTMATTER_DEPTH = 64;
 
 const MAX_FRONTMATTER_LENGTH = 256 * 1024;
 
-/**
- * How bad it is: of an error hosts that keep to the specification take no
- * skill, or nobody does; of a warning an agent may miss something.
- */
-type Severity = "error" | "warning";
+/** How a rule counts. */
+interface Rule {
+  /** An error makes `--check` fail. */
+  readonly severity: "error" | "warning";
+  /** Whether `skills/list` leaves out the skills that break it, because hosts cannot load them. */
+  readonly isRequired?: boolean;
+}
 
-/** What is wrong, and which rule says so. */
+/** The rules by their ids. `docs/check.md` describes each. */
+export const RULES = {
+  "skipped": { severity: "error" },
+  "name-characters": { severity: "error", isRequired: true },
+  "name-length": { severity: "error", isRequired: true },
+  "name-folder": { severity: "error" },
+  "description-length": { severity: "error", isRequired: true },
+  "compatibility": { severity: "error", isRequired: true },
+  "metadata": { severity: "error", isRequired: true },
+  "frontmatter-json": { severity: "error", isRequired: true },
+  "utf-8": { severity: "error", isRequired: true },
+  "size": { severity: "error", isRequired: true },
+  "unreadable": { severity: "error", isRequired: true },
+  "changed": { severity: "error", isRequired: true },
+  "license": { severity: "warning" },
+  "allowed-tools": { severity: "warning" },
+  "length": { severity: "warning" },
+  "invisible-characters": { severity: "warning" },
+  "broken-link": { severity: "warning" },
+  "not-served": { severity: "warning" },
+} as const satisfies Readonly<Record<string, Rule>>;
+
+/** The id of a rule. */
+export type RuleId = keyof typeof RULES;
+
+/** What breaks a rule, and where. */
 export interface Finding extends SkillProblem {
-  readonly rule: string;
-  readonly severity: Severity;
+  readonly rule: RuleId;
+  readonly severity: Rule["severity"];
+}
+
+/** Creates a finding with the severity of its rule. */
+export function createFinding(rule: RuleId, problem: SkillProblem): Finding {
+  return { rule, severity: RULES[rule].severity, ...problem };
+}
+
+/** Whether `skills/list` leaves out a skill because of a finding. */
+export function isUnlisting({ rule }: Finding): boolean {
+  const { isRequired = false }: Rule = RULES[rule];
+  return isRequired;
 }
 
 /** A rule about a field of the frontmatter. */
 interface FieldRule {
-  readonly rule: string;
-  readonly severity: Severity;
+  readonly rule: RuleId;
   readonly field: string;
-  /** How to mend it: the same for all skills, so that they can be told together. */
+  /** How to fix it: the same for all skills, so that reports can group them. */
   readonly hint: string;
-  /** Says what is wrong with the field, if anything. */
-  readonly fault: (frontmatter: SkillFrontmatter) => string | undefined;
+  /** Returns what is wrong with the field, if anything. */
+  readonly findFault: (frontmatter: SkillFrontmatter) => string | undefined;
 }
 
-/**
- * The rules about the frontmatter alone. Hosts cannot load a skill that breaks
- * one of those whose severity is "error".
- *
- * @see {@link https://agentskills.io/specification#frontmatter}
- */
-export const FIELD_RULES: readonly FieldRule[] = [
+/** @see {@link https://agentskills.io/specification#frontmatter} */
+const FIELD_RULES: readonly FieldRule[] = [
   {
     rule: "name-characters",
-    severity: "error",
     field: "name",
-    hint: "write the name with a-z, 0-9 and single hyphens between them alone",
-    fault: ({ name }) =>
+    hint: "use only a-z, 0-9, and single hyphens between them in the name",
+    findFault: ({ name }) =>
       /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name)
         ? undefined
-        : "its name is not made of a-z, 0-9 and single hyphens",
+        : "the name does not consist of a-z, 0-9, and single hyphens",
   },
   {
     rule: "name-length",
-    severity: "error",
     field: "name",
-    hint: `give it a name of at most ${MAX_NAME_LENGTH} characters`,
-    fault: ({ name }) =>
+    hint: `shorten the name to ${MAX_NAME_LENGTH} characters`,
+    findFault: ({ name }) =>
       name.length > MAX_NAME_LENGTH
-        ? `its name has more than ${MAX_NAME_LENGTH} characters`
+        ? `the name is longer than ${MAX_NAME_LENGTH} characters`
         : undefined,
   },
   {
     rule: "description-length",
-    severity: "error",
     field: "description",
     hint:
-      `shorten the description to ${MAX_DESCRIPTION_LENGTH} characters; the rest belongs into the body`,
-    fault: ({ description }) =>
+      `shorten the description to ${MAX_DESCRIPTION_LENGTH} characters, and move details into the body`,
+    findFault: ({ description }) =>
       [...description].length > MAX_DESCRIPTION_LENGTH
-        ? `its description has more than ${MAX_DESCRIPTION_LENGTH} characters`
+        ? `the description is longer than ${MAX_DESCRIPTION_LENGTH} characters`
         : undefined,
   },
   {
     rule: "compatibility",
-    severity: "error",
     field: "compatibility",
     hint:
-      `write the compatibility as a text of 1 to ${MAX_COMPATIBILITY_LENGTH} characters, or leave it out`,
-    fault: ({ compatibility = "any" }) =>
-      isText(compatibility, MAX_COMPATIBILITY_LENGTH)
+      `write compatibility as a string of 1 to ${MAX_COMPATIBILITY_LENGTH} characters, or remove it`,
+    findFault: ({ compatibility = "any" }) =>
+      isString(compatibility, MAX_COMPATIBILITY_LENGTH)
         ? undefined
-        : `its compatibility is not a text of 1 to ${MAX_COMPATIBILITY_LENGTH} characters`,
+        : `compatibility is not a string of 1 to ${MAX_COMPATIBILITY_LENGTH} characters`,
   },
   {
     rule: "metadata",
-    severity: "error",
     field: "metadata",
-    hint:
-      "write the metadata as a mapping whose values are in quotes, or leave it out",
-    fault: ({ metadata = {} }) =>
-      isMapOfTexts(metadata)
+    hint: "write metadata as a mapping with its values in quotes, or remove it",
+    findFault: ({ metadata = {} }) =>
+      isMapOfStrings(metadata)
         ? undefined
-        : "its metadata is not a mapping of texts",
+        : "metadata is not a mapping of strings",
   },
   {
     rule: "frontmatter-json",
-    severity: "error",
     field: "name",
-    hint: "write the frontmatter such that JSON can hold it, flat and short",
-    fault: jsonFault,
+    hint: "keep the frontmatter small and flat, with values that JSON has",
+    findFault: findJsonFault,
   },
   {
     rule: "license",
-    severity: "warning",
     field: "license",
-    hint: "write the license as a text: its name, or the name of its file",
-    fault: ({ license = "" }) =>
-      typeof license === "string" ? undefined : "its license is not a text",
+    hint: "write the name of the license, or of its file, as a string",
+    findFault: ({ license = "" }) =>
+      typeof license === "string" ? undefined : "license is not a string",
   },
   {
     rule: "allowed-tools",
-    severity: "warning",
     field: "allowed-tools",
-    hint: "write the allowed tools as one text, with blanks between them",
-    fault: ({ "allowed-tools": tools = "" }) => {
-      if (typeof tools !== "string") return "its allowed-tools are no text";
-      // Within parentheses a comma is a part of the tool's own pattern.
+    hint: "write allowed-tools as one string, separated by spaces",
+    findFault: ({ "allowed-tools": tools = "" }) => {
+      if (typeof tools !== "string") return "allowed-tools is not a string";
+      // Within parentheses a comma belongs to the tool's own pattern.
       return tools.replace(/\([^()]*\)/g, "").includes(",")
-        ? "its allowed-tools have commas between them"
+        ? "allowed-tools is separated by commas"
         : undefined;
     },
   },
 ];
 
-function isText(value: unknown, maxLength: number): boolean {
+function isString(value: unknown, maxLength: number): boolean {
   return typeof value === "string" && value !== "" &&
     [...value].length <= maxLength;
 }
 
-function isMapOfTexts(value: unknown): boolean {
+function isMapOfStrings(value: unknown): boolean {
   return typeof value === "object" && value !== null &&
     !Array.isArray(value) &&
     Object.values(value).every((item) => typeof item === "string");
 }
 
-/** Says why a frontmatter is not the same once it was sent as JSON. */
-function jsonFault(frontmatter: SkillFrontmatter): string | undefined {
+/** Returns why frontmatter would not arrive as it is if it were sent as JSON. */
+function findJsonFault(frontmatter: SkillFrontmatter): string | undefined {
   let room = MAX_FRONTMATTER_LENGTH;
-  const faultOf = (value: unknown, parents: object[]): string | undefined => {
+  const findFault = (value: unknown, parents: object[]): string | undefined => {
     room -= typeof value === "string" ? value.length : 8;
-    if (room < 0) return "its frontmatter is too large";
+    if (room < 0) return "the frontmatter is too large";
+    if (typeof value === "string" && !value.isWellFormed()) {
+      return "the frontmatter contains half of a surrogate pair";
+    }
     if (typeof value === "number" && !Number.isFinite(value)) {
-      return `its frontmatter has the number ${value}`;
+      return `the frontmatter contains the number ${value}`;
     }
     if (typeof value !== "object" || value === null) return undefined;
-    if (parents.includes(value)) return "its frontmatter refers to itself";
+    if (parents.includes(value)) return "the frontmatter contains itself";
     if (parents.length >= MAX_FRONTMATTER_DEPTH) {
-      return `its frontmatter is more than ${MAX_FRONTMATTER_DEPTH} deep`;
+      return `the frontmatter is nested more than ${MAX_FRONTMATTER_DEPTH} levels deep`;
     }
     for (const [key, item] of Object.entries(value)) {
-      room -= key.length;
-      const fault = faultOf(item, [...parents, value]);
+      const fault = findFault(key, parents) ??
+        findFault(item, [...parents, value]);
       if (fault !== undefined) return fault;
     }
   };
-  return faultOf(frontmatter, []);
+  return findFault(frontmatter, []);
 }
 
-/** Says why hosts could not load a skill, as far as its frontmatter tells. */
-export function frontmatterFault(
-  frontmatter: SkillFrontmatter,
-): string | undefined {
-  for (const { severity, fault } of FIELD_RULES) {
-    const reason = severity === "error" ? fault(frontmatter) : undefined;
-    if (reason !== undefined) return reason;
+/**
+ * Checks frontmatter.
+ *
+ * @param skill The frontmatter, and the file it is in.
+ * @param yaml Its YAML, to find the lines. Without it findings have none.
+ */
+export function checkFrontmatter(
+  { frontmatter, file }: Pick<Skill, "frontmatter" | "file">,
+  yaml?: string,
+): Finding[] {
+  return FIELD_RULES.flatMap(({ rule, field, hint, findFault }) => {
+    const reason = findFault(frontmatter);
+    if (reason === undefined) return [];
+    const line = yaml === undefined ? undefined : lineOf(field, yaml);
+    return [createFinding(rule, { file, line, reason, hint })];
+  });
+}
+
+/** The files of a skill, and what else is in it and not served. */
+export interface SkillContents {
+  readonly files: readonly SkillFile[];
+  /** By path in the skill; a folder's path ends with `/`, that of the skill's own folder is empty. */
+  readonly leftOut: readonly SkillProblem[];
+}
+
+/** Checks which files a skill has, without reading them. */
+export function checkContents(
+  { directory, file }: Pick<Skill, "directory" | "file">,
+  { files, leftOut }: SkillContents,
+): Finding[] {
+  const findings = leftOut.map(({ file: path, ...fault }) =>
+    createFinding(path === "" ? "unreadable" : "not-served", {
+      ...fault,
+      file: join(directory, path),
+    })
+  );
+  const isListed = !findings.some(({ rule }) => rule === "unreadable");
+  if (isListed && !files.some(({ path }) => path === "SKILL.md")) {
+    findings.push(createFinding("changed", { file, ...MISSING }));
   }
+  const reason = findSizeFault(files);
+  if (reason !== undefined) {
+    const hint = "remove what the agent does not need, or split the skill";
+    findings.push(createFinding("size", { file: directory, reason, hint }));
+  }
+  return findings;
 }
 
-/** Says why hosts could not load a skill, as far as its files tell. */
-export function filesFault(files: readonly SkillFile[]): string | undefined {
+const MISSING = {
+  reason: "SKILL.md is not among the files of the skill",
+  hint: "try again",
+};
+
+function findSizeFault(files: readonly SkillFile[]): string | undefined {
   if (files.length > MAX_SKILL_FILES) {
-    return `it has more than ${MAX_SKILL_FILES} files`;
+    return `the skill has more than ${MAX_SKILL_FILES} files`;
   }
-  if (sizeOf(files) > MAX_SKILL_SIZE) {
-    return `its files have more than ${MAX_SKILL_SIZE} bytes together`;
+  if (totalSize(files) > MAX_SKILL_MIB * 1024 * 1024) {
+    return `the files are larger than ${MAX_SKILL_MIB} MiB together`;
   }
 }
 
-export function sizeOf(files: readonly SkillFile[]): number {
+/** Returns how many bytes files have together. */
+export function totalSize(files: readonly SkillFile[]): number {
   return files.reduce((sum, { size }) => sum + size, 0);
+}
+
+/** Returns why hosts cannot load a skill, as far as that shows without reading a file. */
+export function findUnlisting(
+  skill: Skill,
+  contents: SkillContents,
+): Finding | undefined {
+  return [...checkFrontmatter(skill), ...checkContents(skill, contents)]
+    .find(isUnlisting);
 }

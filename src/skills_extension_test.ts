@@ -9,6 +9,7 @@ import {
   pages,
   Place,
   runServer,
+  SEPARATOR,
   skillMd,
   verify,
   Wire,
@@ -119,14 +120,14 @@ Deno.test("skills/get of anything but the URI of a skill's SKILL.md is an invali
 
 /** Skills that hosts could not load, and why. */
 const unlisted: [string, string, (place: Place, skill: string) => void][] = [
-  ["Git-Hub", "its name is not made of", () => {}],
-  ["git--hub", "its name is not made of", () => {}],
-  ["-git", "its name is not made of", () => {}],
-  ["größe", "its name is not made of", () => {}],
-  ["x".repeat(65), "its name has more than 64 characters", () => {}],
+  ["Git-Hub", "the name does not consist of", () => {}],
+  ["git--hub", "the name does not consist of", () => {}],
+  ["-git", "the name does not consist of", () => {}],
+  ["größe", "the name does not consist of", () => {}],
+  ["x".repeat(65), "the name is longer than 64 characters", () => {}],
   [
     "long",
-    "its description has more than 1024 characters",
+    "the description is longer than 1024 characters",
     (place) =>
       place.skill(
         "home/.claude/skills",
@@ -136,14 +137,14 @@ const unlisted: [string, string, (place: Place, skill: string) => void][] = [
   ],
   [
     "many",
-    "it has more than 512 files",
+    "the skill has more than 512 files",
     (place, skill) => {
       for (let i = 0; i < 512; i++) place.file(`${skill}/${i}`, "x");
     },
   ],
   [
     "much",
-    "its files have more than 16777216 bytes",
+    "the files are larger than 16 MiB together",
     (place, skill) => {
       for (let i = 0; i < 16; i++) {
         place.file(`${skill}/${i}`, new Uint8Array(2 ** 20));
@@ -152,7 +153,7 @@ const unlisted: [string, string, (place: Place, skill: string) => void][] = [
   ],
   [
     "metadata",
-    "its metadata is not a mapping of texts",
+    "metadata is not a mapping of strings",
     (place) =>
       place.skill(
         "home/.claude/skills",
@@ -162,7 +163,7 @@ const unlisted: [string, string, (place: Place, skill: string) => void][] = [
   ],
   [
     "compatibility",
-    "its compatibility is not a text",
+    "compatibility is not a string",
     (place) =>
       place.skill(
         "home/.claude/skills",
@@ -172,7 +173,7 @@ const unlisted: [string, string, (place: Place, skill: string) => void][] = [
   ],
   [
     "latin",
-    "its SKILL.md is not UTF-8",
+    "SKILL.md is not valid UTF-8",
     (place, skill) =>
       place.file(
         `${skill}/SKILL.md`,
@@ -182,12 +183,13 @@ const unlisted: [string, string, (place: Place, skill: string) => void][] = [
         ),
       ),
   ],
-  ["cycle", "refers to itself", withField("cycle", "&a [*a]")],
-  ["nan", "has the number NaN", withField("nan", ".nan")],
-  ["infinity", "has the number -Infinity", withField("infinity", "-.inf")],
+  ["cycle", "contains itself", withField("cycle", "&a [*a]")],
+  ["nan", "contains the number NaN", withField("nan", ".nan")],
+  ["infinity", "contains the number -Infinity", withField("infinity", "-.inf")],
+  ["surrogate", "half of a surrogate", withField("surrogate", '"\\ud800"')],
   [
     "deep",
-    "more than 64 deep",
+    "nested more than 64 levels deep",
     withField("deep", "[".repeat(80) + "]".repeat(80)),
   ],
   [
@@ -227,19 +229,33 @@ Deno.test("skills/list leaves out what hosts could not load, which the tools sti
     const { result } = await wire.ask(2, "tools/call", call);
     assert.equal(result.isError, undefined);
   }
-  const { stdout, code } = await runServer(place, { args: ["--check"] });
-  for (const [name, reason] of unlisted) {
-    const line = stdout.split("\n").find((line) =>
-      line.startsWith(`  ${name} `) && line.includes(reason)
-    );
-    assert.ok(line, name);
-  }
-  assert.match(
-    stdout,
-    new RegExp(`\nNot in skills/list \\(${unlisted.length}\\)\n`),
-  );
+  const args = ["--check", "--json"];
+  const { stdout, code } = await runServer(place, { args });
+  const report = JSON.parse(stdout) as CheckReport;
   assert.equal(code, 1);
+  assert.equal(report.unlisted.length, unlisted.length);
+  for (const [name, reason] of unlisted) {
+    assert.ok(
+      report.unlisted.some((skill) =>
+        skill.name === name && skill.reason.includes(reason)
+      ),
+      name,
+    );
+    assert.ok(
+      report.problems.some(({ file, reason: other, severity }) =>
+        file.includes(`${SEPARATOR}${name}`) && other.includes(reason) &&
+        severity === "error"
+      ),
+      name,
+    );
+  }
 });
+
+/** What a test needs of the report of `--check --json`. */
+interface CheckReport {
+  readonly unlisted: { name: string; reason: string }[];
+  readonly problems: { file: string; reason: string; severity: string }[];
+}
 
 Deno.test("skills/list takes a skill of 512 files, and one of 16 MiB", async () => {
   using place = new Place();
