@@ -470,7 +470,7 @@ function registerSkillsExtension(
     const slice = new TimeSlice();
     for (const child of page.items) {
       if (slice.isOver) await slice.yield();
-      resources.push(describeChild(child, skill, registry));
+      resources.push(describeChild(child, { skill, registry }));
     }
     return { resources, nextCursor: page.nextCursor };
   });
@@ -596,33 +596,24 @@ function childrenOf(
   );
 }
 
+/** Describes a file or folder as a resource. */
 function describeChild(
   { uri, name, file }: Child,
-  skill: Skill,
-  registry: SkillRegistry,
+  { skill, registry }: { skill: Skill; registry: SkillRegistry },
 ): Resource {
-  const shown = withoutInvisible(name);
-  if (file === undefined) {
-    return { uri, name: shown, mimeType: "inode/directory" };
-  }
+  const shown = { uri, name: withoutInvisible(name) };
+  if (file === undefined) return { ...shown, mimeType: "inode/directory" };
   const { path, size } = file;
+  const readText = () => {
+    try {
+      return registry.readFile(skill, path).text;
+    } catch {
+      return undefined;
+    }
+  };
   const mimeType = mediaTypeOfName(path) ??
-    contentType(path, skill, registry);
-  return { uri, name: shown, mimeType, size };
-}
-
-/** Returns the media type of a file by what it holds. */
-function contentType(
-  path: string,
-  skill: Skill,
-  registry: SkillRegistry,
-): string {
-  try {
-    return mediaTypeOf(registry.readFile(skill, path));
-  } catch {
-    // What cannot be read is no text.
-    return mediaTypeOf({ path, text: undefined });
-  }
+    mediaTypeOf({ path, text: readText() });
+  return { ...shown, mimeType, size };
 }
 
 /** How many values a completion may have. */

@@ -1,36 +1,39 @@
 /**
- * Finding the links in Markdown.
+ * Finds links in Markdown.
  *
  * @module
  */
 
 /** A link in a text. */
 export interface Link {
-  /** Where it leads, as it is written. */
+  /** The target as it is written, without escapes. */
   readonly target: string;
-  /** The line it is in, from 0. */
+  /** The line, from 0. */
   readonly line: number;
 }
 
 /**
- * Finds the links and images in Markdown that are neither in fences or spans of
- * code nor commented out. (A parser of all of Markdown would be loaded at each start of the server, by
- * those too who never check anything.)
+ * Finds the links and images in Markdown that are neither in code nor in
+ * comments. It takes time in proportion to the text, which not every Markdown
+ * parser does.
  */
 export function linksIn(markdown: string): Link[] {
   const text = markdown.replaceAll("\r\n", "\n");
   const prose = withoutComments(withoutSpans(withoutFences(text)))
-    // A bracket with a backslash before it opens nothing.
+    // An escaped bracket opens nothing.
     .replace(/\\\[[^[\]\n]*\](?=\()/g, "");
   return prose.split("\n").flatMap((text, line) =>
     [...text.matchAll(LINK), ...text.matchAll(DEFINITION)].map(
-      ([, quoted, plain]) => ({ target: unescape(quoted ?? plain!), line }),
+      ([, quoted, plain]) => ({
+        target: unescapeTarget(quoted ?? plain!),
+        line,
+      }),
     )
   );
 }
 
-/** Takes the backslashes away that keep punctuation from meaning something, and what stands for "&". */
-function unescape(target: string): string {
+/** Resolves the backslash escapes and the ampersands in a target. */
+function unescapeTarget(target: string): string {
   return target.replace(/\\([!-/:-@[-`{-~])/g, "$1").replaceAll("&amp;", "&");
 }
 
@@ -39,16 +42,16 @@ const TARGET = String
 
 const TITLE = String.raw`(?:\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?\s*`;
 
-/** A link or an image, and its target. */
+/** The end of a link or an image, with its target. */
 const LINK = new RegExp(String.raw`(?<!\\)\]\(\s*${TARGET}${TITLE}\)`, "g");
 
-/** A link reference definition, and its target. */
+/** A link reference definition, with its target. */
 const DEFINITION = new RegExp(
   String.raw`^ {0,3}\[(?!\^)[^\]]+\]:\s*${TARGET}${TITLE}$`,
   "g",
 );
 
-/** Blanks fenced code out, but for its line breaks. */
+/** Removes fenced code, but keeps its line breaks. */
 function withoutFences(markdown: string): string {
   let fence: { mark: string; isQuoted: boolean } | undefined;
   const lines = markdown.split("\n").map((line) => {
@@ -68,10 +71,10 @@ function withoutFences(markdown: string): string {
   return lines.join("\n");
 }
 
-/** A fence of code, in a quotation or an item of a list or not: what is before it, itself, what is after it. */
+/** A code fence, maybe in a block quote or a list item: what is before it, the fence itself, what is after it. */
 const FENCE = /^(\s*(?:(?:>|[-*+]|\d{1,9}[.)])\s*)*)(`{3,}|~{3,})([^]*)$/;
 
-/** Blanks code spans out, but for their line breaks: from some backticks to the next that are as many. */
+/** Removes code spans (from a run of backticks to the next run of the same length), but keeps their line breaks. */
 function withoutSpans(markdown: string): string {
   const runs = [...markdown.matchAll(/`+|\n\s*\n/g)].map(
     ({ index, 0: text }) => ({
@@ -85,7 +88,7 @@ function withoutSpans(markdown: string): string {
   const spans: { start: number; end: number }[] = [];
   for (const { start, end, isGap, length } of runs.reverse()) {
     const close = ends.get(end - start);
-    // No span goes on after an empty line.
+    // A span does not continue after a blank line.
     if (isGap) ends.clear();
     else ends.set(length, end);
     if (!isGap && close !== undefined) spans.push({ start, end: close });
@@ -93,14 +96,14 @@ function withoutSpans(markdown: string): string {
   return blankOut(markdown, spans.reverse());
 }
 
-/** Whether the character at an index has a backslash before it that is none itself. */
+/** Whether the character at an index is escaped by a backslash. */
 function isEscaped(text: string, index: number): boolean {
   let start = index;
   while (text[start - 1] === "\\") start--;
   return (index - start) % 2 === 1;
 }
 
-/** Blanks the comments of HTML out, but for their line breaks. */
+/** Removes HTML comments, but keeps their line breaks. */
 function withoutComments(markdown: string): string {
   const comments: { start: number; end: number }[] = [];
   let end = 0;
@@ -113,7 +116,7 @@ function withoutComments(markdown: string): string {
   }
 }
 
-/** Takes parts out of a text, but for their line breaks. Those that begin in another one are a part of it. */
+/** Removes parts of a text, but keeps their line breaks. A part that begins inside another one is ignored. */
 function blankOut(
   text: string,
   parts: readonly { start: number; end: number }[],
@@ -129,7 +132,7 @@ function blankOut(
   return result + text.slice(last);
 }
 
-/** Returns the path in the skill that a link's target means, if it is one at all. */
+/** Returns the path in the skill that a target stands for, if it is a path at all. */
 export function pathOf(target: string): string | undefined {
   if (/^(?:[a-z][a-z\d+.-]*:|[/\\#?~@])|[{}$*|]|\.\.\./i.test(target)) {
     return undefined;
@@ -138,7 +141,7 @@ export function pathOf(target: string): string | undefined {
   return withoutDots(decode(path!).replaceAll("\\", "/"));
 }
 
-/** Decodes what is percent-encoded in a path. An exception for each malformed one would take too long. */
+/** Decodes percent-encoded bytes. `decodeURIComponent` throws for malformed ones, which takes long if there are many. */
 function decode(path: string): string {
   return path.replace(
     /(?:%[\da-f]{2})+/gi,
@@ -148,7 +151,7 @@ function decode(path: string): string {
 
 const DECODER = new TextDecoder();
 
-/** Resolves `.` and `..` in a path. What is left of `..` leads out of the skill. */
+/** Resolves `.` and `..` in a path. Any `..` that remains leads out of the skill. */
 function withoutDots(path: string): string {
   const names: string[] = [];
   for (const name of path.split("/")) {

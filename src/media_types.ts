@@ -1,5 +1,5 @@
 /**
- * What a file is: its media type, and its contents as an MCP resource.
+ * Media types of files, and their contents as MCP resources.
  *
  * @module
  */
@@ -7,12 +7,12 @@
 import type { SkillFileContent } from "./types.ts";
 
 /**
- * The endings, and the whole names, of files that skills hold, in lower case.
- * Code is text, whatever its registered type may be.
+ * The file name extensions, and whole file names, that are common in skills, in
+ * lower case. Source code is always text, whatever type is registered for it.
  *
  * @see {@link https://www.iana.org/assignments/media-types}
  */
-const ENDINGS: Readonly<Record<string, string>> = {
+const EXTENSIONS: Readonly<Record<string, string>> = {
   "application/epub+zip": ".epub",
   "application/gzip": ".gz .tgz",
   "application/json": ".json .excalidraw .map",
@@ -124,15 +124,15 @@ const ENDINGS: Readonly<Record<string, string>> = {
   "video/webm": ".webm",
 };
 
-/** The media types by their files' endings and names. */
+/** Media types by extension or name. */
 const MEDIA_TYPES: ReadonlyMap<string, string> = new Map(
-  Object.entries(ENDINGS).flatMap(([type, endings]) =>
-    endings.split(" ").map((ending) => [ending, type] as const)
+  Object.entries(EXTENSIONS).flatMap(([type, extensions]) =>
+    extensions.split(" ").map((extension) => [extension, type] as const)
   ),
 );
 
 /**
- * Returns the media type that a file's name stands for, if it stands for any.
+ * Returns the media type that the name of a file implies, if any.
  *
  * @param path The file's path, with `/` between names.
  */
@@ -142,8 +142,8 @@ export function mediaTypeOfName(path: string): string | undefined {
 }
 
 /**
- * Returns the media type of a file: by its name, and if that says nothing, by
- * whether its content is UTF-8.
+ * Returns the media type of a file. If its name implies none, the content
+ * decides: UTF-8 is plain text.
  */
 export function mediaTypeOf(
   { path, text }: Pick<SkillFileContent, "path" | "text">,
@@ -154,13 +154,13 @@ export function mediaTypeOf(
   return mediaTypeOfName(path) ?? contentType;
 }
 
-/** What `resources/read` and embedded resources hold: text exactly as it is in the file, or base64. */
+/** The contents of a resource: the exact text of the file, or its bytes in base64. */
 type ResourceContents =
   | { uri: string; mimeType: string; text: string }
   | { uri: string; mimeType: string; blob: string };
 
 /**
- * Returns a file's contents as those of a resource.
+ * Returns the contents of a file as those of a resource.
  */
 export function resourceContents(
   uri: string,

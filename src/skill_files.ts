@@ -731,8 +731,8 @@ export function realPaths(paths: readonly string[]): string[] {
 export async function sha256(bytes: Uint8Array): Promise<string> {
   // Loaded when it is needed, since it takes a while; and not Web Crypto, which
   // takes five times as long for small files.
-  const { createHash } = await (crypto ??= import("node:crypto"));
+  const { createHash } = await (cryptoModule ??= import("node:crypto"));
   return `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
 }
 
-let crypto: Promise<typeof import("node:crypto")> | undefined;
+let cryptoModule: Promise<typeof import("node:crypto")> | undefined;

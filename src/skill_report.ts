@@ -42,13 +42,13 @@ import type {
   SkillSource,
 } from "./types.ts";
 
-/** How many findings of one kind are reported of a skill. */
+/** How many findings of one kind are reported for a skill. */
 const MAX_ALIKE = 20;
 
-/** How much of a link's target is shown, in characters. */
+/** How many characters of a link's target are shown. */
 const MAX_TARGET_LENGTH = 200;
 
-/** How many code points of one line are shown. */
+/** How many invisible characters of a line are named. */
 const MAX_CODE_POINTS = 10;
 
 /** Scans once and reports the result in the way that the command line asks for. */
@@ -77,12 +77,12 @@ export interface Report extends Omit<SkillCatalog, "skills" | "problems"> {
   readonly findings: readonly Finding[];
 }
 
-/** A skill, and what of it is served. */
+/** A skill and its files. */
 interface FoundSkill {
   readonly skill: Skill;
-  /** How many files it has. */
+  /** The number of its files. */
   readonly files: number;
-  /** How many bytes these have together. */
+  /** Their total size in bytes. */
   readonly size: number;
   /** Why `skills/list` leaves it out, if it does. */
   readonly unlisted: string | undefined;
@@ -107,7 +107,7 @@ export function createReport(
     .map((problem) => createFinding("skipped", problem));
   for (const skill of catalog.skills.values()) {
     const contents = registry.inspectFiles(skill);
-    const found = check ? [...checkSkill(skill, contents, registry)] : [];
+    const found = check ? [...checkSkill(skill, { contents, registry })] : [];
     for (const finding of found) findings.push(finding);
     const unlisting = check
       ? found.find(isUnlisting)
@@ -127,13 +127,18 @@ export function hasErrors({ findings }: Report): boolean {
   return findings.some(({ severity }) => severity === "error");
 }
 
-/** Checks a skill as it is now. */
+/** What a skill is checked with. */
+interface CheckedSkill {
+  readonly contents: SkillContents;
+  readonly registry: SkillSource;
+}
+
+/** Checks a skill in its current state. */
 function* checkSkill(
   skill: Skill,
-  contents: SkillContents,
-  registry: SkillSource,
+  { contents, registry }: CheckedSkill,
 ): Generator<Finding> {
-  yield* checkMain(skill, contents, registry);
+  yield* checkMain(skill, { contents, registry });
   yield* checkContents(skill, contents);
   for (const { path } of contents.files) {
     if (path === "SKILL.md") continue;
@@ -146,11 +151,10 @@ function* checkSkill(
   }
 }
 
-/** Checks a `SKILL.md`: its frontmatter, its length, its characters, and its links. */
+/** Checks the frontmatter, the length, the characters, and the links of a `SKILL.md`. */
 function* checkMain(
   skill: Skill,
-  contents: SkillContents,
-  registry: SkillSource,
+  { contents, registry }: CheckedSkill,
 ): Generator<Finding> {
   const { file } = skill;
   let text, yaml, body;
@@ -205,7 +209,7 @@ function* checkLength({ file }: Skill, text: string): Generator<Finding> {
   });
 }
 
-/** Checks that a `SKILL.md` hides nothing in characters that nobody can see. */
+/** Checks a `SKILL.md` for invisible characters, in which text can be hidden. */
 function* checkCharacters(
   { file, frontmatter }: Skill,
   { text, yaml }: { text: string; yaml: string },
@@ -214,7 +218,7 @@ function* checkCharacters(
   if (listInvisible(text + name + description).length === 0) return;
   const places = text.replace(/^\ufeff/, "").split(/\r?\n/)
     .map((text, index) => ({ line: index + 1, text }));
-  // An escape sequence of YAML shows only in the value that it stands for.
+  // What YAML escapes is found only in the parsed value.
   if (listInvisible(yaml).length === 0) {
     places.push({ line: lineOf("name", yaml), text: name });
     places.push({ line: lineOf("description", yaml), text: description });
@@ -222,13 +226,11 @@ function* checkCharacters(
   const found = places.flatMap(({ line, text }) =>
     describeInvisible(text).map((reason) => ({ line, reason }))
   );
-  yield* limitAlike("invisible-characters", found, {
-    file,
-    hint: "remove them, and find out where they come from",
-  });
+  const hint = "remove them, and find out where they come from";
+  yield* limitAlike({ rule: "invisible-characters", file, hint }, found);
 }
 
-/** Returns which invisible characters a line contains, if any. */
+/** Returns one sentence about the invisible characters in a line, or none. */
 function describeInvisible(line: string): string[] {
   const characters = listInvisible(line);
   if (characters.length === 0) return [];
@@ -237,7 +239,7 @@ function describeInvisible(line: string): string[] {
   return [`the line contains invisible characters: ${shown}${more}`];
 }
 
-/** Checks where the relative links in the body lead, each target once. */
+/** Checks the relative links in the body, each target once. */
 function* checkLinks(
   { file }: Skill,
   { body, firstLine, contents }: {
@@ -263,13 +265,11 @@ function* checkLinks(
       reason: `the link ${shown} leads ${place}`,
     };
   });
-  yield* limitAlike("broken-link", found, {
-    file,
-    hint: "link to a file that is served, or remove the link",
-  });
+  const hint = "link to a file that is served, or remove the link";
+  yield* limitAlike({ rule: "broken-link", file, hint }, found);
 }
 
-/** Returns a test whether a path leads to a file or folder of a skill, or to where nobody could look. */
+/** Returns a function that tells whether a path is served, or lies in a folder that could not be read. */
 function createPathTest(
   { files, leftOut }: SkillContents,
 ): (path: string) => boolean {
@@ -284,7 +284,7 @@ function createPathTest(
     listPrefixes(path).some((prefix) => closed.has(prefix));
 }
 
-/** Lists the folders that a path leads through, from the skill's own, and the path itself. No file lies deeper than the last. */
+/** Lists the prefixes of a path, from the skill's own folder down, as deep as files are served. */
 function listPrefixes(path: string): string[] {
   const names = path.split("/", MAX_FILE_DEPTH);
   return ["", ...names.map((_, index) => names.slice(0, index + 1).join("/"))];
@@ -292,9 +292,8 @@ function listPrefixes(path: string): string[] {
 
 /** Reports the first findings of one kind, and how many more there are. */
 function* limitAlike(
-  rule: RuleId,
+  { rule, ...rest }: { rule: RuleId; file: string; hint: string },
   found: readonly { line: number; reason: string }[],
-  rest: { file: string; hint: string },
 ): Generator<Finding> {
   const reported = found.slice(0, MAX_ALIKE);
   for (const place of reported) {
@@ -399,10 +398,10 @@ function unlistedRow({ skill, unlisted = "" }: FoundSkill): string[] {
   return [oneLine(skill.name), unlisted];
 }
 
-/** The most that cells are padded to, in characters. Longer ones stick out. */
+/** The widest padding of a column, in characters. Longer cells stick out. */
 const MAX_PADDING = 80;
 
-/** Lays rows out in columns. */
+/** Lays out rows in padded columns. */
 function table(rows: readonly string[][]): string {
   const cells = rows.map((row) => row.map((cell) => escapeHidden(cell)));
   const widths = cells[0]!.map((_, column) =>
@@ -418,7 +417,7 @@ function table(rows: readonly string[][]): string {
   return lines.map((line) => `  ${line}\n`).join("");
 }
 
-/** Lists what is wrong, errors first, under how to fix it. */
+/** Groups findings by how to fix them, errors first. */
 function findingsAsText(
   findings: readonly Finding[],
   style: TextStyle,
@@ -436,7 +435,7 @@ function findingsAsText(
   return title + groups.map((group) => groupAsText(group, style)).join("");
 }
 
-/** Lists findings that are fixed in the same way, where editors and terminals make a link of each place. */
+/** Lists findings that are fixed in the same way, each place in the form that editors and terminals turn into a link. */
 function groupAsText(findings: readonly Finding[], style: TextStyle): string {
   const { severity, hint } = findings[0]!;
   const color = severity === "error" ? "red" : "yellow";
@@ -460,7 +459,7 @@ function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-/** Writes a number of bytes with three digits at most: 512 B, 1.5 kB, 12 MB. */
+/** Formats a number of bytes: 512 B, 1.5 kB, 12 MB. */
 function formatSize(bytes: number): string {
   const units = ["B", "kB", "MB", "GB"];
   let value = bytes;

@@ -3,9 +3,9 @@
 /**
  * What a valid skill is, and which skills hosts can load.
  *
- * Each rule has an id. What can be decided without reading a file is decided
- * here, for `--list`, `--check`, `skills/list`, and `skills/get` alike;
- * `--check` alone reads files to find what breaks the other rules.
+ * Each rule has an id. This module decides what can be decided without reading
+ * a file, for `--list`, `--check`, `skills/list`, and `skills/get` alike. Only
+ * `--check` reads files, for the other rules.
  *
  * @see {@link https://agentskills.io/specification}
  *
@@ -21,27 +21,27 @@ import type {
   SkillProblem,
 } from "./types.ts";
 
-/** The limits that the Agent Skills specification sets, in characters and lines. */
+/** The limits of the Agent Skills specification, in characters. */
 const MAX_NAME_LENGTH = 64;
 
 const MAX_DESCRIPTION_LENGTH = 1024;
 
 const MAX_COMPATIBILITY_LENGTH = 500;
 
-/** How many lines a `SKILL.md` should have at most. */
+/** The recommended length of a `SKILL.md`, in lines. */
 export const MAX_LINES = 500;
 
-/** The limits that the Skills extension sets, in files and in MiB. */
+/** The limits of the Skills extension, in files and in MiB. */
 const MAX_SKILL_FILES = 512;
 
 const MAX_SKILL_MIB = 16;
 
-/** The limits of frontmatter that can be sent. Aliases can make little YAML enormous. */
+/** The limits of frontmatter that can be sent. With aliases, a little YAML can become enormous. */
 const MAX_FRONTMATTER_DEPTH = 64;
 
 const MAX_FRONTMATTER_LENGTH = 256 * 1024;
 
-/** How a rule counts. */
+/** What breaking a rule means. */
 interface Rule {
   /** An error makes `--check` fail. */
   readonly severity: "error" | "warning";
@@ -95,7 +95,7 @@ export function isUnlisting({ rule }: Finding): boolean {
 interface FieldRule {
   readonly rule: RuleId;
   readonly field: string;
-  /** How to fix it: the same for all skills, so that reports can group them. */
+  /** How to fix it. It is the same for all skills, so that reports can group them. */
   readonly hint: string;
   /** Returns what is wrong with the field, if anything. */
   readonly findFault: (frontmatter: SkillFrontmatter) => string | undefined;
@@ -153,7 +153,8 @@ const FIELD_RULES: readonly FieldRule[] = [
   {
     rule: "frontmatter-json",
     field: "name",
-    hint: "keep the frontmatter small and flat, with values that JSON has",
+    hint:
+      "keep the frontmatter small and flat, with values that JSON can represent",
     findFault: findJsonFault,
   },
   {
@@ -188,14 +189,14 @@ function isMapOfStrings(value: unknown): boolean {
     Object.values(value).every((item) => typeof item === "string");
 }
 
-/** Returns why frontmatter would not arrive as it is if it were sent as JSON. */
+/** Returns why frontmatter would change if it were sent as JSON, if it would. */
 function findJsonFault(frontmatter: SkillFrontmatter): string | undefined {
   let room = MAX_FRONTMATTER_LENGTH;
   const findFault = (value: unknown, parents: object[]): string | undefined => {
     room -= typeof value === "string" ? value.length : 8;
     if (room < 0) return "the frontmatter is too large";
     if (typeof value === "string" && !value.isWellFormed()) {
-      return "the frontmatter contains half of a surrogate pair";
+      return "the frontmatter contains a lone surrogate";
     }
     if (typeof value === "number" && !Number.isFinite(value)) {
       return `the frontmatter contains the number ${value}`;
@@ -232,10 +233,10 @@ export function checkFrontmatter(
   });
 }
 
-/** The files of a skill, and what else is in it and not served. */
+/** The files of a skill, and what is left out of them. */
 export interface SkillContents {
   readonly files: readonly SkillFile[];
-  /** By path in the skill; a folder's path ends with `/`, that of the skill's own folder is empty. */
+  /** What is left out, by its path in the skill. The path of a closed folder ends with `/`, and that of the skill's own folder is empty. */
   readonly leftOut: readonly SkillProblem[];
 }
 
@@ -276,12 +277,12 @@ function findSizeFault(files: readonly SkillFile[]): string | undefined {
   }
 }
 
-/** Returns how many bytes files have together. */
+/** Returns the total size of files, in bytes. */
 export function totalSize(files: readonly SkillFile[]): number {
   return files.reduce((sum, { size }) => sum + size, 0);
 }
 
-/** Returns why hosts cannot load a skill, as far as that shows without reading a file. */
+/** Returns why hosts cannot load a skill, if that shows without reading a file. */
 export function findUnlisting(
   skill: Skill,
   contents: SkillContents,

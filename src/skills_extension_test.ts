@@ -186,7 +186,11 @@ const unlisted: [string, string, (place: Place, skill: string) => void][] = [
   ["cycle", "contains itself", withField("cycle", "&a [*a]")],
   ["nan", "contains the number NaN", withField("nan", ".nan")],
   ["infinity", "contains the number -Infinity", withField("infinity", "-.inf")],
-  ["surrogate", "half of a surrogate", withField("surrogate", '"\\ud800"')],
+  [
+    "surrogate",
+    "contains a lone surrogate",
+    withField("surrogate", '"\\ud800"'),
+  ],
   [
     "deep",
     "nested more than 64 levels deep",

@@ -1,24 +1,25 @@
 /**
- * Text for people and for the wire: quoting, escaping, logging.
+ * Text for people and for the wire: logging, quoting, cleaning, serializing.
  *
  * @module
  */
 
-/** How much may be waiting to be written to stderr, in characters. */
+/** How many characters may wait to be written to stderr. */
 const MAX_LOG_SIZE = 256 * 1024;
 
-/** Lines on their way to stderr, and how many characters they have. */
+/** Settles when every line so far has been written. */
 let logging: Promise<void> = Promise.resolve();
 
+/** How many characters are waiting. */
 let loggingSize = 0;
 
 /**
- * Writes a line for people to stderr. Stdout belongs to the protocol.
+ * Writes a line for people to stderr, because stdout belongs to the protocol.
  *
- * It does not wait: a client that never reads its server's stderr must not
- * stop it. What piles up past 256 KiB is dropped.
+ * It does not wait, so a client that never reads stderr cannot stop the server.
+ * Lines are dropped while more than 256 KiB are waiting.
  *
- * @param line The line, with no line break at its end.
+ * @param line The line, without a line break.
  */
 export function log(line: string): void {
   const text = `skill-server: ${oneLine(line)}\n`;
@@ -30,7 +31,7 @@ export function log(line: string): void {
 }
 
 /**
- * Fulfilled when all lines logged so far are written.
+ * Waits until every line logged so far has been written.
  */
 export function logged(): Promise<void> {
   return logging;
@@ -45,38 +46,39 @@ async function writeToStderr(text: string): Promise<void> {
       writer.releaseLock();
     }
   } catch {
-    // Nobody is left to read it, which is no reason to stop serving.
+    // Nobody reads stderr any more. That is no reason to stop serving.
   }
 }
 
 /**
- * Puts a value in quotes, with what nobody could see escaped.
+ * Puts a value in quotes and escapes what nobody can see.
  */
 export function quote(value: string): string {
   return `"${escapeHidden(value)}"`;
 }
 
 /**
- * What a terminal acts on or nobody can see: control characters, line breaks,
- * and what Unicode lets fonts ignore (zero-width and bidirectional characters,
- * tags, variation selectors), in which text can be hidden.
+ * Characters that nobody can see, or that a terminal acts on: control
+ * characters, line breaks, and what Unicode lets fonts ignore (zero-width and
+ * bidirectional characters, tags, variation selectors). Text can be hidden in
+ * them.
  */
 const HIDDEN =
   /[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/gu;
 
-/** The same, but for tabs and line feeds. */
+/** The same without tabs and line breaks. */
 const INVISIBLE =
   /[^\P{Cc}\t\n]|[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
 
-/** What is invisible for a reason: in emoji, and between letters of scripts that join them. */
-const VISIBLE_IN_EFFECT =
+/** Characters that are invisible but needed: in emoji, and between letters of scripts that join them. */
+const NEEDED =
   /(?<=\p{Emoji})[\ufe0e\ufe0f]|(?<=\p{Extended_Pictographic}\ufe0f?|\p{Emoji_Modifier})\u200d(?=\p{Extended_Pictographic})|(?<=[^\P{L}A-Za-z]|\p{M})[\u200c\u200d](?=\p{L})/gu;
 
 /**
- * Escapes what a terminal acts on or nobody can see.
+ * Escapes characters that nobody can see or that a terminal acts on.
  *
  * @param text The text.
- * @param escapeOf Escapes one character. Default: as JSON and JavaScript do.
+ * @param escapeOf Escapes one character. Default: the way JSON does.
  */
 export function escapeHidden(
   text: string,
@@ -92,9 +94,9 @@ function escapeUnits(character: string): string {
 }
 
 /**
- * Removes what nobody can see from a text, so that it can neither hide a
- * message to the model nor rearrange a terminal's output. Any line break
- * becomes a line feed.
+ * Removes invisible characters, so that a text can neither hide a message to
+ * the model nor rearrange the output of a terminal. Line breaks become line
+ * feeds.
  */
 export function withoutInvisible(text: string): string {
   return text.toWellFormed()
@@ -103,11 +105,11 @@ export function withoutInvisible(text: string): string {
 }
 
 /**
- * Lists the invisible characters in a text, each once, as `U+200B`. Those that
- * emoji and some scripts need are not listed.
+ * Lists the invisible characters in a text, each once, in the form `U+200B`. It
+ * leaves out those that emoji and some scripts need.
  */
 export function listInvisible(text: string): string[] {
-  const characters = text.replace(/\r\n/g, "\n").replace(VISIBLE_IN_EFFECT, "")
+  const characters = text.replace(/\r\n/g, "\n").replace(NEEDED, "")
     .match(INVISIBLE) ?? [];
   return [...new Set(characters)].map((character) => {
     const codePoint = character.codePointAt(0)!.toString(16).toUpperCase();
@@ -116,13 +118,13 @@ export function listInvisible(text: string): string[] {
 }
 
 /**
- * Joins the lines of a text and removes what nobody can see.
+ * Joins the lines of a text and removes invisible characters.
  */
 export function oneLine(text: string): string {
   return withoutInvisible(text).replace(/\s+/g, " ").trim();
 }
 
-/** Escapes a text for XML, so that it cannot end the element it stands in. */
+/** Escapes a text for XML, so that it cannot end the element that contains it. */
 export function escapeXml(text: string): string {
   return withoutInvisible(text)
     .replaceAll("&", "&amp;")
@@ -130,31 +132,7 @@ export function escapeXml(text: string): string {
     .replaceAll(">", "&gt;");
 }
 
-/**
- * Serializes a value as JSON that is well-formed Unicode.
- *
- * `JSON.stringify` writes half of a surrogate pair as an escape sequence, which
- * strict parsers refuse, and with it all that surrounds it. Here U+FFFD takes
- * its place.
- *
- * @param value The value. `JSON.stringify` must be able to serialize it.
- * @param indent How many spaces each level is indented by. Default: one line.
- * @returns The JSON.
- */
-export function stringifyJson(value: unknown, indent?: number): string {
-  const json = JSON.stringify(value, null, indent);
-  // It escapes surrogates only where they have no partner.
-  return json.includes("\\ud") ? json.replace(ESCAPES, withoutSurrogate) : json;
-}
-
-/** Each escape sequence of JSON, so that a literal backslash is not taken for the start of one. */
-const ESCAPES = /\\(?:u[\da-f]{4}|[^u])/g;
-
-function withoutSurrogate(escape: string): string {
-  return escape.startsWith("\\ud") ? "\ufffd" : escape;
-}
-
-/** Takes back what {@linkcode escapeXml} escaped. */
+/** Reverses the escaping of {@linkcode escapeXml}. */
 export function unescapeXml(text: string): string {
   return text
     .replaceAll("&lt;", "<")
@@ -163,22 +141,45 @@ export function unescapeXml(text: string): string {
 }
 
 /**
- * Serializes a value as JSON of several lines, with what a terminal acts on or
- * nobody can see escaped.
+ * Serializes a value as JSON that is well-formed Unicode.
+ *
+ * `JSON.stringify` writes a lone surrogate as an escape sequence, and strict
+ * parsers reject the whole text because of it. This writes U+FFFD instead.
+ *
+ * @param value The value. `JSON.stringify` must be able to serialize it.
+ * @param indent How many spaces each level is indented by. Default: one line.
+ * @returns The JSON.
+ */
+export function stringifyJson(value: unknown, indent?: number): string {
+  const json = JSON.stringify(value, null, indent);
+  // It escapes no other surrogates than lone ones.
+  return json.includes("\\ud") ? json.replace(ESCAPES, withoutSurrogate) : json;
+}
+
+/** Any escape sequence of JSON. Matching all of them keeps a literal backslash from looking like the start of one. */
+const ESCAPES = /\\(?:u[\da-f]{4}|[^u])/g;
+
+function withoutSurrogate(sequence: string): string {
+  return sequence.startsWith("\\ud") ? "\ufffd" : sequence;
+}
+
+/**
+ * Serializes a value as indented JSON in which nothing is invisible and nothing
+ * acts on a terminal.
  */
 export function jsonText(value: unknown): string {
   const lines = stringifyJson(value, 2).split("\n");
   return `${lines.map((line) => escapeHidden(line)).join("\n")}\n`;
 }
 
-/** Orders texts by their UTF-16 code units: the same everywhere, in any locale. */
+/** Compares texts by their UTF-16 code units, so that the order is the same in every locale. */
 export function byCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /**
- * The form of a name under which skills are found: as it is shown (white space
- * folded, nothing invisible), in Unicode's normal form C, in lower case.
+ * Returns the form of a name by which skills are found: on one line, without
+ * invisible characters, in Unicode normalization form C, in lower case.
  *
  * ```ts
  * import { skillKey } from "@skill-server/skill-server";
@@ -194,9 +195,9 @@ export function skillKey(name: string): string {
 }
 
 /**
- * Composes a text (Unicode's normal form C). Text with more than 30 combining
- * marks in a row stays as it is: no language writes that, and the time to
- * compose it grows with the square of their number.
+ * Brings a text into Unicode normalization form C. A text with more than 30
+ * combining marks in a row stays as it is: no language writes that, and the time
+ * it takes grows with the square of their number.
  *
  * @see {@link https://unicode.org/reports/tr15/#Stream_Safe_Text_Format}
  */
