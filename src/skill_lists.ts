@@ -56,6 +56,15 @@ export function availableSkills(
   return `<available_skills>\n${skills.join("\n")}\n</available_skills>`;
 }
 
+/** Returns how many characters the names and descriptions have together: a whole list has more. */
+export function textLength(catalog: SkillCatalog): number {
+  return modelSkills(catalog).reduce(
+    (sum, { name, description }) =>
+      sum + name.length + description.trim().length,
+    0,
+  );
+}
+
 /** Lists a skill in one line. */
 export function skillLine({ name, description }: Skill): string {
   return `- ${oneLine(name)}: ${oneLine(description)}`;

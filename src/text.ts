@@ -93,12 +93,17 @@ function escapeUnits(character: string): string {
   ).join("");
 }
 
+/** ASCII that can be seen, blanks, and line feeds. */
+const PLAIN = /^[\n\x20-\x7e]*$/;
+
 /**
  * Removes invisible characters, so that a text can neither hide a message to
  * the model nor rearrange the output of a terminal. Line breaks become line
  * feeds.
  */
 export function withoutInvisible(text: string): string {
+  // Most texts are plain. To see that takes a tenth of the time.
+  if (PLAIN.test(text)) return text;
   return text.toWellFormed()
     .replace(/\r\n?|[\v\f\u2028\u2029]/g, "\n")
     .replace(INVISIBLE, "");

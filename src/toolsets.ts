@@ -47,6 +47,7 @@ import {
   isForModel,
   modelSkills,
   skillLine,
+  textLength,
 } from "./skill_lists.ts";
 import { skillUri } from "./skill_uri.ts";
 import { jsonText, oneLine, quote, skillKey, unescapeXml } from "./text.ts";
@@ -752,7 +753,10 @@ function describeTool(
     return { description: describe(catalog), parameter: "" };
   }
   if (listsSkills) return { description: usage, parameter: "" };
-  if (profile.style === "contract") {
+  if (
+    profile.style === "contract" &&
+    textLength(catalog) <= profile.descriptionLimit
+  ) {
     const description = describe(catalog);
     if (description.length <= profile.descriptionLimit) {
       return { description, parameter: "" };
