@@ -20,6 +20,7 @@
 
 import type {
   JSONRPCMessage,
+  JSONRPCNotification,
   JSONRPCRequest,
   RequestId,
   Result,
@@ -35,7 +36,8 @@ import {
   UnsubscribeRequestSchema,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
 import * as z from "npm:zod@^4";
-import { isObject, type StdioTransport } from "./stdio_transport.ts";
+import { isObject } from "./json_rpc.ts";
+import type { StdioTransport } from "./stdio_transport.ts";
 import { quote } from "./text.ts";
 
 /** What a client says about itself. */
@@ -98,6 +100,20 @@ function rpcError(code: number, message: string, data?: unknown): Error {
   return Object.assign(new Error(message), { code, data });
 }
 
+/**
+ * Returns a request as a schema reads it.
+ *
+ * @throws {Error} "Invalid params", and what is wrong with them, if it does not fit.
+ */
+export function parseRequest<Schema extends RequestSchema>(
+  schema: Schema,
+  request: unknown,
+): z.infer<Schema> {
+  const { success, data, error } = schema.safeParse(request);
+  if (success) return data;
+  throw invalidParams(`Invalid params: ${describeIssues(error)}`);
+}
+
 /** Says what is wrong with a value, and where in it. */
 export function describeIssues({ issues }: z.ZodError): string {
   return issues.map(({ path, message }) =>
@@ -143,6 +159,13 @@ const DiscoverRequestSchema = z.object({
   method: z.literal("server/discover"),
 });
 
+/** How many subscriptions to resources there may be. */
+const MAX_SUBSCRIPTIONS = 10_000;
+
+/** Longest URI that can be subscribed to, and how long all of them may be together, in characters. */
+const MAX_URI_LENGTH = 8 * 1024;
+const MAX_URIS_LENGTH = 1024 * 1024;
+
 const flag = z.boolean().optional();
 
 /** What a modern client asks to be notified of. */
@@ -150,7 +173,7 @@ const SubscriptionFilterSchema = z.object({
   toolsListChanged: flag,
   promptsListChanged: flag,
   resourcesListChanged: flag,
-  resourceSubscriptions: z.array(z.string()).optional(),
+  resourceSubscriptions: z.array(z.string()).max(MAX_SUBSCRIPTIONS).optional(),
 });
 
 type SubscriptionFilter = z.infer<typeof SubscriptionFilterSchema>;
@@ -255,7 +278,7 @@ export class McpServer implements RequestHandlers {
     const closed = Promise.withResolvers<void>();
     transport.onmessage = (message) => this.#receive(message);
     transport.onerror = (error) => this.onerror?.(error);
-    transport.oninputend = () => this.#endListening();
+    transport.oninputend = () => this.#end();
     transport.onclose = () => {
       for (const request of this.#requests.values()) request.cancel();
       closed.resolve();
@@ -301,49 +324,44 @@ export class McpServer implements RequestHandlers {
     return this.notify("notifications/tools/list_changed");
   }
 
-  /** Takes a message in. The promise is fulfilled when a request is answered, cancelled, or listens. */
-  #receive(message: JSONRPCMessage): Promise<void> | undefined {
-    if (!("method" in message)) return undefined;
-    if (!("id" in message)) {
-      if (message.method === "notifications/cancelled") {
-        this.#cancel(message.params?.requestId as RequestId);
-      }
-      return undefined;
-    }
-    const request = new RunningRequest(message, this.#legacyClient);
-    // One that listens would never be found again under its id.
-    if (this.#requests.get(request.id)?.isListener) this.#cancel(request.id);
-    this.#requests.set(request.id, request);
-    this.#answer(message, request);
-    return request.settled;
-  }
-
-  /** Answers a request, unless it is cancelled first. */
-  async #answer(
-    message: JSONRPCRequest,
-    request: RunningRequest,
-  ): Promise<void> {
+  /** Handles a message. A request is answered, unless it is cancelled first. */
+  async #receive(message: JSONRPCMessage): Promise<void> {
+    if (!("method" in message)) return;
+    if (!("id" in message)) return this.#receiveNotification(message);
+    const request = this.#begin(message);
     let reply;
     try {
-      const result = await this.#resultOf(message, request);
+      if (request.isModern) checkModern(message);
+      const [schema, handler] = this.#handlers.get(request.method) ?? [];
+      if (schema === undefined) throw rpcError(-32601, "Method not found");
+      const result = await handler!(parseRequest(schema, message), request);
       if (result === undefined) return;
       reply = { result: this.#inEra(request, result) };
     } catch (error) {
       reply = { error: errorObject(error) };
     }
-    await this.#reply(request, reply);
+    this.#reply(request, reply);
   }
 
-  async #resultOf(
-    message: JSONRPCRequest,
-    request: RunningRequest,
-  ): Promise<Result | undefined> {
-    if (request.isModern) checkModern(message);
-    const [schema, handler] = this.#handlers.get(message.method) ?? [];
-    if (schema === undefined) throw rpcError(-32601, "Method not found");
-    const { success, data, error } = schema.safeParse(message);
-    if (success) return await handler!(data, request);
-    throw invalidParams(`Invalid params: ${describeIssues(error)}`);
+  #receiveNotification({ method, params }: JSONRPCNotification): void {
+    if (method !== "notifications/cancelled") return;
+    const request = this.#requests.get(params?.requestId as RequestId);
+    if (request !== undefined) this.#cancel(request);
+  }
+
+  #begin(message: JSONRPCRequest): RunningRequest {
+    const request = new RunningRequest(message, this.#legacyClient);
+    const former = this.#requests.get(request.id);
+    // One that listens would never be found again under its id.
+    if (former?.isListener) this.#cancel(former);
+    this.#requests.set(request.id, request);
+    return request;
+  }
+
+  #cancel(request: RunningRequest): void {
+    this.#requests.delete(request.id);
+    this.#subscriptions.removeAll(request);
+    request.cancel();
   }
 
   /** Adds to a result what a modern client expects. */
@@ -361,26 +379,34 @@ export class McpServer implements RequestHandlers {
     const { id, signal } = request;
     if (this.#requests.get(id) === request) this.#requests.delete(id);
     if (signal.aborted) return;
-    const sent = this.#send({ id, ...reply });
+    let sent;
+    try {
+      sent = this.#send({ id, ...reply });
+    } catch (error) {
+      sent = this.#send({ id, ...this.#unsendable(request, error as Error) });
+    }
     request.settle();
     await sent;
   }
 
-  async #send(message: object): Promise<void> {
-    try {
-      const whole = { jsonrpc: "2.0", ...message } as JSONRPCMessage;
-      await this.#transport?.send(whole);
-    } catch (error) {
-      this.onerror?.(error as Error);
+  /** Returns what takes the place of a reply that cannot be sent. Failures of tools are results, which models read. */
+  #unsendable(
+    request: RunningRequest,
+    { name, message }: Error,
+  ): { result: Result } | { error: { code: number; message: string } } {
+    const advice = name === "RangeError" ? "; ask for less at a time" : "";
+    const text = `Cannot send the reply: ${message}${advice}`;
+    if (request.method !== "tools/call") {
+      return { error: { code: -32603, message: text } };
     }
+    const result = { content: [{ type: "text", text }], isError: true };
+    return { result: this.#inEra(request, result) };
   }
 
-  #cancel(id: RequestId): void {
-    const request = this.#requests.get(id);
-    if (request === undefined) return;
-    this.#requests.delete(id);
-    this.#subscriptions.removeAll(request);
-    request.cancel();
+  /** Sends a message, or throws if it cannot be sent. */
+  #send(message: object): Promise<void> | undefined {
+    const whole = { jsonrpc: "2.0", ...message } as JSONRPCMessage;
+    return this.#transport?.send(whole);
   }
 
   #initialize(
@@ -400,12 +426,16 @@ export class McpServer implements RequestHandlers {
     };
   }
 
-  async #subscribe(uri: string, request: RunningRequest): Promise<Result> {
-    if (!this.#subscriptions.subscribers(uri).has(LEGACY_CLIENT)) {
-      await this.#subscriptions.add(uri, request);
-      this.#subscriptions.replace(uri, request, LEGACY_CLIENT);
-    }
-    return {};
+  /** Subscribes the legacy client. The reply comes later, for other messages need not wait for it. */
+  #subscribe(uri: string, request: RunningRequest): Result | undefined {
+    if (this.#subscriptions.subscribers(uri).has(LEGACY_CLIENT)) return {};
+    this.#subscriptions.add(uri, request).then(
+      () => {
+        this.#subscriptions.replace(uri, request, LEGACY_CLIENT);
+        this.#reply(request, { result: {} });
+      },
+      (error) => this.#reply(request, { error: errorObject(error) }),
+    );
   }
 
   /** Ends the legacy client's subscription, one that is still being made too. */
@@ -429,17 +459,18 @@ export class McpServer implements RequestHandlers {
       const isHonored = wanted[flag] && capabilities[capability]?.listChanged;
       if (isHonored) filter[flag] = true;
     }
-    if (wanted.resourceSubscriptions && capabilities.resources?.subscribe) {
-      filter.resourceSubscriptions = await this.#subscriptions.addKnown(
-        new Set(wanted.resourceSubscriptions),
-        request,
-      );
-    }
+    const { resourceSubscriptions: uris } = wanted;
+    const known = uris && capabilities.resources?.subscribe &&
+      await this.#subscriptions.addKnown(new Set(uris), request);
     if (request.signal.aborted) return undefined;
     const _meta = subscriptionMeta(request);
+    const notifications = {
+      ...filter,
+      ...(known && { resourceSubscriptions: known }),
+    };
     this.#send({
       method: "notifications/subscriptions/acknowledged",
-      params: { _meta, notifications: filter },
+      params: { _meta, notifications },
     });
     if (this.#isEnding) return { _meta };
     request.filter = filter;
@@ -456,6 +487,13 @@ export class McpServer implements RequestHandlers {
       if (flag && request.filter?.[flag]) listeners.push(request);
     }
     return listeners;
+  }
+
+  /** Ends the subscriptions, and waits for the replies to all other requests. */
+  async #end(): Promise<void> {
+    await this.#endListening();
+    const requests = [...this.#requests.values()];
+    await Promise.all(requests.map(({ settled }) => settled));
   }
 
   /** Tells those who listen that no more will come. */
@@ -523,9 +561,6 @@ const LEGACY_CLIENT = Symbol("the legacy client");
 
 type Subscriber = RunningRequest | typeof LEGACY_CLIENT;
 
-/** How many subscriptions to resources there may be. */
-const MAX_SUBSCRIPTIONS = 10_000;
-
 /** Who subscribed to which resource. */
 class Subscriptions {
   readonly #begin: (uri: string) => Promise<EndSubscription>;
@@ -534,6 +569,7 @@ class Subscriptions {
     readonly end: Promise<EndSubscription>;
   }>();
   #size = 0;
+  #urisLength = 0;
 
   /** Creates subscriptions that `begin` with the first subscriber of a resource. */
   constructor(begin: (uri: string) => Promise<EndSubscription>) {
@@ -551,16 +587,12 @@ class Subscriptions {
    * @throws {Error} If there is no such resource, or there are too many subscriptions.
    */
   async add(uri: string, subscriber: Subscriber): Promise<void> {
-    if (this.#size >= MAX_SUBSCRIPTIONS) {
-      throw invalidParams(
-        `Cannot subscribe to more than ${MAX_SUBSCRIPTIONS} resources`,
-        { uri },
-      );
-    }
+    this.#checkRoom(uri);
     let resource = this.#resources.get(uri);
     if (resource === undefined) {
       resource = { subscribers: new Set(), end: this.#begin(uri) };
       this.#resources.set(uri, resource);
+      this.#urisLength += uri.length;
     }
     resource.subscribers.add(subscriber);
     this.#size++;
@@ -600,13 +632,32 @@ class Subscriptions {
     this.#size--;
     if (resource.subscribers.size > 0) return;
     this.#resources.delete(uri);
+    this.#urisLength -= uri.length;
     // One that never began has nothing to end.
-    resource.end.then((end) => end(), () => {});
+    resource.end.then((end) => end()).catch(() => {});
   }
 
   /** Removes a subscriber from all resources. */
   removeAll(subscriber: Subscriber): void {
     for (const uri of this.#resources.keys()) this.remove(uri, subscriber);
+  }
+
+  #checkRoom(uri: string): void {
+    if (uri.length > MAX_URI_LENGTH) {
+      throw invalidParams(
+        `Cannot subscribe to a URI of more than ${MAX_URI_LENGTH} characters; subscribe to one that comprises it`,
+      );
+    }
+    const isFull = this.#size >= MAX_SUBSCRIPTIONS ||
+      this.#urisLength + uri.length > MAX_URIS_LENGTH;
+    if (isFull) {
+      throw invalidParams(
+        `Cannot subscribe to ${
+          quote(uri)
+        }: there are ${this.#size} subscriptions already; end some, or subscribe to a URI that comprises several`,
+        { uri },
+      );
+    }
   }
 }
 
@@ -655,10 +706,11 @@ function subscriptionMeta({ id }: RunningRequest): Record<string, unknown> {
   return { [META.subscriptionId]: id };
 }
 
-/** Returns the JSON-RPC error object of an error. */
+/** Returns the JSON-RPC error object of whatever was thrown. */
 function errorObject(
-  error: unknown,
+  thrown: unknown,
 ): { code: number; message: string; data?: unknown } {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
   const { code, message, data } = error as Error & Record<string, unknown>;
   return {
     code: Number.isSafeInteger(code) ? code as number : -32603,

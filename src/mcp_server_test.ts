@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { Client as ModernClient } from "npm:@modelcontextprotocol/client@^2";
 import { SkillsClient } from "npm:@modelcontextprotocol/client@^2/ext/skills";
+import fc from "npm:fast-check@^4";
 import * as z from "npm:zod@^4";
 import config from "../deno.json" with { type: "json" };
 import { type ClientInfo, McpServer } from "./mcp_server.ts";
@@ -13,9 +14,12 @@ import {
   filesPlace,
   isWindows,
   nextId,
+  peakMemory,
+  ping,
   Pipe,
   Place,
   type Reply,
+  skillMd,
   Wire,
   withGrace,
   within,
@@ -483,6 +487,25 @@ Deno.test("a client that never initialized hears nothing it did not ask for", as
   assert.deepEqual(wire.lines.takeAll(), []);
 });
 
+Deno.test("messages are answered as fast while more than a hundred requests listen", async () => {
+  using place = new Place();
+  await using wire = new Wire(place);
+  const timePings = async () => {
+    const ids = Array.from({ length: 1_000 }, nextId);
+    const start = performance.now();
+    await wire.write(ids.map((id) => `${JSON.stringify(ping(id))}\n`).join(""));
+    await wire.reply(ids.at(-1));
+    return performance.now() - start;
+  };
+  await timePings();
+  const before = await timePings();
+  for (let id = 0; id < 150; id++) {
+    await listen(wire, id, { toolsListChanged: true });
+  }
+  const after = await timePings();
+  assert.ok(after < 10 * Math.max(before, 50), `${after} after ${before} ms`);
+});
+
 /** A server with nothing of its own, and how to speak to it. */
 class Lone {
   readonly server = new McpServer({
@@ -494,7 +517,7 @@ class Lone {
     instructions: (client) => `For ${client?.name ?? "anyone"}`,
     ttlMs: 0,
   });
-  readonly pipe = new Pipe(undefined, this.server);
+  readonly pipe = new Pipe({ server: this.server });
 
   async write(...messages: object[]): Promise<void> {
     const lines = messages.map((message) =>
@@ -708,4 +731,266 @@ Deno.test("McpServer ends a subscription whose id another request takes", async 
   await lone.server.sendToolListChanged();
   assert.deepEqual(lone.pipe.sent.takeAll(), []);
   assert.deepEqual(counts.ended, counts.begun);
+});
+
+Deno.test("McpServer answers with an error where a result cannot be sent", async () => {
+  const lone = new Lone();
+  const loop: Record<string, unknown> = {};
+  loop.loop = loop;
+  const results = [
+    { text: "x".repeat(11 * 2 ** 20) },
+    { text: "\u0001".repeat(2 * 2 ** 20) },
+    { count: 1n },
+    loop,
+  ];
+  lone.server.setRequestHandler(WhoSchema, () => results.shift()!);
+  while (results.length > 0) {
+    const { error } = await lone.ask("who");
+    assert.equal(error!.code, -32603);
+    assert.match(error!.message, /^Cannot send the reply: /);
+  }
+  assert.deepEqual((await lone.ask("ping")).result, {});
+});
+
+Deno.test("McpServer answers whatever its handlers throw", async () => {
+  const lone = new Lone();
+  const thrown = [undefined, null, "text", 7, {}, new Error("x")];
+  lone.server.setRequestHandler(WhoSchema, () => {
+    throw thrown.shift();
+  });
+  while (thrown.length > 0) {
+    const { error } = await lone.ask("who");
+    assert.equal(error!.code, -32603);
+    assert.equal(typeof error!.message, "string");
+  }
+});
+
+Deno.test("McpServer holds the URIs that are subscribed to within bounds", async () => {
+  const lone = new Lone();
+  const counts = countSubscriptions(lone);
+  await lone.initialize();
+  const subscribe = async (uri: string) =>
+    (await lone.ask("resources/subscribe", { uri })).error?.code;
+  const long = (id: number) => `x:${id}`.padEnd(8 * 1024, "y");
+  assert.equal(await subscribe(`${long(0)}y`), -32602);
+  for (let id = 0; id < 128; id++) {
+    assert.equal(await subscribe(long(id)), undefined);
+  }
+  assert.equal(await subscribe("x:1"), -32602);
+  await lone.ask("resources/unsubscribe", { uri: long(7) });
+  assert.equal(await subscribe("x:1"), undefined);
+  assert.equal(counts.begun.length, 129);
+});
+
+Deno.test("McpServer counts the subscriptions of all that listen", async () => {
+  const lone = new Lone();
+  countSubscriptions(lone);
+  const uris = Array.from({ length: 10_001 }, (_, id) => `x:${id}`);
+  const params = (uris: string[]) => ({
+    _meta: MODERN_META,
+    notifications: { resourceSubscriptions: uris },
+  });
+  const tooMany = await lone.ask("subscriptions/listen", params(uris));
+  assert.equal(tooMany.error!.code, -32602);
+  const honored = async (id: string, uris: string[]) => {
+    await lone.write({
+      id,
+      method: "subscriptions/listen",
+      params: params(uris),
+    });
+    const notice = await lone.pipe.sent.take(
+      (line) => subscriptionOf(JSON.stringify(line)) === id,
+      "the acknowledgement",
+    );
+    const { notifications } = (notice as unknown as Notice).params;
+    return (notifications as { resourceSubscriptions: string[] })
+      .resourceSubscriptions.length;
+  };
+  assert.equal(await honored("a", uris.slice(0, 6_000)), 6_000);
+  assert.equal(await honored("b", uris.slice(0, 6_000)), 4_000);
+  await lone.cancel("a");
+  assert.equal(await honored("c", uris.slice(0, 6_000)), 6_000);
+});
+
+/** Every method that the server knows, and some that it does not. */
+const METHODS = [
+  ...["initialize", "ping", "server/discover", "logging/setLevel", "x", ""],
+  ...["tools/list", "tools/call", "prompts/list", "prompts/get"],
+  ...["resources/list", "resources/templates/list", "resources/read"],
+  ...["resources/subscribe", "resources/unsubscribe", "completion/complete"],
+  ...["skills/list", "skills/get", "resources/directory/read", "__proto__"],
+  ...["notifications/cancelled", "notifications/initialized", "toString"],
+];
+
+/** Any params, now and then such that a method takes some of them. */
+function anyParams(): fc.Arbitrary<unknown> {
+  const text = fc.oneof(
+    fc.constantFrom("skill://git", "skill://git/", "skill://", "git", "skill"),
+    fc.string({ unit: "binary", maxLength: 20 }),
+    fc.constant("\ud800"),
+  );
+  const value = fc.oneof(
+    { weight: 3, arbitrary: text },
+    { weight: 1, arbitrary: fc.jsonValue() },
+    { weight: 1, arbitrary: fc.constant({ toString: 1, __proto__: null }) },
+  );
+  const fields = [
+    ...["uri", "name", "cursor", "requestId", "ref", "argument", "context"],
+    ...["arguments", "notifications", "protocolVersion", "clientInfo"],
+    ...["capabilities", "task", "_meta"],
+  ];
+  const meta = fc.dictionary(
+    fc.constantFrom(...Object.keys(MODERN_META), "progressToken"),
+    value,
+  );
+  const record = fc.record(
+    {
+      ...Object.fromEntries(fields.map((field) => [field, value])),
+      _meta: fc.oneof(value, meta, fc.constant(MODERN_META)),
+      arguments: fc.oneof(value, fc.record({ name: value })),
+      ref: fc.oneof(value, fc.record({ type: text, name: text, uri: text })),
+      argument: fc.oneof(value, fc.record({ name: text, value: text })),
+    },
+    { requiredKeys: [] },
+  );
+  return fc.oneof({ weight: 5, arbitrary: record }, fc.jsonValue());
+}
+
+Deno.test("no message ends the server, and each request is answered", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  const seed = Math.floor(Math.random() * 2 ** 31);
+  const requests = fc.sample(
+    fc.record({ method: fc.constantFrom(...METHODS), params: anyParams() }),
+    { numRuns: 600, seed },
+  ).map((request, id) => ({ jsonrpc: "2.0", id, ...request }));
+  const others = [
+    '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":{}}}',
+    '{"jsonrpc":"2.0","method":"notifications/cancelled"}',
+    '{"jsonrpc":"2.0","id":{"toString":1},"method":"ping"}',
+    '{"jsonrpc":"2.0","id":1e400,"method":"ping"}',
+    '{"jsonrpc":"2.0","id":null,"method":"ping"}',
+    '{"jsonrpc":"2.0","id":0.5,"method":"ping"}',
+    '{"jsonrpc":"2.0","id":90071992547409930,"method":"ping"}',
+    '{"jsonrpc":"2.0","id":-5,"result":{"__proto__":null}}',
+    '{"jsonrpc":"2.0","id":-5,"error":7}',
+    '{"__proto__":{"jsonrpc":"2.0","id":-5,"method":"ping"}}',
+    `[${"[".repeat(100_000)}`,
+    `{"jsonrpc":"2.0","method":"x","params":${'{"a":'.repeat(10_000)}1${
+      "}".repeat(10_000)
+    }}`,
+    `[${JSON.stringify(ping(-5))}]`,
+  ];
+  await wire.write({
+    jsonrpc: "2.0",
+    id: "odd",
+    method: "resources/unsubscribe",
+    params: { uri: { toString: 1 } },
+  });
+  await wire.write(...requests, ...others.map((line) => `${line}\n`));
+  const expected = ["odd", ...requests.map(({ id }) => id)];
+  const counts = new Map<unknown, number>();
+  const isAnswered = () => {
+    for (const line of wire.lines.takeAll()) {
+      const { id } = JSON.parse(line);
+      counts.set(id, (counts.get(id) ?? 0) + 1);
+    }
+    return expected.every((id) => counts.has(id));
+  };
+  await eventually(isAnswered, `all replies (seed ${seed})`);
+  assert.deepEqual((await wire.ask(requests.length, "ping")).result, {});
+  assert.ok(isAnswered());
+  const twice = expected.filter((id) => counts.get(id) !== 1);
+  assert.deepEqual(twice, [], `seed ${seed}`);
+});
+
+/** A place with skills whose files are more together than a message may have. */
+function largePlace(): Place {
+  const place = new Place();
+  const skills = "home/.claude/skills";
+  const megabyte = 2 ** 20;
+  place.skill(skills, "many");
+  for (let id = 0; id < 12; id++) {
+    place.file(`${skills}/many/${id}.txt`, "x".repeat(megabyte));
+  }
+  // Each character takes six in JSON.
+  place.skill(skills, "odd");
+  for (let id = 0; id < 9; id++) {
+    place.file(`${skills}/odd/${id}.txt`, "\u0001".repeat(megabyte));
+  }
+  place.skill(skills, "huge", `${skillMd("huge")}${"x".repeat(11 * megabyte)}`);
+  return place;
+}
+
+Deno.test(
+  "forty large files read at once take no more memory than a few, and each is answered",
+  { ignore: Deno.build.os !== "linux" },
+  async () => {
+    using place = largePlace();
+    await using wire = new Wire(place);
+    await wire.initialize();
+    let replies = 0;
+    const done = Promise.withResolvers<void>();
+    wire.onLine = (line) => {
+      assert.ok(line.length > 6 * 2 ** 20, line.slice(0, 200));
+      if (++replies === 40) done.resolve();
+    };
+    const reads = Array.from({ length: 40 }, (_, id) => ({
+      jsonrpc: "2.0",
+      id,
+      method: "resources/read",
+      params: { uri: `skill://odd/${id % 9}.txt` },
+    }));
+    await wire.write(reads.map((read) => `${JSON.stringify(read)}\n`).join(""));
+    await within(done.promise, "forty replies");
+    const peak = peakMemory(wire.process.pid);
+
+    assert.ok(peak < 600, `${peak} MB`);
+  },
+);
+
+Deno.test("all that leaves the server is well-formed Unicode, and is found by what is listed", async () => {
+  using place = new Place();
+  const text =
+    '---\nname: "odd \\ud800"\ndescription: "half \\udc00"\n"x\\ud800": 1\n---\n';
+  place.skill("home/.claude/skills", "odd", text);
+  place.skill("home/.claude/skills", "git");
+  await using wire = new Wire(place);
+  const lines: string[] = [];
+  wire.onLine = (line) => {
+    lines.push(line);
+    wire.lines.put(line);
+  };
+  await wire.initialize();
+  await wire.ask(1, "tools/list");
+  const { result } = await wire.ask(2, "prompts/list");
+  const [{ name }] = result.prompts.filter(({ name }: { name: string }) =>
+    name.startsWith("odd")
+  );
+  assert.equal(name, "odd \ufffd");
+  assert.ok((await wire.ask(3, "prompts/get", { name })).result);
+  const call = { name: "skill", arguments: { name } };
+  assert.equal(
+    (await wire.ask(4, "tools/call", call)).result.isError,
+    undefined,
+  );
+  await wire.ask(5, "resources/list");
+  await wire.ask(6, "skills/list");
+  await wire.ask(7, "skills/get", { uri: "skill://\ud800/SKILL.md" });
+  await wire.ask(8, "completion/complete", {
+    ref: { type: "ref/prompt", name: "skill" },
+    argument: { name: "name", value: "odd" },
+  });
+  await wire.ask(9, "tools/call", {
+    name: "skill",
+    arguments: { name: "\ud800" },
+  });
+  await wire.ask(10, "tools/call", { name: "\ud800" });
+  await wire.ask(11, "\ud800");
+  await wire.ask(12, "resources/read", { uri: "skill://\ud800" });
+  await wire.ask(13, "initialize", { "\ud800": 1 });
+  assert.equal(lines.length, 14);
+  for (const line of lines) {
+    assert.doesNotMatch(line, /(?<!\\)(?:\\\\)*\\ud[89a-f]/);
+  }
 });

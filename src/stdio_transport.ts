@@ -8,14 +8,9 @@
  * @module
  */
 
-import type {
-  JSONRPCErrorResponse,
-  JSONRPCMessage,
-  RequestId,
-} from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-
-/** Longest line that is read, in bytes. */
-const MAX_LINE_SIZE = 10 * 1024 * 1024;
+import type { JSONRPCMessage } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+import { MAX_LINE_SIZE, parseMessage, serializeMessage } from "./json_rpc.ts";
+import { TimeSlice } from "./time_slice.ts";
 
 /** How much is read at a time, in bytes. */
 const READ_SIZE = 64 * 1024;
@@ -23,14 +18,23 @@ const READ_SIZE = 64 * 1024;
 /** How much is read ahead of what is being worked on, in bytes. */
 const MAX_READ_AHEAD = 1024 * 1024;
 
-/** No request is worked on while this much is still to be written, in bytes. */
-const MAX_UNSENT_SIZE = 8 * 1024 * 1024;
+/** No message is given out while this much is still to be written, in characters. */
+const MAX_UNSENT_LENGTH = 8 * 1024 * 1024;
 
-/** With this many requests under way, replies go first. */
-const MAX_PENDING_REQUESTS = 100;
+/** How much is written at a time, in characters. Only a longer line is more. */
+const BATCH_LENGTH = 1024 * 1024;
+
+/** How many messages are handled at a time. */
+const MAX_PARALLEL = 16;
+
+/** Messages that take about this long to handle wait for something and no longer count, in milliseconds. */
+const SLOW_MS = 50;
 
 /** How long each reply is waited for when the input has ended, in milliseconds. */
 const GRACE_MS = 2_000;
+
+/** Input that ends this long after the last message ends because the client is gone, in milliseconds. */
+const PIPE_MS = 250;
 
 /** How long until a write is tried again that would have had to wait, in milliseconds. */
 const RETRY_MS = 5;
@@ -59,28 +63,29 @@ export class StdioTransport {
   onclose?: () => void;
   /** Called with what went wrong. */
   onerror?: (error: Error) => void;
-  /** Called with each message. A promise that it returns is fulfilled when the message is dealt with. */
+  /** Called with each message. While the promises that it returns are pending, no more than a few messages follow. */
   onmessage?: (message: JSONRPCMessage) => Promise<void> | void;
-  /** Called when all of the input was given out, while messages may still be dealt with. */
-  oninputend?: () => void;
+  /** Called when all of the input was given out. Replies are written until the promise that it returns is fulfilled. */
+  oninputend?: () => Promise<void>;
 
   readonly #input: ByteReader;
   readonly #output: ByteWriter;
   readonly #lines = new LineQueue(MAX_LINE_SIZE);
   readonly #firstMessage = Promise.withResolvers<void>();
-  #isWorking = true;
-  /** How many messages are not dealt with. */
-  #pending = 0;
-  #allDone: (() => void) | undefined;
-  #unsent = new Batch();
+  #isReady = false;
+  #isWorking = false;
+  #handling = new Crowd();
+  /** Runs while messages wait for those that are being handled. */
+  #patience: ReturnType<typeof setTimeout> | undefined;
+  readonly #unsent: Batch[] = [];
+  #unsentLength = 0;
   /** What is being written. */
   #sending: Batch | undefined;
-  #unsentSize = 0;
   #grace: ReturnType<typeof setTimeout> | undefined;
   #inputEnded = false;
   #isClosed = false;
 
-  /** Makes a transport that reads nothing until it is started. */
+  /** Creates a transport that reads nothing until it is started. */
   constructor(
     input: ByteReader = Deno.stdin,
     output: ByteWriter = Deno.stdout,
@@ -98,19 +103,26 @@ export class StdioTransport {
   async start(ready: Promise<unknown> = Promise.resolve()): Promise<void> {
     this.#read();
     await ready;
-    this.#isWorking = false;
+    this.#isReady = true;
     this.#work();
   }
 
-  /** Writes a message. */
+  /**
+   * Writes a message.
+   *
+   * @throws {Error} If it cannot be serialized, or is longer than clients read.
+   */
   send(message: JSONRPCMessage): Promise<void> {
     if (this.#isClosed) return Promise.resolve();
-    const line = `${JSON.stringify(message)}\n`;
-    const { lines, written } = this.#unsent;
-    lines.push(line);
-    this.#unsentSize += line.length;
+    const line = `${serializeMessage(message)}\n`;
+    this.#unsentLength += line.length;
+    let batch = this.#unsent.at(-1);
+    if (batch === undefined || batch.length > BATCH_LENGTH) {
+      this.#unsent.push(batch = new Batch());
+    }
+    batch.add(line);
     if (this.#sending === undefined) this.#write();
-    return written.promise;
+    return batch.written.promise;
   }
 
   /** Ends it at once. May be called again. */
@@ -118,7 +130,8 @@ export class StdioTransport {
     if (!this.#isClosed) {
       this.#isClosed = true;
       clearTimeout(this.#grace);
-      this.#allDone?.();
+      clearTimeout(this.#patience);
+      this.#handling.disperse();
       this.onclose?.();
     }
     return Promise.resolve();
@@ -129,11 +142,13 @@ export class StdioTransport {
    * while it answers nothing because nobody reads the answers.
    */
   async #read(): Promise<void> {
+    let lastTime = performance.now();
     try {
       const buffer = new Uint8Array(READ_SIZE);
       for (;;) {
         const length = await this.#input.read(buffer);
         if (length === null || this.#isClosed) break;
+        lastTime = performance.now();
         this.#lines.add(buffer.subarray(0, length));
         this.#work();
         while (this.#lines.size > MAX_READ_AHEAD) await this.#lines.taken;
@@ -141,74 +156,76 @@ export class StdioTransport {
     } catch (error) {
       this.onerror?.(error as Error);
     }
-    this.#endInput();
+    const isGone = performance.now() - lastTime > PIPE_MS;
+    if (isGone && !this.#isReady) await this.close();
+    else await this.#end();
+  }
+
+  /** Gives the rest of the input out, and closes when the replies are written. */
+  async #end(): Promise<void> {
+    this.#inputEnded = true;
+    this.#renewGrace();
     this.#lines.end();
     this.#work();
     while (this.#lines.size > 0 && !this.#isClosed) await this.#lines.taken;
-    this.oninputend?.();
-    if (this.#pending > 0) {
-      await new Promise<void>((resolve) => this.#allDone = resolve);
-    }
+    await this.oninputend?.();
     while (this.#sending !== undefined) await this.#sending.written.promise;
     await this.close();
   }
 
-  /** Gives out the lines that were read. */
+  /** From the end of the input, and from each write after it, the next reply has a while. */
+  #renewGrace(): void {
+    clearTimeout(this.#grace);
+    if (this.#isClosed) return;
+    this.#grace = setTimeout(() => {
+      if (!this.#isReady) {
+        const reason = "the input ended before the server was ready";
+        this.onerror?.(new Error(`${reason}: keep it open to get replies`));
+      }
+      this.close();
+    }, GRACE_MS);
+  }
+
+  /** Gives out the messages in the lines that were read. */
   async #work(): Promise<void> {
-    if (this.#isWorking) return;
+    if (this.#isWorking || !this.#isReady) return;
     this.#isWorking = true;
+    const slice = new TimeSlice();
     for (const line of this.#lines) {
       if (this.#isClosed) break;
-      this.#receive(line);
-      if (this.#isFull()) await this.#makeRoom();
+      if (line?.trim() === "") continue;
+      const { message, refusal } = parseMessage(line);
+      if (refusal !== undefined) this.send(refusal);
+      const handled = message && this.onmessage?.(message);
+      if (handled) this.#handling.add(handled);
+      if (this.#handling.size >= MAX_PARALLEL) await this.#makeRoom();
+      while (this.#unsentLength > MAX_UNSENT_LENGTH && this.#sending) {
+        await this.#sending.written.promise;
+      }
+      if (slice.isOver) await slice.yield();
     }
     this.#isWorking = false;
   }
 
-  #receive(line: string | undefined): void {
-    if (line?.trim() === "") return;
-    const parsed = parseMessage(line);
-    if ("refusal" in parsed) {
-      this.send(parsed.refusal);
-      return;
-    }
-    const done = this.onmessage?.(parsed.message);
-    if (done !== undefined) this.#waitFor(done);
-  }
-
-  async #waitFor(done: Promise<void>): Promise<void> {
-    this.#pending++;
-    await done;
-    this.#pending--;
-    if (this.#pending === 0) this.#allDone?.();
-  }
-
-  #isFull(): boolean {
-    return this.#pending >= MAX_PENDING_REQUESTS ||
-      this.#unsentSize > MAX_UNSENT_SIZE;
-  }
-
-  /** Lets replies be made and written before more is given out, so that they cannot pile up. */
+  /** Lets replies be made before more is given out, so that they cannot pile up. */
   async #makeRoom(): Promise<void> {
-    if (this.#pending >= MAX_PENDING_REQUESTS) {
-      await new Promise((resolve) => setTimeout(resolve));
-    }
-    while (this.#unsentSize > MAX_UNSENT_SIZE && this.#sending) {
-      await this.#sending.written.promise;
-    }
+    this.#patience ??= setTimeout(() => {
+      this.#patience = undefined;
+      this.#handling.disperse();
+      this.#handling = new Crowd();
+    }, SLOW_MS);
+    await this.#handling.dispersed;
   }
 
   /** Writes what is unsent, and what comes meanwhile. */
   async #write(): Promise<void> {
     try {
-      while (this.#unsent.lines.length > 0) {
-        const batch = this.#sending = this.#unsent;
-        this.#unsent = new Batch();
-        const text = batch.lines.join("");
-        await writeAll(this.#output, new TextEncoder().encode(text));
-        this.#unsentSize -= text.length;
+      for (let batch; (batch = this.#unsent.shift()) !== undefined;) {
+        this.#sending = batch;
+        await writeAll(this.#output, batch.bytes());
+        this.#unsentLength -= batch.length;
         this.#firstMessage.resolve();
-        if (this.#inputEnded) this.#endInput();
+        if (this.#inputEnded) this.#renewGrace();
         batch.written.resolve();
       }
     } catch (error) {
@@ -219,87 +236,73 @@ export class StdioTransport {
     }
     this.#sending = undefined;
   }
+}
 
-  /** From the end of the input, and from each reply after it, the next one has a while. */
-  #endInput(): void {
-    this.#inputEnded = true;
-    clearTimeout(this.#grace);
-    if (!this.#isClosed) {
-      this.#grace = setTimeout(() => this.close(), GRACE_MS);
-    }
+/** Messages that are being handled. */
+class Crowd {
+  #size = 0;
+  #dispersed = Promise.withResolvers<void>();
+
+  /** How many there are. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Fulfilled when half as many are left as may be handled at a time. */
+  get dispersed(): Promise<void> {
+    return this.#dispersed.promise;
+  }
+
+  /** Adds a message, which leaves when it is handled. */
+  async add(handled: Promise<void>): Promise<void> {
+    this.#size++;
+    await handled;
+    this.#size--;
+    if (this.#size === MAX_PARALLEL / 2) this.disperse();
+  }
+
+  /** Ends the wait for it. */
+  disperse(): void {
+    this.#dispersed.resolve();
+    this.#dispersed = Promise.withResolvers();
   }
 }
 
 /**
- * Lines that are written at once. Each has its own promise: one for all would,
- * under load, hold on to all that ever waited for it.
+ * Lines that are written at once. Each batch has its own promise: one for all
+ * would, under load, hold on to all that ever waited for it.
  */
 class Batch {
-  readonly lines: string[] = [];
   readonly written = Promise.withResolvers<void>();
-}
+  readonly #lines: string[] = [];
+  #length = 0;
 
-/** Returns the message in a line, or the error to answer with if there is none. */
-function parseMessage(
-  line: string | undefined,
-): { message: JSONRPCMessage } | { refusal: JSONRPCErrorResponse } {
-  if (line === undefined) {
-    return refuse(-32600, `A message has ${MAX_LINE_SIZE} bytes at most`);
+  /** How many characters the lines have. */
+  get length(): number {
+    return this.#length;
   }
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return refuse(-32700, "A message is one line of JSON");
+
+  add(line: string): void {
+    this.#lines.push(line);
+    this.#length += line.length;
   }
-  return isMessage(value)
-    ? { message: value }
-    : refuse(-32600, "This is not a JSON-RPC message of MCP", idOf(value));
+
+  bytes(): Uint8Array {
+    return encoder.encode(this.#lines.join(""));
+  }
 }
 
-/** Whether a value is a JSON-RPC message. The params are left to those who know the method. */
-function isMessage(value: unknown): value is JSONRPCMessage {
-  if (!isObject(value) || value.jsonrpc !== "2.0") return false;
-  if ("id" in value && !isId(value.id)) return false;
-  const { method, params = {} } = value;
-  return "method" in value
-    ? typeof method === "string" && isObject(params)
-    : "result" in value || "error" in value;
-}
-
-function isId(value: unknown): value is RequestId {
-  return typeof value === "string" || Number.isSafeInteger(value);
-}
-
-function refuse(
-  code: number,
-  message: string,
-  id?: RequestId,
-): { refusal: JSONRPCErrorResponse } {
-  return { refusal: { jsonrpc: "2.0", id, error: { code, message } } };
-}
-
-/** Returns the id of what is not a message, if it has one. */
-function idOf(value: unknown): RequestId | undefined {
-  const id = isObject(value) ? value.id : undefined;
-  return typeof id === "string" || Number.isInteger(id)
-    ? id as RequestId
-    : undefined;
-}
-
-/** Whether a value is an object in the sense of JSON. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+const encoder = new TextEncoder();
 
 /** Splits bytes into lines. For a line that is longer than the limit there comes `undefined`. */
 class LineQueue {
   readonly #limit: number;
   /** The lines that are whole, and their sizes in bytes. */
   #lines: { text: string | undefined; size: number }[] = [];
-  /** The parts of the line that is not. */
-  #parts: Uint8Array[] = [];
-  #partsSize = 0;
+  /** Where the line is gathered that is not, with room for more. */
+  #buffer = new Uint8Array();
+  /** How many bytes that line has, those past the limit too. */
+  #partSize = 0;
   #size = 0;
   #taken = Promise.withResolvers<void>();
 
@@ -321,22 +324,22 @@ class LineQueue {
   add(bytes: Uint8Array): void {
     let start = 0;
     for (let end; (end = bytes.indexOf(0x0a, start)) !== -1; start = end + 1) {
-      this.#addPart(bytes.subarray(start, end));
-      this.end();
+      const part = bytes.subarray(start, end);
+      if (this.#partSize === 0) this.#put(part, part.length);
+      else {
+        this.#gather(part);
+        this.end();
+      }
     }
-    // A copy, for the rest of the line comes later.
-    if (start < bytes.length) this.#addPart(bytes.slice(start));
+    this.#gather(bytes.subarray(start));
   }
 
   /** Ends the line that is not whole, if there is any of it. */
   end(): void {
-    const size = this.#partsSize;
-    if (size === 0) return;
-    const text = size > this.#limit ? undefined : decode(this.#parts);
-    this.#lines.push({ text, size });
-    this.#size += size;
-    this.#parts = [];
-    this.#partsSize = 0;
+    const size = this.#partSize;
+    this.#put(this.#buffer.subarray(0, size), size);
+    this.#buffer = new Uint8Array();
+    this.#partSize = 0;
   }
 
   /** Takes out the lines, also those that come meanwhile. */
@@ -353,19 +356,28 @@ class LineQueue {
     }
   }
 
-  #addPart(part: Uint8Array): void {
-    this.#partsSize += part.length;
-    if (this.#partsSize > this.#limit) this.#parts = [];
-    else this.#parts.push(part);
+  #put(bytes: Uint8Array, size: number): void {
+    if (size === 0) return;
+    const text = size > this.#limit ? undefined : decoder.decode(bytes);
+    this.#lines.push({ text, size });
+    this.#size += size;
+  }
+
+  /** Adds to the line that is not whole, in a buffer that doubles, so that each byte is copied but a few times. */
+  #gather(part: Uint8Array): void {
+    const size = this.#partSize + part.length;
+    if (size > this.#limit) this.#buffer = new Uint8Array();
+    else if (size > this.#buffer.length) {
+      const larger = new Uint8Array(Math.min(2 * size, this.#limit));
+      larger.set(this.#buffer.subarray(0, this.#partSize));
+      this.#buffer = larger;
+    }
+    if (size <= this.#limit) this.#buffer.set(part, this.#partSize);
+    this.#partSize = size;
   }
 }
 
-function decode(parts: readonly Uint8Array[]): string {
-  const decoder = new TextDecoder();
-  if (parts.length === 1) return decoder.decode(parts[0]);
-  const texts = parts.map((part) => decoder.decode(part, { stream: true }));
-  return texts.join("") + decoder.decode();
-}
+const decoder = new TextDecoder();
 
 /**
  * Writes bytes to the last.

@@ -1,5 +1,15 @@
 import assert from "node:assert/strict";
-import { ping, Pipe, type Reply, withGrace, within } from "./testing.ts";
+import {
+  DEADLINE_MS,
+  IMPORTS,
+  ping,
+  Pipe,
+  Place,
+  type Reply,
+  withGrace,
+  within,
+  withTimers,
+} from "./testing.ts";
 
 const pong = (id: number | string) =>
   ({ jsonrpc: "2.0", id, result: {} }) as const;
@@ -61,7 +71,9 @@ Deno.test("StdioTransport answers what is no message with an error, and goes on"
 });
 
 Deno.test("StdioTransport writes whole lines where only some bytes are taken at a time", async () => {
-  const pipe = new Pipe((bytes) => Promise.resolve(Math.min(bytes.length, 5)));
+  const pipe = new Pipe({
+    write: (bytes) => Promise.resolve(Math.min(bytes.length, 5)),
+  });
   await Promise.all([1, 2, 3].map((id) => pipe.transport.send(pong(id))));
   assert.deepEqual(pipe.sent.takeAll(), [pong(1), pong(2), pong(3)]);
 });
@@ -86,7 +98,7 @@ Deno.test("StdioTransport gives up on replies that never come", () =>
 
 Deno.test("StdioTransport ends when the input has ended and nobody takes the replies", () =>
   withGrace(10, async () => {
-    const pipe = new Pipe(() => new Promise(() => {}));
+    const pipe = new Pipe({ write: () => new Promise(() => {}) });
     const text = "x".repeat(2 ** 20);
     pipe.transport.onmessage = (message) => {
       const { id } = message as { id: number };
@@ -102,18 +114,21 @@ Deno.test("StdioTransport ends when the input has ended and nobody takes the rep
 
 Deno.test("StdioTransport tries again where a write would have to wait", async () => {
   let calls = 0;
-  const pipe = new Pipe((bytes) =>
-    calls++ % 2 === 0
-      ? Promise.reject(new Deno.errors.WouldBlock())
-      : Promise.resolve(Math.min(bytes.length, 10))
-  );
+  const pipe = new Pipe({
+    write: (bytes) =>
+      calls++ % 2 === 0
+        ? Promise.reject(new Deno.errors.WouldBlock())
+        : Promise.resolve(Math.min(bytes.length, 10)),
+  });
   await pipe.transport.send(pong(1));
   assert.deepEqual(pipe.sent.takeAll(), [pong(1)]);
   assert.ok(calls > 4);
 });
 
 Deno.test("StdioTransport ends when nobody reads its output any more", async () => {
-  const pipe = new Pipe(() => Promise.reject(new Deno.errors.BrokenPipe()));
+  const pipe = new Pipe({
+    write: () => Promise.reject(new Deno.errors.BrokenPipe()),
+  });
   await pipe.transport.send(pong(1));
   await within(pipe.closed.promise, "the transport to close");
   await pipe.transport.send(pong(2));
@@ -122,9 +137,11 @@ Deno.test("StdioTransport ends when nobody reads its output any more", async () 
 
 Deno.test("StdioTransport reads no further while what it wrote is not taken", async () => {
   const gate = Promise.withResolvers<void>();
-  const pipe = new Pipe(async (bytes) => {
-    await gate.promise;
-    return bytes.length;
+  const pipe = new Pipe({
+    write: async (bytes) => {
+      await gate.promise;
+      return bytes.length;
+    },
   });
   const text = "x".repeat(2 ** 20);
   pipe.transport.onmessage = (message) => {
@@ -143,3 +160,146 @@ Deno.test("StdioTransport reads no further while what it wrote is not taken", as
   await within(writing, "the rest to be read");
   await pipe.sent.take(({ id }) => id === 99, "the last reply");
 });
+
+Deno.test("StdioTransport gives out no more than a few messages until some are handled", () =>
+  withTimers((delay) => Math.max(delay, 2 * DEADLINE_MS), async () => {
+    const pipe = new Pipe();
+    const lines = Array.from(
+      { length: 40 },
+      (_, id) => JSON.stringify(ping(id)),
+    );
+    await pipe.write(`${lines.join("\n")}\n`);
+    await pipe.received.take(
+      (message) => (message as Reply).id === 15,
+      "ping 15",
+    );
+    for (let id = 0; id < 7; id++) await pipe.reply(id);
+    assert.equal(pipe.received.values.length, 15);
+    await pipe.reply(7);
+    await pipe.received.take(
+      (message) => (message as Reply).id === 23,
+      "ping 23",
+    );
+    assert.equal(pipe.received.values.length, 22);
+    await pipe.transport.close();
+  }));
+
+Deno.test("StdioTransport gives out more messages where some take long to handle", async () => {
+  const pipe = new Pipe();
+  const lines = Array.from(
+    { length: 100 },
+    (_, id) => JSON.stringify(ping(id)),
+  );
+  await pipe.write(`${lines.join("\n")}\n`);
+  await pipe.received.take(
+    (message) => (message as Reply).id === 99,
+    "ping 99",
+  );
+  await pipe.transport.close();
+});
+
+Deno.test("StdioTransport sends nothing that is longer than clients read", async () => {
+  const pipe = new Pipe();
+  const reply = (text: string) => ({ ...pong(1), result: { text } });
+  const empty = JSON.stringify(reply("")).length;
+  const limit = 10 * 2 ** 20 - 128 * 1024;
+  for (const character of ["x", "漢", "\u0001"]) {
+    const size = JSON.stringify(character).length > 4
+      ? 6
+      : new TextEncoder().encode(character).length;
+    const most = Math.floor((limit - empty) / size);
+    await pipe.transport.send(reply(character.repeat(most)));
+    assert.equal(pipe.sent.takeAll().length, 1);
+    assert.throws(
+      () => pipe.transport.send(reply(character.repeat(most + 1))),
+      RangeError,
+    );
+  }
+  const loop: Record<string, unknown> = {};
+  loop.loop = loop;
+  assert.throws(() => pipe.transport.send({ ...pong(1), result: loop }));
+  assert.deepEqual(pipe.sent.takeAll(), []);
+});
+
+Deno.test("StdioTransport sends well-formed Unicode, whatever the texts are", async () => {
+  const pipe = new Pipe();
+  const odd = { "k\ud800": ["v\udfff", "\\ud800", "😀"] };
+  await pipe.transport.send({ jsonrpc: "2.0", id: "\ud83d", result: odd });
+  assert.deepEqual(pipe.sent.takeAll(), [{
+    jsonrpc: "2.0",
+    id: "\ufffd",
+    result: { "k\ufffd": ["v\ufffd", "\\ud800", "😀"] },
+  }]);
+});
+
+Deno.test("StdioTransport refuses an id that is too long to repeat", async () => {
+  const pipe = new Pipe();
+  await pipe.write(`${JSON.stringify(ping("x".repeat(1_001)))}\n`);
+  const { id, error } = await pipe.sent.take(() => true, "the refusal");
+  assert.deepEqual([id, error!.code], [undefined, -32600]);
+});
+
+/** Prints by how many MB memory grows while a transport reads single bytes of one line. */
+const BYTE_BY_BYTE = `
+import { StdioTransport } from "${import.meta.resolve("./stdio_transport.ts")}";
+const memory = () => Deno.memoryUsage().rss / 2 ** 20;
+const before = memory();
+let count = 0;
+new StdioTransport({
+  read(buffer) {
+    buffer[0] = 0x20;
+    if (count++ < 600_000) return Promise.resolve(1);
+    console.log(memory() - before);
+    Deno.exit();
+  },
+}).start();
+`;
+
+Deno.test("StdioTransport gathers a line that comes byte by byte in little more than its size", async () => {
+  using place = new Place();
+  const file = place.file("main.ts", BYTE_BY_BYTE);
+  const { stdout } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "--no-check", ...IMPORTS, file],
+  }).output();
+  const growth = Number(new TextDecoder().decode(stdout));
+  assert.ok(growth > 0 && growth < 100, `${growth} MB`);
+});
+
+Deno.test("StdioTransport gives nothing out before it is ready", async () => {
+  const ready = Promise.withResolvers<void>();
+  const pipe = new Pipe({ ready: ready.promise });
+  await pipe.write(`${JSON.stringify(ping(1))}\n`);
+  const end = pipe.end();
+  assert.deepEqual(pipe.received.values, []);
+  ready.resolve();
+  await pipe.received.take(() => true, "the ping");
+  await pipe.reply(1);
+  await end;
+  assert.deepEqual(pipe.sent.takeAll(), [pong(1)]);
+});
+
+Deno.test("StdioTransport ends before it is ready if its input ends with nothing asked, or a while after that", () =>
+  withGrace(2 * DEADLINE_MS, async () => {
+    const never = new Promise(() => {});
+    await new Pipe({ ready: never }).end();
+    const { now } = performance;
+    const pipe = new Pipe({ ready: never });
+    await pipe.write(`${JSON.stringify(ping(1))}\n`);
+    await new Promise((resolve) => setTimeout(resolve));
+    performance.now = () => now.call(performance) + 1_000;
+    try {
+      await pipe.end();
+    } finally {
+      performance.now = now;
+    }
+  }));
+
+Deno.test("StdioTransport does not wait for ever to be ready when its input has ended", () =>
+  withGrace(10, async () => {
+    const pipe = new Pipe({ ready: new Promise(() => {}) });
+    const errors: Error[] = [];
+    pipe.transport.onerror = (error) => errors.push(error);
+    await pipe.write(`${JSON.stringify(ping(1))}\n`);
+    await pipe.end();
+    assert.match(errors[0]!.message, /before the server was ready/);
+  }));

@@ -347,14 +347,17 @@ export class Wire implements AsyncDisposable {
   }
 
   async #readLines(): Promise<void> {
-    let rest = "";
+    let parts: string[] = [];
     const texts = this.process.stdout.pipeThrough(new TextDecoderStream());
     for await (const text of texts) {
-      const lines = (rest + text).split("\n");
-      rest = lines.pop()!;
-      lines.forEach((line) => this.onLine(line));
+      const [end, ...lines] = text.split("\n");
+      parts.push(end!);
+      for (const start of lines) {
+        this.onLine(parts.join(""));
+        parts = [start];
+      }
     }
-    assert.equal(rest, "", "stdout ends with a whole line");
+    assert.equal(parts.join(""), "", "stdout ends with a whole line");
   }
 
   async #readStderr(): Promise<void> {
@@ -597,13 +600,21 @@ export class Pipe {
   readonly #input = new TransformStream<Uint8Array, Uint8Array>();
   readonly #reader = this.#input.readable.getReader();
   readonly #writer = this.#input.writable.getWriter();
-  readonly #unanswered = new Map<unknown, () => void>();
+  readonly #unanswered = new Map<unknown, PromiseWithResolvers<void>>();
   #rest = "";
 
-  constructor(
+  constructor({
     write = (bytes: Uint8Array) => Promise.resolve(bytes.length),
-    server?: McpServer,
-  ) {
+    server,
+    ready,
+  }: {
+    /** Takes what the transport writes and tells how many of the bytes. */
+    write?: (bytes: Uint8Array) => Promise<number>;
+    /** What takes the messages in place of the test. */
+    server?: McpServer;
+    /** What the messages wait for. */
+    ready?: Promise<unknown>;
+  } = {}) {
     const output: ByteWriter = {
       write: async (bytes) => {
         const length = await write(bytes);
@@ -630,24 +641,27 @@ export class Pipe {
     };
     this.transport = new StdioTransport(input, output);
     if (server !== undefined) {
-      server.connect(this.transport).then(this.closed.resolve);
+      server.connect(this.transport, ready).then(this.closed.resolve);
       return;
     }
     this.transport.onmessage = (message) => {
       this.received.put(message);
       if (!("method" in message && "id" in message)) return;
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#unanswered.set(message.id, resolve);
-      return promise;
+      const answered = Promise.withResolvers<void>();
+      this.#unanswered.set(message.id, answered);
+      return answered.promise;
+    };
+    this.transport.oninputend = async () => {
+      for (const { promise } of this.#unanswered.values()) await promise;
     };
     this.transport.onclose = this.closed.resolve;
-    this.transport.start();
+    this.transport.start(ready);
   }
 
   /** Replies to a request that was received, as a server would. */
   async reply(id: number | string, result = {}): Promise<void> {
     const written = this.transport.send({ jsonrpc: "2.0", id, result });
-    this.#unanswered.get(id)!();
+    this.#unanswered.get(id)!.resolve();
     await written;
   }
 
@@ -672,9 +686,17 @@ export async function withGrace(
   grace: number,
   work: () => Promise<void>,
 ): Promise<void> {
+  await withTimers((delay) => delay >= 2_000 ? grace : delay, work);
+}
+
+/** Runs something with other times for its timers, in milliseconds. */
+export async function withTimers(
+  timeOf: (delay: number) => number,
+  work: () => Promise<void>,
+): Promise<void> {
   const { setTimeout } = globalThis;
   const patched = (callback: () => void, delay = 0) =>
-    setTimeout(callback, delay >= 2_000 ? grace : delay);
+    setTimeout(callback, timeOf(delay));
   globalThis.setTimeout = patched as typeof setTimeout;
   try {
     await work();
