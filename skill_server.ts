@@ -43,7 +43,9 @@ import {
 } from "./src/command_line.ts";
 import { parseSkillMd } from "./src/frontmatter.ts";
 import {
+  cursorAfter,
   pageOf,
+  PageRoom,
   perCatalog,
   refuseCursor,
   tellWhenChanged,
@@ -80,7 +82,14 @@ import {
   StdioTransport,
   writeAll,
 } from "./src/stdio_transport.ts";
-import { log, logged, quote, skillKey, withoutInvisible } from "./src/text.ts";
+import {
+  log,
+  logged,
+  quote,
+  skillKey,
+  stringifyJson,
+  withoutInvisible,
+} from "./src/text.ts";
 import { TimeSlice } from "./src/time_slice.ts";
 import {
   checkTogether,
@@ -451,10 +460,15 @@ function registerSkillsExtension(
     const page = pageOf(list(registry.catalog), params?.cursor, mainUri);
     const skills: SkillEntry[] = [];
     const slice = new TimeSlice();
+    const room = new PageRoom();
     for (const skill of page.items) {
       if (slice.isOver) await slice.yield();
       const entry = await entryOf(skill, registry);
-      if (typeof entry !== "string") skills.push(entry);
+      if (typeof entry === "string") continue;
+      if (!room.take(lengthOf(entry))) {
+        return { skills, nextCursor: cursorAfter(skills.at(-1)!.uri) };
+      }
+      skills.push(entry);
     }
     return { skills, nextCursor: page.nextCursor };
   });
@@ -474,6 +488,15 @@ function registerSkillsExtension(
     }
     return { resources, nextCursor: page.nextCursor };
   });
+}
+
+/** Returns about how long the JSON of an entry is, in characters. */
+function lengthOf({ frontmatter, resources }: SkillEntry): number {
+  const lengths = resources.map(({ uri }) => uri.length + 128);
+  return lengths.reduce(
+    (sum, length) => sum + length,
+    stringifyJson(frontmatter).length,
+  );
 }
 
 /** Returns the entry of the skill whose `SKILL.md` has a URI. */

@@ -5,11 +5,14 @@
  */
 
 import { invalidParams } from "./mcp_server.ts";
-import { quote } from "./text.ts";
+import { quote, stringifyJson } from "./text.ts";
 import type { SkillCatalog, SkillSource } from "./types.ts";
 
 /** How many entries a page of a list has. Many clients read the first page only. */
 const PAGE_SIZE = 1_000;
+
+/** How long the entries of a page may be together, in characters of JSON. */
+const MAX_PAGE_LENGTH = 2 * 1024 * 1024;
 
 /** A page of a list. */
 interface Page<T> {
@@ -35,15 +38,30 @@ export function pageOf<T>(
     .map((item) => ({ item, key: keyOf(item) }))
     .filter(({ key }) => last === undefined || key > last)
     .sort((a, b) => a.key < b.key ? -1 : 1);
-  const page = sorted.slice(0, PAGE_SIZE);
+  const room = new PageRoom();
+  const page = sorted.slice(0, PAGE_SIZE)
+    .filter(({ item }) => room.take(stringifyJson(item).length));
   return {
     items: page.map(({ item }) => item),
-    ...(sorted.length > PAGE_SIZE &&
-      { nextCursor: cursorOf(page.at(-1)!.key) }),
+    ...(sorted.length > page.length &&
+      { nextCursor: cursorAfter(page.at(-1)!.key) }),
   };
 }
 
-function cursorOf(key: string): string {
+/** The room on a page, which has to fit into a message. */
+export class PageRoom {
+  #taken = 0;
+
+  /** Whether an entry fits, by the length of its JSON in characters. The first always does, and none after one that does not. */
+  take(length: number): boolean {
+    const isFirst = this.#taken === 0;
+    this.#taken += length;
+    return isFirst || this.#taken <= MAX_PAGE_LENGTH;
+  }
+}
+
+/** Returns the cursor of the page that follows an entry. */
+export function cursorAfter(key: string): string {
   const bytes = new TextEncoder().encode(JSON.stringify({ after: key }));
   return bytes.toBase64({ alphabet: "base64url" });
 }

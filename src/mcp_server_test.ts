@@ -14,6 +14,7 @@ import {
   filesPlace,
   isWindows,
   nextId,
+  pages,
   peakMemory,
   ping,
   Pipe,
@@ -922,6 +923,41 @@ function largePlace(): Place {
   return place;
 }
 
+Deno.test("what no message can hold is refused with an error that says what to do", async () => {
+  using place = largePlace();
+  await using wire = new Wire(place, {
+    args: ["--tools", "skilljack", "--max-file-size", "20"],
+  });
+  await wire.initialize();
+  const read = async (uri: string) =>
+    (await wire.ask(1, "resources/read", { uri })).error!;
+  const together = await read("skill://many/");
+  assert.equal(together.code, -32602);
+  assert.match(together.message, /read them one at a time$/);
+  for (const uri of ["skill://odd/", "skill://huge/SKILL.md"]) {
+    assert.match((await read(uri)).message, /bytes.*ask for less at a time$/);
+  }
+  const prompt = await wire.ask(2, "prompts/get", { name: "huge" });
+  assert.match(prompt.error!.message, /ask for less at a time$/);
+  const calls: [string, Record<string, string>, RegExp][] = [
+    ["skill", { name: "huge" }, /ask for less at a time$/],
+    ["skill-resource", { skill: "odd", path: "." }, /ask for less at a time$/],
+    ["skill-resource", { skill: "many", path: "." }, /one at a time$/],
+  ];
+  for (const [name, input, expected] of calls) {
+    const { result } = await wire.ask(3, "tools/call", {
+      name,
+      arguments: input,
+    });
+    assert.equal(result.isError, true);
+    assert.match(result.content[0].text, expected);
+  }
+  const { result } = await wire.ask(4, "resources/read", {
+    uri: "skill://odd/1.txt",
+  });
+  assert.equal(result.contents[0].text.length, 2 ** 20);
+});
+
 Deno.test(
   "forty large files read at once take no more memory than a few, and each is answered",
   { ignore: Deno.build.os !== "linux" },
@@ -948,6 +984,43 @@ Deno.test(
     assert.ok(peak < 600, `${peak} MB`);
   },
 );
+
+Deno.test("pages hold no more than a message may, and all of them everything", async () => {
+  using place = new Place();
+  const long = "x".repeat(60_000);
+  const names = Array.from({ length: 200 }, (_, id) => `s${id}`);
+  for (const name of names) {
+    place.skill("home/.claude/skills", `a-${name}`, skillMd(`a-${name}`, long));
+    const text = `---\nname: b-${name}\ndescription: d\nx: ${long}\n---\n`;
+    place.skill("home/.claude/skills", `b-${name}`, text);
+  }
+  await using wire = new Wire(place);
+  await wire.initialize();
+  wire.onLine = (line) => {
+    assert.ok(line.length < 10 * 2 ** 20, `${line.length} characters`);
+    wire.lines.put(line);
+  };
+  const listed = async (method: string, field: string) =>
+    (await pages(wire, method)).flatMap((page) =>
+      page[field].map((entry: { uri?: string; name: string }) =>
+        entry.uri ?? entry.name
+      )
+    ).sort();
+  const prompts = names.flatMap((name) => [`a-${name}`, `b-${name}`]);
+  assert.deepEqual(
+    await listed("prompts/list", "prompts"),
+    ["skill", ...prompts].sort(),
+  );
+  assert.deepEqual(
+    await listed("resources/list", "resources"),
+    prompts.flatMap((name) => [`skill://${name}/SKILL.md`, `skill://${name}/`])
+      .sort(),
+  );
+  assert.deepEqual(
+    await listed("skills/list", "skills"),
+    names.map((name) => `skill://b-${name}/SKILL.md`).sort(),
+  );
+});
 
 Deno.test("all that leaves the server is well-formed Unicode, and is found by what is listed", async () => {
   using place = new Place();

@@ -18,6 +18,7 @@ import {
   profileOf,
   withDescriptionLimit,
 } from "./client_profiles.ts";
+import { MAX_MESSAGE_SIZE } from "./json_rpc.ts";
 import { perCatalog } from "./list_views.ts";
 import {
   type ClientInfo,
@@ -70,9 +71,6 @@ const MAX_NAMED_FILES = 20;
 
 /** How many characters of a name that is not found are repeated. */
 const MAX_ECHO_LENGTH = 200;
-
-/** How much files that are read together may have, in bytes. */
-const MAX_FILES_SIZE = 16 * 1024 * 1024;
 
 /** A set of tools that belong together, named after the server that has them. */
 export type Toolset = "skill" | "skilljack" | "reference" | "agentskills";
@@ -560,9 +558,10 @@ function leftOutReason({ reason }: SkillProblem): string {
  */
 export function checkTogether(files: readonly SkillFile[]): void {
   const size = files.reduce((sum, file) => sum + file.size, 0);
-  if (size > MAX_FILES_SIZE) {
+  // In a message a file takes no less than its own size.
+  if (size > MAX_MESSAGE_SIZE) {
     throw new Error(
-      `Cannot read ${files.length} files at once: they have ${size} bytes together, more than ${MAX_FILES_SIZE}; read them one at a time`,
+      `Cannot read ${files.length} files at once: they have ${size} bytes together, more than the ${MAX_MESSAGE_SIZE} that a message may have; read them one at a time`,
     );
   }
 }
