@@ -118,19 +118,17 @@ interface SkillTool<Input extends z.ZodObject = z.ZodObject> {
   /** Whether Deno's permissions are enough for it. Default: they are. */
   readonly isAllowed?: () => boolean;
   /** Does it. Throws an error whose message is for the model if it cannot. */
-  readonly call: (
+  call(
     input: z.infer<Input>,
     context: ToolContext,
-  ) => CallToolResult | Promise<CallToolResult>;
+  ): CallToolResult | Promise<CallToolResult>;
 }
 
-/** Makes an entry of the table of tools: its input is checked before it is called. */
+/** Creates an entry of the table of tools. Its input type follows from its schema. */
 function defineTool<Input extends z.ZodObject>(
   tool: SkillTool<Input>,
 ): SkillTool {
-  const call = async (input: unknown, context: ToolContext) =>
-    await tool.call(tool.input.parse(input), context);
-  return { ...tool, call };
+  return tool;
 }
 
 /** Annotations of a tool that only reads skills. */
@@ -777,7 +775,7 @@ export async function callTool(
   context: ToolContext,
 ): Promise<CallToolResult> {
   try {
-    return await tool.call(input, context);
+    return await tool.call(tool.input.parse(input), context);
   } catch (error) {
     if (error instanceof UnknownSkillError && error.isSearchResult) {
       return textResult(error.message);
