@@ -1,5 +1,12 @@
 import assert from "node:assert/strict";
-import { inProportion } from "./testing.ts";
+import {
+  inProportion,
+  nextId,
+  Place,
+  runServer,
+  toolsets,
+  Wire,
+} from "./testing.ts";
 import {
   escapeHidden,
   escapeXml,
@@ -132,4 +139,132 @@ Deno.test("skillKey() composes accents in names as long as they come", () => {
   assert.equal(skillKey("e\u0301".repeat(2_000)), composed);
   const marks = "\u0316\u0301".repeat(15);
   assert.equal(skillKey(`e${marks}`), `e${marks}`.normalize("NFC"));
+});
+
+/** A text that hides another one in tags, with a bidirectional override and half of a surrogate pair. */
+const HIDING = JSON.stringify(
+  `Fine\u{e0049}\u{e0067}\u202e\u200b\ufeff \ud800 text`,
+);
+
+/** What nobody can see, and what would be if it were well-formed. */
+const UNSEEN = /[^\P{Cc}\t\n]|[\p{Default_Ignorable_Code_Point}\p{Cs}]/u;
+
+/** Collects all strings in a value. */
+function* stringsIn(value: unknown): Generator<string> {
+  if (typeof value === "string") yield value;
+  if (typeof value !== "object" || value === null) return;
+  for (const [key, item] of Object.entries(value)) {
+    yield key;
+    yield* stringsIn(item);
+  }
+}
+
+/** A place with a skill whose name and description hide something, and two of nearly the same name. */
+function hidingPlace(): Place {
+  const place = new Place();
+  const text = (name: string) =>
+    `---\nname: ${name}\ndescription: ${HIDING}\n---\n`;
+  const skills = "home/.claude/skills";
+  place.skill(skills, "a", text('"gi\\U000E0041t"'));
+  place.skill(skills, "b", text("g\u200bit"));
+  place.skill(skills, "c", text("\u202egit"));
+  place.skill(skills, "fine");
+  return place;
+}
+
+for (const toolset of Object.keys(toolsets)) {
+  Deno.test(`no list of --tools ${toolset} shows what nobody can see, and all of it is well-formed`, async () => {
+    using place = hidingPlace();
+    await using wire = new Wire(place, { args: ["--tools", toolset] });
+    const lines: string[] = [];
+    const take = wire.onLine;
+    wire.onLine = (line) => {
+      lines.push(line);
+      take(line);
+    };
+    await wire.initialize();
+    const call = (name: string, input = {}) =>
+      ["tools/call", {
+        name,
+        arguments: input,
+      }] as const;
+    const uri = "skill://git/SKILL.md";
+    const questions: (readonly [string, object])[] = [
+      ["tools/list", {}],
+      ["prompts/list", {}],
+      ["resources/list", {}],
+      ["skills/list", {}],
+      ["skills/get", { uri }],
+      ["prompts/get", { name: "none" }],
+      ["completion/complete", {
+        ref: { type: "ref/prompt", name: "skill" },
+        argument: { name: "name", value: "" },
+      }],
+      call("skill", { name: "none" }),
+      call("skill-resource", { skill: "git", path: "" }),
+      call("list_skills"),
+      call("read_skill", { name: "none" }),
+      call("load_skill_metadata_op"),
+      call("load_skill_op", { skill_name: "none" }),
+    ];
+    for (const [method, params] of questions) {
+      await wire.ask(nextId(), method, params);
+    }
+    assert.equal(lines.length, 1 + questions.length);
+    for (const line of lines) {
+      for (const text of stringsIn(JSON.parse(line))) {
+        assert.doesNotMatch(text, UNSEEN, JSON.stringify(text));
+      }
+    }
+    assert.ok(lines.some((line) => line.includes("Fine")));
+  });
+}
+
+Deno.test("names that differ only in what nobody can see are one name", async () => {
+  using place = hidingPlace();
+  const { stdout } = await runServer(place, { args: ["--list", "--json"] });
+  const { skills, shadowed } = JSON.parse(stdout);
+  assert.deepEqual(
+    [...skills, ...shadowed].map(({ name }) => name),
+    ["fine", "git", "git", "git"],
+  );
+});
+
+Deno.test("--list, --check, and --json write nothing that nobody can see, and well-formed Unicode", async () => {
+  using place = hidingPlace();
+  place.skill("home/.claude/skills", "d\u{e0041}", "no frontmatter");
+  for (
+    const args of [
+      ["--list"],
+      ["--check"],
+      ["--list", "--json"],
+      ["--check", "--json"],
+    ]
+  ) {
+    const { stdout, stderr } = await runServer(place, { args });
+    assert.equal(stderr, "");
+    assert.doesNotMatch(stdout, UNSEEN);
+    // A pair of escape sequences is one character, a single one is none.
+    assert.doesNotMatch(
+      stdout.replace(/\\ud[89ab]..\\ud[c-f]../g, ""),
+      /\\ud[89a-f]/,
+    );
+    if (!args.includes("--json")) continue;
+    for (const text of stringsIn(JSON.parse(stdout))) {
+      assert.ok(text.isWellFormed(), text);
+    }
+  }
+});
+
+Deno.test("the log escapes what nobody can see in paths", async () => {
+  using place = hidingPlace();
+  place.skill("home/.claude/skills", "d\u{e0041}", "no frontmatter");
+  await using wire = new Wire(place);
+  await wire.initialize();
+  const line = await wire.stderrLines.take(
+    (line) => line.includes("frontmatter"),
+    "the line about the skill that is skipped",
+  );
+  assert.doesNotMatch(line, UNSEEN);
+  assert.ok(line.includes("d\\udb40\\udc41"), line);
 });
