@@ -333,7 +333,7 @@ Deno.test("createLaunch() allows to read everything where Deno has no way to wri
 Deno.test("--print-config writes paths of Windows such that JSON and TOML give them back", () => {
   const launch: Launch = {
     command: "C:\\Program Files\\deno.exe",
-    args: ["--skill-dir", 'D:\\my "own"\u007f'],
+    args: ["--skill-dir", 'D:\\my "own"\u007f\u{e0041}'],
   };
   const { cursor, codex } = MCP_CLIENTS;
   const { command, args } =
@@ -345,7 +345,7 @@ Deno.test("--print-config writes paths of Windows such that JSON and TOML give t
 command = "C:\\\\Program Files\\\\deno.exe"
 args = [
   "--skill-dir",
-  "D:\\\\my \\"own\\"\\u007f",
+  "D:\\\\my \\"own\\"\\u007f\\U000e0041",
 ]
 `,
   );
