@@ -736,8 +736,11 @@ async function printConfig(
   settings: Settings,
 ): Promise<number> {
   const { createClientConfig } = await import("./src/client_config.ts");
-  const { text, notes } = createClientConfig(client, settings);
+  const { text, notes, command } = createClientConfig(client, settings);
   for (const note of notes) log(note);
+  await logged();
+  // Without a prefix, so that the line can be pasted.
+  if (command !== undefined) await print(`${command}\n`, Deno.stderr);
   return await print(text);
 }
 

@@ -18,6 +18,12 @@ import {
 } from "./command_line.ts";
 import { isWithin } from "./paths.ts";
 import { ALLOW_SHELL, mayRunShell } from "./shell.ts";
+import {
+  quoteCommand,
+  type Shell,
+  SHELL_TITLES,
+  shellInUse,
+} from "./shell_quoting.ts";
 import { escapeHidden, jsonText, quote, stringifyJson } from "./text.ts";
 
 /** The server's name in a client's configuration. */
@@ -49,11 +55,19 @@ export interface McpClient {
   readonly formerFile?: (places: UserPlaces) => string;
   /** Formats the configuration. */
   readonly format: (launch: Launch) => string;
+  /** The client's own command that adds the configuration, word by word. */
+  readonly addCommand?: (launch: Launch) => readonly string[];
+  /** The fields of the configuration that its command cannot set. */
+  readonly unsetFields?: Readonly<Record<string, unknown>>;
   /** Matches what the client would expand in arguments. */
   readonly expands?: RegExp;
-  /** How many characters of a tool's description the model sees. */
-  readonly descriptionLimit?: number;
 }
+
+/** Has Qwen Code show the tools to the model at once, instead of after a search. */
+const QWEN_FIELDS = { alwaysLoadTools: true };
+
+/** How many seconds Cline waits for a reply. By default, it gives the server 3 to start. */
+const CLINE_FIELDS = { timeout: 60 };
 
 /** The clients, as documented by their makers in November 2026. */
 export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
@@ -63,16 +77,19 @@ export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
     userFile: (places) =>
       inFolder(places, folderOf(places, "CLAUDE_CONFIG_DIR"), ".claude.json"),
     projectFile: ".mcp.json",
-    format: inMcpServers({ type: "stdio" }),
+    format: inMcpServers(claudeCodeEntry),
+    addCommand: (launch) => [
+      ...["claude", "mcp", "add-json", "--scope", "user", SERVER_NAME],
+      inlineJson(claudeCodeEntry(launch)),
+    ],
     expands: /\$\{/,
-    descriptionLimit: 2048,
   },
   /** @see {@link https://modelcontextprotocol.io/docs/develop/connect-local-servers} */
   "claude-desktop": {
     title: "Claude Desktop",
     userFile: (places) =>
       inFolder(places, appFolder(places), "Claude/claude_desktop_config.json"),
-    format: inMcpServers({}),
+    format: inMcpServers(),
   },
   /** @see {@link https://developers.openai.com/codex/mcp} */
   "codex": {
@@ -81,13 +98,17 @@ export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
       inFolder(places, folderOf(places, "CODEX_HOME", ".codex"), "config.toml"),
     projectFile: ".codex/config.toml",
     format: asToml,
+    addCommand: ({ command, args }) => [
+      ...["codex", "mcp", "add", SERVER_NAME, "--", command],
+      ...args,
+    ],
   },
   /** @see {@link https://cursor.com/docs/mcp} */
   "cursor": {
     title: "Cursor",
     userFile: (places) => inFolder(places, places.home, ".cursor/mcp.json"),
     projectFile: ".cursor/mcp.json",
-    format: inMcpServers({ type: "stdio" }),
+    format: inMcpServers(stdioEntry),
     expands: /\$\{/,
   },
   /** @see {@link https://code.visualstudio.com/docs/agents/reference/mcp-configuration} */
@@ -96,10 +117,12 @@ export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
     userFile: (places) =>
       inFolder(places, appFolder(places), "Code/User/mcp.json"),
     projectFile: ".vscode/mcp.json",
-    format: ({ command, args }) =>
-      jsonText({
-        servers: { [SERVER_NAME]: { type: "stdio", command, args } },
-      }),
+    format: (launch) =>
+      jsonText({ servers: { [SERVER_NAME]: stdioEntry(launch) } }),
+    addCommand: (launch) => [
+      ...["code", "--add-mcp"],
+      inlineJson({ name: SERVER_NAME, ...stdioEntry(launch) }),
+    ],
     expands: /\$\{|^~/,
   },
   /** @see {@link https://opencode.ai/docs/mcp-servers} */
@@ -112,15 +135,11 @@ export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
         "opencode/opencode.json",
       ),
     projectFile: "opencode.json",
-    format: ({ command, args }) => {
-      const server = {
-        type: "local",
-        command: [command, ...args],
-        enabled: true,
-      };
-      const $schema = "https://opencode.ai/config.json";
-      return jsonText({ $schema, mcp: { [SERVER_NAME]: server } });
-    },
+    format: inMcp("https://opencode.ai/config.json"),
+    addCommand: ({ command, args }) => [
+      ...["opencode", "mcp", "add", SERVER_NAME, "--", command],
+      ...args,
+    ],
     expands: /\{(?:env|file):/,
   },
   /** @see {@link https://github.com/google-gemini/gemini-cli/blob/main/docs/tools/mcp-server.md} */
@@ -133,8 +152,94 @@ export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
         ".gemini/settings.json",
       ),
     projectFile: ".gemini/settings.json",
-    format: inMcpServers({}),
+    format: inMcpServers(),
+    addCommand: ({ command, args }) => [
+      ...["gemini", "mcp", "add", "--scope", "user", SERVER_NAME, command],
+      ...["--", ...args],
+    ],
     expands: /\$[\w{]/,
+  },
+  /** @see {@link https://docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot/add-mcp-servers} */
+  "copilot": {
+    title: "Copilot CLI",
+    userFile: (places) =>
+      inFolder(
+        places,
+        folderOf(places, "COPILOT_HOME", ".copilot"),
+        "mcp-config.json",
+      ),
+    projectFile: ".github/mcp.json",
+    format: inMcpServers((launch) => ({
+      type: "local",
+      ...launch,
+      tools: ["*"],
+    })),
+    addCommand: ({ command, args }) => [
+      ...["copilot", "mcp", "add", SERVER_NAME, "--", command],
+      ...args,
+    ],
+    expands: /\$[\w{]/,
+  },
+  /** @see {@link https://docs.cline.bot/mcp/configuring-mcp-servers} */
+  "cline": {
+    title: "Cline",
+    userFile: (places) =>
+      places.variable("CLINE_MCP_SETTINGS_PATH") ||
+      inFolder(
+        places,
+        folderOf(places, "CLINE_DATA_DIR", ".cline/data"),
+        "settings/cline_mcp_settings.json",
+      ),
+    format: inMcpServers((launch) => ({ ...launch, ...CLINE_FIELDS })),
+    addCommand: ({ command, args }) => [
+      ...["cline", "mcp", "install", "--yes", SERVER_NAME, "--", command],
+      ...args,
+    ],
+    unsetFields: CLINE_FIELDS,
+  },
+  /** @see {@link https://qwenlm.github.io/qwen-code-docs/en/users/features/mcp/} */
+  "qwen-code": {
+    title: "Qwen Code",
+    userFile: (places) =>
+      inFolder(places, folderOf(places, "QWEN_HOME", ".qwen"), "settings.json"),
+    projectFile: ".qwen/settings.json",
+    format: inMcpServers((launch) => ({ ...launch, ...QWEN_FIELDS })),
+    addCommand: ({ command, args }) => [
+      ...["qwen", "mcp", "add", "--scope", "user", SERVER_NAME, command],
+      ...["--", ...args],
+    ],
+    unsetFields: QWEN_FIELDS,
+    expands: /\$[\w{]/,
+  },
+  /** @see {@link https://kilo.ai/docs/automate/mcp/using-in-kilo-code} */
+  "kilo": {
+    title: "Kilo Code",
+    userFile: (places) =>
+      inFolder(
+        places,
+        folderOf(places, "XDG_CONFIG_HOME", ".config"),
+        "kilo/kilo.json",
+      ),
+    projectFile: ".kilo/kilo.json",
+    format: inMcp("https://app.kilo.ai/config.json"),
+    addCommand: ({ command, args }) => [
+      ...["kilo", "mcp", "add", SERVER_NAME, "--", command],
+      ...args,
+    ],
+    expands: /\{(?:env|file):/,
+  },
+  /** @see {@link https://goose-docs.ai/docs/guides/config-files} */
+  "goose": {
+    title: "goose",
+    userFile: (places) =>
+      inFolder(
+        places,
+        configFolder(places),
+        places.os === "windows"
+          ? "Block/goose/config/config.yaml"
+          : "goose/config.yaml",
+      ),
+    format: asYaml,
   },
   /** @see {@link https://docs.devin.ai/cli/extensibility/mcp/configuration} */
   "windsurf": {
@@ -144,7 +249,7 @@ export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
     projectFile: ".devin/mcp_config.json",
     formerFile: (places) =>
       inFolder(places, places.home, ".codeium/windsurf/mcp_config.json"),
-    format: inMcpServers({}),
+    format: inMcpServers(),
     expands: /\$\{/,
   },
   /** @see {@link https://zed.dev/docs/ai/mcp} */
@@ -192,22 +297,60 @@ function inFolder({ os }: UserPlaces, folder: string, path: string): string {
 }
 
 /** Creates a formatter for clients that list servers under the key "mcpServers". */
-function inMcpServers(type: { type?: string }): McpClient["format"] {
-  return ({ command, args }) =>
-    jsonText({ mcpServers: { [SERVER_NAME]: { ...type, command, args } } });
+function inMcpServers(
+  entryOf: (launch: Launch) => object = (launch) => launch,
+): McpClient["format"] {
+  return (launch) =>
+    jsonText({ mcpServers: { [SERVER_NAME]: entryOf(launch) } });
+}
+
+/** Creates a formatter for clients that list servers under the key "mcp". */
+function inMcp($schema: string): McpClient["format"] {
+  return ({ command, args }) => {
+    const entry = { type: "local", command: [command, ...args] };
+    return jsonText({ $schema, mcp: { [SERVER_NAME]: entry } });
+  };
+}
+
+function stdioEntry(launch: Launch) {
+  return { type: "stdio", ...launch };
+}
+
+/** Has Claude Code show the tools to the model at once, instead of after a search. */
+function claudeCodeEntry(launch: Launch) {
+  return { ...stdioEntry(launch), alwaysLoad: true };
+}
+
+/** Serializes a value as JSON of one line, with hidden characters escaped. */
+function inlineJson(value: unknown): string {
+  return escapeHidden(stringifyJson(value));
 }
 
 function asToml({ command, args }: Launch): string {
-  const items = args.map((arg) => `  ${tomlString(arg)},\n`).join("");
+  const items = args.map((arg) => `  ${doubleQuoted(arg)},\n`).join("");
   return `[mcp_servers.${SERVER_NAME}]
-command = ${tomlString(command)}
+command = ${doubleQuoted(command)}
 args = [
 ${items}]
 `;
 }
 
-/** Formats a basic string of TOML, which escapes code points where JSON escapes UTF-16 units. */
-function tomlString(text: string): string {
+function asYaml({ command, args }: Launch): string {
+  const items = args.map((arg) => `      - ${doubleQuoted(arg)}\n`).join("");
+  return `extensions:
+  ${SERVER_NAME}:
+    enabled: true
+    type: stdio
+    name: ${SERVER_NAME}
+    description: Agent Skills
+    cmd: ${doubleQuoted(command)}
+    args:
+${items}    timeout: 300
+`;
+}
+
+/** Formats a double-quoted string of TOML and YAML, which escape code points where JSON escapes UTF-16 units. */
+function doubleQuoted(text: string): string {
   return escapeHidden(stringifyJson(text), (character) => {
     const digits = character.codePointAt(0)!.toString(16);
     return digits.length > 4
@@ -222,6 +365,8 @@ export interface ClientConfig {
   readonly text: string;
   /** Messages for the user, one line each. */
   readonly notes: readonly string[];
+  /** A command that does the same, ready to paste. The last message introduces it. */
+  readonly command?: string;
 }
 
 /** The names of the clients. */
@@ -248,14 +393,27 @@ export function createClientConfig(
     allowRun: settings.tools.toolset === "agentskills" && mayRunShell()
       ? ALLOW_SHELL
       : undefined,
-    args: serverArguments(client, settings),
+    args: serverArguments(settings),
   });
   const notes = [
     describePlace(client, settings),
     ...(map.note ?? []),
     ...listCaveats(client, launch),
   ];
-  return { text: client.format(launch), notes };
+  const text = client.format(launch);
+  const shell = shellInUse({ os: Deno.build.os, variable: readEnvironment });
+  const command = client.addCommand &&
+    quoteCommand(client.addCommand(launch), shell);
+  if (command === undefined) return { text, notes };
+  notes.push(introduceCommand(client, shell));
+  return { text, notes, command };
+}
+
+function introduceCommand({ unsetFields }: McpClient, shell: Shell): string {
+  const fields = Object.entries(unsetFields ?? {}).map(([name, value]) =>
+    `, then add "${name}": ${value} to the entry in that file`
+  );
+  return `Or run this command in ${SHELL_TITLES[shell]}${fields.join("")}:`;
 }
 
 function findClient(name: string): McpClient {
@@ -310,21 +468,18 @@ function listCaveats({ title, expands }: McpClient, launch: Launch): string[] {
 
 /** Returns a command line that has the same effect in any folder and environment. */
 function serverArguments(
-  { descriptionLimit }: McpClient,
   { values, directories, recursiveDirectories, options }: Settings,
 ): string[] {
   const size = values["max-file-size"] ?? readEnvironment("MAX_FILE_SIZE_MB");
-  const limit = values["description-limit"] ?? descriptionLimit?.toString();
   const whole: Readonly<Record<string, unknown>> = {
     ...values,
     "skill-dir": recursiveDirectories,
     "trust-links": options.trustLinks,
     "max-file-size": parseMegabytes(size) ? size : undefined,
-    "description-limit": limit,
   };
   const flags = SERVING_OPTIONS.flatMap((name) =>
     [whole[name] ?? []].flat().flatMap((value) =>
-      value === true ? [`--${name}`] : [`--${name}`, String(value)]
+      value === true ? `--${name}` : `--${name}=${value}`
     )
   );
   return [...flags, ...directories];
