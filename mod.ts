@@ -75,7 +75,6 @@ import {
   NAME_IS_NOT_UTF_8,
   readChecked,
   readConfined,
-  readFolder,
   readHead,
   realPaths,
   sha256,
@@ -89,7 +88,7 @@ import {
   skillKey,
   withoutInvisible,
 } from "./src/text.ts";
-import { SLICE_MS, TimeSlice } from "./src/time_slice.ts";
+import { sortInSlices, TimeSlice } from "./src/time_slice.ts";
 import {
   callTool,
   describeProblem,
@@ -156,8 +155,23 @@ const MAX_DIGESTS = 100_000;
 /** How many levels below a recursive root skills are searched. */
 const MAX_SEARCH_DEPTH = 6;
 
-/** How many folders are looked into below one root. */
+/** How many folders and links are looked at below one root. */
 const MAX_SEARCHED_FOLDERS = 50_000;
+
+/** A folder of more bytes than this is not listed at once: it has some ten thousand entries. */
+const MAX_SHORT_FOLDER_SIZE = 256 * 1024;
+
+/** How many problems of one root are reported. */
+const MAX_PROBLEMS = 1_000;
+
+/** How many shadowed skills are logged. */
+const MAX_LOGGED_SHADOWED = 1_000;
+
+/** How long the reason of a problem may be, in characters. */
+const MAX_REASON_LENGTH = 500;
+
+/** How much of a name is reported, in characters. */
+const MAX_NAME_LENGTH = 200;
 
 /**
  * Lists the roots in the order in which they are searched. The default roots
@@ -246,8 +260,8 @@ interface ScanTrace {
   readonly read: ReadonlyMap<string, ReadSkill>;
   /** Real paths of the folders it searched. */
   readonly folders: ReadonlySet<string>;
-  /** Paths of roots and link targets: what is there may appear, disappear or be replaced. */
-  readonly anchors: ReadonlySet<string>;
+  /** Paths that links lead to, even where nothing is. */
+  readonly linkTargets: ReadonlySet<string>;
 }
 
 const scanTraces = new WeakMap<SkillCatalog, ScanTrace>();
@@ -259,7 +273,7 @@ interface SearchedFolder {
   readonly depth: number;
   readonly root: SkillRoot;
   /** The real path of the skill that it is or lies in. */
-  readonly skill?: string;
+  skill?: string | undefined;
 }
 
 /**
@@ -309,15 +323,20 @@ class SkillScan {
   readonly #known: ReadonlyMap<string, ReadSkill>;
   readonly #read = new Map<string, ReadSkill>();
   readonly #folders = new Set<string>();
-  readonly #anchors = new Set<string>();
+  /** Real paths of the folders that were visited below the root that is being scanned. */
+  #visited = new Set<string>();
+  /** Paths that links lead to, even where nothing is. */
+  readonly #targets = new Set<string>();
   readonly #skills = new Map<string, Skill>();
   /** Real paths of the folders that are skills, good or bad. */
   readonly #skillFolders = new Set<string>();
   readonly #shadowed: ShadowedSkill[] = [];
   readonly #problems: SkillProblem[] = [];
+  /** How many problems there are in the root that is being scanned. */
+  #problemCount = 0;
   /** Paths of the roots that may not be searched. */
   readonly #refused: string[] = [];
-  readonly #slice: TimeSlice;
+  readonly #slice = new TimeSlice();
 
   constructor(
     roots: readonly SkillRoot[],
@@ -335,22 +354,19 @@ class SkillScan {
       ...this.#trustLinks,
     ];
     this.#known = (previous && scanTraces.get(previous)?.read) ?? new Map();
-    // In its first scan a registry keeps nobody waiting who could be served.
-    this.#slice = new TimeSlice(
-      previous?.revision === 0 ? Infinity : SLICE_MS,
-    );
   }
 
   /** Searches the roots and returns the catalog. */
   async run(): Promise<SkillCatalog> {
     const reports: SkillRootReport[] = [];
     for (const root of this.#roots) reports.push(await this.#scanRoot(root));
-    return this.#createCatalog(reports);
+    return await this.#createCatalog(reports);
   }
 
   async #scanRoot(root: SkillRoot): Promise<SkillRootReport> {
     const { path } = root;
     const count = this.#countSkills();
+    this.#problemCount = 0;
     try {
       const realPath = this.#enterRoot(root);
       await this.#search({ path, realPath, depth: 0, root });
@@ -362,23 +378,34 @@ class SkillScan {
       }
       // What cannot be entered may be several roots, of which the first says it all.
       if (!isInside(path, this.#refused)) {
-        this.#problems.push({ file: path, ...faultOf(error) });
+        this.#report({ file: path, ...faultOf(error) });
       }
       this.#refused.push(path);
       return { root, status: "refused", skills: 0 };
+    } finally {
+      const rest = this.#problemCount - MAX_PROBLEMS;
+      if (rest > 0) this.#problems.push({ file: path, ...moreProblems(rest) });
     }
+  }
+
+  /** Reports a problem, if there are not too many in this root. */
+  #report(problem: SkillProblem): void {
+    this.#problemCount++;
+    if (this.#problemCount <= MAX_PROBLEMS) this.#problems.push(problem);
   }
 
   #countSkills(): number {
     return this.#skills.size + this.#shadowed.length;
   }
 
-  #createCatalog(roots: SkillRootReport[]): SkillCatalog {
+  async #createCatalog(roots: SkillRootReport[]): Promise<SkillCatalog> {
     const previous = this.#previous;
+    const skills = await sortInSlices([...this.#skills], {
+      compare: ([a], [b]) => byCodeUnits(a, b),
+      slice: this.#slice,
+    });
     const catalog = {
-      skills: new Map(
-        [...this.#skills].sort(([a], [b]) => byCodeUnits(a, b)),
-      ),
+      skills: new Map(skills),
       problems: this.#problems,
       shadowed: this.#shadowed,
       roots,
@@ -389,7 +416,7 @@ class SkillScan {
     scanTraces.set(current, {
       read: this.#read,
       folders: this.#folders,
-      anchors: this.#anchors,
+      linkTargets: this.#targets,
     });
     return current;
   }
@@ -399,8 +426,7 @@ class SkillScan {
    * @throws {Error} If it is not there, or may not be searched.
    */
   #enterRoot({ path, scope, recursive }: SkillRoot): string {
-    this.#anchors.add(path);
-    this.#noteLinkTarget(path);
+    if (isLink(path)) this.#noteTarget(path);
     const realPath = Deno.realPathSync(path);
     if (scope === "project" && !isInside(realPath, this.#linkTargets)) {
       throw new SkillFileError(path, LINK_OUT_OF_PROJECT);
@@ -411,16 +437,14 @@ class SkillScan {
     const found = findSkillFile(path);
     if (found && "error" in found) throw found.error;
     if (found && !recursive) {
-      this.#problems.push({ file: path, ...ROOT_IS_A_SKILL });
+      this.#report({ file: path, ...ROOT_IS_A_SKILL });
     }
     return realPath;
   }
 
-  /** Notes where a link leads, even if nothing is there: something may appear or disappear. */
-  #noteLinkTarget(path: string): void {
-    if (isLink(path)) {
-      this.#anchors.add(resolve(dirname(path), Deno.readLinkSync(path)));
-    }
+  /** Notes where a link leads: something may appear or disappear there. */
+  #noteTarget(link: string): void {
+    this.#targets.add(resolve(dirname(link), Deno.readLinkSync(link)));
   }
 
   /**
@@ -429,36 +453,55 @@ class SkillScan {
    */
   async #search(top: SearchedFolder): Promise<void> {
     const { path, realPath, root } = top;
-    const isSkill = root.recursive && this.#takeSkill(top);
-    const queue = [isSkill ? { ...top, skill: realPath } : top];
-    const visited = new Set([realPath]);
+    if (root.recursive && this.#takeSkill(top)) top.skill = realPath;
+    const queue = [top];
+    this.#visited = new Set([realPath]);
     this.#folders.add(realPath);
+    let looked = 0;
     for (const folder of queue) {
-      for (const entry of this.#listFolder(folder)) {
+      for (const entry of await this.#listFolder(folder)) {
         if (this.#slice.isOver) await this.#slice.yield();
-        if (visited.size > MAX_SEARCHED_FOLDERS) {
-          this.#problems.push({ file: path, ...TOO_MANY_FOLDERS });
+        if (++looked > MAX_SEARCHED_FOLDERS) {
+          this.#report({ file: path, ...TOO_MANY_FOLDERS });
           return;
         }
-        const child = this.#visit(entry, folder, visited);
+        const child = this.#visit(entry, folder);
         if (child !== undefined) queue.push(child);
       }
     }
   }
 
-  #listFolder(folder: SearchedFolder): Deno.DirEntry[] {
+  /** Lists the folders and links in a folder, in the order of their names. */
+  async #listFolder(folder: SearchedFolder): Promise<Deno.DirEntry[]> {
+    const { path, realPath, depth } = folder;
     try {
-      return readFolder(folder.path).filter(({ isDirectory, isSymlink }) =>
-        isDirectory || isSymlink
-      );
+      const entries = await this.#readFolder(path);
+      const slice = this.#slice;
+      const compare = (a: Deno.DirEntry, b: Deno.DirEntry) =>
+        byCodeUnits(a.name, b.name);
+      return await sortInSlices(entries, { compare, slice });
     } catch (error) {
-      if (folder.depth === 0) throw error;
+      if (depth === 0) throw error;
       // A skill can be served though its folder cannot be listed.
-      if (!isAbsence(error) && !this.#skillFolders.has(folder.realPath)) {
-        this.#problems.push({ file: folder.path, ...faultOf(error) });
+      if (!isAbsence(error) && !this.#skillFolders.has(realPath)) {
+        this.#report({ file: path, ...faultOf(error) });
       }
       return [];
     }
+  }
+
+  async #readFolder(path: string): Promise<Deno.DirEntry[]> {
+    if (this.#slice.isOver) await this.#slice.yield();
+    const mayBeSearched = ({ isDirectory, isSymlink }: Deno.DirEntry) =>
+      isDirectory || isSymlink;
+    if (Deno.statSync(path).size <= MAX_SHORT_FOLDER_SIZE) {
+      return Array.from(Deno.readDirSync(path)).filter(mayBeSearched);
+    }
+    const entries: Deno.DirEntry[] = [];
+    for await (const entry of Deno.readDir(path)) {
+      if (mayBeSearched(entry)) entries.push(entry);
+    }
+    return entries;
   }
 
   /**
@@ -470,25 +513,28 @@ class SkillScan {
   #visit(
     { name, isSymlink }: Deno.DirEntry,
     folder: SearchedFolder,
-    visited: Set<string>,
   ): SearchedFolder | undefined {
-    const { root } = folder;
+    const { root, skill } = folder;
     if (root.recursive && UNSEARCHED_NAMES.has(name)) return undefined;
     const path = childPath(folder.path, name);
     try {
-      if (isGarbled(path)) throw new SkillFileError(path, NAME_IS_NOT_UTF_8);
+      if (name.includes("\ufffd") && !isListedName(path)) {
+        throw new SkillFileError(path, NAME_IS_NOT_UTF_8);
+      }
       const realPath = isSymlink
         ? this.#followFolderLink(path, folder)
         : childPath(folder.realPath, name);
-      if (realPath === undefined || visited.has(realPath)) return undefined;
-      visited.add(realPath);
+      if (realPath === undefined || this.#visited.has(realPath)) {
+        return undefined;
+      }
+      this.#visited.add(realPath);
       this.#folders.add(realPath);
-      const child = { ...folder, path, realPath, depth: folder.depth + 1 };
-      const skill = this.#takeSkill(child) ? realPath : folder.skill;
-      const isSearchedIn = root.recursive && child.depth < MAX_SEARCH_DEPTH;
-      return isSearchedIn ? { ...child, skill } : undefined;
+      const child = { path, realPath, depth: folder.depth + 1, root, skill };
+      if (this.#takeSkill(child)) child.skill = realPath;
+      const isSearched = root.recursive && child.depth < MAX_SEARCH_DEPTH;
+      return isSearched ? child : undefined;
     } catch (error) {
-      this.#problems.push({ file: path, ...faultOf(error), names: [name] });
+      this.#report({ file: path, ...faultOf(error), names: [name] });
       return undefined;
     }
   }
@@ -499,7 +545,7 @@ class SkillScan {
     { root, skill }: SearchedFolder,
   ): string | undefined {
     try {
-      if (skill === undefined) this.#noteLinkTarget(path);
+      if (skill === undefined) this.#noteTarget(path);
       const realPath = Deno.realPathSync(path);
       if (skill !== undefined && !isOwn(realPath, skill, this.#trustLinks)) {
         return undefined;
@@ -518,7 +564,7 @@ class SkillScan {
   }
 
   #reportLink(file: string, { reason, hint }: Fault): void {
-    this.#problems.push({ file, reason, hint, names: [basename(file)] });
+    this.#report({ file, reason, hint, names: [basename(file)] });
   }
 
   /** Takes the skill in a folder into the catalog. Returns whether there is one. */
@@ -529,7 +575,7 @@ class SkillScan {
     if (outcome === undefined) return false;
     this.#skillFolders.add(folder.realPath);
     if ("reason" in outcome) {
-      this.#problems.push(outcome);
+      this.#report(outcome);
       return true;
     }
     const key = skillKey(outcome.name);
@@ -569,7 +615,7 @@ class SkillScan {
 
   /** Finds where a link that stands for a `SKILL.md` leads: into its skill, or into what is trusted. */
   #followFileLink(file: string, folder: SearchedFolder): CheckedFile {
-    this.#noteLinkTarget(file);
+    this.#noteTarget(file);
     const realPath = Deno.realPathSync(file);
     if (!isOwn(realPath, folder.realPath, this.#trustLinks)) {
       throw new SkillFileError(file, LINK_OUT_OF_SKILL);
@@ -602,15 +648,23 @@ class SkillScan {
 }
 
 function isSameCatalog(a: SkillCatalog, b: SkillCatalog): boolean {
-  const reported = ({ problems, roots }: SkillCatalog) =>
-    JSON.stringify([problems, roots]);
   return a.skills.size === b.skills.size &&
     [...a.skills].every(([key, skill]) => b.skills.get(key) === skill) &&
     a.shadowed.length === b.shadowed.length &&
     a.shadowed.every(({ skill, by }, index) =>
       b.shadowed[index]!.skill === skill && b.shadowed[index]!.by === by
     ) &&
-    reported(a) === reported(b);
+    a.problems.length === b.problems.length &&
+    a.problems.every((problem, index) =>
+      isSameProblem(problem, b.problems[index]!)
+    ) &&
+    JSON.stringify(a.roots) === JSON.stringify(b.roots);
+}
+
+function isSameProblem(a: SkillProblem, b: SkillProblem): boolean {
+  return a === b ||
+    a.file === b.file && a.line === b.line && a.reason === b.reason &&
+      a.hint === b.hint && a.names?.join("\n") === b.names?.join("\n");
 }
 
 /**
@@ -650,14 +704,13 @@ const UNSEARCHED_NAMES: ReadonlySet<string> = new Set([
   "site-packages",
 ]);
 
-/** Whether a path, taken from the list of a folder, leads nowhere, because the name in that list is not UTF-8. */
-function isGarbled(path: string): boolean {
-  if (!basename(path).includes("\ufffd")) return false;
+/** Whether there is something under a path whose name comes from the list of its folder: not so if that name is not UTF-8. */
+function isListedName(path: string): boolean {
   try {
-    return !isThere(path);
+    return isThere(path);
   } catch (error) {
     // Each byte became three, which can be more than a name may have.
-    return !(error instanceof Deno.errors.PermissionDenied);
+    return error instanceof Deno.errors.PermissionDenied;
   }
 }
 
@@ -737,9 +790,11 @@ function parseSkill(
     };
   } catch (error) {
     if (!(error instanceof SkillSyntaxError)) throw error;
-    const { reason, line, hint } = error;
-    const { path } = folder;
-    const names = [basename(path), nameIn(text)].filter((name) => name !== "");
+    const { line, hint } = error;
+    const reason = error.reason.slice(0, MAX_REASON_LENGTH);
+    const name = nameIn(text);
+    const isName = name !== "" && name.length <= MAX_NAME_LENGTH;
+    const names = [basename(folder.path), ...(isName ? [name] : [])];
     return { file, reason, hint, line, names };
   }
 }
@@ -755,9 +810,16 @@ const ROOT_IS_A_SKILL: Fault = {
 };
 
 const TOO_MANY_FOLDERS: Fault = {
-  reason: `it has more than ${MAX_SEARCHED_FOLDERS} folders`,
+  reason: `it has more than ${MAX_SEARCHED_FOLDERS} folders and links`,
   hint: "name a folder nearer to the skills",
 };
+
+function moreProblems(count: number): Fault {
+  return {
+    reason: `${count} more problems in it are not reported`,
+    hint: "fix those that are",
+  };
+}
 
 /** Options of a {@linkcode SkillRegistry}. */
 export interface SkillRegistryOptions extends ScanOptions {
@@ -924,9 +986,9 @@ export class SkillRegistry {
     return this.#next;
   }
 
-  /** Refreshes where nobody waits for the outcome. */
-  #refreshInBackground(): void {
-    this.refresh().catch((error) =>
+  /** Does what nobody waits for. */
+  #inBackground(work: () => Promise<unknown>): void {
+    work().catch((error) =>
       this.#log(`Cannot look for changes: ${(error as Error).message}`)
     );
   }
@@ -972,14 +1034,14 @@ export class SkillRegistry {
       this.#options;
     if (this.#isClosed || this.#timer !== undefined || this.#watcher) return;
     if (refreshSeconds > 0) {
-      const refresh = () => this.#refreshInBackground();
+      const refresh = () => this.#inBackground(() => this.refresh());
       this.#timer = setInterval(refresh, refreshSeconds * 1000);
       Deno.unrefTimer(this.#timer);
     }
     if (watchFolders) {
-      const refresh = () => this.#refreshInBackground();
+      const refresh = () => this.#inBackground(() => this.refresh());
       this.#watcher = new FolderWatcher(refresh, this.#log);
-      this.#watchFolders();
+      this.#inBackground(() => this.#watchFolders());
     }
   }
 
@@ -1004,7 +1066,7 @@ export class SkillRegistry {
     const files = changedFiles(tracked, this.#trackedFiles);
     this.#catalog = catalog;
     this.#trackedFiles = tracked;
-    this.#watchFolders();
+    this.#inBackground(() => this.#watchFolders());
     this.#tellProblems();
     const keys = differences(catalog.skills, previous.skills);
     if (keys.size > 0 || files.size > 0) {
@@ -1036,14 +1098,12 @@ export class SkillRegistry {
     return tracked;
   }
 
-  /** Watches where the catalog came from, and looks again if that was not watched before. */
-  #watchFolders(): void {
-    const tracked = [...this.#trackedFiles.values()];
-    const folders = tracked.flatMap(({ folders }) => folders);
-    const isNew = this.#watcher?.update(
-      watchedFolders(this.#catalog, folders),
-    );
-    if (isNew) this.#refreshInBackground();
+  /** Watches where the catalog came from. */
+  async #watchFolders(): Promise<void> {
+    const tracked = this.#trackedFiles;
+    const folders = await listWatchedFolders(this.#catalog, tracked);
+    // Another scan may have ended meanwhile, and have done so itself.
+    if (tracked === this.#trackedFiles) this.#watcher?.update(folders);
   }
 
   /** Tells people of faults, each once for as long as it lasts. */
@@ -1107,44 +1167,81 @@ function differences<T>(
 
 /** Says what a catalog leaves out: a line for each problem and each shadowed skill. */
 function describeProblems({ problems, shadowed }: SkillCatalog): string[] {
-  return [
-    ...problems.map(describeProblem),
-    ...shadowed.map(({ skill, by }) =>
-      `Skipped ${quote(skill.file)}: the name ${
-        quote(skill.name)
-      } is taken by ${quote(by.file)}, which comes first`
-    ),
-  ];
+  const lines = shadowed.slice(0, MAX_LOGGED_SHADOWED).map(({ skill, by }) =>
+    `Skipped ${quote(skill.file)}: the name ${
+      quote(skill.name.slice(0, MAX_NAME_LENGTH))
+    } is taken by ${quote(by.file)}, which comes first`
+  );
+  const rest = shadowed.length - lines.length;
+  if (rest > 0) lines.push(`Skipped ${rest} more skills with a name taken`);
+  return [...problems.map(describeProblem), ...lines];
 }
 
 /**
- * Lists where a change can show: in the folders that the scan looked into, and
- * in the `others` that tracked files lie in; and, where a root or what a link
- * leads to may come, go or be replaced, in the two folders above it and in the
- * nearest that there is. Those may be the home folder, so there only the names
- * on the way matter.
+ * Lists where a change can show: in the folders that the scan searched and that
+ * tracked files lie in, and around the roots and what links lead to. What
+ * matters most comes first, as there may be more than can be watched.
  */
-function watchedFolders(
+async function listWatchedFolders(
   catalog: SkillCatalog,
-  others: readonly string[],
-): WatchedFolders {
-  const { folders: searched = [], anchors = [] } = scanTraces.get(catalog) ??
-    {};
-  const folders = new Map<string, "all" | Set<string>>();
-  for (const anchor of anchors) {
-    let path = anchor;
+  tracked: ReadonlyMap<string, TrackedFiles>,
+): Promise<WatchedFolders> {
+  const { folders = [], linkTargets = [] } = scanTraces.get(catalog) ?? {};
+  const list = new WatchList();
+  const slice = new TimeSlice();
+  for (const { root } of catalog.roots) list.addSurroundings(root.path);
+  for (const folder of folders) list.add(folder);
+  for (const { folders } of tracked.values()) {
+    for (const folder of folders) list.add(folder);
+  }
+  for (const path of linkTargets) {
+    if (slice.isOver) await slice.yield();
+    list.addSurroundings(path);
+  }
+  return list.folders;
+}
+
+/** Folders to watch. */
+class WatchList {
+  readonly #folders = new Map<string, "all" | Set<string>>();
+  /** Real paths of folders, `undefined` where there are none: many links lead into few folders. */
+  readonly #realPaths = new Map<string, string | undefined>();
+
+  get folders(): WatchedFolders {
+    return this.#folders;
+  }
+
+  /** Adds a folder in which everything matters. */
+  add(folder: string): void {
+    this.#folders.set(folder, "all");
+  }
+
+  /**
+   * Adds the folders in which it shows that something appears under a path,
+   * disappears or is replaced: the two above it, and the nearest that there is.
+   * These may be the home folder, so in them only the names on the way matter.
+   */
+  addSurroundings(path: string): void {
     for (let level = 1; path !== dirname(path); level++) {
-      const [folder] = realPaths([dirname(path)]);
+      const parent = dirname(path);
+      const folder = this.#realPath(parent);
       if (folder !== undefined) {
-        const names = folders.get(folder) ?? new Set();
-        if (names !== "all") folders.set(folder, names.add(basename(path)));
-        if (level >= 2) break;
+        const names = this.#folders.get(folder) ?? new Set();
+        if (names !== "all") {
+          this.#folders.set(folder, names.add(basename(path)));
+        }
+        if (level >= 2) return;
       }
-      path = dirname(path);
+      path = parent;
     }
   }
-  for (const folder of [...searched, ...others]) folders.set(folder, "all");
-  return folders;
+
+  #realPath(folder: string): string | undefined {
+    if (!this.#realPaths.has(folder)) {
+      this.#realPaths.set(folder, realPaths([folder])[0]);
+    }
+    return this.#realPaths.get(folder);
+  }
 }
 
 /**

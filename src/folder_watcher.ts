@@ -3,10 +3,23 @@
 /**
  * Watching folders for changes.
  *
+ * What Deno's watchers do, and what follows from it:
+ *
+ * 1. All of them share one thread and one table of paths. A folder that was
+ *    moved away counts as watched, though another one took its place, until
+ *    all watchers of its path are closed.
+ * 2. To add or to remove a path waits for that thread, and so holds the event
+ *    loop. While events come faster than the thread handles them, it waits for
+ *    as long as they come. So nothing is opened or closed meanwhile.
+ * 3. Each event is compared with each path of each watcher. So there are few
+ *    watchers with many paths.
+ * 4. Where events are lost, one with the flag "rescan" stands for them.
+ *
  * @module
  */
 
 import { basename, dirname } from "jsr:@std/path@^1";
+import { TimeSlice } from "./time_slice.ts";
 
 /** A burst of file system events ends when it was quiet for this long, in milliseconds. */
 const WATCH_QUIET_MS = 100;
@@ -14,11 +27,32 @@ const WATCH_QUIET_MS = 100;
 /** A burst of file system events is looked at after this long at the latest, in milliseconds. */
 const WATCH_BURST_MS = 1_000;
 
+/** After a burst of more events than this, for the time below, no watcher is opened or closed. */
+const MAX_BURST_SIZE = 20;
+
+/** How long after many events as many more may come, in milliseconds. */
+const FLOOD_MS = 2_000;
+
+/** Watchers are closed, to open them anew, after this long with no event, in milliseconds. */
+const REOPEN_QUIET_MS = 500;
+
+/** How long nothing is read from a watcher whose events were lost, in milliseconds. */
+const LOSS_PAUSE_MS = 50;
+
 /** How long watchers are closed before their folders are watched anew, in milliseconds. */
 const REOPEN_MS = 10;
 
 /** How many `Deno.FsWatcher`s may pile up before they are merged into one. */
 const MAX_WATCHERS = 8;
+
+/** How many folders are added at a time, since that holds the event loop. */
+const BATCH_SIZE = 500;
+
+/** How many folders are watched: the system has a limit for all of the user's programs together. */
+const MAX_WATCHED_FOLDERS = 20_000;
+
+/** How many folders are remembered that need not be watched, beside as many as those that need. */
+const MAX_NEEDLESS_FOLDERS = 1_000;
 
 /** The folders to watch: all that happens in them matters, or only what happens to some names. */
 export type WatchedFolders = ReadonlyMap<string, "all" | ReadonlySet<string>>;
@@ -30,91 +64,154 @@ export type WatchedFolders = ReadonlyMap<string, "all" | ReadonlySet<string>>;
 export class FolderWatcher {
   readonly #onEvents: () => void;
   readonly #log: (line: string) => void;
-  readonly #watchers: Deno.FsWatcher[] = [];
+  #watchers: Deno.FsWatcher[] = [];
   readonly #covered = new Set<string>();
   /** Folders that went or came while they were watched. */
   readonly #stale = new Set<string>();
-  #reopening: ReturnType<typeof setTimeout> | undefined;
+  /** Whether events were lost, so that any folder may have gone. */
+  #isAllStale = false;
   #folders: WatchedFolders = new Map();
+  #isCovering = false;
   #burstEnd: number | undefined;
+  #burstSize = 0;
+  /** When no more events are expected to come fast. */
+  #floodEnd = 0;
+  #lastEvent = -Infinity;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
 
+  /** Makes a watcher that watches nothing yet. */
   constructor(onEvents: () => void, log: (line: string) => void) {
     this.#onEvents = onEvents;
     this.#log = log;
   }
 
-  /** Watches these folders from now on, and tells whether any of them is newly watched. */
-  update(folders: WatchedFolders): boolean {
+  /**
+   * Watches these folders from now on. Once those are watched that were not
+   * before, it calls back, since they may have changed meanwhile.
+   */
+  update(folders: WatchedFolders): void {
     this.#folders = folders;
-    if (this.#isClosed || this.#reopening !== undefined) return false;
-    const isMissing = (folder: string) => !this.#covered.has(folder);
-    const missing = [...folders.keys()].filter(isMissing).filter(isWatchable);
-    if (missing.length === 0) return false;
-    const isStale = missing.some((folder) => this.#stale.has(folder));
-    if (isStale || this.#watchers.length >= MAX_WATCHERS) {
-      this.#reopen();
-      return false;
-    }
-    try {
-      this.#open(missing);
-    } catch (error) {
-      // A folder went, or was locked, just now: the next refresh will see it.
-      const { NotFound, PermissionDenied } = Deno.errors;
-      if (error instanceof NotFound || error instanceof PermissionDenied) {
-        return false;
-      }
-      this.#giveUp(error as Error);
-    }
-    return true;
+    this.#cover().catch((error) => this.#giveUp(error as Error));
   }
 
+  /** Ends watching. May be called again. */
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
-    clearTimeout(this.#reopening);
     this.#closeWatchers();
+  }
+
+  /** Watches what is not watched yet, as long as there is something new to watch. */
+  async #cover(): Promise<void> {
+    if (this.#isCovering) return;
+    this.#isCovering = true;
+    try {
+      let isNew = false;
+      let folders: WatchedFolders | undefined;
+      while (folders !== this.#folders && !this.#isClosed) {
+        folders = this.#folders;
+        if (await this.#openMissing([...folders.keys()])) isNew = true;
+      }
+      if (isNew && !this.#isClosed) this.#onEvents();
+    } finally {
+      this.#isCovering = false;
+    }
+  }
+
+  /** Watches those of the folders that are not watched. Returns whether there were any. */
+  async #openMissing(all: readonly string[]): Promise<boolean> {
+    const folders = all.slice(0, MAX_WATCHED_FOLDERS);
+    const missing = () => folders.filter((path) => !this.#covered.has(path));
+    if (this.#mustReopen(missing(), folders.length)) {
+      if (!this.#isCalm(REOPEN_QUIET_MS)) return false;
+      this.#closeWatchers();
+      await new Promise((resolve) => setTimeout(resolve, REOPEN_MS));
+    }
+    return await this.#open(missing());
   }
 
   /**
-   * Watches all folders by one watcher again. All watchers share what they
-   * know of a path: one that was moved away counts as watched, though another
-   * folder has taken its place, until all that watch it were closed for a while.
+   * Whether events come slowly, and none did for some milliseconds. If not, it
+   * calls back when that may be so, and there will be another update.
    */
-  #reopen(): void {
-    this.#closeWatchers();
-    this.#reopening = setTimeout(() => {
-      this.#reopening = undefined;
-      this.update(this.#folders);
-      this.#onEvents();
-    }, REOPEN_MS);
+  #isCalm(quiet = 0): boolean {
+    const calm = Math.max(this.#floodEnd, this.#lastEvent + quiet);
+    const rest = calm - performance.now();
+    if (rest > 0 && this.#burstEnd === undefined) this.#callBackIn(rest);
+    return rest <= 0;
   }
 
-  #open(folders: string[]): void {
-    const watcher = Deno.watchFs(folders, { recursive: false });
-    this.#watchers.push(watcher);
-    for (const folder of folders) this.#covered.add(folder);
-    this.#listen(watcher);
+  #mustReopen(missing: readonly string[], count: number): boolean {
+    if (this.#watchers.length === 0) return false;
+    const known = this.#covered.size + this.#stale.size;
+    return this.#isAllStale || known > 2 * count + MAX_NEEDLESS_FOLDERS ||
+      missing.some((path) => this.#stale.has(path)) ||
+      missing.length > 0 && this.#watchers.length >= MAX_WATCHERS;
+  }
+
+  /** Watches folders, some at a time, and at last all of them by one watcher. */
+  async #open(folders: readonly string[]): Promise<boolean> {
+    const before = this.#watchers;
+    const opened: string[] = [];
+    const slice = new TimeSlice();
+    for (let start = 0; start < folders.length; start += BATCH_SIZE) {
+      if (start > 0) await slice.yield();
+      if (this.#isClosed || !this.#isCalm()) break;
+      const batch = folders.slice(start, start + BATCH_SIZE);
+      opened.push(...this.#openBatch(batch.filter(isAllowed)));
+    }
+    const parts = this.#watchers.filter((watcher) => !before.includes(watcher));
+    if (parts.length > 1 && !this.#isClosed) {
+      // What is watched already only counts once more.
+      this.#watchers = [...before];
+      this.#openBatch(opened);
+      for (const watcher of parts) watcher.close();
+    }
+    return opened.length > 0;
+  }
+
+  /** Watches folders, and returns those of which that can be done. */
+  #openBatch(folders: readonly string[]): readonly string[] {
+    if (folders.length === 0) return [];
+    try {
+      const watcher = Deno.watchFs([...folders], { recursive: false });
+      this.#watchers = [...this.#watchers, watcher];
+      for (const folder of folders) this.#covered.add(folder);
+      this.#listen(watcher);
+      return folders;
+    } catch (error) {
+      if (!isOfOneFolder(error)) throw error;
+      // It went, or was locked, just now. The error does not say which one.
+      if (folders.length === 1) return [];
+      const middle = folders.length >> 1;
+      return [folders.slice(0, middle), folders.slice(middle)]
+        .flatMap((half) => this.#openBatch(half));
+    }
   }
 
   #closeWatchers(): void {
-    for (const watcher of this.#watchers.splice(0)) watcher.close();
+    for (const watcher of this.#watchers) watcher.close();
+    this.#watchers = [];
     this.#covered.clear();
     this.#stale.clear();
+    this.#isAllStale = false;
   }
 
   async #listen(watcher: Deno.FsWatcher): Promise<void> {
     try {
       for await (const event of watcher) {
-        if (this.#matters(event)) this.#gather();
+        if (this.#isRelevant(event)) this.#gather(event);
+        if (event.flag === "rescan") {
+          await new Promise((resolve) => setTimeout(resolve, LOSS_PAUSE_MS));
+        }
       }
     } catch (error) {
       this.#giveUp(error as Error);
     }
   }
 
-  #matters({ kind, paths, flag }: Deno.FsEvent): boolean {
+  #isRelevant({ kind, paths, flag }: Deno.FsEvent): boolean {
     if (flag === "rescan") return true;
     if (kind === "access") return false;
     // A folder that went or came is no longer the one that is watched.
@@ -129,14 +226,24 @@ export class FolderWatcher {
   }
 
   /** Calls back when it has been quiet for a while, and not too late. */
-  #gather(): void {
+  #gather({ flag }: Deno.FsEvent): void {
+    if (this.#isClosed) return;
+    if (flag === "rescan") this.#isAllStale = true;
     const now = performance.now();
+    this.#lastEvent = now;
+    this.#burstSize++;
+    if (this.#burstSize > MAX_BURST_SIZE) this.#floodEnd = now + FLOOD_MS;
     this.#burstEnd ??= now + WATCH_BURST_MS;
+    this.#callBackIn(Math.min(WATCH_QUIET_MS, this.#burstEnd - now));
+  }
+
+  #callBackIn(milliseconds: number): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
       this.#burstEnd = undefined;
+      this.#burstSize = 0;
       this.#onEvents();
-    }, Math.max(0, Math.min(WATCH_QUIET_MS, this.#burstEnd - now)));
+    }, Math.max(0, milliseconds));
   }
 
   #giveUp(error: Error): void {
@@ -149,14 +256,16 @@ export class FolderWatcher {
   }
 }
 
-/** Whether a folder may be read by Deno and by the system's leave, so that it can be watched. */
-function isWatchable(path: string): boolean {
+/** Whether Deno may read a folder. If it may not, it would ask, where it can. */
+function isAllowed(path: string): boolean {
   const permission = { name: "read", path } as const;
-  if (Deno.permissions.querySync(permission).state !== "granted") return false;
-  try {
-    Deno.readDirSync(path);
-    return true;
-  } catch {
-    return false;
-  }
+  return Deno.permissions.querySync(permission).state === "granted";
+}
+
+/** Whether an error is about one of the folders to watch, not about watching. */
+function isOfOneFolder(error: unknown): boolean {
+  const { NotCapable, NotFound, PermissionDenied } = Deno.errors;
+  return [NotCapable, NotFound, PermissionDenied].some((type) =>
+    error instanceof type
+  );
 }

@@ -4,13 +4,17 @@ import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import { SkillRegistry } from "../mod.ts";
 import {
+  environment,
   Inbox,
   isWindows,
   names,
+  nextId,
   Place,
   root,
   skillMd,
   Watched,
+  Wire,
+  within,
 } from "./testing.ts";
 
 Deno.test("SkillRegistry.watch() tells of skills that come, change and go", async () => {
@@ -140,43 +144,128 @@ Deno.test("SkillRegistry.watch() watches the other folders where one cannot be w
   using place = new Place();
   place.skill("skills", "git");
   const locked = place.folder("skills", "locked");
-  const { readDirSync } = Deno;
-  const { PermissionDenied } = Deno.errors;
+  const { watchFs } = Deno;
   // Not by the folder's mode: nothing is unreadable for root.
-  Deno.readDirSync = (path) => {
-    if (path === locked) throw new PermissionDenied();
-    return readDirSync(path);
+  Deno.watchFs = (paths, options) => {
+    if (paths.includes(locked)) throw new Deno.errors.PermissionDenied();
+    return watchFs(paths, options);
   };
   try {
     using watched = await new Watched([join(place.path, "skills")]).start();
     place.skill("skills", "pdf");
     await watched.changed("pdf");
+    place.skill("skills", "git", skillMd("git", "Changed"));
+    await watched.changed("git");
     assert.deepEqual(watched.lines, []);
   } finally {
-    Deno.readDirSync = readDirSync;
+    Deno.watchFs = watchFs;
   }
 });
 
-Deno.test("SkillRegistry.watch() tries again where folders go while they are being watched", async () => {
+Deno.test("SkillRegistry.watch() tries again, with no timer, where folders go while they are being watched", async () => {
   using place = new Place();
   place.skill("skills", "git");
-  using watched = new Watched([join(place.path, "skills")], 0.01);
+  using watched = new Watched([join(place.path, "skills")]);
   const { watchFs } = Deno;
   let failures = 0;
   Deno.watchFs = (paths, options) => {
-    if (failures++ === 0) throw new Deno.errors.NotFound();
+    if (failures++ < 3) throw new Deno.errors.NotFound();
     return watchFs(paths, options);
   };
   try {
     await watched.start();
     place.skill("skills", "pdf");
     await watched.changed("pdf");
+    place.skill("skills", "git", skillMd("git", "Changed"));
+    await watched.changed("git");
   } finally {
     Deno.watchFs = watchFs;
   }
-  assert.ok(failures > 1);
+  assert.ok(failures > 3);
   assert.deepEqual(watched.lines, []);
 });
+
+Deno.test("SkillRegistry.watch() watches more folders than are opened at once, by one watcher", async () => {
+  using place = new Place();
+  for (let i = 0; i < 600; i++) place.folder("skills", `s${i}`);
+  const opened: WatchSpy[] = [];
+  const { watchFs } = Deno;
+  Deno.watchFs = (paths, options) => {
+    const watcher = watchFs(paths, options);
+    opened.push(new WatchSpy(watcher, [paths].flat().length));
+    return watcher;
+  };
+  try {
+    using watched = await new Watched([join(place.path, "skills")]).start();
+    for (const name of ["s0", "s599"]) {
+      place.skill("skills", name);
+      await watched.changed(name);
+    }
+    const [all, ...others] = opened.filter(({ isClosed }) => !isClosed);
+    assert.deepEqual(others, []);
+    assert.ok(all!.size > 600 && opened.every(({ size }) => size !== 1));
+  } finally {
+    Deno.watchFs = watchFs;
+  }
+});
+
+/** Sees how many paths a watcher has, and whether it was closed. */
+class WatchSpy {
+  isClosed = false;
+
+  constructor(watcher: Deno.FsWatcher, readonly size: number) {
+    const close = watcher.close.bind(watcher);
+    watcher.close = () => {
+      this.isClosed = true;
+      close();
+    };
+  }
+}
+
+Deno.test(
+  "server answers, and ends, while a skill is renamed many thousand times a second",
+  {
+    ignore: Deno.build.os !== "linux",
+  },
+  async () => {
+    using place = new Place();
+    const skills = "home/.claude/skills";
+    for (let i = 0; i < 300; i++) place.folder(skills, `s${i}`);
+    const skill = place.skill(skills, "git");
+    await using wire = new Wire(place);
+    await wire.initialize();
+    // Once a change is noticed, everything is watched.
+    place.skill(skills, "git", skillMd("git", "Changed"));
+    await wire.lines.take((line) => line.includes("list_changed"), "a notice");
+    const storm = place.file(
+      "storm.ts",
+      `const [path] = Deno.args;
+    for (console.log("begun");;) {
+      Deno.renameSync(path, path + "-2");
+      Deno.renameSync(path + "-2", path);
+    }`,
+    );
+    const process = new Deno.Command(Deno.execPath(), {
+      args: ["run", "--allow-read", "--allow-write", storm, skill],
+      env: environment,
+      stdout: "piped",
+    }).spawn();
+    try {
+      await process.stdout.getReader().read();
+      // The burst that begins now is looked at after a second.
+      const end = performance.now() + 1_500;
+      while (performance.now() < end) {
+        await within(wire.ask(nextId(), "ping"), "an answer", 3_000);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      const { code } = await within(wire.endInput(), "the end", 3_000);
+      assert.equal(code, 0);
+    } finally {
+      process.kill("SIGKILL");
+      await process.status;
+    }
+  },
+);
 
 Deno.test("SkillRegistry.watch() goes on through many changes of what is watched", async () => {
   using place = new Place();

@@ -179,7 +179,7 @@ export function lstatIfThere(path: string): Deno.FileInfo | undefined {
 }
 
 /** Lists a folder in the order of the names' code units. */
-export function readFolder(path: string): Deno.DirEntry[] {
+function readFolder(path: string): Deno.DirEntry[] {
   return [...Deno.readDirSync(path)].sort((a, b) =>
     byCodeUnits(a.name, b.name)
   );
