@@ -462,7 +462,7 @@ class SkillScan {
       for (const entry of await this.#listFolder(folder)) {
         if (this.#slice.isOver) await this.#slice.yield();
         if (++looked > MAX_SEARCHED_FOLDERS) {
-          this.#report({ file: path, ...TOO_MANY_FOLDERS });
+          this.#problems.push({ file: path, ...TOO_MANY_FOLDERS });
           return;
         }
         const child = this.#visit(entry, folder);

@@ -401,6 +401,18 @@ Deno.test("skill answers a name of very many words shortly", async () => {
   assert.ok(text.length < 5_000);
 });
 
+Deno.test("skill answers a very long name shortly, however many skills are bad", async () => {
+  using place = new Place();
+  for (let i = 0; i < 500; i++) {
+    place.skill("home/.claude/skills", `s${i}`, "no frontmatter");
+  }
+  await using session = await Session.open(place);
+  // Every second one a combining mark: to bring that into normal form takes long.
+  const name = "e\u0301".repeat(500_000);
+  const { text, isError } = await session.load(name);
+  assert.deepEqual([isError, text.includes("not found")], [true, true]);
+});
+
 Deno.test("skill lets no name or description break out of the list", async () => {
   using place = new Place();
   const evil = JSON.stringify(

@@ -548,6 +548,61 @@ Deno.test("scanSkillRoots() lets other work run while it scans two thousand skil
   assert.ok(turns > 0, "a timer fired while the scan ran");
 });
 
+Deno.test("scanSkillRoots() lets other work run all the while, whatever a folder holds", async () => {
+  using place = new Place();
+  // So many, with names so long, that their folder is not listed at once.
+  for (let i = 0; i < 5_000; i++) {
+    place.link("nowhere", `skills/${i}-${"x".repeat(60)}`);
+  }
+  const gaps: number[] = [];
+  let last = performance.now();
+  const timer = setInterval(() => {
+    gaps.push(performance.now() - last);
+    last = performance.now();
+  });
+  const { problems } = await scanSkillRoots([root(join(place.path, "skills"))]);
+  clearInterval(timer);
+  const [longest] = gaps.sort((a, b) => b - a);
+  const all = gaps.reduce((sum, gap) => sum + gap, 0);
+  assert.ok(longest! < Math.max(100, all / 4), `${longest} of ${all} ms`);
+  assert.equal(problems.length, 1_001);
+  assert.deepEqual(problems.at(-1), {
+    file: join(place.path, "skills"),
+    reason: "4000 more problems in it are not reported",
+    hint: "fix those that are",
+  });
+});
+
+Deno.test("scanSkillRoots() looks at 50,000 folders and links of a root, and says that there are more", async () => {
+  using place = new Place();
+  place.skill("skills", "a");
+  const { readDirSync, readLinkSync } = Deno;
+  const entry = { isFile: false, isDirectory: false, isSymlink: true };
+  Deno.readDirSync = (path) =>
+    [
+      ...readDirSync(path),
+      ...Array.from(
+        { length: 50_000 },
+        (_, i) => ({ ...entry, name: `l${i}` }),
+      ),
+    ].values();
+  const gone = new Deno.errors.NotFound();
+  Deno.readLinkSync = () => {
+    throw gone;
+  };
+  try {
+    const path = join(place.path, "skills");
+    const catalog = await scanSkillRoots([root(path, { recursive: true })]);
+    assert.deepEqual(names(catalog), ["a"]);
+    assert.deepEqual(
+      catalog.problems.map(({ file, reason }) => [file, reason]),
+      [[path, "it has more than 50000 folders and links"]],
+    );
+  } finally {
+    Object.assign(Deno, { readDirSync, readLinkSync });
+  }
+});
+
 Deno.test("scanSkillRoots() sees the same in overlapping roots each time, and tells each fault once", async () => {
   using place = new Place();
   place.skill("all/skills", "git");

@@ -182,6 +182,9 @@ export function byCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
+/** How much of a name counts, in characters. */
+const MAX_KEY_LENGTH = 64 * 1024;
+
 /**
  * Returns the form of a name by which skills are found: on one line, without
  * invisible characters, in Unicode normalization form C, in lower case.
@@ -192,11 +195,13 @@ export function byCodeUnits(a: string, b: string): number {
  * if (skillKey(" Git  Flow") !== "git flow") throw new Error();
  * ```
  *
- * @param name The name as it is written.
+ * @param name The name as it is written. Its first 65,536 characters count: no
+ *   frontmatter holds more.
  * @returns The key in {@linkcode SkillCatalog.skills}.
  */
 export function skillKey(name: string): string {
-  return normalizeText(normalizeText(oneLine(name)).toLowerCase());
+  const text = oneLine(name.slice(0, MAX_KEY_LENGTH));
+  return normalizeText(normalizeText(text).toLowerCase());
 }
 
 /**

@@ -69,6 +69,9 @@ const MIN_ABOUT_LIMIT = 2_000;
 /** How many files of a skill a message names. */
 const MAX_NAMED_FILES = 20;
 
+/** How many problems the answer to an unknown name reports. */
+const MAX_NAMED_PROBLEMS = 20;
+
 /** How many characters of a name that is not found are repeated. */
 const MAX_ECHO_LENGTH = 200;
 
@@ -362,31 +365,43 @@ export const TOOLSETS: Readonly<Record<Toolset, readonly SkillTool[]>> = {
 export const TOOLSET_NAMES = Object.keys(TOOLSETS) as Toolset[];
 
 /**
- * Finds a skill for a model and does something with it. Before that fails it
- * looks again, since the skill may have come, gone or moved a moment ago.
+ * Finds a skill for a model and does something with it. If there is no such
+ * skill, or it changed since the scan and that fails, it scans again: the skill
+ * may have appeared or moved a moment ago.
  *
- * @throws {Error} If there is no such skill, with a text that a model can act on.
+ * @throws {Error} If that fails, with a text that a model can act on.
  */
 async function withSkill<T>(
   name: string,
   registry: SkillSource,
   use: (skill: Skill) => T | Promise<T>,
 ): Promise<T> {
+  const known = findForModel(name, registry);
+  if (known !== undefined) {
+    try {
+      return await use(known);
+    } catch (error) {
+      if (isCurrent(known, registry)) throw error;
+    }
+  }
+  await registry.refresh();
+  const skill = findForModel(name, registry);
+  if (skill === undefined) throw await unknownSkill(name, registry.catalog);
+  return await use(skill);
+}
+
+/** Whether the `SKILL.md` of a skill is still the one that was scanned. */
+function isCurrent(skill: Skill, registry: SkillSource): boolean {
   try {
-    return await use(await findForModel(name, registry));
+    return registry.readFile(skill, "SKILL.md").version === skill.version;
   } catch {
-    await registry.refresh();
-    return await use(await findForModel(name, registry));
+    return false;
   }
 }
 
-async function findForModel(
-  name: string,
-  registry: SkillSource,
-): Promise<Skill> {
+function findForModel(name: string, registry: SkillSource): Skill | undefined {
   const skill = registry.find(name) ?? registry.find(unescapeXml(name));
-  if (skill && isForModel(skill)) return skill;
-  throw await unknownSkill(name, registry.catalog);
+  return skill && isForModel(skill) ? skill : undefined;
 }
 
 /**
@@ -583,8 +598,10 @@ async function unknownSkill(
   name: string,
   catalog: SkillCatalog,
 ): Promise<UnknownSkillError> {
+  const key = skillKey(name);
   const skipped = catalog.problems
-    .filter((problem) => isAbout(name, problem))
+    .filter(({ names = [] }) => names.some((name) => skillKey(name) === key))
+    .slice(0, MAX_NAMED_PROBLEMS)
     .map((problem) => `${describeProblem(problem)}\n\n`).join("");
   const skills = modelSkills(catalog);
   const echo = oneLine(name.slice(0, MAX_ECHO_LENGTH));
@@ -626,12 +643,6 @@ async function searchText(
 ${heading}
 ${lines.join("")}
 ${next}`;
-}
-
-/** Whether a problem is about the skill of this name, by its folder's name or its own. */
-function isAbout(wanted: string, { names = [] }: SkillProblem): boolean {
-  const key = skillKey(wanted);
-  return names.some((name) => skillKey(name) === key);
 }
 
 export function textResult(text: string): CallToolResult {

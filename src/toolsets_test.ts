@@ -12,6 +12,7 @@ import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
 import { ToolListChangedNotificationSchema } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
 import { registerSkillTools, SkillRegistry } from "../mod.ts";
+import { callTool, TOOLSETS } from "./toolsets.ts";
 import {
   filesPlace,
   Inbox,
@@ -475,4 +476,41 @@ Deno.test("--description-limit 0 lists every skill whole, however many there are
   };
   assert.ok(await lengthWith([]) <= 30_000);
   assert.ok(await lengthWith(["--description-limit", "0"]) > 40_000);
+});
+
+Deno.test("skill-resource scans again only where that may help", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  place.file("skills/git/large.md", "x".repeat(2 ** 20 + 1));
+  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
+  await registry.refresh();
+  const refresh = registry.refresh.bind(registry);
+  let scans = 0;
+  registry.refresh = () => {
+    scans++;
+    return refresh();
+  };
+  const [, tool] = TOOLSETS.skilljack;
+  const { signal } = new AbortController();
+  const context = {
+    registry,
+    options: { toolset: "skilljack" },
+    signal,
+  } as const;
+  const call = (skill: string, path: string) =>
+    callTool(tool!, { skill, path }, context);
+  for (const path of ["large.md", "none.md", "../up", "SKILL.md/x"]) {
+    assert.equal((await call("git", path)).isError, true);
+    assert.equal(scans, 0, path);
+  }
+  // It comes: nothing was known of it.
+  place.skill("skills", "new");
+  assert.equal((await call("new", "SKILL.md")).isError, undefined);
+  assert.equal(scans, 1);
+  // It moves.
+  place.skill("skills", "elsewhere", skillMd("git"));
+  place.file("skills/elsewhere/notes.md", "notes");
+  place.remove("skills/git");
+  assert.equal((await call("git", "notes.md")).isError, undefined);
+  assert.equal(scans, 2);
 });

@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { sortInSlices, TimeSlice } from "./time_slice.ts";
+
+Deno.test("TimeSlice.yield() lets timers and other work run", async () => {
+  const slice = new TimeSlice(0);
+  let isFired = false;
+  setTimeout(() => isFired = true);
+  while (!isFired) {
+    assert.ok(slice.isOver);
+    await slice.yield();
+  }
+});
+
+Deno.test("sortInSlices() sorts as Array.sort() does, and lets other work run", async () => {
+  const compare = (a: { key: number }, b: { key: number }) => a.key - b.key;
+  for (const length of [0, 1, 2_000, 2_001, 6_000, 9_999]) {
+    // Many have the same key: these keep their order.
+    const items = Array.from({ length }, (_, index) => ({
+      key: index * 7_919 % 1_000,
+      index,
+    }));
+    let turns = 0;
+    const count = () => turn = setImmediate(() => (turns++, count()));
+    let turn: ReturnType<typeof setImmediate>;
+    count();
+    const slice = new TimeSlice(0);
+    const sorted = await sortInSlices(items, { compare, slice });
+    clearImmediate(turn!);
+    assert.deepEqual(sorted, items.toSorted(compare));
+    assert.ok(turns >= length / 2_000);
+  }
+});
