@@ -85,7 +85,7 @@ Deno.test("--list says which skills are not in skills/list, and why", async () =
   );
 });
 
-Deno.test("--check ends with 1 if there is a problem, and with 0 if there is none", async () => {
+Deno.test("--check exits with 1 if there is an error, and with 0 if there is none", async () => {
   using place = reportPlace();
   const args = ["--check"];
   assert.equal((await runServer(place, { args })).code, 1);
@@ -93,7 +93,7 @@ Deno.test("--check ends with 1 if there is a problem, and with 0 if there is non
   assert.equal((await runServer(place, { args })).code, 0);
 });
 
-Deno.test("--check takes a named folder that is not there for a problem", async () => {
+Deno.test("--check reports a given folder that does not exist", async () => {
   using place = new Place();
   for (const args of [["typo"], ["--skill-dir", "typo"]]) {
     const { code, stdout, stderr } = await runServer(place, {
@@ -141,7 +141,7 @@ Deno.test("--json and --print-config let no text act on the terminal", {
   }
 });
 
-Deno.test("--list pads nothing to the length of a name that is far too long", async () => {
+Deno.test("--list does not pad cells to the length of an enormous name", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "long", skillMd("n".repeat(50_000)));
   place.skill("home/.claude/skills", "short");
@@ -150,7 +150,7 @@ Deno.test("--list pads nothing to the length of a name that is far too long", as
   assert.ok(row!.length < 300, row);
 });
 
-Deno.test("--list says with 2 that it cannot write", {
+Deno.test("--list exits with 2 if it cannot write", {
   ignore: Deno.build.os !== "linux",
 }, async () => {
   using place = new Place();
@@ -266,14 +266,14 @@ const misspelled: [string, string, string[]][] = [
 ];
 
 for (const [name, yaml, findings] of misspelled) {
-  Deno.test(`--check tells where the frontmatter of ${name} breaks the specification`, async () => {
+  Deno.test(`--check reports where the frontmatter of ${name} breaks the specification`, async () => {
     using place = new Place();
     place.skill("home/.claude/skills", name, `---\n${yaml}\n---\n`);
     assert.deepEqual(await findingsIn(place), findings);
   });
 }
 
-Deno.test("--check tells of links in the body that lead to no file that is served", async () => {
+Deno.test("--check reports links in the body that lead to no file that is served", async () => {
   using place = new Place();
   place.skill(
     "home/.claude/skills",
@@ -327,7 +327,7 @@ const codes: [string, string][] = [
 ];
 
 for (const [what, markdown] of codes) {
-  Deno.test(`--check takes no link in ${what} for one, and goes on after it`, async () => {
+  Deno.test(`--check ignores links in ${what}, but not those after it`, async () => {
     using place = new Place();
     const text = `${skillMd("links")}\n${markdown}\n\n[after](after.md)\n`;
     const line = text.split("\n").indexOf("[after](after.md)") + 1;
@@ -348,7 +348,7 @@ Deno.test("--check finds links between what looks like a comment in code", async
   assert.equal((await findingsIn(place)).length, 1);
 });
 
-Deno.test("--check tells of files that are not served, and of what is too long or too much", async () => {
+Deno.test("--check reports files that are not served, and skills that are too long or too large", async () => {
   using place = new Place();
   const skills = "home/.claude/skills";
   place.skill(skills, "large", skillMd("large") + "line\n".repeat(600));
@@ -381,7 +381,7 @@ Deno.test("--check tells of files that are not served, and of what is too long o
   ]);
 });
 
-Deno.test("--check takes a SKILL.md that is not UTF-8 for what it says", async () => {
+Deno.test("--check checks a SKILL.md that is not UTF-8 as far as it can be read", async () => {
   using place = new Place();
   const text = skillMd("Café");
   const latin1 = Uint8Array.from(text, (character) => character.charCodeAt(0));
@@ -394,7 +394,7 @@ Deno.test("--check takes a SKILL.md that is not UTF-8 for what it says", async (
   ]);
 });
 
-Deno.test("--check tells of names that are not UTF-8", {
+Deno.test("--check reports names that are not UTF-8", {
   ignore: Deno.build.os !== "linux",
 }, async () => {
   using place = new Place();
@@ -406,7 +406,7 @@ Deno.test("--check tells of names that are not UTF-8", {
 });
 
 Deno.test(
-  "--check tells of files and folders that the system does not let it read",
+  "--check reports files and folders without read permission",
   {
     ignore: isWindows || Deno.uid() === 0,
   },
@@ -507,7 +507,7 @@ Deno.test("--check reports invisible characters, by line and code point", async 
   ]);
 });
 
-Deno.test("--check reports no link into folders that could not be looked into, however many there are", async () => {
+Deno.test("--check reports no link into folders that could not be read, however many there are", async () => {
   await inProportion(async (length) => {
     using place = new Place();
     const folders = Array.from({ length }, (_, index) => `a${index}`);
@@ -529,7 +529,7 @@ Deno.test("--check reports no link into folders that could not be looked into, h
   }, { length: 8_000, what: "links into folders that are left out" });
 });
 
-Deno.test("--check tells each target once, and of very many links how many more there are", async () => {
+Deno.test("--check reports each target once, and counts the rest of very many", async () => {
   using place = new Place();
   const links = Array.from({ length: 30 }, (_, index) => `[x](${index}.md)\n`);
   const text = skillMd("links") + links.join("") + "[x](a.md)".repeat(100_000);
@@ -539,7 +539,7 @@ Deno.test("--check tells each target once, and of very many links how many more 
   assert.match(findings.at(-1)!, /there are 11 more like these$/);
 });
 
-Deno.test("--check takes time in proportion to the text, however odd it is", async () => {
+Deno.test("--check takes time in proportion to the text, whatever it is made of", async () => {
   const pieces = [
     ...["](", "[a](", "`", "<!--", "[a]: ", "~~~\n", "- ", "%", "((", " "],
     ...["](a)", "](<a ", "> ", "1. ", "``` ", "` `` ", '](a "', "\\", "[a]:\n"],
@@ -558,7 +558,7 @@ Deno.test("--check takes time in proportion to the text, however odd it is", asy
   }
 });
 
-Deno.test("--check ends with 0 if there are but warnings", async () => {
+Deno.test("--check exits with 0 if there are only warnings", async () => {
   using place = new Place();
   const text = `${skillMd("links")}[gone](gone.md)`;
   place.skill("home/.claude/skills", "links", text);
@@ -600,7 +600,7 @@ async function reportOf(path: string, style: TextStyle): Promise<string> {
   return reportAsText(await reportOn(path), style);
 }
 
-Deno.test("reportAsText() uses colors only where it is told to", async () => {
+Deno.test("reportAsText() uses colors only on request", async () => {
   const testdata = resolve(REPOSITORY, "testdata", "skills");
   const plain = await reportOf(testdata, { colors: false });
   const painted = await reportOf(testdata, { colors: true });
@@ -643,7 +643,7 @@ for (
   );
 }
 
-Deno.test("testdata/invalid holds a skill for each way to be wrong, and each is told", async () => {
+Deno.test("--check reports each skill in testdata/invalid", async () => {
   using place = new Place();
   const folder = resolve(REPOSITORY, "testdata", "invalid");
   const args = [folder, "--check", "--json"];
@@ -656,7 +656,7 @@ Deno.test("testdata/invalid holds a skill for each way to be wrong, and each is 
   );
 });
 
-Deno.test("docs/check.md describes each rule, with its severity and whether skills/list holds to it", () => {
+Deno.test("docs/check.md describes each rule, with its severity and its effect on skills/list", () => {
   const path = resolve(REPOSITORY, "docs", "check.md");
   const rows = Deno.readTextFileSync(path).split("\n").map((line) =>
     line.split("|").map((cell) => cell.trim())

@@ -309,10 +309,8 @@ const agentSkillsReadTool = defineTool({
   }),
   annotations: READS,
   call: ({ skill_name, file_name }, { registry }) =>
-    withSkill(skill_name, registry, async (skill) => ({
-      content: [
-        await fileContent(skill, pathInSkill(skill, file_name), registry),
-      ],
+    withSkill(skill_name, registry, (skill) => ({
+      content: [fileContent(skill, pathInSkill(skill, file_name), registry)],
     })),
 });
 
@@ -434,15 +432,15 @@ async function loadSkill(
 }
 
 /** Reads a file of a skill as one item of a result. */
-async function fileContent(
+function fileContent(
   skill: Skill,
   path: string,
   registry: SkillSource,
-): Promise<CallToolResult["content"][number]> {
+): CallToolResult["content"][number] {
   const file = registry.readFile(skill, path);
   if (file.text !== undefined) return { type: "text", text: file.text };
   const uri = skillUri(skill.name, file.path);
-  return { type: "resource", resource: await resourceContents(uri, file) };
+  return { type: "resource", resource: resourceContents(uri, file) };
 }
 
 /**
@@ -462,21 +460,21 @@ function pathInSkill(
 }
 
 /** Reads a file or all files of a folder, or lists the files if the path is empty. */
-async function readResource(
+function readResource(
   skill: Skill,
   path: string,
   registry: SkillSource,
-): Promise<CallToolResult> {
+): CallToolResult {
   if (path.trim() === "") return listResources(skill, registry);
   try {
-    return { content: [await fileContent(skill, path, registry)] };
+    return { content: [fileContent(skill, path, registry)] };
   } catch (error) {
     const { files, leftOut } = registry.inspectFiles(skill);
     const isFolder = error instanceof SkillFileError &&
       error.reason === IS_A_FOLDER.reason;
     if (!isFolder) throw withFileNames(error as Error, files);
     const folder = namesOf(path)!;
-    return await readFolder(skill, {
+    return readFolder(skill, {
       path,
       files: files.filter(({ path }) => isBelow(folder, path)),
       leftOut: leftOut.filter(({ file }) => isBelow(folder, file)),
@@ -526,14 +524,14 @@ interface SkillFolder {
   readonly registry: SkillSource;
 }
 
-async function readFolder(
+function readFolder(
   skill: Skill,
   { path, files, leftOut, registry }: SkillFolder,
-): Promise<CallToolResult> {
+): CallToolResult {
   checkTogether(files);
   const content: CallToolResult["content"] = [];
   for (const { path } of files) {
-    const item = await fileContent(skill, path, registry);
+    const item = fileContent(skill, path, registry);
     if (item.type === "text") item.text = `--- ${path} ---\n${item.text}`;
     content.push(item);
   }
