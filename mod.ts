@@ -1285,7 +1285,7 @@ export function registerSkillTools(
   options: SkillToolOptions,
 ): void {
   const tools = TOOLSETS[options.toolset].filter(
-    ({ isAllowed }) => isAllowed?.() ?? true,
+    ({ isAllowed }) => isAllowed?.(options) ?? true,
   );
   const lists = new ToolLists(tools, options);
   const handle = server.setRequestHandler.bind(

@@ -30,6 +30,7 @@ import {
   DEFAULT_REFRESH_SECONDS,
   registerSkillTools,
   SkillRegistry,
+  type SkillToolServer,
 } from "./mod.ts";
 import { DEFAULT_PROFILE, profileOf } from "./src/client_profiles.ts";
 import {
@@ -94,6 +95,7 @@ import { TimeSlice } from "./src/time_slice.ts";
 import {
   checkTogether,
   instructionsFor,
+  type SkillToolOptions,
   type Toolset,
 } from "./src/toolsets.ts";
 import type {
@@ -442,10 +444,16 @@ const ReadDirectoryRequestSchema = z.object({
   params: z.looseObject({ uri: z.string(), cursor: cursorParam }),
 });
 
+/** Options of the Skills extension. */
+interface SkillsExtensionOptions {
+  /** Called when a client lists the skills. */
+  readonly onlist?: (client: ClientInfo | undefined) => void;
+}
+
 function registerSkillsExtension(
   server: RequestHandlers,
   registry: SkillRegistry,
-  { onlist }: { onlist: (client: ClientInfo | undefined) => void },
+  { onlist }: SkillsExtensionOptions,
 ): void {
   const list = perCatalog(({ skills }) =>
     [...skills.values()].filter((skill) =>
@@ -456,7 +464,7 @@ function registerSkillsExtension(
     { params },
     { client },
   ) => {
-    onlist(client);
+    onlist?.(client);
     const page = pageOf(list(registry.catalog), params?.cursor, mainUri);
     const skills: SkillEntry[] = [];
     const slice = new TimeSlice();
@@ -783,7 +791,22 @@ async function prepare(
   registry: SkillRegistry,
   settings: Settings,
 ): Promise<void> {
-  const catalog = await registry.refresh();
+  warnOfMissingFolders(await registry.refresh(), settings);
+  if (settings.tools.toolset === "agentskills") logShellFault();
+  const listers = new Set<string | undefined>();
+  registerSkills(server, registry, {
+    ...settings.tools,
+    listsSkills: (client) => listers.has(client?.name),
+    onlist: (client) => listers.add(client?.name),
+  });
+  registerSubscriptions(server, registry);
+}
+
+/** Says which folders the user named that do not exist. */
+export function warnOfMissingFolders(
+  catalog: SkillCatalog,
+  settings: Settings,
+): void {
   for (const folder of missingFolders(catalog, settings)) {
     log(
       `Cannot find the folder ${
@@ -791,18 +814,18 @@ async function prepare(
       }: check its spelling; it will be searched as soon as it exists`,
     );
   }
-  if (settings.tools.toolset === "agentskills") logShellFault();
-  const listers = new Set<string | undefined>();
-  registerSkillTools(server, registry, {
-    ...settings.tools,
-    listsSkills: (client) => listers.has(client?.name),
-  });
-  registerPrompts(server, registry, settings.tools.toolset);
+}
+
+/** Sets the request handlers that need no connection, the same for stdio and HTTP. */
+export function registerSkills(
+  server: RequestHandlers & SkillToolServer,
+  registry: SkillRegistry,
+  options: SkillToolOptions & SkillsExtensionOptions,
+): void {
+  registerSkillTools(server, registry, options);
+  registerPrompts(server, registry, options.toolset);
   registerResources(server, registry);
-  registerSubscriptions(server, registry);
-  registerSkillsExtension(server, registry, {
-    onlist: (client) => listers.add(client?.name),
-  });
+  registerSkillsExtension(server, registry, options);
   registerCompletion(server, registry);
 }
 
@@ -817,7 +840,7 @@ async function logShellFault(): Promise<void> {
 const WATCH_DELAY_MS = 250;
 
 /** The signals that end the process. */
-const END_SIGNALS: readonly Deno.Signal[] = Deno.build.os === "windows"
+export const END_SIGNALS: readonly Deno.Signal[] = Deno.build.os === "windows"
   ? ["SIGINT", "SIGBREAK"]
   : ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"];
 
@@ -833,7 +856,7 @@ const CAPABILITIES = {
 const MAX_TTL_SECONDS = 5;
 
 /** Returns what the server says about itself, in either era. */
-function describeServer(
+export function describeServer(
   { options, tools }: Settings,
   registry: SkillRegistry,
 ): ServerDescription {

@@ -114,6 +114,39 @@ export function parseRequest<Schema extends RequestSchema>(
   throw invalidParams(`Invalid params: ${describeIssues(error)}`);
 }
 
+/** Returns the client that a request names: a modern one in `_meta`, a legacy one in `initialize`. */
+export function clientOf(
+  { method, params }: Pick<JSONRPCRequest, "method" | "params">,
+): ClientInfo | undefined {
+  return clientInfoOf(
+    method === "initialize"
+      ? params?.clientInfo
+      : metaOf(params)[META.clientInfo],
+  );
+}
+
+/** Returns how a modern client may cache the results of a method, if it may. */
+export function cachingOf(
+  method: string,
+  ttlMs: number,
+): { ttlMs?: number; cacheScope?: "private" } {
+  return CACHEABLE_METHODS.includes(method)
+    ? { ttlMs, cacheScope: "private" }
+    : {};
+}
+
+/** Returns what takes the place of a reply that cannot be sent. Failures of tools are results, which models read. */
+export function replaceReply(
+  method: string,
+  { name, message }: Error,
+): { result: Result } | { error: { code: number; message: string } } {
+  const advice = name === "RangeError" ? "; ask for less at a time" : "";
+  const text = `Cannot send the reply: ${message}${advice}`;
+  return method === "tools/call"
+    ? { result: { content: [{ type: "text", text }], isError: true } }
+    : { error: { code: -32603, message: text } };
+}
+
 /** Says what is wrong with a value, and where in it. */
 export function describeIssues({ issues }: z.ZodError): string {
   return issues.map(({ path, message }) =>
@@ -368,9 +401,7 @@ export class McpServer implements RequestHandlers {
   #inEra({ isModern, method }: RunningRequest, result: Result): Result {
     if (!isModern) return result;
     const { serverInfo, ttlMs } = this.#description;
-    const caching = CACHEABLE_METHODS.includes(method)
-      ? { ttlMs, cacheScope: "private" }
-      : {};
+    const caching = cachingOf(method, ttlMs);
     const _meta = { ...result._meta, [META.serverInfo]: serverInfo };
     return { resultType: "complete", ...result, ...caching, _meta };
   }
@@ -389,18 +420,12 @@ export class McpServer implements RequestHandlers {
     await sent;
   }
 
-  /** Returns what takes the place of a reply that cannot be sent. Failures of tools are results, which models read. */
-  #unsendable(
-    request: RunningRequest,
-    { name, message }: Error,
-  ): { result: Result } | { error: { code: number; message: string } } {
-    const advice = name === "RangeError" ? "; ask for less at a time" : "";
-    const text = `Cannot send the reply: ${message}${advice}`;
-    if (request.method !== "tools/call") {
-      return { error: { code: -32603, message: text } };
-    }
-    const result = { content: [{ type: "text", text }], isError: true };
-    return { result: this.#inEra(request, result) };
+  /** Returns what takes the place of a reply that cannot be sent, in the era of the request. */
+  #unsendable(request: RunningRequest, error: Error): object {
+    const reply = replaceReply(request.method, error);
+    return "result" in reply
+      ? { result: this.#inEra(request, reply.result) }
+      : reply;
   }
 
   /** Sends a message, or throws if it cannot be sent. */
@@ -521,13 +546,14 @@ class RunningRequest implements RequestContext {
   readonly #settled = Promise.withResolvers<void>();
 
   constructor(
-    { id, method, params }: JSONRPCRequest,
+    message: JSONRPCRequest,
     legacyClient: ClientInfo | undefined,
   ) {
+    const { id, method, params } = message;
     const meta = metaOf(params);
     this.id = id;
     this.method = method;
-    this.client = clientInfoOf(meta[META.clientInfo]) ?? legacyClient;
+    this.client = clientOf(message) ?? legacyClient;
     this.isModern = method === "server/discover" || this.isListener ||
       META.protocolVersion in meta || META.clientCapabilities in meta ||
       META.clientInfo in meta;

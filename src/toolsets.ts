@@ -86,6 +86,8 @@ export interface SkillToolOptions {
   readonly descriptionLimit?: number;
   /** Whether a client lists the skills itself, so that no tool needs to. Default: none does. */
   readonly listsSkills?: (client: ClientInfo | undefined) => boolean;
+  /** Whether a tool may run shell commands. Default: where Deno may run the shell. */
+  readonly allowShell?: boolean;
   /** How long a shell command may run, in seconds. Default: 60. */
   readonly shellTimeout?: number;
   /** Whether Python packages are installed before a command that needs some. Default: `false`. */
@@ -118,8 +120,8 @@ interface SkillTool<Input extends z.ZodObject = z.ZodObject> {
   readonly output?: z.ZodObject;
   /** What it does to the world. */
   readonly annotations: ToolAnnotations;
-  /** Whether Deno's permissions are enough for it. Default: they are. */
-  readonly isAllowed?: () => boolean;
+  /** Whether the options and Deno's permissions allow it. Default: they do. */
+  readonly isAllowed?: (options: SkillToolOptions) => boolean;
   /** Does it. Throws an error whose message is for the model if it cannot. */
   call(
     input: z.infer<Input>,
@@ -330,7 +332,7 @@ const agentSkillsShellTool = defineTool({
     idempotentHint: false,
     openWorldHint: true,
   },
-  isAllowed: mayRunShell,
+  isAllowed: ({ allowShell = true }) => allowShell && mayRunShell(),
   call: async ({ skill_name, command }, { registry, options, signal }) => {
     const skill = await withSkill(skill_name, registry, (skill) => skill);
     const { shellTimeout = DEFAULT_SHELL_TIMEOUT, autoInstallDeps } = options;

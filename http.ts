@@ -1,0 +1,152 @@
+/**
+ * Serves the skills over Streamable HTTP, for `deno serve` and for any host that
+ * runs a `fetch` handler.
+ *
+ * ```sh
+ * deno serve --host 127.0.0.1 --allow-read --allow-env jsr:@skill-server/skill-server/http
+ * ```
+ *
+ * Clients connect to `/mcp`. The options are those of the command line. They may
+ * also be given in `SKILL_SERVER_ARGS`. `SKILL_SERVER_TOKEN` is the bearer token
+ * that clients must send. Without it only clients on this machine are served.
+ * `SKILL_SERVER_HOSTS` lists the host names that are served beside localhost.
+ *
+ * Nothing is kept between requests, so any number of processes can share the load.
+ *
+ * @module
+ */
+
+import { SkillRegistry } from "./mod.ts";
+import {
+  describeServer,
+  END_SIGNALS,
+  registerSkills,
+  warnOfMissingFolders,
+} from "./skill_server.ts";
+import { UsageError } from "./src/command_line.ts";
+import { Access, isLoopback, NEEDS_TOKEN, refusal } from "./src/http_access.ts";
+import { BodyError, RequestLimits } from "./src/http_limits.ts";
+import { type HttpSettings, httpSettingsOf } from "./src/http_settings.ts";
+import { McpHttpServer } from "./src/mcp_http_server.ts";
+import { log, logged } from "./src/text.ts";
+
+/** Where clients connect. */
+const MCP_PATH = "/mcp";
+
+const README_URL = "https://jsr.io/@skill-server/skill-server";
+
+/** How long requests under way have when the process is to end, in milliseconds. */
+const GRACE_MS = 500;
+
+/** How long the last messages may take to be sent, in milliseconds. */
+const FAREWELL_MS = 100;
+
+const settings = await loadSettings();
+const access = new Access(settings.access);
+const limits = new RequestLimits();
+const registry = new SkillRegistry(settings.roots, settings.options);
+const mcp = new McpHttpServer(describeServer(settings, registry));
+let isEnding = false;
+
+warnOfMissingFolders(await registry.refresh(), settings);
+registerSkills(mcp, registry, settings.tools);
+registry.watch();
+for (const signal of END_SIGNALS) Deno.addSignalListener(signal, end);
+
+/** The server, as `deno serve` runs it. */
+const server: Deno.ServeDefaultExport = { fetch, onListen };
+export default server;
+
+async function loadSettings(): Promise<HttpSettings> {
+  try {
+    return httpSettingsOf(Deno.args);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return await refuseToStart(error.message);
+  }
+}
+
+async function refuseToStart(reason: string): Promise<never> {
+  log(reason);
+  await logged();
+  Deno.exit(2);
+}
+
+function onListen(address: Deno.Addr): void {
+  if (settings.access.token === undefined && !isLoopback(address)) {
+    refuseToStart(NEEDS_TOKEN);
+  } else if (address.transport === "tcp") {
+    const { hostname, port } = address;
+    const host = hostname.includes(":") ? `[${hostname}]` : hostname;
+    log(`Serving http://${host}:${port}${MCP_PATH}`);
+  }
+}
+
+async function fetch(
+  request: Request,
+  info?: Deno.ServeHandlerInfo,
+): Promise<Response> {
+  if (isEnding) return refusal(503, "The server is ending");
+  const refused = access.refuseHost(request);
+  if (refused !== undefined) return refused;
+  const { pathname } = new URL(request.url);
+  if (pathname === "/") return text(200, welcome());
+  if (pathname !== MCP_PATH) {
+    return text(404, `Not found: MCP clients connect to ${MCP_PATH}\n`);
+  }
+  return access.refuseCaller(request, info?.remoteAddr) ??
+    await serveMcp(request);
+}
+
+async function serveMcp(request: Request): Promise<Response> {
+  if (request.method !== "POST") return await mcp.fetch(request);
+  try {
+    return await limits.answer(request, async (message) => {
+      const response = await mcp.fetch(request, message);
+      return isListen(message) ? response : await limits.write(response);
+    });
+  } catch (error) {
+    if (!(error instanceof BodyError)) throw error;
+    return refusal(error.status, error.message);
+  }
+}
+
+/** Whether a message asks for a stream that stays open. */
+function isListen(message: unknown): boolean {
+  const { method } = (message ?? {}) as { method?: unknown };
+  return method === "subscriptions/listen";
+}
+
+function welcome(): string {
+  const header = settings.access.token === undefined
+    ? ""
+    : ` with the header "Authorization: Bearer <token>"`;
+  return `Agent Skills over the Model Context Protocol
+
+Connect an MCP client to ${MCP_PATH} at this address (Streamable HTTP)${header}.
+
+${README_URL}
+`;
+}
+
+function text(status: number, body: string): Response {
+  const headers = {
+    "content-type": "text/plain; charset=utf-8",
+    "x-content-type-options": "nosniff",
+  };
+  return new Response(body, { status, headers });
+}
+
+/** Ends the process: answers what is under way, then ends the streams. */
+async function end(): Promise<void> {
+  if (isEnding) return;
+  isEnding = true;
+  await Promise.race([limits.whenIdle(), wait(GRACE_MS)]);
+  await mcp.close();
+  await wait(FAREWELL_MS);
+  Deno.exit(0);
+}
+
+function wait(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
