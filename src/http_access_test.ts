@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { Access, isLoopback } from "./http_access.ts";
+
+const tcp = (hostname: string): Deno.NetAddr => ({
+  transport: "tcp",
+  hostname,
+  port: 1234,
+});
+
+function request(
+  url: string,
+  headers: Record<string, string> = {},
+): Request {
+  return new Request(url, { method: "POST", headers });
+}
+
+Deno.test("isLoopback() knows the addresses of this machine alone", () => {
+  for (const address of ["127.0.0.1", "127.1.2.3", "::1", "::ffff:127.0.0.1"]) {
+    assert.ok(isLoopback(tcp(address)), address);
+  }
+  for (const address of ["0.0.0.0", "::", "192.0.2.1", "::ffff:192.0.2.1"]) {
+    assert.ok(!isLoopback(tcp(address)), address);
+  }
+  assert.ok(!isLoopback(undefined));
+  assert.ok(!isLoopback({ transport: "unix", path: "/run/skills" }));
+});
+
+Deno.test("Access.refuseCaller() serves only this machine where there is no token", () => {
+  const access = new Access({ token: undefined, hosts: [] });
+  const call = request("http://localhost/mcp", { authorization: "Bearer x" });
+  assert.equal(access.refuseCaller(call, tcp("127.0.0.1")), undefined);
+  // Hosts that run only the fetch handler may not tell who calls.
+  for (const remote of [tcp("192.0.2.1"), undefined]) {
+    assert.equal(access.refuseCaller(call, remote)?.status, 403);
+  }
+});
+
+Deno.test("Access.refuseCaller() serves anyone with the token, and nobody else", () => {
+  const access = new Access({ token: "secret", hosts: [] });
+  for (const authorization of ["Bearer secret", "bearer  secret"]) {
+    const call = request("http://example.com/mcp", { authorization });
+    assert.equal(access.refuseCaller(call, tcp("192.0.2.1")), undefined);
+    assert.equal(access.refuseCaller(call), undefined);
+  }
+  for (const authorization of ["", "secret", "Bearer secre", "Basic secret"]) {
+    const call = request("http://example.com/mcp", { authorization });
+    assert.equal(access.refuseCaller(call, tcp("127.0.0.1"))?.status, 401);
+  }
+});
+
+Deno.test("Access.refuseHost() knows localhost and the names it is given", () => {
+  const hosts = ["skills.example.com"];
+  for (const token of [undefined, "secret"]) {
+    const access = new Access({ token, hosts });
+    for (
+      const host of ["localhost", "127.0.0.1:8000", "[::1]:8000", ...hosts]
+    ) {
+      const call = request(`http://${host}/mcp`);
+      assert.equal(access.refuseHost(call), undefined, host);
+    }
+    for (const host of ["example.com", "skills.example.com.evil.com"]) {
+      const call = request(`http://${host}/mcp`);
+      assert.equal(access.refuseHost(call)?.status, 403, host);
+    }
+  }
+});
+
+Deno.test("Access.refuseHost() takes any host where a page cannot know the token, but no page elsewhere", () => {
+  const access = new Access({ token: "secret", hosts: [] });
+  const url = "http://skills.example.com/mcp";
+  assert.equal(access.refuseHost(request(url)), undefined);
+  for (const origin of ["http://skills.example.com", "null", "evil"]) {
+    assert.equal(access.refuseHost(request(url, { origin }))?.status, 403);
+  }
+  const local = { origin: "http://localhost:5173" };
+  assert.equal(access.refuseHost(request(url, local)), undefined);
+});

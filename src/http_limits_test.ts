@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import { BodyError, RequestLimits } from "./http_limits.ts";
+import { eventually, withGrace, within } from "./testing.ts";
+
+const MB = 1024 * 1024;
+
+/** A request whose body is `{}`. */
+function request(body: BodyInit = "{}"): Request {
+  return new Request("http://localhost/mcp", { method: "POST", body });
+}
+
+/** A body that begins and never ends. */
+function endlessBody(): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start: (controller) => controller.enqueue(new TextEncoder().encode("{")),
+  });
+}
+
+Deno.test("RequestLimits.answer() handles eight requests at a time, the others in turn", async () => {
+  const limits = new RequestLimits();
+  const running: (() => void)[] = [];
+  let most = 0;
+  const answers = Array.from(
+    { length: 100 },
+    (_, index) =>
+      limits.answer(request(JSON.stringify(index)), async (message) => {
+        await new Promise<void>((resolve) =>
+          most = Math.max(most, running.push(resolve))
+        );
+        return Response.json(message);
+      }),
+  );
+  for (let count = 0; count < 100; count++) {
+    await eventually(() => running.length > 0, "a request to be handled");
+    running.shift()!();
+  }
+  const messages = await Promise.all(
+    answers.map(async (answer) => await (await answer).json()),
+  );
+  assert.deepEqual(messages, [...messages.keys()]);
+  assert.equal(most, 8);
+});
+
+Deno.test("RequestLimits.answer() makes room again after a handler that throws", async () => {
+  const limits = new RequestLimits();
+  for (let count = 0; count < 20; count++) {
+    const fault = new Error("fault");
+    await assert.rejects(
+      limits.answer(request(), () => Promise.reject(fault)),
+      fault,
+    );
+  }
+  const { status } = await within(
+    limits.answer(request(), () => Promise.resolve(new Response())),
+    "the answer",
+  );
+  assert.equal(status, 200);
+});
+
+Deno.test("RequestLimits.answer() refuses a body that is too large, however it is sent", async () => {
+  const limits = new RequestLimits();
+  const text = JSON.stringify("x".repeat(MB));
+  for (const body of [text, new Blob([text]).stream()]) {
+    await assert.rejects(
+      limits.answer(request(body), () => assert.fail()),
+      (error) => error instanceof BodyError && error.status === 413,
+    );
+  }
+});
+
+Deno.test("RequestLimits.answer() waits for a slow body for a while, and lets others pass meanwhile", async () => {
+  await withGrace(50, async () => {
+    const limits = new RequestLimits();
+    const slow = Array.from(
+      { length: 20 },
+      () => limits.answer(request(endlessBody()), () => assert.fail()),
+    );
+    const { status } = await limits.answer(
+      request(),
+      () => Promise.resolve(new Response()),
+    );
+    assert.equal(status, 200);
+    for (const answer of slow) {
+      await assert.rejects(
+        within(answer, "the refusal"),
+        (error) => error instanceof BodyError && error.status === 408,
+      );
+    }
+  });
+});
+
+Deno.test("RequestLimits.write() keeps at most 64 MB for clients that do not read", async () => {
+  const limits = new RequestLimits();
+  const size = 8 * MB;
+  const written: Response[] = [];
+  for (let count = 0; count < 10; count++) {
+    limits.write(new Response(new Uint8Array(size)))
+      .then((response) => written.push(response));
+  }
+  await eventually(() => written.length === 8, "the first answers");
+  await new Promise((resolve) => setTimeout(resolve));
+  assert.equal(written.length, 8);
+  assert.equal(written[0]!.headers.get("content-length"), String(size));
+  assert.equal((await written[0]!.bytes()).length, size);
+  await written[1]!.body!.cancel();
+  await eventually(() => written.length === 10, "the last answers");
+});
+
+Deno.test("RequestLimits.write() ends an answer that its client does not read", async () => {
+  await withGrace(50, async () => {
+    const limits = new RequestLimits();
+    const bytes = crypto.getRandomValues(new Uint8Array(65_536));
+    const whole = new Blob(Array(16).fill(bytes));
+    const read = await limits.write(new Response(whole));
+    assert.deepEqual(await read.bytes(), await whole.bytes());
+    const unread = await limits.write(new Response(whole));
+    const reader = unread.body!.getReader();
+    assert.equal((await reader.read()).value?.length, 65_536);
+    await within(limits.whenIdle(), "the answer to be given up");
+    assert.deepEqual(await reader.read(), { done: true, value: undefined });
+  });
+});
+
+Deno.test("RequestLimits.write() passes small answers on as they are", async () => {
+  const limits = new RequestLimits();
+  const init = { status: 404, headers: { "x-test": "1" } };
+  for (const text of ["", "small"]) {
+    const response = await limits.write(new Response(text, init));
+    assert.equal(response.status, 404);
+    assert.equal(response.headers.get("x-test"), "1");
+    assert.equal(await response.text(), text);
+  }
+});

@@ -1,0 +1,546 @@
+// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+
+import assert from "node:assert/strict";
+import {
+  Client as ModernClient,
+  StreamableHTTPClientTransport as ModernTransport,
+} from "npm:@modelcontextprotocol/client@^2";
+import { SkillsClient } from "npm:@modelcontextprotocol/client@^2/ext/skills";
+// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/client"
+import { Client } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/index.js";
+// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/client/streamableHttp"
+import { StreamableHTTPClientTransport } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/streamableHttp.js";
+import {
+  filesPlace,
+  IMPORTS,
+  Inbox,
+  isWindows,
+  Place,
+  type Reply,
+  REPOSITORY,
+  runServer,
+  serverCommand,
+  skillMd,
+  toolsets,
+  within,
+} from "./testing.ts";
+
+const HTTP = `${REPOSITORY}/http.ts`;
+
+/** The token of servers that have one. */
+const TOKEN = "correct-horse-battery-staple";
+
+interface HttpOptions {
+  args?: string[];
+  env?: Record<string, string>;
+  /** The host to listen on, other flags of `deno serve`, and other permissions. */
+  host?: string;
+  flags?: string[];
+}
+
+/** Returns the command that serves the skills of a place over HTTP. */
+function httpCommand(
+  place: Place,
+  { args, env, host = "127.0.0.1", flags = [] }: HttpOptions = {},
+): Parameters<typeof serverCommand>[1] {
+  const listen = ["serve", "--host", host, "--port", "0"];
+  const permissions = ["--allow-read", "--allow-env", ...IMPORTS];
+  return {
+    main: HTTP,
+    flags: [...listen, ...permissions, ...flags],
+    args,
+    env,
+  };
+}
+
+/** A server's process. */
+class HttpServer implements AsyncDisposable {
+  readonly stderr = new Inbox<string>();
+  readonly process: Deno.ChildProcess;
+  readonly #reading: Promise<void>;
+  url!: string;
+
+  private constructor(place: Place, options?: HttpOptions) {
+    const [command, settings] = serverCommand(
+      place,
+      httpCommand(place, options),
+    );
+    this.process = new Deno.Command(command, {
+      ...settings,
+      stdin: "null",
+      stdout: "null",
+      stderr: "piped",
+    }).spawn();
+    this.#reading = this.#readStderr();
+  }
+
+  static async start(place: Place, options?: HttpOptions): Promise<HttpServer> {
+    const server = new HttpServer(place, options);
+    const line = await Promise.race([
+      server.stderr.take(
+        (line) => line.includes("Serving http:"),
+        "the server to listen",
+      ),
+      server.process.status.then(() => server.stderr.values.join("\n")),
+    ]);
+    const [url = assert.fail(line)] = /http:\S+/.exec(line) ?? [];
+    server.url = url.replace("0.0.0.0", "127.0.0.1");
+    return server;
+  }
+
+  /** Sends a request and returns the response. */
+  async fetch(
+    body: string | object | undefined,
+    headers: Record<string, string> = {},
+  ): Promise<Response> {
+    return await fetch(this.url, {
+      method: body === undefined ? "GET" : "POST",
+      headers: {
+        "content-type": "application/json",
+        "accept": "application/json, text/event-stream",
+        ...headers,
+      },
+      body: typeof body === "object" ? JSON.stringify(body) : body,
+    });
+  }
+
+  /** Sends a request of the modern era and returns the reply. */
+  async ask(method: string, params: object = {}): Promise<Reply> {
+    const { name, uri } = params as { name?: string; uri?: string };
+    const response = await this.fetch(modern(method, params), {
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": method,
+      ...((name ?? uri) && { "mcp-name": (name ?? uri)! }),
+    });
+    return await response.json();
+  }
+
+  async end(): Promise<Deno.CommandStatus> {
+    this.process.kill("SIGTERM");
+    return await within(this.process.status, "the server to end");
+  }
+
+  async #readStderr(): Promise<void> {
+    let rest = "";
+    const texts = this.process.stderr.pipeThrough(new TextDecoderStream());
+    for await (const text of texts) {
+      const lines = (rest + text).split("\n");
+      rest = lines.pop()!;
+      lines.forEach((line) => this.stderr.put(line));
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      this.process.kill("SIGKILL");
+    } catch {
+      // It has ended.
+    }
+    await this.process.status;
+    await this.#reading;
+  }
+}
+
+let lastId = 0;
+
+/** Returns a request of the modern era. */
+function modern(method: string, params: object = {}): object {
+  const _meta = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+    "io.modelcontextprotocol/clientInfo": { name: "test", version: "1.0.0" },
+  };
+  const id = ++lastId;
+  return { jsonrpc: "2.0", id, method, params: { ...params, _meta } };
+}
+
+const call = { name: "skill", arguments: { name: "git" } };
+
+async function modernClient(
+  { url }: HttpServer,
+  requestInit: RequestInit = {},
+): Promise<ModernClient> {
+  const client = new ModernClient({ name: "test", version: "1.0.0" }, {
+    versionNegotiation: { mode: { pin: "2026-07-28" } },
+  });
+  await client.connect(new ModernTransport(new URL(url), { requestInit }));
+  return client;
+}
+
+Deno.test("a legacy client is served over HTTP", async () => {
+  using place = filesPlace();
+  await using server = await HttpServer.start(place);
+  const client = new Client({ name: "test", version: "1.0.0" });
+  await client.connect(new StreamableHTTPClientTransport(new URL(server.url)));
+  // Nothing can be sent to it between its requests.
+  assert.deepEqual(client.getServerCapabilities(), {
+    tools: {},
+    prompts: {},
+    resources: {},
+    completions: {},
+    extensions: { "io.modelcontextprotocol/skills": { directoryRead: true } },
+  });
+  assert.match(client.getInstructions()!, /Skills/);
+  const { tools } = await client.listTools();
+  assert.deepEqual(tools.map(({ name }) => name), ["skill"]);
+  const { content } = await client.callTool(call);
+  assert.match((content as { text: string }[])[0]!.text, /^Loading: git\n/);
+  const { prompts } = await client.listPrompts();
+  assert.ok(prompts.some(({ name }) => name === "git"));
+  const uri = "skill://git/references/API.md";
+  const { contents } = await client.readResource({ uri });
+  assert.deepEqual(contents, [{
+    uri,
+    mimeType: "text/markdown",
+    text: "# API",
+  }]);
+  await assert.rejects(
+    client.subscribeResource({ uri }),
+    /Method not found/,
+  );
+  await client.close();
+});
+
+Deno.test("a modern client lists, calls, verifies skills and listens over HTTP", async () => {
+  using place = filesPlace();
+  await using server = await HttpServer.start(place);
+  const client = await modernClient(server);
+  assert.deepEqual(client.getServerCapabilities()?.resources, {
+    listChanged: true,
+  });
+  const { content: [item] } = await client.callTool(call);
+  assert.ok(item?.type === "text" && item.text.startsWith("Loading: git\n"));
+  const skills = new SkillsClient(client);
+  for (const entry of (await skills.list()).skills) {
+    assert.deepEqual((await skills.get(entry.uri)).skill, entry);
+    assert.ok(entry.resources !== "dynamic");
+    for (const { uri } of entry.resources) {
+      assert.equal((await skills.read(entry, uri)).verified, true);
+    }
+  }
+  const changed = Promise.withResolvers<void>();
+  client.setNotificationHandler(
+    "notifications/tools/list_changed",
+    () => changed.resolve(),
+  );
+  const subscription = await client.listen({
+    toolsListChanged: true,
+    resourceSubscriptions: ["skill://git/SKILL.md"],
+  });
+  assert.deepEqual(subscription.honoredFilter, { toolsListChanged: true });
+  place.skill("home/.claude/skills", "new");
+  await within(changed.promise, "the notification");
+  await subscription.close();
+  await client.close();
+});
+
+Deno.test("what a modern result says of itself is the same over HTTP", async () => {
+  using place = filesPlace();
+  await using server = await HttpServer.start(place, {
+    args: ["--refresh", "2"],
+  });
+  for (const method of ["server/discover", "tools/list", "skills/list"]) {
+    const { result } = await server.ask(method);
+    const { resultType, ttlMs, cacheScope, _meta } = result;
+    assert.deepEqual(
+      [resultType, ttlMs, cacheScope],
+      ["complete", 2_000, "private"],
+      method,
+    );
+    const serverInfo = _meta["io.modelcontextprotocol/serverInfo"];
+    assert.equal(serverInfo.title, "Agent Skills");
+  }
+  const { error } = await server.ask("skills/get", { uri: "skill://none" });
+  assert.equal(error!.code, -32602);
+  assert.match(error!.message, /^Unknown resource "skill:\/\/none"/);
+  const wrong = await server.ask("tools/call", { name: "skill", arguments: 1 });
+  assert.equal(wrong.error!.code, -32602);
+});
+
+Deno.test("two processes give the same pages of a list, in turn, and the same digests", async () => {
+  using place = new Place();
+  const names = Array.from({ length: 1_050 }, (_, index) => `skill-${index}`);
+  for (const name of names) {
+    place.skill("home/.claude/skills", name);
+  }
+  await using first = await HttpServer.start(place);
+  await using second = await HttpServer.start(place);
+  for (
+    const [method, key, count] of [
+      ["skills/list", "skills", 1_050],
+      ["resources/list", "resources", 2_100],
+      ["prompts/list", "prompts", 1_051],
+    ] as const
+  ) {
+    const pages: unknown[][] = [];
+    let cursor: string | undefined;
+    do {
+      const server: HttpServer = pages.length % 2 === 0 ? first : second;
+      const other = server === first ? second : first;
+      const { result } = await server.ask(method, { cursor });
+      assert.deepEqual((await other.ask(method, { cursor })).result, result);
+      pages.push(result[key]);
+      cursor = result.nextCursor;
+    } while (cursor !== undefined);
+    assert.ok(pages.length > 1, `${method} has pages`);
+    const items = (pages.flat() as { uri?: string; name?: string }[]).map((
+      { uri, name },
+    ) => uri ?? name);
+    assert.equal(new Set(items).size, count);
+    assert.equal(items.length, count);
+  }
+});
+
+Deno.test("any thread of a server answers alike", async () => {
+  using place = filesPlace();
+  await using server = await HttpServer.start(place, {
+    flags: ["--parallel"],
+    env: { DENO_JOBS: "2" },
+  });
+  const replies = await Promise.all(
+    Array.from({ length: 50 }, () => server.ask("skills/list")),
+  );
+  assert.equal(
+    new Set(replies.map(({ result }) => JSON.stringify(result))).size,
+    1,
+  );
+  assert.equal((await server.end()).code, 0);
+});
+
+Deno.test("a client without the token learns nothing about the skills", async () => {
+  using place = filesPlace();
+  const env = { SKILL_SERVER_TOKEN: TOKEN };
+  await using server = await HttpServer.start(place, { env, host: "0.0.0.0" });
+  const request = modern("tools/list");
+  for (
+    const [headers, challenge] of [
+      [{}, "Bearer"],
+      [{ authorization: `Basic ${TOKEN}` }, 'Bearer error="invalid_token"'],
+      [{ authorization: `Bearer ${TOKEN}x` }, 'Bearer error="invalid_token"'],
+      [{ authorization: "Bearer" }, 'Bearer error="invalid_token"'],
+    ] as [Record<string, string>, string][]
+  ) {
+    for (const body of [request, "not JSON", undefined]) {
+      const response = await server.fetch(body, headers);
+      assert.equal(response.status, 401);
+      assert.equal(response.headers.get("www-authenticate"), challenge);
+      assert.doesNotMatch(await response.text(), /git/);
+    }
+  }
+  const page = await fetch(new URL("/", server.url));
+  assert.equal(page.status, 200);
+  const text = await page.text();
+  assert.match(text, /\/mcp .*Authorization: Bearer/);
+  assert.doesNotMatch(text, /git/);
+  const client = await modernClient(server, {
+    headers: { authorization: `Bearer ${TOKEN}` },
+  });
+  assert.equal((await client.listTools()).tools.length, 1);
+  await client.close();
+});
+
+Deno.test("a server that other machines can reach does not start without a token", async () => {
+  using place = filesPlace();
+  for (const host of ["0.0.0.0", "[::]"]) {
+    const { code, stderr } = await runServer(
+      place,
+      httpCommand(place, { host, env: { SKILL_SERVER_TOKEN: "" } }),
+    );
+    assert.equal(code, 2);
+    assert.match(
+      stderr,
+      /^skill-server: Cannot serve other machines without a token: set SKILL_SERVER_TOKEN, or listen on this machine only \(deno serve --host 127\.0\.0\.1\)\n$/,
+    );
+  }
+});
+
+Deno.test("a request under another host's name, or from a page elsewhere, is refused", async () => {
+  using place = filesPlace();
+  const env = { SKILL_SERVER_HOSTS: "skills.example.com" };
+  await using server = await HttpServer.start(place, { env });
+  const { port } = new URL(server.url);
+  const local = `localhost:${port}`;
+  for (
+    const [host, origin, status] of [
+      [local, undefined, 200],
+      [`127.0.0.1:${port}`, `http://${local}`, 200],
+      ["skills.example.com", "https://skills.example.com", 200],
+      ["evil.example.com", undefined, 403],
+      [`evil.example.com:${port}`, `http://evil.example.com:${port}`, 403],
+      [local, "http://evil.example.com", 403],
+      [local, "null", 403],
+      ["localhost.evil.example.com", undefined, 403],
+    ] as const
+  ) {
+    for (const path of ["/", "/mcp"]) {
+      const got = await rawStatus(Number(port), { path, host, origin });
+      assert.equal(got, status, `${path} ${host} ${origin}`);
+    }
+  }
+});
+
+/** Sends a request with headers that `fetch` does not let through, and returns the status. */
+async function rawStatus(
+  port: number,
+  { path, host, origin }: { path: string; host: string; origin?: string },
+): Promise<number> {
+  using connection = await Deno.connect({ hostname: "127.0.0.1", port });
+  const body = JSON.stringify(modern("tools/list"));
+  const head = [
+    `${path === "/" ? "GET" : "POST"} ${path} HTTP/1.1`,
+    `Host: ${host}`,
+    ...(origin ? [`Origin: ${origin}`] : []),
+    "Content-Type: application/json",
+    "Accept: application/json, text/event-stream",
+    "MCP-Protocol-Version: 2026-07-28",
+    "Mcp-Method: tools/list",
+    "Connection: close",
+    ...(path === "/" ? [] : [`Content-Length: ${body.length}`]),
+  ];
+  const request = `${head.join("\r\n")}\r\n\r\n${path === "/" ? "" : body}`;
+  await connection.write(new TextEncoder().encode(request));
+  const response = await new Response(connection.readable).text();
+  return Number(/^HTTP\/1.1 (\d+)/.exec(response)![1]);
+}
+
+Deno.test("a body over 1 MB is refused, and one that is not JSON", async () => {
+  using place = filesPlace();
+  await using server = await HttpServer.start(place);
+  const padding = "x".repeat(2 ** 20);
+  const large = JSON.stringify({ ...modern("tools/list"), padding });
+  const refused = await server.fetch(large);
+  assert.equal(refused.status, 413);
+  assert.match(await refused.text(), /more than 1048576 bytes/);
+  const chunked = await fetch(server.url, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: new Blob([large]).stream(),
+  });
+  assert.equal(chunked.status, 413);
+  await chunked.body?.cancel();
+  for (const body of ["", "{", "\ufffe"]) {
+    const response = await server.fetch(body);
+    assert.equal(response.status, 400);
+    assert.match(await response.text(), /it is not JSON/);
+  }
+  assert.equal((await server.ask("tools/list")).error, undefined);
+});
+
+Deno.test("the server speaks of where clients connect, and of nothing at other paths", async () => {
+  using place = filesPlace();
+  await using server = await HttpServer.start(place);
+  const page = await fetch(new URL("/", server.url));
+  assert.equal(page.headers.get("content-type"), "text/plain; charset=utf-8");
+  assert.match(await page.text(), /\/mcp .*https:/s);
+  const other = await fetch(new URL("/.well-known/oauth", server.url));
+  assert.equal(other.status, 404);
+  assert.match(await other.text(), /\/mcp/);
+  const stream = await server.fetch(undefined);
+  assert.equal(stream.status, 405);
+  await stream.body?.cancel();
+});
+
+Deno.test({
+  name:
+    "a server that is told to end ends its streams and exits within a second",
+  ignore: isWindows,
+  fn: async () => {
+    for (const flags of [[], ["--parallel"]]) {
+      using place = filesPlace();
+      await using server = await HttpServer.start(place, { flags });
+      const client = await modernClient(server);
+      const subscription = await client.listen({ toolsListChanged: true });
+      const start = performance.now();
+      const { code } = await server.end();
+      const time = performance.now() - start;
+      assert.equal(code, 0);
+      assert.equal(
+        await within(subscription.closed, "the stream to end"),
+        "graceful",
+      );
+      // A busy machine may take a while to let a process go.
+      assert.ok(time < 3_000, `${time} ms`);
+      await client.close();
+    }
+  },
+});
+
+Deno.test("no tool runs a shell over HTTP, whatever Deno allows", async () => {
+  using place = filesPlace();
+  await using server = await HttpServer.start(place, {
+    flags: ["--allow-run"],
+    env: { SKILL_SERVER_ARGS: "--tools 'agentskills'" },
+  });
+  const { result } = await server.ask("tools/list");
+  assert.deepEqual(
+    result.tools.map(({ name }: { name: string }) => name),
+    toolsets.agentskills,
+  );
+  const { error } = await server.ask("tools/call", {
+    name: "run_shell_command_op",
+    arguments: { skill_name: "git", command: "echo" },
+  });
+  assert.match(error!.message, /^Unknown tool/);
+});
+
+Deno.test("options come from the command line and the environment", async () => {
+  using place = new Place();
+  place.skill("skills", "one");
+  place.skill("more", "two");
+  await using server = await HttpServer.start(place, {
+    args: ["--tools", "reference"],
+    env: {
+      SKILLS_DIR: `${place.path}/skills`,
+      SKILL_SERVER_ARGS: `--skill-dir "${place.path}/more"`,
+    },
+  });
+  const { result } = await server.ask("tools/call", {
+    name: "list_skills",
+    arguments: {},
+  });
+  assert.deepEqual(
+    result.structuredContent.skills.map(({ name }: { name: string }) => name),
+    ["one", "two"],
+  );
+});
+
+Deno.test("options that are wrong, or make no sense over HTTP, end the server", async () => {
+  using place = new Place();
+  for (
+    const [options, message] of [
+      [{ args: ["--check"] }, /--check is not for HTTP/],
+      [{ args: ["--shell-timeout", "5"] }, /--shell-timeout is not for HTTP/],
+      [{ args: ["--tools", "all"] }, /--tools takes one of/],
+      [
+        { env: { SKILL_SERVER_ARGS: "--skill-dir 'a" } },
+        /SKILL_SERVER_ARGS has a quote that is not closed/,
+      ],
+      [
+        { env: { SKILL_SERVER_TOKEN: "two words" } },
+        /SKILL_SERVER_TOKEN takes/,
+      ],
+      [
+        { env: { SKILL_SERVER_HOSTS: "https://example.com" } },
+        /SKILL_SERVER_HOSTS takes names .*, not "https:\/\/example\.com"/,
+      ],
+    ] as [HttpOptions, RegExp][]
+  ) {
+    const { code, stderr } = await runServer(
+      place,
+      httpCommand(place, options),
+    );
+    assert.equal(code, 2);
+    assert.match(stderr, message);
+  }
+});
+
+Deno.test("a thousand requests at once are answered", async () => {
+  using place = filesPlace();
+  await using server = await HttpServer.start(place);
+  const replies = await Promise.all(
+    Array.from({ length: 1_000 }, () => server.ask("tools/call", call)),
+  );
+  for (const { result } of replies) {
+    assert.match(result.content[0].text, /^Loading: git\n/);
+  }
+});
