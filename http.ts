@@ -26,9 +26,9 @@ import {
 import { UsageError } from "./src/command_line.ts";
 import { Access, isLoopback, NEEDS_TOKEN, refusal } from "./src/http_access.ts";
 import { BodyError, RequestLimits } from "./src/http_limits.ts";
-import { type HttpSettings, httpSettingsOf } from "./src/http_settings.ts";
+import { createHttpSettings, type HttpSettings } from "./src/http_settings.ts";
 import { McpHttpServer } from "./src/mcp_http_server.ts";
-import { log, logged } from "./src/text.ts";
+import { log, logged, toWellFormedJson } from "./src/text.ts";
 
 /** Where clients connect. */
 const MCP_PATH = "/mcp";
@@ -59,7 +59,7 @@ export default server;
 
 async function loadSettings(): Promise<HttpSettings> {
   try {
-    return httpSettingsOf(Deno.args);
+    return createHttpSettings(Deno.args);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     return await refuseToStart(error.message);
@@ -89,7 +89,7 @@ async function fetch(
   if (isEnding) return refusal(503, "The server is ending");
   const refused = access.refuseHost(request);
   if (refused !== undefined) return refused;
-  const { pathname } = new URL(request.url);
+  const { pathname } = URL.parse(request.url) ?? {};
   if (pathname === "/") return text(200, welcome());
   if (pathname !== MCP_PATH) {
     return text(404, `Not found: MCP clients connect to ${MCP_PATH}\n`);
@@ -103,7 +103,9 @@ async function serveMcp(request: Request): Promise<Response> {
   try {
     return await limits.answer(request, async (message) => {
       const response = await mcp.fetch(request, message);
-      return isListen(message) ? response : await limits.write(response);
+      if (isListen(message)) return response;
+      const text = toWellFormedJson(await response.text());
+      return await limits.write(text, response);
     });
   } catch (error) {
     if (!(error instanceof BodyError)) throw error;

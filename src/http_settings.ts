@@ -1,6 +1,6 @@
 /**
- * Settings of the server over HTTP: from the command line, and from the
- * environment where a host has no command line.
+ * The settings of the server over HTTP, from the command line and the
+ * environment. Some hosts have no command line.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import {
 import type { AccessOptions } from "./http_access.ts";
 import { quote } from "./text.ts";
 
-/** Options that do something other than serve, or belong to the shell tool. */
+/** Options that do something other than serve, or that configure the shell tool. */
 const REFUSED_OPTIONS = [
   "list",
   "check",
@@ -33,18 +33,18 @@ export interface HttpSettings extends Settings {
 }
 
 /**
- * Makes settings of the command line, `SKILL_SERVER_ARGS` and the other
- * variables.
+ * Creates the settings from the command line, `SKILL_SERVER_ARGS`, and the other
+ * environment variables.
  *
- * @throws {UsageError} If they are wrong, or make no sense over HTTP.
+ * @throws {UsageError} If they are invalid, or do not apply to HTTP.
  */
-export function httpSettingsOf(args: readonly string[]): HttpSettings {
+export function createHttpSettings(args: readonly string[]): HttpSettings {
   const more = splitWords(readEnvironment("SKILL_SERVER_ARGS") ?? "");
   const command = parseCommandLine([...args, ...more]);
   for (const name of REFUSED_OPTIONS) {
     if (command.values[name] === undefined) continue;
     throw new UsageError(
-      `--${name} is not for HTTP: use it with the server on stdin and stdout`,
+      `Cannot use --${name} over HTTP: use it with the server on stdio`,
     );
   }
   const settings = createSettings(command);
@@ -55,11 +55,13 @@ export function httpSettingsOf(args: readonly string[]): HttpSettings {
   };
 }
 
-/** Splits a text into words as a shell does, with quotes but without escapes. */
+/** Splits a text into words as a shell does, with quotation marks but without escapes. */
 function splitWords(text: string): string[] {
   const word = /(?:"[^"]*"|'[^']*'|[^\s"'])+/g;
   if (text.replace(word, "").trim() !== "") {
-    throw new UsageError("SKILL_SERVER_ARGS has a quote that is not closed");
+    throw new UsageError(
+      "Invalid SKILL_SERVER_ARGS: a quotation mark is not closed",
+    );
   }
   return [...text.matchAll(word)].map(([word]) =>
     word.replace(/"([^"]*)"|'([^']*)'/g, "$1$2")
@@ -71,7 +73,7 @@ function token(): string | undefined {
   if (!token) return undefined;
   if (/^[\w.~+/-]+=*$/.test(token)) return token;
   throw new UsageError(
-    "SKILL_SERVER_TOKEN takes letters, digits and -._~+/ only: make one with `openssl rand -hex 32`",
+    "Invalid SKILL_SERVER_TOKEN: expected letters, digits, and -._~+/ only; create one with `openssl rand -hex 32`",
   );
 }
 
@@ -81,9 +83,9 @@ function hosts(): string[] {
   for (const name of names) {
     if (URL.parse(`http://${name}`)?.hostname === name) continue;
     throw new UsageError(
-      `SKILL_SERVER_HOSTS takes names such as skills.example.com, without scheme, port and path, not ${
+      `Invalid SKILL_SERVER_HOSTS ${
         quote(name)
-      }`,
+      }: expected host names such as skills.example.com, without scheme, port, or path`,
     );
   }
   return names;

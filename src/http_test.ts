@@ -180,7 +180,7 @@ Deno.test("a legacy client is served over HTTP", async () => {
     completions: {},
     extensions: { "io.modelcontextprotocol/skills": { directoryRead: true } },
   });
-  assert.match(client.getInstructions()!, /Skills/);
+  assert.match(client.getInstructions()!, /skills/);
   const { tools } = await client.listTools();
   assert.deepEqual(tools.map(({ name }) => name), ["skill"]);
   const { content } = await client.callTool(call);
@@ -403,7 +403,7 @@ async function rawStatus(
   return Number(/^HTTP\/1.1 (\d+)/.exec(response)![1]);
 }
 
-Deno.test("a body over 1 MB is refused, and one that is not JSON", async () => {
+Deno.test("a body that is over 1 MB, not JSON, or a batch is refused", async () => {
   using place = filesPlace();
   await using server = await HttpServer.start(place);
   const padding = "x".repeat(2 ** 20);
@@ -418,12 +418,38 @@ Deno.test("a body over 1 MB is refused, and one that is not JSON", async () => {
   });
   assert.equal(chunked.status, 413);
   await chunked.body?.cancel();
-  for (const body of ["", "{", "\ufffe"]) {
+  for (
+    const [body, reason] of [
+      ["", /it is not JSON/],
+      ["{", /it is not JSON/],
+      [[modern("tools/list")], /it is a batch/],
+    ] as const
+  ) {
     const response = await server.fetch(body);
     assert.equal(response.status, 400);
-    assert.match(await response.text(), /it is not JSON/);
+    assert.match(await response.text(), reason);
   }
   assert.equal((await server.ask("tools/list")).error, undefined);
+});
+
+Deno.test("what leaves the server over HTTP is well-formed Unicode", async () => {
+  using place = new Place();
+  const text = '---\nname: half\ndescription: "x \\ud800 y"\n---\n';
+  place.skill("home/.claude/skills", "half", text);
+  await using server = await HttpServer.start(place);
+  const init = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+  for (const request of [init, modern("prompts/list")]) {
+    const { method } = request as { method: string };
+    const response = await server.fetch(request, {
+      ...(request !== init && {
+        "mcp-protocol-version": "2026-07-28",
+        "mcp-method": method,
+      }),
+    });
+    const body = await response.text();
+    assert.ok(body.includes("x \ufffd y"), body);
+    assert.ok(!body.includes("\\ud800"), body);
+  }
 });
 
 Deno.test("the server speaks of where clients connect, and of nothing at other paths", async () => {
@@ -508,20 +534,23 @@ Deno.test("options that are wrong, or make no sense over HTTP, end the server", 
   using place = new Place();
   for (
     const [options, message] of [
-      [{ args: ["--check"] }, /--check is not for HTTP/],
-      [{ args: ["--shell-timeout", "5"] }, /--shell-timeout is not for HTTP/],
-      [{ args: ["--tools", "all"] }, /--tools takes one of/],
+      [{ args: ["--check"] }, /Cannot use --check over HTTP/],
+      [
+        { args: ["--shell-timeout", "5"] },
+        /Cannot use --shell-timeout over HTTP/,
+      ],
+      [{ args: ["--tools", "all"] }, /Invalid --tools "all"/],
       [
         { env: { SKILL_SERVER_ARGS: "--skill-dir 'a" } },
-        /SKILL_SERVER_ARGS has a quote that is not closed/,
+        /Invalid SKILL_SERVER_ARGS/,
       ],
       [
         { env: { SKILL_SERVER_TOKEN: "two words" } },
-        /SKILL_SERVER_TOKEN takes/,
+        /Invalid SKILL_SERVER_TOKEN/,
       ],
       [
         { env: { SKILL_SERVER_HOSTS: "https://example.com" } },
-        /SKILL_SERVER_HOSTS takes names .*, not "https:\/\/example\.com"/,
+        /Invalid SKILL_SERVER_HOSTS "https:\/\/example\.com"/,
       ],
     ] as [HttpOptions, RegExp][]
   ) {

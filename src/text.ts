@@ -146,17 +146,25 @@ export function unescapeXml(text: string): string {
 }
 
 /**
- * Serializes a value as JSON that is well-formed Unicode.
- *
- * `JSON.stringify` writes a lone surrogate as an escape sequence, and strict
- * parsers reject the whole text because of it. This writes U+FFFD instead.
+ * Serializes a value as JSON that is well-formed Unicode. See {@linkcode toWellFormedJson}.
  *
  * @param value The value. `JSON.stringify` must be able to serialize it.
  * @param indent How many spaces each level is indented by. Default: one line.
  * @returns The JSON.
  */
 export function stringifyJson(value: unknown, indent?: number): string {
-  const json = JSON.stringify(value, null, indent);
+  return toWellFormedJson(JSON.stringify(value, null, indent));
+}
+
+/**
+ * Returns JSON as well-formed Unicode.
+ *
+ * `JSON.stringify` writes a lone surrogate as an escape sequence, and strict
+ * parsers reject the whole text because of it. This writes U+FFFD instead.
+ *
+ * @param json What `JSON.stringify` returned, or a text that contains it.
+ */
+export function toWellFormedJson(json: string): string {
   // It escapes no other surrogates than lone ones.
   return json.includes("\\ud") ? json.replace(ESCAPES, withoutSurrogate) : json;
 }
