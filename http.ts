@@ -24,7 +24,12 @@ import {
   warnOfMissingFolders,
 } from "./skill_server.ts";
 import { UsageError } from "./src/command_line.ts";
-import { Access, isLoopback, NEEDS_TOKEN, refusal } from "./src/http_access.ts";
+import {
+  AccessControl,
+  isLoopback,
+  NEEDS_TOKEN,
+  refuse,
+} from "./src/http_access.ts";
 import { BodyError, RequestLimits } from "./src/http_limits.ts";
 import { createHttpSettings, type HttpSettings } from "./src/http_settings.ts";
 import { McpHttpServer } from "./src/mcp_http_server.ts";
@@ -42,7 +47,7 @@ const GRACE_MS = 500;
 const FAREWELL_MS = 100;
 
 const settings = await loadSettings();
-const access = new Access(settings.access);
+const access = new AccessControl(settings.access);
 const limits = new RequestLimits();
 const registry = new SkillRegistry(settings.roots, settings.options);
 const mcp = new McpHttpServer(describeServer(settings, registry));
@@ -86,7 +91,7 @@ async function fetch(
   request: Request,
   info?: Deno.ServeHandlerInfo,
 ): Promise<Response> {
-  if (isEnding) return refusal(503, "The server is ending");
+  if (isEnding) return refuse(503, "The server is shutting down");
   const refused = access.refuseHost(request);
   if (refused !== undefined) return refused;
   const { pathname } = URL.parse(request.url) ?? {};
@@ -94,22 +99,22 @@ async function fetch(
   if (pathname !== MCP_PATH) {
     return text(404, `Not found: MCP clients connect to ${MCP_PATH}\n`);
   }
-  return access.refuseCaller(request, info?.remoteAddr) ??
+  return access.refuseClient(request, info?.remoteAddr) ??
     await serveMcp(request);
 }
 
 async function serveMcp(request: Request): Promise<Response> {
   if (request.method !== "POST") return await mcp.fetch(request);
   try {
-    return await limits.answer(request, async (message) => {
+    return await limits.handle(request, async (message) => {
       const response = await mcp.fetch(request, message);
       if (isListen(message)) return response;
       const text = toWellFormedJson(await response.text());
-      return await limits.write(text, response);
+      return await limits.respond(text, response);
     });
   } catch (error) {
     if (!(error instanceof BodyError)) throw error;
-    return refusal(error.status, error.message);
+    return refuse(error.status, error.message, error);
   }
 }
 

@@ -1,12 +1,13 @@
 // deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
 
 /**
- * Who may call the server over HTTP.
+ * Decides who may connect to the server over HTTP.
  *
- * 1. A page in a browser can make its own name point at this machine (DNS
- *    rebinding). Its requests carry that name as `Host` and as `Origin`, so only
- *    known names are served. A page cannot know the token: with one, any `Host` is.
- * 2. Without a token only callers from this machine are served.
+ * 1. A web page can point a host name of its own at this machine (DNS rebinding).
+ *    Its requests then carry that name in `Host` and `Origin`, so only known
+ *    names are served. A page cannot know the token: with a token, every `Host`
+ *    is served unless the user lists names.
+ * 2. Without a token, only clients on this machine are served.
  *
  * @see {@link https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning}
  *
@@ -20,43 +21,49 @@ import {
   validateOriginHeader,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 
-/** How callers are told apart. */
+/** Why a server without a token does not serve other machines. */
+export const NEEDS_TOKEN =
+  "Cannot serve other machines without a token: set SKILL_SERVER_TOKEN, or listen on this machine only (deno serve --host 127.0.0.1)";
+
+/** The user's settings about access. */
 export interface AccessOptions {
-  /** The token that callers must show, if there is one. */
+  /** The token that clients must send, if any. */
   readonly token: string | undefined;
-  /** Names of this server, beside those of the local machine. */
+  /** Host names that are served in addition to those of the local machine. */
   readonly hosts: readonly string[];
 }
 
-/** Decides who may call. */
-export class Access {
+/** Refuses requests of clients that have no access. */
+export class AccessControl {
   readonly #digest: Uint8Array | undefined;
-  readonly #names: string[];
-  readonly #isAnyHost: boolean;
+  readonly #hosts: string[];
+  readonly #hasAnyHost: boolean;
 
+  /** Creates an access control with the user's settings. */
   constructor({ token, hosts }: AccessOptions) {
     this.#digest = token === undefined ? undefined : sha256(token);
-    this.#names = [...localhostAllowedHostnames(), ...hosts];
-    this.#isAnyHost = token !== undefined && hosts.length === 0;
+    this.#hosts = [...localhostAllowedHostnames(), ...hosts];
+    this.#hasAnyHost = token !== undefined && hosts.length === 0;
   }
 
-  /** Returns the refusal of a request under a name that is not this server's, or from a page elsewhere. */
+  /** Returns the response to a request for an unknown host or from a page on one. */
   refuseHost({ headers, url }: Request): Response | undefined {
-    // HTTP/2 has the name in the URL alone.
-    const host = headers.get("host") ?? hostIn(url);
-    const checks = [
-      this.#isAnyHost ? undefined : validateHostHeader(host, this.#names),
-      validateOriginHeader(headers.get("origin"), this.#names),
+    // HTTP/2 has no Host header.
+    const host = headers.get("host") ?? URL.parse(url)?.host;
+    const results = [
+      this.#hasAnyHost ? undefined : validateHostHeader(host, this.#hosts),
+      validateOriginHeader(headers.get("origin"), this.#hosts),
     ];
-    for (const check of checks) {
-      if (check?.ok === false) return refusal(403, check.message);
+    for (const result of results) {
+      if (result === undefined || result.ok) continue;
+      return refuse(403, `${result.message}; add it to SKILL_SERVER_HOSTS`);
     }
   }
 
-  /** Returns the refusal of a caller who has no token, or of one elsewhere where none is set. */
-  refuseCaller(request: Request, remote?: Deno.Addr): Response | undefined {
+  /** Returns the response to a client without the token, or on another machine if there is no token. */
+  refuseClient(request: Request, address?: Deno.Addr): Response | undefined {
     if (this.#digest === undefined) {
-      return isLoopback(remote) ? undefined : refusal(403, NEEDS_TOKEN);
+      return isLoopback(address) ? undefined : refuse(403, NEEDS_TOKEN);
     }
     const authorization = request.headers.get("authorization") ?? "";
     const [, token] = /^bearer +(\S+) *$/i.exec(authorization) ?? [];
@@ -66,35 +73,26 @@ export class Access {
     const challenge = authorization === ""
       ? "Bearer"
       : 'Bearer error="invalid_token"';
-    return refusal(401, "The bearer token is missing or wrong", {
-      "WWW-Authenticate": challenge,
+    return refuse(401, "The bearer token is missing or wrong", {
+      headers: { "WWW-Authenticate": challenge },
     });
   }
 }
 
-/** Why a server without a token serves nobody elsewhere, and how to change that. */
-export const NEEDS_TOKEN =
-  "Cannot serve other machines without a token: set SKILL_SERVER_TOKEN, or listen on this machine only (deno serve --host 127.0.0.1)";
-
-/** Whether an address is this machine's own. */
+/** Whether an address belongs to this machine alone. */
 export function isLoopback(address: Deno.Addr | undefined): boolean {
   return address !== undefined && "hostname" in address &&
     /^(127\.|::1$|::ffff:127\.)/.test(address.hostname);
 }
 
-/** Makes the answer to a request that is refused before its message is read. */
-export function refusal(
+/** Returns an error response to a request whose id is unknown. */
+export function refuse(
   status: number,
   message: string,
-  headers: Record<string, string> = {},
+  { code = -32000, headers }: { code?: number; headers?: HeadersInit } = {},
 ): Response {
-  const error = { code: -32000, message };
-  const body = { jsonrpc: "2.0", error, id: null };
+  const body = { jsonrpc: "2.0", error: { code, message }, id: null };
   return Response.json(body, { status, headers });
-}
-
-function hostIn(url: string): string | undefined {
-  return URL.parse(url)?.host;
 }
 
 function sha256(text: string): Uint8Array {

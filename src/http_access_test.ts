@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Access, isLoopback } from "./http_access.ts";
+import { AccessControl, isLoopback } from "./http_access.ts";
 
 const tcp = (hostname: string): Deno.NetAddr => ({
   transport: "tcp",
@@ -25,33 +25,33 @@ Deno.test("isLoopback() knows the addresses of this machine alone", () => {
   assert.ok(!isLoopback({ transport: "unix", path: "/run/skills" }));
 });
 
-Deno.test("Access.refuseCaller() serves only this machine where there is no token", () => {
-  const access = new Access({ token: undefined, hosts: [] });
+Deno.test("AccessControl.refuseClient() serves only this machine where there is no token", () => {
+  const access = new AccessControl({ token: undefined, hosts: [] });
   const call = request("http://localhost/mcp", { authorization: "Bearer x" });
-  assert.equal(access.refuseCaller(call, tcp("127.0.0.1")), undefined);
+  assert.equal(access.refuseClient(call, tcp("127.0.0.1")), undefined);
   // Hosts that run only the fetch handler may not tell who calls.
   for (const remote of [tcp("192.0.2.1"), undefined]) {
-    assert.equal(access.refuseCaller(call, remote)?.status, 403);
+    assert.equal(access.refuseClient(call, remote)?.status, 403);
   }
 });
 
-Deno.test("Access.refuseCaller() serves anyone with the token, and nobody else", () => {
-  const access = new Access({ token: "secret", hosts: [] });
+Deno.test("AccessControl.refuseClient() serves anyone with the token, and nobody else", () => {
+  const access = new AccessControl({ token: "secret", hosts: [] });
   for (const authorization of ["Bearer secret", "bearer  secret"]) {
     const call = request("http://example.com/mcp", { authorization });
-    assert.equal(access.refuseCaller(call, tcp("192.0.2.1")), undefined);
-    assert.equal(access.refuseCaller(call), undefined);
+    assert.equal(access.refuseClient(call, tcp("192.0.2.1")), undefined);
+    assert.equal(access.refuseClient(call), undefined);
   }
   for (const authorization of ["", "secret", "Bearer secre", "Basic secret"]) {
     const call = request("http://example.com/mcp", { authorization });
-    assert.equal(access.refuseCaller(call, tcp("127.0.0.1"))?.status, 401);
+    assert.equal(access.refuseClient(call, tcp("127.0.0.1"))?.status, 401);
   }
 });
 
-Deno.test("Access.refuseHost() knows localhost and the names it is given", () => {
+Deno.test("AccessControl.refuseHost() knows localhost and the names it is given", () => {
   const hosts = ["skills.example.com"];
   for (const token of [undefined, "secret"]) {
-    const access = new Access({ token, hosts });
+    const access = new AccessControl({ token, hosts });
     for (
       const host of ["localhost", "127.0.0.1:8000", "[::1]:8000", ...hosts]
     ) {
@@ -65,8 +65,8 @@ Deno.test("Access.refuseHost() knows localhost and the names it is given", () =>
   }
 });
 
-Deno.test("Access.refuseHost() takes any host where a page cannot know the token, but no page elsewhere", () => {
-  const access = new Access({ token: "secret", hosts: [] });
+Deno.test("AccessControl.refuseHost() takes any host where a page cannot know the token, but no page elsewhere", () => {
+  const access = new AccessControl({ token: "secret", hosts: [] });
   const url = "http://skills.example.com/mcp";
   assert.equal(access.refuseHost(request(url)), undefined);
   for (const origin of ["http://skills.example.com", "null", "evil"]) {

@@ -1,100 +1,101 @@
 /**
- * What requests over HTTP may take: memory, and time of clients that send or
- * read slowly.
+ * Limits the memory and the time that requests over HTTP take.
  *
- * 1. Bodies are read within a budget of bytes and a time limit.
- * 2. Few requests are handled at a time, the others wait in line: handlers share
- *    one thread, so more at a time would only take more memory.
- * 3. Large answers are written within a budget of bytes. `Deno.serve` keeps a
- *    body in memory until the client has read it, so it is given as a stream
- *    that ends when the client reads no more.
+ * 1. A request body has a size limit and a time limit. All bodies together share
+ *    a budget of bytes.
+ * 2. Few requests are handled at a time, and the others wait. Handlers share one
+ *    thread, so handling more at a time would only take more memory.
+ * 3. `Deno.serve` keeps a body in memory until the client has read it. Large
+ *    answers share a budget of bytes, and end early if the client stops reading.
  *
  * @module
  */
 
-/** How much a body may have, in bytes. */
+/** Size limit of a request body, in bytes. */
 const MAX_BODY_SIZE = 1024 * 1024;
 
-/** How long a client may take to send a body, in milliseconds. */
+/** Time limit for receiving a request body, in milliseconds. */
 const BODY_TIMEOUT_MS = 10_000;
 
-/** How much the bodies of requests under way may have together, in bytes. */
+/** Size limit of all request bodies together, in bytes. */
 const MAX_BODIES_SIZE = 32 * 1024 * 1024;
 
 /** How many requests are handled at a time. */
 const MAX_HANDLED = 8;
 
-/** Up to this length an answer is left to `Deno.serve`, in characters. */
+/** Answers of up to this length are not limited, in characters. */
 const SMALL_ANSWER_LENGTH = 64 * 1024;
 
-/** How much the answers that clients have yet to read may have together, in bytes. */
+/** Size limit of all large answers together, in bytes. */
 const MAX_ANSWERS_SIZE = 64 * 1024 * 1024;
 
-/** How long a client may read nothing of its answer, in milliseconds. */
-const STALL_TIMEOUT_MS = 10_000;
+/** How long a client may leave an answer unread, in milliseconds. */
+const READ_TIMEOUT_MS = 10_000;
 
-/** How much of an answer is written at a time, in bytes. */
+/** How much of a large answer is written at a time, in bytes. */
 const CHUNK_SIZE = 64 * 1024;
 
-/** A request that cannot be read. */
+/** A request body that is not accepted. */
 export class BodyError extends Error {
-  /** The status of the answer. */
+  /** The HTTP status of the response. */
   readonly status: number;
+  /** The JSON-RPC code of the error. */
+  readonly code: number | undefined;
 
-  /** Creates an error that is answered with a status. */
-  constructor(status: number, message: string) {
-    super(message);
+  /** Creates an error for a response with an HTTP status and a JSON-RPC code. */
+  constructor(message: string, status: number, code?: number) {
+    super(`Cannot read the request: ${message}`);
     this.status = status;
+    this.code = code;
   }
 }
 
-/** Handles requests within limits. */
+/** Handles requests within the limits. */
 export class RequestLimits {
   readonly #bodies = new Budget(MAX_BODIES_SIZE);
   readonly #handled = new Budget(MAX_HANDLED);
   readonly #answers = new Budget(MAX_ANSWERS_SIZE);
 
   /**
-   * Answers a request with what `handle` makes of the JSON in its body.
+   * Passes the JSON in the body of a request to a handler.
    *
-   * @throws {BodyError} If the body is too large, too slow or not JSON.
+   * @throws {BodyError} If the body is too large, too slow, or not one message.
    */
-  async answer(
-    request: Request,
-    handle: (message: unknown) => Promise<Response>,
+  async handle(
+    { body, headers }: Request,
+    handler: (message: unknown) => Promise<Response>,
   ): Promise<Response> {
-    const { body, headers } = request;
     const size = Number(headers.get("content-length") ?? MAX_BODY_SIZE);
-    if (size > MAX_BODY_SIZE) throw bodyTooLarge();
+    if (size > MAX_BODY_SIZE) throw tooLarge();
     using _body = await this.#bodies.borrow(size);
-    const message = parseJson(await readText(body));
+    const message = parseMessage(await readText(body));
     using _turn = await this.#handled.borrow(1);
-    return await handle(message);
+    return await handler(message);
   }
 
-  /** Creates a response that ends when its client stops reading. */
-  async write(
+  /** Creates a response that ends early if the client stops reading. */
+  async respond(
     text: string,
     { status, headers }: { status: number; headers: Headers },
   ): Promise<Response> {
-    // An empty body is none: some statuses allow no other.
     if (text.length <= SMALL_ANSWER_LENGTH) {
+      // Some statuses allow no body, not even an empty one.
       return new Response(text || null, { status, headers });
     }
     const bytes = new TextEncoder().encode(text);
     const loan = await this.#answers.borrow(bytes.length);
     headers.set("content-length", String(bytes.length));
-    return new Response(streamOf(bytes, loan), { status, headers });
+    return new Response(streamBytes(bytes, loan), { status, headers });
   }
 
-  /** Waits until nothing is being read, handled or written. */
+  /** Waits until nothing is being received, handled, or written. */
   async whenIdle(): Promise<void> {
     const budgets = [this.#bodies, this.#handled, this.#answers];
     await Promise.all(budgets.map((budget) => budget.borrow(Infinity)));
   }
 }
 
-/** A quantity that is lent in parts. Borrowers of more than is left wait in line. */
+/** An amount that can be borrowed in parts. Who asks for more than is left waits in line. */
 class Budget {
   readonly #total: number;
   readonly #waiting: { amount: number; resolve: () => void }[] = [];
@@ -105,7 +106,7 @@ class Budget {
     this.#left = total;
   }
 
-  /** Borrows an amount, or the total where that is less. */
+  /** Borrows an amount, or the total if that is less. */
   async borrow(wanted: number): Promise<Disposable> {
     const amount = Math.min(wanted, this.#total);
     if (this.#waiting.length > 0 || amount > this.#left) {
@@ -128,7 +129,7 @@ class Budget {
   }
 }
 
-/** Reads a body as text, up to a size and for a time. */
+/** Reads a body as text. */
 async function readText(body: Request["body"]): Promise<string> {
   if (body === null) return "";
   const reader = body.getReader();
@@ -145,37 +146,34 @@ async function readText(body: Request["body"]): Promise<string> {
       const { done, value } = await reader.read();
       if (done) break;
       size += value.length;
-      if (size > MAX_BODY_SIZE) throw bodyTooLarge();
+      if (size > MAX_BODY_SIZE) throw tooLarge();
       text += decoder.decode(value, { stream: true });
     }
   } finally {
     clearTimeout(timer);
   }
   if (!isLate) return text + decoder.decode();
-  throw new BodyError(408, "Cannot read the request: it arrived too slowly");
+  throw new BodyError("it arrived too slowly", 408);
 }
 
-function bodyTooLarge(): BodyError {
-  return new BodyError(
-    413,
-    `Cannot read the request: it has more than ${MAX_BODY_SIZE} bytes`,
-  );
+function tooLarge(): BodyError {
+  return new BodyError(`it has more than ${MAX_BODY_SIZE} bytes`, 413);
 }
 
-function parseJson(text: string): unknown {
+function parseMessage(text: string): unknown {
   let message;
   try {
     message = JSON.parse(text);
   } catch {
-    throw new BodyError(400, "Cannot read the request: it is not JSON");
+    throw new BodyError("it is not JSON", 400, -32700);
   }
-  // One would take as much as a hundred requests.
   if (!Array.isArray(message)) return message;
-  throw new BodyError(400, "Cannot read the request: it is a batch");
+  // A batch could take as much as any number of requests.
+  throw new BodyError("batches are not supported", 400, -32600);
 }
 
-/** Streams bytes, and ends early when nothing of them is read for a while. */
-function streamOf(
+/** Creates a stream of bytes that ends early if nothing is read from it for a while. */
+function streamBytes(
   bytes: Uint8Array,
   loan: Disposable,
 ): ReadableStream<Uint8Array> {
@@ -185,18 +183,18 @@ function streamOf(
     clearTimeout(timer);
     loan[Symbol.dispose]();
   };
-  const wait = (controller: ReadableStreamDefaultController) => {
+  const startTimer = (controller: ReadableStreamDefaultController) => {
     clearTimeout(timer);
     timer = setTimeout(() => {
       end();
-      // The length that was announced tells the client that something is missing.
+      // The client notices by the Content-Length header. An error would be logged.
       controller.close();
-    }, STALL_TIMEOUT_MS);
+    }, READ_TIMEOUT_MS);
   };
   return new ReadableStream({
-    start: wait,
+    start: startTimer,
     pull(controller) {
-      wait(controller);
+      startTimer(controller);
       controller.enqueue(bytes.subarray(start, start += CHUNK_SIZE));
       if (start < bytes.length) return;
       end();

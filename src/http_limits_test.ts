@@ -16,14 +16,14 @@ function endlessBody(): ReadableStream<Uint8Array> {
   });
 }
 
-Deno.test("RequestLimits.answer() handles eight requests at a time, the others in turn", async () => {
+Deno.test("RequestLimits.handle() handles eight requests at a time, the others in turn", async () => {
   const limits = new RequestLimits();
   const running: (() => void)[] = [];
   let most = 0;
   const answers = Array.from(
     { length: 100 },
     (_, index) =>
-      limits.answer(request(JSON.stringify(index)), async (message) => {
+      limits.handle(request(JSON.stringify(index)), async (message) => {
         await new Promise<void>((resolve) =>
           most = Math.max(most, running.push(resolve))
         );
@@ -41,41 +41,41 @@ Deno.test("RequestLimits.answer() handles eight requests at a time, the others i
   assert.equal(most, 8);
 });
 
-Deno.test("RequestLimits.answer() makes room again after a handler that throws", async () => {
+Deno.test("RequestLimits.handle() makes room again after a handler that throws", async () => {
   const limits = new RequestLimits();
   for (let count = 0; count < 20; count++) {
     const fault = new Error("fault");
     await assert.rejects(
-      limits.answer(request(), () => Promise.reject(fault)),
+      limits.handle(request(), () => Promise.reject(fault)),
       fault,
     );
   }
   const { status } = await within(
-    limits.answer(request(), () => Promise.resolve(new Response())),
+    limits.handle(request(), () => Promise.resolve(new Response())),
     "the answer",
   );
   assert.equal(status, 200);
 });
 
-Deno.test("RequestLimits.answer() refuses a body that is too large, however it is sent", async () => {
+Deno.test("RequestLimits.handle() refuses a body that is too large, however it is sent", async () => {
   const limits = new RequestLimits();
   const text = JSON.stringify("x".repeat(MB));
   for (const body of [text, new Blob([text]).stream()]) {
     await assert.rejects(
-      limits.answer(request(body), () => assert.fail()),
+      limits.handle(request(body), () => assert.fail()),
       (error) => error instanceof BodyError && error.status === 413,
     );
   }
 });
 
-Deno.test("RequestLimits.answer() waits for a slow body for a while, and lets others pass meanwhile", async () => {
+Deno.test("RequestLimits.handle() waits for a slow body for a while, and lets others pass meanwhile", async () => {
   await withGrace(50, async () => {
     const limits = new RequestLimits();
     const slow = Array.from(
       { length: 20 },
-      () => limits.answer(request(endlessBody()), () => assert.fail()),
+      () => limits.handle(request(endlessBody()), () => assert.fail()),
     );
-    const { status } = await limits.answer(
+    const { status } = await limits.handle(
       request(),
       () => Promise.resolve(new Response()),
     );
@@ -89,12 +89,12 @@ Deno.test("RequestLimits.answer() waits for a slow body for a while, and lets ot
   });
 });
 
-Deno.test("RequestLimits.write() keeps at most 64 MB for clients that do not read", async () => {
+Deno.test("RequestLimits.respond() keeps at most 64 MB for clients that do not read", async () => {
   const limits = new RequestLimits();
   const size = 8 * MB;
   const written: Response[] = [];
   for (let count = 0; count < 10; count++) {
-    limits.write("x".repeat(size), new Response())
+    limits.respond("x".repeat(size), new Response())
       .then((response) => written.push(response));
   }
   await eventually(() => written.length === 8, "the first answers");
@@ -106,13 +106,13 @@ Deno.test("RequestLimits.write() keeps at most 64 MB for clients that do not rea
   await eventually(() => written.length === 10, "the last answers");
 });
 
-Deno.test("RequestLimits.write() ends an answer that its client does not read", async () => {
+Deno.test("RequestLimits.respond() ends an answer that its client does not read", async () => {
   await withGrace(50, async () => {
     const limits = new RequestLimits();
     const text = "0123456789abcdef".repeat(65_536);
-    const read = await limits.write(text, new Response());
+    const read = await limits.respond(text, new Response());
     assert.equal(await read.text(), text);
-    const unread = await limits.write(text, new Response());
+    const unread = await limits.respond(text, new Response());
     const reader = unread.body!.getReader();
     assert.equal((await reader.read()).value?.length, 65_536);
     await within(limits.whenIdle(), "the answer to be given up");
@@ -120,11 +120,11 @@ Deno.test("RequestLimits.write() ends an answer that its client does not read", 
   });
 });
 
-Deno.test("RequestLimits.write() passes small answers on as they are", async () => {
+Deno.test("RequestLimits.respond() passes small answers on as they are", async () => {
   const limits = new RequestLimits();
   const init = { status: 404, headers: { "x-test": "1" } };
   for (const text of ["", "small"]) {
-    const response = await limits.write(text, new Response(null, init));
+    const response = await limits.respond(text, new Response(null, init));
     assert.equal(response.status, 404);
     assert.equal(response.headers.get("x-test"), "1");
     assert.equal(await response.text(), text);

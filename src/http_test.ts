@@ -259,36 +259,22 @@ Deno.test("what a modern result says of itself is the same over HTTP", async () 
 
 Deno.test("two processes give the same pages of a list, in turn, and the same digests", async () => {
   using place = new Place();
-  const names = Array.from({ length: 1_050 }, (_, index) => `skill-${index}`);
-  for (const name of names) {
-    place.skill("home/.claude/skills", name);
+  for (let index = 0; index < 501; index++) {
+    place.skill("home/.claude/skills", `skill-${index}`);
   }
   await using first = await HttpServer.start(place);
   await using second = await HttpServer.start(place);
-  for (
-    const [method, key, count] of [
-      ["skills/list", "skills", 1_050],
-      ["resources/list", "resources", 2_100],
-      ["prompts/list", "prompts", 1_051],
-    ] as const
-  ) {
-    const pages: unknown[][] = [];
-    let cursor: string | undefined;
-    do {
-      const server: HttpServer = pages.length % 2 === 0 ? first : second;
-      const other = server === first ? second : first;
-      const { result } = await server.ask(method, { cursor });
-      assert.deepEqual((await other.ask(method, { cursor })).result, result);
-      pages.push(result[key]);
-      cursor = result.nextCursor;
-    } while (cursor !== undefined);
-    assert.ok(pages.length > 1, `${method} has pages`);
-    const items = (pages.flat() as { uri?: string; name?: string }[]).map((
-      { uri, name },
-    ) => uri ?? name);
-    assert.equal(new Set(items).size, count);
-    assert.equal(items.length, count);
-  }
+  const skills = await first.ask("skills/list");
+  assert.equal(skills.result.skills.length, 501);
+  assert.deepEqual((await second.ask("skills/list")).result, skills.result);
+  const { result: page } = await first.ask("resources/list");
+  const { nextCursor: cursor } = page;
+  assert.ok(cursor);
+  const { result: rest } = await second.ask("resources/list", { cursor });
+  assert.equal(rest.nextCursor, undefined);
+  const uris = [...page.resources, ...rest.resources].map(({ uri }) => uri);
+  assert.equal(uris.length, 1_002);
+  assert.equal(new Set(uris).size, 1_002);
 });
 
 Deno.test("any thread of a server answers alike", async () => {
@@ -422,7 +408,7 @@ Deno.test("a body that is over 1 MB, not JSON, or a batch is refused", async () 
     const [body, reason] of [
       ["", /it is not JSON/],
       ["{", /it is not JSON/],
-      [[modern("tools/list")], /it is a batch/],
+      [[modern("tools/list")], /batches are not supported/],
     ] as const
   ) {
     const response = await server.fetch(body);

@@ -11,6 +11,7 @@
 
 import { join, resolve } from "jsr:@std/path@^1";
 import { scanSkillRoots, type SkillRoot } from "../mod.ts";
+import { measureHttp } from "./http_bench.ts";
 
 const SIZES = [0, 100, 1_000, 10_000];
 const STARTS = 15;
@@ -313,3 +314,8 @@ for (const size of SIZES) {
 }
 Deno.removeSync(bare);
 Deno.removeSync(bundled);
+console.log();
+const home = Deno.realPathSync(Deno.makeTempDirSync());
+makeSkills(home, 100);
+await measureHttp(home, { imports: IMPORTS, env: { DENO_DIR: denoDir } });
+Deno.removeSync(home, { recursive: true });

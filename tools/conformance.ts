@@ -1,0 +1,103 @@
+// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tools' are too
+
+/**
+ * Runs the official conformance suite against the server over HTTP, in both eras.
+ * `conformance.yaml` lists what it cannot test here, and why. Everything else
+ * must pass.
+ *
+ *     deno task conformance
+ *
+ * @module
+ */
+
+import { join, resolve } from "jsr:@std/path@^1";
+
+const SUITE = "npm:@modelcontextprotocol/conformance@0.2.0-alpha.12";
+
+/** On some networks an import map. */
+const IMPORTS = Deno.args.map((flag) =>
+  flag.replace(/(?<=^--import-map=)(?!\/|\w+:)/, `${import.meta.dirname}/../`)
+);
+
+/** What each revision of the protocol requires. */
+const REVISIONS = ["2025-11-25", "2026-07-28"];
+
+/** Scenarios of the Skills extension, which no revision requires. */
+const SKILL_SCENARIOS = [
+  "sep-2640-skills-enumeration",
+  "sep-2640-skills-manifest",
+  "sep-2640-skills-directory",
+];
+
+/** Prompts that the suite asks for by name. */
+const PROMPTS = [
+  "test_simple_prompt",
+  "test_prompt_with_arguments",
+  "test_prompt_with_embedded_resource",
+  "test_prompt_with_image",
+];
+
+/** Creates the skills that the suite needs. */
+function createSkills(folder: string): void {
+  for (const name of ["alpha", "beta", ...PROMPTS]) {
+    const skill = join(folder, name);
+    Deno.mkdirSync(join(skill, "references", "deep"), { recursive: true });
+    const text = `---\nname: ${name}\ndescription: About ${name}\n---\n`;
+    Deno.writeTextFileSync(join(skill, "SKILL.md"), text);
+    Deno.writeTextFileSync(join(skill, "references", "a.md"), "# A\n");
+    Deno.writeTextFileSync(join(skill, "references", "deep", "b.md"), "# B\n");
+    Deno.writeFileSync(join(skill, "logo.png"), new Uint8Array([0x89, 0xff]));
+  }
+}
+
+/** Starts the server, and returns its process and its URL. */
+async function startServer(
+  folder: string,
+): Promise<{ process: Deno.ChildProcess; url: string }> {
+  const process = new Deno.Command(Deno.execPath(), {
+    args: [
+      ...["serve", "--host", "127.0.0.1", "--port", "0"],
+      ...["--allow-read", "--allow-env", ...IMPORTS],
+      resolve(import.meta.dirname!, "..", "http.ts"),
+      // It has prompts with embedded resources.
+      ...["--tools", "skilljack", folder],
+    ],
+    stderr: "piped",
+  }).spawn();
+  const [lines, rest] = process.stderr.tee();
+  rest.pipeTo(Deno.stderr.writable, { preventClose: true });
+  let text = "";
+  for await (const part of lines.pipeThrough(new TextDecoderStream())) {
+    text += part;
+    const [url] = /http:\S+\/mcp/.exec(text) ?? [];
+    if (url !== undefined) return { process, url };
+  }
+  throw new Error("The server did not start");
+}
+
+/** Runs a part of the suite, and returns whether it went as expected. */
+function run(url: string, options: string[]): boolean {
+  console.log(`\n# ${options.join(" ")}`);
+  const { success } = new Deno.Command(Deno.execPath(), {
+    args: ["run", "--allow-all", SUITE, "server", "--url", url, ...options],
+    cwd: folder,
+    stdout: "inherit",
+    stderr: "inherit",
+  }).outputSync();
+  return success;
+}
+
+const folder = Deno.makeTempDirSync();
+createSkills(folder);
+const { process, url } = await startServer(folder);
+const expected = resolve(import.meta.dirname!, "conformance.yaml");
+const results = REVISIONS.flatMap((revision) => [
+  run(url, ["--requirements", revision, "--expected-failures", expected]),
+  ...SKILL_SCENARIOS.map((scenario) =>
+    run(url, ["--scenario", scenario, "--spec-version", revision, "--force"])
+  ),
+]);
+process.kill("SIGTERM");
+await process.status;
+Deno.removeSync(folder, { recursive: true });
+Deno.exit(results.every(Boolean) ? 0 : 1);
