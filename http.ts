@@ -32,6 +32,7 @@ import {
 } from "./src/http_access.ts";
 import { BodyError, RequestLimits } from "./src/http_limits.ts";
 import { createHttpSettings, type HttpSettings } from "./src/http_settings.ts";
+import { isObject } from "./src/json_rpc.ts";
 import { McpHttpServer } from "./src/mcp_http_server.ts";
 import { log, logged, toWellFormedJson } from "./src/text.ts";
 
@@ -120,8 +121,7 @@ async function serveMcp(request: Request): Promise<Response> {
 
 /** Whether a message asks for a stream that stays open. */
 function isListen(message: unknown): boolean {
-  const { method } = (message ?? {}) as { method?: unknown };
-  return method === "subscriptions/listen";
+  return isObject(message) && message.method === "subscriptions/listen";
 }
 
 function welcome(): string {

@@ -438,6 +438,32 @@ Deno.test("what leaves the server over HTTP is well-formed Unicode", async () =>
   }
 });
 
+Deno.test("an answer that is too large for clients is replaced by advice", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "big");
+  for (const name of ["a", "b"]) {
+    // JSON has six characters for each.
+    const text = "\x01".repeat(900_000);
+    place.file(`home/.claude/skills/big/${name}.txt`, text);
+  }
+  await using server = await HttpServer.start(place, {
+    args: ["--tools", "skilljack"],
+  });
+  const advice = /^Cannot send the reply: .*; ask for less at a time$/;
+  const { error } = await server.ask("resources/read", {
+    uri: "skill://big/",
+  });
+  assert.equal(error!.code, -32603);
+  assert.match(error!.message, advice);
+  const { result } = await server.ask("tools/call", {
+    name: "skill-resource",
+    arguments: { skill: "big", path: "." },
+  });
+  assert.equal(result.isError, true);
+  assert.match(result.content[0].text, advice);
+  assert.equal(result.resultType, "complete");
+});
+
 Deno.test("the server speaks of where clients connect, and of nothing at other paths", async () => {
   using place = filesPlace();
   await using server = await HttpServer.start(place);

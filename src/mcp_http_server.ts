@@ -22,12 +22,16 @@ import {
   Server,
   type ServerCapabilities,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
+import type { Result } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import * as z from "npm:zod@^4";
+import { isObject, serializeMessage } from "./json_rpc.ts";
 import {
   cachingOf,
   type ClientInfo,
   clientOf,
   parseRequest,
+  replaceReply,
+  type RequestContext,
   type RequestHandler,
   type RequestHandlers,
   type RequestSchema,
@@ -93,7 +97,7 @@ export class McpHttpServer implements RequestHandlers {
   ): Promise<Response> {
     // Deno ends the signal of a request with each answer; the SDK would take that for the client's going.
     const head = new Request(url, { method, headers });
-    const client = isMessage(message) ? clientOf(message) : undefined;
+    const client = isRequest(message) ? clientOf(message) : undefined;
     if (client !== undefined) this.#clients.set(head, client);
     return await this.#mcp.fetch(head, { parsedBody: message });
   }
@@ -113,19 +117,35 @@ export class McpHttpServer implements RequestHandlers {
       instructions: instructions(client),
       cacheHints: { "server/discover": cachingOf("server/discover", ttlMs) },
     });
-    for (const [method, [schema, handler]] of this.#handlers) {
+    for (const method of this.#handlers.keys()) {
       const caching = isModern ? cachingOf(method, ttlMs) : {};
       server.setRequestHandler(
         method,
         ANY_PARAMS,
-        async (params, { mcpReq }) => {
-          const request = parseRequest(schema, { method, params });
-          const { signal } = mcpReq;
-          return { ...await handler(request, { signal, client }), ...caching };
-        },
+        async (params, { mcpReq: { signal } }) => ({
+          ...await this.#handle({ method, params }, { signal, client }),
+          ...caching,
+        }),
       );
     }
     return server;
+  }
+
+  /** Returns the result of a request, or what takes its place if it is too large. */
+  async #handle(
+    request: { method: string; params: unknown },
+    context: RequestContext,
+  ): Promise<Result> {
+    const [schema, handler] = this.#handlers.get(request.method)!;
+    const result = await handler(parseRequest(schema, request), context);
+    try {
+      serializeMessage({ jsonrpc: "2.0", id: 0, result });
+      return result;
+    } catch (error) {
+      const reply = replaceReply(request.method, error as Error);
+      if ("result" in reply) return reply.result;
+      throw Object.assign(new Error(reply.error.message), reply.error);
+    }
   }
 
   /** Returns the capabilities that hold over HTTP. */
@@ -139,8 +159,11 @@ export class McpHttpServer implements RequestHandlers {
   }
 }
 
-/** Whether a value may be a message: it has a method. */
-function isMessage(value: unknown): value is { method: string } {
-  return typeof (value as { method?: unknown } | null | undefined)?.method ===
-    "string";
+/** Whether a value looks like a request. The SDK checks the rest. */
+function isRequest(
+  value: unknown,
+): value is { method: string; params?: Record<string, unknown> } {
+  if (!isObject(value)) return false;
+  const { method, params = {} } = value;
+  return typeof method === "string" && isObject(params);
 }
