@@ -39,7 +39,8 @@ import { log, logged, toWellFormedJson } from "./src/text.ts";
 /** Where clients connect. */
 const MCP_PATH = "/mcp";
 
-const README_URL = "https://jsr.io/@skill-server/skill-server";
+/** The README beside this file. */
+const README_URL = import.meta.resolve("./README.md");
 
 /** How long requests under way have when the process is to end, in milliseconds. */
 const GRACE_MS = 500;
@@ -132,8 +133,15 @@ function welcome(): string {
 
 Connect an MCP client to ${MCP_PATH} at this address (Streamable HTTP)${header}.
 
-${README_URL}
+${readmeLine()}
 `;
+}
+
+/** Says where the README is: in a file system it is nobody's business where. */
+function readmeLine(): string {
+  return README_URL.startsWith("http")
+    ? `README: ${README_URL}`
+    : "README: README.md in the folder of the server";
 }
 
 function text(status: number, body: string): Response {
