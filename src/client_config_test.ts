@@ -13,7 +13,9 @@ import {
   FLAGS,
   IMPORTS,
   isWindows,
+  launchIn,
   MOD,
+  parseConfig,
   Place,
   printedLaunch,
   README,
@@ -38,7 +40,7 @@ async function readersConfig(place: Place, client: string): Promise<string> {
     .replaceAll(written(place.home), "/home/me");
 }
 
-for (const [name, client] of Object.entries(MCP_CLIENTS)) {
+for (const name of ["claude-code", "codex"]) {
   Deno.test(`--print-config ${name} prints what the README shows`, {
     ignore: isWindows,
   }, async () => {
@@ -47,7 +49,9 @@ for (const [name, client] of Object.entries(MCP_CLIENTS)) {
     const language = config.startsWith("{") ? "json" : "toml";
     assert.ok(README.includes(`\`\`\`${language}\n${config}\`\`\`\n`), config);
   });
+}
 
+for (const [name, client] of Object.entries(MCP_CLIENTS)) {
   Deno.test(`the README names the configuration files of ${name} on each system`, () => {
     const file = (os: typeof Deno.build.os) =>
       client.userFile({
@@ -74,6 +78,63 @@ for (const [name, client] of Object.entries(MCP_CLIENTS)) {
   });
 }
 
+/** What a configuration has beside the command that starts the server, by client. */
+const ENTRIES: Readonly<Record<string, Record<string, unknown>>> = {
+  "claude-code": { type: "stdio", alwaysLoad: true },
+  "claude-desktop": {},
+  "cursor": { type: "stdio" },
+  "vscode": { type: "stdio" },
+  "opencode": { type: "local" },
+  "gemini-cli": {},
+  "copilot": { type: "local", tools: ["*"] },
+  "cline": { timeout: 60 },
+  "qwen-code": { alwaysLoadTools: true },
+  "kilo": { type: "local" },
+  "goose": {
+    enabled: true,
+    type: "stdio",
+    name: "skills",
+    description: "Agent Skills",
+    timeout: 300,
+  },
+  "windsurf": {},
+  "zed": {},
+};
+
+/** The key of the section that lists the servers, by client. Default: "mcpServers". */
+const SECTIONS: Readonly<Record<string, string>> = {
+  "vscode": "servers",
+  "opencode": "mcp",
+  "kilo": "mcp",
+  "goose": "extensions",
+  "zed": "context_servers",
+};
+
+/** A command that no format and no shell takes as it is. */
+const ODD_LAUNCH: Launch = {
+  command: 'C:\\Program Files\\it\'s "deno"',
+  args: [
+    "run",
+    "",
+    "a b",
+    "--x=1",
+    `$HOME \`ls\` 'a' \u007f\u{e0001} \\"`,
+    "5",
+    "é",
+  ],
+};
+
+for (const [name, { format }] of Object.entries(MCP_CLIENTS)) {
+  if (name === "codex") continue;
+  Deno.test(`--print-config ${name} writes what the client parses`, () => {
+    const config = parseConfig(format(ODD_LAUNCH));
+    const entry = config[SECTIONS[name] ?? "mcpServers"]!.skills!;
+    for (const key of ["command", "cmd", "args"]) delete entry[key];
+    assert.deepEqual(entry, ENTRIES[name]);
+    assert.deepEqual(launchIn(format(ODD_LAUNCH)), ODD_LAUNCH);
+  });
+}
+
 Deno.test("--print-config says on stderr where the configuration belongs", async () => {
   using place = new Place();
   const { stderr } = await runServer(place, {
@@ -81,7 +142,7 @@ Deno.test("--print-config says on stderr where the configuration belongs", async
     env: { CODEX_HOME: join(place.path, "codex") },
   });
   const file = join(place.path, "codex", "config.toml");
-  assert.deepEqual(withoutHints(stderr), [
+  assert.deepEqual(withoutHints(stderr).slice(0, -2), [
     `skill-server: Add this to the configuration of Codex in "${file}"; for a single project, ".codex/config.toml"`,
   ]);
 });
@@ -96,19 +157,13 @@ Deno.test("--print-config keeps the other options, with whole paths, and what th
     env: { SKILLS_DIR: "a,b", MAX_FILE_SIZE_MB: "2" },
   });
   assert.deepEqual(serverArgs(launch), [
-    "--tools",
-    "reference",
-    "--skill-dir",
-    join(place.project, "more"),
-    "--skill-dir",
-    join(place.home, "own"),
+    "--tools=reference",
+    `--skill-dir=${join(place.project, "more")}`,
+    `--skill-dir=${join(place.home, "own")}`,
     "--agents",
-    "--trust-links",
-    place.path,
-    "--max-file-size",
-    "2",
-    "--refresh",
-    "5",
+    `--trust-links=${place.path}`,
+    "--max-file-size=2",
+    "--refresh=5",
     "--no-watch",
     join(place.project, "a"),
     join(place.project, "b"),
@@ -129,17 +184,11 @@ Deno.test("--print-config allows to run the shell where Deno was allowed to, for
   );
 });
 
-Deno.test("--print-config shortens the tool's description for a client that would cut it", async () => {
+Deno.test("--print-config limits the tool's description as the user does", async () => {
   using place = new Place();
-  const limits = async (...args: string[]) => {
-    const { stdout } = await runServer(place, {
-      args: ["--print-config", "claude-code", ...args],
-    });
-    return serverArgs(JSON.parse(stdout).mcpServers.skills);
-  };
-  assert.deepEqual(await limits(), ["--description-limit", "2048"]);
-  const given = ["--description-limit", "500"];
-  assert.deepEqual(await limits(...given), given);
+  const args = ["--description-limit", "500"];
+  const launch = await printedLaunch(place, { args }, "claude-code");
+  assert.deepEqual(serverArgs(launch), ["--description-limit=500"]);
 });
 
 Deno.test("--print-config allows to read the folders that are searched, and no others", async () => {
@@ -211,18 +260,153 @@ Deno.test("--print-config says which text a client would not take as it is", asy
   );
 });
 
-Deno.test("the server that is started as --print-config says serves the same skills, and has nothing to say", async () => {
+for (const client of Object.keys(MCP_CLIENTS)) {
+  Deno.test(`the server that is started as --print-config ${client} says serves the same skills, and logs nothing`, async () => {
+    using place = new Place();
+    place.skill("project/.claude/skills", "git");
+    place.skill("home/.agents/skills", "pdf");
+    place.link("../../.agents/skills/pdf", "home/.claude/skills/pdf");
+    place.skill("project/it's more", "new");
+    const args = ["--refresh", "5", "--skill-dir", "it's more"];
+    const launch = await printedLaunch(place, { args }, client);
+    // Above all no limit: the server knows what its clients show.
+    assert.deepEqual(serverArgs(launch), [
+      `--skill-dir=${join(place.project, "it's more")}`,
+      "--refresh=5",
+    ]);
+    await using session = await Session.open(place, { launch });
+    assert.deepEqual(await session.names(), ["git", "new", "pdf"]);
+    assert.deepEqual(session.stderr.values, []);
+  });
+}
+
+Deno.test("the server that is started as --print-config says finds new skills", async () => {
   using place = new Place();
   place.skill("project/.claude/skills", "git");
-  place.skill("home/.agents/skills", "pdf");
-  place.link("../../.agents/skills/pdf", "home/.claude/skills/pdf");
   const launch = await printedLaunch(place);
   await using session = await Session.open(place, { launch });
-  assert.deepEqual(await session.names(), ["git", "pdf"]);
+  assert.deepEqual(await session.names(), ["git"]);
   place.skill("project/.claude/skills", "new");
   await session.listChanged();
-  assert.deepEqual(await session.names(), ["git", "new", "pdf"]);
-  assert.deepEqual(session.stderr.values, []);
+  assert.deepEqual(await session.names(), ["git", "new"]);
+});
+
+/** Puts a program into a folder that prints its arguments as JSON. */
+function standIn(place: Place, name: string): void {
+  const script = place.file(
+    "print_args.js",
+    "console.log(JSON.stringify(Deno.args));",
+  );
+  const program = place.file(
+    `bin/${name}`,
+    `#!/bin/sh\nexec '${Deno.execPath()}' run --no-config '${script}' "$@"\n`,
+  );
+  Deno.chmodSync(program, 0o755);
+}
+
+/** Runs a command by a POSIX shell and returns the arguments that its program got. */
+async function argumentsOf(place: Place, command: string): Promise<string[]> {
+  const path = `${join(place.path, "bin")}:${Deno.env.get("PATH")}`;
+  const { success, stdout } = await new Deno.Command("sh", {
+    args: ["-c", command],
+    env: { PATH: path },
+  }).output();
+  assert.ok(success);
+  return JSON.parse(new TextDecoder().decode(stdout));
+}
+
+/** The commands that add a server: the words before it, and where the entry goes. */
+const COMMANDS: Readonly<
+  Record<string, (launch: Launch) => [string, ...string[]]>
+> = {
+  "codex": (
+    { command, args },
+  ) => ["codex", "mcp", "add", "skills", "--", command, ...args],
+  "opencode": (
+    { command, args },
+  ) => ["opencode", "mcp", "add", "skills", "--", command, ...args],
+  "kilo": (
+    { command, args },
+  ) => ["kilo", "mcp", "add", "skills", "--", command, ...args],
+  "copilot": (
+    { command, args },
+  ) => ["copilot", "mcp", "add", "skills", "--", command, ...args],
+  "cline": (
+    { command, args },
+  ) => ["cline", "mcp", "install", "--yes", "skills", "--", command, ...args],
+  "gemini-cli": (
+    { command, args },
+  ) => [
+    "gemini",
+    "mcp",
+    "add",
+    "--scope",
+    "user",
+    "skills",
+    command,
+    "--",
+    ...args,
+  ],
+  "qwen-code": (
+    { command, args },
+  ) => [
+    "qwen",
+    "mcp",
+    "add",
+    "--scope",
+    "user",
+    "skills",
+    command,
+    "--",
+    ...args,
+  ],
+  "claude-code": (launch) => [
+    ...["claude", "mcp", "add-json", "--scope", "user", "skills"] as const,
+    JSON.stringify({ type: "stdio", ...launch, alwaysLoad: true }),
+  ],
+  "vscode": (launch) => [
+    ...["code", "--add-mcp"] as const,
+    JSON.stringify({ name: "skills", type: "stdio", ...launch }),
+  ],
+};
+
+for (const [client, { addCommand }] of Object.entries(MCP_CLIENTS)) {
+  Deno.test(
+    `--print-config ${client} prints a command that does the same, if there is one`,
+    {
+      ignore: isWindows,
+    },
+    async () => {
+      using place = new Place();
+      assert.equal(addCommand !== undefined, client in COMMANDS);
+      const folder = place.folder(`it's "a" $HOME & \`b\` \\ é`);
+      const args = ["--print-config", client, "--skill-dir", folder];
+      const { stdout, stderr } = await runServer(place, { args });
+      if (addCommand === undefined) {
+        assert.doesNotMatch(stderr, /Or run/);
+        return;
+      }
+      const [program, ...words] = COMMANDS[client]!(launchIn(stdout));
+      standIn(place, program);
+      const command = stderr.trimEnd().split("\n").at(-1)!;
+      assert.deepEqual(await argumentsOf(place, command), words);
+    },
+  );
+}
+
+Deno.test("--print-config says what the client's command leaves out", async () => {
+  using place = new Place();
+  const introduction = async (client: string) => {
+    const { stderr } = await runServer(place, {
+      args: ["--print-config", client],
+    });
+    return stderr.split("\n").find((line) => line.includes("Or run"));
+  };
+  assert.match(
+    (await introduction("qwen-code"))!,
+    /, then add "alwaysLoadTools": true to the entry in that file:$/,
+  );
+  assert.match((await introduction("codex"))!, /^[^,]*:$/);
 });
 
 const hasNpx = !isWindows && isProgram("npx");

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { join, resolve } from "jsr:@std/path@^1";
+import { parse } from "jsr:@std/yaml@^1";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/client"
 import { Client } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/index.js";
 import type { Transport } from "npm:@modelcontextprotocol/sdk@^1.32.2/shared/transport";
@@ -826,7 +827,7 @@ export const README = Deno.readTextFileSync(
   resolve(REPOSITORY, "README.md"),
 );
 
-/** How `--print-config` says to start the server, by a client that is like Cursor. */
+/** How `--print-config` says to start the server. */
 export async function printedLaunch(
   place: Place,
   options: ServerOptions = {},
@@ -834,11 +835,43 @@ export async function printedLaunch(
 ): Promise<Launch> {
   const args = [...options.args ?? [], "--print-config", client];
   const { stdout, stderr } = await runServer(place, { ...options, args });
-  const [note, ...rest] = withoutHints(stderr);
+  const [note, introduction, ...rest] = withoutHints(stderr);
   assert.match(note!, /^skill-server: Add this to the configuration of /);
-  assert.deepEqual(rest, []);
-  const { command, args: printed } = JSON.parse(stdout).mcpServers.skills;
+  if (introduction !== undefined) {
+    assert.match(introduction, /^skill-server: Or run this command /);
+    assert.equal(rest.length, 1);
+  }
+  const { command, args: printed } = launchIn(stdout);
   return { command, args: hasOtherMap ? withImports(printed) : printed };
+}
+
+/** Returns how a configuration that `--print-config` printed starts the server, whatever its format. */
+export function launchIn(config: string): Launch {
+  if (config.startsWith("[")) return launchInToml(config);
+  const sections = Object.values(parseConfig(config));
+  const { skills } = sections.find(({ skills }) => skills !== undefined)!;
+  const { cmd, command = cmd, args } = skills!;
+  if (!Array.isArray(command)) return { command, args };
+  const [program, ...rest] = command;
+  return { command: program, args: rest };
+}
+
+/** Sections of a configuration: entries of servers by their names. */
+// deno-lint-ignore no-explicit-any -- each client has its own format
+type ConfigSections = Record<string, Record<string, Record<string, any>>>;
+
+/** Parses a configuration in JSON or YAML. */
+export function parseConfig(config: string): ConfigSections {
+  return config.startsWith("{")
+    ? JSON.parse(config)
+    : parse(config, { schema: "core" }) as ConfigSections;
+}
+
+/** Parses the part of TOML that `--print-config` writes. */
+function launchInToml(config: string): Launch {
+  const strings = config.matchAll(/^(?:command =| ) ("(?:[^"\\]|\\.)*")/gm);
+  const [command, ...args] = [...strings].map(([, text]) => JSON.parse(text!));
+  return { command, args };
 }
 
 /** Whether the tests run with an import map that the server cannot know. */
