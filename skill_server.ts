@@ -767,7 +767,9 @@ async function serve(settings: Settings): Promise<number> {
       "Waiting for an MCP client on stdin. Use --list to list the skills, or press Ctrl+C to exit.",
     );
   }
-  using registry = new SkillRegistry(settings.roots, settings.options);
+  // Not closed, as the process exits: while files change fast, Deno's watchers
+  // take long to close.
+  const registry = new SkillRegistry(settings.roots, settings.options);
   const server = new McpServer(describeServer(settings, registry));
   server.onerror = (error) => log(`Cannot handle a message: ${error.message}`);
   const transport = new StdioTransport();

@@ -656,6 +656,17 @@ Deno.test("server ends with 0 when its input ends, the replies under way written
   assert.equal(wire.stderr, "");
 });
 
+Deno.test("server ends at once when its client goes during the first scan", async () => {
+  using place = new Place();
+  for (let i = 0; i < 5_000; i++) {
+    place.link("nowhere", `home/.claude/skills/${i}-${"x".repeat(60)}`);
+  }
+  await using wire = new Wire(place);
+  assert.equal((await wire.endInput()).code, 0);
+  // What the scan finds is logged when it is done.
+  assert.equal(wire.stderr, "");
+});
+
 Deno.test("server ends with 0 when its input ends before anything was said", async () => {
   using place = new Place();
   await using wire = new Wire(place);
