@@ -476,6 +476,8 @@ class SkillScan {
     const { path, realPath, depth } = folder;
     try {
       const entries = await this.#readFolder(path);
+      // A link may have taken its place since it was visited.
+      if (Deno.realPathSync(path) !== realPath) return [];
       const slice = this.#slice;
       const compare = (a: Deno.DirEntry, b: Deno.DirEntry) =>
         byCodeUnits(a.name, b.name);

@@ -465,6 +465,67 @@ Deno.test("scanSkillRoots() holds links in a project to the project and the user
   assert.deepEqual(names(trusting), ["own", "stored", "vendored"]);
 });
 
+for (const path of ["skills/git", "skills", "skills/group"]) {
+  Deno.test(`scanSkillRoots() drops skills when project/${path} becomes a link out`, async () => {
+    using place = new Place();
+    for (const folder of ["project", "outside"]) {
+      place.skill(`${folder}/skills`, "git");
+      place.skill(`${folder}/skills/group`, "pdf");
+    }
+    const roots = [false, true].map((recursive) =>
+      root(join(place.project, "skills"), { scope: "project", recursive })
+    );
+    const options = { linkTargets: [place.project] };
+    const first = await scanSkillRoots(roots, undefined, options);
+    assert.deepEqual(names(first), ["git", "pdf"]);
+    place.remove(`project/${path}`);
+    place.link(join(place.path, "outside", path), `project/${path}`);
+    const second = await scanSkillRoots(roots, first, options);
+    assert.deepEqual(
+      names(second),
+      names(first).filter((name) =>
+        path !== "skills" && !path.endsWith(name === "pdf" ? "group" : name)
+      ),
+    );
+    assert.ok(!JSON.stringify(second).includes("outside/skills"));
+  });
+}
+
+Deno.test(
+  "scanSkillRoots() shows no name of what a folder is swapped for while it is searched",
+  {
+    ignore: isWindows,
+  },
+  async () => {
+    using place = new Place();
+    place.skill("project/skills/group", "git");
+    place.skill("outside", "secret");
+    const group = join(place.project, "skills", "group");
+    const { readDirSync } = Deno;
+    Deno.readDirSync = (path) => {
+      if (path === group) {
+        place.remove("project/skills/group");
+        place.link(join(place.path, "outside"), "project/skills/group");
+      }
+      return readDirSync(path);
+    };
+    try {
+      const catalog = await scanSkillRoots(
+        [root(join(place.project, "skills"), {
+          scope: "project",
+          recursive: true,
+        })],
+        undefined,
+        { linkTargets: [place.project] },
+      );
+      assert.equal(catalog.skills.size, 0);
+      assert.ok(!JSON.stringify(catalog.problems).includes("secret"));
+    } finally {
+      Deno.readDirSync = readDirSync;
+    }
+  },
+);
+
 Deno.test("scanSkillRoots() follows links that each file of a skill is, into folders it is told to trust", async () => {
   using place = new Place();
   const store = place.folder("store");
