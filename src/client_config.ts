@@ -35,6 +35,23 @@ export interface Launch {
   readonly args: readonly string[];
 }
 
+/** A server at a URL. */
+export interface RemoteServer {
+  readonly url: string;
+  /** The token, or how the client's configuration refers to it, if the server needs one. */
+  readonly token: string | undefined;
+}
+
+/** How a client is configured for a server at a URL. */
+export interface RemoteFormat {
+  /** How the configuration refers to the token without containing it, if it can. */
+  readonly token?: string;
+  /** Where the client then takes the token from. Default: the environment variable. */
+  readonly tokenSource?: string;
+  /** Formats the configuration. */
+  readonly format: (server: RemoteServer) => string;
+}
+
 /** Where a user's folders are located. */
 export interface UserPlaces {
   readonly os: typeof Deno.build.os;
@@ -55,6 +72,8 @@ export interface McpClient {
   readonly formerFile?: (places: UserPlaces) => string;
   /** Formats the configuration. */
   readonly format: (launch: Launch) => string;
+  /** How the client is configured for a server at a URL, if it can be in the same file. */
+  readonly remote?: RemoteFormat;
   /** The client's own command that adds the configuration, word by word. */
   readonly addCommand?: (launch: Launch) => readonly string[];
   /** The fields of the configuration that its command cannot set. */
@@ -63,11 +82,25 @@ export interface McpClient {
   readonly expands?: RegExp;
 }
 
+/** Has Claude Code show the tools to the model at once, instead of after a search. */
+const CLAUDE_CODE_FIELDS = { alwaysLoad: true };
+
+/** Has VS Code ask for the token, and store it encrypted. */
+const VSCODE_INPUT = {
+  type: "promptString",
+  id: "skill-server-token",
+  description: "Token of the skill server",
+  password: true,
+};
+
 /** Has Qwen Code show the tools to the model at once, instead of after a search. */
 const QWEN_FIELDS = { alwaysLoadTools: true };
 
 /** How many seconds Cline waits for a reply. By default, it gives the server 3 to start. */
 const CLINE_FIELDS = { timeout: 60 };
+
+/** The environment variable with the token of a server at a URL. */
+const TOKEN_VARIABLE = "SKILL_SERVER_TOKEN";
 
 /** The clients, as documented by their makers in November 2026. */
 export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
@@ -78,6 +111,14 @@ export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
       inFolder(places, folderOf(places, "CLAUDE_CONFIG_DIR"), ".claude.json"),
     projectFile: ".mcp.json",
     format: inMcpServers(claudeCodeEntry),
+    remote: {
+      token: `\${${TOKEN_VARIABLE}}`,
+      format: inMcpServers((server) => ({
+        type: "http",
+        ...remoteEntry(server),
+        ...CLAUDE_CODE_FIELDS,
+      })),
+    },
     addCommand: (launch) => [
       ...["claude", "mcp", "add-json", "--scope", "user", SERVER_NAME],
       inlineJson(claudeCodeEntry(launch)),
@@ -98,6 +139,7 @@ export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
       inFolder(places, folderOf(places, "CODEX_HOME", ".codex"), "config.toml"),
     projectFile: ".codex/config.toml",
     format: asToml,
+    remote: { token: TOKEN_VARIABLE, format: asRemoteToml },
     addCommand: ({ command, args }) => [
       ...["codex", "mcp", "add", SERVER_NAME, "--", command],
       ...args,
@@ -109,6 +151,10 @@ export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
     userFile: (places) => inFolder(places, places.home, ".cursor/mcp.json"),
     projectFile: ".cursor/mcp.json",
     format: inMcpServers(stdioEntry),
+    remote: {
+      token: `\${env:${TOKEN_VARIABLE}}`,
+      format: inMcpServers(remoteEntry),
+    },
     expands: /\$\{/,
   },
   /** @see {@link https://code.visualstudio.com/docs/agents/reference/mcp-configuration} */
@@ -119,6 +165,11 @@ export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
     projectFile: ".vscode/mcp.json",
     format: (launch) =>
       jsonText({ servers: { [SERVER_NAME]: stdioEntry(launch) } }),
+    remote: {
+      token: `\${input:${VSCODE_INPUT.id}}`,
+      tokenSource: "VS Code asks for the token",
+      format: asVsCodeRemote,
+    },
     addCommand: (launch) => [
       ...["code", "--add-mcp"],
       inlineJson({ name: SERVER_NAME, ...stdioEntry(launch) }),
@@ -135,7 +186,11 @@ export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
         "opencode/opencode.json",
       ),
     projectFile: "opencode.json",
-    format: inMcp("https://opencode.ai/config.json"),
+    format: inMcp("https://opencode.ai/config.json", localEntry),
+    remote: {
+      token: `{env:${TOKEN_VARIABLE}}`,
+      format: inMcp("https://opencode.ai/config.json", openRemoteEntry),
+    },
     addCommand: ({ command, args }) => [
       ...["opencode", "mcp", "add", SERVER_NAME, "--", command],
       ...args,
@@ -153,6 +208,10 @@ export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
       ),
     projectFile: ".gemini/settings.json",
     format: inMcpServers(),
+    remote: {
+      token: `$${TOKEN_VARIABLE}`,
+      format: inMcpServers((server) => remoteEntry(server, "httpUrl")),
+    },
     addCommand: ({ command, args }) => [
       ...["gemini", "mcp", "add", "--scope", "user", SERVER_NAME, command],
       ...["--", ...args],
@@ -174,6 +233,14 @@ export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
       ...launch,
       tools: ["*"],
     })),
+    remote: {
+      token: `\${${TOKEN_VARIABLE}}`,
+      format: inMcpServers((server) => ({
+        type: "http",
+        ...remoteEntry(server),
+        tools: ["*"],
+      })),
+    },
     addCommand: ({ command, args }) => [
       ...["copilot", "mcp", "add", SERVER_NAME, "--", command],
       ...args,
@@ -191,6 +258,12 @@ export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
         "settings/cline_mcp_settings.json",
       ),
     format: inMcpServers((launch) => ({ ...launch, ...CLINE_FIELDS })),
+    remote: {
+      format: inMcpServers((server) => ({
+        type: "streamableHttp",
+        ...remoteEntry(server),
+      })),
+    },
     addCommand: ({ command, args }) => [
       ...["cline", "mcp", "install", "--yes", SERVER_NAME, "--", command],
       ...args,
@@ -204,6 +277,13 @@ export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
       inFolder(places, folderOf(places, "QWEN_HOME", ".qwen"), "settings.json"),
     projectFile: ".qwen/settings.json",
     format: inMcpServers((launch) => ({ ...launch, ...QWEN_FIELDS })),
+    remote: {
+      token: `$${TOKEN_VARIABLE}`,
+      format: inMcpServers((server) => ({
+        ...remoteEntry(server, "httpUrl"),
+        ...QWEN_FIELDS,
+      })),
+    },
     addCommand: ({ command, args }) => [
       ...["qwen", "mcp", "add", "--scope", "user", SERVER_NAME, command],
       ...["--", ...args],
@@ -221,7 +301,11 @@ export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
         "kilo/kilo.json",
       ),
     projectFile: ".kilo/kilo.json",
-    format: inMcp("https://app.kilo.ai/config.json"),
+    format: inMcp("https://app.kilo.ai/config.json", localEntry),
+    remote: {
+      token: `{env:${TOKEN_VARIABLE}}`,
+      format: inMcp("https://app.kilo.ai/config.json", openRemoteEntry),
+    },
     addCommand: ({ command, args }) => [
       ...["kilo", "mcp", "add", SERVER_NAME, "--", command],
       ...args,
@@ -240,6 +324,7 @@ export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
           : "goose/config.yaml",
       ),
     format: asYaml,
+    remote: { token: `\${${TOKEN_VARIABLE}}`, format: asRemoteYaml },
   },
   /** @see {@link https://docs.devin.ai/cli/extensibility/mcp/configuration} */
   "windsurf": {
@@ -250,6 +335,12 @@ export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
     formerFile: (places) =>
       inFolder(places, places.home, ".codeium/windsurf/mcp_config.json"),
     format: inMcpServers(),
+    remote: {
+      format: inMcpServers((server) => ({
+        ...remoteEntry(server),
+        transport: "http",
+      })),
+    },
     expands: /\$\{/,
   },
   /** @see {@link https://zed.dev/docs/ai/mcp} */
@@ -262,6 +353,10 @@ export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
     projectFile: ".zed/settings.json",
     format: ({ command, args }) =>
       jsonText({ context_servers: { [SERVER_NAME]: { command, args } } }),
+    remote: {
+      format: (server) =>
+        jsonText({ context_servers: { [SERVER_NAME]: remoteEntry(server) } }),
+    },
   },
 };
 
@@ -297,28 +392,50 @@ function inFolder({ os }: UserPlaces, folder: string, path: string): string {
 }
 
 /** Creates a formatter for clients that list servers under the key "mcpServers". */
-function inMcpServers(
-  entryOf: (launch: Launch) => object = (launch) => launch,
-): McpClient["format"] {
-  return (launch) =>
-    jsonText({ mcpServers: { [SERVER_NAME]: entryOf(launch) } });
+function inMcpServers<Server extends object = Launch>(
+  entryOf: (server: Server) => object = (server) => server,
+): (server: Server) => string {
+  return (server) =>
+    jsonText({ mcpServers: { [SERVER_NAME]: entryOf(server) } });
 }
 
 /** Creates a formatter for clients that list servers under the key "mcp". */
-function inMcp($schema: string): McpClient["format"] {
-  return ({ command, args }) => {
-    const entry = { type: "local", command: [command, ...args] };
-    return jsonText({ $schema, mcp: { [SERVER_NAME]: entry } });
-  };
+function inMcp<Server>(
+  $schema: string,
+  entryOf: (server: Server) => object,
+): (server: Server) => string {
+  return (server) =>
+    jsonText({ $schema, mcp: { [SERVER_NAME]: entryOf(server) } });
+}
+
+function localEntry({ command, args }: Launch) {
+  return { type: "local", command: [command, ...args] };
+}
+
+function openRemoteEntry(server: RemoteServer) {
+  return { type: "remote", ...remoteEntry(server) };
+}
+
+/** Returns the fields of a server at a URL that most clients have. */
+function remoteEntry({ url, token }: RemoteServer, urlKey = "url") {
+  const headers = { Authorization: `Bearer ${token}` };
+  return { [urlKey]: url, ...(token !== undefined && { headers }) };
 }
 
 function stdioEntry(launch: Launch) {
   return { type: "stdio", ...launch };
 }
 
-/** Has Claude Code show the tools to the model at once, instead of after a search. */
 function claudeCodeEntry(launch: Launch) {
-  return { ...stdioEntry(launch), alwaysLoad: true };
+  return { ...stdioEntry(launch), ...CLAUDE_CODE_FIELDS };
+}
+
+function asVsCodeRemote(server: RemoteServer): string {
+  const entry = { type: "http", ...remoteEntry(server) };
+  return jsonText({
+    servers: { [SERVER_NAME]: entry },
+    ...(server.token !== undefined && { inputs: [VSCODE_INPUT] }),
+  });
 }
 
 /** Serializes a value as JSON of one line, with hidden characters escaped. */
@@ -332,6 +449,32 @@ function asToml({ command, args }: Launch): string {
 command = ${doubleQuoted(command)}
 args = [
 ${items}]
+`;
+}
+
+function asRemoteToml({ url, token }: RemoteServer): string {
+  const variable = token === undefined
+    ? ""
+    : `bearer_token_env_var = ${doubleQuoted(token)}\n`;
+  return `[mcp_servers.${SERVER_NAME}]\nurl = ${
+    doubleQuoted(url)
+  }\n${variable}`;
+}
+
+function asRemoteYaml({ url, token }: RemoteServer): string {
+  const header = token === undefined ? "" : `    env_keys:
+      - ${TOKEN_VARIABLE}
+    headers:
+      Authorization: ${doubleQuoted(`Bearer ${token}`)}
+`;
+  return `extensions:
+  ${SERVER_NAME}:
+    enabled: true
+    type: streamable_http
+    name: ${SERVER_NAME}
+    description: Agent Skills
+    uri: ${doubleQuoted(url)}
+${header}    timeout: 300
 `;
 }
 
@@ -383,6 +526,8 @@ export function createClientConfig(
   settings: Settings,
 ): ClientConfig {
   const client = findClient(name);
+  const { url } = settings.values;
+  if (url !== undefined) return createRemoteConfig(client, settings);
   const isExecutable = Deno.build.standalone;
   const map = isExecutable ? {} : findImportMap();
   const launch = createLaunch({
@@ -409,6 +554,30 @@ export function createClientConfig(
   return { text, notes, command };
 }
 
+/** Creates the configuration with which a client connects to a URL. */
+function createRemoteConfig(
+  client: McpClient,
+  settings: Settings,
+): ClientConfig {
+  const { title, remote } = client;
+  const url = parseServerUrl(settings.values.url!);
+  if (remote === undefined) {
+    throw new UsageError(
+      `Cannot configure ${title} with a URL: add a connector in its settings`,
+    );
+  }
+  const { token = "<token>", format } = remote;
+  const notes = [
+    describePlace(client, settings),
+    ...listExpanded(client, [url]),
+  ];
+  if (!needsToken(url)) {
+    return { text: format({ url, token: undefined }), notes };
+  }
+  notes.push(describeToken(client));
+  return { text: format({ url, token }), notes };
+}
+
 function introduceCommand({ unsetFields }: McpClient, shell: Shell): string {
   const fields = Object.entries(unsetFields ?? {}).map(([name, value]) =>
     `, then add "${name}": ${value} to the entry in that file`
@@ -423,6 +592,31 @@ function findClient(name: string): McpClient {
       CLIENT_NAMES.join(", ")
     }`,
   );
+}
+
+function parseServerUrl(text: string): string {
+  const url = URL.parse(text);
+  if (url?.protocol === "https:" || url?.protocol === "http:") return url.href;
+  throw new UsageError(
+    `Invalid --url ${
+      quote(text)
+    }: expected one such as https://skills.example.com/mcp`,
+  );
+}
+
+/** Whether a server needs a token: it does unless only this machine can reach it. */
+function needsToken(url: string): boolean {
+  return !["localhost", "127.0.0.1", "[::1]"].includes(new URL(url).hostname) ||
+    Boolean(readEnvironment(TOKEN_VARIABLE));
+}
+
+/** Says where a client takes the token from. */
+function describeToken({ title, remote }: McpClient): string {
+  if (remote?.token === undefined) {
+    return `Replace <token> with the token of the server: ${title} cannot read it from the environment`;
+  }
+  return remote.tokenSource ??
+    `${title} reads the token from the environment variable ${TOKEN_VARIABLE}`;
 }
 
 /** Says which file a configuration belongs in. */
@@ -443,7 +637,7 @@ function describePlace(client: McpClient, { home = "~" }: Settings): string {
 }
 
 /** Lists what is wrong with a configuration. */
-function listCaveats({ title, expands }: McpClient, launch: Launch): string[] {
+function listCaveats(client: McpClient, launch: Launch): string[] {
   const caveats = [];
   if (isInNpxCache(launch.command)) {
     caveats.push(
@@ -455,15 +649,22 @@ function listCaveats({ title, expands }: McpClient, launch: Launch): string[] {
       "Cannot restrict Deno to folders with a comma in their names: it gets permission to read every folder",
     );
   }
-  for (const text of [launch.command, ...launch.args]) {
-    if (!expands?.test(text)) continue;
-    caveats.push(
-      `Cannot configure ${title} with ${
-        quote(text)
-      }: it would expand a part of that; use other names`,
-    );
-  }
-  return caveats;
+  return [
+    ...caveats,
+    ...listExpanded(client, [launch.command, ...launch.args]),
+  ];
+}
+
+/** Lists the texts of which a client would expand a part. */
+function listExpanded(
+  { title, expands }: McpClient,
+  texts: readonly string[],
+): string[] {
+  return texts.filter((text) => expands?.test(text)).map((text) =>
+    `Cannot configure ${title} with ${
+      quote(text)
+    }: it would expand a part of that; use other names`
+  );
 }
 
 /** Returns a command line that has the same effect in any folder and environment. */
@@ -487,7 +688,8 @@ function serverArguments(
 
 /** The options that affect a running server. */
 const SERVING_OPTIONS = Object.keys(OPTIONS).filter((name) =>
-  !["list", "check", "json", "print-config", "help", "version"].includes(name)
+  !["list", "check", "json", "print-config", "url", "help", "version"]
+    .includes(name)
 );
 
 /** Lists the folders to read. The project's are relative, because the project differs on each launch. */

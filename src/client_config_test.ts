@@ -465,6 +465,65 @@ const LAUNCH: LaunchOptions = {
   args: ["--agents"],
 };
 
+/** The parts of the configuration for a URL that clients name differently. */
+const REMOTE_CONFIGS: Record<string, RegExp> = {
+  "claude-code": /"url": "URL".*"Bearer \$\{SKILL_SERVER_TOKEN\}"/s,
+  "codex": /url = "URL"\nbearer_token_env_var = "SKILL_SERVER_TOKEN"\n$/,
+  "cursor": /"url": "URL".*"Bearer \$\{env:SKILL_SERVER_TOKEN\}"/s,
+  "vscode": /"url": "URL".*"Bearer \$\{input:skill-server-token\}".*inputs/s,
+  "opencode": /"url": "URL".*"Bearer \{env:SKILL_SERVER_TOKEN\}"/s,
+  "gemini-cli": /"httpUrl": "URL".*"Bearer \$SKILL_SERVER_TOKEN"/s,
+  "copilot": /"url": "URL".*"Bearer \$\{SKILL_SERVER_TOKEN\}"/s,
+  "cline": /"url": "URL".*"Bearer <token>"/s,
+  "qwen-code": /"httpUrl": "URL".*"Bearer \$SKILL_SERVER_TOKEN"/s,
+  "kilo": /"url": "URL".*"Bearer \{env:SKILL_SERVER_TOKEN\}"/s,
+  "goose": /uri: "URL".*"Bearer \$\{SKILL_SERVER_TOKEN\}"/s,
+  "windsurf": /"url": "URL".*"Bearer <token>"/s,
+  "zed": /"url": "URL".*"Bearer <token>"/s,
+};
+
+for (const [name, { title, remote }] of Object.entries(MCP_CLIENTS)) {
+  Deno.test(`--print-config ${name} --url configures a connection to a URL`, async () => {
+    using place = new Place();
+    const url = "https://skills.example.com/mcp";
+    const print = (url: string) =>
+      runServer(place, { args: ["--print-config", name, "--url", url] });
+    const { code, stdout, stderr } = await print(url);
+    if (remote === undefined) {
+      assert.equal(code, 2);
+      assert.match(stderr, /^skill-server: Cannot configure .* with a URL: /);
+      return;
+    }
+    assert.equal(code, 0);
+    assert.match(stdout.replaceAll(url, "URL"), REMOTE_CONFIGS[name]!);
+    assert.match(
+      stderr,
+      remote.token === undefined
+        ? /Replace <token> with the token of the server/
+        : new RegExp(`\\n.*${title} (?:reads|asks for) the token`),
+    );
+    // A server on this machine needs no token.
+    const local = await print("http://localhost:8000/mcp");
+    assert.ok(local.stdout.includes('"http://localhost:8000/mcp"'));
+    assert.doesNotMatch(local.stdout + local.stderr, /token/i);
+  });
+}
+
+Deno.test("--url takes a URL, and goes with --print-config", async () => {
+  using place = new Place();
+  for (const url of ["skills.example.com/mcp", "ftp://example.com", ""]) {
+    const args = ["--print-config", "cursor", "--url", url];
+    const { code, stderr } = await runServer(place, { args });
+    assert.equal(code, 2);
+    assert.match(stderr, /^skill-server: Invalid --url "/);
+  }
+  const { code, stderr } = await runServer(place, {
+    args: ["--url", "https://skills.example.com/mcp"],
+  });
+  assert.equal(code, 2);
+  assert.match(stderr, /^skill-server: --url requires --print-config\n/);
+});
+
 Deno.test("createLaunch() starts a module as it is: from a registry, a URL or a file", () => {
   const mainOf = (mainModule: string) =>
     createLaunch({ ...LAUNCH, mainModule }).args.at(-2);

@@ -64,6 +64,7 @@ Options:
   --json               print the output of --list or --check as JSON
   --print-config CLIENT
                        print the configuration for an MCP client, see below
+  --url URL            with --print-config: connect to the server at URL
   --help               show this help
   --version            show the version
 
@@ -101,6 +102,7 @@ export const OPTIONS = {
   "check": { type: "boolean" },
   "json": { type: "boolean" },
   "print-config": { type: "string" },
+  "url": { type: "string" },
   "help": { type: "boolean", short: "h" },
   "version": { type: "boolean", short: "V" },
 } as const;
@@ -135,20 +137,29 @@ export type CommandLine = ReturnType<typeof parseCommandLine>;
  * @throws {UsageError} If it is invalid.
  */
 export function parseCommandLine(args: readonly string[]) {
+  const command = parseOptions(args);
+  const { json, list, check, url, "print-config": client } = command.values;
+  if (json && !list && !check) {
+    throw new UsageError("--json requires --list or --check");
+  }
+  if (url !== undefined && client === undefined) {
+    throw new UsageError("--url requires --print-config");
+  }
+  return command;
+}
+
+function parseOptions(args: readonly string[]) {
   try {
-    const command = parseArgs({
+    return parseArgs({
       args: withoutSeparator(args),
       options: OPTIONS,
       allowPositionals: true,
     });
-    const { json, list, check } = command.values;
-    if (!json || list || check) return command;
   } catch (error) {
     // The other sentences are about names that begin with a hyphen.
     const [message] = (error as Error).message.split(". ", 1);
     throw new UsageError(oneLine(message!));
   }
-  throw new UsageError("--json requires --list or --check");
 }
 
 /** Drops a "--" before an option. Task runners require one there to pass options on. */

@@ -21,6 +21,7 @@ const REFUSED_OPTIONS = [
   "check",
   "json",
   "print-config",
+  "url",
   "help",
   "version",
   "shell-timeout",
