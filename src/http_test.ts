@@ -469,7 +469,7 @@ Deno.test("the server speaks of where clients connect, and of nothing at other p
   await using server = await HttpServer.start(place);
   const page = await fetch(new URL("/", server.url));
   assert.equal(page.headers.get("content-type"), "text/plain; charset=utf-8");
-  assert.match(await page.text(), /\/mcp .*https:/s);
+  assert.match(await page.text(), /\/mcp .*README/s);
   const other = await fetch(new URL("/.well-known/oauth", server.url));
   assert.equal(other.status, 404);
   assert.match(await other.text(), /\/mcp/);
