@@ -16,10 +16,10 @@
  * @module
  */
 
-import { SkillRegistry } from "./mod.ts";
 import {
   describeServer,
   END_SIGNALS,
+  openSkills,
   registerSkills,
   warnOfMissingFolders,
 } from "./skill_server.ts";
@@ -51,13 +51,14 @@ const FAREWELL_MS = 100;
 const settings = await loadSettings();
 const access = new AccessControl(settings.access);
 const limits = new RequestLimits();
-const registry = new SkillRegistry(settings.roots, settings.options);
+const skills = await openSkills(settings);
+const { registry } = skills;
 const mcp = new McpHttpServer(describeServer(settings, registry));
 let isEnding = false;
 
 warnOfMissingFolders(await registry.refresh(), settings);
 registerSkills(mcp, registry, settings.tools);
-registry.watch();
+skills.watch();
 for (const signal of END_SIGNALS) Deno.addSignalListener(signal, end);
 
 /** The server, as `deno serve` runs it. */

@@ -55,6 +55,16 @@ import {
   isWithin,
   resolveFolder,
 } from "./src/paths.ts";
+import type { PolicyDecider } from "./src/policy.ts";
+import {
+  findResource,
+  findSkill,
+  qualifiedName,
+  servedSkills,
+  type UnnamedSkill,
+  variantOf,
+  withPrefixes,
+} from "./src/qualified_names.ts";
 import {
   boundaries,
   type CheckedFile,
@@ -99,13 +109,15 @@ import {
 } from "./src/toolsets.ts";
 import type {
   ScanOptions,
-  ShadowedSkill,
   Skill,
   SkillCatalog,
   SkillChange,
   SkillChangeListener,
   SkillFile,
   SkillFileContent,
+  SkillPolicy,
+  SkillPolicyReport,
+  SkillPolicyRule,
   SkillProblem,
   SkillRoot,
   SkillRootOptions,
@@ -135,6 +147,9 @@ export type {
   SkillFile,
   SkillFileContent,
   SkillFrontmatter,
+  SkillPolicy,
+  SkillPolicyReport,
+  SkillPolicyRule,
   SkillProblem,
   SkillRoot,
   SkillRootOptions,
@@ -262,6 +277,10 @@ interface ScanTrace {
   readonly folders: ReadonlySet<string>;
   /** Paths that links lead to, even where nothing is. */
   readonly linkTargets: ReadonlySet<string>;
+  /** The policy that decided, if there is one. */
+  readonly policy: PolicyDecider | undefined;
+  /** The skills that the policy switches off. */
+  readonly off: readonly Skill[];
 }
 
 const scanTraces = new WeakMap<SkillCatalog, ScanTrace>();
@@ -276,12 +295,17 @@ interface SearchedFolder {
   skill?: string | undefined;
 }
 
+/** A folder that a problem is about. */
+type ReportedFolder =
+  & Pick<SearchedFolder, "path" | "root">
+  & Partial<SearchedFolder>;
+
 /**
  * Searches the roots for skills.
  *
- * The outcome depends on nothing but the folders: roots are searched in their
- * order, names in the order of their code units, and the first skill of a name
- * is the one that counts. Whatever is wrong is reported in
+ * The outcome depends on nothing but the folders and the policy: roots are
+ * searched in their order, names in the order of their code units, and the
+ * first skill of a name is the one that counts, unless it is off. Whatever is wrong is reported in
  * {@linkcode SkillCatalog.problems}; nothing is thrown, nothing harms another
  * skill. Files that are as they were in the scan of `previous` are not read
  * again.
@@ -308,8 +332,22 @@ export async function scanSkillRoots(
   previous?: SkillCatalog,
   options: ScanOptions = {},
 ): Promise<SkillCatalog> {
-  return await new SkillScan(roots, previous, options).run();
+  const policy = options.policy && await prepareDecider(options.policy);
+  return await new SkillScan(roots, previous, { ...options, policy }).run();
 }
+
+/**
+ * Returns what decides by a policy, once for each.
+ * @throws {Error} If the policy is not valid.
+ */
+async function prepareDecider(policy: SkillPolicy): Promise<PolicyDecider> {
+  const { PolicyDecider } = await import("./src/policy.ts");
+  const decider = deciders.get(policy) ?? new PolicyDecider(policy);
+  deciders.set(policy, decider);
+  return decider;
+}
+
+const deciders = new WeakMap<SkillPolicy, PolicyDecider>();
 
 /** One scan of the roots. */
 class SkillScan {
@@ -330,10 +368,13 @@ class SkillScan {
   readonly #skills = new Map<string, Skill>();
   /** Real paths of the folders that are skills, good or bad. */
   readonly #skillFolders = new Set<string>();
-  readonly #shadowed: ShadowedSkill[] = [];
+  readonly #shadowed: UnnamedSkill[] = [];
+  /** The skills that the policy switches off, by the real paths of their folders. */
+  readonly #off = new Map<string, Skill>();
   readonly #problems: SkillProblem[] = [];
   /** How many problems there are in the root that is being scanned. */
   #problemCount = 0;
+  readonly #policy: PolicyDecider | undefined;
   /** Paths of the roots that may not be searched. */
   readonly #refused: string[] = [];
   readonly #slice = new TimeSlice();
@@ -341,10 +382,11 @@ class SkillScan {
   constructor(
     roots: readonly SkillRoot[],
     previous: SkillCatalog | undefined,
-    options: ScanOptions,
+    options: Omit<ScanOptions, "policy"> & { policy?: PolicyDecider },
   ) {
     this.#roots = roots;
     this.#previous = previous;
+    this.#policy = options.policy;
     this.#maxFileSize = options.maxFileSize ?? DEFAULT_MAX_FILE_SIZE;
     this.#trustLinks = boundaries(options.trustLinks ?? []);
     const global = roots.filter((root) => root.scope === "global");
@@ -358,6 +400,7 @@ class SkillScan {
 
   /** Searches the roots and returns the catalog. */
   async run(): Promise<SkillCatalog> {
+    this.#policy?.followLinks();
     const reports: SkillRootReport[] = [];
     for (const root of this.#roots) reports.push(await this.#scanRoot(root));
     return await this.#createCatalog(reports);
@@ -378,7 +421,7 @@ class SkillScan {
       }
       // What cannot be entered may be several roots, of which the first says it all.
       if (!isInside(path, this.#refused)) {
-        this.#report({ file: path, ...faultOf(error) });
+        this.#report({ file: path, ...faultOf(error) }, { path, root });
       }
       this.#refused.push(path);
       return { root, status: "refused", skills: 0 };
@@ -388,10 +431,25 @@ class SkillScan {
     }
   }
 
-  /** Reports a problem, if there are not too many in this root. */
-  #report(problem: SkillProblem): void {
+  /**
+   * Reports a problem, if there are not too many in this root, unless it is
+   * about a folder that is off. Returns whether that one is on.
+   */
+  #report(problem: SkillProblem, folder: ReportedFolder): boolean {
+    const { path, realPath = path, root } = folder;
+    const place = {
+      scope: root.scope,
+      directory: path,
+      realDirectory: realPath,
+    };
+    const names = problem.names?.length ? problem.names : [undefined];
+    const isOff = names.some((name) =>
+      this.#policy?.decide({ name, ...place }).state === "off"
+    );
+    if (isOff) return false;
     this.#problemCount++;
     if (this.#problemCount <= MAX_PROBLEMS) this.#problems.push(problem);
+    return true;
   }
 
   #countSkills(): number {
@@ -407,7 +465,7 @@ class SkillScan {
     const catalog = {
       skills: new Map(skills),
       problems: this.#problems,
-      shadowed: this.#shadowed,
+      shadowed: withPrefixes(this.#skills, this.#shadowed),
       roots,
       revision: (previous?.revision ?? 0) + 1,
     };
@@ -417,6 +475,11 @@ class SkillScan {
       read: this.#read,
       folders: this.#folders,
       linkTargets: this.#targets,
+      policy: this.#policy,
+      // Another root may have led to the same folder, and made it another case.
+      off: [...this.#off].filter(([realPath]) =>
+        !this.#skillFolders.has(realPath)
+      ).map(([, skill]) => skill),
     });
     return current;
   }
@@ -425,7 +488,8 @@ class SkillScan {
    * Returns the real path of a root that may be searched.
    * @throws {Error} If it is not there, or may not be searched.
    */
-  #enterRoot({ path, scope, recursive }: SkillRoot): string {
+  #enterRoot(root: SkillRoot): string {
+    const { path, scope, recursive } = root;
     if (isLink(path)) this.#noteTarget(path);
     const realPath = Deno.realPathSync(path);
     if (scope === "project" && !isInside(realPath, this.#linkTargets)) {
@@ -437,7 +501,7 @@ class SkillScan {
     const found = findSkillFile(path);
     if (found && "error" in found) throw found.error;
     if (found && !recursive) {
-      this.#report({ file: path, ...ROOT_IS_A_SKILL });
+      this.#report({ file: path, ...ROOT_IS_A_SKILL }, { path, root });
     }
     return realPath;
   }
@@ -462,7 +526,7 @@ class SkillScan {
       for (const entry of await this.#listFolder(folder)) {
         if (this.#slice.isOver) await this.#slice.yield();
         if (++looked > MAX_SEARCHED_FOLDERS) {
-          this.#problems.push({ file: path, ...TOO_MANY_FOLDERS });
+          this.#report({ file: path, ...TOO_MANY_FOLDERS }, top);
           return;
         }
         const child = this.#visit(entry, folder);
@@ -484,9 +548,11 @@ class SkillScan {
       return await sortInSlices(entries, { compare, slice });
     } catch (error) {
       if (depth === 0) throw error;
-      // A skill can be served though its folder cannot be listed.
-      if (!isAbsence(error) && !this.#skillFolders.has(realPath)) {
-        this.#report({ file: path, ...faultOf(error) });
+      // A skill can be served, or off, though its folder cannot be listed.
+      const isSkill = this.#skillFolders.has(realPath) ||
+        this.#off.has(realPath);
+      if (!isAbsence(error) && !isSkill) {
+        this.#report({ file: path, ...faultOf(error) }, folder);
       }
       return [];
     }
@@ -536,7 +602,8 @@ class SkillScan {
       const isSearched = root.recursive && child.depth < MAX_SEARCH_DEPTH;
       return isSearched ? child : undefined;
     } catch (error) {
-      this.#report({ file: path, ...faultOf(error), names: [name] });
+      const problem = { file: path, ...faultOf(error), names: [name] };
+      this.#report(problem, { path, root });
       return undefined;
     }
   }
@@ -558,15 +625,16 @@ class SkillScan {
       }
       // Only links that were meant to be skills are worth a report.
       if (findSkillFile(path) === undefined) return undefined;
-      this.#reportLink(path, LINK_OUT_OF_PROJECT);
+      this.#reportLink({ path, root }, LINK_OUT_OF_PROJECT);
     } catch (error) {
       // Among the files of a project, dangling links are nothing to report.
-      if (!root.recursive) this.#reportLink(path, faultOf(error));
+      if (!root.recursive) this.#reportLink({ path, root }, faultOf(error));
     }
   }
 
-  #reportLink(file: string, { reason, hint }: Fault): void {
-    this.#report({ file, reason, hint, names: [basename(file)] });
+  #reportLink(folder: ReportedFolder, { reason, hint }: Fault): void {
+    const { path } = folder;
+    this.#report({ file: path, reason, hint, names: [basename(path)] }, folder);
   }
 
   /** Takes the skill in a folder into the catalog. Returns whether there is one. */
@@ -575,15 +643,26 @@ class SkillScan {
     if (this.#skillFolders.has(folder.realPath)) return true;
     const outcome = this.#readSkill(folder);
     if (outcome === undefined) return false;
-    this.#skillFolders.add(folder.realPath);
-    if ("reason" in outcome) {
-      this.#report(outcome);
-      return true;
+    const isTaken = "reason" in outcome
+      ? this.#report(outcome, folder)
+      : this.#addSkill(outcome);
+    // What is off leaves its folder to other roots.
+    if (isTaken) this.#skillFolders.add(folder.realPath);
+    return true;
+  }
+
+  /** Adds a skill to the catalog, unless it is off. Returns whether it does. */
+  #addSkill(found: Skill): boolean {
+    const state = this.#policy?.decide(found).state ?? "on";
+    if (state === "off") {
+      this.#off.set(found.realDirectory, found);
+      return false;
     }
-    const key = skillKey(outcome.name);
+    const skill = state === "on" ? found : variantOf(found, { state });
+    const key = skillKey(skill.name);
     const by = this.#skills.get(key);
-    if (by === undefined) this.#skills.set(key, outcome);
-    else this.#shadowed.push({ skill: outcome, by });
+    if (by === undefined) this.#skills.set(key, skill);
+    else this.#shadowed.push({ key, skill, by });
     return true;
   }
 
@@ -852,6 +931,7 @@ export class SkillRegistry {
   readonly #options: SkillRegistryOptions;
   readonly #log: (line: string) => void;
   readonly #listeners = new Set<SkillChangeListener>();
+  #policy: SkillPolicy | undefined;
   #catalog: SkillCatalog;
   #told: ReadonlySet<string> = new Set();
   /** Whose files are tracked, by the skills' keys; `undefined` stands for all skills. */
@@ -877,6 +957,7 @@ export class SkillRegistry {
   constructor(roots: readonly SkillRoot[], options: SkillRegistryOptions = {}) {
     this.#roots = roots;
     this.#options = options;
+    this.#policy = options.policy;
     this.#log = options.log ?? log;
     this.#catalog = {
       skills: new Map(),
@@ -892,9 +973,23 @@ export class SkillRegistry {
     return this.#catalog;
   }
 
-  /** Finds a skill by its name, whatever the case of the letters. */
+  /**
+   * Finds a skill by its name, whatever the case of the letters, or by its
+   * qualified name: `global:git` and `project:git` are the first ones of that
+   * name in their scopes, others have {@linkcode Skill.prefix}.
+   */
   find(name: string): Skill | undefined {
-    return this.#catalog.skills.get(skillKey(name));
+    return findSkill(name, this.#catalog);
+  }
+
+  /**
+   * Finds the skill that a `skill://` URI stands for, and the path in it, which
+   * is `undefined` for the skill itself and empty for the collection of its files.
+   */
+  findResource(
+    uri: string,
+  ): { skill: Skill; path: string | undefined } | undefined {
+    return findResource(uri, this.#catalog);
   }
 
   /** Lists the files of a skill. See {@linkcode listSkillFiles}. */
@@ -996,6 +1091,47 @@ export class SkillRegistry {
   }
 
   /**
+   * Puts another policy into force, or none, and refreshes the catalog.
+   *
+   * ```ts
+   * import { SkillRegistry } from "@skill-server/skill-server";
+   *
+   * using registry = new SkillRegistry([
+   *   { path: "testdata/skills", scope: "project", recursive: false },
+   * ]);
+   * await registry.setPolicy({ rules: [{ skill: "pdf", state: "off" }] });
+   * if (registry.find("pdf") !== undefined) throw new Error("It is off");
+   * ```
+   *
+   * @param policy The policy. The same object is not read again.
+   * @returns The catalog, once the policy holds.
+   * @throws {Error} If the policy is not valid. Then the one before stays.
+   */
+  async setPolicy(policy: SkillPolicy | undefined): Promise<SkillCatalog> {
+    if (policy !== undefined) await prepareDecider(policy);
+    this.#policy = policy;
+    return await this.refresh();
+  }
+
+  /** Says what the policy decided, if there is one. Skills that are off are nowhere else. */
+  inspectPolicy(): SkillPolicyReport | undefined {
+    const { skills, shadowed } = this.#catalog;
+    const { policy, off = [] } = scanTraces.get(this.#catalog) ?? {};
+    if (policy === undefined) return undefined;
+    const served = [...skills.values(), ...shadowed.map(({ skill }) => skill)];
+    const rules = new Map<Skill, SkillPolicyRule>();
+    for (const skill of served) {
+      const { rule } = policy.decide(skill);
+      if (rule !== undefined) rules.set(skill, rule);
+    }
+    return {
+      rules,
+      off: off.map((skill) => ({ skill, rule: policy.decide(skill).rule })),
+      unused: policy.listUnused([...served, ...off]),
+    };
+  }
+
+  /**
    * Calls a listener after each refresh that changed something a client can see.
    *
    * @returns A function that ends it.
@@ -1008,7 +1144,7 @@ export class SkillRegistry {
   /**
    * Tells of changes of a skill's files too, not of its `SKILL.md` alone.
    *
-   * @param key The skill's {@linkcode skillKey}, or `undefined` for all skills.
+   * @param key The {@linkcode skillKey} of the name that the skill is found by, or `undefined` for all skills.
    * @returns A function that ends it, once changes from now on will be told.
    */
   async trackFiles(key: string | undefined): Promise<() => void> {
@@ -1062,7 +1198,10 @@ export class SkillRegistry {
 
   async #scan(): Promise<SkillCatalog> {
     const previous = this.#catalog;
-    const catalog = await scanSkillRoots(this.#roots, previous, this.#options);
+    const catalog = await scanSkillRoots(this.#roots, previous, {
+      ...this.#options,
+      policy: this.#policy,
+    });
     const tracked = await this.#readTracked(catalog);
     if (this.#isClosed) return this.#catalog;
     const files = changedFiles(tracked, this.#trackedFiles);
@@ -1070,9 +1209,9 @@ export class SkillRegistry {
     this.#trackedFiles = tracked;
     this.#inBackground(() => this.#watchFolders());
     this.#tellProblems();
-    const keys = differences(catalog.skills, previous.skills);
-    if (keys.size > 0 || files.size > 0) {
-      this.#tellChange({ catalog, previous, keys, files });
+    const change = { catalog, previous, ...changedSkills(catalog, previous) };
+    if (change.keys.size + change.states.size + files.size > 0) {
+      this.#tellChange({ ...change, files });
     }
     return catalog;
   }
@@ -1082,12 +1221,13 @@ export class SkillRegistry {
     catalog: SkillCatalog,
   ): Promise<Map<string, TrackedFiles>> {
     const tracked = new Map<string, TrackedFiles>();
+    const skills = servedSkills(catalog);
     const keys = this.#tracked.has(undefined)
-      ? catalog.skills.keys()
+      ? skills.keys()
       : this.#tracked.keys();
     const slice = new TimeSlice();
     for (const key of keys) {
-      const skill = catalog.skills.get(key!);
+      const skill = skills.get(key!);
       if (skill === undefined) continue;
       if (slice.isOver) await slice.yield();
       const { files, folders } = walkSkill(skill, this.#options);
@@ -1158,24 +1298,42 @@ function changedFiles(
   return changed;
 }
 
-/** Returns the keys under which two maps differ. */
+/** Returns the keys of the skills that differ between two catalogs. */
+function changedSkills(
+  catalog: SkillCatalog,
+  previous: SkillCatalog,
+): Pick<SkillChange, "keys" | "states"> {
+  const now = servedSkills(catalog);
+  const before = servedSkills(previous);
+  // A SKILL.md that is read anew has a frontmatter of its own.
+  const keys = differences(now, before, (skill) => skill?.frontmatter);
+  const states = differences(now, before, (skill) => skill?.state);
+  return { keys, states: states.difference(keys) };
+}
+
+/** Returns the keys under which two maps differ, in some aspect of their values. */
 function differences<T>(
   a: ReadonlyMap<string, T>,
   b: ReadonlyMap<string, T>,
+  aspectOf: (value: T | undefined) => unknown = (value) => value,
 ): Set<string> {
   const keys = [...a.keys(), ...b.keys()];
-  return new Set(keys.filter((key) => a.get(key) !== b.get(key)));
+  return new Set(
+    keys.filter((key) => aspectOf(a.get(key)) !== aspectOf(b.get(key))),
+  );
 }
 
 /** Says what a catalog leaves out: a line for each problem and each shadowed skill. */
 function describeProblems({ problems, shadowed }: SkillCatalog): string[] {
   const lines = shadowed.slice(0, MAX_LOGGED_SHADOWED).map(({ skill, by }) =>
-    `Skipped ${quote(skill.file)}: the name ${
+    `Shadowed ${quote(skill.file)}: the name ${
       quote(skill.name.slice(0, MAX_NAME_LENGTH))
-    } is taken by ${quote(by.file)}, which comes first`
+    } is taken by ${quote(by.file)}, which comes first; load it as ${
+      quote(qualifiedName(skill).slice(0, MAX_NAME_LENGTH))
+    }`
   );
   const rest = shadowed.length - lines.length;
-  if (rest > 0) lines.push(`Skipped ${rest} more skills with a name taken`);
+  if (rest > 0) lines.push(`Shadowed ${rest} more skills`);
   return [...problems.map(describeProblem), ...lines];
 }
 

@@ -37,6 +37,7 @@ import {
   createSettings,
   helpText,
   missingFolders,
+  openPolicy,
   parseCommandLine,
   type Settings,
   USAGE_LINE,
@@ -45,10 +46,12 @@ import {
 import { parseSkillMd } from "./src/frontmatter.ts";
 import {
   cursorAfter,
+  type ListItem,
   pageOf,
   PageRoom,
   perCatalog,
   refuseCursor,
+  sortList,
   tellWhenChanged,
 } from "./src/list_views.ts";
 import {
@@ -63,6 +66,7 @@ import {
   mediaTypeOfName,
   resourceContents,
 } from "./src/media_types.ts";
+import { qualifiedName, servedSkills } from "./src/qualified_names.ts";
 import { findShellFault } from "./src/shell.ts";
 import { sha256 } from "./src/skill_files.ts";
 import {
@@ -72,12 +76,14 @@ import {
 } from "./src/skill_rules.ts";
 import {
   divideList,
+  inListOrder,
   isForUser,
+  listKey,
   skillLine,
   userSkills,
 } from "./src/skill_lists.ts";
 import { nearestSkills } from "./src/skill_search.ts";
-import { parseSkillUri, skillUri } from "./src/skill_uri.ts";
+import { skillFileUri } from "./src/skill_uri.ts";
 import {
   type ByteWriter,
   StdioTransport,
@@ -119,10 +125,7 @@ function registerPrompts(
   toolset: Toolset,
 ): void {
   server.setRequestHandler(ListPromptsRequestSchema, ({ params }) => {
-    const prompts = listPrompts(registry.catalog);
-    // First on the first page, because many clients read no other.
-    const keyOf = ({ name }: Prompt) => name === SKILL_PROMPT ? "" : name;
-    const page = pageOf(prompts, params?.cursor, keyOf);
+    const page = pageOf(listPrompts(registry.catalog), params?.cursor);
     return { prompts: page.items, nextCursor: page.nextCursor };
   });
   server.setRequestHandler(GetPromptRequestSchema, ({ params }, { client }) => {
@@ -140,7 +143,12 @@ function registerPrompts(
     throw invalidParams('The prompt "skill" requires the argument "name"');
   });
   const notify = () => server.notify("notifications/prompts/list_changed");
-  tellWhenChanged(registry, listPrompts, notify);
+  const list = (catalog: SkillCatalog) => valuesOf(listPrompts(catalog));
+  tellWhenChanged(registry, list, notify);
+}
+
+function valuesOf<T>(items: readonly ListItem<T>[]): T[] {
+  return items.map(({ value }) => value);
 }
 
 /** Lists the skills in the description of the prompt that takes a name. */
@@ -156,22 +164,26 @@ function listOf(skills: readonly Skill[]): string {
 /** Lists the prompt that takes a name, and a prompt for each skill with a different name. */
 const listPrompts = perCatalog(createPrompts);
 
-function createPrompts(catalog: SkillCatalog): Prompt[] {
+function createPrompts(catalog: SkillCatalog): ListItem<Prompt>[] {
   const skills = userSkills(catalog);
-  const own = skills.filter(({ name }) => name !== SKILL_PROMPT);
-  return [
-    {
-      name: SKILL_PROMPT,
-      title: "Load Skill",
-      description: listOf(skills),
-      arguments: [{
-        name: "name",
-        description: "Name of the skill (case-insensitive)",
-        required: true,
-      }],
-    },
-    ...own.map(({ name, description }) => ({ name, title: name, description })),
-  ];
+  const own = skills.filter(({ name }) => name !== SKILL_PROMPT)
+    .map((skill) => {
+      const { name, description } = skill;
+      const value = { name, title: name, description };
+      return { key: listKey(skill, name), value };
+    });
+  const value = {
+    name: SKILL_PROMPT,
+    title: "Load Skill",
+    description: listOf(skills),
+    arguments: [{
+      name: "name",
+      description: "Name of the skill (case-insensitive)",
+      required: true,
+    }],
+  };
+  // First on the first page, because many clients read no other.
+  return sortList([{ key: "", value }, ...own]);
 }
 
 /** What a prompt is made of. */
@@ -199,7 +211,7 @@ async function createPrompt(
   }
   const file = readFile(registry, skill, "SKILL.md");
   const text = file.text ?? new TextDecoder().decode(file.bytes);
-  const uri = skillUri(skill.name, "SKILL.md");
+  const uri = mainUri(skill);
   const resource = { uri, mimeType: "text/markdown", text };
   return {
     description: skill.description,
@@ -242,7 +254,7 @@ function readFile(
   try {
     return registry.readFile(skill, path);
   } catch (error) {
-    const uri = skillUri(skill.name, path);
+    const uri = skillFileUri(skill, path);
     throw invalidParams((error as Error).message, { uri });
   }
 }
@@ -253,8 +265,7 @@ function registerResources(
 ): void {
   const list = perCatalog(resourcesOf);
   server.setRequestHandler(ListResourcesRequestSchema, ({ params }) => {
-    const resources = list(registry.catalog);
-    const page = pageOf(resources, params?.cursor, ({ uri }) => uri);
+    const page = pageOf(list(registry.catalog), params?.cursor);
     return { resources: page.items, nextCursor: page.nextCursor };
   });
   server.setRequestHandler(
@@ -270,7 +281,7 @@ function registerResources(
   );
   tellWhenChanged(
     registry,
-    list,
+    (catalog) => valuesOf(list(catalog)),
     () => server.notify("notifications/resources/list_changed"),
   );
 }
@@ -295,21 +306,29 @@ const RESOURCE_TEMPLATES: ResourceTemplate[] = [
 ];
 
 /** Lists the `SKILL.md` of each skill and the collection of its other files. */
-function resourcesOf({ skills }: SkillCatalog): Resource[] {
-  // Without sizes: a change of a body is no change of the list.
-  return [...skills.values()].flatMap(({ name, description }) => [
-    {
-      uri: skillUri(name, "SKILL.md"),
-      name,
-      description,
-      mimeType: "text/markdown",
-    },
-    {
-      uri: skillUri(name, ""),
-      name: `${name}/`,
-      description: `All files of the skill ${name} but its SKILL.md`,
-    },
-  ]);
+function resourcesOf(catalog: SkillCatalog): ListItem<Resource>[] {
+  const skills = [...servedSkills(catalog).values()];
+  return sortList(skills.flatMap((skill) => {
+    const name = qualifiedName(skill);
+    // Without sizes: a change of a body is no change of the list.
+    const resources = [
+      {
+        uri: mainUri(skill),
+        name,
+        description: skill.description,
+        mimeType: "text/markdown",
+      },
+      {
+        uri: skillFileUri(skill, ""),
+        name: `${name}/`,
+        description: `All files of the skill ${name} but its SKILL.md`,
+      },
+    ];
+    return resources.map((value) => ({
+      key: listKey(skill, value.uri),
+      value,
+    }));
+  }));
 }
 
 /** Reads what a URI stands for: one file, or several. */
@@ -331,7 +350,7 @@ function readResource(
   }
   return files.map(({ path }) =>
     resourceContents(
-      skillUri(skill.name, path),
+      skillFileUri(skill, path),
       readFile(registry, skill, path),
     )
   );
@@ -342,15 +361,12 @@ function findResource(
   uri: string,
   registry: SkillRegistry,
 ): { skill: Skill; path: string | undefined } {
-  const place = parseSkillUri(uri);
-  const skill = place && registry.find(place.name);
-  if (place === undefined || skill === undefined) {
-    throw invalidParams(
-      `Unknown resource ${quote(uri)}: resources/list lists the skills`,
-      { uri },
-    );
-  }
-  return { skill, path: place.path };
+  const found = registry.findResource(uri);
+  if (found !== undefined) return found;
+  throw invalidParams(
+    `Unknown resource ${quote(uri)}: resources/list lists the skills`,
+    { uri },
+  );
 }
 
 /** The URI that stands for all skills in a subscription. */
@@ -388,7 +404,7 @@ function subscribedPlace(
 ): SubscribedPlace {
   if (uri === ALL_SKILLS) return { key: undefined, path: "" };
   const { skill, path } = findResource(uri, registry);
-  return { key: skillKey(skill.name), path };
+  return { key: skillKey(qualifiedName(skill)), path };
 }
 
 /** Whether a change is one of what a subscription is about. */
@@ -397,9 +413,10 @@ function isTouched(
   change: SkillChange,
 ): boolean {
   const { catalog, previous, keys, files } = change;
-  if (key === undefined) return true;
+  if (key === undefined) return keys.size + files.size > 0;
   if (keys.has(key)) {
-    const isAllOfIt = !catalog.skills.has(key) || !previous.skills.has(key);
+    const isAllOfIt = !servedSkills(catalog).has(key) ||
+      !servedSkills(previous).has(key);
     if (isAllOfIt || !path || path === "SKILL.md") return true;
   }
   const paths = [...files.get(key) ?? []];
@@ -455,28 +472,32 @@ function registerSkillsExtension(
   registry: SkillRegistry,
   { onlist }: SkillsExtensionOptions,
 ): void {
-  const list = perCatalog(({ skills }) =>
-    [...skills.values()].filter((skill) =>
-      !checkFrontmatter(skill).some(isUnlisting)
-    )
-  );
+  const list = perCatalog((catalog) => {
+    const skills = [...servedSkills(catalog).values()]
+      .filter((skill) => !checkFrontmatter(skill).some(isUnlisting));
+    return sortList(
+      skills.map((value) => ({ key: listKey(value, mainUri(value)), value })),
+    );
+  });
   server.setRequestHandler(ListSkillsRequestSchema, async (
     { params },
     { client },
   ) => {
     onlist?.(client);
-    const page = pageOf(list(registry.catalog), params?.cursor, mainUri);
+    const page = pageOf(list(registry.catalog), params?.cursor);
     const skills: SkillEntry[] = [];
     const slice = new TimeSlice();
     const room = new PageRoom();
+    let lastKey = "";
     for (const skill of page.items) {
       if (slice.isOver) await slice.yield();
       const entry = await entryOf(skill, registry);
       if (typeof entry === "string") continue;
       if (!room.take(lengthOf(entry))) {
-        return { skills, nextCursor: cursorAfter(skills.at(-1)!.uri) };
+        return { skills, nextCursor: cursorAfter(lastKey) };
       }
       skills.push(entry);
+      lastKey = listKey(skill, entry.uri);
     }
     return { skills, nextCursor: page.nextCursor };
   });
@@ -487,7 +508,7 @@ function registerSkillsExtension(
   server.setRequestHandler(ReadDirectoryRequestSchema, async ({ params }) => {
     const { uri, cursor } = params;
     const { skill, children } = childrenOf(uri, registry);
-    const page = pageOf(children, cursor, ({ uri }) => uri);
+    const page = pageOf(children, cursor);
     const resources: Resource[] = [];
     const slice = new TimeSlice();
     for (const child of page.items) {
@@ -527,8 +548,8 @@ async function findEntry(
   throw invalidParams(`Cannot get the skill ${quote(uri)}: ${entry}`, { uri });
 }
 
-function mainUri({ name }: Skill): string {
-  return skillUri(name, "SKILL.md");
+function mainUri(skill: Skill): string {
+  return skillFileUri(skill, "SKILL.md");
 }
 
 /** The entries made before, and the versions of the files they were made of. */
@@ -575,7 +596,7 @@ async function makeEntry(
   if (frontmatter.name !== name) throw new Error("the skill was renamed");
   const resources = [];
   for (const file of files) {
-    const uri = skillUri(name, file.path);
+    const uri = skillFileUri(skill, file.path);
     const digested = file.path === "SKILL.md"
       ? main
       : await registry.digest(skill, file);
@@ -607,18 +628,19 @@ interface Child {
 function childrenOf(
   uri: string,
   registry: SkillRegistry,
-): { skill: Skill; children: Child[] } {
+): { skill: Skill; children: ListItem<Child>[] } {
   const { skill, path } = findResource(uri, registry);
   const prefix = path === undefined ? "" : `${path}/`;
   const children = new Map<string, Child>();
   for (const file of registry.listFiles(skill)) {
     if (path === "" || !file.path.startsWith(prefix)) continue;
     const [name, ...rest] = file.path.slice(prefix.length).split("/");
-    const uri = skillUri(skill.name, prefix + name!);
+    const uri = skillFileUri(skill, prefix + name!);
     const isFile = rest.length === 0;
     children.set(uri, { uri, name: name!, file: isFile ? file : undefined });
   }
-  if (children.size > 0) return { skill, children: [...children.values()] };
+  const items = [...children].map(([key, value]) => ({ key, value }));
+  if (items.length > 0) return { skill, children: sortList(items) };
   throw invalidParams(
     `${
       quote(uri)
@@ -656,34 +678,62 @@ function registerCompletion(
 ): void {
   server.setRequestHandler(CompleteRequestSchema, ({ params }) => {
     const { ref, argument, context } = params;
+    const start = argument.value;
     const isPrompt = ref.type === "ref/prompt";
     const isKnown = isPrompt
-      ? listPrompts(registry.catalog).some(({ name }) => name === ref.name)
+      ? listPrompts(registry.catalog).some(({ value }) =>
+        value.name === ref.name
+      )
       : RESOURCE_TEMPLATES.some(({ uriTemplate }) => uriTemplate === ref.uri);
     if (!isKnown) {
       throw invalidParams(
         `Unknown reference ${quote(isPrompt ? ref.name : ref.uri)}`,
       );
     }
-    const { catalog } = registry;
-    const skills = isPrompt
-      ? userSkills(catalog)
-      : [...catalog.skills.values()];
     const values = argument.name === "name"
-      ? skills.map(({ name }) => name)
+      ? isPrompt ? listNames(registry) : listAuthorities(registry)
       : argument.name === "path"
-      ? listPaths(context?.arguments?.name, registry)
+      ? listPaths({ name: context?.arguments?.name, start }, registry)
       : [];
-    return { completion: completeValue(argument.value, values) };
+    return { completion: completeValue(start, values) };
   });
 }
 
+/** Lists the names that users load skills by: the plain ones, then the qualified ones. */
+function listNames({ catalog }: SkillRegistry): string[] {
+  const shadowed = catalog.shadowed.map(({ skill }) => skill)
+    .filter(isForUser);
+  return [...userSkills(catalog), ...shadowed].map(qualifiedName);
+}
+
+/** Lists what can follow `skill://`: names of skills, and prefixes of shadowed ones. */
+function listAuthorities({ catalog }: SkillRegistry): string[] {
+  const skills = inListOrder([...servedSkills(catalog).values()]);
+  return [...new Set(skills.map(({ name, prefix }) => prefix ?? name))];
+}
+
+/** Lists the paths that can follow `skill://<name>/`: for a prefix, only the main files of the skills that `start` does not lead into. */
 function listPaths(
-  name: string | undefined,
+  { name = "", start }: { name: string | undefined; start: string },
   registry: SkillRegistry,
 ): string[] {
-  const skill = name === undefined ? undefined : registry.find(name);
-  return skill ? registry.listFiles(skill).map(({ path }) => path) : [];
+  const { skills, shadowed } = registry.catalog;
+  const key = skillKey(name);
+  const plain = skills.get(key);
+  if (plain !== undefined) return pathsOf(plain, registry);
+  return shadowed.map(({ skill }) => skill)
+    .filter(({ prefix = "" }) => skillKey(prefix) === key)
+    .flatMap((skill) => {
+      const folder = `${skill.name}/`;
+      const paths = start.toLowerCase().startsWith(folder.toLowerCase())
+        ? pathsOf(skill, registry)
+        : ["SKILL.md"];
+      return paths.map((path) => folder + path);
+    });
+}
+
+function pathsOf(skill: Skill, registry: SkillRegistry): string[] {
+  return registry.listFiles(skill).map(({ path }) => path);
 }
 
 function completeValue(
@@ -769,7 +819,8 @@ async function serve(settings: Settings): Promise<number> {
   }
   // Not closed, as the process exits: while files change fast, Deno's watchers
   // take long to close.
-  const registry = new SkillRegistry(settings.roots, settings.options);
+  const skills = await openSkills(settings);
+  const { registry } = skills;
   const server = new McpServer(describeServer(settings, registry));
   server.onerror = (error) => log(`Cannot handle a message: ${error.message}`);
   const transport = new StdioTransport();
@@ -778,13 +829,48 @@ async function serve(settings: Settings): Promise<number> {
   }
   // Starting to watch takes a moment. The client's first requests go first.
   transport.firstMessage.then(() =>
-    setTimeout(() => registry.watch(), WATCH_DELAY_MS)
+    setTimeout(() => skills.watch(), WATCH_DELAY_MS)
   );
   const ready = prepare(server, registry, settings);
   const ended = server.connect(transport, ready);
   await Promise.race([ready, ended]);
   await ended;
   return 0;
+}
+
+/** The skills to serve. */
+interface OpenSkills extends Disposable {
+  /** The skills, under the policy of the user. */
+  readonly registry: SkillRegistry;
+  /** Keeps the skills and the policy current from now on. */
+  watch(): void;
+}
+
+/** Opens the skills of the settings, which are not scanned yet, and their policy. */
+export async function openSkills(settings: Settings): Promise<OpenSkills> {
+  const { roots, options } = settings;
+  const file = await openPolicy(settings, log);
+  const registry = new SkillRegistry(roots, {
+    ...options,
+    policy: file?.policy,
+  });
+  return {
+    registry,
+    watch: () => {
+      registry.watch();
+      file?.watch(
+        (policy) =>
+          registry.setPolicy(policy).catch((error) =>
+            log(`Cannot apply the policy: ${error.message}`)
+          ),
+        options,
+      );
+    },
+    [Symbol.dispose]: () => {
+      registry.close();
+      file?.close();
+    },
+  };
 }
 
 /** Finds the skills, then registers what is served. In the reverse order, the first scan would count as a change. */

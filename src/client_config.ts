@@ -6,7 +6,7 @@
  * @module
  */
 
-import { isAbsolute } from "jsr:@std/path@^1";
+import { dirname, isAbsolute } from "jsr:@std/path@^1";
 import { fileURLToPath } from "node:url";
 import { resolveSkillRoots } from "../mod.ts";
 import {
@@ -669,12 +669,13 @@ function listExpanded(
 
 /** Returns a command line that has the same effect in any folder and environment. */
 function serverArguments(
-  { values, directories, recursiveDirectories, options }: Settings,
+  { values, directories, recursiveDirectories, policyFile, options }: Settings,
 ): string[] {
   const size = values["max-file-size"] ?? readEnvironment("MAX_FILE_SIZE_MB");
   const whole: Readonly<Record<string, unknown>> = {
     ...values,
     "skill-dir": recursiveDirectories,
+    "policy": policyFile,
     "trust-links": options.trustLinks,
     "max-file-size": parseMegabytes(size) ? size : undefined,
   };
@@ -694,7 +695,8 @@ const SERVING_OPTIONS = Object.keys(OPTIONS).filter((name) =>
 
 /** Lists the folders to read. The project's are relative, because the project differs on each launch. */
 function listFolders(
-  { values, home, directories, recursiveDirectories, options }: Settings,
+  { values, home, directories, recursiveDirectories, policyFile, options }:
+    Settings,
 ): string[] {
   const usual = resolveSkillRoots({
     workingDirectory: ".",
@@ -707,6 +709,7 @@ function listFolders(
     ...directories,
     ...recursiveDirectories,
     ...options.trustLinks ?? [],
+    ...policyFile ? [dirname(policyFile)] : [],
   ];
 }
 

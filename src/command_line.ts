@@ -15,6 +15,7 @@ import {
 } from "../mod.ts";
 import { DEFAULT_DESCRIPTION_LIMIT } from "./client_profiles.ts";
 import { resolveFolder } from "./paths.ts";
+import type { PolicyFile } from "./policy_file.ts";
 import { DEFAULT_SHELL_TIMEOUT } from "./shell.ts";
 import { DEFAULT_MAX_FILE_SIZE } from "./skill_files.ts";
 import { log, oneLine, quote } from "./text.ts";
@@ -46,6 +47,7 @@ Options:
   --agents             also search ./.agents/skills and ~/.agents/skills
   --tools SET          toolset: ${TOOLSET_NAMES.join(", ")}
                        (default: skill)
+  --policy FILE        read from FILE which skills to serve, and how prominently
   --trust-links DIR    allow links into DIR; repeatable
   --max-file-size MB   size limit for files (default: 1)
   --description-limit CHARS
@@ -91,6 +93,7 @@ export const OPTIONS = {
   "tools": { type: "string" },
   "skill-dir": { type: "string", multiple: true },
   "agents": { type: "boolean" },
+  "policy": { type: "string" },
   "trust-links": { type: "string", multiple: true },
   "max-file-size": { type: "string" },
   "description-limit": { type: "string" },
@@ -124,6 +127,8 @@ export interface Settings {
   readonly directories: readonly string[];
   /** The absolute paths of the folders given with `--skill-dir`. */
   readonly recursiveDirectories: readonly string[];
+  /** The absolute path of the file given with `--policy`. */
+  readonly policyFile: string | undefined;
   readonly options: SkillRegistryOptions;
   readonly tools: SkillToolOptions;
 }
@@ -204,6 +209,7 @@ export function createSettings({ values, positionals }: CommandLine): Settings {
     home: homeFolder,
     directories,
     recursiveDirectories,
+    policyFile: policyFile(values.policy, places),
     options: {
       trustLinks: absolute(values["trust-links"]),
       linkTargets: linkTargets(places),
@@ -240,6 +246,22 @@ function isLeftOver(argument: string, places: SkillRootOptions): boolean {
   if (argument !== "mcp" || isFolder(argument, places)) return false;
   log(`Ignoring the argument "mcp": there is no folder of that name`);
   return true;
+}
+
+/** Returns the absolute path of the policy file, if there is one. */
+function policyFile(
+  option: string | undefined,
+  places: SkillRootOptions,
+): string | undefined {
+  if (option === undefined) return undefined;
+  try {
+    if (option.trim() !== "") return resolveFolder(option, places);
+  } catch {
+    // The working directory or the home folder is unknown.
+  }
+  throw new UsageError(
+    `--policy requires the path of a file, not ${quote(option)}`,
+  );
 }
 
 /** Returns an environment variable if it is set and Deno has permission to read it. */
@@ -407,4 +429,14 @@ export function missingFolders(
       status === "missing" && named.includes(root.path)
     )
     .map(({ root }) => root.path);
+}
+
+/** Opens the policy file, if one is given. Its module is loaded only then. */
+export async function openPolicy(
+  { policyFile: file, home }: Settings,
+  log: (line: string) => void,
+): Promise<PolicyFile | undefined> {
+  if (file === undefined) return undefined;
+  const { PolicyFile } = await import("./policy_file.ts");
+  return new PolicyFile({ file, homeDirectory: home }, log);
 }

@@ -122,7 +122,8 @@ function parseMapping(yaml: string): Record<string, unknown> {
   try {
     value = parseYaml(yaml, { schema: "core" });
   } catch (error) {
-    throw yamlFault(error as Error, yaml);
+    const { reason, line, hint } = describeYamlError(error as Error, yaml);
+    throw new SkillSyntaxError(reason, line + 1, hint);
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new SkillSyntaxError(
@@ -134,25 +135,25 @@ function parseMapping(yaml: string): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-/** Turns what the YAML parser throws into an error that says how to mend it. */
-function yamlFault(error: Error, yaml: string): SkillSyntaxError {
+/** Says what an error of the YAML parser means: the reason, the line of the YAML, from 1, and how to fix it. */
+export function describeYamlError(
+  error: Error,
+  yaml: string,
+): { reason: string; line: number; hint: string } {
   if (error instanceof RangeError) {
-    return new SkillSyntaxError(
-      "the YAML is nested too deeply",
-      2,
-      "write it flat",
-    );
+    const reason = "the YAML is nested too deeply";
+    return { reason, line: 1, hint: "write it flat" };
   }
   const place = /^(.*?) at line (\d+), column \d+/s.exec(error.message);
   const reason = oneLine(place?.[1] ?? error.message.split("\n")[0]!);
   const lines = yaml.trimEnd().split("\n");
-  // What is wrong with the last line some parsers see in the one after it.
+  // Some parsers report a fault in the last line on the line after it.
   const line = Math.min(Number(place?.[2] ?? 1), lines.length);
-  return new SkillSyntaxError(
-    `the YAML is malformed: ${reason}`,
-    line + 1,
-    yamlHint(lines[line - 1]!),
-  );
+  return {
+    reason: `the YAML is malformed: ${reason}`,
+    line,
+    hint: yamlHint(lines[line - 1]!),
+  };
 }
 
 function yamlHint(line: string): string {
@@ -161,10 +162,14 @@ function yamlHint(line: string): string {
     return 'put the value in double quotes, since it holds ": " or " #"';
   }
   if (/^\s*[\w-]+:\s+[@`%&*!{}[\]>|"'-]/.test(line)) {
-    return "put the whole value in double quotes, since its first character means something in YAML";
+    return QUOTE_VALUE;
   }
+  if (/[{,]\s*[\w-]+:\s+[*&!@`%]/.test(line)) return QUOTE_VALUE;
   return "check this line and the one before: quotes, colons, indentation";
 }
+
+const QUOTE_VALUE =
+  "put the whole value in double quotes, since its first character means something in YAML";
 
 function requireText(
   frontmatter: Record<string, unknown>,

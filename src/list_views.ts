@@ -5,7 +5,7 @@
  */
 
 import { invalidParams } from "./mcp_server.ts";
-import { quote, stringifyJson } from "./text.ts";
+import { byCodeUnits, quote, stringifyJson } from "./text.ts";
 import type { SkillCatalog, SkillSource } from "./types.ts";
 
 /** How many entries a page of a list has. Many clients read the first page only. */
@@ -13,6 +13,16 @@ const PAGE_SIZE = 1_000;
 
 /** How long the entries of a page may be together, in characters of JSON. */
 const MAX_PAGE_LENGTH = 2 * 1024 * 1024;
+/** An item of a list, and the key that it is sorted by. */
+export interface ListItem<T> {
+  readonly key: string;
+  readonly value: T;
+}
+
+/** Sorts a list by its keys. */
+export function sortList<T>(items: ListItem<T>[]): ListItem<T>[] {
+  return items.sort((a, b) => byCodeUnits(a.key, b.key));
+}
 
 /** A page of a list. */
 interface Page<T> {
@@ -22,28 +32,26 @@ interface Page<T> {
 }
 
 /**
- * Returns the page of a list that a cursor leads to. A cursor tells the key of
- * the last item before it, so that a list which changes between two pages
- * neither skips nor repeats what stays.
+ * Returns the page of a sorted list that a cursor leads to. A cursor tells the
+ * key of the last item before it, so that a list which changes between two
+ * pages neither skips nor repeats what stays.
  *
  * @throws {Error} If the cursor is none that this makes.
  */
 export function pageOf<T>(
-  items: readonly T[],
+  items: readonly ListItem<T>[],
   cursor: string | undefined,
-  keyOf: (item: T) => string,
 ): Page<T> {
   const last = cursor === undefined ? undefined : keyIn(cursor);
-  const sorted = items
-    .map((item) => ({ item, key: keyOf(item) }))
-    .filter(({ key }) => last === undefined || key > last)
-    .sort((a, b) => a.key < b.key ? -1 : 1);
+  const rest = last === undefined
+    ? items
+    : items.filter(({ key }) => key > last);
   const room = new PageRoom();
-  const page = sorted.slice(0, PAGE_SIZE)
-    .filter(({ item }) => room.take(stringifyJson(item).length));
+  const page = rest.slice(0, PAGE_SIZE)
+    .filter(({ value }) => room.take(stringifyJson(value).length));
   return {
-    items: page.map(({ item }) => item),
-    ...(sorted.length > page.length &&
+    items: page.map(({ value }) => value),
+    ...(rest.length > page.length &&
       { nextCursor: cursorAfter(page.at(-1)!.key) }),
   };
 }

@@ -235,7 +235,7 @@ Deno.test("SkillRegistry tells once of a skill that another one shadows", async 
   assert.equal(watched.lines.length, 1);
   assert.match(
     watched.lines[0]!,
-    /^Skipped ".*b.git.SKILL\.md": the name "git" is taken by ".*a.git.SKILL\.md"/,
+    /^Shadowed ".*b.git.SKILL\.md": the name "git" is taken by ".*a.git.SKILL\.md", which comes first; load it as "b:git"$/,
   );
 });
 

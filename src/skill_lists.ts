@@ -32,13 +32,18 @@ export function isForUser({ frontmatter }: Skill): boolean {
 }
 
 /** Puts pinned skills first and those listed by name only last. */
-function inListOrder(skills: Skill[]): Skill[] {
+export function inListOrder(skills: Skill[]): Skill[] {
   return skills.sort((a, b) => listRank(a) - listRank(b));
 }
 
 /** Returns where a skill stands in lists: lower comes first. */
 export function listRank({ state }: Skill): number {
   return state === "pinned" ? 0 : state === "name-only" ? 2 : 1;
+}
+
+/** Returns the key by which lists of a protocol sort a skill, or something of it, called by a text. */
+export function listKey(skill: Skill, text: string): string {
+  return `${listRank(skill)} ${text}`;
 }
 
 /** Lists skills as XML, so that none can break out of the list. */

@@ -9,9 +9,10 @@
 import { basename, join } from "jsr:@std/path@^1";
 import { styleText } from "node:util";
 import { SkillRegistry } from "../mod.ts";
-import { missingFolders, type Settings } from "./command_line.ts";
+import { missingFolders, openPolicy, type Settings } from "./command_line.ts";
 import { lineOf, splitSkillMd } from "./frontmatter.ts";
 import { type Link, linksIn, pathOf } from "./markdown_links.ts";
+import { qualifiedName, servedSkills } from "./qualified_names.ts";
 import { faultOf, MAX_FILE_DEPTH } from "./skill_files.ts";
 import {
   checkContents,
@@ -29,6 +30,7 @@ import {
   escapeHidden,
   jsonText,
   listInvisible,
+  nearestWords,
   normalizeText,
   oneLine,
   quote,
@@ -37,6 +39,8 @@ import type {
   ShadowedSkill,
   Skill,
   SkillCatalog,
+  SkillPolicyReport,
+  SkillPolicyRule,
   SkillProblem,
   SkillRootReport,
   SkillSource,
@@ -56,14 +60,26 @@ export async function reportSkills(
   settings: Settings,
 ): Promise<{ text: string; isBad: boolean }> {
   const { roots, options, values: { check = false, json = false } } = settings;
-  using registry = new SkillRegistry(roots, { ...options, log: () => {} });
+  const log = () => {};
+  using policyFile = await openPolicy(settings, log);
+  const policy = policyFile?.policy;
+  using registry = new SkillRegistry(roots, { ...options, policy, log });
   const catalog = await registry.refresh();
   const problems = missingFolders(catalog, settings).map((file) => ({
     file,
     reason: "there is no such folder",
     hint: "check its spelling",
   }));
-  const report = createReport(registry, { check, problems });
+  const inspected = registry.inspectPolicy();
+  const report = createReport(registry, {
+    check,
+    problems,
+    policy: policyFile && inspected && {
+      file: settings.policyFile!,
+      problems: policyFile.problems,
+      ...inspected,
+    },
+  });
   const colors = Deno.stdout.isTerminal() && !Deno.noColor;
   return {
     text: json ? reportAsJson(report) : reportAsText(report, { colors }),
@@ -74,7 +90,14 @@ export async function reportSkills(
 /** What was found, and what is wrong with it. */
 export interface Report extends Omit<SkillCatalog, "skills" | "problems"> {
   readonly skills: readonly FoundSkill[];
+  readonly policy: ReportedPolicy | undefined;
   readonly findings: readonly Finding[];
+}
+
+/** What a policy decided, and what is wrong with its file. */
+interface ReportedPolicy extends SkillPolicyReport {
+  readonly file: string;
+  readonly problems: readonly SkillProblem[];
 }
 
 /** A skill and its files. */
@@ -94,18 +117,23 @@ export interface ReportOptions {
   readonly check: boolean;
   /** Problems that the scan does not know of. */
   readonly problems: readonly SkillProblem[];
+  /** The policy, if there is one. */
+  readonly policy?: ReportedPolicy;
 }
 
 /** Reports on a registry that has been refreshed. */
 export function createReport(
   registry: SkillSource,
-  { check, problems }: ReportOptions,
+  { check, problems, policy }: ReportOptions,
 ): Report {
   const { catalog } = registry;
   const skills: FoundSkill[] = [];
-  const findings = [...problems, ...catalog.problems]
-    .map((problem) => createFinding("skipped", problem));
-  for (const skill of catalog.skills.values()) {
+  const findings = [
+    ...checkPolicy(policy, { check, catalog }),
+    ...[...problems, ...catalog.problems]
+      .map((problem) => createFinding("skipped", problem)),
+  ];
+  for (const skill of servedSkills(catalog).values()) {
     const contents = registry.inspectFiles(skill);
     const found = check ? [...checkSkill(skill, { contents, registry })] : [];
     for (const finding of found) findings.push(finding);
@@ -119,7 +147,28 @@ export function createReport(
       unlisted: unlisting?.reason,
     });
   }
-  return { ...catalog, skills, findings };
+  return { ...catalog, skills, policy, findings };
+}
+
+/** Checks the policy: its file, and whether each rule fits a skill. */
+function* checkPolicy(
+  policy: ReportedPolicy | undefined,
+  { check, catalog }: { check: boolean; catalog: SkillCatalog },
+): Generator<Finding> {
+  if (policy === undefined) return;
+  const { file, problems, off, unused } = policy;
+  for (const problem of problems) yield createFinding("policy", problem);
+  if (!check || problems.length > 0) return;
+  const skills = [...catalog.skills.values(), ...off.map(({ skill }) => skill)];
+  const names = new Set(skills.map(({ name }) => name));
+  for (const { line, skill } of unused) {
+    const [nearest] = skill === undefined ? [] : nearestWords(skill, names);
+    const reason = nearest === undefined
+      ? "the rule fits no skill"
+      : `the rule fits no skill; the nearest name is ${quote(nearest)}`;
+    const hint = "correct the rule, or remove it";
+    yield createFinding("policy-unused", { file, line, reason, hint });
+  }
 }
 
 /** Whether there is an error in a report. */
@@ -312,7 +361,11 @@ function countLineBreaks(text: string): number {
 
 /** Writes a report for programs. `docs/check.md` describes its shape. */
 export function reportAsJson(report: Report): string {
-  const { roots, skills, shadowed, findings } = report;
+  const { roots, skills, shadowed, policy, findings } = report;
+  const plain = skills.filter(({ skill }) => skill.prefix === undefined);
+  const decisionOn = (skill: Skill, rule = policy?.rules.get(skill)) =>
+    policy &&
+    { state: skill.state ?? "on", rule: rule && placeOf(rule, policy) };
   const shape = {
     roots: roots.map(({ root, status, skills }) => ({
       path: root.path,
@@ -321,7 +374,7 @@ export function reportAsJson(report: Report): string {
       status,
       skills,
     })),
-    skills: skills.map(({ skill, files, size }) => ({
+    skills: plain.map(({ skill, files, size }) => ({
       name: skill.name,
       description: skill.description,
       scope: skill.scope,
@@ -329,14 +382,27 @@ export function reportAsJson(report: Report): string {
       file: skill.file,
       files,
       size,
+      ...decisionOn(skill),
     })),
     shadowed: shadowed.map(({ skill, by }) => ({
       name: skill.name,
+      qualifiedName: qualifiedName(skill),
       file: skill.file,
       by: by.file,
+      ...decisionOn(skill),
+    })),
+    off: policy?.off.map(({ skill, rule }) => ({
+      name: skill.name,
+      scope: skill.scope,
+      directory: skill.directory,
+      file: skill.file,
+      rule: rule && placeOf(rule, policy),
     })),
     unlisted: skills.filter(({ unlisted }) => unlisted !== undefined)
-      .map(({ skill, unlisted }) => ({ name: skill.name, reason: unlisted })),
+      .map(({ skill, unlisted }) => ({
+        name: qualifiedName(skill),
+        reason: unlisted,
+      })),
     problems: findings.map(({ rule, severity, file, line, reason, hint }) => ({
       rule,
       severity,
@@ -349,6 +415,14 @@ export function reportAsJson(report: Report): string {
   return jsonText(shape);
 }
 
+/** Returns where a rule is written, if it is from the file. */
+function placeOf(
+  { line }: SkillPolicyRule,
+  { file }: ReportedPolicy,
+): { file: string; line: number } | undefined {
+  return line === undefined ? undefined : { file, line };
+}
+
 /** How a report is shown. */
 export interface TextStyle {
   /** Whether to use colors. */
@@ -357,12 +431,24 @@ export interface TextStyle {
 
 /** Writes a report for people. */
 export function reportAsText(report: Report, style: TextStyle): string {
-  const { roots, skills, shadowed, findings } = report;
+  const { roots, skills, shadowed, policy, findings } = report;
+  const plain = skills.filter(({ skill }) => skill.prefix === undefined);
+  const off = policy?.off ?? [];
   const unlisted = skills.filter(({ unlisted }) => unlisted !== undefined);
   const sections = [
     section("Roots", roots.map(rootRow), style),
-    section("Skills", skills.map(skillRow), style),
-    section("Shadowed skills", shadowed.map(shadowedRow), style),
+    section("Policy", policy ? [[policy.file]] : [], style),
+    section("Skills", plain.map((found) => skillRow(found, policy)), style),
+    section(
+      "Skills that are off",
+      off.map(({ skill, rule }) => offRow(skill, ruleCell(rule, policy))),
+      style,
+    ),
+    section(
+      "Shadowed skills",
+      shadowed.map((found) => shadowedRow(found, policy)),
+      style,
+    ),
     section("Not in skills/list", unlisted.map(unlistedRow), style),
     findingsAsText(findings, style),
   ];
@@ -384,18 +470,49 @@ function rootRow({ root, status, skills }: SkillRootReport): string[] {
   return [status, root.scope, found, root.path];
 }
 
-function skillRow({ skill, files, size }: FoundSkill): string[] {
+function skillRow(
+  { skill, files, size }: FoundSkill,
+  policy: ReportedPolicy | undefined,
+): string[] {
   const { name, scope, directory } = skill;
   const contents = [count(files, "file"), formatSize(size)];
-  return [oneLine(name), scope, ...contents, directory];
+  const decision = decisionCells(skill, policy);
+  return [oneLine(name), ...decision, scope, ...contents, directory];
 }
 
-function shadowedRow({ skill, by }: ShadowedSkill): string[] {
-  return [oneLine(skill.name), skill.file, `by ${by.file}`];
+function shadowedRow(
+  { skill, by }: ShadowedSkill,
+  policy: ReportedPolicy | undefined,
+): string[] {
+  const decision = decisionCells(skill, policy);
+  const name = oneLine(qualifiedName(skill));
+  return [name, ...decision, skill.file, `by ${by.file}`];
+}
+
+function offRow({ name, scope, directory }: Skill, rule: string): string[] {
+  return [oneLine(name), "off", rule, scope, directory];
+}
+
+/** Returns what the policy says of a skill, and the rule that decided. */
+function decisionCells(
+  skill: Skill,
+  policy: ReportedPolicy | undefined,
+): string[] {
+  if (policy === undefined) return [];
+  return [skill.state ?? "on", ruleCell(policy.rules.get(skill), policy)];
+}
+
+function ruleCell(
+  rule: SkillPolicyRule | undefined,
+  policy: ReportedPolicy | undefined,
+): string {
+  if (rule === undefined || policy === undefined) return "";
+  const place = placeOf(rule, policy);
+  return place ? `${basename(place.file)}:${place.line}` : "no usable policy";
 }
 
 function unlistedRow({ skill, unlisted = "" }: FoundSkill): string[] {
-  return [oneLine(skill.name), unlisted];
+  return [oneLine(qualifiedName(skill)), unlisted];
 }
 
 /** The widest padding of a column, in characters. Longer cells stick out. */

@@ -57,7 +57,7 @@ Skills (2)
   pdf  global   2 files  1.5 kB  ${at("home/.claude/skills/pdf")}
 
 Shadowed skills (1)
-  git  ${at("home/.claude/skills/git/SKILL.md")}  by ${
+  global:git  ${at("home/.claude/skills/git/SKILL.md")}  by ${
       at("project/.claude/skills/git/SKILL.md")
     }
 
@@ -190,6 +190,7 @@ Deno.test("--json gives the report as JSON", async () => {
   });
   assert.deepEqual(shadowed, [{
     name: "git",
+    qualifiedName: "global:git",
     file: at("home/.claude/skills/git/SKILL.md"),
     by: at("project/.claude/skills/git/SKILL.md"),
   }]);

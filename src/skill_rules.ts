@@ -51,6 +51,7 @@ interface Rule {
 
 /** The rules by their ids. `docs/check.md` describes each. */
 export const RULES = {
+  "policy": { severity: "error" },
   "skipped": { severity: "error" },
   "name-characters": { severity: "error", isRequired: true },
   "name-length": { severity: "error", isRequired: true },
@@ -69,6 +70,7 @@ export const RULES = {
   "invisible-characters": { severity: "warning" },
   "broken-link": { severity: "warning" },
   "not-served": { severity: "warning" },
+  "policy-unused": { severity: "warning" },
 } as const satisfies Readonly<Record<string, Rule>>;
 
 /** The id of a rule. */

@@ -6,6 +6,8 @@
  * @module
  */
 
+import type { Skill } from "./types.ts";
+
 /**
  * Returns the URI of a skill's file, `skill://<name>/<path>`, or of the skill
  * itself where no path is given.
@@ -55,4 +57,34 @@ export function parseSkillUri(
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Returns the URI of a file of a skill as it is served. A skill that another
+ * one shadows has its prefix before its name.
+ *
+ * @param skill The skill.
+ * @param path The file's path from the skill directory; empty for the collection of all its files.
+ */
+export function skillFileUri({ name, prefix }: Skill, path: string): string {
+  const uri = skillUri(name, path);
+  return prefix === undefined
+    ? uri
+    : `${skillUri(prefix)}${uri.slice("skill:/".length)}`;
+}
+
+/**
+ * Takes a URI apart that {@linkcode skillFileUri} makes of a skill with a prefix.
+ */
+export function parsePrefixedUri(
+  uri: string,
+): { prefix: string; name: string; path: string | undefined } | undefined {
+  const [, first, rest] = /^(skill:\/\/[^/?#]+)\/(.+)$/s.exec(uri) ?? [];
+  const prefix = first === undefined ? undefined : parseSkillUri(first)?.name;
+  const place = rest === undefined
+    ? undefined
+    : parseSkillUri(`skill://${rest}`);
+  return prefix === undefined || place === undefined
+    ? undefined
+    : { prefix, ...place };
 }

@@ -222,3 +222,54 @@ export function skillKey(name: string): string {
 export function normalizeText(text: string): string {
   return /\p{M}{31}/u.test(text) ? text : text.normalize("NFC");
 }
+
+/** Returns the words that may be meant by a misspelled one, the most likely first. */
+export function nearestWords(word: string, words: Iterable<string>): string[] {
+  const key = word.toLowerCase();
+  return Array.from(words)
+    .map((other) => ({ other, ...compareWords(key, other.toLowerCase()) }))
+    .filter(({ isStarted, distance }) => isStarted || distance < FAR)
+    .sort((a, b) =>
+      a.distance - b.distance || Number(b.isStarted) - Number(a.isStarted)
+    )
+    .map(({ other }) => other);
+}
+
+/** Returns whether a word starts another one, and by how many letters they differ if these are few. */
+function compareWords(
+  word: string,
+  other: string,
+): { isStarted: boolean; distance: number } {
+  const limit = other.length > 3 ? 2 : other.length > 1 ? 1 : 0;
+  const distance = Math.abs(word.length - other.length) > limit
+    ? FAR
+    : editDistance(word, other);
+  return {
+    isStarted: word !== "" && other.startsWith(word),
+    distance: distance > limit ? FAR : distance,
+  };
+}
+
+/** The distance of words that have nothing to do with each other. */
+const FAR = 1_000;
+
+/** Returns how many letters to insert, remove, replace, or swap with the next to get from one text to the other. */
+function editDistance(a: string, b: string): number {
+  let before: number[] = [];
+  let row = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const isSame = a[i - 1] === b[j - 1];
+      const isSwapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      next[j] = Math.min(
+        next[j - 1]! + 1,
+        row[j]! + 1,
+        row[j - 1]! + (isSame ? 0 : 1),
+        isSwapped ? before[j - 2]! + 1 : Infinity,
+      );
+    }
+    [before, row] = [row, next];
+  }
+  return row[b.length]!;
+}

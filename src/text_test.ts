@@ -12,6 +12,7 @@ import {
   escapeXml,
   jsonText,
   listInvisible,
+  nearestWords,
   oneLine,
   quote,
   skillKey,
@@ -267,4 +268,18 @@ Deno.test("the log escapes what nobody can see in paths", async () => {
   );
   assert.doesNotMatch(line, UNSEEN);
   assert.ok(line.includes("d\\udb40\\udc41"), line);
+});
+Deno.test("nearestWords() finds words that start alike, or differ by few letters", () => {
+  const cases: [word: string, words: string[], nearest: string[]][] = [
+    ["of", ["on", "off"], ["off", "on"]],
+    ["gti", ["pdf", "git"], ["git"]],
+    ["Scop", ["state", "scope"], ["scope"]],
+    ["name", ["manual", "name-only"], ["name-only"]],
+    ["disabled", ["on", "off"], []],
+    ["", ["on", "a"], []],
+    ["x", ["y"], []],
+  ];
+  for (const [word, words, nearest] of cases) {
+    assert.deepEqual(nearestWords(word, words), nearest, word);
+  }
 });

@@ -50,7 +50,7 @@ import {
   skillLine,
   textLength,
 } from "./skill_lists.ts";
-import { skillUri } from "./skill_uri.ts";
+import { skillFileUri } from "./skill_uri.ts";
 import { jsonText, oneLine, quote, skillKey, unescapeXml } from "./text.ts";
 import type {
   Skill,
@@ -441,7 +441,7 @@ function fileContent(
 ): CallToolResult["content"][number] {
   const file = registry.readFile(skill, path);
   if (file.text !== undefined) return { type: "text", text: file.text };
-  const uri = skillUri(skill.name, file.path);
+  const uri = skillFileUri(skill, file.path);
   return { type: "resource", resource: resourceContents(uri, file) };
 }
 

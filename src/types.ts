@@ -38,6 +38,33 @@ export interface SkillFrontmatter {
  */
 export type SkillState = "on" | "pinned" | "name-only" | "manual" | "off";
 
+/** A rule of a policy. It fits the skills that all of its conditions fit. */
+export interface SkillPolicyRule {
+  /** What it says of them. */
+  readonly state: SkillState;
+  /** A glob on the skill's name, in any case. Default: `*`. */
+  readonly skill?: string;
+  /** The scope of the skill. Default: either. */
+  readonly scope?: SkillScope;
+  /**
+   * A glob on the skill directory; `~` is home. Where it has no wildcard, it
+   * fits the folder and everything in it. Default: any directory.
+   */
+  readonly in?: string;
+  /** The line of {@linkcode SkillPolicy.file} that it is on, from 1. */
+  readonly line?: number;
+}
+
+/** Which skills are served, and how prominently. */
+export interface SkillPolicy {
+  /** The rules: the last one that fits a skill decides. A skill that none fits is `"on"`. */
+  readonly rules: readonly SkillPolicyRule[];
+  /** The file that it was read from. Relative globs start in its folder, else in the working directory. */
+  readonly file?: string;
+  /** The home folder, for globs that start with `~`. */
+  readonly homeDirectory?: string;
+}
+
 /** A skill that was found. */
 export interface Skill {
   /** The name in its frontmatter, without invisible characters. */
@@ -62,6 +89,21 @@ export interface Skill {
   readonly root: SkillRoot;
   /** What the user's policy says of it. Default: `"on"`. */
   readonly state?: SkillState;
+  /**
+   * What stands before its name where another skill has the plain one: in
+   * `prefix:name`, and in its URIs, `skill://prefix/name/…`.
+   */
+  readonly prefix?: string;
+}
+
+/** What a policy decided, for people to see. */
+export interface SkillPolicyReport {
+  /** The rules that decided, by the skills of the catalog. */
+  readonly rules: ReadonlyMap<Skill, SkillPolicyRule>;
+  /** The skills that are off, and the rules that decided. */
+  readonly off: readonly { skill: Skill; rule: SkillPolicyRule | undefined }[];
+  /** The rules that fit no skill. */
+  readonly unused: readonly SkillPolicyRule[];
 }
 
 /** Why something that looks like a skill or a root is not served. */
@@ -129,6 +171,8 @@ export interface ScanOptions extends FileAccessOptions {
    * Default: the working directory.
    */
   readonly linkTargets?: readonly string[];
+  /** Which skills are served, and how prominently. Default: all, alike. */
+  readonly policy?: SkillPolicy;
 }
 
 /** A file of a skill. */
@@ -157,8 +201,10 @@ export interface SkillChange {
   readonly catalog: SkillCatalog;
   /** The catalog as it was. */
   readonly previous: SkillCatalog;
-  /** The keys of the skills that are new, gone, or have another `SKILL.md` than before. */
+  /** The keys of the skills that are new, gone, or have another `SKILL.md` than before. Of a shadowed skill, that of its qualified name. */
   readonly keys: ReadonlySet<string>;
+  /** The keys of the other skills of which the policy says something else than before. */
+  readonly states: ReadonlySet<string>;
   /** The paths of the other files that are new, gone or changed, by the keys of their skills, as far as those are tracked. */
   readonly files: ReadonlyMap<string, ReadonlySet<string>>;
 }
@@ -187,7 +233,7 @@ export type SkillChangeListener = (change: SkillChange) => void;
 export interface SkillSource {
   /** The catalog of the last whole scan. */
   readonly catalog: SkillCatalog;
-  /** Finds a skill by its name, in any case. */
+  /** Finds a skill by its name or its qualified name, in any case. */
   find(name: string): Skill | undefined;
   /** Lists the files of a skill. */
   listFiles(skill: Skill): SkillFile[];
