@@ -20,7 +20,6 @@ import {
   REPOSITORY,
   runServer,
   serverCommand,
-  skillMd,
   toolsets,
   within,
 } from "./testing.ts";
@@ -40,7 +39,6 @@ interface HttpOptions {
 
 /** Returns the command that serves the skills of a place over HTTP. */
 function httpCommand(
-  place: Place,
   { args, env, host = "127.0.0.1", flags = [] }: HttpOptions = {},
 ): Parameters<typeof serverCommand>[1] {
   const listen = ["serve", "--host", host, "--port", "0"];
@@ -63,7 +61,7 @@ class HttpServer implements AsyncDisposable {
   private constructor(place: Place, options?: HttpOptions) {
     const [command, settings] = serverCommand(
       place,
-      httpCommand(place, options),
+      httpCommand(options),
     );
     this.process = new Deno.Command(command, {
       ...settings,
@@ -330,7 +328,7 @@ Deno.test("a server that other machines can reach does not start without a token
   for (const host of ["0.0.0.0", "[::]"]) {
     const { code, stderr } = await runServer(
       place,
-      httpCommand(place, { host, env: { SKILL_SERVER_TOKEN: "" } }),
+      httpCommand({ host, env: { SKILL_SERVER_TOKEN: "" } }),
     );
     assert.equal(code, 2);
     assert.match(
@@ -568,7 +566,7 @@ Deno.test("options that are wrong, or make no sense over HTTP, end the server", 
   ) {
     const { code, stderr } = await runServer(
       place,
-      httpCommand(place, options),
+      httpCommand(options),
     );
     assert.equal(code, 2);
     assert.match(stderr, message);
