@@ -99,8 +99,8 @@ import {
 } from "./src/text.ts";
 import { TimeSlice } from "./src/time_slice.ts";
 import {
-  checkTogether,
   instructionsFor,
+  readTogether,
   type SkillToolOptions,
   type Toolset,
 } from "./src/toolsets.ts";
@@ -344,16 +344,14 @@ function readResource(
   const files = registry.listFiles(skill)
     .filter(({ path }) => path !== "SKILL.md");
   try {
-    checkTogether(files);
+    return readTogether(files, ({ path }) =>
+      resourceContents(
+        skillFileUri(skill, path),
+        registry.readFile(skill, path),
+      ));
   } catch (error) {
     throw invalidParams((error as Error).message, { uri });
   }
-  return files.map(({ path }) =>
-    resourceContents(
-      skillFileUri(skill, path),
-      readFile(registry, skill, path),
-    )
-  );
 }
 
 /** Finds the skill and the path in it that a URI stands for. */

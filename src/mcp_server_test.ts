@@ -518,7 +518,11 @@ class Lone {
     instructions: (client) => `For ${client?.name ?? "anyone"}`,
     ttlMs: 0,
   });
-  readonly pipe = new Pipe({ server: this.server });
+  readonly pipe: Pipe;
+
+  constructor({ ready }: { ready?: Promise<void> } = {}) {
+    this.pipe = new Pipe({ server: this.server, ready });
+  }
 
   async write(...messages: object[]): Promise<void> {
     const lines = messages.map((message) =>
@@ -717,6 +721,14 @@ Deno.test("McpServer leaves no subscription of a request that was cancelled", as
   await lone.server.notify("notifications/resources/updated", params);
   assert.deepEqual(lone.pipe.sent.takeAll(), []);
   assert.deepEqual(counts.ended, counts.begun);
+});
+
+Deno.test("McpServer ends before it is ready if it is told to", async () => {
+  const lone = new Lone({ ready: new Promise(() => {}) });
+  await lone.write({ id: 1, method: "ping" });
+  await lone.server.close();
+  await within(lone.pipe.closed.promise, "the end");
+  assert.deepEqual(lone.pipe.sent.takeAll(), []);
 });
 
 Deno.test("McpServer ends a subscription whose id another request takes", async () => {
@@ -931,17 +943,18 @@ Deno.test("what no message can hold is refused with an error that says what to d
   await wire.initialize();
   const read = async (uri: string) =>
     (await wire.ask(1, "resources/read", { uri })).error!;
-  const together = await read("skill://many/");
-  assert.equal(together.code, -32602);
-  assert.match(together.message, /read them one at a time$/);
-  for (const uri of ["skill://odd/", "skill://huge/SKILL.md"]) {
-    assert.match((await read(uri)).message, /bytes.*ask for less at a time$/);
+  for (const uri of ["skill://many/", "skill://odd/"]) {
+    const { code, message } = await read(uri);
+    assert.equal(code, -32602);
+    assert.match(message, /read them one at a time$/);
   }
+  const { message } = await read("skill://huge/SKILL.md");
+  assert.match(message, /bytes.*ask for less at a time$/);
   const prompt = await wire.ask(2, "prompts/get", { name: "huge" });
   assert.match(prompt.error!.message, /ask for less at a time$/);
   const calls: [string, Record<string, string>, RegExp][] = [
     ["skill", { name: "huge" }, /ask for less at a time$/],
-    ["skill-resource", { skill: "odd", path: "." }, /ask for less at a time$/],
+    ["skill-resource", { skill: "odd", path: "." }, /one at a time$/],
     ["skill-resource", { skill: "many", path: "." }, /one at a time$/],
   ];
   for (const [name, input, expected] of calls) {

@@ -25,7 +25,7 @@ const MAX_UNSENT_LENGTH = 8 * 1024 * 1024;
 const BATCH_LENGTH = 1024 * 1024;
 
 /** How many messages are handled at a time. */
-const MAX_PARALLEL = 16;
+const MAX_PARALLEL = 8;
 
 /** Messages that take about this long to handle wait for something and no longer count, in milliseconds. */
 const SLOW_MS = 50;

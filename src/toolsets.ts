@@ -51,7 +51,14 @@ import {
   textLength,
 } from "./skill_lists.ts";
 import { skillFileUri } from "./skill_uri.ts";
-import { jsonText, oneLine, quote, skillKey, unescapeXml } from "./text.ts";
+import {
+  jsonText,
+  oneLine,
+  quote,
+  skillKey,
+  stringifyJson,
+  unescapeXml,
+} from "./text.ts";
 import type {
   Skill,
   SkillCatalog,
@@ -530,13 +537,11 @@ function readFolder(
   skill: Skill,
   { path, files, leftOut, registry }: SkillFolder,
 ): CallToolResult {
-  checkTogether(files);
-  const content: CallToolResult["content"] = [];
-  for (const { path } of files) {
+  const content = readTogether(files, ({ path }) => {
     const item = fileContent(skill, path, registry);
     if (item.type === "text") item.text = `--- ${path} ---\n${item.text}`;
-    content.push(item);
-  }
+    return item;
+  });
   const texts = leftOutTexts(leftOut);
   if (files.length === 0) {
     const state = texts.length > 0 ? "has no readable files" : "is empty";
@@ -566,17 +571,33 @@ function leftOutReason({ reason }: SkillProblem): string {
 }
 
 /**
- * Refuses to read files together that are more than one answer should hold.
- * @throws {Error} If they are.
+ * Reads files for one message.
+ *
+ * @param files The files.
+ * @param read Returns what the message is to hold of a file.
+ * @throws {Error} If that is more than a message may have.
  */
-export function checkTogether(files: readonly SkillFile[]): void {
+export function readTogether<T>(
+  files: readonly SkillFile[],
+  read: (file: SkillFile) => T,
+): T[] {
   const size = files.reduce((sum, file) => sum + file.size, 0);
-  // In a message a file takes no less than its own size.
-  if (size > MAX_MESSAGE_SIZE) {
-    throw new Error(
-      `Cannot read ${files.length} files at once: they have ${size} bytes together, more than the ${MAX_MESSAGE_SIZE} that a message may have; read them one at a time`,
-    );
-  }
+  // In JSON no byte of a file takes less than one, or more than six.
+  if (size > MAX_MESSAGE_SIZE) throw tooMuchTogether(files, size);
+  if (size * 6 < MAX_MESSAGE_SIZE / 2) return files.map(read);
+  let length = 0;
+  return files.map((file) => {
+    const content = read(file);
+    length += stringifyJson(content).length;
+    if (length > MAX_MESSAGE_SIZE) throw tooMuchTogether(files, size);
+    return content;
+  });
+}
+
+function tooMuchTogether(files: readonly SkillFile[], size: number): Error {
+  return new Error(
+    `Cannot read ${files.length} files at once: they have ${size} bytes, which take more than the ${MAX_MESSAGE_SIZE} that a message may have; read them one at a time`,
+  );
 }
 
 /** There is no skill of a name. The message is for the model. */
