@@ -147,11 +147,14 @@ export function replaceReply(
     : { error: { code: -32603, message: text } };
 }
 
+/** How much is said about what is wrong with a value, in characters. */
+const MAX_ISSUES_LENGTH = 5_000;
+
 /** Says what is wrong with a value, and where in it. */
 export function describeIssues({ issues }: z.ZodError): string {
   return issues.map(({ path, message }) =>
     path.length > 0 ? `${quote(path.join("."))}: ${message}` : message
-  ).join("; ");
+  ).join("; ").slice(0, MAX_ISSUES_LENGTH);
 }
 
 /** The protocol versions of the modern era that the server speaks. */

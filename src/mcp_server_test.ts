@@ -917,6 +917,42 @@ Deno.test("no message ends the server, and each request is answered", async () =
   assert.deepEqual(twice, [], `seed ${seed}`);
 });
 
+Deno.test("what a client writes may be very long", async () => {
+  using place = filesPlace();
+  for (let id = 0; id < 200; id++) {
+    place.skill("home/.claude/skills", `bad-${id}`, "no frontmatter");
+  }
+  await using wire = new Wire(place);
+  await wire.initialize();
+  const texts = ["e\u0301".repeat(2e5), "\u0001".repeat(2e5), "x".repeat(1e6)];
+  const start = performance.now();
+  for (const text of texts) {
+    const uri = `skill://${text}`;
+    const requests: [string, Record<string, unknown>][] = [
+      ["tools/call", { name: "skill", arguments: { name: text } }],
+      ["tools/call", { name: "skill", arguments: { [text]: 1 } }],
+      ["tools/call", { name: text }],
+      ["prompts/get", { name: text }],
+      ["prompts/get", { name: "skill", arguments: { name: text } }],
+      ["resources/read", { uri }],
+      ["resources/subscribe", { uri }],
+      ["resources/list", { cursor: text }],
+      ["skills/get", { uri }],
+      ["completion/complete", {
+        ref: { type: "ref/prompt", name: text },
+        argument: { name: "name", value: text },
+      }],
+    ];
+    for (const [method, params] of requests) {
+      const { result, error } = await wire.ask(1, method, params);
+      const message = error?.message ?? result.content[0].text;
+      assert.ok(message.length < 40_000, `${method}: ${message.length}`);
+    }
+  }
+  const time = performance.now() - start;
+  assert.ok(time < DEADLINE_MS, `${time} ms`);
+});
+
 /** A place with skills whose files are more together than a message may have. */
 function largePlace(): Place {
   const place = new Place();

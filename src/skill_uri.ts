@@ -34,6 +34,9 @@ export function skillUri(name: string, path?: string): string {
   return `skill://${encode(name)}${rest}`;
 }
 
+/** How long a URI can be, in characters: longer than any name and path make it. */
+const MAX_URI_LENGTH = 1024 * 1024;
+
 /**
  * Takes a URI apart that {@linkcode skillUri} makes. Each file has one URI
  * only: a path with empty names, `.` or `..` in it has none.
@@ -44,6 +47,7 @@ export function skillUri(name: string, path?: string): string {
 export function parseSkillUri(
   uri: string,
 ): { name: string; path: string | undefined } | undefined {
+  if (uri.length > MAX_URI_LENGTH) return undefined;
   const [, name, path] = /^skill:\/\/([^/?#]*)(?:\/([^?#]*))?$/.exec(uri) ?? [];
   if (!name) return undefined;
   try {

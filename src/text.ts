@@ -50,11 +50,16 @@ async function writeToStderr(text: string): Promise<void> {
   }
 }
 
+/** How much of a value is quoted, in characters: more than a path has. */
+const MAX_QUOTE_LENGTH = 5_000;
+
 /**
- * Puts a value in quotes and escapes what nobody can see.
+ * Puts a value in quotes, escapes what nobody can see, and cuts what is very long.
  */
 export function quote(value: string): string {
-  return `"${escapeHidden(value)}"`;
+  const isLong = value.length > MAX_QUOTE_LENGTH;
+  const text = isLong ? `${value.slice(0, MAX_QUOTE_LENGTH)}…` : value;
+  return `"${escapeHidden(text)}"`;
 }
 
 /**
