@@ -170,10 +170,10 @@ const MAX_DIGESTS = 100_000;
 /** How many levels below a recursive root skills are searched. */
 const MAX_SEARCH_DEPTH = 6;
 
-/** How many folders and links are looked at below one root. */
+/** How many folders and links are visited below one root. */
 const MAX_SEARCHED_FOLDERS = 50_000;
 
-/** A folder of more bytes than this is not listed at once: it has some ten thousand entries. */
+/** A folder of more bytes than this has some ten thousand entries, and is not listed at once. */
 const MAX_SHORT_FOLDER_SIZE = 256 * 1024;
 
 /** How many problems of one root are reported. */
@@ -261,7 +261,7 @@ function configuredRoot(
   return { path, scope: inProject ? "project" : "global", recursive };
 }
 
-/** What is known of a `SKILL.md` from one scan to the next. */
+/** What is kept of a `SKILL.md` from one scan to the next. */
 interface ReadSkill {
   readonly version: string;
   /** The text it was read from, kept while its version may not show a change. */
@@ -269,7 +269,7 @@ interface ReadSkill {
   readonly outcome: Skill | SkillProblem;
 }
 
-/** What the scan of a catalog leaves to those who come after it. */
+/** What is kept of the scan of a catalog, for the next scan and for watching. */
 interface ScanTrace {
   /** The files it read, by their paths. */
   readonly read: ReadonlyMap<string, ReadSkill>;
@@ -419,7 +419,7 @@ class SkillScan {
       if (error instanceof Deno.errors.NotFound) {
         return { root, status: "missing", skills: 0 };
       }
-      // What cannot be entered may be several roots, of which the first says it all.
+      // One folder may be three roots: the first of them is enough.
       if (!isInside(path, this.#refused)) {
         this.#report({ file: path, ...faultOf(error) }, { path, root });
       }
@@ -517,16 +517,16 @@ class SkillScan {
    */
   async #search(top: SearchedFolder): Promise<void> {
     const { path, realPath, root } = top;
-    if (root.recursive && this.#takeSkill(top)) top.skill = realPath;
+    if (root.recursive && this.#addSkillIn(top)) top.skill = realPath;
     const queue = [top];
     this.#visited = new Set([realPath]);
     this.#folders.add(realPath);
-    let looked = 0;
+    let count = 0;
     for (const folder of queue) {
       for (const entry of await this.#listFolder(folder)) {
         if (this.#slice.isOver) await this.#slice.yield();
-        if (++looked > MAX_SEARCHED_FOLDERS) {
-          this.#report({ file: path, ...TOO_MANY_FOLDERS }, top);
+        if (++count > MAX_SEARCHED_FOLDERS) {
+          this.#problems.push({ file: path, ...TOO_MANY_FOLDERS });
           return;
         }
         const child = this.#visit(entry, folder);
@@ -573,10 +573,10 @@ class SkillScan {
   }
 
   /**
-   * Takes the skill in an entry of a folder. Whatever is wrong with the entry
-   * is reported and ends there.
+   * Adds the skill in an entry of a folder. Whatever fails for an entry is
+   * reported, and concerns no other one.
    *
-   * @returns The entry if it is a folder to search in turn.
+   * @returns The entry, if it is a folder to search in turn.
    */
   #visit(
     { name, isSymlink }: Deno.DirEntry,
@@ -598,7 +598,7 @@ class SkillScan {
       this.#visited.add(realPath);
       this.#folders.add(realPath);
       const child = { path, realPath, depth: folder.depth + 1, root, skill };
-      if (this.#takeSkill(child)) child.skill = realPath;
+      if (this.#addSkillIn(child)) child.skill = realPath;
       const isSearched = root.recursive && child.depth < MAX_SEARCH_DEPTH;
       return isSearched ? child : undefined;
     } catch (error) {
@@ -637,8 +637,8 @@ class SkillScan {
     this.#report({ file: path, reason, hint, names: [basename(path)] }, folder);
   }
 
-  /** Takes the skill in a folder into the catalog. Returns whether there is one. */
-  #takeSkill(folder: SearchedFolder): boolean {
+  /** Adds the skill in a folder to the catalog. Returns whether there is one. */
+  #addSkillIn(folder: SearchedFolder): boolean {
     // Another root has led here before.
     if (this.#skillFolders.has(folder.realPath)) return true;
     const outcome = this.#readSkill(folder);
@@ -785,12 +785,12 @@ const UNSEARCHED_NAMES: ReadonlySet<string> = new Set([
   "site-packages",
 ]);
 
-/** Whether there is something under a path whose name comes from the list of its folder: not so if that name is not UTF-8. */
+/** Whether a folder has an entry under a name that it lists. It has none if the name is not UTF-8. */
 function isListedName(path: string): boolean {
   try {
     return isThere(path);
   } catch (error) {
-    // Each byte became three, which can be more than a name may have.
+    // A bad byte is read as a character of three, so the name may be too long.
     return error instanceof Deno.errors.PermissionDenied;
   }
 }
@@ -820,7 +820,7 @@ function findSkillFile(folder: string): FoundFile | undefined {
   }
 }
 
-/** Returns how a name is written in a folder: real paths have it so, whatever it was asked for by. */
+/** Returns a name as its folder, and so a real path, writes it. */
 function nameOnDisk(name: string, folder: string): string {
   if (!isCaseBlind) return name;
   const key = name.toLowerCase();
@@ -848,7 +848,7 @@ function isReadIn(folder: SearchedFolder, { outcome }: ReadSkill): boolean {
     outcome.root === folder.root && outcome.realDirectory === folder.realPath;
 }
 
-/** Makes a skill of the text of its `SKILL.md`, or says why that is malformed. */
+/** Parses the `SKILL.md` of a skill. Returns the skill, or what is malformed. */
 function parseSkill(
   text: string,
   { file, size, version, folder }: Pick<Skill, "file" | "size" | "version"> & {
@@ -887,7 +887,7 @@ const ROOT_IS_A_FILE: Fault = {
 
 const ROOT_IS_A_SKILL: Fault = {
   reason: "it is a skill itself, where a folder of skills was expected",
-  hint: "name the folder that it lies in, or use --skill-dir",
+  hint: "name the folder that contains it, or use --skill-dir",
 };
 
 const TOO_MANY_FOLDERS: Fault = {
@@ -906,9 +906,9 @@ function moreProblems(count: number): Fault {
 export interface SkillRegistryOptions extends ScanOptions {
   /** Seconds between two rescans, 0 for none. Default: {@linkcode DEFAULT_REFRESH_SECONDS}. */
   readonly refreshSeconds?: number;
-  /** Whether the folders are watched as well, to tell of changes at once. Default: `true`. */
+  /** Whether the folders are watched as well, so that changes are noticed at once. Default: `true`. */
   readonly watchFolders?: boolean;
-  /** Takes the lines that tell people what is skipped and why. Default: {@linkcode log}. */
+  /** Takes the lines that say what is skipped and why. Default: {@linkcode log}. */
   readonly log?: (line: string) => void;
 }
 
@@ -933,7 +933,8 @@ export class SkillRegistry {
   readonly #listeners = new Set<SkillChangeListener>();
   #policy: SkillPolicy | undefined;
   #catalog: SkillCatalog;
-  #told: ReadonlySet<string> = new Set();
+  /** The problems that were logged and still last. */
+  #logged: ReadonlySet<string> = new Set();
   /** Whose files are tracked, by the skills' keys; `undefined` stands for all skills. */
   readonly #tracked = new Map<string | undefined, Tracking>();
   #trackedFiles: ReadonlyMap<string, TrackedFiles> = new Map();
@@ -949,7 +950,7 @@ export class SkillRegistry {
   #isClosed = false;
 
   /**
-   * Makes a registry that is empty until its first {@linkcode refresh}.
+   * Creates a registry that is empty until its first {@linkcode refresh}.
    *
    * @param roots The roots in their order.
    * @param options Limits, and how it is kept current.
@@ -998,12 +999,11 @@ export class SkillRegistry {
   }
 
   /**
-   * Lists the files of a skill, and what else lies in it and is not served,
-   * beside what is hidden there: links that lead out, files that are too large
-   * or lie too deep.
+   * Lists the files of a skill, and what in it is not served: links that lead
+   * out, files that are too large or too deep. Hidden files are in neither list.
    *
-   * @returns The files; what is left out, by its path in the skill, folders that
-   * cannot be read with `/` at the end, and why, and how to mend it.
+   * @returns The files, and what is left out: its path in the skill (with `/` at
+   *   the end for a folder that cannot be read), why, and how to fix it.
    */
   inspectFiles(skill: Skill): { files: SkillFile[]; leftOut: SkillProblem[] } {
     const { files, leftOut } = walkSkill(skill, this.#options);
@@ -1016,7 +1016,7 @@ export class SkillRegistry {
   /**
    * Reads a file of a skill. See {@linkcode readSkillFile}.
    *
-   * @throws {SkillFileError} If it cannot be had.
+   * @throws {SkillFileError} If it cannot be read.
    */
   readFile(skill: Skill, path: string): SkillFileContent {
     const checked = checkSkillFile(skill, path, this.#options);
@@ -1028,7 +1028,7 @@ export class SkillRegistry {
     return content;
   }
 
-  /** Keeps what was read for as long as its file stays the same, the latest of it. */
+  /** Keeps what was read for as long as its file stays the same, and there is room. */
   #keep(key: string, content: SkillFileContent): void {
     this.#contents.set(key, content);
     this.#contentsSize += content.size;
@@ -1047,7 +1047,7 @@ export class SkillRegistry {
    * @param skill The skill.
    * @param file The file, as {@linkcode listFiles} lists it.
    * @returns The digest, `sha256:` and 64 hexadecimal digits; the size in bytes.
-   * @throws {SkillFileError} If the file cannot be had.
+   * @throws {SkillFileError} If the file cannot be read.
    */
   async digest(
     skill: Skill,
@@ -1065,17 +1065,17 @@ export class SkillRegistry {
   }
 
   /**
-   * Scans the roots anew. One scan runs at a time; who asks meanwhile shares
-   * the one after it, so that each sees what was there when it asked.
+   * Scans the roots again. One scan runs at a time. Those who ask meanwhile
+   * share the next one, so that each of them sees what was there when it asked.
    *
-   * @returns The catalog, once it is whole.
+   * @returns The catalog, once it is complete.
    */
   refresh(): Promise<SkillCatalog> {
     if (this.#running === undefined) {
       this.#running = this.#scan().finally(() => this.#running = undefined);
       return this.#running;
     }
-    // Whether the scan under way fails concerns those alone who asked for it.
+    // If the running scan fails, that is for those who asked for it.
     this.#next ??= this.#running.catch(() => {}).then(() => {
       this.#next = undefined;
       return this.refresh();
@@ -1083,7 +1083,7 @@ export class SkillRegistry {
     return this.#next;
   }
 
-  /** Does what nobody waits for. */
+  /** Does work that nobody waits for, and logs if it fails. */
   #inBackground(work: () => Promise<unknown>): void {
     work().catch((error) =>
       this.#log(`Cannot look for changes: ${(error as Error).message}`)
@@ -1134,7 +1134,7 @@ export class SkillRegistry {
   /**
    * Calls a listener after each refresh that changed something a client can see.
    *
-   * @returns A function that ends it.
+   * @returns A function that removes the listener.
    */
   onChange(listener: SkillChangeListener): () => void {
     this.#listeners.add(listener);
@@ -1142,10 +1142,13 @@ export class SkillRegistry {
   }
 
   /**
-   * Tells of changes of a skill's files too, not of its `SKILL.md` alone.
+   * Tracks all files of a skill: listeners then hear of changes of any of them,
+   * not only of its `SKILL.md`.
    *
-   * @param key The {@linkcode skillKey} of the name that the skill is found by, or `undefined` for all skills.
-   * @returns A function that ends it, once changes from now on will be told.
+   * @param key The {@linkcode skillKey} of the name that the skill is found by,
+   *   or `undefined` for all skills.
+   * @returns A function that stops tracking. From when it is returned, no change
+   *   is missed.
    */
   async trackFiles(key: string | undefined): Promise<() => void> {
     const tracking = this.#tracked.get(key) ??
@@ -1166,7 +1169,7 @@ export class SkillRegistry {
     return end;
   }
 
-  /** Keeps the catalog current from now on: by a timer, and by watching the folders. */
+  /** Keeps the catalog current from now on, by a timer and by watching the folders. */
   watch(): void {
     const { refreshSeconds = DEFAULT_REFRESH_SECONDS, watchFolders = true } =
       this.#options;
@@ -1183,7 +1186,7 @@ export class SkillRegistry {
     }
   }
 
-  /** Ends watching. May be called again. */
+  /** Stops watching. May be called again. */
   close(): void {
     this.#isClosed = true;
     clearInterval(this.#timer);
@@ -1208,10 +1211,10 @@ export class SkillRegistry {
     this.#catalog = catalog;
     this.#trackedFiles = tracked;
     this.#inBackground(() => this.#watchFolders());
-    this.#tellProblems();
+    if (catalog !== previous) this.#logProblems();
     const change = { catalog, previous, ...changedSkills(catalog, previous) };
     if (change.keys.size + change.states.size + files.size > 0) {
-      this.#tellChange({ ...change, files });
+      this.#callListeners({ ...change, files });
     }
     return catalog;
   }
@@ -1232,7 +1235,7 @@ export class SkillRegistry {
       if (slice.isOver) await slice.yield();
       const { files, folders } = walkSkill(skill, this.#options);
       const versions = files
-        // That one the scan has seen, a moment before.
+        // The scan itself looks after that one.
         .filter(({ path }) => path !== "SKILL.md")
         .map(({ path, version }) => [path, version] as const);
       tracked.set(key!, { versions: new Map(versions), folders });
@@ -1244,25 +1247,25 @@ export class SkillRegistry {
   async #watchFolders(): Promise<void> {
     const tracked = this.#trackedFiles;
     const folders = await listWatchedFolders(this.#catalog, tracked);
-    // Another scan may have ended meanwhile, and have done so itself.
+    // Unless another scan ended meanwhile.
     if (tracked === this.#trackedFiles) this.#watcher?.update(folders);
   }
 
-  /** Tells people of faults, each once for as long as it lasts. */
-  #tellProblems(): void {
+  /** Logs problems, each once for as long as it lasts. */
+  #logProblems(): void {
     const lines = describeProblems(this.#catalog);
     for (const line of lines) {
-      if (!this.#told.has(line)) this.#log(line);
+      if (!this.#logged.has(line)) this.#log(line);
     }
-    this.#told = new Set(lines);
+    this.#logged = new Set(lines);
   }
 
-  #tellChange(change: SkillChange): void {
+  #callListeners(change: SkillChange): void {
     for (const listener of this.#listeners) {
       try {
         listener(change);
       } catch (error) {
-        this.#log(`Cannot tell of a change: ${(error as Error).message}`);
+        this.#log(`Cannot handle a change: ${(error as Error).message}`);
       }
     }
   }
@@ -1284,7 +1287,7 @@ interface TrackedFiles {
   readonly folders: readonly string[];
 }
 
-/** Returns the paths of files that changed, of those skills that were tracked before too. */
+/** Returns the paths of the files that changed in skills that were tracked before too. */
 function changedFiles(
   now: ReadonlyMap<string, TrackedFiles>,
   before: ReadonlyMap<string, TrackedFiles>,
@@ -1411,7 +1414,7 @@ class WatchList {
 export interface SkillToolServer {
   /** Sets the handler of a request. */
   setRequestHandler(requestSchema: never, handler: never): void;
-  /** Tells the client that the list of tools is another. */
+  /** Notifies the client that the list of tools changed. */
   sendToolListChanged(): Promise<void>;
 }
 
