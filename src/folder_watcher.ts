@@ -27,19 +27,19 @@ const WATCH_QUIET_MS = 100;
 /** A burst of file system events is looked at after this long at the latest, in milliseconds. */
 const WATCH_BURST_MS = 1_000;
 
-/** After a burst of more events than this, for the time below, no watcher is opened or closed. */
+/** After more events than this in one burst, no watcher is opened or closed for a while. */
 const MAX_BURST_SIZE = 20;
 
-/** How long after many events as many more may come, in milliseconds. */
+/** How long that while is, from the last of the events, in milliseconds. */
 const FLOOD_MS = 2_000;
 
-/** Watchers are closed, to open them anew, after this long with no event, in milliseconds. */
+/** Watchers are reopened only after this long without events, in milliseconds. */
 const REOPEN_QUIET_MS = 500;
 
-/** How long nothing is read from a watcher whose events were lost, in milliseconds. */
+/** How long a watcher that lost events is not read, in milliseconds. */
 const LOSS_PAUSE_MS = 50;
 
-/** How long watchers are closed before their folders are watched anew, in milliseconds. */
+/** How long watchers stay closed when they are reopened, in milliseconds. */
 const REOPEN_MS = 10;
 
 /** How many `Deno.FsWatcher`s may pile up before they are merged into one. */
@@ -48,10 +48,10 @@ const MAX_WATCHERS = 8;
 /** How many folders are added at a time, since that holds the event loop. */
 const BATCH_SIZE = 500;
 
-/** How many folders are watched: the system has a limit for all of the user's programs together. */
+/** How many folders are watched. All programs of a user share the system's limit. */
 const MAX_WATCHED_FOLDERS = 20_000;
 
-/** How many folders are remembered that need not be watched, beside as many as those that need. */
+/** How many folders may be known that need not be watched, besides one for each that must. */
 const MAX_NEEDLESS_FOLDERS = 1_000;
 
 /** The folders to watch: all that happens in them matters, or only what happens to some names. */
@@ -72,6 +72,7 @@ export class FolderWatcher {
   #isAllStale = false;
   #folders: WatchedFolders = new Map();
   #isCovering = false;
+  #isLimitLogged = false;
   #burstEnd: number | undefined;
   #burstSize = 0;
   /** When no more events are expected to come fast. */
@@ -80,7 +81,7 @@ export class FolderWatcher {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
 
-  /** Makes a watcher that watches nothing yet. */
+  /** Creates a watcher that watches nothing yet. */
   constructor(onEvents: () => void, log: (line: string) => void) {
     this.#onEvents = onEvents;
     this.#log = log;
@@ -92,10 +93,16 @@ export class FolderWatcher {
    */
   update(folders: WatchedFolders): void {
     this.#folders = folders;
+    if (folders.size > MAX_WATCHED_FOLDERS && !this.#isLimitLogged) {
+      this.#isLimitLogged = true;
+      this.#log(
+        `Cannot watch more than ${MAX_WATCHED_FOLDERS} folders: changes in the others are found by the next rescan`,
+      );
+    }
     this.#cover().catch((error) => this.#giveUp(error as Error));
   }
 
-  /** Ends watching. May be called again. */
+  /** Stops watching. May be called again. */
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -162,11 +169,11 @@ export class FolderWatcher {
       opened.push(...this.#openBatch(batch.filter(isAllowed)));
     }
     const parts = this.#watchers.filter((watcher) => !before.includes(watcher));
-    if (parts.length > 1 && !this.#isClosed) {
-      // What is watched already only counts once more.
-      this.#watchers = [...before];
+    if (parts.length > 1) {
+      // That takes no time, since all of them are watched already.
       this.#openBatch(opened);
       for (const watcher of parts) watcher.close();
+      this.#watchers = this.#watchers.filter((it) => !parts.includes(it));
     }
     return opened.length > 0;
   }
@@ -201,7 +208,8 @@ export class FolderWatcher {
   async #listen(watcher: Deno.FsWatcher): Promise<void> {
     try {
       for await (const event of watcher) {
-        if (this.#isRelevant(event)) this.#gather(event);
+        this.#noteStale(event);
+        if (this.#isRelevant(event)) this.#gather();
         if (event.flag === "rescan") {
           await new Promise((resolve) => setTimeout(resolve, LOSS_PAUSE_MS));
         }
@@ -211,13 +219,19 @@ export class FolderWatcher {
     }
   }
 
+  /** Notes folders that went or came: they are no longer the ones that are watched. */
+  #noteStale({ kind, paths, flag }: Deno.FsEvent): void {
+    if (flag === "rescan") this.#isAllStale = true;
+    else if (kind !== "access" && kind !== "modify") {
+      for (const path of paths) {
+        if (this.#covered.delete(path)) this.#stale.add(path);
+      }
+    }
+  }
+
   #isRelevant({ kind, paths, flag }: Deno.FsEvent): boolean {
     if (flag === "rescan") return true;
     if (kind === "access") return false;
-    // A folder that went or came is no longer the one that is watched.
-    for (const path of kind === "modify" ? [] : paths) {
-      if (this.#covered.delete(path)) this.#stale.add(path);
-    }
     return paths.some((path) => {
       const names = this.#folders.get(dirname(path));
       return this.#folders.has(path) || names === "all" ||
@@ -226,9 +240,8 @@ export class FolderWatcher {
   }
 
   /** Calls back when it has been quiet for a while, and not too late. */
-  #gather({ flag }: Deno.FsEvent): void {
+  #gather(): void {
     if (this.#isClosed) return;
-    if (flag === "rescan") this.#isAllStale = true;
     const now = performance.now();
     this.#lastEvent = now;
     this.#burstSize++;

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import { SkillRegistry } from "../mod.ts";
+import { FolderWatcher } from "./folder_watcher.ts";
 import {
   environment,
   Inbox,
@@ -319,4 +320,37 @@ Deno.test("SkillRegistry.watch() falls back to the timer if folders cannot be wa
   assert.deepEqual(watched.lines, [
     "Cannot watch folders: OS file watch limit reached.; changes are found by the next rescan instead",
   ]);
+});
+
+Deno.test("FolderWatcher watches 20,000 folders, the first ones, and says once that there are more", async () => {
+  const { watchFs } = Deno;
+  const { promise: never } = Promise.withResolvers<never>();
+  const done = Promise.withResolvers<void>();
+  const sizes: number[] = [];
+  Deno.watchFs = (paths) => {
+    sizes.push(paths.length);
+    return {
+      close: () => {},
+      next: () => never,
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+    } as unknown as Deno.FsWatcher;
+  };
+  try {
+    const lines: string[] = [];
+    const watcher = new FolderWatcher(done.resolve, (line) => lines.push(line));
+    const paths = Array.from({ length: 20_001 }, (_, index) => `/f${index}`);
+    const folders = new Map(paths.map((path) => [path, "all"] as const));
+    watcher.update(folders);
+    watcher.update(folders);
+    await within(done.promise, "the folders to be watched");
+    watcher.close();
+    assert.deepEqual(lines, [
+      "Cannot watch more than 20000 folders: changes in the others are found by the next rescan",
+    ]);
+    assert.deepEqual([sizes.length, sizes.at(-1)], [41, 20_000]);
+  } finally {
+    Deno.watchFs = watchFs;
+  }
 });
