@@ -305,10 +305,10 @@ type ReportedFolder =
  *
  * The outcome depends on nothing but the folders and the policy: roots are
  * searched in their order, names in the order of their code units, and the
- * first skill of a name is the one that counts, unless it is off. Whatever is wrong is reported in
- * {@linkcode SkillCatalog.problems}; nothing is thrown, nothing harms another
- * skill. Files that are as they were in the scan of `previous` are not read
- * again.
+ * first skill of a name that is not off is the one that counts. Whatever is
+ * wrong is reported in {@linkcode SkillCatalog.problems}; nothing is thrown
+ * because of a folder, nothing harms another skill. Files that are as they were
+ * in the scan of `previous` are not read again.
  *
  * ```ts
  * import { scanSkillRoots } from "@skill-server/skill-server";
@@ -326,6 +326,7 @@ type ReportedFolder =
  * @param previous The catalog of the scan before, if there was one.
  * @param options Limits, and where links may lead.
  * @returns The new catalog, or `previous` itself if nothing changed.
+ * @throws {Error} If the policy is not valid.
  */
 export async function scanSkillRoots(
   roots: readonly SkillRoot[],

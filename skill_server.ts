@@ -837,7 +837,7 @@ async function serve(settings: Settings): Promise<number> {
 }
 
 /** The skills to serve. */
-interface OpenSkills extends Disposable {
+interface OpenSkills {
   /** The skills, under the policy of the user. */
   readonly registry: SkillRegistry;
   /** Keeps the skills and the policy current from now on. */
@@ -863,10 +863,6 @@ export async function openSkills(settings: Settings): Promise<OpenSkills> {
           ),
         options,
       );
-    },
-    [Symbol.dispose]: () => {
-      registry.close();
-      file?.close();
     },
   };
 }

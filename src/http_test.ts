@@ -11,6 +11,7 @@ import { Client } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/index.js";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/client/streamableHttp"
 import { StreamableHTTPClientTransport } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/streamableHttp.js";
 import {
+  eventually,
   filesPlace,
   IMPORTS,
   Inbox,
@@ -582,4 +583,24 @@ Deno.test("a thousand requests at once are answered", async () => {
   for (const { result } of replies) {
     assert.match(result.content[0].text, /^Loading: git\n/);
   }
+});
+
+Deno.test("the policy holds over HTTP, and a saved change at once", async () => {
+  using place = new Place();
+  place.skill("project/.claude/skills", "theirs");
+  place.skill("home/.claude/skills", "mine");
+  place.file("home/policy.yaml", "rules: [{ scope: project, state: off }]");
+  const args = ["--policy", "~/policy.yaml", "--refresh", "0"];
+  await using server = await HttpServer.start(place, { args });
+  const uris = async () => {
+    const { result } = await server.ask("skills/list");
+    return result.skills.map(({ uri }: { uri: string }) => uri);
+  };
+  assert.deepEqual(await uris(), ["skill://mine/SKILL.md"]);
+  const { error } = await server.ask("resources/read", {
+    uri: "skill://theirs/SKILL.md",
+  });
+  assert.equal(error!.code, -32602);
+  place.replace("home/policy.yaml", "rules: []");
+  await eventually(async () => (await uris()).length === 2, "the change");
 });

@@ -1138,7 +1138,7 @@ Deno.test("--print-config passes the policy's path on, and lets Deno read its fo
     args: ["--policy", "~/settings/policy.yaml"],
   });
   const file = join(place.home, "settings", "policy.yaml");
-  assert.deepEqual(serverArgs(launch), ["--policy", file]);
+  assert.deepEqual(serverArgs(launch), [`--policy=${file}`]);
   const [read] = launch.args.filter((arg) => arg.startsWith("--allow-read="));
   assert.ok(read!.split(/[=,]/).includes(join(place.home, "settings")));
   await using session = await Session.open(place, { launch });
