@@ -31,6 +31,8 @@ export interface ClientProfile {
   readonly descriptionLimit: number;
   /** How many more arrive in the description of a tool's parameter. */
   readonly parameterLimit: number;
+  /** How many characters the list may take in all if that makes room for every name. */
+  readonly namesLimit: number;
   /** What ends a text that is cut. */
   readonly ellipsis: string;
   /** The `_meta` of a tool that the client is to show at once, if that takes any. */
@@ -42,6 +44,12 @@ export interface ClientProfile {
 /** How many characters the list of skills takes at most unless the user says otherwise. */
 export const DEFAULT_DESCRIPTION_LIMIT = 30_000;
 
+/**
+ * How many characters it takes at most so that every name has room, where names
+ * alone need more than that. Codex cuts a list of 41,000.
+ */
+const NAMES_LIMIT = 36_000;
+
 /** Less room than this in the description of a parameter is not used. */
 const MIN_PARAMETER_LIMIT = 300;
 
@@ -51,6 +59,7 @@ export const DEFAULT_PROFILE: ClientProfile = {
   style: "contract",
   descriptionLimit: DEFAULT_DESCRIPTION_LIMIT,
   parameterLimit: 0,
+  namesLimit: DEFAULT_DESCRIPTION_LIMIT,
   ellipsis: "…",
   dropsEmbeddedResources: false,
 };
@@ -58,9 +67,7 @@ export const DEFAULT_PROFILE: ClientProfile = {
 /** The profiles by the names that `--print-config` and `--as` take. */
 export const CLIENT_PROFILES: Readonly<Record<string, ClientProfile>> = {
   "claude-code": {
-    ...DEFAULT_PROFILE,
-    clientName: "claude-code",
-    style: "brief",
+    ...brief("claude-code"),
     descriptionLimit: 2_048,
     parameterLimit: DEFAULT_DESCRIPTION_LIMIT - 2_048,
     ellipsis: "...",
@@ -82,7 +89,12 @@ export const CLIENT_PROFILES: Readonly<Record<string, ClientProfile>> = {
 };
 
 function brief(clientName: string): ClientProfile {
-  return { ...DEFAULT_PROFILE, clientName, style: "brief" };
+  return {
+    ...DEFAULT_PROFILE,
+    clientName,
+    style: "brief",
+    namesLimit: NAMES_LIMIT,
+  };
 }
 
 /** Returns the profile of a client. Some add the server's name to theirs, after a hyphen. */
@@ -110,5 +122,5 @@ export function withDescriptionLimit(
     ? Math.min(room, profile.descriptionLimit)
     : room;
   const parameterLimit = isDivided ? room - descriptionLimit : 0;
-  return { ...profile, descriptionLimit, parameterLimit };
+  return { ...profile, descriptionLimit, parameterLimit, namesLimit: room };
 }

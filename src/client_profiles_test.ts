@@ -9,7 +9,9 @@ import {
   profileOf,
   withDescriptionLimit,
 } from "./client_profiles.ts";
+import { divideList } from "./skill_lists.ts";
 import { nextId, Place, skillMd, Wire } from "./testing.ts";
+import type { Skill } from "./types.ts";
 
 /** The clients whose profiles are known, and one that is not. */
 const CLIENTS = [
@@ -226,3 +228,41 @@ Deno.test("withDescriptionLimit() holds the whole list to a limit, whatever the 
     assert.equal(free.descriptionLimit + free.parameterLimit, Infinity);
   }
 });
+
+Deno.test("divideList() gives all names room where they need little more than the usual limit", () => {
+  const length = (profile: ClientProfile, count: number) => {
+    const { description, parameter } = divideList(
+      "Load the skill that fits.",
+      Array.from({ length: count }, (_, index) => numbered(index)),
+      profile,
+    );
+    const { numbers, more } = listed(`${description}\n${parameter}`);
+    assert.equal(new Set(numbers).size, numbers.length);
+    assert.equal(numbers.length + more, count);
+    return { length: description.length + parameter.length, more };
+  };
+  for (const profile of Object.values(CLIENT_PROFILES)) {
+    const { descriptionLimit, parameterLimit, namesLimit } = profile;
+    const usual = descriptionLimit + parameterLimit;
+    assert.ok(usual < namesLimit);
+    const some = length(profile, 1_500);
+    assert.equal(some.more, 0);
+    assert.ok(some.length > usual && some.length <= namesLimit);
+    for (
+      const [limited, count] of [
+        [profile, 2_000],
+        [withDescriptionLimit(profile, usual), 1_500],
+      ] as const
+    ) {
+      const { length: actual, more } = length(limited, count);
+      assert.ok(more > 0);
+      assert.ok(actual <= usual);
+    }
+  }
+});
+
+/** A skill with a name of 20 characters. */
+function numbered(index: number): Skill {
+  const name = `n${index}x`.padEnd(20, "y");
+  return { name, description: "Any" } as Skill;
+}

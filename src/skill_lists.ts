@@ -81,6 +81,8 @@ export interface ListRoom {
   readonly descriptionLimit: number;
   /** The room in the description of the tool's parameter. */
   readonly parameterLimit: number;
+  /** The room in both together if that is enough for every name. */
+  readonly namesLimit: number;
   /** What ends a text that is cut. */
   readonly ellipsis: string;
 }
@@ -108,21 +110,44 @@ const CONTINUED = "\n(more skills are listed with the parameter)";
 export function divideList(
   usage: string,
   skills: readonly Skill[],
-  list: ListRoom,
+  listRoom: ListRoom,
 ): DividedList {
   const head = `${usage}\n\nSkills:`;
-  const { descriptionLimit, parameterLimit, ellipsis } = list;
+  const lines = skills.map(createLine);
   const overhead = head.length +
-    (parameterLimit > 0 ? CONTINUED.length + PARAMETER_HEAD.length : 0);
+    (listRoom.parameterLimit > 0
+      ? CONTINUED.length + PARAMETER_HEAD.length
+      : 0);
+  const list = withRoomForNames(listRoom, { lines, overhead });
+  const { descriptionLimit, parameterLimit, ellipsis } = list;
   let room = descriptionLimit + parameterLimit - overhead;
   for (;;) {
-    const lines = fitLines(skills, { room, ellipsis });
-    const divided = divideLines(head, lines, list);
+    const fitted = fitLines(lines, { room, ellipsis });
+    const divided = divideLines(head, fitted, list);
     // A line that has no room left in the description moves on as a whole.
     const excess = divided.parameter.length - parameterLimit;
     if (excess <= 0) return divided;
     room -= excess;
   }
+}
+
+/** Adds the room that the names lack, if it is enough for all of them. */
+function withRoomForNames(
+  list: ListRoom,
+  { lines, overhead }: { lines: readonly Line[]; overhead: number },
+): ListRoom {
+  const { descriptionLimit, parameterLimit, namesLimit } = list;
+  const names = lines.map(({ name }) => name);
+  // At most the length of a name is lost where the list is divided.
+  const lost = parameterLimit > 0
+    ? names.reduce((most, { length }) => Math.max(most, length), 0)
+    : 0;
+  const needed = overhead + totalLength(names) + lost;
+  const missing = needed - descriptionLimit - parameterLimit;
+  if (missing <= 0 || needed > namesLimit) return list;
+  return parameterLimit > 0
+    ? { ...list, parameterLimit: parameterLimit + missing }
+    : { ...list, descriptionLimit: descriptionLimit + missing };
 }
 
 /** Puts lines into the description while they fit, and the rest into the parameter. */
@@ -157,24 +182,29 @@ interface FittedList {
 
 /** A skill as a line of a list, in its two parts. */
 interface Line {
+  readonly rank: number;
   readonly name: string;
   readonly description: string;
 }
 
-/** Makes a line of each skill, with as much of its description as there is room for. */
+function createLine(skill: Skill): Line {
+  return {
+    rank: listRank(skill),
+    name: `\n- ${escapeXml(oneLine(skill.name))}`,
+    description: `: ${escapeXml(oneLine(skill.description))}`,
+  };
+}
+
+/** Returns a list with as much of each description as there is room for. */
 function fitLines(
-  skills: readonly Skill[],
+  lines: readonly Line[],
   { room, ellipsis }: FittedList,
 ): string[] {
-  const lines = skills.map(({ name, description }) => ({
-    name: `\n- ${escapeXml(oneLine(name))}`,
-    description: `: ${escapeXml(oneLine(description))}`,
-  }));
   let rest = room - totalLength(lines.map(({ name }) => name));
   if (rest < 0) return fitNames(lines, room);
   const texts: string[] = [];
-  for (const rank of [0, 1, 2]) {
-    const group = lines.filter((_, index) => listRank(skills[index]!) === rank);
+  for (const wanted of [0, 1, 2]) {
+    const group = lines.filter(({ rank }) => rank === wanted);
     const fitted = fitDescriptions(group, { room: rest, ellipsis });
     rest -= totalLength(fitted);
     group.forEach(({ name }, index) => texts.push(name + fitted[index]!));
