@@ -499,7 +499,7 @@ Deno.test("skill lists the 20 nearest of many skills, and says how many more the
   assert.equal(lines[0], "- invoices: Make a bill from a spreadsheet");
   assert.match(
     text,
-    /\n\(and 132 more, less like 'spreadsheet invoice sheet'\)\n/,
+    /\n\(and 132 other skills\)\n/,
   );
 });
 

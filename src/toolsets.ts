@@ -1,7 +1,7 @@
 // deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
 
 /**
- * The tools of each toolset, and what they say to the model.
+ * The tools of each toolset and the texts that they send to the model.
  *
  * @module
  */
@@ -67,10 +67,10 @@ import type {
   SkillSource,
 } from "./types.ts";
 
-/** Up to this many skills the answer to an unknown name lists them all. */
+/** How many skills the answer to an unknown name lists. With more, it searches instead. */
 const MAX_LISTED_SKILLS = 100;
 
-/** With less room than this a description does without a line that says what the skills are about, in characters. */
+/** The description limit, in characters, below which the line that summarizes the skills is omitted. */
 const MIN_ABOUT_LIMIT = 2_000;
 
 /** How many files of a skill a message names. */
@@ -79,79 +79,79 @@ const MAX_NAMED_FILES = 20;
 /** How many problems the answer to an unknown name reports. */
 const MAX_NAMED_PROBLEMS = 20;
 
-/** How many characters of a name that is not found are repeated. */
+/** How many characters of an unknown name the answer repeats. */
 const MAX_ECHO_LENGTH = 200;
 
-/** A set of tools that belong together, named after the server that has them. */
+/** A set of tools, named after the server that introduced them. */
 export type Toolset = "skill" | "skilljack" | "reference" | "agentskills";
 
 /** Options of {@linkcode registerSkillTools}. */
 export interface SkillToolOptions {
-  /** Which tools. */
+  /** The toolset to register. */
   readonly toolset: Toolset;
-  /** How many characters the list of skills in a tool's description takes at most, 0 for no limit. Default: what the client shows, and 30,000 at most. */
+  /** The maximum length of the skill list in a tool's description, in characters; 0 for no limit. Default: what the client shows, at most 30,000. */
   readonly descriptionLimit?: number;
-  /** Whether a client lists the skills itself, so that no tool needs to. Default: none does. */
+  /** Whether a client lists the skills itself, so that the tools can omit the list. Default: no client does. */
   readonly listsSkills?: (client: ClientInfo | undefined) => boolean;
-  /** Whether a tool may run shell commands. Default: where Deno may run the shell. */
+  /** Whether a tool may run shell commands. Default: `true` if Deno is allowed to run the shell. */
   readonly allowShell?: boolean;
-  /** How long a shell command may run, in seconds. Default: 60. */
+  /** The time limit for shell commands, in seconds. Default: 60. */
   readonly shellTimeout?: number;
-  /** Whether Python packages are installed before a command that needs some. Default: `false`. */
+  /** Whether to install missing Python packages before a command runs. Default: `false`. */
   readonly autoInstallDeps?: boolean;
 }
 
-/** What a tool works with. */
+/** The context of a tool call. */
 interface ToolContext {
   readonly registry: SkillSource;
   readonly options: SkillToolOptions;
-  /** Ends when the client takes its call back, or goes. */
+  /** Aborted when the client cancels the call or disconnects. */
   readonly signal: AbortSignal;
 }
 
-/** A tool: one entry of a toolset. */
+/** A tool of a toolset. */
 interface SkillTool<Input extends z.ZodObject = z.ZodObject> {
-  /** The name it is called by. */
+  /** The name that clients call. */
   readonly name: string;
-  /** The name that people read. */
+  /** The name for display. */
   readonly title: string;
-  /** Writes what the model reads, in the words of the tool's contract, from the skills there are. */
+  /** Returns the description in the wording of the tool's contract. */
   readonly describe: (catalog: SkillCatalog) => string;
-  /** What the tool is for, in brief, if its description lists the skills. */
+  /** A brief description, for a tool whose description lists the skills. */
   readonly usage?: string;
-  /** The parameter whose description has room for more of the list. */
+  /** The parameter whose description can continue the list. */
   readonly listParameter?: string;
-  /** What it takes. */
+  /** The schema of its input. */
   readonly input: Input;
-  /** What its structured result looks like, if it gives one. */
+  /** The schema of its structured result, if it has one. */
   readonly output?: z.ZodObject;
-  /** What it does to the world. */
+  /** What clients are told about its effects. */
   readonly annotations: ToolAnnotations;
-  /** Whether the options and Deno's permissions allow it. Default: they do. */
+  /** Whether the options and Deno's permissions allow it. Default: always. */
   readonly isAllowed?: (options: SkillToolOptions) => boolean;
-  /** Does it. Throws an error whose message is for the model if it cannot. */
+  /** Runs the tool. If that fails, throws an error with a message for the model. */
   call(
     input: z.infer<Input>,
     context: ToolContext,
   ): CallToolResult | Promise<CallToolResult>;
 }
 
-/** Creates an entry of the table of tools. Its input type follows from its schema. */
+/** Returns a tool, with the type of its input inferred from the schema. */
 function defineTool<Input extends z.ZodObject>(
   tool: SkillTool<Input>,
 ): SkillTool {
   return tool;
 }
 
-/** Annotations of a tool that only reads skills. */
-const READS: ToolAnnotations = {
+/** The annotations of a tool that only reads skills. */
+const READ_ONLY: ToolAnnotations = {
   readOnlyHint: true,
   destructiveHint: false,
   idempotentHint: true,
   openWorldHint: false,
 };
 
-/** The tool `skill`, where nothing else is asked for. */
+/** The default toolset's tool `skill`. */
 const skillTool = defineTool({
   name: "skill",
   title: "Load Skill",
@@ -178,17 +178,17 @@ Important:
 
 ${availableSkills(catalog, ({ scope }) => scope)}`,
   usage:
-    "Before you begin a task, load the skill that fits it by its name and follow it.",
+    "Before you start a task, load the skill that matches it by name and follow its instructions.",
   listParameter: "name",
   input: z.strictObject({
     name: z.string()
       .min(1, "Skill name cannot be empty")
       .describe("Name of the skill to load (case-insensitive)"),
   }),
-  annotations: READS,
+  annotations: READ_ONLY,
   call: async ({ name }, { registry }) => {
     const { skill, text } = await readSkillText(name, registry);
-    return textResult(
+    return createTextResult(
       `Loading: ${skill.name}\nBase directory: ${skill.directory}\n\n${text}`,
     );
   },
@@ -207,12 +207,12 @@ When a user's task matches a skill description below: 1) activate it, 2) follow 
 
 ${availableSkills(catalog, ({ file }) => file)}`,
   usage:
-    "When a task matches a skill: 1) activate it by its name, 2) follow its instructions completely.",
+    "When a task matches a skill: 1) activate it by name, 2) follow its instructions completely.",
   listParameter: "name",
   input: z.object({
     name: z.string().describe("Skill name from <available_skills>"),
   }),
-  annotations: READS,
+  annotations: READ_ONLY,
   call: ({ name }, context) => loadSkill(name, context),
 });
 
@@ -221,14 +221,14 @@ const skilljackResourceTool = defineTool({
   name: "skill-resource",
   title: "Read Skill File",
   describe: () =>
-    "Read files within a skill's directory (scripts/, references/, assets/, snippets/, …) as its instructions name them. Pass the path of a file to read it, the path of a folder to read all files in it, or an empty path to list the files.",
+    "Read files in a skill's directory (scripts/, references/, assets/, snippets/, …) that its instructions refer to. Pass the path of a file to read it, the path of a folder to read all files in it, or an empty path to list the files.",
   input: z.object({
     skill: z.string().describe("Skill name"),
     path: z.string().describe(
-      "Path from the skill's directory: 'snippets/tool.ts' (a file), 'templates' (all files in a folder), '' (the list of files)",
+      "Path relative to the skill's directory: 'snippets/tool.ts' (a file), 'templates' (all files in a folder), '' (the list of files)",
     ),
   }),
-  annotations: READS,
+  annotations: READ_ONLY,
   call: ({ skill: name, path }, { registry }) =>
     withSkill(
       name,
@@ -251,13 +251,13 @@ const referenceListTool = defineTool({
   output: z.object({
     skills: z.array(z.object({ name: z.string(), description: z.string() })),
   }),
-  annotations: READS,
+  annotations: READ_ONLY,
   call: (_input, { registry }) => {
     const skills = modelSkills(registry.catalog).map(
       ({ name, description }) => ({ name, description }),
     );
     const text = jsonText(skills).trimEnd();
-    return { ...textResult(text), structuredContent: { skills } };
+    return { ...createTextResult(text), structuredContent: { skills } };
   },
 });
 
@@ -266,11 +266,11 @@ const referenceReadTool = defineTool({
   name: "read_skill",
   title: "Read Skill Instructions",
   describe: () =>
-    "Read the full instructions of a skill by its name. Returns the complete SKILL.md content.",
+    "Read the full instructions of a skill by name. Returns the complete SKILL.md content.",
   input: z.object({
     name: z.string().describe("The skill name to read (from list_skills)"),
   }),
-  annotations: READS,
+  annotations: READ_ONLY,
   call: ({ name }, context) => loadSkill(name, context),
 });
 
@@ -279,19 +279,19 @@ const agentSkillsMetadataTool = defineTool({
   name: "load_skill_metadata_op",
   title: "Load Skill Metadata",
   describe: () =>
-    "Load metadata from all available skills (always call at task start). Returns each skill's description and directory by its name.",
+    "Load metadata from all available skills (always call at task start). Returns the description and directory of each skill, keyed by name.",
   input: z.object({}),
-  annotations: READS,
+  annotations: READ_ONLY,
   call: (_input, { registry }) => {
     const metadata = modelSkills(registry.catalog).map(
       ({ name, description, directory }) =>
         [name, { description, skill_dir: directory }] as const,
     );
-    return textResult(jsonText(Object.fromEntries(metadata)).trimEnd());
+    return createTextResult(jsonText(Object.fromEntries(metadata)).trimEnd());
   },
 });
 
-/** What AgentSkills' tools call a skill by. */
+/** The parameter of AgentSkills' tools that names the skill. */
 const skillName = z.string().describe("Name of the skill");
 
 /** AgentSkills' tool `load_skill_op`. */
@@ -300,7 +300,7 @@ const agentSkillsLoadTool = defineTool({
   title: "Load Skill",
   describe: () => "Load a specific skill's instructions (its SKILL.md).",
   input: z.object({ skill_name: skillName }),
-  annotations: READS,
+  annotations: READ_ONLY,
   call: ({ skill_name }, context) => loadSkill(skill_name, context),
 });
 
@@ -313,22 +313,22 @@ const agentSkillsReadTool = defineTool({
   input: z.object({
     skill_name: skillName,
     file_name: z.string().describe(
-      "The file's name, or its path from the skill's directory",
+      "The file's name, or its path relative to the skill's directory",
     ),
   }),
-  annotations: READS,
+  annotations: READ_ONLY,
   call: ({ skill_name, file_name }, { registry }) =>
     withSkill(skill_name, registry, (skill) => ({
-      content: [fileContent(skill, pathInSkill(skill, file_name), registry)],
+      content: [readContent(skill, pathInSkill(skill, file_name), registry)],
     })),
 });
 
-/** AgentSkills' tool `run_shell_command_op`: the only one that runs anything. */
+/** AgentSkills' tool `run_shell_command_op`, the only tool that runs programs. */
 const agentSkillsShellTool = defineTool({
   name: "run_shell_command_op",
   title: "Run Shell Command",
   describe: () =>
-    "Execute a shell command in a skill's directory, for instance to run a script that the skill's instructions name. Returns what it wrote to stdout and stderr.",
+    "Execute a shell command in a skill's directory, for example to run a script that the skill's instructions refer to. Returns the command's stdout and stderr.",
   input: z.object({
     skill_name: skillName,
     command: z.string().describe("The shell command to execute"),
@@ -349,11 +349,11 @@ const agentSkillsShellTool = defineTool({
       timeout: shellTimeout,
       signal,
     });
-    return { ...textResult(text), ...(isError && { isError }) };
+    return { ...createTextResult(text), ...(isError && { isError }) };
   },
 });
 
-/** The toolsets: to add one, add a line. */
+/** The tools of each toolset. */
 export const TOOLSETS: Readonly<Record<Toolset, readonly SkillTool[]>> = {
   skill: [skillTool],
   skilljack: [skilljackSkillTool, skilljackResourceTool],
@@ -366,17 +366,15 @@ export const TOOLSETS: Readonly<Record<Toolset, readonly SkillTool[]>> = {
   ],
 };
 
-/**
- * The names of the toolsets.
- */
+/** The names of the toolsets. */
 export const TOOLSET_NAMES = Object.keys(TOOLSETS) as Toolset[];
 
 /**
- * Finds a skill for a model and does something with it. If there is no such
- * skill, or it changed since the scan and that fails, it scans again: the skill
- * may have appeared or moved a moment ago.
+ * Finds a skill for the model and calls a function with it. If there is no such
+ * skill, or if the call fails and the skill changed since the last scan, this
+ * scans the roots and tries again: the skill may just have been added or moved.
  *
- * @throws {Error} If that fails, with a text that a model can act on.
+ * @throws {Error} If the skill is unknown or the call fails. The message is for the model.
  */
 async function withSkill<T>(
   name: string,
@@ -393,11 +391,13 @@ async function withSkill<T>(
   }
   await registry.refresh();
   const skill = findForModel(name, registry);
-  if (skill === undefined) throw await unknownSkill(name, registry.catalog);
+  if (skill === undefined) {
+    throw await createUnknownSkillError(name, registry.catalog);
+  }
   return await use(skill);
 }
 
-/** Whether the `SKILL.md` of a skill is still the one that was scanned. */
+/** Whether the `SKILL.md` of a skill is unchanged since the last scan. */
 function isCurrent(skill: Skill, registry: SkillSource): boolean {
   try {
     return registry.readFile(skill, "SKILL.md").version === skill.version;
@@ -412,10 +412,10 @@ function findForModel(name: string, registry: SkillSource): Skill | undefined {
 }
 
 /**
- * Reads the `SKILL.md` of a skill as it is now. If it changed since the scan
- * its frontmatter may say something else by now, so it is scanned anew.
+ * Reads the current `SKILL.md` of a skill. If it changed since the last scan,
+ * this scans the roots first, because its frontmatter may have changed too.
  *
- * @throws {Error} If there is no such skill (any more), with a text that a model can act on.
+ * @throws {Error} If there is no such skill. The message is for the model.
  */
 async function readSkillText(
   name: string,
@@ -437,11 +437,11 @@ async function loadSkill(
   name: string,
   { registry }: ToolContext,
 ): Promise<CallToolResult> {
-  return textResult((await readSkillText(name, registry)).text);
+  return createTextResult((await readSkillText(name, registry)).text);
 }
 
-/** Reads a file of a skill as one item of a result. */
-function fileContent(
+/** Reads a file of a skill as a content item of a result. */
+function readContent(
   skill: Skill,
   path: string,
   registry: SkillSource,
@@ -453,8 +453,8 @@ function fileContent(
 }
 
 /**
- * Makes an absolute path relative to the skill's directory. Models know that
- * directory, so some of them write absolute paths.
+ * Makes an absolute path relative to the skill's directory. The model knows
+ * that directory, and some models pass absolute paths.
  */
 function pathInSkill(
   { directory, realDirectory, file }: Skill,
@@ -468,7 +468,7 @@ function pathInSkill(
   return base === undefined ? path : relative(base, path);
 }
 
-/** Reads a file or all files of a folder, or lists the files if the path is empty. */
+/** Reads a file, reads all files of a folder, or lists the files if the path is empty. */
 function readResource(
   skill: Skill,
   path: string,
@@ -476,7 +476,7 @@ function readResource(
 ): CallToolResult {
   if (path.trim() === "") return listResources(skill, registry);
   try {
-    return { content: [fileContent(skill, path, registry)] };
+    return { content: [readContent(skill, path, registry)] };
   } catch (error) {
     const { files, leftOut } = registry.inspectFiles(skill);
     const isFolder = error instanceof SkillFileError &&
@@ -492,7 +492,7 @@ function readResource(
   }
 }
 
-/** Whether a path in a skill leads through a folder. */
+/** Whether a path in a skill lies below a folder. */
 function isBelow(folder: readonly string[], path: string): boolean {
   const fold = (name: string) => isCaseBlind ? name.toLowerCase() : name;
   const names = path.split("/");
@@ -508,10 +508,10 @@ function listResources(skill: Skill, registry: SkillSource): CallToolResult {
   const list = paths.length > 0
     ? `Files of the skill ${name}:\n\n- ${paths.join("\n- ")}`
     : `The skill ${name} has no files besides its SKILL.md`;
-  return textResult([list, ...leftOutTexts(leftOut)].join("\n\n"));
+  return createTextResult([list, ...describeLeftOut(leftOut)].join("\n\n"));
 }
 
-/** Adds the skill's files to the message of an error. */
+/** Returns an error whose message also lists the skill's files. */
 function withFileNames(
   { message }: Error,
   files: readonly SkillFile[],
@@ -522,13 +522,13 @@ function withFileNames(
   return new Error(`${message}. Its files: ${paths.join(", ")}${more}`);
 }
 
-/** A folder of a skill, to be read. */
+/** A folder of a skill. */
 interface SkillFolder {
-  /** The path as the model wrote it. */
+  /** The path that the model passed. */
   readonly path: string;
-  /** The files below it. */
+  /** The files in it. */
   readonly files: readonly SkillFile[];
-  /** What is below it but not served. */
+  /** The entries in it that are not served. */
   readonly leftOut: readonly SkillProblem[];
   readonly registry: SkillSource;
 }
@@ -538,11 +538,11 @@ function readFolder(
   { path, files, leftOut, registry }: SkillFolder,
 ): CallToolResult {
   const content = readTogether(files, ({ path }) => {
-    const item = fileContent(skill, path, registry);
+    const item = readContent(skill, path, registry);
     if (item.type === "text") item.text = `--- ${path} ---\n${item.text}`;
     return item;
   });
-  const texts = leftOutTexts(leftOut);
+  const texts = describeLeftOut(leftOut);
   if (files.length === 0) {
     const state = texts.length > 0 ? "has no readable files" : "is empty";
     texts.unshift(`The folder ${quote(path)} ${state}`);
@@ -551,8 +551,8 @@ function readFolder(
   return { content };
 }
 
-/** Returns a text that lists what is left out and why, if anything is. */
-function leftOutTexts(leftOut: readonly SkillProblem[]): string[] {
+/** Describes the entries that are left out in one text, or in none if there are none. */
+function describeLeftOut(leftOut: readonly SkillProblem[]): string[] {
   if (leftOut.length === 0) return [];
   const lines = leftOut.slice(0, MAX_NAMED_FILES).map((problem) =>
     `- ${quote(problem.file || ".")}: ${leftOutReason(problem)}`
@@ -562,7 +562,7 @@ function leftOutTexts(leftOut: readonly SkillProblem[]): string[] {
   return [`Left out:\n${lines.join("\n")}`];
 }
 
-/** Returns why something is left out, without revealing whether a link's target exists. */
+/** Returns why an entry is left out, without revealing whether the target of a link exists. */
 function leftOutReason({ reason }: SkillProblem): string {
   return reason === LINK_OUT_OF_SKILL.reason ||
       reason === LINK_TO_NOTHING.reason
@@ -574,15 +574,15 @@ function leftOutReason({ reason }: SkillProblem): string {
  * Reads files for one message.
  *
  * @param files The files.
- * @param read Returns what the message is to hold of a file.
- * @throws {Error} If that is more than a message may have.
+ * @param read Returns what the message holds of a file.
+ * @throws {Error} If they do not fit into one message.
  */
 export function readTogether<T>(
   files: readonly SkillFile[],
   read: (file: SkillFile) => T,
 ): T[] {
   const size = files.reduce((sum, file) => sum + file.size, 0);
-  // In JSON no byte of a file takes less than one, or more than six.
+  // In JSON, a byte of a file takes one to six bytes.
   if (size > MAX_MESSAGE_SIZE) throw tooMuchTogether(files, size);
   if (size * 6 < MAX_MESSAGE_SIZE / 2) return files.map(read);
   let length = 0;
@@ -596,13 +596,13 @@ export function readTogether<T>(
 
 function tooMuchTogether(files: readonly SkillFile[], size: number): Error {
   return new Error(
-    `Cannot read ${files.length} files at once: they have ${size} bytes, which take more than the ${MAX_MESSAGE_SIZE} that a message may have; read them one at a time`,
+    `Cannot read ${files.length} files at once: they have ${size} bytes in total, and the limit for a message is ${MAX_MESSAGE_SIZE}; read them one at a time`,
   );
 }
 
-/** There is no skill of a name. The message is for the model. */
+/** No skill has the requested name. The message is for the model. */
 class UnknownSkillError extends Error {
-  /** Whether the message lists what was found by the words of the name. */
+  /** Whether the message lists the results of a search for the name. */
   readonly isSearchResult: boolean;
 
   constructor(
@@ -614,8 +614,8 @@ class UnknownSkillError extends Error {
   }
 }
 
-/** Says that there is no skill of a name, why one was skipped, and which there are. */
-async function unknownSkill(
+/** Creates an error that says which skills there are and, if a skill of the name was skipped, why. */
+async function createUnknownSkillError(
   name: string,
   catalog: SkillCatalog,
 ): Promise<UnknownSkillError> {
@@ -628,13 +628,13 @@ async function unknownSkill(
   const echo = oneLine(name.slice(0, MAX_ECHO_LENGTH));
   const isSearchResult = skills.length > MAX_LISTED_SKILLS;
   const text = isSearchResult
-    ? await searchText(echo, catalog, skills.length)
-    : listText(echo, skills);
+    ? await formatSearchResults(echo, catalog, skills.length)
+    : formatSkillList(echo, skills);
   return new UnknownSkillError(skipped + text, { isSearchResult });
 }
 
-/** Lists all skills in the words of the contract. */
-function listText(name: string, skills: readonly Skill[]): string {
+/** Returns the contract's answer to an unknown name, which lists all skills. */
+function formatSkillList(name: string, skills: readonly Skill[]): string {
   const lines = skills.map((skill) => `${skillLine(skill)}\n`);
   return `Skill '${name}' not found.
 
@@ -643,8 +643,8 @@ ${lines.join("")}
 Use the exact skill name (case-insensitive) to load a skill.`;
 }
 
-/** Lists the skills that a search for the words of a name finds. */
-async function searchText(
+/** Returns an answer to an unknown name that lists the skills that match it best. */
+async function formatSearchResults(
   name: string,
   catalog: SkillCatalog,
   count: number,
@@ -652,13 +652,13 @@ async function searchText(
   const found = await nearestSkills(name, catalog, isForModel);
   const lines = found.map((skill) => `${skillLine(skill)}\n`);
   const rest = count - found.length;
-  if (found.length > 0) lines.push(`(and ${rest} more, less like '${name}')\n`);
+  if (found.length > 0) lines.push(`(and ${rest} other skills)\n`);
   const heading = found.length > 0
-    ? "Search results for these words, best first:"
-    : `No word of it occurs in the names and descriptions of the ${count} skills.`;
+    ? "Search results for these words, best match first:"
+    : `None of these words occurs in the names and descriptions of the ${count} skills.`;
   const next = found.length > 0
-    ? "To load one of these skills, use its exact name (case-insensitive). To search again, use other words in place of the name."
-    : "To search again, use other words in place of the name.";
+    ? "To load one of these skills, use its exact name (case-insensitive). To search again, pass other words instead of a name."
+    : "To search again, pass other words instead of a name.";
   return `Skill '${name}' not found.
 
 ${heading}
@@ -666,7 +666,8 @@ ${lines.join("")}
 ${next}`;
 }
 
-export function textResult(text: string): CallToolResult {
+/** Creates a result with one text. */
+export function createTextResult(text: string): CallToolResult {
   return { content: [{ type: "text", text }] };
 }
 
@@ -677,23 +678,23 @@ export function describeProblem(
   return `Skipped ${quote(file)}${place}: ${reason}; ${hint}`;
 }
 
-/** How a client sees the tools. */
+/** What decides how a client sees the tools. */
 export interface ToolView {
   /** What the client shows the model. */
   readonly profile: ClientProfile;
-  /** Whether the client lists the skills itself, so that no tool needs to. */
+  /** Whether the client lists the skills itself, so that the tools can omit the list. */
   readonly listsSkills: boolean;
 }
 
-/** Makes the entry of a tool in `tools/list`, as a client is to see it. */
-function toolEntry(
+/** Creates the entry of a tool in a client's `tools/list`. */
+function createToolEntry(
   tool: SkillTool,
   catalog: SkillCatalog,
   view: ToolView,
 ): Tool {
   const { name, title, annotations, input, output, listParameter } = tool;
   const { description, parameter } = describeTool(tool, catalog, view);
-  const inputSchema = jsonSchemaOf(input);
+  const inputSchema = toJsonSchema(input);
   if (parameter !== "") {
     const field = inputSchema.properties![listParameter!] as {
       description: string;
@@ -706,17 +707,17 @@ function toolEntry(
     title,
     description,
     inputSchema,
-    ...(output && { outputSchema: jsonSchemaOf(output) }),
+    ...(output && { outputSchema: toJsonSchema(output) }),
     annotations: { title, ...annotations },
     ...(toolMeta && !view.listsSkills && { _meta: { ...toolMeta } }),
   };
 }
 
-/** The lists of tools as each client sees them, made once for each catalog. */
+/** The tool list of each client, created once per catalog. */
 export class ToolLists {
   readonly #tools: readonly SkillTool[];
   readonly #options: SkillToolOptions;
-  /** The views that were asked for, by their keys. */
+  /** The requested views by their keys. */
   readonly #views = new Map<string, ToolView>();
   readonly #lists = perCatalog(() => new Map<string, Tool[]>());
 
@@ -725,37 +726,37 @@ export class ToolLists {
     this.#options = options;
   }
 
-  /** Returns the list that a client sees. */
+  /** Returns the list for a client. */
   listFor(client: ClientInfo | undefined, catalog: SkillCatalog): Tool[] {
-    const view = toolView(client, this.#options);
-    this.#views.set(keyOf(view), view);
+    const view = toolViewFor(client, this.#options);
+    this.#views.set(viewKey(view), view);
     return this.#list(view, catalog);
   }
 
-  /** Returns the lists of all clients that asked for theirs, or the usual one if none did yet. */
+  /** Returns the lists of all clients that requested one, or the default list if none has. */
   listAll(catalog: SkillCatalog): Tool[][] {
     const views = this.#views.size > 0
       ? [...this.#views.values()]
-      : [toolView(undefined, this.#options)];
+      : [toolViewFor(undefined, this.#options)];
     return views.map((view) => this.#list(view, catalog));
   }
 
   #list(view: ToolView, catalog: SkillCatalog): Tool[] {
     const lists = this.#lists(catalog);
-    const key = keyOf(view);
+    const key = viewKey(view);
     const list = lists.get(key) ??
-      this.#tools.map((tool) => toolEntry(tool, catalog, view));
+      this.#tools.map((tool) => createToolEntry(tool, catalog, view));
     lists.set(key, list);
     return list;
   }
 }
 
-function keyOf({ profile, listsSkills }: ToolView): string {
+function viewKey({ profile, listsSkills }: ToolView): string {
   return `${profile.clientName} ${listsSkills}`;
 }
 
-/** Returns how a client sees the tools. */
-export function toolView(
+/** Returns the view of a client. */
+export function toolViewFor(
   client: ClientInfo | undefined,
   { descriptionLimit, listsSkills }: SkillToolOptions,
 ): ToolView {
@@ -768,11 +769,11 @@ export function toolView(
   };
 }
 
-function jsonSchemaOf(type: z.ZodObject): Tool["inputSchema"] {
+function toJsonSchema(type: z.ZodObject): Tool["inputSchema"] {
   return z.toJSONSchema(type, { io: "input" }) as Tool["inputSchema"];
 }
 
-/** Describes a tool: in its contract's words where these have room, else in brief. */
+/** Describes a tool in the wording of its contract if that fits, else in brief. */
 function describeTool(
   { describe, usage, listParameter }: SkillTool,
   catalog: SkillCatalog,
@@ -800,7 +801,7 @@ function describeTool(
   });
 }
 
-/** Calls a tool. Whatever fails becomes a result that tells the model why. */
+/** Calls a tool. Errors become results that tell the model what failed. */
 export async function callTool(
   tool: SkillTool,
   input: Record<string, unknown>,
@@ -810,24 +811,25 @@ export async function callTool(
     return await tool.call(tool.input.parse(input), context);
   } catch (error) {
     if (error instanceof UnknownSkillError && error.isSearchResult) {
-      return textResult(error.message);
+      return createTextResult(error.message);
     }
     const text = error instanceof z.ZodError
       ? `Cannot call ${quote(tool.name)}: ${describeIssues(error)}`
       : (error as Error).message;
-    return { ...textResult(text), isError: true };
+    return { ...createTextResult(text), isError: true };
   }
 }
 
+/** Creates the error for a call of an unknown tool. */
 export function unknownTool(name: string, tools: readonly SkillTool[]): Error {
   const names = tools.map(({ name }) => quote(name)).join(", ");
   return invalidParams(`Unknown tool ${quote(name)}: the tools are ${names}`);
 }
 
 /**
- * Writes the instructions of the server: what skills there are, how they are
- * used, and how to get at the tools where a client keeps them back until it
- * searches for them. The first line stands alone: some clients show no more.
+ * Creates the server's instructions: what the skills are about, how to use
+ * them, and how to find the tools in a client that defers them behind a search.
+ * Some clients show only the first line, so it must make sense on its own.
  */
 export function instructionsFor(
   toolset: Toolset,
@@ -835,11 +837,11 @@ export function instructionsFor(
 ): string {
   const { list, load } = INSTRUCTIONS[toolset];
   return `${aboutSkills(catalog, "Proven instructions for tasks (skills)")}
-Before you begin a task, see whether one of the skills that ${list} lists fits it. If so, load it with the tool ${load} and follow it.
-If the tool ${load} is not among your tools, search for "${load}" or "skills" with your tool search. A skill that is added later can be loaded by its name at any time.`;
+Before you start a task, check whether one of the skills that ${list} lists matches it. If so, load that skill with the tool ${load} and follow its instructions.
+If the tool ${load} is not in your list of tools, use your tool search to find it: search for "${load}" or "skills". A skill that is added later can be loaded by name at any time.`;
 }
 
-/** Where each toolset lists the skills, and the tool that loads one. */
+/** For each toolset, where the skills are listed and which tool loads one. */
 const INSTRUCTIONS: Readonly<Record<Toolset, { list: string; load: string }>> =
   {
     skill: { list: "the tool skill", load: "skill" },
