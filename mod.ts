@@ -108,6 +108,7 @@ import {
   unknownTool,
 } from "./src/toolsets.ts";
 import type {
+  FileAccessOptions,
   ScanOptions,
   Skill,
   SkillCatalog,
@@ -281,6 +282,8 @@ interface ScanTrace {
   readonly policy: PolicyDecider | undefined;
   /** The skills that the policy switches off. */
   readonly off: readonly Skill[];
+  /** Real paths of the folders of those that lie in another skill. */
+  readonly excludedFolders: ReadonlySet<string>;
 }
 
 const scanTraces = new WeakMap<SkillCatalog, ScanTrace>();
@@ -367,11 +370,13 @@ class SkillScan {
   /** Paths that links lead to, even where nothing is. */
   readonly #targets = new Set<string>();
   readonly #skills = new Map<string, Skill>();
-  /** Real paths of the folders that are skills, good or bad. */
-  readonly #skillFolders = new Set<string>();
+  /** The roots by way of which skills were found, good or bad, by the real paths of their folders. */
+  readonly #skillFolders = new Map<string, SkillRoot>();
   readonly #shadowed: UnnamedSkill[] = [];
   /** The skills that the policy switches off, by the real paths of their folders. */
   readonly #off = new Map<string, Skill>();
+  /** Real paths of the folders of those that lie in another skill. */
+  readonly #excludedFolders = new Set<string>();
   readonly #problems: SkillProblem[] = [];
   /** How many problems there are in the root that is being scanned. */
   #problemCount = 0;
@@ -477,10 +482,8 @@ class SkillScan {
       folders: this.#folders,
       linkTargets: this.#targets,
       policy: this.#policy,
-      // Another root may have led to the same folder, and made it another case.
-      off: [...this.#off].filter(([realPath]) =>
-        !this.#skillFolders.has(realPath)
-      ).map(([, skill]) => skill),
+      off: [...this.#off.values()],
+      excludedFolders: this.#excludedFolders,
     });
     return current;
   }
@@ -646,17 +649,27 @@ class SkillScan {
     if (outcome === undefined) return false;
     const isTaken = "reason" in outcome
       ? this.#report(outcome, folder)
-      : this.#addSkill(outcome);
-    // What is off leaves its folder to other roots.
-    if (isTaken) this.#skillFolders.add(folder.realPath);
+      : this.#addSkill(outcome, folder);
+    if (!isTaken) return true;
+    // What was off by way of another root is on by this one.
+    this.#skillFolders.set(folder.realPath, folder.root);
+    this.#off.delete(folder.realPath);
+    this.#excludedFolders.delete(folder.realPath);
     return true;
   }
 
   /** Adds a skill to the catalog, unless it is off. Returns whether it does. */
-  #addSkill(found: Skill): boolean {
+  #addSkill(
+    found: Skill,
+    { realPath, root, skill: outer }: SearchedFolder,
+  ): boolean {
     const state = this.#policy?.decide(found).state ?? "on";
     if (state === "off") {
-      this.#off.set(found.realDirectory, found);
+      this.#off.set(realPath, found);
+      // Only where no other root led to the skill around it, maybe by a link.
+      const isNested = outer !== undefined &&
+        this.#skillFolders.get(outer) === root;
+      if (isNested) this.#excludedFolders.add(realPath);
       return false;
     }
     const skill = state === "on" ? found : variantOf(found, { state });
@@ -994,9 +1007,21 @@ export class SkillRegistry {
     return findResource(uri, this.#catalog);
   }
 
+  /** How the files of the current skills are reached. */
+  get #access(): FileAccessOptions {
+    return this.#accessTo(this.#catalog);
+  }
+
+  #accessTo(catalog: SkillCatalog): FileAccessOptions {
+    const { excludedFolders } = scanTraces.get(catalog) ?? {};
+    return excludedFolders?.size
+      ? { ...this.#options, excludedFolders }
+      : this.#options;
+  }
+
   /** Lists the files of a skill. See {@linkcode listSkillFiles}. */
   listFiles(skill: Skill): SkillFile[] {
-    return listSkillFiles(skill, this.#options);
+    return listSkillFiles(skill, this.#access);
   }
 
   /**
@@ -1007,7 +1032,7 @@ export class SkillRegistry {
    *   the end for a folder that cannot be read), why, and how to fix it.
    */
   inspectFiles(skill: Skill): { files: SkillFile[]; leftOut: SkillProblem[] } {
-    const { files, leftOut } = walkSkill(skill, this.#options);
+    const { files, leftOut } = walkSkill(skill, this.#access);
     return {
       files,
       leftOut: [...leftOut].map(([file, fault]) => ({ file, ...fault })),
@@ -1020,7 +1045,7 @@ export class SkillRegistry {
    * @throws {SkillFileError} If it cannot be read.
    */
   readFile(skill: Skill, path: string): SkillFileContent {
-    const checked = checkSkillFile(skill, path, this.#options);
+    const checked = checkSkillFile(skill, path, this.#access);
     const key = `${fileVersion(checked.info)}:${checked.path}`;
     const known = this.#contents.get(key);
     if (known !== undefined) return known;
@@ -1234,7 +1259,7 @@ export class SkillRegistry {
       const skill = skills.get(key!);
       if (skill === undefined) continue;
       if (slice.isOver) await slice.yield();
-      const { files, folders } = walkSkill(skill, this.#options);
+      const { files, folders } = walkSkill(skill, this.#accessTo(catalog));
       const versions = files
         // The scan itself looks after that one.
         .filter(({ path }) => path !== "SKILL.md")

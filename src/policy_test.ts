@@ -664,6 +664,87 @@ Deno.test("SkillRegistry.inspectPolicy() names the rules that decided, and those
   assert.deepEqual(unused, [rules[2], rules[4]]);
 });
 
+Deno.test("a skill that is off yields nothing through the skill that it lies in", async () => {
+  using place = new Place();
+  place.skill("skills", "outer");
+  for (const name of ["inner", "inner/deep", "other"]) {
+    place.skill("skills/outer", name, skillMd(name.split("/").at(-1)!));
+    place.file(`skills/outer/${name}/notes.md`, SECRET);
+  }
+  if (!isWindows) {
+    place.link("inner", "skills/outer/link");
+    place.link("inner/notes.md", "skills/outer/link.md");
+  }
+  const roots = [root(join(place.path, "skills"), { recursive: true })];
+  using registry = new SkillRegistry(roots, { log: () => {} });
+  const paths = (name: string) =>
+    registry.listFiles(registry.find(name)!).map(({ path }) => path);
+  await registry.setPolicy({ rules: [{ skill: "inner", state: "off" }] });
+  assert.deepEqual(paths("outer"), [
+    "SKILL.md",
+    "other/SKILL.md",
+    "other/notes.md",
+  ]);
+  for (
+    const path of [
+      "inner/notes.md",
+      "inner/deep/notes.md",
+      "link/notes.md",
+      "link.md",
+    ]
+  ) {
+    assert.throws(
+      () => registry.readFile(registry.find("outer")!, path),
+      /no such file/,
+    );
+  }
+  // What lies in it is a skill of its own, with its files.
+  assert.deepEqual(paths("deep"), ["SKILL.md", "notes.md"]);
+  assert.equal(
+    registry.readFile(registry.find("deep")!, "notes.md").text,
+    SECRET,
+  );
+  const { leftOut } = registry.inspectFiles(registry.find("other")!);
+  assert.deepEqual(leftOut, []);
+  await registry.setPolicy(undefined);
+  assert.equal(
+    paths("outer").filter((path) => path.startsWith("inner/")).length,
+    4,
+  );
+});
+
+Deno.test(
+  "a project's link takes nothing out of the skills of the home folder",
+  {
+    ignore: isWindows,
+  },
+  async () => {
+    using place = new Place();
+    place.skill("home/.claude/skills", "git");
+    const inner = place.skill("home/.claude/skills/git", "inner");
+    const [, home] = rootsOf(place);
+    place.skill("project/skills", "x");
+    place.link(inner, "project/skills/inner");
+    place.link(home!.path, "project/links");
+    const project = ["skills", "links"].map((folder) =>
+      root(join(place.project, folder), { scope: "project", recursive: true })
+    );
+    for (const roots of [[...project, home!], [home!, ...project]]) {
+      using registry = new SkillRegistry(roots, {
+        policy: NO_PROJECT,
+        linkTargets: [place.project],
+        log: () => {},
+      });
+      assert.deepEqual(names(await registry.refresh()), ["git"]);
+      const files = registry.listFiles(registry.find("git")!);
+      assert.deepEqual(files.map(({ path }) => path), [
+        "SKILL.md",
+        "inner/SKILL.md",
+      ]);
+    }
+  },
+);
+
 /** A clone that nobody trusts, in which everything worth hiding is secret, beside a home with skills. */
 function clonePlace({ hasSkills = true } = {}): Place {
   const place = new Place();

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { basename, relative } from "jsr:@std/path@^1";
+import { basename, dirname, relative } from "jsr:@std/path@^1";
 import { isFence, MAX_FRONTMATTER_SIZE } from "./frontmatter.ts";
 import { childPath, isInside, isWindows, isWithin } from "./paths.ts";
 import { byCodeUnits, oneLine, quote } from "./text.ts";
@@ -528,6 +528,7 @@ class ForeignLinkError extends SkillFileError {}
 class SkillWalk {
   readonly #skill: Skill;
   readonly #trustLinks: readonly string[];
+  readonly #excludedFolders: ReadonlySet<string>;
   readonly #maxFileSize: number;
   readonly #top: Place;
   readonly #files: SkillFile[] = [];
@@ -539,6 +540,7 @@ class SkillWalk {
   constructor(skill: Skill, options: FileAccessOptions) {
     this.#skill = skill;
     this.#trustLinks = boundaries(options.trustLinks ?? []);
+    this.#excludedFolders = options.excludedFolders ?? new Set();
     this.#maxFileSize = options.maxFileSize ?? DEFAULT_MAX_FILE_SIZE;
     this.#top = {
       path: skill.directory,
@@ -582,7 +584,23 @@ class SkillWalk {
     const path = names.reduce(childPath, directory);
     const realPath = Deno.realPathSync(path);
     const isDirect = realPath === names.reduce(childPath, realDirectory);
+    if (isDirect && this.#isExcluded(realPath)) {
+      throw new Deno.errors.NotFound(path);
+    }
     return isDirect ? { path, realPath } : undefined;
+  }
+
+  /** Whether a real path is one of the excluded folders or lies in one, other than the skill itself does. */
+  #isExcluded(realPath: string): boolean {
+    if (this.#excludedFolders.size === 0) return false;
+    let folder = realPath;
+    while (
+      folder !== this.#skill.realDirectory && folder !== dirname(folder)
+    ) {
+      if (this.#excludedFolders.has(folder)) return true;
+      folder = dirname(folder);
+    }
+    return false;
   }
 
   /**
@@ -595,9 +613,10 @@ class SkillWalk {
     const path = childPath(parent.path, name);
     const realPath = Deno.realPathSync(path);
     if (isOnWay(realPath, parent)) throw new ForeignLinkError(path, LINK_BACK);
-    if (!isOwn(realPath, this.#skill.realDirectory, this.#trustLinks)) {
-      throw new ForeignLinkError(path, LINK_OUT_OF_SKILL);
-    }
+    const isOwnPath =
+      isOwn(realPath, this.#skill.realDirectory, this.#trustLinks) &&
+      !this.#isExcluded(realPath);
+    if (!isOwnPath) throw new ForeignLinkError(path, LINK_OUT_OF_SKILL);
     return { path, realPath, parent, depth: parent.depth + 1 };
   }
 
@@ -635,6 +654,7 @@ class SkillWalk {
       parent: folder,
       depth: folder.depth + 1,
     };
+    if (this.#excludedFolders.has(place.realPath)) return;
     const info = isDirectory ? undefined : Deno.statSync(place.path);
     if (info === undefined || info.isDirectory) {
       if (place.depth === MAX_FILE_DEPTH) this.#leftOut.set(path, TOO_DEEP);

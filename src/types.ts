@@ -160,6 +160,8 @@ export interface FileAccessOptions {
   readonly maxFileSize?: number;
   /** Folders that count as inside every skill that links to them. */
   readonly trustLinks?: readonly string[];
+  /** Real paths of folders that do not belong to the skills that they lie in: those of skills that are off. */
+  readonly excludedFolders?: ReadonlySet<string>;
 }
 
 /** Options of {@linkcode scanSkillRoots}. */
