@@ -102,9 +102,9 @@ import { sortInSlices, TimeSlice } from "./src/time_slice.ts";
 import {
   callTool,
   describeProblem,
+  listTools,
   type SkillToolOptions,
   ToolLists,
-  TOOLSETS,
   unknownTool,
 } from "./src/toolsets.ts";
 import type {
@@ -1473,9 +1473,7 @@ export function registerSkillTools(
   registry: SkillRegistry,
   options: SkillToolOptions,
 ): void {
-  const tools = TOOLSETS[options.toolset].filter(
-    ({ isAllowed }) => isAllowed?.(options) ?? true,
-  );
+  const tools = listTools(options);
   const lists = new ToolLists(tools, options);
   const handle = server.setRequestHandler.bind(
     server,

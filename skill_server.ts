@@ -90,6 +90,7 @@ import {
   writeAll,
 } from "./src/stdio_transport.ts";
 import {
+  jsonText,
   log,
   logged,
   quote,
@@ -763,12 +764,13 @@ export async function main(args: readonly string[]): Promise<void> {
 async function run(args: readonly string[]): Promise<number> {
   try {
     const command = parseCommandLine(args);
-    const { help, version, list, check, "print-config": client } =
+    const { help, version, list, check, as, "print-config": client } =
       command.values;
     if (help) return await printHelp();
     if (version) return await print(`${config.version}\n`);
     const settings = createSettings(command);
     if (client !== undefined) return await printConfig(client, settings);
+    if (as !== undefined) return await printModelView(as, settings);
     if (list || check) return await printReport(settings);
     return await serve(settings);
   } catch (error) {
@@ -798,6 +800,24 @@ async function printConfig(
   // Without a prefix, so that the line can be pasted.
   if (command !== undefined) await print(`${command}\n`, Deno.stderr);
   return await print(text);
+}
+
+/** Prints what the model sees in a client. */
+async function printModelView(
+  client: string,
+  settings: Settings,
+): Promise<number> {
+  const { createModelView, parseClient, viewAsText } = await import(
+    "./src/model_view.ts"
+  );
+  parseClient(client);
+  using registry = new SkillRegistry(settings.roots, settings.options);
+  const catalog = await registry.refresh();
+  warnOfMissingFolders(catalog, settings);
+  const view = createModelView(client, catalog, settings.tools);
+  return await print(
+    settings.values.json ? jsonText(view) : viewAsText(view),
+  );
 }
 
 /** Prints the report of `--list` or `--check`. */

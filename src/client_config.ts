@@ -689,7 +689,7 @@ function serverArguments(
 
 /** The options that affect a running server. */
 const SERVING_OPTIONS = Object.keys(OPTIONS).filter((name) =>
-  !["list", "check", "json", "print-config", "url", "help", "version"]
+  !["list", "check", "json", "as", "print-config", "url", "help", "version"]
     .includes(name)
 );
 

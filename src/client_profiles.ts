@@ -12,9 +12,11 @@
  *    and never cuts the descriptions of parameters.
  * 2. Codex 0.169 shows the first line of the instructions, up to 250 characters,
  *    before it searches. It cuts results at 10,000 tokens.
- * 3. Qwen Code 0.24 shows the first line of the description before it searches.
+ * 3. Qwen Code 0.24 shows the first line of the description before it searches,
+ *    unless its configuration says otherwise.
  * 4. OpenCode, Kilo, Gemini CLI and Qwen Code drop prompts that hold an embedded
  *    resource.
+ * 5. Copilot CLI and Cline do not show the instructions.
  *
  * @module
  */
@@ -33,6 +35,10 @@ export interface ClientProfile {
   readonly parameterLimit: number;
   /** How many characters the list may take in all if that makes room for every name. */
   readonly namesLimit: number;
+  /** How much of the server's instructions the model sees at first. */
+  readonly instructions: "whole" | "first line" | "none";
+  /** Whether the model sees the tools only when it has searched for them. */
+  readonly searchesTools: boolean;
   /** What ends a text that is cut. */
   readonly ellipsis: string;
   /** The `_meta` of a tool that the client is to show at once, if that takes any. */
@@ -60,6 +66,8 @@ export const DEFAULT_PROFILE: ClientProfile = {
   descriptionLimit: DEFAULT_DESCRIPTION_LIMIT,
   parameterLimit: 0,
   namesLimit: DEFAULT_DESCRIPTION_LIMIT,
+  instructions: "whole",
+  searchesTools: false,
   ellipsis: "…",
   dropsEmbeddedResources: false,
 };
@@ -73,7 +81,11 @@ export const CLIENT_PROFILES: Readonly<Record<string, ClientProfile>> = {
     ellipsis: "...",
     toolMeta: { "anthropic/alwaysLoad": true },
   },
-  "codex": brief("codex-mcp-client"),
+  "codex": {
+    ...brief("codex-mcp-client"),
+    instructions: "first line",
+    searchesTools: true,
+  },
   "opencode": { ...brief("opencode"), dropsEmbeddedResources: true },
   "kilo": { ...brief("kilo"), dropsEmbeddedResources: true },
   "gemini-cli": {
@@ -84,9 +96,26 @@ export const CLIENT_PROFILES: Readonly<Record<string, ClientProfile>> = {
     ...brief("qwen-cli-mcp-client"),
     dropsEmbeddedResources: true,
   },
-  "copilot": brief("copilot-cli"),
-  "cline": brief("@cline/core"),
+  "copilot": { ...brief("copilot-cli"), instructions: "none" },
+  "cline": { ...brief("@cline/core"), instructions: "none" },
 };
+
+/** The name that `--as` takes for clients that are not known. */
+const DEFAULT_NAME = "default";
+
+/** The names of all profiles. */
+export const PROFILE_NAMES: readonly string[] = [
+  DEFAULT_NAME,
+  ...Object.keys(CLIENT_PROFILES),
+];
+
+/** Returns the profile with a name of {@linkcode PROFILE_NAMES}, if there is one. */
+export function findProfile(name: string): ClientProfile | undefined {
+  if (name === DEFAULT_NAME) return DEFAULT_PROFILE;
+  return Object.hasOwn(CLIENT_PROFILES, name)
+    ? CLIENT_PROFILES[name]
+    : undefined;
+}
 
 function brief(clientName: string): ClientProfile {
   return {
@@ -103,6 +132,14 @@ export function profileOf(client: ClientInfo | undefined): ClientProfile {
   const isOf = ({ clientName }: ClientProfile) =>
     name === clientName || name.startsWith(`${clientName}-`);
   return Object.values(CLIENT_PROFILES).find(isOf) ?? DEFAULT_PROFILE;
+}
+
+/** Returns a profile for tools that have no parameter where more of the list could go. */
+export function withoutParameter(profile: ClientProfile): ClientProfile {
+  const { descriptionLimit, parameterLimit } = profile;
+  return parameterLimit === 0
+    ? profile
+    : { ...profile, parameterLimit: 0, namesLimit: descriptionLimit };
 }
 
 /**

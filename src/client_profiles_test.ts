@@ -261,6 +261,23 @@ Deno.test("divideList() gives all names room where they need little more than th
   }
 });
 
+Deno.test("a tool that has no parameter for the list keeps to the limit of its description", async () => {
+  using place = new Place();
+  makeSkills(place, 300);
+  const args = ["--no-watch", "--tools", "reference"];
+  await using wire = new Wire(place, { args });
+  for (const name of CLIENTS) {
+    const { descriptionLimit } = profileOf({ name });
+    const { description, inputSchema } = await new TestClient(
+      wire,
+      "modern",
+      name,
+    ).tool();
+    assert.ok(description.length <= descriptionLimit);
+    assert.deepEqual(inputSchema.properties, {});
+  }
+});
+
 /** A skill with a name of 20 characters. */
 function numbered(index: number): Skill {
   const name = `n${index}x`.padEnd(20, "y");

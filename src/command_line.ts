@@ -13,7 +13,7 @@ import {
   resolveSkillRoots,
   type SkillRegistryOptions,
 } from "../mod.ts";
-import { DEFAULT_DESCRIPTION_LIMIT } from "./client_profiles.ts";
+import { DEFAULT_DESCRIPTION_LIMIT, PROFILE_NAMES } from "./client_profiles.ts";
 import { resolveFolder } from "./paths.ts";
 import type { PolicyFile } from "./policy_file.ts";
 import { DEFAULT_SHELL_TIMEOUT } from "./shell.ts";
@@ -64,6 +64,8 @@ Options:
   --check              like --list, and check every skill; exit with 1 if there
                        are errors
   --json               print the output of --list or --check as JSON
+  --as CLIENT          with --list: print what the model sees in an MCP client,
+                       see below
   --print-config CLIENT
                        print the configuration for an MCP client, see below
   --url URL            with --print-config: connect to the server at URL
@@ -81,11 +83,22 @@ const CLIENTS_PER_LINE = 5;
 
 /** Returns the help text, with the names of the MCP clients that `--print-config` takes. */
 export function helpText(clients: readonly string[]): string {
+  return `${HELP}
+MCP clients of --print-config:
+${inLines(clients)}
+
+MCP clients of --as:
+${inLines(PROFILE_NAMES)}
+`;
+}
+
+/** Lists names in lines of a few. */
+function inLines(names: readonly string[]): string {
   const lines = [];
-  for (let i = 0; i < clients.length; i += CLIENTS_PER_LINE) {
-    lines.push(`  ${clients.slice(i, i + CLIENTS_PER_LINE).join(", ")}`);
+  for (let i = 0; i < names.length; i += CLIENTS_PER_LINE) {
+    lines.push(`  ${names.slice(i, i + CLIENTS_PER_LINE).join(", ")}`);
   }
-  return `${HELP}\nMCP clients:\n${lines.join(",\n")}\n`;
+  return lines.join(",\n");
 }
 
 /** The options, as `parseArgs` of `node:util` takes them. */
@@ -104,6 +117,7 @@ export const OPTIONS = {
   "list": { type: "boolean" },
   "check": { type: "boolean" },
   "json": { type: "boolean" },
+  "as": { type: "string" },
   "print-config": { type: "string" },
   "url": { type: "string" },
   "help": { type: "boolean", short: "h" },
@@ -143,9 +157,12 @@ export type CommandLine = ReturnType<typeof parseCommandLine>;
  */
 export function parseCommandLine(args: readonly string[]) {
   const command = parseOptions(args);
-  const { json, list, check, url, "print-config": client } = command.values;
+  const { json, list, check, as, url, "print-config": client } = command.values;
   if (json && !list && !check) {
     throw new UsageError("--json requires --list or --check");
+  }
+  if (as !== undefined && (!list || check)) {
+    throw new UsageError("--as requires --list, without --check");
   }
   if (url !== undefined && client === undefined) {
     throw new UsageError("--url requires --print-config");

@@ -17,6 +17,7 @@ import {
   type ClientProfile,
   profileOf,
   withDescriptionLimit,
+  withoutParameter,
 } from "./client_profiles.ts";
 import { MAX_MESSAGE_SIZE } from "./json_rpc.ts";
 import { perCatalog } from "./list_views.ts";
@@ -368,6 +369,13 @@ export const TOOLSETS: Readonly<Record<Toolset, readonly SkillTool[]>> = {
 
 /** The names of the toolsets. */
 export const TOOLSET_NAMES = Object.keys(TOOLSETS) as Toolset[];
+
+/** Returns the tools that the options and Deno's permissions allow. */
+export function listTools(options: SkillToolOptions): SkillTool[] {
+  return TOOLSETS[options.toolset].filter(
+    ({ isAllowed }) => isAllowed?.(options) ?? true,
+  );
+}
 
 /**
  * Finds a skill for the model and calls a function with it. If there is no such
@@ -795,10 +803,11 @@ function describeTool(
   const about = profile.descriptionLimit < MIN_ABOUT_LIMIT
     ? ""
     : `${aboutSkills(catalog, "Load instructions for a task")}\n`;
-  return divideList(about + usage, modelSkills(catalog), {
-    ...profile,
-    parameterLimit: listParameter === undefined ? 0 : profile.parameterLimit,
-  });
+  return divideList(
+    about + usage,
+    modelSkills(catalog),
+    listParameter === undefined ? withoutParameter(profile) : profile,
+  );
 }
 
 /** Calls a tool. Errors become results that tell the model what failed. */
