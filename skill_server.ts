@@ -11,18 +11,12 @@ import type {
   CompleteResult,
   GetPromptResult,
   Prompt,
-  ReadResourceResult,
-  Resource,
-  ResourceTemplate,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
 import {
   CompleteRequestSchema,
   GetPromptRequestSchema,
   ListPromptsRequestSchema,
-  ListResourcesRequestSchema,
-  ListResourceTemplatesRequestSchema,
-  ReadResourceRequestSchema,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
 import * as z from "npm:zod@^4";
 import config from "./deno.json" with { type: "json" };
@@ -43,37 +37,22 @@ import {
   USAGE_LINE,
   UsageError,
 } from "./src/command_line.ts";
-import { parseSkillMd } from "./src/frontmatter.ts";
 import {
-  cursorAfter,
   type ListItem,
   pageOf,
-  PageRoom,
   perCatalog,
-  refuseCursor,
   sortList,
   tellWhenChanged,
+  valuesOf,
 } from "./src/list_views.ts";
 import {
-  type ClientInfo,
   invalidParams,
   McpServer,
   type RequestHandlers,
   type ServerDescription,
 } from "./src/mcp_server.ts";
-import {
-  mediaTypeOf,
-  mediaTypeOfName,
-  resourceContents,
-} from "./src/media_types.ts";
 import { qualifiedName, servedSkills } from "./src/qualified_names.ts";
 import { findShellFault } from "./src/shell.ts";
-import { sha256 } from "./src/skill_files.ts";
-import {
-  checkFrontmatter,
-  findUnlisting,
-  isUnlisting,
-} from "./src/skill_rules.ts";
 import {
   divideList,
   inListOrder,
@@ -83,36 +62,30 @@ import {
   userSkills,
 } from "./src/skill_lists.ts";
 import { nearestSkills } from "./src/skill_search.ts";
-import { skillFileUri } from "./src/skill_uri.ts";
 import {
   type ByteWriter,
   StdioTransport,
   writeAll,
 } from "./src/stdio_transport.ts";
-import {
-  jsonText,
-  log,
-  logged,
-  quote,
-  skillKey,
-  stringifyJson,
-  withoutInvisible,
-} from "./src/text.ts";
-import { TimeSlice } from "./src/time_slice.ts";
+import { jsonText, log, logged, quote, skillKey } from "./src/text.ts";
 import {
   instructionsFor,
-  readTogether,
   type SkillToolOptions,
   type Toolset,
 } from "./src/toolsets.ts";
-import type {
-  Skill,
-  SkillCatalog,
-  SkillChange,
-  SkillFile,
-  SkillFileContent,
-  SkillFrontmatter,
-} from "./src/types.ts";
+import type { Skill, SkillCatalog, SkillChange } from "./src/types.ts";
+import {
+  findResource,
+  readFile,
+  registerResources,
+  RESOURCE_TEMPLATES,
+} from "./src/resources.ts";
+import {
+  registerSkillsExtension,
+  SKILLS_EXTENSION,
+  type SkillsExtensionOptions,
+} from "./src/skills_extension.ts";
+import { skillMdUri } from "./src/skill_uri.ts";
 
 // Compiling schemas takes longer than this process spends on using them.
 z.config({ jitless: true });
@@ -146,10 +119,6 @@ function registerPrompts(
   const notify = () => server.notify("notifications/prompts/list_changed");
   const list = (catalog: SkillCatalog) => valuesOf(listPrompts(catalog));
   tellWhenChanged(registry, list, notify);
-}
-
-function valuesOf<T>(items: readonly ListItem<T>[]): T[] {
-  return items.map(({ value }) => value);
 }
 
 /** Lists the skills in the description of the prompt that takes a name. */
@@ -212,7 +181,7 @@ async function createPrompt(
   }
   const file = readFile(registry, skill, "SKILL.md");
   const text = file.text ?? new TextDecoder().decode(file.bytes);
-  const uri = mainUri(skill);
+  const uri = skillMdUri(skill);
   const resource = { uri, mimeType: "text/markdown", text };
   return {
     description: skill.description,
@@ -243,128 +212,6 @@ async function unknownName(
     `Unknown ${kind} ${quote(name)}${
       near && `: available names include ${near}`
     }`,
-  );
-}
-
-/** Reads a file of a skill for a request, whose params are wrong if there is none. */
-function readFile(
-  registry: SkillRegistry,
-  skill: Skill,
-  path: string,
-): SkillFileContent {
-  try {
-    return registry.readFile(skill, path);
-  } catch (error) {
-    const uri = skillFileUri(skill, path);
-    throw invalidParams((error as Error).message, { uri });
-  }
-}
-
-function registerResources(
-  server: RequestHandlers,
-  registry: SkillRegistry,
-): void {
-  const list = perCatalog(resourcesOf);
-  server.setRequestHandler(ListResourcesRequestSchema, ({ params }) => {
-    const page = pageOf(list(registry.catalog), params?.cursor);
-    return { resources: page.items, nextCursor: page.nextCursor };
-  });
-  server.setRequestHandler(
-    ListResourceTemplatesRequestSchema,
-    ({ params }) => {
-      refuseCursor(params?.cursor);
-      return { resourceTemplates: RESOURCE_TEMPLATES };
-    },
-  );
-  server.setRequestHandler(
-    ReadResourceRequestSchema,
-    ({ params: { uri } }) => ({ contents: readResource(uri, registry) }),
-  );
-  tellWhenChanged(
-    registry,
-    (catalog) => valuesOf(list(catalog)),
-    () => server.notify("notifications/resources/list_changed"),
-  );
-}
-
-const RESOURCE_TEMPLATES: ResourceTemplate[] = [
-  {
-    name: "skill",
-    uriTemplate: "skill://{name}",
-    description: "The SKILL.md of a skill",
-    mimeType: "text/markdown",
-  },
-  {
-    name: "skill-files",
-    uriTemplate: "skill://{name}/",
-    description: "All files of a skill but its SKILL.md",
-  },
-  {
-    name: "skill-file",
-    uriTemplate: "skill://{name}/{+path}",
-    description: "A file of a skill",
-  },
-];
-
-/** Lists the `SKILL.md` of each skill and the collection of its other files. */
-function resourcesOf(catalog: SkillCatalog): ListItem<Resource>[] {
-  const skills = [...servedSkills(catalog).values()];
-  return sortList(skills.flatMap((skill) => {
-    const name = qualifiedName(skill);
-    // Without sizes: a change of a body is no change of the list.
-    const resources = [
-      {
-        uri: mainUri(skill),
-        name,
-        description: skill.description,
-        mimeType: "text/markdown",
-      },
-      {
-        uri: skillFileUri(skill, ""),
-        name: `${name}/`,
-        description: `All files of the skill ${name} but its SKILL.md`,
-      },
-    ];
-    return resources.map((value) => ({
-      key: listKey(skill, value.uri),
-      value,
-    }));
-  }));
-}
-
-/** Reads what a URI stands for: one file, or several. */
-function readResource(
-  uri: string,
-  registry: SkillRegistry,
-): ReadResourceResult["contents"] {
-  const { skill, path } = findResource(uri, registry);
-  if (path !== "") {
-    const file = readFile(registry, skill, path ?? "SKILL.md");
-    return [resourceContents(uri, file)];
-  }
-  const files = registry.listFiles(skill)
-    .filter(({ path }) => path !== "SKILL.md");
-  try {
-    return readTogether(files, ({ path }) =>
-      resourceContents(
-        skillFileUri(skill, path),
-        registry.readFile(skill, path),
-      ));
-  } catch (error) {
-    throw invalidParams((error as Error).message, { uri });
-  }
-}
-
-/** Finds the skill and the path in it that a URI stands for. */
-function findResource(
-  uri: string,
-  registry: SkillRegistry,
-): { skill: Skill; path: string | undefined } {
-  const found = registry.findResource(uri);
-  if (found !== undefined) return found;
-  throw invalidParams(
-    `Unknown resource ${quote(uri)}: resources/list lists the skills`,
-    { uri },
   );
 }
 
@@ -423,249 +270,6 @@ function isTouched(
     paths.some((changed) =>
       path === "" || changed === path || changed.startsWith(`${path}/`)
     );
-}
-
-/** The identifier of the Skills extension. */
-const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";
-
-/**
- * An entry of the Skills extension: a skill with all its files.
- *
- * @see {@link https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx}
- */
-interface SkillEntry {
-  readonly uri: string;
-  readonly frontmatter: SkillFrontmatter;
-  readonly resources: {
-    readonly uri: string;
-    readonly digest: string;
-    readonly size: number;
-  }[];
-}
-
-const cursorParam = z.string().optional();
-
-const ListSkillsRequestSchema = z.object({
-  method: z.literal("skills/list"),
-  params: z.looseObject({ cursor: cursorParam }).optional(),
-});
-
-const GetSkillRequestSchema = z.object({
-  method: z.literal("skills/get"),
-  params: z.looseObject({ uri: z.string() }),
-});
-
-const ReadDirectoryRequestSchema = z.object({
-  method: z.literal("resources/directory/read"),
-  params: z.looseObject({ uri: z.string(), cursor: cursorParam }),
-});
-
-/** Options of the Skills extension. */
-interface SkillsExtensionOptions {
-  /** Called when a client lists the skills. */
-  readonly onlist?: (client: ClientInfo | undefined) => void;
-}
-
-function registerSkillsExtension(
-  server: RequestHandlers,
-  registry: SkillRegistry,
-  { onlist }: SkillsExtensionOptions,
-): void {
-  const list = perCatalog((catalog) => {
-    const skills = [...servedSkills(catalog).values()]
-      .filter((skill) => !checkFrontmatter(skill).some(isUnlisting));
-    return sortList(
-      skills.map((value) => ({ key: listKey(value, mainUri(value)), value })),
-    );
-  });
-  server.setRequestHandler(ListSkillsRequestSchema, async (
-    { params },
-    { client },
-  ) => {
-    onlist?.(client);
-    const page = pageOf(list(registry.catalog), params?.cursor);
-    const skills: SkillEntry[] = [];
-    const slice = new TimeSlice();
-    const room = new PageRoom();
-    let lastKey = "";
-    for (const skill of page.items) {
-      if (slice.isOver) await slice.yield();
-      const entry = await entryOf(skill, registry);
-      if (typeof entry === "string") continue;
-      if (!room.take(lengthOf(entry))) {
-        return { skills, nextCursor: cursorAfter(lastKey) };
-      }
-      skills.push(entry);
-      lastKey = listKey(skill, entry.uri);
-    }
-    return { skills, nextCursor: page.nextCursor };
-  });
-  server.setRequestHandler(
-    GetSkillRequestSchema,
-    async ({ params: { uri } }) => ({ skill: await findEntry(uri, registry) }),
-  );
-  server.setRequestHandler(ReadDirectoryRequestSchema, async ({ params }) => {
-    const { uri, cursor } = params;
-    const { skill, children } = childrenOf(uri, registry);
-    const page = pageOf(children, cursor);
-    const resources: Resource[] = [];
-    const slice = new TimeSlice();
-    for (const child of page.items) {
-      if (slice.isOver) await slice.yield();
-      resources.push(describeChild(child, { skill, registry }));
-    }
-    return { resources, nextCursor: page.nextCursor };
-  });
-}
-
-/** Returns about how long the JSON of an entry is, in characters. */
-function lengthOf({ frontmatter, resources }: SkillEntry): number {
-  const lengths = resources.map(({ uri }) => uri.length + 128);
-  return lengths.reduce(
-    (sum, length) => sum + length,
-    stringifyJson(frontmatter).length,
-  );
-}
-
-/** Returns the entry of the skill whose `SKILL.md` has a URI. */
-async function findEntry(
-  uri: string,
-  registry: SkillRegistry,
-): Promise<SkillEntry> {
-  const { skill } = findResource(uri, registry);
-  const main = mainUri(skill);
-  if (main !== uri) {
-    throw invalidParams(
-      `${quote(uri)} is not the URI of a skill's SKILL.md: that is ${
-        quote(main)
-      }`,
-      { uri },
-    );
-  }
-  const entry = await entryOf(skill, registry);
-  if (typeof entry !== "string") return entry;
-  throw invalidParams(`Cannot get the skill ${quote(uri)}: ${entry}`, { uri });
-}
-
-function mainUri(skill: Skill): string {
-  return skillFileUri(skill, "SKILL.md");
-}
-
-/** The entries made before, and the versions of the files they were made of. */
-const madeEntries = new WeakMap<
-  Skill,
-  { versions: string; entry: SkillEntry | string }
->();
-
-/** Returns the entry of a skill, made anew if any of its files changed, or why hosts cannot load it. */
-async function entryOf(
-  skill: Skill,
-  registry: SkillRegistry,
-): Promise<SkillEntry | string> {
-  const contents = registry.inspectFiles(skill);
-  const unlisting = findUnlisting(skill, contents);
-  if (unlisting !== undefined) return unlisting.reason;
-  const { files } = contents;
-  const versions = files.map(({ path, version }) => `${version}:${path}`)
-    .join("\n");
-  const made = madeEntries.get(skill);
-  if (made?.versions === versions) return made.entry;
-  const entry = await makeEntry(skill, files, registry)
-    .catch((error: Error) => error.message);
-  const isSettled = !files.some(({ isRacy }) => isRacy);
-  if (isSettled) madeEntries.set(skill, { versions, entry });
-  return entry;
-}
-
-/**
- * Makes the entry of a skill, with the frontmatter and the digest of its
- * `SKILL.md` from the same bytes.
- *
- * @throws {Error} If hosts cannot load it, as its files are now.
- */
-async function makeEntry(
-  skill: Skill,
-  files: readonly SkillFile[],
-  registry: SkillRegistry,
-): Promise<SkillEntry> {
-  const { frontmatter, ...main } = await readMain(skill, registry);
-  const { file, name } = skill;
-  const unlisting = checkFrontmatter({ frontmatter, file }).find(isUnlisting);
-  if (unlisting !== undefined) throw new Error(unlisting.reason);
-  if (frontmatter.name !== name) throw new Error("the skill was renamed");
-  const resources = [];
-  for (const file of files) {
-    const uri = skillFileUri(skill, file.path);
-    const digested = file.path === "SKILL.md"
-      ? main
-      : await registry.digest(skill, file);
-    resources.push({ uri, ...digested });
-  }
-  return { uri: mainUri(skill), frontmatter, resources };
-}
-
-/** Reads the frontmatter, the digest, and the size of a `SKILL.md`. */
-async function readMain(skill: Skill, registry: SkillRegistry): Promise<{
-  frontmatter: SkillFrontmatter;
-  digest: string;
-  size: number;
-}> {
-  const { text, bytes, size } = registry.readFile(skill, "SKILL.md");
-  if (text === undefined) throw new Error("SKILL.md is not valid UTF-8");
-  return { frontmatter: parseSkillMd(text), digest: await sha256(bytes), size };
-}
-
-/** A file or folder directly in a folder of a skill. */
-interface Child {
-  readonly uri: string;
-  readonly name: string;
-  /** The file, or `undefined` for a folder. */
-  readonly file: SkillFile | undefined;
-}
-
-/** Lists the files and folders directly in a folder of a skill. */
-function childrenOf(
-  uri: string,
-  registry: SkillRegistry,
-): { skill: Skill; children: ListItem<Child>[] } {
-  const { skill, path } = findResource(uri, registry);
-  const prefix = path === undefined ? "" : `${path}/`;
-  const children = new Map<string, Child>();
-  for (const file of registry.listFiles(skill)) {
-    if (path === "" || !file.path.startsWith(prefix)) continue;
-    const [name, ...rest] = file.path.slice(prefix.length).split("/");
-    const uri = skillFileUri(skill, prefix + name!);
-    const isFile = rest.length === 0;
-    children.set(uri, { uri, name: name!, file: isFile ? file : undefined });
-  }
-  const items = [...children].map(([key, value]) => ({ key, value }));
-  if (items.length > 0) return { skill, children: sortList(items) };
-  throw invalidParams(
-    `${
-      quote(uri)
-    } is not a directory: that of a skill is skill://<name>, with no slash at its end`,
-    { uri },
-  );
-}
-
-/** Describes a file or folder as a resource. */
-function describeChild(
-  { uri, name, file }: Child,
-  { skill, registry }: { skill: Skill; registry: SkillRegistry },
-): Resource {
-  const shown = { uri, name: withoutInvisible(name) };
-  if (file === undefined) return { ...shown, mimeType: "inode/directory" };
-  const { path, size } = file;
-  const readText = () => {
-    try {
-      return registry.readFile(skill, path).text;
-    } catch {
-      return undefined;
-    }
-  };
-  const mimeType = mediaTypeOfName(path) ??
-    mediaTypeOf({ path, text: readText() });
-  return { ...shown, mimeType, size };
 }
 
 /** How many values a completion may have. */

@@ -131,3 +131,8 @@ export function tellWhenChanged(
     notify().catch(() => {});
   });
 }
+
+/** Returns the values of the items of a list. */
+export function valuesOf<T>(items: readonly ListItem<T>[]): T[] {
+  return items.map(({ value }) => value);
+}

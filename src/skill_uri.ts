@@ -77,6 +77,11 @@ export function skillFileUri({ name, prefix }: Skill, path: string): string {
     : `${skillUri(prefix)}${uri.slice("skill:/".length)}`;
 }
 
+/** Returns the URI of the `SKILL.md` of a skill. */
+export function skillMdUri(skill: Skill): string {
+  return skillFileUri(skill, "SKILL.md");
+}
+
 /**
  * Takes a URI apart that {@linkcode skillFileUri} makes of a skill with a prefix.
  */

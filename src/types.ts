@@ -241,8 +241,17 @@ export interface SkillSource {
   listFiles(skill: Skill): SkillFile[];
   /** Lists the files of a skill, and what else lies in it and is not served. */
   inspectFiles(skill: Skill): { files: SkillFile[]; leftOut: SkillProblem[] };
+  /** Finds the skill that a `skill://` URI belongs to, and the path of the file in it. */
+  findResource(
+    uri: string,
+  ): { skill: Skill; path: string | undefined } | undefined;
   /** Reads a file of a skill. */
   readFile(skill: Skill, path: string): SkillFileContent;
+  /** Returns the digest of a file of a skill, and the size of what it was made from. */
+  digest(
+    skill: Skill,
+    file: SkillFile,
+  ): Promise<{ digest: string; size: number }>;
   /** Scans the roots again. */
   refresh(): Promise<SkillCatalog>;
   /** Calls a listener after each refresh that changed something. */

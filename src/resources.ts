@@ -1,0 +1,163 @@
+// deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
+
+/**
+ * Skills as MCP resources: lists, templates, and reading.
+ *
+ * @module
+ */
+
+import type {
+  ReadResourceResult,
+  Resource,
+  ResourceTemplate,
+} from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
+import {
+  ListResourcesRequestSchema,
+  ListResourceTemplatesRequestSchema,
+  ReadResourceRequestSchema,
+} from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
+import {
+  type ListItem,
+  pageOf,
+  perCatalog,
+  refuseCursor,
+  sortList,
+  tellWhenChanged,
+  valuesOf,
+} from "./list_views.ts";
+import { invalidParams, type RequestHandlers } from "./mcp_server.ts";
+import { resourceContents } from "./media_types.ts";
+import { qualifiedName, servedSkills } from "./qualified_names.ts";
+import { listKey } from "./skill_lists.ts";
+import { skillFileUri, skillMdUri } from "./skill_uri.ts";
+import { quote } from "./text.ts";
+import { readTogether } from "./toolsets.ts";
+import type {
+  Skill,
+  SkillCatalog,
+  SkillFileContent,
+  SkillSource,
+} from "./types.ts";
+
+/** Reads a file of a skill for a request, whose params are wrong if there is none. */
+export function readFile(
+  registry: SkillSource,
+  skill: Skill,
+  path: string,
+): SkillFileContent {
+  try {
+    return registry.readFile(skill, path);
+  } catch (error) {
+    const uri = skillFileUri(skill, path);
+    throw invalidParams((error as Error).message, { uri });
+  }
+}
+
+export function registerResources(
+  server: RequestHandlers,
+  registry: SkillSource,
+): void {
+  const list = perCatalog(resourcesOf);
+  server.setRequestHandler(ListResourcesRequestSchema, ({ params }) => {
+    const page = pageOf(list(registry.catalog), params?.cursor);
+    return { resources: page.items, nextCursor: page.nextCursor };
+  });
+  server.setRequestHandler(
+    ListResourceTemplatesRequestSchema,
+    ({ params }) => {
+      refuseCursor(params?.cursor);
+      return { resourceTemplates: RESOURCE_TEMPLATES };
+    },
+  );
+  server.setRequestHandler(
+    ReadResourceRequestSchema,
+    ({ params: { uri } }) => ({ contents: readResource(uri, registry) }),
+  );
+  tellWhenChanged(
+    registry,
+    (catalog) => valuesOf(list(catalog)),
+    () => server.notify("notifications/resources/list_changed"),
+  );
+}
+
+export const RESOURCE_TEMPLATES: ResourceTemplate[] = [
+  {
+    name: "skill",
+    uriTemplate: "skill://{name}",
+    description: "The SKILL.md of a skill",
+    mimeType: "text/markdown",
+  },
+  {
+    name: "skill-files",
+    uriTemplate: "skill://{name}/",
+    description: "All files of a skill but its SKILL.md",
+  },
+  {
+    name: "skill-file",
+    uriTemplate: "skill://{name}/{+path}",
+    description: "A file of a skill",
+  },
+];
+
+/** Lists the `SKILL.md` of each skill and the collection of its other files. */
+function resourcesOf(catalog: SkillCatalog): ListItem<Resource>[] {
+  const skills = [...servedSkills(catalog).values()];
+  return sortList(skills.flatMap((skill) => {
+    const name = qualifiedName(skill);
+    // Without sizes: a change of a body is no change of the list.
+    const resources = [
+      {
+        uri: skillMdUri(skill),
+        name,
+        description: skill.description,
+        mimeType: "text/markdown",
+      },
+      {
+        uri: skillFileUri(skill, ""),
+        name: `${name}/`,
+        description: `All files of the skill ${name} but its SKILL.md`,
+      },
+    ];
+    return resources.map((value) => ({
+      key: listKey(skill, value.uri),
+      value,
+    }));
+  }));
+}
+
+/** Reads what a URI stands for: one file, or several. */
+function readResource(
+  uri: string,
+  registry: SkillSource,
+): ReadResourceResult["contents"] {
+  const { skill, path } = findResource(uri, registry);
+  if (path !== "") {
+    const file = readFile(registry, skill, path ?? "SKILL.md");
+    return [resourceContents(uri, file)];
+  }
+  const files = registry.listFiles(skill)
+    .filter(({ path }) => path !== "SKILL.md");
+  try {
+    return readTogether(files, ({ path }) =>
+      resourceContents(
+        skillFileUri(skill, path),
+        registry.readFile(skill, path),
+      ));
+  } catch (error) {
+    throw invalidParams((error as Error).message, { uri });
+  }
+}
+
+/** Finds the skill and the path in it that a URI stands for. */
+export function findResource(
+  uri: string,
+  registry: SkillSource,
+): { skill: Skill; path: string | undefined } {
+  const found = registry.findResource(uri);
+  if (found !== undefined) return found;
+  throw invalidParams(
+    `Unknown resource ${quote(uri)}: resources/list lists the skills`,
+    { uri },
+  );
+}
