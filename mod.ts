@@ -48,6 +48,7 @@ import { FolderWatcher, type WatchedFolders } from "./src/folder_watcher.ts";
 import { parseSkillMd, SkillSyntaxError } from "./src/frontmatter.ts";
 import { refuseCursor, tellWhenChanged } from "./src/list_views.ts";
 import type { RequestHandlers } from "./src/mcp_server.ts";
+import { fileVersion, isRacy, openFileAtStart } from "./src/open_file.ts";
 import {
   childPath,
   isCaseBlind,
@@ -72,11 +73,10 @@ import {
   DEFAULT_MAX_FILE_SIZE,
   type Fault,
   faultOf,
-  fileVersion,
   isAbsence,
+  isConfirmed,
   isLink,
   isOwn,
-  isRacy,
   isThere,
   LINK_OUT_OF_PROJECT,
   LINK_OUT_OF_SKILL,
@@ -164,6 +164,9 @@ export const DEFAULT_REFRESH_SECONDS = 30;
 
 /** How much of what was read is kept, in bytes. */
 const MAX_CONTENTS_SIZE = 4 * 1024 * 1024;
+
+/** How many files that were read are kept. */
+const MAX_CONTENTS = 1_000;
 
 /** How many digests of files are kept. */
 const MAX_DIGESTS = 100_000;
@@ -301,7 +304,11 @@ interface SearchedFolder {
 /** A folder that a problem is about. */
 type ReportedFolder =
   & Pick<SearchedFolder, "path" | "root">
-  & Partial<SearchedFolder>;
+  & Partial<SearchedFolder>
+  & {
+    /** The folder that it was listed in. */
+    readonly parent?: SearchedFolder;
+  };
 
 /**
  * Searches the roots for skills.
@@ -439,7 +446,8 @@ class SkillScan {
 
   /**
    * Reports a problem, if there are not too many in this root, unless it is
-   * about a folder that is off. Returns whether that one is on.
+   * about a folder that is off, or that was seen only while a link out took the
+   * place of a folder on its way. Returns whether it is neither.
    */
   #report(problem: SkillProblem, folder: ReportedFolder): boolean {
     const { path, realPath = path, root } = folder;
@@ -453,8 +461,10 @@ class SkillScan {
       this.#policy?.decide({ name, ...place }).state === "off"
     );
     if (isOff) return false;
+    const hasRoom = this.#problemCount < MAX_PROBLEMS;
+    if (hasRoom && !isSeen(problem.file, folder)) return false;
     this.#problemCount++;
-    if (this.#problemCount <= MAX_PROBLEMS) this.#problems.push(problem);
+    if (hasRoom) this.#problems.push(problem);
     return true;
   }
 
@@ -607,7 +617,7 @@ class SkillScan {
       return isSearched ? child : undefined;
     } catch (error) {
       const problem = { file: path, ...faultOf(error), names: [name] };
-      this.#report(problem, { path, root });
+      this.#report(problem, { path, root, parent: folder });
       return undefined;
     }
   }
@@ -615,8 +625,10 @@ class SkillScan {
   /** Returns where a link leads, if that is a folder that skills may be in. */
   #followFolderLink(
     path: string,
-    { root, skill }: SearchedFolder,
+    parent: SearchedFolder,
   ): string | undefined {
+    const { root, skill } = parent;
+    const link = { path, root, parent };
     try {
       if (skill === undefined) this.#noteTarget(path);
       const realPath = Deno.realPathSync(path);
@@ -629,10 +641,10 @@ class SkillScan {
       }
       // Only links that were meant to be skills are worth a report.
       if (findSkillFile(path) === undefined) return undefined;
-      this.#reportLink({ path, root }, LINK_OUT_OF_PROJECT);
+      this.#reportLink(link, LINK_OUT_OF_PROJECT);
     } catch (error) {
       // Among the files of a project, dangling links are nothing to report.
-      if (!root.recursive) this.#reportLink({ path, root }, faultOf(error));
+      if (!root.recursive) this.#reportLink(link, faultOf(error));
     }
   }
 
@@ -692,7 +704,12 @@ class SkillScan {
     try {
       const checked = found.info.isSymlink
         ? this.#followFileLink(file, folder)
-        : { path: file, realPath: realPathIn(folder, file), info: found.info };
+        : {
+          path: file,
+          realPath: realPathIn(folder, file),
+          skill: asSkill(folder),
+          info: found.info,
+        };
       const known = this.#known.get(file);
       if (
         known !== undefined && known.version === fileVersion(checked.info) &&
@@ -716,7 +733,8 @@ class SkillScan {
       throw new SkillFileError(file, LINK_OUT_OF_SKILL);
     }
     this.#folders.add(dirname(realPath));
-    return { path: file, realPath, info: Deno.statSync(file) };
+    const skill = asSkill(folder);
+    return { path: file, realPath, skill, info: Deno.statSync(file) };
   }
 
   #readSkillMd(
@@ -727,8 +745,8 @@ class SkillScan {
     const known = this.#known.get(file);
     const { text, info } = readConfined(
       checked,
-      this.#maxFileSize,
-      (file, info) => ({ text: readHead(file), info }),
+      { maxFileSize: this.#maxFileSize, open: openFileAtStart },
+      (file) => ({ text: readHead(file), info: file.info }),
     );
     const version = fileVersion(info);
     const isKnown = known?.version === version && known.racyText === text &&
@@ -807,6 +825,24 @@ function isListedName(path: string): boolean {
     // A bad byte is read as a character of three, so the name may be too long.
     return error instanceof Deno.errors.PermissionDenied;
   }
+}
+
+/** Whether a file lies in the folder that it was seen in, not where a link out led meanwhile. */
+function isSeen(file: string, folder: ReportedFolder): boolean {
+  const { path, realPath } = folder.parent ?? folder;
+  if (realPath === undefined) return true;
+  const isListed = isListedName(file);
+  return isConfirmed(
+    { path, realPath, skill: asSkill({ path, realPath }) },
+    () => isListedName(file) === isListed,
+  );
+}
+
+/** Returns the directories that a folder has as a skill. */
+function asSkill(
+  { path, realPath }: Pick<SearchedFolder, "path" | "realPath">,
+): Pick<Skill, "directory" | "realDirectory"> {
+  return { directory: path, realDirectory: realPath };
 }
 
 /** Returns the real path of a file in a folder that is no link itself. */
@@ -1048,18 +1084,22 @@ export class SkillRegistry {
     const checked = checkSkillFile(skill, path, this.#access);
     const key = `${fileVersion(checked.info)}:${checked.path}`;
     const known = this.#contents.get(key);
-    if (known !== undefined) return known;
+    if (known !== undefined) return { ...known, bytes: known.bytes.slice() };
     const content = readChecked(checked, path, this.#options);
-    if (!content.isRacy) this.#keep(key, content);
+    if (!content.isRacy) this.#keep(checked.path, content);
     return content;
   }
 
-  /** Keeps what was read for as long as its file stays the same, and there is room. */
-  #keep(key: string, content: SkillFileContent): void {
-    this.#contents.set(key, content);
+  /** Keeps a copy of what was read for as long as its file stays the same, and there is room. */
+  #keep(path: string, content: SkillFileContent): void {
+    const key = `${content.version}:${path}`;
+    if (this.#contents.has(key)) return;
+    this.#contents.set(key, { ...content, bytes: content.bytes.slice() });
     this.#contentsSize += content.size;
     for (const [key, { size }] of this.#contents) {
-      if (this.#contentsSize <= MAX_CONTENTS_SIZE) break;
+      const hasRoom = this.#contentsSize <= MAX_CONTENTS_SIZE &&
+        this.#contents.size <= MAX_CONTENTS;
+      if (hasRoom) break;
       this.#contents.delete(key);
       this.#contentsSize -= size;
     }

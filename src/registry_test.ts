@@ -3,7 +3,15 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import { SkillRegistry } from "../mod.ts";
-import { Inbox, names, Place, root, skillMd, Watched } from "./testing.ts";
+import {
+  Inbox,
+  names,
+  Openings,
+  Place,
+  root,
+  skillMd,
+  Watched,
+} from "./testing.ts";
 
 Deno.test("SkillRegistry.find() finds a skill whatever the case of the letters", async () => {
   using place = new Place();
@@ -24,33 +32,93 @@ Deno.test("SkillRegistry.readFile() reads a file once while it stays the same, a
   await registry.refresh();
   const skill = registry.find("git")!;
   const { now } = Date;
-  const { openSync } = Deno;
-  let opened = 0;
-  Deno.openSync = (path, options) => {
-    opened++;
-    return openSync(path, options);
-  };
+  using openings = new Openings();
   const read = () => registry.readFile(skill, "a.md").text;
   try {
     // What was just written may change unnoticed, and is read each time.
-    assert.deepEqual([read(), read(), opened], ["one", "one", 2]);
+    assert.deepEqual([read(), read(), openings.count], ["one", "one", 2]);
     Date.now = () => now() + 60_000;
-    assert.deepEqual([read(), read(), read(), opened], [
-      "one",
-      "one",
-      "one",
-      3,
-    ]);
+    assert.deepEqual([read(), read(), read()], ["one", "one", "one"]);
+    assert.equal(openings.count, 3);
     Date.now = now;
     Deno.writeTextFileSync(file, "two2");
-    assert.deepEqual([read(), opened], ["two2", 4]);
+    assert.deepEqual([read(), openings.count], ["two2", 4]);
   } finally {
     Date.now = now;
-    Deno.openSync = openSync;
   }
   Deno.removeSync(file);
   assert.throws(read, /no such file/);
 });
+
+Deno.test("SkillRegistry.readFile() hands out bytes that callers may write to", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  place.file("skills/git/a.md", "one");
+  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
+  await registry.refresh();
+  const skill = registry.find("git")!;
+  const { now } = Date;
+  try {
+    Date.now = () => now() + 60_000;
+    for (let round = 0; round < 3; round++) {
+      const { bytes } = registry.readFile(skill, "a.md");
+      assert.equal(new TextDecoder().decode(bytes), "one");
+      bytes.fill(0);
+    }
+  } finally {
+    Date.now = now;
+  }
+});
+
+Deno.test("SkillRegistry.readFile() keeps a thousand files at most, however small", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  for (let i = 0; i <= 1_000; i++) place.file(`skills/git/${i}`, "");
+  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
+  await registry.refresh();
+  const skill = registry.find("git")!;
+  const { now } = Date;
+  using openings = new Openings();
+  try {
+    Date.now = () => now() + 60_000;
+    for (let i = 0; i <= 1_000; i++) registry.readFile(skill, `${i}`);
+    registry.readFile(skill, "1");
+    assert.equal(openings.count, 1_001);
+    registry.readFile(skill, "0");
+    assert.equal(openings.count, 1_002);
+  } finally {
+    Date.now = now;
+  }
+});
+
+Deno.test(
+  "SkillRegistry.readFile() reads a file anew whose time is more than a date can hold",
+  {
+    ignore: Deno.build.os !== "linux",
+  },
+  async () => {
+    // Not every file system takes such times; that one does.
+    const skills = Deno.makeTempDirSync({ dir: "/dev/shm" });
+    const { now } = Date;
+    try {
+      Deno.mkdirSync(join(skills, "git"));
+      const file = join(skills, "git", "SKILL.md");
+      Deno.writeTextFileSync(file, skillMd("git"));
+      using registry = new SkillRegistry([root(skills)]);
+      await registry.refresh();
+      const skill = registry.find("git")!;
+      Date.now = () => now() + 60_000;
+      for (const text of ["one", "two"]) {
+        Deno.writeTextFileSync(file, text);
+        Deno.utimeSync(file, 0, 8.7e12);
+        assert.equal(registry.readFile(skill, "SKILL.md").text, text);
+      }
+    } finally {
+      Date.now = now;
+      Deno.removeSync(skills, { recursive: true });
+    }
+  },
+);
 
 Deno.test("SkillRegistry.readFile() calls a file by the path it was asked for, though others lead to it", async () => {
   using place = new Place();

@@ -14,6 +14,7 @@ import {
   inProportion,
   isWindows,
   names,
+  Openings,
   Place,
   root,
   runSync,
@@ -554,23 +555,17 @@ Deno.test("scanSkillRoots() returns the same catalog, and opens no file, if noth
   place.skill("skills", "bad", "no frontmatter");
   const roots = [root(join(place.path, "skills"))];
   const { now } = Date;
-  const { openSync } = Deno;
-  let opened = 0;
-  Deno.openSync = (path, options) => {
-    opened++;
-    return openSync(path, options);
-  };
+  using openings = new Openings();
   try {
     const first = await scanSkillRoots(roots);
     // What was just written is read once more, since it may change unnoticed.
     Date.now = () => now() + 60_000;
     assert.equal(await scanSkillRoots(roots, first), first);
-    assert.equal(opened, 4);
+    assert.equal(openings.count, 4);
     assert.equal(await scanSkillRoots(roots, first), first);
-    assert.equal(opened, 4);
+    assert.equal(openings.count, 4);
   } finally {
     Date.now = now;
-    Deno.openSync = openSync;
   }
 });
 

@@ -3,12 +3,27 @@
 /**
  * Access to the files of a skill, and the one rule that confines it.
  *
+ * 1. A path belongs to the skill if its real path, with all links resolved,
+ *    lies in the skill's real directory or in a trusted folder.
+ * 2. Deno offers no calls relative to an open folder. Everything is done by path,
+ *    and a path may lead elsewhere at the next call. So whatever was opened or
+ *    listed is confirmed afterwards.
+ * 3. What is kept in memory was confirmed before, and is found by the device,
+ *    the inode and the times of what its path leads to now.
+ *
  * @module
  */
 
 import { basename, dirname, relative } from "jsr:@std/path@^1";
 import { isFence, MAX_FRONTMATTER_SIZE } from "./frontmatter.ts";
 import { childPath, isInside, isWindows, isWithin } from "./paths.ts";
+import {
+  type FileState,
+  fileVersion,
+  isRacy,
+  type OpenFile,
+  openFile,
+} from "./open_file.ts";
 import { byCodeUnits, oneLine, quote } from "./text.ts";
 import type {
   FileAccessOptions,
@@ -31,12 +46,6 @@ export const MAX_FILE_DEPTH = 10;
 
 /** How many entries of one skill's folders are looked at to list its files. */
 const MAX_WALKED_ENTRIES = 20_000;
-
-/**
- * A file that changed less than this before it was read can change again
- * without its times telling, in milliseconds. FAT keeps times to two seconds.
- */
-const RACY_MS = 2_000;
 
 /** A file of a skill cannot be had. */
 export class SkillFileError extends Error {
@@ -185,66 +194,179 @@ function readFolder(path: string): Deno.DirEntry[] {
   );
 }
 
-/** What was found out of a file before it is opened. */
-export interface CheckedFile {
+/** A path in a skill, and where it leads. */
+export interface Located {
   readonly path: string;
-  /** Where its path led. */
+  /** The path with all links resolved. */
   readonly realPath: string;
+  /** The skill that it belongs to. */
+  readonly skill: Pick<Skill, "directory" | "realDirectory">;
+}
+
+/** A file that was looked at before it is opened. */
+export interface CheckedFile extends Located {
   readonly info: Deno.FileInfo;
 }
 
-/**
- * Opens a file and reads of it. What is no regular file is not opened, for to
- * open a FIFO or a device could hang. Links are followed anew by each call of
- * the system, so a file may be swapped between the check and its use: hence one
- * handle is opened, which must be of the file that was checked, and its path
- * must lead to the same place afterwards.
- */
+/** Reads a regular file, once it is confirmed that what was opened lies at its real path. */
 export function readConfined<T>(
-  { path, realPath, info }: CheckedFile,
-  maxFileSize: number,
-  read: (file: Deno.FsFile, info: Deno.FileInfo) => T,
+  checked: CheckedFile,
+  { maxFileSize, open }: {
+    maxFileSize: number;
+    open: (path: string, info: Deno.FileInfo) => OpenFile;
+  },
+  read: (file: OpenFile) => T,
 ): T {
+  const { path, info } = checked;
   if (info.isDirectory) throw new SkillFileError(path, IS_A_FOLDER);
   if (!info.isFile) throw new SkillFileError(path, NOT_A_FILE);
   if (info.size > maxFileSize) {
     throw new SkillFileError(path, tooLarge(info.size, maxFileSize));
   }
-  using file = Deno.openSync(path);
-  const opened = statOpen(file, path);
-  if (
-    opened.ino !== info.ino || opened.dev !== info.dev || !opened.isFile ||
-    Deno.realPathSync(path) !== realPath
-  ) {
-    throw new SkillFileError(path, CHANGED_MEANWHILE);
+  const since = Date.now();
+  using file = open(path, info);
+  if (!file.info.isFile) throw new SkillFileError(path, CHANGED_MEANWHILE);
+  const isSame = () => isSameFile(look(checked), file.info);
+  confirm(checked, { since, folder: dirname(checked.realPath), isSame });
+  return read(file);
+}
+
+/** Stats what a path leads to. A link that has taken its place is not followed. */
+function look(located: Located): Deno.FileInfo {
+  const { path } = located;
+  return isDirect(located) ? Deno.lstatSync(path) : Deno.statSync(path);
+}
+
+/** Whether no name of a path below the skill directory is a link. */
+function isDirect({ path, realPath, skill }: Located): boolean {
+  return realPath === skill.realDirectory + path.slice(skill.directory.length);
+}
+
+function isSameFile(a: FileState, b: FileState): boolean {
+  return a.isFile === b.isFile && a.dev === b.dev && a.ino === b.ino;
+}
+
+/** How often a path is checked again while folders on the way to it change. */
+const LOOKS = 10;
+
+/** How often, where one look takes long or can reveal no more than a size. */
+const FEW_LOOKS = 4;
+
+/** A folder with more entries than this takes long to look into. */
+const MANY_ENTRIES = 500;
+
+/**
+ * Confirms that what was found under a path after the time `since` lies at its
+ * real path. A folder on the way may have been swapped for a link, and back.
+ *
+ * 1. A swap changes the times of the folder that it happens in. If the folders
+ *    on the way, from `folder` up, have not changed for a while, nothing was
+ *    swapped.
+ * 2. Otherwise two checks are repeated, and chance decides which comes next:
+ *    that the same is still found, and that the path still leads to the real
+ *    path. Something outside passes the first only while it is swapped in, and
+ *    the second only while it is not. So each check reveals it with even odds,
+ *    whatever the timing: of 4,000 at most one passes.
+ *
+ * @throws {SkillFileError} If the path led elsewhere.
+ */
+function confirm(
+  located: Located,
+  { since, folder, isSame, looks = LOOKS }: {
+    since: number;
+    folder: string;
+    isSame: () => boolean;
+    looks?: number;
+  },
+): void {
+  let isConfirmed = isInPlace(located);
+  if (isConfirmed && isDirect(located) && isSettled(located, folder, since)) {
+    return;
   }
-  return read(file, opened);
+  isConfirmed &&= isSame();
+  for (; isConfirmed && looks > 0; looks--) {
+    isConfirmed = Math.random() < 0.5 ? isSame() : isInPlace(located);
+  }
+  if (!isConfirmed) throw new SkillFileError(located.path, CHANGED_MEANWHILE);
+}
+
+/** Whether what was found in a folder just now lies at the folder's real path. */
+export function isConfirmed(folder: Located, isSame: () => boolean): boolean {
+  const since = Date.now();
+  try {
+    confirm(folder, { since, folder: folder.realPath, isSame });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isInPlace({ path, realPath }: Located): boolean {
+  return Deno.realPathSync(path) === realPath;
 }
 
 /**
- * Stats an open file. That takes the permission to read its real path, which is
- * missing where an allowed folder is a link: then its path must do.
+ * Whether the folders on the way have not changed for a while: from the one that
+ * the skill lies in down to `folder`, a real path.
  */
-function statOpen(file: Deno.FsFile, path: string): Deno.FileInfo {
+function isSettled(
+  { skill: { directory, realDirectory } }: Located,
+  folder: string,
+  since: number,
+): boolean {
+  const top = dirname(realDirectory);
   try {
-    return file.statSync();
-  } catch (error) {
-    if (error instanceof Deno.errors.NotCapable) return Deno.statSync(path);
-    throw error;
+    // Upwards: that a folder has not changed vouches for the look at the one in it.
+    for (let path = folder;; path = dirname(path)) {
+      const info = Deno.lstatSync(path);
+      if (info.isSymlink || isRacy(info, since)) return false;
+      if (path.length <= top.length) break;
+    }
+    const parent = dirname(directory);
+    return parent === top || !isRacy(Deno.statSync(parent), since);
+  } catch {
+    return false;
   }
+}
+
+/** An entry of a folder. */
+interface Entry extends Deno.DirEntry {
+  /** What the system knows of it, unless it is a folder or a link. */
+  readonly info?: Deno.FileInfo;
+  /** Why it cannot be looked at. */
+  readonly error?: unknown;
+}
+
+/** Lists a folder, and confirms that it lies at its real path. An entry counts if each look shows it. */
+function confirmEntries(folder: Located, read: () => Entry[]): Entry[] {
+  const since = Date.now();
+  let entries = read();
+  const isSame = () => {
+    const identities = new Set(read().map(identityOf));
+    entries = entries.filter((entry) => identities.has(identityOf(entry)));
+    return true;
+  };
+  const looks = entries.length > MANY_ENTRIES ? FEW_LOOKS : LOOKS;
+  confirm(folder, { since, folder: folder.realPath, isSame, looks });
+  return entries;
+}
+
+/** Returns a text that differs for another entry, and stays as a file grows. */
+function identityOf({ name, isSymlink, info }: Entry): string {
+  return `${name}:${isSymlink}:${info?.dev}:${info?.ino}`;
 }
 
 /** Reads a file to its end, or to `limit` bytes if it has more. */
 function readUpTo(
-  file: Deno.FsFile,
-  { expected, limit }: { expected: number; limit: number },
+  file: OpenFile,
+  limit: number,
 ): Uint8Array<ArrayBuffer> {
-  let buffer = new Uint8Array(Math.min(expected + 1, limit));
+  let buffer = new Uint8Array(Math.min(file.info.size + 1, limit));
   let length = 0;
   for (;;) {
-    const read = file.readSync(buffer.subarray(length));
-    length += read ?? 0;
-    if (read === null || length === limit) return buffer.subarray(0, length);
+    const read = file.read(buffer.subarray(length));
+    length += read;
+    if (read === 0 || length === limit) return buffer.subarray(0, length);
     if (length === buffer.length) {
       const larger = new Uint8Array(Math.min(buffer.length * 2, limit));
       larger.set(buffer);
@@ -262,12 +384,12 @@ const headDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
  * Reads the beginning of a `SKILL.md`, to the end of its frontmatter and no
  * further: what is made of a text keeps all of it in memory.
  */
-export function readHead(file: Deno.FsFile): string {
+export function readHead(file: OpenFile): string {
   let length = 0;
   for (let limit = SHORT_HEAD_SIZE;; limit = headBuffer.length) {
-    const read = file.readSync(headBuffer.subarray(length, limit));
-    length += read ?? 0;
-    const isWhole = read === null || length === headBuffer.length;
+    const read = file.read(headBuffer.subarray(length, limit));
+    length += read;
+    const isWhole = read === 0 || length === headBuffer.length;
     const bytes = headBuffer.subarray(0, length);
     const end = closingFenceEnd(bytes);
     if (end !== undefined) return headDecoder.decode(bytes.subarray(0, end));
@@ -295,19 +417,6 @@ function closingFenceEnd(bytes: Uint8Array): number | undefined {
 const LINE_FEED = 0x0a;
 
 const HYPHEN = 0x2d;
-
-/** Returns a text that differs whenever the file does. */
-export function fileVersion(
-  { dev, ino, size, mtime, ctime }: Deno.FileInfo,
-): string {
-  return `${dev}:${ino}:${size}:${mtime?.getTime()}:${ctime?.getTime()}`;
-}
-
-/** Whether a file changed so lately that it may change again unnoticed. */
-export function isRacy({ mtime, ctime }: Deno.FileInfo): boolean {
-  const changed = Math.max(mtime?.getTime() ?? 0, ctime?.getTime() ?? 0);
-  return Date.now() - changed < RACY_MS;
-}
 
 /** Whether a file or folder of this name is part of a skill. */
 function isVisible(name: string): boolean {
@@ -370,7 +479,11 @@ export function resolveSkillFile(
   path: string,
   options: FileAccessOptions = {},
 ): { path: string; realPath: string } {
-  return tellingOf(path, () => new SkillWalk(skill, options).find(path));
+  const located = tellingOf(
+    path,
+    () => new SkillWalk(skill, options).find(path),
+  );
+  return { path: located.path, realPath: located.realPath };
 }
 
 /** Whether an error says that there is nothing under a path. */
@@ -414,8 +527,10 @@ export function checkSkillFile(
   path: string,
   options: FileAccessOptions,
 ): CheckedFile {
-  const place = resolveSkillFile(skill, path, options);
-  return tellingOf(path, () => ({ ...place, info: Deno.statSync(place.path) }));
+  return tellingOf(path, () => {
+    const located = new SkillWalk(skill, options).find(path);
+    return { ...located, info: look(located) };
+  });
 }
 
 export function readChecked(
@@ -426,17 +541,16 @@ export function readChecked(
   return tellingOf(
     path,
     () =>
-      readConfined(checked, maxFileSize, (file, info) => {
-        const expected = info.size;
-        const bytes = readUpTo(file, { expected, limit: maxFileSize + 1 });
+      readConfined(checked, { maxFileSize, open: openFile }, (file) => {
+        const bytes = readUpTo(file, maxFileSize + 1);
         if (bytes.length > maxFileSize) {
           throw new SkillFileError(path, tooLarge(bytes.length, maxFileSize));
         }
         return {
           path: namesOf(path)!.join("/"),
           size: bytes.length,
-          version: fileVersion(info),
-          isRacy: isRacy(info),
+          version: fileVersion(file.info),
+          isRacy: isRacy(file.info),
           bytes,
           text: decodeUtf8(bytes),
         };
@@ -499,7 +613,11 @@ export function walkSkill(
   skill: Skill,
   options: FileAccessOptions,
 ): SkillListing {
-  return new SkillWalk(skill, options).list();
+  const walk = new SkillWalk(skill, options);
+  const listing = walk.list();
+  return walk.confirm()
+    ? listing
+    : new SkillWalk(skill, { ...options, isThorough: true }).list();
 }
 
 /** What lies in a skill. */
@@ -513,9 +631,7 @@ export interface SkillListing {
 }
 
 /** A place in a skill directory, and through it the folders on the way there. */
-interface Place {
-  readonly path: string;
-  readonly realPath: string;
+interface Place extends Located {
   readonly parent: Place | undefined;
   /** How many names lead to it from the skill directory. */
   readonly depth: number;
@@ -534,24 +650,35 @@ class SkillWalk {
   readonly #files: SkillFile[] = [];
   readonly #folders: string[] = [];
   readonly #leftOut = new Map<string, Fault>();
+  readonly #since = Date.now();
+  /** Whether each folder is confirmed as it is listed, and links are followed. */
+  readonly #isThorough: boolean;
+  /** The folders that are not confirmed yet, by their paths. */
+  readonly #seen = new Map<string, KnownFolder>();
+  #hasLinks = false;
   /** How many entries of folders were looked at. */
   #entries = 0;
 
-  constructor(skill: Skill, options: FileAccessOptions) {
+  constructor(
+    skill: Skill,
+    options: FileAccessOptions & { isThorough?: boolean },
+  ) {
     this.#skill = skill;
+    this.#isThorough = options.isThorough ?? false;
     this.#trustLinks = boundaries(options.trustLinks ?? []);
     this.#excludedFolders = options.excludedFolders ?? new Set();
     this.#maxFileSize = options.maxFileSize ?? DEFAULT_MAX_FILE_SIZE;
     this.#top = {
       path: skill.directory,
       realPath: skill.realDirectory,
+      skill,
       parent: undefined,
       depth: 0,
     };
   }
 
   /** Finds what a path in the skill leads to. */
-  find(path: string): { path: string; realPath: string } {
+  find(path: string): Located {
     const names = namesOf(path);
     const main = basename(this.#skill.file);
     const isOtherName = names?.length === 1 && names[0] === main;
@@ -561,9 +688,10 @@ class SkillWalk {
     if (names.join("/") === "SKILL.md") names[0] = main;
     const direct = this.#findDirect(names);
     if (direct !== undefined) return direct;
+    if (!isInPlace(this.#top)) throw new Deno.errors.NotFound(path);
     let place = this.#top;
     for (const name of names) place = this.#follow(place, name);
-    return { path: place.path, realPath: place.realPath };
+    return place;
   }
 
   /** Lists all that lies in the skill. */
@@ -576,18 +704,38 @@ class SkillWalk {
     };
   }
 
+  /**
+   * Confirms all that was listed at once: there are no links, and no folder
+   * changed during the walk nor for a while before. Then the next walk need not
+   * read those folders again.
+   */
+  confirm(): boolean {
+    const top = this.#top;
+    const isUnchanged = ([path, { version }]: [string, KnownFolder]) => {
+      const info = Deno.statSync(path);
+      return fileVersion(info) === version && !isRacy(info, this.#since);
+    };
+    try {
+      const isConfirmed = !this.#hasLinks && isInPlace(top) &&
+        [...this.#seen].every(isUnchanged) &&
+        isSettled(top, dirname(top.realPath), this.#since);
+      if (isConfirmed) knownFolders.set(this.#skill, this.#seen);
+      return isConfirmed;
+    } catch {
+      return false;
+    }
+  }
+
   /** Returns the place that names lead to if none of them is a link: then one look is enough. */
-  #findDirect(
-    names: readonly string[],
-  ): { path: string; realPath: string } | undefined {
-    const { directory, realDirectory } = this.#skill;
-    const path = names.reduce(childPath, directory);
-    const realPath = Deno.realPathSync(path);
-    const isDirect = realPath === names.reduce(childPath, realDirectory);
-    if (isDirect && this.#isExcluded(realPath)) {
+  #findDirect(names: readonly string[]): Located | undefined {
+    const skill = this.#skill;
+    const path = names.reduce(childPath, skill.directory);
+    const located = { path, realPath: Deno.realPathSync(path), skill };
+    if (!isDirect(located)) return undefined;
+    if (this.#isExcluded(located.realPath)) {
       throw new Deno.errors.NotFound(path);
     }
-    return isDirect ? { path, realPath } : undefined;
+    return located;
   }
 
   /** Whether a real path is one of the excluded folders or lies in one, other than the skill itself does. */
@@ -617,19 +765,18 @@ class SkillWalk {
       isOwn(realPath, this.#skill.realDirectory, this.#trustLinks) &&
       !this.#isExcluded(realPath);
     if (!isOwnPath) throw new ForeignLinkError(path, LINK_OUT_OF_SKILL);
-    return { path, realPath, parent, depth: parent.depth + 1 };
+    return { ...parent, path, realPath, parent, depth: parent.depth + 1 };
   }
 
   #listFolder(folder: Place, prefix: string): void {
     this.#folders.push(folder.realPath);
-    let entries: readonly Deno.DirEntry[] = [];
+    let entries: readonly Entry[] = [];
     try {
-      entries = folderEntries(folder.path, this.#skill);
+      entries = this.#entriesOf(folder);
     } catch (error) {
       if (!isAbsence(error)) this.#leftOut.set(prefix, faultOf(error));
     }
     for (const entry of entries) {
-      if (!isVisible(entry.name)) continue;
       const path = prefix + entry.name;
       if (++this.#entries > MAX_WALKED_ENTRIES) {
         this.#leftOut.set(path, TOO_MANY_ENTRIES);
@@ -644,18 +791,42 @@ class SkillWalk {
     }
   }
 
+  /** Lists the visible entries of a folder in the order of their names, and stats them. */
+  #entriesOf(folder: Place): Entry[] {
+    const { path } = folder;
+    const limit = MAX_WALKED_ENTRIES - this.#entries + 1;
+    if (this.#isThorough) {
+      const read = () => statEntries(path, readVisible(path).slice(0, limit));
+      return confirmEntries(folder, read);
+    }
+    // To stat a folder takes a quarter of what it takes to list it.
+    const version = fileVersion(Deno.statSync(path));
+    const known = knownFolders.get(this.#skill)?.get(path);
+    const entries = known?.version === version && known.entries ||
+      readVisible(path);
+    const isKept = entries.length <= MAX_KNOWN_ENTRIES;
+    this.#seen.set(path, { version, entries: isKept ? entries : undefined });
+    return statEntries(path, entries.slice(0, limit));
+  }
+
   #listEntry(
-    { name, isSymlink, isDirectory }: Deno.DirEntry,
+    entry: Entry,
     { folder, path }: { folder: Place; path: string },
   ): void {
-    const place = isSymlink ? this.#follow(folder, name) : {
-      path: childPath(folder.path, name),
-      realPath: childPath(folder.realPath, name),
+    if (entry.isSymlink && !this.#isThorough) {
+      this.#hasLinks = true;
+      return;
+    }
+    const place = entry.isSymlink ? this.#follow(folder, entry.name) : {
+      ...folder,
+      path: childPath(folder.path, entry.name),
+      realPath: childPath(folder.realPath, entry.name),
       parent: folder,
       depth: folder.depth + 1,
     };
     if (this.#excludedFolders.has(place.realPath)) return;
-    const info = isDirectory ? undefined : Deno.statSync(place.path);
+    if (entry.error !== undefined) throw entry.error;
+    const info = entry.isSymlink ? lookThrough(place) : entry.info;
     if (info === undefined || info.isDirectory) {
       if (place.depth === MAX_FILE_DEPTH) this.#leftOut.set(path, TOO_DEEP);
       else this.#listFolder(place, `${path}/`);
@@ -692,26 +863,42 @@ function entryFault(
 }
 
 /** What is in the folders of a skill, for as long as their versions stay the same. */
-const knownFolders = new WeakMap<Skill, Map<string, KnownFolder>>();
+const knownFolders = new WeakMap<Skill, ReadonlyMap<string, KnownFolder>>();
 
 interface KnownFolder {
   readonly version: string;
-  readonly entries: readonly Deno.DirEntry[];
+  /** The visible ones, in the order of their names, unless they are too many to keep. */
+  readonly entries: readonly Deno.DirEntry[] | undefined;
 }
 
-/** Lists a folder of a skill in the order of its names. */
-function folderEntries(path: string, skill: Skill): readonly Deno.DirEntry[] {
-  // To stat a folder takes a quarter of what it takes to list it.
-  const info = Deno.statSync(path);
-  const version = fileVersion(info);
-  const known = knownFolders.get(skill)?.get(path);
-  if (known?.version === version) return known.entries;
-  const entries = readFolder(path);
-  if (!isRacy(info) && entries.length <= MAX_KNOWN_ENTRIES) {
-    const folders = knownFolders.get(skill) ?? new Map();
-    knownFolders.set(skill, folders.set(path, { version, entries }));
-  }
-  return entries;
+function readVisible(folder: string): Deno.DirEntry[] {
+  return readFolder(folder).filter(({ name }) => isVisible(name));
+}
+
+function statEntries(
+  folder: string,
+  entries: readonly Deno.DirEntry[],
+): Entry[] {
+  return entries.map((entry) => {
+    if (entry.isSymlink || entry.isDirectory) return entry;
+    try {
+      const info = Deno.lstatSync(childPath(folder, entry.name));
+      return { ...entry, info };
+    } catch (error) {
+      return { ...entry, error };
+    }
+  });
+}
+
+/** Stats what a link in a skill leads to. A folder is confirmed when it is listed. */
+function lookThrough(link: Located): Deno.FileInfo {
+  const since = Date.now();
+  const info = look(link);
+  if (info.isDirectory) return info;
+  const isSame = () => isSameFile(look(link), info);
+  const folder = dirname(link.realPath);
+  confirm(link, { since, folder, isSame, looks: FEW_LOOKS });
+  return info;
 }
 
 export const LINK_OUT_OF_PROJECT: Fault = {

@@ -6,13 +6,17 @@ import {
   listSkillFiles,
   readSkillFile,
   resolveSkillFile,
+  scanSkillRoots,
   SkillFileError,
 } from "../mod.ts";
 import {
+  isDirectory,
   isWindows,
   ODD,
   onWindows,
+  Openings,
   Place,
+  root,
   runSync,
   scanned,
   skillMd,
@@ -98,20 +102,29 @@ Deno.test("listSkillFiles() sees what comes, goes and changes in folders that it
   const list = () =>
     listSkillFiles(skill).map(({ path, size }) => [path, size]);
   const main = ["SKILL.md", skillMd("git").length];
+  const docs = join(skill.directory, "docs");
   const { now } = Date;
+  let time = 0;
+  const change = (act: () => void) => {
+    act();
+    // The clock of a file system ticks every few milliseconds: too slow for this.
+    for (const folder of [skill.directory, docs]) {
+      if (isDirectory(folder)) Deno.utimeSync(folder, 0, ++time);
+    }
+  };
   try {
     // As if what is there had been there for long.
     Date.now = () => now() + 60_000;
     for (let round = 0; round < 2; round++) {
       assert.deepEqual(list(), [main, ["docs/a.md", 1]]);
     }
-    place.file("skills/git/docs/b.md", "b");
+    change(() => place.file("skills/git/docs/b.md", "b"));
     assert.deepEqual(list(), [main, ["docs/a.md", 1], ["docs/b.md", 1]]);
-    place.file("skills/git/docs/b.md", "bb");
+    change(() => place.file("skills/git/docs/b.md", "bb"));
     assert.deepEqual(list(), [main, ["docs/a.md", 1], ["docs/b.md", 2]]);
-    place.remove("skills/git/docs/a.md");
+    change(() => place.remove("skills/git/docs/a.md"));
     assert.deepEqual(list(), [main, ["docs/b.md", 2]]);
-    place.remove("skills/git/docs");
+    change(() => place.remove("skills/git/docs"));
     assert.deepEqual(list(), [main]);
   } finally {
     Date.now = now;
@@ -183,25 +196,19 @@ for (const moment of ["before it is opened", "before it is checked again"]) {
     place.skill("skills", "git");
     const file = place.file("skills/git/help.md", "help");
     const skill = await scanned(join(place.path, "skills"));
-    const { openSync } = Deno;
     const swap = () => {
       Deno.removeSync(file);
       Deno.symlinkSync(secret, file);
     };
-    Deno.openSync = (path, options) => {
-      if (moment === "before it is opened") swap();
-      const opened = openSync(path, options);
-      if (moment !== "before it is opened") swap();
-      return opened;
-    };
-    try {
-      assert.throws(
-        () => readSkillFile(skill, "help.md"),
-        /^SkillFileError: Cannot read "help.md": it was replaced/,
-      );
-    } finally {
-      Deno.openSync = openSync;
-    }
+    using _openings = new Openings(
+      moment === "before it is opened"
+        ? { before: (path) => (swap(), path) }
+        : { after: swap },
+    );
+    assert.throws(
+      () => readSkillFile(skill, "help.md"),
+      /^SkillFileError: Cannot read "help.md": it was replaced/,
+    );
   });
 }
 
@@ -211,16 +218,102 @@ Deno.test("readSkillFile() reads nothing that is swapped for a link out and back
   place.skill("skills", "git");
   const file = place.file("skills/git/help.md", "help");
   const skill = await scanned(join(place.path, "skills"));
-  const { openSync } = Deno;
   // What is opened is the secret, but by its path the file looks as before.
-  Deno.openSync = (_path, options) => openSync(secret, options);
-  try {
-    assert.throws(() => readSkillFile(skill, "help.md"), /it was replaced/);
-  } finally {
-    Deno.openSync = openSync;
-  }
+  using _openings = new Openings({ before: () => secret });
+  assert.throws(() => readSkillFile(skill, "help.md"), /it was replaced/);
   assert.equal(Deno.readTextFileSync(file), "help");
 });
+
+for (const [what, path] of [["a file", "docs/help.md"], ["a folder", "docs"]]) {
+  Deno.test(`readSkillFile() reads nothing if ${what} is swapped for a link out once the file is found, and back again once it is open`, async () => {
+    using place = new Place();
+    place.skill("skills", "git");
+    const file = place.file("skills/git/docs/help.md", "help");
+    place.file("outside/docs/help.md", "secret");
+    const swapped = join(place.path, "skills", "git", path!);
+    const link = place.link(join(place.path, "outside", path!), "links/out");
+    const skill = await scanned(join(place.path, "skills"));
+    const { realPathSync } = Deno;
+    let isFound = false;
+    Deno.realPathSync = (path) => {
+      const realPath = realPathSync(path);
+      if (path === file && !isFound) exchange(swapped, link);
+      isFound ||= path === file;
+      return realPath;
+    };
+    using _openings = new Openings({ after: () => exchange(swapped, link) });
+    try {
+      assert.throws(() => readSkillFile(skill, "docs/help.md"), SkillFileError);
+    } finally {
+      Deno.realPathSync = realPathSync;
+    }
+  });
+}
+
+Deno.test("readSkillFile() reads nothing through a folder that is swapped for a link out and back again", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  place.file("skills/git/docs/help.md", "help");
+  const secret = place.file("outside/help.md", "secret");
+  const outside = place.link(join(secret, ".."), "links/docs");
+  const docs = join(place.path, "skills", "git", "docs");
+  const skill = await scanned(join(place.path, "skills"));
+  using _openings = new Openings({
+    before: (path) => (exchange(docs, outside), path),
+    after: () => exchange(docs, outside),
+  });
+  assert.throws(() => readSkillFile(skill, "docs/help.md"), /it was replaced/);
+});
+
+Deno.test("listSkillFiles() lists nothing of a folder that is swapped for a link out and back again", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  place.file("skills/git/docs/help.md", "help");
+  const secret = place.file("outside/secret.md", "secret");
+  const outside = place.link(join(secret, ".."), "links/docs");
+  const docs = join(place.path, "skills", "git", "docs");
+  const skill = await scanned(join(place.path, "skills"));
+  const { readDirSync } = Deno;
+  let swaps = 1;
+  Deno.readDirSync = (path) => {
+    if (path !== docs || swaps-- <= 0) return readDirSync(path);
+    exchange(docs, outside);
+    const entries = [...readDirSync(path)];
+    exchange(docs, outside);
+    return entries.values();
+  };
+  try {
+    const paths = listSkillFiles(skill).map(({ path }) => path);
+    assert.deepEqual(paths, ["SKILL.md", "docs/help.md"]);
+  } finally {
+    Deno.readDirSync = readDirSync;
+  }
+});
+
+/** Lets what lies at two paths change places. */
+function exchange(a: string, b: string): void {
+  Deno.renameSync(a, `${a}.swap`);
+  Deno.renameSync(b, a);
+  Deno.renameSync(`${a}.swap`, b);
+}
+
+for (const moved of ["skills/git", "skills", "project"]) {
+  Deno.test(`listSkillFiles() lists nothing once ${moved} is a link out`, async () => {
+    using place = new Place();
+    place.skill("project/skills", "git");
+    place.file("project/skills/git/docs/help.md", "help");
+    place.file("outside/project/skills/git/docs/secret.md", "secret");
+    const roots = [root(join(place.project, "skills"))];
+    const { skills } = await scanSkillRoots(roots);
+    const skill = skills.get("git")!;
+    const path = moved === "project" ? moved : `project/${moved}`;
+    place.remove(path);
+    place.link(join(place.path, "outside", path), path);
+    assert.deepEqual(listSkillFiles(skill), []);
+    assert.throws(() => readSkillFile(skill, "docs/secret.md"), /no such file/);
+    assert.throws(() => resolveSkillFile(skill, ""), /no such file/);
+  });
+}
 
 Deno.test("readSkillFile() finds nothing in a skill directory that became a link out", async () => {
   using place = new Place();
@@ -292,23 +385,14 @@ Deno.test("readSkillFile() reads a file that grows meanwhile whole, or says that
   place.skill("skills", "git");
   const file = place.file("skills/git/log.md", "1");
   const skill = await scanned(join(place.path, "skills"));
-  const { openSync } = Deno;
-  const growing = (size: number) => {
-    Deno.openSync = (path, options) => {
-      const opened = openSync(path, options);
-      Deno.writeTextFileSync(file, "2".repeat(size), { append: true });
-      return opened;
-    };
-  };
-  try {
-    growing(100_000);
+  const growing = (size: number) => ({
+    after: () =>
+      Deno.writeTextFileSync(file, "2".repeat(size), { append: true }),
+  });
+  {
+    using _openings = new Openings(growing(100_000));
     assert.equal(readSkillFile(skill, "log.md").text!.length, 100_001);
-    growing(2 ** 20);
-    assert.throws(
-      () => readSkillFile(skill, "log.md"),
-      /more than the 1048576/,
-    );
-  } finally {
-    Deno.openSync = openSync;
   }
+  using _openings = new Openings(growing(2 ** 20));
+  assert.throws(() => readSkillFile(skill, "log.md"), /more than the 1048576/);
 });

@@ -1,6 +1,7 @@
 // deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
 
 import assert from "node:assert/strict";
+import fs from "node:fs";
 import { join, resolve } from "jsr:@std/path@^1";
 import { parse } from "jsr:@std/yaml@^1";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/client"
@@ -129,7 +130,38 @@ export class Place implements Disposable {
   }
 }
 
-function isDirectory(path: string): boolean {
+/** Counts the files that are opened, and acts before and after each time. */
+export class Openings implements Disposable {
+  count = 0;
+  /** Returns what is opened in place of a path. */
+  before = (path: string): string => path;
+  after = () => {};
+  readonly #openSync = Deno.openSync;
+  readonly #nodeOpenSync = fs.openSync;
+
+  constructor(acts: Partial<Pick<Openings, "before" | "after">> = {}) {
+    Object.assign(this, acts);
+    Deno.openSync = (path, options) =>
+      this.#open(path, (path) => this.#openSync(path, options));
+    fs.openSync = (path, ...options) =>
+      this.#open(path, (path) => this.#nodeOpenSync(path, ...options));
+  }
+
+  #open<T>(path: unknown, open: (path: string) => T): T {
+    this.count++;
+    const opened = open(this.before(String(path)));
+    this.after();
+    return opened;
+  }
+
+  [Symbol.dispose](): void {
+    Deno.openSync = this.#openSync;
+    fs.openSync = this.#nodeOpenSync;
+  }
+}
+
+/** Whether a path leads to a folder. */
+export function isDirectory(path: string): boolean {
   try {
     return Deno.statSync(path).isDirectory;
   } catch {

@@ -1,0 +1,195 @@
+// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+
+/**
+ * Attacks by a process that may write in the folder of a skill: it swaps a file,
+ * or a folder on its way, again and again while the server reads.
+ *
+ * @module
+ */
+
+import assert from "node:assert/strict";
+import { join } from "jsr:@std/path@^1";
+import {
+  eventually,
+  nextId,
+  Place,
+  type Reply,
+  runSync,
+  SECRET,
+  skillMd,
+  Wire,
+} from "./testing.ts";
+
+/** A process that exchanges what lies at two paths about every 80 µs. */
+class Swapping implements AsyncDisposable {
+  readonly #process: Deno.ChildProcess;
+
+  private constructor(process: Deno.ChildProcess) {
+    this.#process = process;
+  }
+
+  static async start(a: string, b: string): Promise<Swapping> {
+    const { ino } = Deno.lstatSync(a);
+    const code = `(${swapForever})(${JSON.stringify([a, b])})`;
+    const process = new Deno.Command(Deno.execPath(), {
+      args: ["eval", code],
+    }).spawn();
+    await eventually(() => Deno.lstatSync(a).ino !== ino, "the first swap");
+    return new Swapping(process);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#process.kill("SIGKILL");
+    await this.#process.status;
+  }
+}
+
+/** Runs in that process, so it refers to nothing else here. */
+function swapForever(paths: string[]): void {
+  const AT_FDCWD = -100;
+  const RENAME_EXCHANGE = 2;
+  const { symbols } = Deno.dlopen("libc.so.6", {
+    renameat2: {
+      parameters: ["i32", "buffer", "i32", "buffer", "u32"],
+      result: "i32",
+    },
+  });
+  const [a, b] = paths.map((path) => new TextEncoder().encode(`${path}\0`));
+  for (;;) {
+    symbols.renameat2(AT_FDCWD, a!, AT_FDCWD, b!, RENAME_EXCHANGE);
+    const next = performance.now() + 0.08;
+    while (performance.now() < next);
+  }
+}
+
+/** Whatever a client can ask that shows what is in the skill `git`. */
+const QUESTIONS: [string, object][] = [
+  ["tools/list", {}],
+  ["resources/list", {}],
+  ["skills/list", {}],
+  ["prompts/get", { name: "git" }],
+  ["resources/read", { uri: "skill://git/SKILL.md" }],
+  ["resources/read", { uri: "skill://git/help.md" }],
+  ["resources/read", { uri: "skill://git/docs/help.md" }],
+  ["resources/read", { uri: "skill://git/" }],
+  ["resources/directory/read", { uri: "skill://git" }],
+  ["resources/directory/read", { uri: "skill://git/docs" }],
+  ["completion/complete", {
+    ref: { type: "ref/resource", uri: "skill://{name}/{+path}" },
+    argument: { name: "path", value: "" },
+    context: { arguments: { name: "git" } },
+  }],
+  // These scan again if they fail.
+  ...["", "docs", "docs/help.md"].map((path): [string, object] => [
+    "tools/call",
+    { name: "skill-resource", arguments: { skill: "git", path } },
+  ]),
+  ["tools/call", { name: "skill", arguments: { name: "git" } }],
+];
+
+/** Makes a skill in a project, and outside it one with the same names and more. */
+function placeWithSecrets(): Place {
+  const place = new Place();
+  const texts = [
+    ["project/.claude/skills/git", skillMd("git"), "Help"],
+    [`${SECRET}/git`, skillMd("git", SECRET), SECRET],
+  ] as const;
+  for (const [folder, main, text] of texts) {
+    place.file(`${folder}/SKILL.md`, main);
+    place.file(`${folder}/help.md`, text);
+    place.file(`${folder}/docs/help.md`, text);
+  }
+  place.file(`${SECRET}/git/docs/${SECRET}.md`, SECRET);
+  place.file(`${SECRET}/git/${SECRET}.md`, SECRET);
+  return place;
+}
+
+/** Asks for a file of the skill many times. */
+async function readOften(wire: Wire, path: string): Promise<Reply[]> {
+  const replies: Reply[] = [];
+  const params = { uri: `skill://git/${path}` };
+  for (let round = 0; round < 60; round++) {
+    const batch = Array.from(
+      { length: 20 },
+      () => wire.ask(nextId(), "resources/read", params),
+    );
+    replies.push(...await Promise.all(batch));
+  }
+  return replies;
+}
+
+/** Asks whatever shows what is in the skill, many times. */
+async function askOften(wire: Wire): Promise<Reply[]> {
+  const replies: Reply[] = [];
+  for (let round = 0; round < 20; round++) {
+    const batch = QUESTIONS.map(([method, params]) =>
+      wire.ask(nextId(), method, params)
+    );
+    replies.push(...await Promise.all(batch));
+  }
+  return replies;
+}
+
+for (const path of ["git/docs", "git", ""]) {
+  Deno.test(
+    `server shows nothing outside a skill while .claude/skills/${path} is swapped for a link out`,
+    {
+      ignore: Deno.build.os !== "linux",
+    },
+    async () => {
+      using place = placeWithSecrets();
+      const args = ["--tools", "skilljack", "--no-watch", "--refresh", "0"];
+      await using wire = new Wire(place, { args });
+      await wire.initialize();
+      const skills = join(place.project, ".claude", "skills");
+      const out = place.link(join(place.path, SECRET, path), "links/out");
+      await using _swapping = await Swapping.start(join(skills, path), out);
+      const replies = await askOften(wire);
+      replies.push(...await readOften(wire, "docs/help.md"));
+      assert.ok(!JSON.stringify(replies).includes(SECRET));
+      assert.ok(!wire.stderr.includes(SECRET), wire.stderr);
+    },
+  );
+}
+
+for (const folder of [".claude/skills/git", ".claude/skills", ".claude"]) {
+  Deno.test(`server shows nothing outside a skill once ${folder} is a link out`, async () => {
+    using place = placeWithSecrets();
+    const args = ["--tools", "skilljack", "--no-watch", "--refresh", "0"];
+    await using wire = new Wire(place, { args });
+    await wire.initialize();
+    const rest = ".claude/skills/git".slice(folder.length);
+    place.file(`outside${rest}/SKILL.md`, skillMd("git", SECRET));
+    place.file(`outside${rest}/docs/help.md`, SECRET);
+    place.file(`outside${rest}/docs/${SECRET}.md`, SECRET);
+    place.remove(`project/${folder}`);
+    place.link(join(place.path, "outside"), `project/${folder}`);
+    for (const [method, params] of QUESTIONS) {
+      const reply = await wire.ask(nextId(), method, params);
+      const text = JSON.stringify(reply);
+      assert.ok(!text.includes(SECRET), `${method}: ${text}`);
+    }
+  });
+}
+
+for (const path of ["SKILL.md", "help.md"]) {
+  Deno.test(
+    `server answers and ends with its client while git/${path} is swapped for a FIFO`,
+    {
+      ignore: Deno.build.os !== "linux",
+    },
+    async () => {
+      using place = placeWithSecrets();
+      const args = ["--no-watch", "--refresh", "0.01"];
+      await using wire = new Wire(place, { args });
+      await wire.initialize();
+      const fifo = join(place.path, "fifo");
+      runSync("mkfifo", fifo);
+      const file = join(place.project, ".claude", "skills", "git", path);
+      await using _swapping = await Swapping.start(file, fifo);
+      const replies = await readOften(wire, path);
+      assert.ok(replies.every(({ result, error }) => result ?? error));
+      assert.equal((await wire.endInput()).code, 0);
+    },
+  );
+}
