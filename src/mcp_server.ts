@@ -415,7 +415,8 @@ export class McpServer implements RequestHandlers {
     if (signal.aborted) return;
     let sent;
     try {
-      sent = this.#send({ id, ...reply });
+      const whole = { jsonrpc: "2.0", id, ...reply } as JSONRPCMessage;
+      sent = this.#transport?.send(whole);
     } catch (error) {
       sent = this.#send({ id, ...this.#unsendable(request, error as Error) });
     }

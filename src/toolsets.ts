@@ -64,6 +64,7 @@ import type {
   Skill,
   SkillCatalog,
   SkillFile,
+  SkillFileContent,
   SkillProblem,
   SkillSource,
 } from "./types.ts";
@@ -394,23 +395,33 @@ async function withSkill<T>(
     try {
       return await use(known);
     } catch (error) {
-      if (isCurrent(known, registry)) throw error;
+      if (readIfCurrent(known, registry) !== undefined) throw error;
     }
   }
-  await registry.refresh();
-  const skill = findForModel(name, registry);
-  if (skill === undefined) {
-    throw await createUnknownSkillError(name, registry.catalog);
-  }
-  return await use(skill);
+  return await use(await rescanForModel(name, registry));
 }
 
-/** Whether the `SKILL.md` of a skill is unchanged since the last scan. */
-function isCurrent(skill: Skill, registry: SkillSource): boolean {
+/** Finds a skill for a model after a scan. */
+async function rescanForModel(
+  name: string,
+  registry: SkillSource,
+): Promise<Skill> {
+  await registry.refresh();
+  const skill = findForModel(name, registry);
+  if (skill !== undefined) return skill;
+  throw await createUnknownSkillError(name, registry.catalog);
+}
+
+/** Reads the `SKILL.md` of a skill if it is unchanged since the last scan. */
+function readIfCurrent(
+  skill: Skill,
+  registry: SkillSource,
+): SkillFileContent | undefined {
   try {
-    return registry.readFile(skill, "SKILL.md").version === skill.version;
+    const file = registry.readFile(skill, "SKILL.md");
+    return file.version === skill.version ? file : undefined;
   } catch {
-    return false;
+    return undefined;
   }
 }
 
@@ -429,14 +440,11 @@ async function readSkillText(
   name: string,
   registry: SkillSource,
 ): Promise<{ skill: Skill; text: string }> {
-  const read = (skill: Skill) => ({
-    skill,
-    file: registry.readFile(skill, "SKILL.md"),
-  });
-  let { skill, file } = await withSkill(name, registry, read);
-  if (file.version !== skill.version) {
-    await registry.refresh();
-    ({ skill, file } = await withSkill(name, registry, read));
+  let skill = findForModel(name, registry);
+  let file = skill && readIfCurrent(skill, registry);
+  if (skill === undefined || file === undefined) {
+    skill = await rescanForModel(name, registry);
+    file = registry.readFile(skill, "SKILL.md");
   }
   return { skill, text: file.text ?? new TextDecoder().decode(file.bytes) };
 }
