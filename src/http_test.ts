@@ -440,23 +440,20 @@ Deno.test("what leaves the server over HTTP is well-formed Unicode", async () =>
 Deno.test("an answer that is too large for clients is replaced by advice", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "big");
-  for (const name of ["a", "b"]) {
-    // JSON has six characters for each.
-    const text = "\x01".repeat(900_000);
-    place.file(`home/.claude/skills/big/${name}.txt`, text);
-  }
+  // JSON has six characters for each.
+  place.file("home/.claude/skills/big/a.txt", "\x01".repeat(1_900_000));
   await using server = await HttpServer.start(place, {
-    args: ["--tools", "skilljack"],
+    args: ["--tools", "skilljack", "--max-file-size", "2"],
   });
   const advice = /^Cannot send the reply: .*; ask for less at a time$/;
   const { error } = await server.ask("resources/read", {
-    uri: "skill://big/",
+    uri: "skill://big/a.txt",
   });
   assert.equal(error!.code, -32603);
   assert.match(error!.message, advice);
   const { result } = await server.ask("tools/call", {
     name: "skill-resource",
-    arguments: { skill: "big", path: "." },
+    arguments: { skill: "big", path: "a.txt" },
   });
   assert.equal(result.isError, true);
   assert.match(result.content[0].text, advice);
