@@ -538,30 +538,6 @@ Deno.test("options come from the command line and the environment", async () => 
   );
 });
 
-Deno.test("the user's policy holds over HTTP, and so does a change of it", async () => {
-  using place = filesPlace();
-  const policy = (name: string) =>
-    `rules:\n  - { skill: ${name}, state: "off" }\n`;
-  place.file("policy.yaml", policy("git"));
-  await using server = await HttpServer.start(place, {
-    args: ["--policy", `${place.path}/policy.yaml`],
-  });
-  const listed = async () => {
-    const { result } = await server.ask("skills/list");
-    return result.skills.map(({ uri }: { uri: string }) => uri);
-  };
-  assert.deepEqual(await listed(), ["skill://hidden/SKILL.md"]);
-  const { error } = await server.ask("skills/get", {
-    uri: "skill://git/SKILL.md",
-  });
-  assert.equal(error!.code, -32602);
-  place.replace("policy.yaml", policy("hidden"));
-  await eventually(
-    async () => (await listed()).join() === "skill://git/SKILL.md",
-    "the changed policy",
-  );
-});
-
 Deno.test("options that are wrong, or make no sense over HTTP, end the server", async () => {
   using place = new Place();
   for (
