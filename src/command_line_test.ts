@@ -120,7 +120,7 @@ Deno.test("--tools skilljack searches SKILLS_DIR after the given folders", async
   assert.deepEqual(await list(), ["From a", "About second"]);
   assert.deepEqual(await list("--tools", "skill"), ["From a"]);
   const launch = await printedLaunch(place, { args, env });
-  assert.deepEqual(serverArgs(launch).slice(2), [
+  assert.deepEqual(serverArgs(launch).slice(1), [
     join(place.path, "a"),
     join(place.path, "b"),
   ]);
