@@ -415,7 +415,7 @@ async function printModelView(
     "./src/model_view.ts"
   );
   parseClient(client);
-  using registry = new SkillRegistry(settings.roots, settings.options);
+  const { registry } = await openSkills(settings);
   const catalog = await registry.refresh();
   warnOfMissingFolders(catalog, settings);
   const view = createModelView(client, catalog, settings.tools);

@@ -83,20 +83,26 @@ for (const client of PROFILE_NAMES) {
   });
 }
 
-Deno.test("--list --as shows what --tools and --description-limit change", async () => {
+Deno.test("--list --as shows what --tools, --description-limit, and --policy change", async () => {
   using place = new Place();
   writeSkills(place);
+  const policy = place.file(
+    "policy/policy.yaml",
+    "rules:\n  - { skill: 'skill-1*', state: off }\n",
+  );
   for (
     const options of [
       ["--tools", "skilljack"],
       ["--tools", "reference"],
       ["--tools", "agentskills"],
       ["--description-limit", "1000"],
+      ["--policy", policy],
     ]
   ) {
-    const { tools } = await viewOf(place, "claude-code", ...options);
+    const view = await viewOf(place, "claude-code", ...options);
     const served = await servedTo(place, "claude-code", ...options);
-    assert.deepEqual(tools, served.tools);
+    assert.deepEqual(view.tools, served.tools);
+    assert.equal(view.skills, options.includes(policy) ? 9 : 20);
   }
 });
 
