@@ -101,7 +101,7 @@ function makeSkills(place: Place, count: number): void {
 /** Returns the numbers of the skills that a text lists, and how many more it says there are. */
 function listed(text: string): { numbers: string[]; more: number } {
   const lines = text.matchAll(/^(?:- |<name>)n(\d+)x/gm);
-  const [, more = "0"] = /^\(and (\d+) more: ask for one/m.exec(text) ?? [];
+  const [, more = "0"] = /^\(and (\d+) more: pass a name/m.exec(text) ?? [];
   return {
     numbers: [...lines].map(([, number]) => number!),
     more: Number(more),

@@ -14,7 +14,7 @@ import {
   PROFILE_NAMES,
 } from "./client_profiles.ts";
 import { UsageError } from "./command_line.ts";
-import { modelSkills } from "./skill_lists.ts";
+import { listModelSkills } from "./skill_lists.ts";
 import { escapeHidden, quote, stringifyJson } from "./text.ts";
 import {
   instructionsFor,
@@ -106,7 +106,7 @@ export function createModelView(
   return {
     client,
     toolset: options.toolset,
-    skills: modelSkills(catalog).length,
+    skills: listModelSkills(catalog).length,
     instructions,
     tools,
     searchesTools: profile.searchesTools,

@@ -1,6 +1,6 @@
 /**
- * Lists of skills as a model reads them: whole in the words of a contract, or
- * in as few characters as it takes.
+ * Lists of skills for the model: complete, as the contract words them, or
+ * shortened to a number of characters.
  *
  * @module
  */
@@ -8,20 +8,20 @@
 import { escapeXml, oneLine } from "./text.ts";
 import type { Skill, SkillCatalog } from "./types.ts";
 
-/** How many characters the line has that says what the skills are about. */
-const MAX_ABOUT_LENGTH = 250;
+/** The maximum length of the line that summarizes the skills, in characters. */
+const MAX_SUMMARY_LENGTH = 250;
 
-/** The skills that a model may load by itself, in the order of lists. */
-export function modelSkills({ skills }: SkillCatalog): Skill[] {
+/** Lists the skills that a model may load, in list order. */
+export function listModelSkills({ skills }: SkillCatalog): Skill[] {
   return inListOrder([...skills.values()].filter(isForModel));
 }
 
-/** Whether a model may load a skill by itself. */
+/** Whether a model may load a skill. */
 export function isForModel({ frontmatter, state }: Skill): boolean {
   return frontmatter["disable-model-invocation"] !== true && state !== "manual";
 }
 
-/** The skills that a user may load, in the order of lists. */
+/** Lists the skills that a user may load, in list order. */
 export function userSkills({ skills }: SkillCatalog): Skill[] {
   return inListOrder([...skills.values()].filter(isForUser));
 }
@@ -36,22 +36,22 @@ export function inListOrder(skills: Skill[]): Skill[] {
   return skills.sort((a, b) => listRank(a) - listRank(b));
 }
 
-/** Returns where a skill stands in lists: lower comes first. */
+/** Returns the rank of a skill in lists. Lower ranks come first. */
 export function listRank({ state }: Skill): number {
   return state === "pinned" ? 0 : state === "name-only" ? 2 : 1;
 }
 
-/** Returns the key by which lists of a protocol sort a skill, or something of it, called by a text. */
+/** Returns the key that sorts an entry in a paged list: by the rank of its skill, then by a text. */
 export function listKey(skill: Skill, text: string): string {
   return `${listRank(skill)} ${text}`;
 }
 
-/** Lists skills as XML, so that none can break out of the list. */
-export function availableSkills(
+/** Formats the skills for the model as XML. Everything is escaped, so no skill can break out of the list. */
+export function formatAvailableSkills(
   catalog: SkillCatalog,
   locationOf: (skill: Skill) => string,
 ): string {
-  const skills = modelSkills(catalog).map((skill) =>
+  const skills = listModelSkills(catalog).map((skill) =>
     `<skill>
 <name>${escapeXml(oneLine(skill.name))}</name>
 <description>${escapeXml(skill.description.trim())}</description>
@@ -61,84 +61,82 @@ export function availableSkills(
   return `<available_skills>\n${skills.join("\n")}\n</available_skills>`;
 }
 
-/** Returns how many characters the names and descriptions have together: a whole list has more. */
-export function textLength(catalog: SkillCatalog): number {
-  return modelSkills(catalog).reduce(
+/** Returns the total length of the names and descriptions. A complete list is longer. */
+export function measureSkills(catalog: SkillCatalog): number {
+  return listModelSkills(catalog).reduce(
     (sum, { name, description }) =>
       sum + name.length + description.trim().length,
     0,
   );
 }
 
-/** Lists a skill in one line. */
+/** Formats a skill as one line of a list. */
 export function skillLine({ name, description }: Skill): string {
   return `- ${oneLine(name)}: ${oneLine(description)}`;
 }
 
-/** How much room a list has, in characters. */
-export interface ListRoom {
-  /** The room in the tool's description. */
+/** The limits of a list. */
+export interface ListLimits {
+  /** The maximum length of the tool's description, in characters. */
   readonly descriptionLimit: number;
-  /** The room in the description of the tool's parameter. */
+  /** The maximum length that the description of the tool's parameter may grow by, in characters. */
   readonly parameterLimit: number;
-  /** The room in both together if that is enough for every name. */
+  /** The limit for both together if every name fits into it, in characters. */
   readonly namesLimit: number;
-  /** What ends a text that is cut. */
+  /** The end of a truncated text. */
   readonly ellipsis: string;
 }
 
-/** A list of skills, divided between the places where it arrives. */
+/** A list of skills, divided between a tool's description and its parameter's. */
 export interface DividedList {
   /** The tool's description. */
   readonly description: string;
-  /** What the description of the tool's parameter ends with. */
+  /** The text to append to the description of the tool's parameter. */
   readonly parameter: string;
 }
 
-/** What goes before the rest of a list in the description of a parameter. */
+/** The text before the rest of a list in the description of a parameter. */
 const PARAMETER_HEAD = ". More skills:";
 
-/** What the description ends with if the list goes on in the parameter. */
-const CONTINUED = "\n(more skills are listed with the parameter)";
+/** The end of a tool's description whose list continues in the parameter. */
+const CONTINUED = "\n(the description of the parameter lists more skills)";
 
 /**
- * Lists skills after a usage text in the room that there is: every name, and of
- * the descriptions as much as fits, the same share for each. Pinned skills keep
- * their descriptions first, skills listed by name only get theirs last.
- * Where even the names have no room, the last line says how to find the others.
+ * Lists skills after a usage text, within limits. Every name is listed, and the
+ * descriptions share the remaining room equally. Pinned skills get their
+ * descriptions first, and skills listed by name only get theirs last. If the
+ * names do not fit either, the last line says how to find the other skills.
  */
 export function divideList(
   usage: string,
   skills: readonly Skill[],
-  listRoom: ListRoom,
+  limits: ListLimits,
 ): DividedList {
   const head = `${usage}\n\nSkills:`;
   const lines = skills.map(createLine);
   const overhead = head.length +
-    (listRoom.parameterLimit > 0
-      ? CONTINUED.length + PARAMETER_HEAD.length
-      : 0);
-  const list = withRoomForNames(listRoom, { lines, overhead });
+    (limits.parameterLimit > 0 ? CONTINUED.length + PARAMETER_HEAD.length : 0);
+  const list = extendForNames(limits, { lines, overhead });
   const { descriptionLimit, parameterLimit, ellipsis } = list;
   let room = descriptionLimit + parameterLimit - overhead;
   for (;;) {
     const fitted = fitLines(lines, { room, ellipsis });
     const divided = divideLines(head, fitted, list);
-    // A line that has no room left in the description moves on as a whole.
+    // A line that does not fit into the description moves to the parameter whole.
     const excess = divided.parameter.length - parameterLimit;
     if (excess <= 0) return divided;
     room -= excess;
   }
 }
 
-/** Adds the room that the names lack, if it is enough for all of them. */
-function withRoomForNames(
-  list: ListRoom,
+/** Extends the limits so that all names fit, if the limit for names allows it. */
+function extendForNames(
+  list: ListLimits,
   { lines, overhead }: { lines: readonly Line[]; overhead: number },
-): ListRoom {
+): ListLimits {
   const { descriptionLimit, parameterLimit, namesLimit } = list;
   const names = lines.map(({ name }) => name);
-  // At most the length of a name is lost where the list is divided.
+  // Dividing the list wastes at most the length of one name.
   const lost = parameterLimit > 0
     ? names.reduce((most, { length }) => Math.max(most, length), 0)
     : 0;
@@ -150,11 +148,11 @@ function withRoomForNames(
     : { ...list, descriptionLimit: descriptionLimit + missing };
 }
 
-/** Puts lines into the description while they fit, and the rest into the parameter. */
+/** Puts as many lines as fit into the description and the rest into the parameter. */
 function divideLines(
   head: string,
   lines: readonly string[],
-  { descriptionLimit, parameterLimit }: ListRoom,
+  { descriptionLimit, parameterLimit }: ListLimits,
 ): DividedList {
   const whole = head + lines.join("");
   if (whole.length <= descriptionLimit || parameterLimit === 0) {
@@ -174,13 +172,14 @@ function divideLines(
   };
 }
 
-/** A list that has to fit. */
-interface FittedList {
+/** The room for some lines, and the end of a truncated one. */
+interface LineLimits {
+  /** The maximum total length, in characters. */
   readonly room: number;
   readonly ellipsis: string;
 }
 
-/** A skill as a line of a list, in its two parts. */
+/** The two parts of a skill's line in a list. */
 interface Line {
   readonly rank: number;
   readonly name: string;
@@ -195,10 +194,10 @@ function createLine(skill: Skill): Line {
   };
 }
 
-/** Returns a list with as much of each description as there is room for. */
+/** Truncates the descriptions of lines to fit. */
 function fitLines(
   lines: readonly Line[],
-  { room, ellipsis }: FittedList,
+  { room, ellipsis }: LineLimits,
 ): string[] {
   let rest = room - totalLength(lines.map(({ name }) => name));
   if (rest < 0) return fitNames(lines, room);
@@ -212,15 +211,15 @@ function fitLines(
   return texts;
 }
 
-/** Cuts the descriptions of lines so that they share the room. */
+/** Truncates the descriptions so that they share the room equally. */
 function fitDescriptions(
   lines: readonly Line[],
-  { room, ellipsis }: FittedList,
+  { room, ellipsis }: LineLimits,
 ): string[] {
   const share = fairShare(lines.map(({ description }) => description), room);
   return lines.map(({ description }) =>
     share > `: ${ellipsis}`.length || description.length <= share
-      ? shorten(description, { limit: share, ellipsis })
+      ? truncate(description, { limit: share, ellipsis })
       : ""
   );
 }
@@ -229,7 +228,7 @@ function totalLength(texts: readonly string[]): number {
   return texts.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** Returns how long each text may be so that together they fit the room. */
+/** Returns the maximum length of each text with which all of them fit. */
 function fairShare(texts: readonly string[], room: number): number {
   const lengths = texts.map(({ length }) => length).sort((a, b) => a - b);
   let rest = room;
@@ -241,8 +240,8 @@ function fairShare(texts: readonly string[], room: number): number {
   return Infinity;
 }
 
-/** Cuts a text to a number of characters, at the end of a word where it can. */
-function shorten(
+/** Truncates a text to a number of characters, after a whole word if possible. */
+function truncate(
   text: string,
   { limit, ellipsis }: { limit: number; ellipsis: string },
 ): string {
@@ -253,10 +252,10 @@ function shorten(
   return (word > limit / 2 ? cut.slice(0, word) : cut) + ellipsis;
 }
 
-/** Lists as many names as there is room for, and says how to find the others. */
+/** Lists as many names as fit, and says how to find the other skills. */
 function fitNames(lines: readonly Line[], room: number): string[] {
   const lastLine = (count: number) =>
-    `\n(and ${count} more: ask for one by its name, or for words of the task to search)`;
+    `\n(and ${count} more: pass a name to load one, or words that describe the task to search)`;
   const names: string[] = [];
   let rest = room - lastLine(lines.length).length;
   for (const { name } of lines) {
@@ -268,14 +267,17 @@ function fitNames(lines: readonly Line[], room: number): string[] {
 }
 
 /**
- * Says in one line of at most 250 characters what the skills are about. Some
- * clients show the model no more before it searches for tools.
+ * Summarizes the skills in one line of at most 250 characters. Some clients
+ * show the model nothing else until it searches for tools.
  *
  * @param catalog The skills.
- * @param purpose What comes before the names, without a period.
+ * @param purpose The text before the names, without a period.
  */
-export function aboutSkills(catalog: SkillCatalog, purpose: string): string {
-  const names = tellingNames(modelSkills(catalog));
+export function summarizeSkills(
+  catalog: SkillCatalog,
+  purpose: string,
+): string {
+  const names = orderForSummary(listModelSkills(catalog));
   if (names.length === 0) return `${purpose}. There are none yet.`;
   const more = (count: number) => count > 0 ? ` and ${count} more` : "";
   const line = (count: number) =>
@@ -283,20 +285,20 @@ export function aboutSkills(catalog: SkillCatalog, purpose: string): string {
       more(names.length - count)
     }.`;
   let count = 1;
-  while (count < names.length && line(count + 1).length <= MAX_ABOUT_LENGTH) {
+  while (count < names.length && line(count + 1).length <= MAX_SUMMARY_LENGTH) {
     count++;
   }
-  return line(count).length <= MAX_ABOUT_LENGTH
+  return line(count).length <= MAX_SUMMARY_LENGTH
     ? line(count)
-    : `${purpose}: ${names.length} of them.`;
+    : `${purpose}: ${names.length} in total.`;
 }
 
 /**
- * Orders names so that the first few say most: pinned skills first, then one
- * name of each family (names that share their first word), large families
- * before small ones, and so on until all are in.
+ * Orders the names of skills so that the first few represent all of them:
+ * pinned skills first, then one name of each family (names with the same first
+ * word), starting with the largest family, then a second name of each, and so on.
  */
-function tellingNames(skills: readonly Skill[]): string[] {
+function orderForSummary(skills: readonly Skill[]): string[] {
   const pinned = skills.filter(({ state }) => state === "pinned");
   const others = skills.filter(({ state }) => state !== "pinned");
   const families = Map.groupBy(

@@ -1,12 +1,12 @@
 // deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
 
 /**
- * Finding skills by the words of a request.
+ * Full-text search for skills.
  *
- * The ranking is MiniSearch's (BM25+) over names and descriptions, with words
- * that begin alike and words with a typo counted too. Of 100 questions that a
- * user might ask about 1,600 public skills it finds the right skill among the
- * first five for 82, counting the words that are shared for 31.
+ * MiniSearch ranks names and descriptions with BM25+. Prefixes and words with a
+ * typo also match. In a test with 1,600 public skills and 100 questions, the
+ * right skill was among the first five results for 82 questions. Counting
+ * shared words found it for 31.
  *
  * @module
  */
@@ -17,64 +17,64 @@ import { perCatalog } from "./list_views.ts";
 import { skillKey } from "./text.ts";
 import type { Skill, SkillCatalog } from "./types.ts";
 
-/** How many skills a search finds. */
-export const NEAREST_SKILLS = 20;
+/** The maximum number of results. */
+const MAX_RESULTS = 20;
 
-/** How much of a request is searched for, in characters. */
-const MAX_REQUEST_LENGTH = 400;
+/** How much of a query is used, in characters. */
+const MAX_QUERY_LENGTH = 400;
 
-/** How much of a description is searched in, in characters. */
+/** How much of a skill's name and description is indexed, in characters. */
 const MAX_TEXT_LENGTH = 4_000;
 
 /** How many skills are indexed before other work may run. */
 const CHUNK_SIZE = 50;
 
-/** From this length on, a word also stands for longer words that begin with it. */
+/** The minimum length of a word that also matches longer words that start with it. */
 const MIN_PREFIX_LENGTH = 2;
 
-/** From this length on, a word may have a typo. */
+/** The minimum length of a word that may contain a typo. */
 const MIN_FUZZY_LENGTH = 6;
 
-/** How many letters of a word may differ, as a share of its length. */
+/** How many characters of a word may differ, as a fraction of its length. */
 const FUZZINESS = 0.15;
 
-/** Words that say nothing about what is looked for. */
+/** Words that are ignored. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
   "a an and are as at be by can could do does for from get help how i in into is it make me my need of on or our please should some that the this to use using want we what when which with would you"
     .split(" "),
 );
 
-/** A skill as the index knows it. */
+/** A document of the index. */
 interface IndexedSkill {
   readonly id: string;
   readonly text: string;
 }
 
 /**
- * Finds the skills whose names and descriptions fit a request best, best first.
+ * Finds the skills whose names and descriptions match a query best.
  *
- * @param request Some words, or a name that is not quite right.
+ * @param query Some words, or an inexact name.
  * @param catalog The skills.
- * @param isAllowed Whether a skill may be found.
- * @returns At most 20 skills; none if no word fits.
+ * @param isAllowed Whether a skill may be a result.
+ * @returns At most 20 skills, best match first.
  */
 export async function nearestSkills(
-  request: string,
+  query: string,
   catalog: SkillCatalog,
   isAllowed: (skill: Skill) => boolean,
 ): Promise<Skill[]> {
-  const index = await indexOf(catalog);
-  const results = index.search(request.slice(0, MAX_REQUEST_LENGTH), {
+  const index = await loadIndex(catalog);
+  const results = index.search(query.slice(0, MAX_QUERY_LENGTH), {
     prefix: (word) => word.length >= MIN_PREFIX_LENGTH,
     fuzzy: (word) => word.length >= MIN_FUZZY_LENGTH ? FUZZINESS : false,
     filter: ({ id }) => isAllowed(catalog.skills.get(id)!),
   });
-  return results.slice(0, NEAREST_SKILLS)
+  return results.slice(0, MAX_RESULTS)
     .map(({ id }) => catalog.skills.get(id)!);
 }
 
-/** Makes the index of a catalog, once it is needed. */
-const indexOf = perCatalog(
+/** Creates the index of a catalog on first use. */
+const loadIndex = perCatalog(
   async ({ skills }: SkillCatalog): Promise<MiniSearch<IndexedSkill>> => {
     const { default: MiniSearch } = await import("npm:minisearch@^7.2.0");
     const index = new MiniSearch<IndexedSkill>({

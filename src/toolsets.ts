@@ -42,14 +42,14 @@ import {
 } from "./skill_files.ts";
 import { nearestSkills } from "./skill_search.ts";
 import {
-  aboutSkills,
-  availableSkills,
   type DividedList,
   divideList,
+  formatAvailableSkills,
   isForModel,
-  modelSkills,
+  listModelSkills,
+  measureSkills,
   skillLine,
-  textLength,
+  summarizeSkills,
 } from "./skill_lists.ts";
 import { skillFileUri } from "./skill_uri.ts";
 import {
@@ -73,7 +73,7 @@ import type {
 const MAX_LISTED_SKILLS = 100;
 
 /** The description limit, in characters, below which the line that summarizes the skills is omitted. */
-const MIN_ABOUT_LIMIT = 2_000;
+const MIN_SUMMARY_LIMIT = 2_000;
 
 /** How many files of a skill a message names. */
 const MAX_NAMED_FILES = 20;
@@ -178,7 +178,7 @@ Important:
 - Do not use this tool for built-in CLI commands (like /help, /clear, etc.)
 </skills_instructions>
 
-${availableSkills(catalog, ({ scope }) => scope)}`,
+${formatAvailableSkills(catalog, ({ scope }) => scope)}`,
   usage:
     "Before you start a task, load the skill that matches it by name and follow its instructions.",
   listParameter: "name",
@@ -207,7 +207,7 @@ const skilljackSkillTool = defineTool({
 
 When a user's task matches a skill description below: 1) activate it, 2) follow its instructions completely.
 
-${availableSkills(catalog, ({ file }) => file)}`,
+${formatAvailableSkills(catalog, ({ file }) => file)}`,
   usage:
     "When a task matches a skill: 1) activate it by name, 2) follow its instructions completely.",
   listParameter: "name",
@@ -245,7 +245,7 @@ const referenceListTool = defineTool({
   title: "List Available Skills",
   describe: (catalog) =>
     `List all available skills with their names and descriptions. Read one with read_skill when a task needs it.\n\nCurrently available:\n${
-      modelSkills(catalog).map(skillLine).join("\n") || "none"
+      listModelSkills(catalog).map(skillLine).join("\n") || "none"
     }`,
   usage:
     "List all available skills. Read one with read_skill when a task needs it.",
@@ -255,7 +255,7 @@ const referenceListTool = defineTool({
   }),
   annotations: READ_ONLY,
   call: (_input, { registry }) => {
-    const skills = modelSkills(registry.catalog).map(
+    const skills = listModelSkills(registry.catalog).map(
       ({ name, description }) => ({ name, description }),
     );
     const text = jsonText(skills).trimEnd();
@@ -285,7 +285,7 @@ const agentSkillsMetadataTool = defineTool({
   input: z.object({}),
   annotations: READ_ONLY,
   call: (_input, { registry }) => {
-    const metadata = modelSkills(registry.catalog).map(
+    const metadata = listModelSkills(registry.catalog).map(
       ({ name, description, directory }) =>
         [name, { description, skill_dir: directory }] as const,
     );
@@ -640,7 +640,7 @@ async function createUnknownSkillError(
     .filter(({ names = [] }) => names.some((name) => skillKey(name) === key))
     .slice(0, MAX_NAMED_PROBLEMS)
     .map((problem) => `${describeProblem(problem)}\n\n`).join("");
-  const skills = modelSkills(catalog);
+  const skills = listModelSkills(catalog);
   const echo = oneLine(name.slice(0, MAX_ECHO_LENGTH));
   const isSearchResult = skills.length > MAX_LISTED_SKILLS;
   const text = isSearchResult
@@ -801,19 +801,19 @@ function describeTool(
   if (listsSkills) return { description: usage, parameter: "" };
   if (
     profile.style === "contract" &&
-    textLength(catalog) <= profile.descriptionLimit
+    measureSkills(catalog) <= profile.descriptionLimit
   ) {
     const description = describe(catalog);
     if (description.length <= profile.descriptionLimit) {
       return { description, parameter: "" };
     }
   }
-  const about = profile.descriptionLimit < MIN_ABOUT_LIMIT
+  const summary = profile.descriptionLimit < MIN_SUMMARY_LIMIT
     ? ""
-    : `${aboutSkills(catalog, "Load instructions for a task")}\n`;
+    : `${summarizeSkills(catalog, "Load instructions for a task")}\n`;
   return divideList(
-    about + usage,
-    modelSkills(catalog),
+    summary + usage,
+    listModelSkills(catalog),
     listParameter === undefined ? withoutParameter(profile) : profile,
   );
 }
@@ -853,7 +853,7 @@ export function instructionsFor(
   catalog: SkillCatalog,
 ): string {
   const { list, load } = INSTRUCTIONS[toolset];
-  return `${aboutSkills(catalog, "Proven instructions for tasks (skills)")}
+  return `${summarizeSkills(catalog, "Proven instructions for tasks (skills)")}
 Before you start a task, check whether one of the skills that ${list} lists matches it. If so, load that skill with the tool ${load} and follow its instructions.
 If the tool ${load} is not in your list of tools, use your tool search to find it: search for "${load}" or "skills". A skill that is added later can be loaded by name at any time.`;
 }
