@@ -1,21 +1,21 @@
 /**
- * What MCP clients show the model of a server: how much of a tool's
- * description, and where a list of skills arrives. Data alone, and the only
- * place that knows a client by its name.
+ * Client profiles: how much of a tool's description each MCP client shows the
+ * model, and where a list of skills belongs. Nothing else depends on the name
+ * of a client.
  *
  * The figures were measured in November 2026 with the clients from npm and a
  * model endpoint that recorded each request:
  *
  * 1. Claude Code 2.1 defers tools behind a search unless
- *    `_meta["anthropic/alwaysLoad"]` is set. It cuts a tool's description at
- *    4,096 characters (2,048 in the version for Node 20), counting "…" as three,
- *    and never cuts the descriptions of parameters.
+ *    `_meta["anthropic/alwaysLoad"]` is set. It truncates a tool's description
+ *    to 4,096 characters (2,048 in the version for Node 20), counts "…" as
+ *    three, and never truncates the descriptions of parameters.
  * 2. Codex 0.169 shows the first line of the instructions, up to 250 characters,
- *    before it searches. It cuts results at 10,000 tokens.
+ *    before it searches. It truncates results to 10,000 tokens.
  * 3. Qwen Code 0.24 shows the first line of the description before it searches,
  *    unless its configuration says otherwise.
- * 4. OpenCode, Kilo, Gemini CLI and Qwen Code drop prompts that hold an embedded
- *    resource.
+ * 4. OpenCode, Kilo, Gemini CLI, and Qwen Code drop prompts that contain an
+ *    embedded resource.
  * 5. Copilot CLI and Cline do not show the instructions.
  *
  * @module
@@ -25,41 +25,38 @@ import type { ClientInfo } from "./mcp_server.ts";
 
 /** What a client shows the model. */
 export interface ClientProfile {
-  /** What the client calls itself in `clientInfo.name`, up to a hyphen. */
+  /** The client's `clientInfo.name`, without a suffix that starts with a hyphen. */
   readonly clientName: string;
-  /** Whether a tool is described in the words of its contract, or in as few as it takes. */
+  /** Whether to describe a tool in the wording of its contract or in brief. */
   readonly style: "contract" | "brief";
-  /** How many characters of a tool's description arrive. */
+  /** How much of a tool's description the client shows, in characters. */
   readonly descriptionLimit: number;
-  /** How many more arrive in the description of a tool's parameter. */
+  /** How much text may be added to the description of a tool's parameter, in characters. */
   readonly parameterLimit: number;
-  /** How many characters the list may take in all if that makes room for every name. */
+  /** The limit for the whole list if every name fits into it, in characters. */
   readonly namesLimit: number;
-  /** How much of the server's instructions the model sees at first. */
+  /** How much of the server's instructions the client initially shows. */
   readonly instructions: "whole" | "first line" | "none";
-  /** Whether the model sees the tools only when it has searched for them. */
+  /** Whether the client shows tools only after a search for them. */
   readonly searchesTools: boolean;
-  /** What ends a text that is cut. */
+  /** The end of a truncated text. */
   readonly ellipsis: string;
-  /** The `_meta` of a tool that the client is to show at once, if that takes any. */
+  /** The `_meta` with which the client shows a tool immediately, if it needs one. */
   readonly toolMeta?: Readonly<Record<string, unknown>>;
-  /** Whether the client drops prompts that hold an embedded resource. */
+  /** Whether the client drops prompts that contain an embedded resource. */
   readonly dropsEmbeddedResources: boolean;
 }
 
-/** How many characters the list of skills takes at most unless the user says otherwise. */
+/** The default limit for the list of skills, in characters. */
 export const DEFAULT_DESCRIPTION_LIMIT = 30_000;
 
-/**
- * How many characters it takes at most so that every name has room, where names
- * alone need more than that. Codex cuts a list of 41,000.
- */
+/** The limit for a list that needs more room for its names alone, in characters. Codex truncates a list of 41,000. */
 const NAMES_LIMIT = 36_000;
 
-/** Less room than this in the description of a parameter is not used. */
+/** The minimum room for a list in the description of a parameter, in characters. */
 const MIN_PARAMETER_LIMIT = 300;
 
-/** The profile of clients that are not known: the contract to the letter, while it has room. */
+/** The profile of unknown clients: the contract's exact wording if it fits. */
 export const DEFAULT_PROFILE: ClientProfile = {
   clientName: "",
   style: "contract",
@@ -72,35 +69,35 @@ export const DEFAULT_PROFILE: ClientProfile = {
   dropsEmbeddedResources: false,
 };
 
-/** The profiles by the names that `--print-config` and `--as` take. */
+/** The profiles by the client names that `--print-config` and `--as` accept. */
 export const CLIENT_PROFILES: Readonly<Record<string, ClientProfile>> = {
   "claude-code": {
-    ...brief("claude-code"),
+    ...briefProfile("claude-code"),
     descriptionLimit: 2_048,
     parameterLimit: DEFAULT_DESCRIPTION_LIMIT - 2_048,
     ellipsis: "...",
     toolMeta: { "anthropic/alwaysLoad": true },
   },
   "codex": {
-    ...brief("codex-mcp-client"),
+    ...briefProfile("codex-mcp-client"),
     instructions: "first line",
     searchesTools: true,
   },
-  "opencode": { ...brief("opencode"), dropsEmbeddedResources: true },
-  "kilo": { ...brief("kilo"), dropsEmbeddedResources: true },
+  "opencode": { ...briefProfile("opencode"), dropsEmbeddedResources: true },
+  "kilo": { ...briefProfile("kilo"), dropsEmbeddedResources: true },
   "gemini-cli": {
-    ...brief("gemini-cli-mcp-client"),
+    ...briefProfile("gemini-cli-mcp-client"),
     dropsEmbeddedResources: true,
   },
   "qwen-code": {
-    ...brief("qwen-cli-mcp-client"),
+    ...briefProfile("qwen-cli-mcp-client"),
     dropsEmbeddedResources: true,
   },
-  "copilot": { ...brief("copilot-cli"), instructions: "none" },
-  "cline": { ...brief("@cline/core"), instructions: "none" },
+  "copilot": { ...briefProfile("copilot-cli"), instructions: "none" },
+  "cline": { ...briefProfile("@cline/core"), instructions: "none" },
 };
 
-/** The name that `--as` takes for clients that are not known. */
+/** The name that `--as` accepts for unknown clients. */
 const DEFAULT_NAME = "default";
 
 /** The names of all profiles. */
@@ -109,7 +106,7 @@ export const PROFILE_NAMES: readonly string[] = [
   ...Object.keys(CLIENT_PROFILES),
 ];
 
-/** Returns the profile with a name of {@linkcode PROFILE_NAMES}, if there is one. */
+/** Returns the profile with one of the {@linkcode PROFILE_NAMES}, if there is one. */
 export function findProfile(name: string): ClientProfile | undefined {
   if (name === DEFAULT_NAME) return DEFAULT_PROFILE;
   return Object.hasOwn(CLIENT_PROFILES, name)
@@ -117,7 +114,7 @@ export function findProfile(name: string): ClientProfile | undefined {
     : undefined;
 }
 
-function brief(clientName: string): ClientProfile {
+function briefProfile(clientName: string): ClientProfile {
   return {
     ...DEFAULT_PROFILE,
     clientName,
@@ -126,15 +123,15 @@ function brief(clientName: string): ClientProfile {
   };
 }
 
-/** Returns the profile of a client. Some add the server's name to theirs, after a hyphen. */
+/** Returns the profile of a client. Some clients append a hyphen and the server's name to their own. */
 export function profileOf(client: ClientInfo | undefined): ClientProfile {
   const name = client?.name ?? "";
-  const isOf = ({ clientName }: ClientProfile) =>
+  const isMatch = ({ clientName }: ClientProfile) =>
     name === clientName || name.startsWith(`${clientName}-`);
-  return Object.values(CLIENT_PROFILES).find(isOf) ?? DEFAULT_PROFILE;
+  return Object.values(CLIENT_PROFILES).find(isMatch) ?? DEFAULT_PROFILE;
 }
 
-/** Returns a profile for tools that have no parameter where more of the list could go. */
+/** Returns a profile for a tool without a parameter that can continue the list. */
 export function withoutParameter(profile: ClientProfile): ClientProfile {
   const { descriptionLimit, parameterLimit } = profile;
   return parameterLimit === 0
@@ -143,10 +140,10 @@ export function withoutParameter(profile: ClientProfile): ClientProfile {
 }
 
 /**
- * Returns a profile whose list of skills takes at most a number of characters.
+ * Returns a profile with a different limit for the list of skills.
  *
- * @param profile The profile.
- * @param limit The number; 0 for no limit.
+ * @param profile The profile to start from.
+ * @param limit The limit in characters; 0 for none.
  */
 export function withDescriptionLimit(
   profile: ClientProfile,

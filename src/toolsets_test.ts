@@ -438,7 +438,7 @@ for (
       assert.ok(description.length <= limit, `${description.length}`);
       const listed = description.match(/^- skill-\d+/gm)?.length ?? 0;
       const more = Number(
-        /\(and (\d+) more: ask for one/.exec(description)?.[1] ?? 0,
+        /\(and (\d+) more: pass a name/.exec(description)?.[1] ?? 0,
       );
       assert.equal(listed + more, count);
       assert.ok(!description.includes("<good>"));
