@@ -326,7 +326,7 @@ Deno.test("skill says why a skill was skipped, on which line, where, and how to 
     assert.ok(
       first!.startsWith(`Skipped "${file}" (line 3): the YAML is malformed: `),
     );
-    assert.match(first!, /; put the value in double quotes, since it holds/);
+    assert.match(first!, /; put the value in double quotes, because it contains/);
     assert.equal(rest[1], `Skill '${name}' not found.`);
   }
   const half = await session.load("half");

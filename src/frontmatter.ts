@@ -12,19 +12,19 @@ import { parse as parseYaml } from "jsr:@std/yaml@^1";
 import { oneLine, quote } from "./text.ts";
 import type { SkillFrontmatter } from "./types.ts";
 
-/** Largest frontmatter, in bytes, its two `---` lines included. */
+/** The maximum size of the frontmatter in bytes, including its two `---` lines. */
 export const MAX_FRONTMATTER_SIZE = 64 * 1024;
 
-/** `SKILL.md` cannot be understood. */
+/** The frontmatter of a `SKILL.md` is missing or malformed. */
 export class SkillSyntaxError extends SyntaxError {
-  /** What is the matter. */
+  /** What is wrong. */
   readonly reason: string;
-  /** The line it is about, from 1. */
+  /** The number of the line, from 1. */
   readonly line: number;
-  /** How to mend it. */
+  /** How to fix it. */
   readonly hint: string;
 
-  /** Makes an error that tells the reason, the line, and how to mend it. */
+  /** Creates an error from the reason, the line number, and the fix. */
   constructor(reason: string, line: number, hint: string) {
     super(`Cannot parse SKILL.md: ${reason} (line ${line}); ${hint}`);
     this.name = "SkillSyntaxError";
@@ -35,10 +35,10 @@ export class SkillSyntaxError extends SyntaxError {
 }
 
 /**
- * Reads the frontmatter of a `SKILL.md`: after an optional byte order mark the
- * first line is `---`, a later line `---` closes it (blanks may follow, CRLF is
- * fine), and between them stands a YAML mapping whose `name` and `description`
- * are texts with something in them. Dates stay texts (YAML's core schema).
+ * Parses the frontmatter of a `SKILL.md`: a YAML mapping between two lines
+ * `---`, the first of which is the file's first line. A byte order mark, spaces
+ * after the dashes, and CRLF are allowed. `name` and `description` must be
+ * non-empty strings. Dates stay strings, as in YAML's core schema.
  *
  * ```ts
  * import { parseSkillMd } from "@skill-server/skill-server";
@@ -51,35 +51,35 @@ export class SkillSyntaxError extends SyntaxError {
  *
  * @param text The text of a `SKILL.md`.
  * @returns The frontmatter, verbatim.
- * @throws {SkillSyntaxError} If there is no such frontmatter, or it is larger than 64 KiB.
+ * @throws {SkillSyntaxError} If the frontmatter is missing, malformed, or larger than 64 KiB.
  */
 export function parseSkillMd(text: string): SkillFrontmatter {
   const { yaml } = splitSkillMd(text);
   const value = parseMapping(yaml);
   for (const field of ["name", "description"]) {
-    requireText(value, { field, yaml });
+    requireString(value, { field, yaml });
   }
   return value as SkillFrontmatter;
 }
 
 /**
- * Splits a `SKILL.md` into the YAML between its two `---` lines and the Markdown
- * after them.
- * @throws {SkillSyntaxError} If there are no such lines.
+ * Splits a `SKILL.md` into the YAML of its frontmatter and the Markdown after it.
+ *
+ * @throws {SkillSyntaxError} If the frontmatter does not begin with `---` on the first line, or does not end within 64 KiB.
  */
 export function splitSkillMd(text: string): { yaml: string; body: string } {
   const start = text.startsWith("\ufeff") ? 1 : 0;
-  const opening = lineEnd(text, start);
+  const opening = findLineEnd(text, start);
   if (!isFence(text.slice(start, opening))) {
     throw new SkillSyntaxError(
       "there is no frontmatter",
       1,
-      'make "---" the first line, then name: and description:, then "---" again',
+      'start the file with a line "---", followed by the lines "name: …", "description: …", and "---"',
     );
   }
   let line = opening + 1;
   while (line < text.length && line <= MAX_FRONTMATTER_SIZE) {
-    const end = lineEnd(text, line);
+    const end = findLineEnd(text, line);
     if (isFence(text.slice(line, end)) && !isTooLarge(text, end)) {
       const yaml = text.slice(opening + 1, line);
       return { yaml, body: text.slice(end + 1) };
@@ -90,29 +90,30 @@ export function splitSkillMd(text: string): { yaml: string; body: string } {
     throw new SkillSyntaxError(
       "the frontmatter does not end within 64 KiB",
       1,
-      'close it with a line "---", and move what is long into the body',
+      'end it with a line "---", and move long texts to the body',
     );
   }
   throw new SkillSyntaxError(
     "the frontmatter does not end",
     1,
-    'close it with a line "---" before the Markdown begins',
+    'end it with a line "---" before the Markdown',
   );
 }
 
-/** Whether the first `end` characters are more bytes than a frontmatter may have. */
+/** Whether the first `end` characters take more bytes than the frontmatter may. */
 function isTooLarge(text: string, end: number): boolean {
   if (end * 3 <= MAX_FRONTMATTER_SIZE) return false;
   return new TextEncoder().encode(text.slice(0, end)).length >
     MAX_FRONTMATTER_SIZE;
 }
 
-/** Returns where the line that begins at `start` ends. */
-function lineEnd(text: string, start: number): number {
+/** Returns the index at which the line that starts at `start` ends. */
+function findLineEnd(text: string, start: number): number {
   const end = text.indexOf("\n", start);
   return end === -1 ? text.length : end;
 }
 
+/** Whether a line starts or ends frontmatter. */
 export function isFence(line: string): boolean {
   return /^---[ \t]*\r?$/.test(line);
 }
@@ -129,25 +130,29 @@ function parseMapping(yaml: string): Record<string, unknown> {
     throw new SkillSyntaxError(
       "the frontmatter is not a YAML mapping",
       2,
-      'write it as "name: …" and "description: …", a line each',
+      'write "name: …" and "description: …" on lines of their own',
     );
   }
   return value as Record<string, unknown>;
 }
 
-/** Says what an error of the YAML parser means: the reason, the line of the YAML, from 1, and how to fix it. */
+/**
+ * Describes an error of the YAML parser.
+ *
+ * @returns The reason, the number of the line in the YAML, from 1, and the fix.
+ */
 export function describeYamlError(
   error: Error,
   yaml: string,
 ): { reason: string; line: number; hint: string } {
   if (error instanceof RangeError) {
     const reason = "the YAML is nested too deeply";
-    return { reason, line: 1, hint: "write it flat" };
+    return { reason, line: 1, hint: "reduce the nesting" };
   }
   const place = /^(.*?) at line (\d+), column \d+/s.exec(error.message);
   const reason = oneLine(place?.[1] ?? error.message.split("\n")[0]!);
   const lines = yaml.trimEnd().split("\n");
-  // Some parsers report a fault in the last line on the line after it.
+  // Some parsers report an error in the last line on the line after it.
   const line = Math.min(Number(place?.[2] ?? 1), lines.length);
   return {
     reason: `the YAML is malformed: ${reason}`,
@@ -157,21 +162,21 @@ export function describeYamlError(
 }
 
 function yamlHint(line: string): string {
-  if (/^\s*\t/.test(line)) return "indent with spaces, not with tabs";
+  if (/^\s*\t/.test(line)) return "indent with spaces instead of tabs";
   if (/^\s*[\w-]+:\s+[^"'|>\s].*(:\s|\s#|:$)/.test(line)) {
-    return 'put the value in double quotes, since it holds ": " or " #"';
+    return 'put the value in double quotes, because it contains ": " or " #"';
   }
   if (/^\s*[\w-]+:\s+[@`%&*!{}[\]>|"'-]/.test(line)) {
     return QUOTE_VALUE;
   }
   if (/[{,]\s*[\w-]+:\s+[*&!@`%]/.test(line)) return QUOTE_VALUE;
-  return "check this line and the one before: quotes, colons, indentation";
+  return "check the quotes, colons, and indentation of this line and the line before it";
 }
 
 const QUOTE_VALUE =
-  "put the whole value in double quotes, since its first character means something in YAML";
+  "put the whole value in double quotes, because its first character is special in YAML";
 
-function requireText(
+function requireString(
   frontmatter: Record<string, unknown>,
   { field, yaml }: { field: string; yaml: string },
 ): void {
@@ -183,29 +188,27 @@ function requireText(
     );
     throw new SkillSyntaxError(
       `the field ${quote(field)} is missing`,
-      similar ? lineOf(similar, yaml) : 1,
+      similar ? findFieldLine(similar, yaml) : 1,
       similar
-        ? `write ${quote(similar)} in lower case`
+        ? `write ${quote(similar)} in lowercase`
         : `add a line "${field}: …" to the frontmatter`,
     );
   }
   const isEmpty = value === null || typeof value === "string";
   throw new SkillSyntaxError(
-    `the field ${quote(field)} is ${isEmpty ? "empty" : "not a text"}`,
-    lineOf(field, yaml),
-    isEmpty ? `write something after "${field}:"` : "put its value in quotes",
+    `the field ${quote(field)} is ${isEmpty ? "empty" : "not a string"}`,
+    findFieldLine(field, yaml),
+    isEmpty ? `add a value after "${field}:"` : "put its value in quotes",
   );
 }
 
-/**
- * Returns the line of a `SKILL.md` that a field of its frontmatter begins on.
- */
-export function lineOf(field: string, yaml: string): number {
+/** Returns the number of the line in `SKILL.md` on which a field of the frontmatter starts. */
+export function findFieldLine(field: string, yaml: string): number {
   const keys = yaml.split("\n").map((line) => {
     const [key] = line.split(":", 1);
     return key!.trimEnd().replace(/^["']|["']$/g, "");
   });
-  // What is indented is a field of another one, or all of them are.
+  // All fields have the same indentation as the first.
   const [, indentation = ""] = /^( *)[^\s#]/m.exec(yaml) ?? [];
   const index = keys.indexOf(indentation + field);
   return Math.max(index, 0) + 2;

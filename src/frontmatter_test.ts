@@ -45,30 +45,30 @@ Deno.test("parseSkillMd() keeps a field named __proto__ a field", () => {
   assert.equal(({} as { polluted?: boolean }).polluted, undefined);
 });
 
-/** What is wrong with a `SKILL.md`, and the reason, line and mend it must be told with. */
+/** What is wrong with a `SKILL.md`, and the expected reason, line, and hint. */
 const malformed: [string, string, RegExp, number, RegExp][] = [
-  ["is empty", "", /no frontmatter/, 1, /first line/],
-  ["has no frontmatter", "# Hi\n", /no frontmatter/, 1, /first line/],
+  ["is empty", "", /no frontmatter/, 1, /start the file/],
+  ["has no frontmatter", "# Hi\n", /no frontmatter/, 1, /start the file/],
   [
     "begins with a blank line",
     "\n---\nname: a\n",
     /no frontmatter/,
     1,
-    /first/,
+    /start the file/,
   ],
   [
     "has four dashes",
     "----\nname: a\n----\n",
     /no frontmatter/,
     1,
-    /first line/,
+    /start the file/,
   ],
   [
     "does not close",
     "---\nname: a\ndescription: b\n",
     /not end/,
     1,
-    /close it/,
+    /end it/,
   ],
   ["has nothing in it", "---\n---\n", /not a YAML mapping/, 2, /name: …/],
   ["is a list", "---\n- name\n---\n", /not a YAML mapping/, 2, /name: …/],
@@ -85,26 +85,26 @@ const malformed: [string, string, RegExp, number, RegExp][] = [
     "---\ndescription: b\nname:\n---\n",
     /"name" is empty/,
     3,
-    /write something/,
+    /add a value/,
   ],
   [
     "has a blank name",
     '---\nname: "  "\ndescription: b\n---\n',
     /"name" is empty/,
     2,
-    /write something/,
+    /add a value/,
   ],
   [
     "has a number for a name",
     "---\nname: 123\ndescription: b\n---\n",
-    /"name" is not a text/,
+    /"name" is not a string/,
     2,
     /quotes/,
   ],
   [
     "has a list for a description",
     "---\nname: a\ndescription: [b]\n---\n",
-    /"description" is not a text/,
+    /"description" is not a string/,
     3,
     /quotes/,
   ],
@@ -120,7 +120,7 @@ const malformed: [string, string, RegExp, number, RegExp][] = [
     '---\nname: "a\ndescription: b\n---\n',
     /malformed/,
     0,
-    /check this line/,
+    /this line and the line before/,
   ],
   [
     "is indented with tabs",
@@ -134,7 +134,7 @@ const malformed: [string, string, RegExp, number, RegExp][] = [
     "---\nname: a\nname: b\n---\n",
     /malformed.*duplicated/,
     3,
-    /check this line/,
+    /this line and the line before/,
   ],
   [
     "has an unknown tag",
@@ -149,14 +149,14 @@ const malformed: [string, string, RegExp, number, RegExp][] = [
     "---\nnamespace: x\ndescription: y\nname:\n---\n",
     /"name" is empty/,
     4,
-    /write something/,
+    /add a value/,
   ],
   [
     "writes its fields in capitals",
     "---\nName: x\ndescription: y\n---\n",
     /"name" is missing/,
     2,
-    /"Name" in lower case/,
+    /"Name" in lowercase/,
   ],
   [
     "has text after a flow sequence",

@@ -10,7 +10,7 @@ import { basename, join } from "jsr:@std/path@^1";
 import { styleText } from "node:util";
 import { SkillRegistry } from "../mod.ts";
 import { missingFolders, openPolicy, type Settings } from "./command_line.ts";
-import { lineOf, splitSkillMd } from "./frontmatter.ts";
+import { findFieldLine, splitSkillMd } from "./frontmatter.ts";
 import { type Link, linksIn, pathOf } from "./markdown_links.ts";
 import { qualifiedName, servedSkills } from "./qualified_names.ts";
 import { faultOf, MAX_FILE_DEPTH } from "./skill_files.ts";
@@ -240,7 +240,7 @@ function* checkFolderName(
   if (normalizeText(folder) === normalizeText(name)) return;
   yield createFinding("name-folder", {
     file,
-    line: lineOf("name", yaml),
+    line: findFieldLine("name", yaml),
     reason: `the name ${quote(name)} differs from the folder's, ${
       quote(folder)
     }`,
@@ -269,8 +269,11 @@ function* checkCharacters(
     .map((text, index) => ({ line: index + 1, text }));
   // What YAML escapes is found only in the parsed value.
   if (listInvisible(yaml).length === 0) {
-    places.push({ line: lineOf("name", yaml), text: name });
-    places.push({ line: lineOf("description", yaml), text: description });
+    places.push({ line: findFieldLine("name", yaml), text: name });
+    places.push({
+      line: findFieldLine("description", yaml),
+      text: description,
+    });
   }
   const found = places.flatMap(({ line, text }) =>
     describeInvisible(text).map((reason) => ({ line, reason }))

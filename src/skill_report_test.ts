@@ -62,7 +62,7 @@ Shadowed skills (1)
     }
 
 Problems (1 error, 0 warnings)
-  error: make "---" the first line, then name: and description:, then "---" again
+  error: start the file with a line "---", followed by the lines "name: …", "description: …", and "---"
     ${at("home/.claude/skills/bad/SKILL.md")}:1: there is no frontmatter
 `,
   );
@@ -201,7 +201,7 @@ Deno.test("--json gives the report as JSON", async () => {
     line: 1,
     reason: "there is no frontmatter",
     hint:
-      'make "---" the first line, then name: and description:, then "---" again',
+      'start the file with a line "---", followed by the lines "name: …", "description: …", and "---"',
   }]);
 });
 
@@ -578,7 +578,7 @@ Deno.test("reportAsText() groups what is fixed in the same way, errors first", a
   assert.equal(
     text.slice(text.indexOf("Problems")),
     `Problems (2 errors, 1 warning)
-  error: make "---" the first line, then name: and description:, then "---" again
+  error: start the file with a line "---", followed by the lines "name: …", "description: …", and "---"
     ${join(folder, "b", "SKILL.md")}:1: there is no frontmatter
     ${join(folder, "c", "SKILL.md")}:1: there is no frontmatter
   warning: link to a file that is served, or remove the link

@@ -13,7 +13,7 @@
  */
 
 import { join } from "jsr:@std/path@^1";
-import { lineOf } from "./frontmatter.ts";
+import { findFieldLine } from "./frontmatter.ts";
 import type {
   Skill,
   SkillFile,
@@ -230,7 +230,7 @@ export function checkFrontmatter(
   return FIELD_RULES.flatMap(({ rule, field, hint, findFault }) => {
     const reason = findFault(frontmatter);
     if (reason === undefined) return [];
-    const line = yaml === undefined ? undefined : lineOf(field, yaml);
+    const line = yaml === undefined ? undefined : findFieldLine(field, yaml);
     return [createFinding(rule, { file, line, reason, hint })];
   });
 }
