@@ -1,19 +1,19 @@
 /**
- * The data that everything else is about: roots, skills, catalogs, files.
+ * The data types that all modules share: roots, skills, catalogs, and files.
  *
  * @module
  */
 
-/** Where a skill comes from: the project worked in, or the user's own folders. */
+/** Where a skill comes from: the current project or the user's own folders. */
 export type SkillScope = "project" | "global";
 
 /** A folder that holds skill folders. */
 export interface SkillRoot {
   /** The folder's path as configured. */
   readonly path: string;
-  /** Which scope its skills have. Links in a project's root are held to {@linkcode ScanOptions.linkTargets}. */
+  /** The scope of its skills. Links in a root of scope "project" must lead into {@linkcode ScanOptions.linkTargets}. */
   readonly scope: SkillScope;
-  /** Whether skills are searched in its subfolders too, or directly under it only. */
+  /** Whether to search its subfolders at any level, or only those directly in it. */
   readonly recursive: boolean;
 }
 
@@ -27,45 +27,50 @@ export interface SkillFrontmatter {
   readonly name: string;
   /** What the skill does and when to use it. */
   readonly description: string;
-  /** Whatever else the author wrote. */
+  /** Any other field. */
   readonly [field: string]: unknown;
 }
 
 /**
- * What the user's policy says of a skill: listed as usual, listed first, listed
- * last and by its name alone where room is short, for the user only, or not
- * there at all.
+ * How the user's policy has a skill served:
+ *
+ * - `"on"`: listed as usual
+ * - `"pinned"`: listed first
+ * - `"name-only"`: listed last, without its description if room is short
+ * - `"manual"`: available to the user only
+ * - `"off"`: not served
  */
 export type SkillState = "on" | "pinned" | "name-only" | "manual" | "off";
 
-/** A rule of a policy. It fits the skills that all of its conditions fit. */
+/** A rule of a policy. It applies to the skills that match all of its conditions. */
 export interface SkillPolicyRule {
-  /** What it says of them. */
+  /** How these skills are served. */
   readonly state: SkillState;
-  /** A glob on the skill's name, in any case. Default: `*`. */
+  /** A case-insensitive glob for the skill's name. Default: `*`. */
   readonly skill?: string;
-  /** The scope of the skill. Default: either. */
+  /** The scope of the skill. Default: both. */
   readonly scope?: SkillScope;
   /**
-   * A glob on the skill directory; `~` is home. Where it has no wildcard, it
-   * fits the folder and everything in it. Default: any directory.
+   * A glob for the skill directory. `~` stands for the home folder. A path
+   * without wildcards matches a folder and everything in it. Default: any
+   * directory.
    */
   readonly in?: string;
-  /** The line of {@linkcode SkillPolicy.file} that it is on, from 1. */
+  /** The number of its line in {@linkcode SkillPolicy.file}, from 1. */
   readonly line?: number;
 }
 
 /** Which skills are served, and how prominently. */
 export interface SkillPolicy {
-  /** The rules: the last one that fits a skill decides. A skill that none fits is `"on"`. */
+  /** The rules. The last rule that matches a skill applies. A skill without a matching rule is `"on"`. */
   readonly rules: readonly SkillPolicyRule[];
-  /** The file that it was read from. Relative globs start in its folder, else in the working directory. */
+  /** The file that the policy comes from. Globs are relative to its folder, or to the working directory if there is no file. */
   readonly file?: string;
   /** The home folder, for globs that start with `~`. */
   readonly homeDirectory?: string;
 }
 
-/** A skill that was found. */
+/** A skill. */
 export interface Skill {
   /** The name in its frontmatter, without invisible characters. */
   readonly name: string;
@@ -73,7 +78,7 @@ export interface Skill {
   readonly description: string;
   /** The whole frontmatter. */
   readonly frontmatter: SkillFrontmatter;
-  /** The skill directory as configured: what to tell people. */
+  /** The skill directory as configured. This is the path to show to users. */
   readonly directory: string;
   /** The skill directory with all links resolved: the boundary of its files. */
   readonly realDirectory: string;
@@ -87,78 +92,79 @@ export interface Skill {
   readonly scope: SkillScope;
   /** The root it was found in. */
   readonly root: SkillRoot;
-  /** What the user's policy says of it. Default: `"on"`. */
+  /** How the user's policy has it served. Default: `"on"`. */
   readonly state?: SkillState;
   /**
-   * What stands before its name where another skill has the plain one: in
-   * `prefix:name`, and in its URIs, `skill://prefix/name/…`.
+   * The prefix that distinguishes the skill from another one with the same
+   * name: in its qualified name, `prefix:name`, and in its URIs,
+   * `skill://prefix/name/…`.
    */
   readonly prefix?: string;
 }
 
-/** What a policy decided, for people to see. */
+/** The effects of a policy. */
 export interface SkillPolicyReport {
-  /** The rules that decided, by the skills of the catalog. */
+  /** For each skill of the catalog, the rule that applies, if there is one. */
   readonly rules: ReadonlyMap<Skill, SkillPolicyRule>;
-  /** The skills that are off, and the rules that decided. */
+  /** The skills that are off, with the rules that apply. */
   readonly off: readonly { skill: Skill; rule: SkillPolicyRule | undefined }[];
-  /** The rules that fit no skill. */
+  /** The rules that match no skill. */
   readonly unused: readonly SkillPolicyRule[];
 }
 
-/** Why something that looks like a skill or a root is not served. */
+/** The reason why something that looks like a skill or a root is not served. */
 export interface SkillProblem {
-  /** The file or folder it is about. */
+  /** The path of the file or folder. */
   readonly file: string;
-  /** What is the matter. */
+  /** What is wrong. */
   readonly reason: string;
-  /** How to mend it. */
+  /** How to fix it. */
   readonly hint: string;
-  /** The line of {@linkcode SkillProblem.file} it is about, from 1. */
+  /** The number of the line in {@linkcode SkillProblem.file}, from 1. */
   readonly line?: number;
-  /** What the skill may be called: its folder's name, and its own where that could be read. */
+  /** The possible names of the skill: the folder's name, and the name in the frontmatter if that was readable. */
   readonly names?: readonly string[];
 }
 
-/** A skill whose name another one, found earlier, has taken. */
+/** A skill with the same name as a skill that was found earlier. */
 export interface ShadowedSkill {
-  /** The skill that is not served. */
+  /** The shadowed skill. */
   readonly skill: Skill;
-  /** The skill that is served under its name. */
+  /** The skill that is served by that name. */
   readonly by: Skill;
 }
 
-/** What became of a root in a scan. */
+/** The result of scanning a root. */
 export interface SkillRootReport {
   /** The root. */
   readonly root: SkillRoot;
-  /** Whether it was searched, is not there, or may not be read. */
+  /** Whether it was searched, does not exist, or could not be read. */
   readonly status: "found" | "missing" | "refused";
   /** Its path with all links resolved, if it was searched. */
   readonly realPath?: string;
-  /** How many skills were found in it, shadowed ones included. */
+  /** The number of skills in it, including shadowed ones. */
   readonly skills: number;
 }
 
-/** What a scan found: a snapshot that never changes. */
+/** The result of a scan: an immutable snapshot. */
 export interface SkillCatalog {
   /** The skills by {@linkcode skillKey}, in the order of their keys. */
   readonly skills: ReadonlyMap<string, Skill>;
-  /** What was skipped and why. */
+  /** What was skipped, and why. */
   readonly problems: readonly SkillProblem[];
-  /** Skills that another one of the same name hides. */
+  /** The skills that another skill of the same name shadows. */
   readonly shadowed: readonly ShadowedSkill[];
-  /** The roots in their order. */
+  /** The roots in search order. */
   readonly roots: readonly SkillRootReport[];
-  /** Counts the snapshots of one chain of scans. The same number means the same content. */
+  /** A number that grows with each scan that finds changes. Successive catalogs with the same number have the same content. */
   readonly revision: number;
 }
 
-/** How files are reached. */
+/** Options for access to files. */
 export interface FileAccessOptions {
-  /** Largest file that is read, in bytes. Default: {@linkcode DEFAULT_MAX_FILE_SIZE}. */
+  /** The maximum size of a file that can be read, in bytes. Default: {@linkcode DEFAULT_MAX_FILE_SIZE}. */
   readonly maxFileSize?: number;
-  /** Folders that count as inside every skill that links to them. */
+  /** Folders that links in any skill may lead into. */
   readonly trustLinks?: readonly string[];
   /** Real paths of folders that do not belong to the skills that they lie in: those of skills that are off. */
   readonly excludedFolders?: ReadonlySet<string>;
@@ -167,79 +173,79 @@ export interface FileAccessOptions {
 /** Options of {@linkcode scanSkillRoots}. */
 export interface ScanOptions extends FileAccessOptions {
   /**
-   * Folders that links in a root of scope "project" may lead into, beside
-   * {@linkcode FileAccessOptions.trustLinks} and the roots of scope "global",
-   * so that a cloned repository cannot publish folders of its user.
+   * Folders that links in a root of scope "project" may lead into, in addition
+   * to {@linkcode FileAccessOptions.trustLinks} and the roots of scope "global".
+   * This prevents a cloned repository from publishing the user's other folders.
    * Default: the working directory.
    */
   readonly linkTargets?: readonly string[];
-  /** Which skills are served, and how prominently. Default: all, alike. */
+  /** Which skills are served, and how prominently. Default: all are `"on"`. */
   readonly policy?: SkillPolicy;
 }
 
 /** A file of a skill. */
 export interface SkillFile {
-  /** Its path in the skill directory, with `/` between names. */
+  /** Its path relative to the skill directory, with `/` as separator. */
   readonly path: string;
   /** Its size in bytes. */
   readonly size: number;
-  /** Changes whenever the file does: made of its device, inode, size and times. */
+  /** A string that changes whenever the file does. It consists of the file's device, inode, size, and times. */
   readonly version: string;
-  /** Whether it changed so lately that it may change again with the same version. */
+  /** Whether the file changed so recently that another change may leave the version as it is. */
   readonly isRacy: boolean;
 }
 
-/** A file of a skill, read. */
+/** A file of a skill and its content. */
 export interface SkillFileContent extends SkillFile {
   /** The file's bytes. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** The bytes as UTF-8, to the letter, or `undefined` where they are not UTF-8. */
+  /** The exact text, or `undefined` if the bytes are not valid UTF-8. */
   readonly text: string | undefined;
 }
 
-/** What a refresh changed that a client can see. */
+/** The changes that clients can see after a refresh. */
 export interface SkillChange {
-  /** The catalog as it is now. */
+  /** The new catalog. */
   readonly catalog: SkillCatalog;
-  /** The catalog as it was. */
+  /** The previous catalog. */
   readonly previous: SkillCatalog;
-  /** The keys of the skills that are new, gone, or have another `SKILL.md` than before. Of a shadowed skill, that of its qualified name. */
+  /** The keys of the skills that were added or removed, or whose `SKILL.md` changed. The key of a shadowed skill is the key of its qualified name. */
   readonly keys: ReadonlySet<string>;
-  /** The keys of the other skills of which the policy says something else than before. */
+  /** The keys of the other skills whose state in the policy changed. */
   readonly states: ReadonlySet<string>;
-  /** The paths of the other files that are new, gone or changed, by the keys of their skills, as far as those are tracked. */
+  /** The paths of the other tracked files that were added, removed, or changed, by the keys of their skills. */
   readonly files: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 /** Options of {@linkcode resolveSkillRoots}. */
 export interface SkillRootOptions {
-  /** The working directory, or `undefined` where there is none. */
+  /** The working directory, if there is one. */
   readonly workingDirectory?: string;
-  /** The home folder, or `undefined` where it is not known. */
+  /** The home folder, if it is known. */
   readonly homeDirectory?: string;
-  /** Folders that replace the default roots: each itself, its `.claude/skills`, its `skills`. */
+  /** Folders to search instead of the default roots: each folder itself, its `.claude/skills`, and its `skills`. */
   readonly directories?: readonly string[];
-  /** Folders that are searched recursively, after all others. */
+  /** Folders to search recursively, after all others. */
   readonly recursiveDirectories?: readonly string[];
-  /** Whether `./.agents/skills` and `~/.agents/skills` are searched as well. */
+  /** Whether to search `./.agents/skills` and `~/.agents/skills` too. */
   readonly agents?: boolean;
 }
 
-/** Takes what a refresh changed. */
+/** A function that is called with the changes after a refresh. */
 export type SkillChangeListener = (change: SkillChange) => void;
 
 /**
- * The skills and the only way to their files: what tools, prompts, resources
- * and reports are made of. `SkillRegistry` is the one that there is.
+ * The source of skills for tools, prompts, resources, and reports, and their
+ * only access to the files of skills. `SkillRegistry` implements it.
  */
 export interface SkillSource {
-  /** The catalog of the last whole scan. */
+  /** The catalog of the last complete scan. */
   readonly catalog: SkillCatalog;
-  /** Finds a skill by its name or its qualified name, in any case. */
+  /** Finds a skill by its name or qualified name, ignoring case. */
   find(name: string): Skill | undefined;
   /** Lists the files of a skill. */
   listFiles(skill: Skill): SkillFile[];
-  /** Lists the files of a skill, and what else lies in it and is not served. */
+  /** Lists the files of a skill and the entries of its directory that are not served. */
   inspectFiles(skill: Skill): { files: SkillFile[]; leftOut: SkillProblem[] };
   /** Finds the skill that a `skill://` URI belongs to, and the path of the file in it. */
   findResource(
@@ -254,6 +260,6 @@ export interface SkillSource {
   ): Promise<{ digest: string; size: number }>;
   /** Scans the roots again. */
   refresh(): Promise<SkillCatalog>;
-  /** Calls a listener after each refresh that changed something. */
+  /** Calls a listener after each refresh that found changes. Returns a function that removes the listener. */
   onChange(listener: SkillChangeListener): () => void;
 }
