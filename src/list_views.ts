@@ -1,5 +1,6 @@
 /**
- * Lists derived from a catalog: made once for each, paged, and reported when they change.
+ * Lists derived from a catalog: cached per catalog, paged, and with a
+ * notification when they change.
  *
  * @module
  */
@@ -8,18 +9,19 @@ import { invalidParams } from "./mcp_server.ts";
 import { byCodeUnits, quote, stringifyJson } from "./text.ts";
 import type { SkillCatalog, SkillSource } from "./types.ts";
 
-/** How many entries a page of a list has. Many clients read the first page only. */
+/** The maximum number of items on a page. Many clients read only the first page. */
 const PAGE_SIZE = 1_000;
 
-/** How long the entries of a page may be together, in characters of JSON. */
+/** The maximum total length of the items on a page, in characters of JSON. */
 const MAX_PAGE_LENGTH = 2 * 1024 * 1024;
-/** An item of a list, and the key that it is sorted by. */
+
+/** A value of a list and its sort key. */
 export interface ListItem<T> {
   readonly key: string;
   readonly value: T;
 }
 
-/** Sorts a list by its keys. */
+/** Sorts a list by key, in place. */
 export function sortList<T>(items: ListItem<T>[]): ListItem<T>[] {
   return items.sort((a, b) => byCodeUnits(a.key, b.key));
 }
@@ -27,22 +29,22 @@ export function sortList<T>(items: ListItem<T>[]): ListItem<T>[] {
 /** A page of a list. */
 interface Page<T> {
   readonly items: T[];
-  /** Where the next page begins, if there is one. */
+  /** The cursor of the next page, if there is one. */
   readonly nextCursor?: string;
 }
 
 /**
- * Returns the page of a sorted list that a cursor leads to. A cursor tells the
- * key of the last item before it, so that a list which changes between two
- * pages neither skips nor repeats what stays.
+ * Returns the page of a sorted list that starts at a cursor. A cursor contains
+ * the key of the previous item. If the list changes between two pages, the
+ * items that remain are neither skipped nor repeated.
  *
- * @throws {Error} If the cursor is none that this makes.
+ * @throws {Error} If the cursor is invalid.
  */
 export function pageOf<T>(
   items: readonly ListItem<T>[],
   cursor: string | undefined,
 ): Page<T> {
-  const last = cursor === undefined ? undefined : keyIn(cursor);
+  const last = cursor === undefined ? undefined : parseCursor(cursor);
   const rest = last === undefined
     ? items
     : items.filter(({ key }) => key > last);
@@ -56,11 +58,16 @@ export function pageOf<T>(
   };
 }
 
-/** The room on a page, which has to fit into a message. */
+/** The remaining room on a page, which must fit into a message. */
 export class PageRoom {
   #taken = 0;
 
-  /** Whether an entry fits, by the length of its JSON in characters. The first always does, and none after one that does not. */
+  /**
+   * Takes room for an item and returns whether it fits. The first item always
+   * fits. After an item that does not fit, no other item fits.
+   *
+   * @param length The length of the item in characters of JSON.
+   */
   take(length: number): boolean {
     const isFirst = this.#taken === 0;
     this.#taken += length;
@@ -68,40 +75,42 @@ export class PageRoom {
   }
 }
 
-/** Returns the cursor of the page that follows an entry. */
+/** Creates the cursor of the page that starts after the item with a key. */
 export function cursorAfter(key: string): string {
   const bytes = new TextEncoder().encode(JSON.stringify({ after: key }));
   return bytes.toBase64({ alphabet: "base64url" });
 }
 
-function keyIn(cursor: string): string {
+function parseCursor(cursor: string): string {
   try {
     const bytes = Uint8Array.fromBase64(cursor, { alphabet: "base64url" });
     const text = new TextDecoder().decode(bytes);
     const { after } = JSON.parse(text) as { after?: unknown };
     if (typeof after === "string") return after;
   } catch {
-    // It is not one of ours.
+    // The cursor is invalid.
   }
-  throw invalidParams(
-    `Unknown cursor ${quote(cursor)}: take the nextCursor of a list, or none`,
-  );
+  throw unknownCursor(cursor);
 }
 
 /**
- * Refuses a cursor of a list that has but one page.
- * @throws {Error} If there is one.
+ * Refuses any cursor, for a list that always has one page.
+ *
+ * @throws {Error} If there is a cursor.
  */
 export function refuseCursor(cursor: string | undefined): void {
-  if (cursor === undefined) return;
-  throw invalidParams(
-    `Unknown cursor ${quote(cursor)}: take the nextCursor of a list, or none`,
+  if (cursor !== undefined) throw unknownCursor(cursor);
+}
+
+function unknownCursor(cursor: string): Error {
+  return invalidParams(
+    `Unknown cursor ${
+      quote(cursor)
+    }: pass the nextCursor of the previous page, or omit the cursor`,
   );
 }
 
-/**
- * Derives something from a catalog, once for each catalog.
- */
+/** Returns a function that derives a value from a catalog and caches it. */
 export function perCatalog<T>(
   derive: (catalog: SkillCatalog) => T,
 ): (catalog: SkillCatalog) => T {
@@ -115,9 +124,7 @@ export function perCatalog<T>(
   };
 }
 
-/**
- * Notifies the client when what is derived from the catalog is another.
- */
+/** Notifies the client when a list derived from the catalog changes. */
 export function tellWhenChanged(
   registry: SkillSource,
   list: (catalog: SkillCatalog) => unknown,
@@ -127,7 +134,7 @@ export function tellWhenChanged(
     if (JSON.stringify(list(catalog)) === JSON.stringify(list(previous))) {
       return;
     }
-    // Where no client is connected the notice has no way to go.
+    // Fails if no client is connected.
     notify().catch(() => {});
   });
 }

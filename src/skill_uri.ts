@@ -9,8 +9,8 @@
 import type { Skill } from "./types.ts";
 
 /**
- * Returns the URI of a skill's file, `skill://<name>/<path>`, or of the skill
- * itself where no path is given.
+ * Creates the URI of a file of a skill, `skill://<name>/<path>`, or of the
+ * skill itself if there is no path.
  *
  * ```ts
  * import { parseSkillUri, skillUri } from "@skill-server/skill-server";
@@ -22,9 +22,9 @@ import type { Skill } from "./types.ts";
  *
  * @see {@link https://modelcontextprotocol.io/extensions/skills/overview}
  *
- * @param name The skill's name, any characters.
- * @param path The file's path from the skill directory; empty for the collection of all its files.
- * @returns The URI, each name in it percent-encoded.
+ * @param name The skill's name. It may contain any characters.
+ * @param path The file's path relative to the skill directory, or an empty string for the collection of all files.
+ * @returns The URI. The skill's name and each segment of the path are percent-encoded.
  */
 export function skillUri(name: string, path?: string): string {
   const encode = (text: string) => encodeURIComponent(text.toWellFormed());
@@ -38,11 +38,11 @@ export function skillUri(name: string, path?: string): string {
 const MAX_URI_LENGTH = 1024 * 1024;
 
 /**
- * Takes a URI apart that {@linkcode skillUri} makes. Each file has one URI
- * only: a path with empty names, `.` or `..` in it has none.
+ * Parses a URI that {@linkcode skillUri} created. Each file has exactly one
+ * URI, so a path with `.`, `..`, or empty segments is invalid.
  *
- * @param uri Any text.
- * @returns The name and the path (`undefined` for the skill itself, empty for the collection), or `undefined` if it is no such URI.
+ * @param uri The text to parse.
+ * @returns The skill's name and the path (`undefined` for the skill itself, empty for the collection of all files), or `undefined` if the text is not such a URI.
  */
 export function parseSkillUri(
   uri: string,
@@ -51,24 +51,25 @@ export function parseSkillUri(
   const [, name, path] = /^skill:\/\/([^/?#]*)(?:\/([^?#]*))?$/.exec(uri) ?? [];
   if (!name) return undefined;
   try {
-    const names = path?.split("/").map(decodeURIComponent);
-    const isExact = !path ||
-      names!.every((name) =>
-        name !== "" && name !== "." && name !== ".." && !name.includes("/")
+    const segments = path?.split("/").map(decodeURIComponent);
+    const isValid = !path ||
+      segments!.every((segment) =>
+        segment !== "" && segment !== "." && segment !== ".." &&
+        !segment.includes("/")
       );
-    if (!isExact) return undefined;
-    return { name: decodeURIComponent(name), path: names?.join("/") };
+    if (!isValid) return undefined;
+    return { name: decodeURIComponent(name), path: segments?.join("/") };
   } catch {
     return undefined;
   }
 }
 
 /**
- * Returns the URI of a file of a skill as it is served. A skill that another
- * one shadows has its prefix before its name.
+ * Creates the URI by which a file of a skill is served. In the URI of a
+ * shadowed skill, the skill's prefix precedes its name.
  *
  * @param skill The skill.
- * @param path The file's path from the skill directory; empty for the collection of all its files.
+ * @param path The file's path relative to the skill directory, or an empty string for the collection of all files.
  */
 export function skillFileUri({ name, prefix }: Skill, path: string): string {
   const uri = skillUri(name, path);
@@ -83,7 +84,7 @@ export function skillMdUri(skill: Skill): string {
 }
 
 /**
- * Takes a URI apart that {@linkcode skillFileUri} makes of a skill with a prefix.
+ * Parses a URI that {@linkcode skillFileUri} created for a skill with a prefix.
  */
 export function parsePrefixedUri(
   uri: string,

@@ -1,33 +1,31 @@
 /**
- * Long work in slices, so that other work can run in between.
+ * Time slices: long tasks pause between them and let other tasks run.
  *
  * @module
  */
 
-/** How long a scan, or another long work, may hold the event loop at a time, in milliseconds. */
+/** The maximum time that a task may block the event loop, in milliseconds. */
 const SLICE_MS = 10;
 
-/**
- * Divides long work, so that other work can run in between.
- */
+/** Divides a long task into slices, so that other tasks can run in between. */
 export class TimeSlice {
   readonly #length: number;
   #end: number;
 
-  /** Begins the first slice. All slices are of one length, in milliseconds. */
+  /** Starts the first slice. All slices have the same length, in milliseconds. */
   constructor(length = SLICE_MS) {
     this.#length = length;
     this.#end = performance.now() + length;
   }
 
-  /** Whether this has held the event loop for long enough. */
+  /** Whether the current slice has ended. */
   get isOver(): boolean {
     return performance.now() >= this.#end;
   }
 
-  /** Lets other work run. */
+  /** Lets other tasks run, and then starts the next slice. */
   async yield(): Promise<void> {
-    // A timer would take a millisecond or two, of which there would be many.
+    // A timer would add a millisecond or two to every slice.
     await new Promise<void>((resolve) => {
       setImmediate(resolve);
     });
@@ -35,13 +33,13 @@ export class TimeSlice {
   }
 }
 
-/** How many items are sorted at once. */
+/** How many items are sorted without a pause. */
 const RUN_LENGTH = 2_000;
 
-/** How many items are merged before the slice is looked at. */
+/** How many items are merged without a check of the slice. */
 const MERGE_LENGTH = 500;
 
-/** Sorts items in slices: first short runs, then these are merged in pairs. */
+/** Sorts items in slices by a merge sort: sorts short runs, then merges them in pairs. */
 export async function sortInSlices<T>(
   items: readonly T[],
   options: { compare: (a: T, b: T) => number; slice: TimeSlice },
@@ -62,7 +60,7 @@ export async function sortInSlices<T>(
   return runs[0] ?? [];
 }
 
-/** Merges two sorted runs, or takes one as it is. */
+/** Merges one or two sorted runs. */
 async function merge<T>(
   [a = [], b = []]: readonly T[][],
   { compare, slice }: { compare: (a: T, b: T) => number; slice: TimeSlice },
