@@ -32,25 +32,25 @@ import {
   StdioTransport,
 } from "./stdio_transport.ts";
 
-/** The folder of the project. */
+/** The root folder of the repository. */
 export const REPOSITORY = resolve(import.meta.dirname!, "..");
 
 /** Whether the tests run on Windows. */
 export const isWindows = Deno.build.os === "windows";
 
-/** What stands between the names in a path. */
+/** The separator between the names in a path. */
 export const SEPARATOR = isWindows ? "\\" : "/";
 
-/** A character that is odd in a URI, where a file's name may have it. */
+/** A character that URIs must encode, or an empty string if file names cannot contain it. */
 export const ODD = isWindows ? "" : "?";
 
-/** That character as a URI has it. */
+/** That character, encoded for a URI. */
 export const ENCODED_ODD = encodeURIComponent(ODD);
 
-/** The module that is run. */
+/** The main module. */
 export const MOD = resolve(REPOSITORY, "mod.ts");
 
-/** The flags that `deno task start` gives beside the permissions: on some networks an import map. */
+/** The flags that `deno task start` adds to the permissions: on some networks an import map. */
 export const IMPORTS = (Deno.env.get("IMPORTS") ?? "").split(" ").filter(
   Boolean,
 )
@@ -61,20 +61,20 @@ export const IMPORTS = (Deno.env.get("IMPORTS") ?? "").split(" ").filter(
 /** The flags of the README's command. */
 export const FLAGS = ["run", "--allow-read", "--allow-env", ...IMPORTS];
 
-/** The flags of the README's command, with other permissions. */
+/** The flags of the README's command with other permissions. */
 export function flagsWith(...permissions: string[]): string[] {
   return ["run", "--no-prompt", ...permissions, ...IMPORTS];
 }
 
-/** How long anything may take that is awaited, in milliseconds: far longer than it does. */
+/** The time limit for anything a test awaits, in milliseconds. It is far longer than necessary. */
 export const DEADLINE_MS = 20_000;
 
-/** The text of a `SKILL.md`. */
+/** Returns the text of a `SKILL.md`. */
 export function skillMd(name: string, description = `About ${name}`): string {
   return `---\nname: ${name}\ndescription: ${description}\n---\n\n# ${name}\n`;
 }
 
-/** A temp folder with a project and a home in it. */
+/** A temporary folder that contains a project folder and a home folder. */
 export class Place implements Disposable {
   readonly path = Deno.realPathSync(Deno.makeTempDirSync());
   readonly project = this.folder("project");
@@ -87,7 +87,7 @@ export class Place implements Disposable {
     return path;
   }
 
-  /** Writes a file, and the folders it needs. */
+  /** Writes a file and creates its folder. */
   file(path: string, content: string | Uint8Array): string {
     const file = join(this.path, path);
     Deno.mkdirSync(join(file, ".."), { recursive: true });
@@ -103,7 +103,7 @@ export class Place implements Disposable {
     return join(this.file(`${folder}/${name}/SKILL.md`, text), "..");
   }
 
-  /** Replaces a file at once, so that nobody sees half of it. */
+  /** Replaces a file atomically. */
   replace(path: string, content: string): void {
     const draft = this.file("draft", content);
     Deno.renameSync(draft, join(this.path, path));
@@ -112,7 +112,7 @@ export class Place implements Disposable {
   link(target: string, path: string): string {
     const link = join(this.path, path);
     const folder = this.folder(join(path, ".."));
-    // Windows knows two kinds of links, and one way to write where they lead.
+    // Windows distinguishes links to folders and accepts only backslashes.
     const isFolder = isDirectory(resolve(folder, target));
     Deno.symlinkSync(target.replaceAll("/", SEPARATOR), link, {
       type: isFolder ? "dir" : "file",
@@ -169,10 +169,10 @@ export function isDirectory(path: string): boolean {
   }
 }
 
-/** The timer that {@link within} sets, whatever a test makes of the global one. */
+/** The original `setTimeout`, which tests may replace. */
 const startTimer = globalThis.setTimeout;
 
-/** Fails if a promise takes far too long. */
+/** Returns the value of a promise, or fails at the time limit. */
 export async function within<T>(
   promise: Promise<T>,
   what: string,
@@ -180,7 +180,7 @@ export async function within<T>(
 ): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = startTimer(
-    () => reject(new Error(`Waited in vain for ${what}`)),
+    () => reject(new Error(`Timed out waiting for ${what}`)),
     deadline,
   );
   try {
@@ -190,26 +190,28 @@ export async function within<T>(
   }
 }
 
-/** Waits until something is so, or fails if that takes far too long. */
+/** Waits until a condition holds, or fails at the time limit. */
 export async function eventually(
   isSo: () => boolean | Promise<boolean>,
   what: string,
 ): Promise<void> {
   const end = performance.now() + DEADLINE_MS;
   while (!await isSo()) {
-    if (performance.now() > end) throw new Error(`Waited in vain for ${what}`);
+    if (performance.now() > end) {
+      throw new Error(`Timed out waiting for ${what}`);
+    }
     await new Promise((resolve) => startTimer(resolve));
   }
 }
 
-/** What takes no longer than this is quick enough, in milliseconds. */
+/** Shorter times are measured as this time, in milliseconds. */
 const QUICK_MS = 20;
 
 /**
- * Fails unless the time that work takes is in proportion to the length of its
- * text: for four times the length four times as long, where it would be sixteen
- * times if it grew by the square. The best of several rounds counts, for other
- * programs can only make a round longer.
+ * Fails unless the time of a task grows linearly with the length of its input.
+ * Four times the length may take up to eight times as long; quadratic time would
+ * take sixteen times as long. The best of several rounds counts, because other
+ * programs can only slow a round down.
  */
 export async function inProportion(
   work: (length: number) => unknown,
@@ -230,7 +232,7 @@ export async function inProportion(
   assert.fail(`${what}: ${long} for four times what takes ${short}`);
 }
 
-/** Values that come by and by, and can be waited for. */
+/** A queue of values that a test can wait for. */
 export class Inbox<T> {
   readonly values: T[] = [];
   #wake = Promise.withResolvers<void>();
@@ -241,12 +243,12 @@ export class Inbox<T> {
     this.#wake = Promise.withResolvers();
   }
 
-  /** Takes all values that are there. */
+  /** Takes all values that have arrived. */
   takeAll(): T[] {
     return this.values.splice(0);
   }
 
-  /** Takes the first value that fits out of the inbox, once there is one. */
+  /** Waits for a value that matches and takes it. */
   take(fits: (value: T) => boolean, what: string): Promise<T> {
     return within(this.#take(fits), what);
   }
@@ -260,7 +262,7 @@ export class Inbox<T> {
   }
 }
 
-/** Where the server finds what it needs although its home is another. */
+/** The environment variables that the server needs when tests change its home folder. */
 export const environment = {
   DENO_DIR: Deno.env.get("DENO_DIR") ?? denoDir(),
   NO_COLOR: "1",
@@ -277,13 +279,13 @@ interface ServerOptions {
   args?: string[];
   env?: Record<string, string>;
   flags?: string[];
-  /** The module that is run. */
+  /** The main module. */
   main?: string;
-  /** What is run in place of Deno with flags, module and arguments. */
+  /** The command to run instead of Deno with the flags, the module, and the arguments. */
   launch?: Launch;
 }
 
-/** The server's process, in the project of a place. */
+/** Returns the command that starts the server in the project of a place, and its options. */
 export function serverCommand(
   place: Place,
   { args = [], env = {}, flags = FLAGS, main = MOD, launch }: ServerOptions =
@@ -315,7 +317,7 @@ export function spawnServer(
   }).spawn();
 }
 
-/** The server's process, spoken to line by line. */
+/** A server's process, with its messages as lines. */
 export class Wire implements AsyncDisposable {
   readonly lines = new Inbox<string>();
   readonly stderrLines = new Inbox<string>();
@@ -343,7 +345,7 @@ export class Wire implements AsyncDisposable {
     }
   }
 
-  /** Waits for the process to end. */
+  /** Waits for the process to exit. */
   get ended(): Promise<Deno.CommandStatus> {
     return within(this.process.status, "the server to end");
   }
@@ -408,7 +410,7 @@ export class Wire implements AsyncDisposable {
     try {
       this.process.kill("SIGKILL");
     } catch {
-      // It has ended.
+      // It has exited.
     }
     await this.#writer.abort().catch(() => {});
     await this.process.status;
@@ -417,9 +419,9 @@ export class Wire implements AsyncDisposable {
 }
 
 /**
- * Connects the SDK's client to the server's process. (The SDK's own transport
- * starts processes by Node's `child_process`, which in Deno changes the
- * permissions of a Deno that it starts.)
+ * Creates a transport from the SDK's client to a server's process. The SDK's own
+ * transport cannot be used: it starts processes with Node's `child_process`, and
+ * when Deno starts another Deno that way, it changes the permissions.
  */
 export function clientTransport(wire: Wire): Transport {
   const transport: Transport = {
@@ -434,12 +436,12 @@ export function clientTransport(wire: Wire): Transport {
   return transport;
 }
 
-/** The server, run as the README says, with a real client connected. */
+/** A server that runs as the README says, connected to a real client. */
 export class Session implements AsyncDisposable {
   readonly client = new Client({ name: "test", version: "1.0.0" });
-  /** The methods of the notices that a list is another. */
+  /** The methods of the notifications that a list changed. */
   readonly notices = new Inbox<string>();
-  /** The URIs of the resources that were updated. */
+  /** The URIs of updated resources. */
   readonly updates = new Inbox<string>();
   readonly stderr: Inbox<string>;
   readonly #wire: Wire;
@@ -482,7 +484,7 @@ export class Session implements AsyncDisposable {
     return await this.client.callTool(params) as CallToolResult;
   }
 
-  /** Calls a tool whose result is one text. */
+  /** Calls a tool and returns the one text of its result. */
   async text(
     tool: string,
     input?: Record<string, unknown>,
@@ -511,13 +513,13 @@ export class Session implements AsyncDisposable {
     return [...names].map(([, name]) => name!);
   }
 
-  /** Waits for the notice that a list is another. */
+  /** Waits for the notification that a list changed. */
   async listChanged(list = "tools"): Promise<void> {
     const method = `notifications/${list}/list_changed`;
     await this.notices.take((notice) => notice === method, method);
   }
 
-  /** Waits for the notice that a resource was updated. */
+  /** Waits for the notification that a resource was updated. */
   async updated(uri: string): Promise<void> {
     await this.updates.take(
       (updated) => updated === uri,
@@ -531,7 +533,7 @@ export class Session implements AsyncDisposable {
   }
 }
 
-/** The most memory that a process has had, in MB. */
+/** Returns the peak memory of a process, in MB. */
 export function peakMemory(pid: number): number {
   const status = Deno.readTextFileSync(`/proc/${pid}/status`);
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)![1]) / 1024;
@@ -545,7 +547,7 @@ export interface Reply {
   error?: { code: number; message: string; data?: unknown };
 }
 
-/** Runs the program to its end. */
+/** Runs the server until it exits. */
 export async function runServer(
   place: Place,
   options?: ServerOptions,
@@ -563,23 +565,23 @@ export async function runServer(
   };
 }
 
-/** Runs a program to its end, which must be a success. */
+/** Runs a program and fails unless it succeeds. */
 export function runSync(command: string, ...args: string[]): void {
   const { success } = new Deno.Command(command, { args }).outputSync();
   assert.ok(success, `${command} ${args.join(" ")}`);
 }
 
-/** A skill root of this path, by default a global one. */
+/** Creates a skill root, global by default. */
 export function root(path: string, rest: Partial<SkillRoot> = {}): SkillRoot {
   return { path, scope: "global", recursive: false, ...rest };
 }
 
-/** The names of the skills in a catalog, in its order. */
+/** Returns the names of the skills in a catalog, in order. */
 export function names({ skills }: SkillCatalog): string[] {
   return [...skills.values()].map(({ name }) => name);
 }
 
-/** Makes a skill in a folder and returns it scanned. */
+/** Scans a folder and returns its first skill. */
 export async function scanned(
   folder: string,
   options: ScanOptions = {},
@@ -590,7 +592,7 @@ export async function scanned(
   return skill;
 }
 
-/** A registry on a folder of skills, and what it tells. */
+/** A registry, with the changes that it reports and the lines that it logs. */
 export class Watched implements Disposable {
   readonly changes = new Inbox<string[]>();
   readonly lines: string[] = [];
@@ -604,7 +606,7 @@ export class Watched implements Disposable {
     this.registry.onChange(({ keys }) => this.changes.put([...keys]));
   }
 
-  /** Scans, and watches once everything that is there is watched. */
+  /** Starts watching, and waits until every folder is watched. */
   async start(): Promise<this> {
     await this.registry.refresh();
     this.registry.watch();
@@ -613,7 +615,7 @@ export class Watched implements Disposable {
     return this;
   }
 
-  /** Waits for a change of the skill of this key. */
+  /** Waits for a change of the skill with a key. */
   async changed(key: string): Promise<void> {
     await this.changes.take((keys) => keys.includes(key), `a change of ${key}`);
   }
@@ -625,7 +627,7 @@ export class Watched implements Disposable {
 
 /** A transport whose input the test writes and whose output it reads. */
 export class Pipe {
-  /** The messages that come out of the transport, where no server takes them. */
+  /** The messages from the transport, if no server handles them. */
   readonly received = new Inbox<unknown>();
   readonly sent = new Inbox<Reply>();
   readonly closed = Promise.withResolvers<void>();
@@ -641,11 +643,11 @@ export class Pipe {
     server,
     ready,
   }: {
-    /** Takes what the transport writes and tells how many of the bytes. */
+    /** Handles bytes that the transport writes, and returns how many it accepted. */
     write?: (bytes: Uint8Array) => Promise<number>;
-    /** What takes the messages in place of the test. */
+    /** The server that handles the messages. Default: the test handles them. */
     server?: McpServer;
-    /** What the messages wait for. */
+    /** The transport delivers no messages before this. */
     ready?: Promise<unknown>;
   } = {}) {
     const output: ByteWriter = {
@@ -691,14 +693,14 @@ export class Pipe {
     this.transport.start(ready);
   }
 
-  /** Replies to a request that was received, as a server would. */
+  /** Replies to a received request as a server would. */
   async reply(id: number | string, result = {}): Promise<void> {
     const written = this.transport.send({ jsonrpc: "2.0", id, result });
     this.#unanswered.get(id)!.resolve();
     await written;
   }
 
-  /** Writes bytes, in pieces of a size. */
+  /** Writes bytes in chunks of the given size. */
   async write(text: string | Uint8Array, size = Infinity): Promise<void> {
     const bytes = typeof text === "string"
       ? new TextEncoder().encode(text)
@@ -714,7 +716,7 @@ export class Pipe {
   }
 }
 
-/** Runs something with the timers of two seconds or more set to another time, in milliseconds. */
+/** Runs a function with timers of two seconds or more set to another delay, in milliseconds. */
 export async function withGrace(
   grace: number,
   work: () => Promise<void>,
@@ -722,7 +724,7 @@ export async function withGrace(
   await withTimers((delay) => delay >= 2_000 ? grace : delay, work);
 }
 
-/** Runs something with other times for its timers, in milliseconds. */
+/** Runs a function with other delays for its timers, in milliseconds. */
 export async function withTimers(
   timeOf: (delay: number) => number,
   work: () => Promise<void>,
@@ -738,14 +740,14 @@ export async function withTimers(
   }
 }
 
-/** A request that asks for nothing. */
+/** Creates a `ping` request. */
 export const ping = (id: number | string) => ({
   jsonrpc: "2.0",
   id,
   method: "ping",
 });
 
-/** A place with a skill that has files. */
+/** Creates a place with a skill that has files, and a hidden skill. */
 export function filesPlace(): Place {
   const place = new Place();
   place.skill("home/.claude/skills", "git", skillMd("git", "Work with git"));
@@ -762,7 +764,7 @@ export function filesPlace(): Place {
   return place;
 }
 
-/** The tools of each toolset that need no permission to run programs. */
+/** The tools of each toolset, without those that need permission to run programs. */
 export const toolsets: Record<string, string[]> = {
   skill: ["skill"],
   skilljack: ["skill", "skill-resource"],
@@ -802,7 +804,7 @@ export async function pages(
 
 let lastId = 1_000;
 
-/** An id that no other request of the test has. */
+/** Returns an unused request ID. */
 export function nextId(): number {
   return ++lastId;
 }
@@ -817,7 +819,7 @@ async function digestOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return `sha256:${new Uint8Array(digest).toHex()}`;
 }
 
-/** Checks an entry against what the server serves, as a host would. */
+/** Compares an entry with the files that the server serves, as a host would. */
 export async function verify(wire: Wire, entry: Entry): Promise<void> {
   for (const { uri, digest, size } of entry.resources) {
     const { result, error } = await wire.ask(nextId(), "resources/read", {
@@ -859,7 +861,7 @@ export const README = Deno.readTextFileSync(
   resolve(REPOSITORY, "README.md"),
 );
 
-/** How `--print-config` says to start the server. */
+/** Returns the command that `--print-config` prints. */
 export async function printedLaunch(
   place: Place,
   options: ServerOptions = {},
@@ -877,7 +879,7 @@ export async function printedLaunch(
   return { command, args: hasOtherMap ? withImports(printed) : printed };
 }
 
-/** Returns how a configuration that `--print-config` printed starts the server, whatever its format. */
+/** Returns the command in a configuration that `--print-config` printed, in any format. */
 export function launchIn(config: string): Launch {
   if (config.startsWith("[")) return launchInToml(config);
   const sections = Object.values(parseConfig(config));
@@ -888,7 +890,7 @@ export function launchIn(config: string): Launch {
   return { command: program, args: rest };
 }
 
-/** Sections of a configuration: entries of servers by their names. */
+/** The sections of a configuration: server entries by name. */
 // deno-lint-ignore no-explicit-any -- each client has its own format
 type ConfigSections = Record<string, Record<string, Record<string, any>>>;
 
@@ -906,10 +908,10 @@ function launchInToml(config: string): Launch {
   return { command, args };
 }
 
-/** Whether the tests run with an import map that the server cannot know. */
+/** Whether the tests use an import map that the server does not recognize. */
 const hasOtherMap = IMPORTS.some((flag) => !flag.includes("npm_only"));
 
-/** Takes what the server says of such an import map, and of a Deno that is npx's, out of its lines. */
+/** Splits stderr into lines and drops the hints about such an import map and about a Deno that belongs to npx. */
 export function withoutHints(stderr: string): string[] {
   let lines = stderr.trimEnd().split("\n");
   for (
@@ -925,21 +927,21 @@ export function withoutHints(stderr: string): string[] {
   return lines;
 }
 
-/** Does as that line says. */
+/** Adds the import map to arguments, as the hint advises. */
 function withImports(args: readonly string[]): readonly string[] {
   const index = args.indexOf("--allow-env") + 1;
   return [...args.slice(0, index), ...IMPORTS, ...args.slice(index)];
 }
 
-/** The arguments after the main module. */
+/** Returns the arguments after the main module. */
 export function serverArgs({ args }: Launch, main = MOD): readonly string[] {
   return args.slice(args.indexOf(main) + 1);
 }
 
 /**
- * Runs a program by the rules of Windows, whatever the system is: the sources
- * take it for Windows, paths are those of Windows, and what it prints as JSON is
- * returned. `mod` and `server` are the sources.
+ * Runs a program with the rules of Windows on any operating system: the modules
+ * detect Windows and use Windows paths. The program can use the modules `mod` and
+ * `server`. Returns the JSON that it prints.
  */
 export async function onWindows(
   place: Place,
@@ -981,9 +983,9 @@ export async function onWindows(
   return JSON.parse(stdout);
 }
 
-/** Makes two folders and a link in a folder, with names that are not UTF-8. */
+/** Creates two folders and a link whose names are not valid UTF-8. */
 export function garbleNames(folder: string): void {
-  // Decoded, the second name has more bytes than a name may have.
+  // When decoded, the second name exceeds the maximum length of a file name.
   const names = ["\\377", "\\377".repeat(100), "\\377l"]
     .map((name) => `"$(printf '${name}')"`);
   const [short, long, link] = names;
@@ -991,10 +993,10 @@ export function garbleNames(folder: string): void {
   runSync("sh", "-c", `cd '${folder}' && ${script}`);
 }
 
-/** What stands in the files that no skill may show, and in their names. */
+/** A text in the names and contents of the files that no skill may reveal. */
 export const SECRET = "t0p-s3cret";
 
-/** A home with a good skill, and beside it all that an attacker may have written. */
+/** Creates a home folder with one good skill and everything that an attacker could add. */
 export function hostilePlace(): Place {
   const place = new Place();
   const skills = "home/.claude/skills";
@@ -1005,7 +1007,7 @@ export function hostilePlace(): Place {
   place.file(`${skills}/good/help.md`, "Help");
   place.file(`${skills}/good/.env`, SECRET);
   place.file(`${skills}/good/node_modules/x.js`, SECRET);
-  // Links out of a skill: a file, a folder, a chain, a loop, by way of a hidden file.
+  // Links out of a skill: to a file, to a folder, in a chain, in a loop, and through a hidden file.
   place.skill(skills, "links");
   place.link(key, `${skills}/links/file.md`);
   place.link(secrets, `${skills}/links/folder`);
@@ -1019,7 +1021,7 @@ export function hostilePlace(): Place {
   place.link("/proc/self/environ", `${skills}/proc/SKILL.md`);
   place.link("nowhere", `${skills}/dangling/SKILL.md`);
   place.link("SKILL.md", `${skills}/self/SKILL.md`);
-  // What is no regular file.
+  // Not regular files.
   place.folder(skills, "folder", "SKILL.md");
   if (!isWindows) {
     const path = join(place.folder(skills, "socket"), "SKILL.md");
@@ -1027,9 +1029,9 @@ export function hostilePlace(): Place {
     runSync("mkfifo", join(place.folder(skills, "fifo"), "SKILL.md"));
     runSync("mkfifo", join(place.folder(skills, "good"), "fifo.md"));
   }
-  // A file of many gigabytes that takes no room.
+  // A huge sparse file, which takes no disk space.
   const sparse = place.file(`${skills}/sparse/SKILL.md`, skillMd("sparse"));
-  // (Not so on Windows.)
+  // On Windows it would take the space.
   const size = isWindows ? 2 ** 22 : 2 ** 40;
   Deno.truncateSync(sparse, size);
   place.file(`${skills}/good/sparse.bin`, "");
