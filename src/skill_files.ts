@@ -266,7 +266,7 @@ const MANY_ENTRIES = 500;
  *    that the same is still found, and that the path still leads to the real
  *    path. Something outside passes the first only while it is swapped in, and
  *    the second only while it is not. So each check reveals it with even odds,
- *    whatever the timing: of 4,000 at most one passes.
+ *    whatever the timing, and less than one in a thousand passes.
  *
  * @throws {SkillFileError} If the path led elsewhere.
  */
