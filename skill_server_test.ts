@@ -32,7 +32,7 @@ import {
 // Server: the tool's contract
 // ---------------------------------------------------------------------------
 
-Deno.test("server tells its name, version and capabilities", async () => {
+Deno.test("server reports its name, version, and capabilities", async () => {
   using place = new Place();
   await using session = await Session.open(place);
   const { name, version } = session.client.getServerVersion()!;
@@ -50,7 +50,7 @@ Deno.test("server tells its name, version and capabilities", async () => {
   assert.match(session.client.getInstructions()!, /the tool skill/);
 });
 
-Deno.test("server has exactly one tool, skill, with the contract's definition", async () => {
+Deno.test("server has exactly one tool, skill, as the contract defines it", async () => {
   using place = new Place();
   place.skill("project/.agent/skills", "zebra");
   place.skill("home/.claude/skills", "git", skillMd("git", "Work with git"));
@@ -130,7 +130,7 @@ Deno.test("skill loads an existing skill: contract, scenario 1", async () => {
   });
 });
 
-Deno.test("skill matches names without regard to case: contract, scenario 2", async () => {
+Deno.test("skill ignores the case of names: contract, scenario 2", async () => {
   using place = new Place();
   place.skill("home/.agent/skills", "mcp-builder");
   place.skill("home/.agent/skills", "cafe", skillMd("Caf\u00e9 ☕"));
@@ -144,7 +144,7 @@ Deno.test("skill matches names without regard to case: contract, scenario 2", as
   );
 });
 
-Deno.test("skill says that a skill is not found and which there are: contract, scenario 3; story 2, scenario 1", async () => {
+Deno.test("skill reports an unknown skill and lists the available ones: contract, scenario 3; story 2, scenario 1", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "git", skillMd("git", "Git workflow"));
   place.skill("home/.claude/skills", "pdf", skillMd("pdf", "Fill forms"));
@@ -217,7 +217,7 @@ Deno.test("skill prefers the project to the home and .agent to .claude: contract
   assert.equal((await session.load("deploy")).isError, true);
 });
 
-Deno.test("skill finds what is only in a global folder, and lists all unique skills: story 1, scenarios 2 and 3", async () => {
+Deno.test("skill finds skills that exist only in a global folder, and lists all unique skills: story 1, scenarios 2 and 3", async () => {
   using place = new Place();
   place.skill("project/.agent/skills", "a");
   place.skill("home/.agent/skills", "b");
@@ -228,7 +228,7 @@ Deno.test("skill finds what is only in a global folder, and lists all unique ski
   assert.match((await session.load("c")).text, /home.\.claude.skills.c\n/);
 });
 
-Deno.test("server tells when a skill comes: contract, scenario 6; story 3, scenario 4", async () => {
+Deno.test("server reports a new skill: contract, scenario 6; story 3, scenario 4", async () => {
   using place = new Place();
   await using session = await Session.open(place);
   assert.deepEqual(await session.names(), []);
@@ -237,7 +237,7 @@ Deno.test("server tells when a skill comes: contract, scenario 6; story 3, scena
   assert.deepEqual(await session.names(), ["new"]);
 });
 
-Deno.test("server finds changes by the refresh alone", async () => {
+Deno.test("server finds changes by periodic refresh alone", async () => {
   using place = new Place();
   const args = ["--no-watch", "--refresh", "0.05"];
   await using session = await Session.open(place, { args });
@@ -247,7 +247,7 @@ Deno.test("server finds changes by the refresh alone", async () => {
   assert.deepEqual(await session.names(), ["new"]);
 });
 
-Deno.test("server goes over to the global skill when the project's is removed: story 3, scenario 3", async () => {
+Deno.test("server switches to the global skill when the project's is removed: story 3, scenario 3", async () => {
   using place = new Place();
   place.skill("project/.agent/skills", "deploy");
   place.skill("home/.agent/skills", "deploy");
@@ -266,7 +266,7 @@ Deno.test("server reports a changed list only when a name or a description chang
   place.skill("home/.claude/skills", "git", skillMd("git") + "New body");
   place.file("home/.claude/skills/git/notes.md", "Notes");
   place.skill("home/.claude/skills", "bad", "no frontmatter");
-  // The bad skill is told on stderr by the refresh that saw all three.
+  // The refresh that finds all three reports the invalid skill on stderr.
   await session.stderr.take((line) => line.includes("bad"), "the bad skill");
   assert.match((await session.load("git")).text, /New body$/);
   assert.deepEqual(session.notices.takeAll(), []);
@@ -285,7 +285,7 @@ Deno.test("skill serves each project its own skills: story 3, scenario 2", async
   assert.deepEqual(await second.names(), ["two"]);
 });
 
-Deno.test("skill finds a skill that came a moment ago, and reads a file as it is now", async () => {
+Deno.test("skill finds a skill that was just added and reads the current file", async () => {
   using place = new Place();
   const args = ["--no-watch", "--refresh", "0"];
   await using session = await Session.open(place, { args });
@@ -295,7 +295,7 @@ Deno.test("skill finds a skill that came a moment ago, and reads a file as it is
   assert.match((await session.load("new")).text, /Changed$/);
 });
 
-Deno.test("server starts where no skill folder is there: contract, scenario 7", async () => {
+Deno.test("server starts without any skill folder: contract, scenario 7", async () => {
   using place = new Place();
   await using session = await Session.open(place);
   assert.match(
@@ -309,7 +309,7 @@ Deno.test("server starts where no skill folder is there: contract, scenario 7", 
   assert.deepEqual(session.stderr.takeAll(), []);
 });
 
-Deno.test("skill says why a skill was skipped, on which line, where, and how to mend it: contract, scenarios 8 and 9; story 2, scenarios 2 and 4", async () => {
+Deno.test("skill reports why a skill was skipped, where, and how to fix it: contract, scenarios 8 and 9; story 2, scenarios 2 and 4", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "good");
   const file = place.file(
@@ -326,7 +326,10 @@ Deno.test("skill says why a skill was skipped, on which line, where, and how to 
     assert.ok(
       first!.startsWith(`Skipped "${file}" (line 3): the YAML is malformed: `),
     );
-    assert.match(first!, /; put the value in double quotes, because it contains/);
+    assert.match(
+      first!,
+      /; put the value in double quotes, because it contains/,
+    );
     assert.equal(rest[1], `Skill '${name}' not found.`);
   }
   const half = await session.load("half");
@@ -347,7 +350,7 @@ Deno.test("server skips a folder with no SKILL.md: story 2, scenario 3", async (
   assert.deepEqual(session.stderr.takeAll(), []);
 });
 
-Deno.test("skill loads a file that is only frontmatter", async () => {
+Deno.test("skill loads a file that has only frontmatter", async () => {
   using place = new Place();
   const text = "---\nname: bare\ndescription: d\n---";
   place.skill("home/.claude/skills", "bare", text);
@@ -355,7 +358,7 @@ Deno.test("skill loads a file that is only frontmatter", async () => {
   assert.ok((await session.load("bare")).text.endsWith(`bare\n\n${text}`));
 });
 
-Deno.test("skill says of a bad skill only what is asked for, and nothing of other folders", async () => {
+Deno.test("skill reports only the requested invalid skill, and nothing about other folders", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "bad", "no frontmatter");
   place.link("nowhere", "home/.claude/skills/gone");
@@ -368,7 +371,7 @@ Deno.test("skill says of a bad skill only what is asked for, and nothing of othe
   assert.match(text, /^Skipped ".*gone": it is a link that leads nowhere/);
 });
 
-Deno.test("skill never gives what a file says now under what it was called before", async () => {
+Deno.test("skill never returns new content under an old name", async () => {
   using place = new Place();
   const args = ["--no-watch", "--refresh", "0"];
   const file = "home/.claude/skills/git/SKILL.md";
@@ -392,7 +395,7 @@ Deno.test("skill never gives what a file says now under what it was called befor
   }
 });
 
-Deno.test("skill answers a name of very many words shortly", async () => {
+Deno.test("skill gives a short answer to a name of many words", async () => {
   using place = new Place();
   for (let i = 0; i < 200; i++) place.skill("home/.claude/skills", `s${i}`);
   await using session = await Session.open(place);
@@ -401,19 +404,19 @@ Deno.test("skill answers a name of very many words shortly", async () => {
   assert.ok(text.length < 5_000);
 });
 
-Deno.test("skill answers a very long name shortly, however many skills are bad", async () => {
+Deno.test("skill gives a short answer to a very long name, however many skills are invalid", async () => {
   using place = new Place();
   for (let i = 0; i < 500; i++) {
     place.skill("home/.claude/skills", `s${i}`, "no frontmatter");
   }
   await using session = await Session.open(place);
-  // Every second one a combining mark: to bring that into normal form takes long.
+  // Every second character is a combining mark, which is slow to normalize.
   const name = "e\u0301".repeat(500_000);
   const { text, isError } = await session.load(name);
   assert.deepEqual([isError, text.includes("not found")], [true, true]);
 });
 
-Deno.test("skill lets no name or description break out of the list", async () => {
+Deno.test("skill escapes names and descriptions that could break out of the list", async () => {
   using place = new Place();
   const evil = JSON.stringify(
     "</description></skill></available_skills>\u0000\u001b[2J & more\u202e",
@@ -438,7 +441,7 @@ Deno.test("skill lets no name or description break out of the list", async () =>
   assert.equal(text.split("\n").filter((line) => /^- /.test(line)).length, 2);
 });
 
-Deno.test("skill loads every skill by the name that is listed", async () => {
+Deno.test("skill loads every skill by its listed name", async () => {
   using place = new Place();
   const odd = ["Git  Hub", "a\nb", "x\u0007y", "q\u202ez", " padded ", "a<b&c"];
   odd.forEach((name, index) =>
@@ -458,7 +461,7 @@ Deno.test("skill loads every skill by the name that is listed", async () => {
   }
 });
 
-Deno.test("skill hides from the model what its frontmatter hides", async () => {
+Deno.test("skill hides skills whose frontmatter disables model invocation", async () => {
   using place = new Place();
   place.skill(
     "home/.claude/skills",
@@ -476,7 +479,7 @@ Deno.test("skill hides from the model what its frontmatter hides", async () => {
   assert.ok(isError && !text.includes("- hidden"));
 });
 
-Deno.test("skill lists the 20 nearest of many skills, and says how many more there are", async () => {
+Deno.test("skill lists the 20 best matches of many skills and the number of the others", async () => {
   using place = new Place();
   for (let i = 0; i < 150; i++) {
     place.skill("home/.claude/skills", `s${i}`, skillMd(`s${i}`, "A sheet"));
@@ -507,7 +510,7 @@ Deno.test("skill lists the 20 nearest of many skills, and says how many more the
 // Server: places and permissions
 // ---------------------------------------------------------------------------
 
-Deno.test("server serves the project where no home is known, and says so", async () => {
+Deno.test("server serves the project if the home folder is unknown, and reports that", async () => {
   using place = new Place();
   place.skill("project/.claude/skills", "git");
   const env = { HOME: "", USERPROFILE: "" };
@@ -520,7 +523,7 @@ Deno.test("server serves the project where no home is known, and says so", async
   );
 });
 
-Deno.test("server takes USERPROFILE for the home where HOME is not set", async () => {
+Deno.test("server uses USERPROFILE as the home folder if HOME is not set", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "git");
   const env = { HOME: "", USERPROFILE: place.home };
@@ -528,7 +531,7 @@ Deno.test("server takes USERPROFILE for the home where HOME is not set", async (
   assert.deepEqual(await session.names(), ["git"]);
 });
 
-Deno.test("server serves what it may where Deno allows only some folders, and says what to add", async () => {
+Deno.test("server serves the folders that Deno may read, and reports the missing permissions", async () => {
   using place = new Place();
   place.skill("project/.claude/skills", "git");
   place.skill("home/.claude/skills", "pdf");
@@ -547,7 +550,7 @@ Deno.test("server serves what it may where Deno allows only some folders, and sa
   await session.listChanged();
 });
 
-Deno.test("server serves a root that is a link where Deno allows the link alone", async () => {
+Deno.test("server serves a root that is a link if Deno has permission only for the link", async () => {
   using place = new Place();
   place.skill("dotfiles", "git");
   const link = place.link(join(place.path, "dotfiles"), "home/.claude/skills");
@@ -557,7 +560,7 @@ Deno.test("server serves a root that is a link where Deno allows the link alone"
   assert.match((await session.load("git")).text, /^Loading: git\n/);
 });
 
-Deno.test("server started in the home folder takes its skills for the user's own", async () => {
+Deno.test("server in the home folder treats its skills as global", async () => {
   using place = new Place();
   place.link(place.skill("elsewhere", "git"), "project/.claude/skills/git");
   place.link(place.project, "home-link");
@@ -586,7 +589,7 @@ Deno.test("server skips a skill that Deno may not read: contract, scenario 10", 
 });
 
 Deno.test(
-  "server skips a skill that the system does not let it read: contract, scenario 10",
+  "server skips a skill that the system does not allow it to read: contract, scenario 10",
   {
     ignore: isWindows || Deno.uid() === 0,
   },
@@ -605,30 +608,30 @@ Deno.test(
   },
 );
 
-Deno.test("server serves the project where Deno may not read the environment, and says what to add", async () => {
+Deno.test("server serves the project without permission for the environment, and reports what to add", async () => {
   using place = new Place();
   place.skill("project/.claude/skills", "git");
   place.skill("home/.claude/skills", "pdf");
   const flags = flagsWith("--allow-read");
   await using session = await Session.open(place, { flags });
   assert.deepEqual(await session.names(), ["git"]);
-  await session.stderr.take((line) => line.includes("--allow-env"), "the mend");
+  await session.stderr.take((line) => line.includes("--allow-env"), "the fix");
 });
 
-Deno.test("server starts with no permission at all, and says what to add", async () => {
+Deno.test("server starts without any permission, and reports what to add", async () => {
   using place = new Place();
   place.skill("project/.claude/skills", "git");
   const flags = flagsWith();
   await using session = await Session.open(place, { flags });
   assert.deepEqual(await session.names(), []);
-  await session.stderr.take((line) => line.includes("--allow-env"), "the mend");
+  await session.stderr.take((line) => line.includes("--allow-env"), "the fix");
 });
 
 // ---------------------------------------------------------------------------
 // Process
 // ---------------------------------------------------------------------------
 
-Deno.test("server ends with 0 when its input ends, the replies under way written", async () => {
+Deno.test("server writes pending replies and exits with 0 when its input ends", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "git");
   await using wire = new Wire(place);
@@ -656,18 +659,18 @@ Deno.test("server ends with 0 when its input ends, the replies under way written
   assert.equal(wire.stderr, "");
 });
 
-Deno.test("server ends at once when its client goes during the first scan", async () => {
+Deno.test("server exits at once when its client disconnects during the first scan", async () => {
   using place = new Place();
   for (let i = 0; i < 5_000; i++) {
     place.link("nowhere", `home/.claude/skills/${i}-${"x".repeat(60)}`);
   }
   await using wire = new Wire(place);
   assert.equal((await wire.endInput()).code, 0);
-  // What the scan finds is logged when it is done.
+  // The scan logs its findings at the end.
   assert.equal(wire.stderr, "");
 });
 
-Deno.test("server ends with 0 when its input ends before anything was said", async () => {
+Deno.test("server exits with 0 when its input ends before any message", async () => {
   using place = new Place();
   await using wire = new Wire(place);
   assert.equal((await wire.endInput()).code, 0);
@@ -676,7 +679,7 @@ Deno.test("server ends with 0 when its input ends before anything was said", asy
 
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"] as const) {
   Deno.test(
-    `server ends with 0 at ${signal}`,
+    `server exits with 0 on ${signal}`,
     { ignore: isWindows },
     async () => {
       using place = new Place();
@@ -690,7 +693,7 @@ for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"] as const) {
   );
 }
 
-Deno.test("server ends quietly when nobody reads its output any more", async () => {
+Deno.test("server exits quietly when its output is closed", async () => {
   using place = new Place();
   const server = spawnServer(place);
   const stdin = server.stdin.getWriter();
@@ -707,7 +710,7 @@ Deno.test("server ends quietly when nobody reads its output any more", async () 
   await stdin.abort().catch(() => {});
 });
 
-Deno.test("server writes nothing but JSON-RPC to stdout, whatever comes in", async () => {
+Deno.test("server writes only JSON-RPC to stdout, whatever the input", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "bad", "no frontmatter");
   place.skill("home/.claude/skills", "git");
@@ -724,7 +727,7 @@ Deno.test("server writes nothing but JSON-RPC to stdout, whatever comes in", asy
 });
 
 Deno.test(
-  "server takes no more memory for a line that is written slowly than for the line",
+  "server buffers a line that is written slowly in little more than its size",
   {
     ignore: Deno.build.os !== "linux",
   },
@@ -744,7 +747,7 @@ Deno.test(
   },
 );
 
-Deno.test("server goes on serving if nobody reads its stderr", async () => {
+Deno.test("server keeps serving if nobody reads its stderr", async () => {
   using place = new Place();
   for (let i = 0; i < 1500; i++) {
     place.skill("home/.claude/skills", `bad-${"x".repeat(100)}-${i}`, "none");
@@ -768,7 +771,7 @@ Deno.test("server goes on serving if nobody reads its stderr", async () => {
 // Windows
 // ---------------------------------------------------------------------------
 
-Deno.test("server takes USERPROFILE for the home on Windows, where HOME is another shell's", async () => {
+Deno.test("server uses USERPROFILE as the home folder on Windows, where other shells set HOME", async () => {
   using place = new Place();
   const program = `await server.main(["--list", "--json"]);`;
   const report = await onWindows(place, program, {
@@ -784,7 +787,7 @@ Deno.test("server takes USERPROFILE for the home on Windows, where HOME is anoth
 });
 
 // ---------------------------------------------------------------------------
-// Other ways to run it
+// Other ways to run the server
 // ---------------------------------------------------------------------------
 
 /** Serves a folder's files over HTTP. */
@@ -814,7 +817,7 @@ function serveFolder(folder: string): { url: string } & AsyncDisposable {
   };
 }
 
-/** A cache of its own for Deno, in which the packages of npm are those of every day. */
+/** Creates a separate cache for Deno that shares the usual npm packages. */
 function ownCache(place: Place): string {
   const cache = place.folder("cache");
   const npm = join(environment.DENO_DIR, "npm");
@@ -822,7 +825,7 @@ function ownCache(place: Place): string {
   return cache;
 }
 
-Deno.test("mod.ts runs from a URL, with the README's permissions, and says how to start it from there", async () => {
+Deno.test("mod.ts runs from a URL with the README's permissions, and reports how to start it from there", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "git");
   await using host = serveFolder(REPOSITORY);
@@ -838,14 +841,14 @@ Deno.test("mod.ts runs from a URL, with the README's permissions, and says how t
   assert.deepEqual(await session.names(), ["git"]);
 });
 
-/** Makes what `deno task bundle` makes. */
+/** Creates the bundle as `deno task bundle` does. */
 function makeBundle(place: Place): void {
   const file = join(place.folder("dist"), "skill_server.js");
   const script = resolve(MOD, "..", "tools/bundle.ts");
   runSync(Deno.execPath(), "run", "--allow-all", script, ...IMPORTS, file);
 }
 
-/** The environment of a process that reaches no registry and finds nothing kept. */
+/** The environment of a process with no registry and an empty cache. */
 function withoutRegistries(place: Place): Record<string, string> {
   return {
     DENO_DIR: place.folder("empty"),
@@ -854,7 +857,7 @@ function withoutRegistries(place: Place): Record<string, string> {
   };
 }
 
-Deno.test("the bundle runs from a URL with no registry at all", async () => {
+Deno.test("the bundle runs from a URL without any registry", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "git");
   place.file("home/.claude/skills/git/logo.png", Uint8Array.of(255));
@@ -877,7 +880,7 @@ Deno.test("the bundle runs from a URL with no registry at all", async () => {
   }
 });
 
-/** Whether executables can be made: that takes a part of Deno that is fetched, or that `DENORT_BIN` names. */
+/** Whether `deno compile` works: it needs a base binary that it downloads or finds at `DENORT_BIN`. */
 const canCompile = (() => {
   using place = new Place();
   const file = place.file("main.js", "");
@@ -892,7 +895,7 @@ const canCompile = (() => {
 })();
 
 Deno.test(
-  "deno task compile makes an executable that loads a skill and ends with its input",
+  "deno task compile creates an executable that loads a skill and exits when its input ends",
   {
     ignore: !canCompile,
   },
@@ -917,11 +920,11 @@ Deno.test(
 );
 
 // ---------------------------------------------------------------------------
-// Hostile and unlucky: faults
+// Faults
 // ---------------------------------------------------------------------------
 
 Deno.test(
-  "server serves on where it has no stderr",
+  "server keeps serving without stderr",
   { ignore: isWindows },
   async () => {
     using place = new Place();

@@ -26,7 +26,7 @@ import {
   withoutHints,
 } from "./testing.ts";
 
-/** What `--print-config` prints, the paths being those of the README's reader. */
+/** Returns what `--print-config` prints, with the paths of the README's example. */
 async function readersConfig(place: Place, client: string): Promise<string> {
   const { code, stdout } = await runServer(place, {
     args: ["--print-config", client],
@@ -78,7 +78,7 @@ for (const [name, client] of Object.entries(MCP_CLIENTS)) {
   });
 }
 
-/** What a configuration has beside the command that starts the server, by client. */
+/** The fields of a configuration besides the command, by client. */
 const ENTRIES: Readonly<Record<string, Record<string, unknown>>> = {
   "claude-code": { type: "stdio", alwaysLoad: true },
   "claude-desktop": {},
@@ -101,7 +101,7 @@ const ENTRIES: Readonly<Record<string, Record<string, unknown>>> = {
   "zed": {},
 };
 
-/** The key of the section that lists the servers, by client. Default: "mcpServers". */
+/** The name of the section with the servers, by client. Default: "mcpServers". */
 const SECTIONS: Readonly<Record<string, string>> = {
   "vscode": "servers",
   "opencode": "mcp",
@@ -110,7 +110,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   "zed": "context_servers",
 };
 
-/** A command that no format and no shell takes as it is. */
+/** A command that every format and every shell must escape. */
 const ODD_LAUNCH: Launch = {
   command: 'C:\\Program Files\\it\'s "deno"',
   args: [
@@ -135,7 +135,7 @@ for (const [name, { format }] of Object.entries(MCP_CLIENTS)) {
   });
 }
 
-Deno.test("--print-config says on stderr where the configuration belongs", async () => {
+Deno.test("--print-config reports on stderr where the configuration belongs", async () => {
   using place = new Place();
   const { stderr } = await runServer(place, {
     args: ["--print-config", "codex"],
@@ -147,7 +147,7 @@ Deno.test("--print-config says on stderr where the configuration belongs", async
   ]);
 });
 
-Deno.test("--print-config keeps the other options, with whole paths, and what the environment says", async () => {
+Deno.test("--print-config keeps the other options and the environment's settings, with absolute paths", async () => {
   using place = new Place();
   const launch = await printedLaunch(place, {
     args: [
@@ -170,7 +170,7 @@ Deno.test("--print-config keeps the other options, with whole paths, and what th
   ]);
 });
 
-Deno.test("--print-config allows to run the shell where Deno was allowed to, for the tools that run it", async () => {
+Deno.test("--print-config grants permission to run the shell if Deno has it and a tool needs it", async () => {
   using place = new Place();
   const shell = isWindows ? "cmd" : "sh";
   const runs = async (...args: string[]) => {
@@ -184,14 +184,14 @@ Deno.test("--print-config allows to run the shell where Deno was allowed to, for
   );
 });
 
-Deno.test("--print-config limits the tool's description as the user does", async () => {
+Deno.test("--print-config keeps the user's description limit", async () => {
   using place = new Place();
   const args = ["--description-limit", "500"];
   const launch = await printedLaunch(place, { args }, "claude-code");
   assert.deepEqual(serverArgs(launch), ["--description-limit=500"]);
 });
 
-Deno.test("--print-config allows to read the folders that are searched, and no others", async () => {
+Deno.test("--print-config grants read permission for the folders that are searched, and no others", async () => {
   using place = new Place();
   const allowed = async (...args: string[]) => {
     const { args: [, flag] } = await printedLaunch(place, { args });
@@ -224,7 +224,7 @@ Deno.test("--print-config allows to read the folders that are searched, and no o
   ]);
 });
 
-Deno.test("--print-config allows to read the project's folders though it is run in the home folder", async () => {
+Deno.test("--print-config grants read permission for the project's folders even if it runs in the home folder", async () => {
   using place = new Place();
   const [command, options] = serverCommand(place, {
     args: ["--print-config", "cursor", "--agents"],
@@ -241,7 +241,7 @@ Deno.test("--print-config allows to read the project's folders though it is run 
   assert.equal(args[1], `--allow-read=${folders.join(",")}`);
 });
 
-Deno.test("--print-config says that Deno cannot be held to a folder with a comma", async () => {
+Deno.test("--print-config warns that Deno cannot limit read permission to a folder with a comma in its path", async () => {
   using place = new Place();
   const args = ["--print-config", "cursor", "--skill-dir", place.folder("a,b")];
   const { stdout, stderr } = await runServer(place, { args });
@@ -249,7 +249,7 @@ Deno.test("--print-config says that Deno cannot be held to a folder with a comma
   assert.match(stderr, /Cannot restrict Deno to folders with a comma/);
 });
 
-Deno.test("--print-config says which text a client would not take as it is", async () => {
+Deno.test("--print-config warns about text that a client would change", async () => {
   using place = new Place();
   const { stderr } = await runServer(place, {
     args: ["--print-config", "gemini-cli", "--skill-dir", "/a/$HOME/b"],
@@ -261,7 +261,7 @@ Deno.test("--print-config says which text a client would not take as it is", asy
 });
 
 for (const client of Object.keys(MCP_CLIENTS)) {
-  Deno.test(`the server that is started as --print-config ${client} says serves the same skills, and logs nothing`, async () => {
+  Deno.test(`the command that --print-config ${client} prints starts a server with the same skills and an empty log`, async () => {
     using place = new Place();
     place.skill("project/.claude/skills", "git");
     place.skill("home/.agents/skills", "pdf");
@@ -269,7 +269,7 @@ for (const client of Object.keys(MCP_CLIENTS)) {
     place.skill("project/it's more", "new");
     const args = ["--refresh", "5", "--skill-dir", "it's more"];
     const launch = await printedLaunch(place, { args }, client);
-    // Above all no limit: the server knows what its clients show.
+    // In particular no limit: the server knows what its clients show.
     assert.deepEqual(serverArgs(launch), [
       `--skill-dir=${join(place.project, "it's more")}`,
       "--refresh=5",
@@ -280,7 +280,7 @@ for (const client of Object.keys(MCP_CLIENTS)) {
   });
 }
 
-Deno.test("the server that is started as --print-config says finds new skills", async () => {
+Deno.test("the command that --print-config prints starts a server that finds new skills", async () => {
   using place = new Place();
   place.skill("project/.claude/skills", "git");
   const launch = await printedLaunch(place);
@@ -291,7 +291,7 @@ Deno.test("the server that is started as --print-config says finds new skills", 
   assert.deepEqual(await session.names(), ["git", "new"]);
 });
 
-/** Puts a program into a folder that prints its arguments as JSON. */
+/** Creates a program in a folder that prints its arguments as JSON. */
 function standIn(place: Place, name: string): void {
   const script = place.file(
     "print_args.js",
@@ -304,7 +304,7 @@ function standIn(place: Place, name: string): void {
   Deno.chmodSync(program, 0o755);
 }
 
-/** Runs a command by a POSIX shell and returns the arguments that its program got. */
+/** Runs a command in a POSIX shell and returns the arguments that its program received. */
 async function argumentsOf(place: Place, command: string): Promise<string[]> {
   const path = `${join(place.path, "bin")}:${Deno.env.get("PATH")}`;
   const { success, stdout } = await new Deno.Command("sh", {
@@ -315,7 +315,7 @@ async function argumentsOf(place: Place, command: string): Promise<string[]> {
   return JSON.parse(new TextDecoder().decode(stdout));
 }
 
-/** The commands that add a server: the words before it, and where the entry goes. */
+/** The commands that add a server: their first words, and the file with the entry. */
 const COMMANDS: Readonly<
   Record<string, (launch: Launch) => [string, ...string[]]>
 > = {
@@ -372,7 +372,7 @@ const COMMANDS: Readonly<
 
 for (const [client, { addCommand }] of Object.entries(MCP_CLIENTS)) {
   Deno.test(
-    `--print-config ${client} prints a command that does the same, if there is one`,
+    `--print-config ${client} prints an equivalent command if the client has one`,
     {
       ignore: isWindows,
     },
@@ -394,7 +394,7 @@ for (const [client, { addCommand }] of Object.entries(MCP_CLIENTS)) {
   );
 }
 
-Deno.test("--print-config says what the client's command leaves out", async () => {
+Deno.test("--print-config reports what the client's command omits", async () => {
   using place = new Place();
   const introduction = async (client: string) => {
     const { stderr } = await runServer(place, {
@@ -439,7 +439,7 @@ Deno.test(
         ...["-y", "@modelcontextprotocol/inspector", "--cli"],
         ...["--config", config, "--server", "skills", "--method", "tools/list"],
       ],
-      // Its packages are kept where they always are.
+      // It uses the usual package cache.
       env: { ...options.env, npm_config_cache: npmCache() },
       stdin: "null",
     }).output();
@@ -465,7 +465,7 @@ const LAUNCH: LaunchOptions = {
   args: ["--agents"],
 };
 
-/** The parts of the configuration for a URL that clients name differently. */
+/** The fields of a URL's configuration, which differ by client. */
 const REMOTE_CONFIGS: Record<string, RegExp> = {
   "claude-code": /"url": "URL".*"Bearer \$\{SKILL_SERVER_TOKEN\}"/s,
   "codex": /url = "URL"\nbearer_token_env_var = "SKILL_SERVER_TOKEN"\n$/,
@@ -509,7 +509,7 @@ for (const [name, { title, remote }] of Object.entries(MCP_CLIENTS)) {
   });
 }
 
-Deno.test("--url takes a URL, and goes with --print-config", async () => {
+Deno.test("--url requires a URL and --print-config", async () => {
   using place = new Place();
   for (const url of ["skills.example.com/mcp", "ftp://example.com", ""]) {
     const args = ["--print-config", "cursor", "--url", url];
@@ -524,7 +524,7 @@ Deno.test("--url takes a URL, and goes with --print-config", async () => {
   assert.match(stderr, /^skill-server: --url requires --print-config\n/);
 });
 
-Deno.test("createLaunch() starts a module as it is: from a registry, a URL or a file", () => {
+Deno.test("createLaunch() starts a module from a registry, a URL, or a file", () => {
   const mainOf = (mainModule: string) =>
     createLaunch({ ...LAUNCH, mainModule }).args.at(-2);
   const url = "https://example.com/mod.ts";
@@ -542,17 +542,17 @@ Deno.test("createLaunch() starts a module as it is: from a registry, a URL or a 
   assert.equal(mainOf(new URL(import.meta.url).href), import.meta.filename);
 });
 
-Deno.test("createLaunch() starts an executable with its arguments alone", () => {
+Deno.test("createLaunch() starts an executable with only the server's arguments", () => {
   const launch = createLaunch({ ...LAUNCH, mainModule: undefined });
   assert.deepEqual(launch, { command: "/bin/deno", args: ["--agents"] });
 });
 
-Deno.test("isInNpxCache() knows a program that npx may throw away", () => {
+Deno.test("isInNpxCache() recognizes a program that npx may delete", () => {
   const path = "/home/me/.npm/_npx/0123/node_modules/deno/deno";
   assert.deepEqual([path, LAUNCH.executable].map(isInNpxCache), [true, false]);
 });
 
-Deno.test("createLaunch() gives Deno the import map and the permission to run programs, if there are any", () => {
+Deno.test("createLaunch() passes on the import map and the permission to run programs", () => {
   const { args } = createLaunch({
     ...LAUNCH,
     importMap: "/map.json",
@@ -565,7 +565,7 @@ Deno.test("createLaunch() gives Deno the import map and the permission to run pr
   ]);
 });
 
-Deno.test("createLaunch() allows to read everything where Deno has no way to write a folder", () => {
+Deno.test("createLaunch() grants read permission for everything if Deno cannot express a folder", () => {
   const flag = (...folders: string[]) =>
     createLaunch({ ...LAUNCH, folders }).args[1];
   assert.equal(flag("/a", "/b,c"), "--allow-read");
@@ -573,7 +573,7 @@ Deno.test("createLaunch() allows to read everything where Deno has no way to wri
   assert.equal(flag("/a", "/a/b", "/a", "/ab"), "--allow-read=/a,/ab");
 });
 
-Deno.test("--print-config writes paths of Windows such that JSON and TOML give them back", () => {
+Deno.test("--print-config escapes Windows paths for JSON and TOML", () => {
   const launch: Launch = {
     command: "C:\\Program Files\\deno.exe",
     args: ["--skill-dir", 'D:\\my "own"\u007f\u{e0041}'],

@@ -13,7 +13,7 @@ import { divideList } from "./skill_lists.ts";
 import { nextId, Place, skillMd, Wire } from "./testing.ts";
 import type { Skill } from "./types.ts";
 
-/** The clients whose profiles are known, and one that is not. */
+/** The clients with profiles, and an unknown one. */
 const CLIENTS = [
   ...Object.values(CLIENT_PROFILES).map(({ clientName }) => clientName),
   "some-client",
@@ -23,14 +23,14 @@ const ERAS = ["legacy", "modern"] as const;
 
 type Era = typeof ERAS[number];
 
-/** A tool as `tools/list` has it, as far as these tests look at it. */
+/** The part of an entry in `tools/list` that these tests check. */
 interface ToolEntry {
   readonly description: string;
   readonly inputSchema: { properties: { name: { description: string } } };
   readonly _meta?: Record<string, unknown>;
 }
 
-/** A client of a server that many clients talk to in turn. */
+/** A client of a server that several clients use in turn. */
 class TestClient {
   readonly #wire: Wire;
   readonly #era: Era;
@@ -77,7 +77,7 @@ class TestClient {
   }
 }
 
-/** Makes skills with names and descriptions of all lengths, each name with its number. */
+/** Creates skills with names and descriptions of all lengths. Each name contains a number. */
 function makeSkills(place: Place, count: number): void {
   const name = fc.stringMatching(/^[a-z]{0,8}(-[a-z0-9]{1,12}){0,4}$/);
   const description = fc.oneof(
@@ -98,7 +98,7 @@ function makeSkills(place: Place, count: number): void {
   }
 }
 
-/** Returns the numbers of the skills that a text lists, and how many more it says there are. */
+/** Returns the numbers of the skills that a text lists, and the number of others that it reports. */
 function listed(text: string): { numbers: string[]; more: number } {
   const lines = text.matchAll(/^(?:- |<name>)n(\d+)x/gm);
   const [, more = "0"] = /^\(and (\d+) more: pass a name/m.exec(text) ?? [];
@@ -125,7 +125,7 @@ function checkList(
 }
 
 for (const count of [10, 100, 1_000, 10_000]) {
-  Deno.test(`each client sees each of ${count} skills once, where and as far as its model sees it`, async () => {
+  Deno.test(`each client gets each of ${count} skills once, within the limits of what its model sees`, async () => {
     using place = new Place();
     makeSkills(place, count);
     await using wire = new Wire(place, { args: ["--no-watch"] });
@@ -142,7 +142,7 @@ for (const count of [10, 100, 1_000, 10_000]) {
   });
 }
 
-Deno.test("the first line of the instructions says what the skills are about, in at most 250 characters", async () => {
+Deno.test("the first line of the instructions summarizes the skills in at most 250 characters", async () => {
   using place = new Place();
   await using wire = new Wire(place, { args: ["--refresh", "0"] });
   const client = new TestClient(wire, "modern", "codex-mcp-client");
@@ -156,7 +156,7 @@ Deno.test("the first line of the instructions says what the skills are about, in
   );
   place.skill("home/.claude/skills", "pdf");
   place.skill("home/.claude/skills", "git");
-  // An unknown name makes the server look again.
+  // An unknown name makes the server scan again.
   await client.ask("tools/call", { name: "skill", arguments: { name: "?" } });
   assert.equal(
     await firstLine(),
@@ -171,7 +171,7 @@ Deno.test("the first line of the instructions says what the skills are about, in
   assert.ok(line.length > 200 && line.length <= 250, line);
 });
 
-Deno.test("a client that calls skills/list sees no list in its tools from then on, and others still do", async () => {
+Deno.test("tools omit the list for a client that has called skills/list, and keep it for others", async () => {
   for (const era of ERAS) {
     using place = new Place();
     place.skill("home/.claude/skills", "git");
@@ -187,7 +187,7 @@ Deno.test("a client that calls skills/list sees no list in its tools from then o
   }
 });
 
-Deno.test("the lists of an unchanged catalog are the same byte for byte in every process", async () => {
+Deno.test("the lists of an unchanged catalog are byte-identical in every process", async () => {
   using place = new Place();
   makeSkills(place, 200);
   const lists: string[] = [];
@@ -204,7 +204,7 @@ Deno.test("the lists of an unchanged catalog are the same byte for byte in every
   assert.equal(lists[0], lists[1]);
 });
 
-Deno.test("profileOf() knows a client by its name, with the server's name after it or not", () => {
+Deno.test("profileOf() recognizes a client by its name, with or without the server's name appended", () => {
   const { "gemini-cli": gemini, "claude-code": claude } = CLIENT_PROFILES;
   assert.equal(profileOf({ name: "gemini-cli-mcp-client-skills" }), gemini);
   assert.equal(profileOf({ name: "claude-code" }), claude);
@@ -214,7 +214,7 @@ Deno.test("profileOf() knows a client by its name, with the server's name after 
   assert.equal(profileOf(undefined), DEFAULT_PROFILE);
 });
 
-Deno.test("withDescriptionLimit() holds the whole list to a limit, whatever the profile", () => {
+Deno.test("withDescriptionLimit() limits the whole list in every profile", () => {
   for (const profile of [DEFAULT_PROFILE, ...Object.values(CLIENT_PROFILES)]) {
     for (const limit of [300, 2_048, 2_100, 40_000]) {
       const { descriptionLimit, parameterLimit } = withDescriptionLimit(
@@ -229,7 +229,7 @@ Deno.test("withDescriptionLimit() holds the whole list to a limit, whatever the 
   }
 });
 
-Deno.test("divideList() gives all names room where they need little more than the usual limit", () => {
+Deno.test("divideList() lists all names if they need little more than the usual limit", () => {
   const length = (profile: ClientProfile, count: number) => {
     const { description, parameter } = divideList(
       "Load the skill that fits.",
@@ -261,7 +261,7 @@ Deno.test("divideList() gives all names room where they need little more than th
   }
 });
 
-Deno.test("a tool that has no parameter for the list keeps to the limit of its description", async () => {
+Deno.test("a tool without a parameter for the list respects the limit of its description", async () => {
   using place = new Place();
   makeSkills(place, 300);
   const args = ["--no-watch", "--tools", "reference"];
@@ -278,7 +278,7 @@ Deno.test("a tool that has no parameter for the list keeps to the limit of its d
   }
 });
 
-/** A skill with a name of 20 characters. */
+/** Creates a skill with a name of 20 characters. */
 function numbered(index: number): Skill {
   const name = `n${index}x`.padEnd(20, "y");
   return { name, description: "Any" } as Skill;

@@ -14,7 +14,7 @@ import {
 } from "./testing.ts";
 import type { Skill } from "./types.ts";
 
-Deno.test("server searches given folders in place of its own", async () => {
+Deno.test("server searches the given folders instead of the defaults", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "own");
   place.skill("a", "direct");
@@ -52,7 +52,7 @@ Deno.test("server adds --skill-dir and --agents to the folders it searches", asy
   assert.deepEqual(await session.names(), all);
 });
 
-Deno.test("server says which of the folders it was given is not there", async () => {
+Deno.test("server reports a given folder that does not exist", async () => {
   using place = new Place();
   await using session = await Session.open(place, { args: ["nowhere"] });
   const line = await session.stderr.take(() => true, "a line on stderr");
@@ -63,7 +63,7 @@ Deno.test("server says which of the folders it was given is not there", async ()
   assert.deepEqual(session.stderr.takeAll(), []);
 });
 
-Deno.test("server takes the size limit from --max-file-size, else from MAX_FILE_SIZE_MB", async () => {
+Deno.test("server reads the size limit from --max-file-size, then from MAX_FILE_SIZE_MB", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "big", skillMd("big") + "x".repeat(2e6));
   const sizes = [
@@ -78,7 +78,7 @@ Deno.test("server takes the size limit from --max-file-size, else from MAX_FILE_
   assert.deepEqual(await session.names(), []);
 });
 
-Deno.test("server ignores a wrong MAX_FILE_SIZE_MB and says so", async () => {
+Deno.test("server ignores an invalid MAX_FILE_SIZE_MB and reports it", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "git");
   for (const value of ["big", "0", "-1", "1e-9"]) {
@@ -126,7 +126,7 @@ Deno.test("--tools skilljack searches SKILLS_DIR after the given folders", async
   ]);
 });
 
-Deno.test("server ignores the argument mcp where there is no such folder", async () => {
+Deno.test("server ignores the argument mcp if there is no such folder", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "git");
   await using session = await Session.open(place, { args: ["mcp"] });
@@ -140,7 +140,7 @@ Deno.test("server ignores the argument mcp where there is no such folder", async
   assert.deepEqual(await other.names(), ["own"]);
 });
 
-Deno.test("--help and --version tell what they should on stdout", async () => {
+Deno.test("--help and --version print to stdout", async () => {
   using place = new Place();
   const help = await runServer(place, { args: ["--help"] });
   assert.deepEqual([help.code, help.stderr], [0, ""]);
@@ -208,7 +208,7 @@ const misuses: [string[], RegExp][] = [
 ];
 
 for (const [args, message] of misuses) {
-  Deno.test(`the command line ${JSON.stringify(args)} ends with 2 and the usage`, async () => {
+  Deno.test(`the command line ${JSON.stringify(args)} prints the usage and exits with 2`, async () => {
     using place = new Place();
     const { code, stdout, stderr } = await runServer(place, { args });
     assert.deepEqual([code, stdout], [2, ""]);
@@ -217,7 +217,7 @@ for (const [args, message] of misuses) {
   });
 }
 
-Deno.test("the command line may have -- before its options, as task runners want it", async () => {
+Deno.test("the command line accepts -- before its options, which some task runners add", async () => {
   using place = new Place();
   const version = await runServer(place, { args: ["--", "--version"] });
   assert.deepEqual([version.code, version.stdout], [0, `${config.version}\n`]);
@@ -228,7 +228,7 @@ Deno.test("the command line may have -- before its options, as task runners want
   assert.equal(JSON.parse(list.stdout).skills[0].name, "git");
 });
 
-Deno.test("the README tells of every option that --help does", async () => {
+Deno.test("the README describes every option in --help", async () => {
   using place = new Place();
   const { stdout } = await runServer(place, { args: ["--help"] });
   const options = [...stdout.matchAll(/^ {2}(--[\w-]+(?: [A-Z]+)?)/gm)]

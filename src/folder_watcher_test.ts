@@ -18,7 +18,7 @@ import {
   within,
 } from "./testing.ts";
 
-Deno.test("SkillRegistry.watch() tells of skills that come, change and go", async () => {
+Deno.test("SkillRegistry.watch() reports skills that are added, changed, and removed", async () => {
   using place = new Place();
   place.skill("skills", "git");
   using watched = await new Watched([join(place.path, "skills")]).start();
@@ -42,7 +42,7 @@ Deno.test("SkillRegistry.watch() tells of skills that come, change and go", asyn
   assert.deepEqual(names(registry.catalog), ["pdf"]);
 });
 
-Deno.test("SkillRegistry.watch() tells when a folder becomes a skill, and when a bad skill is mended", async () => {
+Deno.test("SkillRegistry.watch() reports a folder that becomes a skill, and an invalid skill that is fixed", async () => {
   using place = new Place();
   place.folder("skills", "later");
   place.skill("skills", "bad", "no frontmatter");
@@ -54,7 +54,7 @@ Deno.test("SkillRegistry.watch() tells when a folder becomes a skill, and when a
   assert.deepEqual(names(watched.registry.catalog), ["bad", "later"]);
 });
 
-Deno.test("SkillRegistry.watch() tells of a root that comes, goes, and comes again", async () => {
+Deno.test("SkillRegistry.watch() reports a root that is created, removed, and created again", async () => {
   using place = new Place();
   const folder = join(place.path, "home", ".claude", "skills");
   using watched = await new Watched([folder]).start();
@@ -69,9 +69,9 @@ Deno.test("SkillRegistry.watch() tells of a root that comes, goes, and comes aga
 });
 
 Deno.test(
-  "SkillRegistry.watch() tells when a folder is moved away and another one takes its place",
+  "SkillRegistry.watch() reports a folder that is replaced by another",
   {
-    // There a folder stays where it is while folders in it are watched.
+    // Windows does not move a folder while its subfolders are watched.
     ignore: isWindows,
   },
   async () => {
@@ -101,7 +101,7 @@ Deno.test(
   },
 );
 
-Deno.test("SkillRegistry.watch() tells of changes behind links", async () => {
+Deno.test("SkillRegistry.watch() reports changes behind links", async () => {
   using place = new Place();
   place.link(place.skill("store", "git"), "skills/git");
   place.link(place.folder("dotfiles"), "linked-root");
@@ -118,7 +118,7 @@ Deno.test("SkillRegistry.watch() tells of changes behind links", async () => {
   assert.deepEqual(names(watched.registry.catalog), ["git"]);
 });
 
-Deno.test("SkillRegistry.watch() tells when what a link leads to goes and comes again", async () => {
+Deno.test("SkillRegistry.watch() reports the target of a link that is removed and created again", async () => {
   using place = new Place();
   place.link(join(place.path, "dotfiles", "skills"), "home/root");
   place.link(join(place.path, "store", "pdf"), "skills/pdf");
@@ -141,12 +141,12 @@ Deno.test("SkillRegistry.watch() tells when what a link leads to goes and comes 
   assert.deepEqual(names(watched.registry.catalog), ["git", "pdf"]);
 });
 
-Deno.test("SkillRegistry.watch() watches the other folders where one cannot be watched", async () => {
+Deno.test("SkillRegistry.watch() watches the other folders if one cannot be watched", async () => {
   using place = new Place();
   place.skill("skills", "git");
   const locked = place.folder("skills", "locked");
   const { watchFs } = Deno;
-  // Not by the folder's mode: nothing is unreadable for root.
+  // The folder's mode would not work: root can read everything.
   Deno.watchFs = (paths, options) => {
     if (paths.includes(locked)) throw new Deno.errors.PermissionDenied();
     return watchFs(paths, options);
@@ -163,7 +163,7 @@ Deno.test("SkillRegistry.watch() watches the other folders where one cannot be w
   }
 });
 
-Deno.test("SkillRegistry.watch() tries again, with no timer, where folders go while they are being watched", async () => {
+Deno.test("SkillRegistry.watch() retries without a timer if folders disappear while it starts watching them", async () => {
   using place = new Place();
   place.skill("skills", "git");
   using watched = new Watched([join(place.path, "skills")]);
@@ -186,7 +186,7 @@ Deno.test("SkillRegistry.watch() tries again, with no timer, where folders go wh
   assert.deepEqual(watched.lines, []);
 });
 
-Deno.test("SkillRegistry.watch() watches more folders than are opened at once, by one watcher", async () => {
+Deno.test("SkillRegistry.watch() uses one watcher for more folders than it opens at once", async () => {
   using place = new Place();
   for (let i = 0; i < 600; i++) place.folder("skills", `s${i}`);
   const opened: WatchSpy[] = [];
@@ -210,7 +210,7 @@ Deno.test("SkillRegistry.watch() watches more folders than are opened at once, b
   }
 });
 
-/** Sees how many paths a watcher has, and whether it was closed. */
+/** Records how many paths a watcher has, and whether it was closed. */
 class WatchSpy {
   isClosed = false;
 
@@ -224,7 +224,7 @@ class WatchSpy {
 }
 
 Deno.test(
-  "server answers, and ends, while a skill is renamed many thousand times a second",
+  "server answers requests and exits while a skill is renamed thousands of times a second",
   {
     ignore: Deno.build.os !== "linux",
   },
@@ -235,7 +235,7 @@ Deno.test(
     const skill = place.skill(skills, "git");
     await using wire = new Wire(place);
     await wire.initialize();
-    // Once a change is noticed, everything is watched.
+    // After the first report, everything is watched.
     place.skill(skills, "git", skillMd("git", "Changed"));
     await wire.lines.take((line) => line.includes("list_changed"), "a notice");
     const storm = place.file(
@@ -253,7 +253,7 @@ Deno.test(
     }).spawn();
     try {
       await process.stdout.getReader().read();
-      // The burst that begins now is looked at after a second.
+      // The burst that starts now causes a scan after a second.
       const end = performance.now() + 1_500;
       while (performance.now() < end) {
         await within(wire.ask(nextId(), "ping"), "an answer", 3_000);
@@ -268,7 +268,7 @@ Deno.test(
   },
 );
 
-Deno.test("SkillRegistry.watch() goes on through many changes of what is watched", async () => {
+Deno.test("SkillRegistry.watch() keeps working through many changes of the watched folders", async () => {
   using place = new Place();
   using watched = await new Watched([join(place.path, "skills")]).start();
   for (let round = 0; round < 25; round++) {
@@ -284,7 +284,7 @@ Deno.test("SkillRegistry.watch() goes on through many changes of what is watched
   assert.deepEqual(watched.lines, []);
 });
 
-Deno.test("SkillRegistry.watch() looks again by a timer where folders are not watched", async () => {
+Deno.test("SkillRegistry.watch() scans on a timer if watching is off", async () => {
   using place = new Place();
   const changes = new Inbox<string[]>();
   using registry = new SkillRegistry([root(join(place.path, "skills"))], {
@@ -301,7 +301,7 @@ Deno.test("SkillRegistry.watch() looks again by a timer where folders are not wa
   assert.equal(registry.catalog.skills.size, 0);
 });
 
-Deno.test("SkillRegistry.watch() falls back to the timer if folders cannot be watched, and says so once", async () => {
+Deno.test("SkillRegistry.watch() falls back to the timer if folders cannot be watched, and reports that once", async () => {
   using place = new Place();
   const watchFs = Deno.watchFs;
   using watched = new Watched([join(place.path, "skills")], 0.01);
@@ -322,7 +322,7 @@ Deno.test("SkillRegistry.watch() falls back to the timer if folders cannot be wa
   ]);
 });
 
-Deno.test("FolderWatcher watches 20,000 folders, the first ones, and says once that there are more", async () => {
+Deno.test("FolderWatcher watches the first 20,000 folders and reports once that there are more", async () => {
   const { watchFs } = Deno;
   const { promise: never } = Promise.withResolvers<never>();
   const done = Promise.withResolvers<void>();

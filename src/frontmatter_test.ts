@@ -15,7 +15,7 @@ Deno.test("parseSkillMd() returns the whole frontmatter, verbatim", () => {
   );
 });
 
-Deno.test("parseSkillMd() takes a byte order mark, CRLF, and blanks after the dashes", () => {
+Deno.test("parseSkillMd() accepts a byte order mark, CRLF, and spaces after the dashes", () => {
   const { name, description } = parseSkillMd(
     "\ufeff---  \r\nname: pdf\r\ndescription: Fill forms\r\n---\t\r\nText",
   );
@@ -25,18 +25,18 @@ Deno.test("parseSkillMd() takes a byte order mark, CRLF, and blanks after the da
   });
 });
 
-Deno.test("parseSkillMd() takes frontmatter with nothing after it", () => {
+Deno.test("parseSkillMd() accepts frontmatter without a body", () => {
   assert.equal(parseSkillMd("---\nname: a\ndescription: b\n---").name, "a");
 });
 
-Deno.test("parseSkillMd() takes names with any characters", () => {
+Deno.test("parseSkillMd() accepts names with any characters", () => {
   for (const name of ["Git & GitHub", "日本語", "a/b", "ms-office-suite:pdf"]) {
     const text = `---\nname: ${JSON.stringify(name)}\ndescription: x\n---\n`;
     assert.equal(parseSkillMd(text).name, name);
   }
 });
 
-Deno.test("parseSkillMd() keeps a field named __proto__ a field", () => {
+Deno.test("parseSkillMd() treats __proto__ as an ordinary field", () => {
   const frontmatter = parseSkillMd(
     "---\nname: a\ndescription: b\n__proto__:\n  polluted: true\n---\n",
   );
@@ -189,7 +189,7 @@ const malformed: [string, string, RegExp, number, RegExp][] = [
 ];
 
 for (const [what, text, reason, line, hint] of malformed) {
-  Deno.test(`parseSkillMd() says what is wrong and how to mend it if the file ${what}`, () => {
+  Deno.test(`parseSkillMd() reports the problem and the fix if the file ${what}`, () => {
     assert.throws(() => parseSkillMd(text), (error) => {
       assert.ok(
         error instanceof SkillSyntaxError && error instanceof SyntaxError,
@@ -203,7 +203,7 @@ for (const [what, text, reason, line, hint] of malformed) {
   });
 }
 
-Deno.test("parseSkillMd() takes frontmatter of just under 64 KiB, however it is written", () => {
+Deno.test("parseSkillMd() accepts frontmatter of just under 64 KiB in any script", () => {
   for (const filler of ["x", "ü", "😀"]) {
     const head = "---\nname: a\ndescription: b\nlicense: ";
     const tail = "\n---";
@@ -218,7 +218,7 @@ Deno.test("parseSkillMd() takes frontmatter of just under 64 KiB, however it is 
   }
 });
 
-Deno.test("skillKey() disregards case, outer blanks and how accents are composed", () => {
+Deno.test("skillKey() ignores case, surrounding whitespace, and the composition of accents", () => {
   for (const name of ["Git", " git ", "GIT\n"]) {
     assert.equal(skillKey(name), "git");
   }

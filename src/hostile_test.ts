@@ -27,7 +27,7 @@ import {
   within,
 } from "./testing.ts";
 
-/** Whatever a server can be asked that names a skill. */
+/** All requests that refer to a skill. */
 function questions(name: string): [string, Record<string, unknown>][] {
   const paths = [
     "SKILL.md",
@@ -79,7 +79,7 @@ function questions(name: string): [string, Record<string, unknown>][] {
 }
 
 for (const toolset of Object.keys(toolsets)) {
-  Deno.test(`nothing outside a skill is shown by --tools ${toolset}, and the good skill is served all the while`, async () => {
+  Deno.test(`--tools ${toolset} shows nothing outside a skill and keeps serving the good skill`, async () => {
     using place = hostilePlace();
     await using wire = new Wire(place, { args: ["--tools", toolset] });
     await wire.initialize();
@@ -120,7 +120,7 @@ for (const toolset of Object.keys(toolsets)) {
   });
 }
 
-Deno.test("--check tells of everything hostile, without a word of what lies outside", async () => {
+Deno.test("--check reports every hostile entry and reveals nothing outside the skills", async () => {
   using place = hostilePlace();
   const { code, stdout, stderr } = await runServer(place, {
     args: ["--check"],
@@ -146,12 +146,12 @@ Deno.test("--check tells of everything hostile, without a word of what lies outs
   }
 });
 
-Deno.test("a skill that holds a hundred thousand files harms no other", async () => {
+Deno.test("a skill with a hundred thousand files does not affect other skills", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "good");
   const folder = place.folder("home", ".claude", "skills", "huge", "files");
   place.skill("home/.claude/skills", "huge");
-  // A hard link is made in half the time that a file takes; a file may have a thousand everywhere.
+  // Hard links are twice as fast to create as files. Every file system allows a thousand per file.
   for (let i = 0, file = ""; i < 100_000; i++) {
     const path = join(folder, `f${i}`);
     if (i % 1_000 > 0) Deno.linkSync(file, path);
@@ -168,7 +168,7 @@ Deno.test("a skill that holds a hundred thousand files harms no other", async ()
   assert.equal(result.contents[0].text, skillMd("huge"));
 });
 
-Deno.test("a tree that grows and changes while it is scanned and read does no harm", async () => {
+Deno.test("server survives a tree that grows and changes during scans and reads", async () => {
   using place = new Place();
   const skills = "home/.claude/skills";
   place.skill(skills, "good");
@@ -179,9 +179,9 @@ Deno.test("a tree that grows and changes while it is scanned and read does no ha
     try {
       place.remove(path);
     } catch {
-      // It was not there yet.
+      // It did not exist yet.
     }
-    // A folder becomes a file, and a file a folder again.
+    // A folder becomes a file and then a folder again.
     if (round % 3 === 2) place.file(path, "a file now");
     else {
       place.skill(skills, `s${round % 10}`);
@@ -201,7 +201,7 @@ Deno.test("a tree that grows and changes while it is scanned and read does no ha
   assert.equal((await wire.endInput()).code, 0);
 });
 
-Deno.test("a folder whose name is not UTF-8 harms nothing when it comes", {
+Deno.test("server survives a new folder whose name is not UTF-8", {
   ignore: Deno.build.os !== "linux",
 }, async () => {
   using place = new Place();
@@ -219,7 +219,7 @@ Deno.test("a folder whose name is not UTF-8 harms nothing when it comes", {
   assert.equal((await wire.endInput()).code, 0);
 });
 
-Deno.test("a hard link is the file itself, and is served", async () => {
+Deno.test("a hard link is served as a regular file", async () => {
   using place = new Place();
   place.skill("skills", "git");
   const file = place.file("elsewhere/notes.md", "notes");
@@ -228,7 +228,7 @@ Deno.test("a hard link is the file itself, and is served", async () => {
   assert.equal(readSkillFile(skill, "notes.md").text, "notes");
 });
 
-Deno.test("the first wall, the server's own checks, stops links that Deno's sandbox lets pass", async () => {
+Deno.test("the server's own checks stop links that Deno's sandbox lets through", async () => {
   using place = new Place();
   const secret = place.file(`outside/${SECRET}.md`, SECRET);
   place.skill("home/.claude/skills", "git");
@@ -258,7 +258,7 @@ Deno.test("the first wall, the server's own checks, stops links that Deno's sand
   assert.equal(entry!.resources.length, 1);
 });
 
-Deno.test("the second wall, Deno's sandbox, stops what the server was told to search but not allowed to read", async () => {
+Deno.test("Deno's sandbox stops reads of folders that the server searches without permission", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "git");
   const outside = place.skill(`outside-${SECRET}`, "secret");
@@ -270,13 +270,13 @@ Deno.test("the second wall, Deno's sandbox, stops what the server was told to se
   assert.deepEqual(await session.names(), ["git"]);
   const line = await session.stderr.take(
     (line) => line.includes("--allow-read"),
-    "the mend",
+    "the fix",
   );
   assert.match(line, /Deno was not allowed to read it/);
 });
 
 Deno.test(
-  "server keeps its memory bounded while nobody reads a hundred thousand replies, and then gives them all",
+  "server bounds its memory while a hundred thousand replies wait for a reader, and then sends them all",
   {
     ignore: Deno.build.os !== "linux",
   },
@@ -327,7 +327,7 @@ Deno.test(
           end >= 0;
           end = chunk.indexOf(0x0a, end + 1)
         ) replies++;
-        // Near the end the process may be gone while its last replies are read.
+        // The process may exit while its last replies are read.
         if (replies < 0.9 * count) peak = peakMemory(server.pid);
       }
     })();
@@ -341,7 +341,7 @@ Deno.test(
 );
 
 Deno.test(
-  "server ends a day of changes with the memory and the open files that it began with",
+  "server does not leak memory or open files over a day of changes",
   {
     ignore: Deno.build.os !== "linux",
   },

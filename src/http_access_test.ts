@@ -14,7 +14,7 @@ function request(
   return new Request(url, { method: "POST", headers });
 }
 
-Deno.test("isLoopback() knows the addresses of this machine alone", () => {
+Deno.test("isLoopback() accepts only loopback addresses", () => {
   for (const address of ["127.0.0.1", "127.1.2.3", "::1", "::ffff:127.0.0.1"]) {
     assert.ok(isLoopback(tcp(address)), address);
   }
@@ -25,11 +25,11 @@ Deno.test("isLoopback() knows the addresses of this machine alone", () => {
   assert.ok(!isLoopback({ transport: "unix", path: "/run/skills" }));
 });
 
-Deno.test("AccessControl.refuseClient() serves only this machine where there is no token", () => {
+Deno.test("AccessControl.refuseClient() serves only this machine if there is no token", () => {
   const access = new AccessControl({ token: undefined, hosts: [] });
   const call = request("http://localhost/mcp", { authorization: "Bearer x" });
   assert.equal(access.refuseClient(call, tcp("127.0.0.1")), undefined);
-  // Hosts that run only the fetch handler may not tell who calls.
+  // Hosts that run only the fetch handler may not provide the client's address.
   for (const remote of [tcp("192.0.2.1"), undefined]) {
     assert.equal(access.refuseClient(call, remote)?.status, 403);
   }
@@ -48,7 +48,7 @@ Deno.test("AccessControl.refuseClient() serves anyone with the token, and nobody
   }
 });
 
-Deno.test("AccessControl.refuseHost() knows localhost and the names it is given", () => {
+Deno.test("AccessControl.refuseHost() accepts localhost and the configured names", () => {
   const hosts = ["skills.example.com"];
   for (const token of [undefined, "secret"]) {
     const access = new AccessControl({ token, hosts });
@@ -65,7 +65,7 @@ Deno.test("AccessControl.refuseHost() knows localhost and the names it is given"
   }
 });
 
-Deno.test("AccessControl.refuseHost() takes any host where a page cannot know the token, but no page elsewhere", () => {
+Deno.test("AccessControl.refuseHost() accepts any host if there is a token, but only local origins", () => {
   const access = new AccessControl({ token: "secret", hosts: [] });
   const url = "http://skills.example.com/mcp";
   assert.equal(access.refuseHost(request(url)), undefined);

@@ -4,19 +4,19 @@ import { eventually, withGrace, within } from "./testing.ts";
 
 const MB = 1024 * 1024;
 
-/** A request whose body is `{}`. */
+/** Creates a request with the body `{}`. */
 function request(body: BodyInit = "{}"): Request {
   return new Request("http://localhost/mcp", { method: "POST", body });
 }
 
-/** A body that begins and never ends. */
+/** Creates a body that never ends. */
 function endlessBody(): ReadableStream<Uint8Array> {
   return new ReadableStream({
     start: (controller) => controller.enqueue(new TextEncoder().encode("{")),
   });
 }
 
-Deno.test("RequestLimits.handle() handles eight requests at a time, the others in turn", async () => {
+Deno.test("RequestLimits.handle() handles eight requests at a time and queues the others", async () => {
   const limits = new RequestLimits();
   const running: (() => void)[] = [];
   let most = 0;
@@ -41,7 +41,7 @@ Deno.test("RequestLimits.handle() handles eight requests at a time, the others i
   assert.equal(most, 8);
 });
 
-Deno.test("RequestLimits.handle() makes room again after a handler that throws", async () => {
+Deno.test("RequestLimits.handle() frees its slot after a handler that throws", async () => {
   const limits = new RequestLimits();
   for (let count = 0; count < 20; count++) {
     const fault = new Error("fault");
@@ -57,7 +57,7 @@ Deno.test("RequestLimits.handle() makes room again after a handler that throws",
   assert.equal(status, 200);
 });
 
-Deno.test("RequestLimits.handle() refuses a body that is too large, however it is sent", async () => {
+Deno.test("RequestLimits.handle() refuses a body that is too large, with and without a declared length", async () => {
   const limits = new RequestLimits();
   const text = JSON.stringify("x".repeat(MB));
   for (const body of [text, new Blob([text]).stream()]) {
@@ -68,7 +68,7 @@ Deno.test("RequestLimits.handle() refuses a body that is too large, however it i
   }
 });
 
-Deno.test("RequestLimits.handle() waits for a slow body for a while, and lets others pass meanwhile", async () => {
+Deno.test("RequestLimits.handle() waits a limited time for a slow body and serves other requests meanwhile", async () => {
   await withGrace(50, async () => {
     const limits = new RequestLimits();
     const slow = Array.from(
@@ -89,7 +89,7 @@ Deno.test("RequestLimits.handle() waits for a slow body for a while, and lets ot
   });
 });
 
-Deno.test("RequestLimits.respond() keeps at most 64 MB for clients that do not read", async () => {
+Deno.test("RequestLimits.respond() buffers at most 64 MB for clients that do not read", async () => {
   const limits = new RequestLimits();
   const size = 8 * MB;
   const written: Response[] = [];
@@ -106,7 +106,7 @@ Deno.test("RequestLimits.respond() keeps at most 64 MB for clients that do not r
   await eventually(() => written.length === 10, "the last answers");
 });
 
-Deno.test("RequestLimits.respond() ends an answer that its client does not read", async () => {
+Deno.test("RequestLimits.respond() aborts a response that its client does not read", async () => {
   await withGrace(50, async () => {
     const limits = new RequestLimits();
     const text = "0123456789abcdef".repeat(65_536);
@@ -120,7 +120,7 @@ Deno.test("RequestLimits.respond() ends an answer that its client does not read"
   });
 });
 
-Deno.test("RequestLimits.respond() passes small answers on as they are", async () => {
+Deno.test("RequestLimits.respond() passes small responses through unchanged", async () => {
   const limits = new RequestLimits();
   const init = { status: 404, headers: { "x-test": "1" } };
   for (const text of ["", "small"]) {

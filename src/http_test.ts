@@ -27,13 +27,13 @@ import {
 
 const HTTP = `${REPOSITORY}/http.ts`;
 
-/** The token of servers that have one. */
+/** The token of protected servers. */
 const TOKEN = "correct-horse-battery-staple";
 
 interface HttpOptions {
   args?: string[];
   env?: Record<string, string>;
-  /** The host to listen on, other flags of `deno serve`, and other permissions. */
+  /** The host, other flags of `deno serve`, and other permissions. */
   host?: string;
   flags?: string[];
 }
@@ -142,7 +142,7 @@ class HttpServer implements AsyncDisposable {
 
 let lastId = 0;
 
-/** Returns a request of the modern era. */
+/** Creates a request of the modern era. */
 function modern(method: string, params: object = {}): object {
   const _meta = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -171,7 +171,7 @@ Deno.test("a legacy client is served over HTTP", async () => {
   await using server = await HttpServer.start(place);
   const client = new Client({ name: "test", version: "1.0.0" });
   await client.connect(new StreamableHTTPClientTransport(new URL(server.url)));
-  // Nothing can be sent to it between its requests.
+  // The server cannot send anything between requests.
   assert.deepEqual(client.getServerCapabilities(), {
     tools: {},
     prompts: {},
@@ -200,7 +200,7 @@ Deno.test("a legacy client is served over HTTP", async () => {
   await client.close();
 });
 
-Deno.test("a modern client lists, calls, verifies skills and listens over HTTP", async () => {
+Deno.test("a modern client lists, calls, verifies, and listens over HTTP", async () => {
   using place = filesPlace();
   await using server = await HttpServer.start(place);
   const client = await modernClient(server);
@@ -233,7 +233,7 @@ Deno.test("a modern client lists, calls, verifies skills and listens over HTTP",
   await client.close();
 });
 
-Deno.test("what a modern result says of itself is the same over HTTP", async () => {
+Deno.test("the metadata of modern results is the same over HTTP", async () => {
   using place = filesPlace();
   await using server = await HttpServer.start(place, {
     args: ["--refresh", "2"],
@@ -256,7 +256,7 @@ Deno.test("what a modern result says of itself is the same over HTTP", async () 
   assert.equal(wrong.error!.code, -32602);
 });
 
-Deno.test("two processes give the same pages of a list, in turn, and the same digests", async () => {
+Deno.test("two processes return the same pages and digests, also when they alternate", async () => {
   using place = new Place();
   for (let index = 0; index < 501; index++) {
     place.skill("home/.claude/skills", `skill-${index}`);
@@ -276,7 +276,7 @@ Deno.test("two processes give the same pages of a list, in turn, and the same di
   assert.equal(new Set(uris).size, 1_002);
 });
 
-Deno.test("any thread of a server answers alike", async () => {
+Deno.test("every thread of a server gives the same answers", async () => {
   using place = filesPlace();
   await using server = await HttpServer.start(place, {
     flags: ["--parallel"],
@@ -339,7 +339,7 @@ Deno.test("a server that other machines can reach does not start without a token
   }
 });
 
-Deno.test("a request under another host's name, or from a page elsewhere, is refused", async () => {
+Deno.test("a request with an unknown host name or from a page of another origin is refused", async () => {
   using place = filesPlace();
   const env = { SKILL_SERVER_HOSTS: "skills.example.com" };
   await using server = await HttpServer.start(place, { env });
@@ -364,7 +364,7 @@ Deno.test("a request under another host's name, or from a page elsewhere, is ref
   }
 });
 
-/** Sends a request with headers that `fetch` does not let through, and returns the status. */
+/** Sends a request with headers that `fetch` forbids, and returns the status. */
 async function rawStatus(
   port: number,
   { path, host, origin }: { path: string; host: string; origin?: string },
@@ -417,7 +417,7 @@ Deno.test("a body that is over 1 MB, not JSON, or a batch is refused", async () 
   assert.equal((await server.ask("tools/list")).error, undefined);
 });
 
-Deno.test("what leaves the server over HTTP is well-formed Unicode", async () => {
+Deno.test("everything that the server sends over HTTP is well-formed Unicode", async () => {
   using place = new Place();
   const text = '---\nname: half\ndescription: "x \\ud800 y"\n---\n';
   place.skill("home/.claude/skills", "half", text);
@@ -437,10 +437,10 @@ Deno.test("what leaves the server over HTTP is well-formed Unicode", async () =>
   }
 });
 
-Deno.test("an answer that is too large for clients is replaced by advice", async () => {
+Deno.test("an answer that is too large for clients is replaced with advice", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "big");
-  // JSON has six characters for each.
+  // Each takes six characters in JSON.
   place.file("home/.claude/skills/big/a.txt", "\x01".repeat(1_900_000));
   await using server = await HttpServer.start(place, {
     args: ["--tools", "skilljack", "--max-file-size", "2"],
@@ -460,7 +460,7 @@ Deno.test("an answer that is too large for clients is replaced by advice", async
   assert.equal(result.resultType, "complete");
 });
 
-Deno.test("the server speaks of where clients connect, and of nothing at other paths", async () => {
+Deno.test("the server names its endpoint at other paths", async () => {
   using place = filesPlace();
   await using server = await HttpServer.start(place);
   const page = await fetch(new URL("/", server.url));
@@ -475,8 +475,7 @@ Deno.test("the server speaks of where clients connect, and of nothing at other p
 });
 
 Deno.test({
-  name:
-    "a server that is told to end ends its streams and exits within a second",
+  name: "a terminated server closes its streams and exits within a second",
   ignore: isWindows,
   fn: async () => {
     for (const flags of [[], ["--parallel"]]) {
@@ -492,14 +491,14 @@ Deno.test({
         await within(subscription.closed, "the stream to end"),
         "graceful",
       );
-      // A busy machine may take a while to let a process go.
+      // A busy machine may take a while to report the exit.
       assert.ok(time < 3_000, `${time} ms`);
       await client.close();
     }
   },
 });
 
-Deno.test("no tool runs a shell over HTTP, whatever Deno allows", async () => {
+Deno.test("no tool runs a shell over HTTP, whatever permissions Deno has", async () => {
   using place = filesPlace();
   await using server = await HttpServer.start(place, {
     flags: ["--allow-run"],
@@ -538,7 +537,7 @@ Deno.test("options come from the command line and the environment", async () => 
   );
 });
 
-Deno.test("options that are wrong, or make no sense over HTTP, end the server", async () => {
+Deno.test("the server exits if an option is invalid or does not apply to HTTP", async () => {
   using place = new Place();
   for (
     const [options, message] of [
@@ -582,7 +581,7 @@ Deno.test("a thousand requests at once are answered", async () => {
   }
 });
 
-Deno.test("the policy holds over HTTP, and a saved change at once", async () => {
+Deno.test("the policy applies over HTTP, and saved changes apply immediately", async () => {
   using place = new Place();
   place.skill("project/.claude/skills", "theirs");
   place.skill("home/.claude/skills", "mine");

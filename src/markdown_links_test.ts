@@ -5,7 +5,7 @@ import fc from "npm:fast-check@^4";
 import { linksIn, pathOf } from "./markdown_links.ts";
 import { inProportion } from "./testing.ts";
 
-Deno.test("pathOf() resolves a target to the path that it means in the skill", () => {
+Deno.test("pathOf() resolves a target to a path in the skill", () => {
   const paths = {
     "a.md": "a.md",
     "./a/../b//c.md#part?x": "b/c.md",
@@ -26,7 +26,7 @@ Deno.test("pathOf() resolves a target to the path that it means in the skill", (
   }
 });
 
-Deno.test("pathOf() returns nothing for what is no path in a skill", () => {
+Deno.test("pathOf() returns undefined for targets that are not paths in a skill", () => {
   const targets = [
     "https://example.com/a.md",
     "mailto:a@example.com",
@@ -38,7 +38,7 @@ Deno.test("pathOf() returns nothing for what is no path in a skill", () => {
   }
 });
 
-/** Finds the links in a text, and the paths that they mean. */
+/** Resolves the links in a text to paths. */
 function findPaths(markdown: string): (string | undefined)[] {
   return linksIn(markdown).map(({ target }) => pathOf(target));
 }
@@ -54,14 +54,14 @@ const slow: [string, string, string, string, number?][] = [
 ];
 
 for (const [what, start, piece, end, length = 200_000] of slow) {
-  Deno.test(`linksIn() and pathOf() take time in proportion to ${what}`, async () => {
+  Deno.test(`linksIn() and pathOf() take linear time for ${what}`, async () => {
     await inProportion((length) => {
       findPaths(start + piece.repeat(length / piece.length) + end);
     }, { length, what });
   });
 }
 
-/** What means something in Markdown, and what lines may end in. */
+/** Markdown syntax and line endings. */
 const piece = fc.constantFrom(
   ...["](", "[", "]", "(", ")", "<", ">", "<!--", "-->", "]: ", "[a]: b"],
   ...["`", "``", "```", "~~~", "- ", "* ", "1.", "> ", "^", "!", "\\", "\\`"],
@@ -69,7 +69,7 @@ const piece = fc.constantFrom(
   ...[" ", "\t", "\n", "\r", "\r\n", "\u2028", "\u3000", "\ufeff", "\ud800"],
 );
 
-Deno.test("linksIn() and pathOf() take time in proportion to the text, whatever is repeated in it", async () => {
+Deno.test("linksIn() and pathOf() take linear time for any repeated text", async () => {
   const text = (maxLength: number) =>
     fc.array(piece, { maxLength }).map((pieces) => pieces.join(""));
   await fc.assert(

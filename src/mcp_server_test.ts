@@ -26,7 +26,7 @@ import {
   within,
 } from "./testing.ts";
 
-Deno.test("tools/call disregards that a client would have it be a task", async () => {
+Deno.test("tools/call ignores a request to run as a task", async () => {
   using place = filesPlace();
   await using wire = new Wire(place);
   await wire.initialize();
@@ -38,7 +38,7 @@ Deno.test("tools/call disregards that a client would have it be a task", async (
   assert.match(result.content[0].text, /^Loading: git\n/);
 });
 
-Deno.test("requests are answered by their ids, whatever the ids are", async () => {
+Deno.test("requests with any valid ID are answered", async () => {
   using place = filesPlace();
   await using wire = new Wire(place);
   await wire.initialize();
@@ -66,7 +66,7 @@ Deno.test("requests are answered by their ids, whatever the ids are", async () =
   }
 });
 
-Deno.test("params that do not fit are invalid params in every method", async () => {
+Deno.test("every method rejects invalid params with the same error", async () => {
   using place = filesPlace();
   await using wire = new Wire(place);
   await wire.initialize();
@@ -120,7 +120,7 @@ function askModern(
   return wire.ask(nextId(), method, { ...params, _meta });
 }
 
-Deno.test("server/discover tells versions, capabilities and instructions", async () => {
+Deno.test("server/discover returns versions, capabilities, and instructions", async () => {
   using place = new Place();
   await using wire = new Wire(place);
   const { result } = await askModern(wire, "server/discover");
@@ -142,7 +142,7 @@ Deno.test("server/discover tells versions, capabilities and instructions", async
   });
 });
 
-Deno.test("modern requests stand alone, and their results say who made them and how long they may be kept", async () => {
+Deno.test("modern requests are stateless, and their results include the server's info and a cache lifetime", async () => {
   using place = filesPlace();
   await using wire = new Wire(place, { args: ["--refresh", "2"] });
   const cacheable: [string, Record<string, unknown>?][] = [
@@ -177,7 +177,7 @@ Deno.test("modern requests stand alone, and their results say who made them and 
   }
 });
 
-Deno.test("a legacy client sees none of the modern fields, also beside a modern one", async () => {
+Deno.test("a legacy client gets no modern fields, even on a connection with modern requests", async () => {
   using place = filesPlace();
   await using wire = new Wire(place);
   await askModern(wire, "tools/list");
@@ -201,7 +201,7 @@ Deno.test("a legacy client sees none of the modern fields, also beside a modern 
   );
 });
 
-Deno.test("modern requests that are not proper are answered as the specification says", async () => {
+Deno.test("malformed modern requests get the errors that the specification defines", async () => {
   using place = filesPlace();
   await using wire = new Wire(place);
   const version = "io.modelcontextprotocol/protocolVersion";
@@ -262,7 +262,7 @@ Deno.test("modern requests that are not proper are answered as the specification
   }
 });
 
-/** Opens a subscription and returns what was acknowledged. */
+/** Opens a subscription and returns the acknowledgment. */
 async function listen(
   wire: Wire,
   id: number | string,
@@ -281,7 +281,7 @@ interface Notice {
   params: Record<string, unknown>;
 }
 
-/** Takes the next notice of a subscription. */
+/** Takes the next notification of a subscription. */
 async function takeNotice(wire: Wire, id: number | string): Promise<Notice> {
   const line = await wire.lines.take(
     (line) => subscriptionOf(line) === id,
@@ -296,7 +296,7 @@ function subscriptionOf(line: string): number | string | undefined {
   return _meta["io.modelcontextprotocol/subscriptionId"];
 }
 
-Deno.test("subscriptions/listen acknowledges first, then tells just what was asked for, marked with its id", async () => {
+Deno.test("subscriptions/listen acknowledges first, and then sends only the requested notifications, with its ID", async () => {
   using place = filesPlace();
   await using wire = new Wire(place);
   const uri = "skill://git/references/API.md";
@@ -337,7 +337,7 @@ Deno.test("subscriptions/listen acknowledges first, then tells just what was ask
   assert.deepEqual(wire.lines.takeAll(), []);
 });
 
-Deno.test("subscriptions/listen ends with no reply when it is cancelled", async () => {
+Deno.test("subscriptions/listen ends without a reply when it is cancelled", async () => {
   using place = filesPlace();
   await using wire = new Wire(place);
   const uri = "skill://git/logo.png";
@@ -348,7 +348,7 @@ Deno.test("subscriptions/listen ends with no reply when it is cancelled", async 
     method: "notifications/cancelled",
     params: { requestId: 1 },
   });
-  // Answered after the cancellation was taken.
+  // The reply comes after the server has handled the cancellation.
   await askModern(wire, "tools/list");
   place.replace("home/.claude/skills/git/logo.png", "new");
   place.skill("home/.claude/skills", "new");
@@ -366,7 +366,7 @@ Deno.test("subscriptions/listen ends with no reply when it is cancelled", async 
 
 for (const end of ["its input ends", "SIGTERM"]) {
   Deno.test(
-    `subscriptions/listen ends with a result when the server ends at ${end}`,
+    `subscriptions/listen ends with a result when the server exits at ${end}`,
     {
       ignore: isWindows,
     },
@@ -400,7 +400,7 @@ for (const end of ["its input ends", "SIGTERM"]) {
   );
 }
 
-Deno.test("both eras hear of the same resource, each in its own way, until each has enough", async () => {
+Deno.test("both eras can subscribe to the same resource and unsubscribe separately", async () => {
   using place = filesPlace();
   await using wire = new Wire(place);
   await wire.initialize();
@@ -430,7 +430,7 @@ Deno.test("both eras hear of the same resource, each in its own way, until each 
   assert.deepEqual(wire.lines.takeAll(), []);
 });
 
-Deno.test("the second version of the SDK's client lists, calls, reads, verifies and listens in the modern era", async () => {
+Deno.test("the client of the SDK's second version lists, calls, reads, verifies, and listens in the modern era", async () => {
   using place = filesPlace();
   await using wire = new Wire(place);
   const client = new ModernClient({ name: "test", version: "1.0.0" }, {
@@ -474,7 +474,7 @@ Deno.test("the second version of the SDK's client lists, calls, reads, verifies 
   assert.deepEqual(errors, []);
 });
 
-Deno.test("a client that never initialized hears nothing it did not ask for", async () => {
+Deno.test("a client that never initialized gets no notifications that it did not request", async () => {
   using place = filesPlace();
   await using wire = new Wire(place);
   await askModern(wire, "tools/list");
@@ -488,7 +488,7 @@ Deno.test("a client that never initialized hears nothing it did not ask for", as
   assert.deepEqual(wire.lines.takeAll(), []);
 });
 
-Deno.test("messages are answered as fast while more than a hundred requests listen", async () => {
+Deno.test("replies stay fast while more than a hundred requests listen", async () => {
   using place = new Place();
   await using wire = new Wire(place);
   const timePings = async () => {
@@ -507,7 +507,7 @@ Deno.test("messages are answered as fast while more than a hundred requests list
   assert.ok(after < 10 * Math.max(before, 50), `${after} after ${before} ms`);
 });
 
-/** A server with nothing of its own, and how to speak to it. */
+/** A server without features, and its transport. */
 class Lone {
   readonly server = new McpServer({
     serverInfo: { name: "lone", title: "Lone", version: "1.0.0" },
@@ -541,7 +541,7 @@ class Lone {
     return await this.reply(id);
   }
 
-  /** Sends a modern request of a client. */
+  /** Sends a modern request as a client. */
   async askAs(name: string | undefined, method: string): Promise<Reply> {
     const info = { "io.modelcontextprotocol/clientInfo": name && { name } };
     return await this.ask(method, { _meta: { ...MODERN_META, ...info } });
@@ -576,7 +576,7 @@ class Lone {
 /** A request for the name of the client that sent it. */
 const WhoSchema = z.object({ method: z.literal("who") });
 
-Deno.test("McpServer tells its handlers which client asks, in either era", async () => {
+Deno.test("McpServer passes the client's info to its handlers in both eras", async () => {
   const lone = new Lone();
   const clients: (ClientInfo | undefined)[] = [];
   lone.server.setRequestHandler(WhoSchema, (_, { client }) => {
@@ -602,7 +602,7 @@ Deno.test("McpServer tells its handlers which client asks, in either era", async
   ]);
 });
 
-Deno.test("McpServer makes its instructions for each client that asks", async () => {
+Deno.test("McpServer creates its instructions for each client", async () => {
   const lone = new Lone();
   const replies = [
     await lone.askAs(undefined, "server/discover"),
@@ -620,7 +620,7 @@ Deno.test("McpServer makes its instructions for each client that asks", async ()
   ]);
 });
 
-Deno.test("McpServer does not wait for replies to requests that were cancelled", () =>
+Deno.test("McpServer does not wait for cancelled requests", () =>
   withGrace(2 * DEADLINE_MS, async () => {
     const lone = new Lone();
     lone.server.setRequestHandler(WhoSchema, () => new Promise(() => {}));
@@ -630,11 +630,11 @@ Deno.test("McpServer does not wait for replies to requests that were cancelled",
     assert.deepEqual(lone.pipe.sent.takeAll(), []);
   }));
 
-/** Counts the subscriptions that a server begins and ends. */
+/** Counts the subscriptions that a server starts and ends. */
 function countSubscriptions({ server }: Lone): {
   begun: string[];
   ended: string[];
-  /** What the next subscriptions wait for before they have begun. */
+  /** The next subscriptions start after this. */
   gate: Promise<void>;
 } {
   const counts = {
@@ -652,7 +652,7 @@ function countSubscriptions({ server }: Lone): {
   return counts;
 }
 
-Deno.test("McpServer begins a subscription with its first subscriber and ends it with its last", async () => {
+Deno.test("McpServer starts a subscription with the first subscriber and ends it with the last", async () => {
   const lone = new Lone();
   const counts = countSubscriptions(lone);
   await lone.initialize();
@@ -678,7 +678,7 @@ Deno.test("McpServer begins a subscription with its first subscriber and ends it
   assert.deepEqual(lone.pipe.sent.takeAll(), []);
 });
 
-Deno.test("McpServer ends each subscription that it began, whatever overtakes what", async () => {
+Deno.test("McpServer ends every subscription that it started, in any order of events", async () => {
   const lone = new Lone();
   const counts = countSubscriptions(lone);
   const gate = Promise.withResolvers<void>();
@@ -697,7 +697,7 @@ Deno.test("McpServer ends each subscription that it began, whatever overtakes wh
   assert.equal(counts.begun.length, counts.ended.length);
 });
 
-Deno.test("McpServer leaves no subscription of a request that was cancelled", async () => {
+Deno.test("McpServer ends the subscriptions of a cancelled request", async () => {
   const lone = new Lone();
   const counts = countSubscriptions(lone);
   const gate = Promise.withResolvers<void>();
@@ -723,7 +723,7 @@ Deno.test("McpServer leaves no subscription of a request that was cancelled", as
   assert.deepEqual(counts.ended, counts.begun);
 });
 
-Deno.test("McpServer ends before it is ready if it is told to", async () => {
+Deno.test("McpServer can be closed before it is ready", async () => {
   const lone = new Lone({ ready: new Promise(() => {}) });
   await lone.write({ id: 1, method: "ping" });
   await lone.server.close();
@@ -731,7 +731,7 @@ Deno.test("McpServer ends before it is ready if it is told to", async () => {
   assert.deepEqual(lone.pipe.sent.takeAll(), []);
 });
 
-Deno.test("McpServer ends a subscription whose id another request takes", async () => {
+Deno.test("McpServer ends a subscription when another request reuses its ID", async () => {
   const lone = new Lone();
   const counts = countSubscriptions(lone);
   const wanted = { toolsListChanged: true, resourceSubscriptions: ["x:y"] };
@@ -746,7 +746,7 @@ Deno.test("McpServer ends a subscription whose id another request takes", async 
   assert.deepEqual(counts.ended, counts.begun);
 });
 
-Deno.test("McpServer answers with an error where a result cannot be sent", async () => {
+Deno.test("McpServer answers with an error if a result cannot be sent", async () => {
   const lone = new Lone();
   const loop: Record<string, unknown> = {};
   loop.loop = loop;
@@ -765,7 +765,7 @@ Deno.test("McpServer answers with an error where a result cannot be sent", async
   assert.deepEqual((await lone.ask("ping")).result, {});
 });
 
-Deno.test("McpServer answers whatever its handlers throw", async () => {
+Deno.test("McpServer answers even if its handlers throw", async () => {
   const lone = new Lone();
   const thrown = [undefined, null, "text", 7, {}, new Error("x")];
   lone.server.setRequestHandler(WhoSchema, () => {
@@ -778,7 +778,7 @@ Deno.test("McpServer answers whatever its handlers throw", async () => {
   }
 });
 
-Deno.test("McpServer holds the URIs that are subscribed to within bounds", async () => {
+Deno.test("McpServer limits the number and length of subscribed URIs", async () => {
   const lone = new Lone();
   const counts = countSubscriptions(lone);
   await lone.initialize();
@@ -795,7 +795,7 @@ Deno.test("McpServer holds the URIs that are subscribed to within bounds", async
   assert.equal(counts.begun.length, 129);
 });
 
-Deno.test("McpServer counts the subscriptions of all that listen", async () => {
+Deno.test("McpServer counts the subscriptions of all listening requests", async () => {
   const lone = new Lone();
   countSubscriptions(lone);
   const uris = Array.from({ length: 10_001 }, (_, id) => `x:${id}`);
@@ -825,7 +825,7 @@ Deno.test("McpServer counts the subscriptions of all that listen", async () => {
   assert.equal(await honored("c", uris.slice(0, 6_000)), 6_000);
 });
 
-/** Every method that the server knows, and some that it does not. */
+/** Every method of the server and some unknown ones. */
 const METHODS = [
   ...["initialize", "ping", "server/discover", "logging/setLevel", "x", ""],
   ...["tools/list", "tools/call", "prompts/list", "prompts/get"],
@@ -835,7 +835,7 @@ const METHODS = [
   ...["notifications/cancelled", "notifications/initialized", "toString"],
 ];
 
-/** Any params, now and then such that a method takes some of them. */
+/** Random params, some of which are valid for some methods. */
 function anyParams(): fc.Arbitrary<unknown> {
   const text = fc.oneof(
     fc.constantFrom("skill://git", "skill://git/", "skill://", "git", "skill"),
@@ -869,7 +869,7 @@ function anyParams(): fc.Arbitrary<unknown> {
   return fc.oneof({ weight: 5, arbitrary: record }, fc.jsonValue());
 }
 
-Deno.test("no message ends the server, and each request is answered", async () => {
+Deno.test("the server survives every message and answers every request", async () => {
   using place = filesPlace();
   await using wire = new Wire(place);
   const seed = Math.floor(Math.random() * 2 ** 31);
@@ -917,7 +917,7 @@ Deno.test("no message ends the server, and each request is answered", async () =
   assert.deepEqual(twice, [], `seed ${seed}`);
 });
 
-Deno.test("what a client writes may be very long", async () => {
+Deno.test("a request may be very long", async () => {
   using place = filesPlace();
   for (let id = 0; id < 200; id++) {
     place.skill("home/.claude/skills", `bad-${id}`, "no frontmatter");
@@ -953,7 +953,7 @@ Deno.test("what a client writes may be very long", async () => {
   assert.ok(time < DEADLINE_MS, `${time} ms`);
 });
 
-/** A place with skills whose files are more together than a message may have. */
+/** Creates a place with skills whose files together exceed the limit for a message. */
 function largePlace(): Place {
   const place = new Place();
   const skills = "home/.claude/skills";
@@ -962,7 +962,7 @@ function largePlace(): Place {
   for (let id = 0; id < 12; id++) {
     place.file(`${skills}/many/${id}.txt`, "x".repeat(megabyte));
   }
-  // Each character takes six in JSON.
+  // Each character takes six characters in JSON.
   place.skill(skills, "odd");
   for (let id = 0; id < 9; id++) {
     place.file(`${skills}/odd/${id}.txt`, "\u0001".repeat(megabyte));
@@ -971,7 +971,7 @@ function largePlace(): Place {
   return place;
 }
 
-Deno.test("what no message can hold is refused with an error that says what to do", async () => {
+Deno.test("content that does not fit into a message is refused with advice", async () => {
   using place = largePlace();
   await using wire = new Wire(place, {
     args: ["--tools", "skilljack", "--max-file-size", "20"],
@@ -1008,7 +1008,7 @@ Deno.test("what no message can hold is refused with an error that says what to d
 });
 
 Deno.test(
-  "forty large files read at once take no more memory than a few, and each is answered",
+  "forty concurrent reads of large files are answered with the memory of a few",
   { ignore: Deno.build.os !== "linux" },
   async () => {
     using place = largePlace();
@@ -1034,7 +1034,7 @@ Deno.test(
   },
 );
 
-Deno.test("pages hold no more than a message may, and all of them everything", async () => {
+Deno.test("pages fit into messages and together contain everything", async () => {
   using place = new Place();
   const long = "x".repeat(60_000);
   const names = Array.from({ length: 200 }, (_, id) => `s${id}`);
@@ -1071,7 +1071,7 @@ Deno.test("pages hold no more than a message may, and all of them everything", a
   );
 });
 
-Deno.test("all that leaves the server is well-formed Unicode, and is found by what is listed", async () => {
+Deno.test("everything that the server sends is well-formed Unicode, and listed names can be used", async () => {
   using place = new Place();
   const text =
     '---\nname: "odd \\ud800"\ndescription: "half \\udc00"\n"x\\ud800": 1\n---\n';

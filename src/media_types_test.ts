@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mediaTypeOf, mediaTypeOfName } from "./media_types.ts";
 import { nextId, Place, Wire } from "./testing.ts";
 
-Deno.test("mediaTypeOfName() knows what skills hold, whatever the case of the letters", () => {
+Deno.test("mediaTypeOfName() recognizes the files of skills, ignoring case", () => {
   const types = {
     "SKILL.md": "text/markdown",
     "scripts/run.py": "text/x-python",
@@ -34,7 +34,7 @@ Deno.test("mediaTypeOfName() knows what skills hold, whatever the case of the le
   }
 });
 
-Deno.test("mediaTypeOf() looks at the content where the name says nothing", () => {
+Deno.test("mediaTypeOf() inspects the content if the name says nothing", () => {
   const text = "MIT";
   assert.equal(mediaTypeOf({ path: "LICENSE", text }), "text/plain");
   assert.equal(
@@ -44,7 +44,7 @@ Deno.test("mediaTypeOf() looks at the content where the name says nothing", () =
   assert.equal(mediaTypeOf({ path: "a.py", text: undefined }), "text/x-python");
 });
 
-Deno.test("every file has a media type, in every view the same one", async () => {
+Deno.test("every file has the same media type in every view", async () => {
   using place = new Place();
   const skill = "home/.claude/skills/types";
   place.skill("home/.claude/skills", "types");
@@ -91,7 +91,7 @@ Deno.test("every file has a media type, in every view the same one", async () =>
   assert.equal(content[0].resource.mimeType, types["odd.xyz"]);
 });
 
-/** A file as views describe it. */
+/** The description of a file in a view. */
 interface Described {
   readonly uri: string;
   readonly mimeType?: string;

@@ -10,7 +10,7 @@ import {
   Wire,
 } from "./testing.ts";
 
-/** What `--list --as CLIENT --json` prints. */
+/** The output of `--list --as CLIENT --json`. */
 async function viewOf(
   place: Place,
   client: string,
@@ -22,7 +22,7 @@ async function viewOf(
   return JSON.parse(stdout);
 }
 
-/** What a server sends to a client, in the form of a view. */
+/** Returns what a server sends to a client, as a view. */
 async function servedTo(
   place: Place,
   client: string,
@@ -54,7 +54,7 @@ function toView({ name, description, inputSchema, _meta }: any) {
   return _meta === undefined ? tool : { ...tool, _meta };
 }
 
-/** Writes skills that have no room in what Claude Code shows of a description. */
+/** Creates skills that exceed what Claude Code shows of a description. */
 function writeSkills(place: Place): void {
   for (let i = 0; i < 20; i++) {
     const text = skillMd(`skill-${i}`, `About ${"many ".repeat(50)}things`);
@@ -63,7 +63,7 @@ function writeSkills(place: Place): void {
 }
 
 for (const client of PROFILE_NAMES) {
-  Deno.test(`--list --as ${client} shows what the server sends to that client and its model sees`, async () => {
+  Deno.test(`--list --as ${client} shows what the server sends and the client's model sees`, async () => {
     using place = new Place();
     writeSkills(place);
     const view = await viewOf(place, client);
@@ -141,7 +141,7 @@ Deno.test("--list --as shows each text with its length, an estimate of its token
   assert.equal(total.tokens, Math.ceil(sum / 4));
 });
 
-Deno.test("--list --as says what a model does not see, or sees after a search", async () => {
+Deno.test("--list --as marks what the model does not see, or sees only after a search", async () => {
   using place = new Place();
   writeSkills(place);
   const view = async (client: string) =>
@@ -152,7 +152,7 @@ Deno.test("--list --as says what a model does not see, or sees after a search", 
   assert.match(codex, /^Tool skill, which the model has to search for: \d/m);
 });
 
-Deno.test("--list --as lets no text act on the terminal", {
+Deno.test("--list --as escapes control characters for the terminal", {
   ignore: isWindows,
 }, async () => {
   using place = new Place();
@@ -170,7 +170,7 @@ Deno.test("--list --as lets no text act on the terminal", {
   }
 });
 
-Deno.test("--list --as leaves out what the model may not load, and says on stderr what was skipped", async () => {
+Deno.test("--list --as omits skills that the model may not load, and reports skipped skills on stderr", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "git");
   place.skill(
@@ -188,7 +188,7 @@ Deno.test("--list --as leaves out what the model may not load, and says on stder
   assert.match(stderr, /Cannot find the folder ".*none"/);
 });
 
-Deno.test("--as names the right clients for a wrong one, and requires --list", async () => {
+Deno.test("--as lists the valid names for an unknown client, and requires --list", async () => {
   using place = new Place();
   for (const name of ["eclipse", "", "constructor", "__proto__", "Codex"]) {
     const { code, stdout, stderr } = await runServer(place, {

@@ -10,7 +10,7 @@ for (const open of [openFile, openFileAtStart]) {
     using place = new Place();
     const path = place.file("a.md", "one two");
     const stat = Deno.statSync(path);
-    // As if the file had been there for long.
+    // Pretend that the file is old.
     const info = { ...stat, mtime: new Date(0), ctime: new Date(0) };
     using file = open(path, info);
     const buffer = new Uint8Array(4);

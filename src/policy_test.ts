@@ -29,7 +29,7 @@ import {
   within,
 } from "./testing.ts";
 
-/** A skill to decide on. */
+/** Creates a skill to decide on. */
 function subject(
   directory: string,
   rest: Partial<PolicySubject> = {},
@@ -43,7 +43,7 @@ function subject(
   };
 }
 
-/** What rules say of a skill. */
+/** Returns the state that rules give a skill. */
 function stateOf(
   rules: readonly SkillPolicyRule[],
   skill: PolicySubject,
@@ -53,7 +53,7 @@ function stateOf(
     .decide(skill).state;
 }
 
-Deno.test("PolicyDecider.decide() lets the last rule decide that fits in all it says", () => {
+Deno.test("PolicyDecider.decide() applies the last rule whose conditions all match", () => {
   const rules: SkillPolicyRule[] = [
     { scope: "project", state: "off" },
     { scope: "project", in: "/work/**", state: "on" },
@@ -117,7 +117,7 @@ Deno.test("PolicyDecider.decide() matches names and directories by globs", () =>
 });
 
 Deno.test(
-  "PolicyDecider.decide() finds directories below home, below the policy's folder and anywhere",
+  "PolicyDecider.decide() matches directories in the home folder, in the policy's folder, and anywhere",
   {
     ignore: isWindows,
   },
@@ -173,7 +173,7 @@ Deno.test(
 );
 
 Deno.test(
-  "PolicyDecider.decide() takes the home folder for itself, whatever characters its name has",
+  "PolicyDecider.decide() treats the home folder literally, whatever characters its path contains",
   {
     ignore: isWindows,
   },
@@ -227,7 +227,7 @@ Deno.test("PolicyDecider.decide() lets no link evade a rule or profit from one",
       `${directory} -> ${realDirectory}`,
     );
   }
-  // The usual pair of rules: nothing from clones, but from my own projects.
+  // The usual pair of rules: no skills from clones, except from the user's own projects.
   const trust: SkillPolicyRule[] = [
     { scope: "project", state: "off" },
     { scope: "project", in: "/work/**", state: "on" },
@@ -243,7 +243,7 @@ Deno.test("PolicyDecider.decide() lets no link evade a rule or profit from one",
   }
 });
 
-Deno.test("PolicyDecider.decide() does not match names that are too long to match, and switches them off", () => {
+Deno.test("PolicyDecider.decide() switches off skills whose names are too long to match", () => {
   const rules: SkillPolicyRule[] = [{ skill: "*a*a*b", state: "pinned" }];
   const name = "a".repeat(50_000);
   assert.equal(stateOf(rules, subject("/x", { name })), "on"); // no "b" in it
@@ -257,7 +257,7 @@ Deno.test("PolicyDecider.decide() does not match names that are too long to matc
   assert.equal(stateOf(exact, subject("/x", { name: long })), "pinned");
 });
 
-Deno.test("PolicyDecider() refuses globs that could take too long", () => {
+Deno.test("PolicyDecider() refuses globs that could take too long to match", () => {
   for (
     const glob of [
       "*a*a*a*a",
@@ -276,7 +276,7 @@ Deno.test("PolicyDecider() refuses globs that could take too long", () => {
   );
 });
 
-Deno.test("PolicyDecider.decide() decides on folders without a skill by what else is known", () => {
+Deno.test("PolicyDecider.decide() decides on folders without a skill by their other properties", () => {
   const rules: SkillPolicyRule[] = [
     { scope: "project", state: "off" },
     { skill: "git", state: "on" },
@@ -288,7 +288,7 @@ Deno.test("PolicyDecider.decide() decides on folders without a skill by what els
   assert.equal(stateOf(rules, folder("/work/p")), "on");
 });
 
-/** Parses YAML that has faults, and lists them. */
+/** Parses invalid YAML and lists the errors. */
 function faultsOf(yaml: string): string[] {
   try {
     parsePolicy(yaml, { file: "/p.yaml", homeDirectory: "/home/me" });
@@ -299,7 +299,7 @@ function faultsOf(yaml: string): string[] {
   return [];
 }
 
-Deno.test("parsePolicy() reads rules with the lines that they are on", () => {
+Deno.test("parsePolicy() returns rules with their line numbers", () => {
   const yaml = `\ufeff# My skills
 "rules" :
   - { scope: project, state: off }   # a comment
@@ -330,7 +330,7 @@ Deno.test("parsePolicy() reads rules with the lines that they are on", () => {
   assert.deepEqual(parsePolicy("rules: []", source).rules, []);
 });
 
-Deno.test("parsePolicy() names every fault with its line and the nearest right word", () => {
+Deno.test("parsePolicy() reports every error with its line and the closest valid word", () => {
   assert.deepEqual(
     faultsOf(`rules:
   - scop: project
@@ -379,7 +379,7 @@ rule: []
   }
 });
 
-/** A policy file in a temp folder, and what is logged of it. */
+/** A policy file in a temporary folder, and the lines that are logged about it. */
 function policyFile(place: Place, yaml?: string) {
   if (yaml !== undefined) place.file("policy.yaml", yaml);
   const lines: string[] = [];
@@ -388,7 +388,7 @@ function policyFile(place: Place, yaml?: string) {
   return { file, lines };
 }
 
-Deno.test("PolicyFile keeps the last good policy while the file is broken or gone, and reports each fault once", () => {
+Deno.test("PolicyFile keeps the last valid policy while the file is invalid or missing, and reports each error once", () => {
   using place = new Place();
   const { file, lines } = policyFile(place, "rules: [{ state: manual }]");
   const good = file.policy;
@@ -419,7 +419,7 @@ Deno.test("PolicyFile keeps the last good policy while the file is broken or gon
   assert.equal(file.refresh(), false);
 });
 
-Deno.test("PolicyFile keeps project skills out until there is a good policy", () => {
+Deno.test("PolicyFile keeps project skills out until there is a valid policy", () => {
   using place = new Place();
   place.folder("folder");
   const { file, lines } = policyFile(place);
@@ -443,7 +443,7 @@ Deno.test("PolicyFile keeps project skills out until there is a good policy", ()
   }
 });
 
-Deno.test("PolicyFile.watch() sees files written, replaced, linked, removed and made anew", async () => {
+Deno.test("PolicyFile.watch() detects files that are written, replaced, linked, removed, and created again", async () => {
   using place = new Place();
   const { file } = policyFile(place, "rules: []");
   const states = new Inbox<string>();
@@ -474,7 +474,7 @@ Deno.test("PolicyFile.watch() sees files written, replaced, linked, removed and 
   await seen("manual");
 });
 
-Deno.test("PolicyFile.watch() without watching looks at the file again after some time", async () => {
+Deno.test("PolicyFile.watch() checks the file on a timer if watching is off", async () => {
   using place = new Place();
   const { file } = policyFile(place, "rules: []");
   using watched = file;
@@ -488,7 +488,7 @@ Deno.test("PolicyFile.watch() without watching looks at the file again after som
   assert.equal(watched.policy.rules[0]!.state, "off");
 });
 
-/** The roots of a project and of a home. */
+/** The roots of a project and a home folder. */
 function rootsOf(place: Place): SkillRoot[] {
   const skills = (folder: string) => join(folder, ".claude", "skills");
   return [
@@ -497,7 +497,7 @@ function rootsOf(place: Place): SkillRoot[] {
   ];
 }
 
-/** A registry of a project and a home, and what it logs. */
+/** Creates a registry for a project and a home folder, and the list of lines that it logs. */
 function registryOf(
   place: Place,
   policy: SkillPolicy,
@@ -515,7 +515,7 @@ function registryOf(
 
 const NO_PROJECT: SkillPolicy = { rules: [{ scope: "project", state: "off" }] };
 
-Deno.test("a skill that is off hides nobody, and neither catalog nor log knows of it", async () => {
+Deno.test("a skill that is off shadows nothing and appears neither in the catalog nor in the log", async () => {
   using place = new Place();
   place.skill("project/.claude/skills", "git");
   place.skill("project/.claude/skills", "evil");
@@ -536,7 +536,7 @@ Deno.test("a skill that is off hides nobody, and neither catalog nor log knows o
   ]);
 });
 
-Deno.test("problems of folders are left out by the folder's name and by the name they seem to give", async () => {
+Deno.test("a policy hides problems by the folder's name and by the skill's presumed name", async () => {
   using place = new Place();
   for (const name of ["aws-1", "other"]) {
     place.skill("home/.claude/skills", name, "no frontmatter");
@@ -554,7 +554,7 @@ Deno.test("problems of folders are left out by the folder's name and by the name
 });
 
 Deno.test(
-  "a project's link to the home folder's skills takes none of them away",
+  "a project's link to the home folder's skills hides none of them",
   {
     ignore: isWindows,
   },
@@ -572,39 +572,46 @@ Deno.test(
   },
 );
 
-Deno.test("a project's link into a trusted folder does not make it one", {
-  ignore: isWindows,
-}, async () => {
-  using place = new Place();
-  const trusted = place.skill("work/skills", "git");
-  place.folder("project", ".claude", "skills");
-  place.link(trusted, "project/.claude/skills/git");
-  place.skill("project/.claude/skills", "evil");
-  place.folder("work", "p", ".claude");
-  place.link(join(place.project, ".claude", "skills"), "work/p/.claude/skills");
-  const policy: SkillPolicy = {
-    rules: [
-      { scope: "project", state: "off" },
-      { scope: "project", in: join(place.path, "work", "**"), state: "on" },
-    ],
-  };
-  const trustLinks = [place.path];
-  for (
-    const [project, expected] of [
-      [place.project, []],
-      // All ways to this one, and what it is, are trusted.
-      [join(place.path, "work", "p"), ["git"]],
-    ] as const
-  ) {
-    using registry = new SkillRegistry(
-      [root(join(project, ".claude", "skills"), { scope: "project" })],
-      { policy, trustLinks, linkTargets: [project], log: () => {} },
+Deno.test(
+  "links between a project and a trusted folder do not make the project trusted",
+  {
+    ignore: isWindows,
+  },
+  async () => {
+    using place = new Place();
+    const trusted = place.skill("work/skills", "git");
+    place.folder("project", ".claude", "skills");
+    place.link(trusted, "project/.claude/skills/git");
+    place.skill("project/.claude/skills", "evil");
+    place.folder("work", "p", ".claude");
+    place.link(
+      join(place.project, ".claude", "skills"),
+      "work/p/.claude/skills",
     );
-    assert.deepEqual(names(await registry.refresh()), expected);
-  }
-});
+    const policy: SkillPolicy = {
+      rules: [
+        { scope: "project", state: "off" },
+        { scope: "project", in: join(place.path, "work", "**"), state: "on" },
+      ],
+    };
+    const trustLinks = [place.path];
+    for (
+      const [project, expected] of [
+        [place.project, []],
+        // Every path to this one and its real path are trusted.
+        [join(place.path, "work", "p"), ["git"]],
+      ] as const
+    ) {
+      using registry = new SkillRegistry(
+        [root(join(project, ".claude", "skills"), { scope: "project" })],
+        { policy, trustLinks, linkTargets: [project], log: () => {} },
+      );
+      assert.deepEqual(names(await registry.refresh()), expected);
+    }
+  },
+);
 
-Deno.test("SkillRegistry.setPolicy() changes states alone, and what it does not change stays the same object", async () => {
+Deno.test("SkillRegistry.setPolicy() changes only states, and unchanged skills stay the same objects", async () => {
   using place = new Place();
   for (const name of ["a", "b", "c"]) place.skill("home/.claude/skills", name);
   const { registry } = registryOf(place, { rules: [] });
@@ -622,7 +629,7 @@ Deno.test("SkillRegistry.setPolicy() changes states alone, and what it does not 
   assert.equal(registry.find("a")!.state, "pinned");
   assert.equal(after.skills.get("c"), before.skills.get("c"));
   assert.deepEqual(changes.splice(0), [[["b"], ["a"]]]);
-  // The same rules, and a policy that is not valid.
+  // The same rules, and an invalid policy.
   assert.equal(await registry.setPolicy({ ...policy }), after);
   await assert.rejects(
     registry.setPolicy({ rules: [{ skill: "a*b*c*d*e", state: "off" }] }),
@@ -637,7 +644,7 @@ Deno.test("SkillRegistry.setPolicy() changes states alone, and what it does not 
   assert.equal(registry.inspectPolicy(), undefined);
 });
 
-Deno.test("SkillRegistry.inspectPolicy() names the rules that decided, and those that fit nothing", async () => {
+Deno.test("SkillRegistry.inspectPolicy() returns the rules that apply and the rules that match nothing", async () => {
   using place = new Place();
   for (const name of ["git", "pdf", "evil"]) {
     place.skill("home/.claude/skills", name);
@@ -664,7 +671,7 @@ Deno.test("SkillRegistry.inspectPolicy() names the rules that decided, and those
   assert.deepEqual(unused, [rules[2], rules[4]]);
 });
 
-Deno.test("a skill that is off yields nothing through the skill that it lies in", async () => {
+Deno.test("a skill that is off reveals nothing through the skill that contains it", async () => {
   using place = new Place();
   place.skill("skills", "outer");
   for (const name of ["inner", "inner/deep", "other"]) {
@@ -698,7 +705,7 @@ Deno.test("a skill that is off yields nothing through the skill that it lies in"
       /no such file/,
     );
   }
-  // What lies in it is a skill of its own, with its files.
+  // The nested skill is separate and has its own files.
   assert.deepEqual(paths("deep"), ["SKILL.md", "notes.md"]);
   assert.equal(
     registry.readFile(registry.find("deep")!, "notes.md").text,
@@ -714,7 +721,7 @@ Deno.test("a skill that is off yields nothing through the skill that it lies in"
 });
 
 Deno.test(
-  "a project's link takes nothing out of the skills of the home folder",
+  "a project's link removes nothing from the home folder's skills",
   {
     ignore: isWindows,
   },
@@ -745,7 +752,7 @@ Deno.test(
   },
 );
 
-/** A clone that nobody trusts, in which everything worth hiding is secret, beside a home with skills. */
+/** Creates an untrusted clone with secrets everywhere, and a home folder with skills. */
 function clonePlace({ hasSkills = true } = {}): Place {
   const place = new Place();
   const text = skillMd("git", "My own git");
@@ -772,7 +779,7 @@ function clonePlace({ hasSkills = true } = {}): Place {
   return place;
 }
 
-/** Everything that a client can ask of a skill of some name, in any view. */
+/** Lists all requests for a skill by name, in any view. */
 function requestsFor(
   name: string,
   tools: readonly string[],
@@ -825,7 +832,7 @@ function requestsFor(
   ];
 }
 
-/** The lists of all views. */
+/** The list requests of all views. */
 const LISTS: [string, object][] = [
   "tools/list",
   "prompts/list",
@@ -841,7 +848,7 @@ const MODERN_META = {
   "io.modelcontextprotocol/clientInfo": { name: "test", version: "1.0.0" },
 };
 
-/** Asks everything of every view in both eras, and returns all that the server says. */
+/** Sends every request in both eras and returns everything that the server sends. */
 async function askEverything(place: Place, toolset: string): Promise<string[]> {
   const policy = join(place.home, "policy.yaml");
   const args = ["--tools", toolset, "--policy", policy];
@@ -897,7 +904,7 @@ async function askEverything(place: Place, toolset: string): Promise<string[]> {
   };
   await wire.write(...messages);
   await within(answered.promise, "the answers");
-  // No client hears of a change in the clone, each of one at home.
+  // No client is notified of a change in the clone. Each is notified of a change in the home folder.
   for (const name of ["evil", "new"]) {
     place.skill("project/.claude/skills", name, skillMd(name, `${SECRET} 2`));
   }
@@ -920,22 +927,22 @@ async function askEverything(place: Place, toolset: string): Promise<string[]> {
 }
 
 for (const toolset of Object.keys(toolsets)) {
-  Deno.test(`an untrusted clone yields nothing of its skills through any view, with the toolset ${toolset}, in both eras`, async () => {
+  Deno.test(`an untrusted clone reveals none of its skills in any view with the toolset ${toolset} in both eras`, async () => {
     using clone = clonePlace();
     using empty = clonePlace({ hasSkills: false });
     const [answers, expected] = await Promise.all([
       askEverything(clone, toolset),
       askEverything(empty, toolset),
     ]);
-    // As if the skills were not there: byte for byte what a project without any gives.
+    // The output is byte-identical to the output for a project without skills.
     assert.deepEqual(answers, expected);
-    const told = answers.join("\n");
-    assert.ok(!told.includes(SECRET));
-    assert.ok(told.includes("My own git"));
+    const sent = answers.join("\n");
+    assert.ok(!sent.includes(SECRET));
+    assert.ok(sent.includes("My own git"));
   });
 }
 
-/** A home with skills, and a policy. */
+/** Creates a home folder with skills, and a policy. */
 function policyPlace(rules: string): Place {
   const place = new Place();
   for (const name of ["a", "b", "c"]) place.skill("home/.claude/skills", name);
@@ -948,7 +955,7 @@ function policyArgs(place: Place): string[] {
   return ["--policy", join(place.home, "policy.yaml"), "--refresh", "0"];
 }
 
-Deno.test("a saved change of the policy sends the notifications of the lists that it changes, and no others", async () => {
+Deno.test("a saved policy change sends notifications only for the lists that it changes", async () => {
   using place = policyPlace("");
   await using session = await Session.open(place, { args: policyArgs(place) });
   await session.client.listTools();
@@ -968,7 +975,7 @@ Deno.test("a saved change of the policy sends the notifications of the lists tha
   for (const [index, [rules, lists]] of steps.entries()) {
     place.replace("home/policy.yaml", `rules: [${rules}\n  ]`);
     for (const list of lists) await session.listChanged(list);
-    // What the next change of a file brings comes after all that this one did.
+    // The notifications of the next change come after all of this one's.
     place.replace("home/.claude/skills/a/notes.md", `${index + 1}`);
     await session.updated(uri);
     await session.client.ping();
@@ -977,7 +984,7 @@ Deno.test("a saved change of the policy sends the notifications of the lists tha
   }
 });
 
-Deno.test("one saved line changes tools, prompts, resources, completion and the extension alike", async () => {
+Deno.test("one saved line changes tools, prompts, resources, completion, and the extension alike", async () => {
   using place = policyPlace("{ skill: b, state: off }");
   await using session = await Session.open(place, { args: policyArgs(place) });
   const { client } = session;
@@ -1007,7 +1014,7 @@ Deno.test("one saved line changes tools, prompts, resources, completion and the 
   assert.deepEqual(await views(), same("c", "b", "a"));
 });
 
-Deno.test("a skill in the state manual is the user's alone, and what its author hid stays hidden", async () => {
+Deno.test("a skill in the state manual is for the user only, and skills that their authors hid stay hidden", async () => {
   using place = new Place();
   const hidden =
     "---\nname: hidden\ndescription: d\ndisable-model-invocation: true\n---\n";
@@ -1036,7 +1043,7 @@ Deno.test("a skill in the state manual is the user's alone, and what its author 
   await assert.rejects(session.client.getPrompt({ name: "internal" }));
 });
 
-Deno.test("pages of lists follow the order of states", async () => {
+Deno.test("pages of lists are sorted by state", async () => {
   using place = new Place();
   const count = 1_003;
   for (let i = 0; i < count; i++) {
@@ -1062,7 +1069,7 @@ Deno.test("pages of lists follow the order of states", async () => {
   ]);
 });
 
-Deno.test("a server whose policy cannot be used says so, and serves no project skill until it can", async () => {
+Deno.test("a server with an invalid policy reports it and serves no project skills until it is fixed", async () => {
   using place = new Place();
   place.skill("project/.claude/skills", "theirs");
   place.skill("home/.claude/skills", "mine");
@@ -1088,7 +1095,7 @@ Deno.test("a server whose policy cannot be used says so, and serves no project s
   assert.deepEqual(await session.names(), ["mine", "theirs"]);
 });
 
-Deno.test("--policy takes a path from the working directory or from home, and nothing else", async () => {
+Deno.test("--policy accepts only a path, relative to the working directory or the home folder", async () => {
   using place = policyPlace("{ skill: a, state: off }");
   place.file("project/policy.yaml", "rules: [{ skill: b, state: off }]");
   for (
@@ -1107,7 +1114,7 @@ Deno.test("--policy takes a path from the working directory or from home, and no
   assert.match(stderr, /--policy requires the path of a file/);
 });
 
-Deno.test("--list shows the state of each skill and the rule that decided, and what is off", async () => {
+Deno.test("--list shows the state of each skill, the rule that applies, and the skills that are off", async () => {
   using place = new Place();
   place.skill("project/.claude/skills", "git");
   place.skill("project/.claude/skills", "evil");
@@ -1139,7 +1146,7 @@ Deno.test("--list shows the state of each skill and the rule that decided, and w
   }
 });
 
-/** What `--check --json` says of a policy, as one object. */
+/** Returns the report of `--check --json` on a policy as one object. */
 async function checkPolicy(place: Place, yaml: string) {
   place.file("home/policy.yaml", yaml);
   const args = [...policyArgs(place), "--check", "--json"];
@@ -1147,7 +1154,7 @@ async function checkPolicy(place: Place, yaml: string) {
   return { code, ...JSON.parse(stdout.replaceAll(place.path, "")) };
 }
 
-Deno.test("--check reports rules that fit nothing, and what is wrong with a policy, with lines", async () => {
+Deno.test("--check reports rules that match nothing and the errors of a policy with their lines", async () => {
   using place = new Place();
   place.skill("project/.claude/skills", "theirs");
   place.skill("home/.claude/skills", "git");
@@ -1206,13 +1213,13 @@ Deno.test("--check reports rules that fit nothing, and what is wrong with a poli
       'there is no key "scop"',
     ]],
   );
-  // What a server would do with it.
+  // The effect in a server.
   assert.deepEqual(bad.off.map(({ name }: { name: string }) => name), [
     "theirs",
   ]);
 });
 
-Deno.test("--print-config passes the policy's path on, and lets Deno read its folder", async () => {
+Deno.test("--print-config passes on the policy's path and grants read permission for its folder", async () => {
   using place = policyPlace("{ skill: a, state: off }");
   place.file("home/settings/policy.yaml", "rules: [{ skill: b, state: off }]");
   const launch = await printedLaunch(place, {
@@ -1229,7 +1236,7 @@ Deno.test("--print-config passes the policy's path on, and lets Deno read its fo
   assert.deepEqual(await session.names(), ["a", "b", "c"]);
 });
 
-Deno.test("the README's policies say what it says they do", () => {
+Deno.test("the README's policies do what it says", () => {
   const [, section] = /^## Choose your skills\n(.*?)^## /ms.exec(README)!;
   const [, yaml] = /```yaml\n(.*?)```/s.exec(section!)!;
   const policies = yaml!.split("---\n").map((text) =>

@@ -9,7 +9,7 @@ import {
   Wire,
 } from "./testing.ts";
 
-Deno.test("prompts/list has the prompt skill and one for each skill that users may load", async () => {
+Deno.test("prompts/list has the prompt skill and a prompt for each skill that users may load", async () => {
   using place = filesPlace();
   place.skill("home/.claude/skills", "skill", skillMd("skill", "About skills"));
   place.skill(
@@ -42,7 +42,7 @@ Deno.test("prompts/list has the prompt skill and one for each skill that users m
   }
 });
 
-Deno.test("prompts/get returns one message with the skill as text for the assistant", async () => {
+Deno.test("prompts/get returns the skill as one text message for the assistant", async () => {
   using place = filesPlace();
   place.skill("home/.claude/skills", "skill", skillMd("skill"));
   await using session = await Session.open(place);
@@ -65,7 +65,7 @@ Deno.test("prompts/get returns one message with the skill as text for the assist
   assert.match(JSON.stringify(message), /About skill/);
 });
 
-Deno.test("prompts/get with --tools skilljack returns an embedded resource, but as text for a client that drops it", async () => {
+Deno.test("prompts/get with --tools skilljack returns an embedded resource, or text for clients that drop embedded resources", async () => {
   using place = filesPlace();
   await using wire = new Wire(place, { args: ["--tools", "skilljack"] });
   const contentFor = async (name: string) => {
@@ -99,7 +99,7 @@ Deno.test("prompts/get with --tools skilljack returns an embedded resource, but 
   });
 });
 
-Deno.test("prompts/get of what is not there is an invalid param, with names that are near", async () => {
+Deno.test("prompts/get of an unknown skill is an invalid-params error that lists similar names", async () => {
   using place = filesPlace();
   await using session = await Session.open(place);
   const fails = (name: string, args?: Record<string, string>) =>
@@ -121,7 +121,7 @@ Deno.test("prompts/get of what is not there is an invalid param, with names that
   );
 });
 
-Deno.test("server tells that prompts and resources are others when skills change", async () => {
+Deno.test("server reports that prompts and resources changed when skills change", async () => {
   using place = filesPlace();
   await using session = await Session.open(place);
   await session.client.listTools();
@@ -129,7 +129,7 @@ Deno.test("server tells that prompts and resources are others when skills change
   for (const list of ["tools", "prompts", "resources"]) {
     await session.listChanged(list);
   }
-  // A change of the body is no change of a list.
+  // A change of the body does not change a list.
   await session.client.subscribeResource({ uri: "skill://new" });
   place.replace(
     "home/.claude/skills/new/SKILL.md",
@@ -139,7 +139,7 @@ Deno.test("server tells that prompts and resources are others when skills change
   assert.deepEqual(session.notices.takeAll(), []);
 });
 
-Deno.test("completion/complete takes no more time for a prompt than for a resource template", async () => {
+Deno.test("completion/complete is as fast for a prompt as for a resource template", async () => {
   using place = new Place();
   const description = "a ".repeat(10_000);
   for (let i = 0; i < 300; i++) {

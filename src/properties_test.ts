@@ -24,10 +24,10 @@ import {
   skillMd,
 } from "./testing.ts";
 
-/** How many inputs each property is tried with. */
+/** The number of inputs for each property. */
 const RUNS = { numRuns: 1_000 };
 
-/** Pieces that make texts which almost are frontmatter. */
+/** Pieces of texts that are almost frontmatter. */
 const skillMdText = fc.array(
   fc.oneof(
     fc.constantFrom(
@@ -69,7 +69,7 @@ const skillMdText = fc.array(
   { maxLength: 40 },
 ).map((parts) => parts.join(""));
 
-Deno.test("parseSkillMd() throws nothing but its own error, whatever the text", () => {
+Deno.test("parseSkillMd() throws only SkillSyntaxError for any text", () => {
   fc.assert(
     fc.property(fc.oneof(skillMdText, fc.string()), (text) => {
       for (const input of [text, `---\n${text}\n---\n`]) {
@@ -86,7 +86,7 @@ Deno.test("parseSkillMd() throws nothing but its own error, whatever the text", 
   );
 });
 
-Deno.test("parseSkillMd() takes time in proportion to the text, whatever the piece it is made of", async () => {
+Deno.test("parseSkillMd() takes linear time for any repeated text", async () => {
   const pieces = [
     ...["-", "---\n", "- ", "[", "{a: ", "&a ", "? ", " ", "\n", "'"],
     ...["a: |\n ", "!x "],
@@ -103,7 +103,7 @@ Deno.test("parseSkillMd() takes time in proportion to the text, whatever the pie
   }
 });
 
-Deno.test("skillUri() and parseSkillUri() are each other's inverse, whatever the name and the path", () => {
+Deno.test("skillUri() and parseSkillUri() are inverses for any name and path", () => {
   const name = fc.string({ unit: "grapheme", minLength: 1 });
   const part = name.filter((part) => part !== "." && part !== "..")
     .map((part) => part.replaceAll("/", "_"));
@@ -118,7 +118,7 @@ Deno.test("skillUri() and parseSkillUri() are each other's inverse, whatever the
   );
 });
 
-Deno.test("parseSkillUri() gives a path that stays below the skill, whatever the URI", () => {
+Deno.test("parseSkillUri() returns a path that stays in the skill for any URI", () => {
   const piece = fc.constantFrom(
     "skill://",
     "git",
@@ -151,7 +151,7 @@ Deno.test("parseSkillUri() gives a path that stays below the skill, whatever the
   );
 });
 
-Deno.test("readSkillFile() gives what lies in the skill, or an error, whatever the path", async () => {
+Deno.test("readSkillFile() returns a file in the skill, or throws, for any path", async () => {
   using place = new Place();
   place.file("secret/key.txt", "secret");
   place.file("skills/other/SKILL.md", skillMd("other") + "secret");
@@ -200,7 +200,7 @@ Deno.test("readSkillFile() gives what lies in the skill, or an error, whatever t
   );
 });
 
-Deno.test("StdioTransport reads the same messages however any bytes are split", async () => {
+Deno.test("StdioTransport reads the same messages from any chunks of the same bytes", async () => {
   const line = fc.oneof(
     fc.string({ unit: "binary" }).map((text) => ({ text })),
     fc.string({ unit: "grapheme" }).map((text) => ({ text })),
@@ -238,7 +238,7 @@ Deno.test("StdioTransport reads the same messages however any bytes are split", 
   );
 });
 
-Deno.test("scanSkillRoots() finds the same in whatever order the file system gives names", async () => {
+Deno.test("scanSkillRoots() finds the same skills in any order of directory entries", async () => {
   using place = hostilePlace();
   const { readDirSync } = Deno;
   const roots = [

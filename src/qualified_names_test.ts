@@ -21,7 +21,7 @@ import {
 import { qualifiedName, withPrefixes } from "./qualified_names.ts";
 import type { Skill, SkillRoot } from "./types.ts";
 
-/** Scans folders with skills, and lists the qualified names of those that are shadowed. */
+/** Scans folders and lists the qualified names of the shadowed skills. */
 async function qualifiedNames(
   place: Place,
   roots: readonly SkillRoot[],
@@ -47,7 +47,7 @@ async function qualifiedNames(
   return shadowed.map(({ skill }) => qualifiedName(skill));
 }
 
-Deno.test("a shadowed skill has a name of its own: by its scope, its root's folder, or a number", async () => {
+Deno.test("a shadowed skill has a unique name with its scope, its root's folder, or a number", async () => {
   using place = new Place();
   const roots = [
     root(join(place.project, ".agent", "skills"), { scope: "project" }),
@@ -75,7 +75,7 @@ Deno.test("a shadowed skill has a name of its own: by its scope, its root's fold
   ]);
 });
 
-Deno.test("no prefix is the name of a skill or means two of them", async () => {
+Deno.test("no prefix is the name of a skill or ambiguous", async () => {
   using place = new Place();
   for (const name of ["git", "Global", "two", "two-2", "b:git"]) {
     place.skill("one", name);
@@ -92,7 +92,7 @@ Deno.test("no prefix is the name of a skill or means two of them", async () => {
   ]);
   using registry = new SkillRegistry(roots, { log: () => {} });
   await registry.refresh();
-  // A plain name that has a colon comes first, and each file has one URI.
+  // A plain name with a colon takes precedence, and each file has one URI.
   assert.equal(registry.find("b:git")!.name, "b:git");
   assert.equal(registry.findResource("skill://b/git/SKILL.md"), undefined);
   assert.equal(registry.findResource("skill://b-2%3Agit/SKILL.md"), undefined);
@@ -106,7 +106,7 @@ Deno.test("no prefix is the name of a skill or means two of them", async () => {
   );
 });
 
-Deno.test("SkillRegistry.find() takes the scope before the name of the skill that comes first", async () => {
+Deno.test("SkillRegistry.find() accepts the scope before the name of the first skill", async () => {
   using place = new Place();
   place.skill("a", "git");
   place.skill("b", "git");
@@ -133,7 +133,7 @@ Deno.test("SkillRegistry.find() takes the scope before the name of the skill tha
   }
 });
 
-Deno.test("withPrefixes() takes time in proportion to the number of skills of one name", async () => {
+Deno.test("withPrefixes() takes linear time for skills of one name", async () => {
   const folder = root("/skills");
   const skill = (index: number) => ({
     name: "git",
@@ -158,7 +158,7 @@ Deno.test("withPrefixes() takes time in proportion to the number of skills of on
   );
 });
 
-/** A project and a home with skills of the same names. */
+/** Creates a project and a home folder with skills of the same names. */
 function shadowedPlace(): Place {
   const place = new Place();
   place.skill("project/.agent/skills", "git", skillMd("git", "The project's"));
@@ -169,7 +169,7 @@ function shadowedPlace(): Place {
   return place;
 }
 
-Deno.test("tools and prompts of every toolset take qualified names, and lists have plain ones only", async () => {
+Deno.test("tools and prompts of every toolset accept qualified names, and lists have only plain ones", async () => {
   using place = shadowedPlace();
   for (const [toolset, tools] of Object.entries(toolsets)) {
     await using session = await Session.open(place, {
@@ -211,7 +211,7 @@ Deno.test("tools and prompts of every toolset take qualified names, and lists ha
   }
 });
 
-Deno.test("completion/complete knows the prefixes of shadowed skills, and the paths after them", async () => {
+Deno.test("completion/complete completes the prefixes of shadowed skills and the paths after them", async () => {
   using place = shadowedPlace();
   await using session = await Session.open(place);
   const complete = async (name: string, value: string, context?: string) => {
@@ -246,7 +246,7 @@ Deno.test("completion/complete knows the prefixes of shadowed skills, and the pa
   ]);
 });
 
-Deno.test("a shadowed skill is a resource of its own, with files, digests, directories and subscriptions", async () => {
+Deno.test("a shadowed skill is a separate resource with files, digests, directories, and subscriptions", async () => {
   using place = shadowedPlace();
   await using session = await Session.open(place);
   const { client } = session;
@@ -283,7 +283,7 @@ Deno.test("a shadowed skill is a resource of its own, with files, digests, direc
   await client.subscribeResource({ uri: "skill://git/SKILL.md" });
   place.file("home/.claude/skills/git/scripts/a b.md", "# Changed");
   await session.updated(uri);
-  // What shadowed it goes, so it has the plain name, and another file is there.
+  // The other skill is removed, so this one gets the plain name. It also gets a new file.
   place.remove("project/.agent/skills/git");
   await session.listChanged("resources");
   await session.updated("skill://git/SKILL.md");
@@ -296,7 +296,7 @@ Deno.test("a shadowed skill is a resource of its own, with files, digests, direc
   );
 });
 
-Deno.test("every shadowed skill is what hosts verify, under its qualified URI", async () => {
+Deno.test("hosts can verify every shadowed skill at its qualified URI", async () => {
   using place = shadowedPlace();
   await using wire = new Wire(place);
   await wire.initialize();
@@ -310,7 +310,7 @@ Deno.test("every shadowed skill is what hosts verify, under its qualified URI", 
   for (const entry of entries) await verify(wire, entry);
 });
 
-Deno.test("the official SkillsClient lists, gets, reads and verifies shadowed skills", async () => {
+Deno.test("the official SkillsClient lists, gets, reads, and verifies shadowed skills", async () => {
   using place = shadowedPlace();
   await using wire = new Wire(place);
   const client = new ModernClient({ name: "test", version: "1.0.0" }, {

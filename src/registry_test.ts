@@ -13,7 +13,7 @@ import {
   Watched,
 } from "./testing.ts";
 
-Deno.test("SkillRegistry.find() finds a skill whatever the case of the letters", async () => {
+Deno.test("SkillRegistry.find() ignores case", async () => {
   using place = new Place();
   place.skill("skills", "git", skillMd("MCP-Builder"));
   using registry = new SkillRegistry([root(join(place.path, "skills"))]);
@@ -24,7 +24,7 @@ Deno.test("SkillRegistry.find() finds a skill whatever the case of the letters",
   }
 });
 
-Deno.test("SkillRegistry.readFile() reads a file once while it stays the same, and anew when it changes", async () => {
+Deno.test("SkillRegistry.readFile() caches a file until it changes", async () => {
   using place = new Place();
   place.skill("skills", "git");
   const file = place.file("skills/git/a.md", "one");
@@ -35,7 +35,7 @@ Deno.test("SkillRegistry.readFile() reads a file once while it stays the same, a
   using openings = new Openings();
   const read = () => registry.readFile(skill, "a.md").text;
   try {
-    // What was just written may change unnoticed, and is read each time.
+    // Files that were just written may change undetected, so they are read each time.
     assert.deepEqual([read(), read(), openings.count], ["one", "one", 2]);
     Date.now = () => now() + 60_000;
     assert.deepEqual([read(), read(), read()], ["one", "one", "one"]);
@@ -97,7 +97,7 @@ Deno.test(
     ignore: Deno.build.os !== "linux",
   },
   async () => {
-    // Not every file system takes such times; that one does.
+    // Not every file system supports such times. This one does.
     const skills = Deno.makeTempDirSync({ dir: "/dev/shm" });
     const { now } = Date;
     try {
@@ -120,7 +120,7 @@ Deno.test(
   },
 );
 
-Deno.test("SkillRegistry.readFile() calls a file by the path it was asked for, though others lead to it", async () => {
+Deno.test("SkillRegistry.readFile() returns the requested path even if other paths lead to the file", async () => {
   using place = new Place();
   const store = place.file("store/shared.txt", "shared");
   for (const name of ["one", "two"]) {
@@ -148,7 +148,7 @@ Deno.test("SkillRegistry.readFile() calls a file by the path it was asked for, t
   }
 });
 
-Deno.test("SkillRegistry.refresh() runs one scan at a time, and sees what was there when it was asked", async () => {
+Deno.test("SkillRegistry.refresh() runs one scan at a time and finds everything that existed at the call", async () => {
   using place = new Place();
   place.skill("skills", "one");
   using registry = new SkillRegistry([root(join(place.path, "skills"))]);
@@ -160,7 +160,7 @@ Deno.test("SkillRegistry.refresh() runs one scan at a time, and sees what was th
   assert.deepEqual(names(await second), ["one", "two"]);
 });
 
-/** A root that cannot be scanned for as long as it is broken. */
+/** A root that cannot be scanned while it is broken. */
 class FragileRoot {
   isBroken = false;
   readonly scope = "global";
@@ -177,7 +177,7 @@ class FragileRoot {
   }
 }
 
-Deno.test("SkillRegistry.refresh() fails for those alone who asked for the scan that failed", async () => {
+Deno.test("SkillRegistry.refresh() rejects only for the callers of the failed scan", async () => {
   using place = new Place();
   place.skill("skills", "git");
   const fragile = new FragileRoot(join(place.path, "skills"));
@@ -189,7 +189,7 @@ Deno.test("SkillRegistry.refresh() fails for those alone who asked for the scan 
   assert.deepEqual(names(await second), ["git"]);
 });
 
-Deno.test("SkillRegistry.watch() goes on after a refresh that failed, and says why", async () => {
+Deno.test("SkillRegistry.watch() continues after a failed refresh and reports the reason", async () => {
   using place = new Place();
   const lines = new Inbox<string>();
   const changes = new Inbox<string[]>();
@@ -209,7 +209,7 @@ Deno.test("SkillRegistry.watch() goes on after a refresh that failed, and says w
   await changes.take((keys) => keys.includes("git"), "the skill");
 });
 
-Deno.test("SkillRegistry.trackFiles() waits for the first look at the files, whoever asked for it", async () => {
+Deno.test("SkillRegistry.trackFiles() waits for the first listing, also if another caller started it", async () => {
   using place = new Place();
   place.skill("skills", "git");
   const file = place.file("skills/git/notes.md", "1");
@@ -229,7 +229,7 @@ Deno.test("SkillRegistry.trackFiles() waits for the first look at the files, who
   assert.deepEqual(changed, ["notes.md", "notes.md"]);
 });
 
-Deno.test("SkillRegistry.onChange() tells what a client can see, and only that", async () => {
+Deno.test("SkillRegistry.onChange() reports exactly the changes that clients can see", async () => {
   using place = new Place();
   const folder = join(place.path, "skills");
   place.skill("skills", "git");
@@ -252,7 +252,7 @@ Deno.test("SkillRegistry.onChange() tells what a client can see, and only that",
   ]]);
 });
 
-Deno.test("SkillRegistry.onChange() goes on if a listener throws, and until it is ended", async () => {
+Deno.test("SkillRegistry.onChange() keeps calling listeners if one throws, until they are removed", async () => {
   using place = new Place();
   const lines: string[] = [];
   const log = (line: string) => lines.push(line);
@@ -273,7 +273,7 @@ Deno.test("SkillRegistry.onChange() goes on if a listener throws, and until it i
   assert.deepEqual(names(registry.catalog), ["one", "two"]);
 });
 
-Deno.test("SkillRegistry tells of a fault once for as long as it lasts, with file, reason and mend", async () => {
+Deno.test("SkillRegistry logs a problem once while it lasts, with file, reason, and fix", async () => {
   using place = new Place();
   using watched = new Watched([join(place.path, "skills")]);
   const { registry, lines } = watched;
@@ -293,7 +293,7 @@ Deno.test("SkillRegistry tells of a fault once for as long as it lasts, with fil
   assert.equal(lines.length, 1);
 });
 
-Deno.test("SkillRegistry tells once of a skill that another one shadows", async () => {
+Deno.test("SkillRegistry logs a shadowed skill once", async () => {
   using place = new Place();
   place.skill("a", "git");
   place.skill("b", "git");
@@ -307,7 +307,7 @@ Deno.test("SkillRegistry tells once of a skill that another one shadows", async 
   );
 });
 
-Deno.test("SkillRegistry.close() ends everything, and may be called again", async () => {
+Deno.test("SkillRegistry.close() stops everything and is idempotent", async () => {
   using place = new Place();
   using watched = await new Watched([join(place.path, "skills")], 0.01).start();
   watched.registry.close();

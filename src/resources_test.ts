@@ -40,7 +40,7 @@ Deno.test("resources/list has each skill's SKILL.md and the collection of its fi
   ]);
 });
 
-Deno.test("resources/read reads a skill, all its other files, or one", async () => {
+Deno.test("resources/read reads a skill, one of its files, or all of its files", async () => {
   using place = filesPlace();
   place.skill("home/.claude/skills", "odd", skillMd("'Größe & 100%'"));
   place.file(
@@ -77,7 +77,7 @@ Deno.test("resources/read reads a skill, all its other files, or one", async () 
   ]);
 });
 
-Deno.test("resources/read of what is not there is an invalid param that tells the URI", async () => {
+Deno.test("resources/read of an unknown URI is an invalid-params error that contains the URI", async () => {
   using place = filesPlace();
   await using wire = new Wire(place);
   await wire.initialize();
@@ -102,7 +102,7 @@ Deno.test("resources/read of what is not there is an invalid param that tells th
   }
 });
 
-Deno.test("lists are paged, and a page follows the last item even if the list has changed", async () => {
+Deno.test("lists are paged, and each page continues after the previous one even if the list changes", async () => {
   using place = new Place();
   const count = 1_050;
   const name = (i: number) => `s${String(i).padStart(4, "0")}`;
@@ -137,7 +137,7 @@ Deno.test("lists are paged, and a page follows the last item even if the list ha
   }
 });
 
-Deno.test("resources/subscribe tells of a change of a skill, a file, a folder, a collection, or anything", async () => {
+Deno.test("resources/subscribe reports changes of a skill, a file, a folder, a collection, or everything", async () => {
   using place = filesPlace();
   await using session = await Session.open(place);
   const uris = {
@@ -152,34 +152,34 @@ Deno.test("resources/subscribe tells of a change of a skill, a file, a folder, a
   for (const uri of Object.values(uris)) {
     await session.client.subscribeResource({ uri });
   }
-  const told = async (...expected: string[]) => {
+  const expectUpdates = async (...expected: string[]) => {
     for (const uri of expected) await session.updated(uri);
     assert.deepEqual(session.updates.takeAll(), []);
   };
   place.replace("home/.claude/skills/git/references/API.md", "# API 2");
-  await told(uris.file, uris.folder, uris.collection, uris.all);
+  await expectUpdates(uris.file, uris.folder, uris.collection, uris.all);
   place.replace(
     "home/.claude/skills/git/references/deep/more.md",
     "# More 2",
   );
-  await told(uris.folder, uris.collection, uris.all);
+  await expectUpdates(uris.folder, uris.collection, uris.all);
   place.file("home/.claude/skills/git/references/new/new.md", "New");
-  await told(uris.folder, uris.collection, uris.all);
+  await expectUpdates(uris.folder, uris.collection, uris.all);
   place.replace(
     "home/.claude/skills/git/SKILL.md",
     skillMd("git", "New text"),
   );
-  await told(uris.main, uris.skillMd, uris.collection, uris.all);
+  await expectUpdates(uris.main, uris.skillMd, uris.collection, uris.all);
   place.replace("home/.claude/skills/hidden/a.md", "changed");
-  await told(uris.other, uris.all);
+  await expectUpdates(uris.other, uris.all);
   place.file("home/.claude/skills/git/.env", "secret too");
   place.remove("home/.claude/skills/git/references/API.md");
-  await told(uris.file, uris.folder, uris.collection, uris.all);
+  await expectUpdates(uris.file, uris.folder, uris.collection, uris.all);
   place.remove("home/.claude/skills/hidden");
-  await told(uris.other, uris.all);
+  await expectUpdates(uris.other, uris.all);
 });
 
-Deno.test("resources/unsubscribe ends it", async () => {
+Deno.test("resources/unsubscribe ends the subscription", async () => {
   using place = filesPlace();
   await using session = await Session.open(place);
   const { client } = session;
@@ -196,7 +196,7 @@ Deno.test("resources/unsubscribe ends it", async () => {
   assert.deepEqual(session.updates.takeAll(), []);
 });
 
-Deno.test("resources/subscribe may be repeated ten thousand times and tells once", async () => {
+Deno.test("resources/subscribe can be repeated ten thousand times and notifies once", async () => {
   using place = filesPlace();
   await using wire = new Wire(place);
   await wire.initialize();
@@ -223,7 +223,7 @@ Deno.test("resources/subscribe may be repeated ten thousand times and tells once
   assert.deepEqual(wire.lines.takeAll().filter(isNotice), []);
 });
 
-Deno.test("resources/subscribe refuses what is no skill's, and too many", async () => {
+Deno.test("resources/subscribe refuses unknown URIs and too many subscriptions", async () => {
   using place = filesPlace();
   await using wire = new Wire(place);
   await wire.initialize();
@@ -250,7 +250,7 @@ Deno.test("resources/subscribe refuses what is no skill's, and too many", async 
   assert.deepEqual(codes, [...Array(10_000).fill(undefined), -32602]);
 });
 
-Deno.test("completion/complete completes names by their beginning in any case, and paths", async () => {
+Deno.test("completion/complete completes paths, and names by prefix, ignoring case", async () => {
   using place = filesPlace();
   place.skill("home/.claude/skills", "Gitlab");
   await using session = await Session.open(place);
@@ -284,7 +284,7 @@ Deno.test("completion/complete completes names by their beginning in any case, a
   await assert.rejects(complete(other, ["name", ""]), { code: -32602 });
 });
 
-Deno.test("completion/complete gives a hundred values and says how many there are", async () => {
+Deno.test("completion/complete returns a hundred values and the total", async () => {
   using place = new Place();
   for (let i = 0; i < 120; i++) place.skill("home/.claude/skills", `s${i}`);
   await using session = await Session.open(place);

@@ -18,7 +18,7 @@ function shown(roots: readonly SkillRoot[]): string[] {
   );
 }
 
-Deno.test("resolveSkillRoots() gives exactly four folders in the order of priority", () => {
+Deno.test("resolveSkillRoots() returns exactly four folders in order of priority", () => {
   assert.deepEqual(shown(resolveSkillRoots(places)), [
     "project /project/.agent/skills",
     "global /home/me/.agent/skills",
@@ -27,7 +27,7 @@ Deno.test("resolveSkillRoots() gives exactly four folders in the order of priori
   ]);
 });
 
-Deno.test("resolveSkillRoots() leaves out what needs a folder that is not known", () => {
+Deno.test("resolveSkillRoots() omits roots in an unknown folder", () => {
   const { workingDirectory, homeDirectory } = places;
   assert.deepEqual(shown(resolveSkillRoots({ homeDirectory })), [
     "global /home/me/.agent/skills",
@@ -40,7 +40,7 @@ Deno.test("resolveSkillRoots() leaves out what needs a folder that is not known"
   assert.deepEqual(resolveSkillRoots({}), []);
 });
 
-Deno.test("resolveSkillRoots() takes the home folder for the user's own also when that is worked in", () => {
+Deno.test("resolveSkillRoots() treats the home folder's roots as global even if it is the working directory", () => {
   const { homeDirectory } = places;
   const both = { homeDirectory, workingDirectory: homeDirectory };
   assert.deepEqual(shown(resolveSkillRoots(both)), [
@@ -49,7 +49,7 @@ Deno.test("resolveSkillRoots() takes the home folder for the user's own also whe
   ]);
 });
 
-Deno.test("resolveSkillRoots() searches a folder that is given both ways both ways", () => {
+Deno.test("resolveSkillRoots() searches a folder both ways if it is passed both ways", () => {
   const directories = ["/opt"];
   const roots = resolveSkillRoots({
     directories,
@@ -64,7 +64,7 @@ Deno.test("resolveSkillRoots() searches a folder that is given both ways both wa
   assert.deepEqual(resolveSkillRoots({ ...places, directories: [] }), []);
 });
 
-Deno.test("resolveSkillRoots() lets given folders replace the four, each with two below it", () => {
+Deno.test("resolveSkillRoots() replaces the four roots with the given folders and two subfolders of each", () => {
   const directories = ["/opt/skills", "more", "~/mine"];
   assert.deepEqual(shown(resolveSkillRoots({ ...places, directories })), [
     "global /opt/skills",
@@ -93,7 +93,7 @@ Deno.test("resolveSkillRoots() adds .agents and recursive folders after the othe
   ]);
 });
 
-Deno.test("resolveSkillRoots() throws if a folder is relative to one that is not known", () => {
+Deno.test("resolveSkillRoots() throws if a folder is relative to an unknown folder", () => {
   assert.throws(
     () => resolveSkillRoots({ directories: ["skills"] }),
     /Cannot find the folder "skills": the working directory is not known/,
@@ -104,7 +104,7 @@ Deno.test("resolveSkillRoots() throws if a folder is relative to one that is not
   );
 });
 
-Deno.test("resolveSkillRoots() goes by drive letters and either slash on Windows", async () => {
+Deno.test("resolveSkillRoots() supports drive letters and both slashes on Windows", async () => {
   using place = new Place();
   const paths = await onWindows(
     place,

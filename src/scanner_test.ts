@@ -22,7 +22,7 @@ import {
   within,
 } from "./testing.ts";
 
-Deno.test("scanSkillRoots() finds the skills directly under a root, in the order of their names", async () => {
+Deno.test("scanSkillRoots() finds the skills directly in a root, sorted by name", async () => {
   using place = new Place();
   const folder = join(place.path, "skills");
   const directory = place.skill("skills", "zebra");
@@ -53,7 +53,7 @@ Deno.test("scanSkillRoots() finds the skills directly under a root, in the order
   });
 });
 
-Deno.test("scanSkillRoots() lets the first skill of a name win and tells what it shadows", async () => {
+Deno.test("scanSkillRoots() prefers the first skill of a name and reports the skills that it shadows", async () => {
   using place = new Place();
   place.skill("first", "git", skillMd("Git"));
   place.skill("second", "git", skillMd("GIT"));
@@ -71,7 +71,7 @@ Deno.test("scanSkillRoots() lets the first skill of a name win and tells what it
   assert.deepEqual(catalog.roots.map(({ skills }) => skills), [1, 3]);
 });
 
-Deno.test("scanSkillRoots() is silent about a root that is not there", async () => {
+Deno.test("scanSkillRoots() reports no problem for a missing root", async () => {
   using place = new Place();
   const { roots, problems } = await scanSkillRoots([
     root(join(place.path, "none")),
@@ -80,7 +80,7 @@ Deno.test("scanSkillRoots() is silent about a root that is not there", async () 
   assert.deepEqual(problems, []);
 });
 
-Deno.test("scanSkillRoots() tells of a root that is a file, or a skill", async () => {
+Deno.test("scanSkillRoots() reports a root that is a file or a skill", async () => {
   using place = new Place();
   const file = place.file("file", "text");
   const skill = place.skill("skills", "git");
@@ -91,7 +91,7 @@ Deno.test("scanSkillRoots() tells of a root that is a file, or a skill", async (
   assert.match(problems[1]!.hint, /--skill-dir/);
 });
 
-Deno.test("scanSkillRoots() takes SKILL.md where there is a skill.md too", {
+Deno.test("scanSkillRoots() prefers SKILL.md to skill.md", {
   ignore: isWindows || Deno.build.os === "darwin",
 }, async () => {
   using place = new Place();
@@ -101,7 +101,7 @@ Deno.test("scanSkillRoots() takes SKILL.md where there is a skill.md too", {
   assert.deepEqual(names(catalog), ["upper"]);
 });
 
-Deno.test("scanSkillRoots() takes skill.md where there is no SKILL.md", async () => {
+Deno.test("scanSkillRoots() accepts skill.md if there is no SKILL.md", async () => {
   using place = new Place();
   place.file("skills/a/skill.md", skillMd("a"));
   const catalog = await scanSkillRoots([root(join(place.path, "skills"))]);
@@ -112,7 +112,7 @@ Deno.test("scanSkillRoots() takes skill.md where there is no SKILL.md", async ()
 });
 
 Deno.test(
-  "scanSkillRoots() skips each bad skill with its reason and serves the good one beside it",
+  "scanSkillRoots() skips each invalid skill with a reason and keeps the valid one",
   {
     ignore: isWindows,
   },
@@ -166,13 +166,13 @@ Deno.test(
   },
 );
 
-Deno.test("scanSkillRoots() skips a skill that the system does not let it read", async () => {
+Deno.test("scanSkillRoots() skips a skill without read permission", async () => {
   using place = new Place();
   place.skill("skills", "good");
   const file = place.file("skills/secret/SKILL.md", skillMd("secret"));
   const { lstatSync } = Deno;
   try {
-    // Not by the file's mode: nothing is unreadable for root.
+    // The file's mode would not work: root can read everything.
     Deno.lstatSync = (path) => {
       if (path === file) throw new Deno.errors.PermissionDenied();
       return lstatSync(path);
@@ -191,7 +191,7 @@ Deno.test("scanSkillRoots() skips a skill that the system does not let it read",
 });
 
 Deno.test(
-  "scanSkillRoots() reports a folder whose name is not UTF-8, however long, and a link so named",
+  "scanSkillRoots() reports folders and links whose names are not UTF-8, however long",
   {
     ignore: Deno.build.os !== "linux",
   },
@@ -215,7 +215,7 @@ Deno.test(
   },
 );
 
-Deno.test("scanSkillRoots() skips an entry that cannot be looked at, and nothing else", async () => {
+Deno.test("scanSkillRoots() skips only the entry that it cannot stat", async () => {
   using place = new Place();
   place.skill("skills", "a");
   const odd = place.folder("skills", "\ufffd");
@@ -240,10 +240,12 @@ Deno.test("scanSkillRoots() skips an entry that cannot be looked at, and nothing
   }
 });
 
-/** Modes of a folder that keep everyone but root from searching it. */
+/** The modes of a folder that only root can search. */
 for (const mode of [0o000, 0o111, 0o444]) {
   Deno.test(
-    `scanSkillRoots() refuses a root of mode ${mode.toString(8)}, once`,
+    `scanSkillRoots() reports a root of mode ${
+      mode.toString(8)
+    } once as refused`,
     {
       ignore: isWindows || Deno.uid() === 0,
     },
@@ -277,12 +279,12 @@ for (const mode of [0o000, 0o111, 0o444]) {
   );
 }
 
-Deno.test("scanSkillRoots() reports once that a folder may not be read that several roots lie in", async () => {
+Deno.test("scanSkillRoots() reports an unreadable folder once even if it contains several roots", async () => {
   using place = new Place();
   place.skill("dir/skills", "git");
   const folder = join(place.path, "dir");
   const { realPathSync } = Deno;
-  // Not by the folder's mode: nothing is unreadable for root.
+  // The folder's mode would not work: root can read everything.
   Deno.realPathSync = (path) => {
     if (path.toString().startsWith(folder)) {
       throw new Deno.errors.PermissionDenied();
@@ -302,7 +304,7 @@ Deno.test("scanSkillRoots() reports once that a folder may not be read that seve
   }
 });
 
-Deno.test("scanSkillRoots() takes larger files if it is told to", async () => {
+Deno.test("scanSkillRoots() accepts larger files with maxFileSize", async () => {
   using place = new Place();
   const text = skillMd("large") + "x".repeat(2 ** 20);
   place.skill("skills", "large", text);
@@ -314,16 +316,16 @@ Deno.test("scanSkillRoots() takes larger files if it is told to", async () => {
   assert.equal(readSkillFile(skill, "SKILL.md", options).text, text);
 });
 
-Deno.test("scanSkillRoots() searches a recursive root six levels deep, but not what tools fill", async () => {
+Deno.test("scanSkillRoots() searches a recursive root six levels deep, without folders that tools fill", async () => {
   using place = new Place();
   place.skill("all", "one");
   place.skill("all/a/b/c/d/e", "six");
   place.skill("all/a/b/c/d/e/f", "seven");
-  // A clone of openai/skills has folders like these.
+  // Clones of openai/skills have folders like these.
   place.skill("all/skills/.curated", "curated");
   place.skill("all/skills/.experimental", "experimental");
   place.skill("all/.claude/skills", "claude");
-  // Where version control and package managers keep what is theirs.
+  // The folders of version control and package managers.
   place.skill("all/.git", "git");
   place.skill("all/node_modules/package/skills", "module");
   place.skill("all/__pycache__", "cached");
@@ -343,7 +345,7 @@ Deno.test("scanSkillRoots() searches a recursive root six levels deep, but not w
   ]);
 });
 
-Deno.test("scanSkillRoots() finds skills in skills where it searches recursively", async () => {
+Deno.test("scanSkillRoots() finds skills in skills in a recursive root", async () => {
   using place = new Place();
   place.skill("all", "outer");
   place.skill("all/outer/parts", "inner");
@@ -369,7 +371,7 @@ Deno.test("scanSkillRoots() finds skills in skills where it searches recursively
   }
 });
 
-Deno.test("scanSkillRoots() follows no link out of a skill to find skills", async () => {
+Deno.test("scanSkillRoots() does not follow links out of a skill", async () => {
   using place = new Place();
   place.skill("all", "git");
   place.skill("documents", "private");
@@ -387,7 +389,7 @@ Deno.test("scanSkillRoots() follows no link out of a skill to find skills", asyn
   assert.deepEqual([catalog.problems, catalog.shadowed], [[], []]);
 });
 
-Deno.test("scanSkillRoots() takes a recursive root that is a skill itself", async () => {
+Deno.test("scanSkillRoots() accepts a recursive root that is itself a skill", async () => {
   using place = new Place();
   const skill = place.skill("skills", "git");
   place.skill("skills/git", "inner");
@@ -396,7 +398,7 @@ Deno.test("scanSkillRoots() takes a recursive root that is a skill itself", asyn
   assert.deepEqual(catalog.problems, []);
 });
 
-Deno.test("scanSkillRoots() follows links to skill folders, and visits a folder once", async () => {
+Deno.test("scanSkillRoots() follows links to skill folders and visits each folder once", async () => {
   using place = new Place();
   const store = place.skill("store", "git");
   place.link(store, "skills/linked");
@@ -415,7 +417,7 @@ Deno.test("scanSkillRoots() follows links to skill folders, and visits a folder 
   }
 });
 
-Deno.test("scanSkillRoots() takes a folder that two roots lead to for one skill", async () => {
+Deno.test("scanSkillRoots() treats a folder that two roots lead to as one skill", async () => {
   using place = new Place();
   place.skill("skills", "git");
   place.link(join(place.path, "skills"), "alias");
@@ -432,7 +434,7 @@ Deno.test("scanSkillRoots() takes a folder that two roots lead to for one skill"
   );
 });
 
-Deno.test("scanSkillRoots() holds links in a project to the project and the user's own roots", async () => {
+Deno.test("scanSkillRoots() confines links in a project to the project and the user's own roots", async () => {
   using place = new Place();
   const { project } = place;
   place.link(place.skill("documents", "private"), "project/skills/out");
@@ -473,7 +475,7 @@ const becomingLinks: [string, string[]][] = [
 ];
 
 for (const [path, left] of becomingLinks) {
-  Deno.test(`scanSkillRoots() drops the skills in ${path} when that becomes a link out`, async () => {
+  Deno.test(`scanSkillRoots() drops the skills in ${path} when it becomes a link out`, async () => {
     using place = new Place();
     for (const folder of ["project", "outside"]) {
       place.skill(`${folder}/skills`, "git");
@@ -494,7 +496,7 @@ for (const [path, left] of becomingLinks) {
 }
 
 Deno.test(
-  "scanSkillRoots() shows no name of what a folder is swapped for while it is searched",
+  "scanSkillRoots() reveals no names from a folder that is swapped in during the search",
   {
     ignore: isWindows,
   },
@@ -528,7 +530,7 @@ Deno.test(
   },
 );
 
-Deno.test("scanSkillRoots() follows links that each file of a skill is, into folders it is told to trust", async () => {
+Deno.test("scanSkillRoots() follows the links of a skill's files into trusted folders", async () => {
   using place = new Place();
   const store = place.folder("store");
   place.link(
@@ -558,7 +560,7 @@ Deno.test("scanSkillRoots() returns the same catalog, and opens no file, if noth
   using openings = new Openings();
   try {
     const first = await scanSkillRoots(roots);
-    // What was just written is read once more, since it may change unnoticed.
+    // Files that were just written are read once more, because they may change undetected.
     Date.now = () => now() + 60_000;
     assert.equal(await scanSkillRoots(roots, first), first);
     assert.equal(openings.count, 4);
@@ -569,7 +571,7 @@ Deno.test("scanSkillRoots() returns the same catalog, and opens no file, if noth
   }
 });
 
-Deno.test("scanSkillRoots() sees a change that leaves size and times as they were", async () => {
+Deno.test("scanSkillRoots() detects a change that preserves size and times", async () => {
   using place = new Place();
   const file = place.file("skills/git/SKILL.md", skillMd("git", "One thing"));
   const roots = [root(join(place.path, "skills"))];
@@ -582,7 +584,7 @@ Deno.test("scanSkillRoots() sees a change that leaves size and times as they wer
   assert.equal(second.revision, first.revision + 1);
 });
 
-Deno.test("scanSkillRoots() keeps the skills that did not change", async () => {
+Deno.test("scanSkillRoots() reuses unchanged skills", async () => {
   using place = new Place();
   place.skill("skills", "git");
   place.skill("skills", "pdf");
@@ -594,7 +596,7 @@ Deno.test("scanSkillRoots() keeps the skills that did not change", async () => {
   assert.notEqual(second.skills.get("pdf"), first.skills.get("pdf"));
 });
 
-Deno.test("scanSkillRoots() lets other work run while it scans two thousand skills", async () => {
+Deno.test("scanSkillRoots() lets other tasks run while it scans two thousand skills", async () => {
   using place = new Place();
   for (let i = 0; i < 2000; i++) place.skill("skills", `s${i}`);
   let turns = 0;
@@ -605,9 +607,9 @@ Deno.test("scanSkillRoots() lets other work run while it scans two thousand skil
   assert.ok(turns > 0, "a timer fired while the scan ran");
 });
 
-Deno.test("scanSkillRoots() lets other work run all the while, whatever a folder holds", async () => {
+Deno.test("scanSkillRoots() never blocks other tasks for long, whatever a folder contains", async () => {
   using place = new Place();
-  // So many, with names so long, that their folder is not listed at once.
+  // Enough long names that listing the folder takes several reads.
   for (let i = 0; i < 5_000; i++) {
     place.link("nowhere", `skills/${i}-${"x".repeat(60)}`);
   }
@@ -630,7 +632,7 @@ Deno.test("scanSkillRoots() lets other work run all the while, whatever a folder
   });
 });
 
-Deno.test("scanSkillRoots() looks at 50,000 folders and links of a root, and says that there are more", async () => {
+Deno.test("scanSkillRoots() visits 50,000 folders and links of a root and reports that there are more", async () => {
   using place = new Place();
   place.skill("skills", "a");
   const { readDirSync, readLinkSync } = Deno;
@@ -660,7 +662,7 @@ Deno.test("scanSkillRoots() looks at 50,000 folders and links of a root, and say
   }
 });
 
-Deno.test("scanSkillRoots() sees the same in overlapping roots each time, and tells each fault once", async () => {
+Deno.test("scanSkillRoots() is deterministic for overlapping roots and reports each problem once", async () => {
   using place = new Place();
   place.skill("all/skills", "git");
   place.skill("all/skills", "bad", "no frontmatter");
@@ -673,7 +675,7 @@ Deno.test("scanSkillRoots() sees the same in overlapping roots each time, and te
   assert.equal(await scanSkillRoots(roots, first), first);
 });
 
-Deno.test("scanSkillRoots() is silent about links that are no skill folders", async () => {
+Deno.test("scanSkillRoots() ignores links that are not skill folders", async () => {
   using place = new Place();
   const outside = place.file("outside/notes.md", "notes");
   place.link(outside, "project/skills/README.md");
@@ -690,7 +692,7 @@ Deno.test("scanSkillRoots() is silent about links that are no skill folders", as
   }
 });
 
-Deno.test("scanSkillRoots() takes time in proportion to odd names in malformed frontmatter", async () => {
+Deno.test("scanSkillRoots() takes linear time for unusual names in malformed frontmatter", async () => {
   for (const filler of [" ", "'", "\t", ":"]) {
     await inProportion(async (length) => {
       using place = new Place();
@@ -703,7 +705,7 @@ Deno.test("scanSkillRoots() takes time in proportion to odd names in malformed f
   }
 });
 
-Deno.test("scanSkillRoots() finds skills of names that look like paths or prototypes", async () => {
+Deno.test("scanSkillRoots() finds skills with names that look like paths or prototypes", async () => {
   using place = new Place();
   const odd = ["__proto__", "constructor", "../up", "CON", "a\\b", "İ"];
   odd.forEach((name, index) =>
@@ -718,7 +720,7 @@ Deno.test("scanSkillRoots() finds skills of names that look like paths or protot
   assert.equal(skills.size, odd.length);
 });
 
-Deno.test("scanSkillRoots() sees changes whatever the clock says", async () => {
+Deno.test("scanSkillRoots() detects changes whatever the clock says", async () => {
   using place = new Place();
   place.skill("skills", "git");
   const roots = [root(join(place.path, "skills"))];

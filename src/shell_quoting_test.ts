@@ -10,7 +10,7 @@ const WORD = fc.oneof(
   fc.constantFrom("", "--", "--x=1", "C:\\Program Files\\", '{"a":"b\\\\"}'),
 );
 
-Deno.test("quoteCommand() passes each word on through a POSIX shell", {
+Deno.test("quoteCommand() quotes each word for a POSIX shell", {
   ignore: isWindows,
 }, async () => {
   const words = ["printf", "%s\\0", ...fc.sample(WORD, 500)];
@@ -52,7 +52,7 @@ function splitForWindows(line: string): string[] {
   return word === undefined ? words : [...words, word];
 }
 
-Deno.test("quoteCommand() writes each word so that programs of Windows take it as it is", () => {
+Deno.test("quoteCommand() quotes each word for Windows programs", () => {
   fc.assert(fc.property(fc.array(WORD), (rest) => {
     const words = ["code", ...rest];
     const line = quoteCommand(words, "cmd");
@@ -61,7 +61,7 @@ Deno.test("quoteCommand() writes each word so that programs of Windows take it a
   }));
 });
 
-Deno.test("quoteCommand() has PowerShell hand the command to cmd as it is", () => {
+Deno.test("quoteCommand() makes PowerShell pass the command to cmd unchanged", () => {
   fc.assert(fc.property(fc.array(WORD), (rest) => {
     const words = ["code", ...rest];
     const line = quoteCommand(words, "powershell");
@@ -74,7 +74,7 @@ Deno.test("quoteCommand() has PowerShell hand the command to cmd as it is", () =
   }));
 });
 
-Deno.test("quoteCommand() writes what documentation shows", () => {
+Deno.test("quoteCommand() matches the documentation's examples", () => {
   const json = '{"name":"my-server","command":"uvx"}';
   const words = ["code", "--add-mcp", json];
   assert.deepEqual(
@@ -90,7 +90,7 @@ Deno.test("quoteCommand() writes what documentation shows", () => {
   );
 });
 
-Deno.test("quoteCommand() writes no command that would not be safe to paste", () => {
+Deno.test("quoteCommand() returns no command that is unsafe to paste", () => {
   for (const shell of ["sh", "cmd", "powershell"] as const) {
     assert.equal(quoteCommand(["a", "b\nc"], shell), undefined);
     assert.equal(quoteCommand(["a", "\u001b[31m"], shell), undefined);
@@ -102,7 +102,7 @@ Deno.test("quoteCommand() writes no command that would not be safe to paste", ()
   }
 });
 
-Deno.test("shellInUse() tells the shells of Windows apart", () => {
+Deno.test("shellInUse() distinguishes the shells of Windows", () => {
   const shell = (
     os: typeof Deno.build.os,
     env: Record<string, string> = {},

@@ -13,7 +13,7 @@ import {
   Wire,
 } from "./testing.ts";
 
-/** The server with the tool that runs shell commands. */
+/** Starts a server with the tool that runs shell commands. */
 function openShell(place: Place, args: string[] = [], run = "--allow-run") {
   return Session.open(place, {
     args: ["--tools", "agentskills", ...args],
@@ -24,7 +24,7 @@ function openShell(place: Place, args: string[] = [], run = "--allow-run") {
 const shell = (command: string, skill_name = "git") =>
   ["run_shell_command_op", { skill_name, command }] as const;
 
-/** Whether a process is there. */
+/** Whether a process exists. */
 function isRunning(pid: number): boolean {
   try {
     const status = Deno.readTextFileSync(`/proc/${pid}/status`);
@@ -34,14 +34,14 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Waits until a file is there and returns its text. */
+/** Waits until a file exists and returns its text. */
 async function appears(path: string): Promise<string> {
   let text = "";
   const isThere = () => {
     try {
       text = Deno.readTextFileSync(path);
     } catch {
-      // It is not there yet.
+      // It does not exist yet.
     }
     return text !== "";
   };
@@ -49,13 +49,13 @@ async function appears(path: string): Promise<string> {
   return text;
 }
 
-/** Waits until a process is gone. */
+/** Waits until a process has exited. */
 async function isGone(pid: number): Promise<void> {
   await eventually(() => !isRunning(pid), `the end of process ${pid}`);
 }
 
 Deno.test(
-  "run_shell_command_op is there only if Deno may run the shell, and says what it may do",
+  "run_shell_command_op exists only if Deno may run the shell, and declares its effects",
   {
     ignore: isWindows,
   },
@@ -85,7 +85,7 @@ Deno.test(
   },
 );
 
-Deno.test("no other toolset runs anything, whatever Deno allows", {
+Deno.test("no other toolset runs anything, whatever permissions Deno has", {
   ignore: isWindows,
 }, async () => {
   using place = filesPlace();
@@ -99,7 +99,7 @@ Deno.test("no other toolset runs anything, whatever Deno allows", {
 });
 
 Deno.test(
-  "run_shell_command_op runs in the skill's directory and returns stdout, stderr and exit code",
+  "run_shell_command_op runs in the skill's directory and returns stdout, stderr, and the exit code",
   {
     ignore: isWindows,
   },
@@ -123,7 +123,7 @@ Deno.test(
   },
 );
 
-/** What a shell starts in the same process group, in others, and in another session. */
+/** Commands that start processes in the same process group, in others, and in another session. */
 const STARTS: Record<string, string> = {
   "a child": "sh -c 'echo $$ > pid; sleep 100'",
   "a background job": "sh -c 'echo $$ > pid; sleep 100' & wait",
@@ -132,7 +132,7 @@ const STARTS: Record<string, string> = {
   "setsid": "setsid sh -c 'echo $$ > pid; sleep 100' & wait",
 };
 
-/** A server with a skill for each of these, which runs it. */
+/** A server with a skill for each of these commands. */
 class StartedCommands implements AsyncDisposable {
   readonly place = new Place();
   readonly wire: Wire;
@@ -147,7 +147,7 @@ class StartedCommands implements AsyncDisposable {
     });
   }
 
-  /** Starts them, each as the request of its number, and returns their process ids. */
+  /** Runs each command in a request with its number as ID, and returns the process IDs. */
   async start(): Promise<number[]> {
     await this.wire.initialize();
     const starts = Object.entries(STARTS);
@@ -176,7 +176,7 @@ class StartedCommands implements AsyncDisposable {
 
 for (const run of ["--allow-run", "--allow-run=sh"]) {
   Deno.test(
-    `run_shell_command_op ends all that a command started at the time limit, with ${run}`,
+    `run_shell_command_op kills everything that a command started at the time limit, with ${run}`,
     { ignore: Deno.build.os !== "linux" },
     async () => {
       const args = ["--shell-timeout", "1"];
@@ -186,7 +186,7 @@ for (const run of ["--allow-run", "--allow-run=sh"]) {
   );
 
   Deno.test(
-    `run_shell_command_op ends all that a command started when it is cancelled, with ${run}`,
+    `run_shell_command_op kills everything that a command started when it is cancelled, with ${run}`,
     { ignore: Deno.build.os !== "linux" },
     async () => {
       await using commands = new StartedCommands({ run });
@@ -219,7 +219,7 @@ for (
 
 for (const [what, end] of Object.entries(ENDS)) {
   Deno.test(
-    `run_shell_command_op ends all that a command started when ${what} ends the server`,
+    `run_shell_command_op kills everything that a command started when ${what} ends the server`,
     { ignore: Deno.build.os !== "linux" },
     async () => {
       await using commands = new StartedCommands();
@@ -231,7 +231,7 @@ for (const [what, end] of Object.entries(ENDS)) {
 }
 
 Deno.test(
-  "run_shell_command_op says that the time limit stopped a command",
+  "run_shell_command_op reports that the time limit stopped a command",
   { ignore: isWindows },
   async () => {
     using place = filesPlace();
@@ -265,7 +265,7 @@ Deno.test(
 );
 
 Deno.test(
-  "run_shell_command_op does not wait for a process that left the session and holds the pipe",
+  "run_shell_command_op does not wait for a process that left the session and keeps the pipe open",
   { ignore: Deno.build.os !== "linux" },
   async () => {
     using place = filesPlace();
@@ -283,7 +283,7 @@ for (const run of ["--allow-run", "--allow-run=sh"]) {
     { ignore: isWindows },
     async () => {
       using place = filesPlace();
-      // Of no effect, so that the test harms nothing.
+      // Without effect, so that the test is harmless.
       const env = { LD_A: 'it\'s "a"\n b', DYLD_B: "$HOME", OTHER: "c" };
       for (const install of [[], ["--auto-install-deps"]]) {
         await using session = await Session.open(place, {
@@ -306,7 +306,7 @@ for (const run of ["--allow-run", "--allow-run=sh"]) {
 }
 
 Deno.test(
-  "server says at its start that Deno cannot start the shell",
+  "server reports at startup that Deno cannot run the shell",
   { ignore: isWindows },
   async () => {
     using place = filesPlace();
@@ -329,7 +329,7 @@ Deno.test(
   },
 );
 
-Deno.test("run_shell_command_op runs beside other requests", {
+Deno.test("run_shell_command_op does not block other requests", {
   ignore: isWindows,
 }, async () => {
   using place = filesPlace();
@@ -344,7 +344,7 @@ Deno.test("run_shell_command_op runs beside other requests", {
 });
 
 Deno.test(
-  "run_shell_command_op keeps 256 KiB of each output and says how much it omits",
+  "run_shell_command_op keeps 256 KiB of each output and reports how much it omits",
   {
     ignore: isWindows,
   },

@@ -22,7 +22,7 @@ import {
   skillMd,
 } from "./testing.ts";
 
-Deno.test("listSkillFiles() lists what belongs to a skill, and readSkillFile() reads just that", async () => {
+Deno.test("listSkillFiles() lists the files of a skill, and readSkillFile() reads exactly those", async () => {
   using place = new Place();
   const secret = place.file("secret/key.txt", "secret");
   place.skill("skills", "git");
@@ -94,7 +94,7 @@ Deno.test("listSkillFiles() lists what belongs to a skill, and readSkillFile() r
   assert.throws(() => readSkillFile(skill, ""), /it is a folder/);
 });
 
-Deno.test("listSkillFiles() sees what comes, goes and changes in folders that it has listed before", async () => {
+Deno.test("listSkillFiles() detects additions, removals, and changes in folders that it listed before", async () => {
   using place = new Place();
   place.skill("skills", "git");
   place.file("skills/git/docs/a.md", "a");
@@ -107,13 +107,13 @@ Deno.test("listSkillFiles() sees what comes, goes and changes in folders that it
   let time = 0;
   const change = (act: () => void) => {
     act();
-    // The clock of a file system ticks every few milliseconds: too slow for this.
+    // The clock of a file system ticks only every few milliseconds.
     for (const folder of [skill.directory, docs]) {
       if (isDirectory(folder)) Deno.utimeSync(folder, 0, ++time);
     }
   };
   try {
-    // As if what is there had been there for long.
+    // Pretend that the entries are old.
     Date.now = () => now() + 60_000;
     for (let round = 0; round < 2; round++) {
       assert.deepEqual(list(), [main, ["docs/a.md", 1]]);
@@ -131,7 +131,7 @@ Deno.test("listSkillFiles() sees what comes, goes and changes in folders that it
   }
 });
 
-Deno.test("readSkillFile() takes paths as people write them", async () => {
+Deno.test("readSkillFile() accepts the usual spellings of a path", async () => {
   using place = new Place();
   place.skill("skills", "git");
   place.file("skills/git/references/API.md", "api");
@@ -149,7 +149,7 @@ Deno.test("readSkillFile() takes paths as people write them", async () => {
   }
 });
 
-Deno.test("readSkillFile() gives text to the letter, and none for bytes that are not UTF-8", async () => {
+Deno.test("readSkillFile() returns the exact text, and no text for bytes that are not UTF-8", async () => {
   using place = new Place();
   place.skill("skills", "git");
   place.file("skills/git/bom.md", "\ufeffa\r\nb");
@@ -162,7 +162,7 @@ Deno.test("readSkillFile() gives text to the letter, and none for bytes that are
   assert.deepEqual([text, [...bytes]], [undefined, [0x67, 0xfc]]);
 });
 
-Deno.test("readSkillFile() and listSkillFiles() go ten names deep", async () => {
+Deno.test("readSkillFile() and listSkillFiles() reach ten levels deep", async () => {
   using place = new Place();
   const skillFolder = place.skill("skills", "git");
   const ten = "a/b/c/d/e/f/g/h/i/ten.md";
@@ -178,7 +178,7 @@ Deno.test("readSkillFile() and listSkillFiles() go ten names deep", async () => 
   assert.throws(() => readSkillFile(skill, eleven), SkillFileError);
 });
 
-Deno.test("readSkillFile() reads no FIFO and no device", {
+Deno.test("readSkillFile() refuses FIFOs and devices", {
   ignore: isWindows,
 }, async () => {
   using place = new Place();
@@ -190,7 +190,7 @@ Deno.test("readSkillFile() reads no FIFO and no device", {
 });
 
 for (const moment of ["before it is opened", "before it is checked again"]) {
-  Deno.test(`readSkillFile() reads nothing that is swapped for a link out ${moment}`, async () => {
+  Deno.test(`readSkillFile() reads nothing if a file is swapped for a link out ${moment}`, async () => {
     using place = new Place();
     const secret = place.file("secret.md", "secret");
     place.skill("skills", "git");
@@ -212,13 +212,13 @@ for (const moment of ["before it is opened", "before it is checked again"]) {
   });
 }
 
-Deno.test("readSkillFile() reads nothing that is swapped for a link out and back again", async () => {
+Deno.test("readSkillFile() reads nothing if a file is swapped for a link out and back", async () => {
   using place = new Place();
   const secret = place.file("secret.md", "secret");
   place.skill("skills", "git");
   const file = place.file("skills/git/help.md", "help");
   const skill = await scanned(join(place.path, "skills"));
-  // What is opened is the secret, but by its path the file looks as before.
+  // The opened file is the secret, but its path leads to the original file again.
   using _openings = new Openings({ before: () => secret });
   assert.throws(() => readSkillFile(skill, "help.md"), /it was replaced/);
   assert.equal(Deno.readTextFileSync(file), "help");
@@ -290,7 +290,7 @@ Deno.test("listSkillFiles() lists nothing of a folder that is swapped for a link
   }
 });
 
-/** Lets what lies at two paths change places. */
+/** Swaps the entries at two paths. */
 function exchange(a: string, b: string): void {
   Deno.renameSync(a, `${a}.swap`);
   Deno.renameSync(b, a);
@@ -325,7 +325,7 @@ Deno.test("readSkillFile() finds nothing in a skill directory that became a link
   assert.throws(() => readSkillFile(skill, "SKILL.md"), /no such file/);
 });
 
-Deno.test("listSkillFiles() ends in a maze of links", async () => {
+Deno.test("listSkillFiles() terminates in a maze of links", async () => {
   using place = new Place();
   place.skill("skills", "maze");
   const rooms = Array.from({ length: 10 }, (_, index) => `room${index}`);
@@ -336,7 +336,7 @@ Deno.test("listSkillFiles() ends in a maze of links", async () => {
   assert.deepEqual(listSkillFiles(skill).map(({ path }) => path), ["SKILL.md"]);
 });
 
-Deno.test("resolveSkillFile() tells where a file or folder of a skill lies", async () => {
+Deno.test("resolveSkillFile() returns the location of a file or folder of a skill", async () => {
   using place = new Place();
   const store = place.skill("store", "git");
   place.link(store, "skills/git");
@@ -349,7 +349,7 @@ Deno.test("resolveSkillFile() tells where a file or folder of a skill lies", asy
   assert.equal(resolveSkillFile(skill, "").realPath, store);
 });
 
-Deno.test("resolveSkillFile() takes either slash on Windows, and no drive, stream or way out", async () => {
+Deno.test("resolveSkillFile() accepts both slashes on Windows, and refuses drives, streams, and paths out of the skill", async () => {
   using place = new Place();
   const found = await onWindows(
     place,
@@ -380,7 +380,7 @@ Deno.test("resolveSkillFile() takes either slash on Windows, and no drive, strea
   ]);
 });
 
-Deno.test("readSkillFile() reads a file that grows meanwhile whole, or says that it is too large", async () => {
+Deno.test("readSkillFile() reads all of a file that grows meanwhile, or reports that it is too large", async () => {
   using place = new Place();
   place.skill("skills", "git");
   const file = place.file("skills/git/log.md", "1");

@@ -28,7 +28,7 @@ import {
   skillMd,
 } from "./testing.ts";
 
-/** A place with a bit of everything to report. */
+/** Creates a place with one of everything to report. */
 function reportPlace(): Place {
   const place = new Place();
   place.skill("project/.claude/skills", "git");
@@ -39,7 +39,7 @@ function reportPlace(): Place {
   return place;
 }
 
-Deno.test("--list shows roots, skills, what is shadowed, and problems with how to fix them", async () => {
+Deno.test("--list shows roots, skills, shadowed skills, and problems with their fixes", async () => {
   using place = reportPlace();
   const { code, stdout, stderr } = await runServer(place, { args: ["--list"] });
   const at = (path: string) => join(place.path, path);
@@ -68,13 +68,13 @@ Problems (1 error, 0 warnings)
   );
 });
 
-Deno.test("--list says where to put a skill if there is none", async () => {
+Deno.test("--list reports where to put a skill if there is none", async () => {
   using place = new Place();
   const { stdout } = await runServer(place, { args: ["--list"] });
   assert.match(stdout, /^Skills \(0\)\n {2}none yet: put a folder/m);
 });
 
-Deno.test("--list says which skills are not in skills/list, and why", async () => {
+Deno.test("--list reports which skills are not in skills/list, and why", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "Übersicht");
   const { code, stdout } = await runServer(place, { args: ["--list"] });
@@ -109,37 +109,45 @@ Deno.test("--check reports a given folder that does not exist", async () => {
   }
 });
 
-Deno.test("--list lets no name act on the terminal or forge a line", {
-  ignore: isWindows,
-}, async () => {
-  using place = new Place();
-  place.skill("home/.claude/skills", "a\u001b[31m\nRED", skillMd("red"));
-  const { stdout } = await runServer(place, { args: ["--list"] });
-  assert.ok(!stdout.includes("\u001b"));
-  assert.match(stdout, /a\\u001b\[31m\\u000aRED/);
-});
+Deno.test(
+  "--list escapes names that contain control characters or line breaks",
+  {
+    ignore: isWindows,
+  },
+  async () => {
+    using place = new Place();
+    place.skill("home/.claude/skills", "a\u001b[31m\nRED", skillMd("red"));
+    const { stdout } = await runServer(place, { args: ["--list"] });
+    assert.ok(!stdout.includes("\u001b"));
+    assert.match(stdout, /a\\u001b\[31m\\u000aRED/);
+  },
+);
 
-Deno.test("--json and --print-config let no text act on the terminal", {
-  ignore: isWindows,
-}, async () => {
-  using place = new Place();
-  const odd = "a\u009b31m\u202eb\u007f";
-  const name = JSON.stringify(odd).replace(
-    /[^ -~]/g,
-    (character) =>
-      `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-  place.skill("home/.claude/skills", odd, skillMd(name));
-  const report = await runServer(place, { args: ["--list", "--json"] });
-  const { skills } = JSON.parse(report.stdout);
-  assert.equal(basename(skills[0].directory), odd);
-  const codex = ["--print-config", "codex", "--skill-dir", odd];
-  const config = await runServer(place, { args: codex });
-  assert.match(config.stdout, /a\\u009b31m\\u202eb\\u007f/);
-  for (const { stdout, stderr } of [report, config]) {
-    assert.doesNotMatch(stdout + stderr, /[\u007f-\u009f\u202e]/);
-  }
-});
+Deno.test(
+  "--json and --print-config escape control characters for the terminal",
+  {
+    ignore: isWindows,
+  },
+  async () => {
+    using place = new Place();
+    const odd = "a\u009b31m\u202eb\u007f";
+    const name = JSON.stringify(odd).replace(
+      /[^ -~]/g,
+      (character) =>
+        `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    );
+    place.skill("home/.claude/skills", odd, skillMd(name));
+    const report = await runServer(place, { args: ["--list", "--json"] });
+    const { skills } = JSON.parse(report.stdout);
+    assert.equal(basename(skills[0].directory), odd);
+    const codex = ["--print-config", "codex", "--skill-dir", odd];
+    const config = await runServer(place, { args: codex });
+    assert.match(config.stdout, /a\\u009b31m\\u202eb\\u007f/);
+    for (const { stdout, stderr } of [report, config]) {
+      assert.doesNotMatch(stdout + stderr, /[\u007f-\u009f\u202e]/);
+    }
+  },
+);
 
 Deno.test("--list does not pad cells to the length of an enormous name", async () => {
   using place = new Place();
@@ -165,7 +173,7 @@ Deno.test("--list exits with 2 if it cannot write", {
   assert.match(text, /^skill-server: Cannot write the output: .*\n$/);
 });
 
-Deno.test("--json gives the report as JSON", async () => {
+Deno.test("--json prints the report as JSON", async () => {
   using place = reportPlace();
   const args = ["--check", "--json"];
   const { code, stdout } = await runServer(place, { args });
@@ -205,7 +213,7 @@ Deno.test("--json gives the report as JSON", async () => {
   }]);
 });
 
-/** What `--check` finds in a place: `<severity> <rule> <path>:<line>: <reason>`. */
+/** Lists the findings of `--check` as `<severity> <rule> <path>:<line>: <reason>`. */
 async function findingsIn(place: Place): Promise<string[]> {
   const args = ["--check", "--json"];
   const { stdout } = await runServer(place, { args });
@@ -267,14 +275,14 @@ const misspelled: [string, string, string[]][] = [
 ];
 
 for (const [name, yaml, findings] of misspelled) {
-  Deno.test(`--check reports where the frontmatter of ${name} breaks the specification`, async () => {
+  Deno.test(`--check reports where the frontmatter of ${name} violates the specification`, async () => {
     using place = new Place();
     place.skill("home/.claude/skills", name, `---\n${yaml}\n---\n`);
     assert.deepEqual(await findingsIn(place), findings);
   });
 }
 
-Deno.test("--check reports links in the body that lead to no file that is served", async () => {
+Deno.test("--check reports links in the body to files that are not served", async () => {
   using place = new Place();
   place.skill(
     "home/.claude/skills",
@@ -342,7 +350,7 @@ for (const [what, markdown] of codes) {
   });
 }
 
-Deno.test("--check finds links between what looks like a comment in code", async () => {
+Deno.test("--check finds links between code that looks like comments", async () => {
   using place = new Place();
   const text = `${skillMd("links")}\n\`<!--\`\n[x](gone.md)\n\`-->\`\n`;
   place.skill("home/.claude/skills", "links", text);
@@ -382,7 +390,7 @@ Deno.test("--check reports files that are not served, and skills that are too lo
   ]);
 });
 
-Deno.test("--check checks a SKILL.md that is not UTF-8 as far as it can be read", async () => {
+Deno.test("--check checks the readable part of a SKILL.md that is not UTF-8", async () => {
   using place = new Place();
   const text = skillMd("Café");
   const latin1 = Uint8Array.from(text, (character) => character.charCodeAt(0));
@@ -460,7 +468,7 @@ Deno.test("--check reports a file that can be listed but not read, as an error t
   }]);
 });
 
-Deno.test("--list opens no file of a skill", async () => {
+Deno.test("--list does not open the files of a skill", async () => {
   using place = new Place();
   for (let i = 0; i < 10; i++) {
     place.skill("skills", `s${i}`);
@@ -508,7 +516,7 @@ Deno.test("--check reports invisible characters, by line and code point", async 
   ]);
 });
 
-Deno.test("--check reports no link into folders that could not be read, however many there are", async () => {
+Deno.test("--check reports no links into unreadable folders, however many there are", async () => {
   await inProportion(async (length) => {
     using place = new Place();
     const folders = Array.from({ length }, (_, index) => `a${index}`);
@@ -530,7 +538,7 @@ Deno.test("--check reports no link into folders that could not be read, however 
   }, { length: 8_000, what: "links into folders that are left out" });
 });
 
-Deno.test("--check reports each target once, and counts the rest of very many", async () => {
+Deno.test("--check reports each target once and counts the rest if there are many", async () => {
   using place = new Place();
   const links = Array.from({ length: 30 }, (_, index) => `[x](${index}.md)\n`);
   const text = skillMd("links") + links.join("") + "[x](a.md)".repeat(100_000);
@@ -540,7 +548,7 @@ Deno.test("--check reports each target once, and counts the rest of very many", 
   assert.match(findings.at(-1)!, /there are 11 more like these$/);
 });
 
-Deno.test("--check takes time in proportion to the text, whatever it is made of", async () => {
+Deno.test("--check takes linear time for any repeated text", async () => {
   const pieces = [
     ...["](", "[a](", "`", "<!--", "[a]: ", "~~~\n", "- ", "%", "((", " "],
     ...["](a)", "](<a ", "> ", "1. ", "``` ", "` `` ", '](a "', "\\", "[a]:\n"],
@@ -568,7 +576,7 @@ Deno.test("--check exits with 0 if there are only warnings", async () => {
   assert.match(stdout, /^Problems \(0 errors, 1 warning\)\n {2}warning: link/m);
 });
 
-Deno.test("reportAsText() groups what is fixed in the same way, errors first", async () => {
+Deno.test("reportAsText() groups findings with the same fix, errors first", async () => {
   using place = new Place();
   const folder = place.folder("home", ".claude", "skills");
   place.skill("home/.claude/skills", "a", `${skillMd("a")}[gone](gone.md)`);
@@ -589,14 +597,14 @@ Deno.test("reportAsText() groups what is fixed in the same way, errors first", a
   );
 });
 
-/** The report of a folder of skills. */
+/** Creates the report on a folder of skills. */
 async function reportOn(path: string): Promise<Report> {
   using registry = new SkillRegistry([root(path)], { log: () => {} });
   await registry.refresh();
   return createReport(registry, { check: true, problems: [] });
 }
 
-/** The report of a folder of skills, as text. */
+/** Creates the report on a folder of skills as text. */
 async function reportOf(path: string, style: TextStyle): Promise<string> {
   return reportAsText(await reportOn(path), style);
 }

@@ -24,7 +24,7 @@ const skill = {
   frontmatter: { name: "git", description: "d" },
 } as Skill;
 
-/** Files of a skill, of which this says no more than what it takes. */
+/** Creates files of a skill with only the necessary properties. */
 function filesOf(...sizes: number[]): SkillFile[] {
   return ["SKILL.md", ...sizes.keys()].map((path, index) => ({
     path: String(path),
@@ -48,7 +48,7 @@ function rulesOf(contents: SkillContents): string[] {
   );
 }
 
-Deno.test("checkFrontmatter() names the line where the YAML is known", () => {
+Deno.test("checkFrontmatter() reports the line if it has the YAML", () => {
   const yaml = "description: d\nlicense: 1\nname: Git\n";
   const frontmatter = { name: "Git", description: "d", license: 1 };
   const [name, license] = checkFrontmatter({ frontmatter, file }, yaml);
@@ -58,7 +58,7 @@ Deno.test("checkFrontmatter() names the line where the YAML is known", () => {
   assert.deepEqual(findings.map(({ line }) => line), [undefined, undefined]);
 });
 
-Deno.test("checkContents() tells a folder that cannot be listed from what is left out of it", () => {
+Deno.test("checkContents() distinguishes an unreadable folder from the entries left out of it", () => {
   assert.deepEqual(rulesOf(contentsOf(filesOf())), []);
   assert.deepEqual(rulesOf(contentsOf(filesOf(), "a/", "b.md")), [
     "not-served skills/git/a/",
@@ -68,7 +68,7 @@ Deno.test("checkContents() tells a folder that cannot be listed from what is lef
   assert.deepEqual(rulesOf(contentsOf([])), ["changed skills/git/SKILL.md"]);
 });
 
-Deno.test("checkContents() allows 512 files and 16 MiB, and no more", () => {
+Deno.test("checkContents() allows at most 512 files and 16 MiB", () => {
   const many = filesOf(...Array(512).fill(0));
   const [main, ...others] = filesOf(8 * 2 ** 20, 8 * 2 ** 20);
   const empty = { ...main!, size: 0 };
@@ -80,7 +80,7 @@ Deno.test("checkContents() allows 512 files and 16 MiB, and no more", () => {
   ]);
 });
 
-Deno.test("findUnlisting() goes by rules that hosts hold to, not by warnings", () => {
+Deno.test("findUnlisting() applies the rules that hosts enforce, not warnings", () => {
   const license = {
     ...skill,
     frontmatter: { ...skill.frontmatter, license: 1 },
@@ -92,7 +92,7 @@ Deno.test("findUnlisting() goes by rules that hosts hold to, not by warnings", (
   assert.equal(findUnlisting(license, closed)!.rule, "unreadable");
 });
 
-Deno.test("frontmatter that hosts can load is the same once it was sent as JSON", () => {
+Deno.test("frontmatter that hosts can load survives a JSON round trip", () => {
   const string = fc.string({ unit: "binary", maxLength: 3 });
   const { value } = fc.letrec((tie) => ({
     value: fc.oneof(

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { parseSkillUri, skillUri } from "../mod.ts";
 
-Deno.test("skillUri() and parseSkillUri() are each other's inverse", () => {
+Deno.test("skillUri() and parseSkillUri() are inverses", () => {
   for (const name of ["git", "Größe & 100%", "a/b", "..", "日本 語?#", "😀"]) {
     for (const path of [undefined, "", "SKILL.md", "a b/ü#?.md", "%2e%2e/x"]) {
       const uri = skillUri(name, path);
@@ -11,7 +11,7 @@ Deno.test("skillUri() and parseSkillUri() are each other's inverse", () => {
   }
 });
 
-Deno.test("parseSkillUri() takes no other URI", () => {
+Deno.test("parseSkillUri() accepts no other URI", () => {
   for (
     const uri of [
       "",

@@ -15,7 +15,7 @@ import {
   Wire,
 } from "./testing.ts";
 
-/** A place with a skill whose files are hard to get right. */
+/** Creates a place with a skill whose files are hard to serve correctly. */
 function hardPlace(): Place {
   const place = new Place();
   const skill = "home/.claude/skills/hard";
@@ -79,7 +79,7 @@ Deno.test("skills/list has each skill's frontmatter, and each of its files with 
   await verify(wire, entry!);
 });
 
-Deno.test("skills/get gives the entry of a skill, the same as skills/list", async () => {
+Deno.test("skills/get returns the same entry as skills/list", async () => {
   using place = hardPlace();
   place.skill("home/.claude/skills", "git");
   await using wire = new Wire(place);
@@ -90,7 +90,7 @@ Deno.test("skills/get gives the entry of a skill, the same as skills/list", asyn
   }
 });
 
-Deno.test("skills/get of anything but the URI of a skill's SKILL.md is an invalid param", async () => {
+Deno.test("skills/get of anything but the URI of a SKILL.md is an invalid-params error", async () => {
   using place = hardPlace();
   await using wire = new Wire(place);
   await wire.initialize();
@@ -118,7 +118,7 @@ Deno.test("skills/get of anything but the URI of a skill's SKILL.md is an invali
   }
 });
 
-/** Skills that hosts could not load, and why. */
+/** Skills that hosts cannot load, and the reasons. */
 const unlisted: [string, string, (place: Place, skill: string) => void][] = [
   ["Git-Hub", "the name does not consist of", () => {}],
   ["git--hub", "the name does not consist of", () => {}],
@@ -213,7 +213,7 @@ function withField(name: string, value: string) {
   };
 }
 
-Deno.test("skills/list leaves out what hosts could not load, which the tools still serve", async () => {
+Deno.test("skills/list omits skills that hosts cannot load, and the tools still serve them", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "good");
   for (const [name, , make] of unlisted) {
@@ -255,13 +255,13 @@ Deno.test("skills/list leaves out what hosts could not load, which the tools sti
   }
 });
 
-/** What a test needs of the report of `--check --json`. */
+/** The part of the report of `--check --json` that a test needs. */
 interface CheckReport {
   readonly unlisted: { name: string; reason: string }[];
   readonly problems: { file: string; reason: string; severity: string }[];
 }
 
-Deno.test("skills/list takes a skill of 512 files, and one of 16 MiB", async () => {
+Deno.test("skills/list includes a skill with 512 files and one with 16 MiB", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "many");
   for (let i = 1; i < 512; i++) place.file(`home/.claude/skills/many/${i}`, "");
@@ -283,7 +283,7 @@ Deno.test("skills/list takes a skill of 512 files, and one of 16 MiB", async () 
   );
 });
 
-Deno.test("skills/list takes a skill by its name, whatever its folder is called, and skips one bad", async () => {
+Deno.test("skills/list includes a skill whose folder has another name, and skips an invalid one", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "folder", skillMd("named-otherwise"));
   place.skill("home/.claude/skills", "bad", "no frontmatter");
@@ -300,7 +300,7 @@ Deno.test("skills/list takes a skill by its name, whatever its folder is called,
   await verify(wire, entry!);
 });
 
-Deno.test("skills/list is paged, with each skill on one page", async () => {
+Deno.test("skills/list is paged, with each skill on exactly one page", async () => {
   using place = new Place();
   const count = 1_050;
   for (let i = 0; i < count; i++) {
@@ -333,7 +333,7 @@ Deno.test("skills/list and resources/read agree while files change", async () =>
   });
   await wire.initialize();
   for (let round = 0; round < 20; round++) {
-    // The same size, and often the same time: only the content tells.
+    // The size and often the time stay the same, so only the content differs.
     place.file(`${skill}/a.md`, String(round % 10));
     place.file(`${skill}/SKILL.md`, skillMd("git", `Round ${round % 10}`));
     const [entry] = await listSkills(wire);
@@ -346,7 +346,7 @@ Deno.test("skills/list and resources/read agree while files change", async () =>
   assert.deepEqual(await listSkills(wire), []);
 });
 
-Deno.test("resources/directory/read lists what is directly in a directory", async () => {
+Deno.test("resources/directory/read lists the direct entries of a directory", async () => {
   using place = filesPlace();
   await using wire = new Wire(place);
   await wire.initialize();
@@ -383,7 +383,7 @@ Deno.test("resources/directory/read lists what is directly in a directory", asyn
   });
 });
 
-Deno.test("resources/directory/read of what is no directory is an invalid param", async () => {
+Deno.test("resources/directory/read of anything but a directory is an invalid-params error", async () => {
   using place = filesPlace();
   await using wire = new Wire(place);
   await wire.initialize();

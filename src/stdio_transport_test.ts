@@ -14,7 +14,7 @@ import {
 const pong = (id: number | string) =>
   ({ jsonrpc: "2.0", id, result: {} }) as const;
 
-Deno.test("StdioTransport reads messages however the bytes are split", async () => {
+Deno.test("StdioTransport reads messages from chunks of any size", async () => {
   const messages = [
     ping(1),
     { jsonrpc: "2.0", method: "notifications/x", params: { text: "ä😀\n" } },
@@ -33,14 +33,14 @@ Deno.test("StdioTransport reads messages however the bytes are split", async () 
   }
 });
 
-Deno.test("StdioTransport takes a last line with no line break for a message", async () => {
+Deno.test("StdioTransport accepts a last line without a line break", async () => {
   const pipe = new Pipe();
   await pipe.write(JSON.stringify({ jsonrpc: "2.0", method: "x" }));
   await pipe.end();
   assert.deepEqual(pipe.received.takeAll(), [{ jsonrpc: "2.0", method: "x" }]);
 });
 
-Deno.test("StdioTransport answers what is no message with an error, and goes on", async () => {
+Deno.test("StdioTransport answers invalid messages with an error and continues", async () => {
   const pipe = new Pipe();
   const bad: [string | Uint8Array, number, (number | string)?][] = [
     ["nonsense", -32700],
@@ -70,7 +70,7 @@ Deno.test("StdioTransport answers what is no message with an error, and goes on"
   assert.deepEqual(pipe.sent.takeAll(), []);
 });
 
-Deno.test("StdioTransport writes whole lines where only some bytes are taken at a time", async () => {
+Deno.test("StdioTransport writes whole lines through partial writes", async () => {
   const pipe = new Pipe({
     write: (bytes) => Promise.resolve(Math.min(bytes.length, 5)),
   });
@@ -78,7 +78,7 @@ Deno.test("StdioTransport writes whole lines where only some bytes are taken at 
   assert.deepEqual(pipe.sent.takeAll(), [pong(1), pong(2), pong(3)]);
 });
 
-Deno.test("StdioTransport writes the replies under way when the input has ended", async () => {
+Deno.test("StdioTransport writes pending replies after the end of the input", async () => {
   const pipe = new Pipe();
   await pipe.write(`${JSON.stringify(ping(1))}\n${JSON.stringify(ping(2))}\n`);
   await pipe.received.take((message) => (message as Reply).id === 2, "ping 2");
@@ -96,7 +96,7 @@ Deno.test("StdioTransport gives up on replies that never come", () =>
     await pipe.end();
   }));
 
-Deno.test("StdioTransport ends when the input has ended and nobody takes the replies", () =>
+Deno.test("StdioTransport closes at the end of the input if nobody reads the replies", () =>
   withGrace(10, async () => {
     const pipe = new Pipe({ write: () => new Promise(() => {}) });
     const text = "x".repeat(2 ** 20);
@@ -112,7 +112,7 @@ Deno.test("StdioTransport ends when the input has ended and nobody takes the rep
     await pipe.end();
   }));
 
-Deno.test("StdioTransport tries again where a write would have to wait", async () => {
+Deno.test("StdioTransport retries a write that would block", async () => {
   let calls = 0;
   const pipe = new Pipe({
     write: (bytes) =>
@@ -125,7 +125,7 @@ Deno.test("StdioTransport tries again where a write would have to wait", async (
   assert.ok(calls > 4);
 });
 
-Deno.test("StdioTransport ends when nobody reads its output any more", async () => {
+Deno.test("StdioTransport closes when its output is closed", async () => {
   const pipe = new Pipe({
     write: () => Promise.reject(new Deno.errors.BrokenPipe()),
   });
@@ -135,7 +135,7 @@ Deno.test("StdioTransport ends when nobody reads its output any more", async () 
   await pipe.transport.close();
 });
 
-Deno.test("StdioTransport reads no further while what it wrote is not taken", async () => {
+Deno.test("StdioTransport stops reading while its output is blocked", async () => {
   const gate = Promise.withResolvers<void>();
   const pipe = new Pipe({
     write: async (bytes) => {
@@ -161,7 +161,7 @@ Deno.test("StdioTransport reads no further while what it wrote is not taken", as
   await pipe.sent.take(({ id }) => id === 99, "the last reply");
 });
 
-Deno.test("StdioTransport gives out no more than a few messages until some are handled", () =>
+Deno.test("StdioTransport limits the number of messages in progress", () =>
   withTimers((delay) => Math.max(delay, 2 * DEADLINE_MS), async () => {
     const pipe = new Pipe();
     const lines = Array.from(
@@ -184,7 +184,7 @@ Deno.test("StdioTransport gives out no more than a few messages until some are h
     await pipe.transport.close();
   }));
 
-Deno.test("StdioTransport gives out more messages where some take long to handle", async () => {
+Deno.test("StdioTransport delivers more messages if some take a long time", async () => {
   const pipe = new Pipe();
   const lines = Array.from(
     { length: 100 },
@@ -198,7 +198,7 @@ Deno.test("StdioTransport gives out more messages where some take long to handle
   await pipe.transport.close();
 });
 
-Deno.test("StdioTransport sends nothing that is longer than clients read", async () => {
+Deno.test("StdioTransport sends no message that is too long for clients", async () => {
   const pipe = new Pipe();
   const reply = (text: string) => ({ ...pong(1), result: { text } });
   const empty = JSON.stringify(reply("")).length;
@@ -221,7 +221,7 @@ Deno.test("StdioTransport sends nothing that is longer than clients read", async
   assert.deepEqual(pipe.sent.takeAll(), []);
 });
 
-Deno.test("StdioTransport sends well-formed Unicode, whatever the texts are", async () => {
+Deno.test("StdioTransport sends only well-formed Unicode", async () => {
   const pipe = new Pipe();
   const odd = { "k\ud800": ["v\udfff", "\\ud800", "😀"] };
   await pipe.transport.send({ jsonrpc: "2.0", id: "\ud83d", result: odd });
@@ -232,14 +232,14 @@ Deno.test("StdioTransport sends well-formed Unicode, whatever the texts are", as
   }]);
 });
 
-Deno.test("StdioTransport refuses an id that is too long to repeat", async () => {
+Deno.test("StdioTransport refuses an ID that is too long to repeat", async () => {
   const pipe = new Pipe();
   await pipe.write(`${JSON.stringify(ping("x".repeat(1_001)))}\n`);
   const { id, error } = await pipe.sent.take(() => true, "the refusal");
   assert.deepEqual([id, error!.code], [undefined, -32600]);
 });
 
-/** Prints by how many MB memory grows while a transport reads single bytes of one line. */
+/** A program that prints by how many MB memory grows while a transport reads one line byte by byte. */
 const BYTE_BY_BYTE = `
 import { StdioTransport } from "${import.meta.resolve("./stdio_transport.ts")}";
 const memory = () => Deno.memoryUsage().rss / 2 ** 20;
@@ -255,7 +255,7 @@ new StdioTransport({
 }).start();
 `;
 
-Deno.test("StdioTransport gathers a line that comes byte by byte in little more than its size", async () => {
+Deno.test("StdioTransport buffers a line that arrives byte by byte in little more than its size", async () => {
   using place = new Place();
   const file = place.file("main.ts", BYTE_BY_BYTE);
   const { stdout } = await new Deno.Command(Deno.execPath(), {
@@ -265,7 +265,7 @@ Deno.test("StdioTransport gathers a line that comes byte by byte in little more 
   assert.ok(growth > 0 && growth < 100, `${growth} MB`);
 });
 
-Deno.test("StdioTransport gives nothing out before it is ready", async () => {
+Deno.test("StdioTransport delivers no messages before it is ready", async () => {
   const ready = Promise.withResolvers<void>();
   const pipe = new Pipe({ ready: ready.promise });
   await pipe.write(`${JSON.stringify(ping(1))}\n`);
@@ -278,7 +278,7 @@ Deno.test("StdioTransport gives nothing out before it is ready", async () => {
   assert.deepEqual(pipe.sent.takeAll(), [pong(1)]);
 });
 
-Deno.test("StdioTransport ends before it is ready if its input ends with nothing asked, or a while after that", () =>
+Deno.test("StdioTransport closes before it is ready if the input ends without requests, or a grace period later", () =>
   withGrace(2 * DEADLINE_MS, async () => {
     const never = new Promise(() => {});
     await new Pipe({ ready: never }).end();
@@ -294,7 +294,7 @@ Deno.test("StdioTransport ends before it is ready if its input ends with nothing
     }
   }));
 
-Deno.test("StdioTransport does not wait for ever to be ready when its input has ended", () =>
+Deno.test("StdioTransport does not wait forever to be ready after the end of the input", () =>
   withGrace(10, async () => {
     const pipe = new Pipe({ ready: new Promise(() => {}) });
     const errors: Error[] = [];

@@ -20,7 +20,7 @@ import {
   Wire,
 } from "./testing.ts";
 
-/** A process that exchanges what lies at two paths about every 80 µs. */
+/** A process that swaps the entries at two paths about every 80 µs. */
 class Swapping implements AsyncDisposable {
   readonly #process: Deno.ChildProcess;
 
@@ -44,7 +44,7 @@ class Swapping implements AsyncDisposable {
   }
 }
 
-/** Runs in that process, so it refers to nothing else here. */
+/** Runs in that process, so it must not refer to anything else in this file. */
 function swapForever(paths: string[]): void {
   const AT_FDCWD = -100;
   const RENAME_EXCHANGE = 2;
@@ -62,7 +62,7 @@ function swapForever(paths: string[]): void {
   }
 }
 
-/** Whatever a client can ask that shows what is in the skill `git`. */
+/** All requests that reveal files of the skill `git`. */
 const QUESTIONS: [string, object][] = [
   ["tools/list", {}],
   ["resources/list", {}],
@@ -79,7 +79,7 @@ const QUESTIONS: [string, object][] = [
     argument: { name: "path", value: "" },
     context: { arguments: { name: "git" } },
   }],
-  // These scan again if they fail.
+  // These requests scan again if they fail.
   ...["", "docs", "docs/help.md"].map((path): [string, object] => [
     "tools/call",
     { name: "skill-resource", arguments: { skill: "git", path } },
@@ -87,7 +87,7 @@ const QUESTIONS: [string, object][] = [
   ["tools/call", { name: "skill", arguments: { name: "git" } }],
 ];
 
-/** Makes a skill in a project, and outside it one with the same names and more. */
+/** Creates a skill in a project, and outside of it a folder with the same names and more. */
 function placeWithSecrets(): Place {
   const place = new Place();
   const texts = [
@@ -104,7 +104,7 @@ function placeWithSecrets(): Place {
   return place;
 }
 
-/** Asks for a file of the skill many times. */
+/** Requests a file of the skill many times. */
 async function readOften(wire: Wire, path: string): Promise<Reply[]> {
   const replies: Reply[] = [];
   const params = { uri: `skill://git/${path}` };
@@ -118,7 +118,7 @@ async function readOften(wire: Wire, path: string): Promise<Reply[]> {
   return replies;
 }
 
-/** Asks whatever shows what is in the skill, many times. */
+/** Sends all of these requests many times. */
 async function askOften(wire: Wire): Promise<Reply[]> {
   const replies: Reply[] = [];
   for (let round = 0; round < 20; round++) {

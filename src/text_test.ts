@@ -20,7 +20,7 @@ import {
   withoutInvisible,
 } from "./text.ts";
 
-Deno.test("stringifyJson() replaces what is half of a surrogate pair, in keys and values", () => {
+Deno.test("stringifyJson() replaces lone surrogates in keys and values", () => {
   const value = { "\udfff": ["x \ud800 y", "\ud83d\ude00", "\udead\ud83d"] };
   const json = stringifyJson(value);
   assert.doesNotMatch(json, /\\u/);
@@ -48,7 +48,7 @@ Deno.test("stringifyJson() leaves literal backslashes alone", () => {
   }
 });
 
-Deno.test("stringifyJson() writes what JSON.stringify() does where nothing is wrong", () => {
+Deno.test("stringifyJson() matches JSON.stringify() for well-formed text", () => {
   const value = { a: ["\u{1f600}", "\n\u0007\u007f", 'C:\\u "q"', null, 1.5] };
   assert.equal(stringifyJson(value), JSON.stringify(value));
   assert.equal(stringifyJson(value, 2), JSON.stringify(value, null, 2));
@@ -58,7 +58,7 @@ Deno.test("jsonText() is well-formed", () => {
   assert.deepEqual(JSON.parse(jsonText({ a: "\ud800" })), { a: "\ufffd" });
 });
 
-/** One of each kind of character that nobody can see. */
+/** One invisible character of each kind. */
 const HIDDEN_CHARACTERS = [
   ["a tag", "\u{e0041}"],
   ["a bidirectional override", "\u202e"],
@@ -81,7 +81,7 @@ const HIDDEN_CHARACTERS = [
 ] as const;
 
 for (const [what, character] of HIDDEN_CHARACTERS) {
-  Deno.test(`nothing that is shown holds ${what}`, () => {
+  Deno.test(`no displayed text contains ${what}`, () => {
     const text = `gi${character}t`;
     assert.equal(withoutInvisible(text), "git");
     assert.equal(oneLine(` ${text} ${character} x`), "git x");
@@ -100,7 +100,7 @@ for (const [what, character] of HIDDEN_CHARACTERS) {
   });
 }
 
-Deno.test("withoutInvisible() keeps what can be seen, and makes each line break a line feed", () => {
+Deno.test("withoutInvisible() keeps visible characters and normalizes line breaks", () => {
   const seen = "Größe 日本語 سلام \u{1f600} \u{1d400} a\u0301\t|\u00a0|\u3000|";
   assert.equal(withoutInvisible(seen), seen);
   assert.equal(
@@ -110,7 +110,7 @@ Deno.test("withoutInvisible() keeps what can be seen, and makes each line break 
   assert.equal(withoutInvisible("x \ud800 y"), "x \ufffd y");
 });
 
-Deno.test("listInvisible() lists nothing that emoji or joining scripts need", () => {
+Deno.test("listInvisible() ignores characters that emoji and joining scripts need", () => {
   for (
     const text of [
       "\u26a0\ufe0f 1\ufe0f\u20e3",
@@ -128,26 +128,26 @@ Deno.test("listInvisible() lists nothing that emoji or joining scripts need", ()
   ]);
 });
 
-Deno.test("skillKey() takes time in proportion to the name, however many marks it has", async () => {
+Deno.test("skillKey() takes linear time for names with any number of marks", async () => {
   await inProportion(
     (length) => skillKey(`a${"\u0301\u0316".repeat(length / 2)}`),
     { length: 100_000, what: "the key" },
   );
 });
 
-Deno.test("skillKey() composes accents in names as long as they come", () => {
+Deno.test("skillKey() composes accents in names of any length", () => {
   const composed = "\u00e9".repeat(2_000);
   assert.equal(skillKey("e\u0301".repeat(2_000)), composed);
   const marks = "\u0316\u0301".repeat(15);
   assert.equal(skillKey(`e${marks}`), `e${marks}`.normalize("NFC"));
 });
 
-/** A text that hides another one in tags, with a bidirectional override and half of a surrogate pair. */
+/** Returns a text with hidden text in tag characters, a bidirectional override, and a lone surrogate. */
 const HIDING = JSON.stringify(
   `Fine\u{e0049}\u{e0067}\u202e\u200b\ufeff \ud800 text`,
 );
 
-/** What nobody can see, and what would be if it were well-formed. */
+/** Matches invisible characters and lone surrogates. */
 const UNSEEN = /[^\P{Cc}\t\n]|[\p{Default_Ignorable_Code_Point}\p{Cs}]/u;
 
 /** Collects all strings in a value. */
@@ -160,7 +160,7 @@ function* stringsIn(value: unknown): Generator<string> {
   }
 }
 
-/** A place with a skill whose name and description hide something, and two of nearly the same name. */
+/** Creates a place with a skill whose name and description contain hidden text, and two with similar names. */
 function hidingPlace(): Place {
   const place = new Place();
   const text = (name: string) =>
@@ -174,7 +174,7 @@ function hidingPlace(): Place {
 }
 
 for (const toolset of Object.keys(toolsets)) {
-  Deno.test(`no list of --tools ${toolset} shows what nobody can see, and all of it is well-formed`, async () => {
+  Deno.test(`the lists of --tools ${toolset} contain no invisible characters and only well-formed Unicode`, async () => {
     using place = hidingPlace();
     await using wire = new Wire(place, { args: ["--tools", toolset] });
     const lines: string[] = [];
@@ -221,7 +221,7 @@ for (const toolset of Object.keys(toolsets)) {
   });
 }
 
-Deno.test("names that differ only in what nobody can see are one name", async () => {
+Deno.test("names that differ only in invisible characters are the same name", async () => {
   using place = hidingPlace();
   const { stdout } = await runServer(place, { args: ["--list", "--json"] });
   const { skills, shadowed } = JSON.parse(stdout);
@@ -231,7 +231,7 @@ Deno.test("names that differ only in what nobody can see are one name", async ()
   );
 });
 
-Deno.test("--list, --check, and --json write nothing that nobody can see, and well-formed Unicode", async () => {
+Deno.test("--list, --check, and --json print no invisible characters and only well-formed Unicode", async () => {
   using place = hidingPlace();
   place.skill("home/.claude/skills", "d\u{e0041}", "no frontmatter");
   for (
@@ -245,7 +245,7 @@ Deno.test("--list, --check, and --json write nothing that nobody can see, and we
     const { stdout, stderr } = await runServer(place, { args });
     assert.equal(stderr, "");
     assert.doesNotMatch(stdout, UNSEEN);
-    // A pair of escape sequences is one character, a single one is none.
+    // A pair of escape sequences is one character, and a single one is invalid.
     assert.doesNotMatch(
       stdout.replace(/\\ud[89ab]..\\ud[c-f]../g, ""),
       /\\ud[89a-f]/,
@@ -257,7 +257,7 @@ Deno.test("--list, --check, and --json write nothing that nobody can see, and we
   }
 });
 
-Deno.test("the log escapes what nobody can see in paths", async () => {
+Deno.test("the log escapes invisible characters in paths", async () => {
   using place = hidingPlace();
   place.skill("home/.claude/skills", "d\u{e0041}", "no frontmatter");
   await using wire = new Wire(place);
@@ -269,7 +269,7 @@ Deno.test("the log escapes what nobody can see in paths", async () => {
   assert.doesNotMatch(line, UNSEEN);
   assert.ok(line.includes("d\\udb40\\udc41"), line);
 });
-Deno.test("nearestWords() finds words that start alike, or differ by few letters", () => {
+Deno.test("nearestWords() finds words with a common prefix or few different letters", () => {
   const cases: [word: string, words: string[], nearest: string[]][] = [
     ["of", ["on", "off"], ["off", "on"]],
     ["gti", ["pdf", "git"], ["git"]],

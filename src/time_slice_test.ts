@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { sortInSlices, TimeSlice } from "./time_slice.ts";
 
-Deno.test("TimeSlice.yield() lets timers and other work run", async () => {
+Deno.test("TimeSlice.yield() lets timers and other tasks run", async () => {
   const slice = new TimeSlice(0);
   let isFired = false;
   setTimeout(() => isFired = true);
@@ -11,10 +11,10 @@ Deno.test("TimeSlice.yield() lets timers and other work run", async () => {
   }
 });
 
-Deno.test("sortInSlices() sorts as Array.sort() does, and lets other work run", async () => {
+Deno.test("sortInSlices() sorts like Array.sort() and lets other tasks run", async () => {
   const compare = (a: { key: number }, b: { key: number }) => a.key - b.key;
   for (const length of [0, 1, 2_000, 2_001, 6_000, 9_999]) {
-    // Many have the same key: these keep their order.
+    // Many items have the same key and must keep their order.
     const items = Array.from({ length }, (_, index) => ({
       key: index * 7_919 % 1_000,
       index,

@@ -37,7 +37,7 @@ Deno.test("tools/call of an unknown tool is a protocol error", async () => {
   });
 });
 
-Deno.test("registerSkillTools() serves the tools by a server of the SDK too, in the same words", async () => {
+Deno.test("registerSkillTools() registers the same tools with a server of the SDK", async () => {
   using place = new Place();
   place.skill("skills", "git");
   using registry = new SkillRegistry([root(join(place.path, "skills"))]);
@@ -78,7 +78,7 @@ Deno.test("registerSkillTools() serves the tools by a server of the SDK too, in 
 });
 
 for (const [toolset, expected] of Object.entries(toolsets)) {
-  Deno.test(`--tools ${toolset} gives its tools, all of which only read, and none of another toolset`, async () => {
+  Deno.test(`--tools ${toolset} provides exactly its own tools, all read-only`, async () => {
     using place = filesPlace();
     const args = ["--tools", toolset];
     await using session = await Session.open(place, { args });
@@ -153,7 +153,7 @@ Deno.test("skill-resource reads a file, a folder, and the list of files", async 
   assert.deepEqual((await read(".")).content.length, 4);
 });
 
-Deno.test("skill-resource refuses what is no file of the skill, and says which there are", async () => {
+Deno.test("skill-resource refuses paths that are not files of the skill and lists its files", async () => {
   using place = filesPlace();
   place.file("home/.claude/skills/other.md", "outside");
   place.link(
@@ -185,7 +185,7 @@ Deno.test("skill-resource refuses what is no file of the skill, and says which t
   assert.equal((await session.text("skill-resource", hidden)).isError, true);
 });
 
-Deno.test("skill-resource says that a file, or the files of a folder, are too large", async () => {
+Deno.test("skill-resource reports that a file or the files of a folder are too large", async () => {
   using place = filesPlace();
   const folder = "home/.claude/skills/git/data";
   place.file(`${folder}/large.bin`, new Uint8Array(2 ** 20 + 1));
@@ -203,7 +203,7 @@ Deno.test("skill-resource says that a file, or the files of a folder, are too la
   assert.deepEqual([large.isError, all.isError], [true, true]);
 });
 
-Deno.test("skill-resource says that a skill has no files besides its SKILL.md", async () => {
+Deno.test("skill-resource reports that a skill has no files besides its SKILL.md", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "git");
   const args = ["--tools", "skilljack"];
@@ -218,7 +218,7 @@ Deno.test("skill-resource says that a skill has no files besides its SKILL.md", 
 });
 
 Deno.test(
-  "skill-resource says what it leaves out and why, and nothing of what lies outside",
+  "skill-resource reports what it leaves out and why, and reveals nothing outside the skill",
   {
     ignore: isWindows,
   },
@@ -270,7 +270,7 @@ ${data.join("\n")}
   },
 );
 
-Deno.test("skill-resource names 20 of the files that it leaves out", async () => {
+Deno.test("skill-resource lists 20 of the files that it leaves out", async () => {
   using place = filesPlace();
   for (let i = 0; i < 22; i++) {
     place.file(`home/.claude/skills/git/${i}.bin`, new Uint8Array(2000));
@@ -285,7 +285,7 @@ Deno.test("skill-resource names 20 of the files that it leaves out", async () =>
   assert.ok(text.endsWith("\n- and 2 more"));
 });
 
-Deno.test("skill-resource says that a folder is empty", async () => {
+Deno.test("skill-resource reports an empty folder", async () => {
   using place = filesPlace();
   place.folder("home/.claude/skills/git/empty");
   place.file("home/.claude/skills/git/hidden/.env", "secret");
@@ -300,7 +300,7 @@ Deno.test("skill-resource says that a folder is empty", async () => {
   }
 });
 
-Deno.test("skill-resource and read_reference_file_op take absolute paths in the skill", async () => {
+Deno.test("skill-resource and read_reference_file_op accept absolute paths in the skill", async () => {
   using place = filesPlace();
   place.skill("elsewhere", "linked");
   place.file("elsewhere/linked/a.md", "# A");
@@ -339,7 +339,7 @@ Deno.test("skill-resource and read_reference_file_op take absolute paths in the 
   }
 });
 
-Deno.test("tools load a skill by its name as the list writes it", async () => {
+Deno.test("tools load a skill by its name as it appears in the list", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "a", skillMd('"R&D <2>"'));
   await using session = await Session.open(place);
@@ -351,7 +351,7 @@ Deno.test("tools load a skill by its name as the list writes it", async () => {
   }
 });
 
-Deno.test("list_skills gives names and descriptions, as text, as structure, and in its description", async () => {
+Deno.test("list_skills returns names and descriptions as text, as structured content, and in its description", async () => {
   using place = filesPlace();
   const args = ["--tools", "reference"];
   await using session = await Session.open(place, { args });
@@ -366,7 +366,7 @@ Deno.test("list_skills gives names and descriptions, as text, as structure, and 
   assert.deepEqual(JSON.parse((content[0] as { text: string }).text), skills);
 });
 
-Deno.test("read_skill returns the SKILL.md of a skill, and nothing else", async () => {
+Deno.test("read_skill returns only the SKILL.md of a skill", async () => {
   using place = filesPlace();
   const args = ["--tools", "reference"];
   await using session = await Session.open(place, { args });
@@ -380,7 +380,7 @@ Deno.test("read_skill returns the SKILL.md of a skill, and nothing else", async 
   }
 });
 
-Deno.test("load_skill_metadata_op finds skills in all subfolders, with description and directory", async () => {
+Deno.test("load_skill_metadata_op returns the description and directory of skills in all subfolders", async () => {
   using place = new Place();
   const git = place.skill("skills", "git", skillMd("git", "Work with git"));
   const deep = place.skill("skills/a/b", "deep");
@@ -417,7 +417,7 @@ for (
     300,
   ]], ["reference", [1900, 300]]] as const
 ) {
-  Deno.test(`--description-limit keeps the descriptions of ${toolset} to their limit, with every name if there is room`, async () => {
+  Deno.test(`--description-limit limits the descriptions of ${toolset} and keeps every name if it fits`, async () => {
     using place = new Place();
     const count = 40;
     for (let i = 0; i < count; i++) {
@@ -456,7 +456,7 @@ for (
   });
 }
 
-Deno.test("--description-limit changes nothing where the description has room", async () => {
+Deno.test("--description-limit changes nothing if the description fits", async () => {
   using place = filesPlace();
   const args = ["--description-limit", "20000"];
   await using session = await Session.open(place, { args });
@@ -464,7 +464,7 @@ Deno.test("--description-limit changes nothing where the description has room", 
   assert.equal(await session.description(), await other.description());
 });
 
-Deno.test("--description-limit 0 lists every skill whole, however many there are", async () => {
+Deno.test("--description-limit 0 lists every skill in full, however many there are", async () => {
   using place = new Place();
   const description = "d".repeat(1_000);
   for (let i = 0; i < 40; i++) {
@@ -478,7 +478,7 @@ Deno.test("--description-limit 0 lists every skill whole, however many there are
   assert.ok(await lengthWith(["--description-limit", "0"]) > 40_000);
 });
 
-Deno.test("skill-resource scans again only where that may help", async () => {
+Deno.test("skill-resource scans again only if that may help", async () => {
   using place = new Place();
   place.skill("skills", "git");
   place.file("skills/git/large.md", "x".repeat(2 ** 20 + 1));
@@ -503,11 +503,11 @@ Deno.test("skill-resource scans again only where that may help", async () => {
     assert.equal((await call("git", path)).isError, true);
     assert.equal(scans, 0, path);
   }
-  // It comes: nothing was known of it.
+  // The skill is new.
   place.skill("skills", "new");
   assert.equal((await call("new", "SKILL.md")).isError, undefined);
   assert.equal(scans, 1);
-  // It moves.
+  // The skill moves.
   place.skill("skills", "elsewhere", skillMd("git"));
   place.file("skills/elsewhere/notes.md", "notes");
   place.remove("skills/git");
