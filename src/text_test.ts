@@ -142,7 +142,7 @@ Deno.test("skillKey() composes accents in names of any length", () => {
   assert.equal(skillKey(`e${marks}`), `e${marks}`.normalize("NFC"));
 });
 
-/** Returns a text with hidden text in tag characters, a bidirectional override, and a lone surrogate. */
+/** A text with hidden text in tag characters, a bidirectional override, and a lone surrogate. */
 const HIDING = JSON.stringify(
   `Fine\u{e0049}\u{e0067}\u202e\u200b\ufeff \ud800 text`,
 );
