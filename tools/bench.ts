@@ -1,8 +1,9 @@
 // deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the benchmarks' are too
 
 /**
- * Measures how fast the server is, beside a bare server made with the SDK, all
- * in one run: machines differ and are never quiet, ratios tell.
+ * Measures the speed of the server relative to a minimal server built with the
+ * SDK. Both are measured in one run, because only ratios are comparable between
+ * machines.
  *
  *     deno task bench
  *
@@ -19,12 +20,12 @@ const CALLS = 500;
 
 const MOD = resolve(import.meta.dirname!, "..", "mod.ts");
 
-/** On some networks an import map. */
+/** The flag for an import map, on networks without JSR. */
 const IMPORTS = Deno.args.map((flag) =>
   flag.replace(/(?<=^--import-map=)(?!\/|\w+:)/, `${import.meta.dirname}/../`)
 );
 
-/** The least that a server made with the SDK can be: one tool that echoes. */
+/** A minimal server built with the SDK: one tool that echoes its input. */
 const BARE_SERVER = `
 import { McpServer } from "npm:@modelcontextprotocol/sdk@^1.32.2/server/mcp.js";
 import { StdioServerTransport } from "npm:@modelcontextprotocol/sdk@^1.32.2/server/stdio.js";
@@ -38,7 +39,7 @@ server.registerTool(
 await server.connect(new StdioServerTransport());
 `;
 
-/** A server's process that answers one request at a time. */
+/** A server's process. Requests are sent one at a time. */
 class Peer {
   readonly process: Deno.ChildProcess;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
@@ -58,7 +59,7 @@ class Peer {
     this.#lines = lines(this.process.stdout);
   }
 
-  // deno-lint-ignore no-explicit-any -- the benchmark knows what it asked for
+  // deno-lint-ignore no-explicit-any -- the benchmark knows the type of each result
   async ask(method: string, params: object = {}): Promise<any> {
     await this.send({ id: ++this.#id, method, params });
     return JSON.parse(await this.message(`"id":${this.#id}`));
@@ -69,11 +70,11 @@ class Peer {
     await this.#writer.write(new TextEncoder().encode(`${line}\n`));
   }
 
-  /** Waits for a message that has a text in it. */
+  /** Waits for a message that contains a text. */
   async message(part: string): Promise<string> {
     for (;;) {
       const { value, done } = await this.#lines.next();
-      if (done) throw new Error("The server ended");
+      if (done) throw new Error("The server exited");
       if (value.includes(part)) return value;
     }
   }
@@ -88,7 +89,7 @@ class Peer {
     await this.ask("tools/list");
   }
 
-  /** Memory in use, in MB. */
+  /** Returns the resident memory, in MB. */
   memory(): number {
     const status = Deno.readTextFileSync(`/proc/${this.process.pid}/status`);
     return Number(/^VmRSS:\s+(\d+)/m.exec(status)![1]) / 1024;
@@ -116,7 +117,7 @@ const denoDir: string = JSON.parse(
   ),
 ).denoDir;
 
-function makeSkills(home: string, count: number): void {
+function createSkills(home: string, count: number): void {
   const folder = join(home, ".claude", "skills");
   for (let i = 0; i < count; i++) {
     const name = `skill-${i}`;
@@ -144,8 +145,8 @@ function median(values: number[]): number {
   return values.sort((a, b) => a - b)[values.length >> 1]!;
 }
 
-/** From the start of the process to the answer to `tools/list`. */
-async function start(module: string, home: string): Promise<number> {
+/** Measures the time from the start of the process to the reply to `tools/list`. */
+async function measureStart(module: string, home: string): Promise<number> {
   let peer!: Peer;
   const time = await milliseconds(() => {
     peer = new Peer(module, home);
@@ -155,8 +156,8 @@ async function start(module: string, home: string): Promise<number> {
   return time;
 }
 
-/** Makes the bundle that `deno task bundle` makes, and returns its path. */
-function bundle(): string {
+/** Creates a bundle as `deno task bundle` does, and returns its path. */
+function createBundle(): string {
   const file = Deno.makeTempFileSync({ suffix: ".js" });
   const { success } = new Deno.Command(Deno.execPath(), {
     args: [
@@ -167,12 +168,12 @@ function bundle(): string {
       file,
     ],
   }).outputSync();
-  if (!success) throw new Error("The bundle could not be made");
+  if (!success) throw new Error("Cannot create the bundle");
   return file;
 }
 
-/** Lists all pages of `skills/list` the first time, and again. */
-async function skillLists(
+/** Measures the time to fetch all pages of `skills/list`, for the first time and again. */
+async function measureLists(
   peer: Peer,
 ): Promise<{ list: number; relist: number }> {
   const list = async () => {
@@ -188,8 +189,8 @@ async function skillLists(
   return { list: first, relist: median(again) };
 }
 
-/** Times calls of one peer in turn with another's, so that noise meets both. */
-async function calls(peers: Peer[], name: string): Promise<number[]> {
+/** Measures tool calls. The servers take turns, so that noise affects all of them. */
+async function measureCalls(peers: Peer[], name: string): Promise<number[]> {
   const times: number[][] = peers.map(() => []);
   for (let call = 0; call < CALLS; call++) {
     for (const [index, peer] of peers.entries()) {
@@ -202,18 +203,18 @@ async function calls(peers: Peer[], name: string): Promise<number[]> {
   return times.map(median);
 }
 
-/** From a change of a file to the notice of it. */
-async function notice(peer: Peer, home: string): Promise<number> {
+/** Measures the time from a change of a file to the notification. */
+async function measureNotification(peer: Peer, home: string): Promise<number> {
   const file = join(home, ".claude", "skills", "skill-0", "SKILL.md");
   const text = "---\nname: skill-0\ndescription: Changed\n---\n";
-  const heard = peer.message("notifications/tools/list_changed");
+  const notified = peer.message("notifications/tools/list_changed");
   return await milliseconds(async () => {
     Deno.writeTextFileSync(file, text);
-    await heard;
+    await notified;
   });
 }
 
-/** What was measured with a number of skills: times in milliseconds, memory in MB. */
+/** The measurements for a number of skills: times in milliseconds, memory in MB. */
 interface Figures {
   readonly size: number;
   readonly bareStart: number;
@@ -225,31 +226,33 @@ interface Figures {
   readonly call: number;
   readonly scan: number;
   readonly rescan: number;
-  readonly notice: number;
+  readonly notification: number;
   readonly memory: number;
 }
 
 async function measure(
   size: number,
-  { bare, bundled }: { bare: string; bundled: string },
+  { bare, bundle }: { bare: string; bundle: string },
 ): Promise<Figures> {
   const home = Deno.realPathSync(Deno.makeTempDirSync());
   try {
-    makeSkills(home, size);
+    createSkills(home, size);
     const bareStarts: number[] = [];
     const starts: number[] = [];
     const bundleStarts: number[] = [];
     for (let round = 0; round < STARTS; round++) {
-      bareStarts.push(await start(bare, home));
-      starts.push(await start(MOD, home));
-      bundleStarts.push(await start(bundled, home));
+      bareStarts.push(await measureStart(bare, home));
+      starts.push(await measureStart(MOD, home));
+      bundleStarts.push(await measureStart(bundle, home));
     }
     const peers = [new Peer(bare, home), new Peer(MOD, home)];
     for (const peer of peers) await peer.start();
     const memory = peers[1]!.memory();
-    const [echo, call] = await calls(peers, "skill-1");
-    const lists = await skillLists(peers[1]!);
-    const heard = size > 0 ? await notice(peers[1]!, home) : NaN;
+    const [echo, call] = await measureCalls(peers, "skill-1");
+    const lists = await measureLists(peers[1]!);
+    const notification = size > 0
+      ? await measureNotification(peers[1]!, home)
+      : NaN;
     for (const peer of peers) await peer.end();
     return {
       size,
@@ -259,8 +262,8 @@ async function measure(
       ...lists,
       echo: echo!,
       call: call!,
-      ...await scans(join(home, ".claude", "skills")),
-      notice: heard,
+      ...await measureScans(join(home, ".claude", "skills")),
+      notification,
       memory,
     };
   } finally {
@@ -268,18 +271,20 @@ async function measure(
   }
 }
 
-async function scans(path: string): Promise<{ scan: number; rescan: number }> {
+async function measureScans(
+  path: string,
+): Promise<{ scan: number; rescan: number }> {
   const roots: SkillRoot[] = [{ path, scope: "global", recursive: false }];
   await scanSkillRoots(roots);
   const scan = await milliseconds(() => scanSkillRoots(roots));
-  // Files that were just written are read once more.
+  // Recently written files are read again, so wait until they no longer count as recent.
   await new Promise((resolve) => setTimeout(resolve, 2_100));
   const catalog = await scanSkillRoots(roots);
   const rescan = await milliseconds(() => scanSkillRoots(roots, catalog));
   return { scan, rescan };
 }
 
-function row(figures: Figures, empty: Figures): string {
+function formatRow(figures: Figures, empty: Figures): string {
   const { size, bareStart, start, bundleStart, echo, call } = figures;
   const { scan, rescan, list, relist } = figures;
   const cells = [
@@ -290,7 +295,7 @@ function row(figures: Figures, empty: Figures): string {
     `${scan.toFixed(1)} ms`,
     `${rescan.toFixed(1)} ms`,
     `${list.toFixed(0)} / ${relist.toFixed(0)} ms`,
-    size > 0 ? `${figures.notice.toFixed(0)} ms` : "",
+    size > 0 ? `${figures.notification.toFixed(0)} ms` : "",
     `${(figures.memory - empty.memory).toFixed(1)} MB`,
   ];
   return `| ${cells.join(" | ")} |`;
@@ -299,23 +304,23 @@ function row(figures: Figures, empty: Figures): string {
 const bare = Deno.makeTempFileSync({ suffix: ".ts" });
 Deno.writeTextFileSync(bare, BARE_SERVER);
 console.log(
-  "Times are medians. In brackets: how many times that of a bare server made with the SDK.\n",
+  "Times are medians. The numbers in parentheses are ratios to a minimal server built with the SDK.\n",
 );
 console.log(
-  "| skills | start to `tools/list` | of the bundle | call of `skill` | scan | rescan | `skills/list`, first / again | change to notice | memory |",
+  "| skills | start to `tools/list` | start of the bundle | call of `skill` | scan | rescan | `skills/list`, first / again | change to notification | memory |",
 );
 console.log("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
-const bundled = bundle();
+const bundle = createBundle();
 let empty: Figures | undefined;
 for (const size of SIZES) {
-  const figures = await measure(size, { bare, bundled });
+  const figures = await measure(size, { bare, bundle });
   empty ??= figures;
-  console.log(row(figures, empty));
+  console.log(formatRow(figures, empty));
 }
 Deno.removeSync(bare);
-Deno.removeSync(bundled);
+Deno.removeSync(bundle);
 console.log();
 const home = Deno.realPathSync(Deno.makeTempDirSync());
-makeSkills(home, 100);
+createSkills(home, 100);
 await measureHttp(home, { imports: IMPORTS, env: { DENO_DIR: denoDir } });
 Deno.removeSync(home, { recursive: true });

@@ -1,6 +1,6 @@
 /**
- * Makes one file of `mod.ts` and all that it imports: it needs no registry and
- * starts faster.
+ * Bundles `mod.ts` and all of its imports into one file, which needs no registry
+ * and starts faster.
  *
  *     deno run --allow-all tools/bundle.ts [--import-map=MAP] [FILE]
  *
@@ -15,24 +15,24 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 
-/** Returns the imports of an import map, each as a whole URL. */
-function importsOf(map: string | undefined): Record<string, string> {
+/** Loads the imports of an import map, with relative targets resolved to URLs. */
+function loadImports(map: string | undefined): Record<string, string> {
   if (map === undefined) return {};
   const { imports } = JSON.parse(Deno.readTextFileSync(map)) as {
     imports: Record<string, string>;
   };
-  const whole = ([specifier, target]: [string, string]) => [
+  const resolveTarget = ([specifier, target]: [string, string]) => [
     specifier,
     /^\.{0,2}\//.test(target)
       ? new URL(target, pathToFileURL(map)).href
       : target,
   ];
-  return Object.fromEntries(Object.entries(imports).map(whole));
+  return Object.fromEntries(Object.entries(imports).map(resolveTarget));
 }
 
 const imports = {
-  ...importsOf(values["import-map"]),
-  // What Deno has built in need not be loaded: a tenth of the start.
+  ...loadImports(values["import-map"]),
+  // This module is built into Deno, which saves a tenth of the startup time.
   "jsr:@std/path@^1": "node:path",
 };
 const map = Deno.makeTempFileSync({ suffix: ".json" });

@@ -1,9 +1,9 @@
 // deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tools' are too
 
 /**
- * Runs the official conformance suite against the server over HTTP, in both eras.
- * `conformance.yaml` lists what it cannot test here, and why. Everything else
- * must pass.
+ * Runs the official conformance suite against the server over HTTP in both
+ * protocol eras. `conformance.yaml` lists the scenarios that do not apply, and
+ * why. All others must pass.
  *
  *     deno task conformance
  *
@@ -14,22 +14,22 @@ import { join, resolve } from "jsr:@std/path@^1";
 
 const SUITE = "npm:@modelcontextprotocol/conformance@0.2.0-alpha.12";
 
-/** On some networks an import map. */
+/** The flag for an import map, on networks without JSR. */
 const IMPORTS = Deno.args.map((flag) =>
   flag.replace(/(?<=^--import-map=)(?!\/|\w+:)/, `${import.meta.dirname}/../`)
 );
 
-/** What each revision of the protocol requires. */
+/** The protocol revisions whose requirements are tested. */
 const REVISIONS = ["2025-11-25", "2026-07-28"];
 
-/** Scenarios of the Skills extension, which no revision requires. */
+/** The scenarios of the Skills extension, which no revision requires. */
 const SKILL_SCENARIOS = [
   "sep-2640-skills-enumeration",
   "sep-2640-skills-manifest",
   "sep-2640-skills-directory",
 ];
 
-/** Prompts that the suite asks for by name. */
+/** The prompts that the suite requests by name. */
 const PROMPTS = [
   "test_simple_prompt",
   "test_prompt_with_arguments",
@@ -50,7 +50,7 @@ function createSkills(folder: string): void {
   }
 }
 
-/** Starts the server, and returns its process and its URL. */
+/** Starts the server and returns its process and its URL. */
 async function startServer(
   folder: string,
 ): Promise<{ process: Deno.ChildProcess; url: string }> {
@@ -59,7 +59,7 @@ async function startServer(
       ...["serve", "--host", "127.0.0.1", "--port", "0"],
       ...["--allow-read", "--allow-env", ...IMPORTS],
       resolve(import.meta.dirname!, "..", "http.ts"),
-      // It has prompts with embedded resources.
+      // This toolset has prompts with embedded resources.
       ...["--tools", "skilljack", folder],
     ],
     stderr: "piped",
@@ -75,7 +75,7 @@ async function startServer(
   throw new Error("The server did not start");
 }
 
-/** Runs a part of the suite, and returns whether it went as expected. */
+/** Runs a part of the suite and returns whether the results are as expected. */
 function run(url: string, options: string[]): boolean {
   console.log(`\n# ${options.join(" ")}`);
   const { success } = new Deno.Command(Deno.execPath(), {

@@ -1,8 +1,8 @@
 // deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the benchmarks' are too
 
 /**
- * Measures the server over HTTP beside the least that the SDK's own handler can
- * be, in turn, so that noise meets both.
+ * Measures the server over HTTP relative to a minimal server with the SDK's
+ * handler. The servers take turns, so that noise affects both.
  *
  * @module
  */
@@ -15,7 +15,7 @@ const ROUNDS = 5;
 const REQUESTS = 10_000;
 const CONNECTIONS = 100;
 
-/** The least that a server made with the SDK can be: one tool that returns a text. */
+/** A minimal server built with the SDK: one tool that returns a text. */
 const BARE_SERVER = `
 import { createMcpHandler, McpServer } from "npm:@modelcontextprotocol/server@^2.4.0";
 import * as z from "npm:zod@^4";
@@ -38,10 +38,12 @@ interface Peer {
   readonly url: string;
 }
 
-/** What one round measured: requests per second, and the 99th percentile of the times in milliseconds. */
+/** The measurements of one round. */
 interface Round {
+  /** Requests per second. */
   readonly rate: number;
-  readonly slowest: number;
+  /** The 99th percentile of the response times, in milliseconds. */
+  readonly percentile: number;
 }
 
 /** Starts a server on a free port. */
@@ -69,8 +71,8 @@ async function serve(
   throw new Error(text);
 }
 
-/** Calls the tool of a server from many connections at once. */
-async function load(url: string, isModern: boolean): Promise<Round> {
+/** Measures calls of a server's tool over many concurrent connections. */
+async function measureRound(url: string, isModern: boolean): Promise<Round> {
   const method = "tools/call";
   const version = isModern ? "2026-07-28" : "2025-11-25";
   const _meta = {
@@ -94,9 +96,9 @@ async function load(url: string, isModern: boolean): Promise<Round> {
     }),
   };
   const times: number[] = [];
-  let left = REQUESTS / ROUNDS;
+  let remaining = REQUESTS / ROUNDS;
   const connect = async () => {
-    while (left-- > 0) {
+    while (remaining-- > 0) {
       const start = performance.now();
       const response = await fetch(url, request);
       const text = await response.text();
@@ -108,15 +110,15 @@ async function load(url: string, isModern: boolean): Promise<Round> {
   await Promise.all(Array.from({ length: CONNECTIONS }, connect));
   const rate = times.length / (performance.now() - start) * 1000;
   times.sort((a, b) => a - b);
-  return { rate, slowest: times[Math.floor(times.length * 0.99)]! };
+  return { rate, percentile: times[Math.floor(times.length * 0.99)]! };
 }
 
 function median(values: number[]): number {
   return values.sort((a, b) => a - b)[values.length >> 1]!;
 }
 
-/** Memory in use, in MB. */
-function memory({ process }: Peer): number {
+/** Returns the resident memory, in MB. */
+function residentMemory({ process }: Peer): number {
   const status = Deno.readTextFileSync(`/proc/${process.pid}/status`);
   return Number(/^VmRSS:\s+(\d+)/m.exec(status)![1]) / 1024;
 }
@@ -127,19 +129,19 @@ async function measure(peers: Peer[], isModern: boolean): Promise<string> {
   const memories: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     for (const [index, { url }] of peers.entries()) {
-      rounds[index]!.push(await load(url, isModern));
+      rounds[index]!.push(await measureRound(url, isModern));
     }
-    memories.push(memory(peers[1]!));
+    memories.push(residentMemory(peers[1]!));
   }
   const [bare, ours] = rounds.map((rounds) => ({
     rate: median(rounds.map(({ rate }) => rate)),
-    slowest: median(rounds.map(({ slowest }) => slowest)),
+    percentile: median(rounds.map(({ percentile }) => percentile)),
   }));
   const cells = [
     isModern ? "modern" : "legacy",
     `${ours!.rate.toFixed(0)} (${(ours!.rate / bare!.rate).toFixed(2)})`,
-    `${ours!.slowest.toFixed(0)} ms (${
-      (ours!.slowest / bare!.slowest).toFixed(2)
+    `${ours!.percentile.toFixed(0)} ms (${
+      (ours!.percentile / bare!.percentile).toFixed(2)
     })`,
     memories.map((memory) => memory.toFixed(0)).join(", "),
   ];
@@ -150,7 +152,7 @@ async function measure(peers: Peer[], isModern: boolean): Promise<string> {
  * Measures calls of the tool `skill` over HTTP, and prints a table.
  *
  * @param home A home folder with the skill `skill-1`.
- * @param options The flags of `deno` that say where imports are, and its environment.
+ * @param options The flags of `deno` for imports, and the environment variables.
  */
 export async function measureHttp(
   home: string,
@@ -166,7 +168,7 @@ export async function measureHttp(
     await serve([HTTP], { ...options, env }),
   ];
   console.log(
-    `| over HTTP: ${REQUESTS} calls, ${CONNECTIONS} connections | calls per second | 99 % within | memory after each fifth, in MB |`,
+    `| over HTTP: ${REQUESTS} calls, ${CONNECTIONS} connections | calls per second | 99th percentile | memory after each fifth, in MB |`,
   );
   console.log("| --- | --- | --- | --- |");
   for (const isModern of [true, false]) {
