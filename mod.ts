@@ -743,10 +743,14 @@ class SkillScan {
   ): Skill | SkillProblem {
     const file = checked.path;
     const known = this.#known.get(file);
-    const { text, info } = readConfined(
+    const { text, info, isCertain } = readConfined(
       checked,
       { maxFileSize: this.#maxFileSize, open: openFileAtStart },
-      (file) => ({ text: readHead(file), info: file.info }),
+      (file, isCertain) => ({
+        text: readHead(file),
+        info: file.info,
+        isCertain,
+      }),
     );
     const version = fileVersion(info);
     const isKnown = known?.version === version && known.racyText === text &&
@@ -754,7 +758,7 @@ class SkillScan {
     const outcome = isKnown
       ? known.outcome
       : parseSkill(text, { file, size: info.size, version, folder });
-    const racyText = isRacy(info) ? text : undefined;
+    const racyText = isRacy(info) || !isCertain ? text : undefined;
     this.#read.set(file, { version, racyText, outcome });
     return outcome;
   }

@@ -91,6 +91,35 @@ Deno.test("SkillRegistry.readFile() keeps a thousand files at most, however smal
   }
 });
 
+Deno.test("SkillRegistry.readFile() keeps nothing that it read while a folder on the way was changing", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  place.file("skills/git/docs/a.md", "one");
+  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
+  await registry.refresh();
+  const skill = registry.find("git")!;
+  const { now } = Date;
+  using openings = new Openings();
+  const readThrice = () => {
+    openings.count = 0;
+    for (let i = 0; i < 3; i++) registry.readFile(skill, "docs/a.md");
+    return openings.count;
+  };
+  try {
+    const later = now() + 60_000;
+    Date.now = () => later;
+    for (const folder of ["skills", "skills/git", "skills/git/docs"]) {
+      const path = join(place.path, folder);
+      Deno.utimeSync(path, 0, later / 1_000);
+      assert.equal(readThrice(), 3, folder);
+      Deno.utimeSync(path, 0, 0);
+    }
+    assert.equal(readThrice(), 1);
+  } finally {
+    Date.now = now;
+  }
+});
+
 Deno.test(
   "SkillRegistry.readFile() reads a file anew whose time is more than a date can hold",
   {

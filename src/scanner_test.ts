@@ -571,6 +571,27 @@ Deno.test("scanSkillRoots() returns the same catalog, and opens no file, if noth
   }
 });
 
+Deno.test("scanSkillRoots() reads again what it read while a folder on the way was changing", async () => {
+  using place = new Place();
+  const skill = place.skill("skills", "git");
+  const roots = [root(join(place.path, "skills"))];
+  const { now } = Date;
+  using openings = new Openings();
+  try {
+    const later = now() + 60_000;
+    Date.now = () => later;
+    Deno.utimeSync(skill, 0, later / 1_000);
+    const first = await scanSkillRoots(roots);
+    Deno.utimeSync(skill, 0, 0);
+    for (let i = 0; i < 3; i++) {
+      assert.equal(await scanSkillRoots(roots, first), first);
+    }
+    assert.equal(openings.count, 2);
+  } finally {
+    Date.now = now;
+  }
+});
+
 Deno.test("scanSkillRoots() detects a change that preserves size and times", async () => {
   using place = new Place();
   const file = place.file("skills/git/SKILL.md", skillMd("git", "One thing"));

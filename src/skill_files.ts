@@ -208,14 +208,17 @@ export interface CheckedFile extends Located {
   readonly info: Deno.FileInfo;
 }
 
-/** Reads a regular file, once it is confirmed that what was opened lies at its real path. */
+/**
+ * Reads a regular file, once it is confirmed that what was opened lies at its
+ * real path. What was read may be kept in memory only if that is certain.
+ */
 export function readConfined<T>(
   checked: CheckedFile,
   { maxFileSize, open }: {
     maxFileSize: number;
     open: (path: string, info: Deno.FileInfo) => OpenFile;
   },
-  read: (file: OpenFile) => T,
+  read: (file: OpenFile, isCertain: boolean) => T,
 ): T {
   const { path, info } = checked;
   if (info.isDirectory) throw new SkillFileError(path, IS_A_FOLDER);
@@ -227,8 +230,8 @@ export function readConfined<T>(
   using file = open(path, info);
   if (!file.info.isFile) throw new SkillFileError(path, CHANGED_MEANWHILE);
   const isSame = () => isSameFile(look(checked), file.info);
-  confirm(checked, { since, folder: dirname(checked.realPath), isSame });
-  return read(file);
+  const folder = dirname(checked.realPath);
+  return read(file, confirm(checked, { since, folder, isSame }));
 }
 
 /** Stats what a path leads to. A link that has taken its place is not followed. */
@@ -268,6 +271,7 @@ const MANY_ENTRIES = 500;
  *    the second only while it is not. So each check reveals it with even odds,
  *    whatever the timing, and less than one in a thousand passes.
  *
+ * @returns Whether that is certain, as in the first case.
  * @throws {SkillFileError} If the path led elsewhere.
  */
 function confirm(
@@ -278,16 +282,17 @@ function confirm(
     isSame: () => boolean;
     looks?: number;
   },
-): void {
+): boolean {
   let isConfirmed = isInPlace(located);
   if (isConfirmed && isDirect(located) && isSettled(located, folder, since)) {
-    return;
+    return true;
   }
   isConfirmed &&= isSame();
   for (; isConfirmed && looks > 0; looks--) {
     isConfirmed = Math.random() < 0.5 ? isSame() : isInPlace(located);
   }
   if (!isConfirmed) throw new SkillFileError(located.path, CHANGED_MEANWHILE);
+  return false;
 }
 
 /** Whether what was found in a folder just now lies at the folder's real path. */
@@ -541,20 +546,24 @@ export function readChecked(
   return tellingOf(
     path,
     () =>
-      readConfined(checked, { maxFileSize, open: openFile }, (file) => {
-        const bytes = readUpTo(file, maxFileSize + 1);
-        if (bytes.length > maxFileSize) {
-          throw new SkillFileError(path, tooLarge(bytes.length, maxFileSize));
-        }
-        return {
-          path: namesOf(path)!.join("/"),
-          size: bytes.length,
-          version: fileVersion(file.info),
-          isRacy: isRacy(file.info),
-          bytes,
-          text: decodeUtf8(bytes),
-        };
-      }),
+      readConfined(
+        checked,
+        { maxFileSize, open: openFile },
+        (file, isCertain) => {
+          const bytes = readUpTo(file, maxFileSize + 1);
+          if (bytes.length > maxFileSize) {
+            throw new SkillFileError(path, tooLarge(bytes.length, maxFileSize));
+          }
+          return {
+            path: namesOf(path)!.join("/"),
+            size: bytes.length,
+            version: fileVersion(file.info),
+            isRacy: isRacy(file.info) || !isCertain,
+            bytes,
+            text: decodeUtf8(bytes),
+          };
+        },
+      ),
   );
 }
 

@@ -191,7 +191,11 @@ export interface SkillFile {
   readonly size: number;
   /** A string that changes whenever the file does. It consists of the file's device, inode, size, and times. */
   readonly version: string;
-  /** Whether the file changed so recently that another change may leave the version as it is. */
+  /**
+   * Whether the file changed so recently that another change may leave the
+   * version as it is. When a file is read, a change of a folder on the way to it
+   * counts too, and so does a link.
+   */
   readonly isRacy: boolean;
 }
 
