@@ -474,20 +474,17 @@ class SkillScan {
 
   async #createCatalog(roots: SkillRootReport[]): Promise<SkillCatalog> {
     const previous = this.#previous;
-    const skills = await sortInSlices([...this.#skills], {
-      compare: ([a], [b]) => byCodeUnits(a, b),
-      slice: this.#slice,
-    });
-    const catalog = {
-      skills: new Map(skills),
+    const found = {
+      skills: this.#skills,
       problems: this.#problems,
       shadowed: withPrefixes(this.#skills, this.#shadowed),
       roots,
       revision: (previous?.revision ?? 0) + 1,
     };
-    const isSame = previous !== undefined && isSameCatalog(catalog, previous);
-    const current = isSame ? previous : catalog;
-    scanTraces.set(current, {
+    const catalog = previous !== undefined && isSameCatalog(found, previous)
+      ? previous
+      : { ...found, skills: await this.#sortSkills() };
+    scanTraces.set(catalog, {
       read: this.#read,
       folders: this.#folders,
       linkTargets: this.#targets,
@@ -495,7 +492,15 @@ class SkillScan {
       off: [...this.#off.values()],
       excludedFolders: this.#excludedFolders,
     });
-    return current;
+    return catalog;
+  }
+
+  async #sortSkills(): Promise<Map<string, Skill>> {
+    const keys = await sortInSlices([...this.#skills.keys()], {
+      compare: byCodeUnits,
+      slice: this.#slice,
+    });
+    return new Map(keys.map((key) => [key, this.#skills.get(key)!]));
   }
 
   /**
@@ -557,8 +562,9 @@ class SkillScan {
       // A link may have taken its place since it was visited.
       if (Deno.realPathSync(path) !== realPath) return [];
       const slice = this.#slice;
+      // No two entries have the same name.
       const compare = (a: Deno.DirEntry, b: Deno.DirEntry) =>
-        byCodeUnits(a.name, b.name);
+        a.name < b.name ? -1 : 1;
       return await sortInSlices(entries, { compare, slice });
     } catch (error) {
       if (depth === 0) throw error;
@@ -1315,10 +1321,11 @@ export class SkillRegistry {
 
   /** Watches where the catalog came from. */
   async #watchFolders(): Promise<void> {
+    if (this.#watcher === undefined) return;
     const tracked = this.#trackedFiles;
     const folders = await listWatchedFolders(this.#catalog, tracked);
     // Unless another scan ended meanwhile.
-    if (tracked === this.#trackedFiles) this.#watcher?.update(folders);
+    if (tracked === this.#trackedFiles) this.#watcher.update(folders);
   }
 
   /** Logs problems, each once for as long as it lasts. */
@@ -1376,6 +1383,7 @@ function changedSkills(
   catalog: SkillCatalog,
   previous: SkillCatalog,
 ): Pick<SkillChange, "keys" | "states"> {
+  if (catalog === previous) return { keys: new Set(), states: new Set() };
   const now = servedSkills(catalog);
   const before = servedSkills(previous);
   // A SKILL.md that is read anew has a frontmatter of its own.
