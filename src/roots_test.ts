@@ -96,11 +96,11 @@ Deno.test("resolveSkillRoots() adds .agents and recursive folders after the othe
 Deno.test("resolveSkillRoots() throws if a folder is relative to an unknown folder", () => {
   assert.throws(
     () => resolveSkillRoots({ directories: ["skills"] }),
-    /Cannot find the folder "skills": the working directory is not known/,
+    /Cannot find the folder "skills": the working directory is unknown/,
   );
   assert.throws(
     () => resolveSkillRoots({ directories: ["~/skills"] }),
-    /the home folder is not known/,
+    /the home folder is unknown/,
   );
 });
 
