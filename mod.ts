@@ -841,6 +841,9 @@ function isListedName(path: string): boolean {
 function isSeen(file: string, folder: ReportedFolder): boolean {
   const { path, realPath } = folder.parent ?? folder;
   if (realPath === undefined) return true;
+  // A folder that Deno may not read shows nothing, wherever it leads.
+  const permission = { name: "read", path } as const;
+  if (Deno.permissions.querySync(permission).state !== "granted") return true;
   const isListed = isListedName(file);
   return isConfirmed(
     { path, realPath, skill: asSkill({ path, realPath }) },

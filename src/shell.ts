@@ -115,7 +115,7 @@ function startShell(
       ...options,
       args: shellArguments(command, { install, variables }),
       cwd: directory,
-      stdin: "null",
+      stdin: isWindows ? "null" : "piped",
       stdout: "piped",
       stderr: "piped",
       // A session of its own identifies its processes. On Windows it would
@@ -124,13 +124,32 @@ function startShell(
       windowsRawArguments: true,
     }).spawn();
     const { pid } = shell;
-    const tree = isWindows ? new WindowsTree(pid) : new UnixTree(pid, options);
+    if (isWindows) return { shell, tree: new WindowsTree(pid) };
+    const tree = new UnixTree(pid, options);
+    startCommand(shell);
     return { shell, tree };
   } catch (error) {
     shell?.kill("SIGKILL");
     throw new Error(`Cannot run the command: ${spawnFault(error)}`);
   }
 }
+
+/** Lets the shell run its command, now that its process tree ends with this process. */
+async function startCommand({ stdin }: Deno.ChildProcess): Promise<void> {
+  try {
+    const writer = stdin.getWriter();
+    await writer.write(new TextEncoder().encode("\n"));
+    await writer.close();
+  } catch {
+    // The shell was stopped before.
+  }
+}
+
+/** Waits for a line. If this process ends before it writes one, nothing runs. */
+const WAIT = `
+read -r _ || exit
+exec </dev/null
+`;
 
 /** Installs the packages that the Python files here import. */
 const INSTALL = `
@@ -155,9 +174,8 @@ function shellArguments(
   },
 ): string[] {
   if (isWindows) return ["/d", "/s", "/c", `"${command}"`];
-  if (!install && variables.length === 0) return ["-c", command];
   const exports = variables.map(([name]) => `export ${name}="$1"; shift\n`);
-  const script = `${exports.join("")}${install ? INSTALL : ""}${RUN}`;
+  const script = `${WAIT}${exports.join("")}${install ? INSTALL : ""}${RUN}`;
   const values = variables.map(([, value]) => value);
   return ["-c", script, SHELL, ...values, command];
 }
