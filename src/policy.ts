@@ -1,16 +1,18 @@
 // deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
 
 /**
- * The user's policy: which skills are served, and how prominently. This is the
- * one place that decides. The scan asks it, and the views see what is left.
+ * The user's policy: which skills are served, and how prominently. Only this
+ * module decides. The scan applies the decisions, so views never see a skill
+ * that is off.
  *
- * 1. The last rule that fits a skill decides. A skill that no rule fits is on.
- * 2. A skill that is reached through a link is judged twice, by its path as
- *    configured and by its real path, and the stricter decision holds. So a
- *    link can neither evade a rule nor profit from one.
- * 3. A skill that cannot be judged is off.
+ * 1. The last rule that matches a skill applies. A skill without a matching rule
+ *    is on.
+ * 2. A skill behind a link gets two decisions, one for its configured path and
+ *    one for its real path. The stricter one applies, so a link can neither
+ *    evade a rule nor benefit from one.
+ * 3. A skill whose name is too long to match is off.
  *
- * The module is loaded only where there is a policy.
+ * This module is loaded only if there is a policy.
  *
  * @module
  */
@@ -28,43 +30,43 @@ import type {
   SkillState,
 } from "./types.ts";
 
-/** Longest name that is matched against a glob with wildcards, in characters. */
+/** The maximum length of a name that is matched against a glob with wildcards, in characters. */
 const MAX_NAME_LENGTH = 128;
 
-/** Longest glob, in characters. */
+/** The maximum length of a glob, in characters. */
 const MAX_GLOB_LENGTH = 256;
 
-/** How many `*` a glob may have between two slashes: each multiplies the time by the length of the text. */
+/** The maximum number of `*` between two slashes of a glob. Each multiplies the time by the length of the text. */
 const MAX_STARS = 3;
 
-/** How many `{` a glob may have: each multiplies the number of patterns. */
+/** The maximum number of `{` in a glob. Each multiplies the number of patterns. */
 const MAX_BRACES = 3;
 
-/** What a policy says of a skill. */
+/** The decision of a policy on a skill. */
 export interface PolicyDecision {
   readonly state: SkillState;
-  /** The rule that decided, if one fits. */
+  /** The rule that applies, if there is one. */
   readonly rule?: SkillPolicyRule;
 }
 
-/** What a policy decides on: a skill, or a folder that is none and may have no name. */
+/** The subject of a decision: a skill, or a folder without a valid skill, which may have no name. */
 export type PolicySubject =
   & Pick<Skill, "scope" | "directory" | "realDirectory">
   & { readonly name?: string };
 
-/** Decides by the rules of a policy. */
+/** Applies the rules of a policy. */
 export class PolicyDecider {
-  /** The rules about one name, by its key, the last one first. */
+  /** The rules for a single name, by the name's key, in reverse order. */
   readonly #exact = new Map<string, CompiledRule[]>();
-  /** All other rules, the last one first. */
+  /** All other rules, in reverse order. */
   readonly #general: CompiledRule[] = [];
   readonly #places = new Map<string, Place>();
   #decisions = new WeakMap<PolicySubject, PolicyDecision>();
 
   /**
-   * Prepares the rules.
+   * Compiles the rules.
    *
-   * @throws {Error} If a glob is not valid, or needs a folder that is not known.
+   * @throws {Error} If a glob is invalid or relative to an unknown folder.
    */
   constructor(policy: SkillPolicy) {
     for (const [index, rule] of policy.rules.entries()) {
@@ -75,22 +77,22 @@ export class PolicyDecider {
     }
   }
 
-  /** Finds out where the links in the rules' folders lead now. */
+  /** Resolves the links in the folders of the rules again. */
   followLinks(): void {
     for (const place of this.#places.values()) {
-      const folders = foldersAt(place.path);
+      const folders = resolveFolders(place.path);
       if (folders.join("\n") === place.folders.join("\n")) continue;
       place.folders = folders;
       this.#decisions = new WeakMap();
     }
   }
 
-  /** Decides on a skill. The decision on one object is made once. */
+  /** Decides on a skill. Decisions are cached per object. */
   decide(subject: PolicySubject): PolicyDecision {
     const known = this.#decisions.get(subject);
     if (known !== undefined) return known;
     const { directory, realDirectory } = subject;
-    const key = keyOf(subject);
+    const key = subjectKey(subject);
     let decision = this.#decideAt(directory, { key, scope: subject.scope });
     if (directory !== realDirectory) {
       const real = this.#decideAt(realDirectory, { key, scope: subject.scope });
@@ -100,11 +102,11 @@ export class PolicyDecider {
     return decision;
   }
 
-  /** Lists the rules that fit none of the skills, in their order. */
+  /** Lists the rules that match none of the subjects, in order. */
   listUnused(subjects: readonly PolicySubject[]): SkillPolicyRule[] {
     const candidates = subjects.flatMap((subject) => {
       const { scope, directory, realDirectory } = subject;
-      const key = keyOf(subject);
+      const key = subjectKey(subject);
       return [...new Set([directory, realDirectory])].map((path) => ({
         key,
         scope,
@@ -112,7 +114,9 @@ export class PolicyDecider {
       }));
     });
     return [...this.#general, ...[...this.#exact.values()].flat()]
-      .filter((rule) => !candidates.some((other) => fits(rule, other)))
+      .filter((rule) =>
+        !candidates.some((candidate) => matchesRule(rule, candidate))
+      )
       .sort((a, b) => a.index - b.index)
       .map(({ rule }) => rule);
   }
@@ -130,45 +134,46 @@ export class PolicyDecider {
       workingDirectory: baseFolder(policy),
       homeDirectory: policy.homeDirectory,
     });
-    const place = this.#places.get(path) ?? { path, folders: foldersAt(path) };
+    const place = this.#places.get(path) ??
+      { path, folders: resolveFolders(path) };
     this.#places.set(path, place);
     const glob = below === undefined ? undefined : compileGlob(below);
     return { rule, index, scope, name, place, glob };
   }
 
-  /** Decides on a skill by one of the paths of its directory. */
+  /** Decides on a skill by one path of its directory. */
   #decideAt(
     directory: string,
     { key, scope }: Pick<Candidate, "key" | "scope">,
   ): PolicyDecision {
     const candidate = { key, scope, path: comparablePath(directory) };
-    const isFit = (compiled: CompiledRule) => fits(compiled, candidate);
-    const exact = this.#exact.get(key ?? "")?.find(isFit);
-    const general = this.#general.find(isFit);
+    const isMatch = (rule: CompiledRule) => matchesRule(rule, candidate);
+    const exact = this.#exact.get(key ?? "")?.find(isMatch);
+    const general = this.#general.find(isMatch);
     const last = (exact?.index ?? -1) > (general?.index ?? -1)
       ? exact
       : general;
     if (last === undefined) return { state: "on" };
     const { rule, name } = last;
-    const isUnsure = typeof name === "object" && isTooLong(key);
-    return { state: isUnsure ? "off" : rule.state, rule };
+    const isUncertain = typeof name === "object" && isTooLong(key);
+    return { state: isUncertain ? "off" : rule.state, rule };
   }
 }
 
-/** Returns the folder that relative globs start in, if it is known. */
+/** Returns the folder to which relative globs are relative, if it is known. */
 function baseFolder({ file }: SkillPolicy): string | undefined {
   if (file !== undefined) return dirname(file);
   try {
     return Deno.cwd();
   } catch {
-    // Only a relative glob needs it, and says so.
+    // Only a relative glob needs it, and then reports an error.
   }
 }
 
-/** Says what is wrong with a glob, if anything. */
-export function globFault(glob: string): Fault | undefined {
+/** Returns the problem with a glob, if there is one. */
+export function findGlobFault(glob: string): Fault | undefined {
   if (glob.trim() === "") {
-    return { reason: "a glob is empty", hint: 'leave it out, or write "*"' };
+    return { reason: "a glob is empty", hint: 'omit it, or write "*"' };
   }
   const stars = glob.split("/").map((part) => part.match(/\*+/g)?.length ?? 0);
   const braces = glob.split("{").length - 1;
@@ -178,48 +183,48 @@ export function globFault(glob: string): Fault | undefined {
     reason: `the glob ${
       quote(glob)
     } has more than ${MAX_GLOB_LENGTH} characters, ${MAX_BRACES} "{", or ${MAX_STARS} "*" between two slashes`,
-    hint: "divide it among several rules",
+    hint: "split it into several rules",
   };
 }
 
-/** @throws {Error} If there is anything wrong with a glob. */
+/** @throws {Error} If a glob is invalid. */
 function requireGlob(glob: string | undefined): void {
-  const fault = glob === undefined ? undefined : globFault(glob);
+  const fault = glob === undefined ? undefined : findGlobFault(glob);
   if (fault === undefined) return;
   throw new Error(`Cannot use the policy: ${fault.reason}; ${fault.hint}`);
 }
 
-/** A rule made ready. */
+/** A compiled rule. */
 interface CompiledRule {
   readonly rule: SkillPolicyRule;
-  /** Its place among the rules. */
+  /** The position among the rules of the policy. */
   readonly index: number;
   readonly scope: SkillScope | undefined;
-  /** What fits the skill's key: a text, a glob, or anything. */
+  /** The key of the skill's name, or a glob for it. Default: any name. */
   readonly name: string | Glob | undefined;
-  /** The folder that the skill directory must lie in. */
+  /** The folder that must contain the skill directory. */
   readonly place?: Place;
-  /** What fits its path from there. Default: anything. */
+  /** The glob for the path relative to that folder. Default: any path. */
   readonly glob?: Glob;
 }
 
-/** A folder that rules name. */
+/** A folder in a rule. */
 interface Place {
   readonly path: string;
-  /** The path, and where it leads, both comparable. */
+  /** The path and the real path, both in comparable form. */
   folders: readonly string[];
 }
 
-/** What rules are tried on. */
+/** The properties of a skill that rules are matched against. */
 interface Candidate {
-  /** The key of the skill's name, if it has one. */
+  /** The key of its name, if it has one. */
   readonly key: string | undefined;
   readonly scope: SkillScope;
-  /** The comparable path of its directory. */
+  /** The path of its directory in comparable form. */
   readonly path: string;
 }
 
-function keyOf({ name }: PolicySubject): string | undefined {
+function subjectKey({ name }: PolicySubject): string | undefined {
   return name === undefined ? undefined : skillKey(name);
 }
 
@@ -227,8 +232,8 @@ function isTooLong(key: string | undefined): boolean {
   return key !== undefined && key.length > MAX_NAME_LENGTH;
 }
 
-/** Whether a rule fits, or may fit where the name is too long to be sure. */
-function fits(
+/** Whether a rule matches, or might match if the name is too long to be certain. */
+function matchesRule(
   { scope, name, place, glob }: CompiledRule,
   candidate: Candidate,
 ): boolean {
@@ -239,11 +244,11 @@ function fits(
   if (name === undefined) return true;
   const { key } = candidate;
   if (key === undefined || typeof name === "string") return name === key;
-  return isPossible(name, key) &&
-    (isTooLong(key) || matches(name, withoutSlashes(key)));
+  return containsLiterals(key, name) &&
+    (isTooLong(key) || matchesGlob(withoutSlashes(key), name));
 }
 
-/** Whether a path is that of a folder or lies in it, and a glob fits the way from there. */
+/** Whether a path is a folder or lies in it, and a glob matches the rest of the path. */
 function isBelow(
   { folders }: Place,
   glob: Glob | undefined,
@@ -253,8 +258,8 @@ function isBelow(
     if (path === folder) return glob === undefined;
     if (!path.startsWith(folder) || path[folder.length] !== "/") return false;
     if (glob === undefined) return true;
-    const way = path.slice(folder.length + 1);
-    return isPossible(glob, way) && matches(glob, way);
+    const rest = path.slice(folder.length + 1);
+    return containsLiterals(rest, glob) && matchesGlob(rest, glob);
   });
 }
 
@@ -265,11 +270,11 @@ function strictness({ state }: PolicyDecision): number {
 /** A glob with wildcards. */
 interface Glob {
   readonly pattern: string;
-  /** Texts that are in all that it fits. Looking for them first saves most of the time. */
+  /** Texts that every match contains. Checking them first saves most of the time. */
   readonly literals: readonly string[];
 }
 
-/** Takes a glob apart: the folder before its first wildcard, and the glob from there, if that is not everything. */
+/** Splits a glob into the folder before its first wildcard and the glob after it, unless that matches everything. */
 function splitGlob(glob: string): { folder: string; below?: string } {
   const parts = (isWindows ? glob.replaceAll("\\", "/") : glob)
     .replace(/\/+$/, "").split("/");
@@ -285,7 +290,7 @@ function splitGlob(glob: string): { folder: string; below?: string } {
 
 const WILDCARD = /[*?[{]/;
 
-/** Prepares a glob on names: `undefined` fits any. */
+/** Compiles a glob for names. Returns `undefined` if it matches any name. */
 function compileName(glob: string): string | Glob | undefined {
   const key = skillKey(glob);
   if (/^\*+$/.test(key)) return undefined;
@@ -298,43 +303,44 @@ function compileGlob(glob: string): Glob {
   return { pattern: plain(glob), literals };
 }
 
-/** Whether a text has what all that a glob fits have. */
-function isPossible({ literals }: Glob, text: string): boolean {
+/** Whether a text contains the literals of a glob. */
+function containsLiterals(text: string, { literals }: Glob): boolean {
   return literals.every((literal) => text.includes(literal));
 }
 
-function matches({ pattern }: Glob, text: string): boolean {
+function matchesGlob(text: string, { pattern }: Glob): boolean {
   return posix.matchesGlob(plain(text), pattern);
 }
 
 /**
- * Replaces what the platform's globs take for more than itself: a dot (`*` does
- * not match a leading one, `{1..9}` is a range), a backslash (a separator), and
- * a parenthesis (which opens a pattern that can take forever). Both sides of a
- * comparison are replaced alike, by characters that neither has.
+ * Replaces characters that are special in the platform's globs, but not here:
+ * the dot (`*` does not match a leading dot, and `{1..9}` is a range), the
+ * backslash (a separator), and the parenthesis (the start of a pattern that can
+ * take forever to match). Text and pattern get the same replacements, which
+ * neither can contain otherwise.
  */
 function plain(text: string): string {
   return text.replaceAll(".", "\u0000").replaceAll("\\", "\u0001")
     .replaceAll("(", "\u0002");
 }
 
-/** Replaces slashes, which are nothing special in names. */
+/** Replaces slashes, which are not special in names. */
 function withoutSlashes(key: string): string {
   return key.replaceAll("/", "\u0003");
 }
 
-/** Returns the folders that a path stands for: its own, and the one that links lead to. */
-function foldersAt(path: string): string[] {
+/** Returns the path and the real path of a folder, both in comparable form. */
+function resolveFolders(path: string): string[] {
   return [...new Set([path, ...realPaths([path])].map(comparablePath))];
 }
 
-/** Returns a path as it is compared: without a slash at its end, so that the root is empty. */
+/** Returns a path in comparable form: without a trailing slash, so the root is empty. */
 function comparablePath(path: string): string {
   const slashed = isWindows ? path.replaceAll("\\", "/") : path;
   return comparable(slashed.replace(/\/+$/, ""));
 }
 
-/** Makes texts alike that name the same file. */
+/** Normalizes a text so that all spellings of a file name compare equal. */
 function comparable(text: string): string {
   const composed = normalizeText(text);
   return isCaseBlind ? composed.toLowerCase() : composed;

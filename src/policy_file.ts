@@ -1,9 +1,9 @@
 // deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
 
 /**
- * The policy file: from YAML to rules, and kept current. A file with a fault in
- * it is not used at all, since a rule that is not understood may be the one
- * that keeps a skill out.
+ * The policy file: parsing its YAML and reloading it when it changes. A file with
+ * any error is not used at all, because the invalid rule may be the one that
+ * keeps a skill out.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { parse as parseYaml } from "jsr:@std/yaml@^1";
 import { DEFAULT_REFRESH_SECONDS, type SkillRegistryOptions } from "../mod.ts";
 import { FolderWatcher, type WatchedFolders } from "./folder_watcher.ts";
 import { describeYamlError } from "./frontmatter.ts";
-import { globFault } from "./policy.ts";
+import { findGlobFault } from "./policy.ts";
 import {
   type Fault,
   faultOf,
@@ -29,10 +29,10 @@ import type {
   SkillState,
 } from "./types.ts";
 
-/** Largest policy file, in bytes. */
+/** The maximum size of a policy file, in bytes. */
 const MAX_POLICY_SIZE = 64 * 1024;
 
-/** The most rules that a policy may have. */
+/** The maximum number of rules in a policy. */
 const MAX_RULES = 1_000;
 
 const STATES: readonly SkillState[] = [
@@ -47,10 +47,10 @@ const SCOPES: readonly SkillScope[] = ["project", "global"];
 
 const RULE_KEYS = ["state", "skill", "scope", "in"];
 
-/** What holds until there is a good policy. */
+/** The policy that applies until there is a valid one. */
 const FALLBACK: SkillPolicy = { rules: [{ scope: "project", state: "off" }] };
 
-/** Where a policy comes from. */
+/** The source of a policy. */
 export interface PolicySource {
   /** The path of its file. */
   readonly file: string;
@@ -58,12 +58,12 @@ export interface PolicySource {
   readonly homeDirectory?: string;
 }
 
-/** A policy cannot be used. */
+/** A policy is invalid. */
 export class PolicyError extends Error {
-  /** Everything that is wrong with it. */
+  /** All errors in the policy. */
   readonly problems: readonly SkillProblem[];
 
-  /** Makes an error of everything that is wrong with a policy. */
+  /** Creates an error from all errors in a policy. */
   constructor(problems: readonly SkillProblem[]) {
     super(problems.map(describePolicyProblem).join("\n"));
     this.name = "PolicyError";
@@ -71,7 +71,7 @@ export class PolicyError extends Error {
   }
 }
 
-/** Says in one line what is wrong with a policy. */
+/** Describes a problem of a policy in one line. */
 function describePolicyProblem(
   { file, line, reason, hint }: SkillProblem,
 ): string {
@@ -82,13 +82,13 @@ function describePolicyProblem(
 /**
  * Parses the YAML of a policy.
  *
- * @throws {PolicyError} If anything is wrong with it.
+ * @throws {PolicyError} If it is invalid.
  */
 export function parsePolicy(text: string, source: PolicySource): SkillPolicy {
   return new PolicyParser(text.replace(/^\ufeff/, ""), source).parse();
 }
 
-/** Parses one policy. The YAML parser tells no lines, so they are found in the text. */
+/** Parses a policy. The YAML parser does not report line numbers, so this finds them in the text. */
 class PolicyParser {
   readonly #yaml: string;
   readonly #lines: readonly string[];
@@ -103,7 +103,7 @@ class PolicyParser {
 
   parse(): SkillPolicy {
     const items = this.#parseRules(this.#parseMapping());
-    const starts = ruleStarts(this.#lines, items.length);
+    const starts = findRuleLines(this.#lines, items.length);
     const rules = items.map((item, index) => {
       const start = starts[index]!;
       this.#checkRule(item, { start, end: starts[index + 1] });
@@ -132,13 +132,13 @@ class PolicyParser {
     for (const key of Object.keys(policy)) {
       if (key === "rules") continue;
       this.#report(
-        lineOfKey(key, this.#lines),
-        unknownWord("key", { word: key, words: ["rules"] }),
+        findKeyLine(key, this.#lines),
+        describeUnknownWord("key", { word: key, words: ["rules"] }),
       );
     }
     const { rules } = policy as { rules?: unknown };
     if (Array.isArray(rules) && rules.length <= MAX_RULES) return rules;
-    const line = lineOfKey("rules", this.#lines);
+    const line = findKeyLine("rules", this.#lines);
     if (Array.isArray(rules)) this.#report(line, TOO_MANY_RULES);
     else if (this.#problems.length === 0) {
       this.#report(line, {
@@ -149,44 +149,44 @@ class PolicyParser {
     return [];
   }
 
-  /** Checks a rule that stands on the lines from `start` to `end`. */
+  /** Checks a rule on the lines from `start` to `end`. */
   #checkRule(
     rule: unknown,
     { start, end }: { start: number; end?: number },
   ): void {
     const report = (key: string, fault: Fault | undefined) => {
       const lines = this.#lines.slice(start, end);
-      if (fault) this.#report(start + lineOfKey(key, lines), fault);
+      if (fault) this.#report(start + findKeyLine(key, lines), fault);
     };
     if (!isMapping(rule)) return report("", NOT_A_RULE);
     for (const key of Object.keys(rule)) {
       if (RULE_KEYS.includes(key)) continue;
-      report(key, unknownWord("key", { word: key, words: RULE_KEYS }));
+      report(key, describeUnknownWord("key", { word: key, words: RULE_KEYS }));
     }
     const { state, skill, scope, in: folder } = rule as Record<string, unknown>;
     report(
       "state",
-      state === undefined ? NO_STATE : wordFault("state", state, STATES),
+      state === undefined ? NO_STATE : checkWord("state", state, STATES),
     );
-    if (scope !== undefined) report("scope", wordFault("scope", scope, SCOPES));
-    if (skill !== undefined) report("skill", textFault("skill", skill));
+    if (scope !== undefined) report("scope", checkWord("scope", scope, SCOPES));
+    if (skill !== undefined) report("skill", checkGlob("skill", skill));
     if (folder !== undefined) {
       report(
         "in",
-        textFault("in", folder) ?? this.#homeFault(folder as string),
+        checkGlob("in", folder) ?? this.#checkHome(folder as string),
       );
     }
   }
 
-  #homeFault(glob: string): Fault | undefined {
+  #checkHome(glob: string): Fault | undefined {
     const isKnown = this.#source.homeDirectory !== undefined;
     return isKnown || !/^~(?=$|[\\/])/.test(glob) ? undefined : {
-      reason: "the home folder is not known",
-      hint: 'write its whole path in place of "~"',
+      reason: "the home folder is unknown",
+      hint: 'write its absolute path instead of "~"',
     };
   }
 
-  /** Reports a fault on a line, counted from 0. */
+  /** Reports an error on a line, counted from 0. */
   #report(line: number, fault: Fault): void {
     this.#problems.push({ file: this.#source.file, line: line + 1, ...fault });
   }
@@ -197,7 +197,7 @@ const RULES_HINT =
 
 const TOO_MANY_RULES: Fault = {
   reason: `it has more than ${MAX_RULES} rules`,
-  hint: "write fewer, with globs",
+  hint: "use globs to write fewer rules",
 };
 
 const NOT_A_RULE: Fault = {
@@ -214,17 +214,17 @@ function isMapping(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function wordFault(
+function checkWord(
   kind: string,
   value: unknown,
   words: readonly string[],
 ): Fault | undefined {
   if (words.includes(value as string)) return undefined;
-  return unknownWord(kind, { word: String(value), words });
+  return describeUnknownWord(kind, { word: String(value), words });
 }
 
-/** Says that a word is unknown, and which one may be meant. */
-function unknownWord(
+/** Reports an unknown word and suggests a similar one. */
+function describeUnknownWord(
   kind: string,
   { word, words }: { word: string; words: readonly string[] },
 ): Fault {
@@ -238,17 +238,17 @@ function unknownWord(
   };
 }
 
-function textFault(key: string, value: unknown): Fault | undefined {
-  if (typeof value === "string") return globFault(value);
+function checkGlob(key: string, value: unknown): Fault | undefined {
+  if (typeof value === "string") return findGlobFault(value);
   return {
-    reason: `the value of ${quote(key)} is not a text`,
+    reason: `the value of ${quote(key)} is not a string`,
     hint: "put it in quotes",
   };
 }
 
-/** Returns the lines, from 0, that the rules start on; that of the list for each where these cannot be told. */
-function ruleStarts(lines: readonly string[], count: number): number[] {
-  const list = lineOfKey("rules", lines);
+/** Returns the line, from 0, on which each rule starts, or on which the list starts if the rules cannot be located. */
+function findRuleLines(lines: readonly string[], count: number): number[] {
+  const list = findKeyLine("rules", lines);
   const starts: number[] = [];
   let indentation: string | undefined;
   for (const [index, line] of lines.entries()) {
@@ -264,29 +264,30 @@ function ruleStarts(lines: readonly string[], count: number): number[] {
     : Array.from({ length: count }, () => list);
 }
 
-/** Returns the first line, from 0, that has a key; the first one of all if none does. */
-function lineOfKey(key: string, lines: readonly string[]): number {
+/** Returns the first line, from 0, that contains a key, or 0 if none does. */
+function findKeyLine(key: string, lines: readonly string[]): number {
   const pattern = new RegExp(
     `(?:^|[\\s{,])["']?${RegExp.escape(key)}["']?\\s*:`,
   );
   return Math.max(lines.findIndex((line) => pattern.test(line)), 0);
 }
 
-/** How a policy is kept current: like the skills. */
+/** When to check the file for changes, as for the skills. */
 type PolicyWatchOptions = Pick<
   SkillRegistryOptions,
   "refreshSeconds" | "watchFolders"
 >;
 
 /**
- * A policy file that is kept current. While there is something wrong with it,
- * the last good policy holds; before there was one, no project skill is served.
+ * A policy file that is reloaded when it changes. While the file is invalid, the
+ * last valid policy applies. Until there is a valid one, no project skills are
+ * served.
  */
 export class PolicyFile implements Disposable {
   readonly #source: PolicySource;
   readonly #log: (line: string) => void;
   #policy: SkillPolicy | undefined;
-  /** The text that was read last, if one could be read. */
+  /** The text that was last read, if the file is readable. */
   #text: string | undefined;
   #problems: readonly SkillProblem[] = [];
   #timer: ReturnType<typeof setInterval> | undefined;
@@ -299,17 +300,17 @@ export class PolicyFile implements Disposable {
     this.refresh();
   }
 
-  /** The policy that holds. */
+  /** The policy that applies. */
   get policy(): SkillPolicy {
     return this.#policy ?? FALLBACK;
   }
 
-  /** What is wrong with the file now. */
+  /** The current problems with the file. */
   get problems(): readonly SkillProblem[] {
     return this.#problems;
   }
 
-  /** Reads the file again. Returns whether another policy holds now. */
+  /** Reads the file again and returns whether the policy changed. */
   refresh(): boolean {
     try {
       const text = readPolicyText(this.#source.file);
@@ -320,53 +321,53 @@ export class PolicyFile implements Disposable {
       return true;
     } catch (error) {
       if (!(error instanceof PolicyError)) this.#text = undefined;
-      this.#reportProblems(problemsOf(error, this.#source));
+      this.#reportProblems(createProblems(error, this.#source));
       return false;
     }
   }
 
-  /** Calls back from now on whenever another policy holds. */
+  /** Starts watching the file and calls back whenever the policy changes. */
   watch(
     onChange: (policy: SkillPolicy) => unknown,
     { refreshSeconds = DEFAULT_REFRESH_SECONDS, watchFolders = true }:
       PolicyWatchOptions,
   ): void {
-    const look = () => {
+    const reload = () => {
       this.#watchFolders();
       if (this.refresh()) onChange(this.policy);
     };
     if (refreshSeconds > 0) {
-      this.#timer = setInterval(look, refreshSeconds * 1000);
+      this.#timer = setInterval(reload, refreshSeconds * 1000);
       Deno.unrefTimer(this.#timer);
     }
-    if (watchFolders) this.#watcher = new FolderWatcher(look, this.#log);
-    look();
+    if (watchFolders) this.#watcher = new FolderWatcher(reload, this.#log);
+    reload();
   }
 
-  /** Ends watching. */
+  /** Stops watching. */
   close(): void {
     clearInterval(this.#timer);
     this.#watcher?.close();
   }
 
-  /** Closes the file at the end of a `using` block. */
+  /** Stops watching at the end of a `using` block. */
   [Symbol.dispose](): void {
     this.close();
   }
 
   #watchFolders(): void {
-    this.#watcher?.update(watchedFolders(this.#source.file));
+    this.#watcher?.update(listWatchedFolders(this.#source.file));
   }
 
-  /** Reports problems to people, each once for as long as it lasts. */
+  /** Logs problems, each once while it lasts. */
   #reportProblems(problems: readonly SkillProblem[]): void {
     const known = new Set(this.#problems.map(describePolicyProblem));
     const lines = problems.map(describePolicyProblem)
       .filter((line) => !known.has(line));
     this.#problems = problems;
     const outcome = this.#policy === undefined
-      ? "No project skill is served until it is fixed"
-      : "The last good policy holds until it is fixed";
+      ? "No project skills are served until it is fixed"
+      : "The last valid policy applies until it is fixed";
     for (const line of lines) this.#log(`${line}. ${outcome}`);
   }
 }
@@ -377,7 +378,7 @@ export class PolicyFile implements Disposable {
  * @throws {SkillFileError} If it is not a regular file of a reasonable size.
  */
 function readPolicyText(file: string): string {
-  // What is not a regular file is not opened: opening a FIFO can block.
+  // Check first, because opening a FIFO can block.
   const { isFile, size } = Deno.statSync(file);
   if (!isFile) throw new SkillFileError(file, NOT_A_FILE);
   if (size > MAX_POLICY_SIZE) throw new SkillFileError(file, TOO_LARGE);
@@ -386,20 +387,20 @@ function readPolicyText(file: string): string {
 
 const NOT_A_FILE: Fault = {
   reason: "it is not a regular file",
-  hint: "name a file",
+  hint: "pass the path of a file",
 };
 
 const TOO_LARGE: Fault = {
   reason: `it has more than ${MAX_POLICY_SIZE} bytes`,
-  hint: "make it smaller, with globs",
+  hint: "use globs to make it smaller",
 };
 
 const NOT_FOUND: Fault = {
   reason: "there is no such file",
-  hint: "write it, or check how its path is written",
+  hint: "create it, or check the spelling of its path",
 };
 
-function problemsOf(
+function createProblems(
   error: unknown,
   { file }: PolicySource,
 ): readonly SkillProblem[] {
@@ -410,8 +411,8 @@ function problemsOf(
   return [{ file, ...fault }];
 }
 
-/** Returns what to watch for changes of a file: its name in the nearest folder that is there, and the name that a link leads to. */
-function watchedFolders(file: string): WatchedFolders {
+/** Lists what to watch for changes of a file: the file and the target of its link, each in the nearest existing folder. */
+function listWatchedFolders(file: string): WatchedFolders {
   const folders = new Map<string, Set<string>>();
   for (let path of new Set([file, ...realPaths([file])])) {
     while (realPaths([dirname(path)]).length === 0 && path !== dirname(path)) {

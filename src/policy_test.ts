@@ -347,11 +347,11 @@ rule: []
       '(line 2): there is no key "scop"; write "scope" (one of: state, skill, scope, in)',
       '(line 3): there is no state "of"; write "off" (one of: on, pinned, name-only, manual, off)',
       '(line 4): there is no state "pined"; write "pinned" (one of: on, pinned, name-only, manual, off)',
-      '(line 4): the value of "skill" is not a text; put it in quotes',
+      '(line 4): the value of "skill" is not a string; put it in quotes',
       '(line 6): there is no scope "projects"; write "project" (one of: project, global)',
       "(line 7): the rule has no state; add one of: on, pinned, name-only, manual, off",
       '(line 8): there is no state "disabled"; use one of: on, pinned, name-only, manual, off',
-      '(line 8): a glob is empty; leave it out, or write "*"',
+      '(line 8): a glob is empty; omit it, or write "*"',
       '(line 9): the rule is not a mapping; write it as "{ state: off, skill: … }"',
       '(line 10): there is no key "rule"; write "rules" (one of: rules)',
     ],
@@ -405,7 +405,7 @@ Deno.test("PolicyFile keeps the last valid policy while the file is invalid or m
     assert.equal(file.problems.length, 1);
     assert.match(
       lines.pop()!,
-      /policy\.yaml" \(line 1\): .*\. The last good policy holds until it is fixed$/,
+      /policy\.yaml" \(line 1\): .*\. The last valid policy applies until it is fixed$/,
     );
     assert.deepEqual(lines, []);
   }
@@ -426,7 +426,7 @@ Deno.test("PolicyFile keeps project skills out until there is a valid policy", (
   assert.deepEqual(file.policy.rules, [{ scope: "project", state: "off" }]);
   assert.match(
     lines[0]!,
-    /^Cannot use the policy ".*": there is no such file; .*\. No project skill is served until it is fixed$/,
+    /^Cannot use the policy ".*": there is no such file; .*\. No project skills are served until it is fixed$/,
   );
   for (
     const [path, reason] of [["folder", /not a regular file/], [
@@ -1081,7 +1081,7 @@ Deno.test("a server with an invalid policy reports it and serves no project skil
   );
   assert.match(
     line,
-    /^skill-server: Cannot use the policy ".*policy\.yaml" \(line 1\): there is no key "scop"; write "scope" .*\. No project skill is served until it is fixed$/,
+    /^skill-server: Cannot use the policy ".*policy\.yaml" \(line 1\): there is no key "scop"; write "scope" .*\. No project skills are served until it is fixed$/,
   );
   assert.deepEqual(await session.names(), ["mine"]);
   place.replace("home/policy.yaml", "rules: []");
@@ -1089,7 +1089,7 @@ Deno.test("a server with an invalid policy reports it and serves no project skil
   assert.deepEqual(await session.names(), ["mine", "theirs"]);
   place.replace("home/policy.yaml", "nothing");
   await session.stderr.take(
-    (line) => line.includes("The last good policy holds"),
+    (line) => line.includes("The last valid policy applies"),
     "the line",
   );
   assert.deepEqual(await session.names(), ["mine", "theirs"]);
