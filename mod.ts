@@ -63,7 +63,7 @@ import {
   qualifiedName,
   servedSkills,
   type UnnamedSkill,
-  variantOf,
+  createVariant,
   withPrefixes,
 } from "./src/qualified_names.ts";
 import {
@@ -690,7 +690,7 @@ class SkillScan {
       if (isNested) this.#excludedFolders.add(realPath);
       return false;
     }
-    const skill = state === "on" ? found : variantOf(found, { state });
+    const skill = state === "on" ? found : createVariant(found, { state });
     const key = skillKey(skill.name);
     const by = this.#skills.get(key);
     if (by === undefined) this.#skills.set(key, skill);

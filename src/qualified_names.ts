@@ -1,8 +1,8 @@
 // deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
 
 /**
- * Names with a prefix. They reach the skills that others of the same name
- * shadow: `global:git` where the plain name is that of the project's skill.
+ * Qualified names, which have a prefix. They select shadowed skills: if `git` is
+ * a skill of the project, `global:git` is the user's own skill of that name.
  *
  * @module
  */
@@ -13,29 +13,30 @@ import { parsePrefixedUri, parseSkillUri } from "./skill_uri.ts";
 import { oneLine, skillKey } from "./text.ts";
 import type { ShadowedSkill, Skill, SkillCatalog, SkillRoot } from "./types.ts";
 
-/** A shadowed skill that has no prefix yet, and the key of its name. */
+/** A shadowed skill without a prefix, and the key of its name. */
 export interface UnnamedSkill extends ShadowedSkill {
   readonly key: string;
 }
 
 /**
- * Gives each shadowed skill its prefix: its scope if it is the first of its
- * name there, else the name of its root's folder, with a number where that is
- * taken too. No prefix is the name of a skill, so no URI means two files.
+ * Assigns a prefix to each shadowed skill: its scope if that is unique, or the
+ * name of its root's folder, with a number if necessary. A prefix is never the
+ * name of a skill, so every URI is unambiguous.
  *
- * @param skills The skills that have their plain names, by their keys.
- * @param shadowed The others, in the order of their roots.
+ * @param skills The skills with plain names, by key.
+ * @param shadowed The shadowed skills, in the order of their roots.
  */
 export function withPrefixes(
   skills: ReadonlyMap<string, Skill>,
   shadowed: readonly UnnamedSkill[],
 ): ShadowedSkill[] {
   const taken = new Set<string>();
-  // One list for the skills of one name in one root, so that each goes on where the last one ended.
+  // Skills of the same name in the same root share a list, so that none tries the same prefix twice.
   const lists = new Map<string, Generator<string>>();
   return shadowed.map(({ skill, by, key }) => {
     const { scope, path } = skill.root;
-    const list = lists.get(`${scope} ${key} ${path}`) ?? prefixesOf(skill.root);
+    const list = lists.get(`${scope} ${key} ${path}`) ??
+      generatePrefixes(skill.root);
     lists.set(`${scope} ${key} ${path}`, list);
     for (;;) {
       const prefix: string = list.next().value;
@@ -45,23 +46,25 @@ export function withPrefixes(
         skills.has(prefixKey) || skills.has(qualified);
       if (isTaken) continue;
       taken.add(qualified);
-      return { skill: variantOf(skill, { prefix }), by };
+      return { skill: createVariant(skill, { prefix }), by };
     }
   });
 }
 
-/** Lists the prefixes that the skills of a root may have, the best first, without end. */
-function* prefixesOf({ path, scope }: SkillRoot): Generator<string, never> {
+/** Generates the possible prefixes for the skills of a root, best first, without end. */
+function* generatePrefixes(
+  { path, scope }: SkillRoot,
+): Generator<string, never> {
   yield scope;
   const parent = basename(path) === "skills" ? dirname(path) : path;
   const folder = oneLine(basename(parent)) || "root";
-  // A folder of that name is no scope.
+  // These prefixes are reserved for scopes.
   if (folder !== "project" && folder !== "global") yield folder;
   for (let number = 2;; number++) yield `${folder}-${number}`;
 }
 
-/** Returns a skill with other properties, the same object each time it is asked for. */
-export function variantOf(
+/** Returns a copy of a skill with other properties. Repeated calls return the same object. */
+export function createVariant(
   skill: Skill,
   properties: Pick<Skill, "state" | "prefix">,
 ): Skill {
@@ -76,15 +79,15 @@ export function variantOf(
   return variant;
 }
 
-/** The variant of each skill that was asked for last. */
+/** The last variant of each skill. */
 const variants = new WeakMap<Skill, Skill>();
 
-/** Returns the name that reaches a skill wherever it stands: plain, or with its prefix. */
+/** Returns the unique name of a skill: plain, or with its prefix. */
 export function qualifiedName({ name, prefix }: Skill): string {
   return prefix === undefined ? name : `${prefix}:${name}`;
 }
 
-/** Returns the skills that can be loaded, by the keys of the names that reach them. */
+/** Returns all skills that can be loaded, by the keys of their unique names. */
 export const servedSkills: (
   catalog: SkillCatalog,
 ) => ReadonlyMap<string, Skill> = perCatalog(({ skills, shadowed }) => {
@@ -95,7 +98,7 @@ export const servedSkills: (
   return new Map([...skills, ...qualified]);
 });
 
-/** Finds a skill by its name or its qualified name. A skill whose plain name it is comes first. */
+/** Finds a skill by its plain or qualified name. Plain names take precedence. */
 export function findSkill(
   name: string,
   catalog: SkillCatalog,
@@ -103,13 +106,13 @@ export function findSkill(
   const key = skillKey(name);
   const skill = servedSkills(catalog).get(key);
   if (skill !== undefined) return skill;
-  // A skill that has its plain name is also reached by that of its scope.
+  // A skill with a plain name can also be qualified by its scope.
   const [, scope, plainKey] = /^(project|global):(.+)$/s.exec(key) ?? [];
   const plain = catalog.skills.get(plainKey ?? "");
   return plain?.scope === scope ? plain : undefined;
 }
 
-/** Finds the skill and the path in it that a `skill://` URI stands for. */
+/** Finds the skill and the path that a `skill://` URI refers to. */
 export function findResource(
   uri: string,
   catalog: SkillCatalog,
@@ -119,7 +122,7 @@ export function findResource(
   if (skill !== undefined) return { skill, path: place!.path };
   const { prefix = "", name, path } = parsePrefixedUri(uri) ?? {};
   const shadowed = servedSkills(catalog).get(skillKey(`${prefix}:${name}`));
-  const isIt = shadowed?.prefix !== undefined &&
+  const isMatch = shadowed?.prefix !== undefined &&
     skillKey(shadowed.prefix) === skillKey(prefix);
-  return isIt ? { skill: shadowed, path } : undefined;
+  return isMatch ? { skill: shadowed, path } : undefined;
 }
