@@ -3,17 +3,17 @@
 /**
  * Watching folders for changes.
  *
- * What Deno's watchers do, and what follows from it:
+ * Deno's watchers have these properties:
  *
- * 1. All of them share one thread and one table of paths. A folder that was
- *    moved away counts as watched, though another one took its place, until
- *    all watchers of its path are closed.
- * 2. To add or to remove a path waits for that thread, and so holds the event
- *    loop. While events come faster than the thread handles them, it waits for
- *    as long as they come. So nothing is opened or closed meanwhile.
+ * 1. All watchers share one thread and one table of paths. If a folder is moved
+ *    away and another one takes its place, the path still counts as watched
+ *    until all of its watchers are closed.
+ * 2. Adding or removing a path waits for that thread and blocks the event loop.
+ *    If events arrive faster than the thread handles them, it waits until they
+ *    stop. So watchers are neither opened nor closed during a flood of events.
  * 3. Each event is compared with each path of each watcher. So there are few
  *    watchers with many paths.
- * 4. Where events are lost, one with the flag "rescan" stands for them.
+ * 4. An event with the flag "rescan" replaces lost events.
  *
  * @module
  */
@@ -21,61 +21,61 @@
 import { basename, dirname } from "jsr:@std/path@^1";
 import { TimeSlice } from "./time_slice.ts";
 
-/** A burst of file system events ends when it was quiet for this long, in milliseconds. */
+/** The pause that ends a burst of events, in milliseconds. */
 const WATCH_QUIET_MS = 100;
 
-/** A burst of file system events is looked at after this long at the latest, in milliseconds. */
+/** The maximum length of a burst of events, in milliseconds. */
 const WATCH_BURST_MS = 1_000;
 
-/** After more events than this in one burst, no watcher is opened or closed for a while. */
+/** The number of events in a burst that starts a flood. During a flood, no watcher is opened or closed. */
 const MAX_BURST_SIZE = 20;
 
-/** How long that while is, from the last of the events, in milliseconds. */
+/** The pause that ends a flood, in milliseconds. */
 const FLOOD_MS = 2_000;
 
-/** Watchers are reopened only after this long without events, in milliseconds. */
+/** The pause before watchers are reopened, in milliseconds. */
 const REOPEN_QUIET_MS = 500;
 
-/** How long a watcher that lost events is not read, in milliseconds. */
+/** How long to stop reading a watcher that lost events, in milliseconds. */
 const LOSS_PAUSE_MS = 50;
 
-/** How long watchers stay closed when they are reopened, in milliseconds. */
+/** The time between closing and reopening watchers, in milliseconds. */
 const REOPEN_MS = 10;
 
-/** How many `Deno.FsWatcher`s may pile up before they are merged into one. */
+/** The maximum number of `Deno.FsWatcher`s. With more, they are merged into one. */
 const MAX_WATCHERS = 8;
 
-/** How many folders are added at a time, since that holds the event loop. */
+/** How many folders are added at a time, because that blocks the event loop. */
 const BATCH_SIZE = 500;
 
-/** How many folders are watched. All programs of a user share the system's limit. */
+/** The maximum number of watched folders. All programs of a user share the system's limit. */
 const MAX_WATCHED_FOLDERS = 20_000;
 
-/** How many folders may be known that need not be watched, besides one for each that must. */
+/** How many more folders may be watched than twice the number of required ones. */
 const MAX_NEEDLESS_FOLDERS = 1_000;
 
-/** The folders to watch: all that happens in them matters, or only what happens to some names. */
+/** The folders to watch, and the names in each that matter. */
 export type WatchedFolders = ReadonlyMap<string, "all" | ReadonlySet<string>>;
 
 /**
- * Watches folders, not what is below them, and calls back once after each burst
- * of events. Events only say that it is time to look again.
+ * Watches folders without their subfolders, and calls back once after each burst
+ * of events. Events only indicate that it is time for a scan.
  */
 export class FolderWatcher {
   readonly #onEvents: () => void;
   readonly #log: (line: string) => void;
   #watchers: Deno.FsWatcher[] = [];
   readonly #covered = new Set<string>();
-  /** Folders that went or came while they were watched. */
+  /** Folders that were removed or replaced while they were watched. */
   readonly #stale = new Set<string>();
-  /** Whether events were lost, so that any folder may have gone. */
+  /** Whether events were lost, so that any folder may have been removed or replaced. */
   #isAllStale = false;
   #folders: WatchedFolders = new Map();
   #isCovering = false;
   #isLimitLogged = false;
   #burstEnd: number | undefined;
   #burstSize = 0;
-  /** When no more events are expected to come fast. */
+  /** The end of the flood of events. */
   #floodEnd = 0;
   #lastEvent = -Infinity;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -88,28 +88,28 @@ export class FolderWatcher {
   }
 
   /**
-   * Watches these folders from now on. Once those are watched that were not
-   * before, it calls back, since they may have changed meanwhile.
+   * Replaces the folders to watch. When it has started to watch new ones, it calls
+   * back, because they may have changed in the meantime.
    */
   update(folders: WatchedFolders): void {
     this.#folders = folders;
     if (folders.size > MAX_WATCHED_FOLDERS && !this.#isLimitLogged) {
       this.#isLimitLogged = true;
       this.#log(
-        `Cannot watch more than ${MAX_WATCHED_FOLDERS} folders: changes in the others are found by the next rescan`,
+        `Cannot watch more than ${MAX_WATCHED_FOLDERS} folders: the next rescan finds changes in the others`,
       );
     }
     this.#cover().catch((error) => this.#giveUp(error as Error));
   }
 
-  /** Stops watching. May be called again. */
+  /** Stops watching. Can be called more than once. */
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     this.#closeWatchers();
   }
 
-  /** Watches what is not watched yet, as long as there is something new to watch. */
+  /** Starts watching new folders, until there are no more. */
   async #cover(): Promise<void> {
     if (this.#isCovering) return;
     this.#isCovering = true;
@@ -126,7 +126,7 @@ export class FolderWatcher {
     }
   }
 
-  /** Watches those of the folders that are not watched. Returns whether there were any. */
+  /** Starts watching the folders that are not watched yet, and returns whether there were any. */
   async #openMissing(all: readonly string[]): Promise<boolean> {
     const folders = all.slice(0, MAX_WATCHED_FOLDERS);
     const missing = () => folders.filter((path) => !this.#covered.has(path));
@@ -139,8 +139,8 @@ export class FolderWatcher {
   }
 
   /**
-   * Whether events come slowly, and none did for some milliseconds. If not, it
-   * calls back when that may be so, and there will be another update.
+   * Whether there is no flood and has been no event for some milliseconds. If not,
+   * it calls back later, which causes another update.
    */
   #isCalm(quiet = 0): boolean {
     const calm = Math.max(this.#floodEnd, this.#lastEvent + quiet);
@@ -157,7 +157,7 @@ export class FolderWatcher {
       missing.length > 0 && this.#watchers.length >= MAX_WATCHERS;
   }
 
-  /** Watches folders, some at a time, and at last all of them by one watcher. */
+  /** Starts watching folders in batches, and then merges the batches into one watcher. */
   async #open(folders: readonly string[]): Promise<boolean> {
     const before = this.#watchers;
     const opened: string[] = [];
@@ -170,15 +170,17 @@ export class FolderWatcher {
     }
     const parts = this.#watchers.filter((watcher) => !before.includes(watcher));
     if (parts.length > 1) {
-      // That takes no time, since all of them are watched already.
+      // This is fast, because all of the folders are already watched.
       this.#openBatch(opened);
       for (const watcher of parts) watcher.close();
-      this.#watchers = this.#watchers.filter((it) => !parts.includes(it));
+      this.#watchers = this.#watchers.filter((watcher) =>
+        !parts.includes(watcher)
+      );
     }
     return opened.length > 0;
   }
 
-  /** Watches folders, and returns those of which that can be done. */
+  /** Starts watching folders and returns those that could be watched. */
   #openBatch(folders: readonly string[]): readonly string[] {
     if (folders.length === 0) return [];
     try {
@@ -188,8 +190,8 @@ export class FolderWatcher {
       this.#listen(watcher);
       return folders;
     } catch (error) {
-      if (!isOfOneFolder(error)) throw error;
-      // It went, or was locked, just now. The error does not say which one.
+      if (!isFolderError(error)) throw error;
+      // A folder was just removed or locked. The error does not say which one.
       if (folders.length === 1) return [];
       const middle = folders.length >> 1;
       return [folders.slice(0, middle), folders.slice(middle)]
@@ -219,7 +221,7 @@ export class FolderWatcher {
     }
   }
 
-  /** Notes folders that went or came: they are no longer the ones that are watched. */
+  /** Records folders that were removed or replaced, because their watchers no longer work. */
   #noteStale({ kind, paths, flag }: Deno.FsEvent): void {
     if (flag === "rescan") this.#isAllStale = true;
     else if (kind !== "access" && kind !== "modify") {
@@ -239,7 +241,7 @@ export class FolderWatcher {
     });
   }
 
-  /** Calls back when it has been quiet for a while, and not too late. */
+  /** Schedules a call back at the end of the burst. */
   #gather(): void {
     if (this.#isClosed) return;
     const now = performance.now();
@@ -264,19 +266,21 @@ export class FolderWatcher {
     this.close();
     this.#onEvents();
     this.#log(
-      `Cannot watch folders: ${error.message}; changes are found by the next rescan instead`,
+      `Cannot watch folders: ${
+        error.message.replace(/\.$/, "")
+      }; the next rescan finds changes instead`,
     );
   }
 }
 
-/** Whether Deno may read a folder. If it may not, it would ask, where it can. */
+/** Whether Deno has permission to read a folder. Without it, watching could prompt the user. */
 function isAllowed(path: string): boolean {
   const permission = { name: "read", path } as const;
   return Deno.permissions.querySync(permission).state === "granted";
 }
 
-/** Whether an error is about one of the folders to watch, not about watching. */
-function isOfOneFolder(error: unknown): boolean {
+/** Whether an error concerns a single folder rather than watching in general. */
+function isFolderError(error: unknown): boolean {
   const { NotCapable, NotFound, PermissionDenied } = Deno.errors;
   return [NotCapable, NotFound, PermissionDenied].some((type) =>
     error instanceof type

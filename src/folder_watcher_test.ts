@@ -318,7 +318,7 @@ Deno.test("SkillRegistry.watch() falls back to the timer if folders cannot be wa
     await watched.changed(name);
   }
   assert.deepEqual(watched.lines, [
-    "Cannot watch folders: OS file watch limit reached.; changes are found by the next rescan instead",
+    "Cannot watch folders: OS file watch limit reached; the next rescan finds changes instead",
   ]);
 });
 
@@ -347,7 +347,7 @@ Deno.test("FolderWatcher watches the first 20,000 folders and reports once that 
     await within(done.promise, "the folders to be watched");
     watcher.close();
     assert.deepEqual(lines, [
-      "Cannot watch more than 20000 folders: changes in the others are found by the next rescan",
+      "Cannot watch more than 20000 folders: the next rescan finds changes in the others",
     ]);
     assert.deepEqual([sizes.length, sizes.at(-1)], [41, 20_000]);
   } finally {
