@@ -46,7 +46,7 @@ import {
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
 import { FolderWatcher, type WatchedFolders } from "./src/folder_watcher.ts";
 import { parseSkillMd, SkillSyntaxError } from "./src/frontmatter.ts";
-import { refuseCursor, tellWhenChanged } from "./src/list_views.ts";
+import { notifyWhenChanged, refuseCursor } from "./src/list_views.ts";
 import type { RequestHandlers } from "./src/mcp_server.ts";
 import { fileVersion, isRacy, openFileAtStart } from "./src/open_file.ts";
 import {
@@ -58,12 +58,12 @@ import {
 } from "./src/paths.ts";
 import type { PolicyDecider } from "./src/policy.ts";
 import {
+  createVariant,
   findResource,
   findSkill,
   qualifiedName,
   servedSkills,
   type UnnamedSkill,
-  createVariant,
   withPrefixes,
 } from "./src/qualified_names.ts";
 import {
@@ -101,11 +101,11 @@ import {
 import { sortInSlices, TimeSlice } from "./src/time_slice.ts";
 import {
   callTool,
+  createUnknownToolError,
   describeProblem,
   listTools,
   type SkillToolOptions,
   ToolLists,
-  unknownTool,
 } from "./src/toolsets.ts";
 import type {
   FileAccessOptions,
@@ -1539,11 +1539,11 @@ export function registerSkillTools(
   });
   handle(CallToolRequestSchema, ({ params }, { signal }) => {
     const tool = tools.find(({ name }) => name === params.name);
-    if (tool === undefined) throw unknownTool(params.name, tools);
+    if (tool === undefined) throw createUnknownToolError(params.name, tools);
     const context = { registry, options, signal };
     return callTool(tool, params.arguments ?? {}, context);
   });
-  tellWhenChanged(
+  notifyWhenChanged(
     registry,
     (catalog) => lists.listAll(catalog),
     () => server.sendToolListChanged(),

@@ -26,7 +26,7 @@ import {
   SkillRegistry,
   type SkillToolServer,
 } from "./mod.ts";
-import { DEFAULT_PROFILE, profileOf } from "./src/client_profiles.ts";
+import { DEFAULT_PROFILE, profileFor } from "./src/client_profiles.ts";
 import {
   createSettings,
   helpText,
@@ -38,11 +38,11 @@ import {
   UsageError,
 } from "./src/command_line.ts";
 import {
+  cachePerCatalog,
+  getPage,
   type ListItem,
-  pageOf,
-  perCatalog,
+  notifyWhenChanged,
   sortList,
-  tellWhenChanged,
   valuesOf,
 } from "./src/list_views.ts";
 import {
@@ -55,11 +55,11 @@ import { qualifiedName, servedSkills } from "./src/qualified_names.ts";
 import { findShellFault } from "./src/shell.ts";
 import {
   divideList,
+  formatSkillLine,
   inListOrder,
   isForUser,
   listKey,
-  skillLine,
-  userSkills,
+  listUserSkills,
 } from "./src/skill_lists.ts";
 import { nearestSkills } from "./src/skill_search.ts";
 import {
@@ -69,7 +69,7 @@ import {
 } from "./src/stdio_transport.ts";
 import { jsonText, log, logged, quote, skillKey } from "./src/text.ts";
 import {
-  instructionsFor,
+  createInstructions,
   type SkillToolOptions,
   type Toolset,
 } from "./src/toolsets.ts";
@@ -99,14 +99,14 @@ function registerPrompts(
   toolset: Toolset,
 ): void {
   server.setRequestHandler(ListPromptsRequestSchema, ({ params }) => {
-    const page = pageOf(listPrompts(registry.catalog), params?.cursor);
+    const page = getPage(listPrompts(registry.catalog), params?.cursor);
     return { prompts: page.items, nextCursor: page.nextCursor };
   });
   server.setRequestHandler(GetPromptRequestSchema, ({ params }, { client }) => {
     const { name, arguments: input } = params;
-    // Skilljack's prompts hold the skill as a resource. Some clients drop that.
+    // Skilljack's prompts contain the skill as a resource, which some clients drop.
     const asResource = toolset === "skilljack" &&
-      !profileOf(client).dropsEmbeddedResources;
+      !profileFor(client).dropsEmbeddedResources;
     const options = { registry, asResource };
     if (name !== SKILL_PROMPT) {
       return createPrompt(name, { kind: "prompt", ...options });
@@ -118,13 +118,13 @@ function registerPrompts(
   });
   const notify = () => server.notify("notifications/prompts/list_changed");
   const list = (catalog: SkillCatalog) => valuesOf(listPrompts(catalog));
-  tellWhenChanged(registry, list, notify);
+  notifyWhenChanged(registry, list, notify);
 }
 
-/** Lists the skills in the description of the prompt that takes a name. */
-function listOf(skills: readonly Skill[]): string {
-  const lines = skills.map((skill) => `${skillLine(skill)}\n`);
-  const usage = "Load a skill by its name.";
+/** Describes the prompt that takes a name, with a list of the skills. */
+function describeSkillPrompt(skills: readonly Skill[]): string {
+  const lines = skills.map((skill) => `${formatSkillLine(skill)}\n`);
+  const usage = "Load a skill by name.";
   const whole = `${usage}\n\nAvailable skills:\n${lines.join("")}`;
   return whole.length <= DEFAULT_PROFILE.descriptionLimit
     ? whole
@@ -132,10 +132,10 @@ function listOf(skills: readonly Skill[]): string {
 }
 
 /** Lists the prompt that takes a name, and a prompt for each skill with a different name. */
-const listPrompts = perCatalog(createPrompts);
+const listPrompts = cachePerCatalog(createPrompts);
 
 function createPrompts(catalog: SkillCatalog): ListItem<Prompt>[] {
-  const skills = userSkills(catalog);
+  const skills = listUserSkills(catalog);
   const own = skills.filter(({ name }) => name !== SKILL_PROMPT)
     .map((skill) => {
       const { name, description } = skill;
@@ -145,7 +145,7 @@ function createPrompts(catalog: SkillCatalog): ListItem<Prompt>[] {
   const value = {
     name: SKILL_PROMPT,
     title: "Load Skill",
-    description: listOf(skills),
+    description: describeSkillPrompt(skills),
     arguments: [{
       name: "name",
       description: "Name of the skill (case-insensitive)",
@@ -156,12 +156,12 @@ function createPrompts(catalog: SkillCatalog): ListItem<Prompt>[] {
   return sortList([{ key: "", value }, ...own]);
 }
 
-/** What a prompt is made of. */
+/** Options of {@linkcode createPrompt}. */
 interface PromptOptions {
-  /** What the client asked for by the name. */
+  /** What the name refers to in the request. */
   readonly kind: "prompt" | "skill";
   readonly registry: SkillRegistry;
-  /** Whether the prompt holds the skill as an embedded resource, not as text. */
+  /** Whether the prompt contains the skill as an embedded resource instead of text. */
   readonly asResource: boolean;
 }
 
@@ -177,7 +177,10 @@ async function createPrompt(
 ): Promise<GetPromptResult> {
   const skill = registry.find(name);
   if (skill === undefined || !isForUser(skill)) {
-    throw await unknownName(name, { kind, catalog: registry.catalog });
+    throw await createUnknownNameError(name, {
+      kind,
+      catalog: registry.catalog,
+    });
   }
   const file = readFile(registry, skill, "SKILL.md");
   const text = file.text ?? new TextDecoder().decode(file.bytes);
@@ -201,12 +204,12 @@ async function createPrompt(
 const MAX_NEAR_NAMES = 5;
 
 /** Returns the error for an unknown name, which lists similar ones. */
-async function unknownName(
+async function createUnknownNameError(
   name: string,
   { kind, catalog }: { kind: string; catalog: SkillCatalog },
 ): Promise<Error> {
   const found = await nearestSkills(name, catalog, isForUser);
-  const near = [...new Set([...found, ...userSkills(catalog)])]
+  const near = [...new Set([...found, ...listUserSkills(catalog)])]
     .slice(0, MAX_NEAR_NAMES).map(({ name }) => quote(name)).join(", ");
   return invalidParams(
     `Unknown ${kind} ${quote(name)}${
@@ -215,14 +218,14 @@ async function unknownName(
   );
 }
 
-/** The URI that stands for all skills in a subscription. */
+/** The URI of a subscription to all skills. */
 const ALL_SKILLS = "skill://";
 
-/** What a URI that is subscribed to stands for. */
-interface SubscribedPlace {
+/** The subject of a subscription. */
+interface Subscription {
   /** The skill's key, or `undefined` for all skills. */
   readonly key: string | undefined;
-  /** The path of a file or folder, `undefined` for the skill itself, empty for all its files. */
+  /** The path of a file or folder, `undefined` for the skill itself, or empty for all of its files. */
   readonly path: string | undefined;
 }
 
@@ -231,10 +234,10 @@ function registerSubscriptions(
   registry: SkillRegistry,
 ): void {
   server.onsubscribe = async (uri) => {
-    const place = subscribedPlace(uri, registry);
-    const endTracking = await registry.trackFiles(place.key);
+    const subscription = parseSubscription(uri, registry);
+    const endTracking = await registry.trackFiles(subscription.key);
     const endListening = registry.onChange((change) => {
-      if (!isTouched(place, change)) return;
+      if (!isAffected(subscription, change)) return;
       server.notify("notifications/resources/updated", { uri });
     });
     return () => {
@@ -244,26 +247,26 @@ function registerSubscriptions(
   };
 }
 
-function subscribedPlace(
+function parseSubscription(
   uri: string,
   registry: SkillRegistry,
-): SubscribedPlace {
+): Subscription {
   if (uri === ALL_SKILLS) return { key: undefined, path: "" };
   const { skill, path } = findResource(uri, registry);
   return { key: skillKey(qualifiedName(skill)), path };
 }
 
-/** Whether a change is one of what a subscription is about. */
-function isTouched(
-  { key, path }: SubscribedPlace,
+/** Whether a change affects the subject of a subscription. */
+function isAffected(
+  { key, path }: Subscription,
   change: SkillChange,
 ): boolean {
   const { catalog, previous, keys, files } = change;
   if (key === undefined) return keys.size + files.size > 0;
   if (keys.has(key)) {
-    const isAllOfIt = !servedSkills(catalog).has(key) ||
+    const isAddedOrRemoved = !servedSkills(catalog).has(key) ||
       !servedSkills(previous).has(key);
-    if (isAllOfIt || !path || path === "SKILL.md") return true;
+    if (isAddedOrRemoved || !path || path === "SKILL.md") return true;
   }
   const paths = [...files.get(key) ?? []];
   return path !== undefined &&
@@ -272,7 +275,7 @@ function isTouched(
     );
 }
 
-/** How many values a completion may have. */
+/** The maximum number of values of a completion. */
 const MAX_COMPLETIONS = 100;
 
 function registerCompletion(
@@ -306,16 +309,20 @@ function registerCompletion(
 function listNames({ catalog }: SkillRegistry): string[] {
   const shadowed = catalog.shadowed.map(({ skill }) => skill)
     .filter(isForUser);
-  return [...userSkills(catalog), ...shadowed].map(qualifiedName);
+  return [...listUserSkills(catalog), ...shadowed].map(qualifiedName);
 }
 
-/** Lists what can follow `skill://`: names of skills, and prefixes of shadowed ones. */
+/** Lists the values for `<name>` in `skill://<name>`: names of skills, and prefixes of shadowed ones. */
 function listAuthorities({ catalog }: SkillRegistry): string[] {
   const skills = inListOrder([...servedSkills(catalog).values()]);
   return [...new Set(skills.map(({ name, prefix }) => prefix ?? name))];
 }
 
-/** Lists the paths that can follow `skill://<name>/`: for a prefix, only the main files of the skills that `start` does not lead into. */
+/**
+ * Lists the paths that can follow `skill://<name>/`. If the name is a prefix,
+ * these are the files of the shadowed skill that `start` leads into, and the
+ * `SKILL.md` of every other one.
+ */
 function listPaths(
   { name = "", start }: { name: string | undefined; start: string },
   registry: SkillRegistry,
@@ -323,19 +330,19 @@ function listPaths(
   const { skills, shadowed } = registry.catalog;
   const key = skillKey(name);
   const plain = skills.get(key);
-  if (plain !== undefined) return pathsOf(plain, registry);
+  if (plain !== undefined) return listFilePaths(plain, registry);
   return shadowed.map(({ skill }) => skill)
     .filter(({ prefix = "" }) => skillKey(prefix) === key)
     .flatMap((skill) => {
       const folder = `${skill.name}/`;
       const paths = start.toLowerCase().startsWith(folder.toLowerCase())
-        ? pathsOf(skill, registry)
+        ? listFilePaths(skill, registry)
         : ["SKILL.md"];
       return paths.map((path) => folder + path);
     });
 }
 
-function pathsOf(skill: Skill, registry: SkillRegistry): string[] {
+function listFilePaths(skill: Skill, registry: SkillRegistry): string[] {
   return registry.listFiles(skill).map(({ path }) => path);
 }
 
@@ -439,8 +446,8 @@ async function serve(settings: Settings): Promise<number> {
       "Waiting for an MCP client on stdin. Use --list to list the skills, or press Ctrl+C to exit.",
     );
   }
-  // Not closed, as the process exits: while files change fast, Deno's watchers
-  // take long to close.
+  // Never closed, because the process exits, and Deno's watchers take long to
+  // close while files change fast.
   const skills = await openSkills(settings);
   const { registry } = skills;
   const server = new McpServer(describeServer(settings, registry));
@@ -462,13 +469,13 @@ async function serve(settings: Settings): Promise<number> {
 
 /** The skills to serve. */
 interface OpenSkills {
-  /** The skills, under the policy of the user. */
+  /** The skills, with the user's policy applied. */
   readonly registry: SkillRegistry;
-  /** Keeps the skills and the policy current from now on. */
+  /** Starts to watch the skills and the policy. */
   watch(): void;
 }
 
-/** Opens the skills of the settings, which are not scanned yet, and their policy. */
+/** Creates the registry of the settings and loads their policy. Does not scan. */
 export async function openSkills(settings: Settings): Promise<OpenSkills> {
   const { roots, options } = settings;
   const file = await openPolicy(settings, log);
@@ -491,7 +498,7 @@ export async function openSkills(settings: Settings): Promise<OpenSkills> {
   };
 }
 
-/** Finds the skills, then registers what is served. In the reverse order, the first scan would count as a change. */
+/** Finds the skills and then registers the handlers. In the reverse order, the first scan would count as a change. */
 async function prepare(
   server: McpServer,
   registry: SkillRegistry,
@@ -508,7 +515,7 @@ async function prepare(
   registerSubscriptions(server, registry);
 }
 
-/** Says which folders the user named that do not exist. */
+/** Logs which of the given folders do not exist. */
 export function warnOfMissingFolders(
   catalog: SkillCatalog,
   settings: Settings,
@@ -535,7 +542,7 @@ export function registerSkills(
   registerCompletion(server, registry);
 }
 
-/** Says why the tool that runs shell commands does not work, if so. */
+/** Logs why the tool that runs shell commands does not work, if there is a reason. */
 async function logShellFault(): Promise<void> {
   const fault = await findShellFault();
   if (fault === undefined) return;
@@ -561,7 +568,7 @@ const CAPABILITIES = {
 /** The longest time that a client may cache results, in seconds. */
 const MAX_TTL_SECONDS = 5;
 
-/** Returns what the server says about itself, in either era. */
+/** Returns the server's description of itself for both eras. */
 export function describeServer(
   { options, tools }: Settings,
   registry: SkillRegistry,
@@ -574,7 +581,7 @@ export function describeServer(
       version: config.version,
     },
     capabilities: CAPABILITIES,
-    instructions: () => instructionsFor(tools.toolset, registry.catalog),
+    instructions: () => createInstructions(tools.toolset, registry.catalog),
     ttlMs: Math.floor(Math.min(refreshSeconds, MAX_TTL_SECONDS) * 1000),
   };
 }

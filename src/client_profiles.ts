@@ -124,7 +124,7 @@ function briefProfile(clientName: string): ClientProfile {
 }
 
 /** Returns the profile of a client. Some clients append a hyphen and the server's name to their own. */
-export function profileOf(client: ClientInfo | undefined): ClientProfile {
+export function profileFor(client: ClientInfo | undefined): ClientProfile {
   const name = client?.name ?? "";
   const isMatch = ({ clientName }: ClientProfile) =>
     name === clientName || name.startsWith(`${clientName}-`);

@@ -6,7 +6,7 @@ import {
   CLIENT_PROFILES,
   type ClientProfile,
   DEFAULT_PROFILE,
-  profileOf,
+  profileFor,
   withDescriptionLimit,
 } from "./client_profiles.ts";
 import { divideList } from "./skill_lists.ts";
@@ -130,7 +130,7 @@ for (const count of [10, 100, 1_000, 10_000]) {
     makeSkills(place, count);
     await using wire = new Wire(place, { args: ["--no-watch"] });
     for (const name of CLIENTS) {
-      const profile = profileOf({ name });
+      const profile = profileFor({ name });
       const tools: ToolEntry[] = [];
       for (const era of ERAS) {
         const tool = await new TestClient(wire, era, name).tool();
@@ -204,14 +204,14 @@ Deno.test("the lists of an unchanged catalog are byte-identical in every process
   assert.equal(lists[0], lists[1]);
 });
 
-Deno.test("profileOf() recognizes a client by its name, with or without the server's name appended", () => {
+Deno.test("profileFor() recognizes a client by its name, with or without the server's name appended", () => {
   const { "gemini-cli": gemini, "claude-code": claude } = CLIENT_PROFILES;
-  assert.equal(profileOf({ name: "gemini-cli-mcp-client-skills" }), gemini);
-  assert.equal(profileOf({ name: "claude-code" }), claude);
+  assert.equal(profileFor({ name: "gemini-cli-mcp-client-skills" }), gemini);
+  assert.equal(profileFor({ name: "claude-code" }), claude);
   for (const name of ["", "claude-codex", "CLAUDE-CODE", "__proto__"]) {
-    assert.equal(profileOf({ name }), DEFAULT_PROFILE);
+    assert.equal(profileFor({ name }), DEFAULT_PROFILE);
   }
-  assert.equal(profileOf(undefined), DEFAULT_PROFILE);
+  assert.equal(profileFor(undefined), DEFAULT_PROFILE);
 });
 
 Deno.test("withDescriptionLimit() limits the whole list in every profile", () => {
@@ -267,7 +267,7 @@ Deno.test("a tool without a parameter for the list respects the limit of its des
   const args = ["--no-watch", "--tools", "reference"];
   await using wire = new Wire(place, { args });
   for (const name of CLIENTS) {
-    const { descriptionLimit } = profileOf({ name });
+    const { descriptionLimit } = profileFor({ name });
     const { description, inputSchema } = await new TestClient(
       wire,
       "modern",

@@ -40,7 +40,7 @@ interface Page<T> {
  *
  * @throws {Error} If the cursor is invalid.
  */
-export function pageOf<T>(
+export function getPage<T>(
   items: readonly ListItem<T>[],
   cursor: string | undefined,
 ): Page<T> {
@@ -54,7 +54,7 @@ export function pageOf<T>(
   return {
     items: page.map(({ value }) => value),
     ...(rest.length > page.length &&
-      { nextCursor: cursorAfter(page.at(-1)!.key) }),
+      { nextCursor: createCursor(page.at(-1)!.key) }),
   };
 }
 
@@ -76,7 +76,7 @@ export class PageRoom {
 }
 
 /** Creates the cursor of the page that starts after the item with a key. */
-export function cursorAfter(key: string): string {
+export function createCursor(key: string): string {
   const bytes = new TextEncoder().encode(JSON.stringify({ after: key }));
   return bytes.toBase64({ alphabet: "base64url" });
 }
@@ -111,7 +111,7 @@ function unknownCursor(cursor: string): Error {
 }
 
 /** Returns a function that derives a value from a catalog and caches it. */
-export function perCatalog<T>(
+export function cachePerCatalog<T>(
   derive: (catalog: SkillCatalog) => T,
 ): (catalog: SkillCatalog) => T {
   const derived = new WeakMap<SkillCatalog, { value: T }>();
@@ -125,7 +125,7 @@ export function perCatalog<T>(
 }
 
 /** Notifies the client when a list derived from the catalog changes. */
-export function tellWhenChanged(
+export function notifyWhenChanged(
   registry: SkillSource,
   list: (catalog: SkillCatalog) => unknown,
   notify: () => Promise<void>,

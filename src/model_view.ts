@@ -17,7 +17,7 @@ import { UsageError } from "./command_line.ts";
 import { listModelSkills } from "./skill_lists.ts";
 import { escapeHidden, quote, stringifyJson } from "./text.ts";
 import {
-  instructionsFor,
+  createInstructions,
   listTools,
   type SkillToolOptions,
   ToolLists,
@@ -93,7 +93,7 @@ export function createModelView(
 ): ModelView {
   const profile = parseClient(client);
   const instructions = viewInstructions(
-    instructionsFor(options.toolset, catalog),
+    createInstructions(options.toolset, catalog),
     profile,
   );
   const tools = new ToolLists(listTools(options), options)

@@ -8,7 +8,7 @@
  */
 
 import { basename, dirname } from "jsr:@std/path@^1";
-import { perCatalog } from "./list_views.ts";
+import { cachePerCatalog } from "./list_views.ts";
 import { parsePrefixedUri, parseSkillUri } from "./skill_uri.ts";
 import { oneLine, skillKey } from "./text.ts";
 import type { ShadowedSkill, Skill, SkillCatalog, SkillRoot } from "./types.ts";
@@ -90,7 +90,7 @@ export function qualifiedName({ name, prefix }: Skill): string {
 /** Returns all skills that can be loaded, by the keys of their unique names. */
 export const servedSkills: (
   catalog: SkillCatalog,
-) => ReadonlyMap<string, Skill> = perCatalog(({ skills, shadowed }) => {
+) => ReadonlyMap<string, Skill> = cachePerCatalog(({ skills, shadowed }) => {
   if (shadowed.length === 0) return skills;
   const qualified = shadowed.map(({ skill }) =>
     [skillKey(qualifiedName(skill)), skill] as const

@@ -18,12 +18,12 @@ import {
   ReadResourceRequestSchema,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
 import {
+  cachePerCatalog,
+  getPage,
   type ListItem,
-  pageOf,
-  perCatalog,
+  notifyWhenChanged,
   refuseCursor,
   sortList,
-  tellWhenChanged,
   valuesOf,
 } from "./list_views.ts";
 import { invalidParams, type RequestHandlers } from "./mcp_server.ts";
@@ -40,7 +40,11 @@ import type {
   SkillSource,
 } from "./types.ts";
 
-/** Reads a file of a skill for a request, whose params are wrong if there is none. */
+/**
+ * Reads a file of a skill for a request.
+ *
+ * @throws {Error} If the file cannot be read. The error means invalid params.
+ */
 export function readFile(
   registry: SkillSource,
   skill: Skill,
@@ -58,9 +62,9 @@ export function registerResources(
   server: RequestHandlers,
   registry: SkillSource,
 ): void {
-  const list = perCatalog(resourcesOf);
+  const list = cachePerCatalog(createResources);
   server.setRequestHandler(ListResourcesRequestSchema, ({ params }) => {
-    const page = pageOf(list(registry.catalog), params?.cursor);
+    const page = getPage(list(registry.catalog), params?.cursor);
     return { resources: page.items, nextCursor: page.nextCursor };
   });
   server.setRequestHandler(
@@ -74,7 +78,7 @@ export function registerResources(
     ReadResourceRequestSchema,
     ({ params: { uri } }) => ({ contents: readResource(uri, registry) }),
   );
-  tellWhenChanged(
+  notifyWhenChanged(
     registry,
     (catalog) => valuesOf(list(catalog)),
     () => server.notify("notifications/resources/list_changed"),
@@ -91,7 +95,7 @@ export const RESOURCE_TEMPLATES: ResourceTemplate[] = [
   {
     name: "skill-files",
     uriTemplate: "skill://{name}/",
-    description: "All files of a skill but its SKILL.md",
+    description: "All files of a skill except its SKILL.md",
   },
   {
     name: "skill-file",
@@ -101,11 +105,11 @@ export const RESOURCE_TEMPLATES: ResourceTemplate[] = [
 ];
 
 /** Lists the `SKILL.md` of each skill and the collection of its other files. */
-function resourcesOf(catalog: SkillCatalog): ListItem<Resource>[] {
+function createResources(catalog: SkillCatalog): ListItem<Resource>[] {
   const skills = [...servedSkills(catalog).values()];
   return sortList(skills.flatMap((skill) => {
     const name = qualifiedName(skill);
-    // Without sizes: a change of a body is no change of the list.
+    // Without sizes, so that a change of a body does not change the list.
     const resources = [
       {
         uri: skillMdUri(skill),
@@ -116,7 +120,7 @@ function resourcesOf(catalog: SkillCatalog): ListItem<Resource>[] {
       {
         uri: skillFileUri(skill, ""),
         name: `${name}/`,
-        description: `All files of the skill ${name} but its SKILL.md`,
+        description: `All files of the skill ${name} except its SKILL.md`,
       },
     ];
     return resources.map((value) => ({
@@ -126,7 +130,7 @@ function resourcesOf(catalog: SkillCatalog): ListItem<Resource>[] {
   }));
 }
 
-/** Reads what a URI stands for: one file, or several. */
+/** Reads the file or the files that a URI refers to. */
 function readResource(
   uri: string,
   registry: SkillSource,
@@ -149,7 +153,11 @@ function readResource(
   }
 }
 
-/** Finds the skill and the path in it that a URI stands for. */
+/**
+ * Finds the skill and the path that a URI refers to.
+ *
+ * @throws {Error} If there is no such skill. The error means invalid params.
+ */
 export function findResource(
   uri: string,
   registry: SkillSource,

@@ -19,7 +19,7 @@ Deno.test("resources/list has each skill's SKILL.md and the collection of its fi
     {
       uri: "skill://git/",
       name: "git/",
-      description: "All files of the skill git but its SKILL.md",
+      description: "All files of the skill git except its SKILL.md",
     },
     {
       uri: "skill://git/SKILL.md",

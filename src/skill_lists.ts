@@ -22,7 +22,7 @@ export function isForModel({ frontmatter, state }: Skill): boolean {
 }
 
 /** Lists the skills that a user may load, in list order. */
-export function userSkills({ skills }: SkillCatalog): Skill[] {
+export function listUserSkills({ skills }: SkillCatalog): Skill[] {
   return inListOrder([...skills.values()].filter(isForUser));
 }
 
@@ -71,7 +71,7 @@ export function measureSkills(catalog: SkillCatalog): number {
 }
 
 /** Formats a skill as one line of a list. */
-export function skillLine({ name, description }: Skill): string {
+export function formatSkillLine({ name, description }: Skill): string {
   return `- ${oneLine(name)}: ${oneLine(description)}`;
 }
 

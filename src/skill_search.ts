@@ -13,7 +13,7 @@
 
 // @ts-types="npm:minisearch@^7.2.0"
 import type MiniSearch from "npm:minisearch@^7.2.0";
-import { perCatalog } from "./list_views.ts";
+import { cachePerCatalog } from "./list_views.ts";
 import { skillKey } from "./text.ts";
 import type { Skill, SkillCatalog } from "./types.ts";
 
@@ -74,7 +74,7 @@ export async function nearestSkills(
 }
 
 /** Creates the index of a catalog on first use. */
-const loadIndex = perCatalog(
+const loadIndex = cachePerCatalog(
   async ({ skills }: SkillCatalog): Promise<MiniSearch<IndexedSkill>> => {
     const { default: MiniSearch } = await import("npm:minisearch@^7.2.0");
     const index = new MiniSearch<IndexedSkill>({

@@ -13,11 +13,11 @@ import type { Resource } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import * as z from "npm:zod@^4";
 import { parseSkillMd } from "./frontmatter.ts";
 import {
-  cursorAfter,
+  cachePerCatalog,
+  createCursor,
+  getPage,
   type ListItem,
-  pageOf,
   PageRoom,
-  perCatalog,
   sortList,
 } from "./list_views.ts";
 import {
@@ -87,7 +87,7 @@ export function registerSkillsExtension(
   registry: SkillSource,
   { onlist }: SkillsExtensionOptions,
 ): void {
-  const list = perCatalog((catalog) => {
+  const list = cachePerCatalog((catalog) => {
     const skills = [...servedSkills(catalog).values()]
       .filter((skill) => !checkFrontmatter(skill).some(isUnlisting));
     return sortList(
@@ -102,17 +102,17 @@ export function registerSkillsExtension(
     { client },
   ) => {
     onlist?.(client);
-    const page = pageOf(list(registry.catalog), params?.cursor);
+    const page = getPage(list(registry.catalog), params?.cursor);
     const skills: SkillEntry[] = [];
     const slice = new TimeSlice();
     const room = new PageRoom();
     let lastKey = "";
     for (const skill of page.items) {
       if (slice.isOver) await slice.yield();
-      const entry = await entryOf(skill, registry);
+      const entry = await loadEntry(skill, registry);
       if (typeof entry === "string") continue;
-      if (!room.take(lengthOf(entry))) {
-        return { skills, nextCursor: cursorAfter(lastKey) };
+      if (!room.take(estimateLength(entry))) {
+        return { skills, nextCursor: createCursor(lastKey) };
       }
       skills.push(entry);
       lastKey = listKey(skill, entry.uri);
@@ -125,8 +125,8 @@ export function registerSkillsExtension(
   );
   server.setRequestHandler(ReadDirectoryRequestSchema, async ({ params }) => {
     const { uri, cursor } = params;
-    const { skill, children } = childrenOf(uri, registry);
-    const page = pageOf(children, cursor);
+    const { skill, children } = listChildren(uri, registry);
+    const page = getPage(children, cursor);
     const resources: Resource[] = [];
     const slice = new TimeSlice();
     for (const child of page.items) {
@@ -137,8 +137,8 @@ export function registerSkillsExtension(
   });
 }
 
-/** Returns about how long the JSON of an entry is, in characters. */
-function lengthOf({ frontmatter, resources }: SkillEntry): number {
+/** Estimates the length of an entry as JSON, in characters. */
+function estimateLength({ frontmatter, resources }: SkillEntry): number {
   const lengths = resources.map(({ uri }) => uri.length + 128);
   return lengths.reduce(
     (sum, length) => sum + length,
@@ -146,34 +146,34 @@ function lengthOf({ frontmatter, resources }: SkillEntry): number {
   );
 }
 
-/** Returns the entry of the skill whose `SKILL.md` has a URI. */
+/** Returns the entry of the skill with the URI of its `SKILL.md`. */
 async function findEntry(
   uri: string,
   registry: SkillSource,
 ): Promise<SkillEntry> {
   const { skill } = findResource(uri, registry);
-  const main = skillMdUri(skill);
-  if (main !== uri) {
+  const skillMd = skillMdUri(skill);
+  if (skillMd !== uri) {
     throw invalidParams(
       `${quote(uri)} is not the URI of a skill's SKILL.md: that is ${
-        quote(main)
+        quote(skillMd)
       }`,
       { uri },
     );
   }
-  const entry = await entryOf(skill, registry);
+  const entry = await loadEntry(skill, registry);
   if (typeof entry !== "string") return entry;
   throw invalidParams(`Cannot get the skill ${quote(uri)}: ${entry}`, { uri });
 }
 
-/** The entries made before, and the versions of the files they were made of. */
-const madeEntries = new WeakMap<
+/** Entries by skill, with the versions of the files that they describe. */
+const entryCache = new WeakMap<
   Skill,
   { versions: string; entry: SkillEntry | string }
 >();
 
-/** Returns the entry of a skill, made anew if any of its files changed, or why hosts cannot load it. */
-async function entryOf(
+/** Returns the current entry of a skill, or the reason why hosts cannot load it. */
+async function loadEntry(
   skill: Skill,
   registry: SkillSource,
 ): Promise<SkillEntry | string> {
@@ -183,27 +183,27 @@ async function entryOf(
   const { files } = contents;
   const versions = files.map(({ path, version }) => `${version}:${path}`)
     .join("\n");
-  const made = madeEntries.get(skill);
-  if (made?.versions === versions) return made.entry;
-  const entry = await makeEntry(skill, files, registry)
+  const cached = entryCache.get(skill);
+  if (cached?.versions === versions) return cached.entry;
+  const entry = await createEntry(skill, files, registry)
     .catch((error: Error) => error.message);
   const isSettled = !files.some(({ isRacy }) => isRacy);
-  if (isSettled) madeEntries.set(skill, { versions, entry });
+  if (isSettled) entryCache.set(skill, { versions, entry });
   return entry;
 }
 
 /**
- * Makes the entry of a skill, with the frontmatter and the digest of its
- * `SKILL.md` from the same bytes.
+ * Creates the entry of a skill. The frontmatter and the digest of its `SKILL.md`
+ * come from the same bytes.
  *
- * @throws {Error} If hosts cannot load it, as its files are now.
+ * @throws {Error} If hosts cannot load the skill.
  */
-async function makeEntry(
+async function createEntry(
   skill: Skill,
   files: readonly SkillFile[],
   registry: SkillSource,
 ): Promise<SkillEntry> {
-  const { frontmatter, ...main } = await readMain(skill, registry);
+  const { frontmatter, ...skillMd } = await readSkillMd(skill, registry);
   const { file, name } = skill;
   const unlisting = checkFrontmatter({ frontmatter, file }).find(isUnlisting);
   if (unlisting !== undefined) throw new Error(unlisting.reason);
@@ -212,7 +212,7 @@ async function makeEntry(
   for (const file of files) {
     const uri = skillFileUri(skill, file.path);
     const digested = file.path === "SKILL.md"
-      ? main
+      ? skillMd
       : await registry.digest(skill, file);
     resources.push({ uri, ...digested });
   }
@@ -220,7 +220,7 @@ async function makeEntry(
 }
 
 /** Reads the frontmatter, the digest, and the size of a `SKILL.md`. */
-async function readMain(skill: Skill, registry: SkillSource): Promise<{
+async function readSkillMd(skill: Skill, registry: SkillSource): Promise<{
   frontmatter: SkillFrontmatter;
   digest: string;
   size: number;
@@ -239,7 +239,7 @@ interface Child {
 }
 
 /** Lists the files and folders directly in a folder of a skill. */
-function childrenOf(
+function listChildren(
   uri: string,
   registry: SkillSource,
 ): { skill: Skill; children: ListItem<Child>[] } {
@@ -258,7 +258,7 @@ function childrenOf(
   throw invalidParams(
     `${
       quote(uri)
-    } is not a directory: that of a skill is skill://<name>, with no slash at its end`,
+    } is not a directory: the directory of a skill is skill://<name>, without a trailing slash`,
     { uri },
   );
 }

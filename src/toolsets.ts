@@ -15,12 +15,12 @@ import type {
 import * as z from "npm:zod@^4";
 import {
   type ClientProfile,
-  profileOf,
+  profileFor,
   withDescriptionLimit,
   withoutParameter,
 } from "./client_profiles.ts";
 import { MAX_MESSAGE_SIZE } from "./json_rpc.ts";
-import { perCatalog } from "./list_views.ts";
+import { cachePerCatalog } from "./list_views.ts";
 import {
   type ClientInfo,
   describeIssues,
@@ -45,10 +45,10 @@ import {
   type DividedList,
   divideList,
   formatAvailableSkills,
+  formatSkillLine,
   isForModel,
   listModelSkills,
   measureSkills,
-  skillLine,
   summarizeSkills,
 } from "./skill_lists.ts";
 import { skillFileUri } from "./skill_uri.ts";
@@ -245,7 +245,7 @@ const referenceListTool = defineTool({
   title: "List Available Skills",
   describe: (catalog) =>
     `List all available skills with their names and descriptions. Read one with read_skill when a task needs it.\n\nCurrently available:\n${
-      listModelSkills(catalog).map(skillLine).join("\n") || "none"
+      listModelSkills(catalog).map(formatSkillLine).join("\n") || "none"
     }`,
   usage:
     "List all available skills. Read one with read_skill when a task needs it.",
@@ -599,18 +599,18 @@ export function readTogether<T>(
 ): T[] {
   const size = files.reduce((sum, file) => sum + file.size, 0);
   // In JSON, a byte of a file takes one to six bytes.
-  if (size > MAX_MESSAGE_SIZE) throw tooMuchTogether(files, size);
+  if (size > MAX_MESSAGE_SIZE) throw createTooLargeError(files, size);
   if (size * 6 < MAX_MESSAGE_SIZE / 2) return files.map(read);
   let length = 0;
   return files.map((file) => {
     const content = read(file);
     length += stringifyJson(content).length;
-    if (length > MAX_MESSAGE_SIZE) throw tooMuchTogether(files, size);
+    if (length > MAX_MESSAGE_SIZE) throw createTooLargeError(files, size);
     return content;
   });
 }
 
-function tooMuchTogether(files: readonly SkillFile[], size: number): Error {
+function createTooLargeError(files: readonly SkillFile[], size: number): Error {
   return new Error(
     `Cannot read ${files.length} files at once: they have ${size} bytes in total, and the limit for a message is ${MAX_MESSAGE_SIZE}; read them one at a time`,
   );
@@ -651,7 +651,7 @@ async function createUnknownSkillError(
 
 /** Returns the contract's answer to an unknown name, which lists all skills. */
 function formatSkillList(name: string, skills: readonly Skill[]): string {
-  const lines = skills.map((skill) => `${skillLine(skill)}\n`);
+  const lines = skills.map((skill) => `${formatSkillLine(skill)}\n`);
   return `Skill '${name}' not found.
 
 Available skills:
@@ -666,7 +666,7 @@ async function formatSearchResults(
   count: number,
 ): Promise<string> {
   const found = await nearestSkills(name, catalog, isForModel);
-  const lines = found.map((skill) => `${skillLine(skill)}\n`);
+  const lines = found.map((skill) => `${formatSkillLine(skill)}\n`);
   const rest = count - found.length;
   if (found.length > 0) lines.push(`(and ${rest} other skills)\n`);
   const heading = found.length > 0
@@ -735,7 +735,7 @@ export class ToolLists {
   readonly #options: SkillToolOptions;
   /** The requested views by their keys. */
   readonly #views = new Map<string, ToolView>();
-  readonly #lists = perCatalog(() => new Map<string, Tool[]>());
+  readonly #lists = cachePerCatalog(() => new Map<string, Tool[]>());
 
   constructor(tools: readonly SkillTool[], options: SkillToolOptions) {
     this.#tools = tools;
@@ -776,7 +776,7 @@ export function toolViewFor(
   client: ClientInfo | undefined,
   { descriptionLimit, listsSkills }: SkillToolOptions,
 ): ToolView {
-  const profile = profileOf(client);
+  const profile = profileFor(client);
   return {
     profile: descriptionLimit === undefined
       ? profile
@@ -838,7 +838,10 @@ export async function callTool(
 }
 
 /** Creates the error for a call of an unknown tool. */
-export function unknownTool(name: string, tools: readonly SkillTool[]): Error {
+export function createUnknownToolError(
+  name: string,
+  tools: readonly SkillTool[],
+): Error {
   const names = tools.map(({ name }) => quote(name)).join(", ");
   return invalidParams(`Unknown tool ${quote(name)}: the tools are ${names}`);
 }
@@ -848,7 +851,7 @@ export function unknownTool(name: string, tools: readonly SkillTool[]): Error {
  * them, and how to find the tools in a client that defers them behind a search.
  * Some clients show only the first line, so it must make sense on its own.
  */
-export function instructionsFor(
+export function createInstructions(
   toolset: Toolset,
   catalog: SkillCatalog,
 ): string {
