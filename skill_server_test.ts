@@ -368,7 +368,10 @@ Deno.test("skill reports only the requested invalid skill, and nothing about oth
     assert.ok(text.startsWith(`Skill '${name}' not found.`), text);
   }
   const { text } = await session.load("gone");
-  assert.match(text, /^Skipped ".*gone": it is a link that leads nowhere/);
+  assert.match(
+    text,
+    /^Skipped ".*gone": it is a link to a missing file or folder/,
+  );
 });
 
 Deno.test("skill never returns new content under an old name", async () => {
@@ -544,7 +547,7 @@ Deno.test("server serves the folders that Deno may read, and reports the missing
   );
   assert.match(
     line,
-    /Deno was not allowed to read it; add it to .*--allow-read/,
+    /Deno has no permission to read it; add it to .*--allow-read/,
   );
   place.skill("project/.claude/skills", "new");
   await session.listChanged();
@@ -602,7 +605,8 @@ Deno.test(
     assert.deepEqual(await session.names(), ["git"]);
     await session.stderr.take(
       (line) =>
-        line.includes(secret) && line.includes("does not let it be read"),
+        line.includes(secret) &&
+        line.includes("you have no permission to read it"),
       "the line about the skill",
     );
   },

@@ -145,21 +145,21 @@ Deno.test(
       ]),
     );
     assert.deepEqual(reasons, {
-      dangling: "it is a link that leads nowhere",
+      dangling: "it is a link to a missing file or folder",
       device:
-        "it is a link that leads outside its skill, or to what is hidden in it",
+        "it is a link that leads out of its skill, or to a hidden file or folder",
       fifo: "it is not a regular file",
       folder: "it is a folder",
-      gone: "it is a link that leads nowhere",
+      gone: "it is a link to a missing file or folder",
       large: `it has ${
         skillMd("large").length + 2 ** 20 - "About large".length
-      } bytes, more than the 1048576 allowed`,
-      loop: "it is a link that leads back to itself",
+      } bytes, and the limit is 1048576`,
+      loop: "it is a link to itself",
       "no-description": 'the field "description" is missing',
       hidden:
-        "it is a link that leads outside its skill, or to what is hidden in it",
+        "it is a link that leads out of its skill, or to a hidden file or folder",
       out:
-        "it is a link that leads outside its skill, or to what is hidden in it",
+        "it is a link that leads out of its skill, or to a hidden file or folder",
     });
     assert.ok(catalog.problems.every(({ hint }) => hint.length > 0));
     assert.ok(!JSON.stringify(catalog.problems).includes("secret"));
@@ -181,8 +181,8 @@ Deno.test("scanSkillRoots() skips a skill without read permission", async () => 
     assert.deepEqual(names(catalog), ["good"]);
     assert.deepEqual(catalog.problems, [{
       file,
-      reason: "the system does not let it be read",
-      hint: "give yourself the right to read it, or remove it",
+      reason: "you have no permission to read it",
+      hint: "grant yourself read permission, or remove it",
       names: ["secret"],
     }]);
   } finally {
@@ -208,7 +208,7 @@ Deno.test(
         catalog.problems.map(({ file, reason }) => [file, reason]),
         ["\ufffd", "\ufffdl", "\ufffd".repeat(100)].map((name) => [
           join(folder, name),
-          "its name is not UTF-8, so that it cannot be opened",
+          "its name is not valid UTF-8, so it cannot be opened",
         ]),
       );
     }
@@ -233,7 +233,7 @@ Deno.test("scanSkillRoots() skips only the entry that it cannot stat", async () 
     assert.deepEqual(names(catalog), ["a", "z"]);
     assert.deepEqual(
       catalog.problems.map(({ reason, names }) => [reason, names]),
-      [["the system does not let it be read", ["\ufffd"]]],
+      [["you have no permission to read it", ["\ufffd"]]],
     );
   } finally {
     Deno.lstatSync = lstatSync;
@@ -269,7 +269,7 @@ for (const mode of [0o000, 0o111, 0o444]) {
           );
           assert.deepEqual(
             catalog.problems.map(({ file, reason }) => [file, reason]),
-            [[closed, "the system does not let it be read"]],
+            [[closed, "you have no permission to read it"]],
           );
         }
       } finally {

@@ -1,15 +1,15 @@
 // deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
 
 /**
- * Access to the files of a skill, and the one rule that confines it.
+ * Access to the files of a skill, confined to the skill's directory.
  *
  * 1. A path belongs to the skill if its real path, with all links resolved,
  *    lies in the skill's real directory or in a trusted folder.
- * 2. Deno offers no calls relative to an open folder. Everything is done by path,
- *    and a path may lead elsewhere at the next call. So whatever was opened or
+ * 2. Deno has no calls relative to an open folder. Every call takes a path, and a
+ *    path may lead elsewhere at the next call. So everything that was opened or
  *    listed is confirmed afterwards.
- * 3. What is kept in memory was confirmed before, and is found by the device,
- *    the inode and the times of what its path leads to now.
+ * 3. Only confirmed data is cached. Its key contains the device, the inode, and
+ *    the times of the file that the path currently leads to.
  *
  * @module
  */
@@ -32,28 +32,28 @@ import type {
   SkillFileContent,
 } from "./types.ts";
 
-/** Largest file that is read or served unless the caller says otherwise, in bytes. */
+/** The default size limit of files, in bytes. */
 export const DEFAULT_MAX_FILE_SIZE: number = 1024 * 1024;
 
-/** How many entries a folder may have to be remembered. */
+/** The maximum number of entries of a folder whose listing is cached. */
 const MAX_KNOWN_ENTRIES = 1_000;
 
-/** How much of a `SKILL.md` is read first, in bytes: most frontmatter is shorter. */
+/** How much of a `SKILL.md` is read first, in bytes. Most frontmatter is shorter. */
 const SHORT_HEAD_SIZE = 2 * 1024;
 
-/** How many names the path of a file may have below its skill directory. */
+/** The maximum number of names in the path of a file. */
 export const MAX_FILE_DEPTH = 10;
 
-/** How many entries of one skill's folders are looked at to list its files. */
+/** The maximum number of entries that are visited to list the files of a skill. */
 const MAX_WALKED_ENTRIES = 20_000;
 
-/** A file of a skill cannot be had. */
+/** A file of a skill cannot be read. */
 export class SkillFileError extends Error {
-  /** What is the matter. */
+  /** What is wrong. */
   readonly reason: string;
-  /** How to mend it. */
+  /** How to fix it. */
   readonly hint: string;
-  /** Makes an error that tells the file, the reason, and how to mend it. */
+  /** Creates an error from the path, the reason, and the fix. */
   constructor(path: string, fault: { reason: string; hint: string }) {
     super(`Cannot read ${quote(path)}: ${fault.reason}; ${fault.hint}`);
     this.name = "SkillFileError";
@@ -62,43 +62,43 @@ export class SkillFileError extends Error {
   }
 }
 
-/** What is the matter with a file or folder, and how to mend it. */
+/** What is wrong, and how to fix it. */
 export interface Fault {
   readonly reason: string;
   readonly hint: string;
 }
 
-/** A file that is not there, or that does not belong to the skill: the answer is the same. */
+/** The same for a file that does not exist and for one that does not belong to the skill. */
 const NOT_THERE: Fault = {
   reason: "there is no such file in the skill",
-  hint: "name a file of the skill by its path from the skill's folder",
+  hint: "pass the path of a file relative to the skill's folder",
 };
 
 export const LINK_OUT_OF_SKILL: Fault = {
   reason:
-    "it is a link that leads outside its skill, or to what is hidden in it",
+    "it is a link that leads out of its skill, or to a hidden file or folder",
   hint:
-    "put the file itself there, or, if you trust the folder DIR that it leads into, start with --trust-links DIR",
+    "replace it with the file itself, or, if you trust the folder DIR that it leads into, use --trust-links DIR",
 };
 
 const LINK_BACK: Fault = {
-  reason: "it is a link that leads back to a folder that it lies in",
+  reason: "it is a link to a folder that contains it",
   hint: "remove it",
 };
 
 export const LINK_TO_NOTHING: Fault = {
-  reason: "it is a link that leads nowhere",
-  hint: "make the link anew or remove it",
+  reason: "it is a link to a missing file or folder",
+  hint: "fix or remove the link",
 };
 
 export const IS_A_FOLDER: Fault = {
   reason: "it is a folder",
-  hint: "a file is wanted here",
+  hint: "pass the path of a file",
 };
 
 const NOT_A_FILE: Fault = {
   reason: "it is not a regular file",
-  hint: "put a regular file in its place",
+  hint: "replace it with a regular file",
 };
 
 const CHANGED_MEANWHILE: Fault = {
@@ -107,27 +107,27 @@ const CHANGED_MEANWHILE: Fault = {
 };
 
 const TOO_DEEP: Fault = {
-  reason: `it lies more than ${MAX_FILE_DEPTH} names deep`,
-  hint: "move it nearer to the SKILL.md",
+  reason: `it lies more than ${MAX_FILE_DEPTH} levels deep`,
+  hint: "move it closer to the SKILL.md",
 };
 
 const TOO_MANY_ENTRIES: Fault = {
   reason:
-    `it and what comes after it are past the ${MAX_WALKED_ENTRIES} entries that are looked at`,
-  hint: "move what the skill does not need out of it",
+    `the limit of ${MAX_WALKED_ENTRIES} entries was reached here, and the rest was skipped`,
+  hint: "move files that the skill does not need out of it",
 };
 
 export const NAME_IS_NOT_UTF_8: Fault = {
-  reason: "its name is not UTF-8, so that it cannot be opened",
-  hint: "give it another name",
+  reason: "its name is not valid UTF-8, so it cannot be opened",
+  hint: "rename it",
 };
 
 const ONLY_WITH_ALL: Fault = {
-  reason: "Deno reads network folders and devices only if it may do everything",
+  reason: "Deno reads network folders and devices only with --allow-all",
   hint: "copy it to a local folder",
 };
 
-/** Says what an error of the file system means and what to do about it. */
+/** Describes an error of the file system and how to fix it. */
 export function faultOf(error: unknown): Fault {
   if (error instanceof SkillFileError) {
     const { reason, hint } = error;
@@ -140,36 +140,38 @@ export function faultOf(error: unknown): Fault {
   if (error instanceof Deno.errors.NotCapable) {
     if (error.message.includes("--allow-all")) return ONLY_WITH_ALL;
     return {
-      reason: "Deno was not allowed to read it",
+      reason: "Deno has no permission to read it",
       hint: "add it to the folders of --allow-read",
     };
   }
   if (error instanceof Deno.errors.PermissionDenied) {
     return {
-      reason: "the system does not let it be read",
-      hint: "give yourself the right to read it, or remove it",
+      reason: "you have no permission to read it",
+      hint: "grant yourself read permission, or remove it",
     };
   }
   if (error instanceof Deno.errors.FilesystemLoop) {
     return {
-      reason: "it is a link that leads back to itself",
+      reason: "it is a link to itself",
       hint: LINK_TO_NOTHING.hint,
     };
   }
   return {
-    reason: `the system refuses it (${oneLine((error as Error).message)})`,
-    hint: "put a readable file or folder in its place",
+    reason: `the operating system refuses to read it (${
+      oneLine((error as Error).message)
+    })`,
+    hint: "replace it with a readable file or folder",
   };
 }
 
 function tooLarge(size: number, maxFileSize: number): Fault {
   return {
-    reason: `it has ${size} bytes, more than the ${maxFileSize} allowed`,
+    reason: `it has ${size} bytes, and the limit is ${maxFileSize}`,
     hint: "make it smaller, or raise --max-file-size",
   };
 }
 
-/** Whether there is anything under a path, be it a link that leads nowhere. */
+/** Whether a path exists, including dangling links. */
 export function isThere(path: string): boolean {
   return lstatIfThere(path) !== undefined;
 }
@@ -187,14 +189,14 @@ export function lstatIfThere(path: string): Deno.FileInfo | undefined {
   }
 }
 
-/** Lists a folder in the order of the names' code units. */
+/** Lists a folder, sorted by the code units of the names. */
 function readFolder(path: string): Deno.DirEntry[] {
   return [...Deno.readDirSync(path)].sort((a, b) =>
     byCodeUnits(a.name, b.name)
   );
 }
 
-/** A path in a skill, and where it leads. */
+/** A path in a skill and its real path. */
 export interface Located {
   readonly path: string;
   /** The path with all links resolved. */
@@ -203,14 +205,14 @@ export interface Located {
   readonly skill: Pick<Skill, "directory" | "realDirectory">;
 }
 
-/** A file that was looked at before it is opened. */
+/** A file and its status before it is opened. */
 export interface CheckedFile extends Located {
   readonly info: Deno.FileInfo;
 }
 
 /**
- * Reads a regular file, once it is confirmed that what was opened lies at its
- * real path. What was read may be kept in memory only if that is certain.
+ * Reads a regular file after confirming that the opened file lies at its real
+ * path. The content may be cached only if that is certain.
  */
 export function readConfined<T>(
   checked: CheckedFile,
@@ -229,18 +231,18 @@ export function readConfined<T>(
   const since = Date.now();
   using file = open(path, info);
   if (!file.info.isFile) throw new SkillFileError(path, CHANGED_MEANWHILE);
-  const isSame = () => isSameFile(look(checked), file.info);
+  const isSame = () => isSameFile(statLocated(checked), file.info);
   const folder = dirname(checked.realPath);
   return read(file, confirm(checked, { since, folder, isSame }));
 }
 
-/** Stats what a path leads to. A link that has taken its place is not followed. */
-function look(located: Located): Deno.FileInfo {
+/** Stats the file at a path, without following a link that has replaced it. */
+function statLocated(located: Located): Deno.FileInfo {
   const { path } = located;
   return isDirect(located) ? Deno.lstatSync(path) : Deno.statSync(path);
 }
 
-/** Whether no name of a path below the skill directory is a link. */
+/** Whether no part of a path below the skill directory is a link. */
 function isDirect({ path, realPath, skill }: Located): boolean {
   return realPath === skill.realDirectory + path.slice(skill.directory.length);
 }
@@ -250,21 +252,22 @@ function isSameFile(a: FileState, b: FileState): boolean {
 }
 
 /** How often a path is checked again while folders on the way to it change. */
-const LOOKS = 10;
+const CHECKS = 10;
 
-/** How often, where one look takes long or can reveal no more than a size. */
-const FEW_LOOKS = 4;
+/** How often the path of a large folder is checked again, because each check is slow. */
+const FEW_CHECKS = 4;
 
-/** A folder with more entries than this takes long to look into. */
+/** The number of entries from which a folder counts as large. */
 const MANY_ENTRIES = 500;
 
 /**
- * Confirms that what was found under a path after the time `since` lies at its
- * real path. A folder on the way may have been swapped for a link, and back.
+ * Confirms that the file or folder that was found at a path after the time
+ * `since` lies at its real path. A folder on the way may have been swapped for a
+ * link and back.
  *
- * 1. A swap changes the times of the folder that it happens in. If the folders
- *    on the way, from `folder` up, have not changed for a while, nothing was
- *    swapped.
+ * 1. A swap changes the times of the folder that contains the swapped entry. If
+ *    the folders on the way, from `folder` up, have not changed for a while,
+ *    nothing was swapped.
  * 2. Otherwise two checks are repeated, and chance decides which comes next:
  *    that the same is still found, and that the path still leads to the real
  *    path. Something outside passes the first only while it is swapped in, and
@@ -276,11 +279,11 @@ const MANY_ENTRIES = 500;
  */
 function confirm(
   located: Located,
-  { since, folder, isSame, looks = LOOKS }: {
+  { since, folder, isSame, checks = CHECKS }: {
     since: number;
     folder: string;
     isSame: () => boolean;
-    looks?: number;
+    checks?: number;
   },
 ): boolean {
   let isConfirmed = isInPlace(located);
@@ -288,14 +291,14 @@ function confirm(
     return true;
   }
   isConfirmed &&= isSame();
-  for (; isConfirmed && looks > 0; looks--) {
+  for (; isConfirmed && checks > 0; checks--) {
     isConfirmed = Math.random() < 0.5 ? isSame() : isInPlace(located);
   }
   if (!isConfirmed) throw new SkillFileError(located.path, CHANGED_MEANWHILE);
   return false;
 }
 
-/** Whether what was found in a folder just now lies at the folder's real path. */
+/** Whether an entry that was just found in a folder lies at the folder's real path. */
 export function isConfirmed(folder: Located, isSame: () => boolean): boolean {
   const since = Date.now();
   try {
@@ -311,8 +314,8 @@ function isInPlace({ path, realPath }: Located): boolean {
 }
 
 /**
- * Whether the folders on the way have not changed for a while: from the one that
- * the skill lies in down to `folder`, a real path.
+ * Whether the folders from the parent of the skill directory down to `folder`, a
+ * real path, have not changed for a while.
  */
 function isSettled(
   { skill: { directory, realDirectory } }: Located,
@@ -321,7 +324,7 @@ function isSettled(
 ): boolean {
   const top = dirname(realDirectory);
   try {
-    // Upwards: that a folder has not changed vouches for the look at the one in it.
+    // Go upwards: an unchanged folder proves that the check of its subfolder was valid.
     for (let path = folder;; path = dirname(path)) {
       const info = Deno.lstatSync(path);
       if (info.isSymlink || isRacy(info, since)) return false;
@@ -336,32 +339,32 @@ function isSettled(
 
 /** An entry of a folder. */
 interface Entry extends Deno.DirEntry {
-  /** What the system knows of it, unless it is a folder or a link. */
+  /** The status, unless it is a folder or a link. */
   readonly info?: Deno.FileInfo;
-  /** Why it cannot be looked at. */
+  /** The error of the attempt to get the status. */
   readonly error?: unknown;
 }
 
-/** Lists a folder, and confirms that it lies at its real path. An entry counts if each look shows it. */
-function confirmEntries(folder: Located, read: () => Entry[]): Entry[] {
+/** Lists a folder and confirms that it lies at its real path. Returns the entries that every check finds. */
+function listConfirmed(folder: Located, read: () => Entry[]): Entry[] {
   const since = Date.now();
   let entries = read();
   const isSame = () => {
-    const identities = new Set(read().map(identityOf));
-    entries = entries.filter((entry) => identities.has(identityOf(entry)));
+    const identities = new Set(read().map(entryIdentity));
+    entries = entries.filter((entry) => identities.has(entryIdentity(entry)));
     return true;
   };
-  const looks = entries.length > MANY_ENTRIES ? FEW_LOOKS : LOOKS;
-  confirm(folder, { since, folder: folder.realPath, isSame, looks });
+  const checks = entries.length > MANY_ENTRIES ? FEW_CHECKS : CHECKS;
+  confirm(folder, { since, folder: folder.realPath, isSame, checks });
   return entries;
 }
 
-/** Returns a text that differs for another entry, and stays as a file grows. */
-function identityOf({ name, isSymlink, info }: Entry): string {
+/** Returns a text that identifies an entry and does not change when a file grows. */
+function entryIdentity({ name, isSymlink, info }: Entry): string {
   return `${name}:${isSymlink}:${info?.dev}:${info?.ino}`;
 }
 
-/** Reads a file to its end, or to `limit` bytes if it has more. */
+/** Reads a file to its end, but at most `limit` bytes. */
 function readUpTo(
   file: OpenFile,
   limit: number,
@@ -380,14 +383,14 @@ function readUpTo(
   }
 }
 
-/** What the beginnings of files are read into: a scan reads many. */
+/** A shared buffer for the beginnings of files, because a scan reads many. */
 const headBuffer = new Uint8Array(MAX_FRONTMATTER_SIZE + 1);
 
 const headDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
- * Reads the beginning of a `SKILL.md`, to the end of its frontmatter and no
- * further: what is made of a text keeps all of it in memory.
+ * Reads a `SKILL.md` only to the end of its frontmatter, because the strings in
+ * the frontmatter keep the whole text in memory.
  */
 export function readHead(file: OpenFile): string {
   let length = 0;
@@ -396,14 +399,14 @@ export function readHead(file: OpenFile): string {
     length += read;
     const isWhole = read === 0 || length === headBuffer.length;
     const bytes = headBuffer.subarray(0, length);
-    const end = closingFenceEnd(bytes);
+    const end = findFrontmatterEnd(bytes);
     if (end !== undefined) return headDecoder.decode(bytes.subarray(0, end));
     if (isWhole) return headDecoder.decode(bytes);
   }
 }
 
-/** Returns where the line ends that closes a frontmatter, if it does. */
-function closingFenceEnd(bytes: Uint8Array): number | undefined {
+/** Returns the end of the line that closes the frontmatter, if there is one. */
+function findFrontmatterEnd(bytes: Uint8Array): number | undefined {
   for (
     let start = bytes.indexOf(LINE_FEED) + 1;
     start > 0;
@@ -423,13 +426,13 @@ const LINE_FEED = 0x0a;
 
 const HYPHEN = 0x2d;
 
-/** Whether a file or folder of this name is part of a skill. */
+/** Whether a file or folder with this name is part of a skill. */
 function isVisible(name: string): boolean {
   return !name.startsWith(".") && name !== "node_modules" &&
     name !== "__pycache__";
 }
 
-/** Whether a real path belongs to a skill: lies in its directory and is not hidden there, or is trusted. */
+/** Whether a real path belongs to a skill: it lies in the skill's directory and is not hidden, or it is trusted. */
 export function isOwn(
   realPath: string,
   realDirectory: string,
@@ -440,10 +443,10 @@ export function isOwn(
     : isInside(realPath, trustLinks);
 }
 
-/** Returns the names a path consists of, or `undefined` if it leads out of the skill. */
-export function namesOf(path: string): string[] | undefined {
+/** Splits a path into names. Returns `undefined` if it leads out of the skill. */
+export function splitPath(path: string): string[] | undefined {
   const names: string[] = [];
-  // There a colon would name a drive or another stream of a file.
+  // On Windows, a colon would refer to a drive or to a stream of a file.
   if (isWindows && /[<>:"|?*]/.test(path)) return undefined;
   const parts = path.split(isWindows ? /[\\/]/ : "/");
   if (parts.length > 1 && parts[0] === "") return undefined;
@@ -458,10 +461,9 @@ export function namesOf(path: string): string[] | undefined {
 }
 
 /**
- * Returns where a file or folder of a skill lies in the file system, if it
- * belongs to the skill: names that begin with a dot, `node_modules` and
- * `__pycache__` do not, nor does anything whose real path leaves the skill's
- * real directory.
+ * Resolves the path of a file or folder of a skill. Names that begin with a dot,
+ * `node_modules`, and `__pycache__` do not belong to the skill, and neither does
+ * anything whose real path is outside the skill's real directory.
  *
  * ```ts
  * import { resolveSkillFile, scanSkillRoots } from "@skill-server/skill-server";
@@ -474,24 +476,24 @@ export function namesOf(path: string): string[] | undefined {
  * ```
  *
  * @param skill The skill.
- * @param path The path from the skill directory, with `/` between names; empty for the directory itself.
- * @param options What counts as inside.
- * @returns The path as configured, and with all links resolved.
- * @throws {SkillFileError} If there is nothing there that belongs to the skill.
+ * @param path The path relative to the skill directory, with `/` as separator, or an empty string for the directory itself.
+ * @param options The trusted folders.
+ * @returns The path as configured, and the path with all links resolved.
+ * @throws {SkillFileError} If the path does not exist or does not belong to the skill.
  */
 export function resolveSkillFile(
   skill: Skill,
   path: string,
   options: FileAccessOptions = {},
 ): { path: string; realPath: string } {
-  const located = tellingOf(
+  const located = withFileErrors(
     path,
     () => new SkillWalk(skill, options).find(path),
   );
   return { path: located.path, realPath: located.realPath };
 }
 
-/** Whether an error says that there is nothing under a path. */
+/** Whether an error means that a path does not exist. */
 export function isAbsence(error: unknown): boolean {
   return error instanceof Deno.errors.NotFound ||
     error instanceof Deno.errors.NotADirectory ||
@@ -500,7 +502,7 @@ export function isAbsence(error: unknown): boolean {
 }
 
 /**
- * Reads a file of a skill, as it is now.
+ * Reads the current content of a file of a skill.
  *
  * ```ts
  * import { readSkillFile, scanSkillRoots } from "@skill-server/skill-server";
@@ -513,10 +515,10 @@ export function isAbsence(error: unknown): boolean {
  * ```
  *
  * @param skill The skill.
- * @param path The file's path from the skill directory, as {@linkcode resolveSkillFile} takes it.
- * @param options What counts as inside, and how large a file may be.
+ * @param path The path relative to the skill directory, as in {@linkcode resolveSkillFile}.
+ * @param options The trusted folders and the size limit.
  * @returns The file's content.
- * @throws {SkillFileError} If the file does not belong to the skill, is not a regular file, is too large or cannot be read.
+ * @throws {SkillFileError} If the file does not belong to the skill, is not a regular file, is too large, or cannot be read.
  */
 export function readSkillFile(
   skill: Skill,
@@ -532,9 +534,9 @@ export function checkSkillFile(
   path: string,
   options: FileAccessOptions,
 ): CheckedFile {
-  return tellingOf(path, () => {
+  return withFileErrors(path, () => {
     const located = new SkillWalk(skill, options).find(path);
-    return { ...located, info: look(located) };
+    return { ...located, info: statLocated(located) };
   });
 }
 
@@ -543,7 +545,7 @@ export function readChecked(
   path: string,
   { maxFileSize = DEFAULT_MAX_FILE_SIZE }: FileAccessOptions,
 ): SkillFileContent {
-  return tellingOf(
+  return withFileErrors(
     path,
     () =>
       readConfined(
@@ -555,7 +557,7 @@ export function readChecked(
             throw new SkillFileError(path, tooLarge(bytes.length, maxFileSize));
           }
           return {
-            path: namesOf(path)!.join("/"),
+            path: splitPath(path)!.join("/"),
             size: bytes.length,
             version: fileVersion(file.info),
             isRacy: isRacy(file.info) || !isCertain,
@@ -568,10 +570,10 @@ export function readChecked(
 }
 
 /**
- * Runs work on a file, and reports what fails under the file's path in the skill.
- * For callers, what does not belong to the skill does not exist.
+ * Calls a function and converts its errors to errors about a path in the skill.
+ * Callers cannot distinguish a file outside the skill from a missing one.
  */
-function tellingOf<T>(path: string, work: () => T): T {
+function withFileErrors<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
@@ -580,7 +582,7 @@ function tellingOf<T>(path: string, work: () => T): T {
   }
 }
 
-/** Decodes UTF-8 to the letter, byte order mark included; `undefined` if it is none. */
+/** Decodes UTF-8 exactly, including a byte order mark. Returns `undefined` if it is invalid. */
 function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
@@ -591,9 +593,9 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
 }
 
 /**
- * Lists the files of a skill that can be read: those that
- * {@linkcode resolveSkillFile} finds and that are not too large, nested skills'
- * files too. Its `SKILL.md` goes by that name whatever the letters' case.
+ * Lists the files of a skill that can be read: the files that
+ * {@linkcode resolveSkillFile} finds and that are not too large, including those
+ * of nested skills. A `skill.md` is listed as `SKILL.md`.
  *
  * ```ts
  * import { listSkillFiles, scanSkillRoots } from "@skill-server/skill-server";
@@ -607,8 +609,8 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
  * ```
  *
  * @param skill The skill.
- * @param options What counts as inside, and how large a file may be.
- * @returns The files in the order of their paths. After 20,000 entries the search ends.
+ * @param options The trusted folders and the size limit.
+ * @returns The files, sorted by path. The search ends after 20,000 entries.
  */
 export function listSkillFiles(
   skill: Skill,
@@ -617,7 +619,7 @@ export function listSkillFiles(
   return walkSkill(skill, options).files;
 }
 
-/** Lists the files of a skill, the real paths of the folders that they lie in, and what is left out. */
+/** Lists the files of a skill, the real paths of its folders, and the entries that are left out. */
 export function walkSkill(
   skill: Skill,
   options: FileAccessOptions,
@@ -629,27 +631,27 @@ export function walkSkill(
     : new SkillWalk(skill, { ...options, isThorough: true }).list();
 }
 
-/** What lies in a skill. */
+/** The contents of a skill's directory. */
 export interface SkillListing {
-  /** The files that can be read, in the order of their paths. */
+  /** The files that can be read, sorted by path. */
   readonly files: SkillFile[];
-  /** Real paths of the folders that they lie in. */
+  /** The real paths of the folders. */
   readonly folders: string[];
-  /** What lies in the skill and is not served, by its path. */
+  /** The entries that are not served, by path, with the reasons. */
   readonly leftOut: Map<string, Fault>;
 }
 
-/** A place in a skill directory, and through it the folders on the way there. */
+/** A file or folder in a skill directory, linked to its parent. */
 interface Place extends Located {
   readonly parent: Place | undefined;
-  /** How many names lead to it from the skill directory. */
+  /** The number of levels below the skill directory. */
   readonly depth: number;
 }
 
 /** A link in a skill leads to something that does not belong to the skill. */
 class ForeignLinkError extends SkillFileError {}
 
-/** A walk through a skill: the one rule for what belongs to it. */
+/** A walk through a skill. It defines which files belong to the skill. */
 class SkillWalk {
   readonly #skill: Skill;
   readonly #trustLinks: readonly string[];
@@ -660,12 +662,12 @@ class SkillWalk {
   readonly #folders: string[] = [];
   readonly #leftOut = new Map<string, Fault>();
   readonly #since = Date.now();
-  /** Whether each folder is confirmed as it is listed, and links are followed. */
+  /** Whether to follow links and confirm each folder when it is listed. */
   readonly #isThorough: boolean;
-  /** The folders that are not confirmed yet, by their paths. */
+  /** The folders that are not confirmed yet, by path. */
   readonly #seen = new Map<string, KnownFolder>();
   #hasLinks = false;
-  /** How many entries of folders were looked at. */
+  /** The number of visited entries. */
   #entries = 0;
 
   constructor(
@@ -686,9 +688,9 @@ class SkillWalk {
     };
   }
 
-  /** Finds what a path in the skill leads to. */
+  /** Resolves a path in the skill. */
   find(path: string): Located {
-    const names = namesOf(path);
+    const names = splitPath(path);
     const main = basename(this.#skill.file);
     const isOtherName = names?.length === 1 && names[0] === main;
     const isForeign = names === undefined || !names.every(isVisible) ||
@@ -703,7 +705,7 @@ class SkillWalk {
     return place;
   }
 
-  /** Lists all that lies in the skill. */
+  /** Lists everything in the skill. */
   list(): SkillListing {
     this.#listFolder(this.#top, "");
     return {
@@ -714,9 +716,9 @@ class SkillWalk {
   }
 
   /**
-   * Confirms all that was listed at once: there are no links, and no folder
-   * changed during the walk nor for a while before. Then the next walk need not
-   * read those folders again.
+   * Confirms the whole list: there are no links, and no folder changed during the
+   * walk or shortly before it. In that case, the next walk does not need to read
+   * these folders again.
    */
   confirm(): boolean {
     const top = this.#top;
@@ -735,7 +737,7 @@ class SkillWalk {
     }
   }
 
-  /** Returns the place that names lead to if none of them is a link: then one look is enough. */
+  /** Resolves names with a single call, if none of them is a link. */
   #findDirect(names: readonly string[]): Located | undefined {
     const skill = this.#skill;
     const path = names.reduce(childPath, skill.directory);
@@ -747,7 +749,7 @@ class SkillWalk {
     return located;
   }
 
-  /** Whether a real path is one of the excluded folders or lies in one, other than the skill itself does. */
+  /** Whether a real path is an excluded folder below the skill, or lies in one. */
   #isExcluded(realPath: string): boolean {
     if (this.#excludedFolders.size === 0) return false;
     let folder = realPath;
@@ -761,7 +763,7 @@ class SkillWalk {
   }
 
   /**
-   * Goes from a folder to what a name in it leads to, which may be a link.
+   * Resolves a name in a folder, which may be a link.
    *
    * @throws {ForeignLinkError} If the link leads outside the skill, to
    * something hidden in it, or back to a folder on the way.
@@ -781,7 +783,7 @@ class SkillWalk {
     this.#folders.push(folder.realPath);
     let entries: readonly Entry[] = [];
     try {
-      entries = this.#entriesOf(folder);
+      entries = this.#listEntries(folder);
     } catch (error) {
       if (!isAbsence(error)) this.#leftOut.set(prefix, faultOf(error));
     }
@@ -794,21 +796,21 @@ class SkillWalk {
       try {
         this.#listEntry(entry, { folder, path });
       } catch (error) {
-        const fault = entryFault(entry, error);
+        const fault = findEntryFault(entry, error);
         if (fault !== undefined) this.#leftOut.set(path, fault);
       }
     }
   }
 
-  /** Lists the visible entries of a folder in the order of their names, and stats them. */
-  #entriesOf(folder: Place): Entry[] {
+  /** Lists the visible entries of a folder, sorted by name, with their status. */
+  #listEntries(folder: Place): Entry[] {
     const { path } = folder;
     const limit = MAX_WALKED_ENTRIES - this.#entries + 1;
     if (this.#isThorough) {
       const read = () => statEntries(path, readVisible(path).slice(0, limit));
-      return confirmEntries(folder, read);
+      return listConfirmed(folder, read);
     }
-    // To stat a folder takes a quarter of what it takes to list it.
+    // Getting the status of a folder takes a quarter of the time of listing it.
     const version = fileVersion(Deno.statSync(path));
     const known = knownFolders.get(this.#skill)?.get(path);
     const entries = known?.version === version && known.entries ||
@@ -854,7 +856,7 @@ class SkillWalk {
   }
 }
 
-/** Whether a real path is that of a place or of one on the way to it. */
+/** Whether a real path is the path of a place or of one of its parents. */
 function isOnWay(realPath: string, place: Place | undefined): boolean {
   while (place !== undefined && place.realPath !== realPath) {
     place = place.parent;
@@ -862,8 +864,8 @@ function isOnWay(realPath: string, place: Place | undefined): boolean {
   return place !== undefined;
 }
 
-/** Says why an entry of a folder cannot be reached, if it has not just gone. */
-function entryFault(
+/** Returns why an entry of a folder is inaccessible, unless it was just removed. */
+function findEntryFault(
   { name, isSymlink }: Deno.DirEntry,
   error: unknown,
 ): Fault | undefined {
@@ -871,12 +873,12 @@ function entryFault(
   return name.includes("\ufffd") ? NAME_IS_NOT_UTF_8 : undefined;
 }
 
-/** What is in the folders of a skill, for as long as their versions stay the same. */
+/** The cached listings of the folders of skills. */
 const knownFolders = new WeakMap<Skill, ReadonlyMap<string, KnownFolder>>();
 
 interface KnownFolder {
   readonly version: string;
-  /** The visible ones, in the order of their names, unless they are too many to keep. */
+  /** The visible entries, sorted by name, unless there are too many to cache. */
   readonly entries: readonly Deno.DirEntry[] | undefined;
 }
 
@@ -902,11 +904,11 @@ function statEntries(
 /** Stats what a link in a skill leads to. A folder is confirmed when it is listed. */
 function lookThrough(link: Located): Deno.FileInfo {
   const since = Date.now();
-  const info = look(link);
+  const info = statLocated(link);
   if (info.isDirectory) return info;
-  const isSame = () => isSameFile(look(link), info);
+  const isSame = () => isSameFile(statLocated(link), info);
   const folder = dirname(link.realPath);
-  confirm(link, { since, folder, isSame, looks: FEW_LOOKS });
+  confirm(link, { since, folder, isSame, checks: FEW_CHECKS });
   return info;
 }
 

@@ -88,7 +88,7 @@ Deno.test("listSkillFiles() lists the files of a skill, and readSkillFile() read
   }
   assert.throws(
     () => readSkillFile(skill, "large.bin"),
-    /more than the 1048576/,
+    /the limit is 1048576/,
   );
   assert.throws(() => readSkillFile(skill, "references"), /it is a folder/);
   assert.throws(() => readSkillFile(skill, ""), /it is a folder/);
@@ -394,5 +394,5 @@ Deno.test("readSkillFile() reads all of a file that grows meanwhile, or reports 
     assert.equal(readSkillFile(skill, "log.md").text!.length, 100_001);
   }
   using _openings = new Openings(growing(2 ** 20));
-  assert.throws(() => readSkillFile(skill, "log.md"), /more than the 1048576/);
+  assert.throws(() => readSkillFile(skill, "log.md"), /the limit is 1048576/);
 });

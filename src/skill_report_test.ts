@@ -379,12 +379,12 @@ Deno.test("--check reports files that are not served, and skills that are too lo
   );
   assert.deepEqual(await findingsIn(place), [
     "warning length large/SKILL.md: it has 606 lines, more than the recommended 500",
-    "warning not-served large/back: it is a link that leads back to a folder that it lies in",
-    `warning not-served large/d/d/d/d/d/d/d/d/d/d: it lies more than 10 names deep`,
-    "warning not-served large/dangling.txt: it is a link that leads nowhere",
-    "warning not-served large/data.bin: it has 1048577 bytes, more than the 1048576 allowed",
-    "warning not-served large/out.txt: it is a link that leads outside its skill, or to what is hidden in it",
-    "warning not-served large/self: it is a link that leads back to itself",
+    "warning not-served large/back: it is a link to a folder that contains it",
+    `warning not-served large/d/d/d/d/d/d/d/d/d/d: it lies more than 10 levels deep`,
+    "warning not-served large/dangling.txt: it is a link to a missing file or folder",
+    "warning not-served large/data.bin: it has 1048577 bytes, and the limit is 1048576",
+    "warning not-served large/out.txt: it is a link that leads out of its skill, or to a hidden file or folder",
+    "warning not-served large/self: it is a link to itself",
     "error utf-8 latin/SKILL.md: SKILL.md is not valid UTF-8",
     "error size many: the skill has more than 512 files",
   ]);
@@ -410,7 +410,7 @@ Deno.test("--check reports names that are not UTF-8", {
   const folder = place.skill("home/.claude/skills", "odd");
   runSync("sh", "-c", `printf x > "$(printf '%s/\\377.md' '${folder}')"`);
   assert.deepEqual(await findingsIn(place), [
-    "warning not-served odd/\ufffd.md: its name is not UTF-8, so that it cannot be opened",
+    "warning not-served odd/\ufffd.md: its name is not valid UTF-8, so it cannot be opened",
   ]);
 });
 
@@ -437,9 +437,9 @@ Deno.test(
     const findings = await findingsIn(place);
     for (const [path, , mode] of modes) Deno.chmodSync(path, mode);
     assert.deepEqual(findings, [
-      "warning not-served locked/keys/: the system does not let it be read",
-      "error unreadable locked/key.md: the system does not let it be read",
-      "error unreadable shut: the system does not let it be read",
+      "warning not-served locked/keys/: you have no permission to read it",
+      "error unreadable locked/key.md: you have no permission to read it",
+      "error unreadable shut: you have no permission to read it",
     ]);
   },
 );

@@ -37,8 +37,8 @@ import {
   IS_A_FOLDER,
   LINK_OUT_OF_SKILL,
   LINK_TO_NOTHING,
-  namesOf,
   SkillFileError,
+  splitPath,
 } from "./skill_files.ts";
 import { nearestSkills } from "./skill_search.ts";
 import {
@@ -498,7 +498,7 @@ function readResource(
     const isFolder = error instanceof SkillFileError &&
       error.reason === IS_A_FOLDER.reason;
     if (!isFolder) throw withFileNames(error as Error, files);
-    const folder = namesOf(path)!;
+    const folder = splitPath(path)!;
     return readFolder(skill, {
       path,
       files: files.filter(({ path }) => isBelow(folder, path)),

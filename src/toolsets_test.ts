@@ -197,7 +197,7 @@ Deno.test("skill-resource reports that a file or the files of a folder are too l
   const read = (path: string) =>
     session.text("skill-resource", { skill: "git", path });
   const large = await read("data/large.bin");
-  assert.match(large.text, /has 1048577 bytes, more than the 1048576 allowed/);
+  assert.match(large.text, /has 1048577 bytes, and the limit is 1048576/);
   const all = await read("data");
   assert.match(all.text, /^Cannot read 17 files at once: they have 17825792/);
   assert.deepEqual([large.isError, all.isError], [true, true]);
@@ -240,7 +240,7 @@ Deno.test(
       return content.map((item) => item.type === "text" ? item.text : "");
     };
     const data = [
-      '- "data/large.bin": it has 1048577 bytes, more than the 1048576 allowed',
+      '- "data/large.bin": it has 1048577 bytes, and the limit is 1048576',
       '- "data/nowhere.txt": it is a link that does not lead to a file of the skill',
       '- "data/there.txt": it is a link that does not lead to a file of the skill',
     ];
