@@ -547,7 +547,7 @@ Deno.test("server serves the folders that Deno may read, and reports the missing
   );
   assert.match(
     line,
-    /Deno has no permission to read it; add it to .*--allow-read/,
+    /Deno is not allowed to read it; add it to .*--allow-read/,
   );
   place.skill("project/.claude/skills", "new");
   await session.listChanged();

@@ -272,7 +272,7 @@ Deno.test("Deno's sandbox stops reads of folders that the server searches withou
     (line) => line.includes("--allow-read"),
     "the fix",
   );
-  assert.match(line, /Deno has no permission to read it/);
+  assert.match(line, /Deno is not allowed to read it/);
 });
 
 Deno.test(

@@ -140,7 +140,7 @@ export function faultOf(error: unknown): Fault {
   if (error instanceof Deno.errors.NotCapable) {
     if (error.message.includes("--allow-all")) return ONLY_WITH_ALL;
     return {
-      reason: "Deno has no permission to read it",
+      reason: "Deno is not allowed to read it",
       hint: "add it to the folders of --allow-read",
     };
   }
