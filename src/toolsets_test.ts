@@ -281,7 +281,7 @@ Deno.test("skill-resource lists 20 of the files that it leaves out", async () =>
     skill: "git",
     path: "",
   });
-  assert.equal(text.match(/ bytes, more than/g)!.length, 20);
+  assert.equal(text.match(/ bytes, and the limit is/g)!.length, 20);
   assert.ok(text.endsWith("\n- and 2 more"));
 });
 
