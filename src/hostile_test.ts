@@ -210,7 +210,10 @@ Deno.test("server survives a new folder whose name is not UTF-8", {
   await using wire = new Wire(place, { args: ["--refresh", "0.05"] });
   await wire.initialize();
   garbleNames(place.folder(skills));
-  await wire.stderrLines.take((line) => line.includes("not valid UTF-8"), "a line");
+  await wire.stderrLines.take(
+    (line) => line.includes("not valid UTF-8"),
+    "a line",
+  );
   const { result } = await wire.ask(1, "tools/call", {
     name: "skill",
     arguments: { name: "good" },
