@@ -181,7 +181,7 @@ function requireString(
   { field, yaml }: { field: string; yaml: string },
 ): void {
   const value = frontmatter[field];
-  if (typeof value === "string" && oneLine(value) !== "") return;
+  if (typeof value === "string" && hasVisibleText(value)) return;
   if (!Object.hasOwn(frontmatter, field)) {
     const similar = Object.keys(frontmatter).find((key) =>
       key.toLowerCase() === field
@@ -200,6 +200,10 @@ function requireString(
     findFieldLine(field, yaml),
     isEmpty ? `add a value after "${field}:"` : "put its value in quotes",
   );
+}
+
+function hasVisibleText(text: string): boolean {
+  return /[!-~]/.test(text) || oneLine(text) !== "";
 }
 
 /** Returns the number of the line in `SKILL.md` on which a field of the frontmatter starts. */

@@ -124,12 +124,16 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   "video/webm": ".webm",
 };
 
-/** Media types by extension or name. */
-const MEDIA_TYPES: ReadonlyMap<string, string> = new Map(
-  Object.entries(EXTENSIONS).flatMap(([type, extensions]) =>
-    extensions.split(" ").map((extension) => [extension, type] as const)
-  ),
-);
+/** Media types by extension or name. They are created when first needed, because the server's start needs none. */
+let mediaTypes: ReadonlyMap<string, string> | undefined;
+
+function createMediaTypes(): ReadonlyMap<string, string> {
+  return new Map(
+    Object.entries(EXTENSIONS).flatMap(([type, extensions]) =>
+      extensions.split(" ").map((extension) => [extension, type] as const)
+    ),
+  );
+}
 
 /**
  * Returns the media type that the name of a file implies, if any.
@@ -138,7 +142,8 @@ const MEDIA_TYPES: ReadonlyMap<string, string> = new Map(
  */
 export function mediaTypeOfName(path: string): string | undefined {
   const name = path.slice(path.lastIndexOf("/") + 1).toLowerCase();
-  return MEDIA_TYPES.get(name.slice(Math.max(name.lastIndexOf("."), 0)));
+  mediaTypes ??= createMediaTypes();
+  return mediaTypes.get(name.slice(Math.max(name.lastIndexOf("."), 0)));
 }
 
 /**

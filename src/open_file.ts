@@ -96,7 +96,8 @@ class DenoFile implements OpenFile {
   }
 
   [Symbol.dispose](): void {
-    this.#file.close();
+    // Three times as fast as close().
+    this.#file[Symbol.dispose]();
   }
 }
 

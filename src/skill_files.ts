@@ -196,11 +196,15 @@ function readFolder(path: string): Deno.DirEntry[] {
   );
 }
 
-/** A path in a skill and its real path. */
-export interface Located {
+/** A path and its real path. */
+export interface ResolvedPath {
   readonly path: string;
   /** The path with all links resolved. */
   readonly realPath: string;
+}
+
+/** A path in a skill and its real path. */
+export interface Located extends ResolvedPath {
   /** The skill that it belongs to. */
   readonly skill: Pick<Skill, "directory" | "realDirectory">;
 }
@@ -216,9 +220,14 @@ export interface CheckedFile extends Located {
  */
 export function readConfined<T>(
   checked: CheckedFile,
-  { maxFileSize, open }: {
+  { maxFileSize, open, skipsParent }: {
     maxFileSize: number;
     open: (path: string, info: Deno.FileInfo) => OpenFile;
+    /**
+     * Whether the caller confirms later that the parent of the skill directory
+     * has not changed. Skills in one folder need that only once.
+     */
+    skipsParent?: boolean | undefined;
   },
   read: (file: OpenFile, isCertain: boolean) => T,
 ): T {
@@ -233,7 +242,11 @@ export function readConfined<T>(
   if (!file.info.isFile) throw new SkillFileError(path, CHANGED_MEANWHILE);
   const isSame = () => isSameFile(statLocated(checked), file.info);
   const folder = dirname(checked.realPath);
-  return read(file, confirm(checked, { since, folder, isSame }));
+  return read(
+    file,
+    skipsParent && isSettledInSkill(checked, { folder, since }) ||
+      confirm(checked, { since, folder, isSame }),
+  );
 }
 
 /** Stats the file at a path, without following a link that has replaced it. */
@@ -287,9 +300,7 @@ function confirm(
   },
 ): boolean {
   let isConfirmed = isInPlace(located);
-  if (isConfirmed && isDirect(located) && isSettled(located, folder, since)) {
-    return true;
-  }
+  if (isConfirmed && isSettled(located, { folder, since })) return true;
   isConfirmed &&= isSame();
   for (; isConfirmed && checks > 0; checks--) {
     isConfirmed = Math.random() < 0.5 ? isSame() : isInPlace(located);
@@ -309,29 +320,80 @@ export function isConfirmed(folder: Located, isSame: () => boolean): boolean {
   }
 }
 
-function isInPlace({ path, realPath }: Located): boolean {
+function isInPlace({ path, realPath }: ResolvedPath): boolean {
   return Deno.realPathSync(path) === realPath;
 }
 
+/** A folder on the way to a file, and the time from which it must not have changed. */
+interface SettledRange {
+  /** The real path of the lowest folder to check. */
+  readonly folder: string;
+  /** When the file was found, in milliseconds since the epoch. */
+  readonly since: number;
+}
+
 /**
- * Whether the folders from the parent of the skill directory down to `folder`, a
- * real path, have not changed for a while.
+ * Whether no part of a path below the skill directory is a link, and the folders
+ * from the parent of the skill directory down to `folder` have not changed for a
+ * while.
  */
-function isSettled(
-  { skill: { directory, realDirectory } }: Located,
-  folder: string,
+function isSettled(located: Located, range: SettledRange): boolean {
+  const { directory, realDirectory } = located.skill;
+  // Go upwards: an unchanged folder proves that the check of its subfolder was valid.
+  return isSettledInSkill(located, range) &&
+    isFolderSettled({
+      path: dirname(directory),
+      realPath: dirname(realDirectory),
+    }, range.since);
+}
+
+/** The same without the parent of the skill directory. */
+function isSettledInSkill(
+  located: Located,
+  { folder, since }: SettledRange,
+): boolean {
+  if (!isDirect(located)) return false;
+  const { realDirectory } = located.skill;
+  let path = folder;
+  while (path.length > realDirectory.length) {
+    if (!hasSettled(path, since)) return false;
+    path = dirname(path);
+  }
+  return path.length < realDirectory.length || hasSettled(path, since);
+}
+
+/**
+ * Whether a folder lies at its real path, and none of its entries was swapped
+ * after the time `since`.
+ */
+export function isFolderUnchanged(
+  folder: ResolvedPath,
   since: number,
 ): boolean {
-  const top = dirname(realDirectory);
   try {
-    // Go upwards: an unchanged folder proves that the check of its subfolder was valid.
-    for (let path = folder;; path = dirname(path)) {
-      const info = Deno.lstatSync(path);
-      if (info.isSymlink || isRacy(info, since)) return false;
-      if (path.length <= top.length) break;
-    }
-    const parent = dirname(directory);
-    return parent === top || !isRacy(Deno.statSync(parent), since);
+    return isInPlace(folder) && isFolderSettled(folder, since);
+  } catch {
+    return false;
+  }
+}
+
+/** Whether a folder has not changed since a while before the time `since`. */
+function isFolderSettled(
+  { path, realPath }: ResolvedPath,
+  since: number,
+): boolean {
+  if (!hasSettled(realPath, since)) return false;
+  try {
+    return path === realPath || !isRacy(Deno.statSync(path), since);
+  } catch {
+    return false;
+  }
+}
+
+function hasSettled(realPath: string, since: number): boolean {
+  try {
+    const info = Deno.lstatSync(realPath);
+    return !info.isSymlink && !isRacy(info, since);
   } catch {
     return false;
   }
@@ -729,7 +791,7 @@ class SkillWalk {
     try {
       const isConfirmed = !this.#hasLinks && isInPlace(top) &&
         [...this.#seen].every(isUnchanged) &&
-        isSettled(top, dirname(top.realPath), this.#since);
+        isSettled(top, { folder: dirname(top.realPath), since: this.#since });
       if (isConfirmed) knownFolders.set(this.#skill, this.#seen);
       return isConfirmed;
     } catch {

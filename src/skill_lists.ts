@@ -277,20 +277,21 @@ export function summarizeSkills(
   catalog: SkillCatalog,
   purpose: string,
 ): string {
-  const names = orderForSummary(listModelSkills(catalog));
-  if (names.length === 0) return `${purpose}. There are none yet.`;
-  const more = (count: number) => count > 0 ? ` and ${count} more` : "";
-  const line = (count: number) =>
-    `${purpose}: ${names.slice(0, count).join(", ")}${
-      more(names.length - count)
-    }.`;
-  let count = 1;
-  while (count < names.length && line(count + 1).length <= MAX_SUMMARY_LENGTH) {
-    count++;
+  const skills = listModelSkills(catalog);
+  if (skills.length === 0) return `${purpose}. There are none yet.`;
+  const line = (names: readonly string[]) => {
+    const rest = skills.length - names.length;
+    const more = rest > 0 ? ` and ${rest} more` : "";
+    return `${purpose}: ${names.join(", ")}${more}.`;
+  };
+  const names: string[] = [];
+  for (const name of orderForSummary(skills)) {
+    if (line([...names, name]).length > MAX_SUMMARY_LENGTH) break;
+    names.push(name);
   }
-  return line(count).length <= MAX_SUMMARY_LENGTH
-    ? line(count)
-    : `${purpose}: ${names.length} in total.`;
+  return names.length > 0
+    ? line(names)
+    : `${purpose}: ${skills.length} in total.`;
 }
 
 /**
@@ -298,23 +299,24 @@ export function summarizeSkills(
  * pinned skills first, then one name of each family (names with the same first
  * word), starting with the largest family, then a second name of each, and so on.
  */
-function orderForSummary(skills: readonly Skill[]): string[] {
+function* orderForSummary(skills: readonly Skill[]): Generator<string> {
   const pinned = skills.filter(({ state }) => state === "pinned");
+  yield* pinned.map(({ name }) => oneLine(name));
   const others = skills.filter(({ state }) => state !== "pinned");
-  const families = Map.groupBy(
-    others.map(({ name }) => oneLine(name)),
-    (name) => /^[\p{L}\p{N}]*/u.exec(name)![0].toLowerCase(),
-  );
-  const ordered = [...families.values()].sort((a, b) => b.length - a.length);
-  const ranked = ordered.flatMap((family) =>
-    family.sort((a, b) => a.length - b.length).map((name, rank) => ({
-      name,
-      rank,
-    }))
-  );
-  ranked.sort((a, b) => a.rank - b.rank);
-  return [
-    ...pinned.map(({ name }) => oneLine(name)),
-    ...ranked.map(({ name }) => name),
+  const families = [
+    ...Map.groupBy(
+      others.map(({ name }) => oneLine(name)),
+      (name) => /^[\p{L}\p{N}]*/u.exec(name)![0].toLowerCase(),
+    ).values(),
   ];
+  families.sort((a, b) => b.length - a.length);
+  for (const family of families) family.sort((a, b) => a.length - b.length);
+  const largest = families[0]?.length ?? 0;
+  for (let rank = 0; rank < largest; rank++) {
+    for (const family of families) {
+      // Families are sorted by size, so the rest is as small.
+      if (rank >= family.length) break;
+      yield family[rank]!;
+    }
+  }
 }
