@@ -1,5 +1,5 @@
 /**
- * Media types of files, and their contents as MCP resources.
+ * Media types of files, and the contents of files as MCP resources.
  *
  * @module
  */
@@ -7,8 +7,9 @@
 import type { SkillFileContent } from "./types.ts";
 
 /**
- * The file name extensions, and whole file names, that are common in skills, in
- * lower case. Source code is always text, whatever type is registered for it.
+ * The file name extensions and whole file names that are common in skills, in
+ * lowercase. Source code is always text, regardless of the type that is
+ * registered for it.
  *
  * @see {@link https://www.iana.org/assignments/media-types}
  */
@@ -124,7 +125,7 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   "video/webm": ".webm",
 };
 
-/** Media types by extension or name. */
+/** Media types by extension or file name. */
 const MEDIA_TYPES: ReadonlyMap<string, string> = new Map(
   Object.entries(EXTENSIONS).flatMap(([type, extensions]) =>
     extensions.split(" ").map((extension) => [extension, type] as const)
@@ -142,8 +143,8 @@ export function mediaTypeOfName(path: string): string | undefined {
 }
 
 /**
- * Returns the media type of a file. If its name implies none, the content
- * decides: UTF-8 is plain text.
+ * Returns the media type of a file. If the name implies none, the type depends
+ * on the content: UTF-8 is plain text.
  */
 export function mediaTypeOf(
   { path, text }: Pick<SkillFileContent, "path" | "text">,
@@ -159,9 +160,7 @@ type ResourceContents =
   | { uri: string; mimeType: string; text: string }
   | { uri: string; mimeType: string; blob: string };
 
-/**
- * Returns the contents of a file as those of a resource.
- */
+/** Returns the contents of a file as the contents of a resource. */
 export function resourceContents(
   uri: string,
   file: SkillFileContent,

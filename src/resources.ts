@@ -109,7 +109,7 @@ function createResources(catalog: SkillCatalog): ListItem<Resource>[] {
   const skills = [...servedSkills(catalog).values()];
   return sortList(skills.flatMap((skill) => {
     const name = qualifiedName(skill);
-    // Without sizes, so that a change of a body does not change the list.
+    // Sizes are omitted, so that a change to a body does not change the list.
     const resources = [
       {
         uri: skillMdUri(skill),
