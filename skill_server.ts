@@ -152,13 +152,13 @@ function createPrompts(catalog: SkillCatalog): ListItem<Prompt>[] {
       required: true,
     }],
   };
-  // The empty key sorts first, because many clients read only the first page.
+  // The empty key puts this prompt on the first page. Many clients read no other.
   return sortList([{ key: "", value }, ...own]);
 }
 
 /** Options of {@linkcode createPrompt}. */
 interface PromptOptions {
-  /** What the name refers to in the request. */
+  /** What the name in the request refers to. */
   readonly kind: "prompt" | "skill";
   readonly registry: SkillRegistry;
   /** Whether the prompt contains the skill as an embedded resource instead of text. */
@@ -275,7 +275,7 @@ function isAffected(
     );
 }
 
-/** The maximum number of values of a completion. */
+/** The maximum number of values in a completion. */
 const MAX_COMPLETIONS = 100;
 
 function registerCompletion(
@@ -569,7 +569,7 @@ const CAPABILITIES = {
 /** The maximum time that a client can cache results, in seconds. */
 const MAX_TTL_SECONDS = 5;
 
-/** Creates the description that the server gives clients of both eras. */
+/** Creates the description of the server for clients of both eras. */
 export function describeServer(
   { options, tools }: Settings,
   registry: SkillRegistry,

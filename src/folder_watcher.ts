@@ -210,8 +210,8 @@ export class FolderWatcher {
   async #listen(watcher: Deno.FsWatcher): Promise<void> {
     try {
       for await (const event of watcher) {
-        this.#noteStale(event);
-        if (this.#isRelevant(event)) this.#gather();
+        this.#recordStale(event);
+        if (this.#isRelevant(event)) this.#recordEvent();
         if (event.flag === "rescan") {
           await new Promise((resolve) => setTimeout(resolve, LOSS_PAUSE_MS));
         }
@@ -222,7 +222,7 @@ export class FolderWatcher {
   }
 
   /** Records the folders that were removed or replaced. Their watchers no longer work. */
-  #noteStale({ kind, paths, flag }: Deno.FsEvent): void {
+  #recordStale({ kind, paths, flag }: Deno.FsEvent): void {
     if (flag === "rescan") this.#isAllStale = true;
     else if (kind !== "access" && kind !== "modify") {
       for (const path of paths) {
@@ -241,8 +241,8 @@ export class FolderWatcher {
     });
   }
 
-  /** Schedules the callback for the end of the burst. */
-  #gather(): void {
+  /** Records an event and schedules the callback for the end of the burst. */
+  #recordEvent(): void {
     if (this.#isClosed) return;
     const now = performance.now();
     this.#lastEvent = now;

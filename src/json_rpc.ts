@@ -78,7 +78,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Whether a value is a JSON-RPC message. The params are checked by the method's handler. */
+/** Whether a value is a JSON-RPC message. Checks only that the params are an object; the schema of the method checks the rest. */
 function isMessage(value: unknown): value is JSONRPCMessage {
   if (!isObject(value) || value.jsonrpc !== "2.0") return false;
   if ("id" in value && !isId(value.id)) return false;

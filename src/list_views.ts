@@ -94,7 +94,7 @@ function parseCursor(cursor: string): string {
 }
 
 /**
- * Rejects any cursor. For lists that always have a single page.
+ * Rejects any cursor. Used for lists that always have a single page.
  *
  * @throws {Error} If there is a cursor.
  */

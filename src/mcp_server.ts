@@ -84,7 +84,7 @@ export interface RequestHandlers {
     schema: Schema,
     handler: RequestHandler<z.infer<Schema>>,
   ): void;
-  /** Sends a notification to the clients that want it. */
+  /** Sends a notification to its subscribers. */
   notify(method: string, params?: Record<string, unknown>): Promise<void>;
 }
 
@@ -126,7 +126,7 @@ export function clientOf(
   );
 }
 
-/** Returns the fields that tell a modern client how to cache the results of a method. Returns none if they are not cacheable. */
+/** Returns the fields that declare to a modern client how to cache the results of a method. Returns none if the results are not cacheable. */
 export function cachingOf(
   method: string,
   ttlMs: number,
@@ -261,7 +261,7 @@ export class McpServer implements RequestHandlers {
     string,
     [RequestSchema, DeferrableHandler<unknown>]
   >();
-  /** The requests without a reply by their ids, including those of listeners. */
+  /** The pending requests by id, including those of listeners. */
   readonly #requests = new Map<RequestId, RunningRequest>();
   readonly #subscriptions = new Subscriptions(async (uri) => {
     if (this.onsubscribe) return await this.onsubscribe(uri);
@@ -309,7 +309,7 @@ export class McpServer implements RequestHandlers {
   }
 
   /**
-   * Starts a transport and serves its clients until it closes.
+   * Starts a transport and serves its clients until the transport closes.
    *
    * @param transport A transport that has not been started.
    * @param ready Messages are read immediately, and handled when this is fulfilled.
@@ -396,7 +396,7 @@ export class McpServer implements RequestHandlers {
   #begin(message: JSONRPCRequest): RunningRequest {
     const request = new RunningRequest(message, this.#legacyClient);
     const previous = this.#requests.get(request.id);
-    // When another request has its id, a listener can no longer be found.
+    // Once another request has the same id, a listener can no longer be found.
     if (previous?.isListener) this.#cancel(previous);
     this.#requests.set(request.id, request);
     return request;
@@ -552,13 +552,13 @@ export class McpServer implements RequestHandlers {
   }
 }
 
-/** A request without a reply. */
+/** A pending request. */
 class RunningRequest implements RequestContext {
   readonly id: RequestId;
   readonly method: string;
   readonly client: ClientInfo | undefined;
   readonly isModern: boolean;
-  /** The acknowledged filter of a listener. Not set for other requests, nor before the acknowledgment. */
+  /** The filter of a listener, once it has been acknowledged. */
   filter: SubscriptionFilter | undefined;
   readonly #controller = new AbortController();
   readonly #settled = Promise.withResolvers<void>();
@@ -600,7 +600,7 @@ class RunningRequest implements RequestContext {
   }
 }
 
-/** The legacy client as a subscriber. It has one subscription per resource, no matter how often it subscribes. */
+/** The legacy client as a subscriber. It has at most one subscription per resource, no matter how often it subscribes. */
 const LEGACY_CLIENT = Symbol("the legacy client");
 
 type Subscriber = RunningRequest | typeof LEGACY_CLIENT;
@@ -652,7 +652,7 @@ class Subscriptions {
     }
   }
 
-  /** Adds a subscriber to each resource for which that is possible, and returns the URIs of these resources. */
+  /** Adds a subscriber to each resource that exists and is within the limits, and returns their URIs. */
   async addKnown(
     uris: ReadonlySet<string>,
     subscriber: Subscriber,

@@ -135,7 +135,7 @@ const MEDIA_TYPES: ReadonlyMap<string, string> = new Map(
 /**
  * Returns the media type that the name of a file implies, if any.
  *
- * @param path The file's path, with `/` between names.
+ * @param path The file's path, with `/` as the separator.
  */
 export function mediaTypeOfName(path: string): string | undefined {
   const name = path.slice(path.lastIndexOf("/") + 1).toLowerCase();

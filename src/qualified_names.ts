@@ -51,7 +51,7 @@ export function withPrefixes(
   });
 }
 
-/** Generates the possible prefixes for the skills of a root, best first. It never ends. */
+/** Generates the possible prefixes for the skills of a root, best first. The sequence is infinite. */
 function* generatePrefixes(
   { path, scope }: SkillRoot,
 ): Generator<string, never> {

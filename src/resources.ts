@@ -1,7 +1,7 @@
 // deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
 
 /**
- * Skills as MCP resources: lists, templates, and reading.
+ * Serves skills as MCP resources.
  *
  * @module
  */

@@ -11,7 +11,7 @@ import { oneLine } from "./text.ts";
 /** The default time limit for a shell command, in seconds. */
 export const DEFAULT_SHELL_TIMEOUT = 60;
 
-/** How much of each output of a command is kept, in bytes. */
+/** How much is kept of a command's stdout, and of its stderr, in bytes. */
 const MAX_OUTPUT_SIZE = 256 * 1024;
 
 /** How long to wait for the output of a process that has ended, in milliseconds. */
@@ -50,7 +50,7 @@ interface ShellRun {
   readonly directory: string;
   /** Whether to install Python packages first. */
   readonly install: boolean;
-  /** Time limit in seconds. */
+  /** The time limit, in seconds. */
   readonly timeout: number;
   /** Ends the command when aborted. */
   readonly signal: AbortSignal;
@@ -65,9 +65,9 @@ export interface ShellResult {
 }
 
 /**
- * Runs a shell command until it exits or reaches its time limit. Then ends the
- * processes that it started, except those in a session of their own whose parent
- * has exited.
+ * Runs a shell command until it exits, reaches its time limit, or is aborted.
+ * Then ends the processes that it started, except those in a session of their
+ * own whose parent has exited.
  *
  * @throws {Error} If the shell cannot be started.
  */
@@ -118,8 +118,8 @@ function startShell(
       stdin: isWindows ? "null" : "piped",
       stdout: "piped",
       stderr: "piped",
-      // A session of its own identifies its processes. On Windows it would
-      // open a console window instead.
+      // A session of its own identifies the shell's processes. On Windows, this
+      // option would open a console window instead.
       detached: !isWindows,
       windowsRawArguments: true,
     }).spawn();
@@ -134,7 +134,7 @@ function startShell(
   }
 }
 
-/** Lets the shell run its command. To be called after the process tree is created, which ends the command if this process exits. */
+/** Lets the shell run its command. Must be called after the process tree is created, so that the command ends with this process. */
 async function startCommand({ stdin }: Deno.ChildProcess): Promise<void> {
   try {
     const writer = stdin.getWriter();

@@ -55,7 +55,7 @@ interface IndexedSkill {
  *
  * @param query Some words, or an inexact name.
  * @param catalog The skills.
- * @param isAllowed Whether a skill may be a result.
+ * @param isAllowed Whether a skill is allowed as a result.
  * @returns At most 20 skills, best match first.
  */
 export async function nearestSkills(

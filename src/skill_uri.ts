@@ -34,7 +34,7 @@ export function skillUri(name: string, path?: string): string {
   return `skill://${encode(name)}${rest}`;
 }
 
-/** The maximum length of a URI, in characters. No name and path result in a longer one. */
+/** The maximum length of a URI, in characters. The URI of any name and path is shorter. */
 const MAX_URI_LENGTH = 1024 * 1024;
 
 /**

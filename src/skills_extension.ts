@@ -1,8 +1,8 @@
 // deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
 
 /**
- * The Skills extension of MCP: skills with the digests of all their files, and
- * directories.
+ * Serves skills through the Skills extension of MCP: the skills with the digests
+ * of all their files, and their directories.
  *
  * @see {@link https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx}
  *

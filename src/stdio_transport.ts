@@ -28,16 +28,16 @@ const BATCH_LENGTH = 1024 * 1024;
 /** How many messages are handled at a time, not counting slow ones. */
 const MAX_PARALLEL = 8;
 
-/** How long it roughly takes until a message counts as slow, in milliseconds. A slow message is assumed to wait for something. */
+/** The approximate time after which a message counts as slow, in milliseconds. A slow message is assumed to wait for something. */
 const SLOW_MS = 50;
 
 /** How long to wait for each reply after the input has ended, in milliseconds. */
 const GRACE_MS = 2_000;
 
 /**
- * If the input ends longer than this after its last bytes, the client has
- * disconnected. Input that ends sooner may have been piped in as a whole, so
- * replies are still expected. In milliseconds.
+ * If there is a pause longer than this before the input ends, the client has
+ * disconnected, in milliseconds. Input that ends sooner may have been piped in as
+ * a whole, so replies are still expected.
  */
 const DISCONNECT_MS = 250;
 
@@ -143,8 +143,9 @@ export class StdioTransport {
   }
 
   /**
-   * Reads ahead of the messages that are being handled. So the end of the input
-   * is noticed even while handling is paused because nobody reads the replies.
+   * Reads ahead of the messages that are being handled, in order to notice the
+   * end of the input even while handling is paused because nobody reads the
+   * replies.
    */
   async #read(): Promise<void> {
     let lastTime = performance.now();

@@ -115,7 +115,7 @@ interface ToolContext {
 interface SkillTool<Input extends z.ZodObject = z.ZodObject> {
   /** The name that clients call. */
   readonly name: string;
-  /** The name for display. */
+  /** The display name. */
   readonly title: string;
   /** Returns the description in the wording of the tool's contract. */
   readonly describe: (catalog: SkillCatalog) => string;
@@ -138,7 +138,7 @@ interface SkillTool<Input extends z.ZodObject = z.ZodObject> {
   ): CallToolResult | Promise<CallToolResult>;
 }
 
-/** Returns a tool as it is. Lets TypeScript infer the type of its input from the schema. */
+/** Defines a tool. TypeScript infers the type of its input from the schema. */
 function defineTool<Input extends z.ZodObject>(
   tool: SkillTool<Input>,
 ): SkillTool {
@@ -568,7 +568,7 @@ function readFolder(
   return { content };
 }
 
-/** Describes the entries that are left out in a single text. Returns no text if there are none. */
+/** Creates a text that lists the entries that are left out. Creates none if there are no such entries. */
 function describeLeftOut(leftOut: readonly SkillProblem[]): string[] {
   if (leftOut.length === 0) return [];
   const lines = leftOut.slice(0, MAX_NAMED_FILES).map((problem) =>
@@ -650,7 +650,7 @@ async function createUnknownSkillError(
   return new UnknownSkillError(skipped + text, { isSearchResult });
 }
 
-/** Returns the contract's answer to an unknown name, which lists all skills. */
+/** Creates the contract's answer to an unknown name, which lists all skills. */
 function formatSkillList(name: string, skills: readonly Skill[]): string {
   const lines = skills.map((skill) => `${formatSkillLine(skill)}\n`);
   return `Skill '${name}' not found.
@@ -660,7 +660,7 @@ ${lines.join("")}
 Use the exact skill name (case-insensitive) to load a skill.`;
 }
 
-/** Returns an answer to an unknown name that lists the skills that match it best. */
+/** Creates the answer to an unknown name that lists the best-matching skills. */
 async function formatSearchResults(
   name: string,
   catalog: SkillCatalog,
@@ -819,7 +819,7 @@ function describeTool(
   );
 }
 
-/** Calls a tool. Errors become results that tell the model what failed. */
+/** Calls a tool. Turns errors into results that report to the model what failed. */
 export async function callTool(
   tool: SkillTool,
   input: Record<string, unknown>,

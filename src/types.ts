@@ -156,7 +156,7 @@ export interface SkillCatalog {
   readonly shadowed: readonly ShadowedSkill[];
   /** The roots in search order. */
   readonly roots: readonly SkillRootReport[];
-  /** A number that grows with each scan that finds changes. Successive catalogs with the same number have the same content. */
+  /** A number that increases with each scan that finds changes. Successive catalogs with the same number have the same content. */
   readonly revision: number;
 }
 
@@ -175,9 +175,8 @@ export interface ScanOptions extends FileAccessOptions {
   /**
    * Folders that links in a root with the scope "project" are allowed to point
    * into, in addition to {@linkcode FileAccessOptions.trustLinks} and the roots
-   * with the scope "global".
-   * This prevents a cloned repository from publishing the user's other folders.
-   * Default: the working directory.
+   * with the scope "global". This prevents a cloned repository from publishing
+   * the user's other folders. Default: the working directory.
    */
   readonly linkTargets?: readonly string[];
   /** Which skills are served, and how prominently. Default: all are `"on"`. */
@@ -186,15 +185,15 @@ export interface ScanOptions extends FileAccessOptions {
 
 /** A file of a skill. */
 export interface SkillFile {
-  /** Its path relative to the skill directory, with `/` as separator. */
+  /** Its path relative to the skill directory, with `/` as the separator. */
   readonly path: string;
   /** Its size in bytes. */
   readonly size: number;
   /** A string that changes whenever the file does. It consists of the file's device, inode, size, and times. */
   readonly version: string;
   /**
-   * Whether the file changed so recently that another change may not change the
-   * version. After the file is read, this is also `true` if a folder in its path
+   * Whether the file changed so recently that another change might leave the
+   * version unchanged. After the file is read, this is also `true` if a folder in its path
    * changed recently, or if a part of its path is a link.
    */
   readonly isRacy: boolean;
