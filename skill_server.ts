@@ -87,7 +87,7 @@ import {
 } from "./src/skills_extension.ts";
 import { skillMdUri } from "./src/skill_uri.ts";
 
-// Compiling schemas takes longer than this process spends on using them.
+// Compiling the schemas would take longer than this process spends using them.
 z.config({ jitless: true });
 
 /** The prompt that takes a skill's name as its argument. */
@@ -121,7 +121,7 @@ function registerPrompts(
   notifyWhenChanged(registry, list, notify);
 }
 
-/** Describes the prompt that takes a name, with a list of the skills. */
+/** Creates the description of the prompt that takes a name. It lists the skills. */
 function describeSkillPrompt(skills: readonly Skill[]): string {
   const lines = skills.map((skill) => `${formatSkillLine(skill)}\n`);
   const usage = "Load a skill by name.";
@@ -152,13 +152,13 @@ function createPrompts(catalog: SkillCatalog): ListItem<Prompt>[] {
       required: true,
     }],
   };
-  // First on the first page, because many clients read no other.
+  // The empty key puts this prompt on the first page. Many clients read no other.
   return sortList([{ key: "", value }, ...own]);
 }
 
 /** Options of {@linkcode createPrompt}. */
 interface PromptOptions {
-  /** What the name refers to in the request. */
+  /** What the name in the request refers to. */
   readonly kind: "prompt" | "skill";
   readonly registry: SkillRegistry;
   /** Whether the prompt contains the skill as an embedded resource instead of text. */
@@ -168,8 +168,8 @@ interface PromptOptions {
 /**
  * Creates the prompt that loads a skill.
  *
- * @throws {Error} If the user can load no skill with this name. The message
- *   names the `kind` of thing that the client asked for.
+ * @throws {Error} If there is no skill with this name that the user can load.
+ *   The message contains the `kind` that the client asked for.
  */
 async function createPrompt(
   name: string,
@@ -200,10 +200,10 @@ async function createPrompt(
   };
 }
 
-/** How many names the error for an unknown one lists. */
+/** The maximum number of names that the error for an unknown name lists. */
 const MAX_NEAR_NAMES = 5;
 
-/** Returns the error for an unknown name, which lists similar ones. */
+/** Creates the error for an unknown name. Its message lists available names, the most similar first. */
 async function createUnknownNameError(
   name: string,
   { kind, catalog }: { kind: string; catalog: SkillCatalog },
@@ -225,7 +225,7 @@ const ALL_SKILLS = "skill://";
 interface Subscription {
   /** The skill's key, or `undefined` for all skills. */
   readonly key: string | undefined;
-  /** The path of a file or folder, `undefined` for the skill itself, or empty for all of its files. */
+  /** The path of a file or folder, `undefined` for the skill itself, or an empty string for all of its files. */
   readonly path: string | undefined;
 }
 
@@ -275,7 +275,7 @@ function isAffected(
     );
 }
 
-/** The maximum number of values of a completion. */
+/** The maximum number of values in a completion. */
 const MAX_COMPLETIONS = 100;
 
 function registerCompletion(
@@ -305,14 +305,14 @@ function registerCompletion(
   });
 }
 
-/** Lists the names that users load skills by: the plain ones, then the qualified ones. */
+/** Lists the names by which users can load skills: first the plain names, then the qualified names. */
 function listNames({ catalog }: SkillRegistry): string[] {
   const shadowed = catalog.shadowed.map(({ skill }) => skill)
     .filter(isForUser);
   return [...listUserSkills(catalog), ...shadowed].map(qualifiedName);
 }
 
-/** Lists the values for `<name>` in `skill://<name>`: names of skills, and prefixes of shadowed ones. */
+/** Lists the values for `<name>` in `skill://<name>`: the names of skills and the prefixes of shadowed skills. */
 function listAuthorities({ catalog }: SkillRegistry): string[] {
   const skills = inListOrder([...servedSkills(catalog).values()]);
   return [...new Set(skills.map(({ name, prefix }) => prefix ?? name))];
@@ -320,8 +320,9 @@ function listAuthorities({ catalog }: SkillRegistry): string[] {
 
 /**
  * Lists the paths that can follow `skill://<name>/`. If the name is a prefix,
- * these are the files of the shadowed skill that `start` leads into, and the
- * `SKILL.md` of every other one.
+ * these are the paths in the shadowed skills with that prefix: all files of a
+ * skill if `start` begins with the skill's name and a slash, or else only its
+ * `SKILL.md`.
  */
 function listPaths(
   { name = "", start }: { name: string | undefined; start: string },
@@ -360,8 +361,8 @@ function completeValue(
 }
 
 /**
- * Runs the program, then exits. Unless the command line asks for something else,
- * it serves a client until that disconnects.
+ * Runs the program and exits the process. Unless the command line asks for
+ * something else, the program serves a client until the client disconnects.
  *
  * @param args The command-line arguments.
  */
@@ -408,7 +409,7 @@ async function printConfig(
   const { text, notes, command } = createClientConfig(client, settings);
   for (const note of notes) log(note);
   await logged();
-  // Without a prefix, so that the line can be pasted.
+  // Printed without the prefix of log lines, so that it can be pasted.
   if (command !== undefined) await print(`${command}\n`, Deno.stderr);
   return await print(text);
 }
@@ -446,8 +447,8 @@ async function serve(settings: Settings): Promise<number> {
       "Waiting for an MCP client on stdin. Use --list to list the skills, or press Ctrl+C to exit.",
     );
   }
-  // Never closed, because the process exits, and Deno's watchers take long to
-  // close while files change fast.
+  // Never closed, because the process exits anyway, and Deno's watchers are slow
+  // to close while files change rapidly.
   const skills = await openSkills(settings);
   const { registry } = skills;
   const server = new McpServer(describeServer(settings, registry));
@@ -456,7 +457,7 @@ async function serve(settings: Settings): Promise<number> {
   for (const signal of END_SIGNALS) {
     Deno.addSignalListener(signal, () => server.close());
   }
-  // Starting to watch takes a moment. The client's first requests go first.
+  // Starting to watch takes a moment, so the client's first requests go first.
   transport.firstMessage.then(() =>
     setTimeout(() => skills.watch(), WATCH_DELAY_MS)
   );
@@ -471,11 +472,11 @@ async function serve(settings: Settings): Promise<number> {
 interface OpenSkills {
   /** The skills, with the user's policy applied. */
   readonly registry: SkillRegistry;
-  /** Starts to watch the skills and the policy. */
+  /** Starts watching the skills and the policy. */
   watch(): void;
 }
 
-/** Creates the registry of the settings and loads their policy. Does not scan. */
+/** Creates the registry for the settings and loads their policy. Does not scan the roots. */
 export async function openSkills(settings: Settings): Promise<OpenSkills> {
   const { roots, options } = settings;
   const file = await openPolicy(settings, log);
@@ -515,7 +516,7 @@ async function prepare(
   registerSubscriptions(server, registry);
 }
 
-/** Logs which of the given folders do not exist. */
+/** Logs a warning for each folder in the settings that does not exist. */
 export function warnOfMissingFolders(
   catalog: SkillCatalog,
   settings: Settings,
@@ -529,7 +530,7 @@ export function warnOfMissingFolders(
   }
 }
 
-/** Sets the request handlers that need no connection, the same for stdio and HTTP. */
+/** Sets the request handlers that do not need a connection. They are the same for stdio and HTTP. */
 export function registerSkills(
   server: RequestHandlers & SkillToolServer,
   registry: SkillRegistry,
@@ -542,14 +543,14 @@ export function registerSkills(
   registerCompletion(server, registry);
 }
 
-/** Logs why the tool that runs shell commands does not work, if there is a reason. */
+/** Logs why the tool that runs shell commands is unavailable, if it is. */
 async function logShellFault(): Promise<void> {
   const fault = await findShellFault();
   if (fault === undefined) return;
   log(`The tool run_shell_command_op is unavailable: ${fault}`);
 }
 
-/** Time from the first message until folders are watched, in milliseconds. */
+/** The time between the first message to the client and the start of watching, in milliseconds. */
 const WATCH_DELAY_MS = 250;
 
 /** The signals that end the process. */
@@ -565,10 +566,10 @@ const CAPABILITIES = {
   extensions: { [SKILLS_EXTENSION]: { directoryRead: true } },
 };
 
-/** The longest time that a client may cache results, in seconds. */
+/** The maximum time that a client can cache results, in seconds. */
 const MAX_TTL_SECONDS = 5;
 
-/** Returns the server's description of itself for both eras. */
+/** Creates the description of the server for clients of both eras. */
 export function describeServer(
   { options, tools }: Settings,
   registry: SkillRegistry,
@@ -586,7 +587,7 @@ export function describeServer(
   };
 }
 
-/** Prints a text and returns the exit code. A reader that closes the stream early is fine. */
+/** Prints a text and returns the exit code. It is not an error if the reader closes the stream early. */
 async function print(
   text: string,
   stream: ByteWriter = Deno.stdout,

@@ -1,16 +1,16 @@
 // deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
 
 /**
- * Watching folders for changes.
+ * Watches folders for changes.
  *
  * Deno's watchers have these properties:
  *
  * 1. All watchers share one thread and one table of paths. If a folder is moved
  *    away and another one takes its place, the path still counts as watched
- *    until all of its watchers are closed.
+ *    until all of the path's watchers are closed.
  * 2. Adding or removing a path waits for that thread and blocks the event loop.
- *    If events arrive faster than the thread handles them, it waits until they
- *    stop. So watchers are neither opened nor closed during a flood of events.
+ *    If events arrive faster than the thread handles them, the wait lasts until
+ *    they stop. So watchers are neither opened nor closed during a flood of events.
  * 3. Each event is compared with each path of each watcher. So there are few
  *    watchers with many paths.
  * 4. An event with the flag "rescan" replaces lost events.
@@ -27,7 +27,7 @@ const WATCH_QUIET_MS = 100;
 /** The maximum length of a burst of events, in milliseconds. */
 const WATCH_BURST_MS = 1_000;
 
-/** The number of events in a burst that starts a flood. During a flood, no watcher is opened or closed. */
+/** More events than this in a burst start a flood. During a flood, no watcher is opened or closed. */
 const MAX_BURST_SIZE = 20;
 
 /** The pause that ends a flood, in milliseconds. */
@@ -45,13 +45,13 @@ const REOPEN_MS = 10;
 /** The maximum number of `Deno.FsWatcher`s. With more, they are merged into one. */
 const MAX_WATCHERS = 8;
 
-/** How many folders are added at a time, because that blocks the event loop. */
+/** How many folders are added at a time. Adding folders blocks the event loop. */
 const BATCH_SIZE = 500;
 
 /** The maximum number of watched folders. All programs of a user share the system's limit. */
 const MAX_WATCHED_FOLDERS = 20_000;
 
-/** How many more folders may be watched than twice the number of required ones. */
+/** How many folders can be watched in addition to twice the number of required folders. */
 const MAX_NEEDLESS_FOLDERS = 1_000;
 
 /** The folders to watch, and the names in each that matter. */
@@ -88,7 +88,7 @@ export class FolderWatcher {
   }
 
   /**
-   * Replaces the folders to watch. When it has started to watch new ones, it calls
+   * Replaces the folders to watch. After it starts watching new folders, it calls
    * back, because they may have changed in the meantime.
    */
   update(folders: WatchedFolders): void {
@@ -139,8 +139,8 @@ export class FolderWatcher {
   }
 
   /**
-   * Whether there is no flood and has been no event for some milliseconds. If not,
-   * it calls back later, which causes another update.
+   * Whether there is no flood, and no event occurred in the last `quiet`
+   * milliseconds. If not, it calls back later, which causes another update.
    */
   #isCalm(quiet = 0): boolean {
     const calm = Math.max(this.#floodEnd, this.#lastEvent + quiet);
@@ -210,8 +210,8 @@ export class FolderWatcher {
   async #listen(watcher: Deno.FsWatcher): Promise<void> {
     try {
       for await (const event of watcher) {
-        this.#noteStale(event);
-        if (this.#isRelevant(event)) this.#gather();
+        this.#recordStale(event);
+        if (this.#isRelevant(event)) this.#recordEvent();
         if (event.flag === "rescan") {
           await new Promise((resolve) => setTimeout(resolve, LOSS_PAUSE_MS));
         }
@@ -221,8 +221,8 @@ export class FolderWatcher {
     }
   }
 
-  /** Records folders that were removed or replaced, because their watchers no longer work. */
-  #noteStale({ kind, paths, flag }: Deno.FsEvent): void {
+  /** Records the folders that were removed or replaced. Their watchers no longer work. */
+  #recordStale({ kind, paths, flag }: Deno.FsEvent): void {
     if (flag === "rescan") this.#isAllStale = true;
     else if (kind !== "access" && kind !== "modify") {
       for (const path of paths) {
@@ -241,8 +241,8 @@ export class FolderWatcher {
     });
   }
 
-  /** Schedules a call back at the end of the burst. */
-  #gather(): void {
+  /** Records an event and schedules the callback for the end of the burst. */
+  #recordEvent(): void {
     if (this.#isClosed) return;
     const now = performance.now();
     this.#lastEvent = now;

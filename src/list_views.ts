@@ -15,7 +15,7 @@ const PAGE_SIZE = 1_000;
 /** The maximum total length of the items on a page, in characters of JSON. */
 const MAX_PAGE_LENGTH = 2 * 1024 * 1024;
 
-/** A value of a list and its sort key. */
+/** An item of a list: a value and its sort key. */
 export interface ListItem<T> {
   readonly key: string;
   readonly value: T;
@@ -58,7 +58,7 @@ export function getPage<T>(
   };
 }
 
-/** The remaining room on a page, which must fit into a message. */
+/** The room that is left on a page. A page must fit into a message. */
 export class PageRoom {
   #taken = 0;
 
@@ -94,7 +94,7 @@ function parseCursor(cursor: string): string {
 }
 
 /**
- * Refuses any cursor, for a list that always has one page.
+ * Rejects any cursor. Used for lists that always have a single page.
  *
  * @throws {Error} If there is a cursor.
  */
@@ -134,7 +134,7 @@ export function notifyWhenChanged(
     if (JSON.stringify(list(catalog)) === JSON.stringify(list(previous))) {
       return;
     }
-    // Fails if no client is connected.
+    // This fails if no client is connected.
     notify().catch(() => {});
   });
 }

@@ -1,16 +1,16 @@
 // deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
 
 /**
- * A server of the Model Context Protocol that speaks both of its eras over one
- * transport. It knows nothing of skills.
+ * A Model Context Protocol server that supports both eras of the protocol over
+ * one transport. It knows nothing about skills.
  *
- * 1. A legacy client (up to 2025-11-25) opens with `initialize`.
- * 2. A modern client (2026-07-28) never does. Each of its requests carries the
- *    protocol version and the client's capabilities. Each result says which
- *    server made it and how long it may be cached. Notifications come only for
- *    what the client asked for with `subscriptions/listen`, tagged with the id
- *    of that request.
- * 3. Both may use one process, even at the same time.
+ * 1. A legacy client (up to 2025-11-25) starts with `initialize`.
+ * 2. A modern client (2026-07-28) never sends `initialize`. Each of its requests
+ *    contains the protocol version and the client's capabilities. Each result
+ *    names the server, and cacheable results also state how long they can be
+ *    cached. The client receives only the notifications that it requested with
+ *    `subscriptions/listen`, tagged with the id of that request.
+ * 3. Both kinds of clients can use one process, even at the same time.
  *
  * @see {@link https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning}
  * @see {@link https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions}
@@ -40,7 +40,7 @@ import { isObject } from "./json_rpc.ts";
 import type { StdioTransport } from "./stdio_transport.ts";
 import { quote } from "./text.ts";
 
-/** What a client says about itself. */
+/** A client's description of itself. */
 export interface ClientInfo {
   /** The client's name. */
   readonly name: string;
@@ -48,7 +48,7 @@ export interface ClientInfo {
   readonly version?: string;
 }
 
-/** What a server says about itself. */
+/** A server's description of itself. */
 export interface ServerDescription {
   /** The server's name and version. */
   readonly serverInfo: { name: string; title: string; version: string };
@@ -56,19 +56,19 @@ export interface ServerDescription {
   readonly capabilities: ServerCapabilities;
   /** Returns what a client's model should know before it uses the server. */
   readonly instructions: (client: ClientInfo | undefined) => string;
-  /** How long a client may cache a result, in milliseconds. */
+  /** How long a client can cache a result, in milliseconds. */
   readonly ttlMs: number;
 }
 
 /** What a handler knows about the request that it handles. */
 export interface RequestContext {
-  /** Aborted when the client cancels the request, or goes. */
+  /** Aborted when the client cancels the request or disconnects. */
   readonly signal: AbortSignal;
-  /** The client that sent the request, if it said who it is. */
+  /** The client that sent the request, if it identified itself. */
   readonly client: ClientInfo | undefined;
 }
 
-/** Handles a request. An error that it throws is the reply, with the error's `code` and `data`. */
+/** Handles a request. If it throws an error, the reply is that error, with its `code` and `data`. */
 export type RequestHandler<Request> = (
   request: Request,
   context: RequestContext,
@@ -77,21 +77,21 @@ export type RequestHandler<Request> = (
 /** The schema of the requests of one method. */
 export type RequestSchema = z.ZodObject<{ method: z.ZodLiteral<string> }>;
 
-/** Where request handlers are set: {@linkcode McpServer}, or a stand-in for another server. */
+/** A server on which request handlers can be set, such as {@linkcode McpServer}. */
 export interface RequestHandlers {
-  /** Sets the handler of the requests that a schema accepts. */
+  /** Sets the handler for the requests that a schema accepts. */
   setRequestHandler<Schema extends RequestSchema>(
     schema: Schema,
     handler: RequestHandler<z.infer<Schema>>,
   ): void;
-  /** Sends a notification to the clients that want it. */
+  /** Sends a notification to its subscribers. */
   notify(method: string, params?: Record<string, unknown>): Promise<void>;
 }
 
 /** Ends a subscription to a resource. */
 export type EndSubscription = () => void | Promise<void>;
 
-/** Creates JSON-RPC's error "invalid params". */
+/** Creates the JSON-RPC error "invalid params". */
 export function invalidParams(message: string, data?: unknown): Error {
   return rpcError(-32602, message, data);
 }
@@ -101,9 +101,10 @@ function rpcError(code: number, message: string, data?: unknown): Error {
 }
 
 /**
- * Returns a request as a schema reads it.
+ * Parses a request with a schema.
  *
- * @throws {Error} "Invalid params", and what is wrong with them, if it does not fit.
+ * @throws {Error} If the request does not match the schema. The error means
+ *   invalid params, and its message says what is wrong with them.
  */
 export function parseRequest<Schema extends RequestSchema>(
   schema: Schema,
@@ -114,7 +115,7 @@ export function parseRequest<Schema extends RequestSchema>(
   throw invalidParams(`Invalid params: ${describeIssues(error)}`);
 }
 
-/** Returns the client that a request names: a modern one in `_meta`, a legacy one in `initialize`. */
+/** Returns the client that a request names: in `_meta` for a modern client, in the params of `initialize` for a legacy client. */
 export function clientOf(
   { method, params }: Pick<JSONRPCRequest, "method" | "params">,
 ): ClientInfo | undefined {
@@ -125,7 +126,7 @@ export function clientOf(
   );
 }
 
-/** Returns how a modern client may cache the results of a method, if it may. */
+/** Returns the fields that declare to a modern client how to cache the results of a method. Returns none if the results are not cacheable. */
 export function cachingOf(
   method: string,
   ttlMs: number,
@@ -135,7 +136,7 @@ export function cachingOf(
     : {};
 }
 
-/** Returns what takes the place of a reply that cannot be sent. Failures of tools are results, which models read. */
+/** Creates a replacement for a reply that cannot be sent. For a tool call, it is a result, so that the model can read it. */
 export function replaceReply(
   method: string,
   { name, message }: Error,
@@ -147,17 +148,17 @@ export function replaceReply(
     : { error: { code: -32603, message: text } };
 }
 
-/** How much is said about what is wrong with a value, in characters. */
+/** The maximum length of a description of what is wrong with a value, in characters. */
 const MAX_ISSUES_LENGTH = 5_000;
 
-/** Says what is wrong with a value, and where in it. */
+/** Describes what is wrong with a value, and where. */
 export function describeIssues({ issues }: z.ZodError): string {
   return issues.map(({ path, message }) =>
     path.length > 0 ? `${quote(path.join("."))}: ${message}` : message
   ).join("; ").slice(0, MAX_ISSUES_LENGTH);
 }
 
-/** The protocol versions of the modern era that the server speaks. */
+/** The protocol versions of the modern era that the server supports. */
 const MODERN_VERSIONS: readonly string[] = ["2026-07-28"];
 
 /** Keys of `_meta` that the protocol reserves. */
@@ -169,7 +170,7 @@ const META = {
   subscriptionId: "io.modelcontextprotocol/subscriptionId",
 };
 
-/** Methods of the legacy era that the modern one dropped. */
+/** Methods of the legacy era that do not exist in the modern era. */
 const LEGACY_METHODS = [
   "initialize",
   "ping",
@@ -178,7 +179,7 @@ const LEGACY_METHODS = [
   "resources/unsubscribe",
 ];
 
-/** Methods whose results a modern client may cache. */
+/** Methods whose results a modern client can cache. */
 const CACHEABLE_METHODS = [
   "server/discover",
   "tools/list",
@@ -195,16 +196,18 @@ const DiscoverRequestSchema = z.object({
   method: z.literal("server/discover"),
 });
 
-/** How many subscriptions to resources there may be. */
+/** The maximum number of subscriptions to resources. */
 const MAX_SUBSCRIPTIONS = 10_000;
 
-/** Longest URI that can be subscribed to, and how long all of them may be together, in characters. */
+/** The maximum length of the URI of a subscription, in characters. */
 const MAX_URI_LENGTH = 8 * 1024;
+
+/** The maximum total length of all URIs with subscriptions, in characters. */
 const MAX_URIS_LENGTH = 1024 * 1024;
 
 const flag = z.boolean().optional();
 
-/** What a modern client asks to be notified of. */
+/** The notifications that a modern client requests. */
 const SubscriptionFilterSchema = z.object({
   toolsListChanged: flag,
   promptsListChanged: flag,
@@ -219,18 +222,18 @@ const ListenRequestSchema = z.object({
   params: z.object({ notifications: SubscriptionFilterSchema }),
 });
 
-/** The flag that asks for a notification, and the capability that it needs. */
+/** The flag that requests each notification, and the capability that it requires. */
 const LIST_NOTIFICATIONS = {
   "notifications/tools/list_changed": ["toolsListChanged", "tools"],
   "notifications/prompts/list_changed": ["promptsListChanged", "prompts"],
   "notifications/resources/list_changed": ["resourcesListChanged", "resources"],
 } as const;
 
-/** How long listeners may take to read that the server ends, in milliseconds. */
-const FAREWELL_MS = 200;
+/** How long to wait for the final replies to listeners to be written, in milliseconds. */
+const CLOSE_TIMEOUT_MS = 200;
 
-/** A handler that may also leave the reply for later: then it has no result. */
-type OwnHandler<Request> = (
+/** A handler that can also defer its reply, in which case it returns no result. */
+type DeferrableHandler<Request> = (
   request: Request,
   context: RunningRequest,
 ) => Result | undefined | Promise<Result | undefined>;
@@ -238,33 +241,38 @@ type OwnHandler<Request> = (
 /**
  * An MCP server for clients of both eras.
  *
- * It does what is needed here of the SDK's `Server`. That one also sends
- * requests to clients and keeps tasks, and loads a validator of JSON schemas
- * and two more forms of zod for it: a quarter of the start time.
+ * It implements only the parts of the SDK's `Server` that are needed here. The
+ * SDK's class also sends requests to clients and manages tasks. For that, it
+ * loads a JSON Schema validator and two more variants of zod, which would take a
+ * quarter of the startup time.
  */
 export class McpServer implements RequestHandlers {
-  /** Called with what went wrong. */
+  /** Called with each error of the transport. */
   onerror?: (error: Error) => void;
   /**
    * Called with the URI of a resource when the first client subscribes to it.
-   * Returns what ends the subscription; throws if there is no such resource.
+   * Returns a function that ends the subscription, or throws an error if there
+   * is no such resource.
    */
   onsubscribe?: (uri: string) => EndSubscription | Promise<EndSubscription>;
 
   readonly #description: ServerDescription;
-  readonly #handlers = new Map<string, [RequestSchema, OwnHandler<unknown>]>();
-  /** The requests under way by their ids, those that listen included. */
+  readonly #handlers = new Map<
+    string,
+    [RequestSchema, DeferrableHandler<unknown>]
+  >();
+  /** The pending requests by id, including those of listeners. */
   readonly #requests = new Map<RequestId, RunningRequest>();
   readonly #subscriptions = new Subscriptions(async (uri) => {
     if (this.onsubscribe) return await this.onsubscribe(uri);
     throw rpcError(-32601, "Method not found");
   });
   #transport: StdioTransport | undefined;
-  /** The client that sent `initialize`, if one did. */
+  /** The client that sent `initialize`, if any. */
   #legacyClient: ClientInfo | undefined;
   #isEnding = false;
 
-  /** Creates a server that only answers what the protocol itself asks. */
+  /** Creates a server that handles only the requests of the protocol itself. */
   constructor(description: ServerDescription) {
     this.#description = description;
     this.setRequestHandler(PingRequestSchema, () => ({}));
@@ -291,20 +299,20 @@ export class McpServer implements RequestHandlers {
     );
   }
 
-  /** Sets the handler of the requests that a schema accepts. Other params are answered with "invalid params". */
+  /** Sets the handler for the requests that a schema accepts. The reply to a request with other params is the error "invalid params". */
   setRequestHandler<Schema extends RequestSchema>(
     schema: Schema,
-    handler: OwnHandler<z.infer<Schema>>,
+    handler: DeferrableHandler<z.infer<Schema>>,
   ): void {
     const { value: method } = schema.shape.method;
-    this.#handlers.set(method, [schema, handler as OwnHandler<unknown>]);
+    this.#handlers.set(method, [schema, handler as DeferrableHandler<unknown>]);
   }
 
   /**
-   * Serves the clients of a transport, not yet started, until it closes.
+   * Starts a transport and serves its clients until the transport closes.
    *
-   * @param transport The transport.
-   * @param ready Messages are read at once, and handled when this is fulfilled.
+   * @param transport A transport that has not been started.
+   * @param ready Messages are read immediately, and handled when this is fulfilled.
    */
   async connect(
     transport: StdioTransport,
@@ -323,16 +331,16 @@ export class McpServer implements RequestHandlers {
     await closed.promise;
   }
 
-  /** Ends the connection. Listeners are told so, unless that takes long. */
+  /** Closes the connection. First replies to the listeners, unless that takes too long. */
   async close(): Promise<void> {
     const late = Promise.withResolvers<void>();
-    const timer = setTimeout(late.resolve, FAREWELL_MS);
+    const timer = setTimeout(late.resolve, CLOSE_TIMEOUT_MS);
     await Promise.race([this.#endListening(), late.promise]);
     clearTimeout(timer);
     await this.#transport?.close();
   }
 
-  /** Sends a notification: to the legacy client as it is, to modern clients that asked for it. */
+  /** Sends a notification to its subscribers. For modern clients, adds the id of the subscription. */
   async notify(
     method: string,
     params?: Record<string, unknown>,
@@ -340,11 +348,11 @@ export class McpServer implements RequestHandlers {
     const uri = method === "notifications/resources/updated"
       ? params?.uri as string
       : undefined;
-    const wanting = uri === undefined
-      ? this.#listenersTo(method)
+    const subscribers = uri === undefined
+      ? this.#subscribersTo(method)
       : this.#subscriptions.subscribers(uri);
     const sent = [];
-    for (const subscriber of wanting) {
+    for (const subscriber of subscribers) {
       if (subscriber === LEGACY_CLIENT) {
         sent.push(this.#send({ method, ...(params && { params }) }));
       } else if (subscriber.filter !== undefined) {
@@ -355,12 +363,12 @@ export class McpServer implements RequestHandlers {
     await Promise.all(sent);
   }
 
-  /** Sends the notification that the list of tools changed, under the name that the SDK's `Server` has for it. */
+  /** Notifies clients that the list of tools changed. Has the same name as the method of the SDK's `Server`. */
   sendToolListChanged(): Promise<void> {
     return this.notify("notifications/tools/list_changed");
   }
 
-  /** Handles a message. A request is answered, unless it is cancelled first. */
+  /** Handles a message. Replies to a request, unless it is canceled first. */
   async #receive(message: JSONRPCMessage): Promise<void> {
     if (!("method" in message)) return;
     if (!("id" in message)) return this.#receiveNotification(message);
@@ -372,7 +380,7 @@ export class McpServer implements RequestHandlers {
       if (schema === undefined) throw rpcError(-32601, "Method not found");
       const result = await handler!(parseRequest(schema, message), request);
       if (result === undefined) return;
-      reply = { result: this.#inEra(request, result) };
+      reply = { result: this.#completeResult(request, result) };
     } catch (error) {
       reply = { error: errorObject(error) };
     }
@@ -387,9 +395,9 @@ export class McpServer implements RequestHandlers {
 
   #begin(message: JSONRPCRequest): RunningRequest {
     const request = new RunningRequest(message, this.#legacyClient);
-    const former = this.#requests.get(request.id);
-    // One that listens would never be found again under its id.
-    if (former?.isListener) this.#cancel(former);
+    const previous = this.#requests.get(request.id);
+    // Once another request has the same id, a listener can no longer be found.
+    if (previous?.isListener) this.#cancel(previous);
     this.#requests.set(request.id, request);
     return request;
   }
@@ -400,8 +408,11 @@ export class McpServer implements RequestHandlers {
     request.cancel();
   }
 
-  /** Adds to a result what a modern client expects. */
-  #inEra({ isModern, method }: RunningRequest, result: Result): Result {
+  /** Adds the fields that a modern client expects, if the request is from one. */
+  #completeResult(
+    { isModern, method }: RunningRequest,
+    result: Result,
+  ): Result {
     if (!isModern) return result;
     const { serverInfo, ttlMs } = this.#description;
     const caching = cachingOf(method, ttlMs);
@@ -415,27 +426,28 @@ export class McpServer implements RequestHandlers {
     if (signal.aborted) return;
     let sent;
     try {
-      const whole = { jsonrpc: "2.0", id, ...reply } as JSONRPCMessage;
-      sent = this.#transport?.send(whole);
+      const complete = { jsonrpc: "2.0", id, ...reply } as JSONRPCMessage;
+      sent = this.#transport?.send(complete);
     } catch (error) {
-      sent = this.#send({ id, ...this.#unsendable(request, error as Error) });
+      const replacement = this.#createReplacement(request, error as Error);
+      sent = this.#send({ id, ...replacement });
     }
     request.settle();
     await sent;
   }
 
-  /** Returns what takes the place of a reply that cannot be sent, in the era of the request. */
-  #unsendable(request: RunningRequest, error: Error): object {
+  /** Creates a replacement for a reply that cannot be sent, in the form that the era of the request requires. */
+  #createReplacement(request: RunningRequest, error: Error): object {
     const reply = replaceReply(request.method, error);
     return "result" in reply
-      ? { result: this.#inEra(request, reply.result) }
+      ? { result: this.#completeResult(request, reply.result) }
       : reply;
   }
 
-  /** Sends a message, or throws if it cannot be sent. */
+  /** Sends a message. Throws an error if it cannot be sent. */
   #send(message: object): Promise<void> | undefined {
-    const whole = { jsonrpc: "2.0", ...message } as JSONRPCMessage;
-    return this.#transport?.send(whole);
+    const complete = { jsonrpc: "2.0", ...message } as JSONRPCMessage;
+    return this.#transport?.send(complete);
   }
 
   #initialize(
@@ -455,7 +467,7 @@ export class McpServer implements RequestHandlers {
     };
   }
 
-  /** Subscribes the legacy client. The reply comes later, for other messages need not wait for it. */
+  /** Subscribes the legacy client. Defers the reply, so that other messages need not wait for it. */
   #subscribe(uri: string, request: RunningRequest): Result | undefined {
     if (this.#subscriptions.subscribers(uri).has(LEGACY_CLIENT)) return {};
     this.#subscriptions.add(uri, request).then(
@@ -467,7 +479,7 @@ export class McpServer implements RequestHandlers {
     );
   }
 
-  /** Ends the legacy client's subscription, one that is still being made too. */
+  /** Ends the legacy client's subscription, even if it is still being set up. */
   #unsubscribe(uri: string): Result {
     for (const subscriber of this.#subscriptions.subscribers(uri)) {
       if (subscriber === LEGACY_CLIENT || !subscriber.isModern) {
@@ -477,7 +489,7 @@ export class McpServer implements RequestHandlers {
     return {};
   }
 
-  /** Acknowledges what a request listens to, as far as the server knows it. */
+  /** Starts a listener, and acknowledges the part of its filter that the server supports. */
   async #listen(
     wanted: SubscriptionFilter,
     request: RunningRequest,
@@ -507,25 +519,25 @@ export class McpServer implements RequestHandlers {
     return undefined;
   }
 
-  /** Lists who wants a notification that is not about one resource. */
-  #listenersTo(method: string): Subscriber[] {
+  /** Lists the subscribers to a notification that is not about a single resource. */
+  #subscribersTo(method: string): Subscriber[] {
     const [flag] =
       LIST_NOTIFICATIONS[method as keyof typeof LIST_NOTIFICATIONS] ?? [];
-    const listeners: Subscriber[] = this.#legacyClient ? [LEGACY_CLIENT] : [];
+    const subscribers: Subscriber[] = this.#legacyClient ? [LEGACY_CLIENT] : [];
     for (const request of this.#requests.values()) {
-      if (flag && request.filter?.[flag]) listeners.push(request);
+      if (flag && request.filter?.[flag]) subscribers.push(request);
     }
-    return listeners;
+    return subscribers;
   }
 
-  /** Ends the subscriptions, and waits for the replies to all other requests. */
+  /** Replies to the listeners, and waits for the replies to all other requests. */
   async #end(): Promise<void> {
     await this.#endListening();
     const requests = [...this.#requests.values()];
     await Promise.all(requests.map(({ settled }) => settled));
   }
 
-  /** Tells those who listen that no more will come. */
+  /** Replies to the listeners, which ends their subscriptions. */
   async #endListening(): Promise<void> {
     this.#isEnding = true;
     const listeners = [...this.#requests.values()].filter(({ filter }) =>
@@ -533,18 +545,20 @@ export class McpServer implements RequestHandlers {
     );
     await Promise.all(listeners.map((request) => {
       const _meta = subscriptionMeta(request);
-      return this.#reply(request, { result: this.#inEra(request, { _meta }) });
+      return this.#reply(request, {
+        result: this.#completeResult(request, { _meta }),
+      });
     }));
   }
 }
 
-/** A request under way. */
+/** A pending request. */
 class RunningRequest implements RequestContext {
   readonly id: RequestId;
   readonly method: string;
   readonly client: ClientInfo | undefined;
   readonly isModern: boolean;
-  /** What it listens to, once that is acknowledged. */
+  /** The filter of a listener, once it has been acknowledged. */
   filter: SubscriptionFilter | undefined;
   readonly #controller = new AbortController();
   readonly #settled = Promise.withResolvers<void>();
@@ -571,7 +585,7 @@ class RunningRequest implements RequestContext {
     return this.#controller.signal;
   }
 
-  /** Fulfilled when nothing waits for it any more. */
+  /** Fulfilled when nothing needs to wait for the request anymore: it has a reply, was canceled, or is an acknowledged listener. */
   get settled(): Promise<void> {
     return this.#settled.promise;
   }
@@ -586,12 +600,12 @@ class RunningRequest implements RequestContext {
   }
 }
 
-/** The legacy client as a subscriber: it has one subscription a resource, however often it asks. */
+/** The legacy client as a subscriber. It has at most one subscription per resource, no matter how often it subscribes. */
 const LEGACY_CLIENT = Symbol("the legacy client");
 
 type Subscriber = RunningRequest | typeof LEGACY_CLIENT;
 
-/** Who subscribed to which resource. */
+/** The subscribers of each resource. */
 class Subscriptions {
   readonly #begin: (uri: string) => Promise<EndSubscription>;
   readonly #resources = new Map<string, {
@@ -601,7 +615,11 @@ class Subscriptions {
   #size = 0;
   #urisLength = 0;
 
-  /** Creates subscriptions that `begin` with the first subscriber of a resource. */
+  /**
+   * Creates an empty set of subscriptions.
+   *
+   * @param begin Called when a resource gets its first subscriber.
+   */
   constructor(begin: (uri: string) => Promise<EndSubscription>) {
     this.#begin = begin;
   }
@@ -614,10 +632,10 @@ class Subscriptions {
   /**
    * Adds a subscriber.
    *
-   * @throws {Error} If there is no such resource, or there are too many subscriptions.
+   * @throws {Error} If there is no such resource, or if there are too many subscriptions.
    */
   async add(uri: string, subscriber: Subscriber): Promise<void> {
-    this.#checkRoom(uri);
+    this.#checkLimits(uri);
     let resource = this.#resources.get(uri);
     if (resource === undefined) {
       resource = { subscribers: new Set(), end: this.#begin(uri) };
@@ -634,7 +652,7 @@ class Subscriptions {
     }
   }
 
-  /** Adds a subscriber to those resources that there are, and returns their URIs. */
+  /** Adds a subscriber to each resource that exists and is within the limits, and returns their URIs. */
   async addKnown(
     uris: ReadonlySet<string>,
     subscriber: Subscriber,
@@ -647,7 +665,7 @@ class Subscriptions {
     return added.flat();
   }
 
-  /** Gives a subscription to another subscriber, unless it ended meanwhile. */
+  /** Transfers a subscription to another subscriber, unless it has ended in the meantime. */
   replace(uri: string, subscriber: Subscriber, other: Subscriber): void {
     const { subscribers } = this.#resources.get(uri) ?? {};
     if (!subscribers?.has(subscriber)) return;
@@ -655,7 +673,7 @@ class Subscriptions {
     subscribers.add(other).delete(subscriber);
   }
 
-  /** Removes a subscriber. Its resource's subscription ends with the last one. */
+  /** Removes a subscriber. The subscription to a resource ends with its last subscriber. */
   remove(uri: string, subscriber: Subscriber): void {
     const resource = this.#resources.get(uri);
     if (!resource?.subscribers.delete(subscriber)) return;
@@ -663,7 +681,7 @@ class Subscriptions {
     if (resource.subscribers.size > 0) return;
     this.#resources.delete(uri);
     this.#urisLength -= uri.length;
-    // One that never began has nothing to end.
+    // A subscription that could not begin need not be ended.
     resource.end.then((end) => end()).catch(() => {});
   }
 
@@ -672,10 +690,10 @@ class Subscriptions {
     for (const uri of this.#resources.keys()) this.remove(uri, subscriber);
   }
 
-  #checkRoom(uri: string): void {
+  #checkLimits(uri: string): void {
     if (uri.length > MAX_URI_LENGTH) {
       throw invalidParams(
-        `Cannot subscribe to a URI of more than ${MAX_URI_LENGTH} characters; subscribe to one that comprises it`,
+        `Cannot subscribe to the URI: it has more than ${MAX_URI_LENGTH} characters; subscribe to a resource that contains this one`,
       );
     }
     const isFull = this.#size >= MAX_SUBSCRIPTIONS ||
@@ -684,14 +702,18 @@ class Subscriptions {
       throw invalidParams(
         `Cannot subscribe to ${
           quote(uri)
-        }: there are ${this.#size} subscriptions already; end some, or subscribe to a URI that comprises several`,
+        }: there are already ${this.#size} subscriptions; end some, or subscribe to a resource that contains several others`,
         { uri },
       );
     }
   }
 }
 
-/** Throws the error that answers a modern request that is not proper. */
+/**
+ * Checks the metadata and the method of a modern request.
+ *
+ * @throws {Error} If they are invalid. The error is the reply to the request.
+ */
 function checkModern({ method, params }: JSONRPCRequest): void {
   const {
     [META.protocolVersion]: version,
@@ -699,7 +721,7 @@ function checkModern({ method, params }: JSONRPCRequest): void {
     [META.clientInfo]: info = {},
   } = metaOf(params);
   if (typeof version !== "string") {
-    throw invalidParams(`_meta needs ${META.protocolVersion}, a string`);
+    throw invalidParams(`_meta must contain ${META.protocolVersion}, a string`);
   }
   if (!MODERN_VERSIONS.includes(version)) {
     throw rpcError(-32022, "Unsupported protocol version", {
@@ -708,11 +730,13 @@ function checkModern({ method, params }: JSONRPCRequest): void {
     });
   }
   if (!isObject(capabilities)) {
-    throw invalidParams(`_meta needs ${META.clientCapabilities}, an object`);
+    throw invalidParams(
+      `_meta must contain ${META.clientCapabilities}, an object`,
+    );
   }
   if (!isObject(info)) {
     throw invalidParams(
-      `_meta has ${META.clientInfo}, which must be an object`,
+      `${META.clientInfo} in _meta must be an object`,
     );
   }
   if (LEGACY_METHODS.includes(method)) {
@@ -731,12 +755,12 @@ function clientInfoOf(value: unknown): ClientInfo | undefined {
   return typeof version === "string" ? { name, version } : { name };
 }
 
-/** Returns the `_meta` that tells which subscription a message belongs to. */
+/** Returns the `_meta` that contains the id of the subscription that a message belongs to. */
 function subscriptionMeta({ id }: RunningRequest): Record<string, unknown> {
   return { [META.subscriptionId]: id };
 }
 
-/** Returns the JSON-RPC error object of whatever was thrown. */
+/** Returns the JSON-RPC error object for a thrown value. */
 function errorObject(
   thrown: unknown,
 ): { code: number; message: string; data?: unknown } {

@@ -1,5 +1,5 @@
 /**
- * Media types of files, and their contents as MCP resources.
+ * Media types of files, and the contents of files as MCP resources.
  *
  * @module
  */
@@ -7,8 +7,9 @@
 import type { SkillFileContent } from "./types.ts";
 
 /**
- * The file name extensions, and whole file names, that are common in skills, in
- * lower case. Source code is always text, whatever type is registered for it.
+ * The file name extensions and whole file names that are common in skills, in
+ * lowercase. Source code is always text, regardless of the type that is
+ * registered for it.
  *
  * @see {@link https://www.iana.org/assignments/media-types}
  */
@@ -124,7 +125,7 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   "video/webm": ".webm",
 };
 
-/** Media types by extension or name. They are created when first needed, because the server's start needs none. */
+/** Media types by extension or file name. Created at the first use, because the server starts without it. */
 let mediaTypes: ReadonlyMap<string, string> | undefined;
 
 function createMediaTypes(): ReadonlyMap<string, string> {
@@ -138,7 +139,7 @@ function createMediaTypes(): ReadonlyMap<string, string> {
 /**
  * Returns the media type that the name of a file implies, if any.
  *
- * @param path The file's path, with `/` between names.
+ * @param path The file's path, with `/` as the separator.
  */
 export function mediaTypeOfName(path: string): string | undefined {
   const name = path.slice(path.lastIndexOf("/") + 1).toLowerCase();
@@ -147,8 +148,8 @@ export function mediaTypeOfName(path: string): string | undefined {
 }
 
 /**
- * Returns the media type of a file. If its name implies none, the content
- * decides: UTF-8 is plain text.
+ * Returns the media type of a file. If the name implies none, the type depends
+ * on the content: UTF-8 is plain text.
  */
 export function mediaTypeOf(
   { path, text }: Pick<SkillFileContent, "path" | "text">,
@@ -164,9 +165,7 @@ type ResourceContents =
   | { uri: string; mimeType: string; text: string }
   | { uri: string; mimeType: string; blob: string };
 
-/**
- * Returns the contents of a file as those of a resource.
- */
+/** Returns the contents of a file as the contents of a resource. */
 export function resourceContents(
   uri: string,
   file: SkillFileContent,

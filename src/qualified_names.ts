@@ -2,7 +2,7 @@
 
 /**
  * Qualified names, which have a prefix. They select shadowed skills: if `git` is
- * a skill of the project, `global:git` is the user's own skill of that name.
+ * a skill of the project, `global:git` is the user's own skill with that name.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { parsePrefixedUri, parseSkillUri } from "./skill_uri.ts";
 import { oneLine, skillKey } from "./text.ts";
 import type { ShadowedSkill, Skill, SkillCatalog, SkillRoot } from "./types.ts";
 
-/** A shadowed skill without a prefix, and the key of its name. */
+/** A shadowed skill that has no prefix yet, and the key of its name. */
 export interface UnnamedSkill extends ShadowedSkill {
   readonly key: string;
 }
@@ -31,7 +31,7 @@ export function withPrefixes(
   shadowed: readonly UnnamedSkill[],
 ): ShadowedSkill[] {
   const taken = new Set<string>();
-  // Skills of the same name in the same root share a list, so that none tries the same prefix twice.
+  // Skills with the same name in the same root share a list, so that no prefix is tried twice.
   const lists = new Map<string, Generator<string>>();
   return shadowed.map(({ skill, by, key }) => {
     const { scope, path } = skill.root;
@@ -51,7 +51,7 @@ export function withPrefixes(
   });
 }
 
-/** Generates the possible prefixes for the skills of a root, best first, without end. */
+/** Generates the possible prefixes for the skills of a root, best first. The sequence is infinite. */
 function* generatePrefixes(
   { path, scope }: SkillRoot,
 ): Generator<string, never> {
@@ -82,7 +82,7 @@ export function createVariant(
 /** The last variant of each skill. */
 const variants = new WeakMap<Skill, Skill>();
 
-/** Returns the unique name of a skill: plain, or with its prefix. */
+/** Returns the unique name of a skill: its plain name, or its name with its prefix. */
 export function qualifiedName({ name, prefix }: Skill): string {
   return prefix === undefined ? name : `${prefix}:${name}`;
 }

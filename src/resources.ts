@@ -1,7 +1,7 @@
 // deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
 
 /**
- * Skills as MCP resources: lists, templates, and reading.
+ * Serves skills as MCP resources.
  *
  * @module
  */
@@ -109,7 +109,7 @@ function createResources(catalog: SkillCatalog): ListItem<Resource>[] {
   const skills = [...servedSkills(catalog).values()];
   return sortList(skills.flatMap((skill) => {
     const name = qualifiedName(skill);
-    // Without sizes, so that a change of a body does not change the list.
+    // Sizes are omitted, so that a change to a body does not change the list.
     const resources = [
       {
         uri: skillMdUri(skill),

@@ -1,6 +1,6 @@
 /**
  * Runs shell commands in skill directories, and ends the processes that they
- * started.
+ * start.
  *
  * @module
  */
@@ -8,10 +8,10 @@
 import { isWindows } from "./paths.ts";
 import { oneLine } from "./text.ts";
 
-/** Default time limit for a shell command, in seconds. */
+/** The default time limit for a shell command, in seconds. */
 export const DEFAULT_SHELL_TIMEOUT = 60;
 
-/** How much of each output of a command is kept, in bytes. */
+/** How much is kept of a command's stdout, and of its stderr, in bytes. */
 const MAX_OUTPUT_SIZE = 256 * 1024;
 
 /** How long to wait for the output of a process that has ended, in milliseconds. */
@@ -29,7 +29,7 @@ export function mayRunShell(): boolean {
   return Deno.permissions.querySync(permission).state === "granted";
 }
 
-/** Returns why Deno cannot run the shell, if so. */
+/** Returns the reason why Deno cannot run the shell, or `undefined` if it can. */
 export async function findShellFault(): Promise<string | undefined> {
   if (!mayRunShell()) {
     const verb = Deno.build.standalone ? "compile with" : "add";
@@ -50,7 +50,7 @@ interface ShellRun {
   readonly directory: string;
   /** Whether to install Python packages first. */
   readonly install: boolean;
-  /** Time limit in seconds. */
+  /** The time limit, in seconds. */
   readonly timeout: number;
   /** Ends the command when aborted. */
   readonly signal: AbortSignal;
@@ -58,16 +58,16 @@ interface ShellRun {
 
 /** The outcome of a shell command. */
 export interface ShellResult {
-  /** Its two outputs, followed by its exit code or the reason it was stopped. */
+  /** The command's stdout and stderr, and a note if it failed or was stopped. */
   readonly text: string;
   /** Whether the time limit stopped it. */
   readonly isError: boolean;
 }
 
 /**
- * Runs a shell command until it exits or reaches its time limit. The processes
- * that it started end with it, except those that started a session of their own
- * and whose parent has exited.
+ * Runs a shell command until it exits, reaches its time limit, or is aborted.
+ * Then ends the processes that it started, except those in a session of their
+ * own whose parent has exited.
  *
  * @throws {Error} If the shell cannot be started.
  */
@@ -118,8 +118,8 @@ function startShell(
       stdin: isWindows ? "null" : "piped",
       stdout: "piped",
       stderr: "piped",
-      // A session of its own identifies its processes. On Windows it would
-      // open a console window instead.
+      // A session of its own identifies the shell's processes. On Windows, this
+      // option would open a console window instead.
       detached: !isWindows,
       windowsRawArguments: true,
     }).spawn();
@@ -134,24 +134,24 @@ function startShell(
   }
 }
 
-/** Lets the shell run its command, now that its process tree ends with this process. */
+/** Lets the shell run its command. Must be called after the process tree is created, so that the command ends with this process. */
 async function startCommand({ stdin }: Deno.ChildProcess): Promise<void> {
   try {
     const writer = stdin.getWriter();
     await writer.write(new TextEncoder().encode("\n"));
     await writer.close();
   } catch {
-    // The shell was stopped before.
+    // The shell has already exited.
   }
 }
 
-/** Waits for a line. If this process ends before it writes one, nothing runs. */
+/** Waits for a line. If this process ends before it writes the line, nothing runs. */
 const WAIT = `
 read -r _ || exit
 exec </dev/null
 `;
 
-/** Installs the packages that the Python files here import. */
+/** Installs the packages that the Python files in the working directory import. */
 const INSTALL = `
 if command -v pipreqs >/dev/null 2>&1; then (
   list=$(mktemp) &&
@@ -160,7 +160,7 @@ if command -v pipreqs >/dev/null 2>&1; then (
   rm -f "$list" "$list.log"
 ) fi`;
 
-/** Runs the command in `$1`. It sees no arguments, as with \`sh -c\`. */
+/** Runs the command in `$1`. The command sees no arguments, as with `sh -c`. */
 const RUN = `
 eval "set --
 $1"`;
@@ -184,7 +184,7 @@ type EnvironmentVariable = readonly [name: string, value: string];
 
 /** The environment for a shell. */
 interface ShellEnvironment {
-  /** The variables that Deno passes on. */
+  /** The options that determine which variables Deno passes on. */
   readonly options: Pick<Deno.CommandOptions, "env" | "clearEnv">;
   /** The variables that the shell sets itself. */
   readonly variables: readonly EnvironmentVariable[];
@@ -198,8 +198,8 @@ const SHELL_VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /**
  * Returns the environment for a shell. If `--allow-run` lists programs, Deno
- * starts none of them with a variable of the dynamic linker set. So the shell
- * sets those itself.
+ * does not start them while a variable of the dynamic linker is set. So the
+ * shell sets these variables itself.
  */
 function shellEnvironment(): ShellEnvironment {
   const unchanged = { options: {}, variables: [] };
@@ -215,7 +215,7 @@ function shellEnvironment(): ShellEnvironment {
   };
 }
 
-/** Returns the environment, or nothing if Deno may not read all of it. */
+/** Returns all environment variables, or none if Deno does not have permission to read all of them. */
 function allVariables(): EnvironmentVariable[] {
   try {
     return Object.entries(Deno.env.toObject());
@@ -233,19 +233,20 @@ function spawnFault(error: unknown): string {
     : oneLine(message);
 }
 
-/** A shell with the processes that it started. */
+/** A shell and the processes that it started. */
 interface ProcessTree {
-  /** Ends all of them. May be called again. */
+  /** Ends all of them. Can be called more than once. */
   end(): void;
-  /** Ends what is left when the shell has exited. */
+  /** Ends the remaining processes after the shell has exited. */
   endRest(): Promise<void>;
 }
 
 /**
- * At the end of its input, ends the processes of the shell with the id `$1`:
- * those of its session and all their descendants. Only Linux reports sessions;
- * elsewhere the process group stands in. Each process is stopped when it is
- * found, so that it can start no others while the search is repeated.
+ * At the end of its input, ends the processes of the shell with the process id
+ * `$1`: those in its session and all their descendants. Only Linux reports
+ * sessions. On other systems, the process group is used instead. Each process is
+ * stopped when it is found, so that it cannot start others while the search is
+ * repeated.
  */
 const END_PROCESSES = `
 processes() {
@@ -282,9 +283,10 @@ done
 [ "$found" = " " ] || kill -s KILL $found`;
 
 /**
- * A process tree on Linux, macOS and their like. A second shell waits for the
- * end of its input, which comes when the command ends, when it is to end, and
- * when this process ends, even if it is killed.
+ * A process tree on Linux, macOS, and similar systems. A second shell waits for
+ * the end of its input, and then ends the processes. Its input ends when the
+ * command exits, when the command must be stopped, or when this process exits,
+ * even if this process is killed.
  */
 class UnixTree implements ProcessTree {
   readonly #guard: Deno.ChildProcess;
@@ -296,7 +298,7 @@ class UnixTree implements ProcessTree {
       stdin: "piped",
       stdout: "null",
       stderr: "null",
-      // Signals to the group of this process must not end it.
+      // Signals to the process group of this process must not end the second shell.
       detached: true,
     }).spawn();
   }
@@ -311,7 +313,7 @@ class UnixTree implements ProcessTree {
   }
 }
 
-/** A process tree on Windows, where the children of a process that exited cannot be found. */
+/** A process tree on Windows, where the children of a process cannot be found after it exits. */
 class WindowsTree implements ProcessTree {
   readonly #pid: number;
 
@@ -320,8 +322,8 @@ class WindowsTree implements ProcessTree {
   }
 
   end(): void {
-    // Through the shell, because that is what Deno may run. Not awaited, because
-    // this process may be about to exit.
+    // Run by the shell, because Deno may have permission only for the shell. Not
+    // awaited, because this process may be about to exit.
     const args = ["/d", "/c", "taskkill", "/T", "/F", "/PID", `${this.#pid}`];
     new Deno.Command(SHELL, { args, stdout: "null", stderr: "null" }).spawn();
   }
@@ -343,7 +345,7 @@ class Output {
     this.#reading = this.#read();
   }
 
-  /** Waits briefly for the end: a process that was not ended may hold the pipe. */
+  /** Returns the output. Waits only briefly for its end, because a process that was not ended may keep the pipe open. */
   async end(): Promise<string> {
     const timer = setTimeout(() => this.#reader.cancel(), OUTPUT_GRACE_MS);
     await this.#reading;

@@ -26,16 +26,16 @@ const MAX_QUERY_LENGTH = 400;
 /** How much of a skill's name and description is indexed, in characters. */
 const MAX_TEXT_LENGTH = 4_000;
 
-/** How many skills are indexed before other work may run. */
+/** How many skills are indexed before other tasks can run. */
 const CHUNK_SIZE = 50;
 
 /** The minimum length of a word that also matches longer words that start with it. */
 const MIN_PREFIX_LENGTH = 2;
 
-/** The minimum length of a word that may contain a typo. */
+/** The minimum length of a word that also matches words with a typo. */
 const MIN_FUZZY_LENGTH = 6;
 
-/** How many characters of a word may differ, as a fraction of its length. */
+/** How many characters of a word can differ, as a fraction of its length. */
 const FUZZINESS = 0.15;
 
 /** Words that are ignored. */
@@ -55,7 +55,7 @@ interface IndexedSkill {
  *
  * @param query Some words, or an inexact name.
  * @param catalog The skills.
- * @param isAllowed Whether a skill may be a result.
+ * @param isAllowed Whether a skill is allowed as a result.
  * @returns At most 20 skills, best match first.
  */
 export async function nearestSkills(

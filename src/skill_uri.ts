@@ -34,7 +34,7 @@ export function skillUri(name: string, path?: string): string {
   return `skill://${encode(name)}${rest}`;
 }
 
-/** How long a URI can be, in characters: longer than any name and path make it. */
+/** The maximum length of a URI, in characters. The URI of any name and path is shorter. */
 const MAX_URI_LENGTH = 1024 * 1024;
 
 /**

@@ -1,8 +1,8 @@
 // deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
 
 /**
- * The Skills extension of MCP: skills with all their files and digests, and
- * directories.
+ * Serves skills through the Skills extension of MCP: the skills with the digests
+ * of all their files, and their directories.
  *
  * @see {@link https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx}
  *
@@ -146,7 +146,12 @@ function estimateLength({ frontmatter, resources }: SkillEntry): number {
   );
 }
 
-/** Returns the entry of the skill with the URI of its `SKILL.md`. */
+/**
+ * Finds the entry of a skill by the URI of its `SKILL.md`.
+ *
+ * @throws {Error} If there is no such skill, or if hosts cannot load it. The
+ *   error means invalid params.
+ */
 async function findEntry(
   uri: string,
   registry: SkillSource,
@@ -155,7 +160,7 @@ async function findEntry(
   const skillMd = skillMdUri(skill);
   if (skillMd !== uri) {
     throw invalidParams(
-      `${quote(uri)} is not the URI of a skill's SKILL.md: that is ${
+      `${quote(uri)} is not the URI of a skill's SKILL.md: the URI is ${
         quote(skillMd)
       }`,
       { uri },
@@ -166,7 +171,7 @@ async function findEntry(
   throw invalidParams(`Cannot get the skill ${quote(uri)}: ${entry}`, { uri });
 }
 
-/** Entries by skill, with the versions of the files that they describe. */
+/** The entry of each skill, and the versions of the files that it describes. */
 const entryCache = new WeakMap<
   Skill,
   { versions: string; entry: SkillEntry | string }

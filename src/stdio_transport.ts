@@ -1,7 +1,8 @@
 // deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
 
 /**
- * JSON-RPC messages, one per line, on Deno's own standard streams.
+ * An MCP transport over Deno's standard streams, with one JSON-RPC message per
+ * line.
  *
  * @see {@link https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio}
  *
@@ -12,60 +13,64 @@ import type { JSONRPCMessage } from "npm:@modelcontextprotocol/sdk@^1.32.2/types
 import { MAX_LINE_SIZE, parseMessage, serializeMessage } from "./json_rpc.ts";
 import { TimeSlice } from "./time_slice.ts";
 
-/** How much is read at a time, in bytes. */
+/** How much to read at a time, in bytes. */
 const READ_SIZE = 64 * 1024;
 
-/** How much is read ahead of what is being worked on, in bytes. */
+/** Reading pauses while more than this much input waits to be handled, in bytes. */
 const MAX_READ_AHEAD = 1024 * 1024;
 
-/** No message is given out while this much is still to be written, in characters. */
+/** Handling pauses while more than this much output waits to be written, in characters. */
 const MAX_UNSENT_LENGTH = 8 * 1024 * 1024;
 
-/** How much is written at a time, in characters. Only a longer line is more. */
+/** A batch of lines is full when it exceeds this length, in characters. */
 const BATCH_LENGTH = 1024 * 1024;
 
-/** How many messages are handled at a time. */
+/** How many messages are handled at a time, not counting slow ones. */
 const MAX_PARALLEL = 8;
 
-/** Messages that take about this long to handle wait for something and no longer count, in milliseconds. */
+/** The approximate time after which a message counts as slow, in milliseconds. A slow message is assumed to wait for something. */
 const SLOW_MS = 50;
 
-/** How long each reply is waited for when the input has ended, in milliseconds. */
+/** How long to wait for each reply after the input has ended, in milliseconds. */
 const GRACE_MS = 2_000;
 
-/** Input that ends this long after the last message ends because the client is gone, in milliseconds. */
-const PIPE_MS = 250;
+/**
+ * If there is a pause longer than this before the input ends, the client has
+ * disconnected, in milliseconds. Input that ends sooner may have been piped in as
+ * a whole, so replies are still expected.
+ */
+const DISCONNECT_MS = 250;
 
-/** How long until a write is tried again that would have had to wait, in milliseconds. */
+/** How long to wait before retrying a write that would have blocked, in milliseconds. */
 const RETRY_MS = 5;
 
-/** Where bytes are read. */
+/** A source of bytes. */
 export interface ByteReader {
-  /** Reads some bytes and tells how many, or `null` at the end. */
+  /** Reads some bytes and returns how many, or `null` at the end. */
   read(buffer: Uint8Array): Promise<number | null>;
 }
 
-/** Where bytes are written. */
+/** A destination for bytes. */
 export interface ByteWriter {
-  /** Writes some of the bytes and tells how many. */
+  /** Writes some of the bytes and returns how many. */
   write(bytes: Uint8Array): Promise<number>;
 }
 
 /**
- * An MCP transport over bytes in and bytes out, by default stdin and stdout.
+ * An MCP transport that reads and writes bytes, by default on stdin and stdout.
  *
- * It ends by itself when the input ends, after the replies under way are
- * written, or when nobody reads the output any more. What is no message is
- * answered with an error and never ends it.
+ * It closes by itself when nobody reads the output anymore, or when the input
+ * has ended and the pending replies are written. It replies to an invalid
+ * message with an error, and stays open.
  */
 export class StdioTransport {
-  /** Called once, when it has ended. */
+  /** Called once, when the transport closes. */
   onclose?: () => void;
-  /** Called with what went wrong. */
+  /** Called when an error occurs. */
   onerror?: (error: Error) => void;
-  /** Called with each message. While the promises that it returns are pending, no more than a few messages follow. */
+  /** Called with each message. While the promises that it returns are pending, only a few more messages follow. */
   onmessage?: (message: JSONRPCMessage) => Promise<void> | void;
-  /** Called when all of the input was given out. Replies are written until the promise that it returns is fulfilled. */
+  /** Called when the input has ended, after all of its messages. The transport stays open for replies until the promise that it returns is fulfilled. */
   oninputend?: () => Promise<void>;
 
   readonly #input: ByteReader;
@@ -74,12 +79,12 @@ export class StdioTransport {
   readonly #firstMessage = Promise.withResolvers<void>();
   #isReady = false;
   #isWorking = false;
-  #handling = new Crowd();
-  /** Runs while messages wait for those that are being handled. */
-  #patience: ReturnType<typeof setTimeout> | undefined;
+  #handling = new ActiveMessages();
+  /** Runs while other messages wait for those that are being handled. */
+  #slowTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #unsent: Batch[] = [];
   #unsentLength = 0;
-  /** What is being written. */
+  /** The batch that is being written. */
   #sending: Batch | undefined;
   #grace: ReturnType<typeof setTimeout> | undefined;
   #inputEnded = false;
@@ -94,12 +99,12 @@ export class StdioTransport {
     this.#output = output;
   }
 
-  /** Fulfilled when the first message is written. */
+  /** Fulfilled when the first message has been written. */
   get firstMessage(): Promise<void> {
     return this.#firstMessage.promise;
   }
 
-  /** Begins to read. Gives messages out when `ready` is fulfilled. */
+  /** Starts reading. Handles messages when `ready` is fulfilled. */
   async start(ready: Promise<unknown> = Promise.resolve()): Promise<void> {
     this.#read();
     await ready;
@@ -110,7 +115,7 @@ export class StdioTransport {
   /**
    * Writes a message.
    *
-   * @throws {Error} If it cannot be serialized, or is longer than clients read.
+   * @throws {Error} If the message cannot be serialized, or is larger than clients can read.
    */
   send(message: JSONRPCMessage): Promise<void> {
     if (this.#isClosed) return Promise.resolve();
@@ -125,21 +130,22 @@ export class StdioTransport {
     return batch.written.promise;
   }
 
-  /** Ends it at once. May be called again. */
+  /** Closes the transport immediately. Can be called more than once. */
   close(): Promise<void> {
     if (!this.#isClosed) {
       this.#isClosed = true;
       clearTimeout(this.#grace);
-      clearTimeout(this.#patience);
-      this.#handling.disperse();
+      clearTimeout(this.#slowTimer);
+      this.#handling.endWait();
       this.onclose?.();
     }
     return Promise.resolve();
   }
 
   /**
-   * Reads somewhat ahead of the work, so that it sees the end of the input even
-   * while it answers nothing because nobody reads the answers.
+   * Reads ahead of the messages that are being handled, in order to notice the
+   * end of the input even while handling is paused because nobody reads the
+   * replies.
    */
   async #read(): Promise<void> {
     let lastTime = performance.now();
@@ -156,15 +162,15 @@ export class StdioTransport {
     } catch (error) {
       this.onerror?.(error as Error);
     }
-    const isGone = performance.now() - lastTime > PIPE_MS;
-    if (isGone && !this.#isReady) await this.close();
+    const isDisconnected = performance.now() - lastTime > DISCONNECT_MS;
+    if (isDisconnected && !this.#isReady) await this.close();
     else await this.#end();
   }
 
-  /** Gives the rest of the input out, and closes when the replies are written. */
+  /** Handles the rest of the input, and closes the transport when the replies have been written. */
   async #end(): Promise<void> {
     this.#inputEnded = true;
-    this.#renewGrace();
+    this.#restartGrace();
     this.#lines.end();
     this.#work();
     while (this.#lines.size > 0 && !this.#isClosed) await this.#lines.taken;
@@ -173,20 +179,20 @@ export class StdioTransport {
     await this.close();
   }
 
-  /** From the end of the input, and from each write after it, the next reply has a while. */
-  #renewGrace(): void {
+  /** Restarts the time limit for the next reply, at the end of the input and after each later write. */
+  #restartGrace(): void {
     clearTimeout(this.#grace);
     if (this.#isClosed) return;
     this.#grace = setTimeout(() => {
       if (!this.#isReady) {
         const reason = "the input ended before the server was ready";
-        this.onerror?.(new Error(`${reason}: keep it open to get replies`));
+        this.onerror?.(new Error(`${reason}; keep it open to get replies`));
       }
       this.close();
     }, GRACE_MS);
   }
 
-  /** Gives out the messages in the lines that were read. */
+  /** Handles the messages in the lines that have been read. */
   async #work(): Promise<void> {
     if (this.#isWorking || !this.#isReady) return;
     this.#isWorking = true;
@@ -194,8 +200,8 @@ export class StdioTransport {
     for (const line of this.#lines) {
       if (this.#isClosed) break;
       if (line?.trim() === "") continue;
-      const { message, refusal } = parseMessage(line);
-      if (refusal !== undefined) this.send(refusal);
+      const { message, errorResponse } = parseMessage(line);
+      if (errorResponse !== undefined) this.send(errorResponse);
       const handled = message && this.onmessage?.(message);
       if (handled) this.#handling.add(handled);
       if (this.#handling.size >= MAX_PARALLEL) await this.#makeRoom();
@@ -207,17 +213,17 @@ export class StdioTransport {
     this.#isWorking = false;
   }
 
-  /** Lets replies be made before more is given out, so that they cannot pile up. */
+  /** Waits until enough messages have been handled or turn out to be slow, so that replies cannot pile up. */
   async #makeRoom(): Promise<void> {
-    this.#patience ??= setTimeout(() => {
-      this.#patience = undefined;
-      this.#handling.disperse();
-      this.#handling = new Crowd();
+    this.#slowTimer ??= setTimeout(() => {
+      this.#slowTimer = undefined;
+      this.#handling.endWait();
+      this.#handling = new ActiveMessages();
     }, SLOW_MS);
-    await this.#handling.dispersed;
+    await this.#handling.room;
   }
 
-  /** Writes what is unsent, and what comes meanwhile. */
+  /** Writes the unsent batches, including those that are added in the meantime. */
   async #write(): Promise<void> {
     try {
       for (let batch; (batch = this.#unsent.shift()) !== undefined;) {
@@ -225,12 +231,12 @@ export class StdioTransport {
         await writeAll(this.#output, batch.bytes());
         this.#unsentLength -= batch.length;
         this.#firstMessage.resolve();
-        if (this.#inputEnded) this.#renewGrace();
+        if (this.#inputEnded) this.#restartGrace();
         batch.written.resolve();
       }
     } catch (error) {
-      const isRead = !(error instanceof Deno.errors.BrokenPipe);
-      if (isRead) this.onerror?.(error as Error);
+      const isReaderGone = error instanceof Deno.errors.BrokenPipe;
+      if (!isReaderGone) this.onerror?.(error as Error);
       this.#sending?.written.resolve();
       await this.close();
     }
@@ -238,46 +244,47 @@ export class StdioTransport {
   }
 }
 
-/** Messages that are being handled. */
-class Crowd {
+/** The messages that are being handled. */
+class ActiveMessages {
   #size = 0;
-  #dispersed = Promise.withResolvers<void>();
+  #room = Promise.withResolvers<void>();
 
-  /** How many there are. */
+  /** The number of messages. */
   get size(): number {
     return this.#size;
   }
 
-  /** Fulfilled when half as many are left as may be handled at a time. */
-  get dispersed(): Promise<void> {
-    return this.#dispersed.promise;
+  /** Fulfilled when no more than half of {@linkcode MAX_PARALLEL} messages are left, or by {@linkcode ActiveMessages.endWait}. */
+  get room(): Promise<void> {
+    return this.#room.promise;
   }
 
-  /** Adds a message, which leaves when it is handled. */
+  /** Adds a message, and removes it when it has been handled. */
   async add(handled: Promise<void>): Promise<void> {
     this.#size++;
     await handled;
     this.#size--;
-    if (this.#size === MAX_PARALLEL / 2) this.disperse();
+    if (this.#size === MAX_PARALLEL / 2) this.endWait();
   }
 
-  /** Ends the wait for it. */
-  disperse(): void {
-    this.#dispersed.resolve();
-    this.#dispersed = Promise.withResolvers();
+  /** Ends the wait for room. */
+  endWait(): void {
+    this.#room.resolve();
+    this.#room = Promise.withResolvers();
   }
 }
 
 /**
- * Lines that are written at once. Each batch has its own promise: one for all
- * would, under load, hold on to all that ever waited for it.
+ * Lines that are written together. Each batch has its own promise. Under load, a
+ * single promise for all batches would keep everything that ever waited for it
+ * in memory.
  */
 class Batch {
   readonly written = Promise.withResolvers<void>();
   readonly #lines: string[] = [];
   #length = 0;
 
-  /** How many characters the lines have. */
+  /** The total length of the lines, in characters. */
   get length(): number {
     return this.#length;
   }
@@ -294,14 +301,14 @@ class Batch {
 
 const encoder = new TextEncoder();
 
-/** Splits bytes into lines. For a line that is longer than the limit there comes `undefined`. */
+/** Splits bytes into lines. A line that is longer than the limit becomes `undefined`. */
 class LineQueue {
   readonly #limit: number;
-  /** The lines that are whole, and their sizes in bytes. */
+  /** The complete lines, and their sizes in bytes. */
   #lines: { text: string | undefined; size: number }[] = [];
-  /** Where the line is gathered that is not, with room for more. */
+  /** The start of the incomplete line, with room for more bytes. */
   #buffer = new Uint8Array();
-  /** How many bytes that line has, those past the limit too. */
+  /** The size of the incomplete line in bytes, including those past the limit. */
   #partSize = 0;
   #size = 0;
   #taken = Promise.withResolvers<void>();
@@ -310,31 +317,31 @@ class LineQueue {
     this.#limit = limit;
   }
 
-  /** How many bytes of whole lines there are. */
+  /** The total size of the complete lines, in bytes. */
   get size(): number {
     return this.#size;
   }
 
-  /** Fulfilled when the next lines are taken. */
+  /** Fulfilled when the next lines have been taken out. */
   get taken(): Promise<void> {
     return this.#taken.promise;
   }
 
-  /** Adds bytes, which the caller may overwrite afterwards. */
+  /** Adds bytes. The caller can overwrite them afterward. */
   add(bytes: Uint8Array): void {
     let start = 0;
     for (let end; (end = bytes.indexOf(0x0a, start)) !== -1; start = end + 1) {
       const part = bytes.subarray(start, end);
       if (this.#partSize === 0) this.#put(part, part.length);
       else {
-        this.#gather(part);
+        this.#append(part);
         this.end();
       }
     }
-    this.#gather(bytes.subarray(start));
+    this.#append(bytes.subarray(start));
   }
 
-  /** Ends the line that is not whole, if there is any of it. */
+  /** Ends the incomplete line, if there is one. */
   end(): void {
     const size = this.#partSize;
     this.#put(this.#buffer.subarray(0, size), size);
@@ -342,7 +349,7 @@ class LineQueue {
     this.#partSize = 0;
   }
 
-  /** Takes out the lines, also those that come meanwhile. */
+  /** Takes out the lines, including those that are added in the meantime. */
   *[Symbol.iterator](): Generator<string | undefined> {
     while (this.#lines.length > 0) {
       const lines = this.#lines;
@@ -363,8 +370,8 @@ class LineQueue {
     this.#size += size;
   }
 
-  /** Adds to the line that is not whole, in a buffer that doubles, so that each byte is copied but a few times. */
-  #gather(part: Uint8Array): void {
+  /** Adds to the incomplete line. The buffer doubles in size, so that each byte is copied only a few times. */
+  #append(part: Uint8Array): void {
     const size = this.#partSize + part.length;
     if (size > this.#limit) this.#buffer = new Uint8Array();
     else if (size > this.#buffer.length) {
@@ -380,9 +387,9 @@ class LineQueue {
 const decoder = new TextDecoder();
 
 /**
- * Writes bytes to the last.
+ * Writes all bytes.
  *
- * @throws {Deno.errors.BrokenPipe} If nobody reads them any more.
+ * @throws {Deno.errors.BrokenPipe} If nobody reads them anymore.
  */
 export async function writeAll(
   output: ByteWriter,
@@ -392,7 +399,7 @@ export async function writeAll(
     try {
       sent += await output.write(bytes.subarray(sent));
     } catch (error) {
-      // The other side made the pipe such that a write does not wait.
+      // The other side made the pipe non-blocking.
       if (!(error instanceof Deno.errors.WouldBlock)) throw error;
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }

@@ -69,16 +69,16 @@ import type {
   SkillSource,
 } from "./types.ts";
 
-/** How many skills the answer to an unknown name lists. With more, it searches instead. */
+/** The maximum number of skills that the answer to an unknown name lists. If there are more, it lists search results instead. */
 const MAX_LISTED_SKILLS = 100;
 
 /** The description limit, in characters, below which the line that summarizes the skills is omitted. */
 const MIN_SUMMARY_LIMIT = 2_000;
 
-/** How many files of a skill a message names. */
+/** The maximum number of files that a message names. */
 const MAX_NAMED_FILES = 20;
 
-/** How many problems the answer to an unknown name reports. */
+/** The maximum number of problems that the answer to an unknown name reports. */
 const MAX_NAMED_PROBLEMS = 20;
 
 /** How many characters of an unknown name the answer repeats. */
@@ -95,7 +95,7 @@ export interface SkillToolOptions {
   readonly descriptionLimit?: number;
   /** Whether a client lists the skills itself, so that the tools can omit the list. Default: no client does. */
   readonly listsSkills?: (client: ClientInfo | undefined) => boolean;
-  /** Whether a tool may run shell commands. Default: `true` if Deno is allowed to run the shell. */
+  /** Whether to allow a tool to run shell commands. Default: `true` if Deno has permission to run the shell. */
   readonly allowShell?: boolean;
   /** The time limit for shell commands, in seconds. Default: 60. */
   readonly shellTimeout?: number;
@@ -115,7 +115,7 @@ interface ToolContext {
 interface SkillTool<Input extends z.ZodObject = z.ZodObject> {
   /** The name that clients call. */
   readonly name: string;
-  /** The name for display. */
+  /** The display name. */
   readonly title: string;
   /** Returns the description in the wording of the tool's contract. */
   readonly describe: (catalog: SkillCatalog) => string;
@@ -127,7 +127,7 @@ interface SkillTool<Input extends z.ZodObject = z.ZodObject> {
   readonly input: Input;
   /** The schema of its structured result, if it has one. */
   readonly output?: z.ZodObject;
-  /** What clients are told about its effects. */
+  /** Hints for clients about its effects. */
   readonly annotations: ToolAnnotations;
   /** Whether the options and Deno's permissions allow it. Default: always. */
   readonly isAllowed?: (options: SkillToolOptions) => boolean;
@@ -138,7 +138,7 @@ interface SkillTool<Input extends z.ZodObject = z.ZodObject> {
   ): CallToolResult | Promise<CallToolResult>;
 }
 
-/** Returns a tool, with the type of its input inferred from the schema. */
+/** Defines a tool. TypeScript infers the type of its input from the schema. */
 function defineTool<Input extends z.ZodObject>(
   tool: SkillTool<Input>,
 ): SkillTool {
@@ -381,7 +381,8 @@ export function listTools(options: SkillToolOptions): SkillTool[] {
 /**
  * Finds a skill for the model and calls a function with it. If there is no such
  * skill, or if the call fails and the skill changed since the last scan, this
- * scans the roots and tries again: the skill may just have been added or moved.
+ * scans the roots and tries again, because the skill may have just been added or
+ * moved.
  *
  * @throws {Error} If the skill is unknown or the call fails. The message is for the model.
  */
@@ -401,7 +402,7 @@ async function withSkill<T>(
   return await use(await rescanForModel(name, registry));
 }
 
-/** Finds a skill for a model after a scan. */
+/** Scans the roots, and then finds a skill for the model. */
 async function rescanForModel(
   name: string,
   registry: SkillSource,
@@ -567,7 +568,7 @@ function readFolder(
   return { content };
 }
 
-/** Describes the entries that are left out in one text, or in none if there are none. */
+/** Creates a text that lists the entries that are left out. Creates none if there are no such entries. */
 function describeLeftOut(leftOut: readonly SkillProblem[]): string[] {
   if (leftOut.length === 0) return [];
   const lines = leftOut.slice(0, MAX_NAMED_FILES).map((problem) =>
@@ -582,7 +583,7 @@ function describeLeftOut(leftOut: readonly SkillProblem[]): string[] {
 function leftOutReason({ reason }: SkillProblem): string {
   return reason === LINK_OUT_OF_SKILL.reason ||
       reason === LINK_TO_NOTHING.reason
-    ? "it is a link that does not lead to a file of the skill"
+    ? "it is a link that does not point to a file of the skill"
     : reason;
 }
 
@@ -590,7 +591,7 @@ function leftOutReason({ reason }: SkillProblem): string {
  * Reads files for one message.
  *
  * @param files The files.
- * @param read Returns what the message holds of a file.
+ * @param read Returns what the message contains for a file.
  * @throws {Error} If they do not fit into one message.
  */
 export function readTogether<T>(
@@ -616,7 +617,7 @@ function createTooLargeError(files: readonly SkillFile[], size: number): Error {
   );
 }
 
-/** No skill has the requested name. The message is for the model. */
+/** Thrown when no skill has the requested name. The message is for the model. */
 class UnknownSkillError extends Error {
   /** Whether the message lists the results of a search for the name. */
   readonly isSearchResult: boolean;
@@ -630,7 +631,7 @@ class UnknownSkillError extends Error {
   }
 }
 
-/** Creates an error that says which skills there are and, if a skill of the name was skipped, why. */
+/** Creates the error for an unknown skill. It lists the available skills and, if a skill with that name was skipped, says why. */
 async function createUnknownSkillError(
   name: string,
   catalog: SkillCatalog,
@@ -649,7 +650,7 @@ async function createUnknownSkillError(
   return new UnknownSkillError(skipped + text, { isSearchResult });
 }
 
-/** Returns the contract's answer to an unknown name, which lists all skills. */
+/** Creates the contract's answer to an unknown name, which lists all skills. */
 function formatSkillList(name: string, skills: readonly Skill[]): string {
   const lines = skills.map((skill) => `${formatSkillLine(skill)}\n`);
   return `Skill '${name}' not found.
@@ -659,7 +660,7 @@ ${lines.join("")}
 Use the exact skill name (case-insensitive) to load a skill.`;
 }
 
-/** Returns an answer to an unknown name that lists the skills that match it best. */
+/** Creates the answer to an unknown name that lists the best-matching skills. */
 async function formatSearchResults(
   name: string,
   catalog: SkillCatalog,
@@ -694,7 +695,7 @@ export function describeProblem(
   return `Skipped ${quote(file)}${place}: ${reason}; ${hint}`;
 }
 
-/** What decides how a client sees the tools. */
+/** What determines how a client sees the tools. */
 export interface ToolView {
   /** What the client shows the model. */
   readonly profile: ClientProfile;
@@ -733,7 +734,7 @@ function createToolEntry(
 export class ToolLists {
   readonly #tools: readonly SkillTool[];
   readonly #options: SkillToolOptions;
-  /** The requested views by their keys. */
+  /** The views of the clients that requested a list, by key. */
   readonly #views = new Map<string, ToolView>();
   readonly #lists = cachePerCatalog(() => new Map<string, Tool[]>());
 
@@ -789,7 +790,7 @@ function toJsonSchema(type: z.ZodObject): Tool["inputSchema"] {
   return z.toJSONSchema(type, { io: "input" }) as Tool["inputSchema"];
 }
 
-/** Describes a tool in the wording of its contract if that fits, else in brief. */
+/** Describes a tool in the wording of its contract if that fits, or else in brief. */
 function describeTool(
   { describe, usage, listParameter }: SkillTool,
   catalog: SkillCatalog,
@@ -818,7 +819,7 @@ function describeTool(
   );
 }
 
-/** Calls a tool. Errors become results that tell the model what failed. */
+/** Calls a tool. Turns errors into results that report to the model what failed. */
 export async function callTool(
   tool: SkillTool,
   input: Record<string, unknown>,

@@ -241,8 +241,8 @@ Deno.test(
     };
     const data = [
       '- "data/large.bin": it has 1048577 bytes, and the limit is 1048576',
-      '- "data/nowhere.txt": it is a link that does not lead to a file of the skill',
-      '- "data/there.txt": it is a link that does not lead to a file of the skill',
+      '- "data/nowhere.txt": it is a link that does not point to a file of the skill',
+      '- "data/there.txt": it is a link that does not point to a file of the skill',
     ];
     assert.deepEqual(await read("data"), [
       "--- data/small.txt ---\nsmall",

@@ -11,7 +11,7 @@ export type SkillScope = "project" | "global";
 export interface SkillRoot {
   /** The folder's path as configured. */
   readonly path: string;
-  /** The scope of its skills. Links in a root of scope "project" must lead into {@linkcode ScanOptions.linkTargets}. */
+  /** The scope of its skills. Links in a root with the scope "project" must point into {@linkcode ScanOptions.linkTargets}. */
   readonly scope: SkillScope;
   /** Whether to search its subfolders at any level, or only those directly in it. */
   readonly recursive: boolean;
@@ -32,11 +32,11 @@ export interface SkillFrontmatter {
 }
 
 /**
- * How the user's policy has a skill served:
+ * How a skill is served according to the user's policy:
  *
  * - `"on"`: listed as usual
  * - `"pinned"`: listed first
- * - `"name-only"`: listed last, without its description if room is short
+ * - `"name-only"`: listed last, without its description if there is not enough room
  * - `"manual"`: available to the user only
  * - `"off"`: not served
  */
@@ -64,7 +64,7 @@ export interface SkillPolicyRule {
 export interface SkillPolicy {
   /** The rules. The last rule that matches a skill applies. A skill without a matching rule is `"on"`. */
   readonly rules: readonly SkillPolicyRule[];
-  /** The file that the policy comes from. Globs are relative to its folder, or to the working directory if there is no file. */
+  /** The policy file. Globs are relative to its folder, or to the working directory if there is no file. */
   readonly file?: string;
   /** The home folder, for globs that start with `~`. */
   readonly homeDirectory?: string;
@@ -92,7 +92,7 @@ export interface Skill {
   readonly scope: SkillScope;
   /** The root it was found in. */
   readonly root: SkillRoot;
-  /** How the user's policy has it served. Default: `"on"`. */
+  /** How it is served according to the user's policy. Default: `"on"`. */
   readonly state?: SkillState;
   /**
    * The prefix that distinguishes the skill from another one with the same
@@ -126,11 +126,11 @@ export interface SkillProblem {
   readonly names?: readonly string[];
 }
 
-/** A skill with the same name as a skill that was found earlier. */
+/** A skill with the same name as another skill that was found earlier. */
 export interface ShadowedSkill {
   /** The shadowed skill. */
   readonly skill: Skill;
-  /** The skill that is served by that name. */
+  /** The skill that is served under that name. */
   readonly by: Skill;
 }
 
@@ -152,11 +152,11 @@ export interface SkillCatalog {
   readonly skills: ReadonlyMap<string, Skill>;
   /** What was skipped, and why. */
   readonly problems: readonly SkillProblem[];
-  /** The skills that another skill of the same name shadows. */
+  /** The skills that are shadowed by another skill with the same name. */
   readonly shadowed: readonly ShadowedSkill[];
   /** The roots in search order. */
   readonly roots: readonly SkillRootReport[];
-  /** A number that grows with each scan that finds changes. Successive catalogs with the same number have the same content. */
+  /** A number that increases with each scan that finds changes. Successive catalogs with the same number have the same content. */
   readonly revision: number;
 }
 
@@ -164,19 +164,19 @@ export interface SkillCatalog {
 export interface FileAccessOptions {
   /** The maximum size of a file that can be read, in bytes. Default: {@linkcode DEFAULT_MAX_FILE_SIZE}. */
   readonly maxFileSize?: number;
-  /** Folders that links in any skill may lead into. */
+  /** Folders that links in any skill are allowed to point into. */
   readonly trustLinks?: readonly string[];
-  /** Real paths of folders that do not belong to the skills that they lie in: those of skills that are off. */
+  /** The real paths of the skill directories of skills that are off. They do not belong to the skills that contain them. */
   readonly excludedFolders?: ReadonlySet<string>;
 }
 
 /** Options of {@linkcode scanSkillRoots}. */
 export interface ScanOptions extends FileAccessOptions {
   /**
-   * Folders that links in a root of scope "project" may lead into, in addition
-   * to {@linkcode FileAccessOptions.trustLinks} and the roots of scope "global".
-   * This prevents a cloned repository from publishing the user's other folders.
-   * Default: the working directory.
+   * Folders that links in a root with the scope "project" are allowed to point
+   * into, in addition to {@linkcode FileAccessOptions.trustLinks} and the roots
+   * with the scope "global". This prevents a cloned repository from publishing
+   * the user's other folders. Default: the working directory.
    */
   readonly linkTargets?: readonly string[];
   /** Which skills are served, and how prominently. Default: all are `"on"`. */
@@ -185,16 +185,16 @@ export interface ScanOptions extends FileAccessOptions {
 
 /** A file of a skill. */
 export interface SkillFile {
-  /** Its path relative to the skill directory, with `/` as separator. */
+  /** Its path relative to the skill directory, with `/` as the separator. */
   readonly path: string;
   /** Its size in bytes. */
   readonly size: number;
   /** A string that changes whenever the file does. It consists of the file's device, inode, size, and times. */
   readonly version: string;
   /**
-   * Whether the file changed so recently that another change may leave the
-   * version as it is. When a file is read, a change of a folder on the way to it
-   * counts too, and so does a link.
+   * Whether the file changed so recently that another change might leave the
+   * version unchanged. After the file is read, this is also `true` if a folder in its path
+   * changed recently, or if a part of its path is a link.
    */
   readonly isRacy: boolean;
 }
@@ -257,7 +257,7 @@ export interface SkillSource {
   ): { skill: Skill; path: string | undefined } | undefined;
   /** Reads a file of a skill. */
   readFile(skill: Skill, path: string): SkillFileContent;
-  /** Returns the digest of a file of a skill, and the size of what it was made from. */
+  /** Returns the digest of a file of a skill, and the size of the content that it was computed from. */
   digest(
     skill: Skill,
     file: SkillFile,
