@@ -7,9 +7,9 @@
  *
  * ## As a server
  *
- * Run as the main module it is an MCP server. It needs two permissions, and
- * asks for no other: `--allow-read` to read skills and `--allow-env` to know
- * the home folder and `SKILLS_DIR`.
+ * Run as the main module, it is an MCP server. It needs two permissions:
+ * `--allow-read` to read skills, and `--allow-env` to find the home folder and to
+ * read its settings.
  *
  * ```sh
  * deno run --allow-read --allow-env jsr:@skill-server/skill-server
@@ -17,7 +17,7 @@
  *
  * ## As a library
  *
- * The scanner, the registry and the tools can be used on their own.
+ * The scanner, the registry, and the tools can be used on their own.
  *
  * ```ts
  * import { SkillRegistry } from "@skill-server/skill-server";
@@ -160,43 +160,43 @@ export type {
   SkillState,
 } from "./src/types.ts";
 
-/** Seconds between two rescans unless the caller says otherwise. */
+/** The default time between two rescans, in seconds. */
 export const DEFAULT_REFRESH_SECONDS = 30;
 
-/** How much of what was read is kept, in bytes. */
+/** The maximum total size of cached file contents, in bytes. */
 const MAX_CONTENTS_SIZE = 4 * 1024 * 1024;
 
-/** How many files that were read are kept. */
+/** The maximum number of files with cached contents. */
 const MAX_CONTENTS = 1_000;
 
-/** How many digests of files are kept. */
+/** The maximum number of cached digests. */
 const MAX_DIGESTS = 100_000;
 
-/** How many levels below a recursive root skills are searched. */
+/** How many levels below a recursive root are searched. */
 const MAX_SEARCH_DEPTH = 6;
 
-/** How many folders and links are visited below one root. */
+/** The maximum number of folders and links that are visited below one root. */
 const MAX_SEARCHED_FOLDERS = 50_000;
 
-/** A folder of more bytes than this has some ten thousand entries, and is not listed at once. */
+/** A folder that is larger than this, in bytes, has about ten thousand entries and is listed asynchronously. */
 const MAX_SHORT_FOLDER_SIZE = 256 * 1024;
 
-/** How many problems of one root are reported. */
+/** The maximum number of problems that are reported for one root. */
 const MAX_PROBLEMS = 1_000;
 
-/** How many shadowed skills are logged. */
+/** The maximum number of shadowed skills that are logged. */
 const MAX_LOGGED_SHADOWED = 1_000;
 
-/** How long the reason of a problem may be, in characters. */
+/** The maximum length of the reason of a problem, in characters. */
 const MAX_REASON_LENGTH = 500;
 
-/** How much of a name is reported, in characters. */
+/** The maximum length of a name in a report, in characters. */
 const MAX_NAME_LENGTH = 200;
 
 /**
  * Lists the roots in the order in which they are searched. The default roots
- * are `./.agent/skills`, `~/.agent/skills`, `./.claude/skills` and
- * `~/.claude/skills`. Those that need a folder which is not known are left out.
+ * are `./.agent/skills`, `~/.agent/skills`, `./.claude/skills`, and
+ * `~/.claude/skills`. Those whose base folder is unknown are omitted.
  *
  * ```ts
  * import { resolveSkillRoots } from "@skill-server/skill-server";
@@ -205,9 +205,9 @@ const MAX_NAME_LENGTH = 200;
  * console.log(roots.map(({ path }) => path));
  * ```
  *
- * @param options Which folders there are and which are asked for.
- * @returns The roots, each path absolute, each once.
- * @throws {Error} If a given folder is relative to one that is not known.
+ * @param options The base folders, and the folders to search instead of or in addition to the default ones.
+ * @returns The roots, without duplicates. Their paths are absolute.
+ * @throws {Error} If a given folder is relative to an unknown one.
  */
 export function resolveSkillRoots(options: SkillRootOptions): SkillRoot[] {
   const { directories, recursiveDirectories = [] } = options;
@@ -228,14 +228,14 @@ export function resolveSkillRoots(options: SkillRootOptions): SkillRoot[] {
   });
 }
 
-/** Returns the roots that every agent knows: a folder's `skills` in the project and at home. */
+/** Returns the roots that agents share: `<folder>/skills` in the project and in the home folder. */
 function wellKnownRoots(
   folder: string,
   options: SkillRootOptions,
 ): SkillRoot[] {
   const { workingDirectory: project, homeDirectory: home } = options;
   const places = [
-    // What is in the home folder is the user's own, wherever it is looked at from.
+    // Skills in the home folder are global, even if it is also the working directory.
     [project === home ? undefined : project, "project"],
     [home, "global"],
   ] as const;
@@ -246,7 +246,7 @@ function wellKnownRoots(
   );
 }
 
-/** Returns the roots that one folder given by the user stands for. */
+/** Returns the roots for a folder that the user configured. */
 function configuredRoots(
   directory: string,
   options: SkillRootOptions,
@@ -266,47 +266,47 @@ function configuredRoot(
   return { path, scope: inProject ? "project" : "global", recursive };
 }
 
-/** What is kept of a `SKILL.md` from one scan to the next. */
+/** The result of reading a `SKILL.md`, kept from one scan to the next. */
 interface ReadSkill {
   readonly version: string;
-  /** The text it was read from, kept while its version may not show a change. */
+  /** The text that was parsed, kept only while the file can change without a new version. */
   readonly racyText: string | undefined;
   readonly outcome: Skill | SkillProblem;
 }
 
-/** What is kept of the scan of a catalog, for the next scan and for watching. */
+/** Data about the scan that created a catalog, for the next scan and for watching. */
 interface ScanTrace {
-  /** The files it read, by their paths. */
+  /** The files that it read, by path. */
   readonly read: ReadonlyMap<string, ReadSkill>;
-  /** Real paths of the folders it searched. */
+  /** The real paths of the folders that it searched. */
   readonly folders: ReadonlySet<string>;
-  /** Paths that links lead to, even where nothing is. */
+  /** The targets of links, including missing ones. */
   readonly linkTargets: ReadonlySet<string>;
-  /** The policy that decided, if there is one. */
+  /** The policy that it applied, if any. */
   readonly policy: PolicyDecider | undefined;
   /** The skills that the policy switches off. */
   readonly off: readonly Skill[];
-  /** Real paths of the folders of those that lie in another skill. */
+  /** The real paths of skills that are off and lie in another skill. */
   readonly excludedFolders: ReadonlySet<string>;
 }
 
 const scanTraces = new WeakMap<SkillCatalog, ScanTrace>();
 
-/** A folder that may be a skill, or hold some. */
+/** A folder that may be a skill or contain skills. */
 interface SearchedFolder {
   readonly path: string;
   readonly realPath: string;
   readonly depth: number;
   readonly root: SkillRoot;
-  /** The real path of the skill that it is or lies in. */
+  /** The real path of the skill that this folder is or lies in. */
   skill?: string | undefined;
-  /** Whether the scan relies on this folder not to change while its entries are read. */
+  /** Whether the scan assumes that the folder does not change while its entries are read. */
   isStable?: boolean;
-  /** Whether that holds for the folder that contains this one. */
+  /** Whether it assumes this of the parent folder. */
   readonly hasStableParent?: boolean | undefined;
 }
 
-/** A folder that a problem is about. */
+/** A folder that has a problem. */
 type ReportedFolder =
   & Pick<SearchedFolder, "path" | "root">
   & Partial<SearchedFolder>
@@ -318,12 +318,12 @@ type ReportedFolder =
 /**
  * Searches the roots for skills.
  *
- * The outcome depends on nothing but the folders and the policy: roots are
- * searched in their order, names in the order of their code units, and the
- * first skill of a name that is not off is the one that counts. Whatever is
- * wrong is reported in {@linkcode SkillCatalog.problems}; nothing is thrown
- * because of a folder, nothing harms another skill. Files that are as they were
- * in the scan of `previous` are not read again.
+ * The result depends only on the folders and the policy. Roots are searched in
+ * the given order, and names in the order of their code units. Among skills with
+ * the same name, the first one that is not off is served. All faults are reported
+ * in {@linkcode SkillCatalog.problems}. No fault of a folder throws an error or
+ * affects other skills. Files that have not changed since the scan of `previous`
+ * are not read again.
  *
  * ```ts
  * import { scanSkillRoots } from "@skill-server/skill-server";
@@ -337,11 +337,11 @@ type ReportedFolder =
  * if (skills.size > 0) throw new Error("All of these are invalid");
  * ```
  *
- * @param roots The roots in their order.
- * @param previous The catalog of the scan before, if there was one.
- * @param options Limits, and where links may lead.
+ * @param roots The roots, in search order.
+ * @param previous The catalog of the previous scan, if any.
+ * @param options Limits, the policy, and the allowed targets of links.
  * @returns The new catalog, or `previous` itself if nothing changed.
- * @throws {Error} If the policy is not valid.
+ * @throws {Error} If the policy is invalid.
  */
 export async function scanSkillRoots(
   roots: readonly SkillRoot[],
@@ -349,21 +349,19 @@ export async function scanSkillRoots(
   options: ScanOptions = {},
 ): Promise<SkillCatalog> {
   const policy = options.policy && await prepareDecider(options.policy);
-  let scan = new SkillScan(roots, previous, { ...options, policy });
+  const settings = { ...options, policy };
+  let scan = new SkillScan(roots, previous, settings);
   if (!await scan.search()) {
-    scan = new SkillScan(roots, previous, {
-      ...options,
-      policy,
-      isCareful: true,
-    });
+    scan = new SkillScan(roots, previous, { ...settings, isCareful: true });
     await scan.search();
   }
   return await scan.createCatalog();
 }
 
 /**
- * Returns what decides by a policy, once for each.
- * @throws {Error} If the policy is not valid.
+ * Returns the decider for a policy. Creates one decider per policy.
+ *
+ * @throws {Error} If the policy is invalid.
  */
 async function prepareDecider(policy: SkillPolicy): Promise<PolicyDecider> {
   const { PolicyDecider } = await import("./src/policy.ts");
@@ -380,34 +378,34 @@ class SkillScan {
   readonly #previous: SkillCatalog | undefined;
   readonly #maxFileSize: number;
   readonly #trustLinks: readonly string[];
-  /** Real paths that the links of a project may lead into. */
+  /** The real paths of folders that the links of a project may point into. */
   readonly #linkTargets: readonly string[];
-  /** The files that the previous scan read, by their paths. */
+  /** The files that the previous scan read, by path. */
   readonly #known: ReadonlyMap<string, ReadSkill>;
   readonly #read = new Map<string, ReadSkill>();
   readonly #folders = new Set<string>();
-  /** Real paths of the folders that were visited below the root that is being scanned. */
+  /** The real paths of the folders that were visited below the current root. */
   #visited = new Set<string>();
-  /** Paths that links lead to, even where nothing is. */
+  /** The targets of links, including missing ones. */
   readonly #targets = new Set<string>();
   readonly #skills = new Map<string, Skill>();
-  /** The roots by way of which skills were found, good or bad, by the real paths of their folders. */
+  /** The root that led to each skill, valid or not, by the real path of the skill. */
   readonly #skillFolders = new Map<string, SkillRoot>();
   readonly #shadowed: UnnamedSkill[] = [];
-  /** The skills that the policy switches off, by the real paths of their folders. */
+  /** The skills that the policy switches off, by real path. */
   readonly #off = new Map<string, Skill>();
-  /** Real paths of the folders of those that lie in another skill. */
+  /** The real paths of skills that are off and lie in another skill. */
   readonly #excludedFolders = new Set<string>();
   readonly #reports: SkillRootReport[] = [];
   readonly #problems: SkillProblem[] = [];
-  /** How many problems there are in the root that is being scanned. */
+  /** The number of problems in the current root. */
   #problemCount = 0;
   readonly #policy: PolicyDecider | undefined;
-  /** Paths of the roots that may not be searched. */
+  /** The paths of roots that cannot be searched. */
   readonly #refused: string[] = [];
   readonly #slice = new TimeSlice();
   readonly #isCareful: boolean;
-  /** Whether a folder that the scan relied on changed. */
+  /** Whether a folder changed that the scan assumed not to change. */
   #hasChanged = false;
 
   constructor(
@@ -435,11 +433,11 @@ class SkillScan {
   }
 
   /**
-   * Searches the roots. Skills in the same folder share the check that nobody
-   * swapped them, which takes half of the time of a check for each.
+   * Searches the roots. The skills in a folder share one check that none of them
+   * was swapped, which takes less than half the time of a check for each skill.
    *
-   * @returns Whether that check passed. If not, a careful scan must repeat the
-   *   search with a check for each skill.
+   * @returns Whether the check passed. If not, the result is invalid, and a
+   *   careful scan must repeat the search with a check for each skill.
    */
   async search(): Promise<boolean> {
     this.#policy?.followLinks();
@@ -462,7 +460,7 @@ class SkillScan {
       if (error instanceof Deno.errors.NotFound) {
         return { root, status: "missing", skills: 0 };
       }
-      // One folder may be three roots: the first of them is enough.
+      // A configured folder stands for three roots, but one report is enough.
       if (!isInside(path, this.#refused)) {
         this.#report({ file: path, ...faultOf(error) }, { path, root });
       }
@@ -475,9 +473,11 @@ class SkillScan {
   }
 
   /**
-   * Reports a problem, if there are not too many in this root, unless it is
-   * about a folder that is off, or that was seen only while a link out took the
-   * place of a folder on its way. Returns whether it is neither.
+   * Reports a problem, up to a limit per root. Ignores problems of folders that
+   * are off, and of files that were seen only while a folder on their path was
+   * swapped for a link.
+   *
+   * @returns Whether the problem was not ignored.
    */
   #report(problem: SkillProblem, folder: ReportedFolder): boolean {
     const { path, realPath = path, root } = folder;
@@ -535,12 +535,13 @@ class SkillScan {
   }
 
   /**
-   * Returns the real path of a root that may be searched.
-   * @throws {Error} If it is not there, or may not be searched.
+   * Returns the real path of a root.
+   *
+   * @throws {Error} If the root does not exist or cannot be searched.
    */
   #enterRoot(root: SkillRoot): string {
     const { path, scope, recursive } = root;
-    if (isLink(path)) this.#noteTarget(path);
+    if (isLink(path)) this.#recordTarget(path);
     const realPath = Deno.realPathSync(path);
     if (scope === "project" && !isInside(realPath, this.#linkTargets)) {
       throw new SkillFileError(path, LINK_OUT_OF_PROJECT);
@@ -556,8 +557,8 @@ class SkillScan {
     return realPath;
   }
 
-  /** Notes where a link leads: something may appear or disappear there. */
-  #noteTarget(link: string): void {
+  /** Records the target of a link, because something may appear or disappear there. */
+  #recordTarget(link: string): void {
     this.#targets.add(resolve(dirname(link), Deno.readLinkSync(link)));
   }
 
@@ -598,7 +599,7 @@ class SkillScan {
     const { path, realPath, depth } = folder;
     try {
       const entries = await this.#readFolder(path);
-      // A link may have taken its place since it was visited.
+      // The folder may have been replaced by a link since it was visited.
       if (Deno.realPathSync(path) !== realPath) return [];
       const slice = this.#slice;
       // No two entries have the same name.
@@ -607,7 +608,7 @@ class SkillScan {
       return await sortInSlices(entries, { compare, slice });
     } catch (error) {
       if (depth === 0) throw error;
-      // A skill can be served, or off, though its folder cannot be listed.
+      // A skill can be served, or off, even if its folder cannot be listed.
       const isSkill = this.#skillFolders.has(realPath) ||
         this.#off.has(realPath);
       if (!isAbsence(error) && !isSkill) {
@@ -632,10 +633,10 @@ class SkillScan {
   }
 
   /**
-   * Adds the skill in an entry of a folder. Whatever fails for an entry is
-   * reported, and concerns no other one.
+   * Visits an entry of a folder, and adds the skill in it, if any. A failure is
+   * reported and does not affect other entries.
    *
-   * @returns The entry, if it is a folder to search in turn.
+   * @returns The entry, if it is a folder to search as well.
    */
   #visit(
     { name, isSymlink }: Deno.DirEntry,
@@ -669,7 +670,7 @@ class SkillScan {
     }
   }
 
-  /** Returns where a link leads, if that is a folder that skills may be in. */
+  /** Returns the real path of the target of a link, if it is a folder that may be searched. */
   #followFolderLink(
     path: string,
     parent: SearchedFolder,
@@ -677,7 +678,7 @@ class SkillScan {
     const { root, skill } = parent;
     const link = { path, root, parent };
     try {
-      if (skill === undefined) this.#noteTarget(path);
+      if (skill === undefined) this.#recordTarget(path);
       const realPath = Deno.realPathSync(path);
       if (skill !== undefined && !isOwn(realPath, skill, this.#trustLinks)) {
         return undefined;
@@ -686,11 +687,11 @@ class SkillScan {
       if (root.scope === "global" || isInside(realPath, this.#linkTargets)) {
         return realPath;
       }
-      // Only links that were meant to be skills are worth a report.
+      // Report only links to skills.
       if (findSkillFile(path) === undefined) return undefined;
       this.#reportLink(link, LINK_OUT_OF_PROJECT);
     } catch (error) {
-      // Among the files of a project, dangling links are nothing to report.
+      // Below a recursive root, dangling links are common and harmless.
       if (!root.recursive) this.#reportLink(link, faultOf(error));
     }
   }
@@ -700,9 +701,9 @@ class SkillScan {
     this.#report({ file: path, reason, hint, names: [basename(path)] }, folder);
   }
 
-  /** Adds the skill in a folder to the catalog. Returns whether there is one. */
+  /** Adds the skill in a folder, if any, to the catalog. Returns whether there is one. */
   #addSkillIn(folder: SearchedFolder): boolean {
-    // Another root has led here before.
+    // Another root has already led to this skill.
     if (this.#skillFolders.has(folder.realPath)) return true;
     const outcome = this.#readSkill(folder);
     if (outcome === undefined) return false;
@@ -710,7 +711,7 @@ class SkillScan {
       ? this.#report(outcome, folder)
       : this.#addSkill(outcome, folder);
     if (!isTaken) return true;
-    // What was off by way of another root is on by this one.
+    // It may have been off as a skill of another root.
     this.#skillFolders.set(folder.realPath, folder.root);
     this.#off.delete(folder.realPath);
     this.#excludedFolders.delete(folder.realPath);
@@ -725,7 +726,7 @@ class SkillScan {
     const state = this.#policy?.decide(found).state ?? "on";
     if (state === "off") {
       this.#off.set(realPath, found);
-      // Only where no other root led to the skill around it, maybe by a link.
+      // If another root led to the outer skill, perhaps through a link, this one is not nested.
       const isNested = outer !== undefined &&
         this.#skillFolders.get(outer) === root;
       if (isNested) this.#excludedFolders.add(realPath);
@@ -739,7 +740,7 @@ class SkillScan {
     return true;
   }
 
-  /** Returns the skill in a folder, why it is not served, or `undefined` if there is none. */
+  /** Reads the skill in a folder. Returns the skill, its problem, or `undefined` if there is none. */
   #readSkill(folder: SearchedFolder): Skill | SkillProblem | undefined {
     const found = findSkillFile(folder.path);
     if (found === undefined) return undefined;
@@ -754,7 +755,7 @@ class SkillScan {
         : {
           path: file,
           realPath: realPathIn(folder, file),
-          skill: asSkill(folder),
+          skill: directoriesOf(folder),
           info: found.info,
         };
       const known = this.#known.get(file);
@@ -772,15 +773,15 @@ class SkillScan {
     }
   }
 
-  /** Finds where a link that stands for a `SKILL.md` leads: into its skill, or into what is trusted. */
+  /** Follows a `SKILL.md` that is a link. Its target must lie in the skill or in a trusted folder. */
   #followFileLink(file: string, folder: SearchedFolder): CheckedFile {
-    this.#noteTarget(file);
+    this.#recordTarget(file);
     const realPath = Deno.realPathSync(file);
     if (!isOwn(realPath, folder.realPath, this.#trustLinks)) {
       throw new SkillFileError(file, LINK_OUT_OF_SKILL);
     }
     this.#folders.add(dirname(realPath));
-    const skill = asSkill(folder);
+    const skill = directoriesOf(folder);
     return { path: file, realPath, skill, info: Deno.statSync(file) };
   }
 
@@ -836,9 +837,9 @@ function isSameProblem(a: SkillProblem, b: SkillProblem): boolean {
 }
 
 /**
- * The names of folders that a recursive search does not go into: what version
- * control keeps, and what tools install, build or cache. None of them is a name
- * that people would give a skill; therefore `site-packages`, not `venv`.
+ * The names of folders that a recursive search skips: those of version control,
+ * and those in which tools install, build, or cache files. Nobody would give a
+ * skill any of these names, which is why `site-packages` is listed but not `venv`.
  */
 const UNSEARCHED_NAMES: ReadonlySet<string> = new Set([
   ".git",
@@ -872,48 +873,48 @@ const UNSEARCHED_NAMES: ReadonlySet<string> = new Set([
   "site-packages",
 ]);
 
-/** Whether a folder has an entry under a name that it lists. It has none if the name is not UTF-8. */
+/** Whether a listed entry can be found by its name. It cannot if the name is not UTF-8. */
 function isListedName(path: string): boolean {
   try {
     return isThere(path);
   } catch (error) {
-    // A bad byte is read as a character of three, so the name may be too long.
+    // An invalid byte becomes a character of three bytes, so the name may be too long.
     return error instanceof Deno.errors.PermissionDenied;
   }
 }
 
-/** Whether a file lies in the folder that it was seen in, not where a link out led meanwhile. */
+/** Whether a file lies in the folder that listed it, and not in the target of a link that replaced the folder. */
 function isSeen(file: string, folder: ReportedFolder): boolean {
   const { path, realPath } = folder.parent ?? folder;
   if (realPath === undefined) return true;
-  // A folder that Deno may not read shows nothing, wherever it leads.
+  // A folder that Deno is not allowed to read reveals nothing.
   const permission = { name: "read", path } as const;
   if (Deno.permissions.querySync(permission).state !== "granted") return true;
   const isListed = isListedName(file);
   return isConfirmed(
-    { path, realPath, skill: asSkill({ path, realPath }) },
+    { path, realPath, skill: directoriesOf({ path, realPath }) },
     () => isListedName(file) === isListed,
   );
 }
 
-/** Returns the directories that a folder has as a skill. */
-function asSkill(
+/** Returns the directories of the skill in a folder. */
+function directoriesOf(
   { path, realPath }: Pick<SearchedFolder, "path" | "realPath">,
 ): Pick<Skill, "directory" | "realDirectory"> {
   return { directory: path, realDirectory: realPath };
 }
 
-/** Returns the real path of a file in a folder that is no link itself. */
+/** Returns the real path of a file in a folder. The file must not be a link. */
 function realPathIn(folder: SearchedFolder, file: string): string {
   return folder.realPath + file.slice(folder.path.length);
 }
 
-/** The file of a skill, or why it is unknown whether there is one. */
+/** The `SKILL.md` of a skill, or the error of the attempt to find it. */
 type FoundFile =
   | { file: string; info: Deno.FileInfo }
   | { file: string; error: unknown };
 
-/** Looks for the `SKILL.md` in a folder, be it a dangling link. */
+/** Finds the `SKILL.md` in a folder, even if it is a dangling link. */
 function findSkillFile(folder: string): FoundFile | undefined {
   for (const name of SKILL_FILE_NAMES) {
     const file = childPath(folder, name);
@@ -928,7 +929,7 @@ function findSkillFile(folder: string): FoundFile | undefined {
   }
 }
 
-/** Returns a name as its folder, and so a real path, writes it. */
+/** Returns a name with the case that the file system stores, which is also the case in real paths. */
 function nameOnDisk(name: string, folder: string): string {
   if (!isCaseBlind) return name;
   const key = name.toLowerCase();
@@ -937,7 +938,7 @@ function nameOnDisk(name: string, folder: string): string {
   return names.includes(name) ? name : names[0] ?? name;
 }
 
-/** Returns what seems to be the name in a text whose frontmatter is malformed. */
+/** Returns the likely name of a skill whose frontmatter is malformed. */
 function nameIn(text: string): string {
   for (const line of text.split("\n", 100)) {
     if (line.startsWith("name:")) {
@@ -947,16 +948,16 @@ function nameIn(text: string): string {
   return "";
 }
 
-/** The names that the file of a skill may have, the proper one first. */
+/** The allowed names of a skill's main file, starting with the standard one. */
 const SKILL_FILE_NAMES = ["SKILL.md", "skill.md"];
 
-/** Whether a known file was read in the same folder, reached the same way. */
+/** Whether a known file was read in the same folder of the same root. */
 function isReadIn(folder: SearchedFolder, { outcome }: ReadSkill): boolean {
   return "reason" in outcome ||
     outcome.root === folder.root && outcome.realDirectory === folder.realPath;
 }
 
-/** Parses the `SKILL.md` of a skill. Returns the skill, or what is malformed. */
+/** Parses the text of a `SKILL.md`. Returns the skill or its problem. */
 function parseSkill(
   text: string,
   { file, size, version, folder }: Pick<Skill, "file" | "size" | "version"> & {
@@ -990,38 +991,39 @@ function parseSkill(
 
 const ROOT_IS_A_FILE: Fault = {
   reason: "it is a file, where a folder of skills was expected",
-  hint: "name a folder",
+  hint: "pass the path of a folder",
 };
 
 const ROOT_IS_A_SKILL: Fault = {
   reason: "it is a skill itself, where a folder of skills was expected",
-  hint: "name the folder that contains it, or use --skill-dir",
+  hint: "pass the folder that contains it, or use --skill-dir",
 };
 
 const TOO_MANY_FOLDERS: Fault = {
   reason: `it has more than ${MAX_SEARCHED_FOLDERS} folders and links`,
-  hint: "name a folder nearer to the skills",
+  hint: "pass a folder closer to the skills",
 };
 
 function moreProblems(count: number): Fault {
   return {
-    reason: `${count} more problems in it are not reported`,
-    hint: "fix those that are",
+    reason: `it has ${count} more problems that are not listed`,
+    hint: "fix the listed ones first",
   };
 }
 
 /** Options of a {@linkcode SkillRegistry}. */
 export interface SkillRegistryOptions extends ScanOptions {
-  /** Seconds between two rescans, 0 for none. Default: {@linkcode DEFAULT_REFRESH_SECONDS}. */
+  /** The time between two rescans in seconds, or 0 for none. Default: {@linkcode DEFAULT_REFRESH_SECONDS}. */
   readonly refreshSeconds?: number;
-  /** Whether the folders are watched as well, so that changes are noticed at once. Default: `true`. */
+  /** Whether to watch the folders as well, so that changes are noticed immediately. Default: `true`. */
   readonly watchFolders?: boolean;
-  /** Takes the lines that say what is skipped and why. Default: {@linkcode log}. */
+  /** Logs a line that says what is skipped and why. Default: {@linkcode log}. */
   readonly log?: (line: string) => void;
 }
 
 /**
- * The skills of some roots, kept current, and the only way to their files.
+ * Keeps the catalog of the skills in some roots current, and provides the only
+ * access to their files.
  *
  * ```ts
  * import { SkillRegistry } from "@skill-server/skill-server";
@@ -1041,15 +1043,15 @@ export class SkillRegistry {
   readonly #listeners = new Set<SkillChangeListener>();
   #policy: SkillPolicy | undefined;
   #catalog: SkillCatalog;
-  /** The problems that were logged and still last. */
+  /** The logged problems that still exist. */
   #logged: ReadonlySet<string> = new Set();
-  /** Whose files are tracked, by the skills' keys; `undefined` stands for all skills. */
+  /** The skills whose files are tracked, by key. The key `undefined` stands for all skills. */
   readonly #tracked = new Map<string | undefined, Tracking>();
   #trackedFiles: ReadonlyMap<string, TrackedFiles> = new Map();
-  /** What was read of late, by the versions and the paths of the files. */
+  /** Contents of files that were read recently, by version and path. */
   readonly #contents = new Map<string, SkillFileContent>();
   #contentsSize = 0;
-  /** Digests by the versions of the files. */
+  /** Digests of files, by version and path. */
   readonly #digests = new Map<string, string>();
   #running: Promise<SkillCatalog> | undefined;
   #next: Promise<SkillCatalog> | undefined;
@@ -1060,8 +1062,8 @@ export class SkillRegistry {
   /**
    * Creates a registry that is empty until its first {@linkcode refresh}.
    *
-   * @param roots The roots in their order.
-   * @param options Limits, and how it is kept current.
+   * @param roots The roots, in search order.
+   * @param options Limits, and how to keep the catalog current.
    */
   constructor(roots: readonly SkillRoot[], options: SkillRegistryOptions = {}) {
     this.#roots = roots;
@@ -1077,23 +1079,24 @@ export class SkillRegistry {
     };
   }
 
-  /** The catalog of the last whole scan. */
+  /** The catalog of the last completed scan. */
   get catalog(): SkillCatalog {
     return this.#catalog;
   }
 
   /**
-   * Finds a skill by its name, whatever the case of the letters, or by its
-   * qualified name: `global:git` and `project:git` are the first ones of that
-   * name in their scopes, others have {@linkcode Skill.prefix}.
+   * Finds a skill by name, regardless of case, or by qualified name:
+   * `global:git` and `project:git` are the first skills named `git` in their
+   * scopes, and further ones have a {@linkcode Skill.prefix}.
    */
   find(name: string): Skill | undefined {
     return findSkill(name, this.#catalog);
   }
 
   /**
-   * Finds the skill that a `skill://` URI stands for, and the path in it, which
-   * is `undefined` for the skill itself and empty for the collection of its files.
+   * Finds the skill that a `skill://` URI refers to, and the path in the skill.
+   * The path is `undefined` for the skill itself, and empty for the collection of
+   * its files.
    */
   findResource(
     uri: string,
@@ -1101,7 +1104,6 @@ export class SkillRegistry {
     return findResource(uri, this.#catalog);
   }
 
-  /** How the files of the current skills are reached. */
   get #access(): FileAccessOptions {
     return this.#accessTo(this.#catalog);
   }
@@ -1119,11 +1121,12 @@ export class SkillRegistry {
   }
 
   /**
-   * Lists the files of a skill, and what in it is not served: links that lead
-   * out, files that are too large or too deep. Hidden files are in neither list.
+   * Lists the files of a skill, and the entries that are not served, such as
+   * links that point outside and files that are too large or too deep. Hidden
+   * files are in neither list.
    *
-   * @returns The files, and what is left out: its path in the skill (with `/` at
-   *   the end for a folder that cannot be read), why, and how to fix it.
+   * @returns The files and the entries left out. The path of an entry is relative
+   *   to the skill, and ends with `/` if the entry is a folder that cannot be read.
    */
   inspectFiles(skill: Skill): { files: SkillFile[]; leftOut: SkillProblem[] } {
     const { files, leftOut } = walkSkill(skill, this.#access);
@@ -1144,12 +1147,12 @@ export class SkillRegistry {
     const known = this.#contents.get(key);
     if (known !== undefined) return { ...known, bytes: known.bytes.slice() };
     const content = readChecked(checked, path, this.#options);
-    if (!content.isRacy) this.#keep(checked.path, content);
+    if (!content.isRacy) this.#cacheContent(checked.path, content);
     return content;
   }
 
-  /** Keeps a copy of what was read for as long as its file stays the same, and there is room. */
-  #keep(path: string, content: SkillFileContent): void {
+  /** Caches a copy of the content of a file, and evicts the oldest entries if the cache is full. */
+  #cacheContent(path: string, content: SkillFileContent): void {
     const key = `${content.version}:${path}`;
     if (this.#contents.has(key)) return;
     this.#contents.set(key, { ...content, bytes: content.bytes.slice() });
@@ -1164,9 +1167,8 @@ export class SkillRegistry {
   }
 
   /**
-   * Returns the SHA-256 digest of a file of a skill as it is now, and the size
-   * of the bytes that it was made of. It is kept for as long as the file stays
-   * the same.
+   * Returns the SHA-256 digest and the size of the current content of a file. The
+   * digest is cached until the file changes.
    *
    * @param skill The skill.
    * @param file The file, as {@linkcode listFiles} lists it.
@@ -1177,7 +1179,7 @@ export class SkillRegistry {
     skill: Skill,
     file: SkillFile,
   ): Promise<{ digest: string; size: number }> {
-    // By the path too: not every system's inodes are as exact as a number can be.
+    // The path is part of the key because a number cannot represent every inode exactly.
     const key = `${file.version}:${skill.directory}:${file.path}`;
     const known = file.isRacy ? undefined : this.#digests.get(key);
     if (known !== undefined) return { digest: known, size: file.size };
@@ -1189,17 +1191,17 @@ export class SkillRegistry {
   }
 
   /**
-   * Scans the roots again. One scan runs at a time. Those who ask meanwhile
-   * share the next one, so that each of them sees what was there when it asked.
+   * Scans the roots again. Only one scan runs at a time. Calls during a scan share
+   * the next scan, because the running one may have missed the latest changes.
    *
-   * @returns The catalog, once it is complete.
+   * @returns The catalog, once the scan is complete.
    */
   refresh(): Promise<SkillCatalog> {
     if (this.#running === undefined) {
       this.#running = this.#scan().finally(() => this.#running = undefined);
       return this.#running;
     }
-    // If the running scan fails, that is for those who asked for it.
+    // An error of the running scan concerns only its own callers.
     this.#next ??= this.#running.catch(() => {}).then(() => {
       this.#next = undefined;
       return this.refresh();
@@ -1207,7 +1209,7 @@ export class SkillRegistry {
     return this.#next;
   }
 
-  /** Does work that nobody waits for, and logs if it fails. */
+  /** Runs a task that nobody waits for, and logs its errors. */
   #inBackground(work: () => Promise<unknown>): void {
     work().catch((error) =>
       this.#log(`Cannot look for changes: ${(error as Error).message}`)
@@ -1215,7 +1217,7 @@ export class SkillRegistry {
   }
 
   /**
-   * Puts another policy into force, or none, and refreshes the catalog.
+   * Applies another policy, or none, and refreshes the catalog.
    *
    * ```ts
    * import { SkillRegistry } from "@skill-server/skill-server";
@@ -1227,9 +1229,9 @@ export class SkillRegistry {
    * if (registry.find("pdf") !== undefined) throw new Error("It is off");
    * ```
    *
-   * @param policy The policy. The same object is not read again.
-   * @returns The catalog, once the policy holds.
-   * @throws {Error} If the policy is not valid. Then the one before stays.
+   * @param policy The policy. Later changes to this object have no effect.
+   * @returns The new catalog.
+   * @throws {Error} If the policy is invalid. In that case, the previous policy remains.
    */
   async setPolicy(policy: SkillPolicy | undefined): Promise<SkillCatalog> {
     if (policy !== undefined) await prepareDecider(policy);
@@ -1237,7 +1239,7 @@ export class SkillRegistry {
     return await this.refresh();
   }
 
-  /** Says what the policy decided, if there is one. Skills that are off are nowhere else. */
+  /** Describes the decisions of the policy, if there is one. Only this report contains the skills that are off. */
   inspectPolicy(): SkillPolicyReport | undefined {
     const { skills, shadowed } = this.#catalog;
     const { policy, off = [] } = scanTraces.get(this.#catalog) ?? {};
@@ -1256,7 +1258,7 @@ export class SkillRegistry {
   }
 
   /**
-   * Calls a listener after each refresh that changed something a client can see.
+   * Adds a listener, which is called after each refresh that changed something that clients can see.
    *
    * @returns A function that removes the listener.
    */
@@ -1266,13 +1268,13 @@ export class SkillRegistry {
   }
 
   /**
-   * Tracks all files of a skill: listeners then hear of changes of any of them,
-   * not only of its `SKILL.md`.
+   * Tracks all files of a skill, so that listeners are notified when any of them
+   * changes, not only its `SKILL.md`.
    *
-   * @param key The {@linkcode skillKey} of the name that the skill is found by,
-   *   or `undefined` for all skills.
-   * @returns A function that stops tracking. From when it is returned, no change
-   *   is missed.
+   * @param key The {@linkcode skillKey} of the skill's name or qualified name, or
+   *   `undefined` for all skills.
+   * @returns A function that stops tracking. Every change after the promise is
+   *   fulfilled is reported.
    */
   async trackFiles(key: string | undefined): Promise<() => void> {
     const tracking = this.#tracked.get(key) ??
@@ -1293,7 +1295,7 @@ export class SkillRegistry {
     return end;
   }
 
-  /** Keeps the catalog current from now on, by a timer and by watching the folders. */
+  /** Starts to keep the catalog current with a timer and by watching the folders. */
   watch(): void {
     const { refreshSeconds = DEFAULT_REFRESH_SECONDS, watchFolders = true } =
       this.#options;
@@ -1310,7 +1312,7 @@ export class SkillRegistry {
     }
   }
 
-  /** Stops watching. May be called again. */
+  /** Stops keeping the catalog current. Further calls have no effect. */
   close(): void {
     this.#isClosed = true;
     clearInterval(this.#timer);
@@ -1343,7 +1345,7 @@ export class SkillRegistry {
     return catalog;
   }
 
-  /** Lists the files of the skills that are tracked. */
+  /** Lists the files of the tracked skills. */
   async #readTracked(
     catalog: SkillCatalog,
   ): Promise<Map<string, TrackedFiles>> {
@@ -1359,7 +1361,7 @@ export class SkillRegistry {
       if (slice.isOver) await slice.yield();
       const { files, folders } = walkSkill(skill, this.#accessTo(catalog));
       const versions = files
-        // The scan itself looks after that one.
+        // The scan itself detects changes of this file.
         .filter(({ path }) => path !== "SKILL.md")
         .map(({ path, version }) => [path, version] as const);
       tracked.set(key!, { versions: new Map(versions), folders });
@@ -1367,16 +1369,16 @@ export class SkillRegistry {
     return tracked;
   }
 
-  /** Watches where the catalog came from. */
+  /** Updates the watched folders to those of the current catalog. */
   async #watchFolders(): Promise<void> {
     if (this.#watcher === undefined) return;
     const tracked = this.#trackedFiles;
     const folders = await listWatchedFolders(this.#catalog, tracked);
-    // Unless another scan ended meanwhile.
+    // Another scan may have ended in the meantime.
     if (tracked === this.#trackedFiles) this.#watcher.update(folders);
   }
 
-  /** Logs problems, each once for as long as it lasts. */
+  /** Logs the problems that are new since the previous scan. */
   #logProblems(): void {
     const lines = describeProblems(this.#catalog);
     for (const line of lines) {
@@ -1398,21 +1400,21 @@ export class SkillRegistry {
 
 /** The tracking of a skill's files. */
 interface Tracking {
-  /** How many callers track them. */
+  /** The number of callers that track the files. */
   count: number;
-  /** The first refresh that looks at the files. */
+  /** The first refresh that lists the files. */
   readonly begun: Promise<SkillCatalog>;
 }
 
-/** What is known of the files of a skill from one refresh to the next. */
+/** The state of a skill's files, kept from one refresh to the next. */
 interface TrackedFiles {
-  /** The files' versions by their paths. */
+  /** The versions of the files, by path. */
   readonly versions: ReadonlyMap<string, string>;
-  /** Real paths of the folders that they lie in. */
+  /** The real paths of the folders that contain them. */
   readonly folders: readonly string[];
 }
 
-/** Returns the paths of the files that changed in skills that were tracked before too. */
+/** Returns the paths of changed files, by skill. Ignores skills that were not tracked before. */
 function changedFiles(
   now: ReadonlyMap<string, TrackedFiles>,
   before: ReadonlyMap<string, TrackedFiles>,
@@ -1434,13 +1436,13 @@ function changedSkills(
   if (catalog === previous) return { keys: new Set(), states: new Set() };
   const now = servedSkills(catalog);
   const before = servedSkills(previous);
-  // A SKILL.md that is read anew has a frontmatter of its own.
+  // Each time a SKILL.md is parsed, it gets a new frontmatter object.
   const keys = differences(now, before, (skill) => skill?.frontmatter);
   const states = differences(now, before, (skill) => skill?.state);
   return { keys, states: states.difference(keys) };
 }
 
-/** Returns the keys under which two maps differ, in some aspect of their values. */
+/** Returns the keys whose values differ between two maps, compared by some aspect. */
 function differences<T>(
   a: ReadonlyMap<string, T>,
   b: ReadonlyMap<string, T>,
@@ -1452,7 +1454,7 @@ function differences<T>(
   );
 }
 
-/** Says what a catalog leaves out: a line for each problem and each shadowed skill. */
+/** Describes each problem and each shadowed skill of a catalog in one line. */
 function describeProblems({ problems, shadowed }: SkillCatalog): string[] {
   const lines = shadowed.slice(0, MAX_LOGGED_SHADOWED).map(({ skill, by }) =>
     `Shadowed ${quote(skill.file)}: the name ${
@@ -1467,9 +1469,10 @@ function describeProblems({ problems, shadowed }: SkillCatalog): string[] {
 }
 
 /**
- * Lists where a change can show: in the folders that the scan searched and that
- * tracked files lie in, and around the roots and what links lead to. What
- * matters most comes first, as there may be more than can be watched.
+ * Lists the folders in which changes matter: those that the scan searched, those
+ * that contain tracked files, and those around the roots and the targets of
+ * links. The most important ones come first, because the system may limit the
+ * number of watched folders.
  */
 async function listWatchedFolders(
   catalog: SkillCatalog,
@@ -1490,25 +1493,26 @@ async function listWatchedFolders(
   return list.folders;
 }
 
-/** Folders to watch. */
+/** A list of folders to watch. */
 class WatchList {
   readonly #folders = new Map<string, "all" | Set<string>>();
-  /** Real paths of folders, `undefined` where there are none: many links lead into few folders. */
+  /** Cached real paths of folders, `undefined` for missing ones. Often, many links point into few folders. */
   readonly #realPaths = new Map<string, string | undefined>();
 
   get folders(): WatchedFolders {
     return this.#folders;
   }
 
-  /** Adds a folder in which everything matters. */
+  /** Adds a folder in which all names matter. */
   add(folder: string): void {
     this.#folders.set(folder, "all");
   }
 
   /**
-   * Adds the folders in which it shows that something appears under a path,
-   * disappears or is replaced: the two above it, and the nearest that there is.
-   * These may be the home folder, so in them only the names on the way matter.
+   * Adds the folders in which an event occurs when the entry at a path appears,
+   * disappears, or is replaced: its parent and grandparent, or else its nearest
+   * existing ancestor. One of them may be the home folder, so only the names on
+   * the path matter.
    */
   addSurroundings(path: string): void {
     for (let level = 1; path !== dirname(path); level++) {
@@ -1534,19 +1538,20 @@ class WatchList {
 }
 
 /**
- * The low-level `Server` of `@modelcontextprotocol/sdk`, as far as tools need
- * it. (Written out, for its own type refers to much that is not documented here.)
+ * The part of the low-level `Server` of `@modelcontextprotocol/sdk` that tools
+ * need. It is declared here because the SDK's own type would pull undocumented
+ * types into this module's documentation.
  */
 export interface SkillToolServer {
-  /** Sets the handler of a request. */
+  /** Sets the handler for a request. */
   setRequestHandler(requestSchema: never, handler: never): void;
   /** Notifies the client that the list of tools changed. */
   sendToolListChanged(): Promise<void>;
 }
 
 /**
- * Serves a toolset: its tools' descriptions follow the catalog, and the client
- * is told when they change.
+ * Registers the tools of a toolset. Their descriptions follow the catalog, and the
+ * client is notified when they change.
  *
  * ```ts
  * import { registerSkillTools, SkillRegistry } from "@skill-server/skill-server";
@@ -1564,9 +1569,9 @@ export interface SkillToolServer {
  * // await server.connect(transport);
  * ```
  *
- * @param server The server, its capability `tools` declared, not yet connected.
- * @param registry The skills.
- * @param options Which tools, and how.
+ * @param server A server with the capability `tools` that is not connected yet.
+ * @param registry The registry of the skills.
+ * @param options The toolset and its settings.
  */
 export function registerSkillTools(
   server: SkillToolServer,
@@ -1596,6 +1601,6 @@ export function registerSkillTools(
 }
 
 if (import.meta.main) {
-  // Not awaited: this module must be whole before one that imports it can run.
+  // Not awaited, because skill_server.ts imports this module, which must finish first.
   import("./skill_server.ts").then(({ main }) => main(Deno.args));
 }
