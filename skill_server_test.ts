@@ -269,7 +269,7 @@ Deno.test("server reports a changed list only when a name or a description chang
   // The refresh that finds all three reports the invalid skill on stderr.
   await session.stderr.take((line) => line.includes("bad"), "the bad skill");
   assert.match((await session.load("git")).text, /New body$/);
-  assert.deepEqual(session.notices.takeAll(), []);
+  assert.deepEqual(session.notifications.takeAll(), []);
   place.skill("home/.claude/skills", "pdf");
   await session.listChanged();
 });

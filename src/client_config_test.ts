@@ -13,9 +13,9 @@ import {
   FLAGS,
   IMPORTS,
   isWindows,
-  launchIn,
   MOD,
   parseConfig,
+  parseLaunch,
   Place,
   printedLaunch,
   README,
@@ -131,7 +131,7 @@ for (const [name, { format }] of Object.entries(MCP_CLIENTS)) {
     const entry = config[SECTIONS[name] ?? "mcpServers"]!.skills!;
     for (const key of ["command", "cmd", "args"]) delete entry[key];
     assert.deepEqual(entry, ENTRIES[name]);
-    assert.deepEqual(launchIn(format(ODD_LAUNCH)), ODD_LAUNCH);
+    assert.deepEqual(parseLaunch(format(ODD_LAUNCH)), ODD_LAUNCH);
   });
 }
 
@@ -386,7 +386,7 @@ for (const [client, { addCommand }] of Object.entries(MCP_CLIENTS)) {
         assert.doesNotMatch(stderr, /Or run/);
         return;
       }
-      const [program, ...words] = COMMANDS[client]!(launchIn(stdout));
+      const [program, ...words] = COMMANDS[client]!(parseLaunch(stdout));
       standIn(place, program);
       const command = stderr.trimEnd().split("\n").at(-1)!;
       assert.deepEqual(await argumentsOf(place, command), words);

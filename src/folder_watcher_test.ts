@@ -13,7 +13,7 @@ import {
   Place,
   root,
   skillMd,
-  Watched,
+  WatchedRegistry,
   Wire,
   within,
 } from "./testing.ts";
@@ -21,7 +21,8 @@ import {
 Deno.test("SkillRegistry.watch() reports skills that are added, changed, and removed", async () => {
   using place = new Place();
   place.skill("skills", "git");
-  using watched = await new Watched([join(place.path, "skills")]).start();
+  using watched = await new WatchedRegistry([join(place.path, "skills")])
+    .start();
   const { registry } = watched;
 
   place.skill("skills", "pdf");
@@ -46,7 +47,8 @@ Deno.test("SkillRegistry.watch() reports a folder that becomes a skill, and an i
   using place = new Place();
   place.folder("skills", "later");
   place.skill("skills", "bad", "no frontmatter");
-  using watched = await new Watched([join(place.path, "skills")]).start();
+  using watched = await new WatchedRegistry([join(place.path, "skills")])
+    .start();
   place.skill("skills", "later");
   await watched.changed("later");
   place.skill("skills", "bad");
@@ -57,7 +59,7 @@ Deno.test("SkillRegistry.watch() reports a folder that becomes a skill, and an i
 Deno.test("SkillRegistry.watch() reports a root that is created, removed, and created again", async () => {
   using place = new Place();
   const folder = join(place.path, "home", ".claude", "skills");
-  using watched = await new Watched([folder]).start();
+  using watched = await new WatchedRegistry([folder]).start();
   for (const round of ["first", "second"]) {
     place.skill("home/.claude/skills", round);
     await watched.changed(round);
@@ -80,7 +82,8 @@ Deno.test(
     place.skill("home/.claude/skills", "git");
     place.skill("other/skills", "git", skillMd("git", "Other root"));
     place.skill("other", "git", skillMd("git", "Other skill"));
-    using watched = await new Watched([at("home/.claude/skills")]).start();
+    using watched = await new WatchedRegistry([at("home/.claude/skills")])
+      .start();
     const description = () => watched.registry.find("git")?.description;
 
     Deno.renameSync(at("home/.claude/skills/git"), at("gone"));
@@ -105,7 +108,7 @@ Deno.test("SkillRegistry.watch() reports changes behind links", async () => {
   using place = new Place();
   place.link(place.skill("store", "git"), "skills/git");
   place.link(place.folder("dotfiles"), "linked-root");
-  using watched = await new Watched([
+  using watched = await new WatchedRegistry([
     join(place.path, "skills"),
     join(place.path, "linked-root"),
   ]).start();
@@ -124,7 +127,7 @@ Deno.test("SkillRegistry.watch() reports the target of a link that is removed an
   place.link(join(place.path, "store", "pdf"), "skills/pdf");
   place.skill("dotfiles/skills", "git");
   place.skill("store", "pdf");
-  using watched = await new Watched([
+  using watched = await new WatchedRegistry([
     join(place.path, "home", "root"),
     join(place.path, "skills"),
   ]).start();
@@ -152,7 +155,8 @@ Deno.test("SkillRegistry.watch() watches the other folders if one cannot be watc
     return watchFs(paths, options);
   };
   try {
-    using watched = await new Watched([join(place.path, "skills")]).start();
+    using watched = await new WatchedRegistry([join(place.path, "skills")])
+      .start();
     place.skill("skills", "pdf");
     await watched.changed("pdf");
     place.skill("skills", "git", skillMd("git", "Changed"));
@@ -166,7 +170,7 @@ Deno.test("SkillRegistry.watch() watches the other folders if one cannot be watc
 Deno.test("SkillRegistry.watch() retries without a timer if folders disappear while it starts watching them", async () => {
   using place = new Place();
   place.skill("skills", "git");
-  using watched = new Watched([join(place.path, "skills")]);
+  using watched = new WatchedRegistry([join(place.path, "skills")]);
   const { watchFs } = Deno;
   let failures = 0;
   Deno.watchFs = (paths, options) => {
@@ -197,7 +201,8 @@ Deno.test("SkillRegistry.watch() uses one watcher for more folders than it opens
     return watcher;
   };
   try {
-    using watched = await new Watched([join(place.path, "skills")]).start();
+    using watched = await new WatchedRegistry([join(place.path, "skills")])
+      .start();
     for (const name of ["s0", "s599"]) {
       place.skill("skills", name);
       await watched.changed(name);
@@ -237,7 +242,10 @@ Deno.test(
     await wire.initialize();
     // After the first report, everything is watched.
     place.skill(skills, "git", skillMd("git", "Changed"));
-    await wire.lines.take((line) => line.includes("list_changed"), "a notice");
+    await wire.lines.take(
+      (line) => line.includes("list_changed"),
+      "a notification",
+    );
     const storm = place.file(
       "storm.ts",
       `const [path] = Deno.args;
@@ -270,7 +278,8 @@ Deno.test(
 
 Deno.test("SkillRegistry.watch() keeps working through many changes of the watched folders", async () => {
   using place = new Place();
-  using watched = await new Watched([join(place.path, "skills")]).start();
+  using watched = await new WatchedRegistry([join(place.path, "skills")])
+    .start();
   for (let round = 0; round < 25; round++) {
     const name = `s${round}`;
     place.skill("skills", name);
@@ -304,7 +313,7 @@ Deno.test("SkillRegistry.watch() scans on a timer if watching is off", async () 
 Deno.test("SkillRegistry.watch() falls back to the timer if folders cannot be watched, and reports that once", async () => {
   using place = new Place();
   const watchFs = Deno.watchFs;
-  using watched = new Watched([join(place.path, "skills")], 0.01);
+  using watched = new WatchedRegistry([join(place.path, "skills")], 0.01);
   try {
     Deno.watchFs = () => {
       throw new Error("OS file watch limit reached.");

@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import { readSkillFile, skillUri } from "../mod.ts";
 import {
+  createInvalidNames,
   DEADLINE_MS,
   environment,
   flagsWith,
-  garbleNames,
   hostilePlace,
   isWindows,
   listSkills,
@@ -16,7 +16,7 @@ import {
   peakMemory,
   Place,
   runServer,
-  scanned,
+  scanSkill,
   SECRET,
   Session,
   skillMd,
@@ -209,7 +209,7 @@ Deno.test("server survives a new folder whose name is not UTF-8", {
   place.skill(skills, "good");
   await using wire = new Wire(place, { args: ["--refresh", "0.05"] });
   await wire.initialize();
-  garbleNames(place.folder(skills));
+  createInvalidNames(place.folder(skills));
   await wire.stderrLines.take(
     (line) => line.includes("not valid UTF-8"),
     "a line",
@@ -227,7 +227,7 @@ Deno.test("a hard link is served as a regular file", async () => {
   place.skill("skills", "git");
   const file = place.file("elsewhere/notes.md", "notes");
   Deno.linkSync(file, join(place.path, "skills", "git", "notes.md"));
-  const skill = await scanned(join(place.path, "skills"));
+  const skill = await scanSkill(join(place.path, "skills"));
   assert.equal(readSkillFile(skill, "notes.md").text, "notes");
 });
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { BodyError, RequestLimits } from "./http_limits.ts";
-import { eventually, withGrace, within } from "./testing.ts";
+import { eventually, withGracePeriod, within } from "./testing.ts";
 
 const MB = 1024 * 1024;
 
@@ -69,7 +69,7 @@ Deno.test("RequestLimits.handle() refuses a body that is too large, with and wit
 });
 
 Deno.test("RequestLimits.handle() waits a limited time for a slow body and serves other requests meanwhile", async () => {
-  await withGrace(50, async () => {
+  await withGracePeriod(50, async () => {
     const limits = new RequestLimits();
     const slow = Array.from(
       { length: 20 },
@@ -107,7 +107,7 @@ Deno.test("RequestLimits.respond() buffers at most 64 MB for clients that do not
 });
 
 Deno.test("RequestLimits.respond() aborts a response that its client does not read", async () => {
-  await withGrace(50, async () => {
+  await withGracePeriod(50, async () => {
     const limits = new RequestLimits();
     const text = "0123456789abcdef".repeat(65_536);
     const read = await limits.respond(text, new Response());

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
 import { linksIn, pathOf } from "./markdown_links.ts";
-import { inProportion } from "./testing.ts";
+import { assertLinearTime } from "./testing.ts";
 
 Deno.test("pathOf() resolves a target to a path in the skill", () => {
   const paths = {
@@ -55,7 +55,7 @@ const slow: [string, string, string, string, number?][] = [
 
 for (const [what, start, piece, end, length = 200_000] of slow) {
   Deno.test(`linksIn() and pathOf() take linear time for ${what}`, async () => {
-    await inProportion((length) => {
+    await assertLinearTime((length) => {
       findPaths(start + piece.repeat(length / piece.length) + end);
     }, { length, what });
   });
@@ -78,7 +78,7 @@ Deno.test("linksIn() and pathOf() take linear time for any repeated text", async
       text(5).filter((pieces) => pieces !== ""),
       text(2),
       async (start, middle, end) => {
-        await inProportion((length) => {
+        await assertLinearTime((length) => {
           const count = Math.ceil(length / middle.length);
           findPaths(start + middle.repeat(count) + end);
         }, {

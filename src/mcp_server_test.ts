@@ -22,7 +22,7 @@ import {
   type Reply,
   skillMd,
   Wire,
-  withGrace,
+  withGracePeriod,
   within,
 } from "./testing.ts";
 
@@ -621,7 +621,7 @@ Deno.test("McpServer creates its instructions for each client", async () => {
 });
 
 Deno.test("McpServer does not wait for cancelled requests", () =>
-  withGrace(2 * DEADLINE_MS, async () => {
+  withGracePeriod(2 * DEADLINE_MS, async () => {
     const lone = new Lone();
     lone.server.setRequestHandler(WhoSchema, () => new Promise(() => {}));
     await lone.write({ id: 1, method: "who" });

@@ -893,13 +893,13 @@ async function askEverything(place: Place, toolset: string): Promise<string[]> {
     params,
   }));
   const replies: string[] = [];
-  const notices = new Inbox<string>();
+  const notifications = new Inbox<string>();
   const answered = Promise.withResolvers<void>();
   let missing = messages.length; // one is not answered, but acknowledged
   wire.onLine = (line) => {
     const { id } = JSON.parse(line);
     if (typeof id === "number") replies[id] = line;
-    else notices.put(line);
+    else notifications.put(line);
     if (--missing === 0) answered.resolve();
   };
   await wire.write(...messages);
@@ -910,17 +910,19 @@ async function askEverything(place: Place, toolset: string): Promise<string[]> {
   }
   place.skill("home/.claude/skills", "new", skillMd("new", "At home"));
   for (const era of ["legacy", "modern"]) {
-    const isNotice = (line: string) =>
+    const isNotification = (line: string) =>
       line.includes("resources/list_changed") &&
       line.includes("subscriptionId") === (era === "modern");
-    replies.push(await notices.take(isNotice, `the notice of the ${era} era`));
+    replies.push(
+      await notifications.take(isNotification, `the ${era} notification`),
+    );
   }
   const { code } = await wire.endInput();
   assert.equal(code, 0);
   return [
     started,
     ...replies.slice(1),
-    ...notices.takeAll().sort(),
+    ...notifications.takeAll().sort(),
     wire.stderr,
   ]
     .map((line) => line.replaceAll(place.path, ""));
@@ -979,7 +981,7 @@ Deno.test("a saved policy change sends notifications only for the lists that it 
     place.replace("home/.claude/skills/a/notes.md", `${index + 1}`);
     await session.updated(uri);
     await session.client.ping();
-    assert.deepEqual(session.notices.takeAll(), [], rules);
+    assert.deepEqual(session.notifications.takeAll(), [], rules);
     assert.deepEqual(session.updates.takeAll(), [], rules);
   }
 });

@@ -136,7 +136,7 @@ Deno.test("server reports that prompts and resources changed when skills change"
     skillMd("new") + "More",
   );
   await session.updated("skill://new");
-  assert.deepEqual(session.notices.takeAll(), []);
+  assert.deepEqual(session.notifications.takeAll(), []);
 });
 
 Deno.test("completion/complete is as fast for a prompt as for a resource template", async () => {

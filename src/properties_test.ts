@@ -15,8 +15,8 @@ import {
   skillUri,
 } from "../mod.ts";
 import {
+  assertLinearTime,
   hostilePlace,
-  inProportion,
   Pipe,
   Place,
   root,
@@ -92,7 +92,7 @@ Deno.test("parseSkillMd() takes linear time for any repeated text", async () => 
     ...["a: |\n ", "!x "],
   ];
   for (const piece of pieces) {
-    await inProportion((length) => {
+    await assertLinearTime((length) => {
       const text = piece.repeat(Math.ceil(length / piece.length));
       try {
         parseSkillMd(`---\nname: ${text}\ndescription: b\n---\n`);

@@ -6,8 +6,8 @@ import { SkillsClient } from "npm:@modelcontextprotocol/client@^2/ext/skills";
 import { join } from "jsr:@std/path@^1";
 import { SkillRegistry } from "../mod.ts";
 import {
+  assertLinearTime,
   clientTransport,
-  inProportion,
   listSkills,
   Place,
   root,
@@ -142,7 +142,7 @@ Deno.test("withPrefixes() takes linear time for skills of one name", async () =>
     scope: folder.scope,
   } as Skill);
   const by = skill(0);
-  await inProportion(
+  await assertLinearTime(
     (length) => {
       const shadowed = Array.from(
         { length },

@@ -217,10 +217,10 @@ Deno.test("resources/subscribe can be repeated ten thousand times and notifies o
   assert.deepEqual((await wire.reply(times)).result, {});
   wire.lines.takeAll();
   place.file("home/.claude/skills/git/logo.png", "new");
-  const isNotice = (line: string) => line.includes("resources/updated");
-  await wire.lines.take(isNotice, "the notice");
+  const isNotification = (line: string) => line.includes("resources/updated");
+  await wire.lines.take(isNotification, "the notification");
   await wire.ask(times + 1, "ping");
-  assert.deepEqual(wire.lines.takeAll().filter(isNotice), []);
+  assert.deepEqual(wire.lines.takeAll().filter(isNotification), []);
 });
 
 Deno.test("resources/subscribe refuses unknown URIs and too many subscriptions", async () => {

@@ -10,11 +10,11 @@ import {
   skillKey,
 } from "../mod.ts";
 import {
-  garbleNames,
-  inProportion,
+  assertLinearTime,
+  createInvalidNames,
   isWindows,
   names,
-  Openings,
+  OpenSpy,
   Place,
   root,
   runSync,
@@ -199,7 +199,7 @@ Deno.test(
     using place = new Place();
     place.skill("skills", "good");
     const folder = place.folder("skills", "group");
-    garbleNames(folder);
+    createInvalidNames(folder);
     for (const recursive of [false, true]) {
       const path = recursive ? join(place.path, "skills") : folder;
       const catalog = await scanSkillRoots([root(path, { recursive })]);
@@ -557,15 +557,15 @@ Deno.test("scanSkillRoots() returns the same catalog, and opens no file, if noth
   place.skill("skills", "bad", "no frontmatter");
   const roots = [root(join(place.path, "skills"))];
   const { now } = Date;
-  using openings = new Openings();
+  using opens = new OpenSpy();
   try {
     const first = await scanSkillRoots(roots);
     // Files that were just written are read once more, because they may change undetected.
     Date.now = () => now() + 60_000;
     assert.equal(await scanSkillRoots(roots, first), first);
-    assert.equal(openings.count, 4);
+    assert.equal(opens.count, 4);
     assert.equal(await scanSkillRoots(roots, first), first);
-    assert.equal(openings.count, 4);
+    assert.equal(opens.count, 4);
   } finally {
     Date.now = now;
   }
@@ -576,7 +576,7 @@ Deno.test("scanSkillRoots() reads again what it read while a folder on the way w
   const skill = place.skill("skills", "git");
   const roots = [root(join(place.path, "skills"))];
   const { now } = Date;
-  using openings = new Openings();
+  using opens = new OpenSpy();
   try {
     const later = now() + 60_000;
     Date.now = () => later;
@@ -586,7 +586,7 @@ Deno.test("scanSkillRoots() reads again what it read while a folder on the way w
     for (let i = 0; i < 3; i++) {
       assert.equal(await scanSkillRoots(roots, first), first);
     }
-    assert.equal(openings.count, 2);
+    assert.equal(opens.count, 2);
   } finally {
     Date.now = now;
   }
@@ -715,7 +715,7 @@ Deno.test("scanSkillRoots() ignores links that are not skill folders", async () 
 
 Deno.test("scanSkillRoots() takes linear time for unusual names in malformed frontmatter", async () => {
   for (const filler of [" ", "'", "\t", ":"]) {
-    await inProportion(async (length) => {
+    await assertLinearTime(async (length) => {
       using place = new Place();
       const name = filler.repeat(length);
       const text = `---\nname: "a${name}b\ndescription: [\n---\n`;

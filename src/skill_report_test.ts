@@ -17,7 +17,7 @@ import {
   RULES,
 } from "./skill_rules.ts";
 import {
-  inProportion,
+  assertLinearTime,
   isWindows,
   Place,
   REPOSITORY,
@@ -517,7 +517,7 @@ Deno.test("--check reports invisible characters, by line and code point", async 
 });
 
 Deno.test("--check reports no links into unreadable folders, however many there are", async () => {
-  await inProportion(async (length) => {
+  await assertLinearTime(async (length) => {
     using place = new Place();
     const folders = Array.from({ length }, (_, index) => `a${index}`);
     const links = folders.map((folder) => `[x](${folder}/b.md)\n`);
@@ -555,7 +555,7 @@ Deno.test("--check takes linear time for any repeated text", async () => {
   ];
   for (const piece of pieces) {
     for (const [wrapping, end] of [["", ""], ["](<", ">)"], ["\n```", ""]]) {
-      await inProportion(async (length) => {
+      await assertLinearTime(async (length) => {
         using place = new Place();
         const text = piece.repeat(length / piece.length);
         const body = `${wrapping}${text}${end}`;

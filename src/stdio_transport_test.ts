@@ -6,7 +6,7 @@ import {
   Pipe,
   Place,
   type Reply,
-  withGrace,
+  withGracePeriod,
   within,
   withTimers,
 } from "./testing.ts";
@@ -90,14 +90,14 @@ Deno.test("StdioTransport writes pending replies after the end of the input", as
 });
 
 Deno.test("StdioTransport gives up on replies that never come", () =>
-  withGrace(10, async () => {
+  withGracePeriod(10, async () => {
     const pipe = new Pipe();
     await pipe.write(`${JSON.stringify(ping(1))}\n`);
     await pipe.end();
   }));
 
 Deno.test("StdioTransport closes at the end of the input if nobody reads the replies", () =>
-  withGrace(10, async () => {
+  withGracePeriod(10, async () => {
     const pipe = new Pipe({ write: () => new Promise(() => {}) });
     const text = "x".repeat(2 ** 20);
     pipe.transport.onmessage = (message) => {
@@ -279,7 +279,7 @@ Deno.test("StdioTransport delivers no messages before it is ready", async () => 
 });
 
 Deno.test("StdioTransport closes before it is ready if the input ends without requests, or a grace period later", () =>
-  withGrace(2 * DEADLINE_MS, async () => {
+  withGracePeriod(2 * DEADLINE_MS, async () => {
     const never = new Promise(() => {});
     await new Pipe({ ready: never }).end();
     const { now } = performance;
@@ -295,7 +295,7 @@ Deno.test("StdioTransport closes before it is ready if the input ends without re
   }));
 
 Deno.test("StdioTransport does not wait forever to be ready after the end of the input", () =>
-  withGrace(10, async () => {
+  withGracePeriod(10, async () => {
     const pipe = new Pipe({ ready: new Promise(() => {}) });
     const errors: Error[] = [];
     pipe.transport.onerror = (error) => errors.push(error);

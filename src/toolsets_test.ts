@@ -47,10 +47,10 @@ Deno.test("registerSkillTools() registers the same tools with a server of the SD
   });
   registerSkillTools(server, registry, { toolset: "skill" });
   const client = new Client({ name: "test", version: "1.0.0" });
-  const notices = new Inbox<string>();
+  const notifications = new Inbox<string>();
   client.setNotificationHandler(
     ToolListChangedNotificationSchema,
-    ({ method }) => notices.put(method),
+    ({ method }) => notifications.put(method),
   );
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   await server.connect(ours);
@@ -73,7 +73,7 @@ Deno.test("registerSkillTools() registers the same tools with a server of the SD
   await assert.rejects(call("none", {}), /-32602.*Unknown tool "none"/);
   place.skill("skills", "pdf");
   await registry.refresh();
-  await notices.take(() => true, "the notice of the new list");
+  await notifications.take(() => true, "the notification of the new list");
   await client.close();
 });
 
