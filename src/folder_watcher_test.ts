@@ -1,4 +1,4 @@
-// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+// deno-lint-ignore-file no-import-prefix -- the tests write out their specifiers, as the sources do
 
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
@@ -73,7 +73,7 @@ Deno.test("SkillRegistry.watch() reports a root that is created, removed, and cr
 Deno.test(
   "SkillRegistry.watch() reports a folder that is replaced by another",
   {
-    // Windows does not move a folder while its subfolders are watched.
+    // On Windows, a folder cannot be moved while its subfolders are watched.
     ignore: isWindows,
   },
   async () => {
@@ -104,7 +104,7 @@ Deno.test(
   },
 );
 
-Deno.test("SkillRegistry.watch() reports changes behind links", async () => {
+Deno.test("SkillRegistry.watch() reports changes in the targets of links", async () => {
   using place = new Place();
   place.link(place.skill("store", "git"), "skills/git");
   place.link(place.folder("dotfiles"), "linked-root");
@@ -121,7 +121,7 @@ Deno.test("SkillRegistry.watch() reports changes behind links", async () => {
   assert.deepEqual(names(watched.registry.catalog), ["git"]);
 });
 
-Deno.test("SkillRegistry.watch() reports the target of a link that is removed and created again", async () => {
+Deno.test("SkillRegistry.watch() reports when the target of a link is removed and created again", async () => {
   using place = new Place();
   place.link(join(place.path, "dotfiles", "skills"), "home/root");
   place.link(join(place.path, "store", "pdf"), "skills/pdf");
@@ -149,7 +149,7 @@ Deno.test("SkillRegistry.watch() watches the other folders if one cannot be watc
   place.skill("skills", "git");
   const locked = place.folder("skills", "locked");
   const { watchFs } = Deno;
-  // The folder's mode would not work: root can read everything.
+  // Changing the folder's mode would not work: root can read everything.
   Deno.watchFs = (paths, options) => {
     if (paths.includes(locked)) throw new Deno.errors.PermissionDenied();
     return watchFs(paths, options);
@@ -190,7 +190,7 @@ Deno.test("SkillRegistry.watch() retries without a timer if folders disappear wh
   assert.deepEqual(watched.lines, []);
 });
 
-Deno.test("SkillRegistry.watch() uses one watcher for more folders than it opens at once", async () => {
+Deno.test("SkillRegistry.watch() uses one watcher even for more folders than it adds at a time", async () => {
   using place = new Place();
   for (let i = 0; i < 600; i++) place.folder("skills", `s${i}`);
   const opened: WatchSpy[] = [];
@@ -240,7 +240,7 @@ Deno.test(
     const skill = place.skill(skills, "git");
     await using wire = new Wire(place);
     await wire.initialize();
-    // After the first report, everything is watched.
+    // After the first notification, every folder is watched.
     place.skill(skills, "git", skillMd("git", "Changed"));
     await wire.lines.take(
       (line) => line.includes("list_changed"),
@@ -249,7 +249,7 @@ Deno.test(
     const storm = place.file(
       "storm.ts",
       `const [path] = Deno.args;
-    for (console.log("begun");;) {
+    for (console.log("started");;) {
       Deno.renameSync(path, path + "-2");
       Deno.renameSync(path + "-2", path);
     }`,
@@ -261,13 +261,13 @@ Deno.test(
     }).spawn();
     try {
       await process.stdout.getReader().read();
-      // The burst that starts now causes a scan after a second.
+      // The burst of events that starts now causes a scan after a second.
       const end = performance.now() + 1_500;
       while (performance.now() < end) {
-        await within(wire.ask(nextId(), "ping"), "an answer", 3_000);
+        await within(wire.ask(nextId(), "ping"), "a reply", 3_000);
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
-      const { code } = await within(wire.endInput(), "the end", 3_000);
+      const { code } = await within(wire.endInput(), "the exit", 3_000);
       assert.equal(code, 0);
     } finally {
       process.kill("SIGKILL");
@@ -276,7 +276,7 @@ Deno.test(
   },
 );
 
-Deno.test("SkillRegistry.watch() keeps working through many changes of the watched folders", async () => {
+Deno.test("SkillRegistry.watch() keeps working through many changes to the watched folders", async () => {
   using place = new Place();
   using watched = await new WatchedRegistry([join(place.path, "skills")])
     .start();
@@ -304,13 +304,13 @@ Deno.test("SkillRegistry.watch() scans on a timer if watching is off", async () 
   await registry.refresh();
   registry.watch();
   place.skill("skills", "git");
-  await changes.take((keys) => keys.includes("git"), "the timer");
+  await changes.take((keys) => keys.includes("git"), "the scan");
   place.remove("skills/git");
-  await changes.take((keys) => keys.includes("git"), "the timer");
+  await changes.take((keys) => keys.includes("git"), "the scan");
   assert.equal(registry.catalog.skills.size, 0);
 });
 
-Deno.test("SkillRegistry.watch() falls back to the timer if folders cannot be watched, and reports that once", async () => {
+Deno.test("SkillRegistry.watch() falls back to a timer if folders cannot be watched, and reports the problem once", async () => {
   using place = new Place();
   const watchFs = Deno.watchFs;
   using watched = new WatchedRegistry([join(place.path, "skills")], 0.01);

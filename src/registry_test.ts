@@ -1,4 +1,4 @@
-// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+// deno-lint-ignore-file no-import-prefix -- the tests write out their specifiers, as the sources do
 
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
@@ -35,7 +35,7 @@ Deno.test("SkillRegistry.readFile() caches a file until it changes", async () =>
   using opens = new OpenSpy();
   const read = () => registry.readFile(skill, "a.md").text;
   try {
-    // Files that were just written may change undetected, so they are read each time.
+    // A file that was just written could change undetected, so it is read each time.
     assert.deepEqual([read(), read(), opens.count], ["one", "one", 2]);
     Date.now = () => now() + 60_000;
     assert.deepEqual([read(), read(), read()], ["one", "one", "one"]);
@@ -50,7 +50,7 @@ Deno.test("SkillRegistry.readFile() caches a file until it changes", async () =>
   assert.throws(read, /no such file/);
 });
 
-Deno.test("SkillRegistry.readFile() hands out bytes that callers may write to", async () => {
+Deno.test("SkillRegistry.readFile() returns bytes that callers can modify", async () => {
   using place = new Place();
   place.skill("skills", "git");
   place.file("skills/git/a.md", "one");
@@ -70,7 +70,7 @@ Deno.test("SkillRegistry.readFile() hands out bytes that callers may write to", 
   }
 });
 
-Deno.test("SkillRegistry.readFile() keeps a thousand files at most, however small", async () => {
+Deno.test("SkillRegistry.readFile() caches at most a thousand files, however small they are", async () => {
   using place = new Place();
   place.skill("skills", "git");
   for (let i = 0; i <= 1_000; i++) place.file(`skills/git/${i}`, "");
@@ -91,7 +91,7 @@ Deno.test("SkillRegistry.readFile() keeps a thousand files at most, however smal
   }
 });
 
-Deno.test("SkillRegistry.readFile() keeps nothing that it read while a folder on the way was changing", async () => {
+Deno.test("SkillRegistry.readFile() caches nothing that it reads while a folder in the path is changing", async () => {
   using place = new Place();
   place.skill("skills", "git");
   place.file("skills/git/docs/a.md", "one");
@@ -121,12 +121,12 @@ Deno.test("SkillRegistry.readFile() keeps nothing that it read while a folder on
 });
 
 Deno.test(
-  "SkillRegistry.readFile() reads a file anew whose time is more than a date can hold",
+  "SkillRegistry.readFile() does not cache a file whose time is more than a date can hold",
   {
     ignore: Deno.build.os !== "linux",
   },
   async () => {
-    // Not every file system supports such times. This one does.
+    // Not every file system supports such times, but this one does.
     const skills = Deno.makeTempDirSync({ dir: "/dev/shm" });
     const { now } = Date;
     try {
@@ -149,7 +149,7 @@ Deno.test(
   },
 );
 
-Deno.test("SkillRegistry.readFile() returns the requested path even if other paths lead to the file", async () => {
+Deno.test("SkillRegistry.readFile() returns the requested path even if other paths point to the file", async () => {
   using place = new Place();
   const store = place.file("store/shared.txt", "shared");
   for (const name of ["one", "two"]) {
@@ -177,7 +177,7 @@ Deno.test("SkillRegistry.readFile() returns the requested path even if other pat
   }
 });
 
-Deno.test("SkillRegistry.refresh() runs one scan at a time and finds everything that existed at the call", async () => {
+Deno.test("SkillRegistry.refresh() runs one scan at a time and finds everything that existed when it was called", async () => {
   using place = new Place();
   place.skill("skills", "one");
   using registry = new SkillRegistry([root(join(place.path, "skills"))]);
@@ -238,7 +238,7 @@ Deno.test("SkillRegistry.watch() continues after a failed refresh and reports th
   await changes.take((keys) => keys.includes("git"), "the skill");
 });
 
-Deno.test("SkillRegistry.trackFiles() waits for the first listing, also if another caller started it", async () => {
+Deno.test("SkillRegistry.trackFiles() waits for the first listing even if another caller started it", async () => {
   using place = new Place();
   place.skill("skills", "git");
   const file = place.file("skills/git/notes.md", "1");

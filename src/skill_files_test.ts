@@ -1,4 +1,4 @@
-// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+// deno-lint-ignore-file no-import-prefix -- the tests write out their specifiers, as the sources do
 
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
@@ -131,7 +131,7 @@ Deno.test("listSkillFiles() detects additions, removals, and changes in folders 
   }
 });
 
-Deno.test("readSkillFile() accepts the usual spellings of a path", async () => {
+Deno.test("readSkillFile() accepts equivalent spellings of a path", async () => {
   using place = new Place();
   place.skill("skills", "git");
   place.file("skills/git/references/API.md", "api");
@@ -178,7 +178,7 @@ Deno.test("readSkillFile() and listSkillFiles() reach ten levels deep", async ()
   assert.throws(() => readSkillFile(skill, eleven), SkillFileError);
 });
 
-Deno.test("readSkillFile() refuses FIFOs and devices", {
+Deno.test("listSkillFiles() omits FIFOs, and readSkillFile() refuses them", {
   ignore: isWindows,
 }, async () => {
   using place = new Place();
@@ -190,7 +190,7 @@ Deno.test("readSkillFile() refuses FIFOs and devices", {
 });
 
 for (const moment of ["before it is opened", "before it is checked again"]) {
-  Deno.test(`readSkillFile() reads nothing if a file is swapped for a link out ${moment}`, async () => {
+  Deno.test(`readSkillFile() reads nothing if a file is swapped for an outside link ${moment}`, async () => {
     using place = new Place();
     const secret = place.file("secret.md", "secret");
     place.skill("skills", "git");
@@ -212,20 +212,20 @@ for (const moment of ["before it is opened", "before it is checked again"]) {
   });
 }
 
-Deno.test("readSkillFile() reads nothing if a file is swapped for a link out and back", async () => {
+Deno.test("readSkillFile() reads nothing if a file is swapped for an outside link and back", async () => {
   using place = new Place();
   const secret = place.file("secret.md", "secret");
   place.skill("skills", "git");
   const file = place.file("skills/git/help.md", "help");
   const skill = await scanSkill(join(place.path, "skills"));
-  // The opened file is the secret, but its path leads to the original file again.
+  // The opened file is the secret, but its path points to the original file again.
   using _opens = new OpenSpy({ beforeOpen: () => secret });
   assert.throws(() => readSkillFile(skill, "help.md"), /it was replaced/);
   assert.equal(Deno.readTextFileSync(file), "help");
 });
 
 for (const [what, path] of [["a file", "docs/help.md"], ["a folder", "docs"]]) {
-  Deno.test(`readSkillFile() reads nothing if ${what} is swapped for a link out once the file is found, and back again once it is open`, async () => {
+  Deno.test(`readSkillFile() reads nothing if ${what} is swapped for an outside link after the file is found, and swapped back after it is opened`, async () => {
     using place = new Place();
     place.skill("skills", "git");
     const file = place.file("skills/git/docs/help.md", "help");
@@ -250,7 +250,7 @@ for (const [what, path] of [["a file", "docs/help.md"], ["a folder", "docs"]]) {
   });
 }
 
-Deno.test("readSkillFile() reads nothing through a folder that is swapped for a link out and back again", async () => {
+Deno.test("readSkillFile() reads nothing through a folder that is swapped for an outside link and back", async () => {
   using place = new Place();
   place.skill("skills", "git");
   place.file("skills/git/docs/help.md", "help");
@@ -265,7 +265,7 @@ Deno.test("readSkillFile() reads nothing through a folder that is swapped for a 
   assert.throws(() => readSkillFile(skill, "docs/help.md"), /it was replaced/);
 });
 
-Deno.test("listSkillFiles() lists nothing of a folder that is swapped for a link out and back again", async () => {
+Deno.test("listSkillFiles() lists nothing from outside when a folder is swapped for an outside link and back", async () => {
   using place = new Place();
   place.skill("skills", "git");
   place.file("skills/git/docs/help.md", "help");
@@ -298,7 +298,7 @@ function exchange(a: string, b: string): void {
 }
 
 for (const moved of ["skills/git", "skills", "project"]) {
-  Deno.test(`listSkillFiles() lists nothing once ${moved} is a link out`, async () => {
+  Deno.test(`listSkillFiles() lists nothing after ${moved} becomes an outside link`, async () => {
     using place = new Place();
     place.skill("project/skills", "git");
     place.file("project/skills/git/docs/help.md", "help");
@@ -315,7 +315,7 @@ for (const moved of ["skills/git", "skills", "project"]) {
   });
 }
 
-Deno.test("readSkillFile() finds nothing in a skill directory that became a link out", async () => {
+Deno.test("readSkillFile() finds nothing in a skill directory that becomes an outside link", async () => {
   using place = new Place();
   place.file("secret/SKILL.md", "secret");
   place.skill("skills", "git");
@@ -349,7 +349,7 @@ Deno.test("resolveSkillFile() returns the location of a file or folder of a skil
   assert.equal(resolveSkillFile(skill, "").realPath, store);
 });
 
-Deno.test("resolveSkillFile() accepts both slashes on Windows, and refuses drives, streams, and paths out of the skill", async () => {
+Deno.test("resolveSkillFile() accepts both slashes on Windows, and refuses drives, streams, and paths outside the skill", async () => {
   using place = new Place();
   const found = await onWindows(
     place,
@@ -380,7 +380,7 @@ Deno.test("resolveSkillFile() accepts both slashes on Windows, and refuses drive
   ]);
 });
 
-Deno.test("readSkillFile() reads all of a file that grows meanwhile, or reports that it is too large", async () => {
+Deno.test("readSkillFile() reads all of a file that grows during the read, or reports that it is too large", async () => {
   using place = new Place();
   place.skill("skills", "git");
   const file = place.file("skills/git/log.md", "1");

@@ -62,7 +62,7 @@ Deno.test("StdioTransport answers invalid messages with an error and continues",
   for (const [line, code, id] of bad) {
     await pipe.write(line);
     await pipe.write("\n");
-    const reply = await pipe.sent.take(() => true, "an answer");
+    const reply = await pipe.sent.take(() => true, "a reply");
     assert.deepEqual([reply.error!.code, reply.id], [code, id]);
   }
   await pipe.write(`\n  \n${JSON.stringify(ping(2))}\n`);
@@ -89,7 +89,7 @@ Deno.test("StdioTransport writes pending replies after the end of the input", as
   assert.deepEqual(pipe.sent.takeAll(), [pong(1), pong(2)]);
 });
 
-Deno.test("StdioTransport gives up on replies that never come", () =>
+Deno.test("StdioTransport stops waiting for replies that never come", () =>
   withGracePeriod(10, async () => {
     const pipe = new Pipe();
     await pipe.write(`${JSON.stringify(ping(1))}\n`);
@@ -155,7 +155,10 @@ Deno.test("StdioTransport stops reading while its output is blocked", async () =
     }
   })();
   await pipe.received.take((message) => (message as Reply).id === 7, "ping 7");
-  assert.ok(pipe.received.values.length < 10, "it stopped at about 8 MiB");
+  assert.ok(
+    pipe.received.values.length < 10,
+    "it kept reading after about 8 MiB",
+  );
   gate.resolve();
   await within(writing, "the rest to be read");
   await pipe.sent.take(({ id }) => id === 99, "the last reply");
@@ -239,7 +242,7 @@ Deno.test("StdioTransport refuses an ID that is too long to repeat", async () =>
   assert.deepEqual([id, error!.code], [undefined, -32600]);
 });
 
-/** A program that prints by how many MB memory grows while a transport reads one line byte by byte. */
+/** A program that prints how much memory grows, in MB, while a transport reads one line byte by byte. */
 const BYTE_BY_BYTE = `
 import { StdioTransport } from "${import.meta.resolve("./stdio_transport.ts")}";
 const memory = () => Deno.memoryUsage().rss / 2 ** 20;
@@ -255,7 +258,7 @@ new StdioTransport({
 }).start();
 `;
 
-Deno.test("StdioTransport buffers a line that arrives byte by byte in little more than its size", async () => {
+Deno.test("StdioTransport buffers a line that arrives byte by byte in little more memory than the line's size", async () => {
   using place = new Place();
   const file = place.file("main.ts", BYTE_BY_BYTE);
   const { stdout } = await new Deno.Command(Deno.execPath(), {
