@@ -563,7 +563,7 @@ Deno.test("server serves a root that is a link even if Deno has permission only 
   assert.match((await session.load("git")).text, /^Loading: git\n/);
 });
 
-Deno.test("server treats the home folder's skills as global if it runs there", async () => {
+Deno.test("server treats the home folder's skills as global even if it runs in that folder", async () => {
   using place = new Place();
   place.link(place.skill("elsewhere", "git"), "project/.claude/skills/git");
   place.link(place.project, "home-link");

@@ -547,7 +547,7 @@ Deno.test("createLaunch() starts an executable with only the server's arguments"
   assert.deepEqual(launch, { command: "/bin/deno", args: ["--agents"] });
 });
 
-Deno.test("isInNpxCache() recognizes a program that npx may delete", () => {
+Deno.test("isInNpxCache() recognizes a program that npx can delete", () => {
   const path = "/home/me/.npm/_npx/0123/node_modules/deno/deno";
   assert.deepEqual([path, LAUNCH.executable].map(isInNpxCache), [true, false]);
 });

@@ -330,7 +330,7 @@ Deno.test(
           end >= 0;
           end = chunk.indexOf(0x0a, end + 1)
         ) replies++;
-        // The process may exit while its last replies are read.
+        // The process can exit while its last replies are read.
         if (replies < 0.9 * count) peak = peakMemory(server.pid);
       }
     })();

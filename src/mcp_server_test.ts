@@ -433,7 +433,7 @@ Deno.test("both eras can subscribe to the same resource and unsubscribe separate
   assert.deepEqual(wire.lines.takeAll(), []);
 });
 
-Deno.test("the client of the SDK's version 2 lists, calls, reads, verifies, and listens in the modern era", async () => {
+Deno.test("the client of SDK version 2 lists, calls, reads, verifies, and listens in the modern era", async () => {
   using place = filesPlace();
   await using wire = new Wire(place);
   const client = new ModernClient({ name: "test", version: "1.0.0" }, {
@@ -513,7 +513,7 @@ Deno.test("replies stay fast while more than a hundred requests listen", async (
   );
 });
 
-/** A server without features, with its transport. */
+/** A server without features, connected to a pipe. */
 class BareServer {
   readonly server = new McpServer({
     serverInfo: { name: "bare", title: "Bare", version: "1.0.0" },

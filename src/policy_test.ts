@@ -1221,7 +1221,7 @@ Deno.test("--check reports rules that match nothing and the errors of a policy w
   ]);
 });
 
-Deno.test("--print-config passes on the policy's path and grants read permission for its folder", async () => {
+Deno.test("--print-config includes the policy's path and grants read permission for its folder", async () => {
   using place = policyPlace("{ skill: a, state: off }");
   place.file("home/settings/policy.yaml", "rules: [{ skill: b, state: off }]");
   const launch = await printedLaunch(place, {
@@ -1238,7 +1238,7 @@ Deno.test("--print-config passes on the policy's path and grants read permission
   assert.deepEqual(await session.names(), ["a", "b", "c"]);
 });
 
-Deno.test("the README's policies do what it says", () => {
+Deno.test("the policies in the README do what the README says", () => {
   const [, section] = /^## Choose your skills\n(.*?)^## /ms.exec(README)!;
   const [, yaml] = /```yaml\n(.*?)```/s.exec(section!)!;
   const policies = yaml!.split("---\n").map((text) =>

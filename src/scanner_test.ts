@@ -371,7 +371,7 @@ Deno.test("scanSkillRoots() finds nested skills in a recursive root", async () =
   }
 });
 
-Deno.test("scanSkillRoots() searches nested folders through links only to trusted folders", async () => {
+Deno.test("scanSkillRoots() follows links in a skill only to trusted folders", async () => {
   using place = new Place();
   place.skill("all", "git");
   place.skill("documents", "private");

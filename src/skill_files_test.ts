@@ -149,7 +149,7 @@ Deno.test("readSkillFile() accepts equivalent spellings of a path", async () => 
   }
 });
 
-Deno.test("readSkillFile() returns the exact text, and no text for bytes that are not UTF-8", async () => {
+Deno.test("readSkillFile() returns the exact text, and no text for bytes that are not valid UTF-8", async () => {
   using place = new Place();
   place.skill("skills", "git");
   place.file("skills/git/bom.md", "\ufeffa\r\nb");

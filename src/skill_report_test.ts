@@ -350,7 +350,7 @@ for (const [what, markdown] of codeSamples) {
   });
 }
 
-Deno.test("--check finds links between code spans that look like the ends of a comment", async () => {
+Deno.test("--check finds links between code spans that look like comment delimiters", async () => {
   using place = new Place();
   const text = `${skillMd("links")}\n\`<!--\`\n[x](gone.md)\n\`-->\`\n`;
   place.skill("home/.claude/skills", "links", text);
