@@ -1,4 +1,4 @@
-// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+// deno-lint-ignore-file no-import-prefix -- the tests write out their specifiers, as the sources do
 
 import assert from "node:assert/strict";
 import { join, resolve } from "jsr:@std/path@^1";
@@ -198,7 +198,7 @@ Deno.test("skill refuses an empty name and unknown arguments: contract, scenario
   );
 });
 
-Deno.test("skill prefers the project to the home and .agent to .claude: contract, scenario 5; stories 1.1, 3.1", async () => {
+Deno.test("skill prefers .agent to .claude, and then the project folder to the home folder: contract, scenario 5; stories 1.1, 3.1", async () => {
   using place = new Place();
   const folders = [
     "project/.agent/skills",
@@ -247,7 +247,7 @@ Deno.test("server finds changes by periodic refresh alone", async () => {
   assert.deepEqual(await session.names(), ["new"]);
 });
 
-Deno.test("server switches to the global skill when the project's is removed: story 3, scenario 3", async () => {
+Deno.test("server switches to the global skill when the project's skill is removed: story 3, scenario 3", async () => {
   using place = new Place();
   place.skill("project/.agent/skills", "deploy");
   place.skill("home/.agent/skills", "deploy");
@@ -266,15 +266,15 @@ Deno.test("server reports a changed list only when a name or a description chang
   place.skill("home/.claude/skills", "git", skillMd("git") + "New body");
   place.file("home/.claude/skills/git/notes.md", "Notes");
   place.skill("home/.claude/skills", "bad", "no frontmatter");
-  // The refresh that finds all three reports the invalid skill on stderr.
+  // The refresh that finds all three changes reports the invalid skill on stderr.
   await session.stderr.take((line) => line.includes("bad"), "the bad skill");
   assert.match((await session.load("git")).text, /New body$/);
-  assert.deepEqual(session.notices.takeAll(), []);
+  assert.deepEqual(session.notifications.takeAll(), []);
   place.skill("home/.claude/skills", "pdf");
   await session.listChanged();
 });
 
-Deno.test("skill serves each project its own skills: story 3, scenario 2", async () => {
+Deno.test("server serves each project its own skills: story 3, scenario 2", async () => {
   using one = new Place();
   using two = new Place();
   one.skill("project/.claude/skills", "one");
@@ -398,7 +398,7 @@ Deno.test("skill never returns new content under an old name", async () => {
   }
 });
 
-Deno.test("skill gives a short answer to a name of many words", async () => {
+Deno.test("skill returns a short answer for a name with many words", async () => {
   using place = new Place();
   for (let i = 0; i < 200; i++) place.skill("home/.claude/skills", `s${i}`);
   await using session = await Session.open(place);
@@ -407,7 +407,7 @@ Deno.test("skill gives a short answer to a name of many words", async () => {
   assert.ok(text.length < 5_000);
 });
 
-Deno.test("skill gives a short answer to a very long name, however many skills are invalid", async () => {
+Deno.test("skill handles a very long name even if many skills are invalid", async () => {
   using place = new Place();
   for (let i = 0; i < 500; i++) {
     place.skill("home/.claude/skills", `s${i}`, "no frontmatter");
@@ -482,7 +482,7 @@ Deno.test("skill hides skills whose frontmatter disables model invocation", asyn
   assert.ok(isError && !text.includes("- hidden"));
 });
 
-Deno.test("skill lists the 20 best matches of many skills and the number of the others", async () => {
+Deno.test("skill lists the 20 best matches of many skills and the number of other skills", async () => {
   using place = new Place();
   for (let i = 0; i < 150; i++) {
     place.skill("home/.claude/skills", `s${i}`, skillMd(`s${i}`, "A sheet"));
@@ -510,10 +510,10 @@ Deno.test("skill lists the 20 best matches of many skills and the number of the 
 });
 
 // ---------------------------------------------------------------------------
-// Server: places and permissions
+// Server: folders and permissions
 // ---------------------------------------------------------------------------
 
-Deno.test("server serves the project if the home folder is unknown, and reports that", async () => {
+Deno.test("server serves the project's skills if the home folder is unknown, and reports that it is", async () => {
   using place = new Place();
   place.skill("project/.claude/skills", "git");
   const env = { HOME: "", USERPROFILE: "" };
@@ -534,7 +534,7 @@ Deno.test("server uses USERPROFILE as the home folder if HOME is not set", async
   assert.deepEqual(await session.names(), ["git"]);
 });
 
-Deno.test("server serves the folders that Deno may read, and reports the missing permissions", async () => {
+Deno.test("server serves the folders that Deno is allowed to read, and reports the missing permissions", async () => {
   using place = new Place();
   place.skill("project/.claude/skills", "git");
   place.skill("home/.claude/skills", "pdf");
@@ -553,7 +553,7 @@ Deno.test("server serves the folders that Deno may read, and reports the missing
   await session.listChanged();
 });
 
-Deno.test("server serves a root that is a link if Deno has permission only for the link", async () => {
+Deno.test("server serves a root that is a link even if Deno has permission only for the link", async () => {
   using place = new Place();
   place.skill("dotfiles", "git");
   const link = place.link(join(place.path, "dotfiles"), "home/.claude/skills");
@@ -563,7 +563,7 @@ Deno.test("server serves a root that is a link if Deno has permission only for t
   assert.match((await session.load("git")).text, /^Loading: git\n/);
 });
 
-Deno.test("server in the home folder treats its skills as global", async () => {
+Deno.test("server treats the home folder's skills as global even if it runs in that folder", async () => {
   using place = new Place();
   place.link(place.skill("elsewhere", "git"), "project/.claude/skills/git");
   place.link(place.project, "home-link");
@@ -574,7 +574,7 @@ Deno.test("server in the home folder treats its skills as global", async () => {
   }
 });
 
-Deno.test("server skips a skill that Deno may not read: contract, scenario 10", async () => {
+Deno.test("server skips a skill that Deno is not allowed to read: contract, scenario 10", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "git");
   const secret = place.skill("home/.claude/skills", "secret");
@@ -592,7 +592,7 @@ Deno.test("server skips a skill that Deno may not read: contract, scenario 10", 
 });
 
 Deno.test(
-  "server skips a skill that the system does not allow it to read: contract, scenario 10",
+  "server skips a skill that the operating system does not allow it to read: contract, scenario 10",
   {
     ignore: isWindows || Deno.uid() === 0,
   },
@@ -612,7 +612,7 @@ Deno.test(
   },
 );
 
-Deno.test("server serves the project without permission for the environment, and reports what to add", async () => {
+Deno.test("server serves the project's skills without permission for the environment, and reports what to add", async () => {
   using place = new Place();
   place.skill("project/.claude/skills", "git");
   place.skill("home/.claude/skills", "pdf");
@@ -622,7 +622,7 @@ Deno.test("server serves the project without permission for the environment, and
   await session.stderr.take((line) => line.includes("--allow-env"), "the fix");
 });
 
-Deno.test("server starts without any permission, and reports what to add", async () => {
+Deno.test("server starts without any permissions, and reports what to add", async () => {
   using place = new Place();
   place.skill("project/.claude/skills", "git");
   const flags = flagsWith();
@@ -670,7 +670,7 @@ Deno.test("server exits at once when its client disconnects during the first sca
   }
   await using wire = new Wire(place);
   assert.equal((await wire.endInput()).code, 0);
-  // The scan logs its findings at the end.
+  // The scan logs problems only at its end.
   assert.equal(wire.stderr, "");
 });
 
@@ -705,10 +705,10 @@ Deno.test("server exits quietly when its output is closed", async () => {
   const line = (id: number) =>
     new TextEncoder().encode(`${JSON.stringify(ping(id))}\n`);
   await stdin.write(line(1));
-  await within(stdout.read(), "the first answer");
+  await within(stdout.read(), "the first reply");
   await stdout.cancel();
   await stdin.write(line(2));
-  const { code } = await within(server.status, "the server to end");
+  const { code } = await within(server.status, "the server to exit");
   assert.equal(code, 0);
   assert.equal(await new Response(server.stderr).text(), "");
   await stdin.abort().catch(() => {});
@@ -731,7 +731,7 @@ Deno.test("server writes only JSON-RPC to stdout, whatever the input", async () 
 });
 
 Deno.test(
-  "server buffers a line that is written slowly in little more than its size",
+  "server buffers a slowly written line in little more memory than the line's size",
   {
     ignore: Deno.build.os !== "linux",
   },
@@ -764,7 +764,7 @@ Deno.test("server keeps serving if nobody reads its stderr", async () => {
   await stdin.close();
   const stdout = await within(
     new Response(server.stdout).text(),
-    "the answer and the end",
+    "the reply and the exit",
   );
   assert.equal(JSON.parse(stdout).id, 1);
   await server.stderr.cancel();
@@ -775,7 +775,7 @@ Deno.test("server keeps serving if nobody reads its stderr", async () => {
 // Windows
 // ---------------------------------------------------------------------------
 
-Deno.test("server uses USERPROFILE as the home folder on Windows, where other shells set HOME", async () => {
+Deno.test("server uses USERPROFILE as the home folder on Windows even if a shell sets HOME", async () => {
   using place = new Place();
   const program = `await server.main(["--list", "--json"]);`;
   const report = await onWindows(place, program, {
@@ -821,19 +821,19 @@ function serveFolder(folder: string): { url: string } & AsyncDisposable {
   };
 }
 
-/** Creates a separate cache for Deno that shares the usual npm packages. */
-function ownCache(place: Place): string {
+/** Creates a separate Deno cache that shares the npm packages of the usual one. */
+function createCache(place: Place): string {
   const cache = place.folder("cache");
   const npm = join(environment.DENO_DIR, "npm");
   Deno.symlinkSync(npm, join(cache, "npm"), { type: "junction" });
   return cache;
 }
 
-Deno.test("mod.ts runs from a URL with the README's permissions, and reports how to start it from there", async () => {
+Deno.test("mod.ts runs from a URL with the README's permissions, and --print-config prints a command that does the same", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "git");
   await using host = serveFolder(REPOSITORY);
-  const env = { DENO_DIR: ownCache(place) };
+  const env = { DENO_DIR: createCache(place) };
   const main = `${host.url}/mod.ts`;
   {
     await using session = await Session.open(place, { main, env });
@@ -846,13 +846,13 @@ Deno.test("mod.ts runs from a URL with the README's permissions, and reports how
 });
 
 /** Creates the bundle as `deno task bundle` does. */
-function makeBundle(place: Place): void {
+function createBundle(place: Place): void {
   const file = join(place.folder("dist"), "skill_server.js");
   const script = resolve(MOD, "..", "tools/bundle.ts");
   runSync(Deno.execPath(), "run", "--allow-all", script, ...IMPORTS, file);
 }
 
-/** The environment of a process with no registry and an empty cache. */
+/** Returns the environment variables of a process with an empty cache and no access to registries. */
 function withoutRegistries(place: Place): Record<string, string> {
   return {
     DENO_DIR: place.folder("empty"),
@@ -865,7 +865,7 @@ Deno.test("the bundle runs from a URL without any registry", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "git");
   place.file("home/.claude/skills/git/logo.png", Uint8Array.of(255));
-  makeBundle(place);
+  createBundle(place);
   await using host = serveFolder(join(place.path, "dist"));
   const main = `${host.url}/skill_server.js`;
   const flags = ["run", "--allow-read", "--allow-env"];
@@ -884,7 +884,7 @@ Deno.test("the bundle runs from a URL without any registry", async () => {
   }
 });
 
-/** Whether `deno compile` works: it needs a base binary that it downloads or finds at `DENORT_BIN`. */
+/** Whether `deno compile` works. It needs a base binary, which it downloads or finds at `DENORT_BIN`. */
 const canCompile = (() => {
   using place = new Place();
   const file = place.file("main.js", "");
@@ -924,11 +924,11 @@ Deno.test(
 );
 
 // ---------------------------------------------------------------------------
-// Faults
+// Failures
 // ---------------------------------------------------------------------------
 
 Deno.test(
-  "server keeps serving without stderr",
+  "server keeps serving if stderr is closed",
   { ignore: isWindows },
   async () => {
     using place = new Place();

@@ -1,4 +1,4 @@
-// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+// deno-lint-ignore-file no-import-prefix -- the tests write out their specifiers, as the sources do
 
 import assert from "node:assert/strict";
 import { join, resolve } from "jsr:@std/path@^1";
@@ -13,9 +13,9 @@ import {
   FLAGS,
   IMPORTS,
   isWindows,
-  launchIn,
   MOD,
   parseConfig,
+  parseLaunch,
   Place,
   printedLaunch,
   README,
@@ -26,8 +26,8 @@ import {
   withoutHints,
 } from "./testing.ts";
 
-/** Returns what `--print-config` prints, with the paths of the README's example. */
-async function readersConfig(place: Place, client: string): Promise<string> {
+/** Returns what `--print-config` prints, with the paths replaced by those in the README's example. */
+async function readmeConfig(place: Place, client: string): Promise<string> {
   const { code, stdout } = await runServer(place, {
     args: ["--print-config", client],
   });
@@ -45,14 +45,14 @@ for (const name of ["claude-code", "codex"]) {
     ignore: isWindows,
   }, async () => {
     using place = new Place();
-    const config = await readersConfig(place, name);
+    const config = await readmeConfig(place, name);
     const language = config.startsWith("{") ? "json" : "toml";
     assert.ok(README.includes(`\`\`\`${language}\n${config}\`\`\`\n`), config);
   });
 }
 
 for (const [name, client] of Object.entries(MCP_CLIENTS)) {
-  Deno.test(`the README names the configuration files of ${name} on each system`, () => {
+  Deno.test(`the README names the configuration files of ${name} on each operating system`, () => {
     const file = (os: typeof Deno.build.os) =>
       client.userFile({
         os,
@@ -78,7 +78,7 @@ for (const [name, client] of Object.entries(MCP_CLIENTS)) {
   });
 }
 
-/** The fields of a configuration besides the command, by client. */
+/** The fields of a configuration besides the command and its arguments, by client. */
 const ENTRIES: Readonly<Record<string, Record<string, unknown>>> = {
   "claude-code": { type: "stdio", alwaysLoad: true },
   "claude-desktop": {},
@@ -101,7 +101,7 @@ const ENTRIES: Readonly<Record<string, Record<string, unknown>>> = {
   "zed": {},
 };
 
-/** The name of the section with the servers, by client. Default: "mcpServers". */
+/** The name of the section that contains the servers, by client. The default is "mcpServers". */
 const SECTIONS: Readonly<Record<string, string>> = {
   "vscode": "servers",
   "opencode": "mcp",
@@ -131,7 +131,7 @@ for (const [name, { format }] of Object.entries(MCP_CLIENTS)) {
     const entry = config[SECTIONS[name] ?? "mcpServers"]!.skills!;
     for (const key of ["command", "cmd", "args"]) delete entry[key];
     assert.deepEqual(entry, ENTRIES[name]);
-    assert.deepEqual(launchIn(format(ODD_LAUNCH)), ODD_LAUNCH);
+    assert.deepEqual(parseLaunch(format(ODD_LAUNCH)), ODD_LAUNCH);
   });
 }
 
@@ -170,7 +170,7 @@ Deno.test("--print-config keeps the other options and the environment's settings
   ]);
 });
 
-Deno.test("--print-config grants permission to run the shell if Deno has it and a tool needs it", async () => {
+Deno.test("--print-config grants permission to run the shell if Deno has that permission and a tool needs it", async () => {
   using place = new Place();
   const shell = isWindows ? "cmd" : "sh";
   const runs = async (...args: string[]) => {
@@ -191,7 +191,7 @@ Deno.test("--print-config keeps the user's description limit", async () => {
   assert.deepEqual(serverArgs(launch), ["--description-limit=500"]);
 });
 
-Deno.test("--print-config grants read permission for the folders that are searched, and no others", async () => {
+Deno.test("--print-config grants read permission only for the folders that are searched", async () => {
   using place = new Place();
   const allowed = async (...args: string[]) => {
     const { args: [, flag] } = await printedLaunch(place, { args });
@@ -261,7 +261,7 @@ Deno.test("--print-config warns about text that a client would change", async ()
 });
 
 for (const client of Object.keys(MCP_CLIENTS)) {
-  Deno.test(`the command that --print-config ${client} prints starts a server with the same skills and an empty log`, async () => {
+  Deno.test(`the command that --print-config ${client} prints starts a server that has the same skills and logs nothing`, async () => {
     using place = new Place();
     place.skill("project/.claude/skills", "git");
     place.skill("home/.agents/skills", "pdf");
@@ -269,7 +269,7 @@ for (const client of Object.keys(MCP_CLIENTS)) {
     place.skill("project/it's more", "new");
     const args = ["--refresh", "5", "--skill-dir", "it's more"];
     const launch = await printedLaunch(place, { args }, client);
-    // In particular no limit: the server knows what its clients show.
+    // There is no description limit, because the server knows how much each client shows.
     assert.deepEqual(serverArgs(launch), [
       `--skill-dir=${join(place.project, "it's more")}`,
       "--refresh=5",
@@ -291,8 +291,8 @@ Deno.test("the command that --print-config prints starts a server that finds new
   assert.deepEqual(await session.names(), ["git", "new"]);
 });
 
-/** Creates a program in a folder that prints its arguments as JSON. */
-function standIn(place: Place, name: string): void {
+/** Creates a stand-in for a program. It prints its arguments as JSON. */
+function createStandIn(place: Place, name: string): void {
   const script = place.file(
     "print_args.js",
     "console.log(JSON.stringify(Deno.args));",
@@ -304,7 +304,7 @@ function standIn(place: Place, name: string): void {
   Deno.chmodSync(program, 0o755);
 }
 
-/** Runs a command in a POSIX shell and returns the arguments that its program received. */
+/** Runs a command in a POSIX shell and returns the arguments that the program received. */
 async function argumentsOf(place: Place, command: string): Promise<string[]> {
   const path = `${join(place.path, "bin")}:${Deno.env.get("PATH")}`;
   const { success, stdout } = await new Deno.Command("sh", {
@@ -315,7 +315,7 @@ async function argumentsOf(place: Place, command: string): Promise<string[]> {
   return JSON.parse(new TextDecoder().decode(stdout));
 }
 
-/** The commands that add a server: their first words, and the file with the entry. */
+/** The words of the command that adds a server, by client. */
 const COMMANDS: Readonly<
   Record<string, (launch: Launch) => [string, ...string[]]>
 > = {
@@ -386,8 +386,8 @@ for (const [client, { addCommand }] of Object.entries(MCP_CLIENTS)) {
         assert.doesNotMatch(stderr, /Or run/);
         return;
       }
-      const [program, ...words] = COMMANDS[client]!(launchIn(stdout));
-      standIn(place, program);
+      const [program, ...words] = COMMANDS[client]!(parseLaunch(stdout));
+      createStandIn(place, program);
       const command = stderr.trimEnd().split("\n").at(-1)!;
       assert.deepEqual(await argumentsOf(place, command), words);
     },
@@ -439,7 +439,7 @@ Deno.test(
         ...["-y", "@modelcontextprotocol/inspector", "--cli"],
         ...["--config", config, "--server", "skills", "--method", "tools/list"],
       ],
-      // It uses the usual package cache.
+      // npx uses the usual package cache.
       env: { ...options.env, npm_config_cache: npmCache() },
       stdin: "null",
     }).output();
@@ -465,7 +465,7 @@ const LAUNCH: LaunchOptions = {
   args: ["--agents"],
 };
 
-/** The fields of a URL's configuration, which differ by client. */
+/** Patterns for the parts of a remote server's configuration that differ by client. */
 const REMOTE_CONFIGS: Record<string, RegExp> = {
   "claude-code": /"url": "URL".*"Bearer \$\{SKILL_SERVER_TOKEN\}"/s,
   "codex": /url = "URL"\nbearer_token_env_var = "SKILL_SERVER_TOKEN"\n$/,
@@ -547,12 +547,12 @@ Deno.test("createLaunch() starts an executable with only the server's arguments"
   assert.deepEqual(launch, { command: "/bin/deno", args: ["--agents"] });
 });
 
-Deno.test("isInNpxCache() recognizes a program that npx may delete", () => {
+Deno.test("isInNpxCache() recognizes a program that npx can delete", () => {
   const path = "/home/me/.npm/_npx/0123/node_modules/deno/deno";
   assert.deepEqual([path, LAUNCH.executable].map(isInNpxCache), [true, false]);
 });
 
-Deno.test("createLaunch() passes on the import map and the permission to run programs", () => {
+Deno.test("createLaunch() includes the import map and the permission to run programs", () => {
   const { args } = createLaunch({
     ...LAUNCH,
     importMap: "/map.json",
@@ -565,7 +565,7 @@ Deno.test("createLaunch() passes on the import map and the permission to run pro
   ]);
 });
 
-Deno.test("createLaunch() grants read permission for everything if Deno cannot express a folder", () => {
+Deno.test("createLaunch() grants read permission for everything if a permission flag cannot express a folder", () => {
   const flag = (...folders: string[]) =>
     createLaunch({ ...LAUNCH, folders }).args[1];
   assert.equal(flag("/a", "/b,c"), "--allow-read");

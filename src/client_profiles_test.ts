@@ -1,4 +1,4 @@
-// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+// deno-lint-ignore-file no-import-prefix -- the tests write out their specifiers, as the sources do
 
 import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
@@ -30,7 +30,7 @@ interface ToolEntry {
   readonly _meta?: Record<string, unknown>;
 }
 
-/** A client of a server that several clients use in turn. */
+/** One of several clients that share a server process. */
 class TestClient {
   readonly #wire: Wire;
   readonly #era: Era;
@@ -46,7 +46,7 @@ class TestClient {
   async ask(
     method: string,
     params: Record<string, unknown> = {},
-    // deno-lint-ignore no-explicit-any -- the tests know what they ask for
+    // deno-lint-ignore no-explicit-any -- each test knows the type of its result
   ): Promise<any> {
     const clientInfo = { name: this.#name, version: "1.0.0" };
     if (this.#era === "legacy") {
@@ -77,7 +77,7 @@ class TestClient {
   }
 }
 
-/** Creates skills with names and descriptions of all lengths. Each name contains a number. */
+/** Creates skills with names and descriptions of various lengths. Each name contains a unique number. */
 function makeSkills(place: Place, count: number): void {
   const name = fc.stringMatching(/^[a-z]{0,8}(-[a-z0-9]{1,12}){0,4}$/);
   const description = fc.oneof(
@@ -98,7 +98,7 @@ function makeSkills(place: Place, count: number): void {
   }
 }
 
-/** Returns the numbers of the skills that a text lists, and the number of others that it reports. */
+/** Returns the numbers of the skills that a text lists, and how many more skills it mentions. */
 function listed(text: string): { numbers: string[]; more: number } {
   const lines = text.matchAll(/^(?:- |<name>)n(\d+)x/gm);
   const [, more = "0"] = /^\(and (\d+) more: pass a name/m.exec(text) ?? [];
@@ -118,14 +118,18 @@ function checkList(
   assert.ok(description.length <= descriptionLimit, `${description.length}`);
   assert.ok(parameter.length <= own + parameterLimit, `${parameter.length}`);
   const { numbers, more } = listed(`${description}\n${parameter}`);
-  assert.equal(new Set(numbers).size, numbers.length, "a skill is listed once");
+  assert.equal(
+    new Set(numbers).size,
+    numbers.length,
+    "each skill is listed once",
+  );
   assert.equal(numbers.length + more, count);
-  if (count <= 1_000) assert.equal(more, 0, "every skill has room");
+  if (count <= 1_000) assert.equal(more, 0, "every skill is listed");
   assert.deepEqual(_meta, toolMeta);
 }
 
 for (const count of [10, 100, 1_000, 10_000]) {
-  Deno.test(`each client gets each of ${count} skills once, within the limits of what its model sees`, async () => {
+  Deno.test(`each client gets each of ${count} skills exactly once, within the limits of what its model sees`, async () => {
     using place = new Place();
     makeSkills(place, count);
     await using wire = new Wire(place, { args: ["--no-watch"] });
@@ -229,7 +233,7 @@ Deno.test("withDescriptionLimit() limits the whole list in every profile", () =>
   }
 });
 
-Deno.test("divideList() lists all names if they need little more than the usual limit", () => {
+Deno.test("divideList() lists all names even if they need slightly more than the usual limit", () => {
   const length = (profile: ClientProfile, count: number) => {
     const { description, parameter } = divideList(
       "Load the skill that fits.",
@@ -278,7 +282,7 @@ Deno.test("a tool without a parameter for the list respects the limit of its des
   }
 });
 
-/** Creates a skill with a name of 20 characters. */
+/** Creates a skill with a 20-character name. */
 function numbered(index: number): Skill {
   const name = `n${index}x`.padEnd(20, "y");
   return { name, description: "Any" } as Skill;

@@ -1,4 +1,4 @@
-// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+// deno-lint-ignore-file no-import-prefix -- the tests write out their specifiers, as the sources do
 
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
@@ -14,7 +14,7 @@ import {
 } from "./testing.ts";
 import type { Skill } from "./types.ts";
 
-Deno.test("server searches the given folders instead of the defaults", async () => {
+Deno.test("server searches the given folders instead of the default folders", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "own");
   place.skill("a", "direct");
@@ -40,7 +40,7 @@ Deno.test("server searches the given folders instead of the defaults", async () 
   assert.deepEqual(await session.names(), ["comma"]);
 });
 
-Deno.test("server adds --skill-dir and --agents to the folders it searches", async () => {
+Deno.test("server also searches the folders of --skill-dir and --agents", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "own");
   place.skill("home/.agents/skills", "installed");
@@ -87,7 +87,7 @@ Deno.test("server ignores an invalid MAX_FILE_SIZE_MB and reports it", async () 
     assert.deepEqual(await session.names(), ["git"]);
     await session.stderr.take(
       (line) => line.includes(`MAX_FILE_SIZE_MB="${value}"`),
-      "the line about it",
+      "the line about the variable",
     );
     const args = ["--print-config", "cursor"];
     const { stdout } = await runServer(place, { args, env });
@@ -133,7 +133,7 @@ Deno.test("server ignores the argument mcp if there is no such folder", async ()
   assert.deepEqual(await session.names(), ["git"]);
   await session.stderr.take(
     (line) => line.includes('the argument "mcp"'),
-    "the line about it",
+    "the line about the argument",
   );
   place.skill("project/mcp", "own");
   await using other = await Session.open(place, { args: ["mcp"] });
@@ -217,7 +217,7 @@ for (const [args, message] of misuses) {
   });
 }
 
-Deno.test("the command line accepts -- before its options, which some task runners add", async () => {
+Deno.test("the command line accepts the leading -- that some task runners add", async () => {
   using place = new Place();
   const version = await runServer(place, { args: ["--", "--version"] });
   assert.deepEqual([version.code, version.stdout], [0, `${config.version}\n`]);

@@ -1,4 +1,4 @@
-// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+// deno-lint-ignore-file no-import-prefix -- the tests write out their specifiers, as the sources do
 
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
@@ -13,7 +13,7 @@ import {
   Place,
   root,
   skillMd,
-  Watched,
+  WatchedRegistry,
   Wire,
   within,
 } from "./testing.ts";
@@ -21,7 +21,8 @@ import {
 Deno.test("SkillRegistry.watch() reports skills that are added, changed, and removed", async () => {
   using place = new Place();
   place.skill("skills", "git");
-  using watched = await new Watched([join(place.path, "skills")]).start();
+  using watched = await new WatchedRegistry([join(place.path, "skills")])
+    .start();
   const { registry } = watched;
 
   place.skill("skills", "pdf");
@@ -46,7 +47,8 @@ Deno.test("SkillRegistry.watch() reports a folder that becomes a skill, and an i
   using place = new Place();
   place.folder("skills", "later");
   place.skill("skills", "bad", "no frontmatter");
-  using watched = await new Watched([join(place.path, "skills")]).start();
+  using watched = await new WatchedRegistry([join(place.path, "skills")])
+    .start();
   place.skill("skills", "later");
   await watched.changed("later");
   place.skill("skills", "bad");
@@ -57,7 +59,7 @@ Deno.test("SkillRegistry.watch() reports a folder that becomes a skill, and an i
 Deno.test("SkillRegistry.watch() reports a root that is created, removed, and created again", async () => {
   using place = new Place();
   const folder = join(place.path, "home", ".claude", "skills");
-  using watched = await new Watched([folder]).start();
+  using watched = await new WatchedRegistry([folder]).start();
   for (const round of ["first", "second"]) {
     place.skill("home/.claude/skills", round);
     await watched.changed(round);
@@ -71,7 +73,7 @@ Deno.test("SkillRegistry.watch() reports a root that is created, removed, and cr
 Deno.test(
   "SkillRegistry.watch() reports a folder that is replaced by another",
   {
-    // Windows does not move a folder while its subfolders are watched.
+    // On Windows, a folder cannot be moved while its subfolders are watched.
     ignore: isWindows,
   },
   async () => {
@@ -80,7 +82,8 @@ Deno.test(
     place.skill("home/.claude/skills", "git");
     place.skill("other/skills", "git", skillMd("git", "Other root"));
     place.skill("other", "git", skillMd("git", "Other skill"));
-    using watched = await new Watched([at("home/.claude/skills")]).start();
+    using watched = await new WatchedRegistry([at("home/.claude/skills")])
+      .start();
     const description = () => watched.registry.find("git")?.description;
 
     Deno.renameSync(at("home/.claude/skills/git"), at("gone"));
@@ -101,11 +104,11 @@ Deno.test(
   },
 );
 
-Deno.test("SkillRegistry.watch() reports changes behind links", async () => {
+Deno.test("SkillRegistry.watch() reports changes in the targets of links", async () => {
   using place = new Place();
   place.link(place.skill("store", "git"), "skills/git");
   place.link(place.folder("dotfiles"), "linked-root");
-  using watched = await new Watched([
+  using watched = await new WatchedRegistry([
     join(place.path, "skills"),
     join(place.path, "linked-root"),
   ]).start();
@@ -118,13 +121,13 @@ Deno.test("SkillRegistry.watch() reports changes behind links", async () => {
   assert.deepEqual(names(watched.registry.catalog), ["git"]);
 });
 
-Deno.test("SkillRegistry.watch() reports the target of a link that is removed and created again", async () => {
+Deno.test("SkillRegistry.watch() reports when the target of a link is removed and created again", async () => {
   using place = new Place();
   place.link(join(place.path, "dotfiles", "skills"), "home/root");
   place.link(join(place.path, "store", "pdf"), "skills/pdf");
   place.skill("dotfiles/skills", "git");
   place.skill("store", "pdf");
-  using watched = await new Watched([
+  using watched = await new WatchedRegistry([
     join(place.path, "home", "root"),
     join(place.path, "skills"),
   ]).start();
@@ -146,13 +149,14 @@ Deno.test("SkillRegistry.watch() watches the other folders if one cannot be watc
   place.skill("skills", "git");
   const locked = place.folder("skills", "locked");
   const { watchFs } = Deno;
-  // The folder's mode would not work: root can read everything.
+  // Changing the folder's mode would not work: root can read everything.
   Deno.watchFs = (paths, options) => {
     if (paths.includes(locked)) throw new Deno.errors.PermissionDenied();
     return watchFs(paths, options);
   };
   try {
-    using watched = await new Watched([join(place.path, "skills")]).start();
+    using watched = await new WatchedRegistry([join(place.path, "skills")])
+      .start();
     place.skill("skills", "pdf");
     await watched.changed("pdf");
     place.skill("skills", "git", skillMd("git", "Changed"));
@@ -166,7 +170,7 @@ Deno.test("SkillRegistry.watch() watches the other folders if one cannot be watc
 Deno.test("SkillRegistry.watch() retries without a timer if folders disappear while it starts watching them", async () => {
   using place = new Place();
   place.skill("skills", "git");
-  using watched = new Watched([join(place.path, "skills")]);
+  using watched = new WatchedRegistry([join(place.path, "skills")]);
   const { watchFs } = Deno;
   let failures = 0;
   Deno.watchFs = (paths, options) => {
@@ -186,7 +190,7 @@ Deno.test("SkillRegistry.watch() retries without a timer if folders disappear wh
   assert.deepEqual(watched.lines, []);
 });
 
-Deno.test("SkillRegistry.watch() uses one watcher for more folders than it opens at once", async () => {
+Deno.test("SkillRegistry.watch() uses one watcher even for more folders than it adds at a time", async () => {
   using place = new Place();
   for (let i = 0; i < 600; i++) place.folder("skills", `s${i}`);
   const opened: WatchSpy[] = [];
@@ -197,7 +201,8 @@ Deno.test("SkillRegistry.watch() uses one watcher for more folders than it opens
     return watcher;
   };
   try {
-    using watched = await new Watched([join(place.path, "skills")]).start();
+    using watched = await new WatchedRegistry([join(place.path, "skills")])
+      .start();
     for (const name of ["s0", "s599"]) {
       place.skill("skills", name);
       await watched.changed(name);
@@ -235,13 +240,16 @@ Deno.test(
     const skill = place.skill(skills, "git");
     await using wire = new Wire(place);
     await wire.initialize();
-    // After the first report, everything is watched.
+    // After the first notification, every folder is watched.
     place.skill(skills, "git", skillMd("git", "Changed"));
-    await wire.lines.take((line) => line.includes("list_changed"), "a notice");
+    await wire.lines.take(
+      (line) => line.includes("list_changed"),
+      "a notification",
+    );
     const storm = place.file(
       "storm.ts",
       `const [path] = Deno.args;
-    for (console.log("begun");;) {
+    for (console.log("started");;) {
       Deno.renameSync(path, path + "-2");
       Deno.renameSync(path + "-2", path);
     }`,
@@ -253,13 +261,13 @@ Deno.test(
     }).spawn();
     try {
       await process.stdout.getReader().read();
-      // The burst that starts now causes a scan after a second.
+      // The burst of events that starts now causes a scan after a second.
       const end = performance.now() + 1_500;
       while (performance.now() < end) {
-        await within(wire.ask(nextId(), "ping"), "an answer", 3_000);
+        await within(wire.ask(nextId(), "ping"), "a reply", 3_000);
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
-      const { code } = await within(wire.endInput(), "the end", 3_000);
+      const { code } = await within(wire.endInput(), "the exit", 3_000);
       assert.equal(code, 0);
     } finally {
       process.kill("SIGKILL");
@@ -268,9 +276,10 @@ Deno.test(
   },
 );
 
-Deno.test("SkillRegistry.watch() keeps working through many changes of the watched folders", async () => {
+Deno.test("SkillRegistry.watch() keeps working through many changes to the watched folders", async () => {
   using place = new Place();
-  using watched = await new Watched([join(place.path, "skills")]).start();
+  using watched = await new WatchedRegistry([join(place.path, "skills")])
+    .start();
   for (let round = 0; round < 25; round++) {
     const name = `s${round}`;
     place.skill("skills", name);
@@ -295,16 +304,16 @@ Deno.test("SkillRegistry.watch() scans on a timer if watching is off", async () 
   await registry.refresh();
   registry.watch();
   place.skill("skills", "git");
-  await changes.take((keys) => keys.includes("git"), "the timer");
+  await changes.take((keys) => keys.includes("git"), "the scan");
   place.remove("skills/git");
-  await changes.take((keys) => keys.includes("git"), "the timer");
+  await changes.take((keys) => keys.includes("git"), "the scan");
   assert.equal(registry.catalog.skills.size, 0);
 });
 
-Deno.test("SkillRegistry.watch() falls back to the timer if folders cannot be watched, and reports that once", async () => {
+Deno.test("SkillRegistry.watch() falls back to a timer if folders cannot be watched, and reports the problem once", async () => {
   using place = new Place();
   const watchFs = Deno.watchFs;
-  using watched = new Watched([join(place.path, "skills")], 0.01);
+  using watched = new WatchedRegistry([join(place.path, "skills")], 0.01);
   try {
     Deno.watchFs = () => {
       throw new Error("OS file watch limit reached.");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { parseSkillMd, skillKey, SkillSyntaxError } from "../mod.ts";
 
-Deno.test("parseSkillMd() returns the whole frontmatter, verbatim", () => {
+Deno.test("parseSkillMd() returns all of the frontmatter unchanged", () => {
   assert.deepEqual(
     parseSkillMd(
       "---\nname: pdf\ndescription: Fill forms\nlicense: MIT\nmetadata:\n  since: 2024-01-02\n  tags: [a, b]\n---\n# PDF\n---\n",
@@ -45,7 +45,7 @@ Deno.test("parseSkillMd() treats __proto__ as an ordinary field", () => {
   assert.equal(({} as { polluted?: boolean }).polluted, undefined);
 });
 
-/** What is wrong with a `SKILL.md`, and the expected reason, line, and hint. */
+/** What is wrong with a `SKILL.md`, its text, and the expected reason, line, and hint. Line 0 means any line. */
 const malformed: [string, string, RegExp, number, RegExp][] = [
   ["is empty", "", /no frontmatter/, 1, /start the file/],
   ["has no frontmatter", "# Hi\n", /no frontmatter/, 1, /start the file/],
@@ -57,21 +57,27 @@ const malformed: [string, string, RegExp, number, RegExp][] = [
     /start the file/,
   ],
   [
-    "has four dashes",
+    "begins with four dashes",
     "----\nname: a\n----\n",
     /no frontmatter/,
     1,
     /start the file/,
   ],
   [
-    "does not close",
+    "does not close its frontmatter",
     "---\nname: a\ndescription: b\n",
     /not end/,
     1,
     /end it/,
   ],
-  ["has nothing in it", "---\n---\n", /not a YAML mapping/, 2, /name: …/],
-  ["is a list", "---\n- name\n---\n", /not a YAML mapping/, 2, /name: …/],
+  ["has empty frontmatter", "---\n---\n", /not a YAML mapping/, 2, /name: …/],
+  [
+    "has a list as its frontmatter",
+    "---\n- name\n---\n",
+    /not a YAML mapping/,
+    2,
+    /name: …/,
+  ],
   ["has no name", "---\ndescription: b\n---\n", /"name" is missing/, 1, /add/],
   [
     "has no description",
@@ -95,14 +101,14 @@ const malformed: [string, string, RegExp, number, RegExp][] = [
     /add a value/,
   ],
   [
-    "has a number for a name",
+    "has a number as its name",
     "---\nname: 123\ndescription: b\n---\n",
     /"name" is not a string/,
     2,
     /quotes/,
   ],
   [
-    "has a list for a description",
+    "has a list as its description",
     "---\nname: a\ndescription: [b]\n---\n",
     /"description" is not a string/,
     3,
@@ -116,7 +122,7 @@ const malformed: [string, string, RegExp, number, RegExp][] = [
     /double quotes/,
   ],
   [
-    "has a quote that stays open",
+    "has an unclosed quote",
     '---\nname: "a\ndescription: b\n---\n',
     /malformed/,
     0,
@@ -145,14 +151,14 @@ const malformed: [string, string, RegExp, number, RegExp][] = [
   ],
   ["has two documents", "---\nname: a\n...\nb\n---\n", /malformed/, 0, /check/],
   [
-    "has a name that only begins like name",
+    "has a field that only begins with name",
     "---\nnamespace: x\ndescription: y\nname:\n---\n",
     /"name" is empty/,
     4,
     /add a value/,
   ],
   [
-    "writes its fields in capitals",
+    "capitalizes the name of a field",
     "---\nName: x\ndescription: y\n---\n",
     /"name" is missing/,
     2,
@@ -173,7 +179,7 @@ const malformed: [string, string, RegExp, number, RegExp][] = [
     /first character/,
   ],
   [
-    "is nested 5,000 deep",
+    "is nested 5,000 levels deep",
     `---\nname: ${"[".repeat(5000)}\n---\n`,
     /nest/,
     2,

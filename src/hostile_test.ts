@@ -1,13 +1,13 @@
-// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+// deno-lint-ignore-file no-import-prefix -- the tests write out their specifiers, as the sources do
 
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import { readSkillFile, skillUri } from "../mod.ts";
 import {
+  createInvalidNames,
   DEADLINE_MS,
   environment,
   flagsWith,
-  garbleNames,
   hostilePlace,
   isWindows,
   listSkills,
@@ -16,7 +16,7 @@ import {
   peakMemory,
   Place,
   runServer,
-  scanned,
+  scanSkill,
   SECRET,
   Session,
   skillMd,
@@ -27,8 +27,8 @@ import {
   within,
 } from "./testing.ts";
 
-/** All requests that refer to a skill. */
-function questions(name: string): [string, Record<string, unknown>][] {
+/** Returns every request that refers to a skill. */
+function requestsFor(name: string): [string, Record<string, unknown>][] {
   const paths = [
     "SKILL.md",
     "file.md",
@@ -79,13 +79,13 @@ function questions(name: string): [string, Record<string, unknown>][] {
 }
 
 for (const toolset of Object.keys(toolsets)) {
-  Deno.test(`--tools ${toolset} shows nothing outside a skill and keeps serving the good skill`, async () => {
+  Deno.test(`--tools ${toolset} reveals nothing outside a skill and keeps serving the good skill`, async () => {
     using place = hostilePlace();
     await using wire = new Wire(place, { args: ["--tools", toolset] });
     await wire.initialize();
-    const heard: string[] = [];
+    const received: string[] = [];
     wire.onLine = (line) => {
-      heard.push(line);
+      received.push(line);
       wire.lines.put(line);
     };
     for (const list of ["tools", "prompts", "resources", "skills"]) {
@@ -98,7 +98,7 @@ for (const toolset of Object.keys(toolsets)) {
     ];
     for (const { name } of [...folders, { name: SECRET.slice(0, 3) }]) {
       await Promise.all(
-        questions(name).map(([method, params]) =>
+        requestsFor(name).map(([method, params]) =>
           wire.ask(nextId(), method, params)
         ),
       );
@@ -112,10 +112,10 @@ for (const toolset of Object.keys(toolsets)) {
       "skill://good/help.md",
     ]);
     await wire.endInput();
-    for (const text of [...heard, wire.stderr]) {
+    for (const text of [...received, wire.stderr]) {
       assert.ok(!text.includes(SECRET), text.slice(0, 500));
     }
-    assert.ok(heard.length > 1000);
+    assert.ok(received.length > 1000);
     assert.equal(({} as { polluted?: boolean }).polluted, undefined);
   });
 }
@@ -151,7 +151,7 @@ Deno.test("a skill with a hundred thousand files does not affect other skills", 
   place.skill("home/.claude/skills", "good");
   const folder = place.folder("home", ".claude", "skills", "huge", "files");
   place.skill("home/.claude/skills", "huge");
-  // Hard links are twice as fast to create as files. Every file system allows a thousand per file.
+  // Creating a hard link is twice as fast as creating a file. Every file system allows a thousand links to a file.
   for (let i = 0, file = ""; i < 100_000; i++) {
     const path = join(folder, `f${i}`);
     if (i % 1_000 > 0) Deno.linkSync(file, path);
@@ -179,7 +179,7 @@ Deno.test("server survives a tree that grows and changes during scans and reads"
     try {
       place.remove(path);
     } catch {
-      // It did not exist yet.
+      // It does not exist yet.
     }
     // A folder becomes a file and then a folder again.
     if (round % 3 === 2) place.file(path, "a file now");
@@ -201,7 +201,7 @@ Deno.test("server survives a tree that grows and changes during scans and reads"
   assert.equal((await wire.endInput()).code, 0);
 });
 
-Deno.test("server survives a new folder whose name is not UTF-8", {
+Deno.test("server survives a new folder whose name is not valid UTF-8", {
   ignore: Deno.build.os !== "linux",
 }, async () => {
   using place = new Place();
@@ -209,10 +209,10 @@ Deno.test("server survives a new folder whose name is not UTF-8", {
   place.skill(skills, "good");
   await using wire = new Wire(place, { args: ["--refresh", "0.05"] });
   await wire.initialize();
-  garbleNames(place.folder(skills));
+  createInvalidNames(place.folder(skills));
   await wire.stderrLines.take(
     (line) => line.includes("not valid UTF-8"),
-    "a line",
+    "the line about the name",
   );
   const { result } = await wire.ask(1, "tools/call", {
     name: "skill",
@@ -227,11 +227,11 @@ Deno.test("a hard link is served as a regular file", async () => {
   place.skill("skills", "git");
   const file = place.file("elsewhere/notes.md", "notes");
   Deno.linkSync(file, join(place.path, "skills", "git", "notes.md"));
-  const skill = await scanned(join(place.path, "skills"));
+  const skill = await scanSkill(join(place.path, "skills"));
   assert.equal(readSkillFile(skill, "notes.md").text, "notes");
 });
 
-Deno.test("the server's own checks stop links that Deno's sandbox lets through", async () => {
+Deno.test("the server's own checks block links that Deno's sandbox allows", async () => {
   using place = new Place();
   const secret = place.file(`outside/${SECRET}.md`, SECRET);
   place.skill("home/.claude/skills", "git");
@@ -261,7 +261,7 @@ Deno.test("the server's own checks stop links that Deno's sandbox lets through",
   assert.equal(entry!.resources.length, 1);
 });
 
-Deno.test("Deno's sandbox stops reads of folders that the server searches without permission", async () => {
+Deno.test("Deno's sandbox blocks folders that the server searches without permission", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "git");
   const outside = place.skill(`outside-${SECRET}`, "secret");
@@ -279,7 +279,7 @@ Deno.test("Deno's sandbox stops reads of folders that the server searches withou
 });
 
 Deno.test(
-  "server bounds its memory while a hundred thousand replies wait for a reader, and then sends them all",
+  "server limits its memory while a hundred thousand replies wait for a reader, and then sends them all",
   {
     ignore: Deno.build.os !== "linux",
   },
@@ -317,7 +317,7 @@ Deno.test(
         await new Promise((resolve) => setTimeout(resolve, 500));
       }
     };
-    await within(isStuck(), "the server to read no further");
+    await within(isStuck(), "the server to stop reading");
     assert.ok(written < count / 2, `${written}`);
     const unread = peakMemory(server.pid);
     assert.ok(unread < 300, `${unread} MB`);
@@ -330,7 +330,7 @@ Deno.test(
           end >= 0;
           end = chunk.indexOf(0x0a, end + 1)
         ) replies++;
-        // The process may exit while its last replies are read.
+        // The process can exit while its last replies are read.
         if (replies < 0.9 * count) peak = peakMemory(server.pid);
       }
     })();
@@ -344,7 +344,7 @@ Deno.test(
 );
 
 Deno.test(
-  "server does not leak memory or open files over a day of changes",
+  "server does not leak memory or open files over 1,400 changes",
   {
     ignore: Deno.build.os !== "linux",
   },

@@ -25,17 +25,17 @@ Deno.test("isLoopback() accepts only loopback addresses", () => {
   assert.ok(!isLoopback({ transport: "unix", path: "/run/skills" }));
 });
 
-Deno.test("AccessControl.refuseClient() serves only this machine if there is no token", () => {
+Deno.test("AccessControl.refuseClient() accepts only clients on this machine if there is no token", () => {
   const access = new AccessControl({ token: undefined, hosts: [] });
   const call = request("http://localhost/mcp", { authorization: "Bearer x" });
   assert.equal(access.refuseClient(call, tcp("127.0.0.1")), undefined);
-  // Hosts that run only the fetch handler may not provide the client's address.
+  // A host that runs only the fetch handler does not always provide the client's address.
   for (const remote of [tcp("192.0.2.1"), undefined]) {
     assert.equal(access.refuseClient(call, remote)?.status, 403);
   }
 });
 
-Deno.test("AccessControl.refuseClient() serves anyone with the token, and nobody else", () => {
+Deno.test("AccessControl.refuseClient() accepts only clients that send the token if there is one", () => {
   const access = new AccessControl({ token: "secret", hosts: [] });
   for (const authorization of ["Bearer secret", "bearer  secret"]) {
     const call = request("http://example.com/mcp", { authorization });

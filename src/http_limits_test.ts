@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { BodyError, RequestLimits } from "./http_limits.ts";
-import { eventually, withGrace, within } from "./testing.ts";
+import { eventually, withGracePeriod, within } from "./testing.ts";
 
 const MB = 1024 * 1024;
 
-/** Creates a request with the body `{}`. */
+/** Creates a request. Its default body is `{}`. */
 function request(body: BodyInit = "{}"): Request {
   return new Request("http://localhost/mcp", { method: "POST", body });
 }
@@ -20,7 +20,7 @@ Deno.test("RequestLimits.handle() handles eight requests at a time and queues th
   const limits = new RequestLimits();
   const running: (() => void)[] = [];
   let most = 0;
-  const answers = Array.from(
+  const responses = Array.from(
     { length: 100 },
     (_, index) =>
       limits.handle(request(JSON.stringify(index)), async (message) => {
@@ -35,13 +35,13 @@ Deno.test("RequestLimits.handle() handles eight requests at a time and queues th
     running.shift()!();
   }
   const messages = await Promise.all(
-    answers.map(async (answer) => await (await answer).json()),
+    responses.map(async (response) => await (await response).json()),
   );
   assert.deepEqual(messages, [...messages.keys()]);
   assert.equal(most, 8);
 });
 
-Deno.test("RequestLimits.handle() frees its slot after a handler that throws", async () => {
+Deno.test("RequestLimits.handle() frees the slot of a handler that throws", async () => {
   const limits = new RequestLimits();
   for (let count = 0; count < 20; count++) {
     const fault = new Error("fault");
@@ -52,7 +52,7 @@ Deno.test("RequestLimits.handle() frees its slot after a handler that throws", a
   }
   const { status } = await within(
     limits.handle(request(), () => Promise.resolve(new Response())),
-    "the answer",
+    "the response",
   );
   assert.equal(status, 200);
 });
@@ -68,8 +68,8 @@ Deno.test("RequestLimits.handle() refuses a body that is too large, with and wit
   }
 });
 
-Deno.test("RequestLimits.handle() waits a limited time for a slow body and serves other requests meanwhile", async () => {
-  await withGrace(50, async () => {
+Deno.test("RequestLimits.handle() serves other requests while it waits a limited time for slow bodies", async () => {
+  await withGracePeriod(50, async () => {
     const limits = new RequestLimits();
     const slow = Array.from(
       { length: 20 },
@@ -80,9 +80,9 @@ Deno.test("RequestLimits.handle() waits a limited time for a slow body and serve
       () => Promise.resolve(new Response()),
     );
     assert.equal(status, 200);
-    for (const answer of slow) {
+    for (const response of slow) {
       await assert.rejects(
-        within(answer, "the refusal"),
+        within(response, "the refusal"),
         (error) => error instanceof BodyError && error.status === 408,
       );
     }
@@ -97,17 +97,17 @@ Deno.test("RequestLimits.respond() buffers at most 64 MB for clients that do not
     limits.respond("x".repeat(size), new Response())
       .then((response) => written.push(response));
   }
-  await eventually(() => written.length === 8, "the first answers");
+  await eventually(() => written.length === 8, "the first responses");
   await new Promise((resolve) => setTimeout(resolve));
   assert.equal(written.length, 8);
   assert.equal(written[0]!.headers.get("content-length"), String(size));
   assert.equal((await written[0]!.bytes()).length, size);
   await written[1]!.body!.cancel();
-  await eventually(() => written.length === 10, "the last answers");
+  await eventually(() => written.length === 10, "the last responses");
 });
 
 Deno.test("RequestLimits.respond() aborts a response that its client does not read", async () => {
-  await withGrace(50, async () => {
+  await withGracePeriod(50, async () => {
     const limits = new RequestLimits();
     const text = "0123456789abcdef".repeat(65_536);
     const read = await limits.respond(text, new Response());
@@ -115,7 +115,7 @@ Deno.test("RequestLimits.respond() aborts a response that its client does not re
     const unread = await limits.respond(text, new Response());
     const reader = unread.body!.getReader();
     assert.equal((await reader.read()).value?.length, 65_536);
-    await within(limits.whenIdle(), "the answer to be given up");
+    await within(limits.whenIdle(), "the response to be aborted");
     assert.deepEqual(await reader.read(), { done: true, value: undefined });
   });
 });

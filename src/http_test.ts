@@ -1,4 +1,4 @@
-// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+// deno-lint-ignore-file no-import-prefix -- the tests write out their specifiers, as the sources do
 
 import assert from "node:assert/strict";
 import {
@@ -27,18 +27,19 @@ import {
 
 const HTTP = `${REPOSITORY}/http.ts`;
 
-/** The token of protected servers. */
+/** The token of servers that require one. */
 const TOKEN = "correct-horse-battery-staple";
 
 interface HttpOptions {
   args?: string[];
   env?: Record<string, string>;
-  /** The host, other flags of `deno serve`, and other permissions. */
+  /** The host that the server listens on. */
   host?: string;
+  /** Additional flags of `deno serve`, such as permissions. */
   flags?: string[];
 }
 
-/** Returns the command that serves the skills of a place over HTTP. */
+/** Returns the options with which {@linkcode serverCommand} serves skills over HTTP. */
 function httpCommand(
   { args, env, host = "127.0.0.1", flags = [] }: HttpOptions = {},
 ): Parameters<typeof serverCommand>[1] {
@@ -52,7 +53,7 @@ function httpCommand(
   };
 }
 
-/** A server's process. */
+/** A process that serves skills over HTTP. */
 class HttpServer implements AsyncDisposable {
   readonly stderr = new Inbox<string>();
   readonly process: Deno.ChildProcess;
@@ -103,7 +104,7 @@ class HttpServer implements AsyncDisposable {
     });
   }
 
-  /** Sends a request of the modern era and returns the reply. */
+  /** Sends a modern request and returns the reply. */
   async ask(method: string, params: object = {}): Promise<Reply> {
     const { name, uri } = params as { name?: string; uri?: string };
     const response = await this.fetch(modern(method, params), {
@@ -116,7 +117,7 @@ class HttpServer implements AsyncDisposable {
 
   async end(): Promise<Deno.CommandStatus> {
     this.process.kill("SIGTERM");
-    return await within(this.process.status, "the server to end");
+    return await within(this.process.status, "the server to exit");
   }
 
   async #readStderr(): Promise<void> {
@@ -133,7 +134,7 @@ class HttpServer implements AsyncDisposable {
     try {
       this.process.kill("SIGKILL");
     } catch {
-      // It has ended.
+      // It has already exited.
     }
     await this.process.status;
     await this.#reading;
@@ -142,7 +143,7 @@ class HttpServer implements AsyncDisposable {
 
 let lastId = 0;
 
-/** Creates a request of the modern era. */
+/** Creates a modern request. */
 function modern(method: string, params: object = {}): object {
   const _meta = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -171,7 +172,7 @@ Deno.test("a legacy client is served over HTTP", async () => {
   await using server = await HttpServer.start(place);
   const client = new Client({ name: "test", version: "1.0.0" });
   await client.connect(new StreamableHTTPClientTransport(new URL(server.url)));
-  // The server cannot send anything between requests.
+  // Over HTTP, the server cannot send anything between requests.
   assert.deepEqual(client.getServerCapabilities(), {
     tools: {},
     prompts: {},
@@ -256,7 +257,7 @@ Deno.test("the metadata of modern results is the same over HTTP", async () => {
   assert.equal(wrong.error!.code, -32602);
 });
 
-Deno.test("two processes return the same pages and digests, also when they alternate", async () => {
+Deno.test("two processes return the same pages and digests, even if a client alternates between them", async () => {
   using place = new Place();
   for (let index = 0; index < 501; index++) {
     place.skill("home/.claude/skills", `skill-${index}`);
@@ -276,7 +277,7 @@ Deno.test("two processes return the same pages and digests, also when they alter
   assert.equal(new Set(uris).size, 1_002);
 });
 
-Deno.test("every thread of a server gives the same answers", async () => {
+Deno.test("every thread of a server returns the same results", async () => {
   using place = filesPlace();
   await using server = await HttpServer.start(place, {
     flags: ["--parallel"],
@@ -437,10 +438,10 @@ Deno.test("everything that the server sends over HTTP is well-formed Unicode", a
   }
 });
 
-Deno.test("an answer that is too large for clients is replaced with advice", async () => {
+Deno.test("a reply that is too large for clients is replaced with advice", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "big");
-  // Each takes six characters in JSON.
+  // Each character takes six characters in JSON.
   place.file("home/.claude/skills/big/a.txt", "\x01".repeat(1_900_000));
   await using server = await HttpServer.start(place, {
     args: ["--tools", "skilljack", "--max-file-size", "2"],
@@ -460,7 +461,7 @@ Deno.test("an answer that is too large for clients is replaced with advice", asy
   assert.equal(result.resultType, "complete");
 });
 
-Deno.test("the server names its endpoint at other paths", async () => {
+Deno.test("the server names its endpoint in responses at other paths", async () => {
   using place = filesPlace();
   await using server = await HttpServer.start(place);
   const page = await fetch(new URL("/", server.url));
@@ -491,7 +492,7 @@ Deno.test({
         await within(subscription.closed, "the stream to end"),
         "graceful",
       );
-      // A busy machine may take a while to report the exit.
+      // A busy machine can take a while to report the exit.
       assert.ok(time < 3_000, `${time} ms`);
       await client.close();
     }

@@ -1,11 +1,11 @@
-// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+// deno-lint-ignore-file no-import-prefix -- the tests write out their specifiers, as the sources do
 
 import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
 import { linksIn, pathOf } from "./markdown_links.ts";
-import { inProportion } from "./testing.ts";
+import { assertLinearTime } from "./testing.ts";
 
-Deno.test("pathOf() resolves a target to a path in the skill", () => {
+Deno.test("pathOf() resolves a target to a path relative to the skill", () => {
   const paths = {
     "a.md": "a.md",
     "./a/../b//c.md#part?x": "b/c.md",
@@ -44,18 +44,18 @@ function findPaths(markdown: string): (string | undefined)[] {
 }
 
 const slow: [string, string, string, string, number?][] = [
-  ["a link up many folders", "[a](", "../", ")"],
-  ["a link up many encoded folders", "[a](", "%2e%2e/", ")"],
-  ["a link into many folders", "[a](", "a/", ")"],
-  ["links that go up", "", "[a](../", ""],
-  ["links that are malformed", "", "[a](%ff)", ""],
+  ["a link through many parent folders", "[a](", "../", ")"],
+  ["a link through many encoded parent folders", "[a](", "%2e%2e/", ")"],
+  ["a link through many nested folders", "[a](", "a/", ")"],
+  ["links to a parent folder", "", "[a](../", ""],
+  ["malformed links", "", "[a](%ff)", ""],
   ["a fence before a line separator", "", "`", "\u2028", 20_000],
   ["a fence before a carriage return", "> ", "~", "\ra", 20_000],
 ];
 
 for (const [what, start, piece, end, length = 200_000] of slow) {
   Deno.test(`linksIn() and pathOf() take linear time for ${what}`, async () => {
-    await inProportion((length) => {
+    await assertLinearTime((length) => {
       findPaths(start + piece.repeat(length / piece.length) + end);
     }, { length, what });
   });
@@ -78,7 +78,7 @@ Deno.test("linksIn() and pathOf() take linear time for any repeated text", async
       text(5).filter((pieces) => pieces !== ""),
       text(2),
       async (start, middle, end) => {
-        await inProportion((length) => {
+        await assertLinearTime((length) => {
           const count = Math.ceil(length / middle.length);
           findPaths(start + middle.repeat(count) + end);
         }, {

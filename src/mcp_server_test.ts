@@ -1,4 +1,4 @@
-// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+// deno-lint-ignore-file no-import-prefix -- the tests write out their specifiers, as the sources do
 
 import assert from "node:assert/strict";
 import { Client as ModernClient } from "npm:@modelcontextprotocol/client@^2";
@@ -22,7 +22,7 @@ import {
   type Reply,
   skillMd,
   Wire,
-  withGrace,
+  withGracePeriod,
   within,
 } from "./testing.ts";
 
@@ -262,7 +262,7 @@ Deno.test("malformed modern requests get the errors that the specification defin
   }
 });
 
-/** Opens a subscription and returns the acknowledgment. */
+/** Opens a subscription and returns the notifications that the server acknowledges. */
 async function listen(
   wire: Wire,
   id: number | string,
@@ -271,21 +271,24 @@ async function listen(
   const method = "subscriptions/listen";
   const params = { _meta: MODERN_META, notifications };
   await wire.write({ jsonrpc: "2.0", id, method, params });
-  const notice = await takeNotice(wire, id);
-  assert.equal(notice.method, "notifications/subscriptions/acknowledged");
-  return notice.params.notifications as Record<string, unknown>;
+  const notification = await takeNotification(wire, id);
+  assert.equal(notification.method, "notifications/subscriptions/acknowledged");
+  return notification.params.notifications as Record<string, unknown>;
 }
 
-interface Notice {
+interface NotificationMessage {
   method: string;
   params: Record<string, unknown>;
 }
 
 /** Takes the next notification of a subscription. */
-async function takeNotice(wire: Wire, id: number | string): Promise<Notice> {
+async function takeNotification(
+  wire: Wire,
+  id: number | string,
+): Promise<NotificationMessage> {
   const line = await wire.lines.take(
     (line) => subscriptionOf(line) === id,
-    `a notice of the subscription ${id}`,
+    `a notification of the subscription ${id}`,
   );
   return JSON.parse(line);
 }
@@ -317,7 +320,7 @@ Deno.test("subscriptions/listen acknowledges first, and then sends only the requ
   );
   assert.deepEqual(await listen(wire, "1", {}), {});
   place.replace("home/.claude/skills/git/references/API.md", "# API 2");
-  assert.deepEqual(await takeNotice(wire, "one"), {
+  assert.deepEqual(await takeNotification(wire, "one"), {
     jsonrpc: "2.0",
     method: "notifications/resources/updated",
     params: {
@@ -326,12 +329,12 @@ Deno.test("subscriptions/listen acknowledges first, and then sends only the requ
     },
   });
   place.skill("home/.claude/skills", "new");
-  assert.deepEqual(await takeNotice(wire, 1), {
+  assert.deepEqual(await takeNotification(wire, 1), {
     jsonrpc: "2.0",
     method: "notifications/tools/list_changed",
     params: { _meta: { "io.modelcontextprotocol/subscriptionId": 1 } },
   });
-  const { method } = await takeNotice(wire, "one");
+  const { method } = await takeNotification(wire, "one");
   assert.equal(method, "notifications/resources/list_changed");
   await askModern(wire, "tools/list");
   assert.deepEqual(wire.lines.takeAll(), []);
@@ -353,8 +356,8 @@ Deno.test("subscriptions/listen ends without a reply when it is cancelled", asyn
   place.replace("home/.claude/skills/git/logo.png", "new");
   place.skill("home/.claude/skills", "new");
   const methods = [
-    (await takeNotice(wire, 2)).method,
-    (await takeNotice(wire, 2)).method,
+    (await takeNotification(wire, 2)).method,
+    (await takeNotification(wire, 2)).method,
   ];
   assert.deepEqual(methods.sort(), [
     "notifications/resources/updated",
@@ -364,9 +367,9 @@ Deno.test("subscriptions/listen ends without a reply when it is cancelled", asyn
   assert.deepEqual(wire.lines.takeAll(), []);
 });
 
-for (const end of ["its input ends", "SIGTERM"]) {
+for (const end of ["the end of its input", "SIGTERM"]) {
   Deno.test(
-    `subscriptions/listen ends with a result when the server exits at ${end}`,
+    `subscriptions/listen ends with a result when the server exits after ${end}`,
     {
       ignore: isWindows,
     },
@@ -381,7 +384,7 @@ for (const end of ["its input ends", "SIGTERM"]) {
         JSON.parse(
           await wire.lines.take(
             (line) => subscriptionOf(line) === "a",
-            "the end",
+            "the result",
           ),
         ),
         {
@@ -412,11 +415,11 @@ Deno.test("both eras can subscribe to the same resource and unsubscribe separate
   const change = (text: string) =>
     place.replace("home/.claude/skills/git/logo.png", text);
   change("one");
-  await takeNotice(wire, "a");
-  await wire.lines.take(isUntagged, "the legacy notice");
+  await takeNotification(wire, "a");
+  await wire.lines.take(isUntagged, "the legacy notification");
   await wire.ask(2, "resources/unsubscribe", { uri });
   change("two");
-  await takeNotice(wire, "a");
+  await takeNotification(wire, "a");
   await wire.ask(3, "resources/subscribe", { uri });
   await wire.write({
     jsonrpc: "2.0",
@@ -425,12 +428,12 @@ Deno.test("both eras can subscribe to the same resource and unsubscribe separate
   });
   await wire.ask(4, "ping");
   change("three");
-  await wire.lines.take(isUntagged, "the legacy notice");
+  await wire.lines.take(isUntagged, "the legacy notification");
   await wire.ask(4, "ping");
   assert.deepEqual(wire.lines.takeAll(), []);
 });
 
-Deno.test("the client of the SDK's second version lists, calls, reads, verifies, and listens in the modern era", async () => {
+Deno.test("the client of SDK version 2 lists, calls, reads, verifies, and listens in the modern era", async () => {
   using place = filesPlace();
   await using wire = new Wire(place);
   const client = new ModernClient({ name: "test", version: "1.0.0" }, {
@@ -468,13 +471,13 @@ Deno.test("the client of the SDK's second version lists, calls, reads, verifies,
   const subscription = await client.listen({ toolsListChanged: true });
   assert.deepEqual(subscription.honoredFilter, { toolsListChanged: true });
   place.skill("home/.claude/skills", "new");
-  await within(changed.promise, "the notice");
+  await within(changed.promise, "the notification");
   await subscription.close();
   await client.close();
   assert.deepEqual(errors, []);
 });
 
-Deno.test("a client that never initialized gets no notifications that it did not request", async () => {
+Deno.test("a client that never initializes gets no notifications that it did not request", async () => {
   using place = filesPlace();
   await using wire = new Wire(place);
   await askModern(wire, "tools/list");
@@ -504,13 +507,16 @@ Deno.test("replies stay fast while more than a hundred requests listen", async (
     await listen(wire, id, { toolsListChanged: true });
   }
   const after = await timePings();
-  assert.ok(after < 10 * Math.max(before, 50), `${after} after ${before} ms`);
+  assert.ok(
+    after < 10 * Math.max(before, 50),
+    `${before} ms before, ${after} ms after`,
+  );
 });
 
-/** A server without features, and its transport. */
-class Lone {
+/** A server without features, connected to a pipe. */
+class BareServer {
   readonly server = new McpServer({
-    serverInfo: { name: "lone", title: "Lone", version: "1.0.0" },
+    serverInfo: { name: "bare", title: "Bare", version: "1.0.0" },
     capabilities: {
       tools: { listChanged: true },
       resources: { subscribe: true },
@@ -568,7 +574,7 @@ class Lone {
     await this.write({ id, method, params });
     await this.pipe.sent.take(
       (line) => subscriptionOf(JSON.stringify(line)) === id,
-      "the acknowledgement",
+      "the acknowledgment",
     );
   }
 }
@@ -577,19 +583,19 @@ class Lone {
 const WhoSchema = z.object({ method: z.literal("who") });
 
 Deno.test("McpServer passes the client's info to its handlers in both eras", async () => {
-  const lone = new Lone();
+  const bare = new BareServer();
   const clients: (ClientInfo | undefined)[] = [];
-  lone.server.setRequestHandler(WhoSchema, (_, { client }) => {
+  bare.server.setRequestHandler(WhoSchema, (_, { client }) => {
     clients.push(client);
     return {};
   });
-  await lone.ask("who");
-  await lone.askAs("modern", "who");
-  await lone.askAs(undefined, "who");
-  await lone.initialize();
-  await lone.ask("who");
-  await lone.askAs("modern", "who");
-  await lone.askAs(undefined, "who");
+  await bare.ask("who");
+  await bare.askAs("modern", "who");
+  await bare.askAs(undefined, "who");
+  await bare.initialize();
+  await bare.ask("who");
+  await bare.askAs("modern", "who");
+  await bare.askAs(undefined, "who");
   const legacy = { name: "legacy", version: "1" };
   const modern = { name: "modern" };
   assert.deepEqual(clients, [
@@ -603,13 +609,13 @@ Deno.test("McpServer passes the client's info to its handlers in both eras", asy
 });
 
 Deno.test("McpServer creates its instructions for each client", async () => {
-  const lone = new Lone();
+  const bare = new BareServer();
   const replies = [
-    await lone.askAs(undefined, "server/discover"),
-    await lone.askAs("modern", "server/discover"),
-    await lone.initialize("first"),
-    await lone.initialize("second"),
-    await lone.askAs(undefined, "server/discover"),
+    await bare.askAs(undefined, "server/discover"),
+    await bare.askAs("modern", "server/discover"),
+    await bare.initialize("first"),
+    await bare.initialize("second"),
+    await bare.askAs(undefined, "server/discover"),
   ];
   assert.deepEqual(replies.map(({ result }) => result.instructions), [
     "For anyone",
@@ -621,29 +627,29 @@ Deno.test("McpServer creates its instructions for each client", async () => {
 });
 
 Deno.test("McpServer does not wait for cancelled requests", () =>
-  withGrace(2 * DEADLINE_MS, async () => {
-    const lone = new Lone();
-    lone.server.setRequestHandler(WhoSchema, () => new Promise(() => {}));
-    await lone.write({ id: 1, method: "who" });
-    await lone.cancel(1);
-    await lone.pipe.end();
-    assert.deepEqual(lone.pipe.sent.takeAll(), []);
+  withGracePeriod(2 * DEADLINE_MS, async () => {
+    const bare = new BareServer();
+    bare.server.setRequestHandler(WhoSchema, () => new Promise(() => {}));
+    await bare.write({ id: 1, method: "who" });
+    await bare.cancel(1);
+    await bare.pipe.end();
+    assert.deepEqual(bare.pipe.sent.takeAll(), []);
   }));
 
-/** Counts the subscriptions that a server starts and ends. */
-function countSubscriptions({ server }: Lone): {
-  begun: string[];
+/** Records the URIs of the subscriptions that a server starts and ends. */
+function recordSubscriptions({ server }: BareServer): {
+  started: string[];
   ended: string[];
-  /** The next subscriptions start after this. */
+  /** New subscriptions start after this promise is fulfilled. */
   gate: Promise<void>;
 } {
   const counts = {
-    begun: [] as string[],
+    started: [] as string[],
     ended: [] as string[],
     gate: Promise.resolve(),
   };
   server.onsubscribe = async (uri) => {
-    counts.begun.push(uri);
+    counts.started.push(uri);
     await counts.gate;
     return () => {
       counts.ended.push(uri);
@@ -653,60 +659,60 @@ function countSubscriptions({ server }: Lone): {
 }
 
 Deno.test("McpServer starts a subscription with the first subscriber and ends it with the last", async () => {
-  const lone = new Lone();
-  const counts = countSubscriptions(lone);
-  await lone.initialize();
+  const bare = new BareServer();
+  const counts = recordSubscriptions(bare);
+  await bare.initialize();
   for (const id of ["a", "b"]) {
-    await lone.listen(id, { resourceSubscriptions: ["x:y"] });
+    await bare.listen(id, { resourceSubscriptions: ["x:y"] });
   }
   for (const _ of [1, 2]) {
-    await lone.ask("resources/subscribe", { uri: "x:y" });
+    await bare.ask("resources/subscribe", { uri: "x:y" });
   }
-  await lone.server.notify("notifications/resources/updated", { uri: "x:y" });
+  await bare.server.notify("notifications/resources/updated", { uri: "x:y" });
   assert.deepEqual(
-    lone.pipe.sent.takeAll().map((line) => subscriptionOf(JSON.stringify(line)))
+    bare.pipe.sent.takeAll().map((line) => subscriptionOf(JSON.stringify(line)))
       .sort(),
     ["a", "b", undefined],
   );
-  await lone.cancel("a");
-  await lone.ask("resources/unsubscribe", { uri: "x:y" });
-  assert.deepEqual(counts, { ...counts, begun: ["x:y"], ended: [] });
-  await lone.cancel("b");
-  await lone.ask("ping");
+  await bare.cancel("a");
+  await bare.ask("resources/unsubscribe", { uri: "x:y" });
+  assert.deepEqual(counts, { ...counts, started: ["x:y"], ended: [] });
+  await bare.cancel("b");
+  await bare.ask("ping");
   assert.deepEqual(counts.ended, ["x:y"]);
-  await lone.server.notify("notifications/resources/updated", { uri: "x:y" });
-  assert.deepEqual(lone.pipe.sent.takeAll(), []);
+  await bare.server.notify("notifications/resources/updated", { uri: "x:y" });
+  assert.deepEqual(bare.pipe.sent.takeAll(), []);
 });
 
 Deno.test("McpServer ends every subscription that it started, in any order of events", async () => {
-  const lone = new Lone();
-  const counts = countSubscriptions(lone);
+  const bare = new BareServer();
+  const counts = recordSubscriptions(bare);
   const gate = Promise.withResolvers<void>();
   counts.gate = gate.promise;
-  await lone.initialize();
+  await bare.initialize();
   const params = { uri: "x:y" };
-  await lone.write({ id: "a", method: "resources/subscribe", params });
-  await lone.ask("resources/unsubscribe", params);
-  await lone.write({ id: "b", method: "resources/subscribe", params });
+  await bare.write({ id: "a", method: "resources/subscribe", params });
+  await bare.ask("resources/unsubscribe", params);
+  await bare.write({ id: "b", method: "resources/subscribe", params });
   gate.resolve();
-  for (const id of ["a", "b"]) await lone.reply(id);
-  assert.equal(counts.begun.length - counts.ended.length, 1);
-  await lone.server.notify("notifications/resources/updated", params);
-  assert.equal(lone.pipe.sent.takeAll().length, 1);
-  await lone.ask("resources/unsubscribe", params);
-  assert.equal(counts.begun.length, counts.ended.length);
+  for (const id of ["a", "b"]) await bare.reply(id);
+  assert.equal(counts.started.length - counts.ended.length, 1);
+  await bare.server.notify("notifications/resources/updated", params);
+  assert.equal(bare.pipe.sent.takeAll().length, 1);
+  await bare.ask("resources/unsubscribe", params);
+  assert.equal(counts.started.length, counts.ended.length);
 });
 
 Deno.test("McpServer ends the subscriptions of a cancelled request", async () => {
-  const lone = new Lone();
-  const counts = countSubscriptions(lone);
+  const bare = new BareServer();
+  const counts = recordSubscriptions(bare);
   const gate = Promise.withResolvers<void>();
   counts.gate = gate.promise;
-  await lone.initialize();
+  await bare.initialize();
   const params = { uri: "x:y" };
-  await lone.write({ id: "a", method: "resources/subscribe", params });
-  await lone.cancel("a");
-  await lone.write({
+  await bare.write({ id: "a", method: "resources/subscribe", params });
+  await bare.cancel("a");
+  await bare.write({
     id: "b",
     method: "subscriptions/listen",
     params: {
@@ -714,40 +720,40 @@ Deno.test("McpServer ends the subscriptions of a cancelled request", async () =>
       notifications: { resourceSubscriptions: ["x:y"] },
     },
   });
-  await lone.cancel("b");
-  await lone.ask("ping");
+  await bare.cancel("b");
+  await bare.ask("ping");
   gate.resolve();
-  await lone.ask("ping");
-  await lone.server.notify("notifications/resources/updated", params);
-  assert.deepEqual(lone.pipe.sent.takeAll(), []);
-  assert.deepEqual(counts.ended, counts.begun);
+  await bare.ask("ping");
+  await bare.server.notify("notifications/resources/updated", params);
+  assert.deepEqual(bare.pipe.sent.takeAll(), []);
+  assert.deepEqual(counts.ended, counts.started);
 });
 
 Deno.test("McpServer can be closed before it is ready", async () => {
-  const lone = new Lone({ ready: new Promise(() => {}) });
-  await lone.write({ id: 1, method: "ping" });
-  await lone.server.close();
-  await within(lone.pipe.closed.promise, "the end");
-  assert.deepEqual(lone.pipe.sent.takeAll(), []);
+  const bare = new BareServer({ ready: new Promise(() => {}) });
+  await bare.write({ id: 1, method: "ping" });
+  await bare.server.close();
+  await within(bare.pipe.closed.promise, "the transport to close");
+  assert.deepEqual(bare.pipe.sent.takeAll(), []);
 });
 
 Deno.test("McpServer ends a subscription when another request reuses its ID", async () => {
-  const lone = new Lone();
-  const counts = countSubscriptions(lone);
+  const bare = new BareServer();
+  const counts = recordSubscriptions(bare);
   const wanted = { toolsListChanged: true, resourceSubscriptions: ["x:y"] };
-  await lone.listen("a", wanted);
-  await lone.listen("a", wanted);
-  await lone.server.sendToolListChanged();
-  assert.equal(lone.pipe.sent.takeAll().length, 1);
-  await lone.write({ id: "a", method: "ping" });
-  await lone.reply("a");
-  await lone.server.sendToolListChanged();
-  assert.deepEqual(lone.pipe.sent.takeAll(), []);
-  assert.deepEqual(counts.ended, counts.begun);
+  await bare.listen("a", wanted);
+  await bare.listen("a", wanted);
+  await bare.server.sendToolListChanged();
+  assert.equal(bare.pipe.sent.takeAll().length, 1);
+  await bare.write({ id: "a", method: "ping" });
+  await bare.reply("a");
+  await bare.server.sendToolListChanged();
+  assert.deepEqual(bare.pipe.sent.takeAll(), []);
+  assert.deepEqual(counts.ended, counts.started);
 });
 
 Deno.test("McpServer answers with an error if a result cannot be sent", async () => {
-  const lone = new Lone();
+  const bare = new BareServer();
   const loop: Record<string, unknown> = {};
   loop.loop = loop;
   const results = [
@@ -756,72 +762,73 @@ Deno.test("McpServer answers with an error if a result cannot be sent", async ()
     { count: 1n },
     loop,
   ];
-  lone.server.setRequestHandler(WhoSchema, () => results.shift()!);
+  bare.server.setRequestHandler(WhoSchema, () => results.shift()!);
   while (results.length > 0) {
-    const { error } = await lone.ask("who");
+    const { error } = await bare.ask("who");
     assert.equal(error!.code, -32603);
     assert.match(error!.message, /^Cannot send the reply: /);
   }
-  assert.deepEqual((await lone.ask("ping")).result, {});
+  assert.deepEqual((await bare.ask("ping")).result, {});
 });
 
 Deno.test("McpServer answers even if its handlers throw", async () => {
-  const lone = new Lone();
+  const bare = new BareServer();
   const thrown = [undefined, null, "text", 7, {}, new Error("x")];
-  lone.server.setRequestHandler(WhoSchema, () => {
+  bare.server.setRequestHandler(WhoSchema, () => {
     throw thrown.shift();
   });
   while (thrown.length > 0) {
-    const { error } = await lone.ask("who");
+    const { error } = await bare.ask("who");
     assert.equal(error!.code, -32603);
     assert.equal(typeof error!.message, "string");
   }
 });
 
 Deno.test("McpServer limits the number and length of subscribed URIs", async () => {
-  const lone = new Lone();
-  const counts = countSubscriptions(lone);
-  await lone.initialize();
+  const bare = new BareServer();
+  const counts = recordSubscriptions(bare);
+  await bare.initialize();
   const subscribe = async (uri: string) =>
-    (await lone.ask("resources/subscribe", { uri })).error?.code;
+    (await bare.ask("resources/subscribe", { uri })).error?.code;
   const long = (id: number) => `x:${id}`.padEnd(8 * 1024, "y");
   assert.equal(await subscribe(`${long(0)}y`), -32602);
   for (let id = 0; id < 128; id++) {
     assert.equal(await subscribe(long(id)), undefined);
   }
   assert.equal(await subscribe("x:1"), -32602);
-  await lone.ask("resources/unsubscribe", { uri: long(7) });
+  await bare.ask("resources/unsubscribe", { uri: long(7) });
   assert.equal(await subscribe("x:1"), undefined);
-  assert.equal(counts.begun.length, 129);
+  assert.equal(counts.started.length, 129);
 });
 
 Deno.test("McpServer counts the subscriptions of all listening requests", async () => {
-  const lone = new Lone();
-  countSubscriptions(lone);
+  const bare = new BareServer();
+  recordSubscriptions(bare);
   const uris = Array.from({ length: 10_001 }, (_, id) => `x:${id}`);
   const params = (uris: string[]) => ({
     _meta: MODERN_META,
     notifications: { resourceSubscriptions: uris },
   });
-  const tooMany = await lone.ask("subscriptions/listen", params(uris));
+  const tooMany = await bare.ask("subscriptions/listen", params(uris));
   assert.equal(tooMany.error!.code, -32602);
   const honored = async (id: string, uris: string[]) => {
-    await lone.write({
+    await bare.write({
       id,
       method: "subscriptions/listen",
       params: params(uris),
     });
-    const notice = await lone.pipe.sent.take(
+    const notification = await bare.pipe.sent.take(
       (line) => subscriptionOf(JSON.stringify(line)) === id,
-      "the acknowledgement",
+      "the acknowledgment",
     );
-    const { notifications } = (notice as unknown as Notice).params;
+    const { notifications } =
+      (notification as unknown as NotificationMessage).params;
     return (notifications as { resourceSubscriptions: string[] })
       .resourceSubscriptions.length;
   };
   assert.equal(await honored("a", uris.slice(0, 6_000)), 6_000);
   assert.equal(await honored("b", uris.slice(0, 6_000)), 4_000);
-  await lone.cancel("a");
+  await bare.cancel("a");
   assert.equal(await honored("c", uris.slice(0, 6_000)), 6_000);
 });
 
@@ -835,7 +842,7 @@ const METHODS = [
   ...["notifications/cancelled", "notifications/initialized", "toString"],
 ];
 
-/** Random params, some of which are valid for some methods. */
+/** Creates arbitrary params, some of which are valid for some methods. */
 function anyParams(): fc.Arbitrary<unknown> {
   const text = fc.oneof(
     fc.constantFrom("skill://git", "skill://git/", "skill://", "git", "skill"),
@@ -917,7 +924,7 @@ Deno.test("the server survives every message and answers every request", async (
   assert.deepEqual(twice, [], `seed ${seed}`);
 });
 
-Deno.test("a request may be very long", async () => {
+Deno.test("very long requests get short replies", async () => {
   using place = filesPlace();
   for (let id = 0; id < 200; id++) {
     place.skill("home/.claude/skills", `bad-${id}`, "no frontmatter");
@@ -962,7 +969,7 @@ function largePlace(): Place {
   for (let id = 0; id < 12; id++) {
     place.file(`${skills}/many/${id}.txt`, "x".repeat(megabyte));
   }
-  // Each character takes six characters in JSON.
+  // Each of these characters takes six characters in JSON.
   place.skill(skills, "odd");
   for (let id = 0; id < 9; id++) {
     place.file(`${skills}/odd/${id}.txt`, "\u0001".repeat(megabyte));
@@ -971,7 +978,7 @@ function largePlace(): Place {
   return place;
 }
 
-Deno.test("content that does not fit into a message is refused with advice", async () => {
+Deno.test("content that is too large for a message is refused with advice", async () => {
   using place = largePlace();
   await using wire = new Wire(place, {
     args: ["--tools", "skilljack", "--max-file-size", "20"],
@@ -1008,7 +1015,7 @@ Deno.test("content that does not fit into a message is refused with advice", asy
 });
 
 Deno.test(
-  "forty concurrent reads of large files are answered with the memory of a few",
+  "forty concurrent reads of large files need only the memory of a few reads",
   { ignore: Deno.build.os !== "linux" },
   async () => {
     using place = largePlace();
@@ -1029,12 +1036,11 @@ Deno.test(
     await wire.write(reads.map((read) => `${JSON.stringify(read)}\n`).join(""));
     await within(done.promise, "forty replies");
     const peak = peakMemory(wire.process.pid);
-
     assert.ok(peak < 600, `${peak} MB`);
   },
 );
 
-Deno.test("pages fit into messages and together contain everything", async () => {
+Deno.test("pages fit in messages and together contain everything", async () => {
   using place = new Place();
   const long = "x".repeat(60_000);
   const names = Array.from({ length: 200 }, (_, id) => `s${id}`);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mediaTypeOf, mediaTypeOfName } from "./media_types.ts";
 import { nextId, Place, Wire } from "./testing.ts";
 
-Deno.test("mediaTypeOfName() recognizes the files of skills, ignoring case", () => {
+Deno.test("mediaTypeOfName() recognizes the usual files of skills, ignoring case", () => {
   const types = {
     "SKILL.md": "text/markdown",
     "scripts/run.py": "text/x-python",
@@ -34,7 +34,7 @@ Deno.test("mediaTypeOfName() recognizes the files of skills, ignoring case", () 
   }
 });
 
-Deno.test("mediaTypeOf() inspects the content if the name says nothing", () => {
+Deno.test("mediaTypeOf() inspects the content if the name does not determine the type", () => {
   const text = "MIT";
   assert.equal(mediaTypeOf({ path: "LICENSE", text }), "text/plain");
   assert.equal(
@@ -73,13 +73,13 @@ Deno.test("every file has the same media type in every view", async () => {
     assert.equal(error, undefined);
     return result;
   };
-  const read = async (uri: string): Promise<Described[]> =>
+  const read = async (uri: string): Promise<DescribedFile[]> =>
     (await ask("resources/read", { uri })).contents;
   const folder = await ask("resources/directory/read", {
     uri: "skill://types",
   });
   assert.deepEqual(typesOf(folder.resources), types);
-  for (const { uri, mimeType } of folder.resources as Described[]) {
+  for (const { uri, mimeType } of folder.resources as DescribedFile[]) {
     assert.equal((await read(uri))[0]!.mimeType, mimeType);
   }
   const { "SKILL.md": _, ...others } = types;
@@ -91,16 +91,16 @@ Deno.test("every file has the same media type in every view", async () => {
   assert.equal(content[0].resource.mimeType, types["odd.xyz"]);
 });
 
-/** The description of a file in a view. */
-interface Described {
+/** A file as a view describes it. */
+interface DescribedFile {
   readonly uri: string;
   readonly mimeType?: string;
 }
 
 function typesOf(
-  files: readonly Described[],
+  files: readonly DescribedFile[],
 ): Record<string, string | undefined> {
-  const type = ({ uri, mimeType }: Described) =>
+  const type = ({ uri, mimeType }: DescribedFile) =>
     [uri.slice("skill://types/".length), mimeType] as const;
   return Object.fromEntries(files.map(type));
 }

@@ -10,7 +10,7 @@ import {
   Wire,
 } from "./testing.ts";
 
-/** The output of `--list --as CLIENT --json`. */
+/** Returns the output of `--list --as CLIENT --json`. */
 async function viewOf(
   place: Place,
   client: string,
@@ -39,7 +39,7 @@ async function servedTo(
   return { instructions, tools: tools.map(toView) };
 }
 
-// deno-lint-ignore no-explicit-any -- the entry of a tool as it is on the wire
+// deno-lint-ignore no-explicit-any -- a tool's entry as the server sends it
 function toView({ name, description, inputSchema, _meta }: any) {
   const measure = (text: string) => ({
     characters: text.length,
@@ -54,7 +54,7 @@ function toView({ name, description, inputSchema, _meta }: any) {
   return _meta === undefined ? tool : { ...tool, _meta };
 }
 
-/** Creates skills that exceed what Claude Code shows of a description. */
+/** Creates skills whose list is longer than the part of a description that Claude Code shows. */
 function writeSkills(place: Place): void {
   for (let i = 0; i < 20; i++) {
     const text = skillMd(`skill-${i}`, `About ${"many ".repeat(50)}things`);
@@ -170,7 +170,7 @@ Deno.test("--list --as escapes control characters for the terminal", {
   }
 });
 
-Deno.test("--list --as omits skills that the model may not load, and reports skipped skills on stderr", async () => {
+Deno.test("--list --as omits skills that are hidden from the model, and reports skipped skills on stderr", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "git");
   place.skill(

@@ -1,4 +1,4 @@
-// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+// deno-lint-ignore-file no-import-prefix -- the tests write out their specifiers, as the sources do
 
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
@@ -6,7 +6,7 @@ import { isRacy, openFile, openFileAtStart } from "./open_file.ts";
 import { isWindows, Place, runSync } from "./testing.ts";
 
 for (const open of [openFile, openFileAtStart]) {
-  Deno.test(`${open.name}() opens a file to read`, () => {
+  Deno.test(`${open.name}() opens a file for reading`, () => {
     using place = new Place();
     const path = place.file("a.md", "one two");
     const stat = Deno.statSync(path);
@@ -24,7 +24,7 @@ for (const open of [openFile, openFileAtStart]) {
     );
   });
 
-  Deno.test(`${open.name}() throws what Deno would`, () => {
+  Deno.test(`${open.name}() throws the same error as Deno`, () => {
     using place = new Place();
     const path = join(place.path, "none.md");
     const info = Deno.statSync(place.path);
@@ -32,7 +32,7 @@ for (const open of [openFile, openFileAtStart]) {
   });
 
   Deno.test(
-    `${open.name}() does not wait at a FIFO that took the place of a file`,
+    `${open.name}() does not block on a FIFO that replaced a file`,
     {
       ignore: isWindows,
     },
@@ -47,7 +47,7 @@ for (const open of [openFile, openFileAtStart]) {
   );
 }
 
-Deno.test("isRacy() takes a time for recent that is unknown or more than a date can hold", () => {
+Deno.test("isRacy() treats a time as recent if it is unknown or more than a date can hold", () => {
   const time = new Date(0);
   const past = { mtime: time, ctime: time };
   assert.equal(isRacy(past), false);

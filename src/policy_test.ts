@@ -1,4 +1,4 @@
-// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+// deno-lint-ignore-file no-import-prefix -- the tests write out their specifiers, as the sources do
 
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
@@ -29,7 +29,7 @@ import {
   within,
 } from "./testing.ts";
 
-/** Creates a skill to decide on. */
+/** Creates a skill for a policy to decide on. */
 function subject(
   directory: string,
   rest: Partial<PolicySubject> = {},
@@ -82,8 +82,8 @@ Deno.test("PolicyDecider.decide() applies the last rule whose conditions all mat
   assert.equal(rule, rules[3]);
 });
 
-Deno.test("PolicyDecider.decide() matches names and directories by globs", () => {
-  const names: [glob: string, fits: string[], others: string[]][] = [
+Deno.test("PolicyDecider.decide() matches names by globs", () => {
+  const names: [glob: string, hits: string[], others: string[]][] = [
     ["*", ["git", ".git", "a/b", "x".repeat(50_000)], []],
     ["git", ["git", "GIT", " Git "], ["git2"]],
     ["*.*", [".net", "a.b", "a/b.c"], ["ab"]],
@@ -97,20 +97,20 @@ Deno.test("PolicyDecider.decide() matches names and directories by globs", () =>
     ["#*", ["#1"], ["1"]],
     ["{1..3}*", ["{1..3}"].slice(1), ["2", "1"]],
   ];
-  for (const [glob, fits, others] of names) {
+  for (const [glob, hits, others] of names) {
     const rules = [{ skill: glob, state: "off" }] as const;
-    for (const name of fits) {
+    for (const name of hits) {
       assert.equal(
         stateOf(rules, subject("/x", { name })),
         "off",
-        `${glob} fits ${name.slice(0, 50)}`,
+        `${glob} matches ${name.slice(0, 50)}`,
       );
     }
     for (const name of others) {
       assert.equal(
         stateOf(rules, subject("/x", { name })),
         "on",
-        `${glob} does not fit ${name}`,
+        `${glob} does not match ${name}`,
       );
     }
   }
@@ -122,7 +122,7 @@ Deno.test(
     ignore: isWindows,
   },
   () => {
-    const directories: [glob: string, fits: string[], others: string[]][] = [
+    const directories: [glob: string, hits: string[], others: string[]][] = [
       ["~/work/**", ["/home/me/work/p/.claude/skills/git", "/home/me/work"], [
         "/home/me/work2/git",
         "/work/git",
@@ -152,20 +152,20 @@ Deno.test(
       ["/a (copy)/b[0-9]/**", ["/a (copy)/b1/git"], ["/a/b1/git"]],
       ["/a\\b/*", ["/a\\b/git"], ["/a/b/git"]],
     ];
-    for (const [glob, fits, others] of directories) {
+    for (const [glob, hits, others] of directories) {
       const rules = [{ in: glob, state: "off" }] as const;
-      for (const directory of fits) {
+      for (const directory of hits) {
         assert.equal(
           stateOf(rules, subject(directory)),
           "off",
-          `${glob} fits ${directory}`,
+          `${glob} matches ${directory}`,
         );
       }
       for (const directory of others) {
         assert.equal(
           stateOf(rules, subject(directory)),
           "on",
-          `${glob} does not fit ${directory}`,
+          `${glob} does not match ${directory}`,
         );
       }
     }
@@ -173,7 +173,7 @@ Deno.test(
 );
 
 Deno.test(
-  "PolicyDecider.decide() treats the home folder literally, whatever characters its path contains",
+  "PolicyDecider.decide() takes the home folder's path literally, whatever characters it contains",
   {
     ignore: isWindows,
   },
@@ -186,7 +186,7 @@ Deno.test(
   },
 );
 
-Deno.test("PolicyDecider.decide() follows links in the folders of rules", {
+Deno.test("PolicyDecider.decide() follows links in the folder paths of rules", {
   ignore: isWindows,
 }, () => {
   using place = new Place();
@@ -203,7 +203,7 @@ Deno.test("PolicyDecider.decide() follows links in the folders of rules", {
   assert.equal(decider.decide(skill).state, "on");
 });
 
-Deno.test("PolicyDecider.decide() lets no link evade a rule or profit from one", () => {
+Deno.test("PolicyDecider.decide() does not let links evade rules or benefit from them", () => {
   const rules: SkillPolicyRule[] = [
     { in: "/clones/**", state: "off" },
     { in: "/shared/**", state: "manual" },
@@ -227,7 +227,7 @@ Deno.test("PolicyDecider.decide() lets no link evade a rule or profit from one",
       `${directory} -> ${realDirectory}`,
     );
   }
-  // The usual pair of rules: no skills from clones, except from the user's own projects.
+  // The usual pair of rules: project skills are off, except in the user's own projects.
   const trust: SkillPolicyRule[] = [
     { scope: "project", state: "off" },
     { scope: "project", in: "/work/**", state: "on" },
@@ -243,7 +243,7 @@ Deno.test("PolicyDecider.decide() lets no link evade a rule or profit from one",
   }
 });
 
-Deno.test("PolicyDecider.decide() switches off skills whose names are too long to match", () => {
+Deno.test("PolicyDecider.decide() turns off skills whose names are too long to match", () => {
   const rules: SkillPolicyRule[] = [{ skill: "*a*a*b", state: "pinned" }];
   const name = "a".repeat(50_000);
   assert.equal(stateOf(rules, subject("/x", { name })), "on"); // no "b" in it
@@ -289,7 +289,7 @@ Deno.test("PolicyDecider.decide() decides on folders without a skill by their ot
 });
 
 /** Parses invalid YAML and lists the errors. */
-function faultsOf(yaml: string): string[] {
+function errorsIn(yaml: string): string[] {
   try {
     parsePolicy(yaml, { file: "/p.yaml", homeDirectory: "/home/me" });
   } catch (error) {
@@ -332,7 +332,7 @@ Deno.test("parsePolicy() returns rules with their line numbers", () => {
 
 Deno.test("parsePolicy() reports every error with its line and the closest valid word", () => {
   assert.deepEqual(
-    faultsOf(`rules:
+    errorsIn(`rules:
   - scop: project
     state: of
   - { skill: 1, state: pined }
@@ -357,7 +357,7 @@ rule: []
     ],
   );
   for (
-    const [yaml, fault] of [
+    const [yaml, error] of [
       ["", /^\(line 1\): it has no rules; write "rules:"/],
       ["# nothing\n", /^\(line 1\): it has no rules/],
       ["rules:", /^\(line 1\): it has no list of rules/],
@@ -373,13 +373,13 @@ rule: []
       ],
     ] as const
   ) {
-    const faults = faultsOf(yaml);
-    assert.equal(faults.length, 1, yaml.slice(0, 40));
-    assert.match(faults[0]!, fault);
+    const errors = errorsIn(yaml);
+    assert.equal(errors.length, 1, yaml.slice(0, 40));
+    assert.match(errors[0]!, error);
   }
 });
 
-/** A policy file in a temporary folder, and the lines that are logged about it. */
+/** Creates a policy file in a place and records the lines that are logged about it. */
 function policyFile(place: Place, yaml?: string) {
   if (yaml !== undefined) place.file("policy.yaml", yaml);
   const lines: string[] = [];
@@ -419,7 +419,7 @@ Deno.test("PolicyFile keeps the last valid policy while the file is invalid or m
   assert.equal(file.refresh(), false);
 });
 
-Deno.test("PolicyFile keeps project skills out until there is a valid policy", () => {
+Deno.test("PolicyFile turns off project skills until there is a valid policy", () => {
   using place = new Place();
   place.folder("folder");
   const { file, lines } = policyFile(place);
@@ -484,11 +484,11 @@ Deno.test("PolicyFile.watch() checks the file on a timer if watching is off", as
     watchFolders: false,
   });
   place.file("policy.yaml", "rules: [{ state: off }]");
-  await within(changed.promise, "a look at the file");
+  await within(changed.promise, "a check of the file");
   assert.equal(watched.policy.rules[0]!.state, "off");
 });
 
-/** The roots of a project and a home folder. */
+/** Returns the roots of a project and a home folder. */
 function rootsOf(place: Place): SkillRoot[] {
   const skills = (folder: string) => join(folder, ".claude", "skills");
   return [
@@ -497,7 +497,7 @@ function rootsOf(place: Place): SkillRoot[] {
   ];
 }
 
-/** Creates a registry for a project and a home folder, and the list of lines that it logs. */
+/** Creates a registry for a project and a home folder, and records the lines that it logs. */
 function registryOf(
   place: Place,
   policy: SkillPolicy,
@@ -598,7 +598,7 @@ Deno.test(
     for (
       const [project, expected] of [
         [place.project, []],
-        // Every path to this one and its real path are trusted.
+        // The path and the real path of this skill are both in the trusted folder.
         [join(place.path, "work", "p"), ["git"]],
       ] as const
     ) {
@@ -629,7 +629,7 @@ Deno.test("SkillRegistry.setPolicy() changes only states, and unchanged skills s
   assert.equal(registry.find("a")!.state, "pinned");
   assert.equal(after.skills.get("c"), before.skills.get("c"));
   assert.deepEqual(changes.splice(0), [[["b"], ["a"]]]);
-  // The same rules, and an invalid policy.
+  // The same rules change nothing, and an invalid policy is refused.
   assert.equal(await registry.setPolicy({ ...policy }), after);
   await assert.rejects(
     registry.setPolicy({ rules: [{ skill: "a*b*c*d*e", state: "off" }] }),
@@ -779,7 +779,7 @@ function clonePlace({ hasSkills = true } = {}): Place {
   return place;
 }
 
-/** Lists all requests for a skill by name, in any view. */
+/** Returns every request for a skill by name, in all views. */
 function requestsFor(
   name: string,
   tools: readonly string[],
@@ -832,7 +832,7 @@ function requestsFor(
   ];
 }
 
-/** The list requests of all views. */
+/** The list requests of all views, and a subscription to all skills. */
 const LISTS: [string, object][] = [
   "tools/list",
   "prompts/list",
@@ -893,41 +893,43 @@ async function askEverything(place: Place, toolset: string): Promise<string[]> {
     params,
   }));
   const replies: string[] = [];
-  const notices = new Inbox<string>();
+  const notifications = new Inbox<string>();
   const answered = Promise.withResolvers<void>();
-  let missing = messages.length; // one is not answered, but acknowledged
+  let missing = messages.length; // the listening request is acknowledged instead
   wire.onLine = (line) => {
     const { id } = JSON.parse(line);
     if (typeof id === "number") replies[id] = line;
-    else notices.put(line);
+    else notifications.put(line);
     if (--missing === 0) answered.resolve();
   };
   await wire.write(...messages);
-  await within(answered.promise, "the answers");
-  // No client is notified of a change in the clone. Each is notified of a change in the home folder.
+  await within(answered.promise, "the replies");
+  // Changes in the clone notify no client. Changes in the home folder notify every client.
   for (const name of ["evil", "new"]) {
     place.skill("project/.claude/skills", name, skillMd(name, `${SECRET} 2`));
   }
   place.skill("home/.claude/skills", "new", skillMd("new", "At home"));
   for (const era of ["legacy", "modern"]) {
-    const isNotice = (line: string) =>
+    const isNotification = (line: string) =>
       line.includes("resources/list_changed") &&
       line.includes("subscriptionId") === (era === "modern");
-    replies.push(await notices.take(isNotice, `the notice of the ${era} era`));
+    replies.push(
+      await notifications.take(isNotification, `the ${era} notification`),
+    );
   }
   const { code } = await wire.endInput();
   assert.equal(code, 0);
   return [
     started,
     ...replies.slice(1),
-    ...notices.takeAll().sort(),
+    ...notifications.takeAll().sort(),
     wire.stderr,
   ]
     .map((line) => line.replaceAll(place.path, ""));
 }
 
 for (const toolset of Object.keys(toolsets)) {
-  Deno.test(`an untrusted clone reveals none of its skills in any view with the toolset ${toolset} in both eras`, async () => {
+  Deno.test(`an untrusted clone reveals none of its skills in any view with the toolset ${toolset} in either era`, async () => {
     using clone = clonePlace();
     using empty = clonePlace({ hasSkills: false });
     const [answers, expected] = await Promise.all([
@@ -975,16 +977,16 @@ Deno.test("a saved policy change sends notifications only for the lists that it 
   for (const [index, [rules, lists]] of steps.entries()) {
     place.replace("home/policy.yaml", `rules: [${rules}\n  ]`);
     for (const list of lists) await session.listChanged(list);
-    // The notifications of the next change come after all of this one's.
+    // The notification of this update comes after all notifications of the policy change.
     place.replace("home/.claude/skills/a/notes.md", `${index + 1}`);
     await session.updated(uri);
     await session.client.ping();
-    assert.deepEqual(session.notices.takeAll(), [], rules);
+    assert.deepEqual(session.notifications.takeAll(), [], rules);
     assert.deepEqual(session.updates.takeAll(), [], rules);
   }
 });
 
-Deno.test("one saved line changes tools, prompts, resources, completion, and the extension alike", async () => {
+Deno.test("one saved change applies to tools, prompts, resources, and completion alike", async () => {
   using place = policyPlace("{ skill: b, state: off }");
   await using session = await Session.open(place, { args: policyArgs(place) });
   const { client } = session;
@@ -1077,7 +1079,7 @@ Deno.test("a server with an invalid policy reports it and serves no project skil
   await using session = await Session.open(place, { args: policyArgs(place) });
   const line = await session.stderr.take(
     (line) => line.includes("policy"),
-    "the line",
+    "the line about the policy",
   );
   assert.match(
     line,
@@ -1090,12 +1092,12 @@ Deno.test("a server with an invalid policy reports it and serves no project skil
   place.replace("home/policy.yaml", "nothing");
   await session.stderr.take(
     (line) => line.includes("The last valid policy applies"),
-    "the line",
+    "the line about the policy",
   );
   assert.deepEqual(await session.names(), ["mine", "theirs"]);
 });
 
-Deno.test("--policy accepts only a path, relative to the working directory or the home folder", async () => {
+Deno.test("--policy requires a path, relative to the working directory or the home folder", async () => {
   using place = policyPlace("{ skill: a, state: off }");
   place.file("project/policy.yaml", "rules: [{ skill: b, state: off }]");
   for (
@@ -1146,7 +1148,7 @@ Deno.test("--list shows the state of each skill, the rule that applies, and the 
   }
 });
 
-/** Returns the report of `--check --json` on a policy as one object. */
+/** Runs `--check --json` with a policy, and returns the exit code and the report as one object. */
 async function checkPolicy(place: Place, yaml: string) {
   place.file("home/policy.yaml", yaml);
   const args = [...policyArgs(place), "--check", "--json"];
@@ -1213,13 +1215,13 @@ Deno.test("--check reports rules that match nothing and the errors of a policy w
       'there is no key "scop"',
     ]],
   );
-  // The effect in a server.
+  // The report shows what a server does with the invalid policy.
   assert.deepEqual(bad.off.map(({ name }: { name: string }) => name), [
     "theirs",
   ]);
 });
 
-Deno.test("--print-config passes on the policy's path and grants read permission for its folder", async () => {
+Deno.test("--print-config includes the policy's path and grants read permission for its folder", async () => {
   using place = policyPlace("{ skill: a, state: off }");
   place.file("home/settings/policy.yaml", "rules: [{ skill: b, state: off }]");
   const launch = await printedLaunch(place, {
@@ -1236,7 +1238,7 @@ Deno.test("--print-config passes on the policy's path and grants read permission
   assert.deepEqual(await session.names(), ["a", "b", "c"]);
 });
 
-Deno.test("the README's policies do what it says", () => {
+Deno.test("the policies in the README do what the README says", () => {
   const [, section] = /^## Choose your skills\n(.*?)^## /ms.exec(README)!;
   const [, yaml] = /```yaml\n(.*?)```/s.exec(section!)!;
   const policies = yaml!.split("---\n").map((text) =>

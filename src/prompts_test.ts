@@ -9,7 +9,7 @@ import {
   Wire,
 } from "./testing.ts";
 
-Deno.test("prompts/list has the prompt skill and a prompt for each skill that users may load", async () => {
+Deno.test("prompts/list has the prompt skill and a prompt for each skill that users can load", async () => {
   using place = filesPlace();
   place.skill("home/.claude/skills", "skill", skillMd("skill", "About skills"));
   place.skill(
@@ -99,7 +99,7 @@ Deno.test("prompts/get with --tools skilljack returns an embedded resource, or t
   });
 });
 
-Deno.test("prompts/get of an unknown skill is an invalid-params error that lists similar names", async () => {
+Deno.test("prompts/get returns an invalid-params error with similar names for an unknown skill", async () => {
   using place = filesPlace();
   await using session = await Session.open(place);
   const fails = (name: string, args?: Record<string, string>) =>
@@ -129,14 +129,14 @@ Deno.test("server reports that prompts and resources changed when skills change"
   for (const list of ["tools", "prompts", "resources"]) {
     await session.listChanged(list);
   }
-  // A change of the body does not change a list.
+  // A change to the body changes no list.
   await session.client.subscribeResource({ uri: "skill://new" });
   place.replace(
     "home/.claude/skills/new/SKILL.md",
     skillMd("new") + "More",
   );
   await session.updated("skill://new");
-  assert.deepEqual(session.notices.takeAll(), []);
+  assert.deepEqual(session.notifications.takeAll(), []);
 });
 
 Deno.test("completion/complete is as fast for a prompt as for a resource template", async () => {
@@ -165,5 +165,8 @@ Deno.test("completion/complete is as fast for a prompt as for a resource templat
     uri: "skill://{name}",
   });
   const prompt = await fastest({ type: "ref/prompt", name: "skill" });
-  assert.ok(prompt < 10 * template, `${prompt} ms against ${template} ms`);
+  assert.ok(
+    prompt < 10 * template,
+    `${prompt} ms for the prompt, ${template} ms for the template`,
+  );
 });

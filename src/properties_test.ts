@@ -1,4 +1,4 @@
-// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+// deno-lint-ignore-file no-import-prefix -- the tests write out their specifiers, as the sources do
 
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
@@ -15,8 +15,8 @@ import {
   skillUri,
 } from "../mod.ts";
 import {
+  assertLinearTime,
   hostilePlace,
-  inProportion,
   Pipe,
   Place,
   root,
@@ -24,10 +24,10 @@ import {
   skillMd,
 } from "./testing.ts";
 
-/** The number of inputs for each property. */
+/** The usual number of inputs for a property. */
 const RUNS = { numRuns: 1_000 };
 
-/** Pieces of texts that are almost frontmatter. */
+/** Texts that resemble frontmatter. */
 const skillMdText = fc.array(
   fc.oneof(
     fc.constantFrom(
@@ -92,7 +92,7 @@ Deno.test("parseSkillMd() takes linear time for any repeated text", async () => 
     ...["a: |\n ", "!x "],
   ];
   for (const piece of pieces) {
-    await inProportion((length) => {
+    await assertLinearTime((length) => {
       const text = piece.repeat(Math.ceil(length / piece.length));
       try {
         parseSkillMd(`---\nname: ${text}\ndescription: b\n---\n`);
@@ -238,7 +238,7 @@ Deno.test("StdioTransport reads the same messages from any chunks of the same by
   );
 });
 
-Deno.test("scanSkillRoots() finds the same skills in any order of directory entries", async () => {
+Deno.test("scanSkillRoots() finds the same skills for any order of directory entries", async () => {
   using place = hostilePlace();
   const { readDirSync } = Deno;
   const roots = [

@@ -1,4 +1,4 @@
-// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+// deno-lint-ignore-file no-import-prefix -- the tests write out their specifiers, as the sources do
 
 import assert from "node:assert/strict";
 import { Client as ModernClient } from "npm:@modelcontextprotocol/client@^2";
@@ -6,8 +6,8 @@ import { SkillsClient } from "npm:@modelcontextprotocol/client@^2/ext/skills";
 import { join } from "jsr:@std/path@^1";
 import { SkillRegistry } from "../mod.ts";
 import {
+  assertLinearTime,
   clientTransport,
-  inProportion,
   listSkills,
   Place,
   root,
@@ -47,7 +47,7 @@ async function qualifiedNames(
   return shadowed.map(({ skill }) => qualifiedName(skill));
 }
 
-Deno.test("a shadowed skill has a unique name with its scope, its root's folder, or a number", async () => {
+Deno.test("a shadowed skill gets a unique name from its scope, its root's folder, or a number", async () => {
   using place = new Place();
   const roots = [
     root(join(place.project, ".agent", "skills"), { scope: "project" }),
@@ -75,7 +75,7 @@ Deno.test("a shadowed skill has a unique name with its scope, its root's folder,
   ]);
 });
 
-Deno.test("no prefix is the name of a skill or ambiguous", async () => {
+Deno.test("a prefix is never ambiguous or the name of a skill", async () => {
   using place = new Place();
   for (const name of ["git", "Global", "two", "two-2", "b:git"]) {
     place.skill("one", name);
@@ -106,7 +106,7 @@ Deno.test("no prefix is the name of a skill or ambiguous", async () => {
   );
 });
 
-Deno.test("SkillRegistry.find() accepts the scope before the name of the first skill", async () => {
+Deno.test("SkillRegistry.find() accepts the scope as a prefix of the first skill's name", async () => {
   using place = new Place();
   place.skill("a", "git");
   place.skill("b", "git");
@@ -133,7 +133,7 @@ Deno.test("SkillRegistry.find() accepts the scope before the name of the first s
   }
 });
 
-Deno.test("withPrefixes() takes linear time for skills of one name", async () => {
+Deno.test("withPrefixes() takes linear time for skills with the same name", async () => {
   const folder = root("/skills");
   const skill = (index: number) => ({
     name: "git",
@@ -142,7 +142,7 @@ Deno.test("withPrefixes() takes linear time for skills of one name", async () =>
     scope: folder.scope,
   } as Skill);
   const by = skill(0);
-  await inProportion(
+  await assertLinearTime(
     (length) => {
       const shadowed = Array.from(
         { length },
@@ -154,7 +154,7 @@ Deno.test("withPrefixes() takes linear time for skills of one name", async () =>
       );
       assert.equal(new Set(names).size, length);
     },
-    { length: 20_000, what: "skills of one name" },
+    { length: 20_000, what: "skills with the same name" },
   );
 });
 
@@ -169,7 +169,7 @@ function shadowedPlace(): Place {
   return place;
 }
 
-Deno.test("tools and prompts of every toolset accept qualified names, and lists have only plain ones", async () => {
+Deno.test("tools and prompts of every toolset accept qualified names, and lists contain only plain names", async () => {
   using place = shadowedPlace();
   for (const [toolset, tools] of Object.entries(toolsets)) {
     await using session = await Session.open(place, {
@@ -283,7 +283,7 @@ Deno.test("a shadowed skill is a separate resource with files, digests, director
   await client.subscribeResource({ uri: "skill://git/SKILL.md" });
   place.file("home/.claude/skills/git/scripts/a b.md", "# Changed");
   await session.updated(uri);
-  // The other skill is removed, so this one gets the plain name. It also gets a new file.
+  // When the first skill is removed, the next one gets the plain name, so the plain URI refers to another file.
   place.remove("project/.agent/skills/git");
   await session.listChanged("resources");
   await session.updated("skill://git/SKILL.md");

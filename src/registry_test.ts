@@ -1,4 +1,4 @@
-// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+// deno-lint-ignore-file no-import-prefix -- the tests write out their specifiers, as the sources do
 
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
@@ -6,11 +6,11 @@ import { SkillRegistry } from "../mod.ts";
 import {
   Inbox,
   names,
-  Openings,
+  OpenSpy,
   Place,
   root,
   skillMd,
-  Watched,
+  WatchedRegistry,
 } from "./testing.ts";
 
 Deno.test("SkillRegistry.find() ignores case", async () => {
@@ -32,17 +32,17 @@ Deno.test("SkillRegistry.readFile() caches a file until it changes", async () =>
   await registry.refresh();
   const skill = registry.find("git")!;
   const { now } = Date;
-  using openings = new Openings();
+  using opens = new OpenSpy();
   const read = () => registry.readFile(skill, "a.md").text;
   try {
-    // Files that were just written may change undetected, so they are read each time.
-    assert.deepEqual([read(), read(), openings.count], ["one", "one", 2]);
+    // A file that was just written could change undetected, so it is read each time.
+    assert.deepEqual([read(), read(), opens.count], ["one", "one", 2]);
     Date.now = () => now() + 60_000;
     assert.deepEqual([read(), read(), read()], ["one", "one", "one"]);
-    assert.equal(openings.count, 3);
+    assert.equal(opens.count, 3);
     Date.now = now;
     Deno.writeTextFileSync(file, "two2");
-    assert.deepEqual([read(), openings.count], ["two2", 4]);
+    assert.deepEqual([read(), opens.count], ["two2", 4]);
   } finally {
     Date.now = now;
   }
@@ -50,7 +50,7 @@ Deno.test("SkillRegistry.readFile() caches a file until it changes", async () =>
   assert.throws(read, /no such file/);
 });
 
-Deno.test("SkillRegistry.readFile() hands out bytes that callers may write to", async () => {
+Deno.test("SkillRegistry.readFile() returns bytes that callers can modify", async () => {
   using place = new Place();
   place.skill("skills", "git");
   place.file("skills/git/a.md", "one");
@@ -70,7 +70,7 @@ Deno.test("SkillRegistry.readFile() hands out bytes that callers may write to", 
   }
 });
 
-Deno.test("SkillRegistry.readFile() keeps a thousand files at most, however small", async () => {
+Deno.test("SkillRegistry.readFile() caches at most a thousand files, however small they are", async () => {
   using place = new Place();
   place.skill("skills", "git");
   for (let i = 0; i <= 1_000; i++) place.file(`skills/git/${i}`, "");
@@ -78,20 +78,20 @@ Deno.test("SkillRegistry.readFile() keeps a thousand files at most, however smal
   await registry.refresh();
   const skill = registry.find("git")!;
   const { now } = Date;
-  using openings = new Openings();
+  using opens = new OpenSpy();
   try {
     Date.now = () => now() + 60_000;
     for (let i = 0; i <= 1_000; i++) registry.readFile(skill, `${i}`);
     registry.readFile(skill, "1");
-    assert.equal(openings.count, 1_001);
+    assert.equal(opens.count, 1_001);
     registry.readFile(skill, "0");
-    assert.equal(openings.count, 1_002);
+    assert.equal(opens.count, 1_002);
   } finally {
     Date.now = now;
   }
 });
 
-Deno.test("SkillRegistry.readFile() keeps nothing that it read while a folder on the way was changing", async () => {
+Deno.test("SkillRegistry.readFile() caches nothing that it reads while a folder in the path is changing", async () => {
   using place = new Place();
   place.skill("skills", "git");
   place.file("skills/git/docs/a.md", "one");
@@ -99,11 +99,11 @@ Deno.test("SkillRegistry.readFile() keeps nothing that it read while a folder on
   await registry.refresh();
   const skill = registry.find("git")!;
   const { now } = Date;
-  using openings = new Openings();
+  using opens = new OpenSpy();
   const readThrice = () => {
-    openings.count = 0;
+    opens.count = 0;
     for (let i = 0; i < 3; i++) registry.readFile(skill, "docs/a.md");
-    return openings.count;
+    return opens.count;
   };
   try {
     const later = now() + 60_000;
@@ -121,12 +121,12 @@ Deno.test("SkillRegistry.readFile() keeps nothing that it read while a folder on
 });
 
 Deno.test(
-  "SkillRegistry.readFile() reads a file anew whose time is more than a date can hold",
+  "SkillRegistry.readFile() does not cache a file whose time is more than a date can hold",
   {
     ignore: Deno.build.os !== "linux",
   },
   async () => {
-    // Not every file system supports such times. This one does.
+    // Not every file system supports such times, but this one does.
     const skills = Deno.makeTempDirSync({ dir: "/dev/shm" });
     const { now } = Date;
     try {
@@ -149,7 +149,7 @@ Deno.test(
   },
 );
 
-Deno.test("SkillRegistry.readFile() returns the requested path even if other paths lead to the file", async () => {
+Deno.test("SkillRegistry.readFile() returns the requested path even if other paths point to the file", async () => {
   using place = new Place();
   const store = place.file("store/shared.txt", "shared");
   for (const name of ["one", "two"]) {
@@ -177,7 +177,7 @@ Deno.test("SkillRegistry.readFile() returns the requested path even if other pat
   }
 });
 
-Deno.test("SkillRegistry.refresh() runs one scan at a time and finds everything that existed at the call", async () => {
+Deno.test("SkillRegistry.refresh() runs one scan at a time and finds everything that existed when it was called", async () => {
   using place = new Place();
   place.skill("skills", "one");
   using registry = new SkillRegistry([root(join(place.path, "skills"))]);
@@ -238,7 +238,7 @@ Deno.test("SkillRegistry.watch() continues after a failed refresh and reports th
   await changes.take((keys) => keys.includes("git"), "the skill");
 });
 
-Deno.test("SkillRegistry.trackFiles() waits for the first listing, also if another caller started it", async () => {
+Deno.test("SkillRegistry.trackFiles() waits for the first listing even if another caller started it", async () => {
   using place = new Place();
   place.skill("skills", "git");
   const file = place.file("skills/git/notes.md", "1");
@@ -263,7 +263,7 @@ Deno.test("SkillRegistry.onChange() reports exactly the changes that clients can
   const folder = join(place.path, "skills");
   place.skill("skills", "git");
   place.skill("skills", "pdf");
-  using watched = new Watched([folder]);
+  using watched = new WatchedRegistry([folder]);
   const { registry, changes } = watched;
   await registry.refresh();
   assert.deepEqual(changes.takeAll(), [["git", "pdf"]]);
@@ -304,7 +304,7 @@ Deno.test("SkillRegistry.onChange() keeps calling listeners if one throws, until
 
 Deno.test("SkillRegistry logs a problem once while it lasts, with file, reason, and fix", async () => {
   using place = new Place();
-  using watched = new Watched([join(place.path, "skills")]);
+  using watched = new WatchedRegistry([join(place.path, "skills")]);
   const { registry, lines } = watched;
   place.skill("skills", "bad", "---\nname: bad\n---\n");
   await registry.refresh();
@@ -326,7 +326,10 @@ Deno.test("SkillRegistry logs a shadowed skill once", async () => {
   using place = new Place();
   place.skill("a", "git");
   place.skill("b", "git");
-  using watched = new Watched([join(place.path, "a"), join(place.path, "b")]);
+  using watched = new WatchedRegistry([
+    join(place.path, "a"),
+    join(place.path, "b"),
+  ]);
   await watched.registry.refresh();
   await watched.registry.refresh();
   assert.equal(watched.lines.length, 1);
@@ -338,7 +341,8 @@ Deno.test("SkillRegistry logs a shadowed skill once", async () => {
 
 Deno.test("SkillRegistry.close() stops everything and is idempotent", async () => {
   using place = new Place();
-  using watched = await new Watched([join(place.path, "skills")], 0.01).start();
+  using watched = await new WatchedRegistry([join(place.path, "skills")], 0.01)
+    .start();
   watched.registry.close();
   watched.registry.close();
   place.skill("skills", "git");

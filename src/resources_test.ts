@@ -11,7 +11,7 @@ import {
   within,
 } from "./testing.ts";
 
-Deno.test("resources/list has each skill's SKILL.md and the collection of its files", async () => {
+Deno.test("resources/list contains each skill's SKILL.md and the collection of its files", async () => {
   using place = filesPlace();
   await using session = await Session.open(place);
   const { resources } = await session.client.listResources();
@@ -77,7 +77,7 @@ Deno.test("resources/read reads a skill, one of its files, or all of its files",
   ]);
 });
 
-Deno.test("resources/read of an unknown URI is an invalid-params error that contains the URI", async () => {
+Deno.test("resources/read returns an invalid-params error with the URI for an unknown URI", async () => {
   using place = filesPlace();
   await using wire = new Wire(place);
   await wire.initialize();
@@ -137,7 +137,7 @@ Deno.test("lists are paged, and each page continues after the previous one even 
   }
 });
 
-Deno.test("resources/subscribe reports changes of a skill, a file, a folder, a collection, or everything", async () => {
+Deno.test("resources/subscribe reports changes to a skill, a file, a folder, a collection, or everything", async () => {
   using place = filesPlace();
   await using session = await Session.open(place);
   const uris = {
@@ -196,7 +196,7 @@ Deno.test("resources/unsubscribe ends the subscription", async () => {
   assert.deepEqual(session.updates.takeAll(), []);
 });
 
-Deno.test("resources/subscribe can be repeated ten thousand times and notifies once", async () => {
+Deno.test("resources/subscribe notifies once even if it is repeated ten thousand times", async () => {
   using place = filesPlace();
   await using wire = new Wire(place);
   await wire.initialize();
@@ -217,10 +217,10 @@ Deno.test("resources/subscribe can be repeated ten thousand times and notifies o
   assert.deepEqual((await wire.reply(times)).result, {});
   wire.lines.takeAll();
   place.file("home/.claude/skills/git/logo.png", "new");
-  const isNotice = (line: string) => line.includes("resources/updated");
-  await wire.lines.take(isNotice, "the notice");
+  const isNotification = (line: string) => line.includes("resources/updated");
+  await wire.lines.take(isNotification, "the notification");
   await wire.ask(times + 1, "ping");
-  assert.deepEqual(wire.lines.takeAll().filter(isNotice), []);
+  assert.deepEqual(wire.lines.takeAll().filter(isNotification), []);
 });
 
 Deno.test("resources/subscribe refuses unknown URIs and too many subscriptions", async () => {
@@ -237,7 +237,7 @@ Deno.test("resources/subscribe refuses unknown URIs and too many subscriptions",
   wire.onLine = (line) => {
     const { id, error }: Reply = JSON.parse(line);
     codes[id as number] = error?.code;
-    // A refusal may come before the replies to earlier requests.
+    // A refusal can come before the replies to earlier requests.
     if (++count === 10_001) answered.resolve();
   };
   const lines = Array.from({ length: 10_001 }, (_, id) => {
@@ -250,7 +250,7 @@ Deno.test("resources/subscribe refuses unknown URIs and too many subscriptions",
   assert.deepEqual(codes, [...Array(10_000).fill(undefined), -32602]);
 });
 
-Deno.test("completion/complete completes paths, and names by prefix, ignoring case", async () => {
+Deno.test("completion/complete completes names and paths by prefix, ignoring case", async () => {
   using place = filesPlace();
   place.skill("home/.claude/skills", "Gitlab");
   await using session = await Session.open(place);

@@ -1,4 +1,4 @@
-// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+// deno-lint-ignore-file no-import-prefix -- the tests write out their specifiers, as the sources do
 
 import assert from "node:assert/strict";
 import { resolve } from "jsr:@std/path@^1";
@@ -27,7 +27,7 @@ Deno.test("resolveSkillRoots() returns exactly four folders in order of priority
   ]);
 });
 
-Deno.test("resolveSkillRoots() omits roots in an unknown folder", () => {
+Deno.test("resolveSkillRoots() omits the roots in an unknown folder", () => {
   const { workingDirectory, homeDirectory } = places;
   assert.deepEqual(shown(resolveSkillRoots({ homeDirectory })), [
     "global /home/me/.agent/skills",
@@ -49,7 +49,7 @@ Deno.test("resolveSkillRoots() treats the home folder's roots as global even if 
   ]);
 });
 
-Deno.test("resolveSkillRoots() searches a folder both ways if it is passed both ways", () => {
+Deno.test("resolveSkillRoots() returns a folder both as a plain and as a recursive root if it is passed as both", () => {
   const directories = ["/opt"];
   const roots = resolveSkillRoots({
     directories,

@@ -1,4 +1,4 @@
-// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+// deno-lint-ignore-file no-import-prefix -- the tests write out their specifiers, as the sources do
 
 import assert from "node:assert/strict";
 import { basename, join } from "jsr:@std/path@^1";
@@ -10,11 +10,11 @@ import {
   skillKey,
 } from "../mod.ts";
 import {
-  garbleNames,
-  inProportion,
+  assertLinearTime,
+  createInvalidNames,
   isWindows,
   names,
-  Openings,
+  OpenSpy,
   Place,
   root,
   runSync,
@@ -53,7 +53,7 @@ Deno.test("scanSkillRoots() finds the skills directly in a root, sorted by name"
   });
 });
 
-Deno.test("scanSkillRoots() prefers the first skill of a name and reports the skills that it shadows", async () => {
+Deno.test("scanSkillRoots() prefers the first of several skills with the same name and reports the shadowed ones", async () => {
   using place = new Place();
   place.skill("first", "git", skillMd("Git"));
   place.skill("second", "git", skillMd("GIT"));
@@ -112,7 +112,7 @@ Deno.test("scanSkillRoots() accepts skill.md if there is no SKILL.md", async () 
 });
 
 Deno.test(
-  "scanSkillRoots() skips each invalid skill with a reason and keeps the valid one",
+  "scanSkillRoots() skips each invalid skill with a reason and keeps the valid skill",
   {
     ignore: isWindows,
   },
@@ -172,7 +172,7 @@ Deno.test("scanSkillRoots() skips a skill without read permission", async () => 
   const file = place.file("skills/secret/SKILL.md", skillMd("secret"));
   const { lstatSync } = Deno;
   try {
-    // The file's mode would not work: root can read everything.
+    // Changing the file's mode would not work: root can read everything.
     Deno.lstatSync = (path) => {
       if (path === file) throw new Deno.errors.PermissionDenied();
       return lstatSync(path);
@@ -191,7 +191,7 @@ Deno.test("scanSkillRoots() skips a skill without read permission", async () => 
 });
 
 Deno.test(
-  "scanSkillRoots() reports folders and links whose names are not UTF-8, however long",
+  "scanSkillRoots() reports folders and links whose names are not valid UTF-8, however long they are",
   {
     ignore: Deno.build.os !== "linux",
   },
@@ -199,7 +199,7 @@ Deno.test(
     using place = new Place();
     place.skill("skills", "good");
     const folder = place.folder("skills", "group");
-    garbleNames(folder);
+    createInvalidNames(folder);
     for (const recursive of [false, true]) {
       const path = recursive ? join(place.path, "skills") : folder;
       const catalog = await scanSkillRoots([root(path, { recursive })]);
@@ -240,12 +240,12 @@ Deno.test("scanSkillRoots() skips only the entry that it cannot stat", async () 
   }
 });
 
-/** The modes of a folder that only root can search. */
+/** The modes of folders that only root can scan. */
 for (const mode of [0o000, 0o111, 0o444]) {
   Deno.test(
-    `scanSkillRoots() reports a root of mode ${
+    `scanSkillRoots() reports a root with mode ${
       mode.toString(8)
-    } once as refused`,
+    } once, as refused`,
     {
       ignore: isWindows || Deno.uid() === 0,
     },
@@ -284,7 +284,7 @@ Deno.test("scanSkillRoots() reports an unreadable folder once even if it contain
   place.skill("dir/skills", "git");
   const folder = join(place.path, "dir");
   const { realPathSync } = Deno;
-  // The folder's mode would not work: root can read everything.
+  // Changing the folder's mode would not work: root can read everything.
   Deno.realPathSync = (path) => {
     if (path.toString().startsWith(folder)) {
       throw new Deno.errors.PermissionDenied();
@@ -316,7 +316,7 @@ Deno.test("scanSkillRoots() accepts larger files with maxFileSize", async () => 
   assert.equal(readSkillFile(skill, "SKILL.md", options).text, text);
 });
 
-Deno.test("scanSkillRoots() searches a recursive root six levels deep, without folders that tools fill", async () => {
+Deno.test("scanSkillRoots() searches a recursive root six levels deep, except folders that tools populate", async () => {
   using place = new Place();
   place.skill("all", "one");
   place.skill("all/a/b/c/d/e", "six");
@@ -345,7 +345,7 @@ Deno.test("scanSkillRoots() searches a recursive root six levels deep, without f
   ]);
 });
 
-Deno.test("scanSkillRoots() finds skills in skills in a recursive root", async () => {
+Deno.test("scanSkillRoots() finds nested skills in a recursive root", async () => {
   using place = new Place();
   place.skill("all", "outer");
   place.skill("all/outer/parts", "inner");
@@ -371,7 +371,7 @@ Deno.test("scanSkillRoots() finds skills in skills in a recursive root", async (
   }
 });
 
-Deno.test("scanSkillRoots() does not follow links out of a skill", async () => {
+Deno.test("scanSkillRoots() follows links in a skill only to trusted folders", async () => {
   using place = new Place();
   place.skill("all", "git");
   place.skill("documents", "private");
@@ -417,7 +417,7 @@ Deno.test("scanSkillRoots() follows links to skill folders and visits each folde
   }
 });
 
-Deno.test("scanSkillRoots() treats a folder that two roots lead to as one skill", async () => {
+Deno.test("scanSkillRoots() treats a folder that several roots contain as one skill", async () => {
   using place = new Place();
   place.skill("skills", "git");
   place.link(join(place.path, "skills"), "alias");
@@ -475,7 +475,7 @@ const becomingLinks: [string, string[]][] = [
 ];
 
 for (const [path, left] of becomingLinks) {
-  Deno.test(`scanSkillRoots() drops the skills in ${path} when it becomes a link out`, async () => {
+  Deno.test(`scanSkillRoots() drops the skills in ${path} when it becomes a link that points outside the project`, async () => {
     using place = new Place();
     for (const folder of ["project", "outside"]) {
       place.skill(`${folder}/skills`, "git");
@@ -496,7 +496,7 @@ for (const [path, left] of becomingLinks) {
 }
 
 Deno.test(
-  "scanSkillRoots() reveals no names from a folder that is swapped in during the search",
+  "scanSkillRoots() reveals no names from a folder that is swapped in during the scan",
   {
     ignore: isWindows,
   },
@@ -530,7 +530,7 @@ Deno.test(
   },
 );
 
-Deno.test("scanSkillRoots() follows the links of a skill's files into trusted folders", async () => {
+Deno.test("scanSkillRoots() follows links from a skill's files to trusted folders", async () => {
   using place = new Place();
   const store = place.folder("store");
   place.link(
@@ -557,26 +557,26 @@ Deno.test("scanSkillRoots() returns the same catalog, and opens no file, if noth
   place.skill("skills", "bad", "no frontmatter");
   const roots = [root(join(place.path, "skills"))];
   const { now } = Date;
-  using openings = new Openings();
+  using opens = new OpenSpy();
   try {
     const first = await scanSkillRoots(roots);
-    // Files that were just written are read once more, because they may change undetected.
+    // Files that were just written are read once more, because they could change undetected.
     Date.now = () => now() + 60_000;
     assert.equal(await scanSkillRoots(roots, first), first);
-    assert.equal(openings.count, 4);
+    assert.equal(opens.count, 4);
     assert.equal(await scanSkillRoots(roots, first), first);
-    assert.equal(openings.count, 4);
+    assert.equal(opens.count, 4);
   } finally {
     Date.now = now;
   }
 });
 
-Deno.test("scanSkillRoots() reads again what it read while a folder on the way was changing", async () => {
+Deno.test("scanSkillRoots() rereads what it read while a folder in the path was changing", async () => {
   using place = new Place();
   const skill = place.skill("skills", "git");
   const roots = [root(join(place.path, "skills"))];
   const { now } = Date;
-  using openings = new Openings();
+  using opens = new OpenSpy();
   try {
     const later = now() + 60_000;
     Date.now = () => later;
@@ -586,7 +586,7 @@ Deno.test("scanSkillRoots() reads again what it read while a folder on the way w
     for (let i = 0; i < 3; i++) {
       assert.equal(await scanSkillRoots(roots, first), first);
     }
-    assert.equal(openings.count, 2);
+    assert.equal(opens.count, 2);
   } finally {
     Date.now = now;
   }
@@ -625,12 +625,12 @@ Deno.test("scanSkillRoots() lets other tasks run while it scans two thousand ski
   const catalog = await scanSkillRoots([root(join(place.path, "skills"))]);
   clearInterval(timer);
   assert.equal(catalog.skills.size, 2000);
-  assert.ok(turns > 0, "a timer fired while the scan ran");
+  assert.ok(turns > 0, "no timer fired while the scan ran");
 });
 
 Deno.test("scanSkillRoots() never blocks other tasks for long, whatever a folder contains", async () => {
   using place = new Place();
-  // Enough long names that listing the folder takes several reads.
+  // With so many long names, listing the folder takes several reads.
   for (let i = 0; i < 5_000; i++) {
     place.link("nowhere", `skills/${i}-${"x".repeat(60)}`);
   }
@@ -653,7 +653,7 @@ Deno.test("scanSkillRoots() never blocks other tasks for long, whatever a folder
   });
 });
 
-Deno.test("scanSkillRoots() visits 50,000 folders and links of a root and reports that there are more", async () => {
+Deno.test("scanSkillRoots() visits at most 50,000 folders and links of a root and reports that there are more", async () => {
   using place = new Place();
   place.skill("skills", "a");
   const { readDirSync, readLinkSync } = Deno;
@@ -696,7 +696,7 @@ Deno.test("scanSkillRoots() is deterministic for overlapping roots and reports e
   assert.equal(await scanSkillRoots(roots, first), first);
 });
 
-Deno.test("scanSkillRoots() ignores links that are not skill folders", async () => {
+Deno.test("scanSkillRoots() ignores links that do not point to skill folders", async () => {
   using place = new Place();
   const outside = place.file("outside/notes.md", "notes");
   place.link(outside, "project/skills/README.md");
@@ -715,7 +715,7 @@ Deno.test("scanSkillRoots() ignores links that are not skill folders", async () 
 
 Deno.test("scanSkillRoots() takes linear time for unusual names in malformed frontmatter", async () => {
   for (const filler of [" ", "'", "\t", ":"]) {
-    await inProportion(async (length) => {
+    await assertLinearTime(async (length) => {
       using place = new Place();
       const name = filler.repeat(length);
       const text = `---\nname: "a${name}b\ndescription: [\n---\n`;
@@ -741,7 +741,7 @@ Deno.test("scanSkillRoots() finds skills with names that look like paths or prot
   assert.equal(skills.size, odd.length);
 });
 
-Deno.test("scanSkillRoots() detects changes whatever the clock says", async () => {
+Deno.test("scanSkillRoots() detects changes even if the clock is wrong", async () => {
   using place = new Place();
   place.skill("skills", "git");
   const roots = [root(join(place.path, "skills"))];

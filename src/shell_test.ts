@@ -1,4 +1,4 @@
-// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+// deno-lint-ignore-file no-import-prefix -- the tests write out their specifiers, as the sources do
 
 import assert from "node:assert/strict";
 import { basename, join } from "jsr:@std/path@^1";
@@ -24,7 +24,7 @@ function openShell(place: Place, args: string[] = [], run = "--allow-run") {
 const shell = (command: string, skill_name = "git") =>
   ["run_shell_command_op", { skill_name, command }] as const;
 
-/** Whether a process exists. */
+/** Whether a process is running. */
 function isRunning(pid: number): boolean {
   try {
     const status = Deno.readTextFileSync(`/proc/${pid}/status`);
@@ -34,10 +34,10 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Waits until a file exists and returns its text. */
-async function appears(path: string): Promise<string> {
+/** Waits until a file has text, and returns the text. */
+async function waitForText(path: string): Promise<string> {
   let text = "";
-  const isThere = () => {
+  const hasText = () => {
     try {
       text = Deno.readTextFileSync(path);
     } catch {
@@ -45,17 +45,17 @@ async function appears(path: string): Promise<string> {
     }
     return text !== "";
   };
-  await eventually(isThere, `the file ${basename(path)}`);
+  await eventually(hasText, `the file ${basename(path)}`);
   return text;
 }
 
 /** Waits until a process has exited. */
-async function isGone(pid: number): Promise<void> {
-  await eventually(() => !isRunning(pid), `the end of process ${pid}`);
+async function waitForExit(pid: number): Promise<void> {
+  await eventually(() => !isRunning(pid), `process ${pid} to exit`);
 }
 
 Deno.test(
-  "run_shell_command_op exists only if Deno may run the shell, and declares its effects",
+  "run_shell_command_op exists only if Deno is allowed to run the shell, and declares its effects",
   {
     ignore: isWindows,
   },
@@ -123,7 +123,7 @@ Deno.test(
   },
 );
 
-/** Commands that start processes in the same process group, in others, and in another session. */
+/** Commands that start processes in the same process group, in another group, or in another session. */
 const STARTS: Record<string, string> = {
   "a child": "sh -c 'echo $$ > pid; sleep 100'",
   "a background job": "sh -c 'echo $$ > pid; sleep 100' & wait",
@@ -147,7 +147,7 @@ class StartedCommands implements AsyncDisposable {
     });
   }
 
-  /** Runs each command in a request with its number as ID, and returns the process IDs. */
+  /** Runs each command in a request with the command's number as its ID, and returns the process IDs. */
   async start(): Promise<number[]> {
     await this.wire.initialize();
     const starts = Object.entries(STARTS);
@@ -162,7 +162,7 @@ class StartedCommands implements AsyncDisposable {
     })));
     const skills = join(this.place.home, ".claude", "skills");
     const ids = await Promise.all(
-      starts.map(([name]) => appears(join(skills, name, "pid"))),
+      starts.map(([name]) => waitForText(join(skills, name, "pid"))),
     );
     assert.ok(ids.every((id) => isRunning(Number(id))));
     return ids.map(Number);
@@ -181,7 +181,7 @@ for (const run of ["--allow-run", "--allow-run=sh"]) {
     async () => {
       const args = ["--shell-timeout", "1"];
       await using commands = new StartedCommands({ run, args });
-      await Promise.all((await commands.start()).map(isGone));
+      await Promise.all((await commands.start()).map(waitForExit));
     },
   );
 
@@ -196,7 +196,7 @@ for (const run of ["--allow-run", "--allow-run=sh"]) {
         method: "notifications/cancelled",
         params: { requestId: index + 1 },
       })));
-      await Promise.all(processes.map(isGone));
+      await Promise.all(processes.map(waitForExit));
       assert.ok((await commands.wire.ask(100, "ping")).result);
     },
   );
@@ -219,13 +219,13 @@ for (
 
 for (const [what, end] of Object.entries(ENDS)) {
   Deno.test(
-    `run_shell_command_op kills everything that a command started when ${what} ends the server`,
+    `run_shell_command_op kills everything that a command started when the server exits after ${what}`,
     { ignore: Deno.build.os !== "linux" },
     async () => {
       await using commands = new StartedCommands();
       const processes = await commands.start();
       await end(commands.wire);
-      await Promise.all([commands.wire.ended, ...processes.map(isGone)]);
+      await Promise.all([commands.wire.ended, ...processes.map(waitForExit)]);
     },
   );
 }
@@ -248,7 +248,7 @@ Deno.test(
 );
 
 Deno.test(
-  "run_shell_command_op leaves nothing running when a command has ended",
+  "run_shell_command_op leaves nothing running after a command has exited",
   { ignore: Deno.build.os !== "linux" },
   async () => {
     using place = filesPlace();
@@ -279,11 +279,11 @@ Deno.test(
 
 for (const run of ["--allow-run", "--allow-run=sh"]) {
   Deno.test(
-    `run_shell_command_op passes on the variables of the dynamic linker, with ${run}`,
+    `run_shell_command_op passes the dynamic linker's variables to the command, with ${run}`,
     { ignore: isWindows },
     async () => {
       using place = filesPlace();
-      // Without effect, so that the test is harmless.
+      // Variables with these names have no effect, so the test is harmless.
       const env = { LD_A: 'it\'s "a"\n b', DYLD_B: "$HOME", OTHER: "c" };
       for (const install of [[], ["--auto-install-deps"]]) {
         await using session = await Session.open(place, {
@@ -344,7 +344,7 @@ Deno.test("run_shell_command_op does not block other requests", {
 });
 
 Deno.test(
-  "run_shell_command_op keeps 256 KiB of each output and reports how much it omits",
+  "run_shell_command_op keeps 256 KiB of each output stream and reports how much it omits",
   {
     ignore: isWindows,
   },
@@ -362,7 +362,7 @@ Deno.test(
 );
 
 Deno.test(
-  "--auto-install-deps installs what Python files import before a command with py in it",
+  "--auto-install-deps installs what Python files import before a command that contains py",
   {
     ignore: isWindows,
   },
@@ -398,7 +398,7 @@ Deno.test(
 );
 
 Deno.test(
-  "without --auto-install-deps, or without pipreqs, a command with py in it just runs",
+  "without --auto-install-deps, or without pipreqs, a command that contains py runs as usual",
   {
     ignore: isWindows,
   },

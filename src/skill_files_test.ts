@@ -1,4 +1,4 @@
-// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+// deno-lint-ignore-file no-import-prefix -- the tests write out their specifiers, as the sources do
 
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
@@ -14,11 +14,11 @@ import {
   isWindows,
   ODD,
   onWindows,
-  Openings,
+  OpenSpy,
   Place,
   root,
   runSync,
-  scanned,
+  scanSkill,
   skillMd,
 } from "./testing.ts";
 
@@ -42,7 +42,7 @@ Deno.test("listSkillFiles() lists the files of a skill, and readSkillFile() read
   place.link(join(secret, ".."), "skills/git/outside");
   place.link(".env", "skills/git/visible.txt");
   place.link("nowhere", "skills/git/dangling");
-  const skill = await scanned(join(place.path, "skills"));
+  const skill = await scanSkill(join(place.path, "skills"));
   const expected = [
     "SKILL.md",
     "alias.md",
@@ -98,7 +98,7 @@ Deno.test("listSkillFiles() detects additions, removals, and changes in folders 
   using place = new Place();
   place.skill("skills", "git");
   place.file("skills/git/docs/a.md", "a");
-  const skill = await scanned(join(place.path, "skills"));
+  const skill = await scanSkill(join(place.path, "skills"));
   const list = () =>
     listSkillFiles(skill).map(({ path, size }) => [path, size]);
   const main = ["SKILL.md", skillMd("git").length];
@@ -131,11 +131,11 @@ Deno.test("listSkillFiles() detects additions, removals, and changes in folders 
   }
 });
 
-Deno.test("readSkillFile() accepts the usual spellings of a path", async () => {
+Deno.test("readSkillFile() accepts equivalent spellings of a path", async () => {
   using place = new Place();
   place.skill("skills", "git");
   place.file("skills/git/references/API.md", "api");
-  const skill = await scanned(join(place.path, "skills"));
+  const skill = await scanSkill(join(place.path, "skills"));
   for (
     const path of [
       "references/API.md",
@@ -149,13 +149,13 @@ Deno.test("readSkillFile() accepts the usual spellings of a path", async () => {
   }
 });
 
-Deno.test("readSkillFile() returns the exact text, and no text for bytes that are not UTF-8", async () => {
+Deno.test("readSkillFile() returns the exact text, and no text for bytes that are not valid UTF-8", async () => {
   using place = new Place();
   place.skill("skills", "git");
   place.file("skills/git/bom.md", "\ufeffa\r\nb");
   place.file("skills/git/latin1.txt", new Uint8Array([0x67, 0xfc]));
   place.file("skills/git/empty", "");
-  const skill = await scanned(join(place.path, "skills"));
+  const skill = await scanSkill(join(place.path, "skills"));
   assert.equal(readSkillFile(skill, "bom.md").text, "\ufeffa\r\nb");
   assert.equal(readSkillFile(skill, "empty").text, "");
   const { text, bytes } = readSkillFile(skill, "latin1.txt");
@@ -169,7 +169,7 @@ Deno.test("readSkillFile() and listSkillFiles() reach ten levels deep", async ()
   const eleven = "a/b/c/d/e/f/g/h/i/j/eleven.md";
   place.file(`skills/git/${ten}`, "10");
   place.file(`skills/git/${eleven}`, "11");
-  const skill = await scanned(join(skillFolder, ".."));
+  const skill = await scanSkill(join(skillFolder, ".."));
   assert.deepEqual(listSkillFiles(skill).map(({ path }) => path), [
     "SKILL.md",
     ten,
@@ -178,32 +178,32 @@ Deno.test("readSkillFile() and listSkillFiles() reach ten levels deep", async ()
   assert.throws(() => readSkillFile(skill, eleven), SkillFileError);
 });
 
-Deno.test("readSkillFile() refuses FIFOs and devices", {
+Deno.test("listSkillFiles() omits FIFOs, and readSkillFile() refuses them", {
   ignore: isWindows,
 }, async () => {
   using place = new Place();
   const folder = place.skill("skills", "git");
   runSync("mkfifo", join(folder, "fifo"));
-  const skill = await scanned(join(place.path, "skills"));
+  const skill = await scanSkill(join(place.path, "skills"));
   assert.deepEqual(listSkillFiles(skill).map(({ path }) => path), ["SKILL.md"]);
   assert.throws(() => readSkillFile(skill, "fifo"), /not a regular file/);
 });
 
 for (const moment of ["before it is opened", "before it is checked again"]) {
-  Deno.test(`readSkillFile() reads nothing if a file is swapped for a link out ${moment}`, async () => {
+  Deno.test(`readSkillFile() reads nothing if a file is swapped for an outside link ${moment}`, async () => {
     using place = new Place();
     const secret = place.file("secret.md", "secret");
     place.skill("skills", "git");
     const file = place.file("skills/git/help.md", "help");
-    const skill = await scanned(join(place.path, "skills"));
+    const skill = await scanSkill(join(place.path, "skills"));
     const swap = () => {
       Deno.removeSync(file);
       Deno.symlinkSync(secret, file);
     };
-    using _openings = new Openings(
+    using _opens = new OpenSpy(
       moment === "before it is opened"
-        ? { before: (path) => (swap(), path) }
-        : { after: swap },
+        ? { beforeOpen: (path) => (swap(), path) }
+        : { afterOpen: swap },
     );
     assert.throws(
       () => readSkillFile(skill, "help.md"),
@@ -212,27 +212,27 @@ for (const moment of ["before it is opened", "before it is checked again"]) {
   });
 }
 
-Deno.test("readSkillFile() reads nothing if a file is swapped for a link out and back", async () => {
+Deno.test("readSkillFile() reads nothing if a file is swapped for an outside link and back", async () => {
   using place = new Place();
   const secret = place.file("secret.md", "secret");
   place.skill("skills", "git");
   const file = place.file("skills/git/help.md", "help");
-  const skill = await scanned(join(place.path, "skills"));
-  // The opened file is the secret, but its path leads to the original file again.
-  using _openings = new Openings({ before: () => secret });
+  const skill = await scanSkill(join(place.path, "skills"));
+  // The opened file is the secret, but its path points to the original file again.
+  using _opens = new OpenSpy({ beforeOpen: () => secret });
   assert.throws(() => readSkillFile(skill, "help.md"), /it was replaced/);
   assert.equal(Deno.readTextFileSync(file), "help");
 });
 
 for (const [what, path] of [["a file", "docs/help.md"], ["a folder", "docs"]]) {
-  Deno.test(`readSkillFile() reads nothing if ${what} is swapped for a link out once the file is found, and back again once it is open`, async () => {
+  Deno.test(`readSkillFile() reads nothing if ${what} is swapped for an outside link after the file is found, and swapped back after it is opened`, async () => {
     using place = new Place();
     place.skill("skills", "git");
     const file = place.file("skills/git/docs/help.md", "help");
     place.file("outside/docs/help.md", "secret");
     const swapped = join(place.path, "skills", "git", path!);
     const link = place.link(join(place.path, "outside", path!), "links/out");
-    const skill = await scanned(join(place.path, "skills"));
+    const skill = await scanSkill(join(place.path, "skills"));
     const { realPathSync } = Deno;
     let isFound = false;
     Deno.realPathSync = (path) => {
@@ -241,7 +241,7 @@ for (const [what, path] of [["a file", "docs/help.md"], ["a folder", "docs"]]) {
       isFound ||= path === file;
       return realPath;
     };
-    using _openings = new Openings({ after: () => exchange(swapped, link) });
+    using _opens = new OpenSpy({ afterOpen: () => exchange(swapped, link) });
     try {
       assert.throws(() => readSkillFile(skill, "docs/help.md"), SkillFileError);
     } finally {
@@ -250,29 +250,29 @@ for (const [what, path] of [["a file", "docs/help.md"], ["a folder", "docs"]]) {
   });
 }
 
-Deno.test("readSkillFile() reads nothing through a folder that is swapped for a link out and back again", async () => {
+Deno.test("readSkillFile() reads nothing through a folder that is swapped for an outside link and back", async () => {
   using place = new Place();
   place.skill("skills", "git");
   place.file("skills/git/docs/help.md", "help");
   const secret = place.file("outside/help.md", "secret");
   const outside = place.link(join(secret, ".."), "links/docs");
   const docs = join(place.path, "skills", "git", "docs");
-  const skill = await scanned(join(place.path, "skills"));
-  using _openings = new Openings({
-    before: (path) => (exchange(docs, outside), path),
-    after: () => exchange(docs, outside),
+  const skill = await scanSkill(join(place.path, "skills"));
+  using _opens = new OpenSpy({
+    beforeOpen: (path) => (exchange(docs, outside), path),
+    afterOpen: () => exchange(docs, outside),
   });
   assert.throws(() => readSkillFile(skill, "docs/help.md"), /it was replaced/);
 });
 
-Deno.test("listSkillFiles() lists nothing of a folder that is swapped for a link out and back again", async () => {
+Deno.test("listSkillFiles() lists nothing from outside when a folder is swapped for an outside link and back", async () => {
   using place = new Place();
   place.skill("skills", "git");
   place.file("skills/git/docs/help.md", "help");
   const secret = place.file("outside/secret.md", "secret");
   const outside = place.link(join(secret, ".."), "links/docs");
   const docs = join(place.path, "skills", "git", "docs");
-  const skill = await scanned(join(place.path, "skills"));
+  const skill = await scanSkill(join(place.path, "skills"));
   const { readDirSync } = Deno;
   let swaps = 1;
   Deno.readDirSync = (path) => {
@@ -298,7 +298,7 @@ function exchange(a: string, b: string): void {
 }
 
 for (const moved of ["skills/git", "skills", "project"]) {
-  Deno.test(`listSkillFiles() lists nothing once ${moved} is a link out`, async () => {
+  Deno.test(`listSkillFiles() lists nothing after ${moved} becomes an outside link`, async () => {
     using place = new Place();
     place.skill("project/skills", "git");
     place.file("project/skills/git/docs/help.md", "help");
@@ -315,11 +315,11 @@ for (const moved of ["skills/git", "skills", "project"]) {
   });
 }
 
-Deno.test("readSkillFile() finds nothing in a skill directory that became a link out", async () => {
+Deno.test("readSkillFile() finds nothing in a skill directory that becomes an outside link", async () => {
   using place = new Place();
   place.file("secret/SKILL.md", "secret");
   place.skill("skills", "git");
-  const skill = await scanned(join(place.path, "skills"));
+  const skill = await scanSkill(join(place.path, "skills"));
   place.remove("skills/git");
   place.link(join(place.path, "secret"), "skills/git");
   assert.throws(() => readSkillFile(skill, "SKILL.md"), /no such file/);
@@ -332,7 +332,7 @@ Deno.test("listSkillFiles() terminates in a maze of links", async () => {
   for (const from of rooms) {
     for (const to of rooms) place.link(`../${to}`, `skills/maze/${from}/${to}`);
   }
-  const skill = await scanned(join(place.path, "skills"));
+  const skill = await scanSkill(join(place.path, "skills"));
   assert.deepEqual(listSkillFiles(skill).map(({ path }) => path), ["SKILL.md"]);
 });
 
@@ -341,7 +341,7 @@ Deno.test("resolveSkillFile() returns the location of a file or folder of a skil
   const store = place.skill("store", "git");
   place.link(store, "skills/git");
   place.folder("store/git/docs");
-  const skill = await scanned(join(place.path, "skills"));
+  const skill = await scanSkill(join(place.path, "skills"));
   assert.deepEqual(resolveSkillFile(skill, "docs"), {
     path: join(place.path, "skills", "git", "docs"),
     realPath: join(store, "docs"),
@@ -349,7 +349,7 @@ Deno.test("resolveSkillFile() returns the location of a file or folder of a skil
   assert.equal(resolveSkillFile(skill, "").realPath, store);
 });
 
-Deno.test("resolveSkillFile() accepts both slashes on Windows, and refuses drives, streams, and paths out of the skill", async () => {
+Deno.test("resolveSkillFile() accepts both slashes on Windows, and refuses drives, streams, and paths outside the skill", async () => {
   using place = new Place();
   const found = await onWindows(
     place,
@@ -380,19 +380,19 @@ Deno.test("resolveSkillFile() accepts both slashes on Windows, and refuses drive
   ]);
 });
 
-Deno.test("readSkillFile() reads all of a file that grows meanwhile, or reports that it is too large", async () => {
+Deno.test("readSkillFile() reads all of a file that grows during the read, or reports that it is too large", async () => {
   using place = new Place();
   place.skill("skills", "git");
   const file = place.file("skills/git/log.md", "1");
-  const skill = await scanned(join(place.path, "skills"));
+  const skill = await scanSkill(join(place.path, "skills"));
   const growing = (size: number) => ({
-    after: () =>
+    afterOpen: () =>
       Deno.writeTextFileSync(file, "2".repeat(size), { append: true }),
   });
   {
-    using _openings = new Openings(growing(100_000));
+    using _opens = new OpenSpy(growing(100_000));
     assert.equal(readSkillFile(skill, "log.md").text!.length, 100_001);
   }
-  using _openings = new Openings(growing(2 ** 20));
+  using _opens = new OpenSpy(growing(2 ** 20));
   assert.throws(() => readSkillFile(skill, "log.md"), /the limit is 1048576/);
 });

@@ -1,4 +1,4 @@
-// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+// deno-lint-ignore-file no-import-prefix -- the tests write out their specifiers, as the sources do
 
 import assert from "node:assert/strict";
 import { basename, join, resolve } from "jsr:@std/path@^1";
@@ -17,7 +17,7 @@ import {
   RULES,
 } from "./skill_rules.ts";
 import {
-  inProportion,
+  assertLinearTime,
   isWindows,
   Place,
   REPOSITORY,
@@ -28,7 +28,7 @@ import {
   skillMd,
 } from "./testing.ts";
 
-/** Creates a place with one of everything to report. */
+/** Creates a place with one of everything that a report shows. */
 function reportPlace(): Place {
   const place = new Place();
   place.skill("project/.claude/skills", "git");
@@ -68,7 +68,7 @@ Problems (1 error, 0 warnings)
   );
 });
 
-Deno.test("--list reports where to put a skill if there is none", async () => {
+Deno.test("--list reports where to put skills if there are none", async () => {
   using place = new Place();
   const { stdout } = await runServer(place, { args: ["--list"] });
   assert.match(stdout, /^Skills \(0\)\n {2}none yet: put a folder/m);
@@ -227,7 +227,7 @@ async function findingsIn(place: Place): Promise<string[]> {
   });
 }
 
-const misspelled: [string, string, string[]][] = [
+const violations: [string, string, string[]][] = [
   ["UPPER", "name: UPPER\ndescription: d", [
     "error name-characters UPPER/SKILL.md:2: the name does not consist of a-z, 0-9, and single hyphens",
   ]],
@@ -274,7 +274,7 @@ const misspelled: [string, string, string[]][] = [
   ]],
 ];
 
-for (const [name, yaml, findings] of misspelled) {
+for (const [name, yaml, findings] of violations) {
   Deno.test(`--check reports where the frontmatter of ${name} violates the specification`, async () => {
     using place = new Place();
     place.skill("home/.claude/skills", name, `---\n${yaml}\n---\n`);
@@ -320,22 +320,22 @@ Deno.test("--check reports links in the body to files that are not served", asyn
   ]);
 });
 
-const codes: [string, string][] = [
+const codeSamples: [string, string][] = [
   ["a fence", "~~~sh\n[x](code.md)\n```\n~~~"],
   ["a fence in a list", "1. ```js\n   [x](code.md)\n   ```"],
   ["a fence in a quotation", "> ```\n> [x](code.md)"],
   ["a fence in a fence", "````md\n```js\n[x](code.md)\n```\n````"],
   ["a fence after a fence", "```md\n```js\n[x](code.md)\n```"],
   ["a code span", "`[x](code.md)`"],
-  ["a code span with backticks in it", "``a ` [x](code.md) ` b``"],
+  ["a code span that contains backticks", "``a ` [x](code.md) ` b``"],
   ["a code span over two lines", "`one\n[x](code.md)`"],
   ["a code span after an escaped backtick", "one \\` and `[x](code.md)`"],
   ["a comment", "<!-- [x](code.md)\n[y](code.md) -->"],
-  ["a comment with its beginning twice", "<!-- [x](code.md) <!-- b -->"],
+  ["a comment that opens twice", "<!-- [x](code.md) <!-- b -->"],
   ["escaped brackets", "\\[x](code.md) [y\\](code.md)"],
 ];
 
-for (const [what, markdown] of codes) {
+for (const [what, markdown] of codeSamples) {
   Deno.test(`--check ignores links in ${what}, but not those after it`, async () => {
     using place = new Place();
     const text = `${skillMd("links")}\n${markdown}\n\n[after](after.md)\n`;
@@ -350,7 +350,7 @@ for (const [what, markdown] of codes) {
   });
 }
 
-Deno.test("--check finds links between code that looks like comments", async () => {
+Deno.test("--check finds links between code spans that look like comment delimiters", async () => {
   using place = new Place();
   const text = `${skillMd("links")}\n\`<!--\`\n[x](gone.md)\n\`-->\`\n`;
   place.skill("home/.claude/skills", "links", text);
@@ -390,7 +390,7 @@ Deno.test("--check reports files that are not served, and skills that are too lo
   ]);
 });
 
-Deno.test("--check checks the readable part of a SKILL.md that is not UTF-8", async () => {
+Deno.test("--check checks the readable part of a SKILL.md that is not valid UTF-8", async () => {
   using place = new Place();
   const text = skillMd("Café");
   const latin1 = Uint8Array.from(text, (character) => character.charCodeAt(0));
@@ -403,7 +403,7 @@ Deno.test("--check checks the readable part of a SKILL.md that is not UTF-8", as
   ]);
 });
 
-Deno.test("--check reports names that are not UTF-8", {
+Deno.test("--check reports names that are not valid UTF-8", {
   ignore: Deno.build.os !== "linux",
 }, async () => {
   using place = new Place();
@@ -517,7 +517,7 @@ Deno.test("--check reports invisible characters, by line and code point", async 
 });
 
 Deno.test("--check reports no links into unreadable folders, however many there are", async () => {
-  await inProportion(async (length) => {
+  await assertLinearTime(async (length) => {
     using place = new Place();
     const folders = Array.from({ length }, (_, index) => `a${index}`);
     const links = folders.map((folder) => `[x](${folder}/b.md)\n`);
@@ -555,7 +555,7 @@ Deno.test("--check takes linear time for any repeated text", async () => {
   ];
   for (const piece of pieces) {
     for (const [wrapping, end] of [["", ""], ["](<", ">)"], ["\n```", ""]]) {
-      await inProportion(async (length) => {
+      await assertLinearTime(async (length) => {
         using place = new Place();
         const text = piece.repeat(length / piece.length);
         const body = `${wrapping}${text}${end}`;
@@ -582,7 +582,7 @@ Deno.test("reportAsText() groups findings with the same fix, errors first", asyn
   place.skill("home/.claude/skills", "a", `${skillMd("a")}[gone](gone.md)`);
   place.skill("home/.claude/skills", "b", "text");
   place.skill("home/.claude/skills", "c", "text");
-  const text = await reportOf(folder, { colors: false });
+  const text = await textReportOn(folder, { colors: false });
   assert.equal(
     text.slice(text.indexOf("Problems")),
     `Problems (2 errors, 1 warning)
@@ -604,18 +604,18 @@ async function reportOn(path: string): Promise<Report> {
   return createReport(registry, { check: true, problems: [] });
 }
 
-/** Creates the report on a folder of skills as text. */
-async function reportOf(path: string, style: TextStyle): Promise<string> {
+/** Creates the report on a folder of skills, as text. */
+async function textReportOn(path: string, style: TextStyle): Promise<string> {
   return reportAsText(await reportOn(path), style);
 }
 
 Deno.test("reportAsText() uses colors only on request", async () => {
   const testdata = resolve(REPOSITORY, "testdata", "skills");
-  const plain = await reportOf(testdata, { colors: false });
-  const painted = await reportOf(testdata, { colors: true });
+  const plain = await textReportOn(testdata, { colors: false });
+  const painted = await textReportOn(testdata, { colors: true });
   assert.ok(!plain.includes("\u001b"));
   assert.ok(painted.includes("\u001b[1mSkills\u001b[22m"));
-  // deno-lint-ignore no-control-regex -- they are what is taken out
+  // deno-lint-ignore no-control-regex -- the test removes control characters
   assert.equal(painted.replace(/\u001b\[\d+m/g, ""), plain);
 });
 
@@ -623,9 +623,9 @@ for (
   const [env, isColored] of [[{}, true], [{ NO_COLOR: "1" }, false]] as const
 ) {
   Deno.test(
-    `--list uses ${
-      isColored ? "colors" : "none, with NO_COLOR,"
-    } on a terminal`,
+    isColored
+      ? "--list uses colors on a terminal"
+      : "--list uses no colors on a terminal if NO_COLOR is set",
     {
       ignore: Deno.build.os !== "linux",
     },

@@ -1,4 +1,4 @@
-// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+// deno-lint-ignore-file no-import-prefix -- the tests write out their specifiers, as the sources do
 
 import assert from "node:assert/strict";
 import { isDeepStrictEqual } from "node:util";
@@ -24,7 +24,7 @@ const skill = {
   frontmatter: { name: "git", description: "d" },
 } as Skill;
 
-/** Creates files of a skill with only the necessary properties. */
+/** Creates a `SKILL.md` of 10 bytes and files of the given sizes. */
 function filesOf(...sizes: number[]): SkillFile[] {
   return ["SKILL.md", ...sizes.keys()].map((path, index) => ({
     path: String(path),
@@ -48,7 +48,7 @@ function rulesOf(contents: SkillContents): string[] {
   );
 }
 
-Deno.test("checkFrontmatter() reports the line if it has the YAML", () => {
+Deno.test("checkFrontmatter() reports line numbers if it gets the YAML", () => {
   const yaml = "description: d\nlicense: 1\nname: Git\n";
   const frontmatter = { name: "Git", description: "d", license: 1 };
   const [name, license] = checkFrontmatter({ frontmatter, file }, yaml);
@@ -58,7 +58,7 @@ Deno.test("checkFrontmatter() reports the line if it has the YAML", () => {
   assert.deepEqual(findings.map(({ line }) => line), [undefined, undefined]);
 });
 
-Deno.test("checkContents() distinguishes an unreadable folder from the entries left out of it", () => {
+Deno.test("checkContents() distinguishes an unreadable skill directory from entries that are left out", () => {
   assert.deepEqual(rulesOf(contentsOf(filesOf())), []);
   assert.deepEqual(rulesOf(contentsOf(filesOf(), "a/", "b.md")), [
     "not-served skills/git/a/",

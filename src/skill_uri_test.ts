@@ -11,7 +11,7 @@ Deno.test("skillUri() and parseSkillUri() are inverses", () => {
   }
 });
 
-Deno.test("parseSkillUri() accepts no other URI", () => {
+Deno.test("parseSkillUri() returns undefined for other URIs", () => {
   for (
     const uri of [
       "",

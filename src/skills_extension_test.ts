@@ -40,7 +40,7 @@ function hardPlace(): Place {
   return place;
 }
 
-Deno.test("skills/list has each skill's frontmatter, and each of its files with digest and size", async () => {
+Deno.test("skills/list contains each skill's frontmatter, and the digest and size of each of its files", async () => {
   using place = hardPlace();
   await using wire = new Wire(place);
   await wire.initialize();
@@ -90,7 +90,7 @@ Deno.test("skills/get returns the same entry as skills/list", async () => {
   }
 });
 
-Deno.test("skills/get of anything but the URI of a SKILL.md is an invalid-params error", async () => {
+Deno.test("skills/get returns an invalid-params error for anything but the URI of a SKILL.md", async () => {
   using place = hardPlace();
   await using wire = new Wire(place);
   await wire.initialize();
@@ -118,7 +118,7 @@ Deno.test("skills/get of anything but the URI of a SKILL.md is an invalid-params
   }
 });
 
-/** Skills that hosts cannot load, and the reasons. */
+/** Skills that hosts cannot load: the name, the reason, and a function that makes the skill so. */
 const unlisted: [string, string, (place: Place, skill: string) => void][] = [
   ["Git-Hub", "the name does not consist of", () => {}],
   ["git--hub", "the name does not consist of", () => {}],
@@ -255,7 +255,7 @@ Deno.test("skills/list omits skills that hosts cannot load, and the tools still 
   }
 });
 
-/** The part of the report of `--check --json` that a test needs. */
+/** The part of the `--check --json` report that the test needs. */
 interface CheckReport {
   readonly unlisted: { name: string; reason: string }[];
   readonly problems: { file: string; reason: string; severity: string }[];
@@ -333,7 +333,7 @@ Deno.test("skills/list and resources/read agree while files change", async () =>
   });
   await wire.initialize();
   for (let round = 0; round < 20; round++) {
-    // The size and often the time stay the same, so only the content differs.
+    // The size stays the same, and often the time does too, so only the content differs.
     place.file(`${skill}/a.md`, String(round % 10));
     place.file(`${skill}/SKILL.md`, skillMd("git", `Round ${round % 10}`));
     const [entry] = await listSkills(wire);
@@ -383,7 +383,7 @@ Deno.test("resources/directory/read lists the direct entries of a directory", as
   });
 });
 
-Deno.test("resources/directory/read of anything but a directory is an invalid-params error", async () => {
+Deno.test("resources/directory/read returns an invalid-params error for anything but a directory", async () => {
   using place = filesPlace();
   await using wire = new Wire(place);
   await wire.initialize();

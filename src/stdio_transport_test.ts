@@ -6,7 +6,7 @@ import {
   Pipe,
   Place,
   type Reply,
-  withGrace,
+  withGracePeriod,
   within,
   withTimers,
 } from "./testing.ts";
@@ -62,7 +62,7 @@ Deno.test("StdioTransport answers invalid messages with an error and continues",
   for (const [line, code, id] of bad) {
     await pipe.write(line);
     await pipe.write("\n");
-    const reply = await pipe.sent.take(() => true, "an answer");
+    const reply = await pipe.sent.take(() => true, "a reply");
     assert.deepEqual([reply.error!.code, reply.id], [code, id]);
   }
   await pipe.write(`\n  \n${JSON.stringify(ping(2))}\n`);
@@ -89,15 +89,15 @@ Deno.test("StdioTransport writes pending replies after the end of the input", as
   assert.deepEqual(pipe.sent.takeAll(), [pong(1), pong(2)]);
 });
 
-Deno.test("StdioTransport gives up on replies that never come", () =>
-  withGrace(10, async () => {
+Deno.test("StdioTransport stops waiting for replies that never come", () =>
+  withGracePeriod(10, async () => {
     const pipe = new Pipe();
     await pipe.write(`${JSON.stringify(ping(1))}\n`);
     await pipe.end();
   }));
 
 Deno.test("StdioTransport closes at the end of the input if nobody reads the replies", () =>
-  withGrace(10, async () => {
+  withGracePeriod(10, async () => {
     const pipe = new Pipe({ write: () => new Promise(() => {}) });
     const text = "x".repeat(2 ** 20);
     pipe.transport.onmessage = (message) => {
@@ -155,7 +155,10 @@ Deno.test("StdioTransport stops reading while its output is blocked", async () =
     }
   })();
   await pipe.received.take((message) => (message as Reply).id === 7, "ping 7");
-  assert.ok(pipe.received.values.length < 10, "it stopped at about 8 MiB");
+  assert.ok(
+    pipe.received.values.length < 10,
+    "it kept reading after about 8 MiB",
+  );
   gate.resolve();
   await within(writing, "the rest to be read");
   await pipe.sent.take(({ id }) => id === 99, "the last reply");
@@ -239,7 +242,7 @@ Deno.test("StdioTransport refuses an ID that is too long to repeat", async () =>
   assert.deepEqual([id, error!.code], [undefined, -32600]);
 });
 
-/** A program that prints by how many MB memory grows while a transport reads one line byte by byte. */
+/** A program that prints how much memory grows, in MB, while a transport reads one line byte by byte. */
 const BYTE_BY_BYTE = `
 import { StdioTransport } from "${import.meta.resolve("./stdio_transport.ts")}";
 const memory = () => Deno.memoryUsage().rss / 2 ** 20;
@@ -255,7 +258,7 @@ new StdioTransport({
 }).start();
 `;
 
-Deno.test("StdioTransport buffers a line that arrives byte by byte in little more than its size", async () => {
+Deno.test("StdioTransport buffers a line that arrives byte by byte in little more memory than the line's size", async () => {
   using place = new Place();
   const file = place.file("main.ts", BYTE_BY_BYTE);
   const { stdout } = await new Deno.Command(Deno.execPath(), {
@@ -279,7 +282,7 @@ Deno.test("StdioTransport delivers no messages before it is ready", async () => 
 });
 
 Deno.test("StdioTransport closes before it is ready if the input ends without requests, or a grace period later", () =>
-  withGrace(2 * DEADLINE_MS, async () => {
+  withGracePeriod(2 * DEADLINE_MS, async () => {
     const never = new Promise(() => {});
     await new Pipe({ ready: never }).end();
     const { now } = performance;
@@ -295,7 +298,7 @@ Deno.test("StdioTransport closes before it is ready if the input ends without re
   }));
 
 Deno.test("StdioTransport does not wait forever to be ready after the end of the input", () =>
-  withGrace(10, async () => {
+  withGracePeriod(10, async () => {
     const pipe = new Pipe({ ready: new Promise(() => {}) });
     const errors: Error[] = [];
     pipe.transport.onerror = (error) => errors.push(error);

@@ -1,8 +1,9 @@
-// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+// deno-lint-ignore-file no-import-prefix -- the tests write out their specifiers, as the sources do
 
 /**
- * Attacks by a process that may write in the folder of a skill: it swaps a file,
- * or a folder on its way, again and again while the server reads.
+ * Tests against a process that can write to a skill's folder. While the server
+ * reads, the process repeatedly swaps a file, or a folder in its path, for
+ * something else.
  *
  * @module
  */
@@ -21,21 +22,21 @@ import {
 } from "./testing.ts";
 
 /** A process that swaps the entries at two paths about every 80 µs. */
-class Swapping implements AsyncDisposable {
+class SwapProcess implements AsyncDisposable {
   readonly #process: Deno.ChildProcess;
 
   private constructor(process: Deno.ChildProcess) {
     this.#process = process;
   }
 
-  static async start(a: string, b: string): Promise<Swapping> {
+  static async start(a: string, b: string): Promise<SwapProcess> {
     const { ino } = Deno.lstatSync(a);
     const code = `(${swapForever})(${JSON.stringify([a, b])})`;
     const process = new Deno.Command(Deno.execPath(), {
       args: ["eval", code],
     }).spawn();
     await eventually(() => Deno.lstatSync(a).ino !== ino, "the first swap");
-    return new Swapping(process);
+    return new SwapProcess(process);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -44,7 +45,7 @@ class Swapping implements AsyncDisposable {
   }
 }
 
-/** Runs in that process, so it must not refer to anything else in this file. */
+/** Swaps the entries. Runs in the other process, so it must not refer to anything else in this file. */
 function swapForever(paths: string[]): void {
   const AT_FDCWD = -100;
   const RENAME_EXCHANGE = 2;
@@ -62,8 +63,8 @@ function swapForever(paths: string[]): void {
   }
 }
 
-/** All requests that reveal files of the skill `git`. */
-const QUESTIONS: [string, object][] = [
+/** Every request that reveals files of the skill `git`. */
+const REQUESTS: [string, object][] = [
   ["tools/list", {}],
   ["resources/list", {}],
   ["skills/list", {}],
@@ -79,7 +80,7 @@ const QUESTIONS: [string, object][] = [
     argument: { name: "path", value: "" },
     context: { arguments: { name: "git" } },
   }],
-  // These requests scan again if they fail.
+  // If these requests fail, the server scans again.
   ...["", "docs", "docs/help.md"].map((path): [string, object] => [
     "tools/call",
     { name: "skill-resource", arguments: { skill: "git", path } },
@@ -87,7 +88,7 @@ const QUESTIONS: [string, object][] = [
   ["tools/call", { name: "skill", arguments: { name: "git" } }],
 ];
 
-/** Creates a skill in a project, and outside of it a folder with the same names and more. */
+/** Creates a skill in a project, and a folder outside the project with the same names and more. */
 function placeWithSecrets(): Place {
   const place = new Place();
   const texts = [
@@ -105,7 +106,7 @@ function placeWithSecrets(): Place {
 }
 
 /** Requests a file of the skill many times. */
-async function readOften(wire: Wire, path: string): Promise<Reply[]> {
+async function readRepeatedly(wire: Wire, path: string): Promise<Reply[]> {
   const replies: Reply[] = [];
   const params = { uri: `skill://git/${path}` };
   for (let round = 0; round < 60; round++) {
@@ -118,11 +119,11 @@ async function readOften(wire: Wire, path: string): Promise<Reply[]> {
   return replies;
 }
 
-/** Sends all of these requests many times. */
-async function askOften(wire: Wire): Promise<Reply[]> {
+/** Sends all of the requests many times. */
+async function askRepeatedly(wire: Wire): Promise<Reply[]> {
   const replies: Reply[] = [];
   for (let round = 0; round < 20; round++) {
-    const batch = QUESTIONS.map(([method, params]) =>
+    const batch = REQUESTS.map(([method, params]) =>
       wire.ask(nextId(), method, params)
     );
     replies.push(...await Promise.all(batch));
@@ -132,7 +133,7 @@ async function askOften(wire: Wire): Promise<Reply[]> {
 
 for (const path of ["git/docs", "git", ""]) {
   Deno.test(
-    `server shows nothing outside a skill while .claude/skills/${path} is swapped for a link out`,
+    `server reveals nothing outside a skill while .claude/skills/${path} is swapped for an outside link`,
     {
       ignore: Deno.build.os !== "linux",
     },
@@ -143,9 +144,9 @@ for (const path of ["git/docs", "git", ""]) {
       await wire.initialize();
       const skills = join(place.project, ".claude", "skills");
       const out = place.link(join(place.path, SECRET, path), "links/out");
-      await using _swapping = await Swapping.start(join(skills, path), out);
-      const replies = await askOften(wire);
-      replies.push(...await readOften(wire, "docs/help.md"));
+      await using _swaps = await SwapProcess.start(join(skills, path), out);
+      const replies = await askRepeatedly(wire);
+      replies.push(...await readRepeatedly(wire, "docs/help.md"));
       assert.ok(!JSON.stringify(replies).includes(SECRET));
       assert.ok(!wire.stderr.includes(SECRET), wire.stderr);
     },
@@ -153,7 +154,7 @@ for (const path of ["git/docs", "git", ""]) {
 }
 
 for (const folder of [".claude/skills/git", ".claude/skills", ".claude"]) {
-  Deno.test(`server shows nothing outside a skill once ${folder} is a link out`, async () => {
+  Deno.test(`server reveals nothing outside a skill after ${folder} becomes an outside link`, async () => {
     using place = placeWithSecrets();
     const args = ["--tools", "skilljack", "--no-watch", "--refresh", "0"];
     await using wire = new Wire(place, { args });
@@ -164,7 +165,7 @@ for (const folder of [".claude/skills/git", ".claude/skills", ".claude"]) {
     place.file(`outside${rest}/docs/${SECRET}.md`, SECRET);
     place.remove(`project/${folder}`);
     place.link(join(place.path, "outside"), `project/${folder}`);
-    for (const [method, params] of QUESTIONS) {
+    for (const [method, params] of REQUESTS) {
       const reply = await wire.ask(nextId(), method, params);
       const text = JSON.stringify(reply);
       assert.ok(!text.includes(SECRET), `${method}: ${text}`);
@@ -174,7 +175,7 @@ for (const folder of [".claude/skills/git", ".claude/skills", ".claude"]) {
 
 for (const path of ["SKILL.md", "help.md"]) {
   Deno.test(
-    `server answers and ends with its client while git/${path} is swapped for a FIFO`,
+    `server answers requests and exits with its client while git/${path} is swapped for a FIFO`,
     {
       ignore: Deno.build.os !== "linux",
     },
@@ -186,8 +187,8 @@ for (const path of ["SKILL.md", "help.md"]) {
       const fifo = join(place.path, "fifo");
       runSync("mkfifo", fifo);
       const file = join(place.project, ".claude", "skills", "git", path);
-      await using _swapping = await Swapping.start(file, fifo);
-      const replies = await readOften(wire, path);
+      await using _swaps = await SwapProcess.start(file, fifo);
+      const replies = await readRepeatedly(wire, path);
       assert.ok(replies.every(({ result, error }) => result ?? error));
       assert.equal((await wire.endInput()).code, 0);
     },

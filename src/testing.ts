@@ -1,4 +1,4 @@
-// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+// deno-lint-ignore-file no-import-prefix -- the tests write out their specifiers, as the sources do
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -38,19 +38,19 @@ export const REPOSITORY = resolve(import.meta.dirname!, "..");
 /** Whether the tests run on Windows. */
 export const isWindows = Deno.build.os === "windows";
 
-/** The separator between the names in a path. */
+/** The path separator. */
 export const SEPARATOR = isWindows ? "\\" : "/";
 
-/** A character that URIs must encode, or an empty string if file names cannot contain it. */
+/** A character that URIs must percent-encode, or an empty string if file names cannot contain it. */
 export const ODD = isWindows ? "" : "?";
 
-/** That character, encoded for a URI. */
+/** {@linkcode ODD}, percent-encoded for a URI. */
 export const ENCODED_ODD = encodeURIComponent(ODD);
 
 /** The main module. */
 export const MOD = resolve(REPOSITORY, "mod.ts");
 
-/** The flags that `deno task start` adds to the permissions: on some networks an import map. */
+/** The flags that `deno task start` adds to the permissions. On some networks, they set an import map. */
 export const IMPORTS = (Deno.env.get("IMPORTS") ?? "").split(" ").filter(
   Boolean,
 )
@@ -58,15 +58,15 @@ export const IMPORTS = (Deno.env.get("IMPORTS") ?? "").split(" ").filter(
     flag.replace(/(?<=^--import-map=)(?!\/|\w+:)/, `${REPOSITORY}/`)
   );
 
-/** The flags of the README's command. */
+/** The flags in the README's command. */
 export const FLAGS = ["run", "--allow-read", "--allow-env", ...IMPORTS];
 
-/** The flags of the README's command with other permissions. */
+/** Returns the flags in the README's command, with other permissions and without prompts. */
 export function flagsWith(...permissions: string[]): string[] {
   return ["run", "--no-prompt", ...permissions, ...IMPORTS];
 }
 
-/** The time limit for anything a test awaits, in milliseconds. It is far longer than necessary. */
+/** The default time limit for anything that a test awaits, in milliseconds. It is much longer than necessary. */
 export const DEADLINE_MS = 20_000;
 
 /** Returns the text of a `SKILL.md`. */
@@ -87,7 +87,7 @@ export class Place implements Disposable {
     return path;
   }
 
-  /** Writes a file and creates its folder. */
+  /** Writes a file, and creates its folder if necessary. */
   file(path: string, content: string | Uint8Array): string {
     const file = join(this.path, path);
     Deno.mkdirSync(join(file, ".."), { recursive: true });
@@ -98,7 +98,7 @@ export class Place implements Disposable {
     return file;
   }
 
-  /** Writes a skill into `<folder>/<name>` and returns the folder's path. */
+  /** Writes a skill to `<folder>/<name>` and returns its directory. */
   skill(folder: string, name: string, text = skillMd(name)): string {
     return join(this.file(`${folder}/${name}/SKILL.md`, text), "..");
   }
@@ -112,7 +112,7 @@ export class Place implements Disposable {
   link(target: string, path: string): string {
     const link = join(this.path, path);
     const folder = this.folder(join(path, ".."));
-    // Windows distinguishes links to folders and accepts only backslashes.
+    // Windows distinguishes links to folders from links to files, and accepts only backslashes.
     const isFolder = isDirectory(resolve(folder, target));
     Deno.symlinkSync(target.replaceAll("/", SEPARATOR), link, {
       type: isFolder ? "dir" : "file",
@@ -130,17 +130,17 @@ export class Place implements Disposable {
   }
 }
 
-/** Counts the files that are opened, and acts before and after each time. */
-export class Openings implements Disposable {
+/** Counts the files that are opened, and runs hooks before and after each one is opened. */
+export class OpenSpy implements Disposable {
   count = 0;
-  /** Returns what is opened in place of a path. */
-  before = (path: string): string => path;
-  after = () => {};
+  /** Returns the path to open instead of the given path. */
+  beforeOpen = (path: string): string => path;
+  afterOpen = () => {};
   readonly #openSync = Deno.openSync;
   readonly #nodeOpenSync = fs.openSync;
 
-  constructor(acts: Partial<Pick<Openings, "before" | "after">> = {}) {
-    Object.assign(this, acts);
+  constructor(hooks: Partial<Pick<OpenSpy, "beforeOpen" | "afterOpen">> = {}) {
+    Object.assign(this, hooks);
     Deno.openSync = (path, options) =>
       this.#open(path, (path) => this.#openSync(path, options));
     fs.openSync = (path, ...options) =>
@@ -149,8 +149,8 @@ export class Openings implements Disposable {
 
   #open<T>(path: unknown, open: (path: string) => T): T {
     this.count++;
-    const opened = open(this.before(String(path)));
-    this.after();
+    const opened = open(this.beforeOpen(String(path)));
+    this.afterOpen();
     return opened;
   }
 
@@ -160,7 +160,7 @@ export class Openings implements Disposable {
   }
 }
 
-/** Whether a path leads to a folder. */
+/** Whether a path points to a folder. */
 export function isDirectory(path: string): boolean {
   try {
     return Deno.statSync(path).isDirectory;
@@ -169,10 +169,10 @@ export function isDirectory(path: string): boolean {
   }
 }
 
-/** The original `setTimeout`, which tests may replace. */
+/** The original `setTimeout`, because tests can replace the global one. */
 const startTimer = globalThis.setTimeout;
 
-/** Returns the value of a promise, or fails at the time limit. */
+/** Returns the value of a promise, or throws at the time limit. */
 export async function within<T>(
   promise: Promise<T>,
   what: string,
@@ -190,13 +190,13 @@ export async function within<T>(
   }
 }
 
-/** Waits until a condition holds, or fails at the time limit. */
+/** Waits until a condition holds, or throws at the time limit. */
 export async function eventually(
-  isSo: () => boolean | Promise<boolean>,
+  condition: () => boolean | Promise<boolean>,
   what: string,
 ): Promise<void> {
   const end = performance.now() + DEADLINE_MS;
-  while (!await isSo()) {
+  while (!await condition()) {
     if (performance.now() > end) {
       throw new Error(`Timed out waiting for ${what}`);
     }
@@ -204,16 +204,16 @@ export async function eventually(
   }
 }
 
-/** Shorter times are measured as this time, in milliseconds. */
+/** The minimum time that a measurement is compared with, in milliseconds. */
 const QUICK_MS = 20;
 
 /**
- * Fails unless the time of a task grows linearly with the length of its input.
- * Four times the length may take up to eight times as long; quadratic time would
- * take sixteen times as long. The best of several rounds counts, because other
- * programs can only slow a round down.
+ * Asserts that the running time of a task grows linearly with the length of its
+ * input. An input of four times the length must take less than eight times as long;
+ * in quadratic time, it would take sixteen times as long. The fastest of several
+ * rounds counts, because other programs can only slow a round down.
  */
-export async function inProportion(
+export async function assertLinearTime(
   work: (length: number) => unknown,
   { length, what }: { length: number; what: string },
 ): Promise<void> {
@@ -229,7 +229,9 @@ export async function inProportion(
     if (hasPassed()) return;
   }
   const [short, long] = best.map((time) => `${time.toFixed(1)} ms`);
-  assert.fail(`${what}: ${long} for four times what takes ${short}`);
+  assert.fail(
+    `${what}: a quarter of the input takes ${short}, and all of it takes ${long}`,
+  );
 }
 
 /** A queue of values that a test can wait for. */
@@ -249,13 +251,13 @@ export class Inbox<T> {
   }
 
   /** Waits for a value that matches and takes it. */
-  take(fits: (value: T) => boolean, what: string): Promise<T> {
-    return within(this.#take(fits), what);
+  take(matches: (value: T) => boolean, what: string): Promise<T> {
+    return within(this.#take(matches), what);
   }
 
-  async #take(fits: (value: T) => boolean): Promise<T> {
+  async #take(matches: (value: T) => boolean): Promise<T> {
     for (;;) {
-      const index = this.values.findIndex(fits);
+      const index = this.values.findIndex(matches);
       if (index >= 0) return this.values.splice(index, 1)[0]!;
       await this.#wake.promise;
     }
@@ -281,11 +283,11 @@ interface ServerOptions {
   flags?: string[];
   /** The main module. */
   main?: string;
-  /** The command to run instead of Deno with the flags, the module, and the arguments. */
+  /** The command to run, instead of Deno with the flags, the main module, and the arguments. */
   launch?: Launch;
 }
 
-/** Returns the command that starts the server in the project of a place, and its options. */
+/** Returns the command that starts the server in a place's project folder, and its options. */
 export function serverCommand(
   place: Place,
   { args = [], env = {}, flags = FLAGS, main = MOD, launch }: ServerOptions =
@@ -303,7 +305,7 @@ export function serverCommand(
   }];
 }
 
-/** Starts the server in the project of a place. */
+/** Starts the server in a place's project folder. */
 export function spawnServer(
   place: Place,
   options?: ServerOptions,
@@ -317,7 +319,7 @@ export function spawnServer(
   }).spawn();
 }
 
-/** A server's process, with its messages as lines. */
+/** A server process that receives and sends messages as lines. */
 export class Wire implements AsyncDisposable {
   readonly lines = new Inbox<string>();
   readonly stderrLines = new Inbox<string>();
@@ -347,7 +349,7 @@ export class Wire implements AsyncDisposable {
 
   /** Waits for the process to exit. */
   get ended(): Promise<Deno.CommandStatus> {
-    return within(this.process.status, "the server to end");
+    return within(this.process.status, "the server to exit");
   }
 
   /** Sends a request and returns the reply. */
@@ -392,7 +394,7 @@ export class Wire implements AsyncDisposable {
         parts = [start];
       }
     }
-    assert.equal(parts.join(""), "", "stdout ends with a whole line");
+    assert.equal(parts.join(""), "", "stdout ends with an incomplete line");
   }
 
   async #readStderr(): Promise<void> {
@@ -410,7 +412,7 @@ export class Wire implements AsyncDisposable {
     try {
       this.process.kill("SIGKILL");
     } catch {
-      // It has exited.
+      // It has already exited.
     }
     await this.#writer.abort().catch(() => {});
     await this.process.status;
@@ -419,9 +421,9 @@ export class Wire implements AsyncDisposable {
 }
 
 /**
- * Creates a transport from the SDK's client to a server's process. The SDK's own
- * transport cannot be used: it starts processes with Node's `child_process`, and
- * when Deno starts another Deno that way, it changes the permissions.
+ * Creates a transport that connects the SDK's client to a server process. The SDK's
+ * own transport does not work here: it starts processes with Node's `child_process`,
+ * and when Deno starts another Deno that way, it changes the permissions.
  */
 export function clientTransport(wire: Wire): Transport {
   const transport: Transport = {
@@ -436,12 +438,12 @@ export function clientTransport(wire: Wire): Transport {
   return transport;
 }
 
-/** A server that runs as the README says, connected to a real client. */
+/** A server that runs as the README describes, connected to the SDK's client. */
 export class Session implements AsyncDisposable {
   readonly client = new Client({ name: "test", version: "1.0.0" });
-  /** The methods of the notifications that a list changed. */
-  readonly notices = new Inbox<string>();
-  /** The URIs of updated resources. */
+  /** The methods of the list-changed notifications. */
+  readonly notifications = new Inbox<string>();
+  /** The URIs of the resources that were updated. */
   readonly updates = new Inbox<string>();
   readonly stderr: Inbox<string>;
   readonly #wire: Wire;
@@ -458,7 +460,7 @@ export class Session implements AsyncDisposable {
     ) {
       this.client.setNotificationHandler(
         schema,
-        ({ method }) => this.notices.put(method),
+        ({ method }) => this.notifications.put(method),
       );
     }
     this.client.setNotificationHandler(
@@ -484,7 +486,7 @@ export class Session implements AsyncDisposable {
     return await this.client.callTool(params) as CallToolResult;
   }
 
-  /** Calls a tool and returns the one text of its result. */
+  /** Calls a tool and returns its result, which must be a single text. */
   async text(
     tool: string,
     input?: Record<string, unknown>,
@@ -495,7 +497,7 @@ export class Session implements AsyncDisposable {
     return { text: item.text, isError };
   }
 
-  /** Calls the tool `skill` and returns its text. */
+  /** Calls the tool `skill` and returns its result. */
   load(name: string): Promise<{ text: string; isError: boolean }> {
     return this.text("skill", { name });
   }
@@ -516,7 +518,7 @@ export class Session implements AsyncDisposable {
   /** Waits for the notification that a list changed. */
   async listChanged(list = "tools"): Promise<void> {
     const method = `notifications/${list}/list_changed`;
-    await this.notices.take((notice) => notice === method, method);
+    await this.notifications.take((other) => other === method, method);
   }
 
   /** Waits for the notification that a resource was updated. */
@@ -539,15 +541,15 @@ export function peakMemory(pid: number): number {
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)![1]) / 1024;
 }
 
-/** A reply of the server. */
+/** A reply from the server. */
 export interface Reply {
   id?: number;
-  // deno-lint-ignore no-explicit-any -- a test looks into it and fails if it is not as expected
+  // deno-lint-ignore no-explicit-any -- the tests assert what it contains
   result?: any;
   error?: { code: number; message: string; data?: unknown };
 }
 
-/** Runs the server until it exits. */
+/** Runs the server until it exits, and returns its output. */
 export async function runServer(
   place: Place,
   options?: ServerOptions,
@@ -565,13 +567,13 @@ export async function runServer(
   };
 }
 
-/** Runs a program and fails unless it succeeds. */
+/** Runs a program and asserts that it succeeds. */
 export function runSync(command: string, ...args: string[]): void {
   const { success } = new Deno.Command(command, { args }).outputSync();
   assert.ok(success, `${command} ${args.join(" ")}`);
 }
 
-/** Creates a skill root, global by default. */
+/** Creates a skill root. Its default scope is global. */
 export function root(path: string, rest: Partial<SkillRoot> = {}): SkillRoot {
   return { path, scope: "global", recursive: false, ...rest };
 }
@@ -582,7 +584,7 @@ export function names({ skills }: SkillCatalog): string[] {
 }
 
 /** Scans a folder and returns its first skill. */
-export async function scanned(
+export async function scanSkill(
   folder: string,
   options: ScanOptions = {},
 ): Promise<Skill> {
@@ -592,8 +594,8 @@ export async function scanned(
   return skill;
 }
 
-/** A registry, with the changes that it reports and the lines that it logs. */
-export class Watched implements Disposable {
+/** A registry whose changes and log lines are recorded. */
+export class WatchedRegistry implements Disposable {
   readonly changes = new Inbox<string[]>();
   readonly lines: string[] = [];
   readonly registry: SkillRegistry;
@@ -615,9 +617,9 @@ export class Watched implements Disposable {
     return this;
   }
 
-  /** Waits for a change of the skill with a key. */
+  /** Waits for a change to the skill with the given key. */
   async changed(key: string): Promise<void> {
-    await this.changes.take((keys) => keys.includes(key), `a change of ${key}`);
+    await this.changes.take((keys) => keys.includes(key), `a change to ${key}`);
   }
 
   [Symbol.dispose](): void {
@@ -625,9 +627,9 @@ export class Watched implements Disposable {
   }
 }
 
-/** A transport whose input the test writes and whose output it reads. */
+/** A transport with input that the test writes and output that the test reads. */
 export class Pipe {
-  /** The messages from the transport, if no server handles them. */
+  /** The messages that the transport delivers, unless a server handles them. */
   readonly received = new Inbox<unknown>();
   readonly sent = new Inbox<Reply>();
   readonly closed = Promise.withResolvers<void>();
@@ -643,11 +645,11 @@ export class Pipe {
     server,
     ready,
   }: {
-    /** Handles bytes that the transport writes, and returns how many it accepted. */
+    /** Accepts bytes that the transport writes, and returns the number of accepted bytes. */
     write?: (bytes: Uint8Array) => Promise<number>;
-    /** The server that handles the messages. Default: the test handles them. */
+    /** The server that handles the messages. By default, the test handles them. */
     server?: McpServer;
-    /** The transport delivers no messages before this. */
+    /** The transport delivers no messages until this promise is fulfilled. */
     ready?: Promise<unknown>;
   } = {}) {
     const output: ByteWriter = {
@@ -716,22 +718,22 @@ export class Pipe {
   }
 }
 
-/** Runs a function with timers of two seconds or more set to another delay, in milliseconds. */
-export async function withGrace(
+/** Runs a function while timers of two seconds or more have another delay, in milliseconds. */
+export async function withGracePeriod(
   grace: number,
   work: () => Promise<void>,
 ): Promise<void> {
   await withTimers((delay) => delay >= 2_000 ? grace : delay, work);
 }
 
-/** Runs a function with other delays for its timers, in milliseconds. */
+/** Runs a function while timers have the delays that `delayOf` returns, in milliseconds. */
 export async function withTimers(
-  timeOf: (delay: number) => number,
+  delayOf: (delay: number) => number,
   work: () => Promise<void>,
 ): Promise<void> {
   const { setTimeout } = globalThis;
   const patched = (callback: () => void, delay = 0) =>
-    setTimeout(callback, timeOf(delay));
+    setTimeout(callback, delayOf(delay));
   globalThis.setTimeout = patched as typeof setTimeout;
   try {
     await work();
@@ -747,7 +749,7 @@ export const ping = (id: number | string) => ({
   method: "ping",
 });
 
-/** Creates a place with a skill that has files, and a hidden skill. */
+/** Creates a place with a skill that has several files, and a skill that is hidden from models. */
 export function filesPlace(): Place {
   const place = new Place();
   place.skill("home/.claude/skills", "git", skillMd("git", "Work with git"));
@@ -764,7 +766,7 @@ export function filesPlace(): Place {
   return place;
 }
 
-/** The tools of each toolset, without those that need permission to run programs. */
+/** The tools of each toolset, except those that need permission to run programs. */
 export const toolsets: Record<string, string[]> = {
   skill: ["skill"],
   skilljack: ["skill", "skill-resource"],
@@ -776,19 +778,19 @@ export const toolsets: Record<string, string[]> = {
   ],
 };
 
-/** An entry of the Skills extension. */
+/** An entry in `skills/list` of the Skills extension. */
 export interface Entry {
   uri: string;
   frontmatter: Record<string, unknown>;
   resources: { uri: string; digest: string; size: number }[];
 }
 
-/** Lists all pages of a method. */
+/** Requests all pages of a list and returns the results. */
 export async function pages(
   wire: Wire,
   method: string,
   params: Record<string, unknown> = {},
-  // deno-lint-ignore no-explicit-any -- a test looks into it and fails if it is not as expected
+  // deno-lint-ignore no-explicit-any -- the tests assert what it contains
 ): Promise<any[]> {
   const results = [];
   let cursor: string | undefined;
@@ -819,7 +821,7 @@ async function digestOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return `sha256:${new Uint8Array(digest).toHex()}`;
 }
 
-/** Compares an entry with the files that the server serves, as a host would. */
+/** Verifies an entry against the files that the server serves, as a host would. */
 export async function verify(wire: Wire, entry: Entry): Promise<void> {
   for (const { uri, digest, size } of entry.resources) {
     const { result, error } = await wire.ask(nextId(), "resources/read", {
@@ -844,7 +846,7 @@ export async function verify(wire: Wire, entry: Entry): Promise<void> {
   );
 }
 
-/** Lists all files below a directory by reading directories. */
+/** Lists all files under a directory by reading each directory. */
 async function files(wire: Wire, uri: string): Promise<string[]> {
   const found: string[] = [];
   for (const page of await pages(wire, "resources/directory/read", { uri })) {
@@ -875,13 +877,16 @@ export async function printedLaunch(
     assert.match(introduction, /^skill-server: Or run this command /);
     assert.equal(rest.length, 1);
   }
-  const { command, args: printed } = launchIn(stdout);
-  return { command, args: hasOtherMap ? withImports(printed) : printed };
+  const { command, args: printed } = parseLaunch(stdout);
+  return {
+    command,
+    args: hasUnknownImportMap ? withImportFlags(printed) : printed,
+  };
 }
 
-/** Returns the command in a configuration that `--print-config` printed, in any format. */
-export function launchIn(config: string): Launch {
-  if (config.startsWith("[")) return launchInToml(config);
+/** Parses the command in a configuration that `--print-config` printed, in any client's format. */
+export function parseLaunch(config: string): Launch {
+  if (config.startsWith("[")) return parseTomlLaunch(config);
   const sections = Object.values(parseConfig(config));
   const { skills } = sections.find(({ skills }) => skills !== undefined)!;
   const { cmd, command = cmd, args } = skills!;
@@ -890,7 +895,7 @@ export function launchIn(config: string): Launch {
   return { command: program, args: rest };
 }
 
-/** The sections of a configuration: server entries by name. */
+/** The sections of a configuration, each with server entries by name. */
 // deno-lint-ignore no-explicit-any -- each client has its own format
 type ConfigSections = Record<string, Record<string, Record<string, any>>>;
 
@@ -901,22 +906,25 @@ export function parseConfig(config: string): ConfigSections {
     : parse(config, { schema: "core" }) as ConfigSections;
 }
 
-/** Parses the part of TOML that `--print-config` writes. */
-function launchInToml(config: string): Launch {
+/** Parses the command in the subset of TOML that `--print-config` writes. */
+function parseTomlLaunch(config: string): Launch {
   const strings = config.matchAll(/^(?:command =| ) ("(?:[^"\\]|\\.)*")/gm);
   const [command, ...args] = [...strings].map(([, text]) => JSON.parse(text!));
   return { command, args };
 }
 
 /** Whether the tests use an import map that the server does not recognize. */
-const hasOtherMap = IMPORTS.some((flag) => !flag.includes("npm_only"));
+const hasUnknownImportMap = IMPORTS.some((flag) => !flag.includes("npm_only"));
 
-/** Splits stderr into lines and drops the hints about such an import map and about a Deno that belongs to npx. */
+/**
+ * Splits stderr into lines, without the hints about an unrecognized import map and
+ * about a Deno that belongs to npx. Asserts that each hint appears if and only if it applies.
+ */
 export function withoutHints(stderr: string): string[] {
   let lines = stderr.trimEnd().split("\n");
   for (
     const [isDue, hint] of [
-      [hasOtherMap, "the import map that Deno runs with"],
+      [hasUnknownImportMap, "the import map that Deno runs with"],
       [isInNpxCache(Deno.execPath()), "belongs to npx"],
     ] as const
   ) {
@@ -927,8 +935,8 @@ export function withoutHints(stderr: string): string[] {
   return lines;
 }
 
-/** Adds the import map to arguments, as the hint advises. */
-function withImports(args: readonly string[]): readonly string[] {
+/** Adds the import flags to arguments, as the hint advises. */
+function withImportFlags(args: readonly string[]): readonly string[] {
   const index = args.indexOf("--allow-env") + 1;
   return [...args.slice(0, index), ...IMPORTS, ...args.slice(index)];
 }
@@ -939,9 +947,9 @@ export function serverArgs({ args }: Launch, main = MOD): readonly string[] {
 }
 
 /**
- * Runs a program with the rules of Windows on any operating system: the modules
- * detect Windows and use Windows paths. The program can use the modules `mod` and
- * `server`. Returns the JSON that it prints.
+ * Runs a program as if on Windows: the server's modules detect Windows and use
+ * Windows paths. The program can use the modules `mod` and `server`. Returns the
+ * value that the program prints as JSON.
  */
 export async function onWindows(
   place: Place,
@@ -983,8 +991,8 @@ export async function onWindows(
   return JSON.parse(stdout);
 }
 
-/** Creates two folders and a link whose names are not valid UTF-8. */
-export function garbleNames(folder: string): void {
+/** Creates two folders and a link with names that are not valid UTF-8. */
+export function createInvalidNames(folder: string): void {
   // When decoded, the second name exceeds the maximum length of a file name.
   const names = ["\\377", "\\377".repeat(100), "\\377l"]
     .map((name) => `"$(printf '${name}')"`);
@@ -993,10 +1001,10 @@ export function garbleNames(folder: string): void {
   runSync("sh", "-c", `cd '${folder}' && ${script}`);
 }
 
-/** A text in the names and contents of the files that no skill may reveal. */
+/** Text in the names and contents of the files that the server must not reveal. */
 export const SECRET = "t0p-s3cret";
 
-/** Creates a home folder with one good skill and everything that an attacker could add. */
+/** Creates a home folder with one good skill and many entries that an attacker could add. */
 export function hostilePlace(): Place {
   const place = new Place();
   const skills = "home/.claude/skills";
@@ -1007,7 +1015,7 @@ export function hostilePlace(): Place {
   place.file(`${skills}/good/help.md`, "Help");
   place.file(`${skills}/good/.env`, SECRET);
   place.file(`${skills}/good/node_modules/x.js`, SECRET);
-  // Links out of a skill: to a file, to a folder, in a chain, in a loop, and through a hidden file.
+  // Unsafe links: to a file and a folder outside the skill, in a chain, in a loop, to the parent folder, and to a hidden file.
   place.skill(skills, "links");
   place.link(key, `${skills}/links/file.md`);
   place.link(secrets, `${skills}/links/folder`);
@@ -1021,7 +1029,7 @@ export function hostilePlace(): Place {
   place.link("/proc/self/environ", `${skills}/proc/SKILL.md`);
   place.link("nowhere", `${skills}/dangling/SKILL.md`);
   place.link("SKILL.md", `${skills}/self/SKILL.md`);
-  // Not regular files.
+  // Entries that are not regular files.
   place.folder(skills, "folder", "SKILL.md");
   if (!isWindows) {
     const path = join(place.folder(skills, "socket"), "SKILL.md");
@@ -1029,14 +1037,14 @@ export function hostilePlace(): Place {
     runSync("mkfifo", join(place.folder(skills, "fifo"), "SKILL.md"));
     runSync("mkfifo", join(place.folder(skills, "good"), "fifo.md"));
   }
-  // A huge sparse file, which takes no disk space.
+  // A huge sparse file, which takes up no disk space.
   const sparse = place.file(`${skills}/sparse/SKILL.md`, skillMd("sparse"));
-  // On Windows it would take the space.
+  // On Windows, it would take up its full size.
   const size = isWindows ? 2 ** 22 : 2 ** 40;
   Deno.truncateSync(sparse, size);
   place.file(`${skills}/good/sparse.bin`, "");
   Deno.truncateSync(join(place.path, skills, "good", "sparse.bin"), size);
-  // Names.
+  // Unusual names.
   const names = [
     "a\nb",
     "\u001b[2J",
@@ -1050,8 +1058,8 @@ export function hostilePlace(): Place {
   for (const name of isWindows ? [] : names) {
     place.skill(skills, name, skillMd("n"));
   }
-  if (Deno.build.os === "linux") garbleNames(place.folder(skills));
-  // Frontmatter.
+  if (Deno.build.os === "linux") createInvalidNames(place.folder(skills));
+  // Malicious frontmatter.
   const yaml: Record<string, string> = {
     bomb:
       "a: &a [x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e]\ng: [*f,*f,*f,*f,*f,*f,*f,*f]",

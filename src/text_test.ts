@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import {
-  inProportion,
+  assertLinearTime,
   nextId,
   Place,
   runServer,
@@ -128,8 +128,8 @@ Deno.test("listInvisible() ignores characters that emoji and joining scripts nee
   ]);
 });
 
-Deno.test("skillKey() takes linear time for names with any number of marks", async () => {
-  await inProportion(
+Deno.test("skillKey() takes linear time for names with any number of combining marks", async () => {
+  await assertLinearTime(
     (length) => skillKey(`a${"\u0301\u0316".repeat(length / 2)}`),
     { length: 100_000, what: "the key" },
   );
@@ -142,13 +142,13 @@ Deno.test("skillKey() composes accents in names of any length", () => {
   assert.equal(skillKey(`e${marks}`), `e${marks}`.normalize("NFC"));
 });
 
-/** A text with hidden text in tag characters, a bidirectional override, and a lone surrogate. */
+/** A quoted string with tag characters, other invisible characters, and a lone surrogate. */
 const HIDING = JSON.stringify(
   `Fine\u{e0049}\u{e0067}\u202e\u200b\ufeff \ud800 text`,
 );
 
 /** Matches invisible characters and lone surrogates. */
-const UNSEEN = /[^\P{Cc}\t\n]|[\p{Default_Ignorable_Code_Point}\p{Cs}]/u;
+const INVISIBLE = /[^\P{Cc}\t\n]|[\p{Default_Ignorable_Code_Point}\p{Cs}]/u;
 
 /** Collects all strings in a value. */
 function* stringsIn(value: unknown): Generator<string> {
@@ -160,7 +160,7 @@ function* stringsIn(value: unknown): Generator<string> {
   }
 }
 
-/** Creates a place with a skill whose name and description contain hidden text, and two with similar names. */
+/** Creates a place with three skills that have hidden text and the same visible name, and a fourth without. */
 function hidingPlace(): Place {
   const place = new Place();
   const text = (name: string) =>
@@ -174,7 +174,7 @@ function hidingPlace(): Place {
 }
 
 for (const toolset of Object.keys(toolsets)) {
-  Deno.test(`the lists of --tools ${toolset} contain no invisible characters and only well-formed Unicode`, async () => {
+  Deno.test(`the replies of --tools ${toolset} contain no invisible characters and only well-formed Unicode`, async () => {
     using place = hidingPlace();
     await using wire = new Wire(place, { args: ["--tools", toolset] });
     const lines: string[] = [];
@@ -190,7 +190,7 @@ for (const toolset of Object.keys(toolsets)) {
         arguments: input,
       }] as const;
     const uri = "skill://git/SKILL.md";
-    const questions: (readonly [string, object])[] = [
+    const requests: (readonly [string, object])[] = [
       ["tools/list", {}],
       ["prompts/list", {}],
       ["resources/list", {}],
@@ -208,13 +208,13 @@ for (const toolset of Object.keys(toolsets)) {
       call("load_skill_metadata_op"),
       call("load_skill_op", { skill_name: "none" }),
     ];
-    for (const [method, params] of questions) {
+    for (const [method, params] of requests) {
       await wire.ask(nextId(), method, params);
     }
-    assert.equal(lines.length, 1 + questions.length);
+    assert.equal(lines.length, 1 + requests.length);
     for (const line of lines) {
       for (const text of stringsIn(JSON.parse(line))) {
-        assert.doesNotMatch(text, UNSEEN, JSON.stringify(text));
+        assert.doesNotMatch(text, INVISIBLE, JSON.stringify(text));
       }
     }
     assert.ok(lines.some((line) => line.includes("Fine")));
@@ -244,8 +244,8 @@ Deno.test("--list, --check, and --json print no invisible characters and only we
   ) {
     const { stdout, stderr } = await runServer(place, { args });
     assert.equal(stderr, "");
-    assert.doesNotMatch(stdout, UNSEEN);
-    // A pair of escape sequences is one character, and a single one is invalid.
+    assert.doesNotMatch(stdout, INVISIBLE);
+    // A pair of these escape sequences is one character, and a single one is a lone surrogate.
     assert.doesNotMatch(
       stdout.replace(/\\ud[89ab]..\\ud[c-f]../g, ""),
       /\\ud[89a-f]/,
@@ -264,11 +264,12 @@ Deno.test("the log escapes invisible characters in paths", async () => {
   await wire.initialize();
   const line = await wire.stderrLines.take(
     (line) => line.includes("frontmatter"),
-    "the line about the skill that is skipped",
+    "the line about the skipped skill",
   );
-  assert.doesNotMatch(line, UNSEEN);
+  assert.doesNotMatch(line, INVISIBLE);
   assert.ok(line.includes("d\\udb40\\udc41"), line);
 });
+
 Deno.test("nearestWords() finds words with a common prefix or few different letters", () => {
   const cases: [word: string, words: string[], nearest: string[]][] = [
     ["of", ["on", "off"], ["off", "on"]],

@@ -1,4 +1,4 @@
-// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tests' are too
+// deno-lint-ignore-file no-import-prefix -- the tests write out their specifiers, as the sources do
 
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
@@ -37,7 +37,7 @@ Deno.test("tools/call of an unknown tool is a protocol error", async () => {
   });
 });
 
-Deno.test("registerSkillTools() registers the same tools with a server of the SDK", async () => {
+Deno.test("registerSkillTools() registers the same tools with the SDK's server", async () => {
   using place = new Place();
   place.skill("skills", "git");
   using registry = new SkillRegistry([root(join(place.path, "skills"))]);
@@ -47,10 +47,10 @@ Deno.test("registerSkillTools() registers the same tools with a server of the SD
   });
   registerSkillTools(server, registry, { toolset: "skill" });
   const client = new Client({ name: "test", version: "1.0.0" });
-  const notices = new Inbox<string>();
+  const notifications = new Inbox<string>();
   client.setNotificationHandler(
     ToolListChangedNotificationSchema,
-    ({ method }) => notices.put(method),
+    ({ method }) => notifications.put(method),
   );
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   await server.connect(ours);
@@ -73,7 +73,7 @@ Deno.test("registerSkillTools() registers the same tools with a server of the SD
   await assert.rejects(call("none", {}), /-32602.*Unknown tool "none"/);
   place.skill("skills", "pdf");
   await registry.refresh();
-  await notices.take(() => true, "the notice of the new list");
+  await notifications.take(() => true, "the notification of the new list");
   await client.close();
 });
 
@@ -93,7 +93,7 @@ for (const [toolset, expected] of Object.entries(toolsets)) {
   });
 }
 
-Deno.test("skilljack's skill lists each SKILL.md's path, and returns the whole file", async () => {
+Deno.test("the skilljack tool skill lists the path of each SKILL.md and returns the whole file", async () => {
   using place = filesPlace();
   const args = ["--tools", "skilljack"];
   await using session = await Session.open(place, { args });
@@ -478,7 +478,7 @@ Deno.test("--description-limit 0 lists every skill in full, however many there a
   assert.ok(await lengthWith(["--description-limit", "0"]) > 40_000);
 });
 
-Deno.test("skill-resource scans again only if that may help", async () => {
+Deno.test("skill-resource scans again only if that can help", async () => {
   using place = new Place();
   place.skill("skills", "git");
   place.file("skills/git/large.md", "x".repeat(2 ** 20 + 1));
@@ -507,7 +507,7 @@ Deno.test("skill-resource scans again only if that may help", async () => {
   place.skill("skills", "new");
   assert.equal((await call("new", "SKILL.md")).isError, undefined);
   assert.equal(scans, 1);
-  // The skill moves.
+  // The skill has moved.
   place.skill("skills", "elsewhere", skillMd("git"));
   place.file("skills/elsewhere/notes.md", "notes");
   place.remove("skills/git");
