@@ -44,7 +44,11 @@ import {
   CallToolRequestSchema,
   ListToolsRequestSchema,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
-import { FolderWatcher, type WatchedFolders } from "./src/folder_watcher.ts";
+import {
+  FolderWatcher,
+  type WatchedFolders,
+  WatchList,
+} from "./src/folder_watcher.ts";
 import { parseSkillMd, SkillSyntaxError } from "./src/frontmatter.ts";
 import { notifyWhenChanged, refuseCursor } from "./src/list_views.ts";
 import type { RequestHandlers } from "./src/mcp_server.ts";
@@ -87,7 +91,6 @@ import {
   readChecked,
   readConfined,
   readHead,
-  realPaths,
   sha256,
   SkillFileError,
   walkSkill,
@@ -1491,50 +1494,6 @@ async function listWatchedFolders(
     list.addSurroundings(path);
   }
   return list.folders;
-}
-
-/** A list of folders to watch. */
-class WatchList {
-  readonly #folders = new Map<string, "all" | Set<string>>();
-  /** Cached real paths of folders, `undefined` for missing ones. Often, many links point into few folders. */
-  readonly #realPaths = new Map<string, string | undefined>();
-
-  get folders(): WatchedFolders {
-    return this.#folders;
-  }
-
-  /** Adds a folder in which all names matter. */
-  add(folder: string): void {
-    this.#folders.set(folder, "all");
-  }
-
-  /**
-   * Adds the folders in which an event occurs when the entry at a path appears,
-   * disappears, or is replaced: its parent and grandparent, or else its nearest
-   * existing ancestor. One of them may be the home folder, so only the names on
-   * the path matter.
-   */
-  addSurroundings(path: string): void {
-    for (let level = 1; path !== dirname(path); level++) {
-      const parent = dirname(path);
-      const folder = this.#realPath(parent);
-      if (folder !== undefined) {
-        const names = this.#folders.get(folder) ?? new Set();
-        if (names !== "all") {
-          this.#folders.set(folder, names.add(basename(path)));
-        }
-        if (level >= 2) return;
-      }
-      path = parent;
-    }
-  }
-
-  #realPath(folder: string): string | undefined {
-    if (!this.#realPaths.has(folder)) {
-      this.#realPaths.set(folder, realPaths([folder])[0]);
-    }
-    return this.#realPaths.get(folder);
-  }
 }
 
 /**

@@ -19,6 +19,7 @@
  */
 
 import { basename, dirname } from "jsr:@std/path@^1";
+import { realPaths } from "./skill_files.ts";
 import { TimeSlice } from "./time_slice.ts";
 
 /** The pause that ends a burst of events, in milliseconds. */
@@ -56,6 +57,50 @@ const MAX_NEEDLESS_FOLDERS = 1_000;
 
 /** The folders to watch, and the names in each that matter. */
 export type WatchedFolders = ReadonlyMap<string, "all" | ReadonlySet<string>>;
+
+/** A list of folders to watch. */
+export class WatchList {
+  readonly #folders = new Map<string, "all" | Set<string>>();
+  /** Cached real paths of folders, `undefined` for missing ones. Often, many links point into few folders. */
+  readonly #realPaths = new Map<string, string | undefined>();
+
+  get folders(): WatchedFolders {
+    return this.#folders;
+  }
+
+  /** Adds a folder in which all names matter. */
+  add(folder: string): void {
+    this.#folders.set(folder, "all");
+  }
+
+  /**
+   * Adds the folders in which an event occurs when the entry at a path appears,
+   * disappears, or is replaced: its parent and grandparent, or else its nearest
+   * existing ancestor. One of them may be the home folder, so only the names on
+   * the path matter.
+   */
+  addSurroundings(path: string): void {
+    for (let level = 1; path !== dirname(path); level++) {
+      const parent = dirname(path);
+      const folder = this.#realPath(parent);
+      if (folder !== undefined) {
+        const names = this.#folders.get(folder) ?? new Set();
+        if (names !== "all") {
+          this.#folders.set(folder, names.add(basename(path)));
+        }
+        if (level >= 2) return;
+      }
+      path = parent;
+    }
+  }
+
+  #realPath(folder: string): string | undefined {
+    if (!this.#realPaths.has(folder)) {
+      this.#realPaths.set(folder, realPaths([folder])[0]);
+    }
+    return this.#realPaths.get(folder);
+  }
+}
 
 /**
  * Watches folders without their subfolders, and calls back once after each burst
