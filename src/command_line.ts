@@ -47,7 +47,8 @@ Options:
   --agents             also search ./.agents/skills and ~/.agents/skills
   --tools SET          toolset: ${TOOLSET_NAMES.join(", ")}
                        (default: skill)
-  --policy FILE        serve skills according to the rules in FILE
+  --policy FILE        file with rules for which skills to serve, and how
+                       prominently
   --trust-links DIR    allow links into DIR; repeatable
   --max-file-size MB   size limit for files (default: 1)
   --description-limit CHARS
