@@ -492,7 +492,7 @@ ${items}    timeout: 300
 `;
 }
 
-/** Formats a double-quoted string for TOML or YAML, which escape code points, unlike JSON, which escapes UTF-16 code units. */
+/** Formats a double-quoted string for TOML or YAML. They escape code points, and JSON escapes UTF-16 code units. */
 function doubleQuoted(text: string): string {
   return escapeHidden(stringifyJson(text), (character) => {
     const digits = character.codePointAt(0)!.toString(16);
@@ -604,7 +604,7 @@ function parseServerUrl(text: string): string {
   );
 }
 
-/** Whether a server needs a token: one on this machine does only if the environment contains a token. */
+/** Whether a server needs a token. A server on this machine needs one only if the environment contains a token. */
 function needsToken(url: string): boolean {
   return !["localhost", "127.0.0.1", "[::1]"].includes(new URL(url).hostname) ||
     Boolean(readEnvironment(TOKEN_VARIABLE));
@@ -655,7 +655,7 @@ function listCaveats(client: McpClient, launch: Launch): string[] {
   ];
 }
 
-/** Lists the problems with texts that a client would partly expand. */
+/** Lists the problems with the texts in which the client would expand a part. */
 function listExpanded(
   { title, expands }: McpClient,
   texts: readonly string[],
@@ -767,7 +767,7 @@ export function isInNpxCache(executable: string): boolean {
   return /[\\/]_npx[\\/]/.test(executable);
 }
 
-/** Returns the Deno flag that allows reading folders. A comma in a name cannot be escaped, so the flag then allows all folders. */
+/** Returns the Deno flag that allows reading folders. If a name contains a comma, which cannot be escaped, the flag allows all folders. */
 function allowRead(folders: readonly string[]): string {
   const list = withoutNested(folders);
   return list.length === 0 || list.some((folder) => folder.includes(","))

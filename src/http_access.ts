@@ -21,7 +21,7 @@ import {
   validateOriginHeader,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 
-/** The message that a server without a token does not serve other machines. */
+/** The message for other machines if the server has no token. */
 export const NEEDS_TOKEN =
   "Cannot serve other machines without a token: set SKILL_SERVER_TOKEN, or listen on this machine only (deno serve --host 127.0.0.1)";
 

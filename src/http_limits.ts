@@ -74,7 +74,7 @@ export class RequestLimits {
     return await handler(message);
   }
 
-  /** Creates a response. A large one ends early if the client stops reading. */
+  /** Creates a response. Large responses end early if the client stops reading. */
   async respond(
     text: string,
     { status, headers }: { status: number; headers: Headers },

@@ -187,7 +187,11 @@ export function findGlobFault(glob: string): Fault | undefined {
   };
 }
 
-/** @throws {Error} If a glob is invalid. */
+/**
+ * Checks a glob.
+ *
+ * @throws {Error} If it is invalid.
+ */
 function requireGlob(glob: string | undefined): void {
   const fault = glob === undefined ? undefined : findGlobFault(glob);
   if (fault === undefined) return;

@@ -71,7 +71,7 @@ export class PolicyError extends Error {
   }
 }
 
-/** Describes a problem of a policy in one line. */
+/** Describes a problem with a policy in one line. */
 function describePolicyProblem(
   { file, line, reason, hint }: SkillProblem,
 ): string {

@@ -258,7 +258,7 @@ function* checkLength({ file }: Skill, text: string): Generator<Finding> {
   });
 }
 
-/** Checks a `SKILL.md` for invisible characters, in which text can be hidden. */
+/** Checks a `SKILL.md` for invisible characters, which can hide text. */
 function* checkCharacters(
   { file, frontmatter }: Skill,
   { text, yaml }: { text: string; yaml: string },
@@ -342,7 +342,7 @@ function listPrefixes(path: string): string[] {
   return ["", ...names.map((_, index) => names.slice(0, index + 1).join("/"))];
 }
 
-/** Reports the first findings of one kind, and how many more there are. */
+/** Reports the first findings of one kind, and the number of the others. */
 function* limitSimilar(
   { rule, ...rest }: { rule: RuleId; file: string; hint: string },
   found: readonly { line: number; reason: string }[],
