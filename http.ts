@@ -1,17 +1,19 @@
 /**
- * Serves the skills over Streamable HTTP, for `deno serve` and for any host that
- * runs a `fetch` handler.
+ * Serves skills over Streamable HTTP with `deno serve`, or on any host that runs
+ * a `fetch` handler.
  *
  * ```sh
  * deno serve --host 127.0.0.1 --allow-read --allow-env jsr:@skill-server/skill-server/http
  * ```
  *
- * Clients connect to `/mcp`. The options are those of the command line. They may
- * also be given in `SKILL_SERVER_ARGS`. `SKILL_SERVER_TOKEN` is the bearer token
- * that clients must send. Without it only clients on this machine are served.
- * `SKILL_SERVER_HOSTS` lists the host names that are served beside localhost.
+ * Clients connect to `/mcp`. Options come from the command line and from
+ * `SKILL_SERVER_ARGS`. `SKILL_SERVER_TOKEN` is the bearer token that clients must
+ * send. Without a token, the server accepts only clients on this machine.
+ * `SKILL_SERVER_HOSTS` lists the host names that are served in addition to
+ * localhost.
  *
- * Nothing is kept between requests, so any number of processes can share the load.
+ * The server keeps no state between requests, so any number of processes can
+ * share the load.
  *
  * @module
  */
@@ -36,17 +38,17 @@ import { isObject } from "./src/json_rpc.ts";
 import { McpHttpServer } from "./src/mcp_http_server.ts";
 import { log, logged, toWellFormedJson } from "./src/text.ts";
 
-/** Where clients connect. */
+/** The path that clients connect to. */
 const MCP_PATH = "/mcp";
 
-/** The README beside this file. */
+/** The URL of the README, which is next to this file. */
 const README_URL = import.meta.resolve("./README.md");
 
-/** How long requests under way have when the process is to end, in milliseconds. */
+/** The time limit for pending requests when the process shuts down, in milliseconds. */
 const GRACE_MS = 500;
 
-/** How long the last messages may take to be sent, in milliseconds. */
-const FAREWELL_MS = 100;
+/** How long to wait for the last messages to be sent, in milliseconds. */
+const FLUSH_MS = 100;
 
 const settings = await loadSettings();
 const access = new AccessControl(settings.access);
@@ -61,7 +63,7 @@ registerSkills(mcp, registry, settings.tools);
 skills.watch();
 for (const signal of END_SIGNALS) Deno.addSignalListener(signal, end);
 
-/** The server, as `deno serve` runs it. */
+/** The server in the form that `deno serve` expects. */
 const server: Deno.ServeDefaultExport = { fetch, onListen };
 export default server;
 
@@ -121,7 +123,7 @@ async function serveMcp(request: Request): Promise<Response> {
   }
 }
 
-/** Whether a message asks for a stream that stays open. */
+/** Whether a message requests a stream that stays open. */
 function isListen(message: unknown): boolean {
   return isObject(message) && message.method === "subscriptions/listen";
 }
@@ -138,11 +140,11 @@ ${readmeLine()}
 `;
 }
 
-/** Says where the README is: in a file system it is nobody's business where. */
+/** Returns the line that says where the README is, without revealing a local path. */
 function readmeLine(): string {
   return README_URL.startsWith("http")
     ? `README: ${README_URL}`
-    : "README: README.md in the folder of the server";
+    : "README: README.md in the server's folder";
 }
 
 function text(status: number, body: string): Response {
@@ -153,13 +155,13 @@ function text(status: number, body: string): Response {
   return new Response(body, { status, headers });
 }
 
-/** Ends the process: answers what is under way, then ends the streams. */
+/** Shuts down: waits for pending requests, closes the streams, and exits. */
 async function end(): Promise<void> {
   if (isEnding) return;
   isEnding = true;
   await Promise.race([limits.whenIdle(), wait(GRACE_MS)]);
   await mcp.close();
-  await wait(FAREWELL_MS);
+  await wait(FLUSH_MS);
   Deno.exit(0);
 }
 

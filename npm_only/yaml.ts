@@ -1,8 +1,8 @@
-// deno-lint-ignore-file no-import-prefix -- the project writes its specifiers out everywhere
+// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so this one is too
 
 /**
- * What the project uses of `jsr:@std/yaml`, for networks that reach the npm
- * registry and nothing else.
+ * The part of `jsr:@std/yaml` that the project uses, for networks that can reach
+ * only the npm registry.
  *
  * @module
  */
@@ -12,7 +12,8 @@ import { CORE_SCHEMA, loadAll, YAMLException } from "npm:js-yaml@^5";
 /**
  * Parses one YAML document.
  *
- * @throws {SyntaxError} If the text is not one YAML document. The message tells line and column.
+ * @throws {SyntaxError} If the text is not a single YAML document. For a syntax error, the
+ *   message contains the line and column.
  */
 export function parse(text: string, _options: { schema: "core" }): unknown {
   try {

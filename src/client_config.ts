@@ -38,26 +38,26 @@ export interface Launch {
 /** A server at a URL. */
 export interface RemoteServer {
   readonly url: string;
-  /** The token, or how the client's configuration refers to it, if the server needs one. */
+  /** The token or the configuration's reference to it, if the server needs one. */
   readonly token: string | undefined;
 }
 
 /** How a client is configured for a server at a URL. */
 export interface RemoteFormat {
-  /** How the configuration refers to the token without containing it, if it can. */
+  /** The reference that stands for the token in the configuration, if the client supports one. */
   readonly token?: string;
-  /** Where the client then takes the token from. Default: the environment variable. */
+  /** The note that says where the client gets the token. Default: from the environment variable. */
   readonly tokenSource?: string;
   /** Formats the configuration. */
   readonly format: (server: RemoteServer) => string;
 }
 
-/** Where a user's folders are located. */
+/** The locations of a user's folders. */
 export interface UserPlaces {
   readonly os: typeof Deno.build.os;
   /** The home folder. */
   readonly home: string;
-  /** Returns an environment variable if it is set. */
+  /** Returns the value of an environment variable, if it is set. */
   readonly variable: (name: string) => string | undefined;
 }
 
@@ -66,26 +66,26 @@ export interface McpClient {
   readonly title: string;
   /** The user's configuration file, which applies to all projects. */
   readonly userFile: (places: UserPlaces) => string;
-  /** The configuration file of a project, with `/` between names. */
+  /** The configuration file of a project, with `/` as separator. */
   readonly projectFile?: string;
-  /** What {@linkcode userFile} was in older versions. */
+  /** The user's configuration file in older versions of the client. */
   readonly formerFile?: (places: UserPlaces) => string;
   /** Formats the configuration. */
   readonly format: (launch: Launch) => string;
-  /** How the client is configured for a server at a URL, if it can be in the same file. */
+  /** How the client is configured for a server at a URL, if the same file supports it. */
   readonly remote?: RemoteFormat;
-  /** The client's own command that adds the configuration, word by word. */
+  /** The client's own command that adds the configuration, as a list of words. */
   readonly addCommand?: (launch: Launch) => readonly string[];
-  /** The fields of the configuration that its command cannot set. */
+  /** The fields of the configuration that this command cannot set. */
   readonly unsetFields?: Readonly<Record<string, unknown>>;
-  /** Matches what the client would expand in arguments. */
+  /** Matches the text that the client would expand in arguments. */
   readonly expands?: RegExp;
 }
 
-/** Has Claude Code show the tools to the model at once, instead of after a search. */
+/** Makes Claude Code show the tools to the model immediately instead of after a search. */
 const CLAUDE_CODE_FIELDS = { alwaysLoad: true };
 
-/** Has VS Code ask for the token, and store it encrypted. */
+/** Makes VS Code ask for the token and store it encrypted. */
 const VSCODE_INPUT = {
   type: "promptString",
   id: "skill-server-token",
@@ -93,16 +93,16 @@ const VSCODE_INPUT = {
   password: true,
 };
 
-/** Has Qwen Code show the tools to the model at once, instead of after a search. */
+/** Makes Qwen Code show the tools to the model immediately instead of after a search. */
 const QWEN_FIELDS = { alwaysLoadTools: true };
 
-/** How many seconds Cline waits for a reply. By default, it gives the server 3 to start. */
+/** Makes Cline wait 60 seconds for a reply. By default, the server has 3 seconds to start. */
 const CLINE_FIELDS = { timeout: 60 };
 
-/** The environment variable with the token of a server at a URL. */
+/** The environment variable that contains the token of a server at a URL. */
 const TOKEN_VARIABLE = "SKILL_SERVER_TOKEN";
 
-/** The clients, as documented by their makers in November 2026. */
+/** The clients, as documented by their vendors in November 2026. */
 export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
   /** @see {@link https://code.claude.com/docs/en/mcp} */
   "claude-code": {
@@ -189,7 +189,7 @@ export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
     format: inMcp("https://opencode.ai/config.json", localEntry),
     remote: {
       token: `{env:${TOKEN_VARIABLE}}`,
-      format: inMcp("https://opencode.ai/config.json", openRemoteEntry),
+      format: inMcp("https://opencode.ai/config.json", typedRemoteEntry),
     },
     addCommand: ({ command, args }) => [
       ...["opencode", "mcp", "add", SERVER_NAME, "--", command],
@@ -304,7 +304,7 @@ export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
     format: inMcp("https://app.kilo.ai/config.json", localEntry),
     remote: {
       token: `{env:${TOKEN_VARIABLE}}`,
-      format: inMcp("https://app.kilo.ai/config.json", openRemoteEntry),
+      format: inMcp("https://app.kilo.ai/config.json", typedRemoteEntry),
     },
     addCommand: ({ command, args }) => [
       ...["kilo", "mcp", "add", SERVER_NAME, "--", command],
@@ -360,7 +360,7 @@ export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
   },
 };
 
-/** Returns the folder in an environment variable, else one in the home folder. */
+/** Returns the folder that an environment variable names or, if it is not set, a folder in the home folder. */
 function folderOf(
   places: UserPlaces,
   variable: string,
@@ -371,7 +371,7 @@ function folderOf(
     (name === undefined ? home : inFolder(places, home, name));
 }
 
-/** Returns the folder for the data of applications. */
+/** Returns the folder for application data. */
 function appFolder(places: UserPlaces): string {
   return places.os === "darwin"
     ? inFolder(places, places.home, "Library/Application Support")
@@ -385,7 +385,7 @@ function configFolder(places: UserPlaces): string {
     : folderOf(places, "XDG_CONFIG_HOME", ".config");
 }
 
-/** Appends a path with `/` between names to a folder, with the separators of the system. */
+/** Appends a path with `/` as separator to a folder, using the separator of the operating system. */
 function inFolder({ os }: UserPlaces, folder: string, path: string): string {
   const separator = os === "windows" ? "\\" : "/";
   return [folder, ...path.split("/")].join(separator);
@@ -412,11 +412,11 @@ function localEntry({ command, args }: Launch) {
   return { type: "local", command: [command, ...args] };
 }
 
-function openRemoteEntry(server: RemoteServer) {
+function typedRemoteEntry(server: RemoteServer) {
   return { type: "remote", ...remoteEntry(server) };
 }
 
-/** Returns the fields of a server at a URL that most clients have. */
+/** Returns the fields that most clients use for a server at a URL. */
 function remoteEntry({ url, token }: RemoteServer, urlKey = "url") {
   const headers = { Authorization: `Bearer ${token}` };
   return { [urlKey]: url, ...(token !== undefined && { headers }) };
@@ -438,7 +438,7 @@ function asVsCodeRemote(server: RemoteServer): string {
   });
 }
 
-/** Serializes a value as JSON of one line, with hidden characters escaped. */
+/** Serializes a value as single-line JSON, with hidden characters escaped. */
 function inlineJson(value: unknown): string {
   return escapeHidden(stringifyJson(value));
 }
@@ -492,7 +492,7 @@ ${items}    timeout: 300
 `;
 }
 
-/** Formats a double-quoted string of TOML and YAML, which escape code points where JSON escapes UTF-16 units. */
+/** Formats a double-quoted string for TOML or YAML. They escape code points, and JSON escapes UTF-16 code units. */
 function doubleQuoted(text: string): string {
   return escapeHidden(stringifyJson(text), (character) => {
     const digits = character.codePointAt(0)!.toString(16);
@@ -508,18 +508,18 @@ export interface ClientConfig {
   readonly text: string;
   /** Messages for the user, one line each. */
   readonly notes: readonly string[];
-  /** A command that does the same, ready to paste. The last message introduces it. */
+  /** A command that adds the configuration, ready to paste. The last note introduces it. */
   readonly command?: string;
 }
 
-/** The names of the clients. */
+/** The names of the clients that `--print-config` accepts. */
 export const CLIENT_NAMES: readonly string[] = Object.keys(MCP_CLIENTS);
 
 /**
- * Creates the configuration with which a client starts the server the way it
- * runs now.
+ * Creates the configuration for a client that starts the server the way it is
+ * running now or, with `--url`, connects to a URL.
  *
- * @throws {UsageError} If the client is unknown.
+ * @throws {UsageError} If the client is unknown or cannot connect to the URL.
  */
 export function createClientConfig(
   name: string,
@@ -554,7 +554,7 @@ export function createClientConfig(
   return { text, notes, command };
 }
 
-/** Creates the configuration with which a client connects to a URL. */
+/** Creates the configuration for a client that connects to a URL. */
 function createRemoteConfig(
   client: McpClient,
   settings: Settings,
@@ -600,17 +600,17 @@ function parseServerUrl(text: string): string {
   throw new UsageError(
     `Invalid --url ${
       quote(text)
-    }: expected one such as https://skills.example.com/mcp`,
+    }: expected a URL such as https://skills.example.com/mcp`,
   );
 }
 
-/** Whether a server needs a token: it does unless only this machine can reach it. */
+/** Whether a server needs a token. A server on this machine needs one only if the environment contains a token. */
 function needsToken(url: string): boolean {
   return !["localhost", "127.0.0.1", "[::1]"].includes(new URL(url).hostname) ||
     Boolean(readEnvironment(TOKEN_VARIABLE));
 }
 
-/** Says where a client takes the token from. */
+/** Describes where a client gets the token. */
 function describeToken({ title, remote }: McpClient): string {
   if (remote?.token === undefined) {
     return `Replace <token> with the token of the server: ${title} cannot read it from the environment`;
@@ -619,7 +619,7 @@ function describeToken({ title, remote }: McpClient): string {
     `${title} reads the token from the environment variable ${TOKEN_VARIABLE}`;
 }
 
-/** Says which file a configuration belongs in. */
+/** Describes which file a configuration belongs in. */
 function describePlace(client: McpClient, { home = "~" }: Settings): string {
   const places = {
     os: Deno.build.os,
@@ -636,7 +636,7 @@ function describePlace(client: McpClient, { home = "~" }: Settings): string {
   }${former ?? ""}${project ?? ""}`;
 }
 
-/** Lists what is wrong with a configuration. */
+/** Lists the problems with a configuration. */
 function listCaveats(client: McpClient, launch: Launch): string[] {
   const caveats = [];
   if (isInNpxCache(launch.command)) {
@@ -655,7 +655,7 @@ function listCaveats(client: McpClient, launch: Launch): string[] {
   ];
 }
 
-/** Lists the texts of which a client would expand a part. */
+/** Lists the problems with the texts in which the client would expand a part. */
 function listExpanded(
   { title, expands }: McpClient,
   texts: readonly string[],
@@ -663,16 +663,16 @@ function listExpanded(
   return texts.filter((text) => expands?.test(text)).map((text) =>
     `Cannot configure ${title} with ${
       quote(text)
-    }: it would expand a part of that; use other names`
+    }: the client would expand part of it; use other names`
   );
 }
 
-/** Returns a command line that has the same effect in any folder and environment. */
+/** Returns arguments that have the same effect in any folder and environment. */
 function serverArguments(
   { values, directories, recursiveDirectories, policyFile, options }: Settings,
 ): string[] {
   const size = values["max-file-size"] ?? readEnvironment("MAX_FILE_SIZE_MB");
-  const whole: Readonly<Record<string, unknown>> = {
+  const resolved: Readonly<Record<string, unknown>> = {
     ...values,
     "skill-dir": recursiveDirectories,
     "policy": policyFile,
@@ -680,7 +680,7 @@ function serverArguments(
     "max-file-size": parseMegabytes(size) ? size : undefined,
   };
   const flags = SERVING_OPTIONS.flatMap((name) =>
-    [whole[name] ?? []].flat().flatMap((value) =>
+    [resolved[name] ?? []].flat().flatMap((value) =>
       value === true ? `--${name}` : `--${name}=${value}`
     )
   );
@@ -693,7 +693,7 @@ const SERVING_OPTIONS = Object.keys(OPTIONS).filter((name) =>
     .includes(name)
 );
 
-/** Lists the folders to read. The project's are relative, because the project differs on each launch. */
+/** Lists the folders to read. Project folders are relative, because each launch can have a different project. */
 function listFolders(
   { values, home, directories, recursiveDirectories, policyFile, options }:
     Settings,
@@ -713,14 +713,14 @@ function listFolders(
   ];
 }
 
-/** Returns the import map that Deno runs with, as far as it can be determined. */
+/** Finds the import map that Deno runs with. Returns a note if it cannot be determined. */
 function findImportMap(): { path?: string; note?: string[] } {
   const yaml = import.meta.resolve("jsr:@std/yaml@^1");
   if (yaml.endsWith("/npm_only/yaml.ts")) {
     const map = new URL("import_map.json", yaml);
     return { path: map.protocol === "file:" ? fileURLToPath(map) : map.href };
   }
-  // Only an import map turns a JSR package into a file.
+  // Only an import map can resolve a JSR package to a file.
   if (!yaml.startsWith("file:")) return {};
   return {
     note: [
@@ -729,7 +729,7 @@ function findImportMap(): { path?: string; note?: string[] } {
   };
 }
 
-/** How the running server was started, and what the next one needs. */
+/** How the running server was started, and what the next launch needs. */
 export interface LaunchOptions {
   /** The running program: Deno, or the server as an executable. */
   readonly executable: string;
@@ -739,13 +739,13 @@ export interface LaunchOptions {
   readonly importMap: string | undefined;
   /** The folders to read. */
   readonly folders: readonly string[];
-  /** The Deno flag that lets it run programs, if any. */
+  /** The Deno flag that allows running programs, if the server needs it. */
   readonly allowRun: string | undefined;
   /** The server's arguments. */
   readonly args: readonly string[];
 }
 
-/** Returns the command that starts the server the way it runs now, with only the permissions it needs. */
+/** Creates the command that starts the server the way it is running now, with only the permissions it needs. */
 export function createLaunch(options: LaunchOptions): Launch {
   const { executable, mainModule, importMap, args } = options;
   // The permissions of an executable are built in.
@@ -767,7 +767,7 @@ export function isInNpxCache(executable: string): boolean {
   return /[\\/]_npx[\\/]/.test(executable);
 }
 
-/** Returns the Deno flag that lets it read folders. A comma in a name cannot be escaped. */
+/** Returns the Deno flag that allows reading folders. If a name contains a comma, which cannot be escaped, the flag allows all folders. */
 function allowRead(folders: readonly string[]): string {
   const list = withoutNested(folders);
   return list.length === 0 || list.some((folder) => folder.includes(","))
@@ -775,12 +775,12 @@ function allowRead(folders: readonly string[]): string {
     : `--allow-read=${list.join(",")}`;
 }
 
-/** Removes duplicates and folders inside others. Relative folders stay, because their location is unknown. */
+/** Removes duplicates and folders inside other folders. Keeps relative folders, because their location is unknown. */
 function withoutNested(folders: readonly string[]): string[] {
   const unique = [...new Set(folders)];
-  const whole = unique.filter(isAbsolute);
+  const absolute = unique.filter(isAbsolute);
   return unique.filter((folder) =>
     !isAbsolute(folder) ||
-    !whole.some((other) => other !== folder && isWithin(folder, other))
+    !absolute.some((other) => other !== folder && isWithin(folder, other))
   );
 }

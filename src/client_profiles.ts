@@ -1,6 +1,6 @@
 /**
  * Client profiles: how much of a tool's description each MCP client shows the
- * model, and where a list of skills belongs. Nothing else depends on the name
+ * model, and where the list of skills belongs. Nothing else depends on the name
  * of a client.
  *
  * The figures were measured in November 2026 with the clients from npm and a
@@ -27,13 +27,13 @@ import type { ClientInfo } from "./mcp_server.ts";
 export interface ClientProfile {
   /** The client's `clientInfo.name`, without a suffix that starts with a hyphen. */
   readonly clientName: string;
-  /** Whether to describe a tool in the wording of its contract or in brief. */
+  /** Whether to describe a tool in the wording of its contract or briefly. */
   readonly style: "contract" | "brief";
   /** How much of a tool's description the client shows, in characters. */
   readonly descriptionLimit: number;
   /** How much text may be added to the description of a tool's parameter, in characters. */
   readonly parameterLimit: number;
-  /** The limit for the whole list if every name fits into it, in characters. */
+  /** The limit for the whole list, in characters. It replaces the other limits if only it has room for every name. */
   readonly namesLimit: number;
   /** How much of the server's instructions the client initially shows. */
   readonly instructions: "whole" | "first line" | "none";
@@ -41,7 +41,7 @@ export interface ClientProfile {
   readonly searchesTools: boolean;
   /** The end of a truncated text. */
   readonly ellipsis: string;
-  /** The `_meta` with which the client shows a tool immediately, if it needs one. */
+  /** The `_meta` that makes the client show a tool immediately, if it needs one. */
   readonly toolMeta?: Readonly<Record<string, unknown>>;
   /** Whether the client drops prompts that contain an embedded resource. */
   readonly dropsEmbeddedResources: boolean;
@@ -50,7 +50,7 @@ export interface ClientProfile {
 /** The default limit for the list of skills, in characters. */
 export const DEFAULT_DESCRIPTION_LIMIT = 30_000;
 
-/** The limit for a list that needs more room for its names alone, in characters. Codex truncates a list of 41,000. */
+/** The limit for a list whose names alone exceed the default limit, in characters. Codex truncated a list of 41,000. */
 const NAMES_LIMIT = 36_000;
 
 /** The minimum room for a list in the description of a parameter, in characters. */

@@ -26,7 +26,7 @@ import {
 } from "./toolsets.ts";
 import type { SkillCatalog, SkillRoot, SkillRootOptions } from "./types.ts";
 
-/** The shortest length limit that leaves room to say what a tool does, in characters. */
+/** The minimum length limit, in characters. It leaves room to say what a tool does. */
 const MIN_DESCRIPTION_LIMIT = 300;
 
 /** The line of the help text that shows how to run the program. */
@@ -47,7 +47,8 @@ Options:
   --agents             also search ./.agents/skills and ~/.agents/skills
   --tools SET          toolset: ${TOOLSET_NAMES.join(", ")}
                        (default: skill)
-  --policy FILE        read from FILE which skills to serve, and how prominently
+  --policy FILE        file with rules for which skills to serve, and how
+                       prominently
   --trust-links DIR    allow links into DIR; repeatable
   --max-file-size MB   size limit for files (default: 1)
   --description-limit CHARS
@@ -78,10 +79,10 @@ Environment:
   MAX_FILE_SIZE_MB     used if --max-file-size is not given
 `;
 
-/** How many names of clients a line of the help text has. */
+/** The number of client names in a line of the help text. */
 const CLIENTS_PER_LINE = 5;
 
-/** Returns the help text, with the names of the MCP clients that `--print-config` takes. */
+/** Returns the help text, with the names of the MCP clients that `--print-config` accepts. */
 export function helpText(clients: readonly string[]): string {
   return `${HELP}
 MCP clients of --print-config:
@@ -92,7 +93,7 @@ ${inLines(PROFILE_NAMES)}
 `;
 }
 
-/** Lists names in lines of a few. */
+/** Formats names as lines of a few names each. */
 function inLines(names: readonly string[]): string {
   const lines = [];
   for (let i = 0; i < names.length; i += CLIENTS_PER_LINE) {
@@ -101,7 +102,7 @@ function inLines(names: readonly string[]): string {
   return lines.join(",\n");
 }
 
-/** The options, as `parseArgs` of `node:util` takes them. */
+/** The options, in the form that `parseArgs` of `node:util` expects. */
 export const OPTIONS = {
   "tools": { type: "string" },
   "skill-dir": { type: "string", multiple: true },
@@ -130,14 +131,14 @@ const MAX_SECONDS = 2_000_000;
 /** Thrown for an invalid command line. */
 export class UsageError extends Error {}
 
-/** What the program does, and with which options. */
+/** The settings of the program. */
 export interface Settings {
   /** The options as given on the command line. */
   readonly values: CommandLine["values"];
   readonly roots: readonly SkillRoot[];
   /** The home folder, if known. */
   readonly home: string | undefined;
-  /** The absolute paths of the folders given instead of the default ones. */
+  /** The absolute paths of the folders that replace the default ones. */
   readonly directories: readonly string[];
   /** The absolute paths of the folders given with `--skill-dir`. */
   readonly recursiveDirectories: readonly string[];
@@ -178,13 +179,13 @@ function parseOptions(args: readonly string[]) {
       allowPositionals: true,
     });
   } catch (error) {
-    // The other sentences are about names that begin with a hyphen.
+    // The other sentences explain how to pass values that begin with a hyphen.
     const [message] = (error as Error).message.split(". ", 1);
     throw new UsageError(oneLine(message!));
   }
 }
 
-/** Drops a "--" before an option. Task runners require one there to pass options on. */
+/** Drops a leading "--" before an option. Task runners require it to pass options on. */
 function withoutSeparator([first, ...rest]: readonly string[]): string[] {
   if (first === undefined) return [];
   const [, name] = /^--([\w-]+)/.exec(rest[0] ?? "") ?? [];
@@ -199,12 +200,12 @@ function withoutSeparator([first, ...rest]: readonly string[]): string[] {
  * @throws {UsageError} If the value of an option is invalid.
  */
 export function createSettings({ values, positionals }: CommandLine): Settings {
-  const homeFolder = homeDirectory();
+  const homeFolder = findHomeDirectory();
   const places = {
-    workingDirectory: workingDirectory(homeFolder),
+    workingDirectory: findWorkingDirectory(homeFolder),
     homeDirectory: homeFolder,
   };
-  const tools = toolOptions(values);
+  const tools = createToolOptions(values);
   const given = givenFolders(positionals, { ...places, ...tools })
     .flatMap((folder) => foldersIn(folder, places));
   const absolute = (folders: readonly string[] = []) =>
@@ -226,19 +227,19 @@ export function createSettings({ values, positionals }: CommandLine): Settings {
     home: homeFolder,
     directories,
     recursiveDirectories,
-    policyFile: policyFile(values.policy, places),
+    policyFile: resolvePolicyFile(values.policy, places),
     options: {
       trustLinks: absolute(values["trust-links"]),
-      linkTargets: linkTargets(places),
-      maxFileSize: maxFileSize(values["max-file-size"]),
-      refreshSeconds: seconds("--refresh", values.refresh),
+      linkTargets: listLinkTargets(places),
+      maxFileSize: parseMaxFileSize(values["max-file-size"]),
+      refreshSeconds: parseSeconds("--refresh", values.refresh),
       watchFolders: !values["no-watch"],
     },
   };
 }
 
 /**
- * Returns the folders on the command line, else those in the environment.
+ * Returns the folders on the command line, or else those in the environment.
  * Skilljack searches both, in this order, so its toolset does too.
  */
 function givenFolders(
@@ -257,16 +258,16 @@ function givenFolders(
 
 /**
  * Whether an argument is the subcommand of another server, left over in a
- * client's configuration in which only the program was replaced.
+ * client's configuration where only the program was replaced.
  */
 function isLeftOver(argument: string, places: SkillRootOptions): boolean {
   if (argument !== "mcp" || isFolder(argument, places)) return false;
-  log(`Ignoring the argument "mcp": there is no folder of that name`);
+  log(`Ignoring the argument "mcp": there is no folder with that name`);
   return true;
 }
 
 /** Returns the absolute path of the policy file, if there is one. */
-function policyFile(
+function resolvePolicyFile(
   option: string | undefined,
   places: SkillRootOptions,
 ): string | undefined {
@@ -281,7 +282,7 @@ function policyFile(
   );
 }
 
-/** Returns an environment variable if it is set and Deno has permission to read it. */
+/** Returns the value of an environment variable, if it is set and Deno has permission to read it. */
 export function readEnvironment(name: string): string | undefined {
   try {
     return Deno.env.get(name);
@@ -293,10 +294,10 @@ export function readEnvironment(name: string): string | undefined {
   }
 }
 
-function workingDirectory(home: string | undefined): string | undefined {
+function findWorkingDirectory(home: string | undefined): string | undefined {
   try {
     const folder = Deno.cwd();
-    // Under one name, so that the two compare as equal.
+    // Use the same path for both, so that they compare as equal.
     return home !== undefined && isSameFolder(folder, home) ? home : folder;
   } catch {
     log(
@@ -313,8 +314,8 @@ function isSameFolder(a: string, b: string): boolean {
   }
 }
 
-function homeDirectory(): string | undefined {
-  // On Windows, HOME belongs to other shells, which write paths differently.
+function findHomeDirectory(): string | undefined {
+  // On Windows, other shells set HOME, and they write paths differently.
   const names = Deno.build.os === "windows"
     ? ["USERPROFILE", "HOME"]
     : ["HOME", "USERPROFILE"];
@@ -327,8 +328,8 @@ function homeDirectory(): string | undefined {
   );
 }
 
-/** Returns where links in a project may lead: into it, and into the user's own skill roots. */
-function linkTargets(places: SkillRootOptions): string[] {
+/** Returns the folders that links in a project may point into: the project and the user's own skill roots. */
+function listLinkTargets(places: SkillRootOptions): string[] {
   const roots = [
     ...resolveSkillRoots(places),
     ...resolveSkillRoots({ ...places, agents: true }),
@@ -338,7 +339,7 @@ function linkTargets(places: SkillRootOptions): string[] {
   return [...project ? [project] : [], ...own.map(({ path }) => path)];
 }
 
-/** Splits an argument at its commas, unless it is the name of a folder. */
+/** Splits an argument at its commas, unless it names a folder. */
 function foldersIn(argument: string, places: SkillRootOptions): string[] {
   if (isFolder(argument, places)) return [argument];
   return argument.split(",").map((name) => name.trim()).filter(Boolean);
@@ -362,7 +363,7 @@ function isFolder(folder: string, places: SkillRootOptions): boolean {
   }
 }
 
-function toolOptions(values: CommandLine["values"]): SkillToolOptions {
+function createToolOptions(values: CommandLine["values"]): SkillToolOptions {
   const toolset = values.tools ?? "skill";
   if (!TOOLSET_NAMES.includes(toolset as Toolset)) {
     throw new UsageError(
@@ -373,14 +374,14 @@ function toolOptions(values: CommandLine["values"]): SkillToolOptions {
   }
   return {
     toolset: toolset as Toolset,
-    shellTimeout: seconds("--shell-timeout", values["shell-timeout"], 0.1),
+    shellTimeout: parseSeconds("--shell-timeout", values["shell-timeout"], 0.1),
     autoInstallDeps: values["auto-install-deps"],
-    descriptionLimit: descriptionLimit(values["description-limit"]),
+    descriptionLimit: parseDescriptionLimit(values["description-limit"]),
   };
 }
 
 /** Returns the size limit in bytes. An invalid environment variable is ignored. */
-function maxFileSize(option: string | undefined): number {
+function parseMaxFileSize(option: string | undefined): number {
   const value = option ?? readEnvironment("MAX_FILE_SIZE_MB");
   const size = parseMegabytes(value);
   if (size !== undefined) return size;
@@ -407,7 +408,7 @@ export function parseMegabytes(value: string | undefined): number | undefined {
   return size >= 1 && Number.isSafeInteger(size) ? size : undefined;
 }
 
-function descriptionLimit(option: string | undefined): number | undefined {
+function parseDescriptionLimit(option: string | undefined): number | undefined {
   if (option === undefined) return undefined;
   const limit = option.trim() === "" ? NaN : Number(option);
   const isEnough = limit === 0 || limit >= MIN_DESCRIPTION_LIMIT;
@@ -420,22 +421,22 @@ function descriptionLimit(option: string | undefined): number | undefined {
 }
 
 /** Parses an option that takes a number of seconds, if it is given. */
-function seconds(
+function parseSeconds(
   option: string,
   value: string | undefined,
-  least = 0,
+  min = 0,
 ): number | undefined {
   if (value === undefined) return undefined;
   const number = value.trim() === "" ? NaN : Number(value);
-  if (number >= least && number <= MAX_SECONDS) return number;
+  if (number >= min && number <= MAX_SECONDS) return number;
   throw new UsageError(
     `Invalid ${option} ${
       quote(value)
-    }: expected a number of seconds from ${least} to ${MAX_SECONDS}`,
+    }: expected a number of seconds from ${min} to ${MAX_SECONDS}`,
   );
 }
 
-/** Returns the folders that the user named but that do not exist. */
+/** Returns the folders that the user named and that do not exist. */
 export function missingFolders(
   { roots }: SkillCatalog,
   { directories, recursiveDirectories }: Settings,
@@ -448,7 +449,7 @@ export function missingFolders(
     .map(({ root }) => root.path);
 }
 
-/** Opens the policy file, if one is given. Its module is loaded only then. */
+/** Opens the policy file, if one is given. Only then is its module loaded. */
 export async function openPolicy(
   { policyFile: file, home }: Settings,
   log: (line: string) => void,

@@ -1,13 +1,13 @@
 // deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
 
 /**
- * Decides who may connect to the server over HTTP.
+ * Decides which clients can connect to the server over HTTP.
  *
- * 1. A web page can point a host name of its own at this machine (DNS rebinding).
- *    Its requests then carry that name in `Host` and `Origin`, so only known
- *    names are served. A page cannot know the token: with a token, every `Host`
- *    is served unless the user lists names.
- * 2. Without a token, only clients on this machine are served.
+ * 1. A web page can point its own host name at this machine (DNS rebinding). Its
+ *    requests then carry that name in `Host` and `Origin`, so only known names
+ *    are accepted. A page cannot know the token, so if there is a token, every
+ *    `Host` is accepted unless the user lists names.
+ * 2. Without a token, only clients on this machine are accepted.
  *
  * @see {@link https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning}
  *
@@ -21,11 +21,11 @@ import {
   validateOriginHeader,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 
-/** Why a server without a token does not serve other machines. */
+/** The message for other machines if the server has no token. */
 export const NEEDS_TOKEN =
   "Cannot serve other machines without a token: set SKILL_SERVER_TOKEN, or listen on this machine only (deno serve --host 127.0.0.1)";
 
-/** The user's settings about access. */
+/** The access settings. */
 export interface AccessOptions {
   /** The token that clients must send, if any. */
   readonly token: string | undefined;
@@ -33,25 +33,25 @@ export interface AccessOptions {
   readonly hosts: readonly string[];
 }
 
-/** Refuses requests of clients that have no access. */
+/** Refuses requests from clients that have no access. */
 export class AccessControl {
   readonly #digest: Uint8Array | undefined;
   readonly #hosts: string[];
-  readonly #hasAnyHost: boolean;
+  readonly #acceptsAnyHost: boolean;
 
-  /** Creates an access control with the user's settings. */
+  /** Creates an access control from the settings. */
   constructor({ token, hosts }: AccessOptions) {
     this.#digest = token === undefined ? undefined : sha256(token);
     this.#hosts = [...localhostAllowedHostnames(), ...hosts];
-    this.#hasAnyHost = token !== undefined && hosts.length === 0;
+    this.#acceptsAnyHost = token !== undefined && hosts.length === 0;
   }
 
-  /** Returns the response to a request for an unknown host or from a page on one. */
+  /** Returns an error response if a request is for an unknown host, or from a page on an unknown host. */
   refuseHost({ headers, url }: Request): Response | undefined {
     // HTTP/2 has no Host header.
     const host = headers.get("host") ?? URL.parse(url)?.host;
     const results = [
-      this.#hasAnyHost ? undefined : validateHostHeader(host, this.#hosts),
+      this.#acceptsAnyHost ? undefined : validateHostHeader(host, this.#hosts),
       validateOriginHeader(headers.get("origin"), this.#hosts),
     ];
     for (const result of results) {
@@ -60,7 +60,7 @@ export class AccessControl {
     }
   }
 
-  /** Returns the response to a client without the token, or on another machine if there is no token. */
+  /** Returns an error response if a client did not send the token or, if there is no token, is on another machine. */
   refuseClient(request: Request, address?: Deno.Addr): Response | undefined {
     if (this.#digest === undefined) {
       return isLoopback(address) ? undefined : refuse(403, NEEDS_TOKEN);
@@ -79,13 +79,13 @@ export class AccessControl {
   }
 }
 
-/** Whether an address belongs to this machine alone. */
+/** Whether an address is reachable only from this machine. */
 export function isLoopback(address: Deno.Addr | undefined): boolean {
   return address !== undefined && "hostname" in address &&
     /^(127\.|::1$|::ffff:127\.)/.test(address.hostname);
 }
 
-/** Returns an error response to a request whose id is unknown. */
+/** Creates an error response to a request whose id is unknown. */
 export function refuse(
   status: number,
   message: string,

@@ -1,12 +1,13 @@
 /**
- * Limits the memory and the time that requests over HTTP take.
+ * Limits the memory and time that HTTP requests take.
  *
- * 1. A request body has a size limit and a time limit. All bodies together share
- *    a budget of bytes.
- * 2. Few requests are handled at a time, and the others wait. Handlers share one
- *    thread, so handling more at a time would only take more memory.
- * 3. `Deno.serve` keeps a body in memory until the client has read it. Large
- *    answers share a budget of bytes, and end early if the client stops reading.
+ * 1. Each request body has a size limit and a time limit. All request bodies
+ *    share a byte budget.
+ * 2. Only a few requests are handled at a time, and the others wait. Handlers
+ *    share one thread, so handling more at a time would only take more memory.
+ * 3. `Deno.serve` keeps a response body in memory until the client has read it.
+ *    Large responses share a byte budget, and end early if the client stops
+ *    reading.
  *
  * @module
  */
@@ -17,32 +18,32 @@ const MAX_BODY_SIZE = 1024 * 1024;
 /** Time limit for receiving a request body, in milliseconds. */
 const BODY_TIMEOUT_MS = 10_000;
 
-/** Size limit of all request bodies together, in bytes. */
+/** Total size limit of all request bodies, in bytes. */
 const MAX_BODIES_SIZE = 32 * 1024 * 1024;
 
-/** How many requests are handled at a time. */
+/** Maximum number of requests that are handled at a time. */
 const MAX_HANDLED = 8;
 
-/** Answers of up to this length are not limited, in characters. */
-const SMALL_ANSWER_LENGTH = 64 * 1024;
+/** Maximum length of responses that are not limited, in characters. */
+const SMALL_RESPONSE_LENGTH = 64 * 1024;
 
-/** Size limit of all large answers together, in bytes. */
-const MAX_ANSWERS_SIZE = 64 * 1024 * 1024;
+/** Total size limit of all large responses, in bytes. */
+const MAX_RESPONSES_SIZE = 64 * 1024 * 1024;
 
-/** How long a client may leave an answer unread, in milliseconds. */
+/** Time limit for a client to read the next part of a large response, in milliseconds. */
 const READ_TIMEOUT_MS = 10_000;
 
-/** How much of a large answer is written at a time, in bytes. */
+/** Size of the parts in which a large response is written, in bytes. */
 const CHUNK_SIZE = 64 * 1024;
 
-/** A request body that is not accepted. */
+/** Thrown for a request body that is not accepted. */
 export class BodyError extends Error {
   /** The HTTP status of the response. */
   readonly status: number;
   /** The JSON-RPC code of the error. */
   readonly code: number | undefined;
 
-  /** Creates an error for a response with an HTTP status and a JSON-RPC code. */
+  /** Creates an error with the HTTP status and the JSON-RPC code of the response. */
   constructor(message: string, status: number, code?: number) {
     super(`Cannot read the request: ${message}`);
     this.status = status;
@@ -54,12 +55,12 @@ export class BodyError extends Error {
 export class RequestLimits {
   readonly #bodies = new Budget(MAX_BODIES_SIZE);
   readonly #handled = new Budget(MAX_HANDLED);
-  readonly #answers = new Budget(MAX_ANSWERS_SIZE);
+  readonly #responses = new Budget(MAX_RESPONSES_SIZE);
 
   /**
-   * Passes the JSON in the body of a request to a handler.
+   * Parses the body of a request as JSON and passes the message to a handler.
    *
-   * @throws {BodyError} If the body is too large, too slow, or not one message.
+   * @throws {BodyError} If the body is too large, arrives too slowly, or is not a single message.
    */
   async handle(
     { body, headers }: Request,
@@ -73,29 +74,29 @@ export class RequestLimits {
     return await handler(message);
   }
 
-  /** Creates a response that ends early if the client stops reading. */
+  /** Creates a response. Large responses end early if the client stops reading. */
   async respond(
     text: string,
     { status, headers }: { status: number; headers: Headers },
   ): Promise<Response> {
-    if (text.length <= SMALL_ANSWER_LENGTH) {
-      // Some statuses allow no body, not even an empty one.
+    if (text.length <= SMALL_RESPONSE_LENGTH) {
+      // Some statuses do not allow a body, not even an empty one.
       return new Response(text || null, { status, headers });
     }
     const bytes = new TextEncoder().encode(text);
-    const loan = await this.#answers.borrow(bytes.length);
+    const loan = await this.#responses.borrow(bytes.length);
     headers.set("content-length", String(bytes.length));
     return new Response(streamBytes(bytes, loan), { status, headers });
   }
 
   /** Waits until nothing is being received, handled, or written. */
   async whenIdle(): Promise<void> {
-    const budgets = [this.#bodies, this.#handled, this.#answers];
+    const budgets = [this.#bodies, this.#handled, this.#responses];
     await Promise.all(budgets.map((budget) => budget.borrow(Infinity)));
   }
 }
 
-/** An amount that can be borrowed in parts. Who asks for more than is left waits in line. */
+/** An amount that can be borrowed in parts. A request for more than is left waits in line. */
 class Budget {
   readonly #total: number;
   readonly #waiting: { amount: number; resolve: () => void }[] = [];
@@ -106,7 +107,7 @@ class Budget {
     this.#left = total;
   }
 
-  /** Borrows an amount, or the total if that is less. */
+  /** Borrows an amount, or the total if that is less. Disposing the loan returns the amount. */
   async borrow(wanted: number): Promise<Disposable> {
     const amount = Math.min(wanted, this.#total);
     if (this.#waiting.length > 0 || amount > this.#left) {
@@ -168,11 +169,11 @@ function parseMessage(text: string): unknown {
     throw new BodyError("it is not JSON", 400, -32700);
   }
   if (!Array.isArray(message)) return message;
-  // A batch could take as much as any number of requests.
+  // A batch could use as many resources as any number of requests.
   throw new BodyError("batches are not supported", 400, -32600);
 }
 
-/** Creates a stream of bytes that ends early if nothing is read from it for a while. */
+/** Creates a byte stream that ends early if nothing is read from it within the time limit. */
 function streamBytes(
   bytes: Uint8Array,
   loan: Disposable,
@@ -187,7 +188,7 @@ function streamBytes(
     clearTimeout(timer);
     timer = setTimeout(() => {
       end();
-      // The client notices by the Content-Length header. An error would be logged.
+      // The client detects this from the Content-Length header. An error would be logged.
       controller.close();
     }, READ_TIMEOUT_MS);
   };

@@ -1,6 +1,6 @@
 /**
- * The settings of the server over HTTP, from the command line and the
- * environment. Some hosts have no command line.
+ * The settings of the HTTP server. They come from the command line and from the
+ * environment, because some hosts have no command line.
  *
  * @module
  */
@@ -28,7 +28,7 @@ const REFUSED_OPTIONS = [
   "auto-install-deps",
 ] as const;
 
-/** Settings of the server over HTTP. */
+/** The settings of the HTTP server. */
 export interface HttpSettings extends Settings {
   readonly access: AccessOptions;
 }
@@ -37,7 +37,7 @@ export interface HttpSettings extends Settings {
  * Creates the settings from the command line, `SKILL_SERVER_ARGS`, and the other
  * environment variables.
  *
- * @throws {UsageError} If they are invalid, or do not apply to HTTP.
+ * @throws {UsageError} If a setting is invalid or does not apply to HTTP.
  */
 export function createHttpSettings(args: readonly string[]): HttpSettings {
   const more = splitWords(readEnvironment("SKILL_SERVER_ARGS") ?? "");
@@ -52,11 +52,11 @@ export function createHttpSettings(args: readonly string[]): HttpSettings {
   return {
     ...settings,
     tools: { ...settings.tools, allowShell: false },
-    access: { token: token(), hosts: hosts() },
+    access: { token: readToken(), hosts: readHosts() },
   };
 }
 
-/** Splits a text into words as a shell does, with quotation marks but without escapes. */
+/** Splits a text into words as a shell does. Supports quotation marks, but not escapes. */
 function splitWords(text: string): string[] {
   const word = /(?:"[^"]*"|'[^']*'|[^\s"'])+/g;
   if (text.replace(word, "").trim() !== "") {
@@ -69,7 +69,7 @@ function splitWords(text: string): string[] {
   );
 }
 
-function token(): string | undefined {
+function readToken(): string | undefined {
   const token = readEnvironment("SKILL_SERVER_TOKEN")?.trim();
   if (!token) return undefined;
   if (/^[\w.~+/-]+=*$/.test(token)) return token;
@@ -78,7 +78,7 @@ function token(): string | undefined {
   );
 }
 
-function hosts(): string[] {
+function readHosts(): string[] {
   const names = (readEnvironment("SKILL_SERVER_HOSTS") ?? "").split(",")
     .map((name) => name.trim().toLowerCase()).filter(Boolean);
   for (const name of names) {

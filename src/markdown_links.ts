@@ -6,7 +6,7 @@
 
 /** A link in a text. */
 export interface Link {
-  /** The target as it is written, without escapes. */
+  /** The target as written, with escapes resolved. */
   readonly target: string;
   /** The line, from 0. */
   readonly line: number;
@@ -14,13 +14,12 @@ export interface Link {
 
 /**
  * Finds the links and images in Markdown that are neither in code nor in
- * comments. It takes time in proportion to the text, which not every Markdown
- * parser does.
+ * comments. Unlike some Markdown parsers, it takes linear time.
  */
-export function linksIn(markdown: string): Link[] {
+export function findLinks(markdown: string): Link[] {
   const text = markdown.replaceAll("\r\n", "\n");
   const prose = withoutComments(withoutSpans(withoutFences(text)))
-    // An escaped bracket opens nothing.
+    // An escaped bracket does not start a link.
     .replace(/\\\[[^[\]\n]*\](?=\()/g, "");
   return prose.split("\n").flatMap((text, line) =>
     [...text.matchAll(LINK), ...text.matchAll(DEFINITION)].map(
@@ -32,7 +31,7 @@ export function linksIn(markdown: string): Link[] {
   );
 }
 
-/** Resolves the backslash escapes and the ampersands in a target. */
+/** Resolves backslash escapes and `&amp;` in a target. */
 function unescapeTarget(target: string): string {
   return target.replace(/\\([!-/:-@[-`{-~])/g, "$1").replaceAll("&amp;", "&");
 }
@@ -71,7 +70,7 @@ function withoutFences(markdown: string): string {
   return lines.join("\n");
 }
 
-/** A code fence, maybe in a block quote or a list item: what is before it, the fence itself, what is after it. */
+/** A code fence, which can be in a block quote or a list item. The groups are the text before it, the fence, and the text after it. */
 const FENCE = /^(\s*(?:(?:>|[-*+]|\d{1,9}[.)])\s*)*)(`{3,}|~{3,})([^]*)$/;
 
 /** Removes code spans (from a run of backticks to the next run of the same length), but keeps their line breaks. */
@@ -88,7 +87,7 @@ function withoutSpans(markdown: string): string {
   const spans: { start: number; end: number }[] = [];
   for (const { start, end, isGap, length } of runs.reverse()) {
     const close = ends.get(end - start);
-    // A span does not continue after a blank line.
+    // A span cannot contain a blank line.
     if (isGap) ends.clear();
     else ends.set(length, end);
     if (!isGap && close !== undefined) spans.push({ start, end: close });
@@ -116,7 +115,7 @@ function withoutComments(markdown: string): string {
   }
 }
 
-/** Removes parts of a text, but keeps their line breaks. A part that begins inside another one is ignored. */
+/** Removes parts of a text, but keeps their line breaks. Ignores a part that begins inside another one. */
 function blankOut(
   text: string,
   parts: readonly { start: number; end: number }[],
@@ -132,7 +131,7 @@ function blankOut(
   return result + text.slice(last);
 }
 
-/** Returns the path in the skill that a target stands for, if it is a path at all. */
+/** Returns the path in the skill that a target refers to, or `undefined` if the target is not a relative path. */
 export function pathOf(target: string): string | undefined {
   if (/^(?:[a-z][a-z\d+.-]*:|[/\\#?~@])|[{}$*|]|\.\.\./i.test(target)) {
     return undefined;
@@ -141,7 +140,7 @@ export function pathOf(target: string): string | undefined {
   return withoutDots(decode(path!).replaceAll("\\", "/"));
 }
 
-/** Decodes percent-encoded bytes. `decodeURIComponent` throws for malformed ones, which takes long if there are many. */
+/** Decodes percent-encoded bytes. `decodeURIComponent` throws if they are malformed, which is slow if there are many. */
 function decode(path: string): string {
   return path.replace(
     /(?:%[\da-f]{2})+/gi,
@@ -151,7 +150,7 @@ function decode(path: string): string {
 
 const DECODER = new TextDecoder();
 
-/** Resolves `.` and `..` in a path. Any `..` that remains leads out of the skill. */
+/** Resolves `.` and `..` in a path. Any `..` that remains points outside the skill. */
 function withoutDots(path: string): string {
   const names: string[] = [];
   for (const name of path.split("/")) {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
-import { linksIn, pathOf } from "./markdown_links.ts";
+import { findLinks, pathOf } from "./markdown_links.ts";
 import { assertLinearTime } from "./testing.ts";
 
 Deno.test("pathOf() resolves a target to a path relative to the skill", () => {
@@ -40,7 +40,7 @@ Deno.test("pathOf() returns undefined for targets that are not paths in a skill"
 
 /** Resolves the links in a text to paths. */
 function findPaths(markdown: string): (string | undefined)[] {
-  return linksIn(markdown).map(({ target }) => pathOf(target));
+  return findLinks(markdown).map(({ target }) => pathOf(target));
 }
 
 const slow: [string, string, string, string, number?][] = [
@@ -54,7 +54,7 @@ const slow: [string, string, string, string, number?][] = [
 ];
 
 for (const [what, start, piece, end, length = 200_000] of slow) {
-  Deno.test(`linksIn() and pathOf() take linear time for ${what}`, async () => {
+  Deno.test(`findLinks() and pathOf() take linear time for ${what}`, async () => {
     await assertLinearTime((length) => {
       findPaths(start + piece.repeat(length / piece.length) + end);
     }, { length, what });
@@ -69,7 +69,7 @@ const piece = fc.constantFrom(
   ...[" ", "\t", "\n", "\r", "\r\n", "\u2028", "\u3000", "\ufeff", "\ud800"],
 );
 
-Deno.test("linksIn() and pathOf() take linear time for any repeated text", async () => {
+Deno.test("findLinks() and pathOf() take linear time for any repeated text", async () => {
   const text = (maxLength: number) =>
     fc.array(piece, { maxLength }).map((pieces) => pieces.join(""));
   await fc.assert(

@@ -1,17 +1,17 @@
 // deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
 
 /**
- * A server of the Model Context Protocol over Streamable HTTP, for clients of
- * both eras. It knows nothing of skills.
+ * A Model Context Protocol server over Streamable HTTP, for clients of both
+ * eras. It does not depend on skills.
  *
- * The second version of the SDK does the work: it tells the eras apart, checks
- * headers against bodies, and streams what modern clients listen to. It creates
- * a server for each request. Here they all share one set of handlers, the same
- * that {@linkcode McpServer} takes.
+ * Version 2 of the SDK does the work: it detects the era, checks headers against
+ * bodies, and streams notifications to modern clients. It creates a server for
+ * each request. All these servers share one set of handlers, which have the same
+ * form as those of {@linkcode McpServer}.
  *
- * Only a modern client can listen, and only to lists: nothing is kept between
- * the requests of a legacy client, and no handler learns to which resources a
- * modern one listens.
+ * Only modern clients can listen for changes, and only for changes to lists.
+ * Nothing is kept between the requests of a legacy client, and the handlers do
+ * not learn which resources a modern client listens to.
  *
  * @module
  */
@@ -38,14 +38,14 @@ import {
   type ServerDescription,
 } from "./mcp_server.ts";
 
-/** What the SDK calls the notifications that it sends to those who listen. */
+/** The SDK's names for the notifications that it sends to listeners. */
 const EVENTS = {
   "notifications/tools/list_changed": "tools_list_changed",
   "notifications/prompts/list_changed": "prompts_list_changed",
   "notifications/resources/list_changed": "resources_list_changed",
 } as const;
 
-/** The handlers check the params themselves. */
+/** Accepts any params, because the handlers check them. */
 const ANY_PARAMS = { params: z.looseObject({}) };
 
 /** An MCP server over HTTP that keeps nothing between requests. */
@@ -55,16 +55,16 @@ export class McpHttpServer implements RequestHandlers {
     string,
     [RequestSchema, RequestHandler<unknown>]
   >();
-  /** The clients that requests name. */
+  /** The clients named in requests. */
   readonly #clients = new WeakMap<Request, ClientInfo>();
   readonly #mcp = createMcpHandler((context) => this.#createServer(context));
 
-  /** Creates a server that only answers what the protocol itself asks. */
+  /** Creates a server that answers only the protocol's own requests. */
   constructor(description: ServerDescription) {
     this.#description = description;
   }
 
-  /** Sets the handler of the requests that a schema accepts. Other params are answered with "invalid params". */
+  /** Sets the handler for the requests that a schema accepts. Requests with other params get the error "invalid params". */
   setRequestHandler<Schema extends RequestSchema>(
     schema: Schema,
     handler: RequestHandler<z.infer<Schema>>,
@@ -73,41 +73,42 @@ export class McpHttpServer implements RequestHandlers {
     this.#handlers.set(method, [schema, handler as RequestHandler<unknown>]);
   }
 
-  /** Sends a notification that a list changed to the clients that listen. */
+  /** Notifies the listeners that a list changed. */
   notify(method: string): Promise<void> {
     const kind = EVENTS[method as keyof typeof EVENTS];
     if (kind !== undefined) this.#mcp.bus.publish({ kind });
     return Promise.resolve();
   }
 
-  /** Sends the notification that the list of tools changed, under the name that the SDK's `Server` has for it. */
+  /** Notifies the listeners that the list of tools changed. The SDK's `Server` has a method with this name. */
   sendToolListChanged(): Promise<void> {
     return this.notify("notifications/tools/list_changed");
   }
 
   /**
-   * Answers a request.
+   * Handles a request.
    *
-   * @param request The request. Only its head is read.
-   * @param message The JSON in its body, if it has one.
+   * @param request The request. Its body is not read.
+   * @param message The parsed JSON of the body, if the request has one.
    */
   async fetch(
     { url, method, headers }: Request,
     message?: unknown,
   ): Promise<Response> {
-    // Deno ends the signal of a request with each answer; the SDK would take that for the client's going.
+    // Deno aborts the signal of a request after each response. The SDK would take
+    // that for a disconnect, so it gets a request without the signal.
     const head = new Request(url, { method, headers });
     const client = isRequest(message) ? clientOf(message) : undefined;
     if (client !== undefined) this.#clients.set(head, client);
     return await this.#mcp.fetch(head, { parsedBody: message });
   }
 
-  /** Ends what clients listen to. */
+  /** Closes the streams of the listeners. */
   async close(): Promise<void> {
     await this.#mcp.close();
   }
 
-  /** Creates the server of one request. */
+  /** Creates the server for one request. */
   #createServer({ era, requestInfo }: McpRequestContext): Server {
     const { serverInfo, instructions, ttlMs } = this.#description;
     const isModern = era === "modern";
@@ -131,7 +132,7 @@ export class McpHttpServer implements RequestHandlers {
     return server;
   }
 
-  /** Returns the result of a request, or what takes its place if it is too large. */
+  /** Returns the result of a request, or a replacement if it is too large. */
   async #handle(
     request: { method: string; params: unknown },
     context: RequestContext,
@@ -148,7 +149,7 @@ export class McpHttpServer implements RequestHandlers {
     }
   }
 
-  /** Returns the capabilities that hold over HTTP. */
+  /** Returns the capabilities that the server has over HTTP. */
   #capabilities(listChanged: boolean): ServerCapabilities {
     const { tools, prompts, resources, ...others } = this.#description
       .capabilities as ServerCapabilities;

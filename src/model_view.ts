@@ -1,8 +1,8 @@
 // deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
 
 /**
- * What `--list --as CLIENT` prints: all that the model of an MCP client sees of
- * the server before it calls a tool, and how long it is.
+ * The output of `--list --as CLIENT`: everything that the model of an MCP client
+ * sees of the server before it calls a tool, and the length of each text.
  *
  * @module
  */
@@ -24,14 +24,14 @@ import {
 } from "./toolsets.ts";
 import type { SkillCatalog } from "./types.ts";
 
-/** About how many characters of English text a token has. */
+/** The approximate number of characters per token of English text. */
 const CHARACTERS_PER_TOKEN = 4;
 
 /** The length of a text. */
 interface Size {
-  /** UTF-16 code units, which is what clients count. */
+  /** The number of UTF-16 code units, which clients count. */
   readonly characters: number;
-  /** An estimate. */
+  /** The estimated number of tokens. */
   readonly tokens: number;
 }
 
@@ -46,7 +46,7 @@ interface ViewedTool {
   readonly description: Passage;
   /** The descriptions of the parameters. */
   readonly parameters: readonly (Passage & { readonly name: string })[];
-  /** What the client sees, but the model does not. */
+  /** The metadata for the client. The model does not see it. */
   readonly _meta?: Tool["_meta"];
 }
 
@@ -64,12 +64,12 @@ export interface ModelView {
   readonly tools: readonly ViewedTool[];
   /** Whether the model sees the tools only after a search. */
   readonly searchesTools: boolean;
-  /** The length of all these texts. */
+  /** The total length of these texts. */
   readonly total: Size;
 }
 
 /**
- * Returns the profile that `--as` names.
+ * Returns the profile that the value of `--as` names.
  *
  * @throws {UsageError} If there is no such profile.
  */
@@ -82,7 +82,7 @@ export function parseClient(name: string): ClientProfile {
 }
 
 /**
- * Returns what the model of a client sees of the skills.
+ * Creates a view of what the model of a client sees.
  *
  * @throws {UsageError} If there is no profile for the client.
  */
@@ -162,7 +162,7 @@ export function viewAsText(view: ModelView): string {
     instructions.part === "none" ? "Instructions: not shown" : section(
       instructions.part === "whole"
         ? "Instructions"
-        : `Instructions, ${instructions.part} alone`,
+        : `Instructions, ${instructions.part} only`,
       instructions,
     ),
     ...tools.flatMap((tool) => toolSections(tool, search)),
@@ -186,7 +186,7 @@ function toolSections(
   if (_meta !== undefined) {
     const json = stringifyJson(_meta);
     sections.push(
-      `_meta of ${name}, for the client alone: ${json.length} characters\n${
+      `_meta of ${name}, for the client only: ${json.length} characters\n${
         indent(json)
       }`,
     );

@@ -129,7 +129,7 @@ Deno.test("--list --as shows each text with its length, an estimate of its token
     `Instructions: ${sizes[0]}`,
     `Tool skill: ${sizes[1]}`,
     `Parameter name of skill: ${sizes[2]}`,
-    "_meta of skill, for the client alone: 29 characters",
+    "_meta of skill, for the client only: 29 characters",
     `Total: ${sizes[3]} (estimated as characters / 4)`,
   ]);
   for (const [index, { text }] of texts.entries()) {
@@ -148,7 +148,7 @@ Deno.test("--list --as marks what the model does not see, or sees only after a s
     (await runServer(place, { args: ["--list", "--as", client] })).stdout;
   assert.match(await view("cline"), /^Instructions: not shown$/m);
   const codex = await view("codex");
-  assert.match(codex, /^Instructions, first line alone: \d+ characters/m);
+  assert.match(codex, /^Instructions, first line only: \d+ characters/m);
   assert.match(codex, /^Tool skill, which the model has to search for: \d/m);
 });
 

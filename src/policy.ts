@@ -2,8 +2,8 @@
 
 /**
  * The user's policy: which skills are served, and how prominently. Only this
- * module decides. The scan applies the decisions, so views never see a skill
- * that is off.
+ * module makes these decisions. The scan applies them, so views never see a
+ * skill that is off.
  *
  * 1. The last rule that matches a skill applies. A skill without a matching rule
  *    is on.
@@ -36,10 +36,10 @@ const MAX_NAME_LENGTH = 128;
 /** The maximum length of a glob, in characters. */
 const MAX_GLOB_LENGTH = 256;
 
-/** The maximum number of `*` between two slashes of a glob. Each multiplies the time by the length of the text. */
+/** The maximum number of `*` between two slashes of a glob. Each one multiplies the matching time by the length of the text. */
 const MAX_STARS = 3;
 
-/** The maximum number of `{` in a glob. Each multiplies the number of patterns. */
+/** The maximum number of `{` in a glob. Each one multiplies the number of patterns. */
 const MAX_BRACES = 3;
 
 /** The decision of a policy on a skill. */
@@ -77,7 +77,7 @@ export class PolicyDecider {
     }
   }
 
-  /** Resolves the links in the folders of the rules again. */
+  /** Resolves the links in the rules' folders again. */
   followLinks(): void {
     for (const place of this.#places.values()) {
       const folders = resolveFolders(place.path);
@@ -160,17 +160,17 @@ export class PolicyDecider {
   }
 }
 
-/** Returns the folder to which relative globs are relative, if it is known. */
+/** Returns the folder that relative globs start from, if it is known. */
 function baseFolder({ file }: SkillPolicy): string | undefined {
   if (file !== undefined) return dirname(file);
   try {
     return Deno.cwd();
   } catch {
-    // Only a relative glob needs it, and then reports an error.
+    // Only relative globs need it, and they report the error.
   }
 }
 
-/** Returns the problem with a glob, if there is one. */
+/** Finds the problem with a glob, if there is one. */
 export function findGlobFault(glob: string): Fault | undefined {
   if (glob.trim() === "") {
     return { reason: "a glob is empty", hint: 'omit it, or write "*"' };
@@ -187,7 +187,11 @@ export function findGlobFault(glob: string): Fault | undefined {
   };
 }
 
-/** @throws {Error} If a glob is invalid. */
+/**
+ * Checks a glob.
+ *
+ * @throws {Error} If it is invalid.
+ */
 function requireGlob(glob: string | undefined): void {
   const fault = glob === undefined ? undefined : findGlobFault(glob);
   if (fault === undefined) return;
@@ -232,7 +236,7 @@ function isTooLong(key: string | undefined): boolean {
   return key !== undefined && key.length > MAX_NAME_LENGTH;
 }
 
-/** Whether a rule matches, or might match if the name is too long to be certain. */
+/** Whether a rule matches, or might match a name that is too long to check. */
 function matchesRule(
   { scope, name, place, glob }: CompiledRule,
   candidate: Candidate,
@@ -248,7 +252,7 @@ function matchesRule(
     (isTooLong(key) || matchesGlob(withoutSlashes(key), name));
 }
 
-/** Whether a path is a folder or lies in it, and a glob matches the rest of the path. */
+/** Whether a path is the folder or is in it, and a glob matches the rest of the path. */
 function isBelow(
   { folders }: Place,
   glob: Glob | undefined,
@@ -270,11 +274,11 @@ function strictness({ state }: PolicyDecision): number {
 /** A glob with wildcards. */
 interface Glob {
   readonly pattern: string;
-  /** Texts that every match contains. Checking them first saves most of the time. */
+  /** Texts that every match contains. Checking them first saves most of the matching time. */
   readonly literals: readonly string[];
 }
 
-/** Splits a glob into the folder before its first wildcard and the glob after it, unless that matches everything. */
+/** Splits a glob into the folder before its first wildcard and the rest, which is omitted if it matches everything. */
 function splitGlob(glob: string): { folder: string; below?: string } {
   const parts = (isWindows ? glob.replaceAll("\\", "/") : glob)
     .replace(/\/+$/, "").split("/");
@@ -316,8 +320,8 @@ function matchesGlob(text: string, { pattern }: Glob): boolean {
  * Replaces characters that are special in the platform's globs, but not here:
  * the dot (`*` does not match a leading dot, and `{1..9}` is a range), the
  * backslash (a separator), and the parenthesis (the start of a pattern that can
- * take forever to match). Text and pattern get the same replacements, which
- * neither can contain otherwise.
+ * take forever to match). Texts and patterns get the same replacements. Neither
+ * can contain the replacement characters otherwise.
  */
 function plain(text: string): string {
   return text.replaceAll(".", "\u0000").replaceAll("\\", "\u0001")

@@ -1,9 +1,9 @@
 // deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
 
 /**
- * The policy file: parsing its YAML and reloading it when it changes. A file with
- * any error is not used at all, because the invalid rule may be the one that
- * keeps a skill out.
+ * Parses the policy file and reloads it when it changes. A file with any error
+ * is not used at all, because the invalid rule might be the one that turns off a
+ * skill.
  *
  * @module
  */
@@ -58,7 +58,7 @@ export interface PolicySource {
   readonly homeDirectory?: string;
 }
 
-/** A policy is invalid. */
+/** Thrown for an invalid policy. */
 export class PolicyError extends Error {
   /** All errors in the policy. */
   readonly problems: readonly SkillProblem[];
@@ -71,7 +71,7 @@ export class PolicyError extends Error {
   }
 }
 
-/** Describes a problem of a policy in one line. */
+/** Describes a problem with a policy in one line. */
 function describePolicyProblem(
   { file, line, reason, hint }: SkillProblem,
 ): string {
@@ -272,7 +272,7 @@ function findKeyLine(key: string, lines: readonly string[]): number {
   return Math.max(lines.findIndex((line) => pattern.test(line)), 0);
 }
 
-/** When to check the file for changes, as for the skills. */
+/** When to check the file for changes. These are the same options as for the skills. */
 type PolicyWatchOptions = Pick<
   SkillRegistryOptions,
   "refreshSeconds" | "watchFolders"
@@ -326,7 +326,7 @@ export class PolicyFile implements Disposable {
     }
   }
 
-  /** Starts watching the file and calls back whenever the policy changes. */
+  /** Starts watching the file and calls `onChange` whenever the policy changes. */
   watch(
     onChange: (policy: SkillPolicy) => unknown,
     { refreshSeconds = DEFAULT_REFRESH_SECONDS, watchFolders = true }:
@@ -359,7 +359,7 @@ export class PolicyFile implements Disposable {
     this.#watcher?.update(listWatchedFolders(this.#source.file));
   }
 
-  /** Logs problems, each once while it lasts. */
+  /** Logs problems. A problem that persists is logged only once. */
   #reportProblems(problems: readonly SkillProblem[]): void {
     const known = new Set(this.#problems.map(describePolicyProblem));
     const lines = problems.map(describePolicyProblem)
@@ -411,7 +411,7 @@ function createProblems(
   return [{ file, ...fault }];
 }
 
-/** Lists what to watch for changes of a file: the file and the target of its link, each in the nearest existing folder. */
+/** Lists the folders to watch for changes to a file: the nearest existing folders of the file and, if it is a link, of its target. */
 function listWatchedFolders(file: string): WatchedFolders {
   const folders = new Map<string, Set<string>>();
   for (let path of new Set([file, ...realPaths([file])])) {

@@ -1174,15 +1174,15 @@ Deno.test("--check reports rules that match nothing and the errors of a policy w
     rule: "policy-unused",
     severity: "warning",
     file,
-    hint: "correct the rule, or remove it",
+    hint: "fix the rule, or remove it",
   };
   assert.deepEqual(good.problems, [
     {
       ...problem,
       line: 2,
-      reason: 'the rule fits no skill; the nearest name is "git"',
+      reason: 'the rule matches no skill; the closest name is "git"',
     },
-    { ...problem, line: 4, reason: "the rule fits no skill" },
+    { ...problem, line: 4, reason: "the rule matches no skill" },
   ]);
   assert.deepEqual(
     good.skills.map((

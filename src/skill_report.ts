@@ -1,7 +1,7 @@
 // deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
 
 /**
- * What `--list` and `--check` print.
+ * The output of `--list` and `--check`.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { styleText } from "node:util";
 import { SkillRegistry } from "../mod.ts";
 import { missingFolders, openPolicy, type Settings } from "./command_line.ts";
 import { findFieldLine, splitSkillMd } from "./frontmatter.ts";
-import { type Link, linksIn, pathOf } from "./markdown_links.ts";
+import { findLinks, type Link, pathOf } from "./markdown_links.ts";
 import { qualifiedName, servedSkills } from "./qualified_names.ts";
 import { faultOf, MAX_FILE_DEPTH } from "./skill_files.ts";
 import {
@@ -46,16 +46,16 @@ import type {
   SkillSource,
 } from "./types.ts";
 
-/** How many findings of one kind are reported for a skill. */
-const MAX_ALIKE = 20;
+/** The maximum number of findings of one kind that are reported for a skill. */
+const MAX_SIMILAR = 20;
 
-/** How many characters of a link's target are shown. */
+/** The maximum length of a link's target in a finding, in characters. */
 const MAX_TARGET_LENGTH = 200;
 
-/** How many invisible characters of a line are named. */
+/** The maximum number of invisible characters of a line that are named. */
 const MAX_CODE_POINTS = 10;
 
-/** Scans once and reports the result in the way that the command line asks for. */
+/** Scans the roots once and reports the result in the format that the command line asks for. */
 export async function reportSkills(
   settings: Settings,
 ): Promise<{ text: string; isBad: boolean }> {
@@ -87,14 +87,14 @@ export async function reportSkills(
   };
 }
 
-/** What was found, and what is wrong with it. */
+/** The skills that were found, and the problems with them. */
 export interface Report extends Omit<SkillCatalog, "skills" | "problems"> {
   readonly skills: readonly FoundSkill[];
   readonly policy: ReportedPolicy | undefined;
   readonly findings: readonly Finding[];
 }
 
-/** What a policy decided, and what is wrong with its file. */
+/** The effects of a policy, and the problems with its file. */
 interface ReportedPolicy extends SkillPolicyReport {
   readonly file: string;
   readonly problems: readonly SkillProblem[];
@@ -107,21 +107,21 @@ interface FoundSkill {
   readonly files: number;
   /** Their total size in bytes. */
   readonly size: number;
-  /** Why `skills/list` leaves it out, if it does. */
+  /** The reason why `skills/list` omits it, if it does. */
   readonly unlisted: string | undefined;
 }
 
 /** Options of {@linkcode createReport}. */
 export interface ReportOptions {
-  /** Whether each skill is checked. Without it no file is read. */
+  /** Whether to check each skill. If not, no files are read. */
   readonly check: boolean;
-  /** Problems that the scan does not know of. */
+  /** Problems that the scan does not report. */
   readonly problems: readonly SkillProblem[];
   /** The policy, if there is one. */
   readonly policy?: ReportedPolicy;
 }
 
-/** Reports on a registry that has been refreshed. */
+/** Creates a report on a registry that has been refreshed. */
 export function createReport(
   registry: SkillSource,
   { check, problems, policy }: ReportOptions,
@@ -150,7 +150,7 @@ export function createReport(
   return { ...catalog, skills, policy, findings };
 }
 
-/** Checks the policy: its file, and whether each rule fits a skill. */
+/** Checks the policy file, and whether each of its rules matches a skill. */
 function* checkPolicy(
   policy: ReportedPolicy | undefined,
   { check, catalog }: { check: boolean; catalog: SkillCatalog },
@@ -164,9 +164,9 @@ function* checkPolicy(
   for (const { line, skill } of unused) {
     const [nearest] = skill === undefined ? [] : nearestWords(skill, names);
     const reason = nearest === undefined
-      ? "the rule fits no skill"
-      : `the rule fits no skill; the nearest name is ${quote(nearest)}`;
-    const hint = "correct the rule, or remove it";
+      ? "the rule matches no skill"
+      : `the rule matches no skill; the closest name is ${quote(nearest)}`;
+    const hint = "fix the rule, or remove it";
     yield createFinding("policy-unused", { file, line, reason, hint });
   }
 }
@@ -176,8 +176,8 @@ export function hasErrors({ findings }: Report): boolean {
   return findings.some(({ severity }) => severity === "error");
 }
 
-/** What a skill is checked with. */
-interface CheckedSkill {
+/** The context of a check. */
+interface CheckContext {
   readonly contents: SkillContents;
   readonly registry: SkillSource;
 }
@@ -185,7 +185,7 @@ interface CheckedSkill {
 /** Checks a skill in its current state. */
 function* checkSkill(
   skill: Skill,
-  { contents, registry }: CheckedSkill,
+  { contents, registry }: CheckContext,
 ): Generator<Finding> {
   yield* checkMain(skill, { contents, registry });
   yield* checkContents(skill, contents);
@@ -203,7 +203,7 @@ function* checkSkill(
 /** Checks the frontmatter, the length, the characters, and the links of a `SKILL.md`. */
 function* checkMain(
   skill: Skill,
-  { contents, registry }: CheckedSkill,
+  { contents, registry }: CheckContext,
 ): Generator<Finding> {
   const { file } = skill;
   let text, yaml, body;
@@ -241,7 +241,7 @@ function* checkFolderName(
   yield createFinding("name-folder", {
     file,
     line: findFieldLine("name", yaml),
-    reason: `the name ${quote(name)} differs from the folder's, ${
+    reason: `the name ${quote(name)} differs from the folder name ${
       quote(folder)
     }`,
     hint: "give the skill and its folder the same name",
@@ -258,7 +258,7 @@ function* checkLength({ file }: Skill, text: string): Generator<Finding> {
   });
 }
 
-/** Checks a `SKILL.md` for invisible characters, in which text can be hidden. */
+/** Checks a `SKILL.md` for invisible characters, which can hide text. */
 function* checkCharacters(
   { file, frontmatter }: Skill,
   { text, yaml }: { text: string; yaml: string },
@@ -267,7 +267,7 @@ function* checkCharacters(
   if (listInvisible(text + name + description).length === 0) return;
   const places = text.replace(/^\ufeff/, "").split(/\r?\n/)
     .map((text, index) => ({ line: index + 1, text }));
-  // What YAML escapes is found only in the parsed value.
+  // Characters that YAML escapes appear only in the parsed values.
   if (listInvisible(yaml).length === 0) {
     places.push({ line: findFieldLine("name", yaml), text: name });
     places.push({
@@ -279,10 +279,10 @@ function* checkCharacters(
     describeInvisible(text).map((reason) => ({ line, reason }))
   );
   const hint = "remove them, and find out where they come from";
-  yield* limitAlike({ rule: "invisible-characters", file, hint }, found);
+  yield* limitSimilar({ rule: "invisible-characters", file, hint }, found);
 }
 
-/** Returns one sentence about the invisible characters in a line, or none. */
+/** Describes the invisible characters in a line. Returns an empty array if there are none. */
 function describeInvisible(line: string): string[] {
   const characters = listInvisible(line);
   if (characters.length === 0) return [];
@@ -302,52 +302,52 @@ function* checkLinks(
 ): Generator<Finding> {
   const isServed = createPathTest(contents);
   const broken = new Map<string, Link>();
-  for (const link of linksIn(body)) {
+  for (const link of findLinks(body)) {
     const path = pathOf(link.target);
     if (path === undefined || broken.has(path) || isServed(path)) continue;
     broken.set(path, link);
   }
   const found = [...broken].map(([path, { target, line }]) => {
-    const place = path.split("/", 1)[0] === ".."
-      ? "outside the skill"
-      : "to no file that is served";
+    const fault = path.split("/", 1)[0] === ".."
+      ? "points outside the skill"
+      : "does not point to a served file";
     const shown = quote(target.slice(0, MAX_TARGET_LENGTH));
     return {
       line: firstLine + line,
-      reason: `the link ${shown} leads ${place}`,
+      reason: `the link ${shown} ${fault}`,
     };
   });
-  const hint = "link to a file that is served, or remove the link";
-  yield* limitAlike({ rule: "broken-link", file, hint }, found);
+  const hint = "link to a served file, or remove the link";
+  yield* limitSimilar({ rule: "broken-link", file, hint }, found);
 }
 
-/** Returns a function that tells whether a path is served, or lies in a folder that could not be read. */
+/** Creates a function that returns whether a path is served, or is in a folder that could not be read. */
 function createPathTest(
   { files, leftOut }: SkillContents,
 ): (path: string) => boolean {
   const served = new Set(files.flatMap(({ path }) => listPrefixes(path)));
-  const closed = new Set(
+  const unreadable = new Set(
     leftOut.map(({ file }) => file)
       .filter((file) => file === "" || file.endsWith("/"))
       .map((folder) => folder.slice(0, -1)),
   );
   return (path) =>
     path === "" || served.has(path) ||
-    listPrefixes(path).some((prefix) => closed.has(prefix));
+    listPrefixes(path).some((prefix) => unreadable.has(prefix));
 }
 
-/** Lists the prefixes of a path, from the skill's own folder down, as deep as files are served. */
+/** Lists the prefixes of a path, starting with the skill directory, as deep as files are served. */
 function listPrefixes(path: string): string[] {
   const names = path.split("/", MAX_FILE_DEPTH);
   return ["", ...names.map((_, index) => names.slice(0, index + 1).join("/"))];
 }
 
-/** Reports the first findings of one kind, and how many more there are. */
-function* limitAlike(
+/** Reports the first findings of one kind, and the number of the others. */
+function* limitSimilar(
   { rule, ...rest }: { rule: RuleId; file: string; hint: string },
   found: readonly { line: number; reason: string }[],
 ): Generator<Finding> {
-  const reported = found.slice(0, MAX_ALIKE);
+  const reported = found.slice(0, MAX_SIMILAR);
   for (const place of reported) {
     yield createFinding(rule, { ...rest, ...place });
   }
@@ -357,12 +357,12 @@ function* limitAlike(
   yield createFinding(rule, { ...rest, line: reported.at(-1)!.line, reason });
 }
 
-/** Returns how many line breaks a text has. */
+/** Counts the line breaks in a text. */
 function countLineBreaks(text: string): number {
   return text.split("\n").length - 1;
 }
 
-/** Writes a report for programs. `docs/check.md` describes its shape. */
+/** Formats a report as JSON. `docs/check.md` describes its shape. */
 export function reportAsJson(report: Report): string {
   const { roots, skills, shadowed, policy, findings } = report;
   const plain = skills.filter(({ skill }) => skill.prefix === undefined);
@@ -418,7 +418,7 @@ export function reportAsJson(report: Report): string {
   return jsonText(shape);
 }
 
-/** Returns where a rule is written, if it is from the file. */
+/** Returns the file and line of a rule, if it is from the policy file. */
 function placeOf(
   { line }: SkillPolicyRule,
   { file }: ReportedPolicy,
@@ -426,13 +426,13 @@ function placeOf(
   return line === undefined ? undefined : { file, line };
 }
 
-/** How a report is shown. */
+/** The style of a text report. */
 export interface TextStyle {
   /** Whether to use colors. */
   readonly colors: boolean;
 }
 
-/** Writes a report for people. */
+/** Formats a report as text. */
 export function reportAsText(report: Report, style: TextStyle): string {
   const { roots, skills, shadowed, policy, findings } = report;
   const plain = skills.filter(({ skill }) => skill.prefix === undefined);
@@ -458,7 +458,7 @@ export function reportAsText(report: Report, style: TextStyle): string {
   return sections.filter((text) => text !== "").join("\n");
 }
 
-/** Lists rows under a heading that counts them. */
+/** Formats rows under a heading with their count. */
 function section(heading: string, rows: string[][], style: TextStyle): string {
   if (rows.length === 0 && heading !== "Skills") return "";
   const title = `${paint(heading, "bold", style)} (${rows.length})\n`;
@@ -466,7 +466,7 @@ function section(heading: string, rows: string[][], style: TextStyle): string {
 }
 
 const NO_SKILLS =
-  "  none yet: put a folder with a SKILL.md in it into one of the roots\n";
+  "  none yet: add a folder with a SKILL.md to one of the roots\n";
 
 function rootRow({ root, status, skills }: SkillRootReport): string[] {
   const found = status === "found" ? count(skills, "skill") : "";
@@ -496,7 +496,7 @@ function offRow({ name, scope, directory }: Skill, rule: string): string[] {
   return [oneLine(name), "off", rule, scope, directory];
 }
 
-/** Returns what the policy says of a skill, and the rule that decided. */
+/** Returns the state of a skill, and the rule that applies. */
 function decisionCells(
   skill: Skill,
   policy: ReportedPolicy | undefined,
@@ -518,10 +518,10 @@ function unlistedRow({ skill, unlisted = "" }: FoundSkill): string[] {
   return [oneLine(qualifiedName(skill)), unlisted];
 }
 
-/** The widest padding of a column, in characters. Longer cells stick out. */
+/** The maximum width that a column is padded to, in characters. Longer cells exceed it. */
 const MAX_PADDING = 80;
 
-/** Lays out rows in padded columns. */
+/** Formats rows as padded columns. */
 function table(rows: readonly string[][]): string {
   const cells = rows.map((row) => row.map((cell) => escapeHidden(cell)));
   const widths = cells[0]!.map((_, column) =>
@@ -537,7 +537,7 @@ function table(rows: readonly string[][]): string {
   return lines.map((line) => `  ${line}\n`).join("");
 }
 
-/** Groups findings by how to fix them, errors first. */
+/** Formats findings as text, errors first. Findings with the same fix are grouped. */
 function findingsAsText(
   findings: readonly Finding[],
   style: TextStyle,
@@ -555,7 +555,7 @@ function findingsAsText(
   return title + groups.map((group) => groupAsText(group, style)).join("");
 }
 
-/** Lists findings that are fixed in the same way, each place in the form that editors and terminals turn into a link. */
+/** Formats findings with the same fix. Each place has the form that editors and terminals turn into a link. */
 function groupAsText(findings: readonly Finding[], style: TextStyle): string {
   const { severity, hint } = findings[0]!;
   const color = severity === "error" ? "red" : "yellow";

@@ -71,7 +71,7 @@ Problems (1 error, 0 warnings)
 Deno.test("--list reports where to put skills if there are none", async () => {
   using place = new Place();
   const { stdout } = await runServer(place, { args: ["--list"] });
-  assert.match(stdout, /^Skills \(0\)\n {2}none yet: put a folder/m);
+  assert.match(stdout, /^Skills \(0\)\n {2}none yet: add a folder/m);
 });
 
 Deno.test("--list reports which skills are not in skills/list, and why", async () => {
@@ -235,10 +235,10 @@ const violations: [string, string, string[]][] = [
     "error name-length long/SKILL.md:2: the name is longer than 64 characters",
     `error name-folder long/SKILL.md:2: the name "${
       "n".repeat(65)
-    }" differs from the folder's, "long"`,
+    }" differs from the folder name "long"`,
   ]],
   ["folder", "description: d\nname: other", [
-    'error name-folder folder/SKILL.md:3: the name "other" differs from the folder\'s, "folder"',
+    'error name-folder folder/SKILL.md:3: the name "other" differs from the folder name "folder"',
   ]],
   ["wordy", `name: wordy\ndescription: ${"d".repeat(1025)}`, [
     "error description-length wordy/SKILL.md:3: the description is longer than 1024 characters",
@@ -267,7 +267,7 @@ const violations: [string, string, string[]][] = [
   ]],
   ["nested", "metadata:\n  name: x\ndescription: d\nname: Nested", [
     "error name-characters nested/SKILL.md:5: the name does not consist of a-z, 0-9, and single hyphens",
-    'error name-folder nested/SKILL.md:5: the name "Nested" differs from the folder\'s, "nested"',
+    'error name-folder nested/SKILL.md:5: the name "Nested" differs from the folder name "nested"',
   ]],
   ["licensed", "name: licensed\ndescription: d\nlicense: 2", [
     "warning license licensed/SKILL.md:4: license is not a string",
@@ -309,14 +309,14 @@ Deno.test("--check reports links in the body to files that are not served", asyn
   for (const file of files) {
     place.file(`home/.claude/skills/links/${file}`, "");
   }
-  const finding = (line: number, target: string, place: string) =>
-    `warning broken-link links/SKILL.md:${line}: the link "${target}" leads ${place}`;
+  const finding = (line: number, target: string, fault: string) =>
+    `warning broken-link links/SKILL.md:${line}: the link "${target}" ${fault}`;
   assert.deepEqual(await findingsIn(place), [
-    finding(9, "gone.md", "to no file that is served"),
-    finding(9, "../other/SKILL.md", "outside the skill"),
-    finding(11, "titled.md", "to no file that is served"),
-    finding(12, ".env", "to no file that is served"),
-    finding(14, "references/none.md", "to no file that is served"),
+    finding(9, "gone.md", "does not point to a served file"),
+    finding(9, "../other/SKILL.md", "points outside the skill"),
+    finding(11, "titled.md", "does not point to a served file"),
+    finding(12, ".env", "does not point to a served file"),
+    finding(14, "references/none.md", "does not point to a served file"),
   ]);
 });
 
@@ -344,7 +344,7 @@ for (const [what, markdown] of codeSamples) {
       const written = text.replaceAll("\n", lineBreak);
       place.skill("home/.claude/skills", "links", written);
       assert.deepEqual(await findingsIn(place), [
-        `warning broken-link links/SKILL.md:${line}: the link "after.md" leads to no file that is served`,
+        `warning broken-link links/SKILL.md:${line}: the link "after.md" does not point to a served file`,
       ]);
     }
   });
@@ -589,10 +589,10 @@ Deno.test("reportAsText() groups findings with the same fix, errors first", asyn
   error: start the file with a line "---", followed by the lines "name: …", "description: …", and "---"
     ${join(folder, "b", "SKILL.md")}:1: there is no frontmatter
     ${join(folder, "c", "SKILL.md")}:1: there is no frontmatter
-  warning: link to a file that is served, or remove the link
+  warning: link to a served file, or remove the link
     ${
       join(folder, "a", "SKILL.md")
-    }:7: the link "gone.md" leads to no file that is served
+    }:7: the link "gone.md" does not point to a served file
 `,
   );
 });

@@ -1,11 +1,11 @@
 // deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
 
 /**
- * What a valid skill is, and which skills hosts can load.
+ * The rules for valid skills, and for skills that hosts can load.
  *
- * Each rule has an id. This module decides what can be decided without reading
- * a file, for `--list`, `--check`, `skills/list`, and `skills/get` alike. Only
- * `--check` reads files, for the other rules.
+ * Each rule has an id. This module checks the rules that do not require reading
+ * files, for `--list`, `--check`, `skills/list`, and `skills/get`. The other
+ * rules apply only to `--check`, which reads the files.
  *
  * @see {@link https://agentskills.io/specification}
  *
@@ -36,16 +36,16 @@ const MAX_SKILL_FILES = 512;
 
 const MAX_SKILL_MIB = 16;
 
-/** The limits of frontmatter that can be sent. With aliases, a little YAML can become enormous. */
+/** The limits for frontmatter that is sent. With aliases, a short YAML text can become enormous. */
 const MAX_FRONTMATTER_DEPTH = 64;
 
 const MAX_FRONTMATTER_LENGTH = 256 * 1024;
 
-/** What breaking a rule means. */
+/** The consequences of breaking a rule. */
 interface Rule {
   /** An error makes `--check` fail. */
   readonly severity: "error" | "warning";
-  /** Whether `skills/list` leaves out the skills that break it, because hosts cannot load them. */
+  /** Whether `skills/list` omits skills that break the rule, because hosts cannot load them. */
   readonly isRequired?: boolean;
 }
 
@@ -76,7 +76,7 @@ export const RULES = {
 /** The id of a rule. */
 export type RuleId = keyof typeof RULES;
 
-/** What breaks a rule, and where. */
+/** A violation of a rule. */
 export interface Finding extends SkillProblem {
   readonly rule: RuleId;
   readonly severity: Rule["severity"];
@@ -87,7 +87,7 @@ export function createFinding(rule: RuleId, problem: SkillProblem): Finding {
   return { rule, severity: RULES[rule].severity, ...problem };
 }
 
-/** Whether `skills/list` leaves out a skill because of a finding. */
+/** Whether `skills/list` omits a skill because of a finding. */
 export function isUnlisting({ rule }: Finding): boolean {
   const { isRequired = false }: Rule = RULES[rule];
   return isRequired;
@@ -97,7 +97,7 @@ export function isUnlisting({ rule }: Finding): boolean {
 interface FieldRule {
   readonly rule: RuleId;
   readonly field: string;
-  /** How to fix it. It is the same for all skills, so that reports can group them. */
+  /** How to fix a violation. The hint is the same for all skills, so that reports can group findings. */
   readonly hint: string;
   /** Returns what is wrong with the field, if anything. */
   readonly findFault: (frontmatter: SkillFrontmatter) => string | undefined;
@@ -169,10 +169,10 @@ const FIELD_RULES: readonly FieldRule[] = [
   {
     rule: "allowed-tools",
     field: "allowed-tools",
-    hint: "write allowed-tools as one string, separated by spaces",
+    hint: "write allowed-tools as one string of tools separated by spaces",
     findFault: ({ "allowed-tools": tools = "" }) => {
       if (typeof tools !== "string") return "allowed-tools is not a string";
-      // Within parentheses a comma belongs to the tool's own pattern.
+      // Commas in parentheses belong to a tool's own pattern.
       return tools.replace(/\([^()]*\)/g, "").includes(",")
         ? "allowed-tools is separated by commas"
         : undefined;
@@ -191,7 +191,7 @@ function isMapOfStrings(value: unknown): boolean {
     Object.values(value).every((item) => typeof item === "string");
 }
 
-/** Returns why frontmatter would change if it were sent as JSON, if it would. */
+/** Returns the reason why JSON cannot represent frontmatter exactly, if there is one. */
 function findJsonFault(frontmatter: SkillFrontmatter): string | undefined {
   let room = MAX_FRONTMATTER_LENGTH;
   const findFault = (value: unknown, parents: object[]): string | undefined => {
@@ -220,8 +220,8 @@ function findJsonFault(frontmatter: SkillFrontmatter): string | undefined {
 /**
  * Checks frontmatter.
  *
- * @param skill The frontmatter, and the file it is in.
- * @param yaml Its YAML, to find the lines. Without it findings have none.
+ * @param skill The frontmatter, and the file that contains it.
+ * @param yaml The YAML of the frontmatter. Without it, findings have no line numbers.
  */
 export function checkFrontmatter(
   { frontmatter, file }: Pick<Skill, "frontmatter" | "file">,
@@ -235,14 +235,14 @@ export function checkFrontmatter(
   });
 }
 
-/** The files of a skill, and what is left out of them. */
+/** The files of a skill, and the entries that are not served. */
 export interface SkillContents {
   readonly files: readonly SkillFile[];
-  /** What is left out, by its path in the skill. The path of a closed folder ends with `/`, and that of the skill's own folder is empty. */
+  /** The entries that are not served, with paths relative to the skill directory. The path of an unreadable folder ends with `/`. The path of the skill directory itself is empty. */
   readonly leftOut: readonly SkillProblem[];
 }
 
-/** Checks which files a skill has, without reading them. */
+/** Checks the list of a skill's files, without reading them. */
 export function checkContents(
   { directory, file }: Pick<Skill, "directory" | "file">,
   { files, leftOut }: SkillContents,
@@ -275,7 +275,7 @@ function findSizeFault(files: readonly SkillFile[]): string | undefined {
     return `the skill has more than ${MAX_SKILL_FILES} files`;
   }
   if (totalSize(files) > MAX_SKILL_MIB * 1024 * 1024) {
-    return `the files are larger than ${MAX_SKILL_MIB} MiB together`;
+    return `the files are larger than ${MAX_SKILL_MIB} MiB in total`;
   }
 }
 
@@ -284,7 +284,7 @@ export function totalSize(files: readonly SkillFile[]): number {
   return files.reduce((sum, { size }) => sum + size, 0);
 }
 
-/** Returns why hosts cannot load a skill, if that shows without reading a file. */
+/** Finds a reason why hosts cannot load a skill, without reading its files. */
 export function findUnlisting(
   skill: Skill,
   contents: SkillContents,

@@ -144,7 +144,7 @@ const unlisted: [string, string, (place: Place, skill: string) => void][] = [
   ],
   [
     "much",
-    "the files are larger than 16 MiB together",
+    "the files are larger than 16 MiB in total",
     (place, skill) => {
       for (let i = 0; i < 16; i++) {
         place.file(`${skill}/${i}`, new Uint8Array(2 ** 20));

@@ -20,7 +20,7 @@ const CALLS = 500;
 
 const MOD = resolve(import.meta.dirname!, "..", "mod.ts");
 
-/** The flag for an import map, on networks without JSR. */
+/** The flag for an import map, for networks without access to JSR. */
 const IMPORTS = Deno.args.map((flag) =>
   flag.replace(/(?<=^--import-map=)(?!\/|\w+:)/, `${import.meta.dirname}/../`)
 );
@@ -39,7 +39,7 @@ server.registerTool(
 await server.connect(new StdioServerTransport());
 `;
 
-/** A server's process. Requests are sent one at a time. */
+/** A server process that receives requests one at a time. */
 class Peer {
   readonly process: Deno.ChildProcess;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
@@ -172,7 +172,7 @@ function createBundle(): string {
   return file;
 }
 
-/** Measures the time to fetch all pages of `skills/list`, for the first time and again. */
+/** Measures the time to fetch all pages of `skills/list`, for the first time and repeatedly. */
 async function measureLists(
   peer: Peer,
 ): Promise<{ list: number; relist: number }> {
@@ -203,7 +203,7 @@ async function measureCalls(peers: Peer[], name: string): Promise<number[]> {
   return times.map(median);
 }
 
-/** Measures the time from a change of a file to the notification. */
+/** Measures the time from a change to a file until the notification. */
 async function measureNotification(peer: Peer, home: string): Promise<number> {
   const file = join(home, ".claude", "skills", "skill-0", "SKILL.md");
   const text = "---\nname: skill-0\ndescription: Changed\n---\n";
@@ -277,7 +277,7 @@ async function measureScans(
   const roots: SkillRoot[] = [{ path, scope: "global", recursive: false }];
   await scanSkillRoots(roots);
   const scan = await milliseconds(() => scanSkillRoots(roots));
-  // Recently written files are read again, so wait until they no longer count as recent.
+  // A scan reads recently written files again, so wait until they are no longer recent.
   await new Promise((resolve) => setTimeout(resolve, 2_100));
   const catalog = await scanSkillRoots(roots);
   const rescan = await milliseconds(() => scanSkillRoots(roots, catalog));

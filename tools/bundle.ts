@@ -1,6 +1,6 @@
 /**
- * Bundles `mod.ts` and all of its imports into one file, which needs no registry
- * and starts faster.
+ * Bundles `mod.ts` and all of its imports into one file, which does not need a
+ * registry and starts faster.
  *
  *     deno run --allow-all tools/bundle.ts [--import-map=MAP] [FILE]
  *

@@ -1,9 +1,9 @@
 // deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tools' are too
 
 /**
- * Runs the official conformance suite against the server over HTTP in both
- * protocol eras. `conformance.yaml` lists the scenarios that do not apply, and
- * why. All others must pass.
+ * Runs the official conformance suite against the HTTP server in both protocol
+ * eras. `conformance.yaml` lists the scenarios that do not apply, and why. All
+ * other scenarios must pass.
  *
  *     deno task conformance
  *
@@ -14,7 +14,7 @@ import { join, resolve } from "jsr:@std/path@^1";
 
 const SUITE = "npm:@modelcontextprotocol/conformance@0.2.0-alpha.12";
 
-/** The flag for an import map, on networks without JSR. */
+/** The flag for an import map, for networks without access to JSR. */
 const IMPORTS = Deno.args.map((flag) =>
   flag.replace(/(?<=^--import-map=)(?!\/|\w+:)/, `${import.meta.dirname}/../`)
 );
@@ -75,7 +75,7 @@ async function startServer(
   throw new Error("The server did not start");
 }
 
-/** Runs a part of the suite and returns whether the results are as expected. */
+/** Runs part of the suite and returns whether the results are as expected. */
 function run(url: string, options: string[]): boolean {
   console.log(`\n# ${options.join(" ")}`);
   const { success } = new Deno.Command(Deno.execPath(), {

@@ -1,8 +1,8 @@
 // deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the benchmarks' are too
 
 /**
- * Measures the server over HTTP relative to a minimal server with the SDK's
- * handler. The servers take turns, so that noise affects both.
+ * Measures the speed of the HTTP server relative to a minimal server with the
+ * SDK's handler. The servers take turns, so that noise affects both.
  *
  * @module
  */
@@ -32,7 +32,7 @@ const handler = createMcpHandler(() => {
 export default { fetch: (request) => handler.fetch(request) };
 `;
 
-/** A server's process. */
+/** A server process. */
 interface Peer {
   readonly process: Deno.ChildProcess;
   readonly url: string;
@@ -71,7 +71,7 @@ async function serve(
   throw new Error(text);
 }
 
-/** Measures calls of a server's tool over many concurrent connections. */
+/** Measures calls to a server's tool over many concurrent connections. */
 async function measureRound(url: string, isModern: boolean): Promise<Round> {
   const method = "tools/call";
   const version = isModern ? "2026-07-28" : "2025-11-25";
@@ -149,10 +149,10 @@ async function measure(peers: Peer[], isModern: boolean): Promise<string> {
 }
 
 /**
- * Measures calls of the tool `skill` over HTTP, and prints a table.
+ * Measures calls to the tool `skill` over HTTP, and prints a table.
  *
- * @param home A home folder with the skill `skill-1`.
- * @param options The flags of `deno` for imports, and the environment variables.
+ * @param home A home folder that contains the skill `skill-1`.
+ * @param options The import map flags for `deno`, and the environment variables.
  */
 export async function measureHttp(
   home: string,
