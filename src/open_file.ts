@@ -1,38 +1,38 @@
 /**
- * Opening files for reading, whatever has taken their place by then.
+ * Opens files for reading without ever blocking.
  *
- * 1. `Deno.openSync` waits at a FIFO until somebody writes to it, and holds the
- *    event loop meanwhile. A look at the file before does not rule that out,
- *    because the file may be replaced right after it. `node:fs` passes on the
- *    flag that makes the system return at once.
- * 2. `Deno.FsFile.statSync` needs read permission for the real path of the file,
- *    which is missing where an allowed folder is a link. `node:fs` needs none.
- * 3. `node:fs` takes 20 ms to load, a tenth of a start.
+ * 1. `Deno.openSync` blocks the event loop at a FIFO until another process writes
+ *    to it. Checking the type of the file first is not enough, because the file
+ *    can be replaced after the check. `node:fs` supports the flag `O_NONBLOCK`.
+ * 2. `Deno.FsFile.statSync` requires read permission for the real path of the
+ *    file, which is not granted if an allowed folder is a link. `node:fs` requires
+ *    none.
+ * 3. Loading `node:fs` takes 20 ms, a tenth of the startup time.
  *
  * @module
  */
 
 /**
- * A file that changed less than this before it was read can change again
- * without its times telling, in milliseconds. FAT keeps times to two seconds.
+ * If a file changed less than this time before it was read, in milliseconds, its
+ * times may not show another change. FAT stores times in steps of two seconds.
  */
 const RACY_MS = 2_000;
 
 /** A file that is open for reading. */
 export interface OpenFile extends Disposable {
-  /** What the system knows of it. */
+  /** The status of the file. */
   readonly info: FileState;
-  /** Reads on into a buffer. Returns the number of bytes read, 0 at the end of the file. */
+  /** Reads the next bytes into a buffer. Returns the number of bytes, or 0 at the end of the file. */
   read(buffer: Uint8Array): number;
 }
 
-/** What tells a file from another, and whether it changed. */
+/** The part of a file's status that identifies it and shows whether it changed. */
 export type FileState = Pick<
   Deno.FileInfo,
   "isFile" | "dev" | "ino" | "size" | "mtime" | "ctime"
 >;
 
-/** Returns a text that differs whenever the file does. */
+/** Returns a text that changes when the file does. See {@linkcode isRacy} for the exception. */
 export function fileVersion(
   { dev, ino, size, mtime, ctime }: FileState,
 ): string {
@@ -40,8 +40,8 @@ export function fileVersion(
 }
 
 /**
- * Whether a file changed so recently that it may change again unnoticed. That is
- * so too where its times are unknown, or beyond what a `Date` can hold.
+ * Whether a file changed so recently that it can change again without a new
+ * version. True as well if its times are unknown or exceed the range of `Date`.
  */
 export function isRacy(
   { mtime, ctime }: Pick<FileState, "mtime" | "ctime">,
@@ -52,9 +52,9 @@ export function isRacy(
 }
 
 /**
- * Opens a file and never waits. The first call loads `node:fs`.
+ * Opens a file without blocking. The first call loads `node:fs`.
  *
- * @throws {Error} Of the classes that Deno's own functions use.
+ * @throws {Error} The same errors as Deno's own functions.
  */
 export function openFile(path: string): OpenFile {
   isNodeLoaded = true;
@@ -62,11 +62,11 @@ export function openFile(path: string): OpenFile {
 }
 
 /**
- * Opens a file without loading `node:fs`, where that has not been done yet and
- * need not be: the file has been in its place for a while, so that nobody seems
- * to be swapping it, and there is permission for its real path.
+ * Opens a file without loading `node:fs` if possible: the file must not have
+ * changed recently, so that it is unlikely to be swapped for a FIFO just now, and
+ * Deno must be allowed to read its real path.
  *
- * @param info What a look at the file showed.
+ * @param info The status of the file before it is opened.
  */
 export function openFileAtStart(path: string, info: FileState): OpenFile {
   if (isNodeLoaded || isRacy(info)) return openFile(path);
@@ -127,7 +127,7 @@ class NodeFile implements OpenFile {
   }
 }
 
-/** Returns the error that Deno's own functions would throw. */
+/** Converts an error of `node:fs` to the error that Deno's own functions would throw. */
 function denoError(error: Error & { code?: string }): Error {
   const { NotFound, PermissionDenied } = Deno.errors;
   switch (error.code) {

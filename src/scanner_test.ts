@@ -12,6 +12,7 @@ import {
 import {
   assertLinearTime,
   createInvalidNames,
+  exchange,
   isWindows,
   names,
   OpenSpy,
@@ -147,7 +148,7 @@ Deno.test(
     assert.deepEqual(reasons, {
       dangling: "it is a link to a missing file or folder",
       device:
-        "it is a link that leads out of its skill, or to a hidden file or folder",
+        "it is a link that points outside its skill, or to a hidden file or folder",
       fifo: "it is not a regular file",
       folder: "it is a folder",
       gone: "it is a link to a missing file or folder",
@@ -157,9 +158,9 @@ Deno.test(
       loop: "it is a link to itself",
       "no-description": 'the field "description" is missing',
       hidden:
-        "it is a link that leads out of its skill, or to a hidden file or folder",
+        "it is a link that points outside its skill, or to a hidden file or folder",
       out:
-        "it is a link that leads out of its skill, or to a hidden file or folder",
+        "it is a link that points outside its skill, or to a hidden file or folder",
     });
     assert.ok(catalog.problems.every(({ hint }) => hint.length > 0));
     assert.ok(!JSON.stringify(catalog.problems).includes("secret"));
@@ -452,9 +453,9 @@ Deno.test("scanSkillRoots() confines links in a project to the project and the u
   assert.deepEqual(
     catalog.problems.map(({ file, reason }) => [basename(file), reason]),
     [
-      ["out", "it is a link that leads outside the project"],
-      ["store", "it is a link that leads outside the project"],
-      ["root", "it is a link that leads outside the project"],
+      ["out", "it is a link that points outside the project"],
+      ["store", "it is a link that points outside the project"],
+      ["root", "it is a link that points outside the project"],
     ],
   );
   assert.match(catalog.problems[0]!.hint, /--trust-links DIR/);
@@ -592,6 +593,62 @@ Deno.test("scanSkillRoots() rereads what it read while a folder in the path was 
   }
 });
 
+Deno.test("scanSkillRoots() reads nothing through a skill folder that is swapped for a link out and back again", async () => {
+  using place = new Place();
+  const git = place.skill("skills", "git");
+  place.skill("skills", "pdf");
+  const outside = place.skill("outside", "git", skillMd("git", "secret"));
+  const link = place.link(outside, "links/git");
+  const skills = join(place.path, "skills");
+  const { now } = Date;
+  const later = now() + 60_000;
+  const swap = () => {
+    exchange(git, link);
+    // The clock of this test is ahead, so the swap must not seem to be old.
+    Deno.utimeSync(skills, 0, later / 1_000);
+  };
+  let isSwapped = false;
+  using _opens = new OpenSpy({
+    beforeOpen: (path) => {
+      isSwapped = path.startsWith(git);
+      if (isSwapped) swap();
+      return path;
+    },
+    afterOpen: () => isSwapped && swap(),
+  });
+  try {
+    Date.now = () => later;
+    const { skills: found, problems } = await scanSkillRoots([root(skills)]);
+    assert.deepEqual([...found.keys()], ["pdf"]);
+    assert.deepEqual(problems.map(({ file, reason }) => [file, reason]), [
+      [join(git, "SKILL.md"), "it was replaced while it was being read"],
+    ]);
+  } finally {
+    Date.now = now;
+  }
+});
+
+Deno.test("scanSkillRoots() scans again if a root changes during the scan", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  place.skill("skills", "pdf");
+  const skills = join(place.path, "skills");
+  const { now } = Date;
+  const later = now() + 60_000;
+  using opens = new OpenSpy({
+    afterOpen: () => Deno.utimeSync(skills, 0, later / 1_000),
+  });
+  try {
+    Date.now = () => later;
+    const { skills: found, problems } = await scanSkillRoots([root(skills)]);
+    assert.deepEqual([...found.keys()], ["git", "pdf"]);
+    assert.deepEqual(problems, []);
+    assert.equal(opens.count, 4);
+  } finally {
+    Date.now = now;
+  }
+});
+
 Deno.test("scanSkillRoots() detects a change that preserves size and times", async () => {
   using place = new Place();
   const file = place.file("skills/git/SKILL.md", skillMd("git", "One thing"));
@@ -648,8 +705,8 @@ Deno.test("scanSkillRoots() never blocks other tasks for long, whatever a folder
   assert.equal(problems.length, 1_001);
   assert.deepEqual(problems.at(-1), {
     file: join(place.path, "skills"),
-    reason: "4000 more problems in it are not reported",
-    hint: "fix those that are",
+    reason: "it has 4000 more problems that are not listed",
+    hint: "fix the listed ones first",
   });
 });
 

@@ -5,11 +5,11 @@
  *
  * 1. A path belongs to the skill if its real path, with all links resolved,
  *    lies in the skill's real directory or in a trusted folder.
- * 2. Deno has no calls relative to an open folder. Every call takes a path, and a
- *    path may lead elsewhere at the next call. So everything that was opened or
- *    listed is confirmed afterwards.
+ * 2. Deno has no functions that work relative to an open folder. Every function
+ *    takes a path, and two calls can reach different files by the same path. So
+ *    the code confirms the location of everything after it is opened or listed.
  * 3. Only confirmed data is cached. Its key contains the device, the inode, and
- *    the times of the file that the path currently leads to.
+ *    the times of the file that is currently at the path.
  *
  * @module
  */
@@ -76,9 +76,9 @@ const NOT_THERE: Fault = {
 
 export const LINK_OUT_OF_SKILL: Fault = {
   reason:
-    "it is a link that leads out of its skill, or to a hidden file or folder",
+    "it is a link that points outside its skill, or to a hidden file or folder",
   hint:
-    "replace it with the file itself, or, if you trust the folder DIR that it leads into, use --trust-links DIR",
+    "replace it with the file itself, or, if you trust the folder DIR that it points into, use --trust-links DIR",
 };
 
 const LINK_BACK: Fault = {
@@ -107,7 +107,7 @@ const CHANGED_MEANWHILE: Fault = {
 };
 
 const TOO_DEEP: Fault = {
-  reason: `it lies more than ${MAX_FILE_DEPTH} levels deep`,
+  reason: `it is more than ${MAX_FILE_DEPTH} levels deep`,
   hint: "move it closer to the SKILL.md",
 };
 
@@ -224,8 +224,8 @@ export function readConfined<T>(
     maxFileSize: number;
     open: (path: string, info: Deno.FileInfo) => OpenFile;
     /**
-     * Whether the caller confirms later that the parent of the skill directory
-     * has not changed. Skills in one folder need that only once.
+     * Whether the caller itself confirms later that the parent of the skill
+     * directory did not change. All skills in a folder can share that check.
      */
     skipsParent?: boolean | undefined;
   },
@@ -264,7 +264,7 @@ function isSameFile(a: FileState, b: FileState): boolean {
   return a.isFile === b.isFile && a.dev === b.dev && a.ino === b.ino;
 }
 
-/** How often a path is checked again while folders on the way to it change. */
+/** How often a path is checked again if folders on it changed recently. */
 const CHECKS = 10;
 
 /** How often the path of a large folder is checked again, because each check is slow. */
@@ -275,20 +275,20 @@ const MANY_ENTRIES = 500;
 
 /**
  * Confirms that the file or folder that was found at a path after the time
- * `since` lies at its real path. A folder on the way may have been swapped for a
+ * `since` lies at its real path. A folder on the path may have been swapped for a
  * link and back.
  *
  * 1. A swap changes the times of the folder that contains the swapped entry. If
- *    the folders on the way, from `folder` up, have not changed for a while,
+ *    the folders on the path, from `folder` up, have not changed for a while,
  *    nothing was swapped.
- * 2. Otherwise two checks are repeated, and chance decides which comes next:
- *    that the same is still found, and that the path still leads to the real
- *    path. Something outside passes the first only while it is swapped in, and
- *    the second only while it is not. So each check reveals it with even odds,
- *    whatever the timing, and less than one in a thousand passes.
+ * 2. Otherwise, two checks are repeated in random order: that the path still leads
+ *    to the same file, and that it still has the same real path. A file outside
+ *    passes the first check only while it is swapped in, and the second one only
+ *    while it is not. So each check detects the swap with a probability of one
+ *    half, whatever the timing, and less than one swap in a thousand passes all.
  *
- * @returns Whether that is certain, as in the first case.
- * @throws {SkillFileError} If the path led elsewhere.
+ * @returns Whether nothing was swapped for certain, as in the first case.
+ * @throws {SkillFileError} If a swap was detected.
  */
 function confirm(
   located: Located,
@@ -309,7 +309,7 @@ function confirm(
   return false;
 }
 
-/** Whether an entry that was just found in a folder lies at the folder's real path. */
+/** Whether a folder in which an entry was just found lies at its real path. */
 export function isConfirmed(folder: Located, isSame: () => boolean): boolean {
   const since = Date.now();
   try {
@@ -324,11 +324,11 @@ function isInPlace({ path, realPath }: ResolvedPath): boolean {
   return Deno.realPathSync(path) === realPath;
 }
 
-/** A folder on the way to a file, and the time from which it must not have changed. */
+/** The folders that must not have changed recently. */
 interface SettledRange {
   /** The real path of the lowest folder to check. */
   readonly folder: string;
-  /** When the file was found, in milliseconds since the epoch. */
+  /** The time before the file was found, in milliseconds since the epoch. */
   readonly since: number;
 }
 
@@ -339,7 +339,7 @@ interface SettledRange {
  */
 function isSettled(located: Located, range: SettledRange): boolean {
   const { directory, realDirectory } = located.skill;
-  // Go upwards: an unchanged folder proves that the check of its subfolder was valid.
+  // The order is upward, because an unchanged folder proves that the check of its subfolder was valid.
   return isSettledInSkill(located, range) &&
     isFolderSettled({
       path: dirname(directory),
@@ -347,7 +347,7 @@ function isSettled(located: Located, range: SettledRange): boolean {
     }, range.since);
 }
 
-/** The same without the parent of the skill directory. */
+/** Like {@linkcode isSettled}, but without the parent of the skill directory. */
 function isSettledInSkill(
   located: Located,
   { folder, since }: SettledRange,
@@ -377,7 +377,7 @@ export function isFolderUnchanged(
   }
 }
 
-/** Whether a folder has not changed since a while before the time `since`. */
+/** Whether a folder has not changed after the time `since`, nor for a while before it. */
 function isFolderSettled(
   { path, realPath }: ResolvedPath,
   since: number,
@@ -505,7 +505,7 @@ export function isOwn(
     : isInside(realPath, trustLinks);
 }
 
-/** Splits a path into names. Returns `undefined` if it leads out of the skill. */
+/** Splits a path into names. Returns `undefined` if it leads outside the skill. */
 export function splitPath(path: string): string[] | undefined {
   const names: string[] = [];
   // On Windows, a colon would refer to a drive or to a stream of a file.
@@ -710,7 +710,7 @@ interface Place extends Located {
   readonly depth: number;
 }
 
-/** A link in a skill leads to something that does not belong to the skill. */
+/** A link in a skill points to something that does not belong to the skill. */
 class ForeignLinkError extends SkillFileError {}
 
 /** A walk through a skill. It defines which files belong to the skill. */
@@ -827,13 +827,15 @@ class SkillWalk {
   /**
    * Resolves a name in a folder, which may be a link.
    *
-   * @throws {ForeignLinkError} If the link leads outside the skill, to
-   * something hidden in it, or back to a folder on the way.
+   * @throws {ForeignLinkError} If the link points outside the skill, to a hidden
+   *   file or folder, or back to a folder that contains it.
    */
   #follow(parent: Place, name: string): Place {
     const path = childPath(parent.path, name);
     const realPath = Deno.realPathSync(path);
-    if (isOnWay(realPath, parent)) throw new ForeignLinkError(path, LINK_BACK);
+    if (isAtOrAbove(realPath, parent)) {
+      throw new ForeignLinkError(path, LINK_BACK);
+    }
     const isOwnPath =
       isOwn(realPath, this.#skill.realDirectory, this.#trustLinks) &&
       !this.#isExcluded(realPath);
@@ -899,7 +901,7 @@ class SkillWalk {
     };
     if (this.#excludedFolders.has(place.realPath)) return;
     if (entry.error !== undefined) throw entry.error;
-    const info = entry.isSymlink ? lookThrough(place) : entry.info;
+    const info = entry.isSymlink ? statTarget(place) : entry.info;
     if (info === undefined || info.isDirectory) {
       if (place.depth === MAX_FILE_DEPTH) this.#leftOut.set(path, TOO_DEEP);
       else this.#listFolder(place, `${path}/`);
@@ -918,15 +920,15 @@ class SkillWalk {
   }
 }
 
-/** Whether a real path is the path of a place or of one of its parents. */
-function isOnWay(realPath: string, place: Place | undefined): boolean {
+/** Whether a real path is that of a place or of a folder that contains it. */
+function isAtOrAbove(realPath: string, place: Place | undefined): boolean {
   while (place !== undefined && place.realPath !== realPath) {
     place = place.parent;
   }
   return place !== undefined;
 }
 
-/** Returns why an entry of a folder is inaccessible, unless it was just removed. */
+/** Returns why an entry of a folder is inaccessible, or `undefined` if it was just removed. */
 function findEntryFault(
   { name, isSymlink }: Deno.DirEntry,
   error: unknown,
@@ -963,8 +965,8 @@ function statEntries(
   });
 }
 
-/** Stats what a link in a skill leads to. A folder is confirmed when it is listed. */
-function lookThrough(link: Located): Deno.FileInfo {
+/** Stats the target of a link in a skill, and confirms it unless it is a folder. Folders are confirmed when they are listed. */
+function statTarget(link: Located): Deno.FileInfo {
   const since = Date.now();
   const info = statLocated(link);
   if (info.isDirectory) return info;
@@ -975,14 +977,15 @@ function lookThrough(link: Located): Deno.FileInfo {
 }
 
 export const LINK_OUT_OF_PROJECT: Fault = {
-  reason: "it is a link that leads outside the project",
+  reason: "it is a link that points outside the project",
   hint:
-    "put the folder itself there, or, if you trust the folder DIR that it leads into, start with --trust-links DIR",
+    "replace it with the folder itself, or, if you trust the folder DIR that it points into, use --trust-links DIR",
 };
 
 /**
- * Returns the folders that real paths are compared with. Where Deno may not look
- * into one its path must do: if a link is in it no real path begins with it.
+ * Returns the real paths of folders, without missing ones. If Deno is not allowed
+ * to resolve a folder, returns its path as it is. If that contains a link, no real
+ * path lies in it, which is safe.
  */
 export function boundaries(paths: readonly string[]): string[] {
   return paths.flatMap((path) => {
@@ -994,7 +997,7 @@ export function boundaries(paths: readonly string[]): string[] {
   });
 }
 
-/** Returns the real paths of those folders that are there and may be read. */
+/** Returns the real paths of the folders that exist and can be resolved. */
 export function realPaths(paths: readonly string[]): string[] {
   return paths.flatMap((path) => {
     try {
@@ -1009,8 +1012,8 @@ export function realPaths(paths: readonly string[]): string[] {
  * Returns the SHA-256 digest of some bytes as the Skills extension writes it.
  */
 export async function sha256(bytes: Uint8Array): Promise<string> {
-  // Loaded when it is needed, since it takes a while; and not Web Crypto, which
-  // takes five times as long for small files.
+  // Loaded on demand, because that takes a while. Web Crypto would take five times
+  // as long for small files.
   const { createHash } = await (cryptoModule ??= import("node:crypto"));
   return `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
 }

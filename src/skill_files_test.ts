@@ -10,6 +10,7 @@ import {
   SkillFileError,
 } from "../mod.ts";
 import {
+  exchange,
   isDirectory,
   isWindows,
   ODD,
@@ -289,13 +290,6 @@ Deno.test("listSkillFiles() lists nothing from outside when a folder is swapped 
     Deno.readDirSync = readDirSync;
   }
 });
-
-/** Swaps the entries at two paths. */
-function exchange(a: string, b: string): void {
-  Deno.renameSync(a, `${a}.swap`);
-  Deno.renameSync(b, a);
-  Deno.renameSync(`${a}.swap`, b);
-}
 
 for (const moved of ["skills/git", "skills", "project"]) {
   Deno.test(`listSkillFiles() lists nothing after ${moved} becomes an outside link`, async () => {

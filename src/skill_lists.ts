@@ -314,7 +314,7 @@ function* orderForSummary(skills: readonly Skill[]): Generator<string> {
   const largest = families[0]?.length ?? 0;
   for (let rank = 0; rank < largest; rank++) {
     for (const family of families) {
-      // Families are sorted by size, so the rest is as small.
+      // Families are sorted by size, so the remaining ones are no larger.
       if (rank >= family.length) break;
       yield family[rank]!;
     }

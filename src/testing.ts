@@ -135,7 +135,7 @@ export class OpenSpy implements Disposable {
   count = 0;
   /** Returns the path to open instead of the given path. */
   beforeOpen = (path: string): string => path;
-  afterOpen = () => {};
+  afterOpen = (): unknown => undefined;
   readonly #openSync = Deno.openSync;
   readonly #nodeOpenSync = fs.openSync;
 
@@ -158,6 +158,13 @@ export class OpenSpy implements Disposable {
     Deno.openSync = this.#openSync;
     fs.openSync = this.#nodeOpenSync;
   }
+}
+
+/** Swaps the entries at two paths. */
+export function exchange(a: string, b: string): void {
+  Deno.renameSync(a, `${a}.swap`);
+  Deno.renameSync(b, a);
+  Deno.renameSync(`${a}.swap`, b);
 }
 
 /** Whether a path points to a folder. */

@@ -1,23 +1,23 @@
 /**
- * Text for people and for the wire: logging, quoting, cleaning, serializing.
+ * Functions for text: logging, quoting, cleaning, and serializing it.
  *
  * @module
  */
 
-/** How many characters may wait to be written to stderr. */
+/** The maximum number of characters that wait to be written to stderr. */
 const MAX_LOG_SIZE = 256 * 1024;
 
-/** Settles when every line so far has been written. */
+/** Fulfilled when all lines so far have been written. */
 let logging: Promise<void> = Promise.resolve();
 
-/** How many characters are waiting. */
+/** The number of characters that wait to be written. */
 let loggingSize = 0;
 
 /**
- * Writes a line for people to stderr, because stdout belongs to the protocol.
+ * Logs a line to stderr, because stdout is reserved for the protocol.
  *
- * It does not wait, so a client that never reads stderr cannot stop the server.
- * Lines are dropped while more than 256 KiB are waiting.
+ * It does not wait, so a client that never reads stderr cannot block the server.
+ * Lines that would exceed a backlog of 256 KiB are dropped.
  *
  * @param line The line, without a line break.
  */
@@ -30,9 +30,7 @@ export function log(line: string): void {
   });
 }
 
-/**
- * Waits until every line logged so far has been written.
- */
+/** Waits until all lines logged so far have been written. */
 export function logged(): Promise<void> {
   return logging;
 }
@@ -46,16 +44,14 @@ async function writeToStderr(text: string): Promise<void> {
       writer.releaseLock();
     }
   } catch {
-    // Nobody reads stderr any more. That is no reason to stop serving.
+    // Nobody reads stderr anymore, but the server can still serve its client.
   }
 }
 
-/** How much of a value is quoted, in characters: more than a path has. */
+/** The maximum length of a quoted value, in characters. It is longer than any path. */
 const MAX_QUOTE_LENGTH = 5_000;
 
-/**
- * Puts a value in quotes, escapes what nobody can see, and cuts what is very long.
- */
+/** Puts a value in quotes, escapes its hidden characters, and truncates it if it is very long. */
 export function quote(value: string): string {
   const isLong = value.length > MAX_QUOTE_LENGTH;
   const text = isLong ? `${value.slice(0, MAX_QUOTE_LENGTH)}…` : value;
@@ -63,27 +59,26 @@ export function quote(value: string): string {
 }
 
 /**
- * Characters that nobody can see, or that a terminal acts on: control
- * characters, line breaks, and what Unicode lets fonts ignore (zero-width and
- * bidirectional characters, tags, variation selectors). Text can be hidden in
- * them.
+ * Characters that are invisible or that control a terminal: control characters,
+ * line breaks, and characters that Unicode allows fonts to ignore (zero-width and
+ * bidirectional characters, tags, and variation selectors). They can hide text.
  */
 const HIDDEN =
   /[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/gu;
 
-/** The same without tabs and line breaks. */
+/** Like {@linkcode HIDDEN}, but without tabs and line breaks. */
 const INVISIBLE =
   /[^\P{Cc}\t\n]|[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
 
-/** Characters that are invisible but needed: in emoji, and between letters of scripts that join them. */
+/** Invisible characters that are needed: in emoji, and between letters of scripts that join them. */
 const NEEDED =
   /(?<=\p{Emoji})[\ufe0e\ufe0f]|(?<=\p{Extended_Pictographic}\ufe0f?|\p{Emoji_Modifier})\u200d(?=\p{Extended_Pictographic})|(?<=[^\P{L}A-Za-z]|\p{M})[\u200c\u200d](?=\p{L})/gu;
 
 /**
- * Escapes characters that nobody can see or that a terminal acts on.
+ * Escapes characters that are invisible or that control a terminal.
  *
  * @param text The text.
- * @param escapeOf Escapes one character. Default: the way JSON does.
+ * @param escapeOf Escapes one character. Default: as in JSON.
  */
 export function escapeHidden(
   text: string,
@@ -98,16 +93,15 @@ function escapeUnits(character: string): string {
   ).join("");
 }
 
-/** ASCII that can be seen, blanks, and line feeds. */
+/** Visible ASCII characters, spaces, and line feeds. */
 const PLAIN = /^[\n\x20-\x7e]*$/;
 
 /**
- * Removes invisible characters, so that a text can neither hide a message to
- * the model nor rearrange the output of a terminal. Line breaks become line
- * feeds.
+ * Removes invisible characters, so that a text can neither hide a message to the
+ * model nor control a terminal. Replaces line breaks with line feeds.
  */
 export function withoutInvisible(text: string): string {
-  // Most texts are plain, and this test takes a tenth of the time of the rest.
+  // Most texts are plain, and this test takes only a tenth of the time.
   if (PLAIN.test(text)) return text;
   return text.toWellFormed()
     .replace(/\r\n?|[\v\f\u2028\u2029]/g, "\n")
@@ -115,8 +109,8 @@ export function withoutInvisible(text: string): string {
 }
 
 /**
- * Lists the invisible characters in a text, each once, in the form `U+200B`. It
- * leaves out those that emoji and some scripts need.
+ * Lists the distinct invisible characters in a text in the form `U+200B`, except
+ * those that emoji and some scripts need.
  */
 export function listInvisible(text: string): string[] {
   const characters = text.replace(/\r\n/g, "\n").replace(NEEDED, "")
@@ -130,14 +124,12 @@ export function listInvisible(text: string): string[] {
 /** Whitespace other than a single space. Skipping single spaces makes the replacement four times as fast. */
 const IRREGULAR_SPACE = /\s{2,}|[^\S ]/g;
 
-/**
- * Joins the lines of a text and removes invisible characters.
- */
+/** Joins the lines of a text and removes invisible characters. */
 export function oneLine(text: string): string {
   return withoutInvisible(text).replace(IRREGULAR_SPACE, " ").trim();
 }
 
-/** Escapes a text for XML, so that it cannot end the element that contains it. */
+/** Escapes a text for XML, so that it cannot close the element that contains it. */
 export function escapeXml(text: string): string {
   return withoutInvisible(text)
     .replaceAll("&", "&amp;")
@@ -156,28 +148,27 @@ export function unescapeXml(text: string): string {
 /**
  * Serializes a value as JSON that is well-formed Unicode. See {@linkcode toWellFormedJson}.
  *
- * @param value The value. `JSON.stringify` must be able to serialize it.
- * @param indent How many spaces each level is indented by. Default: one line.
- * @returns The JSON.
+ * @param value A value that `JSON.stringify` can serialize.
+ * @param indent The number of spaces per level. Default: everything on one line.
  */
 export function stringifyJson(value: unknown, indent?: number): string {
   return toWellFormedJson(JSON.stringify(value, null, indent));
 }
 
 /**
- * Returns JSON as well-formed Unicode.
+ * Replaces lone surrogates in JSON with U+FFFD.
  *
- * `JSON.stringify` writes a lone surrogate as an escape sequence, and strict
- * parsers reject the whole text because of it. This writes U+FFFD instead.
+ * `JSON.stringify` writes a lone surrogate as an escape sequence, for which strict
+ * parsers reject the whole text.
  *
- * @param json What `JSON.stringify` returned, or a text that contains it.
+ * @param json A result of `JSON.stringify`, or a text that contains one.
  */
 export function toWellFormedJson(json: string): string {
-  // It escapes no other surrogates than lone ones.
+  // JSON.stringify escapes only lone surrogates.
   return json.includes("\\ud") ? json.replace(ESCAPES, withoutSurrogate) : json;
 }
 
-/** Any escape sequence of JSON. Matching all of them keeps a literal backslash from looking like the start of one. */
+/** Any JSON escape sequence. Matching all of them ensures that an escaped backslash is not mistaken for the start of another one. */
 const ESCAPES = /\\(?:u[\da-f]{4}|[^u])/g;
 
 function withoutSurrogate(sequence: string): string {
@@ -185,8 +176,8 @@ function withoutSurrogate(sequence: string): string {
 }
 
 /**
- * Serializes a value as indented JSON in which nothing is invisible and nothing
- * acts on a terminal.
+ * Serializes a value as indented JSON without characters that are invisible or
+ * that control a terminal.
  */
 export function jsonText(value: unknown): string {
   const lines = stringifyJson(value, 2).split("\n");
@@ -198,12 +189,12 @@ export function byCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** How much of a name counts, in characters. */
+/** The number of characters of a name that count. */
 const MAX_KEY_LENGTH = 64 * 1024;
 
 /**
- * Returns the form of a name by which skills are found: on one line, without
- * invisible characters, in Unicode normalization form C, in lower case.
+ * Returns the key of a name, by which skills are found: the name on one line,
+ * without invisible characters, in Unicode normalization form C, in lowercase.
  *
  * ```ts
  * import { skillKey } from "@skill-server/skill-server";
@@ -211,8 +202,8 @@ const MAX_KEY_LENGTH = 64 * 1024;
  * if (skillKey(" Git  Flow") !== "git flow") throw new Error();
  * ```
  *
- * @param name The name as it is written. Its first 65,536 characters count: no
- *   frontmatter holds more.
+ * @param name The name as written. Only its first 65,536 characters count, because
+ *   frontmatter cannot contain more.
  * @returns The key in {@linkcode SkillCatalog.skills}.
  */
 export function skillKey(name: string): string {
@@ -221,9 +212,9 @@ export function skillKey(name: string): string {
 }
 
 /**
- * Brings a text into Unicode normalization form C. A text with more than 30
- * combining marks in a row stays as it is: no language writes that, and the time
- * it takes grows with the square of their number.
+ * Converts a text to Unicode normalization form C. Returns a text with more than
+ * 30 combining marks in a row unchanged, because no language needs that, and
+ * normalization takes time quadratic in their number.
  *
  * @see {@link https://unicode.org/reports/tr15/#Stream_Safe_Text_Format}
  */
@@ -232,7 +223,7 @@ export function normalizeText(text: string): string {
   return /\p{M}{31}/u.test(text) ? text : text.normalize("NFC");
 }
 
-/** Returns the words that may be meant by a misspelled one, the most likely first. */
+/** Returns the words that a misspelled word may stand for, starting with the most likely one. */
 export function nearestWords(word: string, words: Iterable<string>): string[] {
   const key = word.toLowerCase();
   return Array.from(words)
@@ -244,7 +235,7 @@ export function nearestWords(word: string, words: Iterable<string>): string[] {
     .map(({ other }) => other);
 }
 
-/** Returns whether a word starts another one, and by how many letters they differ if these are few. */
+/** Returns whether a word is the start of another one, and the edit distance of the two if it is small. */
 function compareWords(
   word: string,
   other: string,
@@ -259,10 +250,10 @@ function compareWords(
   };
 }
 
-/** The distance of words that have nothing to do with each other. */
+/** The distance of words that are not similar. */
 const FAR = 1_000;
 
-/** Returns how many letters to insert, remove, replace, or swap with the next to get from one text to the other. */
+/** Returns the number of characters to insert, remove, replace, or swap with the next one to turn one text into the other. */
 function editDistance(a: string, b: string): number {
   let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, column) => column);
