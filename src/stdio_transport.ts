@@ -113,19 +113,25 @@ export class StdioTransport {
   }
 
   /**
-   * Writes a message.
+   * Writes a message. Ignores a notification if the same one still waits to be
+   * written, so that a client that does not read them cannot fill the memory.
    *
    * @throws {Error} If the message cannot be serialized, or is larger than clients can read.
    */
   send(message: JSONRPCMessage): Promise<void> {
     if (this.#isClosed) return Promise.resolve();
     const line = `${serializeMessage(message)}\n`;
+    const isNotification = !("id" in message);
+    const waiting = isNotification &&
+      this.#unsent.find((batch) => batch.notifications.has(line));
+    if (waiting) return waiting.written.promise;
     this.#unsentLength += line.length;
     let batch = this.#unsent.at(-1);
     if (batch === undefined || batch.length > BATCH_LENGTH) {
       this.#unsent.push(batch = new Batch());
     }
     batch.add(line);
+    if (isNotification) batch.notifications.add(line);
     if (this.#sending === undefined) this.#write();
     return batch.written.promise;
   }
@@ -281,6 +287,8 @@ class ActiveMessages {
  */
 class Batch {
   readonly written = Promise.withResolvers<void>();
+  /** The lines that are notifications. */
+  readonly notifications = new Set<string>();
   readonly #lines: string[] = [];
   #length = 0;
 

@@ -78,6 +78,34 @@ Deno.test("StdioTransport writes whole lines through partial writes", async () =
   assert.deepEqual(pipe.sent.takeAll(), [pong(1), pong(2), pong(3)]);
 });
 
+Deno.test("StdioTransport writes a notification once, however often it is sent before the client reads", async () => {
+  const { promise: isRead, resolve: read } = Promise.withResolvers<void>();
+  const pipe = new Pipe({
+    write: (bytes) => isRead.then(() => bytes.length),
+  });
+  const changed = (list: string) => ({
+    jsonrpc: "2.0" as const,
+    method: `notifications/${list}/list_changed`,
+  });
+  // The client may have read the first one before the next change.
+  pipe.transport.send(changed("tools"));
+  const sent: Promise<void>[] = [];
+  for (let i = 0; i < 100; i++) {
+    sent.push(pipe.transport.send(changed("tools")));
+    sent.push(pipe.transport.send(pong(i)));
+    sent.push(pipe.transport.send(changed("prompts")));
+  }
+  read();
+  await Promise.all(sent);
+  const messages: object[] = pipe.sent.takeAll();
+  assert.deepEqual(messages.filter((message) => "method" in message), [
+    changed("tools"),
+    changed("tools"),
+    changed("prompts"),
+  ]);
+  assert.equal(messages.length, 103);
+});
+
 Deno.test("StdioTransport writes pending replies after the end of the input", async () => {
   const pipe = new Pipe();
   await pipe.write(`${JSON.stringify(ping(1))}\n${JSON.stringify(ping(2))}\n`);
