@@ -612,7 +612,7 @@ Deno.test(
   },
 );
 
-Deno.test("server serves the project's skills without permission for the environment, and reports what to add", async () => {
+Deno.test("server serves the project's skills without permission to read the environment, and reports what to add", async () => {
   using place = new Place();
   place.skill("project/.claude/skills", "git");
   place.skill("home/.claude/skills", "pdf");
@@ -852,7 +852,10 @@ function createBundle(place: Place): void {
   runSync(Deno.execPath(), "run", "--allow-all", script, ...IMPORTS, file);
 }
 
-/** Returns the environment variables of a process with an empty cache and no access to registries. */
+/**
+ * Returns the environment variables of a process with an empty cache and no
+ * access to registries.
+ */
 function withoutRegistries(place: Place): Record<string, string> {
   return {
     DENO_DIR: place.folder("empty"),
@@ -884,7 +887,10 @@ Deno.test("the bundle runs from a URL without any registry", async () => {
   }
 });
 
-/** Whether `deno compile` works. It needs a base binary, which it downloads or finds at `DENORT_BIN`. */
+/**
+ * Whether `deno compile` works. It needs a base binary, which it downloads or
+ * finds at `DENORT_BIN`.
+ */
 const canCompile = (() => {
   using place = new Place();
   const file = place.file("main.js", "");

@@ -46,7 +46,10 @@ export interface RemoteServer {
 export interface RemoteFormat {
   /** The reference that stands for the token in the configuration, if the client supports one. */
   readonly token?: string;
-  /** The note that says where the client gets the token. Default: from the environment variable. */
+  /**
+   * The note that says where the client gets the token. By default, it names
+   * the environment variable.
+   */
   readonly tokenSource?: string;
   /** Formats the configuration. */
   readonly format: (server: RemoteServer) => string;
@@ -360,7 +363,10 @@ export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
   },
 };
 
-/** Returns the folder that an environment variable names or, if it is not set, a folder in the home folder. */
+/**
+ * Returns the folder that an environment variable names or, if it is not set, a
+ * folder in the home folder.
+ */
 function folderOf(
   places: UserPlaces,
   variable: string,
@@ -385,7 +391,10 @@ function configFolder(places: UserPlaces): string {
     : folderOf(places, "XDG_CONFIG_HOME", ".config");
 }
 
-/** Appends a path with `/` as separator to a folder, using the separator of the operating system. */
+/**
+ * Appends a path with `/` as separator to a folder, using the separator of the
+ * operating system.
+ */
 function inFolder({ os }: UserPlaces, folder: string, path: string): string {
   const separator = os === "windows" ? "\\" : "/";
   return [folder, ...path.split("/")].join(separator);
@@ -492,7 +501,10 @@ ${items}    timeout: 300
 `;
 }
 
-/** Formats a double-quoted string for TOML or YAML. They escape code points, and JSON escapes UTF-16 code units. */
+/**
+ * Formats a double-quoted string for TOML or YAML, which escape code points.
+ * JSON escapes UTF-16 code units.
+ */
 function doubleQuoted(text: string): string {
   return escapeHidden(stringifyJson(text), (character) => {
     const digits = character.codePointAt(0)!.toString(16);
@@ -604,7 +616,10 @@ function parseServerUrl(text: string): string {
   );
 }
 
-/** Whether a server needs a token. A server on this machine needs one only if the environment contains a token. */
+/**
+ * Whether a server needs a token. A server on this machine needs one only if
+ * the environment contains a token.
+ */
 function needsToken(url: string): boolean {
   return !["localhost", "127.0.0.1", "[::1]"].includes(new URL(url).hostname) ||
     Boolean(readEnvironment(TOKEN_VARIABLE));
@@ -655,7 +670,7 @@ function listCaveats(client: McpClient, launch: Launch): string[] {
   ];
 }
 
-/** Lists the problems with the texts in which the client would expand a part. */
+/** Returns a message for each text that the client would expand. */
 function listExpanded(
   { title, expands }: McpClient,
   texts: readonly string[],
@@ -693,7 +708,10 @@ const SERVING_OPTIONS = Object.keys(OPTIONS).filter((name) =>
     .includes(name)
 );
 
-/** Lists the folders to read. Project folders are relative, because each launch can have a different project. */
+/**
+ * Lists the folders to read. Project folders are relative, because each launch
+ * can have a different project.
+ */
 function listFolders(
   { values, home, directories, recursiveDirectories, policyFile, options }:
     Settings,
@@ -745,7 +763,10 @@ export interface LaunchOptions {
   readonly args: readonly string[];
 }
 
-/** Creates the command that starts the server the way it is running now, with only the permissions it needs. */
+/**
+ * Creates the command that starts the server the way it is running now, with
+ * only the permissions it needs.
+ */
 export function createLaunch(options: LaunchOptions): Launch {
   const { executable, mainModule, importMap, args } = options;
   // The permissions of an executable are built in.
@@ -767,7 +788,10 @@ export function isInNpxCache(executable: string): boolean {
   return /[\\/]_npx[\\/]/.test(executable);
 }
 
-/** Returns the Deno flag that allows reading folders. If a name contains a comma, which cannot be escaped, the flag allows all folders. */
+/**
+ * Returns the Deno flag that allows reading folders. If a name contains a
+ * comma, which cannot be escaped, the flag allows all folders.
+ */
 function allowRead(folders: readonly string[]): string {
   const list = withoutNested(folders);
   return list.length === 0 || list.some((folder) => folder.includes(","))
@@ -775,7 +799,10 @@ function allowRead(folders: readonly string[]): string {
     : `--allow-read=${list.join(",")}`;
 }
 
-/** Removes duplicates and folders inside other folders. Keeps relative folders, because their location is unknown. */
+/**
+ * Removes duplicates and folders inside other folders. Keeps relative folders,
+ * because their location is unknown.
+ */
 function withoutNested(folders: readonly string[]): string[] {
   const unique = [...new Set(folders)];
   const absolute = unique.filter(isAbsolute);

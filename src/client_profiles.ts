@@ -6,14 +6,15 @@
  * The figures were measured in November 2026 with the clients from npm and a
  * model endpoint that recorded each request:
  *
- * 1. Claude Code 2.1 defers tools behind a search unless
+ * 1. Claude Code 2.1 shows a tool only after a search unless
  *    `_meta["anthropic/alwaysLoad"]` is set. It truncates a tool's description
  *    to 4,096 characters (2,048 in the version for Node 20), counts "…" as
  *    three, and never truncates the descriptions of parameters.
- * 2. Codex 0.169 shows the first line of the instructions, up to 250 characters,
- *    before it searches. It truncates results to 10,000 tokens.
- * 3. Qwen Code 0.24 shows the first line of the description before it searches,
- *    unless its configuration says otherwise.
+ * 2. Codex 0.169 shows tools only after a search. Before the search, it shows
+ *    the first line of the instructions, up to 250 characters. It truncates
+ *    results to 10,000 tokens.
+ * 3. Qwen Code 0.24 shows only the first line of a tool's description before a
+ *    search, unless its configuration says otherwise.
  * 4. OpenCode, Kilo, Gemini CLI, and Qwen Code drop prompts that contain an
  *    embedded resource.
  * 5. Copilot CLI and Cline do not show the instructions.
@@ -33,7 +34,10 @@ export interface ClientProfile {
   readonly descriptionLimit: number;
   /** How much text may be added to the description of a tool's parameter, in characters. */
   readonly parameterLimit: number;
-  /** The limit for the whole list, in characters. It replaces the other limits if only it has room for every name. */
+  /**
+   * The limit for the whole list if every name fits into it but not into the
+   * other limits, in characters.
+   */
   readonly namesLimit: number;
   /** How much of the server's instructions the client initially shows. */
   readonly instructions: "whole" | "first line" | "none";
@@ -50,10 +54,13 @@ export interface ClientProfile {
 /** The default limit for the list of skills, in characters. */
 export const DEFAULT_DESCRIPTION_LIMIT = 30_000;
 
-/** The limit for a list whose names alone exceed the default limit, in characters. Codex truncated a list of 41,000. */
-const NAMES_LIMIT = 36_000;
+/**
+ * The limit for a list whose names alone exceed the default limit, in
+ * characters. Codex truncated a list of 41,000.
+ */
+export const NAMES_LIMIT = 36_000;
 
-/** The minimum room for a list in the description of a parameter, in characters. */
+/** The minimum limit for a list in the description of a parameter, in characters. */
 const MIN_PARAMETER_LIMIT = 300;
 
 /** The profile of unknown clients: the contract's exact wording if it fits. */
@@ -106,7 +113,7 @@ export const PROFILE_NAMES: readonly string[] = [
   ...Object.keys(CLIENT_PROFILES),
 ];
 
-/** Returns the profile with one of the {@linkcode PROFILE_NAMES}, if there is one. */
+/** Returns the profile with a name from {@linkcode PROFILE_NAMES}, if there is one. */
 export function findProfile(name: string): ClientProfile | undefined {
   if (name === DEFAULT_NAME) return DEFAULT_PROFILE;
   return Object.hasOwn(CLIENT_PROFILES, name)
@@ -123,7 +130,10 @@ function briefProfile(clientName: string): ClientProfile {
   };
 }
 
-/** Returns the profile of a client. Some clients append a hyphen and the server's name to their own. */
+/**
+ * Returns the profile of a client. Some clients append a hyphen and the
+ * server's name to their own.
+ */
 export function profileFor(client: ClientInfo | undefined): ClientProfile {
   const name = client?.name ?? "";
   const isMatch = ({ clientName }: ClientProfile) =>
@@ -149,12 +159,12 @@ export function withDescriptionLimit(
   profile: ClientProfile,
   limit: number,
 ): ClientProfile {
-  const room = limit === 0 ? Infinity : limit;
-  const isDivided = room - profile.descriptionLimit >= MIN_PARAMETER_LIMIT &&
+  const total = limit === 0 ? Infinity : limit;
+  const isDivided = total - profile.descriptionLimit >= MIN_PARAMETER_LIMIT &&
     profile.parameterLimit > 0;
   const descriptionLimit = profile.parameterLimit > 0
-    ? Math.min(room, profile.descriptionLimit)
-    : room;
-  const parameterLimit = isDivided ? room - descriptionLimit : 0;
-  return { ...profile, descriptionLimit, parameterLimit, namesLimit: room };
+    ? Math.min(total, profile.descriptionLimit)
+    : total;
+  const parameterLimit = isDivided ? total - descriptionLimit : 0;
+  return { ...profile, descriptionLimit, parameterLimit, namesLimit: total };
 }

@@ -77,7 +77,10 @@ class TestClient {
   }
 }
 
-/** Creates skills with names and descriptions of various lengths. Each name contains a unique number. */
+/**
+ * Creates skills with names and descriptions of various lengths. Each name
+ * contains a unique number.
+ */
 function makeSkills(place: Place, count: number): void {
   const name = fc.stringMatching(/^[a-z]{0,8}(-[a-z0-9]{1,12}){0,4}$/);
   const description = fc.oneof(

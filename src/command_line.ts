@@ -13,7 +13,11 @@ import {
   resolveSkillRoots,
   type SkillRegistryOptions,
 } from "../mod.ts";
-import { DEFAULT_DESCRIPTION_LIMIT, PROFILE_NAMES } from "./client_profiles.ts";
+import {
+  DEFAULT_DESCRIPTION_LIMIT,
+  NAMES_LIMIT,
+  PROFILE_NAMES,
+} from "./client_profiles.ts";
 import { resolveFolder } from "./paths.ts";
 import type { PolicyFile } from "./policy_file.ts";
 import { DEFAULT_SHELL_TIMEOUT } from "./shell.ts";
@@ -54,7 +58,8 @@ Options:
   --description-limit CHARS
                        length limit for the list of skills that the model
                        sees, at least ${MIN_DESCRIPTION_LIMIT}; 0 for none (default: what the
-                       client shows, at most ${DEFAULT_DESCRIPTION_LIMIT})
+                       client shows, at most ${DEFAULT_DESCRIPTION_LIMIT}, or ${NAMES_LIMIT} if the
+                       names need it)
   --refresh SECONDS    interval between scans, 0 for none (default: ${DEFAULT_REFRESH_SECONDS})
   --no-watch           rely on --refresh instead of watching folders
   --shell-timeout SECONDS
@@ -128,7 +133,7 @@ export const OPTIONS = {
 /** The longest interval that a timer supports, in seconds. */
 const MAX_SECONDS = 2_000_000;
 
-/** Thrown for an invalid command line. */
+/** Thrown for an invalid command line or an invalid environment variable. */
 export class UsageError extends Error {}
 
 /** The settings of the program. */
@@ -282,7 +287,10 @@ function resolvePolicyFile(
   );
 }
 
-/** Returns the value of an environment variable, if it is set and Deno has permission to read it. */
+/**
+ * Returns the value of an environment variable, if it is set and Deno has
+ * permission to read it.
+ */
 export function readEnvironment(name: string): string | undefined {
   try {
     return Deno.env.get(name);
@@ -328,7 +336,10 @@ function findHomeDirectory(): string | undefined {
   );
 }
 
-/** Returns the folders that links in a project may point into: the project and the user's own skill roots. */
+/**
+ * Returns the folders that links in a project may point into: the project and
+ * the user's own skill roots.
+ */
 function listLinkTargets(places: SkillRootOptions): string[] {
   const roots = [
     ...resolveSkillRoots(places),

@@ -12,7 +12,7 @@
  *    If events arrive faster than the thread handles them, the wait lasts until
  *    they stop. So watchers are neither opened nor closed during a flood of events.
  * 3. Each event is compared with each path of each watcher. So there are few
- *    watchers with many paths.
+ *    watchers, each with many paths.
  * 4. An event with the flag "rescan" replaces lost events.
  *
  * @module
@@ -22,19 +22,22 @@ import { basename, dirname } from "jsr:@std/path@^1";
 import { realPaths } from "./skill_files.ts";
 import { TimeSlice } from "./time_slice.ts";
 
-/** The pause that ends a burst of events, in milliseconds. */
+/** The pause in events that ends a burst, in milliseconds. */
 const WATCH_QUIET_MS = 100;
 
 /** The maximum length of a burst of events, in milliseconds. */
 const WATCH_BURST_MS = 1_000;
 
-/** More events than this in a burst start a flood. During a flood, no watcher is opened or closed. */
+/**
+ * More events than this in a burst start a flood. During a flood, no watcher is
+ * opened or closed.
+ */
 const MAX_BURST_SIZE = 20;
 
-/** The pause that ends a flood, in milliseconds. */
+/** The pause in events that ends a flood, in milliseconds. */
 const FLOOD_MS = 2_000;
 
-/** The pause before watchers are reopened, in milliseconds. */
+/** How long there must be no events before watchers are reopened, in milliseconds. */
 const REOPEN_QUIET_MS = 500;
 
 /** How long to stop reading a watcher that lost events, in milliseconds. */
@@ -43,7 +46,10 @@ const LOSS_PAUSE_MS = 50;
 /** The time between closing and reopening watchers, in milliseconds. */
 const REOPEN_MS = 10;
 
-/** The maximum number of `Deno.FsWatcher`s. With more, they are merged into one. */
+/**
+ * The maximum number of `Deno.FsWatcher`s. If another one is needed, one
+ * watcher replaces all of them.
+ */
 const MAX_WATCHERS = 8;
 
 /** How many folders are added at a time. Adding folders blocks the event loop. */
@@ -52,7 +58,10 @@ const BATCH_SIZE = 500;
 /** The maximum number of watched folders. All programs of a user share the system's limit. */
 const MAX_WATCHED_FOLDERS = 20_000;
 
-/** How many folders can be watched in addition to twice the number of required folders. */
+/**
+ * Watchers are reopened if they have more paths than this plus twice the number
+ * of folders to watch.
+ */
 const MAX_NEEDLESS_FOLDERS = 1_000;
 
 /** The folders to watch, and the names in each that matter. */
@@ -61,7 +70,10 @@ export type WatchedFolders = ReadonlyMap<string, "all" | ReadonlySet<string>>;
 /** A list of folders to watch. */
 export class WatchList {
   readonly #folders = new Map<string, "all" | Set<string>>();
-  /** Cached real paths of folders, `undefined` for missing ones. Often, many links point into few folders. */
+  /**
+   * Cached real paths of folders, `undefined` for missing ones. Often, many
+   * links point into few folders.
+   */
   readonly #realPaths = new Map<string, string | undefined>();
 
   get folders(): WatchedFolders {
@@ -75,9 +87,9 @@ export class WatchList {
 
   /**
    * Adds the folders in which an event occurs when the entry at a path appears,
-   * disappears, or is replaced: its parent and grandparent, or else its nearest
-   * existing ancestor. One of them may be the home folder, so only the names on
-   * the path matter.
+   * disappears, or is replaced: its parent, and the nearest existing folder above
+   * the parent. One of them may be the home folder, so only the names on the path
+   * matter.
    */
   addSurroundings(path: string): void {
     for (let level = 1; path !== dirname(path); level++) {
@@ -133,8 +145,8 @@ export class FolderWatcher {
   }
 
   /**
-   * Replaces the folders to watch. After it starts watching new folders, it calls
-   * back, because they may have changed in the meantime.
+   * Replaces the folders to watch. Calls back after it starts watching new folders,
+   * because they may already have changed.
    */
   update(folders: WatchedFolders): void {
     this.#folders = folders;
@@ -185,7 +197,7 @@ export class FolderWatcher {
 
   /**
    * Whether there is no flood, and no event occurred in the last `quiet`
-   * milliseconds. If not, it calls back later, which causes another update.
+   * milliseconds. If not, schedules a callback, which causes another update.
    */
   #isCalm(quiet = 0): boolean {
     const calm = Math.max(this.#floodEnd, this.#lastEvent + quiet);

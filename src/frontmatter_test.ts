@@ -45,7 +45,10 @@ Deno.test("parseSkillMd() treats __proto__ as an ordinary field", () => {
   assert.equal(({} as { polluted?: boolean }).polluted, undefined);
 });
 
-/** What is wrong with a `SKILL.md`, its text, and the expected reason, line, and hint. Line 0 means any line. */
+/**
+ * What is wrong with a `SKILL.md`, its text, and the expected reason, line, and
+ * hint. Line 0 means any line.
+ */
 const malformed: [string, string, RegExp, number, RegExp][] = [
   ["is empty", "", /no frontmatter/, 1, /start the file/],
   ["has no frontmatter", "# Hi\n", /no frontmatter/, 1, /start the file/],

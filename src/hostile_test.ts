@@ -151,7 +151,8 @@ Deno.test("a skill with a hundred thousand files does not affect other skills", 
   place.skill("home/.claude/skills", "good");
   const folder = place.folder("home", ".claude", "skills", "huge", "files");
   place.skill("home/.claude/skills", "huge");
-  // Creating a hard link is twice as fast as creating a file. Every file system allows a thousand links to a file.
+  // Creating a hard link is twice as fast as creating a file. Every file system
+  // allows a thousand links to a file.
   for (let i = 0, file = ""; i < 100_000; i++) {
     const path = join(folder, `f${i}`);
     if (i % 1_000 > 0) Deno.linkSync(file, path);

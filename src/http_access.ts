@@ -46,7 +46,10 @@ export class AccessControl {
     this.#acceptsAnyHost = token !== undefined && hosts.length === 0;
   }
 
-  /** Returns an error response if a request is for an unknown host, or from a page on an unknown host. */
+  /**
+   * Returns an error response if a request is for an unknown host, or from a
+   * page on an unknown host.
+   */
   refuseHost({ headers, url }: Request): Response | undefined {
     // HTTP/2 has no Host header.
     const host = headers.get("host") ?? URL.parse(url)?.host;
@@ -60,7 +63,10 @@ export class AccessControl {
     }
   }
 
-  /** Returns an error response if a client did not send the token or, if there is no token, is on another machine. */
+  /**
+   * Returns an error response if a client did not send the token. If the server
+   * has no token, returns one unless the client is on this machine.
+   */
   refuseClient(request: Request, address?: Deno.Addr): Response | undefined {
     if (this.#digest === undefined) {
       return isLoopback(address) ? undefined : refuse(403, NEEDS_TOKEN);
@@ -85,7 +91,7 @@ export function isLoopback(address: Deno.Addr | undefined): boolean {
     /^(127\.|::1$|::ffff:127\.)/.test(address.hostname);
 }
 
-/** Creates an error response to a request whose id is unknown. */
+/** Creates an error response to a request whose ID is unknown. */
 export function refuse(
   status: number,
   message: string,

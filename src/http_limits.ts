@@ -12,28 +12,28 @@
  * @module
  */
 
-/** Size limit of a request body, in bytes. */
+/** The maximum size of a request body, in bytes. */
 const MAX_BODY_SIZE = 1024 * 1024;
 
-/** Time limit for receiving a request body, in milliseconds. */
+/** The time limit for receiving a request body, in milliseconds. */
 const BODY_TIMEOUT_MS = 10_000;
 
-/** Total size limit of all request bodies, in bytes. */
+/** The maximum total size of the request bodies in memory, in bytes. */
 const MAX_BODIES_SIZE = 32 * 1024 * 1024;
 
-/** Maximum number of requests that are handled at a time. */
+/** The maximum number of requests that are handled at a time. */
 const MAX_HANDLED = 8;
 
-/** Maximum length of responses that are not limited, in characters. */
+/** The maximum length of a small response, in characters. Small responses are not limited. */
 const SMALL_RESPONSE_LENGTH = 64 * 1024;
 
-/** Total size limit of all large responses, in bytes. */
+/** The maximum total size of the large responses in memory, in bytes. */
 const MAX_RESPONSES_SIZE = 64 * 1024 * 1024;
 
-/** Time limit for a client to read the next part of a large response, in milliseconds. */
+/** The time limit for a client to read the next part of a large response, in milliseconds. */
 const READ_TIMEOUT_MS = 10_000;
 
-/** Size of the parts in which a large response is written, in bytes. */
+/** The size of the parts in which a large response is written, in bytes. */
 const CHUNK_SIZE = 64 * 1024;
 
 /** Thrown for a request body that is not accepted. */
@@ -96,7 +96,7 @@ export class RequestLimits {
   }
 }
 
-/** An amount that can be borrowed in parts. A request for more than is left waits in line. */
+/** An amount that can be borrowed in parts. A loan of more than is left waits in line. */
 class Budget {
   readonly #total: number;
   readonly #waiting: { amount: number; resolve: () => void }[] = [];
@@ -188,7 +188,8 @@ function streamBytes(
     clearTimeout(timer);
     timer = setTimeout(() => {
       end();
-      // The client detects this from the Content-Length header. An error would be logged.
+      // The Content-Length header shows the client that bytes are missing. An
+      // error would be logged.
       controller.close();
     }, READ_TIMEOUT_MS);
   };

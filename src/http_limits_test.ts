@@ -89,7 +89,7 @@ Deno.test("RequestLimits.handle() serves other requests while it waits a limited
   });
 });
 
-Deno.test("RequestLimits.respond() buffers at most 64 MB for clients that do not read", async () => {
+Deno.test("RequestLimits.respond() buffers at most 64 MiB for clients that do not read", async () => {
   const limits = new RequestLimits();
   const size = 8 * MB;
   const written: Response[] = [];

@@ -389,7 +389,7 @@ async function rawStatus(
   return Number(/^HTTP\/1.1 (\d+)/.exec(response)![1]);
 }
 
-Deno.test("a body that is over 1 MB, not JSON, or a batch is refused", async () => {
+Deno.test("a body that is over 1 MiB, not JSON, or a batch is refused", async () => {
   using place = filesPlace();
   await using server = await HttpServer.start(place);
   const padding = "x".repeat(2 ** 20);

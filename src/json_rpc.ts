@@ -25,7 +25,7 @@ export const MAX_LINE_SIZE = 10 * 1024 * 1024;
  */
 export const MAX_MESSAGE_SIZE = MAX_LINE_SIZE - 128 * 1024;
 
-/** The maximum length of the id of a request, in characters. */
+/** The maximum length of the ID of a request, in characters. */
 const MAX_ID_LENGTH = 1_000;
 
 /**
@@ -46,8 +46,8 @@ export function serializeMessage(message: JSONRPCMessage): string {
 }
 
 /**
- * Parses the message in a line. If the line is invalid, returns the error to
- * reply with.
+ * Parses the message in a line. If the line is invalid, returns an error
+ * response to send instead.
  *
  * @param line The line, or `undefined` for one that is too long.
  */
@@ -78,7 +78,10 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Whether a value is a JSON-RPC message. Checks only that the params are an object; the schema of the method checks the rest. */
+/**
+ * Whether a value is a JSON-RPC message. Checks only that the params are an
+ * object; the schema of the method checks the rest.
+ */
 function isMessage(value: unknown): value is JSONRPCMessage {
   if (!isObject(value) || value.jsonrpc !== "2.0") return false;
   if ("id" in value && !isId(value.id)) return false;
@@ -102,7 +105,7 @@ function createErrorResponse(
   return { errorResponse: { jsonrpc: "2.0", id, error: { code, message } } };
 }
 
-/** Returns the id of an invalid message, if it has one. */
+/** Returns the ID of an invalid message, if it has one. */
 function idOf(value: unknown): RequestId | undefined {
   const id = isObject(value) ? value.id : undefined;
   return isId(id) || Number.isInteger(id) ? id as RequestId : undefined;

@@ -70,10 +70,16 @@ function withoutFences(markdown: string): string {
   return lines.join("\n");
 }
 
-/** A code fence, which can be in a block quote or a list item. The groups are the text before it, the fence, and the text after it. */
+/**
+ * A code fence, which can be in a block quote or a list item. The groups are
+ * the text before it, the fence, and the text after it.
+ */
 const FENCE = /^(\s*(?:(?:>|[-*+]|\d{1,9}[.)])\s*)*)(`{3,}|~{3,})([^]*)$/;
 
-/** Removes code spans (from a run of backticks to the next run of the same length), but keeps their line breaks. */
+/**
+ * Removes code spans (from a run of backticks to the next run of the same
+ * length), but keeps their line breaks.
+ */
 function withoutSpans(markdown: string): string {
   const runs = [...markdown.matchAll(/`+|\n\s*\n/g)].map(
     ({ index, 0: text }) => ({
@@ -115,7 +121,10 @@ function withoutComments(markdown: string): string {
   }
 }
 
-/** Removes parts of a text, but keeps their line breaks. Ignores a part that begins inside another one. */
+/**
+ * Removes parts of a text, but keeps their line breaks. Ignores a part that
+ * begins in another one.
+ */
 function blankOut(
   text: string,
   parts: readonly { start: number; end: number }[],
@@ -131,7 +140,10 @@ function blankOut(
   return result + text.slice(last);
 }
 
-/** Returns the path in the skill that a target refers to, or `undefined` if the target is not a relative path. */
+/**
+ * Returns the path in the skill that a target refers to, or `undefined` if the
+ * target is not a relative path.
+ */
 export function pathOf(target: string): string | undefined {
   if (/^(?:[a-z][a-z\d+.-]*:|[/\\#?~@])|[{}$*|]|\.\.\./i.test(target)) {
     return undefined;
@@ -140,7 +152,10 @@ export function pathOf(target: string): string | undefined {
   return withoutDots(decode(path!).replaceAll("\\", "/"));
 }
 
-/** Decodes percent-encoded bytes. `decodeURIComponent` throws if they are malformed, which is slow if there are many. */
+/**
+ * Decodes percent-encoded bytes. `decodeURIComponent` throws if they are
+ * malformed, which is slow if there are many.
+ */
 function decode(path: string): string {
   return path.replace(
     /(?:%[\da-f]{2})+/gi,

@@ -59,12 +59,15 @@ export class McpHttpServer implements RequestHandlers {
   readonly #clients = new WeakMap<Request, ClientInfo>();
   readonly #mcp = createMcpHandler((context) => this.#createServer(context));
 
-  /** Creates a server that answers only the protocol's own requests. */
+  /** Creates a server that handles only the protocol's own requests. */
   constructor(description: ServerDescription) {
     this.#description = description;
   }
 
-  /** Sets the handler for the requests that a schema accepts. Requests with other params get the error "invalid params". */
+  /**
+   * Sets the handler for the requests that a schema accepts. The reply to a
+   * request with other params is the error "invalid params".
+   */
   setRequestHandler<Schema extends RequestSchema>(
     schema: Schema,
     handler: RequestHandler<z.infer<Schema>>,
@@ -80,7 +83,10 @@ export class McpHttpServer implements RequestHandlers {
     return Promise.resolve();
   }
 
-  /** Notifies the listeners that the list of tools changed. The SDK's `Server` has a method with this name. */
+  /**
+   * Notifies the listeners that the list of tools changed. The SDK's `Server`
+   * has a method with the same name.
+   */
   sendToolListChanged(): Promise<void> {
     return this.notify("notifications/tools/list_changed");
   }

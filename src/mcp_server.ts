@@ -2,14 +2,14 @@
 
 /**
  * A Model Context Protocol server that supports both eras of the protocol over
- * one transport. It knows nothing about skills.
+ * one transport. It does not depend on skills.
  *
  * 1. A legacy client (up to 2025-11-25) starts with `initialize`.
  * 2. A modern client (2026-07-28) never sends `initialize`. Each of its requests
  *    contains the protocol version and the client's capabilities. Each result
  *    names the server, and cacheable results also state how long they can be
  *    cached. The client receives only the notifications that it requested with
- *    `subscriptions/listen`, tagged with the id of that request.
+ *    `subscriptions/listen`, tagged with the ID of that request.
  * 3. Both kinds of clients can use one process, even at the same time.
  *
  * @see {@link https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning}
@@ -68,7 +68,10 @@ export interface RequestContext {
   readonly client: ClientInfo | undefined;
 }
 
-/** Handles a request. If it throws an error, the reply is that error, with its `code` and `data`. */
+/**
+ * Handles a request. If it throws an error, the reply is that error, with its
+ * `code` and `data`.
+ */
 export type RequestHandler<Request> = (
   request: Request,
   context: RequestContext,
@@ -115,7 +118,10 @@ export function parseRequest<Schema extends RequestSchema>(
   throw invalidParams(`Invalid params: ${describeIssues(error)}`);
 }
 
-/** Returns the client that a request names: in `_meta` for a modern client, in the params of `initialize` for a legacy client. */
+/**
+ * Returns the client that a request names: in `_meta` for a modern client, in
+ * the params of `initialize` for a legacy client.
+ */
 export function clientOf(
   { method, params }: Pick<JSONRPCRequest, "method" | "params">,
 ): ClientInfo | undefined {
@@ -126,7 +132,10 @@ export function clientOf(
   );
 }
 
-/** Returns the fields that declare to a modern client how to cache the results of a method. Returns none if the results are not cacheable. */
+/**
+ * Returns the fields that declare to a modern client how to cache the results
+ * of a method. Returns none if the results are not cacheable.
+ */
 export function cachingOf(
   method: string,
   ttlMs: number,
@@ -136,7 +145,10 @@ export function cachingOf(
     : {};
 }
 
-/** Creates a replacement for a reply that cannot be sent. For a tool call, it is a result, so that the model can read it. */
+/**
+ * Creates a replacement for a reply that cannot be sent. For a tool call, it is
+ * a result, so that the model can read it.
+ */
 export function replaceReply(
   method: string,
   { name, message }: Error,
@@ -222,7 +234,7 @@ const ListenRequestSchema = z.object({
   params: z.object({ notifications: SubscriptionFilterSchema }),
 });
 
-/** The flag that requests each notification, and the capability that it requires. */
+/** For each notification, the flag that requests it and the capability that it requires. */
 const LIST_NOTIFICATIONS = {
   "notifications/tools/list_changed": ["toolsListChanged", "tools"],
   "notifications/prompts/list_changed": ["promptsListChanged", "prompts"],
@@ -242,7 +254,7 @@ type DeferrableHandler<Request> = (
  * An MCP server for clients of both eras.
  *
  * It implements only the parts of the SDK's `Server` that are needed here. The
- * SDK's class also sends requests to clients and manages tasks. For that, it
+ * SDK's class also sends requests to clients and manages tasks. To do so, it
  * loads a JSON Schema validator and two more variants of zod, which would take a
  * quarter of the startup time.
  */
@@ -261,7 +273,7 @@ export class McpServer implements RequestHandlers {
     string,
     [RequestSchema, DeferrableHandler<unknown>]
   >();
-  /** The pending requests by id, including those of listeners. */
+  /** The pending requests by ID, including those of listeners. */
   readonly #requests = new Map<RequestId, RunningRequest>();
   readonly #subscriptions = new Subscriptions(async (uri) => {
     if (this.onsubscribe) return await this.onsubscribe(uri);
@@ -272,7 +284,7 @@ export class McpServer implements RequestHandlers {
   #legacyClient: ClientInfo | undefined;
   #isEnding = false;
 
-  /** Creates a server that handles only the requests of the protocol itself. */
+  /** Creates a server that handles only the protocol's own requests. */
   constructor(description: ServerDescription) {
     this.#description = description;
     this.setRequestHandler(PingRequestSchema, () => ({}));
@@ -299,7 +311,10 @@ export class McpServer implements RequestHandlers {
     );
   }
 
-  /** Sets the handler for the requests that a schema accepts. The reply to a request with other params is the error "invalid params". */
+  /**
+   * Sets the handler for the requests that a schema accepts. The reply to a
+   * request with other params is the error "invalid params".
+   */
   setRequestHandler<Schema extends RequestSchema>(
     schema: Schema,
     handler: DeferrableHandler<z.infer<Schema>>,
@@ -312,7 +327,7 @@ export class McpServer implements RequestHandlers {
    * Starts a transport and serves its clients until the transport closes.
    *
    * @param transport A transport that has not been started.
-   * @param ready Messages are read immediately, and handled when this is fulfilled.
+   * @param ready Messages are read immediately, and handled once this is fulfilled.
    */
   async connect(
     transport: StdioTransport,
@@ -340,7 +355,10 @@ export class McpServer implements RequestHandlers {
     await this.#transport?.close();
   }
 
-  /** Sends a notification to its subscribers. For modern clients, adds the id of the subscription. */
+  /**
+   * Sends a notification to its subscribers. For modern clients, adds the ID of
+   * the subscription.
+   */
   async notify(
     method: string,
     params?: Record<string, unknown>,
@@ -363,7 +381,10 @@ export class McpServer implements RequestHandlers {
     await Promise.all(sent);
   }
 
-  /** Notifies clients that the list of tools changed. Has the same name as the method of the SDK's `Server`. */
+  /**
+   * Notifies clients that the list of tools changed. The SDK's `Server` has a
+   * method with the same name.
+   */
   sendToolListChanged(): Promise<void> {
     return this.notify("notifications/tools/list_changed");
   }
@@ -396,7 +417,7 @@ export class McpServer implements RequestHandlers {
   #begin(message: JSONRPCRequest): RunningRequest {
     const request = new RunningRequest(message, this.#legacyClient);
     const previous = this.#requests.get(request.id);
-    // Once another request has the same id, a listener can no longer be found.
+    // Once another request has the same ID, a listener can no longer be found.
     if (previous?.isListener) this.#cancel(previous);
     this.#requests.set(request.id, request);
     return request;
@@ -436,7 +457,10 @@ export class McpServer implements RequestHandlers {
     await sent;
   }
 
-  /** Creates a replacement for a reply that cannot be sent, in the form that the era of the request requires. */
+  /**
+   * Creates a replacement for a reply that cannot be sent, in the form that the
+   * era of the request requires.
+   */
   #createReplacement(request: RunningRequest, error: Error): object {
     const reply = replaceReply(request.method, error);
     return "result" in reply
@@ -467,7 +491,10 @@ export class McpServer implements RequestHandlers {
     };
   }
 
-  /** Subscribes the legacy client. Defers the reply, so that other messages need not wait for it. */
+  /**
+   * Subscribes the legacy client. Defers the reply, so that other messages need
+   * not wait for it.
+   */
   #subscribe(uri: string, request: RunningRequest): Result | undefined {
     if (this.#subscriptions.subscribers(uri).has(LEGACY_CLIENT)) return {};
     this.#subscriptions.add(uri, request).then(
@@ -585,7 +612,10 @@ class RunningRequest implements RequestContext {
     return this.#controller.signal;
   }
 
-  /** Fulfilled when nothing needs to wait for the request anymore: it has a reply, was canceled, or is an acknowledged listener. */
+  /**
+   * Fulfilled when nothing needs to wait for the request anymore: it has a
+   * reply, was canceled, or is an acknowledged listener.
+   */
   get settled(): Promise<void> {
     return this.#settled.promise;
   }
@@ -600,7 +630,10 @@ class RunningRequest implements RequestContext {
   }
 }
 
-/** The legacy client as a subscriber. It has at most one subscription per resource, no matter how often it subscribes. */
+/**
+ * The legacy client as a subscriber. It has at most one subscription per
+ * resource, no matter how often it subscribes.
+ */
 const LEGACY_CLIENT = Symbol("the legacy client");
 
 type Subscriber = RunningRequest | typeof LEGACY_CLIENT;
@@ -652,7 +685,10 @@ class Subscriptions {
     }
   }
 
-  /** Adds a subscriber to each resource that exists and is within the limits, and returns their URIs. */
+  /**
+   * Adds a subscriber to each resource that exists and is within the limits,
+   * and returns their URIs.
+   */
   async addKnown(
     uris: ReadonlySet<string>,
     subscriber: Subscriber,
@@ -681,7 +717,7 @@ class Subscriptions {
     if (resource.subscribers.size > 0) return;
     this.#resources.delete(uri);
     this.#urisLength -= uri.length;
-    // A subscription that could not begin need not be ended.
+    // A subscription that could not begin does not need to be ended.
     resource.end.then((end) => end()).catch(() => {});
   }
 
@@ -755,7 +791,7 @@ function clientInfoOf(value: unknown): ClientInfo | undefined {
   return typeof version === "string" ? { name, version } : { name };
 }
 
-/** Returns the `_meta` that contains the id of the subscription that a message belongs to. */
+/** Returns the `_meta` with the ID of the subscription that a message belongs to. */
 function subscriptionMeta({ id }: RunningRequest): Record<string, unknown> {
   return { [META.subscriptionId]: id };
 }

@@ -36,7 +36,10 @@ const MAX_NAME_LENGTH = 128;
 /** The maximum length of a glob, in characters. */
 const MAX_GLOB_LENGTH = 256;
 
-/** The maximum number of `*` between two slashes of a glob. Each one multiplies the matching time by the length of the text. */
+/**
+ * The maximum number of `*` between two slashes of a glob. Each one multiplies
+ * the matching time by the length of the text.
+ */
 const MAX_STARS = 3;
 
 /** The maximum number of `{` in a glob. Each one multiplies the number of patterns. */
@@ -49,7 +52,10 @@ export interface PolicyDecision {
   readonly rule?: SkillPolicyRule;
 }
 
-/** The subject of a decision: a skill, or a folder without a valid skill, which may have no name. */
+/**
+ * The subject of a decision: a skill, or a folder without a valid skill, which
+ * may have no name.
+ */
 export type PolicySubject =
   & Pick<Skill, "scope" | "directory" | "realDirectory">
   & { readonly name?: string };
@@ -278,7 +284,10 @@ interface Glob {
   readonly literals: readonly string[];
 }
 
-/** Splits a glob into the folder before its first wildcard and the rest, which is omitted if it matches everything. */
+/**
+ * Splits a glob into the folder before its first wildcard and the rest, which
+ * is omitted if it matches everything.
+ */
 function splitGlob(glob: string): { folder: string; below?: string } {
   const parts = (isWindows ? glob.replaceAll("\\", "/") : glob)
     .replace(/\/+$/, "").split("/");
@@ -338,7 +347,10 @@ function resolveFolders(path: string): string[] {
   return [...new Set([path, ...realPaths([path])].map(comparablePath))];
 }
 
-/** Returns a path in comparable form: without a trailing slash, so the root is empty. */
+/**
+ * Returns a path in comparable form, with slashes. It has no slash at the end,
+ * so the root is empty.
+ */
 function comparablePath(path: string): string {
   const slashed = isWindows ? path.replaceAll("\\", "/") : path;
   return comparable(slashed.replace(/\/+$/, ""));

@@ -63,7 +63,7 @@ export class PolicyError extends Error {
   /** All errors in the policy. */
   readonly problems: readonly SkillProblem[];
 
-  /** Creates an error from all errors in a policy. */
+  /** Creates an error that lists all errors in a policy. */
   constructor(problems: readonly SkillProblem[]) {
     super(problems.map(describePolicyProblem).join("\n"));
     this.name = "PolicyError";
@@ -88,7 +88,10 @@ export function parsePolicy(text: string, source: PolicySource): SkillPolicy {
   return new PolicyParser(text.replace(/^\ufeff/, ""), source).parse();
 }
 
-/** Parses a policy. The YAML parser does not report line numbers, so this finds them in the text. */
+/**
+ * Parses a policy. The YAML parser does not report line numbers, so this class
+ * finds them in the text.
+ */
 class PolicyParser {
   readonly #yaml: string;
   readonly #lines: readonly string[];
@@ -246,7 +249,10 @@ function checkGlob(key: string, value: unknown): Fault | undefined {
   };
 }
 
-/** Returns the line, from 0, on which each rule starts, or on which the list starts if the rules cannot be located. */
+/**
+ * Returns the line, from 0, on which each rule starts, or on which the list
+ * starts if the rules cannot be located.
+ */
 function findRuleLines(lines: readonly string[], count: number): number[] {
   const list = findKeyLine("rules", lines);
   const starts: number[] = [];
@@ -365,17 +371,17 @@ export class PolicyFile implements Disposable {
     const lines = problems.map(describePolicyProblem)
       .filter((line) => !known.has(line));
     this.#problems = problems;
-    const outcome = this.#policy === undefined
+    const effect = this.#policy === undefined
       ? "No project skills are served until it is fixed"
       : "The last valid policy applies until it is fixed";
-    for (const line of lines) this.#log(`${line}. ${outcome}`);
+    for (const line of lines) this.#log(`${line}. ${effect}`);
   }
 }
 
 /**
  * Reads the text of a policy file.
  *
- * @throws {SkillFileError} If it is not a regular file of a reasonable size.
+ * @throws {SkillFileError} If it is not a regular file, or is too large.
  */
 function readPolicyText(file: string): string {
   // Check first, because opening a FIFO can block.
@@ -411,7 +417,10 @@ function createProblems(
   return [{ file, ...fault }];
 }
 
-/** Lists the folders to watch for changes to a file: the nearest existing folders of the file and, if it is a link, of its target. */
+/**
+ * Lists the folders to watch for changes to a file: the nearest existing folder
+ * above the file and, if the file is a link, above its target.
+ */
 function listWatchedFolders(file: string): WatchedFolders {
   const folders = new Map<string, Set<string>>();
   for (let path of new Set([file, ...realPaths([file])])) {

@@ -283,7 +283,8 @@ Deno.test("a shadowed skill is a separate resource with files, digests, director
   await client.subscribeResource({ uri: "skill://git/SKILL.md" });
   place.file("home/.claude/skills/git/scripts/a b.md", "# Changed");
   await session.updated(uri);
-  // When the first skill is removed, the next one gets the plain name, so the plain URI refers to another file.
+  // When the first skill is removed, the next one gets the plain name, so the
+  // plain URI refers to another file.
   place.remove("project/.agent/skills/git");
   await session.listChanged("resources");
   await session.updated("skill://git/SKILL.md");

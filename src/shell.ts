@@ -56,11 +56,11 @@ interface ShellRun {
   readonly signal: AbortSignal;
 }
 
-/** The outcome of a shell command. */
+/** The result of a shell command. */
 export interface ShellResult {
   /** The command's stdout and stderr, and a note if it failed or was stopped. */
   readonly text: string;
-  /** Whether the time limit stopped it. */
+  /** Whether the time limit stopped the command. */
   readonly isError: boolean;
 }
 
@@ -69,7 +69,7 @@ export interface ShellResult {
  * Then ends the processes that it started, except those in a session of their
  * own whose parent has exited.
  *
- * @throws {Error} If the shell cannot be started.
+ * @throws {Error} If the shell cannot be started, or the signal is already aborted.
  */
 export async function runShellCommand(
   command: string,
@@ -134,7 +134,10 @@ function startShell(
   }
 }
 
-/** Lets the shell run its command. Must be called after the process tree is created, so that the command ends with this process. */
+/**
+ * Lets the shell run its command. Must be called after the process tree is
+ * created, so that the command ends with this process.
+ */
 async function startCommand({ stdin }: Deno.ChildProcess): Promise<void> {
   try {
     const writer = stdin.getWriter();
@@ -165,7 +168,10 @@ const RUN = `
 eval "set --
 $1"`;
 
-/** Returns the arguments for the shell. The values of variables and the command are positional parameters. */
+/**
+ * Returns the arguments for the shell. In `sh`, the values of the variables and
+ * then the command are positional parameters.
+ */
 function shellArguments(
   command: string,
   { install, variables }: {
@@ -215,7 +221,10 @@ function shellEnvironment(): ShellEnvironment {
   };
 }
 
-/** Returns all environment variables, or none if Deno does not have permission to read all of them. */
+/**
+ * Returns all environment variables, or none if Deno does not have permission
+ * to read all of them.
+ */
 function allVariables(): EnvironmentVariable[] {
   try {
     return Object.entries(Deno.env.toObject());
@@ -242,7 +251,7 @@ interface ProcessTree {
 }
 
 /**
- * At the end of its input, ends the processes of the shell with the process id
+ * At the end of its input, ends the processes of the shell with the process ID
  * `$1`: those in its session and all their descendants. Only Linux reports
  * sessions. On other systems, the process group is used instead. Each process is
  * stopped when it is found, so that it cannot start others while the search is
@@ -345,7 +354,10 @@ class Output {
     this.#reading = this.#read();
   }
 
-  /** Returns the output. Waits only briefly for its end, because a process that was not ended may keep the pipe open. */
+  /**
+   * Returns the output. Waits only briefly for its end, because a process that
+   * was not ended may keep the pipe open.
+   */
   async end(): Promise<string> {
     const timer = setTimeout(() => this.#reader.cancel(), OUTPUT_GRACE_MS);
     await this.#reading;

@@ -123,7 +123,10 @@ Deno.test(
   },
 );
 
-/** Commands that start processes in the same process group, in another group, or in another session. */
+/**
+ * Commands that start processes in the same process group, in another group, or
+ * in another session.
+ */
 const STARTS: Record<string, string> = {
   "a child": "sh -c 'echo $$ > pid; sleep 100'",
   "a background job": "sh -c 'echo $$ > pid; sleep 100' & wait",
@@ -147,7 +150,10 @@ class StartedCommands implements AsyncDisposable {
     });
   }
 
-  /** Runs each command in a request with the command's number as its ID, and returns the process IDs. */
+  /**
+   * Runs each command in a separate request, whose ID is the command's number.
+   * Returns the process IDs.
+   */
   async start(): Promise<number[]> {
     await this.wire.initialize();
     const starts = Object.entries(STARTS);
@@ -186,7 +192,7 @@ for (const run of ["--allow-run", "--allow-run=sh"]) {
   );
 
   Deno.test(
-    `run_shell_command_op kills everything that a command started when it is cancelled, with ${run}`,
+    `run_shell_command_op kills everything that a command started when it is canceled, with ${run}`,
     { ignore: Deno.build.os !== "linux" },
     async () => {
       await using commands = new StartedCommands({ run });

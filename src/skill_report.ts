@@ -55,7 +55,10 @@ const MAX_TARGET_LENGTH = 200;
 /** The maximum number of invisible characters of a line that are named. */
 const MAX_CODE_POINTS = 10;
 
-/** Scans the roots once and reports the result in the format that the command line asks for. */
+/**
+ * Scans the roots once and reports the result in the format that the command
+ * line asks for. `isBad` means that `--check` found errors.
+ */
 export async function reportSkills(
   settings: Settings,
 ): Promise<{ text: string; isBad: boolean }> {
@@ -100,7 +103,7 @@ interface ReportedPolicy extends SkillPolicyReport {
   readonly problems: readonly SkillProblem[];
 }
 
-/** A skill and its files. */
+/** A skill, with the number and the size of its files. */
 interface FoundSkill {
   readonly skill: Skill;
   /** The number of its files. */
@@ -321,7 +324,10 @@ function* checkLinks(
   yield* limitSimilar({ rule: "broken-link", file, hint }, found);
 }
 
-/** Creates a function that returns whether a path is served, or is in a folder that could not be read. */
+/**
+ * Creates a function that returns whether a path is served, or is in a folder
+ * that could not be read.
+ */
 function createPathTest(
   { files, leftOut }: SkillContents,
 ): (path: string) => boolean {
@@ -555,7 +561,10 @@ function findingsAsText(
   return title + groups.map((group) => groupAsText(group, style)).join("");
 }
 
-/** Formats findings with the same fix. Each place has the form that editors and terminals turn into a link. */
+/**
+ * Formats findings with the same fix. Each place has the form that editors and
+ * terminals turn into a link.
+ */
 function groupAsText(findings: readonly Finding[], style: TextStyle): string {
   const { severity, hint } = findings[0]!;
   const color = severity === "error" ? "red" : "yellow";

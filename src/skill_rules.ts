@@ -3,7 +3,7 @@
 /**
  * The rules for valid skills, and for skills that hosts can load.
  *
- * Each rule has an id. This module checks the rules that do not require reading
+ * Each rule has an ID. This module checks the rules that do not require reading
  * files, for `--list`, `--check`, `skills/list`, and `skills/get`. The other
  * rules apply only to `--check`, which reads the files.
  *
@@ -21,24 +21,31 @@ import type {
   SkillProblem,
 } from "./types.ts";
 
-/** The limits of the Agent Skills specification, in characters. */
+/** The maximum length of a name according to the specification, in characters. */
 const MAX_NAME_LENGTH = 64;
 
+/** The maximum length of a description according to the specification, in characters. */
 const MAX_DESCRIPTION_LENGTH = 1024;
 
+/** The maximum length of `compatibility` according to the specification, in characters. */
 const MAX_COMPATIBILITY_LENGTH = 500;
 
 /** The recommended length of a `SKILL.md`, in lines. */
 export const MAX_LINES = 500;
 
-/** The limits of the Skills extension, in files and in MiB. */
+/** The maximum number of files of a skill according to the Skills extension. */
 const MAX_SKILL_FILES = 512;
 
+/** The maximum total size of a skill's files according to the Skills extension, in MiB. */
 const MAX_SKILL_MIB = 16;
 
-/** The limits for frontmatter that is sent. With aliases, a short YAML text can become enormous. */
+/** The maximum depth of frontmatter that is sent, in levels. */
 const MAX_FRONTMATTER_DEPTH = 64;
 
+/**
+ * The maximum length of frontmatter that is sent, in characters. With aliases,
+ * a short YAML text can become enormous.
+ */
 const MAX_FRONTMATTER_LENGTH = 256 * 1024;
 
 /** The consequences of breaking a rule. */
@@ -49,7 +56,7 @@ interface Rule {
   readonly isRequired?: boolean;
 }
 
-/** The rules by their ids. `docs/check.md` describes each. */
+/** The rules by their IDs. `docs/check.md` describes each. */
 export const RULES = {
   "policy": { severity: "error" },
   "skipped": { severity: "error" },
@@ -73,7 +80,7 @@ export const RULES = {
   "policy-unused": { severity: "warning" },
 } as const satisfies Readonly<Record<string, Rule>>;
 
-/** The id of a rule. */
+/** The ID of a rule. */
 export type RuleId = keyof typeof RULES;
 
 /** A violation of a rule. */
@@ -97,7 +104,10 @@ export function isUnlisting({ rule }: Finding): boolean {
 interface FieldRule {
   readonly rule: RuleId;
   readonly field: string;
-  /** How to fix a violation. The hint is the same for all skills, so that reports can group findings. */
+  /**
+   * How to fix a violation. The hint is the same for all skills, so that
+   * reports can group findings.
+   */
   readonly hint: string;
   /** Returns what is wrong with the field, if anything. */
   readonly findFault: (frontmatter: SkillFrontmatter) => string | undefined;
@@ -238,7 +248,11 @@ export function checkFrontmatter(
 /** The files of a skill, and the entries that are not served. */
 export interface SkillContents {
   readonly files: readonly SkillFile[];
-  /** The entries that are not served, with paths relative to the skill directory. The path of an unreadable folder ends with `/`. The path of the skill directory itself is empty. */
+  /**
+   * The entries that are not served, with paths relative to the skill
+   * directory. The path of an unreadable folder ends with `/`. The path of the
+   * skill directory itself is empty.
+   */
   readonly leftOut: readonly SkillProblem[];
 }
 

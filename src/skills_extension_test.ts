@@ -118,7 +118,7 @@ Deno.test("skills/get returns an invalid-params error for anything but the URI o
   }
 });
 
-/** Skills that hosts cannot load: the name, the reason, and a function that makes the skill so. */
+/** Skills that hosts cannot load: the name, the reason, and a function that breaks the skill. */
 const unlisted: [string, string, (place: Place, skill: string) => void][] = [
   ["Git-Hub", "the name does not consist of", () => {}],
   ["git--hub", "the name does not consist of", () => {}],

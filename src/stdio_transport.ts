@@ -25,19 +25,22 @@ const MAX_UNSENT_LENGTH = 8 * 1024 * 1024;
 /** A batch of lines is full when it exceeds this length, in characters. */
 const BATCH_LENGTH = 1024 * 1024;
 
-/** How many messages are handled at a time, not counting slow ones. */
+/** The maximum number of messages that are handled at a time, not counting slow ones. */
 const MAX_PARALLEL = 8;
 
-/** The approximate time after which a message counts as slow, in milliseconds. A slow message is assumed to wait for something. */
+/**
+ * The approximate time after which a message counts as slow, in milliseconds. A
+ * slow message is assumed to wait for something.
+ */
 const SLOW_MS = 50;
 
 /** How long to wait for each reply after the input has ended, in milliseconds. */
 const GRACE_MS = 2_000;
 
 /**
- * If there is a pause longer than this before the input ends, the client has
- * disconnected, in milliseconds. Input that ends sooner may have been piped in as
- * a whole, so replies are still expected.
+ * A pause in the input, in milliseconds. If the input ends after a longer pause,
+ * the client has disconnected. Input that ends sooner may have been piped in as a
+ * whole, so replies are expected.
  */
 const DISCONNECT_MS = 250;
 
@@ -68,9 +71,15 @@ export class StdioTransport {
   onclose?: () => void;
   /** Called when an error occurs. */
   onerror?: (error: Error) => void;
-  /** Called with each message. While the promises that it returns are pending, only a few more messages follow. */
+  /**
+   * Called with each message. While the promises that it returns are pending,
+   * only a few more messages follow.
+   */
   onmessage?: (message: JSONRPCMessage) => Promise<void> | void;
-  /** Called when the input has ended, after all of its messages. The transport stays open for replies until the promise that it returns is fulfilled. */
+  /**
+   * Called when the input has ended, after all of its messages. The transport
+   * stays open for replies until the promise that it returns is fulfilled.
+   */
   oninputend?: () => Promise<void>;
 
   readonly #input: ByteReader;
@@ -104,7 +113,7 @@ export class StdioTransport {
     return this.#firstMessage.promise;
   }
 
-  /** Starts reading. Handles messages when `ready` is fulfilled. */
+  /** Starts reading. Handles messages once `ready` is fulfilled. */
   async start(ready: Promise<unknown> = Promise.resolve()): Promise<void> {
     this.#read();
     await ready;
@@ -185,7 +194,10 @@ export class StdioTransport {
     await this.close();
   }
 
-  /** Restarts the time limit for the next reply, at the end of the input and after each later write. */
+  /**
+   * Restarts the time limit for the next reply, at the end of the input and
+   * after each later write.
+   */
   #restartGrace(): void {
     clearTimeout(this.#grace);
     if (this.#isClosed) return;
@@ -219,7 +231,10 @@ export class StdioTransport {
     this.#isWorking = false;
   }
 
-  /** Waits until enough messages have been handled or turn out to be slow, so that replies cannot pile up. */
+  /**
+   * Waits until enough messages have been handled or turn out to be slow, so
+   * that replies cannot pile up.
+   */
   async #makeRoom(): Promise<void> {
     this.#slowTimer ??= setTimeout(() => {
       this.#slowTimer = undefined;
@@ -260,7 +275,10 @@ class ActiveMessages {
     return this.#size;
   }
 
-  /** Fulfilled when no more than half of {@linkcode MAX_PARALLEL} messages are left, or by {@linkcode ActiveMessages.endWait}. */
+  /**
+   * Fulfilled when no more than half of {@linkcode MAX_PARALLEL} messages are
+   * left, or by {@linkcode ActiveMessages.endWait}.
+   */
   get room(): Promise<void> {
     return this.#room.promise;
   }
@@ -378,7 +396,10 @@ class LineQueue {
     this.#size += size;
   }
 
-  /** Adds to the incomplete line. The buffer doubles in size, so that each byte is copied only a few times. */
+  /**
+   * Adds to the incomplete line. The buffer doubles in size, so that each byte
+   * is copied only a few times.
+   */
   #append(part: Uint8Array): void {
     const size = this.#partSize + part.length;
     if (size > this.#limit) this.#buffer = new Uint8Array();

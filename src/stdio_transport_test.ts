@@ -270,7 +270,10 @@ Deno.test("StdioTransport refuses an ID that is too long to repeat", async () =>
   assert.deepEqual([id, error!.code], [undefined, -32600]);
 });
 
-/** A program that prints how much memory grows, in MB, while a transport reads one line byte by byte. */
+/**
+ * A program that prints how much memory grows, in MB, while a transport reads
+ * one line byte by byte.
+ */
 const BYTE_BY_BYTE = `
 import { StdioTransport } from "${import.meta.resolve("./stdio_transport.ts")}";
 const memory = () => Deno.memoryUsage().rss / 2 ** 20;

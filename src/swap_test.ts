@@ -45,7 +45,10 @@ class SwapProcess implements AsyncDisposable {
   }
 }
 
-/** Swaps the entries. Runs in the other process, so it must not refer to anything else in this file. */
+/**
+ * Swaps the entries. Runs in the other process, so it must not refer to
+ * anything else in this file.
+ */
 function swapForever(paths: string[]): void {
   const AT_FDCWD = -100;
   const RENAME_EXCHANGE = 2;

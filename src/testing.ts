@@ -41,7 +41,10 @@ export const isWindows = Deno.build.os === "windows";
 /** The path separator. */
 export const SEPARATOR = isWindows ? "\\" : "/";
 
-/** A character that URIs must percent-encode, or an empty string if file names cannot contain it. */
+/**
+ * A character that URIs must percent-encode, or an empty string if file names
+ * cannot contain it.
+ */
 export const ODD = isWindows ? "" : "?";
 
 /** {@linkcode ODD}, percent-encoded for a URI. */
@@ -50,7 +53,10 @@ export const ENCODED_ODD = encodeURIComponent(ODD);
 /** The main module. */
 export const MOD = resolve(REPOSITORY, "mod.ts");
 
-/** The flags that `deno task start` adds to the permissions. On some networks, they set an import map. */
+/**
+ * The flags that `deno task start` adds to the permissions. On some networks,
+ * they set an import map.
+ */
 export const IMPORTS = (Deno.env.get("IMPORTS") ?? "").split(" ").filter(
   Boolean,
 )
@@ -66,7 +72,10 @@ export function flagsWith(...permissions: string[]): string[] {
   return ["run", "--no-prompt", ...permissions, ...IMPORTS];
 }
 
-/** The default time limit for anything that a test awaits, in milliseconds. It is much longer than necessary. */
+/**
+ * The default time limit for anything that a test awaits, in milliseconds. It
+ * is much longer than necessary.
+ */
 export const DEADLINE_MS = 20_000;
 
 /** Returns the text of a `SKILL.md`. */
@@ -725,7 +734,7 @@ export class Pipe {
   }
 }
 
-/** Runs a function while timers of two seconds or more have another delay, in milliseconds. */
+/** Runs a function while timers of two seconds or more have a different delay, in milliseconds. */
 export async function withGracePeriod(
   grace: number,
   work: () => Promise<void>,
@@ -1022,7 +1031,8 @@ export function hostilePlace(): Place {
   place.file(`${skills}/good/help.md`, "Help");
   place.file(`${skills}/good/.env`, SECRET);
   place.file(`${skills}/good/node_modules/x.js`, SECRET);
-  // Unsafe links: to a file and a folder outside the skill, in a chain, in a loop, to the parent folder, and to a hidden file.
+  // Unsafe links: to a file and a folder outside the skill, in a chain, in a
+  // loop, to the parent folder, and to a hidden file.
   place.skill(skills, "links");
   place.link(key, `${skills}/links/file.md`);
   place.link(secrets, `${skills}/links/folder`);

@@ -160,7 +160,10 @@ function* stringsIn(value: unknown): Generator<string> {
   }
 }
 
-/** Creates a place with three skills that have hidden text and the same visible name, and a fourth without. */
+/**
+ * Creates a place with three skills that have hidden text and the same visible
+ * name, and a fourth without.
+ */
 function hidingPlace(): Place {
   const place = new Place();
   const text = (name: string) =>
