@@ -64,7 +64,10 @@ skills.watch();
 for (const signal of END_SIGNALS) Deno.addSignalListener(signal, end);
 
 /** The server in the form that `deno serve` expects. */
-const server: Deno.ServeDefaultExport = { fetch, onListen };
+const server: Deno.ServeDefaultExport = {
+  fetch: handleRequest,
+  onListen,
+};
 export default server;
 
 async function loadSettings(): Promise<HttpSettings> {
@@ -92,7 +95,7 @@ function onListen(address: Deno.Addr): void {
   }
 }
 
-async function fetch(
+async function handleRequest(
   request: Request,
   info?: Deno.ServeHandlerInfo,
 ): Promise<Response> {

@@ -92,11 +92,11 @@ function withoutSpans(markdown: string): string {
   const ends = new Map<number, number>();
   const spans: { start: number; end: number }[] = [];
   for (const { start, end, isGap, length } of runs.reverse()) {
-    const close = ends.get(end - start);
+    const closing = ends.get(end - start);
     // A span cannot contain a blank line.
     if (isGap) ends.clear();
     else ends.set(length, end);
-    if (!isGap && close !== undefined) spans.push({ start, end: close });
+    if (!isGap && closing !== undefined) spans.push({ start, end: closing });
   }
   return blankOut(markdown, spans.reverse());
 }
@@ -114,9 +114,9 @@ function withoutComments(markdown: string): string {
   let end = 0;
   for (;;) {
     const start = markdown.indexOf("<!--", end);
-    const close = markdown.indexOf("-->", start + "<!--".length);
-    if (start === -1 || close === -1) return blankOut(markdown, comments);
-    end = close + "-->".length;
+    const closing = markdown.indexOf("-->", start + "<!--".length);
+    if (start === -1 || closing === -1) return blankOut(markdown, comments);
+    end = closing + "-->".length;
     comments.push({ start, end });
   }
 }

@@ -389,7 +389,7 @@ export class McpServer implements RequestHandlers {
     return this.notify("notifications/tools/list_changed");
   }
 
-  /** Handles a message. Replies to a request, unless it is canceled first. */
+  /** Handles a message. Replies to a request, unless it is cancelled first. */
   async #receive(message: JSONRPCMessage): Promise<void> {
     if (!("method" in message)) return;
     if (!("id" in message)) return this.#receiveNotification(message);
@@ -614,7 +614,7 @@ class RunningRequest implements RequestContext {
 
   /**
    * Fulfilled when nothing needs to wait for the request anymore: it has a
-   * reply, was canceled, or is an acknowledged listener.
+   * reply, was cancelled, or is an acknowledged listener.
    */
   get settled(): Promise<void> {
     return this.#settled.promise;

@@ -340,7 +340,7 @@ Deno.test("subscriptions/listen acknowledges first, and then sends only the requ
   assert.deepEqual(wire.lines.takeAll(), []);
 });
 
-Deno.test("subscriptions/listen ends without a reply when it is canceled", async () => {
+Deno.test("subscriptions/listen ends without a reply when it is cancelled", async () => {
   using place = filesPlace();
   await using wire = new Wire(place);
   const uri = "skill://git/logo.png";
@@ -626,7 +626,7 @@ Deno.test("McpServer creates its instructions for each client", async () => {
   ]);
 });
 
-Deno.test("McpServer does not wait for canceled requests", () =>
+Deno.test("McpServer does not wait for cancelled requests", () =>
   withGracePeriod(2 * DEADLINE_MS, async () => {
     const bare = new BareServer();
     bare.server.setRequestHandler(WhoSchema, () => new Promise(() => {}));
@@ -703,7 +703,7 @@ Deno.test("McpServer ends every subscription that it started, in any order of ev
   assert.equal(counts.started.length, counts.ended.length);
 });
 
-Deno.test("McpServer ends the subscriptions of a canceled request", async () => {
+Deno.test("McpServer ends the subscriptions of a cancelled request", async () => {
   const bare = new BareServer();
   const counts = recordSubscriptions(bare);
   const gate = Promise.withResolvers<void>();

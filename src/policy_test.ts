@@ -56,7 +56,7 @@ function stateOf(
 Deno.test("PolicyDecider.decide() applies the last rule whose conditions all match", () => {
   const rules: SkillPolicyRule[] = [
     { scope: "project", state: "off" },
-    { scope: "project", in: "/work/**", state: "on" },
+    { scope: "project", in: "/code/**", state: "on" },
     { skill: "aws-*", state: "name-only" },
     { skill: "pdf", state: "pinned" },
     { skill: "PDF", scope: "project", state: "manual" },
@@ -64,11 +64,11 @@ Deno.test("PolicyDecider.decide() applies the last rule whose conditions all mat
   const cases: [Partial<PolicySubject>, string][] = [
     [{ name: "git" }, "on"],
     [{ name: "git", scope: "project" }, "off"],
-    [{ name: "git", scope: "project", directory: "/work/p/git" }, "on"],
+    [{ name: "git", scope: "project", directory: "/code/p/git" }, "on"],
     [{ name: "aws-s3" }, "name-only"],
     [{ name: "AWS-S3", scope: "project" }, "name-only"],
     [{ name: "Pdf" }, "pinned"],
-    [{ name: "pdf", scope: "project", directory: "/work/p/pdf" }, "manual"],
+    [{ name: "pdf", scope: "project", directory: "/code/p/pdf" }, "manual"],
   ];
   for (const [properties, state] of cases) {
     const { directory = "/home/me/x" } = properties;
@@ -123,17 +123,17 @@ Deno.test(
   },
   () => {
     const directories: [glob: string, hits: string[], others: string[]][] = [
-      ["~/work/**", ["/home/me/work/p/.claude/skills/git", "/home/me/work"], [
-        "/home/me/work2/git",
-        "/work/git",
-        "/home/other/work/git",
+      ["~/code/**", ["/home/me/code/p/.claude/skills/git", "/home/me/code"], [
+        "/home/me/code2/git",
+        "/code/git",
+        "/home/other/code/git",
       ]],
-      ["~/work", ["/home/me/work", "/home/me/work/a/b"], ["/home/me/work2"]],
-      ["~/work/", ["/home/me/work/a/b"], ["/home/me/worker"]],
+      ["~/code", ["/home/me/code", "/home/me/code/a/b"], ["/home/me/code2"]],
+      ["~/code/", ["/home/me/code/a/b"], ["/home/me/codeer"]],
       ["~", ["/home/me/git"], ["/home/you/git"]],
-      ["~/work/*", ["/home/me/work/git", "/home/me/work/.git"], [
-        "/home/me/work",
-        "/home/me/work/p/git",
+      ["~/code/*", ["/home/me/code/git", "/home/me/code/.git"], [
+        "/home/me/code",
+        "/home/me/code/p/git",
       ]],
       ["/", ["/git", "/a/b"], []],
       ["/*/skills/**", ["/srv/skills/git", "/.x/skills/a/b"], [
@@ -178,11 +178,11 @@ Deno.test(
     ignore: isWindows,
   },
   () => {
-    const rules = [{ in: "~/work/**", state: "off" }] as const;
+    const rules = [{ in: "~/code/**", state: "off" }] as const;
     const state = (directory: string) =>
       stateOf(rules, subject(directory), "/home/[me]*");
-    assert.equal(state("/home/[me]*/work/git"), "off");
-    assert.equal(state("/home/m/work/git"), "on");
+    assert.equal(state("/home/[me]*/code/git"), "off");
+    assert.equal(state("/home/m/code/git"), "on");
   },
 );
 
@@ -191,14 +191,14 @@ Deno.test("PolicyDecider.decide() follows links in the folder paths of rules", {
 }, () => {
   using place = new Place();
   const data = place.folder("data", "work");
-  place.link(data, "home/work");
+  place.link(data, "home/code");
   const decider = new PolicyDecider({
-    rules: [{ in: "~/work/**", state: "off" }],
+    rules: [{ in: "~/code/**", state: "off" }],
     homeDirectory: place.home,
   });
   const skill = subject(join(data, "p", "git"));
   assert.equal(decider.decide(skill).state, "off");
-  place.remove("home/work");
+  place.remove("home/code");
   decider.followLinks();
   assert.equal(decider.decide(skill).state, "on");
 });
@@ -230,11 +230,11 @@ Deno.test("PolicyDecider.decide() does not let links evade rules or benefit from
   // The usual pair of rules: project skills are off, except in the user's own projects.
   const trust: SkillPolicyRule[] = [
     { scope: "project", state: "off" },
-    { scope: "project", in: "/work/**", state: "on" },
+    { scope: "project", in: "/code/**", state: "on" },
   ];
   for (
-    const [directory, realDirectory] of [["/clone/x", "/work/x"], [
-      "/work/x",
+    const [directory, realDirectory] of [["/clone/x", "/code/x"], [
+      "/code/x",
       "/clone/x",
     ]]
   ) {
@@ -271,7 +271,7 @@ Deno.test("PolicyDecider() refuses globs that could take too long to match", () 
     );
   }
   assert.throws(
-    () => new PolicyDecider({ rules: [{ in: "~/work", state: "off" }] }),
+    () => new PolicyDecider({ rules: [{ in: "~/code", state: "off" }] }),
     /home folder/,
   );
 });
@@ -280,12 +280,12 @@ Deno.test("PolicyDecider.decide() decides on folders without a skill by their ot
   const rules: SkillPolicyRule[] = [
     { scope: "project", state: "off" },
     { skill: "git", state: "on" },
-    { skill: "*", in: "/work/**", state: "on" },
+    { skill: "*", in: "/code/**", state: "on" },
   ];
   const folder = (directory: string) =>
     subject(directory, { name: undefined, scope: "project" });
   assert.equal(stateOf(rules, folder("/clone")), "off");
-  assert.equal(stateOf(rules, folder("/work/p")), "on");
+  assert.equal(stateOf(rules, folder("/code/p")), "on");
 });
 
 /** Parses invalid YAML and lists the errors. */
@@ -307,7 +307,7 @@ Deno.test("parsePolicy() returns rules with their line numbers", () => {
   # - { state: on }
   - skill: "aws-*"
     state: name-only
-    in: "~/work/**"
+    in: "~/code/**"
   -
     state: on
 `;
@@ -316,7 +316,7 @@ Deno.test("parsePolicy() returns rules with their line numbers", () => {
     ...source,
     rules: [
       { scope: "project", state: "off", line: 3 },
-      { skill: "aws-*", state: "name-only", in: "~/work/**", line: 6 },
+      { skill: "aws-*", state: "name-only", in: "~/code/**", line: 6 },
       { state: "on", line: 9 },
     ],
   });
@@ -1248,7 +1248,7 @@ Deno.test("the policies in the README do what the README says", () => {
     const decider = new PolicyDecider(policy);
     return [
       subject("/home/me/clone/.claude/skills/git", { scope: "project" }),
-      subject("/home/me/work/app/.claude/skills/git", { scope: "project" }),
+      subject("/home/me/code/app/.claude/skills/git", { scope: "project" }),
       subject("/home/me/.claude/skills/git"),
       subject("/home/me/.claude/skills/aws-s3", { name: "aws-s3" }),
       subject("/home/me/.claude/skills/deploy", { name: "deploy" }),

@@ -192,7 +192,7 @@ for (const run of ["--allow-run", "--allow-run=sh"]) {
   );
 
   Deno.test(
-    `run_shell_command_op kills everything that a command started when it is canceled, with ${run}`,
+    `run_shell_command_op kills everything that a command started when it is cancelled, with ${run}`,
     { ignore: Deno.build.os !== "linux" },
     async () => {
       await using commands = new StartedCommands({ run });
