@@ -67,7 +67,7 @@ import {
   findSkill,
   qualifiedName,
   servedSkills,
-  type UnnamedSkill,
+  type UnprefixedSkill,
   withPrefixes,
 } from "./src/qualified_names.ts";
 import {
@@ -181,7 +181,10 @@ const MAX_SEARCH_DEPTH = 6;
 /** The maximum number of folders and links that are visited below one root. */
 const MAX_SEARCHED_FOLDERS = 50_000;
 
-/** A folder that is larger than this, in bytes, has about ten thousand entries and is listed asynchronously. */
+/**
+ * A folder larger than this, in bytes, is listed asynchronously. It has about
+ * 10,000 entries.
+ */
 const MAX_SHORT_FOLDER_SIZE = 256 * 1024;
 
 /** The maximum number of problems that are reported for one root. */
@@ -199,7 +202,7 @@ const MAX_NAME_LENGTH = 200;
 /**
  * Lists the roots in the order in which they are searched. The default roots
  * are `./.agent/skills`, `~/.agent/skills`, `./.claude/skills`, and
- * `~/.claude/skills`. Those whose base folder is unknown are omitted.
+ * `~/.claude/skills`, without those whose base folder is unknown.
  *
  * ```ts
  * import { resolveSkillRoots } from "@skill-server/skill-server";
@@ -208,9 +211,10 @@ const MAX_NAME_LENGTH = 200;
  * console.log(roots.map(({ path }) => path));
  * ```
  *
- * @param options The base folders, and the folders to search instead of or in addition to the default ones.
+ * @param options The base folders, and the folders to search instead of the
+ *   default roots or in addition to them.
  * @returns The roots, without duplicates. Their paths are absolute.
- * @throws {Error} If a given folder is relative to an unknown one.
+ * @throws {Error} If a configured folder is relative to an unknown base folder.
  */
 export function resolveSkillRoots(options: SkillRootOptions): SkillRoot[] {
   const { directories, recursiveDirectories = [] } = options;
@@ -237,15 +241,15 @@ function wellKnownRoots(
   options: SkillRootOptions,
 ): SkillRoot[] {
   const { workingDirectory: project, homeDirectory: home } = options;
-  const places = [
+  const bases = [
     // Skills in the home folder are global, even if it is also the working directory.
     [project === home ? undefined : project, "project"],
     [home, "global"],
   ] as const;
-  return places.flatMap(([place, scope]) =>
-    place === undefined
+  return bases.flatMap(([base, scope]) =>
+    base === undefined
       ? []
-      : [{ path: join(place, folder, "skills"), scope, recursive: false }]
+      : [{ path: join(base, folder, "skills"), scope, recursive: false }]
   );
 }
 
@@ -277,13 +281,13 @@ interface ReadSkill {
   readonly outcome: Skill | SkillProblem;
 }
 
-/** Data about the scan that created a catalog, for the next scan and for watching. */
+/** Data about the last scan that returned a catalog, for the next scan and for watching. */
 interface ScanTrace {
-  /** The files that it read, by path. */
+  /** The `SKILL.md` files that it read, by path. */
   readonly read: ReadonlyMap<string, ReadSkill>;
   /** The real paths of the folders that it searched. */
   readonly folders: ReadonlySet<string>;
-  /** The targets of links, including missing ones. */
+  /** The targets of links that it found, including missing ones. */
   readonly linkTargets: ReadonlySet<string>;
   /** The policy that it applied, if any. */
   readonly policy: PolicyDecider | undefined;
@@ -305,7 +309,7 @@ interface SearchedFolder {
   skill?: string | undefined;
   /** Whether the scan assumes that the folder does not change while its entries are read. */
   isStable?: boolean;
-  /** Whether it assumes this of the parent folder. */
+  /** Whether the scan assumes the same of the parent folder. */
   readonly hasStableParent?: boolean | undefined;
 }
 
@@ -314,19 +318,20 @@ type ReportedFolder =
   & Pick<SearchedFolder, "path" | "root">
   & Partial<SearchedFolder>
   & {
-    /** The folder that it was listed in. */
+    /** The folder in which it was listed. */
     readonly parent?: SearchedFolder;
   };
 
 /**
  * Searches the roots for skills.
  *
- * The result depends only on the folders and the policy. Roots are searched in
- * the given order, and names in the order of their code units. Among skills with
- * the same name, the first one that is not off is served. All faults are reported
- * in {@linkcode SkillCatalog.problems}. No fault of a folder throws an error or
- * affects other skills. Files that have not changed since the scan of `previous`
- * are not read again.
+ * The result depends only on the folders and the options. Roots are searched in
+ * the given order, and names in the order of their code units. Among skills
+ * with the same name, the first one that is not off is served under that name.
+ * Problems are reported in {@linkcode SkillCatalog.problems}, up to 1,000 for
+ * each root. A problem with one skill or folder neither throws an error nor
+ * affects other skills. Files that have not changed since the scan of
+ * `previous` are not read again.
  *
  * ```ts
  * import { scanSkillRoots } from "@skill-server/skill-server";
@@ -355,14 +360,14 @@ export async function scanSkillRoots(
   const settings = { ...options, policy };
   let scan = new SkillScan(roots, previous, settings);
   if (!await scan.search()) {
-    scan = new SkillScan(roots, previous, { ...settings, isCareful: true });
+    scan = new SkillScan(roots, previous, { ...settings, isThorough: true });
     await scan.search();
   }
   return await scan.createCatalog();
 }
 
 /**
- * Returns the decider for a policy. Creates one decider per policy.
+ * Returns the decider for a policy, which is created only once.
  *
  * @throws {Error} If the policy is invalid.
  */
@@ -381,20 +386,20 @@ class SkillScan {
   readonly #previous: SkillCatalog | undefined;
   readonly #maxFileSize: number;
   readonly #trustLinks: readonly string[];
-  /** The real paths of folders that the links of a project may point into. */
-  readonly #linkTargets: readonly string[];
-  /** The files that the previous scan read, by path. */
+  /** The real paths of folders that the links of a project are allowed to point into. */
+  readonly #allowedTargets: readonly string[];
+  /** The `SKILL.md` files that the previous scan read, by path. */
   readonly #known: ReadonlyMap<string, ReadSkill>;
   readonly #read = new Map<string, ReadSkill>();
   readonly #folders = new Set<string>();
   /** The real paths of the folders that were visited below the current root. */
   #visited = new Set<string>();
-  /** The targets of links, including missing ones. */
+  /** The targets of links that were found, including missing ones. */
   readonly #targets = new Set<string>();
   readonly #skills = new Map<string, Skill>();
   /** The root that led to each skill, valid or not, by the real path of the skill. */
   readonly #skillFolders = new Map<string, SkillRoot>();
-  readonly #shadowed: UnnamedSkill[] = [];
+  readonly #shadowed: UnprefixedSkill[] = [];
   /** The skills that the policy switches off, by real path. */
   readonly #off = new Map<string, Skill>();
   /** The real paths of skills that are off and lie in another skill. */
@@ -407,8 +412,8 @@ class SkillScan {
   /** The paths of roots that cannot be searched. */
   readonly #refused: string[] = [];
   readonly #slice = new TimeSlice();
-  readonly #isCareful: boolean;
-  /** Whether a folder changed that the scan assumed not to change. */
+  readonly #isThorough: boolean;
+  /** Whether a folder changed although the scan assumed that it would not. */
   #hasChanged = false;
 
   constructor(
@@ -417,17 +422,17 @@ class SkillScan {
     options: Omit<ScanOptions, "policy"> & {
       policy?: PolicyDecider;
       /** Whether to check each skill on its own. */
-      isCareful?: boolean;
+      isThorough?: boolean;
     },
   ) {
     this.#roots = roots;
     this.#previous = previous;
     this.#policy = options.policy;
-    this.#isCareful = options.isCareful ?? false;
+    this.#isThorough = options.isThorough ?? false;
     this.#maxFileSize = options.maxFileSize ?? DEFAULT_MAX_FILE_SIZE;
     this.#trustLinks = boundaries(options.trustLinks ?? []);
     const global = roots.filter((root) => root.scope === "global");
-    this.#linkTargets = [
+    this.#allowedTargets = [
       ...boundaries(options.linkTargets ?? ["."]),
       ...boundaries(global.map((root) => root.path)),
       ...this.#trustLinks,
@@ -440,7 +445,7 @@ class SkillScan {
    * was swapped, which takes less than half the time of a check for each skill.
    *
    * @returns Whether the check passed. If not, the result is invalid, and a
-   *   careful scan must repeat the search with a check for each skill.
+   *   thorough scan must repeat the search with a check for each skill.
    */
   async search(): Promise<boolean> {
     this.#policy?.followLinks();
@@ -484,14 +489,14 @@ class SkillScan {
    */
   #report(problem: SkillProblem, folder: ReportedFolder): boolean {
     const { path, realPath = path, root } = folder;
-    const place = {
+    const subject = {
       scope: root.scope,
       directory: path,
       realDirectory: realPath,
     };
     const names = problem.names?.length ? problem.names : [undefined];
     const isOff = names.some((name) =>
-      this.#policy?.decide({ name, ...place }).state === "off"
+      this.#policy?.decide({ name, ...subject }).state === "off"
     );
     if (isOff) return false;
     const hasRoom = this.#problemCount < MAX_PROBLEMS;
@@ -505,7 +510,7 @@ class SkillScan {
     return this.#skills.size + this.#shadowed.length;
   }
 
-  /** Returns the catalog of what the search found. */
+  /** Returns the catalog of what the search found, or the previous one if it is the same. */
   async createCatalog(): Promise<SkillCatalog> {
     const previous = this.#previous;
     const found = {
@@ -538,7 +543,7 @@ class SkillScan {
   }
 
   /**
-   * Returns the real path of a root.
+   * Checks a root and returns its real path.
    *
    * @throws {Error} If the root does not exist or cannot be searched.
    */
@@ -546,7 +551,7 @@ class SkillScan {
     const { path, scope, recursive } = root;
     if (isLink(path)) this.#recordTarget(path);
     const realPath = Deno.realPathSync(path);
-    if (scope === "project" && !isInside(realPath, this.#linkTargets)) {
+    if (scope === "project" && !isInside(realPath, this.#allowedTargets)) {
       throw new SkillFileError(path, LINK_OUT_OF_PROJECT);
     }
     if (!Deno.statSync(path).isDirectory) {
@@ -578,7 +583,7 @@ class SkillScan {
     let count = 0;
     for (const folder of queue) {
       const since = Date.now();
-      folder.isStable = !this.#isCareful && isFolderUnchanged(folder, since);
+      folder.isStable = !this.#isThorough && isFolderUnchanged(folder, since);
       const entries = await this.#listFolder(folder);
       const room = MAX_SEARCHED_FOLDERS - count;
       count += entries.length;
@@ -673,7 +678,7 @@ class SkillScan {
     }
   }
 
-  /** Returns the real path of the target of a link, if it is a folder that may be searched. */
+  /** Returns the real path of the target of a link, if it is a folder to search. */
   #followFolderLink(
     path: string,
     parent: SearchedFolder,
@@ -687,7 +692,7 @@ class SkillScan {
         return undefined;
       }
       if (!Deno.statSync(path).isDirectory) return undefined;
-      if (root.scope === "global" || isInside(realPath, this.#linkTargets)) {
+      if (root.scope === "global" || isInside(realPath, this.#allowedTargets)) {
         return realPath;
       }
       // Report only links to skills.
@@ -710,18 +715,18 @@ class SkillScan {
     if (this.#skillFolders.has(folder.realPath)) return true;
     const outcome = this.#readSkill(folder);
     if (outcome === undefined) return false;
-    const isTaken = "reason" in outcome
+    const isRecorded = "reason" in outcome
       ? this.#report(outcome, folder)
       : this.#addSkill(outcome, folder);
-    if (!isTaken) return true;
-    // It may have been off as a skill of another root.
+    if (!isRecorded) return true;
+    // The policy may have switched it off as a skill of another root.
     this.#skillFolders.set(folder.realPath, folder.root);
     this.#off.delete(folder.realPath);
     this.#excludedFolders.delete(folder.realPath);
     return true;
   }
 
-  /** Adds a skill to the catalog, unless it is off. Returns whether it does. */
+  /** Adds a skill to the catalog, unless it is off. Returns whether it was added. */
   #addSkill(
     found: Skill,
     { realPath, root, skill: outer }: SearchedFolder,
@@ -729,7 +734,7 @@ class SkillScan {
     const state = this.#policy?.decide(found).state ?? "on";
     if (state === "off") {
       this.#off.set(realPath, found);
-      // If another root led to the outer skill, perhaps through a link, this one is not nested.
+      // If another root led to the outer skill, perhaps through a link, this skill is not nested.
       const isNested = outer !== undefined &&
         this.#skillFolders.get(outer) === root;
       if (isNested) this.#excludedFolders.add(realPath);
@@ -743,7 +748,7 @@ class SkillScan {
     return true;
   }
 
-  /** Reads the skill in a folder. Returns the skill, its problem, or `undefined` if there is none. */
+  /** Reads the skill in a folder, if any. Returns the skill or its problem. */
   #readSkill(folder: SearchedFolder): Skill | SkillProblem | undefined {
     const found = findSkillFile(folder.path);
     if (found === undefined) return undefined;
@@ -776,7 +781,7 @@ class SkillScan {
     }
   }
 
-  /** Follows a `SKILL.md` that is a link. Its target must lie in the skill or in a trusted folder. */
+  /** Follows a `SKILL.md` that is a link, into the skill or a trusted folder. */
   #followFileLink(file: string, folder: SearchedFolder): CheckedFile {
     this.#recordTarget(file);
     const realPath = Deno.realPathSync(file);
@@ -881,12 +886,16 @@ function isListedName(path: string): boolean {
   try {
     return isThere(path);
   } catch (error) {
-    // An invalid byte becomes a character of three bytes, so the name may be too long.
+    // Other errors may mean that the name is too long, because an invalid byte
+    // becomes a character of three bytes.
     return error instanceof Deno.errors.PermissionDenied;
   }
 }
 
-/** Whether a file lies in the folder that listed it, and not in the target of a link that replaced the folder. */
+/**
+ * Whether a file lies in the folder that listed it, and not in the target of a
+ * link that replaced the folder.
+ */
 function isSeen(file: string, folder: ReportedFolder): boolean {
   const { path, realPath } = folder.parent ?? folder;
   if (realPath === undefined) return true;
@@ -932,7 +941,7 @@ function findSkillFile(folder: string): FoundFile | undefined {
   }
 }
 
-/** Returns a name with the case that the file system stores, which is also the case in real paths. */
+/** Returns a name with its capitalization on disk, which real paths have too. */
 function nameOnDisk(name: string, folder: string): string {
   if (!isCaseBlind) return name;
   const key = name.toLowerCase();
@@ -941,7 +950,7 @@ function nameOnDisk(name: string, folder: string): string {
   return names.includes(name) ? name : names[0] ?? name;
 }
 
-/** Returns the likely name of a skill whose frontmatter is malformed. */
+/** Returns the likely name of a skill whose frontmatter is malformed, or an empty string. */
 function nameIn(text: string): string {
   for (const line of text.split("\n", 100)) {
     if (line.startsWith("name:")) {
@@ -1016,17 +1025,20 @@ function moreProblems(count: number): Fault {
 
 /** Options of a {@linkcode SkillRegistry}. */
 export interface SkillRegistryOptions extends ScanOptions {
-  /** The time between two rescans in seconds, or 0 for none. Default: {@linkcode DEFAULT_REFRESH_SECONDS}. */
+  /**
+   * The time between two rescans in seconds, or 0 for none. Default:
+   * {@linkcode DEFAULT_REFRESH_SECONDS}.
+   */
   readonly refreshSeconds?: number;
-  /** Whether to watch the folders as well, so that changes are noticed immediately. Default: `true`. */
+  /** Whether to watch the folders too, so that changes are noticed immediately. Default: `true`. */
   readonly watchFolders?: boolean;
-  /** Logs a line that says what is skipped and why. Default: {@linkcode log}. */
+  /** Logs a line, such as what is skipped and why. Default: {@linkcode log}. */
   readonly log?: (line: string) => void;
 }
 
 /**
- * Keeps the catalog of the skills in some roots current, and provides the only
- * access to their files.
+ * Keeps the catalog of the skills in some roots current, and gives access to
+ * their files.
  *
  * ```ts
  * import { SkillRegistry } from "@skill-server/skill-server";
@@ -1090,7 +1102,7 @@ export class SkillRegistry {
   /**
    * Finds a skill by name, regardless of case, or by qualified name:
    * `global:git` and `project:git` are the first skills named `git` in their
-   * scopes, and further ones have a {@linkcode Skill.prefix}.
+   * scopes. Others have a different {@linkcode Skill.prefix}.
    */
   find(name: string): Skill | undefined {
     return findSkill(name, this.#catalog);
@@ -1128,8 +1140,9 @@ export class SkillRegistry {
    * links that point outside and files that are too large or too deep. Hidden
    * files are in neither list.
    *
-   * @returns The files and the entries left out. The path of an entry is relative
-   *   to the skill, and ends with `/` if the entry is a folder that cannot be read.
+   * @returns The files and the entries left out. The path of an entry is
+   *   relative to the skill directory (empty for the directory itself), and
+   *   ends with `/` if the entry is a folder that cannot be read.
    */
   inspectFiles(skill: Skill): { files: SkillFile[]; leftOut: SkillProblem[] } {
     const { files, leftOut } = walkSkill(skill, this.#access);
@@ -1175,7 +1188,8 @@ export class SkillRegistry {
    *
    * @param skill The skill.
    * @param file The file, as {@linkcode listFiles} lists it.
-   * @returns The digest, `sha256:` and 64 hexadecimal digits; the size in bytes.
+   * @returns The digest (`sha256:` and 64 hexadecimal digits) and the size in
+   *   bytes.
    * @throws {SkillFileError} If the file cannot be read.
    */
   async digest(
@@ -1198,6 +1212,7 @@ export class SkillRegistry {
    * the next scan, because the running one may have missed the latest changes.
    *
    * @returns The catalog, once the scan is complete.
+   * @throws {Error} If the policy is invalid.
    */
   refresh(): Promise<SkillCatalog> {
     if (this.#running === undefined) {
@@ -1232,9 +1247,11 @@ export class SkillRegistry {
    * if (registry.find("pdf") !== undefined) throw new Error("It is off");
    * ```
    *
-   * @param policy The policy. Later changes to this object have no effect.
+   * @param policy The policy, or `undefined` for none. Do not change the object
+   *   later.
    * @returns The new catalog.
-   * @throws {Error} If the policy is invalid. In that case, the previous policy remains.
+   * @throws {Error} If the policy is invalid. The previous policy then stays in
+   *   effect.
    */
   async setPolicy(policy: SkillPolicy | undefined): Promise<SkillCatalog> {
     if (policy !== undefined) await prepareDecider(policy);
@@ -1242,7 +1259,10 @@ export class SkillRegistry {
     return await this.refresh();
   }
 
-  /** Describes the decisions of the policy, if there is one. Only this report contains the skills that are off. */
+  /**
+   * Describes the decisions of the policy, if there is one. Only this report
+   * contains the skills that are off.
+   */
   inspectPolicy(): SkillPolicyReport | undefined {
     const { skills, shadowed } = this.#catalog;
     const { policy, off = [] } = scanTraces.get(this.#catalog) ?? {};
@@ -1261,7 +1281,8 @@ export class SkillRegistry {
   }
 
   /**
-   * Adds a listener, which is called after each refresh that changed something that clients can see.
+   * Adds a listener that is called after each refresh that changed something
+   * clients can see.
    *
    * @returns A function that removes the listener.
    */
@@ -1298,7 +1319,7 @@ export class SkillRegistry {
     return end;
   }
 
-  /** Starts to keep the catalog current with a timer and by watching the folders. */
+  /** Starts keeping the catalog current with a timer and by watching the folders. */
   watch(): void {
     const { refreshSeconds = DEFAULT_REFRESH_SECONDS, watchFolders = true } =
       this.#options;
@@ -1315,7 +1336,10 @@ export class SkillRegistry {
     }
   }
 
-  /** Stops keeping the catalog current. Further calls have no effect. */
+  /**
+   * Stops keeping the catalog current, and removes all listeners. Closing the
+   * registry again has no effect.
+   */
   close(): void {
     this.#isClosed = true;
     clearInterval(this.#timer);
@@ -1509,8 +1533,8 @@ export interface SkillToolServer {
 }
 
 /**
- * Registers the tools of a toolset. Their descriptions follow the catalog, and the
- * client is notified when they change.
+ * Registers the tools of a toolset. Their descriptions reflect the current
+ * catalog, and the client is notified when they change.
  *
  * ```ts
  * import { registerSkillTools, SkillRegistry } from "@skill-server/skill-server";

@@ -104,7 +104,7 @@ function registerPrompts(
   });
   server.setRequestHandler(GetPromptRequestSchema, ({ params }, { client }) => {
     const { name, arguments: input } = params;
-    // Skilljack's prompts contain the skill as a resource, which some clients drop.
+    // Skilljack's prompts embed the skill as a resource. Some clients drop such prompts.
     const asResource = toolset === "skilljack" &&
       !profileFor(client).dropsEmbeddedResources;
     const options = { registry, asResource };
@@ -131,7 +131,7 @@ function describeSkillPrompt(skills: readonly Skill[]): string {
     : divideList(usage, skills, DEFAULT_PROFILE).description;
 }
 
-/** Lists the prompt that takes a name, and a prompt for each skill with a different name. */
+/** Lists the prompt `skill`, which takes a name, and a prompt for each skill with another name. */
 const listPrompts = cachePerCatalog(createPrompts);
 
 function createPrompts(catalog: SkillCatalog): ListItem<Prompt>[] {
@@ -161,7 +161,7 @@ interface PromptOptions {
   /** What the name in the request refers to. */
   readonly kind: "prompt" | "skill";
   readonly registry: SkillRegistry;
-  /** Whether the prompt contains the skill as an embedded resource instead of text. */
+  /** Whether the prompt contains the skill as an embedded resource instead of as text. */
   readonly asResource: boolean;
 }
 
@@ -169,7 +169,7 @@ interface PromptOptions {
  * Creates the prompt that loads a skill.
  *
  * @throws {Error} If there is no skill with this name that the user can load.
- *   The message contains the `kind` that the client asked for.
+ *   The message says whether the client asked for a prompt or a skill.
  */
 async function createPrompt(
   name: string,
@@ -203,7 +203,10 @@ async function createPrompt(
 /** The maximum number of names that the error for an unknown name lists. */
 const MAX_NEAR_NAMES = 5;
 
-/** Creates the error for an unknown name. Its message lists available names, the most similar first. */
+/**
+ * Creates the error for an unknown name. Its message lists available names, the
+ * most similar first.
+ */
 async function createUnknownNameError(
   name: string,
   { kind, catalog }: { kind: string; catalog: SkillCatalog },
@@ -221,11 +224,14 @@ async function createUnknownNameError(
 /** The URI of a subscription to all skills. */
 const ALL_SKILLS = "skill://";
 
-/** The subject of a subscription. */
+/** What a client subscribed to. */
 interface Subscription {
   /** The skill's key, or `undefined` for all skills. */
   readonly key: string | undefined;
-  /** The path of a file or folder, `undefined` for the skill itself, or an empty string for all of its files. */
+  /**
+   * The path of a file or folder, `undefined` for the skill itself, or an empty
+   * string for all of its files.
+   */
   readonly path: string | undefined;
 }
 
@@ -256,7 +262,7 @@ function parseSubscription(
   return { key: skillKey(qualifiedName(skill)), path };
 }
 
-/** Whether a change affects the subject of a subscription. */
+/** Whether a change affects what a client subscribed to. */
 function isAffected(
   { key, path }: Subscription,
   change: SkillChange,
@@ -305,14 +311,17 @@ function registerCompletion(
   });
 }
 
-/** Lists the names by which users can load skills: first the plain names, then the qualified names. */
+/** Lists the names by which users can load skills: plain names, then qualified names. */
 function listNames({ catalog }: SkillRegistry): string[] {
   const shadowed = catalog.shadowed.map(({ skill }) => skill)
     .filter(isForUser);
   return [...listUserSkills(catalog), ...shadowed].map(qualifiedName);
 }
 
-/** Lists the values for `<name>` in `skill://<name>`: the names of skills and the prefixes of shadowed skills. */
+/**
+ * Lists the values for `<name>` in `skill://<name>`: the names of skills and
+ * the prefixes of shadowed skills.
+ */
 function listAuthorities({ catalog }: SkillRegistry): string[] {
   const skills = inListOrder([...servedSkills(catalog).values()]);
   return [...new Set(skills.map(({ name, prefix }) => prefix ?? name))];
@@ -447,8 +456,8 @@ async function serve(settings: Settings): Promise<number> {
       "Waiting for an MCP client on stdin. Use --list to list the skills, or press Ctrl+C to exit.",
     );
   }
-  // Never closed, because the process exits anyway, and Deno's watchers are slow
-  // to close while files change rapidly.
+  // The registry is never closed, because the process exits anyway, and Deno's
+  // watchers are slow to close while files change rapidly.
   const skills = await openSkills(settings);
   const { registry } = skills;
   const server = new McpServer(describeServer(settings, registry));
@@ -457,7 +466,7 @@ async function serve(settings: Settings): Promise<number> {
   for (const signal of END_SIGNALS) {
     Deno.addSignalListener(signal, () => server.close());
   }
-  // Starting to watch takes a moment, so the client's first requests go first.
+  // Starting to watch takes a moment, so the client's first requests are handled first.
   transport.firstMessage.then(() =>
     setTimeout(() => skills.watch(), WATCH_DELAY_MS)
   );
@@ -499,7 +508,10 @@ export async function openSkills(settings: Settings): Promise<OpenSkills> {
   };
 }
 
-/** Finds the skills and then registers the handlers. In the reverse order, the first scan would count as a change. */
+/**
+ * Finds the skills, and then registers the handlers. In the reverse order, the
+ * first scan would count as a change.
+ */
 async function prepare(
   server: McpServer,
   registry: SkillRegistry,
@@ -530,7 +542,7 @@ export function warnOfMissingFolders(
   }
 }
 
-/** Sets the request handlers that do not need a connection. They are the same for stdio and HTTP. */
+/** Sets the request handlers that stdio and HTTP share, which do not need a connection. */
 export function registerSkills(
   server: RequestHandlers & SkillToolServer,
   registry: SkillRegistry,
@@ -566,10 +578,10 @@ const CAPABILITIES = {
   extensions: { [SKILLS_EXTENSION]: { directoryRead: true } },
 };
 
-/** The maximum time that a client can cache results, in seconds. */
+/** The maximum time for which a client is allowed to cache results, in seconds. */
 const MAX_TTL_SECONDS = 5;
 
-/** Creates the description of the server for clients of both eras. */
+/** Creates the description of the server for clients of both eras of the protocol. */
 export function describeServer(
   { options, tools }: Settings,
   registry: SkillRegistry,
@@ -587,7 +599,10 @@ export function describeServer(
   };
 }
 
-/** Prints a text and returns the exit code. It is not an error if the reader closes the stream early. */
+/**
+ * Prints a text and returns the exit code. It is not an error if the reader
+ * closes the stream early.
+ */
 async function print(
   text: string,
   stream: ByteWriter = Deno.stdout,

@@ -15,7 +15,7 @@ import type { SkillFrontmatter } from "./types.ts";
 /** The maximum size of the frontmatter in bytes, including its two `---` lines. */
 export const MAX_FRONTMATTER_SIZE = 64 * 1024;
 
-/** The frontmatter of a `SKILL.md` is missing or malformed. */
+/** Thrown when the frontmatter of a `SKILL.md` is missing or invalid. */
 export class SkillSyntaxError extends SyntaxError {
   /** What is wrong. */
   readonly reason: string;
@@ -35,8 +35,8 @@ export class SkillSyntaxError extends SyntaxError {
 }
 
 /**
- * Parses the frontmatter of a `SKILL.md`: a YAML mapping between two lines
- * `---`, the first of which is the file's first line. A byte order mark, spaces
+ * Parses the frontmatter of a `SKILL.md`: a YAML mapping between two `---`
+ * lines, the first of which is the file's first line. A byte order mark, spaces
  * after the dashes, and CRLF are allowed. `name` and `description` must be
  * non-empty strings. Dates stay strings, as in YAML's core schema.
  *
@@ -51,7 +51,8 @@ export class SkillSyntaxError extends SyntaxError {
  *
  * @param text The text of a `SKILL.md`.
  * @returns The frontmatter, verbatim.
- * @throws {SkillSyntaxError} If the frontmatter is missing, malformed, or larger than 64 KiB.
+ * @throws {SkillSyntaxError} If the frontmatter is missing, invalid, or larger
+ *   than 64 KiB.
  */
 export function parseSkillMd(text: string): SkillFrontmatter {
   const { yaml } = splitSkillMd(text);
@@ -65,7 +66,8 @@ export function parseSkillMd(text: string): SkillFrontmatter {
 /**
  * Splits a `SKILL.md` into the YAML of its frontmatter and the Markdown after it.
  *
- * @throws {SkillSyntaxError} If the frontmatter does not begin with `---` on the first line, or does not end within 64 KiB.
+ * @throws {SkillSyntaxError} If the first line is not `---`, or if the
+ *   frontmatter does not end within 64 KiB.
  */
 export function splitSkillMd(text: string): { yaml: string; body: string } {
   const start = text.startsWith("\ufeff") ? 1 : 0;
@@ -100,7 +102,7 @@ export function splitSkillMd(text: string): { yaml: string; body: string } {
   );
 }
 
-/** Whether the first `end` characters take more bytes than the frontmatter may. */
+/** Whether the first `end` characters exceed the maximum size of the frontmatter. */
 function isTooLarge(text: string, end: number): boolean {
   if (end * 3 <= MAX_FRONTMATTER_SIZE) return false;
   return new TextEncoder().encode(text.slice(0, end)).length >
@@ -149,11 +151,11 @@ export function describeYamlError(
     const reason = "the YAML is nested too deeply";
     return { reason, line: 1, hint: "reduce the nesting" };
   }
-  const place = /^(.*?) at line (\d+), column \d+/s.exec(error.message);
-  const reason = oneLine(place?.[1] ?? error.message.split("\n")[0]!);
+  const match = /^(.*?) at line (\d+), column \d+/s.exec(error.message);
+  const reason = oneLine(match?.[1] ?? error.message.split("\n")[0]!);
   const lines = yaml.trimEnd().split("\n");
   // Some parsers report an error in the last line on the line after it.
-  const line = Math.min(Number(place?.[2] ?? 1), lines.length);
+  const line = Math.min(Number(match?.[2] ?? 1), lines.length);
   return {
     reason: `the YAML is malformed: ${reason}`,
     line,

@@ -58,7 +58,7 @@ export function getPage<T>(
   };
 }
 
-/** The room that is left on a page. A page must fit into a message. */
+/** The remaining room on a page. A page must fit into a message. */
 export class PageRoom {
   #taken = 0;
 

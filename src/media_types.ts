@@ -125,7 +125,7 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   "video/webm": ".webm",
 };
 
-/** Media types by extension or file name. Created at the first use, because the server starts without it. */
+/** Media types by extension or file name. Created on first use to keep startup short. */
 let mediaTypes: ReadonlyMap<string, string> | undefined;
 
 function createMediaTypes(): ReadonlyMap<string, string> {

@@ -22,7 +22,7 @@ const RACY_MS = 2_000;
 export interface OpenFile extends Disposable {
   /** The status of the file. */
   readonly info: FileState;
-  /** Reads the next bytes into a buffer. Returns the number of bytes, or 0 at the end of the file. */
+  /** Reads the next bytes into a buffer. Returns their number, or 0 at the end of the file. */
   read(buffer: Uint8Array): number;
 }
 
@@ -41,7 +41,7 @@ export function fileVersion(
 
 /**
  * Whether a file changed so recently that it can change again without a new
- * version. True as well if its times are unknown or exceed the range of `Date`.
+ * version. Also `true` if its times are unknown or exceed the range of `Date`.
  */
 export function isRacy(
   { mtime, ctime }: Pick<FileState, "mtime" | "ctime">,
@@ -62,8 +62,8 @@ export function openFile(path: string): OpenFile {
 }
 
 /**
- * Opens a file without loading `node:fs` if possible: the file must not have
- * changed recently, so that it is unlikely to be swapped for a FIFO just now, and
+ * Opens a file, without loading `node:fs` if possible: the file must not have
+ * changed recently, which makes a swap for a FIFO at this moment unlikely, and
  * Deno must be allowed to read its real path.
  *
  * @param info The status of the file before it is opened.

@@ -14,7 +14,7 @@ import { oneLine, skillKey } from "./text.ts";
 import type { ShadowedSkill, Skill, SkillCatalog, SkillRoot } from "./types.ts";
 
 /** A shadowed skill that has no prefix yet, and the key of its name. */
-export interface UnnamedSkill extends ShadowedSkill {
+export interface UnprefixedSkill extends ShadowedSkill {
   readonly key: string;
 }
 
@@ -28,10 +28,11 @@ export interface UnnamedSkill extends ShadowedSkill {
  */
 export function withPrefixes(
   skills: ReadonlyMap<string, Skill>,
-  shadowed: readonly UnnamedSkill[],
+  shadowed: readonly UnprefixedSkill[],
 ): ShadowedSkill[] {
   const taken = new Set<string>();
-  // Skills with the same name in the same root share a list, so that no prefix is tried twice.
+  // Skills with the same name in the same root share a list, so that no prefix is
+  // tried twice.
   const lists = new Map<string, Generator<string>>();
   return shadowed.map(({ skill, by, key }) => {
     const { scope, path } = skill.root;
@@ -51,7 +52,7 @@ export function withPrefixes(
   });
 }
 
-/** Generates the possible prefixes for the skills of a root, best first. The sequence is infinite. */
+/** Generates the possible prefixes for the skills of a root, best first, without end. */
 function* generatePrefixes(
   { path, scope }: SkillRoot,
 ): Generator<string, never> {
@@ -63,7 +64,7 @@ function* generatePrefixes(
   for (let number = 2;; number++) yield `${folder}-${number}`;
 }
 
-/** Returns a copy of a skill with other properties. Repeated calls return the same object. */
+/** Returns a copy of a skill with other properties. A repeated call returns the same object. */
 export function createVariant(
   skill: Skill,
   properties: Pick<Skill, "state" | "prefix">,
@@ -82,12 +83,12 @@ export function createVariant(
 /** The last variant of each skill. */
 const variants = new WeakMap<Skill, Skill>();
 
-/** Returns the unique name of a skill: its plain name, or its name with its prefix. */
+/** Returns the qualified name of a skill, or its plain name if it has no prefix. */
 export function qualifiedName({ name, prefix }: Skill): string {
   return prefix === undefined ? name : `${prefix}:${name}`;
 }
 
-/** Returns all skills that can be loaded, by the keys of their unique names. */
+/** Returns all skills that can be loaded, by the keys of their plain or qualified names. */
 export const servedSkills: (
   catalog: SkillCatalog,
 ) => ReadonlyMap<string, Skill> = cachePerCatalog(({ skills, shadowed }) => {
@@ -117,9 +118,9 @@ export function findResource(
   uri: string,
   catalog: SkillCatalog,
 ): { skill: Skill; path: string | undefined } | undefined {
-  const place = parseSkillUri(uri);
-  const skill = place && catalog.skills.get(skillKey(place.name));
-  if (skill !== undefined) return { skill, path: place!.path };
+  const parsed = parseSkillUri(uri);
+  const skill = parsed && catalog.skills.get(skillKey(parsed.name));
+  if (skill !== undefined) return { skill, path: parsed!.path };
   const { prefix = "", name, path } = parsePrefixedUri(uri) ?? {};
   const shadowed = servedSkills(catalog).get(skillKey(`${prefix}:${name}`));
   const isMatch = shadowed?.prefix !== undefined &&

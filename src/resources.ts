@@ -43,7 +43,8 @@ import type {
 /**
  * Reads a file of a skill for a request.
  *
- * @throws {Error} If the file cannot be read. The error means invalid params.
+ * @throws {Error} The JSON-RPC error "invalid params" if the file cannot be
+ *   read.
  */
 export function readFile(
   registry: SkillSource,
@@ -156,7 +157,8 @@ function readResource(
 /**
  * Finds the skill and the path that a URI refers to.
  *
- * @throws {Error} If there is no such skill. The error means invalid params.
+ * @throws {Error} The JSON-RPC error "invalid params" if there is no such
+ *   skill.
  */
 export function findResource(
   uri: string,

@@ -47,7 +47,7 @@ export const MAX_FILE_DEPTH = 10;
 /** The maximum number of entries that are visited to list the files of a skill. */
 const MAX_WALKED_ENTRIES = 20_000;
 
-/** A file of a skill cannot be read. */
+/** Thrown when a file of a skill cannot be read. */
 export class SkillFileError extends Error {
   /** What is wrong. */
   readonly reason: string;
@@ -68,7 +68,7 @@ export interface Fault {
   readonly hint: string;
 }
 
-/** The same for a file that does not exist and for one that does not belong to the skill. */
+/** For a file that does not exist, and also for one that does not belong to the skill. */
 const NOT_THERE: Fault = {
   reason: "there is no such file in the skill",
   hint: "pass the path of a file relative to the skill's folder",
@@ -101,7 +101,7 @@ const NOT_A_FILE: Fault = {
   hint: "replace it with a regular file",
 };
 
-const CHANGED_MEANWHILE: Fault = {
+const WAS_REPLACED: Fault = {
   reason: "it was replaced while it was being read",
   hint: "try again",
 };
@@ -209,7 +209,7 @@ export interface CheckedFile extends Located {
 
 /**
  * Reads a regular file after confirming that the opened file lies at its real
- * path. The content may be cached only if that is certain.
+ * path. The content can be cached only if that is certain.
  */
 export function readConfined<T>(
   checked: CheckedFile,
@@ -232,7 +232,7 @@ export function readConfined<T>(
   }
   const since = Date.now();
   using file = open(path, info);
-  if (!file.info.isFile) throw new SkillFileError(path, CHANGED_MEANWHILE);
+  if (!file.info.isFile) throw new SkillFileError(path, WAS_REPLACED);
   const isSame = () => isSameFile(statLocated(checked), file.info);
   const folder = dirname(checked.realPath);
   return read(
@@ -257,13 +257,16 @@ function isSameFile(a: FileState, b: FileState): boolean {
   return a.isFile === b.isFile && a.dev === b.dev && a.ino === b.ino;
 }
 
-/** How often a path is checked again if folders on it changed recently. */
+/** How many times a path is checked again if folders on it changed recently. */
 const CHECKS = 10;
 
-/** How often the path of a large folder is checked again, because each check is slow. */
+/**
+ * How many times a large folder or the target of a link is checked again. Each
+ * check of a large folder is slow.
+ */
 const FEW_CHECKS = 4;
 
-/** The number of entries from which a folder counts as large. */
+/** A folder with more entries than this counts as large. */
 const MANY_ENTRIES = 500;
 
 /**
@@ -278,9 +281,10 @@ const MANY_ENTRIES = 500;
  *    to the same file, and that it still has the same real path. A file outside
  *    passes the first check only while it is swapped in, and the second one only
  *    while it is not. So each check detects the swap with a probability of one
- *    half, whatever the timing, and less than one swap in a thousand passes all.
+ *    half, whatever the timing, and less than one swap in a thousand passes ten
+ *    checks.
  *
- * @returns Whether nothing was swapped for certain, as in the first case.
+ * @returns Whether it is certain that nothing was swapped, as in case 1.
  * @throws {SkillFileError} If a swap was detected.
  */
 function confirm(
@@ -298,7 +302,7 @@ function confirm(
   for (; isConfirmed && checks > 0; checks--) {
     isConfirmed = Math.random() < 0.5 ? isSame() : isInPlace(located);
   }
-  if (!isConfirmed) throw new SkillFileError(located.path, CHANGED_MEANWHILE);
+  if (!isConfirmed) throw new SkillFileError(located.path, WAS_REPLACED);
   return false;
 }
 
@@ -332,7 +336,8 @@ interface SettledRange {
  */
 function isSettled(located: Located, range: SettledRange): boolean {
   const { directory, realDirectory } = located.skill;
-  // The order is upward, because an unchanged folder proves that the check of its subfolder was valid.
+  // The order is upward, because an unchanged folder proves that the check of its
+  // subfolder was valid.
   return isSettledInSkill(located, range) &&
     isFolderSettled({
       path: dirname(directory),
@@ -394,13 +399,16 @@ function hasSettled(realPath: string, since: number): boolean {
 
 /** An entry of a folder. */
 interface Entry extends Deno.DirEntry {
-  /** The status, unless it is a folder or a link. */
+  /** The status, unless the entry is a folder or a link. */
   readonly info?: Deno.FileInfo;
   /** The error of the attempt to get the status. */
   readonly error?: unknown;
 }
 
-/** Lists a folder and confirms that it lies at its real path. Returns the entries that every check finds. */
+/**
+ * Lists a folder and confirms that it lies at its real path. Returns the
+ * entries that every check finds.
+ */
 function listConfirmed(folder: Located, read: () => Entry[]): Entry[] {
   const since = Date.now();
   let entries = read();
@@ -438,14 +446,14 @@ function readUpTo(
   }
 }
 
-/** A shared buffer for the beginnings of files, because a scan reads many. */
+/** A shared buffer for the beginnings of files, because a scan reads many files. */
 const headBuffer = new Uint8Array(MAX_FRONTMATTER_SIZE + 1);
 
 const headDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
- * Reads a `SKILL.md` only to the end of its frontmatter, because the strings in
- * the frontmatter keep the whole text in memory.
+ * Reads a `SKILL.md` only to the end of its frontmatter, because the strings
+ * that are parsed from a text keep the whole text in memory.
  */
 export function readHead(file: OpenFile): string {
   let length = 0;
@@ -487,7 +495,10 @@ function isVisible(name: string): boolean {
     name !== "__pycache__";
 }
 
-/** Whether a real path belongs to a skill: it lies in the skill's directory and is not hidden, or it is trusted. */
+/**
+ * Whether a real path belongs to a skill: it lies in the skill's real directory
+ * and is not hidden, or it lies in a trusted folder.
+ */
 export function isOwn(
   realPath: string,
   realDirectory: string,
@@ -498,7 +509,7 @@ export function isOwn(
     : isInside(realPath, trustLinks);
 }
 
-/** Splits a path into names. Returns `undefined` if it leads outside the skill. */
+/** Splits a path into names. Returns `undefined` if it cannot be the path of a skill's file. */
 export function splitPath(path: string): string[] | undefined {
   const names: string[] = [];
   // On Windows, a colon would refer to a drive or to a stream of a file.
@@ -516,9 +527,10 @@ export function splitPath(path: string): string[] | undefined {
 }
 
 /**
- * Resolves the path of a file or folder of a skill. Names that begin with a dot,
- * `node_modules`, and `__pycache__` do not belong to the skill, and neither does
- * anything whose real path is outside the skill's real directory.
+ * Resolves the path of a file or folder of a skill. Names that begin with a
+ * dot, `node_modules`, and `__pycache__` do not belong to the skill, and
+ * neither does anything whose real path is outside the skill's real directory
+ * and the trusted folders. A path has at most 10 names.
  *
  * ```ts
  * import { resolveSkillFile, scanSkillRoots } from "@skill-server/skill-server";
@@ -531,7 +543,8 @@ export function splitPath(path: string): string[] | undefined {
  * ```
  *
  * @param skill The skill.
- * @param path The path relative to the skill directory, with `/` as separator, or an empty string for the directory itself.
+ * @param path The path relative to the skill directory, with `/` as the
+ *   separator, or an empty string for the directory itself.
  * @param options The trusted folders.
  * @returns The path as configured, and the path with all links resolved.
  * @throws {SkillFileError} If the path does not exist or does not belong to the skill.
@@ -573,7 +586,8 @@ export function isAbsence(error: unknown): boolean {
  * @param path The path relative to the skill directory, as in {@linkcode resolveSkillFile}.
  * @param options The trusted folders and the size limit.
  * @returns The file's content.
- * @throws {SkillFileError} If the file does not belong to the skill, is not a regular file, is too large, or cannot be read.
+ * @throws {SkillFileError} If the file does not exist, does not belong to the
+ *   skill, is not a regular file, is too large, or cannot be read.
  */
 export function readSkillFile(
   skill: Skill,
@@ -696,14 +710,14 @@ export interface SkillListing {
   readonly leftOut: Map<string, Fault>;
 }
 
-/** A file or folder in a skill directory, linked to its parent. */
-interface Place extends Located {
-  readonly parent: Place | undefined;
+/** A file or folder in a skill directory, and the folder that contains it. */
+interface TreeNode extends Located {
+  readonly parent: TreeNode | undefined;
   /** The number of levels below the skill directory. */
   readonly depth: number;
 }
 
-/** A link in a skill points to something that does not belong to the skill. */
+/** Thrown when a link in a skill points to something that does not belong to the skill. */
 class ForeignLinkError extends SkillFileError {}
 
 /** A walk through a skill. It defines which files belong to the skill. */
@@ -712,7 +726,7 @@ class SkillWalk {
   readonly #trustLinks: readonly string[];
   readonly #excludedFolders: ReadonlySet<string>;
   readonly #maxFileSize: number;
-  readonly #top: Place;
+  readonly #top: TreeNode;
   readonly #files: SkillFile[] = [];
   readonly #folders: string[] = [];
   readonly #leftOut = new Map<string, Fault>();
@@ -755,9 +769,9 @@ class SkillWalk {
     const direct = this.#findDirect(names);
     if (direct !== undefined) return direct;
     if (!isInPlace(this.#top)) throw new Deno.errors.NotFound(path);
-    let place = this.#top;
-    for (const name of names) place = this.#follow(place, name);
-    return place;
+    let node = this.#top;
+    for (const name of names) node = this.#follow(node, name);
+    return node;
   }
 
   /** Lists everything in the skill. */
@@ -771,9 +785,9 @@ class SkillWalk {
   }
 
   /**
-   * Confirms the whole list: there are no links, and no folder changed during the
-   * walk or shortly before it. In that case, the next walk does not need to read
-   * these folders again.
+   * Whether the whole list is confirmed: there are no links, and no folder
+   * changed during the walk or shortly before it. If so, the next walk does not
+   * need to read these folders again.
    */
   confirm(): boolean {
     const top = this.#top;
@@ -823,7 +837,7 @@ class SkillWalk {
    * @throws {ForeignLinkError} If the link points outside the skill, to a hidden
    *   file or folder, or back to a folder that contains it.
    */
-  #follow(parent: Place, name: string): Place {
+  #follow(parent: TreeNode, name: string): TreeNode {
     const path = childPath(parent.path, name);
     const realPath = Deno.realPathSync(path);
     if (isAtOrAbove(realPath, parent)) {
@@ -836,7 +850,7 @@ class SkillWalk {
     return { ...parent, path, realPath, parent, depth: parent.depth + 1 };
   }
 
-  #listFolder(folder: Place, prefix: string): void {
+  #listFolder(folder: TreeNode, prefix: string): void {
     this.#folders.push(folder.realPath);
     let entries: readonly Entry[] = [];
     try {
@@ -860,7 +874,7 @@ class SkillWalk {
   }
 
   /** Lists the visible entries of a folder, sorted by name, with their status. */
-  #listEntries(folder: Place): Entry[] {
+  #listEntries(folder: TreeNode): Entry[] {
     const { path } = folder;
     const limit = MAX_WALKED_ENTRIES - this.#entries + 1;
     if (this.#isThorough) {
@@ -879,32 +893,32 @@ class SkillWalk {
 
   #listEntry(
     entry: Entry,
-    { folder, path }: { folder: Place; path: string },
+    { folder, path }: { folder: TreeNode; path: string },
   ): void {
     if (entry.isSymlink && !this.#isThorough) {
       this.#hasLinks = true;
       return;
     }
-    const place = entry.isSymlink ? this.#follow(folder, entry.name) : {
+    const node = entry.isSymlink ? this.#follow(folder, entry.name) : {
       ...folder,
       path: childPath(folder.path, entry.name),
       realPath: childPath(folder.realPath, entry.name),
       parent: folder,
       depth: folder.depth + 1,
     };
-    if (this.#excludedFolders.has(place.realPath)) return;
+    if (this.#excludedFolders.has(node.realPath)) return;
     if (entry.error !== undefined) throw entry.error;
-    const info = entry.isSymlink ? statTarget(place) : entry.info;
+    const info = entry.isSymlink ? statTarget(node) : entry.info;
     if (info === undefined || info.isDirectory) {
-      if (place.depth === MAX_FILE_DEPTH) this.#leftOut.set(path, TOO_DEEP);
-      else this.#listFolder(place, `${path}/`);
+      if (node.depth === MAX_FILE_DEPTH) this.#leftOut.set(path, TOO_DEEP);
+      else this.#listFolder(node, `${path}/`);
     } else if (!info.isFile) {
       this.#leftOut.set(path, NOT_A_FILE);
     } else if (info.size > this.#maxFileSize) {
       this.#leftOut.set(path, tooLarge(info.size, this.#maxFileSize));
     } else {
       this.#files.push({
-        path: place.path === this.#skill.file ? "SKILL.md" : path,
+        path: node.path === this.#skill.file ? "SKILL.md" : path,
         size: info.size,
         version: fileVersion(info),
         isRacy: isRacy(info),
@@ -913,12 +927,12 @@ class SkillWalk {
   }
 }
 
-/** Whether a real path is that of a place or of a folder that contains it. */
-function isAtOrAbove(realPath: string, place: Place | undefined): boolean {
-  while (place !== undefined && place.realPath !== realPath) {
-    place = place.parent;
+/** Whether a real path is that of a node or of a folder that contains it. */
+function isAtOrAbove(realPath: string, node: TreeNode | undefined): boolean {
+  while (node !== undefined && node.realPath !== realPath) {
+    node = node.parent;
   }
-  return place !== undefined;
+  return node !== undefined;
 }
 
 /** Returns why an entry of a folder is inaccessible, or `undefined` if it was just removed. */
@@ -964,7 +978,10 @@ function statEntries(
   });
 }
 
-/** Stats the target of a link in a skill, and confirms it unless it is a folder. Folders are confirmed when they are listed. */
+/**
+ * Stats the target of a link in a skill, and confirms it unless it is a folder.
+ * Folders are confirmed when they are listed.
+ */
 function statTarget(link: Located): Deno.FileInfo {
   const since = Date.now();
   const info = statLocated(link);
@@ -982,9 +999,9 @@ export const LINK_OUT_OF_PROJECT: Fault = {
 };
 
 /**
- * Returns the real paths of folders, without missing ones. If Deno is not allowed
- * to resolve a folder, returns its path as it is. If that contains a link, no real
- * path lies in it, which is safe.
+ * Returns the real paths of folders, without missing ones. If Deno is not
+ * allowed to resolve a folder, returns its path as it is. If that path contains
+ * a link, no real path lies in it, which is safe.
  */
 export function boundaries(paths: readonly string[]): string[] {
   return paths.flatMap((path) => {
@@ -1007,12 +1024,10 @@ export function realPaths(paths: readonly string[]): string[] {
   });
 }
 
-/**
- * Returns the SHA-256 digest of some bytes as the Skills extension writes it.
- */
+/** Returns the SHA-256 digest of some bytes in the format of the Skills extension. */
 export async function sha256(bytes: Uint8Array): Promise<string> {
-  // Loaded on demand, because that takes a while. Web Crypto would take five times
-  // as long for small files.
+  // Loaded on demand, because loading takes a while. For small files, Web Crypto
+  // takes five times as long.
   const { createHash } = await (cryptoModule ??= import("node:crypto"));
   return `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
 }

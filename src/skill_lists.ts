@@ -1,6 +1,6 @@
 /**
- * Lists of skills for the model: complete, as the contract words them, or
- * shortened to a number of characters.
+ * Lists of skills for the model: complete, in the wording of a tool's contract,
+ * or shortened to fit a limit.
  *
  * @module
  */
@@ -11,27 +11,27 @@ import type { Skill, SkillCatalog } from "./types.ts";
 /** The maximum length of the line that summarizes the skills, in characters. */
 const MAX_SUMMARY_LENGTH = 250;
 
-/** Lists the skills that a model may load, in list order. */
+/** Lists the skills that the model can load, in list order. */
 export function listModelSkills({ skills }: SkillCatalog): Skill[] {
   return inListOrder([...skills.values()].filter(isForModel));
 }
 
-/** Whether a model may load a skill. */
+/** Whether the model can load a skill. */
 export function isForModel({ frontmatter, state }: Skill): boolean {
   return frontmatter["disable-model-invocation"] !== true && state !== "manual";
 }
 
-/** Lists the skills that a user may load, in list order. */
+/** Lists the skills that the user can load, in list order. */
 export function listUserSkills({ skills }: SkillCatalog): Skill[] {
   return inListOrder([...skills.values()].filter(isForUser));
 }
 
-/** Whether a user may load a skill. */
+/** Whether the user can load a skill. */
 export function isForUser({ frontmatter }: Skill): boolean {
   return frontmatter["user-invocable"] !== false;
 }
 
-/** Puts pinned skills first and those listed by name only last. */
+/** Sorts skills in place: pinned ones first, and those listed by name only last. */
 export function inListOrder(skills: Skill[]): Skill[] {
   return skills.sort((a, b) => listRank(a) - listRank(b));
 }
@@ -41,12 +41,15 @@ export function listRank({ state }: Skill): number {
   return state === "pinned" ? 0 : state === "name-only" ? 2 : 1;
 }
 
-/** Returns the key that sorts an entry in a paged list: by the rank of its skill, then by a text. */
+/** Returns the sort key of an item in a paged list: the rank of its skill, then a text. */
 export function listKey(skill: Skill, text: string): string {
   return `${listRank(skill)} ${text}`;
 }
 
-/** Formats the skills for the model as XML. Everything is escaped, so no skill can break out of the list. */
+/**
+ * Formats the skills for the model as XML. All texts are escaped, so no skill
+ * can break out of the list.
+ */
 export function formatAvailableSkills(
   catalog: SkillCatalog,
   locationOf: (skill: Skill) => string,
@@ -79,9 +82,9 @@ export function formatSkillLine({ name, description }: Skill): string {
 export interface ListLimits {
   /** The maximum length of the tool's description, in characters. */
   readonly descriptionLimit: number;
-  /** The maximum length that the description of the tool's parameter may grow by, in characters. */
+  /** How much text may be added to the description of the tool's parameter, in characters. */
   readonly parameterLimit: number;
-  /** The limit for both together if every name fits into it, in characters. */
+  /** The limit for both together if only it has room for every name, in characters. */
   readonly namesLimit: number;
   /** The end of a truncated text. */
   readonly ellipsis: string;

@@ -23,7 +23,8 @@ import type { Skill } from "./types.ts";
  * @see {@link https://modelcontextprotocol.io/extensions/skills/overview}
  *
  * @param name The skill's name. It may contain any characters.
- * @param path The file's path relative to the skill directory, or an empty string for the collection of all files.
+ * @param path The file's path relative to the skill directory, or an empty
+ *   string for the collection of all files.
  * @returns The URI. The skill's name and each segment of the path are percent-encoded.
  */
 export function skillUri(name: string, path?: string): string {
@@ -42,7 +43,9 @@ const MAX_URI_LENGTH = 1024 * 1024;
  * URI, so a path with `.`, `..`, or empty segments is invalid.
  *
  * @param uri The text to parse.
- * @returns The skill's name and the path (`undefined` for the skill itself, empty for the collection of all files), or `undefined` if the text is not such a URI.
+ * @returns The skill's name and the path (`undefined` for the skill itself,
+ *   empty for the collection of all files), or `undefined` if the text is not
+ *   such a URI.
  */
 export function parseSkillUri(
   uri: string,
@@ -69,7 +72,8 @@ export function parseSkillUri(
  * shadowed skill, the skill's prefix precedes its name.
  *
  * @param skill The skill.
- * @param path The file's path relative to the skill directory, or an empty string for the collection of all files.
+ * @param path The file's path relative to the skill directory, or an empty
+ *   string for the collection of all files.
  */
 export function skillFileUri({ name, prefix }: Skill, path: string): string {
   const uri = skillUri(name, path);
@@ -83,18 +87,16 @@ export function skillMdUri(skill: Skill): string {
   return skillFileUri(skill, "SKILL.md");
 }
 
-/**
- * Parses a URI that {@linkcode skillFileUri} created for a skill with a prefix.
- */
+/** Parses a URI that {@linkcode skillFileUri} created for a skill with a prefix. */
 export function parsePrefixedUri(
   uri: string,
 ): { prefix: string; name: string; path: string | undefined } | undefined {
   const [, first, rest] = /^(skill:\/\/[^/?#]+)\/(.+)$/s.exec(uri) ?? [];
   const prefix = first === undefined ? undefined : parseSkillUri(first)?.name;
-  const place = rest === undefined
+  const parsed = rest === undefined
     ? undefined
     : parseSkillUri(`skill://${rest}`);
-  return prefix === undefined || place === undefined
+  return prefix === undefined || parsed === undefined
     ? undefined
-    : { prefix, ...place };
+    : { prefix, ...parsed };
 }

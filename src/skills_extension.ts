@@ -149,8 +149,8 @@ function estimateLength({ frontmatter, resources }: SkillEntry): number {
 /**
  * Finds the entry of a skill by the URI of its `SKILL.md`.
  *
- * @throws {Error} If there is no such skill, or if hosts cannot load it. The
- *   error means invalid params.
+ * @throws {Error} The JSON-RPC error "invalid params" if there is no such
+ *   skill, or if hosts cannot load it.
  */
 async function findEntry(
   uri: string,
@@ -243,7 +243,12 @@ interface Child {
   readonly file: SkillFile | undefined;
 }
 
-/** Lists the files and folders directly in a folder of a skill. */
+/**
+ * Lists the files and folders directly in a folder of a skill.
+ *
+ * @throws {Error} The JSON-RPC error "invalid params" if there is no such
+ *   folder.
+ */
 function listChildren(
   uri: string,
   registry: SkillSource,

@@ -14,12 +14,14 @@ let logging: Promise<void> = Promise.resolve();
 let loggingSize = 0;
 
 /**
- * Logs a line to stderr, because stdout is reserved for the protocol.
+ * Logs a line to stderr, after the prefix `skill-server: `. Stdout is reserved
+ * for the protocol.
  *
- * It does not wait, so a client that never reads stderr cannot block the server.
- * Lines that would exceed a backlog of 256 KiB are dropped.
+ * The function does not wait, so a client that never reads stderr cannot block
+ * the server. A line that does not fit into a backlog of 262,144 characters is
+ * dropped.
  *
- * @param line The line, without a line break.
+ * @param line The line. Line breaks in it are replaced with spaces.
  */
 export function log(line: string): void {
   const text = `skill-server: ${oneLine(line)}\n`;
@@ -70,7 +72,10 @@ const HIDDEN =
 const INVISIBLE =
   /[^\P{Cc}\t\n]|[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
 
-/** Invisible characters that are needed: in emoji, and between letters of scripts that join them. */
+/**
+ * Invisible characters that are needed: in emoji, and between letters of
+ * scripts that join them.
+ */
 const NEEDED =
   /(?<=\p{Emoji})[\ufe0e\ufe0f]|(?<=\p{Extended_Pictographic}\ufe0f?|\p{Emoji_Modifier})\u200d(?=\p{Extended_Pictographic})|(?<=[^\P{L}A-Za-z]|\p{M})[\u200c\u200d](?=\p{L})/gu;
 
@@ -121,7 +126,10 @@ export function listInvisible(text: string): string[] {
   });
 }
 
-/** Whitespace other than a single space. Skipping single spaces makes the replacement four times as fast. */
+/**
+ * Whitespace other than a single space. Skipping single spaces makes the
+ * replacement four times as fast.
+ */
 const IRREGULAR_SPACE = /\s{2,}|[^\S ]/g;
 
 /** Joins the lines of a text and removes invisible characters. */
@@ -158,17 +166,20 @@ export function stringifyJson(value: unknown, indent?: number): string {
 /**
  * Replaces lone surrogates in JSON with U+FFFD.
  *
- * `JSON.stringify` writes a lone surrogate as an escape sequence, for which strict
- * parsers reject the whole text.
+ * `JSON.stringify` writes a lone surrogate as an escape sequence, and strict
+ * parsers then reject the whole text.
  *
  * @param json A result of `JSON.stringify`, or a text that contains one.
  */
 export function toWellFormedJson(json: string): string {
-  // JSON.stringify escapes only lone surrogates.
+  // JSON.stringify does not escape surrogates in pairs.
   return json.includes("\\ud") ? json.replace(ESCAPES, withoutSurrogate) : json;
 }
 
-/** Any JSON escape sequence. Matching all of them ensures that an escaped backslash is not mistaken for the start of another one. */
+/**
+ * Any JSON escape sequence. Matching all of them ensures that an escaped
+ * backslash is not mistaken for the start of another sequence.
+ */
 const ESCAPES = /\\(?:u[\da-f]{4}|[^u])/g;
 
 function withoutSurrogate(sequence: string): string {
@@ -189,12 +200,13 @@ export function byCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** The number of characters of a name that count. */
+/** How many characters of a name count. */
 const MAX_KEY_LENGTH = 64 * 1024;
 
 /**
  * Returns the key of a name, by which skills are found: the name on one line,
- * without invisible characters, in Unicode normalization form C, in lowercase.
+ * without invisible characters, in Unicode normalization form C, and in
+ * lowercase.
  *
  * ```ts
  * import { skillKey } from "@skill-server/skill-server";
@@ -235,7 +247,7 @@ export function nearestWords(word: string, words: Iterable<string>): string[] {
     .map(({ other }) => other);
 }
 
-/** Returns whether a word is the start of another one, and the edit distance of the two if it is small. */
+/** Returns whether a word is the start of another one, and their edit distance if it is small. */
 function compareWords(
   word: string,
   other: string,
@@ -253,7 +265,10 @@ function compareWords(
 /** The distance of words that are not similar. */
 const FAR = 1_000;
 
-/** Returns the number of characters to insert, remove, replace, or swap with the next one to turn one text into the other. */
+/**
+ * Returns the number of characters to insert, remove, replace, or swap with the
+ * next one to turn one text into the other.
+ */
 function editDistance(a: string, b: string): number {
   let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, column) => column);

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** The maximum time that a task may block the event loop, in milliseconds. */
+/** The maximum time for which a task blocks the event loop, in milliseconds. */
 const SLICE_MS = 10;
 
 /** Divides a long task into slices, so that other tasks can run in between. */
@@ -39,7 +39,7 @@ const RUN_LENGTH = 2_000;
 /** How many items are merged without a check of the slice. */
 const MERGE_LENGTH = 500;
 
-/** Sorts items in slices by a merge sort: sorts short runs, then merges them in pairs. */
+/** Sorts items in slices with a merge sort: sorts short runs, then merges them in pairs. */
 export async function sortInSlices<T>(
   items: readonly T[],
   options: { compare: (a: T, b: T) => number; slice: TimeSlice },

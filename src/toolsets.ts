@@ -69,10 +69,13 @@ import type {
   SkillSource,
 } from "./types.ts";
 
-/** The maximum number of skills that the answer to an unknown name lists. If there are more, it lists search results instead. */
+/**
+ * The maximum number of skills that the answer to an unknown name lists. If
+ * there are more, it lists search results instead.
+ */
 const MAX_LISTED_SKILLS = 100;
 
-/** The description limit, in characters, below which the line that summarizes the skills is omitted. */
+/** The line that summarizes the skills is omitted below this description limit, in characters. */
 const MIN_SUMMARY_LIMIT = 2_000;
 
 /** The maximum number of files that a message names. */
@@ -91,11 +94,21 @@ export type Toolset = "skill" | "skilljack" | "reference" | "agentskills";
 export interface SkillToolOptions {
   /** The toolset to register. */
   readonly toolset: Toolset;
-  /** The maximum length of the skill list in a tool's description, in characters; 0 for no limit. Default: what the client shows, at most 30,000. */
+  /**
+   * The maximum length of the list of skills in the descriptions of a tool and
+   * its parameter, in characters, or 0 for no limit. Default: what the client
+   * shows, or 30,000 for an unknown client.
+   */
   readonly descriptionLimit?: number;
-  /** Whether a client lists the skills itself, so that the tools can omit the list. Default: no client does. */
+  /**
+   * Whether a client lists the skills itself, so that the tools can omit the
+   * list. Default: no client does.
+   */
   readonly listsSkills?: (client: ClientInfo | undefined) => boolean;
-  /** Whether to allow a tool to run shell commands. Default: `true` if Deno has permission to run the shell. */
+  /**
+   * Whether to provide the tool that runs shell commands, if the toolset
+   * contains it and Deno has permission to run the shell. Default: `true`.
+   */
   readonly allowShell?: boolean;
   /** The time limit for shell commands, in seconds. Default: 60. */
   readonly shellTimeout?: number;
@@ -380,9 +393,9 @@ export function listTools(options: SkillToolOptions): SkillTool[] {
 
 /**
  * Finds a skill for the model and calls a function with it. If there is no such
- * skill, or if the call fails and the skill changed since the last scan, this
- * scans the roots and tries again, because the skill may have just been added or
- * moved.
+ * skill, or if the call fails and the skill changed since the last scan, it
+ * scans the roots and tries again, because the skill may have just been added
+ * or moved.
  *
  * @throws {Error} If the skill is unknown or the call fails. The message is for the model.
  */
@@ -432,10 +445,11 @@ function findForModel(name: string, registry: SkillSource): Skill | undefined {
 }
 
 /**
- * Reads the current `SKILL.md` of a skill. If it changed since the last scan,
- * this scans the roots first, because its frontmatter may have changed too.
+ * Reads the current `SKILL.md` of a skill. If the file changed since the last
+ * scan, scans the roots first, because the frontmatter may have changed too.
  *
- * @throws {Error} If there is no such skill. The message is for the model.
+ * @throws {Error} If there is no such skill, or if its `SKILL.md` cannot be
+ *   read. The message is for the model.
  */
 async function readSkillText(
   name: string,
@@ -568,7 +582,7 @@ function readFolder(
   return { content };
 }
 
-/** Creates a text that lists the entries that are left out. Creates none if there are no such entries. */
+/** Returns a text that lists the entries that are left out, or no text if there are none. */
 function describeLeftOut(leftOut: readonly SkillProblem[]): string[] {
   if (leftOut.length === 0) return [];
   const lines = leftOut.slice(0, MAX_NAMED_FILES).map((problem) =>
@@ -631,7 +645,10 @@ class UnknownSkillError extends Error {
   }
 }
 
-/** Creates the error for an unknown skill. It lists the available skills and, if a skill with that name was skipped, says why. */
+/**
+ * Creates the error for an unknown skill. It lists the available skills and, if
+ * a skill with that name was skipped, says why.
+ */
 async function createUnknownSkillError(
   name: string,
   catalog: SkillCatalog,
@@ -691,8 +708,8 @@ export function createTextResult(text: string): CallToolResult {
 export function describeProblem(
   { file, line, reason, hint }: SkillProblem,
 ): string {
-  const place = line === undefined ? "" : ` (line ${line})`;
-  return `Skipped ${quote(file)}${place}: ${reason}; ${hint}`;
+  const position = line === undefined ? "" : ` (line ${line})`;
+  return `Skipped ${quote(file)}${position}: ${reason}; ${hint}`;
 }
 
 /** What determines how a client sees the tools. */

@@ -7,13 +7,16 @@
 /** Where a skill comes from: the current project or the user's own folders. */
 export type SkillScope = "project" | "global";
 
-/** A folder that holds skill folders. */
+/** A folder that contains skill directories. */
 export interface SkillRoot {
   /** The folder's path as configured. */
   readonly path: string;
-  /** The scope of its skills. Links in a root with the scope "project" must point into {@linkcode ScanOptions.linkTargets}. */
+  /**
+   * The scope of its skills. A root with the scope `"project"` and the targets
+   * of its links must lie in {@linkcode ScanOptions.linkTargets}.
+   */
   readonly scope: SkillScope;
-  /** Whether to search its subfolders at any level, or only those directly in it. */
+  /** Whether to search six levels of subfolders instead of one. */
   readonly recursive: boolean;
 }
 
@@ -62,9 +65,15 @@ export interface SkillPolicyRule {
 
 /** Which skills are served, and how prominently. */
 export interface SkillPolicy {
-  /** The rules. The last rule that matches a skill applies. A skill without a matching rule is `"on"`. */
+  /**
+   * The rules. The last rule that matches a skill applies. A skill without a
+   * matching rule is `"on"`.
+   */
   readonly rules: readonly SkillPolicyRule[];
-  /** The policy file. Globs are relative to its folder, or to the working directory if there is no file. */
+  /**
+   * The path of the policy file. Globs are relative to its folder, or to the
+   * working directory if there is no file.
+   */
   readonly file?: string;
   /** The home folder, for globs that start with `~`. */
   readonly homeDirectory?: string;
@@ -112,7 +121,7 @@ export interface SkillPolicyReport {
   readonly unused: readonly SkillPolicyRule[];
 }
 
-/** The reason why something that looks like a skill or a root is not served. */
+/** The reason why a root, a skill, or an entry of a skill directory is not served. */
 export interface SkillProblem {
   /** The path of the file or folder. */
   readonly file: string;
@@ -122,11 +131,14 @@ export interface SkillProblem {
   readonly hint: string;
   /** The number of the line in {@linkcode SkillProblem.file}, from 1. */
   readonly line?: number;
-  /** The possible names of the skill: the folder's name, and the name in the frontmatter if that was readable. */
+  /**
+   * The possible names of the skill: the folder's name, and the name in the
+   * frontmatter if that was readable.
+   */
   readonly names?: readonly string[];
 }
 
-/** A skill with the same name as another skill that was found earlier. */
+/** A skill with the same name as a skill that was found earlier. */
 export interface ShadowedSkill {
   /** The shadowed skill. */
   readonly skill: Skill;
@@ -138,11 +150,14 @@ export interface ShadowedSkill {
 export interface SkillRootReport {
   /** The root. */
   readonly root: SkillRoot;
-  /** Whether it was searched, does not exist, or could not be read. */
+  /** Whether it was searched, does not exist, or cannot be searched. */
   readonly status: "found" | "missing" | "refused";
   /** Its path with all links resolved, if it was searched. */
   readonly realPath?: string;
-  /** The number of skills in it, including shadowed ones. */
+  /**
+   * The number of skills found in it, including shadowed ones but excluding
+   * those that are off or were found in an earlier root.
+   */
   readonly skills: number;
 }
 
@@ -156,27 +171,37 @@ export interface SkillCatalog {
   readonly shadowed: readonly ShadowedSkill[];
   /** The roots in search order. */
   readonly roots: readonly SkillRootReport[];
-  /** A number that increases with each scan that finds changes. Successive catalogs with the same number have the same content. */
+  /**
+   * A number that increases with each scan that finds changes. A scan that
+   * finds none returns the previous catalog.
+   */
   readonly revision: number;
 }
 
 /** Options for access to files. */
 export interface FileAccessOptions {
-  /** The maximum size of a file that can be read, in bytes. Default: {@linkcode DEFAULT_MAX_FILE_SIZE}. */
+  /**
+   * The maximum size of a file that can be read, in bytes. Default:
+   * {@linkcode DEFAULT_MAX_FILE_SIZE}.
+   */
   readonly maxFileSize?: number;
   /** Folders that links in any skill are allowed to point into. */
   readonly trustLinks?: readonly string[];
-  /** The real paths of the skill directories of skills that are off. They do not belong to the skills that contain them. */
+  /**
+   * The real paths of skill directories that do not belong to the skills that
+   * contain them, because their own skills are off.
+   */
   readonly excludedFolders?: ReadonlySet<string>;
 }
 
 /** Options of {@linkcode scanSkillRoots}. */
 export interface ScanOptions extends FileAccessOptions {
   /**
-   * Folders that links in a root with the scope "project" are allowed to point
-   * into, in addition to {@linkcode FileAccessOptions.trustLinks} and the roots
-   * with the scope "global". This prevents a cloned repository from publishing
-   * the user's other folders. Default: the working directory.
+   * Folders in which a root with the scope `"project"` and the targets of its
+   * links must lie. {@linkcode FileAccessOptions.trustLinks} and the roots with
+   * the scope `"global"` are allowed as well. The restriction prevents a cloned
+   * repository from publishing the user's other folders. Default: the working
+   * directory.
    */
   readonly linkTargets?: readonly string[];
   /** Which skills are served, and how prominently. Default: all are `"on"`. */
@@ -189,12 +214,16 @@ export interface SkillFile {
   readonly path: string;
   /** Its size in bytes. */
   readonly size: number;
-  /** A string that changes whenever the file does. It consists of the file's device, inode, size, and times. */
+  /**
+   * A string that changes when the file does. It consists of the file's device,
+   * inode, size, and times.
+   */
   readonly version: string;
   /**
    * Whether the file changed so recently that another change might leave the
-   * version unchanged. After the file is read, this is also `true` if a folder in its path
-   * changed recently, or if a part of its path is a link.
+   * version unchanged. In the result of reading the file, this is also `true`
+   * if a folder in its path changed recently, or if a part of its path is a
+   * link.
    */
   readonly isRacy: boolean;
 }
@@ -213,11 +242,17 @@ export interface SkillChange {
   readonly catalog: SkillCatalog;
   /** The previous catalog. */
   readonly previous: SkillCatalog;
-  /** The keys of the skills that were added or removed, or whose `SKILL.md` changed. The key of a shadowed skill is the key of its qualified name. */
+  /**
+   * The keys of the skills that were added or removed, or whose `SKILL.md`
+   * changed. The key of a shadowed skill is the key of its qualified name.
+   */
   readonly keys: ReadonlySet<string>;
   /** The keys of the other skills whose state in the policy changed. */
   readonly states: ReadonlySet<string>;
-  /** The paths of the other tracked files that were added, removed, or changed, by the keys of their skills. */
+  /**
+   * The paths of the tracked files other than `SKILL.md` that were added,
+   * removed, or changed, by the keys of their skills.
+   */
   readonly files: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
@@ -227,11 +262,14 @@ export interface SkillRootOptions {
   readonly workingDirectory?: string;
   /** The home folder, if it is known. */
   readonly homeDirectory?: string;
-  /** Folders to search instead of the default roots: each folder itself, its `.claude/skills`, and its `skills`. */
+  /**
+   * Folders to search instead of the default roots: each folder itself, its
+   * `.claude/skills`, and its `skills`.
+   */
   readonly directories?: readonly string[];
   /** Folders to search recursively, after all others. */
   readonly recursiveDirectories?: readonly string[];
-  /** Whether to search `./.agents/skills` and `~/.agents/skills` too. */
+  /** Whether to search `./.agents/skills` and `~/.agents/skills` too. Default: `false`. */
   readonly agents?: boolean;
 }
 
@@ -243,7 +281,7 @@ export type SkillChangeListener = (change: SkillChange) => void;
  * only access to the files of skills. `SkillRegistry` implements it.
  */
 export interface SkillSource {
-  /** The catalog of the last complete scan. */
+  /** The catalog of the last completed scan. */
   readonly catalog: SkillCatalog;
   /** Finds a skill by its name or qualified name, ignoring case. */
   find(name: string): Skill | undefined;
@@ -251,19 +289,22 @@ export interface SkillSource {
   listFiles(skill: Skill): SkillFile[];
   /** Lists the files of a skill and the entries of its directory that are not served. */
   inspectFiles(skill: Skill): { files: SkillFile[]; leftOut: SkillProblem[] };
-  /** Finds the skill that a `skill://` URI belongs to, and the path of the file in it. */
+  /** Finds the skill that a `skill://` URI refers to, and the path in the skill. */
   findResource(
     uri: string,
   ): { skill: Skill; path: string | undefined } | undefined;
   /** Reads a file of a skill. */
   readFile(skill: Skill, path: string): SkillFileContent;
-  /** Returns the digest of a file of a skill, and the size of the content that it was computed from. */
+  /** Returns the digest and the size of the current content of a file of a skill. */
   digest(
     skill: Skill,
     file: SkillFile,
   ): Promise<{ digest: string; size: number }>;
   /** Scans the roots again. */
   refresh(): Promise<SkillCatalog>;
-  /** Calls a listener after each refresh that found changes. Returns a function that removes the listener. */
+  /**
+   * Adds a listener that is called after each refresh that found changes.
+   * Returns a function that removes the listener.
+   */
   onChange(listener: SkillChangeListener): () => void;
 }
