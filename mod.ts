@@ -431,10 +431,10 @@ class SkillScan {
     this.#isThorough = options.isThorough ?? false;
     this.#maxFileSize = options.maxFileSize ?? DEFAULT_MAX_FILE_SIZE;
     this.#trustLinks = boundaries(options.trustLinks ?? []);
-    const global = roots.filter((root) => root.scope === "global");
+    const globalRoots = roots.filter((root) => root.scope === "global");
     this.#allowedTargets = [
       ...boundaries(options.linkTargets ?? ["."]),
-      ...boundaries(global.map((root) => root.path)),
+      ...boundaries(globalRoots.map((root) => root.path)),
       ...this.#trustLinks,
     ];
     this.#known = (previous && scanTraces.get(previous)?.read) ?? new Map();

@@ -238,7 +238,7 @@ export function readConfined<T>(
   return read(
     file,
     skipsParent && isSettledInSkill(checked, { folder, since }) ||
-      confirm(checked, { since, folder, isSame }),
+      confirmLocation(checked, { since, folder, isSame }),
   );
 }
 
@@ -287,7 +287,7 @@ const MANY_ENTRIES = 500;
  * @returns Whether it is certain that nothing was swapped, as in case 1.
  * @throws {SkillFileError} If a swap was detected.
  */
-function confirm(
+function confirmLocation(
   located: Located,
   { since, folder, isSame, checks = CHECKS }: {
     since: number;
@@ -310,7 +310,7 @@ function confirm(
 export function isConfirmed(folder: Located, isSame: () => boolean): boolean {
   const since = Date.now();
   try {
-    confirm(folder, { since, folder: folder.realPath, isSame });
+    confirmLocation(folder, { since, folder: folder.realPath, isSame });
     return true;
   } catch {
     return false;
@@ -418,7 +418,7 @@ function listConfirmed(folder: Located, read: () => Entry[]): Entry[] {
     return true;
   };
   const checks = entries.length > MANY_ENTRIES ? FEW_CHECKS : CHECKS;
-  confirm(folder, { since, folder: folder.realPath, isSame, checks });
+  confirmLocation(folder, { since, folder: folder.realPath, isSame, checks });
   return entries;
 }
 
@@ -988,7 +988,7 @@ function statTarget(link: Located): Deno.FileInfo {
   if (info.isDirectory) return info;
   const isSame = () => isSameFile(statLocated(link), info);
   const folder = dirname(link.realPath);
-  confirm(link, { since, folder, isSame, checks: FEW_CHECKS });
+  confirmLocation(link, { since, folder, isSame, checks: FEW_CHECKS });
   return info;
 }
 
