@@ -3,13 +3,17 @@
 import assert from "node:assert/strict";
 import { join, resolve } from "jsr:@std/path@^1";
 import {
+  type ClientConfig,
+  createClientConfig,
   createLaunch,
   isInNpxCache,
   type Launch,
   type LaunchOptions,
   MCP_CLIENTS,
 } from "./client_config.ts";
+import { parseCommandLine } from "./command_line.ts";
 import {
+  assertMisuse,
   FLAGS,
   IMPORTS,
   isWindows,
@@ -23,6 +27,7 @@ import {
   serverArgs,
   serverCommand,
   Session,
+  settingsFor,
   withoutHints,
 } from "./testing.ts";
 
@@ -40,7 +45,16 @@ async function readmeConfig(place: Place, client: string): Promise<string> {
     .replaceAll(written(place.home), "/home/me");
 }
 
-for (const name of ["claude-code", "codex"]) {
+/** Creates the configuration for a client as `--print-config` does, except for the home folder. */
+function configFor(client: string, ...args: string[]): ClientConfig {
+  const settings = settingsFor("--print-config", client, ...args);
+  return createClientConfig(client, { ...settings, home: resolve("/home/me") });
+}
+
+/** Clients whose configurations differ in format. The program prints them, and the servers are started. */
+const PRINTED_CLIENTS = ["claude-code", "codex"];
+
+for (const name of PRINTED_CLIENTS) {
   Deno.test(`--print-config ${name} prints what the README shows`, {
     ignore: isWindows,
   }, async () => {
@@ -261,6 +275,21 @@ Deno.test("--print-config warns about text that a client would change", async ()
 });
 
 for (const client of Object.keys(MCP_CLIENTS)) {
+  Deno.test(`createClientConfig() configures ${client} with the same command as Claude Code`, () => {
+    const folder = resolve("/it's more");
+    const args = ["--refresh", "5", "--skill-dir", folder];
+    const launch = parseLaunch(configFor(client, ...args).text);
+    // There is no description limit, because the server knows how much each client shows.
+    assert.deepEqual(serverArgs(launch, import.meta.filename!), [
+      `--skill-dir=${folder}`,
+      "--refresh=5",
+    ]);
+    const { text } = configFor("claude-code", ...args);
+    assert.deepEqual(launch, parseLaunch(text));
+  });
+}
+
+for (const client of PRINTED_CLIENTS) {
   Deno.test(`the command that --print-config ${client} prints starts a server that has the same skills and logs nothing`, async () => {
     using place = new Place();
     place.skill("project/.claude/skills", "git");
@@ -269,7 +298,6 @@ for (const client of Object.keys(MCP_CLIENTS)) {
     place.skill("project/it's more", "new");
     const args = ["--refresh", "5", "--skill-dir", "it's more"];
     const launch = await printedLaunch(place, { args }, client);
-    // There is no description limit, because the server knows how much each client shows.
     assert.deepEqual(serverArgs(launch), [
       `--skill-dir=${join(place.project, "it's more")}`,
       "--refresh=5",
@@ -291,28 +319,23 @@ Deno.test("the command that --print-config prints starts a server that finds new
   assert.deepEqual(await session.names(), ["git", "new"]);
 });
 
-/** Creates a stand-in for a program. It prints its arguments as JSON. */
-function createStandIn(place: Place, name: string): void {
-  const script = place.file(
-    "print_args.js",
-    "console.log(JSON.stringify(Deno.args));",
-  );
-  const program = place.file(
-    `bin/${name}`,
-    `#!/bin/sh\nexec '${Deno.execPath()}' run --no-config '${script}' "$@"\n`,
-  );
-  Deno.chmodSync(program, 0o755);
-}
-
-/** Runs a command in a POSIX shell and returns the arguments that the program received. */
-async function argumentsOf(place: Place, command: string): Promise<string[]> {
+/**
+ * Runs a command in a POSIX shell, with a stand-in for the program that it starts.
+ * Returns the arguments that the program received.
+ */
+async function argumentsOf(
+  command: string,
+  { program, place }: { program: string; place: Place },
+): Promise<string[]> {
+  const script = '#!/bin/sh\nprintf "%s\\0" "$@"\n';
+  Deno.chmodSync(place.file(`bin/${program}`, script), 0o755);
   const path = `${join(place.path, "bin")}:${Deno.env.get("PATH")}`;
   const { success, stdout } = await new Deno.Command("sh", {
     args: ["-c", command],
     env: { PATH: path },
   }).output();
   assert.ok(success);
-  return JSON.parse(new TextDecoder().decode(stdout));
+  return new TextDecoder().decode(stdout).split("\0").slice(0, -1);
 }
 
 /** The words of the command that adds a server, by client. */
@@ -370,43 +393,60 @@ const COMMANDS: Readonly<
   ],
 };
 
+/** A name that every shell must quote. */
+const ODD_NAME = `it's "a" $HOME & \`b\` \\ é`;
+
 for (const [client, { addCommand }] of Object.entries(MCP_CLIENTS)) {
   Deno.test(
-    `--print-config ${client} prints an equivalent command if the client has one`,
+    `createClientConfig() returns an equivalent command for ${client} if the client has one`,
     {
       ignore: isWindows,
     },
     async () => {
       using place = new Place();
+      const { text, notes, command } = configFor(
+        client,
+        "--skill-dir",
+        resolve("/", ODD_NAME),
+      );
+      const introductions = notes.filter((note) => note.startsWith("Or run "));
       assert.equal(addCommand !== undefined, client in COMMANDS);
-      const folder = place.folder(`it's "a" $HOME & \`b\` \\ é`);
-      const args = ["--print-config", client, "--skill-dir", folder];
-      const { stdout, stderr } = await runServer(place, { args });
       if (addCommand === undefined) {
-        assert.doesNotMatch(stderr, /Or run/);
+        assert.deepEqual([command, introductions], [undefined, []]);
         return;
       }
-      const [program, ...words] = COMMANDS[client]!(parseLaunch(stdout));
-      createStandIn(place, program);
-      const command = stderr.trimEnd().split("\n").at(-1)!;
-      assert.deepEqual(await argumentsOf(place, command), words);
+      assert.deepEqual(introductions, notes.slice(-1));
+      const [program, ...words] = COMMANDS[client]!(parseLaunch(text));
+      assert.deepEqual(await argumentsOf(command!, { program, place }), words);
     },
   );
 }
 
-Deno.test("--print-config reports what the client's command omits", async () => {
-  using place = new Place();
-  const introduction = async (client: string) => {
-    const { stderr } = await runServer(place, {
-      args: ["--print-config", client],
-    });
-    return stderr.split("\n").find((line) => line.includes("Or run"));
-  };
-  assert.match(
-    (await introduction("qwen-code"))!,
-    /, then add "alwaysLoadTools": true to the entry in that file:$/,
+for (const client of PRINTED_CLIENTS) {
+  Deno.test(
+    `--print-config ${client} prints an equivalent command in the last line of stderr`,
+    {
+      ignore: isWindows,
+    },
+    async () => {
+      using place = new Place();
+      const folder = place.folder(ODD_NAME);
+      const args = ["--print-config", client, "--skill-dir", folder];
+      const { stdout, stderr } = await runServer(place, { args });
+      const [program, ...words] = COMMANDS[client]!(parseLaunch(stdout));
+      const command = stderr.trimEnd().split("\n").at(-1)!;
+      assert.deepEqual(await argumentsOf(command, { program, place }), words);
+    },
   );
-  assert.match((await introduction("codex"))!, /^[^,]*:$/);
+}
+
+Deno.test("createClientConfig() reports what the client's command omits", () => {
+  const introduction = (client: string) => configFor(client).notes.at(-1)!;
+  assert.match(
+    introduction("qwen-code"),
+    /^Or run .*, then add "alwaysLoadTools": true to the entry in that file:$/,
+  );
+  assert.match(introduction("codex"), /^Or run [^,]*:$/);
 });
 
 const hasNpx = !isWindows && isProgram("npx");
@@ -482,46 +522,57 @@ const REMOTE_CONFIGS: Record<string, RegExp> = {
   "zed": /"url": "URL".*"Bearer <token>"/s,
 };
 
+const REMOTE_URL = "https://skills.example.com/mcp";
+
 for (const [name, { title, remote }] of Object.entries(MCP_CLIENTS)) {
-  Deno.test(`--print-config ${name} --url configures a connection to a URL`, async () => {
-    using place = new Place();
-    const url = "https://skills.example.com/mcp";
-    const print = (url: string) =>
-      runServer(place, { args: ["--print-config", name, "--url", url] });
-    const { code, stdout, stderr } = await print(url);
+  Deno.test(`createClientConfig() configures a connection of ${name} to a URL`, () => {
+    const create = (url: string) => configFor(name, "--url", url);
     if (remote === undefined) {
-      assert.equal(code, 2);
-      assert.match(stderr, /^skill-server: Cannot configure .* with a URL: /);
+      assertMisuse(
+        () => create(REMOTE_URL),
+        /^Cannot configure .* with a URL: /,
+      );
       return;
     }
-    assert.equal(code, 0);
-    assert.match(stdout.replaceAll(url, "URL"), REMOTE_CONFIGS[name]!);
+    const { text, notes: [place, ...notes] } = create(REMOTE_URL);
+    assert.match(text.replaceAll(REMOTE_URL, "URL"), REMOTE_CONFIGS[name]!);
+    assert.match(place!, /^Add this to the configuration of /);
     assert.match(
-      stderr,
+      notes.join("\n"),
       remote.token === undefined
-        ? /Replace <token> with the token of the server/
-        : new RegExp(`\\n.*${title} (?:reads|asks for) the token`),
+        ? /^Replace <token> with the token of the server/
+        : new RegExp(`^${title} (?:reads|asks for) the token`),
     );
     // A server on this machine needs no token.
-    const local = await print("http://localhost:8000/mcp");
-    assert.ok(local.stdout.includes('"http://localhost:8000/mcp"'));
-    assert.doesNotMatch(local.stdout + local.stderr, /token/i);
+    const local = create("http://localhost:8000/mcp");
+    assert.ok(local.text.includes('"http://localhost:8000/mcp"'));
+    assert.doesNotMatch([local.text, ...local.notes].join("\n"), /token/i);
   });
 }
 
-Deno.test("--url requires a URL and --print-config", async () => {
+Deno.test("--print-config claude-code --url prints the configuration, and where the token comes from", async () => {
   using place = new Place();
+  const args = ["--print-config", "claude-code", "--url", REMOTE_URL];
+  const { code, stdout, stderr } = await runServer(place, { args });
+  assert.equal(code, 0);
+  assert.match(
+    stdout.replaceAll(REMOTE_URL, "URL"),
+    REMOTE_CONFIGS["claude-code"]!,
+  );
+  assert.match(
+    stderr,
+    /^skill-server: Add this .*\nskill-server: Claude Code reads the token .*\n$/,
+  );
+});
+
+Deno.test("--url requires a URL and --print-config", () => {
   for (const url of ["skills.example.com/mcp", "ftp://example.com", ""]) {
-    const args = ["--print-config", "cursor", "--url", url];
-    const { code, stderr } = await runServer(place, { args });
-    assert.equal(code, 2);
-    assert.match(stderr, /^skill-server: Invalid --url "/);
+    assertMisuse(() => configFor("cursor", "--url", url), /^Invalid --url "/);
   }
-  const { code, stderr } = await runServer(place, {
-    args: ["--url", "https://skills.example.com/mcp"],
-  });
-  assert.equal(code, 2);
-  assert.match(stderr, /^skill-server: --url requires --print-config\n/);
+  assertMisuse(
+    () => parseCommandLine(["--url", REMOTE_URL]),
+    "--url requires --print-config",
+  );
 });
 
 Deno.test("createLaunch() starts a module from a registry, a URL, or a file", () => {

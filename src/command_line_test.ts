@@ -3,13 +3,16 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import config from "../deno.json" with { type: "json" };
+import { createClientConfig } from "./client_config.ts";
 import {
+  assertMisuse,
   Place,
   printedLaunch,
   README,
   runServer,
   serverArgs,
   Session,
+  settingsFor,
   skillMd,
 } from "./testing.ts";
 import type { Skill } from "./types.ts";
@@ -208,14 +211,42 @@ const misuses: [string[], RegExp][] = [
 ];
 
 for (const [args, message] of misuses) {
-  Deno.test(`the command line ${JSON.stringify(args)} prints the usage and exits with 2`, async () => {
-    using place = new Place();
-    const { code, stdout, stderr } = await runServer(place, { args });
-    assert.deepEqual([code, stdout], [2, ""]);
-    assert.match(stderr, message);
-    assert.match(stderr, /\nUsage: skill-server .*\nRun with --help/);
+  Deno.test(`the command line ${JSON.stringify(args)} is invalid, and the message says why`, () => {
+    const start = () => {
+      const settings = settingsFor(...args);
+      const client = settings.values["print-config"];
+      if (client !== undefined) createClientConfig(client, settings);
+    };
+    assertMisuse(start, message);
   });
 }
+
+Deno.test("an invalid command line prints only a message and the usage to stderr, and exits with 2", async () => {
+  using place = new Place();
+  // The program finds these faults at different times.
+  const faults: [string[], string][] = [
+    [["--wrong"], "Unknown option '--wrong'"],
+    [
+      ["--tools", "all"],
+      'Invalid --tools "all": expected one of skill, skilljack, reference, agentskills',
+    ],
+    [
+      ["--print-config", "cursor", "--url", "ftp://example.com"],
+      'Invalid --url "ftp://example.com": expected a URL such as https://skills.example.com/mcp',
+    ],
+  ];
+  for (const [args, message] of faults) {
+    assert.deepEqual(await runServer(place, { args }), {
+      code: 2,
+      stdout: "",
+      stderr: `skill-server: ${message}
+
+Usage: skill-server [options] [DIR...]
+Run with --help to see the options.
+`,
+    });
+  }
+});
 
 Deno.test("the command line accepts the leading -- that some task runners add", async () => {
   using place = new Place();

@@ -1,17 +1,47 @@
 import assert from "node:assert/strict";
+import { describeServer, openSkills, registerSkills } from "../skill_server.ts";
 import { CLIENT_PROFILES, PROFILE_NAMES } from "./client_profiles.ts";
-import type { ModelView } from "./model_view.ts";
+import { parseCommandLine } from "./command_line.ts";
+import { McpServer } from "./mcp_server.ts";
 import {
+  createModelView,
+  type ModelView,
+  parseClient,
+  viewAsText,
+} from "./model_view.ts";
+import {
+  assertMisuse,
   isWindows,
   nextId,
+  Pipe,
   Place,
+  type Reply,
   runServer,
+  settingsFor,
   skillMd,
   Wire,
 } from "./testing.ts";
 
-/** Returns the output of `--list --as CLIENT --json`. */
+/** Creates the registry and the settings for the global skills of a place. */
+async function openPlace(place: Place, options: readonly string[]) {
+  const settings = settingsFor(...options, `${place.home}/.claude/skills`);
+  const { registry } = await openSkills(settings);
+  return { registry, settings, catalog: await registry.refresh() };
+}
+
+/** Returns what `--list --as CLIENT` shows. */
 async function viewOf(
+  place: Place,
+  client: string,
+  ...options: string[]
+): Promise<ModelView> {
+  const { registry, settings, catalog } = await openPlace(place, options);
+  using _ = registry;
+  return createModelView(client, catalog, settings.tools);
+}
+
+/** Returns the output of `--list --as CLIENT --json`. */
+async function printedView(
   place: Place,
   client: string,
   ...options: string[]
@@ -22,21 +52,55 @@ async function viewOf(
   return JSON.parse(stdout);
 }
 
-/** Returns what a server sends to a client, as a view. */
-async function servedTo(
-  place: Place,
-  client: string,
-  ...options: string[]
-): Promise<Pick<ModelView, "tools"> & { instructions: string }> {
-  await using wire = new Wire(place, { args: options });
+/** What a server sends to a client, as a view. */
+type ServedView = Pick<ModelView, "tools"> & { instructions: string };
+
+/** Sends a request and returns the reply. */
+type Ask = (method: string, params?: object) => Promise<Reply>;
+
+/** Connects a client to a server and returns what the server sends. */
+async function receivedFrom(ask: Ask, client: string): Promise<ServedView> {
   const name = CLIENT_PROFILES[client]?.clientName ?? "any";
-  const { result: { instructions } } = await wire.ask(nextId(), "initialize", {
+  const { result: { instructions } } = await ask("initialize", {
     protocolVersion: "2025-11-25",
     capabilities: {},
     clientInfo: { name, version: "1.0.0" },
   });
-  const { result: { tools } } = await wire.ask(nextId(), "tools/list");
+  const { result: { tools } } = await ask("tools/list");
   return { instructions, tools: tools.map(toView) };
+}
+
+/** Returns what the server's handlers send to a client, without a process. */
+async function handledFor(
+  place: Place,
+  client: string,
+  ...options: string[]
+): Promise<ServedView> {
+  const { registry, settings } = await openPlace(place, options);
+  using _ = registry;
+  const server = new McpServer(describeServer(settings, registry));
+  registerSkills(server, registry, settings.tools);
+  const pipe = new Pipe({ server });
+  const view = await receivedFrom(async (method, params) => {
+    const request = { jsonrpc: "2.0", id: nextId(), method, params };
+    await pipe.write(`${JSON.stringify(request)}\n`);
+    return await pipe.sent.take(({ id }) => id === request.id, method);
+  }, client);
+  await pipe.end();
+  return view;
+}
+
+/** Returns what the server process sends to a client. */
+async function servedTo(
+  place: Place,
+  client: string,
+  ...options: string[]
+): Promise<ServedView> {
+  await using wire = new Wire(place, { args: options });
+  return await receivedFrom(
+    (method, params) => wire.ask(nextId(), method, params),
+    client,
+  );
 }
 
 // deno-lint-ignore no-explicit-any -- a tool's entry as the server sends it
@@ -62,34 +126,55 @@ function writeSkills(place: Place): void {
   }
 }
 
+/** Asserts that a view of {@linkcode writeSkills} shows what the server sends and the client's model sees. */
+function assertShows(view: ModelView, served: ServedView): void {
+  const { client } = view;
+  assert.deepEqual(view.tools, served.tools);
+  assert.equal(view.skills, 20);
+  const text = view.instructions.part === "none"
+    ? undefined
+    : view.instructions.text;
+  const shown: Record<string, string | undefined> = {
+    "codex": served.instructions.split("\n")[0],
+    "copilot": undefined,
+    "cline": undefined,
+  };
+  assert.equal(text, client in shown ? shown[client] : served.instructions);
+  assert.equal(view.searchesTools, client === "codex");
+}
+
 for (const client of PROFILE_NAMES) {
-  Deno.test(`--list --as ${client} shows what the server sends and the client's model sees`, async () => {
+  Deno.test(`createModelView() shows what the server sends and the model of ${client} sees`, async () => {
     using place = new Place();
     writeSkills(place);
     const view = await viewOf(place, client);
-    const served = await servedTo(place, client);
-    assert.deepEqual(view.tools, served.tools);
-    assert.equal(view.skills, 20);
-    const text = view.instructions.part === "none"
-      ? undefined
-      : view.instructions.text;
-    const shown: Record<string, string | undefined> = {
-      "codex": served.instructions.split("\n")[0],
-      "copilot": undefined,
-      "cline": undefined,
-    };
-    assert.equal(text, client in shown ? shown[client] : served.instructions);
-    assert.equal(view.searchesTools, client === "codex");
+    assert.equal(view.client, client);
+    assertShows(view, await handledFor(place, client));
   });
 }
 
-Deno.test("--list --as shows what --tools, --description-limit, and --policy change", async () => {
-  using place = new Place();
-  writeSkills(place);
-  const policy = place.file(
+for (const client of ["default", "claude-code", "codex", "cline"]) {
+  Deno.test(`--list --as ${client} shows what the server process sends and the client's model sees`, async () => {
+    using place = new Place();
+    writeSkills(place);
+    const printed = await printedView(place, client);
+    assert.deepEqual(printed, await viewOf(place, client));
+    assertShows(printed, await servedTo(place, client));
+  });
+}
+
+/** Writes a policy that switches off eleven of the skills of {@linkcode writeSkills}. */
+function writePolicy(place: Place): string {
+  return place.file(
     "policy/policy.yaml",
     "rules:\n  - { skill: 'skill-1*', state: off }\n",
   );
+}
+
+Deno.test("createModelView() shows what --tools, --description-limit, and --policy change", async () => {
+  using place = new Place();
+  writeSkills(place);
+  const policy = writePolicy(place);
   for (
     const options of [
       ["--tools", "skilljack"],
@@ -100,10 +185,26 @@ Deno.test("--list --as shows what --tools, --description-limit, and --policy cha
     ]
   ) {
     const view = await viewOf(place, "claude-code", ...options);
-    const served = await servedTo(place, "claude-code", ...options);
+    const served = await handledFor(place, "claude-code", ...options);
     assert.deepEqual(view.tools, served.tools);
     assert.equal(view.skills, options.includes(policy) ? 9 : 20);
   }
+});
+
+Deno.test("--list --as shows what --tools, --description-limit, and --policy change", async () => {
+  using place = new Place();
+  writeSkills(place);
+  const options = [
+    ...["--tools", "skilljack", "--description-limit", "1000"],
+    ...["--policy", writePolicy(place)],
+  ];
+  const printed = await printedView(place, "claude-code", ...options);
+  const served = await servedTo(place, "claude-code", ...options);
+  assert.deepEqual(printed.tools, served.tools);
+  assert.deepEqual(printed, await viewOf(place, "claude-code", ...options));
+  const { toolset, skills, tools: [tool] } = printed;
+  assert.deepEqual([toolset, skills], ["skilljack", 9]);
+  assert.ok(tool!.description.characters <= 1_000);
 });
 
 Deno.test("--list --as shows each text with its length, an estimate of its tokens, and the total", async () => {
@@ -141,13 +242,13 @@ Deno.test("--list --as shows each text with its length, an estimate of its token
   assert.equal(total.tokens, Math.ceil(sum / 4));
 });
 
-Deno.test("--list --as marks what the model does not see, or sees only after a search", async () => {
+Deno.test("viewAsText() marks what the model does not see, or sees only after a search", async () => {
   using place = new Place();
   writeSkills(place);
-  const view = async (client: string) =>
-    (await runServer(place, { args: ["--list", "--as", client] })).stdout;
-  assert.match(await view("cline"), /^Instructions: not shown$/m);
-  const codex = await view("codex");
+  const textFor = async (client: string) =>
+    viewAsText(await viewOf(place, client));
+  assert.match(await textFor("cline"), /^Instructions: not shown$/m);
+  const codex = await textFor("codex");
   assert.match(codex, /^Instructions, first line only: \d+ characters/m);
   assert.match(codex, /^Tool skill, which the model has to search for: \d/m);
 });
@@ -189,26 +290,21 @@ Deno.test("--list --as omits skills that are hidden from the model, and reports 
 });
 
 Deno.test("--as lists the valid names for an unknown client, and requires --list", async () => {
-  using place = new Place();
+  const message = (name: string) =>
+    `Invalid --as "${name}": expected one of ${PROFILE_NAMES.join(", ")}`;
   for (const name of ["eclipse", "", "constructor", "__proto__", "Codex"]) {
-    const { code, stdout, stderr } = await runServer(place, {
-      args: ["--list", `--as=${name}`],
-    });
-    assert.deepEqual([code, stdout], [2, ""]);
-    assert.ok(
-      stderr.startsWith(
-        `skill-server: Invalid --as "${name}": expected one of ${
-          PROFILE_NAMES.join(", ")
-        }\n`,
-      ),
-      stderr,
-    );
+    assertMisuse(() => parseClient(name), message(name));
   }
   for (const options of [[], ["--check"], ["--list", "--check"]]) {
-    const { code, stderr } = await runServer(place, {
-      args: ["--as", "codex", ...options],
-    });
-    assert.equal(code, 2);
-    assert.match(stderr, /--as requires --list, without --check/);
+    assertMisuse(
+      () => parseCommandLine(["--as", "codex", ...options]),
+      "--as requires --list, without --check",
+    );
   }
+  using place = new Place();
+  const { code, stdout, stderr } = await runServer(place, {
+    args: ["--list", "--as="],
+  });
+  assert.deepEqual([code, stdout], [2, ""]);
+  assert.ok(stderr.startsWith(`skill-server: ${message("")}\n`), stderr);
 });

@@ -8,6 +8,7 @@ import {
   hasErrors,
   type Report,
   reportAsText,
+  reportSkills,
   type TextStyle,
 } from "./skill_report.ts";
 import {
@@ -25,6 +26,7 @@ import {
   runServer,
   runSync,
   serverCommand,
+  settingsFor,
   skillMd,
 } from "./testing.ts";
 
@@ -213,14 +215,14 @@ Deno.test("--json prints the report as JSON", async () => {
   }]);
 });
 
-/** Lists the findings of `--check` as `<severity> <rule> <path>:<line>: <reason>`. */
+/** Lists the findings of `--check` on the global skills as `<severity> <rule> <path>:<line>: <reason>`. */
 async function findingsIn(place: Place): Promise<string[]> {
-  const args = ["--check", "--json"];
-  const { stdout } = await runServer(place, { args });
-  const { problems } = JSON.parse(stdout) as {
+  const folder = join(place.home, ".claude", "skills");
+  const settings = settingsFor("--check", "--json", folder);
+  const { text } = await reportSkills(settings);
+  const { problems } = JSON.parse(text) as {
     problems: Record<string, string>[];
   };
-  const folder = join(place.home, ".claude", "skills");
   return problems.map(({ severity, rule, file, line, reason }) => {
     const path = file!.slice(folder.length + 1).replaceAll("\\", "/");
     return `${severity} ${rule} ${path}${line ? `:${line}` : ""}: ${reason}`;

@@ -17,6 +17,12 @@ import {
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
 import { isInNpxCache, type Launch } from "./client_config.ts";
 import {
+  createSettings,
+  parseCommandLine,
+  type Settings,
+  UsageError,
+} from "./command_line.ts";
+import {
   parseSkillMd,
   type ScanOptions,
   scanSkillRoots,
@@ -581,6 +587,27 @@ export async function runServer(
     stdout: decoder.decode(stdout),
     stderr: decoder.decode(stderr),
   };
+}
+
+/**
+ * Creates the settings for a command line, as the program does. Its folders must be
+ * absolute, because the working directory and the home folder are those of the tests.
+ */
+export function settingsFor(...args: string[]): Settings {
+  return createSettings(parseCommandLine(args));
+}
+
+/** Asserts that a function reports an invalid command line with the given message. */
+export function assertMisuse(
+  work: () => unknown,
+  message: string | RegExp,
+): void {
+  assert.throws(work, (error) => {
+    assert.ok(error instanceof UsageError, String(error));
+    if (typeof message === "string") assert.equal(error.message, message);
+    else assert.match(error.message, message);
+    return true;
+  });
 }
 
 /** Runs a program and asserts that it succeeds. */
