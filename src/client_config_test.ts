@@ -505,22 +505,36 @@ const LAUNCH: LaunchOptions = {
   args: ["--agents"],
 };
 
-/** Patterns for the parts of a remote server's configuration that differ by client. */
-const REMOTE_CONFIGS: Record<string, RegExp> = {
-  "claude-code": /"url": "URL".*"Bearer \$\{SKILL_SERVER_TOKEN\}"/s,
-  "codex": /url = "URL"\nbearer_token_env_var = "SKILL_SERVER_TOKEN"\n$/,
-  "cursor": /"url": "URL".*"Bearer \$\{env:SKILL_SERVER_TOKEN\}"/s,
-  "vscode": /"url": "URL".*"Bearer \$\{input:skill-server-token\}".*inputs/s,
-  "opencode": /"url": "URL".*"Bearer \{env:SKILL_SERVER_TOKEN\}"/s,
-  "gemini-cli": /"httpUrl": "URL".*"Bearer \$SKILL_SERVER_TOKEN"/s,
-  "copilot": /"url": "URL".*"Bearer \$\{SKILL_SERVER_TOKEN\}"/s,
-  "cline": /"url": "URL".*"Bearer <token>"/s,
-  "qwen-code": /"httpUrl": "URL".*"Bearer \$SKILL_SERVER_TOKEN"/s,
-  "kilo": /"url": "URL".*"Bearer \{env:SKILL_SERVER_TOKEN\}"/s,
-  "goose": /uri: "URL".*"Bearer \$\{SKILL_SERVER_TOKEN\}"/s,
-  "windsurf": /"url": "URL".*"Bearer <token>"/s,
-  "zed": /"url": "URL".*"Bearer <token>"/s,
+/** The field of the URL and the value of the token in a remote server's configuration, by client. */
+const REMOTE_FIELDS: Readonly<Record<string, [string, string]>> = {
+  "claude-code": ["url", "${SKILL_SERVER_TOKEN}"],
+  "cursor": ["url", "${env:SKILL_SERVER_TOKEN}"],
+  "vscode": ["url", "${input:skill-server-token}"],
+  "opencode": ["url", "{env:SKILL_SERVER_TOKEN}"],
+  "gemini-cli": ["httpUrl", "$SKILL_SERVER_TOKEN"],
+  "copilot": ["url", "${SKILL_SERVER_TOKEN}"],
+  "cline": ["url", "<token>"],
+  "qwen-code": ["httpUrl", "$SKILL_SERVER_TOKEN"],
+  "kilo": ["url", "{env:SKILL_SERVER_TOKEN}"],
+  "goose": ["uri", "${SKILL_SERVER_TOKEN}"],
+  "windsurf": ["url", "<token>"],
+  "zed": ["url", "<token>"],
 };
+
+/** Asserts that a configuration connects to a URL and sends a token. */
+function assertConnects(name: string, text: string): void {
+  if (name === "codex") {
+    assert.ok(text.endsWith(
+      `url = "${REMOTE_URL}"\nbearer_token_env_var = "SKILL_SERVER_TOKEN"\n`,
+    ));
+    return;
+  }
+  const [urlField, token] = REMOTE_FIELDS[name]!;
+  const entry = parseConfig(text)[SECTIONS[name] ?? "mcpServers"]!.skills!;
+  assert.equal(entry[urlField], REMOTE_URL);
+  assert.deepEqual(entry.headers, { Authorization: `Bearer ${token}` });
+  if (name === "vscode") assert.match(text, /"id": "skill-server-token"/);
+}
 
 const REMOTE_URL = "https://skills.example.com/mcp";
 
@@ -535,7 +549,7 @@ for (const [name, { title, remote }] of Object.entries(MCP_CLIENTS)) {
       return;
     }
     const { text, notes: [place, ...notes] } = create(REMOTE_URL);
-    assert.match(text.replaceAll(REMOTE_URL, "URL"), REMOTE_CONFIGS[name]!);
+    assertConnects(name, text);
     assert.match(place!, /^Add this to the configuration of /);
     assert.match(
       notes.join("\n"),
@@ -555,10 +569,7 @@ Deno.test("--print-config claude-code --url prints the configuration, and where 
   const args = ["--print-config", "claude-code", "--url", REMOTE_URL];
   const { code, stdout, stderr } = await runServer(place, { args });
   assert.equal(code, 0);
-  assert.match(
-    stdout.replaceAll(REMOTE_URL, "URL"),
-    REMOTE_CONFIGS["claude-code"]!,
-  );
+  assertConnects("claude-code", stdout);
   assert.match(
     stderr,
     /^skill-server: Add this .*\nskill-server: Claude Code reads the token .*\n$/,

@@ -107,8 +107,8 @@ const WAS_REPLACED: Fault = {
 };
 
 const TOO_DEEP: Fault = {
-  reason: `it is more than ${MAX_FILE_DEPTH} levels deep`,
-  hint: "move it closer to the SKILL.md",
+  reason: `its entries are more than ${MAX_FILE_DEPTH} levels deep`,
+  hint: "move them closer to the SKILL.md",
 };
 
 const TOO_MANY_ENTRIES: Fault = {

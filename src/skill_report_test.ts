@@ -382,7 +382,7 @@ Deno.test("--check reports files that are not served, and skills that are too lo
   assert.deepEqual(await findingsIn(place), [
     "warning length large/SKILL.md: it has 606 lines, more than the recommended 500",
     "warning not-served large/back: it is a link to a folder that contains it",
-    `warning not-served large/d/d/d/d/d/d/d/d/d/d: it is more than 10 levels deep`,
+    `warning not-served large/d/d/d/d/d/d/d/d/d/d: its entries are more than 10 levels deep`,
     "warning not-served large/dangling.txt: it is a link to a missing file or folder",
     "warning not-served large/data.bin: it has 1048577 bytes, and the limit is 1048576",
     "warning not-served large/out.txt: it is a link that points outside its skill, or to a hidden file or folder",
