@@ -94,6 +94,7 @@ import {
   sha256,
   SkillFileError,
   walkSkill,
+  WAS_REPLACED,
 } from "./src/skill_files.ts";
 import {
   byCodeUnits,
@@ -757,6 +758,7 @@ class SkillScan {
       return { file, ...faultOf(error), names: [basename(folder.path)] };
     };
     if ("error" in found) return skipped(found.error);
+    const known = this.#known.get(file);
     try {
       const checked = found.info.isSymlink
         ? this.#followFileLink(file, folder)
@@ -766,7 +768,6 @@ class SkillScan {
           skill: directoriesOf(folder),
           info: found.info,
         };
-      const known = this.#known.get(file);
       if (
         known !== undefined && known.version === fileVersion(checked.info) &&
         known.racyText === undefined && isReadIn(folder, known)
@@ -777,6 +778,13 @@ class SkillScan {
       return this.#readSkillMd(checked, folder);
     } catch (error) {
       if (isAbsence(error) && !found.info.isSymlink) return undefined;
+      // Programs replace a file to save it. The next scan reads the new file.
+      const isSaved = error instanceof SkillFileError &&
+        error.reason === WAS_REPLACED.reason;
+      if (isSaved && known !== undefined && isReadIn(folder, known)) {
+        this.#read.set(file, known);
+        return known.outcome;
+      }
       return skipped(error);
     }
   }

@@ -649,6 +649,25 @@ Deno.test("scanSkillRoots() scans again if a root changes during the scan", asyn
   }
 });
 
+Deno.test("scanSkillRoots() keeps a skill whose SKILL.md is replaced while it is being read", async () => {
+  using place = new Place();
+  place.skill("skills", "git", skillMd("git", "First"));
+  const roots = [root(join(place.path, "skills"))];
+  const first = await scanSkillRoots(roots);
+  const save = (description: string) =>
+    place.replace("skills/git/SKILL.md", skillMd("git", description));
+  save("Second");
+  let second;
+  {
+    using _opens = new OpenSpy({ afterOpen: () => save("Third") });
+    second = await scanSkillRoots(roots, first);
+  }
+  assert.equal(second.skills.get("git")!.description, "First");
+  assert.deepEqual(second.problems, []);
+  const third = await scanSkillRoots(roots, second);
+  assert.equal(third.skills.get("git")!.description, "Third");
+});
+
 Deno.test("scanSkillRoots() detects a change that preserves size and times", async () => {
   using place = new Place();
   const file = place.file("skills/git/SKILL.md", skillMd("git", "One thing"));

@@ -101,7 +101,7 @@ const NOT_A_FILE: Fault = {
   hint: "replace it with a regular file",
 };
 
-const WAS_REPLACED: Fault = {
+export const WAS_REPLACED: Fault = {
   reason: "it was replaced while it was being read",
   hint: "try again",
 };
