@@ -59,6 +59,7 @@ import {
   isInside,
   isWithin,
   resolveFolder,
+  SKILL_MD,
 } from "./src/paths.ts";
 import type { PolicyDecider } from "./src/policy.ts";
 import {
@@ -969,7 +970,7 @@ function nameIn(text: string): string {
 }
 
 /** The allowed names of a skill's main file, starting with the standard one. */
-const SKILL_FILE_NAMES = ["SKILL.md", "skill.md"];
+const SKILL_FILE_NAMES = [SKILL_MD, "skill.md"];
 
 /** Whether a known file was read in the same folder of the same root. */
 function isReadIn(folder: SearchedFolder, { outcome }: ReadSkill): boolean {
@@ -1397,7 +1398,7 @@ export class SkillRegistry {
       const { files, folders } = walkSkill(skill, this.#accessTo(catalog));
       const versions = files
         // The scan itself detects changes of this file.
-        .filter(({ path }) => path !== "SKILL.md")
+        .filter(({ path }) => path !== SKILL_MD)
         .map(({ path, version }) => [path, version] as const);
       tracked.set(key!, { versions: new Map(versions), folders });
     }

@@ -67,6 +67,7 @@ import {
   StdioTransport,
   writeAll,
 } from "./src/stdio_transport.ts";
+import { SKILL_MD } from "./src/paths.ts";
 import { jsonText, log, logged, quote, skillKey } from "./src/text.ts";
 import {
   createInstructions,
@@ -182,7 +183,7 @@ async function createPrompt(
       catalog: registry.catalog,
     });
   }
-  const file = readFile(registry, skill, "SKILL.md");
+  const file = readFile(registry, skill, SKILL_MD);
   const text = file.text ?? new TextDecoder().decode(file.bytes);
   const uri = skillMdUri(skill);
   const resource = { uri, mimeType: "text/markdown", text };
@@ -272,7 +273,7 @@ function isAffected(
   if (keys.has(key)) {
     const isAddedOrRemoved = !servedSkills(catalog).has(key) ||
       !servedSkills(previous).has(key);
-    if (isAddedOrRemoved || !path || path === "SKILL.md") return true;
+    if (isAddedOrRemoved || !path || path === SKILL_MD) return true;
   }
   const paths = [...files.get(key) ?? []];
   return path !== undefined &&
@@ -347,7 +348,7 @@ function listPaths(
       const folder = `${skill.name}/`;
       const paths = start.toLowerCase().startsWith(folder.toLowerCase())
         ? listFilePaths(skill, registry)
-        : ["SKILL.md"];
+        : [SKILL_MD];
       return paths.map((path) => folder + path);
     });
 }

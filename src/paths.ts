@@ -16,6 +16,9 @@ import {
 import { quote } from "./text.ts";
 import type { SkillRootOptions } from "./types.ts";
 
+/** The name of the main file of a skill, which is also its path in the skill. */
+export const SKILL_MD = "SKILL.md";
+
 /** Whether the operating system is Windows. */
 export const isWindows = Deno.build.os === "windows";
 

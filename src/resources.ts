@@ -31,6 +31,7 @@ import { resourceContents } from "./media_types.ts";
 import { qualifiedName, servedSkills } from "./qualified_names.ts";
 import { listKey } from "./skill_lists.ts";
 import { skillFileUri, skillMdUri } from "./skill_uri.ts";
+import { SKILL_MD } from "./paths.ts";
 import { quote } from "./text.ts";
 import { readTogether } from "./toolsets.ts";
 import type {
@@ -138,11 +139,11 @@ function readResource(
 ): ReadResourceResult["contents"] {
   const { skill, path } = findResource(uri, registry);
   if (path !== "") {
-    const file = readFile(registry, skill, path ?? "SKILL.md");
+    const file = readFile(registry, skill, path ?? SKILL_MD);
     return [resourceContents(uri, file)];
   }
   const files = registry.listFiles(skill)
-    .filter(({ path }) => path !== "SKILL.md");
+    .filter(({ path }) => path !== SKILL_MD);
   try {
     return readTogether(files, ({ path }) =>
       resourceContents(

@@ -16,7 +16,7 @@
 
 import { basename, dirname, relative } from "jsr:@std/path@^1";
 import { isFence, MAX_FRONTMATTER_SIZE } from "./frontmatter.ts";
-import { childPath, isInside, isWindows, isWithin } from "./paths.ts";
+import { childPath, isInside, isWindows, isWithin, SKILL_MD } from "./paths.ts";
 import {
   type FileState,
   fileVersion,
@@ -763,9 +763,9 @@ class SkillWalk {
     const main = basename(this.#skill.file);
     const isOtherName = names?.length === 1 && names[0] === main;
     const isForeign = names === undefined || !names.every(isVisible) ||
-      main !== "SKILL.md" && isOtherName;
+      main !== SKILL_MD && isOtherName;
     if (isForeign) throw new Deno.errors.NotFound(path);
-    if (names.join("/") === "SKILL.md") names[0] = main;
+    if (names.join("/") === SKILL_MD) names[0] = main;
     const direct = this.#findDirect(names);
     if (direct !== undefined) return direct;
     if (!isInPlace(this.#top)) throw new Deno.errors.NotFound(path);
@@ -918,7 +918,7 @@ class SkillWalk {
       this.#leftOut.set(path, tooLarge(info.size, this.#maxFileSize));
     } else {
       this.#files.push({
-        path: node.path === this.#skill.file ? "SKILL.md" : path,
+        path: node.path === this.#skill.file ? SKILL_MD : path,
         size: info.size,
         version: fileVersion(info),
         isRacy: isRacy(info),

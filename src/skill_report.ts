@@ -26,6 +26,7 @@ import {
   type SkillContents,
   totalSize,
 } from "./skill_rules.ts";
+import { SKILL_MD } from "./paths.ts";
 import {
   escapeHidden,
   jsonText,
@@ -193,7 +194,7 @@ function* checkSkill(
   yield* checkMain(skill, { contents, registry });
   yield* checkContents(skill, contents);
   for (const { path } of contents.files) {
-    if (path === "SKILL.md") continue;
+    if (path === SKILL_MD) continue;
     try {
       registry.readFile(skill, path);
     } catch (error) {
@@ -211,7 +212,7 @@ function* checkMain(
   const { file } = skill;
   let text, yaml, body;
   try {
-    const main = registry.readFile(skill, "SKILL.md");
+    const main = registry.readFile(skill, SKILL_MD);
     if (main.text === undefined) {
       yield createFinding("utf-8", { file, ...NOT_UTF_8 });
     }

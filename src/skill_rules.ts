@@ -14,6 +14,7 @@
 
 import { join } from "jsr:@std/path@^1";
 import { findFieldLine } from "./frontmatter.ts";
+import { SKILL_MD } from "./paths.ts";
 import type {
   Skill,
   SkillFile,
@@ -268,7 +269,7 @@ export function checkContents(
     })
   );
   const isListed = !findings.some(({ rule }) => rule === "unreadable");
-  if (isListed && !files.some(({ path }) => path === "SKILL.md")) {
+  if (isListed && !files.some(({ path }) => path === SKILL_MD)) {
     findings.push(createFinding("changed", { file, ...MISSING }));
   }
   const reason = findSizeFault(files);

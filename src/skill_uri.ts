@@ -6,6 +6,7 @@
  * @module
  */
 
+import { SKILL_MD } from "./paths.ts";
 import type { Skill } from "./types.ts";
 
 /**
@@ -84,7 +85,7 @@ export function skillFileUri({ name, prefix }: Skill, path: string): string {
 
 /** Returns the URI of the `SKILL.md` of a skill. */
 export function skillMdUri(skill: Skill): string {
-  return skillFileUri(skill, "SKILL.md");
+  return skillFileUri(skill, SKILL_MD);
 }
 
 /** Parses a URI that {@linkcode skillFileUri} created for a skill with a prefix. */

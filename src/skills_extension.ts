@@ -31,6 +31,7 @@ import { sha256 } from "./skill_files.ts";
 import { checkFrontmatter, findUnlisting, isUnlisting } from "./skill_rules.ts";
 import { listKey } from "./skill_lists.ts";
 import { skillFileUri, skillMdUri } from "./skill_uri.ts";
+import { SKILL_MD } from "./paths.ts";
 import { quote, stringifyJson, withoutInvisible } from "./text.ts";
 import { TimeSlice } from "./time_slice.ts";
 import type {
@@ -216,7 +217,7 @@ async function createEntry(
   const resources = [];
   for (const file of files) {
     const uri = skillFileUri(skill, file.path);
-    const digested = file.path === "SKILL.md"
+    const digested = file.path === SKILL_MD
       ? skillMd
       : await registry.digest(skill, file);
     resources.push({ uri, ...digested });
@@ -230,7 +231,7 @@ async function readSkillMd(skill: Skill, registry: SkillSource): Promise<{
   digest: string;
   size: number;
 }> {
-  const { text, bytes, size } = registry.readFile(skill, "SKILL.md");
+  const { text, bytes, size } = registry.readFile(skill, SKILL_MD);
   if (text === undefined) throw new Error("SKILL.md is not valid UTF-8");
   return { frontmatter: parseSkillMd(text), digest: await sha256(bytes), size };
 }

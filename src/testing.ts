@@ -32,17 +32,17 @@ import {
   type SkillRoot,
 } from "../mod.ts";
 import type { McpServer } from "./mcp_server.ts";
+import { isWindows } from "./paths.ts";
 import {
   type ByteReader,
   type ByteWriter,
   StdioTransport,
 } from "./stdio_transport.ts";
 
+export { isWindows } from "./paths.ts";
+
 /** The root folder of the repository. */
 export const REPOSITORY = resolve(import.meta.dirname!, "..");
-
-/** Whether the tests run on Windows. */
-export const isWindows = Deno.build.os === "windows";
 
 /** The path separator. */
 export const SEPARATOR = isWindows ? "\\" : "/";

@@ -27,7 +27,7 @@ import {
   invalidParams,
 } from "./mcp_server.ts";
 import { resourceContents } from "./media_types.ts";
-import { isCaseBlind, isWithin } from "./paths.ts";
+import { isCaseBlind, isWithin, SKILL_MD } from "./paths.ts";
 import {
   DEFAULT_SHELL_TIMEOUT,
   mayRunShell,
@@ -432,7 +432,7 @@ function readIfCurrent(
   registry: SkillSource,
 ): SkillFileContent | undefined {
   try {
-    const file = registry.readFile(skill, "SKILL.md");
+    const file = registry.readFile(skill, SKILL_MD);
     return file.version === skill.version ? file : undefined;
   } catch {
     return undefined;
@@ -459,7 +459,7 @@ async function readSkillText(
   let file = skill && readIfCurrent(skill, registry);
   if (skill === undefined || file === undefined) {
     skill = await rescanForModel(name, registry);
-    file = registry.readFile(skill, "SKILL.md");
+    file = registry.readFile(skill, SKILL_MD);
   }
   return { skill, text: file.text ?? new TextDecoder().decode(file.bytes) };
 }
@@ -492,7 +492,7 @@ function pathInSkill(
   path: string,
 ): string {
   if (!isAbsolute(path)) return path;
-  if (path === file) return "SKILL.md";
+  if (path === file) return SKILL_MD;
   const base = [directory, realDirectory].find((folder) =>
     isWithin(path, folder)
   );
@@ -534,7 +534,7 @@ function isBelow(folder: readonly string[], path: string): boolean {
 function listResources(skill: Skill, registry: SkillSource): CallToolResult {
   const { files, leftOut } = registry.inspectFiles(skill);
   const paths = files.map(({ path }) => path)
-    .filter((path) => path !== "SKILL.md");
+    .filter((path) => path !== SKILL_MD);
   const name = quote(skill.name);
   const list = paths.length > 0
     ? `Files of the skill ${name}:\n\n- ${paths.join("\n- ")}`
