@@ -207,7 +207,8 @@ async function measureCalls(peers: Peer[], name: string): Promise<number[]> {
 async function measureNotification(peer: Peer, home: string): Promise<number> {
   const file = join(home, ".claude", "skills", "skill-0", "SKILL.md");
   const text = "---\nname: skill-0\ndescription: Changed\n---\n";
-  const notified = peer.message("notifications/tools/list_changed");
+  // The tools list only names of many skills, so they may not change.
+  const notified = peer.message("notifications/prompts/list_changed");
   return await milliseconds(async () => {
     Deno.writeTextFileSync(file, text);
     await notified;
