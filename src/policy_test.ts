@@ -362,7 +362,7 @@ rule: []
       ["# nothing\n", /^\(line 1\): it has no rules/],
       ["rules:", /^\(line 1\): it has no list of rules/],
       ["rules:\n- { skill: *, state: on }", /^\(line 2\): .*double quotes/],
-      ["rules:\n\t- a", /^\(line 2\): .*tabs/],
+      ["rules:\n\t- [a", /^\(line 2\): .*tabs/],
       [
         `rules:\n${"- { state: on }\n".repeat(1001)}`,
         /^\(line 1\): it has more than 1000 rules/,
