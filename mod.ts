@@ -92,6 +92,7 @@ import {
   readChecked,
   readConfined,
   readHead,
+  readSkillBytes,
   sha256,
   SkillFileError,
   walkSkill,
@@ -1209,7 +1210,8 @@ export class SkillRegistry {
     const key = `${file.version}:${skill.directory}:${file.path}`;
     const known = file.isRacy ? undefined : this.#digests.get(key);
     if (known !== undefined) return { digest: known, size: file.size };
-    const { bytes, size, version, isRacy } = this.readFile(skill, file.path);
+    const content = readSkillBytes(skill, file.path, this.#access);
+    const { bytes, size, version, isRacy } = content;
     const digest = await sha256(bytes);
     if (this.#digests.size >= MAX_DIGESTS) this.#digests.clear();
     if (!isRacy && version === file.version) this.#digests.set(key, digest);

@@ -609,11 +609,31 @@ export function checkSkillFile(
   });
 }
 
+/** Reads a checked file as bytes and as text. */
 export function readChecked(
   checked: CheckedFile,
   path: string,
-  { maxFileSize = DEFAULT_MAX_FILE_SIZE }: FileAccessOptions,
+  options: FileAccessOptions,
 ): SkillFileContent {
+  const content = readBytes(checked, path, options);
+  return { ...content, text: decodeUtf8(content.bytes) };
+}
+
+/** Reads the current content of a file of a skill as bytes. See {@linkcode readSkillFile}. */
+export function readSkillBytes(
+  skill: Skill,
+  path: string,
+  options: FileAccessOptions,
+): Omit<SkillFileContent, "text"> {
+  return readBytes(checkSkillFile(skill, path, options), path, options);
+}
+
+/** Reads a checked file as bytes. */
+function readBytes(
+  checked: CheckedFile,
+  path: string,
+  { maxFileSize = DEFAULT_MAX_FILE_SIZE }: FileAccessOptions,
+): Omit<SkillFileContent, "text"> {
   return withFileErrors(
     path,
     () =>
@@ -631,7 +651,6 @@ export function readChecked(
             version: fileVersion(file.info),
             isRacy: isRacy(file.info) || !isCertain,
             bytes,
-            text: decodeUtf8(bytes),
           };
         },
       ),
