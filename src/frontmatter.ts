@@ -151,6 +151,7 @@ export function describeYamlError(
     const reason = "the YAML is nested too deeply";
     return { reason, line: 1, hint: "reduce the nesting" };
   }
+  if (/\bdocument\b/i.test(error.message)) return findSecondDocument(yaml);
   const match = /^(.*?) at line (\d+), column \d+/s.exec(error.message);
   const reason = oneLine(match?.[1] ?? error.message.split("\n")[0]!);
   const lines = yaml.trimEnd().split("\n");
@@ -159,7 +160,23 @@ export function describeYamlError(
   return {
     reason: `the YAML is malformed: ${reason}`,
     line,
-    hint: yamlHint(lines[line - 1]!),
+    hint: /\bduplicated\b.*\bkey\b/i.test(reason)
+      ? "remove one of the duplicate keys"
+      : yamlHint(lines[line - 1]!),
+  };
+}
+
+/** Describes the fault that YAML consists of more than one document. */
+function findSecondDocument(
+  yaml: string,
+): { reason: string; line: number; hint: string } {
+  const index = yaml.split("\n").findIndex((line, index) =>
+    index > 0 && /^(?:---|\.\.\.)(?:\s|$)/.test(line)
+  );
+  return {
+    reason: "there is more than one YAML document",
+    line: Math.max(index, 0) + 1,
+    hint: "remove this line and everything after it",
   };
 }
 

@@ -143,7 +143,7 @@ const malformed: [string, string, RegExp, number, RegExp][] = [
     "---\nname: a\nname: b\n---\n",
     /malformed.*duplicated/,
     3,
-    /this line and the line before/,
+    /remove one of the duplicate keys/,
   ],
   [
     "has an unknown tag",
@@ -152,7 +152,13 @@ const malformed: [string, string, RegExp, number, RegExp][] = [
     2,
     /double quotes/,
   ],
-  ["has two documents", "---\nname: a\n...\nb\n---\n", /malformed/, 0, /check/],
+  [
+    "has two documents",
+    "---\nname: a\n...\nb\n---\n",
+    /more than one YAML document/,
+    3,
+    /remove this line and everything after it/,
+  ],
   [
     "has a field that only begins with name",
     "---\nnamespace: x\ndescription: y\nname:\n---\n",

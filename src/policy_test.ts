@@ -364,6 +364,11 @@ rule: []
       ["rules:\n- { skill: *, state: on }", /^\(line 2\): .*double quotes/],
       ["rules:\n\t- [a", /^\(line 2\): .*tabs/],
       [
+        "rules: []\n---\nrules: []",
+        /^\(line 2\): there is more than one YAML document; remove this line/,
+      ],
+      ["rules: []\nrules: []", /^\(line 2\): .*remove one of the duplicate/],
+      [
         `rules:\n${"- { state: on }\n".repeat(1001)}`,
         /^\(line 1\): it has more than 1000 rules/,
       ],

@@ -544,7 +544,7 @@ function table(rows: readonly string[][]): string {
   return lines.map((line) => `  ${line}\n`).join("");
 }
 
-/** Formats findings as text, errors first. Findings with the same fix are grouped. */
+/** Formats findings as text, errors first. Findings with the same rule and fix are grouped. */
 function findingsAsText(
   findings: readonly Finding[],
   style: TextStyle,
@@ -557,24 +557,24 @@ function findingsAsText(
   }`;
   const title = `${paint("Problems", "bold", style)} (${counts})\n`;
   const groups = [errors, warnings].flatMap((list) => [
-    ...Map.groupBy(list, ({ hint }) => hint).values(),
+    ...Map.groupBy(list, ({ rule, hint }) => `${rule} ${hint}`).values(),
   ]);
   return title + groups.map((group) => groupAsText(group, style)).join("");
 }
 
 /**
- * Formats findings with the same fix. Each place has the form that editors and
- * terminals turn into a link.
+ * Formats findings with the same rule and fix. Each place has the form that
+ * editors and terminals turn into a link.
  */
 function groupAsText(findings: readonly Finding[], style: TextStyle): string {
-  const { severity, hint } = findings[0]!;
+  const { rule, severity, hint } = findings[0]!;
   const color = severity === "error" ? "red" : "yellow";
   const lines = findings.map(({ file, line, reason }) => {
     const place = line === undefined ? file : `${file}:${line}`;
     return `    ${escapeHidden(`${place}: ${reason}`)}\n`;
   });
-  const heading = `${paint(severity, color, style)}: ${escapeHidden(hint)}`;
-  return `  ${heading}\n${lines.join("")}`;
+  const heading = `${paint(severity, color, style)}[${rule}]`;
+  return `  ${heading}\n${lines.join("")}    fix: ${escapeHidden(hint)}\n`;
 }
 
 function paint(

@@ -64,8 +64,9 @@ Shadowed skills (1)
     }
 
 Problems (1 error, 0 warnings)
-  error: start the file with a line "---", followed by the lines "name: …", "description: …", and "---"
+  error[skipped]
     ${at("home/.claude/skills/bad/SKILL.md")}:1: there is no frontmatter
+    fix: start the file with a line "---", followed by the lines "name: …", "description: …", and "---"
 `,
   );
 });
@@ -105,7 +106,7 @@ Deno.test("--check reports a given folder that does not exist", async () => {
     const folder = join(place.project, "typo");
     assert.ok(
       stdout.endsWith(
-        `Problems (1 error, 0 warnings)\n  error: check its spelling\n    ${folder}: there is no such folder\n`,
+        `Problems (1 error, 0 warnings)\n  error[skipped]\n    ${folder}: there is no such folder\n    fix: check its spelling\n`,
       ),
     );
   }
@@ -262,6 +263,14 @@ const violations: [string, string, string[]][] = [
     "name: commas\ndescription: d\nallowed-tools: Bash(a,b) Read, Grep",
     [
       "warning allowed-tools commas/SKILL.md:4: allowed-tools is separated by commas",
+    ],
+  ],
+  [
+    "flags",
+    'name: flags\ndescription: d\ndisable-model-invocation: yes\nuser-invocable: "false"',
+    [
+      "warning flags flags/SKILL.md:4: disable-model-invocation is not true or false, so it has no effect",
+      "warning flags flags/SKILL.md:5: user-invocable is not true or false, so it has no effect",
     ],
   ],
   ["commented", "# c\n\n  name: commented\n  description: d\n  license: 1", [
@@ -575,10 +584,13 @@ Deno.test("--check exits with 0 if there are only warnings", async () => {
   place.skill("home/.claude/skills", "links", text);
   const { code, stdout } = await runServer(place, { args: ["--check"] });
   assert.equal(code, 0);
-  assert.match(stdout, /^Problems \(0 errors, 1 warning\)\n {2}warning: link/m);
+  assert.match(
+    stdout,
+    /^Problems \(0 errors, 1 warning\)\n {2}warning\[broken-link\]$/m,
+  );
 });
 
-Deno.test("reportAsText() groups findings with the same fix, errors first", async () => {
+Deno.test("reportAsText() groups findings with the same rule and fix, errors first", async () => {
   using place = new Place();
   const folder = place.folder("home", ".claude", "skills");
   place.skill("home/.claude/skills", "a", `${skillMd("a")}[gone](gone.md)`);
@@ -588,13 +600,15 @@ Deno.test("reportAsText() groups findings with the same fix, errors first", asyn
   assert.equal(
     text.slice(text.indexOf("Problems")),
     `Problems (2 errors, 1 warning)
-  error: start the file with a line "---", followed by the lines "name: …", "description: …", and "---"
+  error[skipped]
     ${join(folder, "b", "SKILL.md")}:1: there is no frontmatter
     ${join(folder, "c", "SKILL.md")}:1: there is no frontmatter
-  warning: link to a served file, or remove the link
+    fix: start the file with a line "---", followed by the lines "name: …", "description: …", and "---"
+  warning[broken-link]
     ${
       join(folder, "a", "SKILL.md")
     }:7: the link "gone.md" does not point to a served file
+    fix: link to a served file, or remove the link
 `,
   );
 });

@@ -74,6 +74,7 @@ export const RULES = {
   "changed": { severity: "error", isRequired: true },
   "license": { severity: "warning" },
   "allowed-tools": { severity: "warning" },
+  "flags": { severity: "warning" },
   "length": { severity: "warning" },
   "invisible-characters": { severity: "warning" },
   "broken-link": { severity: "warning" },
@@ -189,6 +190,15 @@ const FIELD_RULES: readonly FieldRule[] = [
         : undefined;
     },
   },
+  ...["disable-model-invocation", "user-invocable"].map((field) => ({
+    rule: "flags" as const,
+    field,
+    hint: "write true or false, without quotes",
+    findFault: ({ [field]: flag = true }: SkillFrontmatter) =>
+      typeof flag === "boolean"
+        ? undefined
+        : `${field} is not true or false, so it has no effect`,
+  })),
 ];
 
 function isString(value: unknown, maxLength: number): boolean {
