@@ -80,7 +80,6 @@ import {
   faultOf,
   isAbsence,
   isConfirmed,
-  isFolderUnchanged,
   isLink,
   isOwn,
   isThere,
@@ -310,10 +309,6 @@ interface SearchedFolder {
   readonly root: SkillRoot;
   /** The real path of the skill that this folder is or lies in. */
   skill?: string | undefined;
-  /** Whether the scan assumes that the folder does not change while its entries are read. */
-  isStable?: boolean;
-  /** Whether the scan assumes the same of the parent folder. */
-  readonly hasStableParent?: boolean | undefined;
 }
 
 /** A folder that has a problem. */
@@ -360,13 +355,7 @@ export async function scanSkillRoots(
   options: ScanOptions = {},
 ): Promise<SkillCatalog> {
   const policy = options.policy && await prepareDecider(options.policy);
-  const settings = { ...options, policy };
-  let scan = new SkillScan(roots, previous, settings);
-  if (!await scan.search()) {
-    scan = new SkillScan(roots, previous, { ...settings, isThorough: true });
-    await scan.search();
-  }
-  return await scan.createCatalog();
+  return await new SkillScan(roots, previous, { ...options, policy }).run();
 }
 
 /**
@@ -407,7 +396,6 @@ class SkillScan {
   readonly #off = new Map<string, Skill>();
   /** The real paths of skills that are off and lie in another skill. */
   readonly #excludedFolders = new Set<string>();
-  readonly #reports: SkillRootReport[] = [];
   readonly #problems: SkillProblem[] = [];
   /** The number of problems in the current root. */
   #problemCount = 0;
@@ -415,23 +403,15 @@ class SkillScan {
   /** The paths of roots that cannot be searched. */
   readonly #refused: string[] = [];
   readonly #slice = new TimeSlice();
-  readonly #isThorough: boolean;
-  /** Whether a folder changed although the scan assumed that it would not. */
-  #hasChanged = false;
 
   constructor(
     roots: readonly SkillRoot[],
     previous: SkillCatalog | undefined,
-    options: Omit<ScanOptions, "policy"> & {
-      policy?: PolicyDecider;
-      /** Whether to check each skill on its own. */
-      isThorough?: boolean;
-    },
+    options: Omit<ScanOptions, "policy"> & { policy?: PolicyDecider },
   ) {
     this.#roots = roots;
     this.#previous = previous;
     this.#policy = options.policy;
-    this.#isThorough = options.isThorough ?? false;
     this.#maxFileSize = options.maxFileSize ?? DEFAULT_MAX_FILE_SIZE;
     this.#trustLinks = boundaries(options.trustLinks ?? []);
     const globalRoots = roots.filter((root) => root.scope === "global");
@@ -443,19 +423,12 @@ class SkillScan {
     this.#known = (previous && scanTraces.get(previous)?.read) ?? new Map();
   }
 
-  /**
-   * Searches the roots. The skills in a folder share one check that none of them
-   * was swapped, which takes less than half the time of a check for each skill.
-   *
-   * @returns Whether the check passed. If not, the result is invalid, and a
-   *   thorough scan must repeat the search with a check for each skill.
-   */
-  async search(): Promise<boolean> {
+  /** Searches the roots and creates the catalog, or returns the previous one if it is the same. */
+  async run(): Promise<SkillCatalog> {
     this.#policy?.followLinks();
-    for (const root of this.#roots) {
-      this.#reports.push(await this.#scanRoot(root));
-    }
-    return !this.#hasChanged;
+    const reports: SkillRootReport[] = [];
+    for (const root of this.#roots) reports.push(await this.#scanRoot(root));
+    return await this.#createCatalog(reports);
   }
 
   async #scanRoot(root: SkillRoot): Promise<SkillRootReport> {
@@ -513,14 +486,13 @@ class SkillScan {
     return this.#skills.size + this.#shadowed.length;
   }
 
-  /** Returns the catalog of what the search found, or the previous one if it is the same. */
-  async createCatalog(): Promise<SkillCatalog> {
+  async #createCatalog(roots: SkillRootReport[]): Promise<SkillCatalog> {
     const previous = this.#previous;
     const found = {
       skills: this.#skills,
       problems: this.#problems,
       shadowed: withPrefixes(this.#skills, this.#shadowed),
-      roots: this.#reports,
+      roots,
       revision: (previous?.revision ?? 0) + 1,
     };
     const catalog = previous !== undefined && isSameCatalog(found, previous)
@@ -585,22 +557,14 @@ class SkillScan {
     this.#folders.add(realPath);
     let count = 0;
     for (const folder of queue) {
-      const since = Date.now();
-      folder.isStable = !this.#isThorough && isFolderUnchanged(folder, since);
-      const entries = await this.#listFolder(folder);
-      const room = MAX_SEARCHED_FOLDERS - count;
-      count += entries.length;
-      for (const entry of entries.slice(0, room)) {
+      for (const entry of await this.#listFolder(folder)) {
         if (this.#slice.isOver) await this.#slice.yield();
+        if (++count > MAX_SEARCHED_FOLDERS) {
+          this.#problems.push({ file: path, ...TOO_MANY_FOLDERS });
+          return;
+        }
         const child = this.#visit(entry, folder);
         if (child !== undefined) queue.push(child);
-      }
-      if (folder.isStable && !isFolderUnchanged(folder, since)) {
-        this.#hasChanged = true;
-      }
-      if (count > MAX_SEARCHED_FOLDERS) {
-        this.#problems.push({ file: path, ...TOO_MANY_FOLDERS });
-        return;
       }
     }
   }
@@ -613,9 +577,8 @@ class SkillScan {
       // The folder may have been replaced by a link since it was visited.
       if (Deno.realPathSync(path) !== realPath) return [];
       const slice = this.#slice;
-      // No two entries have the same name.
       const compare = (a: Deno.DirEntry, b: Deno.DirEntry) =>
-        a.name < b.name ? -1 : 1;
+        byCodeUnits(a.name, b.name);
       return await sortInSlices(entries, { compare, slice });
     } catch (error) {
       if (depth === 0) throw error;
@@ -668,9 +631,7 @@ class SkillScan {
       }
       this.#visited.add(realPath);
       this.#folders.add(realPath);
-      const depth = folder.depth + 1;
-      const hasStableParent = folder.isStable && !isSymlink;
-      const child = { path, realPath, depth, root, skill, hasStableParent };
+      const child = { path, realPath, depth: folder.depth + 1, root, skill };
       if (this.#addSkillIn(child)) child.skill = realPath;
       const isSearched = root.recursive && child.depth < MAX_SEARCH_DEPTH;
       return isSearched ? child : undefined;
@@ -811,11 +772,7 @@ class SkillScan {
     const known = this.#known.get(file);
     const { text, info, isCertain } = readConfined(
       checked,
-      {
-        maxFileSize: this.#maxFileSize,
-        open: openFileAtStart,
-        skipsParent: folder.hasStableParent,
-      },
+      { maxFileSize: this.#maxFileSize, open: openFileAtStart },
       (file, isCertain) => ({
         text: readHead(file),
         info: file.info,

@@ -151,7 +151,9 @@ export function describeYamlError(
     const reason = "the YAML is nested too deeply";
     return { reason, line: 1, hint: "reduce the nesting" };
   }
-  if (/\bdocument\b/i.test(error.message)) return findSecondDocument(yaml);
+  if (/more than (?:1|one) document/.test(error.message)) {
+    return findSecondDocument(yaml);
+  }
   const match = /^(.*?) at line (\d+), column \d+/s.exec(error.message);
   const reason = oneLine(match?.[1] ?? error.message.split("\n")[0]!);
   const lines = yaml.trimEnd().split("\n");

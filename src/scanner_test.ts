@@ -628,27 +628,6 @@ Deno.test("scanSkillRoots() reads nothing through a skill folder that is swapped
   }
 });
 
-Deno.test("scanSkillRoots() scans again if a root changes during the scan", async () => {
-  using place = new Place();
-  place.skill("skills", "git");
-  place.skill("skills", "pdf");
-  const skills = join(place.path, "skills");
-  const { now } = Date;
-  const later = now() + 60_000;
-  using opens = new OpenSpy({
-    afterOpen: () => Deno.utimeSync(skills, 0, later / 1_000),
-  });
-  try {
-    Date.now = () => later;
-    const { skills: found, problems } = await scanSkillRoots([root(skills)]);
-    assert.deepEqual([...found.keys()], ["git", "pdf"]);
-    assert.deepEqual(problems, []);
-    assert.equal(opens.count, 4);
-  } finally {
-    Date.now = now;
-  }
-});
-
 Deno.test("scanSkillRoots() keeps a skill whose SKILL.md is replaced while it is being read", async () => {
   using place = new Place();
   place.skill("skills", "git", skillMd("git", "First"));

@@ -189,15 +189,11 @@ export function lstatIfThere(path: string): Deno.FileInfo | undefined {
   }
 }
 
-/** A path and its real path. */
-export interface ResolvedPath {
+/** A path in a skill and its real path. */
+export interface Located {
   readonly path: string;
   /** The path with all links resolved. */
   readonly realPath: string;
-}
-
-/** A path in a skill and its real path. */
-export interface Located extends ResolvedPath {
   /** The skill that it belongs to. */
   readonly skill: Pick<Skill, "directory" | "realDirectory">;
 }
@@ -213,14 +209,9 @@ export interface CheckedFile extends Located {
  */
 export function readConfined<T>(
   checked: CheckedFile,
-  { maxFileSize, open, skipsParent }: {
+  { maxFileSize, open }: {
     maxFileSize: number;
     open: (path: string, info: Deno.FileInfo) => OpenFile;
-    /**
-     * Whether the caller itself confirms later that the parent of the skill
-     * directory did not change. All skills in a folder can share that check.
-     */
-    skipsParent?: boolean | undefined;
   },
   read: (file: OpenFile, isCertain: boolean) => T,
 ): T {
@@ -235,11 +226,7 @@ export function readConfined<T>(
   if (!file.info.isFile) throw new SkillFileError(path, WAS_REPLACED);
   const isSame = () => isSameFile(statLocated(checked), file.info);
   const folder = dirname(checked.realPath);
-  return read(
-    file,
-    skipsParent && isSettledInSkill(checked, { folder, since }) ||
-      confirmLocation(checked, { since, folder, isSame }),
-  );
+  return read(file, confirmLocation(checked, { since, folder, isSame }));
 }
 
 /** Stats the file at a path, without following a link that has replaced it. */
@@ -297,7 +284,9 @@ function confirmLocation(
   },
 ): boolean {
   let isConfirmed = isInPlace(located);
-  if (isConfirmed && isSettled(located, { folder, since })) return true;
+  if (isConfirmed && isDirect(located) && isSettled(located, folder, since)) {
+    return true;
+  }
   isConfirmed &&= isSame();
   for (; isConfirmed && checks > 0; checks--) {
     isConfirmed = Math.random() < 0.5 ? isSame() : isInPlace(located);
@@ -317,81 +306,30 @@ export function isConfirmed(folder: Located, isSame: () => boolean): boolean {
   }
 }
 
-function isInPlace({ path, realPath }: ResolvedPath): boolean {
+function isInPlace({ path, realPath }: Located): boolean {
   return Deno.realPathSync(path) === realPath;
 }
 
-/** The folders that must not have changed recently. */
-interface SettledRange {
-  /** The real path of the lowest folder to check. */
-  readonly folder: string;
-  /** The time before the file was found, in milliseconds since the epoch. */
-  readonly since: number;
-}
-
 /**
- * Whether no part of a path below the skill directory is a link, and the folders
- * from the parent of the skill directory down to `folder` have not changed for a
- * while.
+ * Whether the folders from the parent of the skill directory down to `folder`, a
+ * real path, have not changed since a while before the time `since`.
  */
-function isSettled(located: Located, range: SettledRange): boolean {
-  const { directory, realDirectory } = located.skill;
-  // The order is upward, because an unchanged folder proves that the check of its
-  // subfolder was valid.
-  return isSettledInSkill(located, range) &&
-    isFolderSettled({
-      path: dirname(directory),
-      realPath: dirname(realDirectory),
-    }, range.since);
-}
-
-/** Like {@linkcode isSettled}, but without the parent of the skill directory. */
-function isSettledInSkill(
-  located: Located,
-  { folder, since }: SettledRange,
-): boolean {
-  if (!isDirect(located)) return false;
-  const { realDirectory } = located.skill;
-  let path = folder;
-  while (path.length > realDirectory.length) {
-    if (!hasSettled(path, since)) return false;
-    path = dirname(path);
-  }
-  return path.length < realDirectory.length || hasSettled(path, since);
-}
-
-/**
- * Whether a folder lies at its real path, and none of its entries was swapped
- * after the time `since`.
- */
-export function isFolderUnchanged(
-  folder: ResolvedPath,
+function isSettled(
+  { skill: { directory, realDirectory } }: Located,
+  folder: string,
   since: number,
 ): boolean {
+  const top = dirname(realDirectory);
   try {
-    return isInPlace(folder) && isFolderSettled(folder, since);
-  } catch {
-    return false;
-  }
-}
-
-/** Whether a folder has not changed after the time `since`, nor for a while before it. */
-function isFolderSettled(
-  { path, realPath }: ResolvedPath,
-  since: number,
-): boolean {
-  if (!hasSettled(realPath, since)) return false;
-  try {
-    return path === realPath || !isRacy(Deno.statSync(path), since);
-  } catch {
-    return false;
-  }
-}
-
-function hasSettled(realPath: string, since: number): boolean {
-  try {
-    const info = Deno.lstatSync(realPath);
-    return !info.isSymlink && !isRacy(info, since);
+    // The order is upward, because an unchanged folder proves that the check of
+    // its subfolder was valid.
+    for (let path = folder;; path = dirname(path)) {
+      const info = Deno.lstatSync(path);
+      if (info.isSymlink || isRacy(info, since)) return false;
+      if (path.length <= top.length) break;
+    }
+    const parent = dirname(directory);
+    return parent === top || !isRacy(Deno.statSync(parent), since);
   } catch {
     return false;
   }
@@ -817,7 +755,7 @@ class SkillWalk {
     try {
       const isConfirmed = !this.#hasLinks && isInPlace(top) &&
         [...this.#seen].every(isUnchanged) &&
-        isSettled(top, { folder: dirname(top.realPath), since: this.#since });
+        isSettled(top, dirname(top.realPath), this.#since);
       if (isConfirmed) knownFolders.set(this.#skill, this.#seen);
       return isConfirmed;
     } catch {
@@ -974,12 +912,12 @@ interface KnownFolder {
 
 /** Lists the visible entries of a folder, sorted by the code units of their names. */
 function readVisible(folder: string): Deno.DirEntry[] {
-  const entries = new Map<string, Deno.DirEntry>();
-  for (const entry of Deno.readDirSync(folder)) {
-    if (isVisible(entry.name)) entries.set(entry.name, entry);
-  }
-  // For long lists, this is five times as fast as sorting the entries themselves.
-  return [...entries.keys()].sort().map((name) => entries.get(name)!);
+  const visible = [...Deno.readDirSync(folder)]
+    .filter(({ name }) => isVisible(name));
+  // Several entries have the same name if Deno cannot decode their names. For
+  // long lists, this is three times as fast as sorting the entries themselves.
+  const entries = Map.groupBy(visible, ({ name }) => name);
+  return [...entries.keys()].sort().flatMap((name) => entries.get(name)!);
 }
 
 function statEntries(

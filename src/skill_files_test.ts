@@ -163,6 +163,36 @@ Deno.test("readSkillFile() returns the exact text, and no text for bytes that ar
   assert.deepEqual([text, [...bytes]], [undefined, [0x67, 0xfc]]);
 });
 
+Deno.test(
+  "listSkillFiles() does not follow a link with the same decoded name as folders",
+  {
+    ignore: Deno.build.os !== "linux",
+  },
+  async () => {
+    using place = new Place();
+    const git = place.skill("skills", "git");
+    const outside = place.file("outside/keys/secret.md", "secret");
+    place.link(join(outside, "..", ".."), "skills/git/a\ufffd");
+    // The shell writes these bytes, which Deno decodes as U+FFFD.
+    runSync(
+      "sh",
+      "-c",
+      'cd "$0" && mkdir "$(printf "a\\370")" "$(printf "a\\377")"',
+      git,
+    );
+    const { now } = Date;
+    try {
+      // In a folder that changed recently, every entry is checked repeatedly.
+      Date.now = () => now() + 60_000;
+      const skill = await scanSkill(join(place.path, "skills"));
+      const paths = listSkillFiles(skill).map(({ path }) => path);
+      assert.deepEqual(paths, ["SKILL.md"]);
+    } finally {
+      Date.now = now;
+    }
+  },
+);
+
 Deno.test("readSkillFile() and listSkillFiles() reach ten levels deep", async () => {
   using place = new Place();
   const skillFolder = place.skill("skills", "git");

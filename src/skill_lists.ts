@@ -289,10 +289,11 @@ export function summarizeSkills(
   };
   const names: string[] = [];
   for (const name of orderForSummary(skills)) {
-    if (line([...names, name]).length > MAX_SUMMARY_LENGTH) break;
+    const isFirst = names.length === 0;
+    if (!isFirst && line([...names, name]).length > MAX_SUMMARY_LENGTH) break;
     names.push(name);
   }
-  return names.length > 0
+  return line(names).length <= MAX_SUMMARY_LENGTH
     ? line(names)
     : `${purpose}: ${skills.length} in total.`;
 }

@@ -95,6 +95,8 @@ export class StdioTransport {
   #unsentLength = 0;
   /** The batch that is being written. */
   #sending: Batch | undefined;
+  /** The notifications that wait after the last reply, and when they are written. */
+  readonly #notifications = new Map<string, Promise<void>>();
   #grace: ReturnType<typeof setTimeout> | undefined;
   #inputEnded = false;
   #isClosed = false;
@@ -122,8 +124,9 @@ export class StdioTransport {
   }
 
   /**
-   * Writes a message. Ignores a notification if the same one still waits to be
-   * written, so that a client that does not read them cannot fill the memory.
+   * Writes a message. Ignores a notification if the same one waits to be written
+   * and no reply follows it, so that notifications cannot fill the memory while
+   * the client does not read.
    *
    * @throws {Error} If the message cannot be serialized, or is larger than clients can read.
    */
@@ -131,16 +134,17 @@ export class StdioTransport {
     if (this.#isClosed) return Promise.resolve();
     const line = `${serializeMessage(message)}\n`;
     const isNotification = !("id" in message);
-    const waiting = isNotification &&
-      this.#unsent.find((batch) => batch.notifications.has(line));
-    if (waiting) return waiting.written.promise;
+    const waiting = isNotification && this.#notifications.get(line);
+    if (waiting) return waiting;
     this.#unsentLength += line.length;
     let batch = this.#unsent.at(-1);
     if (batch === undefined || batch.length > BATCH_LENGTH) {
       this.#unsent.push(batch = new Batch());
     }
     batch.add(line);
-    if (isNotification) batch.notifications.add(line);
+    // What a client reads after a notification may be outdated by the next one.
+    if (!isNotification) this.#notifications.clear();
+    else this.#notifications.set(line, batch.written.promise);
     if (this.#sending === undefined) this.#write();
     return batch.written.promise;
   }
@@ -249,6 +253,7 @@ export class StdioTransport {
     try {
       for (let batch; (batch = this.#unsent.shift()) !== undefined;) {
         this.#sending = batch;
+        this.#notifications.clear();
         await writeAll(this.#output, batch.bytes());
         this.#unsentLength -= batch.length;
         this.#firstMessage.resolve();
@@ -305,8 +310,6 @@ class ActiveMessages {
  */
 class Batch {
   readonly written = Promise.withResolvers<void>();
-  /** The lines that are notifications. */
-  readonly notifications = new Set<string>();
   readonly #lines: string[] = [];
   #length = 0;
 
