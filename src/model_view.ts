@@ -77,7 +77,9 @@ export function parseClient(name: string): ClientProfile {
   const profile = findProfile(name);
   if (profile !== undefined) return profile;
   throw new UsageError(
-    `Invalid --as ${quote(name)}: expected one of ${PROFILE_NAMES.join(", ")}`,
+    `Invalid --as ${quote(name)}: expected one of ${
+      PROFILE_NAMES.join(", ")
+    } (use default for any other client)`,
   );
 }
 

@@ -291,7 +291,9 @@ Deno.test("--list --as omits skills that are hidden from the model, and reports 
 
 Deno.test("--as lists the valid names for an unknown client, and requires --list", async () => {
   const message = (name: string) =>
-    `Invalid --as "${name}": expected one of ${PROFILE_NAMES.join(", ")}`;
+    `Invalid --as "${name}": expected one of ${
+      PROFILE_NAMES.join(", ")
+    } (use default for any other client)`;
   for (const name of ["eclipse", "", "constructor", "__proto__", "Codex"]) {
     assertMisuse(() => parseClient(name), message(name));
   }
