@@ -96,6 +96,7 @@ import {
   SkillFileError,
   walkSkill,
   WAS_REPLACED,
+  withText,
 } from "./src/skill_files.ts";
 import {
   byCodeUnits,
@@ -1129,7 +1130,7 @@ export class SkillRegistry {
     const key = `${fileVersion(checked.info)}:${checked.path}`;
     const known = this.#contents.get(key);
     if (known !== undefined) return { ...known, bytes: known.bytes.slice() };
-    const content = readChecked(checked, path, this.#options);
+    const content = withText(readChecked(checked, path, this.#options));
     if (!content.isRacy) this.#cacheContent(checked.path, content);
     return content;
   }

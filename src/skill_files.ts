@@ -532,7 +532,7 @@ export function readSkillFile(
   path: string,
   options: FileAccessOptions = {},
 ): SkillFileContent {
-  return readChecked(checkSkillFile(skill, path, options), path, options);
+  return withText(readSkillBytes(skill, path, options));
 }
 
 /** Finds a file of a skill and stats it. */
@@ -547,27 +547,17 @@ export function checkSkillFile(
   });
 }
 
-/** Reads a checked file as bytes and as text. */
-export function readChecked(
-  checked: CheckedFile,
-  path: string,
-  options: FileAccessOptions,
-): SkillFileContent {
-  const content = readBytes(checked, path, options);
-  return { ...content, text: decodeUtf8(content.bytes) };
-}
-
 /** Reads the current content of a file of a skill as bytes. See {@linkcode readSkillFile}. */
 export function readSkillBytes(
   skill: Skill,
   path: string,
   options: FileAccessOptions,
 ): Omit<SkillFileContent, "text"> {
-  return readBytes(checkSkillFile(skill, path, options), path, options);
+  return readChecked(checkSkillFile(skill, path, options), path, options);
 }
 
 /** Reads a checked file as bytes. */
-function readBytes(
+export function readChecked(
   checked: CheckedFile,
   path: string,
   { maxFileSize = DEFAULT_MAX_FILE_SIZE }: FileAccessOptions,
@@ -606,6 +596,13 @@ function withFileErrors<T>(path: string, work: () => T): T {
     const isNotThere = isAbsence(error) || error instanceof ForeignLinkError;
     throw new SkillFileError(path, isNotThere ? NOT_THERE : faultOf(error));
   }
+}
+
+/** Adds the text of a file to its bytes. */
+export function withText(
+  content: Omit<SkillFileContent, "text">,
+): SkillFileContent {
+  return { ...content, text: decodeUtf8(content.bytes) };
 }
 
 /** Decodes UTF-8 exactly, including a byte order mark. Returns `undefined` if it is invalid. */
