@@ -14,6 +14,7 @@ import {
 import { parseCommandLine } from "./command_line.ts";
 import {
   assertMisuse,
+  environment,
   FLAGS,
   IMPORTS,
   isWindows,
@@ -467,7 +468,9 @@ Deno.test(
   async () => {
     using place = new Place();
     place.skill("home/.claude/skills", "git");
-    const skills = await printedLaunch(place, {}, "claude-desktop");
+    const launch = await printedLaunch(place, {}, "claude-desktop");
+    // New versions of Inspector do not pass on the variable for Deno's cache.
+    const skills = { ...launch, env: { DENO_DIR: environment.DENO_DIR } };
     const config = place.file(
       "mcp.json",
       JSON.stringify({ mcpServers: { skills } }),
