@@ -742,10 +742,10 @@ class SkillScan {
       return this.#readSkillMd(checked, folder);
     } catch (error) {
       if (isAbsence(error) && !found.info.isSymlink) return undefined;
-      // Programs replace a file to save it. The next scan reads the new file.
-      const isSaved = error instanceof SkillFileError &&
+      // Many programs replace a file to save it. The next scan reads the new file.
+      const wasReplaced = error instanceof SkillFileError &&
         error.reason === WAS_REPLACED.reason;
-      if (isSaved && known !== undefined && isReadIn(folder, known)) {
+      if (wasReplaced && known !== undefined && isReadIn(folder, known)) {
         this.#read.set(file, known);
         return known.outcome;
       }

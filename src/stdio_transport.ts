@@ -142,7 +142,7 @@ export class StdioTransport {
       this.#unsent.push(batch = new Batch());
     }
     batch.add(line);
-    // What a client reads after a notification may be outdated by the next one.
+    // A reply that follows a notification can be outdated by the next notification.
     if (!isNotification) this.#notifications.clear();
     else this.#notifications.set(line, batch.written.promise);
     if (this.#sending === undefined) this.#write();
