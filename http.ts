@@ -25,17 +25,17 @@ import {
   registerSkills,
   warnOfMissingFolders,
 } from "./skill_server.ts";
-import { UsageError } from "./src/command_line.ts";
+import { UsageError } from "./src/cli/command_line.ts";
 import {
   AccessControl,
   isLoopback,
   NEEDS_TOKEN,
   refuse,
-} from "./src/http_access.ts";
-import { BodyError, RequestLimits } from "./src/http_limits.ts";
-import { createHttpSettings, type HttpSettings } from "./src/http_settings.ts";
-import { isObject } from "./src/json_rpc.ts";
-import { McpHttpServer } from "./src/mcp_http_server.ts";
+} from "./src/http/access.ts";
+import { BodyError, RequestLimits } from "./src/http/limits.ts";
+import { createHttpSettings, type HttpSettings } from "./src/http/settings.ts";
+import { isObject } from "./src/protocol/json_rpc.ts";
+import { McpHttpServer } from "./src/protocol/http_server.ts";
 import { log, logged, toWellFormedJson } from "./src/text.ts";
 
 /** The path that clients connect to. */

@@ -48,11 +48,11 @@ import {
   FolderWatcher,
   type WatchedFolders,
   WatchList,
-} from "./src/folder_watcher.ts";
-import { parseSkillMd, SkillSyntaxError } from "./src/frontmatter.ts";
-import { notifyWhenChanged, refuseCursor } from "./src/list_views.ts";
-import type { RequestHandlers } from "./src/mcp_server.ts";
-import { fileVersion, isRacy, openFileAtStart } from "./src/open_file.ts";
+} from "./src/files/folder_watcher.ts";
+import { parseSkillMd, SkillSyntaxError } from "./src/skills/frontmatter.ts";
+import { notifyWhenChanged, refuseCursor } from "./src/views/list_views.ts";
+import type { RequestHandlers } from "./src/protocol/mcp_server.ts";
+import { fileVersion, isRacy, openFileAtStart } from "./src/files/open_file.ts";
 import {
   childPath,
   isCaseBlind,
@@ -60,8 +60,8 @@ import {
   isWithin,
   resolveFolder,
   SKILL_MD,
-} from "./src/paths.ts";
-import type { PolicyDecider } from "./src/policy.ts";
+} from "./src/files/paths.ts";
+import type { PolicyDecider } from "./src/skills/policy.ts";
 import {
   createVariant,
   findResource,
@@ -70,7 +70,7 @@ import {
   servedSkills,
   type UnprefixedSkill,
   withPrefixes,
-} from "./src/qualified_names.ts";
+} from "./src/skills/names.ts";
 import {
   boundaries,
   type CheckedFile,
@@ -97,7 +97,7 @@ import {
   walkSkill,
   WAS_REPLACED,
   withText,
-} from "./src/skill_files.ts";
+} from "./src/files/skill_files.ts";
 import {
   byCodeUnits,
   log,
@@ -113,7 +113,7 @@ import {
   listTools,
   type SkillToolOptions,
   ToolLists,
-} from "./src/toolsets.ts";
+} from "./src/views/toolsets.ts";
 import type {
   FileAccessOptions,
   ScanOptions,
@@ -130,20 +130,20 @@ import type {
   SkillRoot,
   SkillRootOptions,
   SkillRootReport,
-} from "./src/types.ts";
+} from "./src/skills/types.ts";
 
-export { parseSkillMd, SkillSyntaxError } from "./src/frontmatter.ts";
+export { parseSkillMd, SkillSyntaxError } from "./src/skills/frontmatter.ts";
 export {
   DEFAULT_MAX_FILE_SIZE,
   listSkillFiles,
   readSkillFile,
   resolveSkillFile,
   SkillFileError,
-} from "./src/skill_files.ts";
-export type { ClientInfo } from "./src/mcp_server.ts";
-export { parseSkillUri, skillUri } from "./src/skill_uri.ts";
+} from "./src/files/skill_files.ts";
+export type { ClientInfo } from "./src/protocol/mcp_server.ts";
+export { parseSkillUri, skillUri } from "./src/skills/uri.ts";
 export { log, skillKey } from "./src/text.ts";
-export type { SkillToolOptions, Toolset } from "./src/toolsets.ts";
+export type { SkillToolOptions, Toolset } from "./src/views/toolsets.ts";
 export type {
   FileAccessOptions,
   ScanOptions,
@@ -164,7 +164,7 @@ export type {
   SkillRootReport,
   SkillScope,
   SkillState,
-} from "./src/types.ts";
+} from "./src/skills/types.ts";
 
 /** The default time between two rescans, in seconds. */
 export const DEFAULT_REFRESH_SECONDS = 30;
@@ -365,7 +365,7 @@ export async function scanSkillRoots(
  * @throws {Error} If the policy is invalid.
  */
 async function prepareDecider(policy: SkillPolicy): Promise<PolicyDecider> {
-  const { PolicyDecider } = await import("./src/policy.ts");
+  const { PolicyDecider } = await import("./src/skills/policy.ts");
   const decider = deciders.get(policy) ?? new PolicyDecider(policy);
   deciders.set(policy, decider);
   return decider;

@@ -26,7 +26,7 @@ import {
   SkillRegistry,
   type SkillToolServer,
 } from "./mod.ts";
-import { DEFAULT_PROFILE, profileFor } from "./src/client_profiles.ts";
+import { DEFAULT_PROFILE, profileFor } from "./src/views/client_profiles.ts";
 import {
   createSettings,
   helpText,
@@ -36,7 +36,7 @@ import {
   type Settings,
   USAGE_LINE,
   UsageError,
-} from "./src/command_line.ts";
+} from "./src/cli/command_line.ts";
 import {
   cachePerCatalog,
   getPage,
@@ -44,14 +44,14 @@ import {
   notifyWhenChanged,
   sortList,
   valuesOf,
-} from "./src/list_views.ts";
+} from "./src/views/list_views.ts";
 import {
   invalidParams,
   McpServer,
   type RequestHandlers,
   type ServerDescription,
-} from "./src/mcp_server.ts";
-import { qualifiedName, servedSkills } from "./src/qualified_names.ts";
+} from "./src/protocol/mcp_server.ts";
+import { qualifiedName, servedSkills } from "./src/skills/names.ts";
 import { findShellFault } from "./src/shell.ts";
 import {
   divideList,
@@ -60,33 +60,33 @@ import {
   isForUser,
   listKey,
   listUserSkills,
-} from "./src/skill_lists.ts";
-import { nearestSkills } from "./src/skill_search.ts";
+} from "./src/views/skill_lists.ts";
+import { nearestSkills } from "./src/skills/search.ts";
 import {
   type ByteWriter,
   StdioTransport,
   writeAll,
-} from "./src/stdio_transport.ts";
-import { SKILL_MD } from "./src/paths.ts";
+} from "./src/protocol/stdio_transport.ts";
+import { SKILL_MD } from "./src/files/paths.ts";
 import { jsonText, log, logged, quote, skillKey } from "./src/text.ts";
 import {
   createInstructions,
   type SkillToolOptions,
   type Toolset,
-} from "./src/toolsets.ts";
-import type { Skill, SkillCatalog, SkillChange } from "./src/types.ts";
+} from "./src/views/toolsets.ts";
+import type { Skill, SkillCatalog, SkillChange } from "./src/skills/types.ts";
 import {
   findResource,
   readFile,
   registerResources,
   RESOURCE_TEMPLATES,
-} from "./src/resources.ts";
+} from "./src/views/resources.ts";
 import {
   registerSkillsExtension,
   SKILLS_EXTENSION,
   type SkillsExtensionOptions,
-} from "./src/skills_extension.ts";
-import { skillMdUri } from "./src/skill_uri.ts";
+} from "./src/views/skills_extension.ts";
+import { skillMdUri } from "./src/skills/uri.ts";
 
 // Compiling the schemas would take longer than this process spends using them.
 z.config({ jitless: true });
@@ -406,7 +406,7 @@ async function run(args: readonly string[]): Promise<number> {
 // Modules that a running server does not need are loaded on demand.
 
 async function printHelp(): Promise<number> {
-  const { CLIENT_NAMES } = await import("./src/client_config.ts");
+  const { CLIENT_NAMES } = await import("./src/cli/client_config.ts");
   return await print(helpText(CLIENT_NAMES));
 }
 
@@ -415,7 +415,7 @@ async function printConfig(
   client: string,
   settings: Settings,
 ): Promise<number> {
-  const { createClientConfig } = await import("./src/client_config.ts");
+  const { createClientConfig } = await import("./src/cli/client_config.ts");
   const { text, notes, command } = createClientConfig(client, settings);
   for (const note of notes) log(note);
   await logged();
@@ -430,7 +430,7 @@ async function printModelView(
   settings: Settings,
 ): Promise<number> {
   const { createModelView, parseClient, viewAsText } = await import(
-    "./src/model_view.ts"
+    "./src/cli/model_view.ts"
   );
   parseClient(client);
   const { registry } = await openSkills(settings);
@@ -444,7 +444,7 @@ async function printModelView(
 
 /** Prints the report of `--list` or `--check`. */
 async function printReport(settings: Settings): Promise<number> {
-  const { reportSkills } = await import("./src/skill_report.ts");
+  const { reportSkills } = await import("./src/cli/report.ts");
   const { text, isBad } = await reportSkills(settings);
   const code = await print(text);
   return code === 0 && isBad ? 1 : code;

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { isWindows } from "./paths.ts";
+import { isWindows } from "./files/paths.ts";
 import { oneLine } from "./text.ts";
 
 /** The default time limit for a shell command, in seconds. */

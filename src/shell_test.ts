@@ -11,7 +11,7 @@ import {
   runSync,
   Session,
   Wire,
-} from "./testing.ts";
+} from "../tests/testing.ts";
 
 /** Starts a server with the tool that runs shell commands. */
 function openShell(place: Place, args: string[] = [], run = "--allow-run") {

@@ -6,7 +6,7 @@ import {
   runServer,
   toolsets,
   Wire,
-} from "./testing.ts";
+} from "../tests/testing.ts";
 import {
   escapeHidden,
   escapeXml,

@@ -1,0 +1,660 @@
+// deno-lint-ignore-file no-import-prefix -- the tests write out their specifiers, as the sources do
+
+import assert from "node:assert/strict";
+import { join, resolve } from "jsr:@std/path@^1";
+import {
+  type ClientConfig,
+  createClientConfig,
+  createLaunch,
+  isInNpxCache,
+  type Launch,
+  type LaunchOptions,
+  MCP_CLIENTS,
+} from "./client_config.ts";
+import { parseCommandLine } from "./command_line.ts";
+import {
+  assertMisuse,
+  environment,
+  FLAGS,
+  IMPORTS,
+  isWindows,
+  MOD,
+  parseConfig,
+  parseLaunch,
+  Place,
+  printedLaunch,
+  README,
+  runServer,
+  serverArgs,
+  serverCommand,
+  Session,
+  settingsFor,
+  withoutHints,
+} from "../../tests/testing.ts";
+
+/** Returns what `--print-config` prints, with the paths replaced by those in the README's example. */
+async function readmeConfig(place: Place, client: string): Promise<string> {
+  const { code, stdout } = await runServer(place, {
+    args: ["--print-config", client],
+  });
+  assert.equal(code, 0);
+  const written = (text: string) => JSON.stringify(text).slice(1, -1);
+  return stdout
+    .replace(/^.*--import-map=.*\n/m, "")
+    .replaceAll(written(Deno.execPath()), "/home/me/.deno/bin/deno")
+    .replaceAll(written(MOD), "jsr:@skill-server/skill-server")
+    .replaceAll(written(place.home), "/home/me");
+}
+
+/** Creates the configuration for a client as `--print-config` does, except for the home folder. */
+function configFor(client: string, ...args: string[]): ClientConfig {
+  const settings = settingsFor("--print-config", client, ...args);
+  return createClientConfig(client, { ...settings, home: resolve("/home/me") });
+}
+
+/** Clients whose configurations differ in format. The program prints them, and the servers are started. */
+const PRINTED_CLIENTS = ["claude-code", "codex"];
+
+for (const name of PRINTED_CLIENTS) {
+  Deno.test(`--print-config ${name} prints what the README shows`, {
+    ignore: isWindows,
+  }, async () => {
+    using place = new Place();
+    const config = await readmeConfig(place, name);
+    const language = config.startsWith("{") ? "json" : "toml";
+    assert.ok(README.includes(`\`\`\`${language}\n${config}\`\`\`\n`), config);
+  });
+}
+
+for (const [name, client] of Object.entries(MCP_CLIENTS)) {
+  Deno.test(`the README names the configuration files of ${name} on each operating system`, () => {
+    const file = (os: typeof Deno.build.os) =>
+      client.userFile({
+        os,
+        home: "~",
+        variable: (name) =>
+          os === "windows" && name === "APPDATA" ? "%APPDATA%" : undefined,
+      }).replace(/^~\\/, "%USERPROFILE%\\");
+    const files = {
+      Linux: file("linux"),
+      macOS: file("darwin"),
+      Windows: file("windows"),
+    };
+    const rows = README.split("\n").filter((line) =>
+      line.startsWith(`| ${client.title} `)
+    );
+    assert.equal(rows.length, 1);
+    for (const path of [...Object.values(files), client.projectFile]) {
+      if (path) {
+        assert.ok(rows[0]!.includes(`\`${path}\``), `${rows[0]} ${path}`);
+      }
+    }
+    assert.ok(rows[0]!.includes(`\`${name}\``));
+  });
+}
+
+/** The fields of a configuration besides the command and its arguments, by client. */
+const ENTRIES: Readonly<Record<string, Record<string, unknown>>> = {
+  "claude-code": { type: "stdio", alwaysLoad: true },
+  "claude-desktop": {},
+  "cursor": { type: "stdio" },
+  "vscode": { type: "stdio" },
+  "opencode": { type: "local" },
+  "gemini-cli": {},
+  "copilot": { type: "local", tools: ["*"] },
+  "cline": { timeout: 60 },
+  "qwen-code": { alwaysLoadTools: true },
+  "kilo": { type: "local" },
+  "goose": {
+    enabled: true,
+    type: "stdio",
+    name: "skills",
+    description: "Agent Skills",
+    timeout: 300,
+  },
+  "windsurf": {},
+  "zed": {},
+};
+
+/** The name of the section that contains the servers, by client. The default is "mcpServers". */
+const SECTIONS: Readonly<Record<string, string>> = {
+  "vscode": "servers",
+  "opencode": "mcp",
+  "kilo": "mcp",
+  "goose": "extensions",
+  "zed": "context_servers",
+};
+
+/** A command that every format and every shell must escape. */
+const ODD_LAUNCH: Launch = {
+  command: 'C:\\Program Files\\it\'s "deno"',
+  args: [
+    "run",
+    "",
+    "a b",
+    "--x=1",
+    `$HOME \`ls\` 'a' \u007f\u{e0001} \\"`,
+    "5",
+    "é",
+  ],
+};
+
+for (const [name, { format }] of Object.entries(MCP_CLIENTS)) {
+  if (name === "codex") continue;
+  Deno.test(`--print-config ${name} writes what the client parses`, () => {
+    const config = parseConfig(format(ODD_LAUNCH));
+    const entry = config[SECTIONS[name] ?? "mcpServers"]!.skills!;
+    for (const key of ["command", "cmd", "args"]) delete entry[key];
+    assert.deepEqual(entry, ENTRIES[name]);
+    assert.deepEqual(parseLaunch(format(ODD_LAUNCH)), ODD_LAUNCH);
+  });
+}
+
+Deno.test("--print-config reports on stderr where the configuration belongs", async () => {
+  using place = new Place();
+  const { stderr } = await runServer(place, {
+    args: ["--print-config", "codex"],
+    env: { CODEX_HOME: join(place.path, "codex") },
+  });
+  const file = join(place.path, "codex", "config.toml");
+  assert.deepEqual(withoutHints(stderr).slice(0, -2), [
+    `skill-server: Add this to the configuration of Codex in "${file}"; for a single project, ".codex/config.toml"`,
+  ]);
+});
+
+Deno.test("--print-config keeps the other options and the environment's settings, with absolute paths", async () => {
+  using place = new Place();
+  const launch = await printedLaunch(place, {
+    args: [
+      ...["--agents", "--refresh", "5", "--no-watch", "--tools", "reference"],
+      ...["--skill-dir", "more", "--skill-dir", "~/own", "--trust-links", ".."],
+    ],
+    env: { SKILLS_DIR: "a,b", MAX_FILE_SIZE_MB: "2" },
+  });
+  assert.deepEqual(serverArgs(launch), [
+    "--tools=reference",
+    `--skill-dir=${join(place.project, "more")}`,
+    `--skill-dir=${join(place.home, "own")}`,
+    "--agents",
+    `--trust-links=${place.path}`,
+    "--max-file-size=2",
+    "--refresh=5",
+    "--no-watch",
+    join(place.project, "a"),
+    join(place.project, "b"),
+  ]);
+});
+
+Deno.test("--print-config grants permission to run the shell if Deno has that permission and a tool needs it", async () => {
+  using place = new Place();
+  const shell = isWindows ? "cmd" : "sh";
+  const runs = async (...args: string[]) => {
+    const flags = [...FLAGS.slice(0, 3), "--allow-run", ...IMPORTS];
+    const launch = await printedLaunch(place, { flags, args });
+    return launch.args.includes(`--allow-run=${shell}`);
+  };
+  assert.deepEqual(
+    [await runs("--tools", "agentskills"), await runs()],
+    [true, false],
+  );
+});
+
+Deno.test("--print-config keeps the user's description limit", async () => {
+  using place = new Place();
+  const args = ["--description-limit", "500"];
+  const launch = await printedLaunch(place, { args }, "claude-code");
+  assert.deepEqual(serverArgs(launch), ["--description-limit=500"]);
+});
+
+Deno.test("--print-config grants read permission only for the folders that are searched", async () => {
+  using place = new Place();
+  const allowed = async (...args: string[]) => {
+    const { args: [, flag] } = await printedLaunch(place, { args });
+    return flag!.replace("--allow-read=", "").split(",");
+  };
+  const usual = [
+    join(".agent", "skills"),
+    join(place.home, ".agent", "skills"),
+    join(".claude", "skills"),
+    join(place.home, ".claude", "skills"),
+  ];
+  assert.deepEqual(await allowed(), usual);
+  const project = join(place.project, "team");
+  assert.deepEqual(await allowed("team"), [project]);
+  assert.deepEqual(
+    await allowed(
+      "team",
+      "--skill-dir",
+      "team/more",
+      "--trust-links",
+      "/store",
+    ),
+    [project, resolve("/store")],
+  );
+  assert.deepEqual(await allowed("--skill-dir", "team"), [...usual, project]);
+  assert.deepEqual(await allowed("--trust-links", place.path), [
+    usual[0],
+    usual[2],
+    place.path,
+  ]);
+});
+
+Deno.test("--print-config grants read permission for the project's folders even if it runs in the home folder", async () => {
+  using place = new Place();
+  const [command, options] = serverCommand(place, {
+    args: ["--print-config", "cursor", "--agents"],
+  });
+  const cwd = place.home;
+  const { stdout } = await new Deno.Command(command, { ...options, cwd })
+    .output();
+  const text = new TextDecoder().decode(stdout);
+  const { args } = JSON.parse(text).mcpServers.skills;
+  const folders = [".agent", ".claude", ".agents"].flatMap((name) => [
+    join(name, "skills"),
+    join(place.home, name, "skills"),
+  ]);
+  assert.equal(args[1], `--allow-read=${folders.join(",")}`);
+});
+
+Deno.test("--print-config warns that Deno cannot limit read permission to a folder with a comma in its path", async () => {
+  using place = new Place();
+  const args = ["--print-config", "cursor", "--skill-dir", place.folder("a,b")];
+  const { stdout, stderr } = await runServer(place, { args });
+  assert.equal(JSON.parse(stdout).mcpServers.skills.args[1], "--allow-read");
+  assert.match(stderr, /Cannot restrict Deno to folders with a comma/);
+});
+
+Deno.test("--print-config warns about text that a client would change", async () => {
+  using place = new Place();
+  const { stderr } = await runServer(place, {
+    args: ["--print-config", "gemini-cli", "--skill-dir", "/a/$HOME/b"],
+  });
+  assert.match(
+    stderr,
+    /Cannot configure Gemini CLI with "[^"]*\$HOME[^"]*"/,
+  );
+});
+
+for (const client of Object.keys(MCP_CLIENTS)) {
+  Deno.test(`createClientConfig() configures ${client} with the same command as Claude Code`, () => {
+    const folder = resolve("/it's more");
+    const args = ["--refresh", "5", "--skill-dir", folder];
+    const launch = parseLaunch(configFor(client, ...args).text);
+    // There is no description limit, because the server knows how much each client shows.
+    assert.deepEqual(serverArgs(launch, import.meta.filename!), [
+      `--skill-dir=${folder}`,
+      "--refresh=5",
+    ]);
+    const { text } = configFor("claude-code", ...args);
+    assert.deepEqual(launch, parseLaunch(text));
+  });
+}
+
+for (const client of PRINTED_CLIENTS) {
+  Deno.test(`the command that --print-config ${client} prints starts a server that has the same skills and logs nothing`, async () => {
+    using place = new Place();
+    place.skill("project/.claude/skills", "git");
+    place.skill("home/.agents/skills", "pdf");
+    place.link("../../.agents/skills/pdf", "home/.claude/skills/pdf");
+    place.skill("project/it's more", "new");
+    const args = ["--refresh", "5", "--skill-dir", "it's more"];
+    const launch = await printedLaunch(place, { args }, client);
+    assert.deepEqual(serverArgs(launch), [
+      `--skill-dir=${join(place.project, "it's more")}`,
+      "--refresh=5",
+    ]);
+    await using session = await Session.open(place, { launch });
+    assert.deepEqual(await session.names(), ["git", "new", "pdf"]);
+    assert.deepEqual(session.stderr.values, []);
+  });
+}
+
+Deno.test("the command that --print-config prints starts a server that finds new skills", async () => {
+  using place = new Place();
+  place.skill("project/.claude/skills", "git");
+  const launch = await printedLaunch(place);
+  await using session = await Session.open(place, { launch });
+  assert.deepEqual(await session.names(), ["git"]);
+  place.skill("project/.claude/skills", "new");
+  await session.listChanged();
+  assert.deepEqual(await session.names(), ["git", "new"]);
+});
+
+/**
+ * Runs a command in a POSIX shell, with a stand-in for the program that it starts.
+ * Returns the arguments that the program received.
+ */
+async function argumentsOf(
+  command: string,
+  { program, place }: { program: string; place: Place },
+): Promise<string[]> {
+  const script = '#!/bin/sh\nprintf "%s\\0" "$@"\n';
+  Deno.chmodSync(place.file(`bin/${program}`, script), 0o755);
+  const path = `${join(place.path, "bin")}:${Deno.env.get("PATH")}`;
+  const { success, stdout } = await new Deno.Command("sh", {
+    args: ["-c", command],
+    env: { PATH: path },
+  }).output();
+  assert.ok(success);
+  return new TextDecoder().decode(stdout).split("\0").slice(0, -1);
+}
+
+/** The words of the command that adds a server, by client. */
+const COMMANDS: Readonly<
+  Record<string, (launch: Launch) => [string, ...string[]]>
+> = {
+  "codex": (
+    { command, args },
+  ) => ["codex", "mcp", "add", "skills", "--", command, ...args],
+  "opencode": (
+    { command, args },
+  ) => ["opencode", "mcp", "add", "skills", "--", command, ...args],
+  "kilo": (
+    { command, args },
+  ) => ["kilo", "mcp", "add", "skills", "--", command, ...args],
+  "copilot": (
+    { command, args },
+  ) => ["copilot", "mcp", "add", "skills", "--", command, ...args],
+  "cline": (
+    { command, args },
+  ) => ["cline", "mcp", "install", "--yes", "skills", "--", command, ...args],
+  "gemini-cli": (
+    { command, args },
+  ) => [
+    "gemini",
+    "mcp",
+    "add",
+    "--scope",
+    "user",
+    "skills",
+    command,
+    "--",
+    ...args,
+  ],
+  "qwen-code": (
+    { command, args },
+  ) => [
+    "qwen",
+    "mcp",
+    "add",
+    "--scope",
+    "user",
+    "skills",
+    command,
+    "--",
+    ...args,
+  ],
+  "claude-code": (launch) => [
+    ...["claude", "mcp", "add-json", "--scope", "user", "skills"] as const,
+    JSON.stringify({ type: "stdio", ...launch, alwaysLoad: true }),
+  ],
+  "vscode": (launch) => [
+    ...["code", "--add-mcp"] as const,
+    JSON.stringify({ name: "skills", type: "stdio", ...launch }),
+  ],
+};
+
+/** A name that every shell must quote. */
+const ODD_NAME = `it's "a" $HOME & \`b\` \\ é`;
+
+for (const [client, { addCommand }] of Object.entries(MCP_CLIENTS)) {
+  Deno.test(
+    `createClientConfig() returns an equivalent command for ${client} if the client has one`,
+    {
+      ignore: isWindows,
+    },
+    async () => {
+      using place = new Place();
+      const { text, notes, command } = configFor(
+        client,
+        "--skill-dir",
+        resolve("/", ODD_NAME),
+      );
+      const introductions = notes.filter((note) => note.startsWith("Or run "));
+      assert.equal(addCommand !== undefined, client in COMMANDS);
+      if (addCommand === undefined) {
+        assert.deepEqual([command, introductions], [undefined, []]);
+        return;
+      }
+      assert.deepEqual(introductions, notes.slice(-1));
+      const [program, ...words] = COMMANDS[client]!(parseLaunch(text));
+      assert.deepEqual(await argumentsOf(command!, { program, place }), words);
+    },
+  );
+}
+
+for (const client of PRINTED_CLIENTS) {
+  Deno.test(
+    `--print-config ${client} prints an equivalent command in the last line of stderr`,
+    {
+      ignore: isWindows,
+    },
+    async () => {
+      using place = new Place();
+      const folder = place.folder(ODD_NAME);
+      const args = ["--print-config", client, "--skill-dir", folder];
+      const { stdout, stderr } = await runServer(place, { args });
+      const [program, ...words] = COMMANDS[client]!(parseLaunch(stdout));
+      const command = stderr.trimEnd().split("\n").at(-1)!;
+      assert.deepEqual(await argumentsOf(command, { program, place }), words);
+    },
+  );
+}
+
+Deno.test("createClientConfig() reports what the client's command omits", () => {
+  const introduction = (client: string) => configFor(client).notes.at(-1)!;
+  assert.match(
+    introduction("qwen-code"),
+    /^Or run .*, then add "alwaysLoadTools": true to the entry in that file:$/,
+  );
+  assert.match(introduction("codex"), /^Or run [^,]*:$/);
+});
+
+const hasNpx = !isWindows && isProgram("npx");
+
+function isProgram(name: string): boolean {
+  try {
+    return new Deno.Command(name, { args: ["--version"] }).outputSync().success;
+  } catch {
+    return false;
+  }
+}
+
+Deno.test(
+  "MCP Inspector lists the tools of the server that --print-config describes",
+  {
+    ignore: !hasNpx,
+  },
+  async () => {
+    using place = new Place();
+    place.skill("home/.claude/skills", "git");
+    const launch = await printedLaunch(place, {}, "claude-desktop");
+    // New versions of Inspector do not pass on the variable for Deno's cache.
+    const skills = { ...launch, env: { DENO_DIR: environment.DENO_DIR } };
+    const config = place.file(
+      "mcp.json",
+      JSON.stringify({ mcpServers: { skills } }),
+    );
+    const [, options] = serverCommand(place);
+    const inspector = await new Deno.Command("npx", {
+      ...options,
+      args: [
+        ...["-y", "@modelcontextprotocol/inspector", "--cli"],
+        ...["--config", config, "--server", "skills", "--method", "tools/list"],
+      ],
+      // npx uses the usual package cache.
+      env: { ...options.env, npm_config_cache: npmCache() },
+      stdin: "null",
+    }).output();
+    const text = new TextDecoder().decode(inspector.stdout);
+    const { tools } = JSON.parse(text.slice(text.indexOf("{")));
+    assert.equal(tools.length, 1);
+    assert.match(tools[0].description, /<name>git<\/name>/);
+  },
+);
+
+function npmCache(): string {
+  const args = ["config", "get", "cache"];
+  const { stdout } = new Deno.Command("npm", { args }).outputSync();
+  return new TextDecoder().decode(stdout).trim();
+}
+
+const LAUNCH: LaunchOptions = {
+  executable: "/bin/deno",
+  mainModule: "jsr:@skill-server/skill-server",
+  importMap: undefined,
+  folders: ["/a/skills", "/b/skills"],
+  allowRun: undefined,
+  args: ["--agents"],
+};
+
+/** The field of the URL and the value of the token in a remote server's configuration, by client. */
+const REMOTE_FIELDS: Readonly<Record<string, [string, string]>> = {
+  "claude-code": ["url", "${SKILL_SERVER_TOKEN}"],
+  "cursor": ["url", "${env:SKILL_SERVER_TOKEN}"],
+  "vscode": ["url", "${input:skill-server-token}"],
+  "opencode": ["url", "{env:SKILL_SERVER_TOKEN}"],
+  "gemini-cli": ["httpUrl", "$SKILL_SERVER_TOKEN"],
+  "copilot": ["url", "${SKILL_SERVER_TOKEN}"],
+  "cline": ["url", "<token>"],
+  "qwen-code": ["httpUrl", "$SKILL_SERVER_TOKEN"],
+  "kilo": ["url", "{env:SKILL_SERVER_TOKEN}"],
+  "goose": ["uri", "${SKILL_SERVER_TOKEN}"],
+  "windsurf": ["url", "<token>"],
+  "zed": ["url", "<token>"],
+};
+
+/** Asserts that a configuration connects to a URL and sends a token. */
+function assertConnects(name: string, text: string): void {
+  if (name === "codex") {
+    assert.ok(text.endsWith(
+      `url = "${REMOTE_URL}"\nbearer_token_env_var = "SKILL_SERVER_TOKEN"\n`,
+    ));
+    return;
+  }
+  const [urlField, token] = REMOTE_FIELDS[name]!;
+  const entry = parseConfig(text)[SECTIONS[name] ?? "mcpServers"]!.skills!;
+  assert.equal(entry[urlField], REMOTE_URL);
+  assert.deepEqual(entry.headers, { Authorization: `Bearer ${token}` });
+  if (name === "vscode") assert.match(text, /"id": "skill-server-token"/);
+}
+
+const REMOTE_URL = "https://skills.example.com/mcp";
+
+for (const [name, { title, remote }] of Object.entries(MCP_CLIENTS)) {
+  Deno.test(`createClientConfig() configures a connection of ${name} to a URL`, () => {
+    const create = (url: string) => configFor(name, "--url", url);
+    if (remote === undefined) {
+      assertMisuse(
+        () => create(REMOTE_URL),
+        /^Cannot configure .* with a URL: /,
+      );
+      return;
+    }
+    const { text, notes: [place, ...notes] } = create(REMOTE_URL);
+    assertConnects(name, text);
+    assert.match(place!, /^Add this to the configuration of /);
+    assert.match(
+      notes.join("\n"),
+      remote.token === undefined
+        ? /^Replace <token> with the token of the server/
+        : new RegExp(`^${title} (?:reads|asks for) the token`),
+    );
+    // A server on this machine needs no token.
+    const local = create("http://localhost:8000/mcp");
+    assert.ok(local.text.includes('"http://localhost:8000/mcp"'));
+    assert.doesNotMatch([local.text, ...local.notes].join("\n"), /token/i);
+  });
+}
+
+Deno.test("--print-config claude-code --url prints the configuration, and where the token comes from", async () => {
+  using place = new Place();
+  const args = ["--print-config", "claude-code", "--url", REMOTE_URL];
+  const { code, stdout, stderr } = await runServer(place, { args });
+  assert.equal(code, 0);
+  assertConnects("claude-code", stdout);
+  assert.match(
+    stderr,
+    /^skill-server: Add this .*\nskill-server: Claude Code reads the token .*\n$/,
+  );
+});
+
+Deno.test("--url requires a URL and --print-config", () => {
+  for (const url of ["skills.example.com/mcp", "ftp://example.com", ""]) {
+    assertMisuse(() => configFor("cursor", "--url", url), /^Invalid --url "/);
+  }
+  assertMisuse(
+    () => parseCommandLine(["--url", REMOTE_URL]),
+    "--url requires --print-config",
+  );
+});
+
+Deno.test("createLaunch() starts a module from a registry, a URL, or a file", () => {
+  const mainOf = (mainModule: string) =>
+    createLaunch({ ...LAUNCH, mainModule }).args.at(-2);
+  const url = "https://example.com/mod.ts";
+  assert.deepEqual(createLaunch(LAUNCH), {
+    command: "/bin/deno",
+    args: [
+      "run",
+      "--allow-read=/a/skills,/b/skills",
+      "--allow-env",
+      "jsr:@skill-server/skill-server",
+      "--agents",
+    ],
+  });
+  assert.equal(mainOf(url), url);
+  assert.equal(mainOf(new URL(import.meta.url).href), import.meta.filename);
+});
+
+Deno.test("createLaunch() starts an executable with only the server's arguments", () => {
+  const launch = createLaunch({ ...LAUNCH, mainModule: undefined });
+  assert.deepEqual(launch, { command: "/bin/deno", args: ["--agents"] });
+});
+
+Deno.test("isInNpxCache() recognizes a program that npx can delete", () => {
+  const path = "/home/me/.npm/_npx/0123/node_modules/deno/deno";
+  assert.deepEqual([path, LAUNCH.executable].map(isInNpxCache), [true, false]);
+});
+
+Deno.test("createLaunch() includes the import map and the permission to run programs", () => {
+  const { args } = createLaunch({
+    ...LAUNCH,
+    importMap: "/map.json",
+    allowRun: "--allow-run=sh",
+  });
+  assert.deepEqual(args.slice(2, 5), [
+    "--allow-env",
+    "--allow-run=sh",
+    "--import-map=/map.json",
+  ]);
+});
+
+Deno.test("createLaunch() grants read permission for everything if a permission flag cannot express a folder", () => {
+  const flag = (...folders: string[]) =>
+    createLaunch({ ...LAUNCH, folders }).args[1];
+  assert.equal(flag("/a", "/b,c"), "--allow-read");
+  assert.equal(flag(), "--allow-read");
+  assert.equal(flag("/a", "/a/b", "/a", "/ab"), "--allow-read=/a,/ab");
+});
+
+Deno.test("--print-config escapes Windows paths for JSON and TOML", () => {
+  const launch: Launch = {
+    command: "C:\\Program Files\\deno.exe",
+    args: ["--skill-dir", 'D:\\my "own"\u007f\u{e0041}'],
+  };
+  const { cursor, codex } = MCP_CLIENTS;
+  const { command, args } =
+    JSON.parse(cursor!.format(launch)).mcpServers.skills;
+  assert.deepEqual({ command, args }, launch);
+  assert.equal(
+    codex!.format(launch),
+    `[mcp_servers.skills]
+command = "C:\\\\Program Files\\\\deno.exe"
+args = [
+  "--skill-dir",
+  "D:\\\\my \\"own\\"\\u007f\\U000e0041",
+]
+`,
+  );
+});

@@ -1,0 +1,365 @@
+// deno-lint-ignore-file no-import-prefix -- the tests write out their specifiers, as the sources do
+
+import assert from "node:assert/strict";
+import { join } from "jsr:@std/path@^1";
+import { SkillRegistry } from "../../mod.ts";
+import { FolderWatcher } from "./folder_watcher.ts";
+import {
+  environment,
+  Inbox,
+  isWindows,
+  names,
+  nextId,
+  Place,
+  root,
+  skillMd,
+  WatchedRegistry,
+  Wire,
+  within,
+} from "../../tests/testing.ts";
+
+Deno.test("SkillRegistry.watch() reports skills that are added, changed, and removed", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  using watched = await new WatchedRegistry([join(place.path, "skills")])
+    .start();
+  const { registry } = watched;
+
+  place.skill("skills", "pdf");
+  await watched.changed("pdf");
+  assert.deepEqual(names(registry.catalog), ["git", "pdf"]);
+
+  place.skill("skills", "pdf", skillMd("pdf", "Changed in place"));
+  await watched.changed("pdf");
+  assert.equal(registry.find("pdf")!.description, "Changed in place");
+
+  const draft = place.file("skills/pdf/.draft", skillMd("pdf", "Atomic"));
+  Deno.renameSync(draft, join(place.path, "skills", "pdf", "SKILL.md"));
+  await watched.changed("pdf");
+  assert.equal(registry.find("pdf")!.description, "Atomic");
+
+  place.remove("skills/git");
+  await watched.changed("git");
+  assert.deepEqual(names(registry.catalog), ["pdf"]);
+});
+
+Deno.test("SkillRegistry.watch() reports a folder that becomes a skill, and an invalid skill that is fixed", async () => {
+  using place = new Place();
+  place.folder("skills", "later");
+  place.skill("skills", "bad", "no frontmatter");
+  using watched = await new WatchedRegistry([join(place.path, "skills")])
+    .start();
+  place.skill("skills", "later");
+  await watched.changed("later");
+  place.skill("skills", "bad");
+  await watched.changed("bad");
+  assert.deepEqual(names(watched.registry.catalog), ["bad", "later"]);
+});
+
+Deno.test("SkillRegistry.watch() reports a root that is created, removed, and created again", async () => {
+  using place = new Place();
+  const folder = join(place.path, "home", ".claude", "skills");
+  using watched = await new WatchedRegistry([folder]).start();
+  for (const round of ["first", "second"]) {
+    place.skill("home/.claude/skills", round);
+    await watched.changed(round);
+    assert.deepEqual(names(watched.registry.catalog), [round]);
+    place.remove("home/.claude");
+    await watched.changed(round);
+    assert.deepEqual(names(watched.registry.catalog), []);
+  }
+});
+
+Deno.test(
+  "SkillRegistry.watch() reports a folder that is replaced by another",
+  {
+    // On Windows, a folder cannot be moved while its subfolders are watched.
+    ignore: isWindows,
+  },
+  async () => {
+    using place = new Place();
+    const at = (path: string) => join(place.path, path);
+    place.skill("home/.claude/skills", "git");
+    place.skill("other/skills", "git", skillMd("git", "Other root"));
+    place.skill("other", "git", skillMd("git", "Other skill"));
+    using watched = await new WatchedRegistry([at("home/.claude/skills")])
+      .start();
+    const description = () => watched.registry.find("git")?.description;
+
+    Deno.renameSync(at("home/.claude/skills/git"), at("gone"));
+    await watched.changed("git");
+    Deno.renameSync(at("other/git"), at("home/.claude/skills/git"));
+    await watched.changed("git");
+    assert.equal(description(), "Other skill");
+    place.skill("home/.claude/skills", "git", skillMd("git", "Changed"));
+    await watched.changed("git");
+    assert.equal(description(), "Changed");
+
+    Deno.renameSync(at("home/.claude"), at("away"));
+    await watched.changed("git");
+    assert.equal(description(), undefined);
+    Deno.renameSync(at("other"), at("home/.claude"));
+    await watched.changed("git");
+    assert.equal(description(), "Other root");
+  },
+);
+
+Deno.test("SkillRegistry.watch() reports changes in the targets of links", async () => {
+  using place = new Place();
+  place.link(place.skill("store", "git"), "skills/git");
+  place.link(place.folder("dotfiles"), "linked-root");
+  using watched = await new WatchedRegistry([
+    join(place.path, "skills"),
+    join(place.path, "linked-root"),
+  ]).start();
+  place.skill("store", "git", skillMd("git", "New"));
+  await watched.changed("git");
+  place.skill("dotfiles", "pdf");
+  await watched.changed("pdf");
+  place.remove("linked-root");
+  await watched.changed("pdf");
+  assert.deepEqual(names(watched.registry.catalog), ["git"]);
+});
+
+Deno.test("SkillRegistry.watch() reports when the target of a link is removed and created again", async () => {
+  using place = new Place();
+  place.link(join(place.path, "dotfiles", "skills"), "home/root");
+  place.link(join(place.path, "store", "pdf"), "skills/pdf");
+  place.skill("dotfiles/skills", "git");
+  place.skill("store", "pdf");
+  using watched = await new WatchedRegistry([
+    join(place.path, "home", "root"),
+    join(place.path, "skills"),
+  ]).start();
+  for (let round = 0; round < 2; round++) {
+    place.remove("dotfiles/skills");
+    await watched.changed("git");
+    place.skill("dotfiles/skills", "git");
+    await watched.changed("git");
+    place.remove("store/pdf");
+    await watched.changed("pdf");
+    place.skill("store", "pdf");
+    await watched.changed("pdf");
+  }
+  assert.deepEqual(names(watched.registry.catalog), ["git", "pdf"]);
+});
+
+Deno.test("SkillRegistry.watch() watches the other folders if one cannot be watched", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  const locked = place.folder("skills", "locked");
+  const { watchFs } = Deno;
+  // Changing the folder's mode would not work: root can read everything.
+  Deno.watchFs = (paths, options) => {
+    if (paths.includes(locked)) throw new Deno.errors.PermissionDenied();
+    return watchFs(paths, options);
+  };
+  try {
+    using watched = await new WatchedRegistry([join(place.path, "skills")])
+      .start();
+    place.skill("skills", "pdf");
+    await watched.changed("pdf");
+    place.skill("skills", "git", skillMd("git", "Changed"));
+    await watched.changed("git");
+    assert.deepEqual(watched.lines, []);
+  } finally {
+    Deno.watchFs = watchFs;
+  }
+});
+
+Deno.test("SkillRegistry.watch() retries without a timer if folders disappear while it starts watching them", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  using watched = new WatchedRegistry([join(place.path, "skills")]);
+  const { watchFs } = Deno;
+  let failures = 0;
+  Deno.watchFs = (paths, options) => {
+    if (failures++ < 3) throw new Deno.errors.NotFound();
+    return watchFs(paths, options);
+  };
+  try {
+    await watched.start();
+    place.skill("skills", "pdf");
+    await watched.changed("pdf");
+    place.skill("skills", "git", skillMd("git", "Changed"));
+    await watched.changed("git");
+  } finally {
+    Deno.watchFs = watchFs;
+  }
+  assert.ok(failures > 3);
+  assert.deepEqual(watched.lines, []);
+});
+
+Deno.test("SkillRegistry.watch() uses one watcher even for more folders than it adds at a time", async () => {
+  using place = new Place();
+  for (let i = 0; i < 600; i++) place.folder("skills", `s${i}`);
+  const opened: WatchSpy[] = [];
+  const { watchFs } = Deno;
+  Deno.watchFs = (paths, options) => {
+    const watcher = watchFs(paths, options);
+    opened.push(new WatchSpy(watcher, [paths].flat().length));
+    return watcher;
+  };
+  try {
+    using watched = await new WatchedRegistry([join(place.path, "skills")])
+      .start();
+    for (const name of ["s0", "s599"]) {
+      place.skill("skills", name);
+      await watched.changed(name);
+    }
+    const [all, ...others] = opened.filter(({ isClosed }) => !isClosed);
+    assert.deepEqual(others, []);
+    assert.ok(all!.size > 600 && opened.every(({ size }) => size !== 1));
+  } finally {
+    Deno.watchFs = watchFs;
+  }
+});
+
+/** Records how many paths a watcher has, and whether it was closed. */
+class WatchSpy {
+  isClosed = false;
+
+  constructor(watcher: Deno.FsWatcher, readonly size: number) {
+    const close = watcher.close.bind(watcher);
+    watcher.close = () => {
+      this.isClosed = true;
+      close();
+    };
+  }
+}
+
+Deno.test(
+  "server answers requests and exits while a skill is renamed thousands of times a second",
+  {
+    ignore: Deno.build.os !== "linux",
+  },
+  async () => {
+    using place = new Place();
+    const skills = "home/.claude/skills";
+    for (let i = 0; i < 300; i++) place.folder(skills, `s${i}`);
+    const skill = place.skill(skills, "git");
+    await using wire = new Wire(place);
+    await wire.initialize();
+    // After the first notification, every folder is watched.
+    place.skill(skills, "git", skillMd("git", "Changed"));
+    await wire.lines.take(
+      (line) => line.includes("list_changed"),
+      "a notification",
+    );
+    const storm = place.file(
+      "storm.ts",
+      `const [path] = Deno.args;
+    for (console.log("started");;) {
+      Deno.renameSync(path, path + "-2");
+      Deno.renameSync(path + "-2", path);
+    }`,
+    );
+    const process = new Deno.Command(Deno.execPath(), {
+      args: ["run", "--allow-read", "--allow-write", storm, skill],
+      env: environment,
+      stdout: "piped",
+    }).spawn();
+    try {
+      await process.stdout.getReader().read();
+      // The burst of events that starts now causes a scan after a second.
+      const end = performance.now() + 1_500;
+      while (performance.now() < end) {
+        await within(wire.ask(nextId(), "ping"), "a reply", 3_000);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      const { code } = await within(wire.endInput(), "the exit", 3_000);
+      assert.equal(code, 0);
+    } finally {
+      process.kill("SIGKILL");
+      await process.status;
+    }
+  },
+);
+
+Deno.test("SkillRegistry.watch() keeps working through many changes to the watched folders", async () => {
+  using place = new Place();
+  using watched = await new WatchedRegistry([join(place.path, "skills")])
+    .start();
+  for (let round = 0; round < 25; round++) {
+    const name = `s${round}`;
+    place.skill("skills", name);
+    await watched.changed(name);
+    place.skill("skills", name, skillMd(name, "Changed"));
+    await watched.changed(name);
+  }
+  place.skill("skills", "s0", skillMd("s0", "Again"));
+  await watched.changed("s0");
+  assert.equal(watched.registry.catalog.skills.size, 25);
+  assert.deepEqual(watched.lines, []);
+});
+
+Deno.test("SkillRegistry.watch() scans on a timer if watching is off", async () => {
+  using place = new Place();
+  const changes = new Inbox<string[]>();
+  using registry = new SkillRegistry([root(join(place.path, "skills"))], {
+    refreshSeconds: 0.01,
+    watchFolders: false,
+  });
+  registry.onChange(({ keys }) => changes.put([...keys]));
+  await registry.refresh();
+  registry.watch();
+  place.skill("skills", "git");
+  await changes.take((keys) => keys.includes("git"), "the scan");
+  place.remove("skills/git");
+  await changes.take((keys) => keys.includes("git"), "the scan");
+  assert.equal(registry.catalog.skills.size, 0);
+});
+
+Deno.test("SkillRegistry.watch() falls back to a timer if folders cannot be watched, and reports the problem once", async () => {
+  using place = new Place();
+  const watchFs = Deno.watchFs;
+  using watched = new WatchedRegistry([join(place.path, "skills")], 0.01);
+  try {
+    Deno.watchFs = () => {
+      throw new Error("OS file watch limit reached.");
+    };
+    await watched.start();
+  } finally {
+    Deno.watchFs = watchFs;
+  }
+  for (const name of ["one", "two"]) {
+    place.skill("skills", name);
+    await watched.changed(name);
+  }
+  assert.deepEqual(watched.lines, [
+    "Cannot watch folders: OS file watch limit reached; the next rescan finds changes instead",
+  ]);
+});
+
+Deno.test("FolderWatcher watches the first 20,000 folders and reports once that there are more", async () => {
+  const { watchFs } = Deno;
+  const { promise: never } = Promise.withResolvers<never>();
+  const done = Promise.withResolvers<void>();
+  const sizes: number[] = [];
+  Deno.watchFs = (paths) => {
+    sizes.push(paths.length);
+    return {
+      close: () => {},
+      next: () => never,
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+    } as unknown as Deno.FsWatcher;
+  };
+  try {
+    const lines: string[] = [];
+    const watcher = new FolderWatcher(done.resolve, (line) => lines.push(line));
+    const paths = Array.from({ length: 20_001 }, (_, index) => `/f${index}`);
+    const folders = new Map(paths.map((path) => [path, "all"] as const));
+    watcher.update(folders);
+    watcher.update(folders);
+    await within(done.promise, "the folders to be watched");
+    watcher.close();
+    assert.deepEqual(lines, [
+      "Cannot watch more than 20000 folders: the next rescan finds changes in the others",
+    ]);
+    assert.deepEqual([sizes.length, sizes.at(-1)], [41, 20_000]);
+  } finally {
+    Deno.watchFs = watchFs;
+  }
+});

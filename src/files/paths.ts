@@ -1,0 +1,71 @@
+// deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
+
+/**
+ * Path strings: joining, resolving, and comparing them.
+ *
+ * @module
+ */
+
+import {
+  isAbsolute,
+  join,
+  normalize,
+  relative,
+  resolve,
+} from "jsr:@std/path@^1";
+import { quote } from "../text.ts";
+import type { SkillRootOptions } from "../skills/types.ts";
+
+/** The name of the main file of a skill, which is also its path in the skill. */
+export const SKILL_MD = "SKILL.md";
+
+/** Whether the operating system is Windows. */
+export const isWindows = Deno.build.os === "windows";
+
+/** Whether file names are case-insensitive on this operating system. */
+export const isCaseBlind = isWindows || Deno.build.os === "darwin";
+
+/** The separator between the names in a path. */
+const SEPARATOR = isWindows ? "\\" : "/";
+
+/**
+ * Resolves the path of a folder as a shell would: relative to the working
+ * directory, or to the home folder if it starts with `~`.
+ *
+ * @throws {Error} If the folder that it is relative to is unknown.
+ */
+export function resolveFolder(
+  folder: string,
+  { workingDirectory, homeDirectory }: SkillRootOptions,
+): string {
+  const isAtHome = /^~(?=$|[\\/])/.test(folder);
+  const base = isAtHome ? homeDirectory : workingDirectory;
+  if (base === undefined && !isAbsolute(folder)) {
+    throw new Error(
+      `Cannot find the folder ${quote(folder)}: the ${
+        isAtHome ? "home folder" : "working directory"
+      } is unknown; pass an absolute path`,
+    );
+  }
+  const path = isAtHome ? join(".", folder.slice(1)) : folder;
+  return base === undefined ? normalize(folder) : resolve(base, path);
+}
+
+/** Whether a path is a folder or lies in it. Compares path strings without resolving links. */
+export function isWithin(path: string, folder: string): boolean {
+  const relativePath = relative(folder, path);
+  return !isAbsolute(relativePath) && !/^\.\.(?:[\\/]|$)/.test(relativePath);
+}
+
+/** Whether a real path is one of the folders or lies in one. */
+export function isInside(
+  realPath: string,
+  folders: readonly string[],
+): boolean {
+  return folders.some((folder) => isWithin(realPath, folder));
+}
+
+/** Joins a name to the path of a folder. Faster than `join`, because it normalizes nothing. */
+export function childPath(folder: string, name: string): string {
+  return folder.endsWith(SEPARATOR) ? folder + name : folder + SEPARATOR + name;
+}

@@ -1,0 +1,422 @@
+// deno-lint-ignore-file no-import-prefix -- the tests write out their specifiers, as the sources do
+
+import assert from "node:assert/strict";
+import { join } from "jsr:@std/path@^1";
+import {
+  listSkillFiles,
+  readSkillFile,
+  resolveSkillFile,
+  scanSkillRoots,
+  SkillFileError,
+} from "../../mod.ts";
+import {
+  exchange,
+  isDirectory,
+  isWindows,
+  ODD,
+  onWindows,
+  OpenSpy,
+  Place,
+  root,
+  runSync,
+  scanSkill,
+  skillMd,
+} from "../../tests/testing.ts";
+
+Deno.test("listSkillFiles() lists the files of a skill, and readSkillFile() reads exactly those", async () => {
+  using place = new Place();
+  const secret = place.file("secret/key.txt", "secret");
+  place.skill("skills", "git");
+  place.file("skills/git/references/API.md", "api");
+  place.file("skills/git/scripts/nested/SKILL.md", skillMd("nested"));
+  place.file(`skills/git/größe #1${ODD}.txt`, "odd");
+  place.file("skills/git/large.bin", new Uint8Array(2 ** 20 + 1));
+  place.file("skills/git/.env", "hidden");
+  place.file("skills/git/.git/config", "hidden");
+  place.file("skills/git/node_modules/x/index.js", "hidden");
+  place.file("skills/git/lib/__pycache__/x.pyc", "hidden");
+  place.link("references/API.md", "skills/git/alias.md");
+  place.link("references", "skills/git/docs");
+  place.link(".", "skills/git/self");
+  place.link("..", "skills/git/lib/up");
+  place.link(secret, "skills/git/out.txt");
+  place.link(join(secret, ".."), "skills/git/outside");
+  place.link(".env", "skills/git/visible.txt");
+  place.link("nowhere", "skills/git/dangling");
+  const skill = await scanSkill(join(place.path, "skills"));
+  const expected = [
+    "SKILL.md",
+    "alias.md",
+    "docs/API.md",
+    `größe #1${ODD}.txt`,
+    "references/API.md",
+    "scripts/nested/SKILL.md",
+  ];
+  assert.deepEqual(listSkillFiles(skill).map(({ path }) => path), expected);
+  for (const { path, size, version } of listSkillFiles(skill)) {
+    const file = readSkillFile(skill, path);
+    assert.deepEqual([file.path, file.size, file.version], [
+      path,
+      size,
+      version,
+    ]);
+  }
+  for (
+    const path of [
+      ".env",
+      ".git/config",
+      "node_modules/x/index.js",
+      "lib/__pycache__/x.pyc",
+      "self/SKILL.md",
+      "lib/up/SKILL.md",
+      "out.txt",
+      "outside/key.txt",
+      "visible.txt",
+      "dangling",
+      "none.md",
+      "SKILL.md/x",
+      "../git/SKILL.md",
+      "references/../../git/SKILL.md",
+      secret,
+      "a\0b",
+    ]
+  ) {
+    assert.throws(() => readSkillFile(skill, path), (error) => {
+      assert.ok(error instanceof SkillFileError, `${path}: ${error}`);
+      assert.match(error.message, /^Cannot read ".*": there is no such file/);
+      return true;
+    });
+  }
+  assert.throws(
+    () => readSkillFile(skill, "large.bin"),
+    /the limit is 1048576/,
+  );
+  assert.throws(() => readSkillFile(skill, "references"), /it is a folder/);
+  assert.throws(() => readSkillFile(skill, ""), /it is a folder/);
+});
+
+Deno.test("listSkillFiles() detects additions, removals, and changes in folders that it listed before", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  place.file("skills/git/docs/a.md", "a");
+  const skill = await scanSkill(join(place.path, "skills"));
+  const list = () =>
+    listSkillFiles(skill).map(({ path, size }) => [path, size]);
+  const main = ["SKILL.md", skillMd("git").length];
+  const docs = join(skill.directory, "docs");
+  const { now } = Date;
+  let time = 0;
+  const change = (act: () => void) => {
+    act();
+    // The clock of a file system ticks only every few milliseconds.
+    for (const folder of [skill.directory, docs]) {
+      if (isDirectory(folder)) Deno.utimeSync(folder, 0, ++time);
+    }
+  };
+  try {
+    // Pretend that the entries are old.
+    Date.now = () => now() + 60_000;
+    for (let round = 0; round < 2; round++) {
+      assert.deepEqual(list(), [main, ["docs/a.md", 1]]);
+    }
+    change(() => place.file("skills/git/docs/b.md", "b"));
+    assert.deepEqual(list(), [main, ["docs/a.md", 1], ["docs/b.md", 1]]);
+    change(() => place.file("skills/git/docs/b.md", "bb"));
+    assert.deepEqual(list(), [main, ["docs/a.md", 1], ["docs/b.md", 2]]);
+    change(() => place.remove("skills/git/docs/a.md"));
+    assert.deepEqual(list(), [main, ["docs/b.md", 2]]);
+    change(() => place.remove("skills/git/docs"));
+    assert.deepEqual(list(), [main]);
+  } finally {
+    Date.now = now;
+  }
+});
+
+Deno.test("readSkillFile() accepts equivalent spellings of a path", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  place.file("skills/git/references/API.md", "api");
+  const skill = await scanSkill(join(place.path, "skills"));
+  for (
+    const path of [
+      "references/API.md",
+      "./references/API.md",
+      "references//API.md",
+      "references/x/../API.md",
+    ]
+  ) {
+    const file = readSkillFile(skill, path);
+    assert.deepEqual([file.path, file.text], ["references/API.md", "api"]);
+  }
+});
+
+Deno.test("readSkillFile() returns the exact text, and no text for bytes that are not valid UTF-8", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  place.file("skills/git/bom.md", "\ufeffa\r\nb");
+  place.file("skills/git/latin1.txt", new Uint8Array([0x67, 0xfc]));
+  place.file("skills/git/empty", "");
+  const skill = await scanSkill(join(place.path, "skills"));
+  assert.equal(readSkillFile(skill, "bom.md").text, "\ufeffa\r\nb");
+  assert.equal(readSkillFile(skill, "empty").text, "");
+  const { text, bytes } = readSkillFile(skill, "latin1.txt");
+  assert.deepEqual([text, [...bytes]], [undefined, [0x67, 0xfc]]);
+});
+
+Deno.test(
+  "listSkillFiles() does not follow a link with the same decoded name as folders",
+  {
+    ignore: Deno.build.os !== "linux",
+  },
+  async () => {
+    using place = new Place();
+    const git = place.skill("skills", "git");
+    const outside = place.file("outside/keys/secret.md", "secret");
+    place.link(join(outside, "..", ".."), "skills/git/a\ufffd");
+    // The shell writes these bytes, which Deno decodes as U+FFFD.
+    runSync(
+      "sh",
+      "-c",
+      'cd "$0" && mkdir "$(printf "a\\370")" "$(printf "a\\377")"',
+      git,
+    );
+    const { now } = Date;
+    try {
+      // In a folder that changed recently, every entry is checked repeatedly.
+      Date.now = () => now() + 60_000;
+      const skill = await scanSkill(join(place.path, "skills"));
+      const paths = listSkillFiles(skill).map(({ path }) => path);
+      assert.deepEqual(paths, ["SKILL.md"]);
+    } finally {
+      Date.now = now;
+    }
+  },
+);
+
+Deno.test("readSkillFile() and listSkillFiles() reach ten levels deep", async () => {
+  using place = new Place();
+  const skillFolder = place.skill("skills", "git");
+  const ten = "a/b/c/d/e/f/g/h/i/ten.md";
+  const eleven = "a/b/c/d/e/f/g/h/i/j/eleven.md";
+  place.file(`skills/git/${ten}`, "10");
+  place.file(`skills/git/${eleven}`, "11");
+  const skill = await scanSkill(join(skillFolder, ".."));
+  assert.deepEqual(listSkillFiles(skill).map(({ path }) => path), [
+    "SKILL.md",
+    ten,
+  ]);
+  assert.equal(readSkillFile(skill, ten).text, "10");
+  assert.throws(() => readSkillFile(skill, eleven), SkillFileError);
+});
+
+Deno.test("listSkillFiles() omits FIFOs, and readSkillFile() refuses them", {
+  ignore: isWindows,
+}, async () => {
+  using place = new Place();
+  const folder = place.skill("skills", "git");
+  runSync("mkfifo", join(folder, "fifo"));
+  const skill = await scanSkill(join(place.path, "skills"));
+  assert.deepEqual(listSkillFiles(skill).map(({ path }) => path), ["SKILL.md"]);
+  assert.throws(() => readSkillFile(skill, "fifo"), /not a regular file/);
+});
+
+for (const moment of ["before it is opened", "before it is checked again"]) {
+  Deno.test(`readSkillFile() reads nothing if a file is swapped for an outside link ${moment}`, async () => {
+    using place = new Place();
+    const secret = place.file("secret.md", "secret");
+    place.skill("skills", "git");
+    const file = place.file("skills/git/help.md", "help");
+    const skill = await scanSkill(join(place.path, "skills"));
+    const swap = () => {
+      Deno.removeSync(file);
+      Deno.symlinkSync(secret, file);
+    };
+    using _opens = new OpenSpy(
+      moment === "before it is opened"
+        ? { beforeOpen: (path) => (swap(), path) }
+        : { afterOpen: swap },
+    );
+    assert.throws(
+      () => readSkillFile(skill, "help.md"),
+      /^SkillFileError: Cannot read "help.md": it was replaced/,
+    );
+  });
+}
+
+Deno.test("readSkillFile() reads nothing if a file is swapped for an outside link and back", async () => {
+  using place = new Place();
+  const secret = place.file("secret.md", "secret");
+  place.skill("skills", "git");
+  const file = place.file("skills/git/help.md", "help");
+  const skill = await scanSkill(join(place.path, "skills"));
+  // The opened file is the secret, but its path points to the original file again.
+  using _opens = new OpenSpy({ beforeOpen: () => secret });
+  assert.throws(() => readSkillFile(skill, "help.md"), /it was replaced/);
+  assert.equal(Deno.readTextFileSync(file), "help");
+});
+
+for (const [what, path] of [["a file", "docs/help.md"], ["a folder", "docs"]]) {
+  Deno.test(`readSkillFile() reads nothing if ${what} is swapped for an outside link after the file is found, and swapped back after it is opened`, async () => {
+    using place = new Place();
+    place.skill("skills", "git");
+    const file = place.file("skills/git/docs/help.md", "help");
+    place.file("outside/docs/help.md", "secret");
+    const swapped = join(place.path, "skills", "git", path!);
+    const link = place.link(join(place.path, "outside", path!), "links/out");
+    const skill = await scanSkill(join(place.path, "skills"));
+    const { realPathSync } = Deno;
+    let isFound = false;
+    Deno.realPathSync = (path) => {
+      const realPath = realPathSync(path);
+      if (path === file && !isFound) exchange(swapped, link);
+      isFound ||= path === file;
+      return realPath;
+    };
+    using _opens = new OpenSpy({ afterOpen: () => exchange(swapped, link) });
+    try {
+      assert.throws(() => readSkillFile(skill, "docs/help.md"), SkillFileError);
+    } finally {
+      Deno.realPathSync = realPathSync;
+    }
+  });
+}
+
+Deno.test("readSkillFile() reads nothing through a folder that is swapped for an outside link and back", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  place.file("skills/git/docs/help.md", "help");
+  const secret = place.file("outside/help.md", "secret");
+  const outside = place.link(join(secret, ".."), "links/docs");
+  const docs = join(place.path, "skills", "git", "docs");
+  const skill = await scanSkill(join(place.path, "skills"));
+  using _opens = new OpenSpy({
+    beforeOpen: (path) => (exchange(docs, outside), path),
+    afterOpen: () => exchange(docs, outside),
+  });
+  assert.throws(() => readSkillFile(skill, "docs/help.md"), /it was replaced/);
+});
+
+Deno.test("listSkillFiles() lists nothing from outside when a folder is swapped for an outside link and back", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  place.file("skills/git/docs/help.md", "help");
+  const secret = place.file("outside/secret.md", "secret");
+  const outside = place.link(join(secret, ".."), "links/docs");
+  const docs = join(place.path, "skills", "git", "docs");
+  const skill = await scanSkill(join(place.path, "skills"));
+  const { readDirSync } = Deno;
+  let swaps = 1;
+  Deno.readDirSync = (path) => {
+    if (path !== docs || swaps-- <= 0) return readDirSync(path);
+    exchange(docs, outside);
+    const entries = [...readDirSync(path)];
+    exchange(docs, outside);
+    return entries.values();
+  };
+  try {
+    const paths = listSkillFiles(skill).map(({ path }) => path);
+    assert.deepEqual(paths, ["SKILL.md", "docs/help.md"]);
+  } finally {
+    Deno.readDirSync = readDirSync;
+  }
+});
+
+for (const moved of ["skills/git", "skills", "project"]) {
+  Deno.test(`listSkillFiles() lists nothing after ${moved} becomes an outside link`, async () => {
+    using place = new Place();
+    place.skill("project/skills", "git");
+    place.file("project/skills/git/docs/help.md", "help");
+    place.file("outside/project/skills/git/docs/secret.md", "secret");
+    const roots = [root(join(place.project, "skills"))];
+    const { skills } = await scanSkillRoots(roots);
+    const skill = skills.get("git")!;
+    const path = moved === "project" ? moved : `project/${moved}`;
+    place.remove(path);
+    place.link(join(place.path, "outside", path), path);
+    assert.deepEqual(listSkillFiles(skill), []);
+    assert.throws(() => readSkillFile(skill, "docs/secret.md"), /no such file/);
+    assert.throws(() => resolveSkillFile(skill, ""), /no such file/);
+  });
+}
+
+Deno.test("readSkillFile() finds nothing in a skill directory that becomes an outside link", async () => {
+  using place = new Place();
+  place.file("secret/SKILL.md", "secret");
+  place.skill("skills", "git");
+  const skill = await scanSkill(join(place.path, "skills"));
+  place.remove("skills/git");
+  place.link(join(place.path, "secret"), "skills/git");
+  assert.throws(() => readSkillFile(skill, "SKILL.md"), /no such file/);
+});
+
+Deno.test("listSkillFiles() terminates in a maze of links", async () => {
+  using place = new Place();
+  place.skill("skills", "maze");
+  const rooms = Array.from({ length: 10 }, (_, index) => `room${index}`);
+  for (const from of rooms) {
+    for (const to of rooms) place.link(`../${to}`, `skills/maze/${from}/${to}`);
+  }
+  const skill = await scanSkill(join(place.path, "skills"));
+  assert.deepEqual(listSkillFiles(skill).map(({ path }) => path), ["SKILL.md"]);
+});
+
+Deno.test("resolveSkillFile() returns the location of a file or folder of a skill", async () => {
+  using place = new Place();
+  const store = place.skill("store", "git");
+  place.link(store, "skills/git");
+  place.folder("store/git/docs");
+  const skill = await scanSkill(join(place.path, "skills"));
+  assert.deepEqual(resolveSkillFile(skill, "docs"), {
+    path: join(place.path, "skills", "git", "docs"),
+    realPath: join(store, "docs"),
+  });
+  assert.equal(resolveSkillFile(skill, "").realPath, store);
+});
+
+Deno.test("resolveSkillFile() accepts both slashes on Windows, and refuses drives, streams, and paths outside the skill", async () => {
+  using place = new Place();
+  const found = await onWindows(
+    place,
+    String.raw`
+    Deno.realPathSync = (path) => path;
+    const directory = "C:\\skills\\git";
+    const skill = { directory, realDirectory: directory, file: directory + "\\SKILL.md" };
+    const resolved = (path) => {
+      try {
+        return mod.resolveSkillFile(skill, path).path;
+      } catch (error) {
+        return error.reason;
+      }
+    };
+    console.log(JSON.stringify([
+      "SKILL.md", "references/API.md", "references\\API.md", "a\\..\\b.md",
+      "..\\pdf\\SKILL.md", "a\\..\\..\\x", "C:\\Windows\\win.ini", "C:x", "\\x", "\\\\host\\share\\x", "\\\\?\\C:\\x",
+      "SKILL.md::$DATA", "a.md:hidden", "a\\.git\\config",
+    ].map(resolved)));`,
+  );
+  const none = "there is no such file in the skill";
+  assert.deepEqual(found, [
+    "C:\\skills\\git\\SKILL.md",
+    "C:\\skills\\git\\references\\API.md",
+    "C:\\skills\\git\\references\\API.md",
+    "C:\\skills\\git\\b.md",
+    ...Array(10).fill(none),
+  ]);
+});
+
+Deno.test("readSkillFile() reads all of a file that grows during the read, or reports that it is too large", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  const file = place.file("skills/git/log.md", "1");
+  const skill = await scanSkill(join(place.path, "skills"));
+  const growing = (size: number) => ({
+    afterOpen: () =>
+      Deno.writeTextFileSync(file, "2".repeat(size), { append: true }),
+  });
+  {
+    using _opens = new OpenSpy(growing(100_000));
+    assert.equal(readSkillFile(skill, "log.md").text!.length, 100_001);
+  }
+  using _opens = new OpenSpy(growing(2 ** 20));
+  assert.throws(() => readSkillFile(skill, "log.md"), /the limit is 1048576/);
+});

@@ -1,0 +1,112 @@
+// deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
+
+/**
+ * JSON-RPC messages as lines of text, and their size limits.
+ *
+ * @see {@link https://www.jsonrpc.org/specification}
+ *
+ * @module
+ */
+
+import type {
+  JSONRPCErrorResponse,
+  JSONRPCMessage,
+  RequestId,
+} from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+import { stringifyJson } from "../text.ts";
+
+/** The maximum size of a line that is read, in bytes. The SDK's clients have the same limit. */
+export const MAX_LINE_SIZE = 10 * 1024 * 1024;
+
+/**
+ * The maximum size of a message that is sent, in bytes. It is somewhat smaller
+ * than {@linkcode MAX_LINE_SIZE}, because the SDK's clients also count the bytes
+ * after the line that they read in the same chunk as its end.
+ */
+export const MAX_MESSAGE_SIZE = MAX_LINE_SIZE - 128 * 1024;
+
+/** The maximum length of the ID of a request, in characters. */
+const MAX_ID_LENGTH = 1_000;
+
+/**
+ * Serializes a message as a line of well-formed Unicode, without a line break.
+ *
+ * @throws {RangeError} If the message is larger than clients can read.
+ * @throws {TypeError} If the message cannot be represented in JSON.
+ */
+export function serializeMessage(message: JSONRPCMessage): string {
+  const line = stringifyJson(message);
+  // A UTF-16 code unit takes at most three bytes in UTF-8.
+  if (line.length * 3 <= MAX_MESSAGE_SIZE) return line;
+  const { length } = new TextEncoder().encode(line);
+  if (length <= MAX_MESSAGE_SIZE) return line;
+  throw new RangeError(
+    `it has ${length} bytes as a message, and clients read at most ${MAX_MESSAGE_SIZE}`,
+  );
+}
+
+/**
+ * Parses the message in a line. If the line is invalid, returns an error
+ * response to send instead.
+ *
+ * @param line The line, or `undefined` for one that is too long.
+ */
+export function parseMessage(
+  line: string | undefined,
+): { message?: JSONRPCMessage; errorResponse?: JSONRPCErrorResponse } {
+  if (line === undefined) {
+    return createErrorResponse(
+      -32600,
+      `A message can have at most ${MAX_LINE_SIZE} bytes`,
+    );
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return createErrorResponse(-32700, "A message must be one line of JSON");
+  }
+  return isMessage(value) ? { message: value } : createErrorResponse(
+    -32600,
+    "The line is not a JSON-RPC message of MCP",
+    idOf(value),
+  );
+}
+
+/** Whether a value is a JSON object. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Whether a value is a JSON-RPC message. Checks only that the params are an
+ * object; the schema of the method checks the rest.
+ */
+function isMessage(value: unknown): value is JSONRPCMessage {
+  if (!isObject(value) || value.jsonrpc !== "2.0") return false;
+  if ("id" in value && !isId(value.id)) return false;
+  const { method, params = {} } = value;
+  return "method" in value
+    ? typeof method === "string" && isObject(params)
+    : "result" in value || "error" in value;
+}
+
+function isId(value: unknown): value is RequestId {
+  return typeof value === "string"
+    ? value.length <= MAX_ID_LENGTH
+    : Number.isSafeInteger(value);
+}
+
+function createErrorResponse(
+  code: number,
+  message: string,
+  id?: RequestId,
+): { errorResponse: JSONRPCErrorResponse } {
+  return { errorResponse: { jsonrpc: "2.0", id, error: { code, message } } };
+}
+
+/** Returns the ID of an invalid message, if it has one. */
+function idOf(value: unknown): RequestId | undefined {
+  const id = isObject(value) ? value.id : undefined;
+  return isId(id) || Number.isInteger(id) ? id as RequestId : undefined;
+}

@@ -1,0 +1,439 @@
+// deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
+
+/**
+ * An MCP transport over Deno's standard streams, with one JSON-RPC message per
+ * line.
+ *
+ * @see {@link https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio}
+ *
+ * @module
+ */
+
+import type { JSONRPCMessage } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+import { MAX_LINE_SIZE, parseMessage, serializeMessage } from "./json_rpc.ts";
+import { TimeSlice } from "../time_slice.ts";
+
+/** How much to read at a time, in bytes. */
+const READ_SIZE = 64 * 1024;
+
+/** Reading pauses while more than this much input waits to be handled, in bytes. */
+const MAX_READ_AHEAD = 1024 * 1024;
+
+/** Handling pauses while more than this much output waits to be written, in characters. */
+const MAX_UNSENT_LENGTH = 8 * 1024 * 1024;
+
+/** A batch of lines is full when it exceeds this length, in characters. */
+const BATCH_LENGTH = 1024 * 1024;
+
+/** The maximum number of messages that are handled at a time, not counting slow ones. */
+const MAX_PARALLEL = 8;
+
+/**
+ * The approximate time after which a message counts as slow, in milliseconds. A
+ * slow message is assumed to wait for something.
+ */
+const SLOW_MS = 50;
+
+/** How long to wait for each reply after the input has ended, in milliseconds. */
+const GRACE_MS = 2_000;
+
+/**
+ * A pause in the input, in milliseconds. If the input ends after a longer pause,
+ * the client has disconnected. Input that ends sooner may have been piped in as a
+ * whole, so replies are expected.
+ */
+const DISCONNECT_MS = 250;
+
+/** How long to wait before retrying a write that would have blocked, in milliseconds. */
+const RETRY_MS = 5;
+
+/** A source of bytes. */
+export interface ByteReader {
+  /** Reads some bytes and returns how many, or `null` at the end. */
+  read(buffer: Uint8Array): Promise<number | null>;
+}
+
+/** A destination for bytes. */
+export interface ByteWriter {
+  /** Writes some of the bytes and returns how many. */
+  write(bytes: Uint8Array): Promise<number>;
+}
+
+/**
+ * An MCP transport that reads and writes bytes, by default on stdin and stdout.
+ *
+ * It closes by itself when nobody reads the output anymore, or when the input
+ * has ended and the pending replies are written. It replies to an invalid
+ * message with an error, and stays open.
+ */
+export class StdioTransport {
+  /** Called once, when the transport closes. */
+  onclose?: () => void;
+  /** Called when an error occurs. */
+  onerror?: (error: Error) => void;
+  /**
+   * Called with each message. While the promises that it returns are pending,
+   * only a few more messages follow.
+   */
+  onmessage?: (message: JSONRPCMessage) => Promise<void> | void;
+  /**
+   * Called when the input has ended, after all of its messages. The transport
+   * stays open for replies until the promise that it returns is fulfilled.
+   */
+  oninputend?: () => Promise<void>;
+
+  readonly #input: ByteReader;
+  readonly #output: ByteWriter;
+  readonly #lines = new LineQueue(MAX_LINE_SIZE);
+  readonly #firstMessage = Promise.withResolvers<void>();
+  #isReady = false;
+  #isWorking = false;
+  #handling = new ActiveMessages();
+  /** Runs while other messages wait for those that are being handled. */
+  #slowTimer: ReturnType<typeof setTimeout> | undefined;
+  readonly #unsent: Batch[] = [];
+  #unsentLength = 0;
+  /** The batch that is being written. */
+  #sending: Batch | undefined;
+  /** The notifications that wait after the last reply, and when they are written. */
+  readonly #notifications = new Map<string, Promise<void>>();
+  #grace: ReturnType<typeof setTimeout> | undefined;
+  #inputEnded = false;
+  #isClosed = false;
+
+  /** Creates a transport that reads nothing until it is started. */
+  constructor(
+    input: ByteReader = Deno.stdin,
+    output: ByteWriter = Deno.stdout,
+  ) {
+    this.#input = input;
+    this.#output = output;
+  }
+
+  /** Fulfilled when the first message has been written. */
+  get firstMessage(): Promise<void> {
+    return this.#firstMessage.promise;
+  }
+
+  /** Starts reading. Handles messages once `ready` is fulfilled. */
+  async start(ready: Promise<unknown> = Promise.resolve()): Promise<void> {
+    this.#read();
+    await ready;
+    this.#isReady = true;
+    this.#work();
+  }
+
+  /**
+   * Writes a message. Ignores a notification if the same one waits to be written
+   * and no reply follows it, so that notifications cannot fill the memory while
+   * the client does not read.
+   *
+   * @throws {Error} If the message cannot be serialized, or is larger than clients can read.
+   */
+  send(message: JSONRPCMessage): Promise<void> {
+    if (this.#isClosed) return Promise.resolve();
+    const line = `${serializeMessage(message)}\n`;
+    const isNotification = !("id" in message);
+    const waiting = isNotification && this.#notifications.get(line);
+    if (waiting) return waiting;
+    this.#unsentLength += line.length;
+    let batch = this.#unsent.at(-1);
+    if (batch === undefined || batch.length > BATCH_LENGTH) {
+      this.#unsent.push(batch = new Batch());
+    }
+    batch.add(line);
+    // A reply that follows a notification can be outdated by the next notification.
+    if (!isNotification) this.#notifications.clear();
+    else this.#notifications.set(line, batch.written.promise);
+    if (this.#sending === undefined) this.#write();
+    return batch.written.promise;
+  }
+
+  /** Closes the transport immediately. Can be called more than once. */
+  close(): Promise<void> {
+    if (!this.#isClosed) {
+      this.#isClosed = true;
+      clearTimeout(this.#grace);
+      clearTimeout(this.#slowTimer);
+      this.#handling.endWait();
+      this.onclose?.();
+    }
+    return Promise.resolve();
+  }
+
+  /**
+   * Reads ahead of the messages that are being handled, in order to notice the
+   * end of the input even while handling is paused because nobody reads the
+   * replies.
+   */
+  async #read(): Promise<void> {
+    let lastTime = performance.now();
+    try {
+      const buffer = new Uint8Array(READ_SIZE);
+      for (;;) {
+        const length = await this.#input.read(buffer);
+        if (length === null || this.#isClosed) break;
+        lastTime = performance.now();
+        this.#lines.add(buffer.subarray(0, length));
+        this.#work();
+        while (this.#lines.size > MAX_READ_AHEAD) await this.#lines.taken;
+      }
+    } catch (error) {
+      this.onerror?.(error as Error);
+    }
+    const isDisconnected = performance.now() - lastTime > DISCONNECT_MS;
+    if (isDisconnected && !this.#isReady) await this.close();
+    else await this.#end();
+  }
+
+  /** Handles the rest of the input, and closes the transport when the replies have been written. */
+  async #end(): Promise<void> {
+    this.#inputEnded = true;
+    this.#restartGrace();
+    this.#lines.end();
+    this.#work();
+    while (this.#lines.size > 0 && !this.#isClosed) await this.#lines.taken;
+    await this.oninputend?.();
+    while (this.#sending !== undefined) await this.#sending.written.promise;
+    await this.close();
+  }
+
+  /**
+   * Restarts the time limit for the next reply, at the end of the input and
+   * after each later write.
+   */
+  #restartGrace(): void {
+    clearTimeout(this.#grace);
+    if (this.#isClosed) return;
+    this.#grace = setTimeout(() => {
+      if (!this.#isReady) {
+        const reason = "the input ended before the server was ready";
+        this.onerror?.(new Error(`${reason}; keep it open to get replies`));
+      }
+      this.close();
+    }, GRACE_MS);
+  }
+
+  /** Handles the messages in the lines that have been read. */
+  async #work(): Promise<void> {
+    if (this.#isWorking || !this.#isReady) return;
+    this.#isWorking = true;
+    const slice = new TimeSlice();
+    for (const line of this.#lines) {
+      if (this.#isClosed) break;
+      if (line?.trim() === "") continue;
+      const { message, errorResponse } = parseMessage(line);
+      if (errorResponse !== undefined) this.send(errorResponse);
+      const handled = message && this.onmessage?.(message);
+      if (handled) this.#handling.add(handled);
+      if (this.#handling.size >= MAX_PARALLEL) await this.#makeRoom();
+      while (this.#unsentLength > MAX_UNSENT_LENGTH && this.#sending) {
+        await this.#sending.written.promise;
+      }
+      if (slice.isOver) await slice.yield();
+    }
+    this.#isWorking = false;
+  }
+
+  /**
+   * Waits until enough messages have been handled or turn out to be slow, so
+   * that replies cannot pile up.
+   */
+  async #makeRoom(): Promise<void> {
+    this.#slowTimer ??= setTimeout(() => {
+      this.#slowTimer = undefined;
+      this.#handling.endWait();
+      this.#handling = new ActiveMessages();
+    }, SLOW_MS);
+    await this.#handling.room;
+  }
+
+  /** Writes the unsent batches, including those that are added in the meantime. */
+  async #write(): Promise<void> {
+    try {
+      for (let batch; (batch = this.#unsent.shift()) !== undefined;) {
+        this.#sending = batch;
+        this.#notifications.clear();
+        await writeAll(this.#output, batch.bytes());
+        this.#unsentLength -= batch.length;
+        this.#firstMessage.resolve();
+        if (this.#inputEnded) this.#restartGrace();
+        batch.written.resolve();
+      }
+    } catch (error) {
+      const isReaderGone = error instanceof Deno.errors.BrokenPipe;
+      if (!isReaderGone) this.onerror?.(error as Error);
+      this.#sending?.written.resolve();
+      await this.close();
+    }
+    this.#sending = undefined;
+  }
+}
+
+/** The messages that are being handled. */
+class ActiveMessages {
+  #size = 0;
+  #room = Promise.withResolvers<void>();
+
+  /** The number of messages. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /**
+   * Fulfilled when no more than half of {@linkcode MAX_PARALLEL} messages are
+   * left, or by {@linkcode ActiveMessages.endWait}.
+   */
+  get room(): Promise<void> {
+    return this.#room.promise;
+  }
+
+  /** Adds a message, and removes it when it has been handled. */
+  async add(handled: Promise<void>): Promise<void> {
+    this.#size++;
+    await handled;
+    this.#size--;
+    if (this.#size === MAX_PARALLEL / 2) this.endWait();
+  }
+
+  /** Ends the wait for room. */
+  endWait(): void {
+    this.#room.resolve();
+    this.#room = Promise.withResolvers();
+  }
+}
+
+/**
+ * Lines that are written together. Each batch has its own promise. Under load, a
+ * single promise for all batches would keep everything that ever waited for it
+ * in memory.
+ */
+class Batch {
+  readonly written = Promise.withResolvers<void>();
+  readonly #lines: string[] = [];
+  #length = 0;
+
+  /** The total length of the lines, in characters. */
+  get length(): number {
+    return this.#length;
+  }
+
+  add(line: string): void {
+    this.#lines.push(line);
+    this.#length += line.length;
+  }
+
+  bytes(): Uint8Array {
+    return encoder.encode(this.#lines.join(""));
+  }
+}
+
+const encoder = new TextEncoder();
+
+/** Splits bytes into lines. A line that is longer than the limit becomes `undefined`. */
+class LineQueue {
+  readonly #limit: number;
+  /** The complete lines, and their sizes in bytes. */
+  #lines: { text: string | undefined; size: number }[] = [];
+  /** The start of the incomplete line, with room for more bytes. */
+  #buffer = new Uint8Array();
+  /** The size of the incomplete line in bytes, including those past the limit. */
+  #partSize = 0;
+  #size = 0;
+  #taken = Promise.withResolvers<void>();
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** The total size of the complete lines, in bytes. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Fulfilled when the next lines have been taken out. */
+  get taken(): Promise<void> {
+    return this.#taken.promise;
+  }
+
+  /** Adds bytes. The caller can overwrite them afterward. */
+  add(bytes: Uint8Array): void {
+    let start = 0;
+    for (let end; (end = bytes.indexOf(0x0a, start)) !== -1; start = end + 1) {
+      const part = bytes.subarray(start, end);
+      if (this.#partSize === 0) this.#put(part, part.length);
+      else {
+        this.#append(part);
+        this.end();
+      }
+    }
+    this.#append(bytes.subarray(start));
+  }
+
+  /** Ends the incomplete line, if there is one. */
+  end(): void {
+    const size = this.#partSize;
+    this.#put(this.#buffer.subarray(0, size), size);
+    this.#buffer = new Uint8Array();
+    this.#partSize = 0;
+  }
+
+  /** Takes out the lines, including those that are added in the meantime. */
+  *[Symbol.iterator](): Generator<string | undefined> {
+    while (this.#lines.length > 0) {
+      const lines = this.#lines;
+      this.#lines = [];
+      for (const { text, size } of lines) {
+        yield text;
+        this.#size -= size;
+      }
+      this.#taken.resolve();
+      this.#taken = Promise.withResolvers();
+    }
+  }
+
+  #put(bytes: Uint8Array, size: number): void {
+    if (size === 0) return;
+    const text = size > this.#limit ? undefined : decoder.decode(bytes);
+    this.#lines.push({ text, size });
+    this.#size += size;
+  }
+
+  /**
+   * Adds to the incomplete line. The buffer doubles in size, so that each byte
+   * is copied only a few times.
+   */
+  #append(part: Uint8Array): void {
+    const size = this.#partSize + part.length;
+    if (size > this.#limit) this.#buffer = new Uint8Array();
+    else if (size > this.#buffer.length) {
+      const larger = new Uint8Array(Math.min(2 * size, this.#limit));
+      larger.set(this.#buffer.subarray(0, this.#partSize));
+      this.#buffer = larger;
+    }
+    if (size <= this.#limit) this.#buffer.set(part, this.#partSize);
+    this.#partSize = size;
+  }
+}
+
+const decoder = new TextDecoder();
+
+/**
+ * Writes all bytes.
+ *
+ * @throws {Deno.errors.BrokenPipe} If nobody reads them anymore.
+ */
+export async function writeAll(
+  output: ByteWriter,
+  bytes: Uint8Array,
+): Promise<void> {
+  for (let sent = 0; sent < bytes.length;) {
+    try {
+      sent += await output.write(bytes.subarray(sent));
+    } catch (error) {
+      // The other side made the pipe non-blocking.
+      if (!(error instanceof Deno.errors.WouldBlock)) throw error;
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  }
+}

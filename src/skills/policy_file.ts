@@ -1,0 +1,439 @@
+// deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
+
+/**
+ * Parses the policy file and reloads it when it changes. A file with any error
+ * is not used at all, because the invalid rule might be the one that turns off a
+ * skill.
+ *
+ * @module
+ */
+
+import { basename, dirname } from "jsr:@std/path@^1";
+import { parse as parseYaml } from "jsr:@std/yaml@^1";
+import {
+  DEFAULT_REFRESH_SECONDS,
+  type SkillRegistryOptions,
+} from "../../mod.ts";
+import { FolderWatcher, type WatchedFolders } from "../files/folder_watcher.ts";
+import { describeYamlError } from "./frontmatter.ts";
+import { findGlobFault } from "./policy.ts";
+import {
+  type Fault,
+  faultOf,
+  realPaths,
+  SkillFileError,
+} from "../files/skill_files.ts";
+import { nearestWords, quote } from "../text.ts";
+import type {
+  SkillPolicy,
+  SkillPolicyRule,
+  SkillProblem,
+  SkillScope,
+  SkillState,
+} from "./types.ts";
+
+/** The maximum size of a policy file, in bytes. */
+const MAX_POLICY_SIZE = 64 * 1024;
+
+/** The maximum number of rules in a policy. */
+const MAX_RULES = 1_000;
+
+const STATES: readonly SkillState[] = [
+  "on",
+  "pinned",
+  "name-only",
+  "manual",
+  "off",
+];
+
+const SCOPES: readonly SkillScope[] = ["project", "global"];
+
+const RULE_KEYS = ["state", "skill", "scope", "in"];
+
+/** The policy that applies until there is a valid one. */
+const FALLBACK: SkillPolicy = { rules: [{ scope: "project", state: "off" }] };
+
+/** The source of a policy. */
+export interface PolicySource {
+  /** The path of its file. */
+  readonly file: string;
+  /** The home folder, if it is known. */
+  readonly homeDirectory?: string;
+}
+
+/** Thrown for an invalid policy. */
+export class PolicyError extends Error {
+  /** All errors in the policy. */
+  readonly problems: readonly SkillProblem[];
+
+  /** Creates an error that lists all errors in a policy. */
+  constructor(problems: readonly SkillProblem[]) {
+    super(problems.map(describePolicyProblem).join("\n"));
+    this.name = "PolicyError";
+    this.problems = problems;
+  }
+}
+
+/** Describes a problem with a policy in one line. */
+function describePolicyProblem(
+  { file, line, reason, hint }: SkillProblem,
+): string {
+  const place = line === undefined ? "" : ` (line ${line})`;
+  return `Cannot use the policy ${quote(file)}${place}: ${reason}; ${hint}`;
+}
+
+/**
+ * Parses the YAML of a policy.
+ *
+ * @throws {PolicyError} If it is invalid.
+ */
+export function parsePolicy(text: string, source: PolicySource): SkillPolicy {
+  return new PolicyParser(text.replace(/^\ufeff/, ""), source).parse();
+}
+
+/**
+ * Parses a policy. The YAML parser does not report line numbers, so this class
+ * finds them in the text.
+ */
+class PolicyParser {
+  readonly #yaml: string;
+  readonly #lines: readonly string[];
+  readonly #source: PolicySource;
+  readonly #problems: SkillProblem[] = [];
+
+  constructor(yaml: string, source: PolicySource) {
+    this.#yaml = yaml;
+    this.#lines = yaml.split(/\r?\n/);
+    this.#source = source;
+  }
+
+  parse(): SkillPolicy {
+    const items = this.#parseRules(this.#parseMapping());
+    const starts = findRuleLines(this.#lines, items.length);
+    const rules = items.map((item, index) => {
+      const start = starts[index]!;
+      this.#checkRule(item, { start, end: starts[index + 1] });
+      return { ...item as SkillPolicyRule, line: start + 1 };
+    });
+    if (this.#problems.length === 0) return { ...this.#source, rules };
+    throw new PolicyError(this.#problems.sort((a, b) => a.line! - b.line!));
+  }
+
+  #parseMapping(): object {
+    let value: unknown;
+    try {
+      value = parseYaml(this.#yaml, { schema: "core" });
+    } catch (error) {
+      const { line, ...fault } = describeYamlError(error as Error, this.#yaml);
+      this.#report(line - 1, fault);
+      return {};
+    }
+    if (isMapping(value)) return value;
+    this.#report(0, { reason: "it has no rules", hint: RULES_HINT });
+    return {};
+  }
+
+  #parseRules(policy: object): readonly unknown[] {
+    if (this.#problems.length > 0) return [];
+    for (const key of Object.keys(policy)) {
+      if (key === "rules") continue;
+      this.#report(
+        findKeyLine(key, this.#lines),
+        describeUnknownWord("key", { word: key, words: ["rules"] }),
+      );
+    }
+    const { rules } = policy as { rules?: unknown };
+    if (Array.isArray(rules) && rules.length <= MAX_RULES) return rules;
+    const line = findKeyLine("rules", this.#lines);
+    if (Array.isArray(rules)) this.#report(line, TOO_MANY_RULES);
+    else if (this.#problems.length === 0) {
+      this.#report(line, {
+        reason: "it has no list of rules",
+        hint: RULES_HINT,
+      });
+    }
+    return [];
+  }
+
+  /** Checks a rule on the lines from `start` to `end`. */
+  #checkRule(
+    rule: unknown,
+    { start, end }: { start: number; end?: number },
+  ): void {
+    const report = (key: string, fault: Fault | undefined) => {
+      const lines = this.#lines.slice(start, end);
+      if (fault) this.#report(start + findKeyLine(key, lines), fault);
+    };
+    if (!isMapping(rule)) return report("", NOT_A_RULE);
+    for (const key of Object.keys(rule)) {
+      if (RULE_KEYS.includes(key)) continue;
+      report(key, describeUnknownWord("key", { word: key, words: RULE_KEYS }));
+    }
+    const { state, skill, scope, in: folder } = rule as Record<string, unknown>;
+    report(
+      "state",
+      state === undefined ? NO_STATE : checkWord("state", state, STATES),
+    );
+    if (scope !== undefined) report("scope", checkWord("scope", scope, SCOPES));
+    if (skill !== undefined) report("skill", checkGlob("skill", skill));
+    if (folder !== undefined) {
+      report(
+        "in",
+        checkGlob("in", folder) ?? this.#checkHome(folder as string),
+      );
+    }
+  }
+
+  #checkHome(glob: string): Fault | undefined {
+    const isKnown = this.#source.homeDirectory !== undefined;
+    return isKnown || !/^~(?=$|[\\/])/.test(glob) ? undefined : {
+      reason: "the home folder is unknown",
+      hint: 'write its absolute path instead of "~"',
+    };
+  }
+
+  /** Reports an error on a line, counted from 0. */
+  #report(line: number, fault: Fault): void {
+    this.#problems.push({ file: this.#source.file, line: line + 1, ...fault });
+  }
+}
+
+const RULES_HINT =
+  'write "rules:", and below it a line "- { state: …, … }" for each rule, or "rules: []" for none';
+
+const TOO_MANY_RULES: Fault = {
+  reason: `it has more than ${MAX_RULES} rules`,
+  hint: "use globs to write fewer rules",
+};
+
+const NOT_A_RULE: Fault = {
+  reason: "the rule is not a mapping",
+  hint: 'write it as "{ state: off, skill: … }"',
+};
+
+const NO_STATE: Fault = {
+  reason: "the rule has no state",
+  hint: `add one of: ${STATES.join(", ")}`,
+};
+
+function isMapping(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function checkWord(
+  kind: string,
+  value: unknown,
+  words: readonly string[],
+): Fault | undefined {
+  if (words.includes(value as string)) return undefined;
+  return describeUnknownWord(kind, { word: String(value), words });
+}
+
+/** Reports an unknown word and suggests a similar one. */
+function describeUnknownWord(
+  kind: string,
+  { word, words }: { word: string; words: readonly string[] },
+): Fault {
+  const [nearest] = nearestWords(word, words);
+  const all = words.join(", ");
+  return {
+    reason: `there is no ${kind} ${quote(word)}`,
+    hint: nearest === undefined
+      ? `use one of: ${all}`
+      : `write ${quote(nearest)} (one of: ${all})`,
+  };
+}
+
+function checkGlob(key: string, value: unknown): Fault | undefined {
+  if (typeof value === "string") return findGlobFault(value);
+  return {
+    reason: `the value of ${quote(key)} is not a string`,
+    hint: "put it in quotes",
+  };
+}
+
+/**
+ * Returns the line, from 0, on which each rule starts, or on which the list
+ * starts if the rules cannot be located.
+ */
+function findRuleLines(lines: readonly string[], count: number): number[] {
+  const list = findKeyLine("rules", lines);
+  const starts: number[] = [];
+  let indentation: string | undefined;
+  for (const [index, line] of lines.entries()) {
+    if (index <= list || /^\s*(?:#|$)/.test(line)) continue;
+    const [, indent, dash] = /^(\s*)(-(?=\s|$))?/.exec(line)!;
+    indentation ??= indent!;
+    if (indent!.length > indentation.length) continue;
+    if (indent !== indentation || dash === undefined) break;
+    starts.push(index);
+  }
+  return starts.length === count
+    ? starts
+    : Array.from({ length: count }, () => list);
+}
+
+/** Returns the first line, from 0, that contains a key, or 0 if none does. */
+function findKeyLine(key: string, lines: readonly string[]): number {
+  const pattern = new RegExp(
+    `(?:^|[\\s{,])["']?${RegExp.escape(key)}["']?\\s*:`,
+  );
+  return Math.max(lines.findIndex((line) => pattern.test(line)), 0);
+}
+
+/** When to check the file for changes. These are the same options as for the skills. */
+type PolicyWatchOptions = Pick<
+  SkillRegistryOptions,
+  "refreshSeconds" | "watchFolders"
+>;
+
+/**
+ * A policy file that is reloaded when it changes. While the file is invalid, the
+ * last valid policy applies. Until there is a valid one, no project skills are
+ * served.
+ */
+export class PolicyFile implements Disposable {
+  readonly #source: PolicySource;
+  readonly #log: (line: string) => void;
+  #policy: SkillPolicy | undefined;
+  /** The text that was last read, if the file is readable. */
+  #text: string | undefined;
+  #problems: readonly SkillProblem[] = [];
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #watcher: FolderWatcher | undefined;
+
+  /** Reads the file for the first time. */
+  constructor(source: PolicySource, log: (line: string) => void) {
+    this.#source = source;
+    this.#log = log;
+    this.refresh();
+  }
+
+  /** The policy that applies. */
+  get policy(): SkillPolicy {
+    return this.#policy ?? FALLBACK;
+  }
+
+  /** The current problems with the file. */
+  get problems(): readonly SkillProblem[] {
+    return this.#problems;
+  }
+
+  /** Reads the file again and returns whether the policy changed. */
+  refresh(): boolean {
+    try {
+      const text = readPolicyText(this.#source.file);
+      if (text === this.#text) return false;
+      this.#text = text;
+      this.#policy = parsePolicy(text, this.#source);
+      this.#problems = [];
+      return true;
+    } catch (error) {
+      if (!(error instanceof PolicyError)) this.#text = undefined;
+      this.#reportProblems(createProblems(error, this.#source));
+      return false;
+    }
+  }
+
+  /** Starts watching the file and calls `onChange` whenever the policy changes. */
+  watch(
+    onChange: (policy: SkillPolicy) => unknown,
+    { refreshSeconds = DEFAULT_REFRESH_SECONDS, watchFolders = true }:
+      PolicyWatchOptions,
+  ): void {
+    const reload = () => {
+      this.#watchFolders();
+      if (this.refresh()) onChange(this.policy);
+    };
+    if (refreshSeconds > 0) {
+      this.#timer = setInterval(reload, refreshSeconds * 1000);
+      Deno.unrefTimer(this.#timer);
+    }
+    if (watchFolders) this.#watcher = new FolderWatcher(reload, this.#log);
+    reload();
+  }
+
+  /** Stops watching. */
+  close(): void {
+    clearInterval(this.#timer);
+    this.#watcher?.close();
+  }
+
+  /** Stops watching at the end of a `using` block. */
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  #watchFolders(): void {
+    this.#watcher?.update(listWatchedFolders(this.#source.file));
+  }
+
+  /** Logs problems. A problem that persists is logged only once. */
+  #reportProblems(problems: readonly SkillProblem[]): void {
+    const known = new Set(this.#problems.map(describePolicyProblem));
+    const lines = problems.map(describePolicyProblem)
+      .filter((line) => !known.has(line));
+    this.#problems = problems;
+    const effect = this.#policy === undefined
+      ? "No project skills are served until it is fixed"
+      : "The last valid policy applies until it is fixed";
+    for (const line of lines) this.#log(`${line}. ${effect}`);
+  }
+}
+
+/**
+ * Reads the text of a policy file.
+ *
+ * @throws {SkillFileError} If it is not a regular file, or is too large.
+ */
+function readPolicyText(file: string): string {
+  // Check first, because opening a FIFO can block.
+  const { isFile, size } = Deno.statSync(file);
+  if (!isFile) throw new SkillFileError(file, NOT_A_FILE);
+  if (size > MAX_POLICY_SIZE) throw new SkillFileError(file, TOO_LARGE);
+  return Deno.readTextFileSync(file);
+}
+
+const NOT_A_FILE: Fault = {
+  reason: "it is not a regular file",
+  hint: "pass the path of a file",
+};
+
+const TOO_LARGE: Fault = {
+  reason: `it has more than ${MAX_POLICY_SIZE} bytes`,
+  hint: "use globs to make it smaller",
+};
+
+const NOT_FOUND: Fault = {
+  reason: "there is no such file",
+  hint: "create it, or check the spelling of its path",
+};
+
+function createProblems(
+  error: unknown,
+  { file }: PolicySource,
+): readonly SkillProblem[] {
+  if (error instanceof PolicyError) return error.problems;
+  const fault = error instanceof Deno.errors.NotFound
+    ? NOT_FOUND
+    : faultOf(error);
+  return [{ file, ...fault }];
+}
+
+/**
+ * Lists the folders to watch for changes to a file: the nearest existing folder
+ * above the file and, if the file is a link, above its target.
+ */
+function listWatchedFolders(file: string): WatchedFolders {
+  const folders = new Map<string, Set<string>>();
+  for (let path of new Set([file, ...realPaths([file])])) {
+    while (realPaths([dirname(path)]).length === 0 && path !== dirname(path)) {
+      path = dirname(path);
+    }
+    for (const folder of realPaths([dirname(path)])) {
+      const names = folders.get(folder) ?? new Set();
+      folders.set(folder, names.add(basename(path)));
+    }
+  }
+  return folders;
+}

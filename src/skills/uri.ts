@@ -1,0 +1,103 @@
+/**
+ * `skill://` URIs.
+ *
+ * @see {@link https://modelcontextprotocol.io/extensions/skills/overview}
+ *
+ * @module
+ */
+
+import { SKILL_MD } from "../files/paths.ts";
+import type { Skill } from "./types.ts";
+
+/**
+ * Creates the URI of a file of a skill, `skill://<name>/<path>`, or of the
+ * skill itself if there is no path.
+ *
+ * ```ts
+ * import { parseSkillUri, skillUri } from "@skill-server/skill-server";
+ *
+ * const uri = skillUri("pdf", "reference/forms & fields.md");
+ * if (uri !== "skill://pdf/reference/forms%20%26%20fields.md") throw new Error(uri);
+ * console.log(parseSkillUri(uri)); // { name: "pdf", path: "reference/forms & fields.md" }
+ * ```
+ *
+ * @see {@link https://modelcontextprotocol.io/extensions/skills/overview}
+ *
+ * @param name The skill's name. It may contain any characters.
+ * @param path The file's path relative to the skill directory, or an empty
+ *   string for the collection of all files.
+ * @returns The URI. The skill's name and each segment of the path are percent-encoded.
+ */
+export function skillUri(name: string, path?: string): string {
+  const encode = (text: string) => encodeURIComponent(text.toWellFormed());
+  const rest = path === undefined
+    ? ""
+    : `/${path.split("/").map(encode).join("/")}`;
+  return `skill://${encode(name)}${rest}`;
+}
+
+/** The maximum length of a URI, in characters. The URI of any name and path is shorter. */
+const MAX_URI_LENGTH = 1024 * 1024;
+
+/**
+ * Parses a URI that {@linkcode skillUri} created. Each file has exactly one
+ * URI, so a path with `.`, `..`, or empty segments is invalid.
+ *
+ * @param uri The text to parse.
+ * @returns The skill's name and the path (`undefined` for the skill itself,
+ *   empty for the collection of all files), or `undefined` if the text is not
+ *   such a URI.
+ */
+export function parseSkillUri(
+  uri: string,
+): { name: string; path: string | undefined } | undefined {
+  if (uri.length > MAX_URI_LENGTH) return undefined;
+  const [, name, path] = /^skill:\/\/([^/?#]*)(?:\/([^?#]*))?$/.exec(uri) ?? [];
+  if (!name) return undefined;
+  try {
+    const segments = path?.split("/").map(decodeURIComponent);
+    const isValid = !path ||
+      segments!.every((segment) =>
+        segment !== "" && segment !== "." && segment !== ".." &&
+        !segment.includes("/")
+      );
+    if (!isValid) return undefined;
+    return { name: decodeURIComponent(name), path: segments?.join("/") };
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Creates the URI by which a file of a skill is served. In the URI of a
+ * shadowed skill, the skill's prefix precedes its name.
+ *
+ * @param skill The skill.
+ * @param path The file's path relative to the skill directory, or an empty
+ *   string for the collection of all files.
+ */
+export function skillFileUri({ name, prefix }: Skill, path: string): string {
+  const uri = skillUri(name, path);
+  return prefix === undefined
+    ? uri
+    : `${skillUri(prefix)}${uri.slice("skill:/".length)}`;
+}
+
+/** Returns the URI of the `SKILL.md` of a skill. */
+export function skillMdUri(skill: Skill): string {
+  return skillFileUri(skill, SKILL_MD);
+}
+
+/** Parses a URI that {@linkcode skillFileUri} created for a skill with a prefix. */
+export function parsePrefixedUri(
+  uri: string,
+): { prefix: string; name: string; path: string | undefined } | undefined {
+  const [, first, rest] = /^(skill:\/\/[^/?#]+)\/(.+)$/s.exec(uri) ?? [];
+  const prefix = first === undefined ? undefined : parseSkillUri(first)?.name;
+  const parsed = rest === undefined
+    ? undefined
+    : parseSkillUri(`skill://${rest}`);
+  return prefix === undefined || parsed === undefined
+    ? undefined
+    : { prefix, ...parsed };
+}

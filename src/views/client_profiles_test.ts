@@ -1,0 +1,292 @@
+// deno-lint-ignore-file no-import-prefix -- the tests write out their specifiers, as the sources do
+
+import assert from "node:assert/strict";
+import fc from "npm:fast-check@^4";
+import {
+  CLIENT_PROFILES,
+  type ClientProfile,
+  DEFAULT_PROFILE,
+  profileFor,
+  withDescriptionLimit,
+} from "./client_profiles.ts";
+import { divideList } from "./skill_lists.ts";
+import { nextId, Place, skillMd, Wire } from "../../tests/testing.ts";
+import type { Skill } from "../skills/types.ts";
+
+/** The clients with profiles, and an unknown one. */
+const CLIENTS = [
+  ...Object.values(CLIENT_PROFILES).map(({ clientName }) => clientName),
+  "some-client",
+];
+
+const ERAS = ["legacy", "modern"] as const;
+
+type Era = typeof ERAS[number];
+
+/** The part of an entry in `tools/list` that these tests check. */
+interface ToolEntry {
+  readonly description: string;
+  readonly inputSchema: { properties: { name: { description: string } } };
+  readonly _meta?: Record<string, unknown>;
+}
+
+/** One of several clients that share a server process. */
+class TestClient {
+  readonly #wire: Wire;
+  readonly #era: Era;
+  readonly #name: string;
+
+  constructor(wire: Wire, era: Era, name: string) {
+    this.#wire = wire;
+    this.#era = era;
+    this.#name = name;
+  }
+
+  /** Sends a request as the client would. */
+  async ask(
+    method: string,
+    params: Record<string, unknown> = {},
+    // deno-lint-ignore no-explicit-any -- each test knows the type of its result
+  ): Promise<any> {
+    const clientInfo = { name: this.#name, version: "1.0.0" };
+    if (this.#era === "legacy") {
+      await this.#wire.ask(nextId(), "initialize", {
+        protocolVersion: "2025-11-25",
+        capabilities: {},
+        clientInfo,
+      });
+      const { result } = await this.#wire.ask(nextId(), method, params);
+      return result;
+    }
+    const _meta = {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientCapabilities": {},
+      "io.modelcontextprotocol/clientInfo": clientInfo,
+    };
+    const { result } = await this.#wire.ask(nextId(), method, {
+      ...params,
+      _meta,
+    });
+    return result;
+  }
+
+  /** Returns the tool `skill` as the client sees it. */
+  async tool(): Promise<ToolEntry> {
+    const { tools } = await this.ask("tools/list");
+    return tools[0];
+  }
+}
+
+/**
+ * Creates skills with names and descriptions of various lengths. Each name
+ * contains a unique number.
+ */
+function makeSkills(place: Place, count: number): void {
+  const name = fc.stringMatching(/^[a-z]{0,8}(-[a-z0-9]{1,12}){0,4}$/);
+  const description = fc.oneof(
+    fc.string({ unit: "grapheme", minLength: 1, maxLength: 1_500 }),
+    fc.lorem({ maxCount: 150 }),
+    fc.constantFrom("Short", "<b>R&D</b>", "A: b # c"),
+  ).filter((text) => text.trim() !== "");
+  const samples = fc.sample(fc.tuple(name, description), {
+    numRuns: count,
+    seed: count,
+  });
+  for (const [index, [rest, text]] of samples.entries()) {
+    place.skill(
+      "home/.claude/skills",
+      `folder-${index}`,
+      skillMd(`n${index}x${rest}`, JSON.stringify(text.toWellFormed())),
+    );
+  }
+}
+
+/** Returns the numbers of the skills that a text lists, and how many more skills it mentions. */
+function listed(text: string): { numbers: string[]; more: number } {
+  const lines = text.matchAll(/^(?:- |<name>)n(\d+)x/gm);
+  const [, more = "0"] = /^\(and (\d+) more: pass a name/m.exec(text) ?? [];
+  return {
+    numbers: [...lines].map(([, number]) => number!),
+    more: Number(more),
+  };
+}
+
+function checkList(
+  { description, inputSchema, _meta }: ToolEntry,
+  { profile, count }: { profile: ClientProfile; count: number },
+): void {
+  const { descriptionLimit, parameterLimit, toolMeta } = profile;
+  const parameter = inputSchema.properties.name.description;
+  const own = "Name of the skill to load (case-insensitive)".length;
+  assert.ok(description.length <= descriptionLimit, `${description.length}`);
+  assert.ok(parameter.length <= own + parameterLimit, `${parameter.length}`);
+  const { numbers, more } = listed(`${description}\n${parameter}`);
+  assert.equal(
+    new Set(numbers).size,
+    numbers.length,
+    "each skill is listed once",
+  );
+  assert.equal(numbers.length + more, count);
+  if (count <= 1_000) assert.equal(more, 0, "every skill is listed");
+  assert.deepEqual(_meta, toolMeta);
+}
+
+for (const count of [10, 100, 1_000, 10_000]) {
+  Deno.test(`each client gets each of ${count} skills exactly once, within the limits of what its model sees`, async () => {
+    using place = new Place();
+    makeSkills(place, count);
+    await using wire = new Wire(place, { args: ["--no-watch"] });
+    for (const name of CLIENTS) {
+      const profile = profileFor({ name });
+      const tools: ToolEntry[] = [];
+      for (const era of ERAS) {
+        const tool = await new TestClient(wire, era, name).tool();
+        checkList(tool, { profile, count });
+        tools.push(tool);
+      }
+      assert.equal(tools[0]!.description, tools[1]!.description);
+    }
+  });
+}
+
+Deno.test("the first line of the instructions summarizes the skills in at most 250 characters", async () => {
+  using place = new Place();
+  await using wire = new Wire(place, { args: ["--refresh", "0"] });
+  const client = new TestClient(wire, "modern", "codex-mcp-client");
+  const firstLine = async () => {
+    const { instructions } = await client.ask("server/discover");
+    return instructions.split("\n")[0];
+  };
+  assert.equal(
+    await firstLine(),
+    "Proven instructions for tasks (skills). There are none yet.",
+  );
+  place.skill("home/.claude/skills", "pdf");
+  place.skill("home/.claude/skills", "git");
+  // An unknown name makes the server scan again.
+  await client.ask("tools/call", { name: "skill", arguments: { name: "?" } });
+  assert.equal(
+    await firstLine(),
+    "Proven instructions for tasks (skills): git, pdf.",
+  );
+  for (let i = 0; i < 300; i++) {
+    place.skill("home/.claude/skills", `aws-service-${i}`);
+  }
+  await client.ask("tools/call", { name: "skill", arguments: { name: "?" } });
+  const line = await firstLine();
+  assert.match(line, /: aws-service-0, git, pdf, .* and \d+ more\.$/);
+  assert.ok(line.length > 200 && line.length <= 250, line);
+});
+
+Deno.test("tools omit the list for a client that has called skills/list, and keep it for others", async () => {
+  for (const era of ERAS) {
+    using place = new Place();
+    place.skill("home/.claude/skills", "git");
+    await using wire = new Wire(place);
+    const client = new TestClient(wire, era, "claude-code");
+    const other = new TestClient(wire, era, "opencode");
+    assert.match((await client.tool()).description, /^- git: About git$/m);
+    await client.ask("skills/list");
+    const { description, _meta } = await client.tool();
+    assert.ok(!description.includes("git"), description);
+    assert.equal(_meta, undefined);
+    assert.match((await other.tool()).description, /^- git: About git$/m);
+  }
+});
+
+Deno.test("the lists of an unchanged catalog are byte-identical in every process", async () => {
+  using place = new Place();
+  makeSkills(place, 200);
+  const lists: string[] = [];
+  for (const _process of [1, 2]) {
+    await using wire = new Wire(place);
+    const answers = [];
+    for (const name of CLIENTS) {
+      const client = new TestClient(wire, "modern", name);
+      answers.push(await client.ask("tools/list"));
+      answers.push((await client.ask("server/discover")).instructions);
+    }
+    lists.push(JSON.stringify(answers));
+  }
+  assert.equal(lists[0], lists[1]);
+});
+
+Deno.test("profileFor() recognizes a client by its name, with or without the server's name appended", () => {
+  const { "gemini-cli": gemini, "claude-code": claude } = CLIENT_PROFILES;
+  assert.equal(profileFor({ name: "gemini-cli-mcp-client-skills" }), gemini);
+  assert.equal(profileFor({ name: "claude-code" }), claude);
+  for (const name of ["", "claude-codex", "CLAUDE-CODE", "__proto__"]) {
+    assert.equal(profileFor({ name }), DEFAULT_PROFILE);
+  }
+  assert.equal(profileFor(undefined), DEFAULT_PROFILE);
+});
+
+Deno.test("withDescriptionLimit() limits the whole list in every profile", () => {
+  for (const profile of [DEFAULT_PROFILE, ...Object.values(CLIENT_PROFILES)]) {
+    for (const limit of [300, 2_048, 2_100, 40_000]) {
+      const { descriptionLimit, parameterLimit } = withDescriptionLimit(
+        profile,
+        limit,
+      );
+      assert.ok(descriptionLimit + parameterLimit <= limit);
+      assert.ok(descriptionLimit >= 300);
+    }
+    const free = withDescriptionLimit(profile, 0);
+    assert.equal(free.descriptionLimit + free.parameterLimit, Infinity);
+  }
+});
+
+Deno.test("divideList() lists all names even if they need slightly more than the usual limit", () => {
+  const length = (profile: ClientProfile, count: number) => {
+    const { description, parameter } = divideList(
+      "Load the skill that fits.",
+      Array.from({ length: count }, (_, index) => numbered(index)),
+      profile,
+    );
+    const { numbers, more } = listed(`${description}\n${parameter}`);
+    assert.equal(new Set(numbers).size, numbers.length);
+    assert.equal(numbers.length + more, count);
+    return { length: description.length + parameter.length, more };
+  };
+  for (const profile of Object.values(CLIENT_PROFILES)) {
+    const { descriptionLimit, parameterLimit, namesLimit } = profile;
+    const usual = descriptionLimit + parameterLimit;
+    assert.ok(usual < namesLimit);
+    const some = length(profile, 1_500);
+    assert.equal(some.more, 0);
+    assert.ok(some.length > usual && some.length <= namesLimit);
+    for (
+      const [limited, count] of [
+        [profile, 2_000],
+        [withDescriptionLimit(profile, usual), 1_500],
+      ] as const
+    ) {
+      const { length: actual, more } = length(limited, count);
+      assert.ok(more > 0);
+      assert.ok(actual <= usual);
+    }
+  }
+});
+
+Deno.test("a tool without a parameter for the list respects the limit of its description", async () => {
+  using place = new Place();
+  makeSkills(place, 300);
+  const args = ["--no-watch", "--tools", "reference"];
+  await using wire = new Wire(place, { args });
+  for (const name of CLIENTS) {
+    const { descriptionLimit } = profileFor({ name });
+    const { description, inputSchema } = await new TestClient(
+      wire,
+      "modern",
+      name,
+    ).tool();
+    assert.ok(description.length <= descriptionLimit);
+    assert.deepEqual(inputSchema.properties, {});
+  }
+});
+
+/** Creates a skill with a 20-character name. */
+function numbered(index: number): Skill {
+  const name = `n${index}x`.padEnd(20, "y");
+  return { name, description: "Any" } as Skill;
+}

@@ -1,0 +1,172 @@
+import assert from "node:assert/strict";
+import {
+  filesPlace,
+  nextId,
+  Place,
+  Session,
+  skillMd,
+  toolsets,
+  Wire,
+} from "../../tests/testing.ts";
+
+Deno.test("prompts/list has the prompt skill and a prompt for each skill that users can load", async () => {
+  using place = filesPlace();
+  place.skill("home/.claude/skills", "skill", skillMd("skill", "About skills"));
+  place.skill(
+    "home/.claude/skills",
+    "background",
+    "---\nname: background\ndescription: d\nuser-invocable: false\n---\n",
+  );
+  for (const toolset of Object.keys(toolsets)) {
+    const args = ["--tools", toolset];
+    await using session = await Session.open(place, { args });
+    const { prompts } = await session.client.listPrompts();
+    assert.deepEqual(prompts.map(({ name }) => name), [
+      "skill",
+      "git",
+      "hidden",
+    ]);
+    const [skill, git] = prompts;
+    assert.deepEqual(git, {
+      name: "git",
+      title: "git",
+      description: "Work with git",
+    });
+    assert.match(skill!.description!, /\n- git: Work with git\n- hidden: d\n/);
+    assert.deepEqual(
+      skill!.arguments!.map(({ name, required }) => [name, required]),
+      [
+        ["name", true],
+      ],
+    );
+  }
+});
+
+Deno.test("prompts/get returns the skill as one text message for the assistant", async () => {
+  using place = filesPlace();
+  place.skill("home/.claude/skills", "skill", skillMd("skill"));
+  await using session = await Session.open(place);
+  const get = (name: string, args?: Record<string, string>) =>
+    session.client.getPrompt({ name, arguments: args });
+  const expected = {
+    description: "Work with git",
+    messages: [{
+      role: "user",
+      content: {
+        type: "text",
+        text: skillMd("git", "Work with git"),
+        annotations: { audience: ["assistant"], priority: 1 },
+      },
+    }],
+  };
+  assert.deepEqual(await get("git"), expected);
+  assert.deepEqual(await get("skill", { name: "GIT" }), expected);
+  const { messages: [message] } = await get("skill", { name: "skill" });
+  assert.match(JSON.stringify(message), /About skill/);
+});
+
+Deno.test("prompts/get with --tools skilljack returns an embedded resource, or text for clients that drop embedded resources", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place, { args: ["--tools", "skilljack"] });
+  const contentFor = async (name: string) => {
+    const clientInfo = { name, version: "1" };
+    const _meta = {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientCapabilities": {},
+      "io.modelcontextprotocol/clientInfo": clientInfo,
+    };
+    const { result } = await wire.ask(nextId(), "prompts/get", {
+      name: "git",
+      _meta,
+    });
+    return result.messages[0].content;
+  };
+  const annotations = { audience: ["assistant"], priority: 1 };
+  const text = skillMd("git", "Work with git");
+  assert.deepEqual(await contentFor("some client"), {
+    type: "resource",
+    resource: {
+      uri: "skill://git/SKILL.md",
+      mimeType: "text/markdown",
+      text,
+    },
+    annotations,
+  });
+  assert.deepEqual(await contentFor("gemini-cli-mcp-client-skills"), {
+    type: "text",
+    text,
+    annotations,
+  });
+});
+
+Deno.test("prompts/get returns an invalid-params error with similar names for an unknown skill", async () => {
+  using place = filesPlace();
+  await using session = await Session.open(place);
+  const fails = (name: string, args?: Record<string, string>) =>
+    assert.rejects(
+      session.client.getPrompt({ name, arguments: args }),
+      { code: -32602 },
+    );
+  await fails("none");
+  await fails("skill", { name: "none" });
+  await fails("skill");
+  await fails("skill", { name: "" });
+  await assert.rejects(
+    session.client.getPrompt({ name: "gi" }),
+    /Unknown prompt "gi": available names include "git", "hidden"/,
+  );
+  await assert.rejects(
+    session.client.getPrompt({ name: "skill", arguments: { name: "gi" } }),
+    /Unknown skill "gi": available names include "git", "hidden"/,
+  );
+});
+
+Deno.test("server reports that prompts and resources changed when skills change", async () => {
+  using place = filesPlace();
+  await using session = await Session.open(place);
+  await session.client.listTools();
+  place.skill("home/.claude/skills", "new");
+  for (const list of ["tools", "prompts", "resources"]) {
+    await session.listChanged(list);
+  }
+  // A change to the body changes no list.
+  await session.client.subscribeResource({ uri: "skill://new" });
+  place.replace(
+    "home/.claude/skills/new/SKILL.md",
+    skillMd("new") + "More",
+  );
+  await session.updated("skill://new");
+  assert.deepEqual(session.notifications.takeAll(), []);
+});
+
+Deno.test("completion/complete is as fast for a prompt as for a resource template", async () => {
+  using place = new Place();
+  const description = "a ".repeat(10_000);
+  for (let i = 0; i < 300; i++) {
+    place.skill("home/.claude/skills", `s${i}`, skillMd(`s${i}`, description));
+  }
+  await using session = await Session.open(place);
+  const argument = { name: "name", value: "s1" };
+  const fastest = async (
+    ref:
+      | { type: "ref/prompt"; name: string }
+      | { type: "ref/resource"; uri: string },
+  ) => {
+    let best = Infinity;
+    for (let i = 0; i < 10; i++) {
+      const start = performance.now();
+      await session.client.complete({ ref, argument });
+      best = Math.min(best, performance.now() - start);
+    }
+    return best;
+  };
+  const template = await fastest({
+    type: "ref/resource",
+    uri: "skill://{name}",
+  });
+  const prompt = await fastest({ type: "ref/prompt", name: "skill" });
+  assert.ok(
+    prompt < 10 * template,
+    `${prompt} ms for the prompt, ${template} ms for the template`,
+  );
+});

@@ -1,0 +1,174 @@
+// deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
+
+/**
+ * Serves skills as MCP resources.
+ *
+ * @module
+ */
+
+import type {
+  ReadResourceResult,
+  Resource,
+  ResourceTemplate,
+} from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
+import {
+  ListResourcesRequestSchema,
+  ListResourceTemplatesRequestSchema,
+  ReadResourceRequestSchema,
+} from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
+import {
+  cachePerCatalog,
+  getPage,
+  type ListItem,
+  notifyWhenChanged,
+  refuseCursor,
+  sortList,
+  valuesOf,
+} from "./list_views.ts";
+import { invalidParams, type RequestHandlers } from "../protocol/mcp_server.ts";
+import { resourceContents } from "../files/media_types.ts";
+import { qualifiedName, servedSkills } from "../skills/names.ts";
+import { listKey } from "./skill_lists.ts";
+import { skillFileUri, skillMdUri } from "../skills/uri.ts";
+import { SKILL_MD } from "../files/paths.ts";
+import { quote } from "../text.ts";
+import { readTogether } from "./toolsets.ts";
+import type {
+  Skill,
+  SkillCatalog,
+  SkillFileContent,
+  SkillSource,
+} from "../skills/types.ts";
+
+/**
+ * Reads a file of a skill for a request.
+ *
+ * @throws {Error} The JSON-RPC error "invalid params" if the file cannot be
+ *   read.
+ */
+export function readFile(
+  registry: SkillSource,
+  skill: Skill,
+  path: string,
+): SkillFileContent {
+  try {
+    return registry.readFile(skill, path);
+  } catch (error) {
+    const uri = skillFileUri(skill, path);
+    throw invalidParams((error as Error).message, { uri });
+  }
+}
+
+export function registerResources(
+  server: RequestHandlers,
+  registry: SkillSource,
+): void {
+  const list = cachePerCatalog(createResources);
+  server.setRequestHandler(ListResourcesRequestSchema, ({ params }) => {
+    const page = getPage(list(registry.catalog), params?.cursor);
+    return { resources: page.items, nextCursor: page.nextCursor };
+  });
+  server.setRequestHandler(
+    ListResourceTemplatesRequestSchema,
+    ({ params }) => {
+      refuseCursor(params?.cursor);
+      return { resourceTemplates: RESOURCE_TEMPLATES };
+    },
+  );
+  server.setRequestHandler(
+    ReadResourceRequestSchema,
+    ({ params: { uri } }) => ({ contents: readResource(uri, registry) }),
+  );
+  notifyWhenChanged(
+    registry,
+    (catalog) => valuesOf(list(catalog)),
+    () => server.notify("notifications/resources/list_changed"),
+  );
+}
+
+export const RESOURCE_TEMPLATES: ResourceTemplate[] = [
+  {
+    name: "skill",
+    uriTemplate: "skill://{name}",
+    description: "The SKILL.md of a skill",
+    mimeType: "text/markdown",
+  },
+  {
+    name: "skill-files",
+    uriTemplate: "skill://{name}/",
+    description: "All files of a skill except its SKILL.md",
+  },
+  {
+    name: "skill-file",
+    uriTemplate: "skill://{name}/{+path}",
+    description: "A file of a skill",
+  },
+];
+
+/** Lists the `SKILL.md` of each skill and the collection of its other files. */
+function createResources(catalog: SkillCatalog): ListItem<Resource>[] {
+  const skills = [...servedSkills(catalog).values()];
+  return sortList(skills.flatMap((skill) => {
+    const name = qualifiedName(skill);
+    // Sizes are omitted, so that a change to a body does not change the list.
+    const resources = [
+      {
+        uri: skillMdUri(skill),
+        name,
+        description: skill.description,
+        mimeType: "text/markdown",
+      },
+      {
+        uri: skillFileUri(skill, ""),
+        name: `${name}/`,
+        description: `All files of the skill ${name} except its SKILL.md`,
+      },
+    ];
+    return resources.map((value) => ({
+      key: listKey(skill, value.uri),
+      value,
+    }));
+  }));
+}
+
+/** Reads the file or the files that a URI refers to. */
+function readResource(
+  uri: string,
+  registry: SkillSource,
+): ReadResourceResult["contents"] {
+  const { skill, path } = findResource(uri, registry);
+  if (path !== "") {
+    const file = readFile(registry, skill, path ?? SKILL_MD);
+    return [resourceContents(uri, file)];
+  }
+  const files = registry.listFiles(skill)
+    .filter(({ path }) => path !== SKILL_MD);
+  try {
+    return readTogether(files, ({ path }) =>
+      resourceContents(
+        skillFileUri(skill, path),
+        registry.readFile(skill, path),
+      ));
+  } catch (error) {
+    throw invalidParams((error as Error).message, { uri });
+  }
+}
+
+/**
+ * Finds the skill and the path that a URI refers to.
+ *
+ * @throws {Error} The JSON-RPC error "invalid params" if there is no such
+ *   skill.
+ */
+export function findResource(
+  uri: string,
+  registry: SkillSource,
+): { skill: Skill; path: string | undefined } {
+  const found = registry.findResource(uri);
+  if (found !== undefined) return found;
+  throw invalidParams(
+    `Unknown resource ${quote(uri)}: resources/list lists the skills`,
+    { uri },
+  );
+}

@@ -1,0 +1,326 @@
+/**
+ * Lists of skills for the model: complete, in the wording of a tool's contract,
+ * or shortened to fit a limit.
+ *
+ * @module
+ */
+
+import { escapeXml, oneLine } from "../text.ts";
+import type { Skill, SkillCatalog } from "../skills/types.ts";
+
+/** The maximum length of the line that summarizes the skills, in characters. */
+const MAX_SUMMARY_LENGTH = 250;
+
+/** Lists the skills that the model can load, in list order. */
+export function listModelSkills({ skills }: SkillCatalog): Skill[] {
+  return inListOrder([...skills.values()].filter(isForModel));
+}
+
+/** Whether the model can load a skill. */
+export function isForModel({ frontmatter, state }: Skill): boolean {
+  return frontmatter["disable-model-invocation"] !== true && state !== "manual";
+}
+
+/** Lists the skills that the user can load, in list order. */
+export function listUserSkills({ skills }: SkillCatalog): Skill[] {
+  return inListOrder([...skills.values()].filter(isForUser));
+}
+
+/** Whether the user can load a skill. */
+export function isForUser({ frontmatter }: Skill): boolean {
+  return frontmatter["user-invocable"] !== false;
+}
+
+/** Sorts skills in place: pinned ones first, and those listed by name only last. */
+export function inListOrder(skills: Skill[]): Skill[] {
+  return skills.sort((a, b) => listRank(a) - listRank(b));
+}
+
+/** Returns the rank of a skill in lists. Lower ranks come first. */
+export function listRank({ state }: Skill): number {
+  return state === "pinned" ? 0 : state === "name-only" ? 2 : 1;
+}
+
+/** Returns the sort key of an item in a paged list: the rank of its skill, then a text. */
+export function listKey(skill: Skill, text: string): string {
+  return `${listRank(skill)} ${text}`;
+}
+
+/**
+ * Formats the skills for the model as XML. All texts are escaped, so no skill
+ * can break out of the list.
+ */
+export function formatAvailableSkills(
+  catalog: SkillCatalog,
+  locationOf: (skill: Skill) => string,
+): string {
+  const skills = listModelSkills(catalog).map((skill) =>
+    `<skill>
+<name>${escapeXml(oneLine(skill.name))}</name>
+<description>${escapeXml(skill.description.trim())}</description>
+<location>${escapeXml(oneLine(locationOf(skill)))}</location>
+</skill>`
+  );
+  return `<available_skills>\n${skills.join("\n")}\n</available_skills>`;
+}
+
+/** Returns the total length of the names and descriptions. A complete list is longer. */
+export function measureSkills(catalog: SkillCatalog): number {
+  return listModelSkills(catalog).reduce(
+    (sum, { name, description }) =>
+      sum + name.length + description.trim().length,
+    0,
+  );
+}
+
+/** Formats a skill as one line of a list. */
+export function formatSkillLine({ name, description }: Skill): string {
+  return `- ${oneLine(name)}: ${oneLine(description)}`;
+}
+
+/** The limits of a list. */
+export interface ListLimits {
+  /** The maximum length of the tool's description, in characters. */
+  readonly descriptionLimit: number;
+  /** How much text may be added to the description of the tool's parameter, in characters. */
+  readonly parameterLimit: number;
+  /** The limit for both together if only it has room for every name, in characters. */
+  readonly namesLimit: number;
+  /** The end of a truncated text. */
+  readonly ellipsis: string;
+}
+
+/** A list of skills, divided between a tool's description and its parameter's. */
+export interface DividedList {
+  /** The tool's description. */
+  readonly description: string;
+  /** The text to append to the description of the tool's parameter. */
+  readonly parameter: string;
+}
+
+/** The text before the rest of a list in the description of a parameter. */
+const PARAMETER_HEAD = ". More skills:";
+
+/** The end of a tool's description whose list continues in the parameter. */
+const CONTINUED = "\n(the description of the parameter lists more skills)";
+
+/**
+ * Lists skills after a usage text, within limits. Every name is listed, and the
+ * descriptions share the remaining room equally. Pinned skills get their
+ * descriptions first, and skills listed by name only get theirs last. If the
+ * names do not fit either, the last line says how to find the other skills.
+ */
+export function divideList(
+  usage: string,
+  skills: readonly Skill[],
+  limits: ListLimits,
+): DividedList {
+  const head = `${usage}\n\nSkills:`;
+  const lines = skills.map(createLine);
+  const overhead = head.length +
+    (limits.parameterLimit > 0 ? CONTINUED.length + PARAMETER_HEAD.length : 0);
+  const list = extendForNames(limits, { lines, overhead });
+  const { descriptionLimit, parameterLimit, ellipsis } = list;
+  let room = descriptionLimit + parameterLimit - overhead;
+  for (;;) {
+    const fitted = fitLines(lines, { room, ellipsis });
+    const divided = divideLines(head, fitted, list);
+    // A line that does not fit into the description moves to the parameter whole.
+    const excess = divided.parameter.length - parameterLimit;
+    if (excess <= 0) return divided;
+    room -= excess;
+  }
+}
+
+/** Extends the limits so that all names fit, if the limit for names allows it. */
+function extendForNames(
+  list: ListLimits,
+  { lines, overhead }: { lines: readonly Line[]; overhead: number },
+): ListLimits {
+  const { descriptionLimit, parameterLimit, namesLimit } = list;
+  const names = lines.map(({ name }) => name);
+  // Dividing the list wastes at most the length of one name.
+  const lost = parameterLimit > 0
+    ? names.reduce((most, { length }) => Math.max(most, length), 0)
+    : 0;
+  const needed = overhead + totalLength(names) + lost;
+  const missing = needed - descriptionLimit - parameterLimit;
+  if (missing <= 0 || needed > namesLimit) return list;
+  return parameterLimit > 0
+    ? { ...list, parameterLimit: parameterLimit + missing }
+    : { ...list, descriptionLimit: descriptionLimit + missing };
+}
+
+/** Puts as many lines as fit into the description and the rest into the parameter. */
+function divideLines(
+  head: string,
+  lines: readonly string[],
+  { descriptionLimit, parameterLimit }: ListLimits,
+): DividedList {
+  const whole = head + lines.join("");
+  if (whole.length <= descriptionLimit || parameterLimit === 0) {
+    return { description: whole, parameter: "" };
+  }
+  let description = head;
+  let count = 0;
+  for (const line of lines) {
+    const length = description.length + line.length + CONTINUED.length;
+    if (length > descriptionLimit) break;
+    description += line;
+    count++;
+  }
+  return {
+    description: description + CONTINUED,
+    parameter: PARAMETER_HEAD + lines.slice(count).join(""),
+  };
+}
+
+/** The room for some lines, and the end of a truncated one. */
+interface LineLimits {
+  /** The maximum total length, in characters. */
+  readonly room: number;
+  readonly ellipsis: string;
+}
+
+/** The two parts of a skill's line in a list. */
+interface Line {
+  readonly rank: number;
+  readonly name: string;
+  readonly description: string;
+}
+
+function createLine(skill: Skill): Line {
+  return {
+    rank: listRank(skill),
+    name: `\n- ${escapeXml(oneLine(skill.name))}`,
+    description: `: ${escapeXml(oneLine(skill.description))}`,
+  };
+}
+
+/** Truncates the descriptions of lines to fit. */
+function fitLines(
+  lines: readonly Line[],
+  { room, ellipsis }: LineLimits,
+): string[] {
+  let rest = room - totalLength(lines.map(({ name }) => name));
+  if (rest < 0) return fitNames(lines, room);
+  const texts: string[] = [];
+  for (const wanted of [0, 1, 2]) {
+    const group = lines.filter(({ rank }) => rank === wanted);
+    const fitted = fitDescriptions(group, { room: rest, ellipsis });
+    rest -= totalLength(fitted);
+    group.forEach(({ name }, index) => texts.push(name + fitted[index]!));
+  }
+  return texts;
+}
+
+/** Truncates the descriptions so that they share the room equally. */
+function fitDescriptions(
+  lines: readonly Line[],
+  { room, ellipsis }: LineLimits,
+): string[] {
+  const share = fairShare(lines.map(({ description }) => description), room);
+  return lines.map(({ description }) =>
+    share > `: ${ellipsis}`.length || description.length <= share
+      ? truncate(description, { limit: share, ellipsis })
+      : ""
+  );
+}
+
+function totalLength(texts: readonly string[]): number {
+  return texts.reduce((sum, { length }) => sum + length, 0);
+}
+
+/** Returns the maximum length of each text with which all of them fit. */
+function fairShare(texts: readonly string[], room: number): number {
+  const lengths = texts.map(({ length }) => length).sort((a, b) => a - b);
+  let rest = room;
+  for (const [index, length] of lengths.entries()) {
+    const share = Math.floor(rest / (lengths.length - index));
+    if (length > share) return share;
+    rest -= length;
+  }
+  return Infinity;
+}
+
+/** Truncates a text to a number of characters, after a whole word if possible. */
+function truncate(
+  text: string,
+  { limit, ellipsis }: { limit: number; ellipsis: string },
+): string {
+  if (text.length <= limit) return text;
+  const cut = text.slice(0, limit - ellipsis.length).toWellFormed()
+    .replace(/&[a-z]*$/, "");
+  const word = cut.lastIndexOf(" ");
+  return (word > limit / 2 ? cut.slice(0, word) : cut) + ellipsis;
+}
+
+/** Lists as many names as fit, and says how to find the other skills. */
+function fitNames(lines: readonly Line[], room: number): string[] {
+  const lastLine = (count: number) =>
+    `\n(and ${count} more: pass a name to load one, or words that describe the task to search)`;
+  const names: string[] = [];
+  let rest = room - lastLine(lines.length).length;
+  for (const { name } of lines) {
+    if (name.length > rest) break;
+    rest -= name.length;
+    names.push(name);
+  }
+  return [...names, lastLine(lines.length - names.length)];
+}
+
+/**
+ * Summarizes the skills in one line of at most 250 characters. Some clients
+ * show the model nothing else until it searches for tools.
+ *
+ * @param catalog The skills.
+ * @param purpose The text before the names, without a period.
+ */
+export function summarizeSkills(
+  catalog: SkillCatalog,
+  purpose: string,
+): string {
+  const skills = listModelSkills(catalog);
+  if (skills.length === 0) return `${purpose}. There are none yet.`;
+  const line = (names: readonly string[]) => {
+    const rest = skills.length - names.length;
+    const more = rest > 0 ? ` and ${rest} more` : "";
+    return `${purpose}: ${names.join(", ")}${more}.`;
+  };
+  const names: string[] = [];
+  for (const name of orderForSummary(skills)) {
+    const isFirst = names.length === 0;
+    if (!isFirst && line([...names, name]).length > MAX_SUMMARY_LENGTH) break;
+    names.push(name);
+  }
+  return line(names).length <= MAX_SUMMARY_LENGTH
+    ? line(names)
+    : `${purpose}: ${skills.length} in total.`;
+}
+
+/**
+ * Orders the names of skills so that the first few represent all of them:
+ * pinned skills first, then one name of each family (names with the same first
+ * word), starting with the largest family, then a second name of each, and so on.
+ */
+function* orderForSummary(skills: readonly Skill[]): Generator<string> {
+  const pinned = skills.filter(({ state }) => state === "pinned");
+  yield* pinned.map(({ name }) => oneLine(name));
+  const others = skills.filter(({ state }) => state !== "pinned");
+  const families = [
+    ...Map.groupBy(
+      others.map(({ name }) => oneLine(name)),
+      (name) => /^[\p{L}\p{N}]*/u.exec(name)![0].toLowerCase(),
+    ).values(),
+  ];
+  families.sort((a, b) => b.length - a.length);
+  for (const family of families) family.sort((a, b) => a.length - b.length);
+  const largest = families[0]?.length ?? 0;
+  for (let rank = 0; rank < largest; rank++) {
+    for (const family of families) {
+      // Families are sorted by size, so the remaining ones are no larger.
+      if (rank >= family.length) break;
+      yield family[rank]!;
+    }
+  }
+}

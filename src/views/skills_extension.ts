@@ -1,0 +1,299 @@
+// deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
+
+/**
+ * Serves skills through the Skills extension of MCP: the skills with the digests
+ * of all their files, and their directories.
+ *
+ * @see {@link https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx}
+ *
+ * @module
+ */
+
+import type { Resource } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+import * as z from "npm:zod@^4";
+import { parseSkillMd } from "../skills/frontmatter.ts";
+import {
+  cachePerCatalog,
+  createCursor,
+  getPage,
+  type ListItem,
+  PageRoom,
+  sortList,
+} from "./list_views.ts";
+import {
+  type ClientInfo,
+  invalidParams,
+  type RequestHandlers,
+} from "../protocol/mcp_server.ts";
+import { mediaTypeOf, mediaTypeOfName } from "../files/media_types.ts";
+import { servedSkills } from "../skills/names.ts";
+import { sha256 } from "../files/skill_files.ts";
+import {
+  checkFrontmatter,
+  findUnlisting,
+  isUnlisting,
+} from "../skills/validity.ts";
+import { listKey } from "./skill_lists.ts";
+import { skillFileUri, skillMdUri } from "../skills/uri.ts";
+import { SKILL_MD } from "../files/paths.ts";
+import { quote, stringifyJson, withoutInvisible } from "../text.ts";
+import { TimeSlice } from "../time_slice.ts";
+import type {
+  Skill,
+  SkillFile,
+  SkillFrontmatter,
+  SkillSource,
+} from "../skills/types.ts";
+import { findResource } from "./resources.ts";
+
+/** The identifier of the Skills extension. */
+export const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";
+
+/**
+ * An entry of the Skills extension: a skill with all its files.
+ *
+ * @see {@link https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx}
+ */
+interface SkillEntry {
+  readonly uri: string;
+  readonly frontmatter: SkillFrontmatter;
+  readonly resources: {
+    readonly uri: string;
+    readonly digest: string;
+    readonly size: number;
+  }[];
+}
+
+const cursorParam = z.string().optional();
+
+const ListSkillsRequestSchema = z.object({
+  method: z.literal("skills/list"),
+  params: z.looseObject({ cursor: cursorParam }).optional(),
+});
+
+const GetSkillRequestSchema = z.object({
+  method: z.literal("skills/get"),
+  params: z.looseObject({ uri: z.string() }),
+});
+
+const ReadDirectoryRequestSchema = z.object({
+  method: z.literal("resources/directory/read"),
+  params: z.looseObject({ uri: z.string(), cursor: cursorParam }),
+});
+
+/** Options of the Skills extension. */
+export interface SkillsExtensionOptions {
+  /** Called when a client lists the skills. */
+  readonly onlist?: (client: ClientInfo | undefined) => void;
+}
+
+export function registerSkillsExtension(
+  server: RequestHandlers,
+  registry: SkillSource,
+  { onlist }: SkillsExtensionOptions,
+): void {
+  const list = cachePerCatalog((catalog) => {
+    const skills = [...servedSkills(catalog).values()]
+      .filter((skill) => !checkFrontmatter(skill).some(isUnlisting));
+    return sortList(
+      skills.map((value) => ({
+        key: listKey(value, skillMdUri(value)),
+        value,
+      })),
+    );
+  });
+  server.setRequestHandler(ListSkillsRequestSchema, async (
+    { params },
+    { client },
+  ) => {
+    onlist?.(client);
+    const page = getPage(list(registry.catalog), params?.cursor);
+    const skills: SkillEntry[] = [];
+    const slice = new TimeSlice();
+    const room = new PageRoom();
+    let lastKey = "";
+    for (const skill of page.items) {
+      if (slice.isOver) await slice.yield();
+      const entry = await loadEntry(skill, registry);
+      if (typeof entry === "string") continue;
+      if (!room.take(estimateLength(entry))) {
+        return { skills, nextCursor: createCursor(lastKey) };
+      }
+      skills.push(entry);
+      lastKey = listKey(skill, entry.uri);
+    }
+    return { skills, nextCursor: page.nextCursor };
+  });
+  server.setRequestHandler(
+    GetSkillRequestSchema,
+    async ({ params: { uri } }) => ({ skill: await findEntry(uri, registry) }),
+  );
+  server.setRequestHandler(ReadDirectoryRequestSchema, async ({ params }) => {
+    const { uri, cursor } = params;
+    const { skill, children } = listChildren(uri, registry);
+    const page = getPage(children, cursor);
+    const resources: Resource[] = [];
+    const slice = new TimeSlice();
+    for (const child of page.items) {
+      if (slice.isOver) await slice.yield();
+      resources.push(describeChild(child, { skill, registry }));
+    }
+    return { resources, nextCursor: page.nextCursor };
+  });
+}
+
+/** Estimates the length of an entry as JSON, in characters. */
+function estimateLength({ frontmatter, resources }: SkillEntry): number {
+  const lengths = resources.map(({ uri }) => uri.length + 128);
+  return lengths.reduce(
+    (sum, length) => sum + length,
+    stringifyJson(frontmatter).length,
+  );
+}
+
+/**
+ * Finds the entry of a skill by the URI of its `SKILL.md`.
+ *
+ * @throws {Error} The JSON-RPC error "invalid params" if there is no such
+ *   skill, or if hosts cannot load it.
+ */
+async function findEntry(
+  uri: string,
+  registry: SkillSource,
+): Promise<SkillEntry> {
+  const { skill } = findResource(uri, registry);
+  const skillMd = skillMdUri(skill);
+  if (skillMd !== uri) {
+    throw invalidParams(
+      `${quote(uri)} is not the URI of a skill's SKILL.md: the URI is ${
+        quote(skillMd)
+      }`,
+      { uri },
+    );
+  }
+  const entry = await loadEntry(skill, registry);
+  if (typeof entry !== "string") return entry;
+  throw invalidParams(`Cannot get the skill ${quote(uri)}: ${entry}`, { uri });
+}
+
+/** The entry of each skill, and the versions of the files that it describes. */
+const entryCache = new WeakMap<
+  Skill,
+  { versions: string; entry: SkillEntry | string }
+>();
+
+/** Returns the current entry of a skill, or the reason why hosts cannot load it. */
+async function loadEntry(
+  skill: Skill,
+  registry: SkillSource,
+): Promise<SkillEntry | string> {
+  const contents = registry.inspectFiles(skill);
+  const unlisting = findUnlisting(skill, contents);
+  if (unlisting !== undefined) return unlisting.reason;
+  const { files } = contents;
+  const versions = files.map(({ path, version }) => `${version}:${path}`)
+    .join("\n");
+  const cached = entryCache.get(skill);
+  if (cached?.versions === versions) return cached.entry;
+  const entry = await createEntry(skill, files, registry)
+    .catch((error: Error) => error.message);
+  const isSettled = !files.some(({ isRacy }) => isRacy);
+  if (isSettled) entryCache.set(skill, { versions, entry });
+  return entry;
+}
+
+/**
+ * Creates the entry of a skill. The frontmatter and the digest of its `SKILL.md`
+ * come from the same bytes.
+ *
+ * @throws {Error} If hosts cannot load the skill.
+ */
+async function createEntry(
+  skill: Skill,
+  files: readonly SkillFile[],
+  registry: SkillSource,
+): Promise<SkillEntry> {
+  const { frontmatter, ...skillMd } = await readSkillMd(skill, registry);
+  const { file, name } = skill;
+  const unlisting = checkFrontmatter({ frontmatter, file }).find(isUnlisting);
+  if (unlisting !== undefined) throw new Error(unlisting.reason);
+  if (frontmatter.name !== name) throw new Error("the skill was renamed");
+  const resources = [];
+  for (const file of files) {
+    const uri = skillFileUri(skill, file.path);
+    const digested = file.path === SKILL_MD
+      ? skillMd
+      : await registry.digest(skill, file);
+    resources.push({ uri, ...digested });
+  }
+  return { uri: skillMdUri(skill), frontmatter, resources };
+}
+
+/** Reads the frontmatter, the digest, and the size of a `SKILL.md`. */
+async function readSkillMd(skill: Skill, registry: SkillSource): Promise<{
+  frontmatter: SkillFrontmatter;
+  digest: string;
+  size: number;
+}> {
+  const { text, bytes, size } = registry.readFile(skill, SKILL_MD);
+  if (text === undefined) throw new Error("SKILL.md is not valid UTF-8");
+  return { frontmatter: parseSkillMd(text), digest: await sha256(bytes), size };
+}
+
+/** A file or folder directly in a folder of a skill. */
+interface Child {
+  readonly uri: string;
+  readonly name: string;
+  /** The file, or `undefined` for a folder. */
+  readonly file: SkillFile | undefined;
+}
+
+/**
+ * Lists the files and folders directly in a folder of a skill.
+ *
+ * @throws {Error} The JSON-RPC error "invalid params" if there is no such
+ *   folder.
+ */
+function listChildren(
+  uri: string,
+  registry: SkillSource,
+): { skill: Skill; children: ListItem<Child>[] } {
+  const { skill, path } = findResource(uri, registry);
+  const prefix = path === undefined ? "" : `${path}/`;
+  const children = new Map<string, Child>();
+  for (const file of registry.listFiles(skill)) {
+    if (path === "" || !file.path.startsWith(prefix)) continue;
+    const [name, ...rest] = file.path.slice(prefix.length).split("/");
+    const uri = skillFileUri(skill, prefix + name!);
+    const isFile = rest.length === 0;
+    children.set(uri, { uri, name: name!, file: isFile ? file : undefined });
+  }
+  const items = [...children].map(([key, value]) => ({ key, value }));
+  if (items.length > 0) return { skill, children: sortList(items) };
+  throw invalidParams(
+    `${
+      quote(uri)
+    } is not a directory: the directory of a skill is skill://<name>, without a trailing slash`,
+    { uri },
+  );
+}
+
+/** Describes a file or folder as a resource. */
+function describeChild(
+  { uri, name, file }: Child,
+  { skill, registry }: { skill: Skill; registry: SkillSource },
+): Resource {
+  const shown = { uri, name: withoutInvisible(name) };
+  if (file === undefined) return { ...shown, mimeType: "inode/directory" };
+  const { path, size } = file;
+  const readText = () => {
+    try {
+      return registry.readFile(skill, path).text;
+    } catch {
+      return undefined;
+    }
+  };
+  const mimeType = mediaTypeOfName(path) ??
+    mediaTypeOf({ path, text: readText() });
+  return { ...shown, mimeType, size };
+}
