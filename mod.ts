@@ -1,5 +1,3 @@
-// deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
-
 /**
  * Finds [Agent Skills](https://agentskills.io/specification) (folders with a
  * `SKILL.md`: YAML frontmatter, then Markdown) and serves them to any client of

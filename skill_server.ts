@@ -1,5 +1,3 @@
-// deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
-
 /**
  * The program: an MCP server that serves skills as tools, prompts, and resources,
  * and through the Skills extension.

@@ -1,5 +1,3 @@
-// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so this one is too
-
 /**
  * The part of `jsr:@std/yaml` that the project uses, for networks that can reach
  * only the npm registry.

@@ -1,5 +1,3 @@
-// deno-lint-ignore-file no-import-prefix -- the tests write out their specifiers, as the sources do
-
 /**
  * Tests against a process that can write to a skill's folder. While the server
  * reads, the process repeatedly swaps a file, or a folder in its path, for

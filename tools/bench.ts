@@ -1,5 +1,3 @@
-// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the benchmarks' are too
-
 /**
  * Measures the speed of the server relative to a minimal server built with the
  * SDK. Both are measured in one run, because only ratios are comparable between

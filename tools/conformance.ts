@@ -1,5 +1,3 @@
-// deno-lint-ignore-file no-import-prefix -- the sources' specifiers are written out, so the tools' are too
-
 /**
  * Runs the official conformance suite against the HTTP server in both protocol
  * eras. `conformance.yaml` lists the scenarios that do not apply, and why. All

@@ -1,5 +1,3 @@
-// deno-lint-ignore-file no-import-prefix -- the tests write out their specifiers, as the sources do
-
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import config from "../../deno.json" with { type: "json" };

@@ -1,5 +1,3 @@
-// deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
-
 /**
  * The output of `--list --as CLIENT`: everything that the model of an MCP client
  * sees of the server before it calls a tool, and the length of each text.

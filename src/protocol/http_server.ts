@@ -1,5 +1,3 @@
-// deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
-
 /**
  * A Model Context Protocol server over Streamable HTTP, for clients of both
  * eras. It does not depend on skills.

@@ -1,5 +1,3 @@
-// deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
-
 /**
  * A Model Context Protocol server that supports both eras of the protocol over
  * one transport. It does not depend on skills.

@@ -1,5 +1,3 @@
-// deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
-
 /**
  * An MCP transport over Deno's standard streams, with one JSON-RPC message per
  * line.

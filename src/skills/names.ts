@@ -1,5 +1,3 @@
-// deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
-
 /**
  * Qualified names, which have a prefix. They select shadowed skills: if `git` is
  * a skill of the project, `global:git` is the user's own skill with that name.

@@ -1,5 +1,3 @@
-// deno-lint-ignore-file no-import-prefix -- the tests write out their specifiers, as the sources do
-
 import assert from "node:assert/strict";
 import { Client as ModernClient } from "npm:@modelcontextprotocol/client@^2";
 import { SkillsClient } from "npm:@modelcontextprotocol/client@^2/ext/skills";

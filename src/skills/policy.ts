@@ -1,5 +1,3 @@
-// deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
-
 /**
  * The user's policy: which skills are served, and how prominently. Only this
  * module makes these decisions. The scan applies them, so views never see a

@@ -1,5 +1,3 @@
-// deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
-
 /**
  * Parses the policy file and reloads it when it changes. A file with any error
  * is not used at all, because the invalid rule might be the one that turns off a

@@ -1,5 +1,3 @@
-// deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
-
 /**
  * The rules for valid skills, and for skills that hosts can load.
  *

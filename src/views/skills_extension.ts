@@ -1,5 +1,3 @@
-// deno-lint-ignore-file no-import-prefix -- a file run from a URL has no deno.json to map bare specifiers with
-
 /**
  * Serves skills through the Skills extension of MCP: the skills with the digests
  * of all their files, and their directories.
