@@ -1,0 +1,117 @@
+// Settings from a command line, and the configurations that `--print-config` prints.
+import assert from "node:assert/strict";
+import { parse } from "jsr:@std/yaml@^1";
+import { isInNpxCache, type Launch } from "../../src/cli/client_config.ts";
+import {
+  createSettings,
+  parseCommandLine,
+  type Settings,
+  UsageError,
+} from "../../src/cli/command_line.ts";
+import { IMPORTS, MOD } from "./environment.ts";
+import type { Place } from "./folders.ts";
+import { runServer, type ServerOptions } from "./server.ts";
+
+/**
+ * Creates the settings for a command line, as the program does. Its folders must be
+ * absolute, because the working directory and the home folder are those of the tests.
+ */
+export function settingsFor(...args: string[]): Settings {
+  return createSettings(parseCommandLine(args));
+}
+
+/** Asserts that a function reports an invalid command line with the given message. */
+export function assertMisuse(
+  work: () => unknown,
+  message: string | RegExp,
+): void {
+  assert.throws(work, (error) => {
+    assert.ok(error instanceof UsageError, String(error));
+    if (typeof message === "string") assert.equal(error.message, message);
+    else assert.match(error.message, message);
+    return true;
+  });
+}
+
+/** Returns the command that `--print-config` prints. */
+export async function printedLaunch(
+  place: Place,
+  options: ServerOptions = {},
+  client = "cursor",
+): Promise<Launch> {
+  const args = [...options.args ?? [], "--print-config", client];
+  const { stdout, stderr } = await runServer(place, { ...options, args });
+  const [note, introduction, ...rest] = withoutHints(stderr);
+  assert.match(note!, /^skill-server: Add this to the configuration of /);
+  if (introduction !== undefined) {
+    assert.match(introduction, /^skill-server: Or run this command /);
+    assert.equal(rest.length, 1);
+  }
+  const { command, args: printed } = parseLaunch(stdout);
+  return {
+    command,
+    args: hasUnknownImportMap ? withImportFlags(printed) : printed,
+  };
+}
+
+/** Parses the command in a configuration that `--print-config` printed, in any client's format. */
+export function parseLaunch(config: string): Launch {
+  if (config.startsWith("[")) return parseTomlLaunch(config);
+  const sections = Object.values(parseConfig(config));
+  const { skills } = sections.find(({ skills }) => skills !== undefined)!;
+  const { cmd, command = cmd, args } = skills!;
+  if (!Array.isArray(command)) return { command, args };
+  const [program, ...rest] = command;
+  return { command: program, args: rest };
+}
+
+/** The sections of a configuration, each with server entries by name. */
+// deno-lint-ignore no-explicit-any -- each client has its own format
+type ConfigSections = Record<string, Record<string, Record<string, any>>>;
+
+/** Parses a configuration in JSON or YAML. */
+export function parseConfig(config: string): ConfigSections {
+  return config.startsWith("{")
+    ? JSON.parse(config)
+    : parse(config, { schema: "core" }) as ConfigSections;
+}
+
+/** Parses the command in the subset of TOML that `--print-config` writes. */
+function parseTomlLaunch(config: string): Launch {
+  const strings = config.matchAll(/^(?:command =| ) ("(?:[^"\\]|\\.)*")/gm);
+  const [command, ...args] = [...strings].map(([, text]) => JSON.parse(text!));
+  return { command, args };
+}
+
+/** Whether the tests use an import map that the server does not recognize. */
+const hasUnknownImportMap = IMPORTS.some((flag) => !flag.includes("npm_only"));
+
+/**
+ * Splits stderr into lines, without the hints about an unrecognized import map and
+ * about a Deno that belongs to npx. Asserts that each hint appears if and only if it applies.
+ */
+export function withoutHints(stderr: string): string[] {
+  let lines = stderr.trimEnd().split("\n");
+  for (
+    const [isDue, hint] of [
+      [hasUnknownImportMap, "the import map that Deno runs with"],
+      [isInNpxCache(Deno.execPath()), "belongs to npx"],
+    ] as const
+  ) {
+    const others = lines.filter((line) => !line.includes(hint));
+    assert.equal(others.length < lines.length, isDue, hint);
+    lines = others;
+  }
+  return lines;
+}
+
+/** Adds the import flags to arguments, as the hint advises. */
+function withImportFlags(args: readonly string[]): readonly string[] {
+  const index = args.indexOf("--allow-env") + 1;
+  return [...args.slice(0, index), ...IMPORTS, ...args.slice(index)];
+}
+
+/** Returns the arguments after the main module. */
+export function serverArgs({ args }: Launch, main = MOD): readonly string[] {
+  return args.slice(args.indexOf(main) + 1);
+}

@@ -1,0 +1,60 @@
+// The repository, and what tests start Deno with.
+import { resolve } from "jsr:@std/path@^1";
+import { isWindows } from "../../src/files/paths.ts";
+
+export { isWindows } from "../../src/files/paths.ts";
+
+/** The root folder of the repository. */
+export const REPOSITORY = resolve(import.meta.dirname!, "../..");
+
+/** The text of the README. */
+export const README = Deno.readTextFileSync(
+  resolve(REPOSITORY, "README.md"),
+);
+
+/** The main module. */
+export const MOD = resolve(REPOSITORY, "mod.ts");
+
+/** The path separator. */
+export const SEPARATOR = isWindows ? "\\" : "/";
+
+/**
+ * A character that URIs must percent-encode, or an empty string if file names
+ * cannot contain it.
+ */
+export const ODD = isWindows ? "" : "?";
+
+/** {@linkcode ODD}, percent-encoded for a URI. */
+export const ENCODED_ODD = encodeURIComponent(ODD);
+
+/**
+ * The flags that `deno task start` adds to the permissions. On some networks,
+ * they set an import map.
+ */
+export const IMPORTS = (Deno.env.get("IMPORTS") ?? "").split(" ").filter(
+  Boolean,
+)
+  .map((flag) =>
+    flag.replace(/(?<=^--import-map=)(?!\/|\w+:)/, `${REPOSITORY}/`)
+  );
+
+/** The flags in the README's command. */
+export const FLAGS = ["run", "--allow-read", "--allow-env", ...IMPORTS];
+
+/** Returns the flags in the README's command, with other permissions and without prompts. */
+export function flagsWith(...permissions: string[]): string[] {
+  return ["run", "--no-prompt", ...permissions, ...IMPORTS];
+}
+
+/** The environment variables that the server needs when tests change its home folder. */
+export const environment = {
+  DENO_DIR: Deno.env.get("DENO_DIR") ?? denoDir(),
+  NO_COLOR: "1",
+};
+
+function denoDir(): string {
+  const { stdout } = new Deno.Command(Deno.execPath(), {
+    args: ["info", "--json"],
+  }).outputSync();
+  return JSON.parse(new TextDecoder().decode(stdout)).denoDir;
+}

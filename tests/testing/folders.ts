@@ -1,0 +1,145 @@
+// Temporary folders with skills.
+import fs from "node:fs";
+import assert from "node:assert/strict";
+import { join, resolve } from "jsr:@std/path@^1";
+import { SEPARATOR } from "./environment.ts";
+
+/** Returns the text of a `SKILL.md`. */
+export function skillMd(name: string, description = `About ${name}`): string {
+  return `---\nname: ${name}\ndescription: ${description}\n---\n\n# ${name}\n`;
+}
+
+/** A temporary folder that contains a project folder and a home folder. */
+export class Place implements Disposable {
+  readonly path = Deno.realPathSync(Deno.makeTempDirSync());
+  readonly project = this.folder("project");
+  readonly home = this.folder("home");
+  socket: Disposable | undefined;
+
+  folder(...names: string[]): string {
+    const path = join(this.path, ...names);
+    Deno.mkdirSync(path, { recursive: true });
+    return path;
+  }
+
+  /** Writes a file, and creates its folder if necessary. */
+  file(path: string, content: string | Uint8Array): string {
+    const file = join(this.path, path);
+    Deno.mkdirSync(join(file, ".."), { recursive: true });
+    Deno.writeFileSync(
+      file,
+      typeof content === "string" ? new TextEncoder().encode(content) : content,
+    );
+    return file;
+  }
+
+  /** Writes a skill to `<folder>/<name>` and returns its directory. */
+  skill(folder: string, name: string, text = skillMd(name)): string {
+    return join(this.file(`${folder}/${name}/SKILL.md`, text), "..");
+  }
+
+  /** Replaces a file atomically. */
+  replace(path: string, content: string): void {
+    const draft = this.file("draft", content);
+    Deno.renameSync(draft, join(this.path, path));
+  }
+
+  link(target: string, path: string): string {
+    const link = join(this.path, path);
+    const folder = this.folder(join(path, ".."));
+    // Windows distinguishes links to folders from links to files, and accepts only backslashes.
+    const isFolder = isDirectory(resolve(folder, target));
+    Deno.symlinkSync(target.replaceAll("/", SEPARATOR), link, {
+      type: isFolder ? "dir" : "file",
+    });
+    return link;
+  }
+
+  remove(path: string): void {
+    Deno.removeSync(join(this.path, path), { recursive: true });
+  }
+
+  [Symbol.dispose](): void {
+    this.socket?.[Symbol.dispose]();
+    Deno.removeSync(this.path, { recursive: true });
+  }
+}
+
+/** Creates a place with a skill that has several files, and a skill that is hidden from models. */
+export function filesPlace(): Place {
+  const place = new Place();
+  place.skill("home/.claude/skills", "git", skillMd("git", "Work with git"));
+  place.file("home/.claude/skills/git/references/API.md", "# API");
+  place.file("home/.claude/skills/git/references/deep/more.md", "# More");
+  place.file("home/.claude/skills/git/logo.png", new Uint8Array([0x89, 0xff]));
+  place.file("home/.claude/skills/git/.env", "secret");
+  place.skill(
+    "home/.claude/skills",
+    "hidden",
+    "---\nname: hidden\ndescription: d\ndisable-model-invocation: true\n---\n",
+  );
+  place.file("home/.claude/skills/hidden/a.md", "hidden");
+  return place;
+}
+
+/** Swaps the entries at two paths. */
+export function exchange(a: string, b: string): void {
+  Deno.renameSync(a, `${a}.swap`);
+  Deno.renameSync(b, a);
+  Deno.renameSync(`${a}.swap`, b);
+}
+
+/** Whether a path points to a folder. */
+export function isDirectory(path: string): boolean {
+  try {
+    return Deno.statSync(path).isDirectory;
+  } catch {
+    return false;
+  }
+}
+
+/** Counts the files that are opened, and runs hooks before and after each one is opened. */
+export class OpenSpy implements Disposable {
+  count = 0;
+  /** Returns the path to open instead of the given path. */
+  beforeOpen = (path: string): string => path;
+  afterOpen = (): unknown => undefined;
+  readonly #openSync = Deno.openSync;
+  readonly #nodeOpenSync = fs.openSync;
+
+  constructor(hooks: Partial<Pick<OpenSpy, "beforeOpen" | "afterOpen">> = {}) {
+    Object.assign(this, hooks);
+    Deno.openSync = (path, options) =>
+      this.#open(path, (path) => this.#openSync(path, options));
+    fs.openSync = (path, ...options) =>
+      this.#open(path, (path) => this.#nodeOpenSync(path, ...options));
+  }
+
+  #open<T>(path: unknown, open: (path: string) => T): T {
+    this.count++;
+    const opened = open(this.beforeOpen(String(path)));
+    this.afterOpen();
+    return opened;
+  }
+
+  [Symbol.dispose](): void {
+    Deno.openSync = this.#openSync;
+    fs.openSync = this.#nodeOpenSync;
+  }
+}
+
+/** Runs a program and asserts that it succeeds. */
+export function runSync(command: string, ...args: string[]): void {
+  const { success } = new Deno.Command(command, { args }).outputSync();
+  assert.ok(success, `${command} ${args.join(" ")}`);
+}
+
+/** Creates two folders and a link with names that are not valid UTF-8. */
+export function createInvalidNames(folder: string): void {
+  // When decoded, the second name exceeds the maximum length of a file name.
+  const names = ["\\377", "\\377".repeat(100), "\\377l"]
+    .map((name) => `"$(printf '${name}')"`);
+  const [short, long, link] = names;
+  const script = `mkdir ${short} ${long} && ln -s . ${link}`;
+  runSync("sh", "-c", `cd '${folder}' && ${script}`);
+}

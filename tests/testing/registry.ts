@@ -1,0 +1,65 @@
+// Scanning folders in the process of the tests.
+import assert from "node:assert/strict";
+import {
+  type ScanOptions,
+  scanSkillRoots,
+  type Skill,
+  type SkillCatalog,
+  SkillRegistry,
+  type SkillRoot,
+} from "../../mod.ts";
+import { Inbox } from "./waiting.ts";
+
+/** Creates a skill root. Its default scope is global. */
+export function root(path: string, rest: Partial<SkillRoot> = {}): SkillRoot {
+  return { path, scope: "global", recursive: false, ...rest };
+}
+
+/** Returns the names of the skills in a catalog, in order. */
+export function names({ skills }: SkillCatalog): string[] {
+  return [...skills.values()].map(({ name }) => name);
+}
+
+/** Scans a folder and returns its first skill. */
+export async function scanSkill(
+  folder: string,
+  options: ScanOptions = {},
+): Promise<Skill> {
+  const catalog = await scanSkillRoots([root(folder)], undefined, options);
+  const [skill] = catalog.skills.values();
+  assert.ok(skill, JSON.stringify(catalog.problems));
+  return skill;
+}
+
+/** A registry whose changes and log lines are recorded. */
+export class WatchedRegistry implements Disposable {
+  readonly changes = new Inbox<string[]>();
+  readonly lines: string[] = [];
+  readonly registry: SkillRegistry;
+
+  constructor(roots: string[], refreshSeconds = 0) {
+    this.registry = new SkillRegistry(roots.map((path) => root(path)), {
+      refreshSeconds,
+      log: (line) => this.lines.push(line),
+    });
+    this.registry.onChange(({ keys }) => this.changes.put([...keys]));
+  }
+
+  /** Starts watching, and waits until every folder is watched. */
+  async start(): Promise<this> {
+    await this.registry.refresh();
+    this.registry.watch();
+    await this.registry.refresh();
+    this.changes.takeAll();
+    return this;
+  }
+
+  /** Waits for a change to the skill with the given key. */
+  async changed(key: string): Promise<void> {
+    await this.changes.take((keys) => keys.includes(key), `a change to ${key}`);
+  }
+
+  [Symbol.dispose](): void {
+    this.registry.close();
+  }
+}

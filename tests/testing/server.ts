@@ -1,0 +1,226 @@
+// Server processes, and their messages as lines.
+import assert from "node:assert/strict";
+import type { Launch } from "../../src/cli/client_config.ts";
+import { environment, FLAGS, IMPORTS, MOD } from "./environment.ts";
+import type { Place } from "./folders.ts";
+import { Inbox, within } from "./waiting.ts";
+
+export interface ServerOptions {
+  args?: string[];
+  env?: Record<string, string>;
+  flags?: string[];
+  /** The main module. */
+  main?: string;
+  /** The command to run, instead of Deno with the flags, the main module, and the arguments. */
+  launch?: Launch;
+}
+
+/** Returns the command that starts the server in a place's project folder, and its options. */
+export function serverCommand(
+  place: Place,
+  { args = [], env = {}, flags = FLAGS, main = MOD, launch }: ServerOptions =
+    {},
+): [string, Deno.CommandOptions] {
+  return [launch?.command ?? Deno.execPath(), {
+    args: [...launch?.args ?? [...flags, main, ...args]],
+    cwd: place.project,
+    env: {
+      ...environment,
+      HOME: place.home,
+      USERPROFILE: place.home,
+      ...env,
+    },
+  }];
+}
+
+/** Starts the server in a place's project folder. */
+export function spawnServer(
+  place: Place,
+  options?: ServerOptions,
+): Deno.ChildProcess {
+  const [command, settings] = serverCommand(place, options);
+  return new Deno.Command(command, {
+    ...settings,
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+}
+
+/** Runs the server until it exits, and returns its output. */
+export async function runServer(
+  place: Place,
+  options?: ServerOptions,
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const [command, settings] = serverCommand(place, options);
+  const { code, stdout, stderr } = await new Deno.Command(command, {
+    ...settings,
+    stdin: "null",
+  }).output();
+  const decoder = new TextDecoder();
+  return {
+    code,
+    stdout: decoder.decode(stdout),
+    stderr: decoder.decode(stderr),
+  };
+}
+
+/** A reply from the server. */
+export interface Reply {
+  id?: number;
+  // deno-lint-ignore no-explicit-any -- the tests assert what it contains
+  result?: any;
+  error?: { code: number; message: string; data?: unknown };
+}
+
+/** A server process that receives and sends messages as lines. */
+export class Wire implements AsyncDisposable {
+  readonly lines = new Inbox<string>();
+  readonly stderrLines = new Inbox<string>();
+  onLine = (line: string) => this.lines.put(line);
+  readonly process: Deno.ChildProcess;
+  stderr = "";
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #reading: Promise<void>[];
+
+  constructor(place: Place, options?: ServerOptions) {
+    this.process = spawnServer(place, options);
+    this.#writer = this.process.stdin.getWriter();
+    this.#reading = [this.#readLines(), this.#readStderr()];
+  }
+
+  async write(...messages: (string | Uint8Array | object)[]): Promise<void> {
+    for (const message of messages) {
+      await this.#writer.write(
+        message instanceof Uint8Array ? message : new TextEncoder().encode(
+          typeof message === "string"
+            ? message
+            : `${JSON.stringify(message)}\n`,
+        ),
+      );
+    }
+  }
+
+  /** Waits for the process to exit. */
+  get ended(): Promise<Deno.CommandStatus> {
+    return within(this.process.status, "the server to exit");
+  }
+
+  /** Sends a request and returns the reply. */
+  async ask(id: number, method: string, params = {}): Promise<Reply> {
+    await this.write({ jsonrpc: "2.0", id, method, params });
+    return this.reply(id);
+  }
+
+  async reply(id: number | undefined): Promise<Reply> {
+    const line = await this.lines.take(
+      (line) => JSON.parse(line).id === id,
+      `the reply ${id}`,
+    );
+    return JSON.parse(line);
+  }
+
+  async initialize(): Promise<Reply> {
+    const reply = await this.ask(0, "initialize", {
+      protocolVersion: "2025-11-25",
+      capabilities: {},
+      clientInfo: { name: "test", version: "1.0.0" },
+    });
+    await this.write({ jsonrpc: "2.0", method: "notifications/initialized" });
+    return reply;
+  }
+
+  async endInput(): Promise<Deno.CommandStatus> {
+    await this.#writer.close();
+    const status = await this.ended;
+    await Promise.all(this.#reading);
+    return status;
+  }
+
+  async #readLines(): Promise<void> {
+    let parts: string[] = [];
+    const texts = this.process.stdout.pipeThrough(new TextDecoderStream());
+    for await (const text of texts) {
+      const [end, ...lines] = text.split("\n");
+      parts.push(end!);
+      for (const start of lines) {
+        this.onLine(parts.join(""));
+        parts = [start];
+      }
+    }
+    assert.equal(parts.join(""), "", "stdout ends with an incomplete line");
+  }
+
+  async #readStderr(): Promise<void> {
+    let rest = "";
+    const texts = this.process.stderr.pipeThrough(new TextDecoderStream());
+    for await (const text of texts) {
+      this.stderr += text;
+      const lines = (rest + text).split("\n");
+      rest = lines.pop()!;
+      lines.forEach((line) => this.stderrLines.put(line));
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      this.process.kill("SIGKILL");
+    } catch {
+      // It has already exited.
+    }
+    await this.#writer.abort().catch(() => {});
+    await this.process.status;
+    await Promise.allSettled(this.#reading);
+  }
+}
+
+/** Returns the peak memory of a process, in MB. */
+export function peakMemory(pid: number): number {
+  const status = Deno.readTextFileSync(`/proc/${pid}/status`);
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)![1]) / 1024;
+}
+
+/**
+ * Runs a program as if on Windows: the server's modules detect Windows and use
+ * Windows paths. The program can use the modules `mod` and `server`. Returns the
+ * value that the program prints as JSON.
+ */
+export async function onWindows(
+  place: Place,
+  program: string,
+  env: Record<string, string> = {},
+): Promise<unknown> {
+  const map = IMPORTS.find((flag) => flag.startsWith("--import-map="));
+  const path = map?.slice("--import-map=".length);
+  const { imports = {} } = path ? JSON.parse(Deno.readTextFileSync(path)) : {};
+  const yaml = imports["jsr:@std/yaml@^1"];
+  const importMap = place.file(
+    "windows.json",
+    JSON.stringify({
+      imports: {
+        ...imports,
+        ...(yaml && { "jsr:@std/yaml@^1": new URL(yaml, `file://${path}`) }),
+        "jsr:@std/path@^1": "node:path/win32",
+      },
+    }),
+  );
+  const main = place.file(
+    "windows.ts",
+    `Object.defineProperty(Deno, "build", { value: { ...Deno.build, os: "windows" } });
+    const mod = await import(${
+      JSON.stringify(new URL("../../mod.ts", import.meta.url))
+    });
+    const server = await import(${
+      JSON.stringify(new URL("../../skill_server.ts", import.meta.url))
+    });
+    ${program}`,
+  );
+  const flags = ["run", "--quiet", "--allow-read", "--allow-env"];
+  const { code, stdout, stderr } = await runServer(place, {
+    main,
+    flags: [...flags, `--import-map=${importMap}`],
+    env,
+  });
+  assert.deepEqual([code, stderr], [0, ""]);
+  return JSON.parse(stdout);
+}

@@ -1,0 +1,107 @@
+// A stdio transport with input and output in the process of the tests.
+import type { McpServer } from "../../src/protocol/mcp_server.ts";
+import {
+  type ByteReader,
+  type ByteWriter,
+  StdioTransport,
+} from "../../src/protocol/stdio_transport.ts";
+import type { Reply } from "./server.ts";
+import { Inbox, within } from "./waiting.ts";
+
+/** A transport with input that the test writes and output that the test reads. */
+export class Pipe {
+  /** The messages that the transport delivers, unless a server handles them. */
+  readonly received = new Inbox<unknown>();
+  readonly sent = new Inbox<Reply>();
+  readonly closed = Promise.withResolvers<void>();
+  readonly transport: StdioTransport;
+  readonly #input = new TransformStream<Uint8Array, Uint8Array>();
+  readonly #reader = this.#input.readable.getReader();
+  readonly #writer = this.#input.writable.getWriter();
+  readonly #unanswered = new Map<unknown, PromiseWithResolvers<void>>();
+  #rest = "";
+
+  constructor({
+    write = (bytes: Uint8Array) => Promise.resolve(bytes.length),
+    server,
+    ready,
+  }: {
+    /** Accepts bytes that the transport writes, and returns the number of accepted bytes. */
+    write?: (bytes: Uint8Array) => Promise<number>;
+    /** The server that handles the messages. By default, the test handles them. */
+    server?: McpServer;
+    /** The transport delivers no messages until this promise is fulfilled. */
+    ready?: Promise<unknown>;
+  } = {}) {
+    const output: ByteWriter = {
+      write: async (bytes) => {
+        const length = await write(bytes);
+        const text = new TextDecoder().decode(bytes.subarray(0, length));
+        const lines = (this.#rest + text).split("\n");
+        this.#rest = lines.pop()!;
+        lines.forEach((line) => this.sent.put(JSON.parse(line)));
+        return length;
+      },
+    };
+    let rest = new Uint8Array();
+    const input: ByteReader = {
+      read: async (buffer) => {
+        if (rest.length === 0) {
+          const { value } = await this.#reader.read();
+          if (value === undefined) return null;
+          rest = value.slice();
+        }
+        const length = Math.min(rest.length, buffer.length);
+        buffer.set(rest.subarray(0, length));
+        rest = rest.subarray(length);
+        return length;
+      },
+    };
+    this.transport = new StdioTransport(input, output);
+    if (server !== undefined) {
+      server.connect(this.transport, ready).then(this.closed.resolve);
+      return;
+    }
+    this.transport.onmessage = (message) => {
+      this.received.put(message);
+      if (!("method" in message && "id" in message)) return;
+      const answered = Promise.withResolvers<void>();
+      this.#unanswered.set(message.id, answered);
+      return answered.promise;
+    };
+    this.transport.oninputend = async () => {
+      for (const { promise } of this.#unanswered.values()) await promise;
+    };
+    this.transport.onclose = this.closed.resolve;
+    this.transport.start(ready);
+  }
+
+  /** Replies to a received request as a server would. */
+  async reply(id: number | string, result = {}): Promise<void> {
+    const written = this.transport.send({ jsonrpc: "2.0", id, result });
+    this.#unanswered.get(id)!.resolve();
+    await written;
+  }
+
+  /** Writes bytes in chunks of the given size. */
+  async write(text: string | Uint8Array, size = Infinity): Promise<void> {
+    const bytes = typeof text === "string"
+      ? new TextEncoder().encode(text)
+      : text;
+    for (let start = 0; start < bytes.length; start += size) {
+      await this.#writer.write(bytes.subarray(start, start + size));
+    }
+  }
+
+  async end(): Promise<void> {
+    await this.#writer.close();
+    await within(this.closed.promise, "the transport to close");
+  }
+}
+
+/** Creates a `ping` request. */
+export const ping = (id: number | string) => ({
+  jsonrpc: "2.0",
+  id,
+  method: "ping",
+});

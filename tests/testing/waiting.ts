@@ -1,0 +1,127 @@
+// Waiting for events, replaced timers, and the growth of running times.
+import assert from "node:assert/strict";
+
+/**
+ * The default time limit for anything that a test awaits, in milliseconds. It
+ * is much longer than necessary.
+ */
+export const DEADLINE_MS = 20_000;
+
+/** The original `setTimeout`, because tests can replace the global one. */
+const startTimer = globalThis.setTimeout;
+
+/** Returns the value of a promise, or throws at the time limit. */
+export async function within<T>(
+  promise: Promise<T>,
+  what: string,
+  deadline = DEADLINE_MS,
+): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = startTimer(
+    () => reject(new Error(`Timed out waiting for ${what}`)),
+    deadline,
+  );
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Waits until a condition holds, or throws at the time limit. */
+export async function eventually(
+  condition: () => boolean | Promise<boolean>,
+  what: string,
+): Promise<void> {
+  const end = performance.now() + DEADLINE_MS;
+  while (!await condition()) {
+    if (performance.now() > end) {
+      throw new Error(`Timed out waiting for ${what}`);
+    }
+    await new Promise((resolve) => startTimer(resolve));
+  }
+}
+
+/** A queue of values that a test can wait for. */
+export class Inbox<T> {
+  readonly values: T[] = [];
+  #wake = Promise.withResolvers<void>();
+
+  put(value: T): void {
+    this.values.push(value);
+    this.#wake.resolve();
+    this.#wake = Promise.withResolvers();
+  }
+
+  /** Takes all values that have arrived. */
+  takeAll(): T[] {
+    return this.values.splice(0);
+  }
+
+  /** Waits for a value that matches and takes it. */
+  take(matches: (value: T) => boolean, what: string): Promise<T> {
+    return within(this.#take(matches), what);
+  }
+
+  async #take(matches: (value: T) => boolean): Promise<T> {
+    for (;;) {
+      const index = this.values.findIndex(matches);
+      if (index >= 0) return this.values.splice(index, 1)[0]!;
+      await this.#wake.promise;
+    }
+  }
+}
+
+/** Runs a function while timers of two seconds or more have a different delay, in milliseconds. */
+export async function withGracePeriod(
+  grace: number,
+  work: () => Promise<void>,
+): Promise<void> {
+  await withTimers((delay) => delay >= 2_000 ? grace : delay, work);
+}
+
+/** Runs a function while timers have the delays that `delayOf` returns, in milliseconds. */
+export async function withTimers(
+  delayOf: (delay: number) => number,
+  work: () => Promise<void>,
+): Promise<void> {
+  const { setTimeout } = globalThis;
+  const patched = (callback: () => void, delay = 0) =>
+    setTimeout(callback, delayOf(delay));
+  globalThis.setTimeout = patched as typeof setTimeout;
+  try {
+    await work();
+  } finally {
+    globalThis.setTimeout = setTimeout;
+  }
+}
+
+/** The minimum time that a measurement is compared with, in milliseconds. */
+const QUICK_MS = 20;
+
+/**
+ * Asserts that the running time of a task grows linearly with the length of its
+ * input. An input of four times the length must take less than eight times as long;
+ * in quadratic time, it would take sixteen times as long. The fastest of several
+ * rounds counts, because other programs can only slow a round down.
+ */
+export async function assertLinearTime(
+  work: (length: number) => unknown,
+  { length, what }: { length: number; what: string },
+): Promise<void> {
+  const lengths = [Math.ceil(length / 4), length];
+  const best = [Infinity, Infinity];
+  const hasPassed = () => best[1]! < 8 * Math.max(best[0]!, QUICK_MS);
+  for (let round = 0; round < 5; round++) {
+    for (const [index, length] of lengths.entries()) {
+      const start = performance.now();
+      await work(length);
+      best[index] = Math.min(best[index]!, performance.now() - start);
+    }
+    if (hasPassed()) return;
+  }
+  const [short, long] = best.map((time) => `${time.toFixed(1)} ms`);
+  assert.fail(
+    `${what}: a quarter of the input takes ${short}, and all of it takes ${long}`,
+  );
+}
