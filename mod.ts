@@ -36,7 +36,7 @@
  * @module
  */
 
-import { basename, dirname, join, resolve } from "jsr:@std/path@^1";
+import { basename, dirname, resolve } from "jsr:@std/path@^1";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
 import {
   CallToolRequestSchema,
@@ -55,8 +55,6 @@ import {
   childPath,
   isCaseBlind,
   isInside,
-  isWithin,
-  resolveFolder,
   SKILL_MD,
 } from "./src/files/paths.ts";
 import type { PolicyDecider } from "./src/skills/policy.ts";
@@ -103,6 +101,7 @@ import {
   skillKey,
   withoutInvisible,
 } from "./src/text.ts";
+import { DEFAULT_REFRESH_SECONDS } from "./src/skills/roots.ts";
 import { sortInSlices, TimeSlice } from "./src/time_slice.ts";
 import {
   callTool,
@@ -125,8 +124,8 @@ import type {
   SkillPolicyReport,
   SkillPolicyRule,
   SkillProblem,
+  SkillRegistryOptions,
   SkillRoot,
-  SkillRootOptions,
   SkillRootReport,
 } from "./src/skills/types.ts";
 
@@ -141,6 +140,10 @@ export {
 export type { ClientInfo } from "./src/protocol/mcp_server.ts";
 export { parseSkillUri, skillUri } from "./src/skills/uri.ts";
 export { log, skillKey } from "./src/text.ts";
+export {
+  DEFAULT_REFRESH_SECONDS,
+  resolveSkillRoots,
+} from "./src/skills/roots.ts";
 export type { SkillToolOptions, Toolset } from "./src/views/toolsets.ts";
 export type {
   FileAccessOptions,
@@ -157,15 +160,13 @@ export type {
   SkillPolicyReport,
   SkillPolicyRule,
   SkillProblem,
+  SkillRegistryOptions,
   SkillRoot,
   SkillRootOptions,
   SkillRootReport,
   SkillScope,
   SkillState,
 } from "./src/skills/types.ts";
-
-/** The default time between two rescans, in seconds. */
-export const DEFAULT_REFRESH_SECONDS = 30;
 
 /** The maximum total size of cached file contents, in bytes. */
 const MAX_CONTENTS_SIZE = 4 * 1024 * 1024;
@@ -199,80 +200,6 @@ const MAX_REASON_LENGTH = 500;
 
 /** The maximum length of a name in a report, in characters. */
 const MAX_NAME_LENGTH = 200;
-
-/**
- * Lists the roots in the order in which they are searched. The default roots
- * are `./.agent/skills`, `~/.agent/skills`, `./.claude/skills`, and
- * `~/.claude/skills`, without those whose base folder is unknown.
- *
- * ```ts
- * import { resolveSkillRoots } from "@skill-server/skill-server";
- *
- * const roots = resolveSkillRoots({ homeDirectory: Deno.env.get("HOME") });
- * console.log(roots.map(({ path }) => path));
- * ```
- *
- * @param options The base folders, and the folders to search instead of the
- *   default roots or in addition to them.
- * @returns The roots, without duplicates. Their paths are absolute.
- * @throws {Error} If a configured folder is relative to an unknown base folder.
- */
-export function resolveSkillRoots(options: SkillRootOptions): SkillRoot[] {
-  const { directories, recursiveDirectories = [] } = options;
-  const roots = directories
-    ? directories.flatMap((directory) => configuredRoots(directory, options))
-    : [
-      ...wellKnownRoots(".agent", options),
-      ...wellKnownRoots(".claude", options),
-    ];
-  if (options.agents) roots.push(...wellKnownRoots(".agents", options));
-  for (const directory of recursiveDirectories) {
-    roots.push(configuredRoot(directory, { ...options, recursive: true }));
-  }
-  return roots.filter((root, index) => {
-    const isSame = (other: SkillRoot) =>
-      other.path === root.path && other.recursive === root.recursive;
-    return roots.findIndex(isSame) === index;
-  });
-}
-
-/** Returns the roots that agents share: `<folder>/skills` in the project and in the home folder. */
-function wellKnownRoots(
-  folder: string,
-  options: SkillRootOptions,
-): SkillRoot[] {
-  const { workingDirectory: project, homeDirectory: home } = options;
-  const bases = [
-    // Skills in the home folder are global, even if it is also the working directory.
-    [project === home ? undefined : project, "project"],
-    [home, "global"],
-  ] as const;
-  return bases.flatMap(([base, scope]) =>
-    base === undefined
-      ? []
-      : [{ path: join(base, folder, "skills"), scope, recursive: false }]
-  );
-}
-
-/** Returns the roots for a folder that the user configured. */
-function configuredRoots(
-  directory: string,
-  options: SkillRootOptions,
-): SkillRoot[] {
-  return ["", join(".claude", "skills"), "skills"].map((folder) =>
-    configuredRoot(join(directory, folder), { ...options, recursive: false })
-  );
-}
-
-function configuredRoot(
-  directory: string,
-  options: SkillRootOptions & { recursive: boolean },
-): SkillRoot {
-  const { workingDirectory: project, recursive } = options;
-  const path = resolveFolder(directory, options);
-  const inProject = project !== undefined && isWithin(path, project);
-  return { path, scope: inProject ? "project" : "global", recursive };
-}
 
 /** The result of reading a `SKILL.md`, kept from one scan to the next. */
 interface ReadSkill {
@@ -987,19 +914,6 @@ function moreProblems(count: number): Fault {
     reason: `it has ${count} more problems that are not listed`,
     hint: "fix the listed ones first",
   };
-}
-
-/** Options of a {@linkcode SkillRegistry}. */
-export interface SkillRegistryOptions extends ScanOptions {
-  /**
-   * The time between two rescans in seconds, or 0 for none. Default:
-   * {@linkcode DEFAULT_REFRESH_SECONDS}.
-   */
-  readonly refreshSeconds?: number;
-  /** Whether to watch the folders too, so that changes are noticed immediately. Default: `true`. */
-  readonly watchFolders?: boolean;
-  /** Logs a line, such as what is skipped and why. Default: {@linkcode log}. */
-  readonly log?: (line: string) => void;
 }
 
 /**

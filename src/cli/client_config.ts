@@ -6,7 +6,6 @@
 
 import { dirname, isAbsolute } from "jsr:@std/path@^1";
 import { fileURLToPath } from "node:url";
-import { resolveSkillRoots } from "../../mod.ts";
 import {
   OPTIONS,
   parseMegabytes,
@@ -16,6 +15,7 @@ import {
 } from "./command_line.ts";
 import { isWithin } from "../files/paths.ts";
 import { ALLOW_SHELL, mayRunShell } from "../shell.ts";
+import { resolveSkillRoots } from "../skills/roots.ts";
 import {
   quoteCommand,
   type Shell,

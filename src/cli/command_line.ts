@@ -7,17 +7,13 @@
 import { isAbsolute } from "jsr:@std/path@^1";
 import { parseArgs } from "node:util";
 import {
-  DEFAULT_REFRESH_SECONDS,
-  resolveSkillRoots,
-  type SkillRegistryOptions,
-} from "../../mod.ts";
-import {
   DEFAULT_DESCRIPTION_LIMIT,
   NAMES_LIMIT,
   PROFILE_NAMES,
 } from "../views/client_profiles.ts";
 import { resolveFolder } from "../files/paths.ts";
 import type { PolicyFile } from "../skills/policy_file.ts";
+import { DEFAULT_REFRESH_SECONDS, resolveSkillRoots } from "../skills/roots.ts";
 import { DEFAULT_SHELL_TIMEOUT } from "../shell.ts";
 import { DEFAULT_MAX_FILE_SIZE } from "../files/skill_files.ts";
 import { log, oneLine, quote } from "../text.ts";
@@ -28,6 +24,7 @@ import {
 } from "../views/toolsets.ts";
 import type {
   SkillCatalog,
+  SkillRegistryOptions,
   SkillRoot,
   SkillRootOptions,
 } from "../skills/types.ts";

@@ -8,10 +8,6 @@
 
 import { basename, dirname } from "jsr:@std/path@^1";
 import { parse as parseYaml } from "jsr:@std/yaml@^1";
-import {
-  DEFAULT_REFRESH_SECONDS,
-  type SkillRegistryOptions,
-} from "../../mod.ts";
 import { FolderWatcher, type WatchedFolders } from "../files/folder_watcher.ts";
 import { describeYamlError } from "./frontmatter.ts";
 import { findGlobFault } from "./policy.ts";
@@ -21,11 +17,13 @@ import {
   realPaths,
   SkillFileError,
 } from "../files/skill_files.ts";
+import { DEFAULT_REFRESH_SECONDS } from "./roots.ts";
 import { nearestWords, quote } from "../text.ts";
 import type {
   SkillPolicy,
   SkillPolicyRule,
   SkillProblem,
+  SkillRegistryOptions,
   SkillScope,
   SkillState,
 } from "./types.ts";

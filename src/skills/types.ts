@@ -208,6 +208,19 @@ export interface ScanOptions extends FileAccessOptions {
   readonly policy?: SkillPolicy;
 }
 
+/** Options of a {@linkcode SkillRegistry}. */
+export interface SkillRegistryOptions extends ScanOptions {
+  /**
+   * The time between two rescans in seconds, or 0 for none. Default:
+   * {@linkcode DEFAULT_REFRESH_SECONDS}.
+   */
+  readonly refreshSeconds?: number;
+  /** Whether to watch the folders too, so that changes are noticed immediately. Default: `true`. */
+  readonly watchFolders?: boolean;
+  /** Logs a line, such as what is skipped and why. Default: {@linkcode log}. */
+  readonly log?: (line: string) => void;
+}
+
 /** A file of a skill. */
 export interface SkillFile {
   /** Its path relative to the skill directory, with `/` as the separator. */

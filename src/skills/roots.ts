@@ -1,0 +1,86 @@
+/**
+ * The skill roots: which folders are searched, and how often.
+ *
+ * @module
+ */
+
+import { join } from "jsr:@std/path@^1";
+import { isWithin, resolveFolder } from "../files/paths.ts";
+import type { SkillRoot, SkillRootOptions } from "./types.ts";
+
+/** The default time between two rescans, in seconds. */
+export const DEFAULT_REFRESH_SECONDS = 30;
+
+/**
+ * Lists the roots in the order in which they are searched. The default roots
+ * are `./.agent/skills`, `~/.agent/skills`, `./.claude/skills`, and
+ * `~/.claude/skills`, without those whose base folder is unknown.
+ *
+ * ```ts
+ * import { resolveSkillRoots } from "@skill-server/skill-server";
+ *
+ * const roots = resolveSkillRoots({ homeDirectory: Deno.env.get("HOME") });
+ * console.log(roots.map(({ path }) => path));
+ * ```
+ *
+ * @param options The base folders, and the folders to search instead of the
+ *   default roots or in addition to them.
+ * @returns The roots, without duplicates. Their paths are absolute.
+ * @throws {Error} If a configured folder is relative to an unknown base folder.
+ */
+export function resolveSkillRoots(options: SkillRootOptions): SkillRoot[] {
+  const { directories, recursiveDirectories = [] } = options;
+  const roots = directories
+    ? directories.flatMap((directory) => configuredRoots(directory, options))
+    : [
+      ...wellKnownRoots(".agent", options),
+      ...wellKnownRoots(".claude", options),
+    ];
+  if (options.agents) roots.push(...wellKnownRoots(".agents", options));
+  for (const directory of recursiveDirectories) {
+    roots.push(configuredRoot(directory, { ...options, recursive: true }));
+  }
+  return roots.filter((root, index) => {
+    const isSame = (other: SkillRoot) =>
+      other.path === root.path && other.recursive === root.recursive;
+    return roots.findIndex(isSame) === index;
+  });
+}
+
+/** Returns the roots that agents share: `<folder>/skills` in the project and in the home folder. */
+function wellKnownRoots(
+  folder: string,
+  options: SkillRootOptions,
+): SkillRoot[] {
+  const { workingDirectory: project, homeDirectory: home } = options;
+  const bases = [
+    // Skills in the home folder are global, even if it is also the working directory.
+    [project === home ? undefined : project, "project"],
+    [home, "global"],
+  ] as const;
+  return bases.flatMap(([base, scope]) =>
+    base === undefined
+      ? []
+      : [{ path: join(base, folder, "skills"), scope, recursive: false }]
+  );
+}
+
+/** Returns the roots for a folder that the user configured. */
+function configuredRoots(
+  directory: string,
+  options: SkillRootOptions,
+): SkillRoot[] {
+  return ["", join(".claude", "skills"), "skills"].map((folder) =>
+    configuredRoot(join(directory, folder), { ...options, recursive: false })
+  );
+}
+
+function configuredRoot(
+  directory: string,
+  options: SkillRootOptions & { recursive: boolean },
+): SkillRoot {
+  const { workingDirectory: project, recursive } = options;
+  const path = resolveFolder(directory, options);
+  const inProject = project !== undefined && isWithin(path, project);
+  return { path, scope: inProject ? "project" : "global", recursive };
+}
