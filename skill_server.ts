@@ -404,7 +404,7 @@ async function run(args: readonly string[]): Promise<number> {
 // Modules that a running server does not need are loaded on demand.
 
 async function printHelp(): Promise<number> {
-  const { CLIENT_NAMES } = await import("./src/cli/client_config.ts");
+  const { CLIENT_NAMES } = await import("./src/cli/clients.ts");
   return await print(helpText(CLIENT_NAMES));
 }
 

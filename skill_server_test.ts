@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join, resolve } from "jsr:@std/path@^1";
 import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import config from "./deno.json" with { type: "json" };
-import type { Launch } from "./src/cli/client_config.ts";
+import type { Launch } from "./src/cli/launch.ts";
 import {
   environment,
   flagsWith,

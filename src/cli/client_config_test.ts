@@ -1,15 +1,14 @@
 import assert from "node:assert/strict";
 import { join, resolve } from "jsr:@std/path@^1";
+import { type ClientConfig, createClientConfig } from "./client_config.ts";
+import { MCP_CLIENTS } from "./clients.ts";
+import { parseCommandLine } from "./command_line.ts";
 import {
-  type ClientConfig,
-  createClientConfig,
   createLaunch,
   isInNpxCache,
   type Launch,
   type LaunchOptions,
-  MCP_CLIENTS,
-} from "./client_config.ts";
-import { parseCommandLine } from "./command_line.ts";
+} from "./launch.ts";
 import {
   assertMisuse,
   environment,

@@ -1,7 +1,7 @@
 // Settings from a command line, and the configurations that `--print-config` prints.
 import assert from "node:assert/strict";
 import { parse } from "jsr:@std/yaml@^1";
-import { isInNpxCache, type Launch } from "../../src/cli/client_config.ts";
+import { isInNpxCache, type Launch } from "../../src/cli/launch.ts";
 import {
   createSettings,
   parseCommandLine,
