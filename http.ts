@@ -19,10 +19,8 @@
  */
 
 import {
-  describeServer,
   END_SIGNALS,
   openSkills,
-  registerSkills,
   warnOfMissingFolders,
 } from "./skill_server.ts";
 import { UsageError } from "./src/cli/command_line.ts";
@@ -37,6 +35,7 @@ import { createHttpSettings, type HttpSettings } from "./src/http/settings.ts";
 import { isObject } from "./src/protocol/json_rpc.ts";
 import { McpHttpServer } from "./src/protocol/http_server.ts";
 import { log, logged, toWellFormedJson } from "./src/text.ts";
+import { describeServer, registerViews } from "./src/views/views.ts";
 
 /** The path that clients connect to. */
 const MCP_PATH = "/mcp";
@@ -55,11 +54,13 @@ const access = new AccessControl(settings.access);
 const limits = new RequestLimits();
 const skills = await openSkills(settings);
 const { registry } = skills;
-const mcp = new McpHttpServer(describeServer(settings, registry));
+const mcp = new McpHttpServer(
+  describeServer(registry, { ...settings.tools, ...settings.options }),
+);
 let isEnding = false;
 
 warnOfMissingFolders(await registry.refresh(), settings);
-registerSkills(mcp, registry, settings.tools);
+registerViews(mcp, registry, settings.tools);
 skills.watch();
 for (const signal of END_SIGNALS) Deno.addSignalListener(signal, end);
 

@@ -37,18 +37,12 @@
  */
 
 import { basename, dirname, resolve } from "jsr:@std/path@^1";
-// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
-import {
-  CallToolRequestSchema,
-  ListToolsRequestSchema,
-} from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
 import {
   FolderWatcher,
   type WatchedFolders,
   WatchList,
 } from "./src/files/folder_watcher.ts";
 import { parseSkillMd, SkillSyntaxError } from "./src/skills/frontmatter.ts";
-import { notifyWhenChanged, refuseCursor } from "./src/views/list_views.ts";
 import type { RequestHandlers } from "./src/protocol/mcp_server.ts";
 import { fileVersion, isRacy, openFileAtStart } from "./src/files/open_file.ts";
 import {
@@ -58,6 +52,7 @@ import {
   SKILL_MD,
 } from "./src/files/paths.ts";
 import type { PolicyDecider } from "./src/skills/policy.ts";
+import { describeProblem } from "./src/skills/problems.ts";
 import {
   createVariant,
   findResource,
@@ -103,14 +98,8 @@ import {
 } from "./src/text.ts";
 import { DEFAULT_REFRESH_SECONDS } from "./src/skills/roots.ts";
 import { sortInSlices, TimeSlice } from "./src/time_slice.ts";
-import {
-  callTool,
-  createUnknownToolError,
-  describeProblem,
-  listTools,
-  type SkillToolOptions,
-  ToolLists,
-} from "./src/views/toolsets.ts";
+import { registerTools } from "./src/views/tools.ts";
+import type { SkillToolOptions } from "./src/views/toolsets.ts";
 import type {
   FileAccessOptions,
   ScanOptions,
@@ -1442,25 +1431,15 @@ export function registerSkillTools(
   registry: SkillRegistry,
   options: SkillToolOptions,
 ): void {
-  const tools = listTools(options);
-  const lists = new ToolLists(tools, options);
-  const handle = server.setRequestHandler.bind(
-    server,
-  ) as RequestHandlers["setRequestHandler"];
-  handle(ListToolsRequestSchema, ({ params }, { client }) => {
-    refuseCursor(params?.cursor);
-    return { tools: lists.listFor(client, registry.catalog) };
-  });
-  handle(CallToolRequestSchema, ({ params }, { signal }) => {
-    const tool = tools.find(({ name }) => name === params.name);
-    if (tool === undefined) throw createUnknownToolError(params.name, tools);
-    const context = { registry, options, signal };
-    return callTool(tool, params.arguments ?? {}, context);
-  });
-  notifyWhenChanged(
+  registerTools(
+    {
+      setRequestHandler: server.setRequestHandler.bind(
+        server,
+      ) as RequestHandlers["setRequestHandler"],
+      notify: () => server.sendToolListChanged(),
+    },
     registry,
-    (catalog) => lists.listAll(catalog),
-    () => server.sendToolListChanged(),
+    options,
   );
 }
 

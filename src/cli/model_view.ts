@@ -14,12 +14,9 @@ import {
 import { UsageError } from "./command_line.ts";
 import { listModelSkills } from "../views/skill_lists.ts";
 import { escapeHidden, quote, stringifyJson } from "../text.ts";
-import {
-  createInstructions,
-  listTools,
-  type SkillToolOptions,
-  ToolLists,
-} from "../views/toolsets.ts";
+import { createInstructions } from "../views/instructions.ts";
+import { ToolLists } from "../views/tool_lists.ts";
+import { listTools, type SkillToolOptions } from "../views/toolsets.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 
 /** The approximate number of characters per token of English text. */

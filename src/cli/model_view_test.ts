@@ -1,10 +1,7 @@
 import assert from "node:assert/strict";
-import {
-  describeServer,
-  openSkills,
-  registerSkills,
-} from "../../skill_server.ts";
+import { openSkills } from "../../skill_server.ts";
 import { CLIENT_PROFILES, PROFILE_NAMES } from "../views/client_profiles.ts";
+import { describeServer, registerViews } from "../views/views.ts";
 import { parseCommandLine } from "./command_line.ts";
 import { McpServer } from "../protocol/mcp_server.ts";
 import {
@@ -82,8 +79,10 @@ async function handledFor(
 ): Promise<ServedView> {
   const { registry, settings } = await openPlace(place, options);
   using _ = registry;
-  const server = new McpServer(describeServer(settings, registry));
-  registerSkills(server, registry, settings.tools);
+  const server = new McpServer(
+    describeServer(registry, { ...settings.tools, ...settings.options }),
+  );
+  registerViews(server, registry, settings.tools);
   const pipe = new Pipe({ server });
   const view = await receivedFrom(async (method, params) => {
     const request = { jsonrpc: "2.0", id: nextId(), method, params };

@@ -316,6 +316,11 @@ export interface SkillSource {
   /** Scans the roots again. */
   refresh(): Promise<SkillCatalog>;
   /**
+   * Tracks all files of a skill, or of all skills, so that listeners are notified
+   * when any of them changes. Returns a function that stops tracking.
+   */
+  trackFiles(key: string | undefined): Promise<() => void>;
+  /**
    * Adds a listener that is called after each refresh that found changes.
    * Returns a function that removes the listener.
    */

@@ -31,7 +31,7 @@ import { listKey } from "./skill_lists.ts";
 import { skillFileUri, skillMdUri } from "../skills/uri.ts";
 import { SKILL_MD } from "../files/paths.ts";
 import { quote } from "../text.ts";
-import { readTogether } from "./toolsets.ts";
+import { readTogether } from "./read_together.ts";
 import type {
   Skill,
   SkillCatalog,

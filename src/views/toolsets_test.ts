@@ -10,7 +10,8 @@ import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
 import { ToolListChangedNotificationSchema } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
 import { registerSkillTools, SkillRegistry } from "../../mod.ts";
-import { callTool, TOOLSETS } from "./toolsets.ts";
+import { callTool } from "./tools.ts";
+import { TOOLSETS } from "./toolsets.ts";
 import {
   filesPlace,
   Inbox,

@@ -1,0 +1,105 @@
+/**
+ * Completes the names of skills and the paths of their files.
+ *
+ * @module
+ */
+
+import type { CompleteResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
+import { CompleteRequestSchema } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
+import { invalidParams, type RequestHandlers } from "../protocol/mcp_server.ts";
+import { qualifiedName, servedSkills } from "../skills/names.ts";
+import { listPrompts } from "./prompts.ts";
+import { RESOURCE_TEMPLATES } from "./resources.ts";
+import { inListOrder, isForUser, listUserSkills } from "./skill_lists.ts";
+import { SKILL_MD } from "../files/paths.ts";
+import { quote, skillKey } from "../text.ts";
+import type { Skill, SkillSource } from "../skills/types.ts";
+
+/** The maximum number of values in a completion. */
+const MAX_COMPLETIONS = 100;
+
+export function registerCompletion(
+  server: RequestHandlers,
+  registry: SkillSource,
+): void {
+  server.setRequestHandler(CompleteRequestSchema, ({ params }) => {
+    const { ref, argument, context } = params;
+    const start = argument.value;
+    const isPrompt = ref.type === "ref/prompt";
+    const isKnown = isPrompt
+      ? listPrompts(registry.catalog).some(({ value }) =>
+        value.name === ref.name
+      )
+      : RESOURCE_TEMPLATES.some(({ uriTemplate }) => uriTemplate === ref.uri);
+    if (!isKnown) {
+      throw invalidParams(
+        `Unknown reference ${quote(isPrompt ? ref.name : ref.uri)}`,
+      );
+    }
+    const values = argument.name === "name"
+      ? isPrompt ? listNames(registry) : listAuthorities(registry)
+      : argument.name === "path"
+      ? listPaths({ name: context?.arguments?.name, start }, registry)
+      : [];
+    return { completion: completeValue(start, values) };
+  });
+}
+
+/** Lists the names by which users can load skills: plain names, then qualified names. */
+function listNames({ catalog }: SkillSource): string[] {
+  const shadowed = catalog.shadowed.map(({ skill }) => skill)
+    .filter(isForUser);
+  return [...listUserSkills(catalog), ...shadowed].map(qualifiedName);
+}
+
+/**
+ * Lists the values for `<name>` in `skill://<name>`: the names of skills and
+ * the prefixes of shadowed skills.
+ */
+function listAuthorities({ catalog }: SkillSource): string[] {
+  const skills = inListOrder([...servedSkills(catalog).values()]);
+  return [...new Set(skills.map(({ name, prefix }) => prefix ?? name))];
+}
+
+/**
+ * Lists the paths that can follow `skill://<name>/`. If the name is a prefix,
+ * these are the paths in the shadowed skills with that prefix: all files of a
+ * skill if `start` begins with the skill's name and a slash, or else only its
+ * `SKILL.md`.
+ */
+function listPaths(
+  { name = "", start }: { name: string | undefined; start: string },
+  registry: SkillSource,
+): string[] {
+  const { skills, shadowed } = registry.catalog;
+  const key = skillKey(name);
+  const plain = skills.get(key);
+  if (plain !== undefined) return listFilePaths(plain, registry);
+  return shadowed.map(({ skill }) => skill)
+    .filter(({ prefix = "" }) => skillKey(prefix) === key)
+    .flatMap((skill) => {
+      const folder = `${skill.name}/`;
+      const paths = start.toLowerCase().startsWith(folder.toLowerCase())
+        ? listFilePaths(skill, registry)
+        : [SKILL_MD];
+      return paths.map((path) => folder + path);
+    });
+}
+
+function listFilePaths(skill: Skill, registry: SkillSource): string[] {
+  return registry.listFiles(skill).map(({ path }) => path);
+}
+
+function completeValue(
+  start: string,
+  values: string[],
+): CompleteResult["completion"] {
+  const key = start.toLowerCase();
+  const matches = values.filter((value) => value.toLowerCase().startsWith(key));
+  return {
+    values: matches.slice(0, MAX_COMPLETIONS),
+    total: matches.length,
+    hasMore: matches.length > MAX_COMPLETIONS,
+  };
+}

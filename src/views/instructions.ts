@@ -1,0 +1,36 @@
+/**
+ * The server's instructions for the model.
+ *
+ * @module
+ */
+
+import { summarizeSkills } from "./skill_lists.ts";
+import type { Toolset } from "./toolsets.ts";
+import type { SkillCatalog } from "../skills/types.ts";
+
+/**
+ * Creates the server's instructions: what the skills are about, how to use
+ * them, and how to find the tools in a client that defers them behind a search.
+ * Some clients show only the first line, so it must make sense on its own.
+ */
+export function createInstructions(
+  toolset: Toolset,
+  catalog: SkillCatalog,
+): string {
+  const { list, load } = INSTRUCTIONS[toolset];
+  return `${summarizeSkills(catalog, "Proven instructions for tasks (skills)")}
+Before you start a task, check whether one of the skills that ${list} lists matches it. If so, load that skill with the tool ${load} and follow its instructions.
+If the tool ${load} is not in your list of tools, use your tool search to find it: search for "${load}" or "skills". A skill that is added later can be loaded by name at any time.`;
+}
+
+/** For each toolset, where the skills are listed and which tool loads one. */
+const INSTRUCTIONS: Readonly<Record<Toolset, { list: string; load: string }>> =
+  {
+    skill: { list: "the tool skill", load: "skill" },
+    skilljack: { list: "the tool skill", load: "skill" },
+    reference: { list: "the tool list_skills", load: "read_skill" },
+    agentskills: {
+      list: "the tool load_skill_metadata_op",
+      load: "load_skill_op",
+    },
+  };

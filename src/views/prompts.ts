@@ -1,0 +1,170 @@
+/**
+ * Serves skills as prompts, which users load by name.
+ *
+ * @module
+ */
+
+import type {
+  GetPromptResult,
+  Prompt,
+} from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
+import {
+  GetPromptRequestSchema,
+  ListPromptsRequestSchema,
+} from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
+import { DEFAULT_PROFILE, profileFor } from "./client_profiles.ts";
+import {
+  cachePerCatalog,
+  getPage,
+  type ListItem,
+  notifyWhenChanged,
+  sortList,
+  valuesOf,
+} from "./list_views.ts";
+import { invalidParams, type RequestHandlers } from "../protocol/mcp_server.ts";
+import { readFile } from "./resources.ts";
+import {
+  divideList,
+  formatSkillLine,
+  isForUser,
+  listKey,
+  listUserSkills,
+} from "./skill_lists.ts";
+import { nearestSkills } from "../skills/search.ts";
+import { SKILL_MD } from "../files/paths.ts";
+import { quote } from "../text.ts";
+import type { Toolset } from "./toolsets.ts";
+import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
+import { skillMdUri } from "../skills/uri.ts";
+
+/** The prompt that takes a skill's name as its argument. */
+const SKILL_PROMPT = "skill";
+
+export function registerPrompts(
+  server: RequestHandlers,
+  registry: SkillSource,
+  toolset: Toolset,
+): void {
+  server.setRequestHandler(ListPromptsRequestSchema, ({ params }) => {
+    const page = getPage(listPrompts(registry.catalog), params?.cursor);
+    return { prompts: page.items, nextCursor: page.nextCursor };
+  });
+  server.setRequestHandler(GetPromptRequestSchema, ({ params }, { client }) => {
+    const { name, arguments: input } = params;
+    // Skilljack's prompts embed the skill as a resource. Some clients drop such prompts.
+    const asResource = toolset === "skilljack" &&
+      !profileFor(client).dropsEmbeddedResources;
+    const options = { registry, asResource };
+    if (name !== SKILL_PROMPT) {
+      return createPrompt(name, { kind: "prompt", ...options });
+    }
+    if (input?.name) {
+      return createPrompt(input.name, { kind: "skill", ...options });
+    }
+    throw invalidParams('The prompt "skill" requires the argument "name"');
+  });
+  const notify = () => server.notify("notifications/prompts/list_changed");
+  const list = (catalog: SkillCatalog) => valuesOf(listPrompts(catalog));
+  notifyWhenChanged(registry, list, notify);
+}
+
+/** Creates the description of the prompt that takes a name. It lists the skills. */
+function describeSkillPrompt(skills: readonly Skill[]): string {
+  const lines = skills.map((skill) => `${formatSkillLine(skill)}\n`);
+  const usage = "Load a skill by name.";
+  const whole = `${usage}\n\nAvailable skills:\n${lines.join("")}`;
+  return whole.length <= DEFAULT_PROFILE.descriptionLimit
+    ? whole
+    : divideList(usage, skills, DEFAULT_PROFILE).description;
+}
+
+/** Lists the prompt `skill`, which takes a name, and a prompt for each skill with another name. */
+export const listPrompts = cachePerCatalog(createPrompts);
+
+function createPrompts(catalog: SkillCatalog): ListItem<Prompt>[] {
+  const skills = listUserSkills(catalog);
+  const own = skills.filter(({ name }) => name !== SKILL_PROMPT)
+    .map((skill) => {
+      const { name, description } = skill;
+      const value = { name, title: name, description };
+      return { key: listKey(skill, name), value };
+    });
+  const value = {
+    name: SKILL_PROMPT,
+    title: "Load Skill",
+    description: describeSkillPrompt(skills),
+    arguments: [{
+      name: "name",
+      description: "Name of the skill (case-insensitive)",
+      required: true,
+    }],
+  };
+  // The empty key puts this prompt on the first page. Many clients read no other.
+  return sortList([{ key: "", value }, ...own]);
+}
+
+/** Options of {@linkcode createPrompt}. */
+interface PromptOptions {
+  /** What the name in the request refers to. */
+  readonly kind: "prompt" | "skill";
+  readonly registry: SkillSource;
+  /** Whether the prompt contains the skill as an embedded resource instead of as text. */
+  readonly asResource: boolean;
+}
+
+/**
+ * Creates the prompt that loads a skill.
+ *
+ * @throws {Error} If there is no skill with this name that the user can load.
+ *   The message says whether the client asked for a prompt or a skill.
+ */
+async function createPrompt(
+  name: string,
+  { kind, registry, asResource }: PromptOptions,
+): Promise<GetPromptResult> {
+  const skill = registry.find(name);
+  if (skill === undefined || !isForUser(skill)) {
+    throw await createUnknownNameError(name, {
+      kind,
+      catalog: registry.catalog,
+    });
+  }
+  const file = readFile(registry, skill, SKILL_MD);
+  const text = file.text ?? new TextDecoder().decode(file.bytes);
+  const uri = skillMdUri(skill);
+  const resource = { uri, mimeType: "text/markdown", text };
+  return {
+    description: skill.description,
+    messages: [{
+      role: "user",
+      content: {
+        ...(asResource
+          ? { type: "resource", resource }
+          : { type: "text", text }),
+        annotations: { audience: ["assistant"], priority: 1.0 },
+      },
+    }],
+  };
+}
+
+/** The maximum number of names that the error for an unknown name lists. */
+const MAX_NEAR_NAMES = 5;
+
+/**
+ * Creates the error for an unknown name. Its message lists available names, the
+ * most similar first.
+ */
+async function createUnknownNameError(
+  name: string,
+  { kind, catalog }: { kind: string; catalog: SkillCatalog },
+): Promise<Error> {
+  const found = await nearestSkills(name, catalog, isForUser);
+  const near = [...new Set([...found, ...listUserSkills(catalog)])]
+    .slice(0, MAX_NEAR_NAMES).map(({ name }) => quote(name)).join(", ");
+  return invalidParams(
+    `Unknown ${kind} ${quote(name)}${
+      near && `: available names include ${near}`
+    }`,
+  );
+}

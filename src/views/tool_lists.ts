@@ -1,0 +1,152 @@
+/**
+ * The list of tools that each client gets. The descriptions of the tools list the
+ * skills within the limits of the client.
+ *
+ * @module
+ */
+
+import type { Tool } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+import * as z from "npm:zod@^4";
+import {
+  type ClientProfile,
+  profileFor,
+  withDescriptionLimit,
+  withoutParameter,
+} from "./client_profiles.ts";
+import { cachePerCatalog } from "./list_views.ts";
+import type { ClientInfo } from "../protocol/mcp_server.ts";
+import {
+  type DividedList,
+  divideList,
+  listModelSkills,
+  measureSkills,
+  summarizeSkills,
+} from "./skill_lists.ts";
+import type { SkillTool, SkillToolOptions } from "./toolsets.ts";
+import type { SkillCatalog } from "../skills/types.ts";
+
+/** The line that summarizes the skills is omitted below this description limit, in characters. */
+const MIN_SUMMARY_LIMIT = 2_000;
+/** What determines how a client sees the tools. */
+export interface ToolView {
+  /** What the client shows the model. */
+  readonly profile: ClientProfile;
+  /** Whether the client lists the skills itself, so that the tools can omit the list. */
+  readonly listsSkills: boolean;
+}
+
+/** Creates the entry of a tool in a client's `tools/list`. */
+function createToolEntry(
+  tool: SkillTool,
+  catalog: SkillCatalog,
+  view: ToolView,
+): Tool {
+  const { name, title, annotations, input, output, listParameter } = tool;
+  const { description, parameter } = describeTool(tool, catalog, view);
+  const inputSchema = toJsonSchema(input);
+  if (parameter !== "") {
+    const field = inputSchema.properties![listParameter!] as {
+      description: string;
+    };
+    field.description += parameter;
+  }
+  const { toolMeta } = view.profile;
+  return {
+    name,
+    title,
+    description,
+    inputSchema,
+    ...(output && { outputSchema: toJsonSchema(output) }),
+    annotations: { title, ...annotations },
+    ...(toolMeta && !view.listsSkills && { _meta: { ...toolMeta } }),
+  };
+}
+
+/** The tool list of each client, created once per catalog. */
+export class ToolLists {
+  readonly #tools: readonly SkillTool[];
+  readonly #options: SkillToolOptions;
+  /** The views of the clients that requested a list, by key. */
+  readonly #views = new Map<string, ToolView>();
+  readonly #lists = cachePerCatalog(() => new Map<string, Tool[]>());
+
+  constructor(tools: readonly SkillTool[], options: SkillToolOptions) {
+    this.#tools = tools;
+    this.#options = options;
+  }
+
+  /** Returns the list for a client. */
+  listFor(client: ClientInfo | undefined, catalog: SkillCatalog): Tool[] {
+    const view = toolViewFor(client, this.#options);
+    this.#views.set(viewKey(view), view);
+    return this.#list(view, catalog);
+  }
+
+  /** Returns the lists of all clients that requested one, or the default list if none has. */
+  listAll(catalog: SkillCatalog): Tool[][] {
+    const views = this.#views.size > 0
+      ? [...this.#views.values()]
+      : [toolViewFor(undefined, this.#options)];
+    return views.map((view) => this.#list(view, catalog));
+  }
+
+  #list(view: ToolView, catalog: SkillCatalog): Tool[] {
+    const lists = this.#lists(catalog);
+    const key = viewKey(view);
+    const list = lists.get(key) ??
+      this.#tools.map((tool) => createToolEntry(tool, catalog, view));
+    lists.set(key, list);
+    return list;
+  }
+}
+
+function viewKey({ profile, listsSkills }: ToolView): string {
+  return `${profile.clientName} ${listsSkills}`;
+}
+
+/** Returns the view of a client. */
+export function toolViewFor(
+  client: ClientInfo | undefined,
+  { descriptionLimit, listsSkills }: SkillToolOptions,
+): ToolView {
+  const profile = profileFor(client);
+  return {
+    profile: descriptionLimit === undefined
+      ? profile
+      : withDescriptionLimit(profile, descriptionLimit),
+    listsSkills: listsSkills?.(client) ?? false,
+  };
+}
+
+function toJsonSchema(type: z.ZodObject): Tool["inputSchema"] {
+  return z.toJSONSchema(type, { io: "input" }) as Tool["inputSchema"];
+}
+
+/** Describes a tool in the wording of its contract if that fits, or else in brief. */
+function describeTool(
+  { describe, usage, listParameter }: SkillTool,
+  catalog: SkillCatalog,
+  { profile, listsSkills }: ToolView,
+): DividedList {
+  if (usage === undefined) {
+    return { description: describe(catalog), parameter: "" };
+  }
+  if (listsSkills) return { description: usage, parameter: "" };
+  if (
+    profile.style === "contract" &&
+    measureSkills(catalog) <= profile.descriptionLimit
+  ) {
+    const description = describe(catalog);
+    if (description.length <= profile.descriptionLimit) {
+      return { description, parameter: "" };
+    }
+  }
+  const summary = profile.descriptionLimit < MIN_SUMMARY_LIMIT
+    ? ""
+    : `${summarizeSkills(catalog, "Load instructions for a task")}\n`;
+  return divideList(
+    summary + usage,
+    listModelSkills(catalog),
+    listParameter === undefined ? withoutParameter(profile) : profile,
+  );
+}

@@ -1,0 +1,249 @@
+/**
+ * Finds and reads skills and their files for the tools, and formats what the
+ * tools return.
+ *
+ * @module
+ */
+
+import { isAbsolute, relative } from "jsr:@std/path@^1";
+import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+import { resourceContents } from "../files/media_types.ts";
+import { isCaseBlind, isWithin, SKILL_MD } from "../files/paths.ts";
+import {
+  IS_A_FOLDER,
+  LINK_OUT_OF_SKILL,
+  LINK_TO_NOTHING,
+  SkillFileError,
+  splitPath,
+} from "../files/skill_files.ts";
+import { readTogether } from "./read_together.ts";
+import { isForModel } from "./skill_lists.ts";
+import { createUnknownSkillError } from "./unknown_skill.ts";
+import { skillFileUri } from "../skills/uri.ts";
+import { quote, unescapeXml } from "../text.ts";
+import type {
+  Skill,
+  SkillFile,
+  SkillFileContent,
+  SkillProblem,
+  SkillSource,
+} from "../skills/types.ts";
+import type { ToolContext } from "./toolsets.ts";
+
+/** The maximum number of files that a message names. */
+const MAX_NAMED_FILES = 20;
+
+/**
+ * Finds a skill for the model and calls a function with it. If there is no such
+ * skill, or if the call fails and the skill changed since the last scan, it
+ * scans the roots and tries again, because the skill may have just been added
+ * or moved.
+ *
+ * @throws {Error} If the skill is unknown or the call fails. The message is for the model.
+ */
+export async function withSkill<T>(
+  name: string,
+  registry: SkillSource,
+  use: (skill: Skill) => T | Promise<T>,
+): Promise<T> {
+  const known = findForModel(name, registry);
+  if (known !== undefined) {
+    try {
+      return await use(known);
+    } catch (error) {
+      if (readIfCurrent(known, registry) !== undefined) throw error;
+    }
+  }
+  return await use(await rescanForModel(name, registry));
+}
+
+/** Scans the roots, and then finds a skill for the model. */
+async function rescanForModel(
+  name: string,
+  registry: SkillSource,
+): Promise<Skill> {
+  await registry.refresh();
+  const skill = findForModel(name, registry);
+  if (skill !== undefined) return skill;
+  throw await createUnknownSkillError(name, registry.catalog);
+}
+
+/** Reads the `SKILL.md` of a skill if it is unchanged since the last scan. */
+function readIfCurrent(
+  skill: Skill,
+  registry: SkillSource,
+): SkillFileContent | undefined {
+  try {
+    const file = registry.readFile(skill, SKILL_MD);
+    return file.version === skill.version ? file : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function findForModel(name: string, registry: SkillSource): Skill | undefined {
+  const skill = registry.find(name) ?? registry.find(unescapeXml(name));
+  return skill && isForModel(skill) ? skill : undefined;
+}
+
+/**
+ * Reads the current `SKILL.md` of a skill. If the file changed since the last
+ * scan, scans the roots first, because the frontmatter may have changed too.
+ *
+ * @throws {Error} If there is no such skill, or if its `SKILL.md` cannot be
+ *   read. The message is for the model.
+ */
+export async function readSkillText(
+  name: string,
+  registry: SkillSource,
+): Promise<{ skill: Skill; text: string }> {
+  let skill = findForModel(name, registry);
+  let file = skill && readIfCurrent(skill, registry);
+  if (skill === undefined || file === undefined) {
+    skill = await rescanForModel(name, registry);
+    file = registry.readFile(skill, SKILL_MD);
+  }
+  return { skill, text: file.text ?? new TextDecoder().decode(file.bytes) };
+}
+
+export async function loadSkill(
+  name: string,
+  { registry }: ToolContext,
+): Promise<CallToolResult> {
+  return createTextResult((await readSkillText(name, registry)).text);
+}
+
+/** Reads a file of a skill as a content item of a result. */
+export function readContent(
+  skill: Skill,
+  path: string,
+  registry: SkillSource,
+): CallToolResult["content"][number] {
+  const file = registry.readFile(skill, path);
+  if (file.text !== undefined) return { type: "text", text: file.text };
+  const uri = skillFileUri(skill, file.path);
+  return { type: "resource", resource: resourceContents(uri, file) };
+}
+
+/**
+ * Makes an absolute path relative to the skill's directory. The model knows
+ * that directory, and some models pass absolute paths.
+ */
+export function pathInSkill(
+  { directory, realDirectory, file }: Skill,
+  path: string,
+): string {
+  if (!isAbsolute(path)) return path;
+  if (path === file) return SKILL_MD;
+  const base = [directory, realDirectory].find((folder) =>
+    isWithin(path, folder)
+  );
+  return base === undefined ? path : relative(base, path);
+}
+
+/** Reads a file, reads all files of a folder, or lists the files if the path is empty. */
+export function readResource(
+  skill: Skill,
+  path: string,
+  registry: SkillSource,
+): CallToolResult {
+  if (path.trim() === "") return listResources(skill, registry);
+  try {
+    return { content: [readContent(skill, path, registry)] };
+  } catch (error) {
+    const { files, leftOut } = registry.inspectFiles(skill);
+    const isFolder = error instanceof SkillFileError &&
+      error.reason === IS_A_FOLDER.reason;
+    if (!isFolder) throw withFileNames(error as Error, files);
+    const folder = splitPath(path)!;
+    return readFolder(skill, {
+      path,
+      files: files.filter(({ path }) => isBelow(folder, path)),
+      leftOut: leftOut.filter(({ file }) => isBelow(folder, file)),
+      registry,
+    });
+  }
+}
+
+/** Whether a path in a skill lies below a folder. */
+function isBelow(folder: readonly string[], path: string): boolean {
+  const fold = (name: string) => isCaseBlind ? name.toLowerCase() : name;
+  const names = path.split("/");
+  return names.length > folder.length &&
+    folder.every((name, index) => fold(name) === fold(names[index]!));
+}
+
+function listResources(skill: Skill, registry: SkillSource): CallToolResult {
+  const { files, leftOut } = registry.inspectFiles(skill);
+  const paths = files.map(({ path }) => path)
+    .filter((path) => path !== SKILL_MD);
+  const name = quote(skill.name);
+  const list = paths.length > 0
+    ? `Files of the skill ${name}:\n\n- ${paths.join("\n- ")}`
+    : `The skill ${name} has no files besides its SKILL.md`;
+  return createTextResult([list, ...describeLeftOut(leftOut)].join("\n\n"));
+}
+
+/** Returns an error whose message also lists the skill's files. */
+function withFileNames(
+  { message }: Error,
+  files: readonly SkillFile[],
+): Error {
+  const paths = files.slice(0, MAX_NAMED_FILES).map(({ path }) => quote(path));
+  const rest = files.length - paths.length;
+  const more = rest > 0 ? ` and ${rest} more` : "";
+  return new Error(`${message}. Its files: ${paths.join(", ")}${more}`);
+}
+
+/** A folder of a skill. */
+interface SkillFolder {
+  /** The path that the model passed. */
+  readonly path: string;
+  /** The files in it. */
+  readonly files: readonly SkillFile[];
+  /** The entries in it that are not served. */
+  readonly leftOut: readonly SkillProblem[];
+  readonly registry: SkillSource;
+}
+
+function readFolder(
+  skill: Skill,
+  { path, files, leftOut, registry }: SkillFolder,
+): CallToolResult {
+  const content = readTogether(files, ({ path }) => {
+    const item = readContent(skill, path, registry);
+    if (item.type === "text") item.text = `--- ${path} ---\n${item.text}`;
+    return item;
+  });
+  const texts = describeLeftOut(leftOut);
+  if (files.length === 0) {
+    const state = texts.length > 0 ? "has no readable files" : "is empty";
+    texts.unshift(`The folder ${quote(path)} ${state}`);
+  }
+  for (const text of texts) content.push({ type: "text", text });
+  return { content };
+}
+
+/** Returns a text that lists the entries that are left out, or no text if there are none. */
+function describeLeftOut(leftOut: readonly SkillProblem[]): string[] {
+  if (leftOut.length === 0) return [];
+  const lines = leftOut.slice(0, MAX_NAMED_FILES).map((problem) =>
+    `- ${quote(problem.file || ".")}: ${leftOutReason(problem)}`
+  );
+  const rest = leftOut.length - lines.length;
+  if (rest > 0) lines.push(`- and ${rest} more`);
+  return [`Left out:\n${lines.join("\n")}`];
+}
+
+/** Returns why an entry is left out, without revealing whether the target of a link exists. */
+function leftOutReason({ reason }: SkillProblem): string {
+  return reason === LINK_OUT_OF_SKILL.reason ||
+      reason === LINK_TO_NOTHING.reason
+    ? "it is a link that does not point to a file of the skill"
+    : reason;
+}
+
+/** Creates a result with one text. */
+export function createTextResult(text: string): CallToolResult {
+  return { content: [{ type: "text", text }] };
+}

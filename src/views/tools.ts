@@ -1,0 +1,86 @@
+/**
+ * Serves the tools of a toolset: lists and calls them.
+ *
+ * @module
+ */
+
+import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
+import {
+  CallToolRequestSchema,
+  ListToolsRequestSchema,
+} from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
+import * as z from "npm:zod@^4";
+import { notifyWhenChanged, refuseCursor } from "./list_views.ts";
+import {
+  describeIssues,
+  invalidParams,
+  type RequestHandlers,
+} from "../protocol/mcp_server.ts";
+import { ToolLists } from "./tool_lists.ts";
+import { createTextResult } from "./tool_reading.ts";
+import {
+  listTools,
+  type SkillTool,
+  type SkillToolOptions,
+  type ToolContext,
+} from "./toolsets.ts";
+import { UnknownSkillError } from "./unknown_skill.ts";
+import { quote } from "../text.ts";
+import type { SkillSource } from "../skills/types.ts";
+
+/**
+ * Sets the request handlers of the tools. Their descriptions reflect the current
+ * catalog, and clients are notified when they change.
+ */
+export function registerTools(
+  server: RequestHandlers,
+  registry: SkillSource,
+  options: SkillToolOptions,
+): void {
+  const tools = listTools(options);
+  const lists = new ToolLists(tools, options);
+  server.setRequestHandler(ListToolsRequestSchema, ({ params }, { client }) => {
+    refuseCursor(params?.cursor);
+    return { tools: lists.listFor(client, registry.catalog) };
+  });
+  server.setRequestHandler(CallToolRequestSchema, ({ params }, { signal }) => {
+    const tool = tools.find(({ name }) => name === params.name);
+    if (tool === undefined) throw createUnknownToolError(params.name, tools);
+    const context = { registry, options, signal };
+    return callTool(tool, params.arguments ?? {}, context);
+  });
+  notifyWhenChanged(
+    registry,
+    (catalog) => lists.listAll(catalog),
+    () => server.notify("notifications/tools/list_changed"),
+  );
+}
+
+/** Calls a tool. Turns errors into results that report to the model what failed. */
+export async function callTool(
+  tool: SkillTool,
+  input: Record<string, unknown>,
+  context: ToolContext,
+): Promise<CallToolResult> {
+  try {
+    return await tool.call(tool.input.parse(input), context);
+  } catch (error) {
+    if (error instanceof UnknownSkillError && error.isSearchResult) {
+      return createTextResult(error.message);
+    }
+    const text = error instanceof z.ZodError
+      ? `Cannot call ${quote(tool.name)}: ${describeIssues(error)}`
+      : (error as Error).message;
+    return { ...createTextResult(text), isError: true };
+  }
+}
+
+/** Creates the error for a call of an unknown tool. */
+function createUnknownToolError(
+  name: string,
+  tools: readonly SkillTool[],
+): Error {
+  const names = tools.map(({ name }) => quote(name)).join(", ");
+  return invalidParams(`Unknown tool ${quote(name)}: the tools are ${names}`);
+}
