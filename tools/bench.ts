@@ -4,171 +4,37 @@
  * machines.
  *
  *     deno task bench
+ *     deno task bench --against NAME=COMMAND
+ *
+ * With `--against`, which can be repeated, other servers are measured beside it.
+ * See `side_by_side.ts`.
  *
  * @module
  */
 
-import { join, resolve } from "jsr:@std/path@^1";
+import { parseArgs } from "node:util";
+import { join } from "jsr:@std/path@^1";
 import { scanSkillRoots, type SkillRoot } from "../mod.ts";
+import {
+  BARE_SERVER,
+  type Command,
+  createBundle,
+  createSkills,
+  denoCommand,
+  denoDir,
+  IMPORTS,
+  measureStart,
+  median,
+  milliseconds,
+  MOD,
+  Peer,
+} from "./bench_setup.ts";
 import { measureHttp } from "./http_bench.ts";
+import { compareServers } from "./side_by_side.ts";
 
 const SIZES = [0, 100, 1_000, 10_000];
 const STARTS = 15;
 const CALLS = 500;
-
-const MOD = resolve(import.meta.dirname!, "..", "mod.ts");
-
-/** The flag for an import map, for networks without access to JSR. */
-const IMPORTS = Deno.args.map((flag) =>
-  flag.replace(/(?<=^--import-map=)(?!\/|\w+:)/, `${import.meta.dirname}/../`)
-);
-
-/** A minimal server built with the SDK: one tool that echoes its input. */
-const BARE_SERVER = `
-import { McpServer } from "npm:@modelcontextprotocol/sdk@^1.32.2/server/mcp.js";
-import { StdioServerTransport } from "npm:@modelcontextprotocol/sdk@^1.32.2/server/stdio.js";
-import { z } from "npm:zod@^4";
-const server = new McpServer({ name: "bare", version: "1.0.0" });
-server.registerTool(
-  "skill",
-  { description: "Echo", inputSchema: { name: z.string() } },
-  ({ name }) => ({ content: [{ type: "text", text: name }] }),
-);
-await server.connect(new StdioServerTransport());
-`;
-
-/** A server process that receives requests one at a time. */
-class Peer {
-  readonly process: Deno.ChildProcess;
-  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
-  readonly #lines: AsyncIterator<string>;
-  #id = 0;
-
-  constructor(module: string, home: string) {
-    this.process = new Deno.Command(Deno.execPath(), {
-      args: ["run", "--allow-read", "--allow-env", ...IMPORTS, module],
-      cwd: home,
-      env: { HOME: home, DENO_DIR: denoDir },
-      stdin: "piped",
-      stdout: "piped",
-      stderr: "null",
-    }).spawn();
-    this.#writer = this.process.stdin.getWriter();
-    this.#lines = lines(this.process.stdout);
-  }
-
-  // deno-lint-ignore no-explicit-any -- the benchmark knows the type of each result
-  async ask(method: string, params: object = {}): Promise<any> {
-    await this.send({ id: ++this.#id, method, params });
-    return JSON.parse(await this.message(`"id":${this.#id}`));
-  }
-
-  async send(message: object): Promise<void> {
-    const line = JSON.stringify({ jsonrpc: "2.0", ...message });
-    await this.#writer.write(new TextEncoder().encode(`${line}\n`));
-  }
-
-  /** Waits for a message that contains a text. */
-  async message(part: string): Promise<string> {
-    for (;;) {
-      const { value, done } = await this.#lines.next();
-      if (done) throw new Error("The server exited");
-      if (value.includes(part)) return value;
-    }
-  }
-
-  async start(): Promise<void> {
-    await this.ask("initialize", {
-      protocolVersion: "2025-11-25",
-      capabilities: {},
-      clientInfo: { name: "bench", version: "1.0.0" },
-    });
-    await this.send({ method: "notifications/initialized" });
-    await this.ask("tools/list");
-  }
-
-  /** Returns the resident memory, in MB. */
-  memory(): number {
-    const status = Deno.readTextFileSync(`/proc/${this.process.pid}/status`);
-    return Number(/^VmRSS:\s+(\d+)/m.exec(status)![1]) / 1024;
-  }
-
-  async end(): Promise<void> {
-    await this.#writer.close();
-    await this.process.status;
-  }
-}
-
-async function* lines(stream: ReadableStream<Uint8Array>) {
-  let rest = "";
-  for await (const text of stream.pipeThrough(new TextDecoderStream())) {
-    const parts = (rest + text).split("\n");
-    rest = parts.pop()!;
-    yield* parts;
-  }
-}
-
-const denoDir: string = JSON.parse(
-  new TextDecoder().decode(
-    new Deno.Command(Deno.execPath(), { args: ["info", "--json"] })
-      .outputSync().stdout,
-  ),
-).denoDir;
-
-function createSkills(home: string, count: number): void {
-  const folder = join(home, ".claude", "skills");
-  for (let i = 0; i < count; i++) {
-    const name = `skill-${i}`;
-    const description = `Do the thing number ${i} when somebody asks for it. `;
-    Deno.mkdirSync(join(folder, name, "references"), { recursive: true });
-    Deno.writeTextFileSync(
-      join(folder, name, "SKILL.md"),
-      `---\nname: ${name}\ndescription: ${description.repeat(4)}\n---\n\n${
-        "Some text.\n".repeat(400)
-      }`,
-    );
-    for (const file of ["a.md", "b.md", "c.md"]) {
-      Deno.writeTextFileSync(join(folder, name, "references", file), file);
-    }
-  }
-}
-
-async function milliseconds(work: () => Promise<unknown>): Promise<number> {
-  const start = performance.now();
-  await work();
-  return performance.now() - start;
-}
-
-function median(values: number[]): number {
-  return values.sort((a, b) => a - b)[values.length >> 1]!;
-}
-
-/** Measures the time from the start of the process to the reply to `tools/list`. */
-async function measureStart(module: string, home: string): Promise<number> {
-  let peer!: Peer;
-  const time = await milliseconds(() => {
-    peer = new Peer(module, home);
-    return peer.start();
-  });
-  await peer.end();
-  return time;
-}
-
-/** Creates a bundle as `deno task bundle` does, and returns its path. */
-function createBundle(): string {
-  const file = Deno.makeTempFileSync({ suffix: ".js" });
-  const { success } = new Deno.Command(Deno.execPath(), {
-    args: [
-      "run",
-      "--allow-all",
-      join(import.meta.dirname!, "bundle.ts"),
-      ...IMPORTS,
-      file,
-    ],
-  }).outputSync();
-  if (!success) throw new Error("Cannot create the bundle");
-  return file;
-}
 
 /** Measures the time to fetch all pages of `skills/list`, for the first time and repeatedly. */
 async function measureLists(
@@ -231,9 +97,10 @@ interface Figures {
 
 async function measure(
   size: number,
-  { bare, bundle }: { bare: string; bundle: string },
+  { bare, bundle }: { bare: Command; bundle: Command },
 ): Promise<Figures> {
   const home = Deno.realPathSync(Deno.makeTempDirSync());
+  const ours = denoCommand(MOD);
   try {
     createSkills(home, size);
     const bareStarts: number[] = [];
@@ -241,10 +108,10 @@ async function measure(
     const bundleStarts: number[] = [];
     for (let round = 0; round < STARTS; round++) {
       bareStarts.push(await measureStart(bare, home));
-      starts.push(await measureStart(MOD, home));
+      starts.push(await measureStart(ours, home));
       bundleStarts.push(await measureStart(bundle, home));
     }
-    const peers = [new Peer(bare, home), new Peer(MOD, home)];
+    const peers = [new Peer(bare, home), new Peer(ours, home)];
     for (const peer of peers) await peer.start();
     const memory = peers[1]!.memory();
     const [echo, call] = await measureCalls(peers, "skill-1");
@@ -300,26 +167,46 @@ function formatRow(figures: Figures, empty: Figures): string {
   return `| ${cells.join(" | ")} |`;
 }
 
+/** Prints the table of this server's own figures. */
+async function measureStdio(bare: Command): Promise<void> {
+  console.log(
+    "Times are medians. The numbers in parentheses are ratios to a minimal server built with the SDK.\n",
+  );
+  console.log(
+    "| skills | start to `tools/list` | start of the bundle | call of `skill` | scan | rescan | `skills/list`, first / again | change to notification | memory |",
+  );
+  console.log("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+  const bundle = createBundle();
+  let empty: Figures | undefined;
+  for (const size of SIZES) {
+    const figures = await measure(size, { bare, bundle: denoCommand(bundle) });
+    empty ??= figures;
+    console.log(formatRow(figures, empty));
+  }
+  Deno.removeSync(bundle);
+  console.log();
+}
+
+const { against = [], plot = "dist/speed.svg" } = parseArgs({
+  allowPositionals: true,
+  strict: false,
+  options: {
+    against: { type: "string", multiple: true },
+    plot: { type: "string" },
+  },
+}).values;
 const bare = Deno.makeTempFileSync({ suffix: ".ts" });
 Deno.writeTextFileSync(bare, BARE_SERVER);
-console.log(
-  "Times are medians. The numbers in parentheses are ratios to a minimal server built with the SDK.\n",
-);
-console.log(
-  "| skills | start to `tools/list` | start of the bundle | call of `skill` | scan | rescan | `skills/list`, first / again | change to notification | memory |",
-);
-console.log("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
-const bundle = createBundle();
-let empty: Figures | undefined;
-for (const size of SIZES) {
-  const figures = await measure(size, { bare, bundle });
-  empty ??= figures;
-  console.log(formatRow(figures, empty));
+if (against.length > 0) {
+  await compareServers(against.map(String), {
+    bare: denoCommand(bare),
+    plot: String(plot),
+  });
+} else {
+  await measureStdio(denoCommand(bare));
+  const home = Deno.realPathSync(Deno.makeTempDirSync());
+  createSkills(home, 100);
+  await measureHttp(home, { imports: IMPORTS, env: { DENO_DIR: denoDir } });
+  Deno.removeSync(home, { recursive: true });
 }
 Deno.removeSync(bare);
-Deno.removeSync(bundle);
-console.log();
-const home = Deno.realPathSync(Deno.makeTempDirSync());
-createSkills(home, 100);
-await measureHttp(home, { imports: IMPORTS, env: { DENO_DIR: denoDir } });
-Deno.removeSync(home, { recursive: true });
