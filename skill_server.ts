@@ -25,6 +25,7 @@ import {
   writeAll,
 } from "./src/protocol/stdio_transport.ts";
 import { findShellFault } from "./src/shell.ts";
+import type { PolicyFile } from "./src/skills/policy_file.ts";
 import type { SkillCatalog } from "./src/skills/types.ts";
 import { jsonText, log, logged, quote } from "./src/text.ts";
 import { registerSubscriptions } from "./src/views/subscriptions.ts";
@@ -108,7 +109,9 @@ async function printModelView(
 /** Prints the report of `--list` or `--check`. */
 async function printReport(settings: Settings): Promise<number> {
   const { reportSkills } = await import("./src/cli/report.ts");
-  const { text, isBad } = await reportSkills(settings);
+  // The report contains what the registry would log.
+  const skills = await openSkills(settings, () => {});
+  const { text, isBad } = await reportSkills(skills, settings);
   const code = await print(text);
   return code === 0 && isBad ? 1 : code;
 }
@@ -147,26 +150,38 @@ async function serve(settings: Settings): Promise<number> {
 interface OpenSkills {
   /** The skills, with the user's policy applied. */
   readonly registry: SkillRegistry;
+  /** The policy file, if one is given. */
+  readonly policyFile: PolicyFile | undefined;
   /** Starts watching the skills and the policy. */
   watch(): void;
 }
 
-/** Creates the registry for the settings and loads their policy. Does not scan the roots. */
-export async function openSkills(settings: Settings): Promise<OpenSkills> {
+/**
+ * Creates the registry for the settings and loads their policy. Does not scan the roots.
+ *
+ * @param settings The settings.
+ * @param logLine Logs a line.
+ */
+export async function openSkills(
+  settings: Settings,
+  logLine: (line: string) => void = log,
+): Promise<OpenSkills> {
   const { roots, options } = settings;
-  const file = await openPolicy(settings, log);
+  const policyFile = await openPolicy(settings, logLine);
   const registry = new SkillRegistry(roots, {
     ...options,
-    policy: file?.policy,
+    policy: policyFile?.policy,
+    log: logLine,
   });
   return {
     registry,
+    policyFile,
     watch: () => {
       registry.watch();
-      file?.watch(
+      policyFile?.watch(
         (policy) =>
           registry.setPolicy(policy).catch((error) =>
-            log(`Cannot apply the policy: ${error.message}`)
+            logLine(`Cannot apply the policy: ${error.message}`)
           ),
         options,
       );

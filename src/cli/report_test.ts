@@ -1,14 +1,10 @@
 import assert from "node:assert/strict";
 import { basename, join, resolve } from "jsr:@std/path@^1";
 import { SkillFileError, SkillRegistry } from "../../mod.ts";
-import {
-  createReport,
-  hasErrors,
-  type Report,
-  reportAsText,
-  reportSkills,
-  type TextStyle,
-} from "./report.ts";
+import { openSkills } from "../../skill_server.ts";
+import { reportSkills } from "./report.ts";
+import { createReport, hasErrors, type Report } from "./report_data.ts";
+import { reportAsText } from "./report_text.ts";
 import {
   createFinding,
   isUnlisting,
@@ -218,7 +214,8 @@ Deno.test("--json prints the report as JSON", async () => {
 async function findingsIn(place: Place): Promise<string[]> {
   const folder = join(place.home, ".claude", "skills");
   const settings = settingsFor("--check", "--json", folder);
-  const { text } = await reportSkills(settings);
+  const skills = await openSkills(settings, () => {});
+  const { text } = await reportSkills(skills, settings);
   const { problems } = JSON.parse(text) as {
     problems: Record<string, string>[];
   };
@@ -464,9 +461,9 @@ Deno.test("--check reports a file that can be listed but not read, as an error t
     if (path !== "key.md") return readFile(skill, path);
     throw new SkillFileError(path, { reason: "it is locked", hint: "unlock" });
   };
-  const list = { check: false, problems: [] };
-  assert.equal(createReport(registry, list).skills[0]!.unlisted, undefined);
-  const report = createReport(registry, { ...list, check: true });
+  const list = await createReport({ registry }, settingsFor("--list"));
+  assert.equal(list.skills[0]!.unlisted, undefined);
+  const report = await createReport({ registry }, settingsFor("--check"));
   assert.equal(report.skills[0]!.unlisted, "it is locked");
   assert.deepEqual(report.findings, [{
     rule: "unreadable",
@@ -487,7 +484,7 @@ Deno.test("--list does not open the files of a skill", async () => {
   await registry.refresh();
   registry.readFile = () => assert.fail("a file was read");
   registry.digest = () => assert.fail("a file was hashed");
-  const report = createReport(registry, { check: false, problems: [] });
+  const report = await createReport({ registry }, settingsFor("--list"));
   assert.equal(report.skills.length, 10);
 });
 
@@ -541,7 +538,8 @@ Deno.test("--check reports no links into unreadable folders, however many there 
     const fault = { reason: "it is locked", hint: "unlock" };
     const leftOut = folders.map((folder) => ({ file: `${folder}/`, ...fault }));
     registry.inspectFiles = () => ({ files, leftOut });
-    const { findings } = createReport(registry, { check: true, problems: [] });
+    const check = settingsFor("--check");
+    const { findings } = await createReport({ registry }, check);
     const broken = findings.filter(({ rule }) => rule === "broken-link");
     assert.deepEqual(broken.map(({ line }) => line), [length + 7]);
   }, { length: 8_000, what: "links into folders that are left out" });
@@ -614,12 +612,14 @@ Deno.test("reportAsText() groups findings with the same rule and fix, errors fir
 /** Creates the report on a folder of skills. */
 async function reportOn(path: string): Promise<Report> {
   using registry = new SkillRegistry([root(path)], { log: () => {} });
-  await registry.refresh();
-  return createReport(registry, { check: true, problems: [] });
+  return await createReport({ registry }, settingsFor("--check"));
 }
 
 /** Creates the report on a folder of skills, as text. */
-async function textReportOn(path: string, style: TextStyle): Promise<string> {
+async function textReportOn(
+  path: string,
+  style: { colors: boolean },
+): Promise<string> {
   return reportAsText(await reportOn(path), style);
 }
 

@@ -313,6 +313,8 @@ export interface SkillSource {
     skill: Skill,
     file: SkillFile,
   ): Promise<{ digest: string; size: number }>;
+  /** Describes the decisions of the policy, if there is one. */
+  inspectPolicy(): SkillPolicyReport | undefined;
   /** Scans the roots again. */
   refresh(): Promise<SkillCatalog>;
   /**
