@@ -42,15 +42,9 @@ import {
   type WatchedFolders,
   WatchList,
 } from "./src/files/folder_watcher.ts";
-import { parseSkillMd, SkillSyntaxError } from "./src/skills/frontmatter.ts";
 import type { RequestHandlers } from "./src/protocol/mcp_server.ts";
 import { fileVersion, isRacy, openFileAtStart } from "./src/files/open_file.ts";
-import {
-  childPath,
-  isCaseBlind,
-  isInside,
-  SKILL_MD,
-} from "./src/files/paths.ts";
+import { childPath, isInside, SKILL_MD } from "./src/files/paths.ts";
 import type { PolicyDecider } from "./src/skills/policy.ts";
 import { describeProblem } from "./src/skills/problems.ts";
 import {
@@ -65,37 +59,34 @@ import {
 import {
   boundaries,
   type CheckedFile,
-  checkSkillFile,
   DEFAULT_MAX_FILE_SIZE,
-  type Fault,
-  faultOf,
-  isAbsence,
   isConfirmed,
   isLink,
   isOwn,
   isThere,
+  readConfined,
+} from "./src/files/confinement.ts";
+import {
+  type Fault,
+  faultOf,
+  isAbsence,
   LINK_OUT_OF_PROJECT,
   LINK_OUT_OF_SKILL,
-  listSkillFiles,
-  lstatIfThere,
   NAME_IS_NOT_UTF_8,
+  SkillFileError,
+  WAS_REPLACED,
+} from "./src/files/faults.ts";
+import {
+  checkSkillFile,
   readChecked,
-  readConfined,
-  readHead,
   readSkillBytes,
   sha256,
-  SkillFileError,
-  walkSkill,
-  WAS_REPLACED,
   withText,
-} from "./src/files/skill_files.ts";
-import {
-  byCodeUnits,
-  log,
-  quote,
-  skillKey,
-  withoutInvisible,
-} from "./src/text.ts";
+} from "./src/files/reading.ts";
+import { walkSkill } from "./src/files/walking.ts";
+import { listSkillFiles } from "./src/skills/skill_files.ts";
+import { findSkillFile, parseSkill, readHead } from "./src/skills/skill_md.ts";
+import { byCodeUnits, log, quote, skillKey } from "./src/text.ts";
 import { DEFAULT_REFRESH_SECONDS } from "./src/skills/roots.ts";
 import { sortInSlices, TimeSlice } from "./src/time_slice.ts";
 import { registerTools } from "./src/views/tools.ts";
@@ -119,13 +110,13 @@ import type {
 } from "./src/skills/types.ts";
 
 export { parseSkillMd, SkillSyntaxError } from "./src/skills/frontmatter.ts";
+export { DEFAULT_MAX_FILE_SIZE } from "./src/files/confinement.ts";
+export { SkillFileError } from "./src/files/faults.ts";
 export {
-  DEFAULT_MAX_FILE_SIZE,
   listSkillFiles,
   readSkillFile,
   resolveSkillFile,
-  SkillFileError,
-} from "./src/files/skill_files.ts";
+} from "./src/skills/skill_files.ts";
 export type { ClientInfo } from "./src/protocol/mcp_server.ts";
 export { parseSkillUri, skillUri } from "./src/skills/uri.ts";
 export { log, skillKey } from "./src/text.ts";
@@ -183,9 +174,6 @@ const MAX_PROBLEMS = 1_000;
 
 /** The maximum number of shadowed skills that are logged. */
 const MAX_LOGGED_SHADOWED = 1_000;
-
-/** The maximum length of the reason of a problem, in characters. */
-const MAX_REASON_LENGTH = 500;
 
 /** The maximum length of a name in a report, in characters. */
 const MAX_NAME_LENGTH = 200;
@@ -803,84 +791,10 @@ function realPathIn(folder: SearchedFolder, file: string): string {
   return folder.realPath + file.slice(folder.path.length);
 }
 
-/** The `SKILL.md` of a skill, or the error of the attempt to find it. */
-type FoundFile =
-  | { file: string; info: Deno.FileInfo }
-  | { file: string; error: unknown };
-
-/** Finds the `SKILL.md` in a folder, even if it is a dangling link. */
-function findSkillFile(folder: string): FoundFile | undefined {
-  for (const name of SKILL_FILE_NAMES) {
-    const file = childPath(folder, name);
-    try {
-      const info = lstatIfThere(file);
-      if (info !== undefined) {
-        return { file: childPath(folder, nameOnDisk(name, folder)), info };
-      }
-    } catch (error) {
-      return { file, error };
-    }
-  }
-}
-
-/** Returns a name with its capitalization on disk, which real paths have too. */
-function nameOnDisk(name: string, folder: string): string {
-  if (!isCaseBlind) return name;
-  const key = name.toLowerCase();
-  const names = Array.from(Deno.readDirSync(folder), ({ name }) => name)
-    .filter((other) => other.toLowerCase() === key);
-  return names.includes(name) ? name : names[0] ?? name;
-}
-
-/** Returns the likely name of a skill whose frontmatter is malformed, or an empty string. */
-function nameIn(text: string): string {
-  for (const line of text.split("\n", 100)) {
-    if (line.startsWith("name:")) {
-      return line.slice("name:".length).trim().replace(/^["']|["']$/g, "");
-    }
-  }
-  return "";
-}
-
-/** The allowed names of a skill's main file, starting with the standard one. */
-const SKILL_FILE_NAMES = [SKILL_MD, "skill.md"];
-
 /** Whether a known file was read in the same folder of the same root. */
 function isReadIn(folder: SearchedFolder, { outcome }: ReadSkill): boolean {
   return "reason" in outcome ||
     outcome.root === folder.root && outcome.realDirectory === folder.realPath;
-}
-
-/** Parses the text of a `SKILL.md`. Returns the skill or its problem. */
-function parseSkill(
-  text: string,
-  { file, size, version, folder }: Pick<Skill, "file" | "size" | "version"> & {
-    folder: SearchedFolder;
-  },
-): Skill | SkillProblem {
-  try {
-    const frontmatter = parseSkillMd(text);
-    return {
-      name: withoutInvisible(frontmatter.name),
-      description: withoutInvisible(frontmatter.description),
-      frontmatter,
-      directory: folder.path,
-      realDirectory: folder.realPath,
-      file,
-      size,
-      version,
-      scope: folder.root.scope,
-      root: folder.root,
-    };
-  } catch (error) {
-    if (!(error instanceof SkillSyntaxError)) throw error;
-    const { line, hint } = error;
-    const reason = error.reason.slice(0, MAX_REASON_LENGTH);
-    const name = nameIn(text);
-    const isName = name !== "" && name.length <= MAX_NAME_LENGTH;
-    const names = [basename(folder.path), ...(isName ? [name] : [])];
-    return { file, reason, hint, line, names };
-  }
 }
 
 const ROOT_IS_A_FILE: Fault = {

@@ -15,7 +15,7 @@ import { resolveFolder } from "../files/paths.ts";
 import type { PolicyFile } from "../skills/policy_file.ts";
 import { DEFAULT_REFRESH_SECONDS, resolveSkillRoots } from "../skills/roots.ts";
 import { DEFAULT_SHELL_TIMEOUT } from "../shell.ts";
-import { DEFAULT_MAX_FILE_SIZE } from "../files/skill_files.ts";
+import { DEFAULT_MAX_FILE_SIZE } from "../files/confinement.ts";
 import { log, oneLine, quote } from "../text.ts";
 import {
   type SkillToolOptions,

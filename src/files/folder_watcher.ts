@@ -17,7 +17,7 @@
  */
 
 import { basename, dirname } from "jsr:@std/path@^1";
-import { realPaths } from "./skill_files.ts";
+import { realPaths } from "./confinement.ts";
 import { TimeSlice } from "../time_slice.ts";
 
 /** The pause in events that ends a burst, in milliseconds. */

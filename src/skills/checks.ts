@@ -5,7 +5,7 @@
  */
 
 import { basename, join } from "jsr:@std/path@^1";
-import { faultOf, MAX_FILE_DEPTH } from "../files/skill_files.ts";
+import { faultOf, MAX_FILE_DEPTH } from "../files/faults.ts";
 import { SKILL_MD } from "../files/paths.ts";
 import { findFieldLine, splitSkillMd } from "./frontmatter.ts";
 import { findLinks, type Link, pathOf } from "./markdown_links.ts";

@@ -18,7 +18,8 @@
 import { dirname } from "jsr:@std/path@^1";
 import { posix } from "node:path";
 import { isCaseBlind, isWindows, resolveFolder } from "../files/paths.ts";
-import { type Fault, realPaths } from "../files/skill_files.ts";
+import { realPaths } from "../files/confinement.ts";
+import type { Fault } from "../files/faults.ts";
 import { normalizeText, quote, skillKey } from "../text.ts";
 import type {
   Skill,

@@ -11,12 +11,8 @@ import { parse as parseYaml } from "jsr:@std/yaml@^1";
 import { FolderWatcher, type WatchedFolders } from "../files/folder_watcher.ts";
 import { describeYamlError } from "./frontmatter.ts";
 import { findGlobFault } from "./policy.ts";
-import {
-  type Fault,
-  faultOf,
-  realPaths,
-  SkillFileError,
-} from "../files/skill_files.ts";
+import { realPaths } from "../files/confinement.ts";
+import { type Fault, faultOf, SkillFileError } from "../files/faults.ts";
 import { DEFAULT_REFRESH_SECONDS } from "./roots.ts";
 import { nearestWords, quote } from "../text.ts";
 import type {

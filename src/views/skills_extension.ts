@@ -25,7 +25,7 @@ import {
 } from "../protocol/mcp_server.ts";
 import { mediaTypeOf, mediaTypeOfName } from "../files/media_types.ts";
 import { servedSkills } from "../skills/names.ts";
-import { sha256 } from "../files/skill_files.ts";
+import { sha256 } from "../files/reading.ts";
 import {
   checkFrontmatter,
   findUnlisting,

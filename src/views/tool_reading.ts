@@ -14,8 +14,8 @@ import {
   LINK_OUT_OF_SKILL,
   LINK_TO_NOTHING,
   SkillFileError,
-  splitPath,
-} from "../files/skill_files.ts";
+} from "../files/faults.ts";
+import { splitPath } from "../files/walking.ts";
 import { readTogether } from "./read_together.ts";
 import { isForModel } from "./skill_lists.ts";
 import { createUnknownSkillError } from "./unknown_skill.ts";

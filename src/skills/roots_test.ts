@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { resolve } from "jsr:@std/path@^1";
-import { resolveSkillRoots, type SkillRoot } from "../mod.ts";
-import { onWindows, Place } from "./testing.ts";
+import { resolveSkillRoots, type SkillRoot } from "../../mod.ts";
+import { onWindows, Place } from "../../tests/testing.ts";
 
 const places = {
   workingDirectory: resolve("/project"),

@@ -1,0 +1,267 @@
+/**
+ * Whether a file or folder lies where its path says.
+ *
+ * 1. A path belongs to the skill if its real path, with all links resolved,
+ *    lies in the skill's real directory or in a trusted folder.
+ * 2. Deno has no functions that work relative to an open folder. Every function
+ *    takes a path, and two calls can reach different files by the same path. So
+ *    the code confirms the location of everything after it is opened or listed.
+ *
+ * @module
+ */
+
+import { dirname, relative } from "jsr:@std/path@^1";
+import {
+  IS_A_FOLDER,
+  isAbsence,
+  NOT_A_FILE,
+  SkillFileError,
+  tooLarge,
+  WAS_REPLACED,
+} from "./faults.ts";
+import { type FileState, isRacy, type OpenFile } from "./open_file.ts";
+import { isInside, isWithin } from "./paths.ts";
+import type { Skill } from "../skills/types.ts";
+
+/** The default size limit of files, in bytes. */
+export const DEFAULT_MAX_FILE_SIZE: number = 1024 * 1024;
+
+/** A path in a skill and its real path. */
+export interface Located {
+  readonly path: string;
+  /** The path with all links resolved. */
+  readonly realPath: string;
+  /** The skill that it belongs to. */
+  readonly skill: Pick<Skill, "directory" | "realDirectory">;
+}
+
+/** A file and its status before it is opened. */
+export interface CheckedFile extends Located {
+  readonly info: Deno.FileInfo;
+}
+
+/**
+ * Reads a regular file after confirming that the opened file lies at its real
+ * path. The content can be cached only if that is certain.
+ */
+export function readConfined<T>(
+  checked: CheckedFile,
+  { maxFileSize, open }: {
+    maxFileSize: number;
+    open: (path: string, info: Deno.FileInfo) => OpenFile;
+  },
+  read: (file: OpenFile, isCertain: boolean) => T,
+): T {
+  const { path, info } = checked;
+  if (info.isDirectory) throw new SkillFileError(path, IS_A_FOLDER);
+  if (!info.isFile) throw new SkillFileError(path, NOT_A_FILE);
+  if (info.size > maxFileSize) {
+    throw new SkillFileError(path, tooLarge(info.size, maxFileSize));
+  }
+  const since = Date.now();
+  using file = open(path, info);
+  if (!file.info.isFile) throw new SkillFileError(path, WAS_REPLACED);
+  const isSame = () => isSameFile(statLocated(checked), file.info);
+  const folder = dirname(checked.realPath);
+  return read(file, confirmLocation(checked, { since, folder, isSame }));
+}
+
+/** Stats the file at a path, without following a link that has replaced it. */
+export function statLocated(located: Located): Deno.FileInfo {
+  const { path } = located;
+  return isDirect(located) ? Deno.lstatSync(path) : Deno.statSync(path);
+}
+
+/** Whether no part of a path below the skill directory is a link. */
+export function isDirect({ path, realPath, skill }: Located): boolean {
+  return realPath === skill.realDirectory + path.slice(skill.directory.length);
+}
+
+export function isSameFile(a: FileState, b: FileState): boolean {
+  return a.isFile === b.isFile && a.dev === b.dev && a.ino === b.ino;
+}
+
+/** How many times a path is checked again if folders on it changed recently. */
+const CHECKS = 10;
+
+/**
+ * How many times a large folder or the target of a link is checked again. Each
+ * check of a large folder is slow.
+ */
+export const FEW_CHECKS = 4;
+
+/** A folder with more entries than this counts as large. */
+const MANY_ENTRIES = 500;
+
+/**
+ * Confirms that the file or folder that was found at a path after the time
+ * `since` lies at its real path. A folder on the path may have been swapped for a
+ * link and back.
+ *
+ * 1. A swap changes the times of the folder that contains the swapped entry. If
+ *    the folders on the path, from `folder` up, have not changed for a while,
+ *    nothing was swapped.
+ * 2. Otherwise, two checks are repeated in random order: that the path still leads
+ *    to the same file, and that it still has the same real path. A file outside
+ *    passes the first check only while it is swapped in, and the second one only
+ *    while it is not. So each check detects the swap with a probability of one
+ *    half, whatever the timing, and less than one swap in a thousand passes ten
+ *    checks.
+ *
+ * @returns Whether it is certain that nothing was swapped, as in case 1.
+ * @throws {SkillFileError} If a swap was detected.
+ */
+export function confirmLocation(
+  located: Located,
+  { since, folder, isSame, checks = CHECKS }: {
+    since: number;
+    folder: string;
+    isSame: () => boolean;
+    checks?: number;
+  },
+): boolean {
+  let isConfirmed = isInPlace(located);
+  if (isConfirmed && isDirect(located) && isSettled(located, folder, since)) {
+    return true;
+  }
+  isConfirmed &&= isSame();
+  for (; isConfirmed && checks > 0; checks--) {
+    isConfirmed = Math.random() < 0.5 ? isSame() : isInPlace(located);
+  }
+  if (!isConfirmed) throw new SkillFileError(located.path, WAS_REPLACED);
+  return false;
+}
+
+/** Whether a folder in which an entry was just found lies at its real path. */
+export function isConfirmed(folder: Located, isSame: () => boolean): boolean {
+  const since = Date.now();
+  try {
+    confirmLocation(folder, { since, folder: folder.realPath, isSame });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function isInPlace({ path, realPath }: Located): boolean {
+  return Deno.realPathSync(path) === realPath;
+}
+
+/**
+ * Whether the folders from the parent of the skill directory down to `folder`, a
+ * real path, have not changed since a while before the time `since`.
+ */
+export function isSettled(
+  { skill: { directory, realDirectory } }: Located,
+  folder: string,
+  since: number,
+): boolean {
+  const top = dirname(realDirectory);
+  try {
+    // The order is upward, because an unchanged folder proves that the check of
+    // its subfolder was valid.
+    for (let path = folder;; path = dirname(path)) {
+      const info = Deno.lstatSync(path);
+      if (info.isSymlink || isRacy(info, since)) return false;
+      if (path.length <= top.length) break;
+    }
+    const parent = dirname(directory);
+    return parent === top || !isRacy(Deno.statSync(parent), since);
+  } catch {
+    return false;
+  }
+}
+
+/** An entry of a folder. */
+export interface Entry extends Deno.DirEntry {
+  /** The status, unless the entry is a folder or a link. */
+  readonly info?: Deno.FileInfo;
+  /** The error of the attempt to get the status. */
+  readonly error?: unknown;
+}
+
+/**
+ * Lists a folder and confirms that it lies at its real path. Returns the
+ * entries that every check finds.
+ */
+export function listConfirmed(folder: Located, read: () => Entry[]): Entry[] {
+  const since = Date.now();
+  let entries = read();
+  const isSame = () => {
+    const identities = new Set(read().map(entryIdentity));
+    entries = entries.filter((entry) => identities.has(entryIdentity(entry)));
+    return true;
+  };
+  const checks = entries.length > MANY_ENTRIES ? FEW_CHECKS : CHECKS;
+  confirmLocation(folder, { since, folder: folder.realPath, isSame, checks });
+  return entries;
+}
+
+/** Returns a text that identifies an entry and does not change when a file grows. */
+function entryIdentity({ name, isSymlink, info }: Entry): string {
+  return `${name}:${isSymlink}:${info?.dev}:${info?.ino}`;
+}
+
+/** Whether a file or folder with this name is part of a skill. */
+export function isVisible(name: string): boolean {
+  return !name.startsWith(".") && name !== "node_modules" &&
+    name !== "__pycache__";
+}
+
+/**
+ * Whether a real path belongs to a skill: it lies in the skill's real directory
+ * and is not hidden, or it lies in a trusted folder.
+ */
+export function isOwn(
+  realPath: string,
+  realDirectory: string,
+  trustLinks: readonly string[],
+): boolean {
+  return isWithin(realPath, realDirectory)
+    ? relative(realDirectory, realPath).split(/[\\/]/).every(isVisible)
+    : isInside(realPath, trustLinks);
+}
+
+/**
+ * Returns the real paths of folders, without missing ones. If Deno is not
+ * allowed to resolve a folder, returns its path as it is. If that path contains
+ * a link, no real path lies in it, which is safe.
+ */
+export function boundaries(paths: readonly string[]): string[] {
+  return paths.flatMap((path) => {
+    try {
+      return [Deno.realPathSync(path)];
+    } catch (error) {
+      return error instanceof Deno.errors.NotCapable ? [path] : [];
+    }
+  });
+}
+
+/** Returns the real paths of the folders that exist and can be resolved. */
+export function realPaths(paths: readonly string[]): string[] {
+  return paths.flatMap((path) => {
+    try {
+      return [Deno.realPathSync(path)];
+    } catch {
+      return [];
+    }
+  });
+}
+
+/** Whether a path exists, including dangling links. */
+export function isThere(path: string): boolean {
+  return lstatIfThere(path) !== undefined;
+}
+
+export function isLink(path: string): boolean {
+  return lstatIfThere(path)?.isSymlink ?? false;
+}
+
+export function lstatIfThere(path: string): Deno.FileInfo | undefined {
+  try {
+    return Deno.lstatSync(path);
+  } catch (error) {
+    if (isAbsence(error)) return undefined;
+    throw error;
+  }
+}

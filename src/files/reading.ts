@@ -1,0 +1,135 @@
+/**
+ * Reads the files of a skill.
+ *
+ * @module
+ */
+
+import {
+  type CheckedFile,
+  DEFAULT_MAX_FILE_SIZE,
+  readConfined,
+  statLocated,
+} from "./confinement.ts";
+import {
+  faultOf,
+  isAbsence,
+  NOT_THERE,
+  SkillFileError,
+  tooLarge,
+} from "./faults.ts";
+import { fileVersion, isRacy, type OpenFile, openFile } from "./open_file.ts";
+import { ForeignLinkError, SkillWalk, splitPath } from "./walking.ts";
+import type {
+  FileAccessOptions,
+  Skill,
+  SkillFileContent,
+} from "../skills/types.ts";
+
+/** Reads a file to its end, but at most `limit` bytes. */
+function readUpTo(
+  file: OpenFile,
+  limit: number,
+): Uint8Array<ArrayBuffer> {
+  let buffer = new Uint8Array(Math.min(file.info.size + 1, limit));
+  let length = 0;
+  for (;;) {
+    const read = file.read(buffer.subarray(length));
+    length += read;
+    if (read === 0 || length === limit) return buffer.subarray(0, length);
+    if (length === buffer.length) {
+      const larger = new Uint8Array(Math.min(buffer.length * 2, limit));
+      larger.set(buffer);
+      buffer = larger;
+    }
+  }
+}
+
+/** Finds a file of a skill and stats it. */
+export function checkSkillFile(
+  skill: Skill,
+  path: string,
+  options: FileAccessOptions,
+): CheckedFile {
+  return withFileErrors(path, () => {
+    const located = new SkillWalk(skill, options).find(path);
+    return { ...located, info: statLocated(located) };
+  });
+}
+
+/** Reads the current content of a file of a skill as bytes. See {@linkcode readSkillFile}. */
+export function readSkillBytes(
+  skill: Skill,
+  path: string,
+  options: FileAccessOptions,
+): Omit<SkillFileContent, "text"> {
+  return readChecked(checkSkillFile(skill, path, options), path, options);
+}
+
+/** Reads a checked file as bytes. */
+export function readChecked(
+  checked: CheckedFile,
+  path: string,
+  { maxFileSize = DEFAULT_MAX_FILE_SIZE }: FileAccessOptions,
+): Omit<SkillFileContent, "text"> {
+  return withFileErrors(
+    path,
+    () =>
+      readConfined(
+        checked,
+        { maxFileSize, open: openFile },
+        (file, isCertain) => {
+          const bytes = readUpTo(file, maxFileSize + 1);
+          if (bytes.length > maxFileSize) {
+            throw new SkillFileError(path, tooLarge(bytes.length, maxFileSize));
+          }
+          return {
+            path: splitPath(path)!.join("/"),
+            size: bytes.length,
+            version: fileVersion(file.info),
+            isRacy: isRacy(file.info) || !isCertain,
+            bytes,
+          };
+        },
+      ),
+  );
+}
+
+/**
+ * Calls a function and converts its errors to errors about a path in the skill.
+ * Callers cannot distinguish a file outside the skill from a missing one.
+ */
+export function withFileErrors<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    const isNotThere = isAbsence(error) || error instanceof ForeignLinkError;
+    throw new SkillFileError(path, isNotThere ? NOT_THERE : faultOf(error));
+  }
+}
+
+/** Adds the text of a file to its bytes. */
+export function withText(
+  content: Omit<SkillFileContent, "text">,
+): SkillFileContent {
+  return { ...content, text: decodeUtf8(content.bytes) };
+}
+
+/** Decodes UTF-8 exactly, including a byte order mark. Returns `undefined` if it is invalid. */
+function decodeUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+      .decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the SHA-256 digest of some bytes in the format of the Skills extension. */
+export async function sha256(bytes: Uint8Array): Promise<string> {
+  // Loaded on demand, because loading takes a while. For small files, Web Crypto
+  // takes five times as long.
+  const { createHash } = await (cryptoModule ??= import("node:crypto"));
+  return `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
+}
+
+let cryptoModule: Promise<typeof import("node:crypto")> | undefined;

@@ -1,0 +1,151 @@
+/**
+ * The `SKILL.md` of one skill: finding it in a folder, and reading and parsing it.
+ *
+ * @module
+ */
+
+import { basename } from "jsr:@std/path@^1";
+import {
+  isFence,
+  MAX_FRONTMATTER_SIZE,
+  parseSkillMd,
+  SkillSyntaxError,
+} from "./frontmatter.ts";
+import { lstatIfThere } from "../files/confinement.ts";
+import type { OpenFile } from "../files/open_file.ts";
+import { childPath, isCaseBlind, SKILL_MD } from "../files/paths.ts";
+import { withoutInvisible } from "../text.ts";
+import type { Skill, SkillProblem, SkillRoot } from "./types.ts";
+
+/** A folder that may be a skill. */
+export interface SkillFolder {
+  readonly path: string;
+  readonly realPath: string;
+  readonly root: SkillRoot;
+}
+
+/** The `SKILL.md` of a skill, or the error of the attempt to find it. */
+type FoundFile =
+  | { file: string; info: Deno.FileInfo }
+  | { file: string; error: unknown };
+
+/** Finds the `SKILL.md` in a folder, even if it is a dangling link. */
+export function findSkillFile(folder: string): FoundFile | undefined {
+  for (const name of SKILL_FILE_NAMES) {
+    const file = childPath(folder, name);
+    try {
+      const info = lstatIfThere(file);
+      if (info !== undefined) {
+        return { file: childPath(folder, nameOnDisk(name, folder)), info };
+      }
+    } catch (error) {
+      return { file, error };
+    }
+  }
+}
+
+/** Returns a name with its capitalization on disk, which real paths have too. */
+function nameOnDisk(name: string, folder: string): string {
+  if (!isCaseBlind) return name;
+  const key = name.toLowerCase();
+  const names = Array.from(Deno.readDirSync(folder), ({ name }) => name)
+    .filter((other) => other.toLowerCase() === key);
+  return names.includes(name) ? name : names[0] ?? name;
+}
+
+/** Returns the likely name of a skill whose frontmatter is malformed, or an empty string. */
+function nameIn(text: string): string {
+  for (const line of text.split("\n", 100)) {
+    if (line.startsWith("name:")) {
+      return line.slice("name:".length).trim().replace(/^["']|["']$/g, "");
+    }
+  }
+  return "";
+}
+
+/** The allowed names of a skill's main file, starting with the standard one. */
+const SKILL_FILE_NAMES = [SKILL_MD, "skill.md"];
+
+/** Parses the text of a `SKILL.md`. Returns the skill or its problem. */
+export function parseSkill(
+  text: string,
+  { file, size, version, folder }: Pick<Skill, "file" | "size" | "version"> & {
+    folder: SkillFolder;
+  },
+): Skill | SkillProblem {
+  try {
+    const frontmatter = parseSkillMd(text);
+    return {
+      name: withoutInvisible(frontmatter.name),
+      description: withoutInvisible(frontmatter.description),
+      frontmatter,
+      directory: folder.path,
+      realDirectory: folder.realPath,
+      file,
+      size,
+      version,
+      scope: folder.root.scope,
+      root: folder.root,
+    };
+  } catch (error) {
+    if (!(error instanceof SkillSyntaxError)) throw error;
+    const { line, hint } = error;
+    const reason = error.reason.slice(0, MAX_REASON_LENGTH);
+    const name = nameIn(text);
+    const isName = name !== "" && name.length <= MAX_NAME_LENGTH;
+    const names = [basename(folder.path), ...(isName ? [name] : [])];
+    return { file, reason, hint, line, names };
+  }
+}
+
+/** The maximum length of the reason of a problem, in characters. */
+const MAX_REASON_LENGTH = 500;
+
+/** The maximum length of a name in a report, in characters. */
+const MAX_NAME_LENGTH = 200;
+
+/** How much of a `SKILL.md` is read first, in bytes. Most frontmatter is shorter. */
+const SHORT_HEAD_SIZE = 2 * 1024;
+
+/** A shared buffer for the beginnings of files, because a scan reads many files. */
+const headBuffer = new Uint8Array(MAX_FRONTMATTER_SIZE + 1);
+
+const headDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/**
+ * Reads a `SKILL.md` only to the end of its frontmatter, because the strings
+ * that are parsed from a text keep the whole text in memory.
+ */
+export function readHead(file: OpenFile): string {
+  let length = 0;
+  for (let limit = SHORT_HEAD_SIZE;; limit = headBuffer.length) {
+    const read = file.read(headBuffer.subarray(length, limit));
+    length += read;
+    const isWhole = read === 0 || length === headBuffer.length;
+    const bytes = headBuffer.subarray(0, length);
+    const end = findFrontmatterEnd(bytes);
+    if (end !== undefined) return headDecoder.decode(bytes.subarray(0, end));
+    if (isWhole) return headDecoder.decode(bytes);
+  }
+}
+
+/** Returns the end of the line that closes the frontmatter, if there is one. */
+function findFrontmatterEnd(bytes: Uint8Array): number | undefined {
+  for (
+    let start = bytes.indexOf(LINE_FEED) + 1;
+    start > 0;
+    start = bytes.indexOf(LINE_FEED, start) + 1
+  ) {
+    if (bytes[start] !== HYPHEN) continue;
+    const end = bytes.indexOf(LINE_FEED, start) + 1;
+    if (
+      end > 0 && isFence(headDecoder.decode(bytes.subarray(start, end - 1)))
+    ) {
+      return end;
+    }
+  }
+}
+
+const LINE_FEED = 0x0a;
+
+const HYPHEN = 0x2d;
