@@ -255,7 +255,7 @@ function compareWords(
   const limit = other.length > 3 ? 2 : other.length > 1 ? 1 : 0;
   const distance = Math.abs(word.length - other.length) > limit
     ? FAR
-    : editDistance(word, other);
+    : editDistance(word, other, limit);
   return {
     isStarted: word !== "" && other.startsWith(word),
     distance: distance > limit ? FAR : distance,
@@ -267,24 +267,27 @@ const FAR = 1_000;
 
 /**
  * Returns the number of characters to insert, remove, replace, or swap with the
- * next one to turn one text into the other.
+ * next one to turn one text into the other. Returns a larger number than `limit`
+ * if it exceeds the limit: only the cells near the diagonal are computed, so the
+ * time is linear in the length.
  */
-function editDistance(a: string, b: string): number {
+function editDistance(a: string, b: string, limit: number): number {
   let before: number[] = [];
-  let row = Array.from({ length: b.length + 1 }, (_, column) => column);
+  let row = Array.from({ length: limit + 1 }, (_, column) => column);
   for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
+    const next: number[] = i <= limit ? [i] : [];
+    const last = Math.min(b.length, i + limit);
+    for (let j = Math.max(1, i - limit); j <= last; j++) {
       const isSame = a[i - 1] === b[j - 1];
       const isSwapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
       next[j] = Math.min(
-        next[j - 1]! + 1,
-        row[j]! + 1,
-        row[j - 1]! + (isSame ? 0 : 1),
-        isSwapped ? before[j - 2]! + 1 : Infinity,
+        (next[j - 1] ?? FAR) + 1,
+        (row[j] ?? FAR) + 1,
+        (row[j - 1] ?? FAR) + (isSame ? 0 : 1),
+        isSwapped ? (before[j - 2] ?? FAR) + 1 : FAR,
       );
     }
     [before, row] = [row, next];
   }
-  return row[b.length]!;
+  return row[b.length] ?? FAR;
 }
