@@ -52,9 +52,9 @@ import {
   findResource,
   findSkill,
   qualifiedName,
-  servedSkills,
   type UnprefixedSkill,
   withPrefixes,
+  withQualifiedNames,
 } from "./src/skills/names.ts";
 import {
   boundaries,
@@ -89,6 +89,7 @@ import { findSkillFile, parseSkill, readHead } from "./src/skills/skill_md.ts";
 import { byCodeUnits, log, quote, skillKey } from "./src/text.ts";
 import { DEFAULT_REFRESH_SECONDS } from "./src/skills/roots.ts";
 import { sortInSlices, TimeSlice } from "./src/time_slice.ts";
+import { SkillSearch } from "./src/skills/search.ts";
 import { registerTools } from "./src/views/tools.ts";
 import type { SkillToolOptions } from "./src/views/toolsets.ts";
 import type {
@@ -400,7 +401,7 @@ class SkillScan {
     };
     const catalog = previous !== undefined && isSameCatalog(found, previous)
       ? previous
-      : { ...found, skills: await this.#sortSkills() };
+      : await this.#withSortedSkills(found);
     scanTraces.set(catalog, {
       read: this.#read,
       folders: this.#folders,
@@ -412,12 +413,16 @@ class SkillScan {
     return catalog;
   }
 
-  async #sortSkills(): Promise<Map<string, Skill>> {
-    const keys = await sortInSlices([...this.#skills.keys()], {
+  async #withSortedSkills(
+    found: Omit<SkillCatalog, "served">,
+  ): Promise<SkillCatalog> {
+    const keys = await sortInSlices([...found.skills.keys()], {
       compare: byCodeUnits,
       slice: this.#slice,
     });
-    return new Map(keys.map((key) => [key, this.#skills.get(key)!]));
+    const skills = new Map(keys.map((key) => [key, found.skills.get(key)!]));
+    const served = withQualifiedNames(skills, found.shadowed);
+    return { ...found, skills, served };
   }
 
   /**
@@ -694,7 +699,10 @@ class SkillScan {
   }
 }
 
-function isSameCatalog(a: SkillCatalog, b: SkillCatalog): boolean {
+function isSameCatalog(
+  a: Omit<SkillCatalog, "served">,
+  b: SkillCatalog,
+): boolean {
   return a.skills.size === b.skills.size &&
     [...a.skills].every(([key, skill]) => b.skills.get(key) === skill) &&
     a.shadowed.length === b.shadowed.length &&
@@ -872,6 +880,7 @@ export class SkillRegistry {
       skills: new Map(),
       problems: [],
       shadowed: [],
+      served: new Map(),
       roots: [],
       revision: 0,
     };
@@ -1161,7 +1170,7 @@ export class SkillRegistry {
     catalog: SkillCatalog,
   ): Promise<Map<string, TrackedFiles>> {
     const tracked = new Map<string, TrackedFiles>();
-    const skills = servedSkills(catalog);
+    const { served: skills } = catalog;
     const keys = this.#tracked.has(undefined)
       ? skills.keys()
       : this.#tracked.keys();
@@ -1245,8 +1254,8 @@ function changedSkills(
   previous: SkillCatalog,
 ): Pick<SkillChange, "keys" | "states"> {
   if (catalog === previous) return { keys: new Set(), states: new Set() };
-  const now = servedSkills(catalog);
-  const before = servedSkills(previous);
+  const { served: now } = catalog;
+  const { served: before } = previous;
   // Each time a SKILL.md is parsed, it gets a new frontmatter object.
   const keys = differences(now, before, (skill) => skill?.frontmatter);
   const states = differences(now, before, (skill) => skill?.state);
@@ -1345,14 +1354,13 @@ export function registerSkillTools(
   registry: SkillRegistry,
   options: SkillToolOptions,
 ): void {
+  const setHandler = server.setRequestHandler.bind(server);
   registerTools(
     {
-      setRequestHandler: server.setRequestHandler.bind(
-        server,
-      ) as RequestHandlers["setRequestHandler"],
+      setRequestHandler: setHandler as RequestHandlers["setRequestHandler"],
       notify: () => server.sendToolListChanged(),
     },
-    registry,
+    { registry, search: new SkillSearch() },
     options,
   );
 }

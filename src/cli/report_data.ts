@@ -6,7 +6,6 @@
 
 import { missingFolders, type Settings } from "./command_line.ts";
 import { checkSkill } from "../skills/checks.ts";
-import { servedSkills } from "../skills/names.ts";
 import {
   createFinding,
   type Finding,
@@ -49,7 +48,7 @@ export async function createReport(
       .map((problem) => createFinding("skipped", problem)),
   ];
   const skills: FoundSkill[] = [];
-  for (const skill of servedSkills(catalog).values()) {
+  for (const skill of catalog.served.values()) {
     const contents = registry.inspectFiles(skill);
     const found = check
       ? [...checkSkill(skill, { source: registry, contents })]

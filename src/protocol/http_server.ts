@@ -82,14 +82,6 @@ export class McpHttpServer implements RequestHandlers {
   }
 
   /**
-   * Notifies the listeners that the list of tools changed. The SDK's `Server`
-   * has a method with the same name.
-   */
-  sendToolListChanged(): Promise<void> {
-    return this.notify("notifications/tools/list_changed");
-  }
-
-  /**
    * Handles a request.
    *
    * @param request The request. Its body is not read.

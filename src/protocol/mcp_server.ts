@@ -379,14 +379,6 @@ export class McpServer implements RequestHandlers {
     await Promise.all(sent);
   }
 
-  /**
-   * Notifies clients that the list of tools changed. The SDK's `Server` has a
-   * method with the same name.
-   */
-  sendToolListChanged(): Promise<void> {
-    return this.notify("notifications/tools/list_changed");
-  }
-
   /** Handles a message. Replies to a request, unless it is cancelled first. */
   async #receive(message: JSONRPCMessage): Promise<void> {
     if (!("method" in message)) return;

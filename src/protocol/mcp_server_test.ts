@@ -741,11 +741,11 @@ Deno.test("McpServer ends a subscription when another request reuses its ID", as
   const wanted = { toolsListChanged: true, resourceSubscriptions: ["x:y"] };
   await bare.listen("a", wanted);
   await bare.listen("a", wanted);
-  await bare.server.sendToolListChanged();
+  await bare.server.notify("notifications/tools/list_changed");
   assert.equal(bare.pipe.sent.takeAll().length, 1);
   await bare.write({ id: "a", method: "ping" });
   await bare.reply("a");
-  await bare.server.sendToolListChanged();
+  await bare.server.notify("notifications/tools/list_changed");
   assert.deepEqual(bare.pipe.sent.takeAll(), []);
   assert.deepEqual(counts.ended, counts.started);
 });

@@ -6,7 +6,6 @@
  */
 
 import { basename, dirname } from "jsr:@std/path@^1";
-import { cachePerCatalog } from "../views/list_views.ts";
 import { parsePrefixedUri, parseSkillUri } from "./uri.ts";
 import { oneLine, skillKey } from "../text.ts";
 import type { ShadowedSkill, Skill, SkillCatalog, SkillRoot } from "./types.ts";
@@ -87,15 +86,16 @@ export function qualifiedName({ name, prefix }: Skill): string {
 }
 
 /** Returns all skills that can be loaded, by the keys of their plain or qualified names. */
-export const servedSkills: (
-  catalog: SkillCatalog,
-) => ReadonlyMap<string, Skill> = cachePerCatalog(({ skills, shadowed }) => {
+export function withQualifiedNames(
+  skills: ReadonlyMap<string, Skill>,
+  shadowed: readonly ShadowedSkill[],
+): ReadonlyMap<string, Skill> {
   if (shadowed.length === 0) return skills;
   const qualified = shadowed.map(({ skill }) =>
     [skillKey(qualifiedName(skill)), skill] as const
   );
   return new Map([...skills, ...qualified]);
-});
+}
 
 /** Finds a skill by its plain or qualified name. Plain names take precedence. */
 export function findSkill(
@@ -103,7 +103,7 @@ export function findSkill(
   catalog: SkillCatalog,
 ): Skill | undefined {
   const key = skillKey(name);
-  const skill = servedSkills(catalog).get(key);
+  const skill = catalog.served.get(key);
   if (skill !== undefined) return skill;
   // A skill with a plain name can also be qualified by its scope.
   const [, scope, plainKey] = /^(project|global):(.+)$/s.exec(key) ?? [];
@@ -120,7 +120,7 @@ export function findResource(
   const skill = parsed && catalog.skills.get(skillKey(parsed.name));
   if (skill !== undefined) return { skill, path: parsed!.path };
   const { prefix = "", name, path } = parsePrefixedUri(uri) ?? {};
-  const shadowed = servedSkills(catalog).get(skillKey(`${prefix}:${name}`));
+  const shadowed = catalog.served.get(skillKey(`${prefix}:${name}`));
   const isMatch = shadowed?.prefix !== undefined &&
     skillKey(shadowed.prefix) === skillKey(prefix);
   return isMatch ? { skill: shadowed, path } : undefined;

@@ -11,9 +11,8 @@
 
 // @ts-types="npm:minisearch@^7.2.0"
 import type MiniSearch from "npm:minisearch@^7.2.0";
-import { cachePerCatalog } from "../views/list_views.ts";
 import { skillKey } from "../text.ts";
-import type { Skill, SkillCatalog } from "./types.ts";
+import type { Skill, SkillCatalog, SkillSource } from "./types.ts";
 
 /** The maximum number of results. */
 const MAX_RESULTS = 20;
@@ -48,45 +47,65 @@ interface IndexedSkill {
   readonly text: string;
 }
 
-/**
- * Finds the skills whose names and descriptions match a query best.
- *
- * @param query Some words, or an inexact name.
- * @param catalog The skills.
- * @param isAllowed Whether a skill is allowed as a result.
- * @returns At most 20 skills, best match first.
- */
-export async function nearestSkills(
-  query: string,
-  catalog: SkillCatalog,
-  isAllowed: (skill: Skill) => boolean,
-): Promise<Skill[]> {
-  const index = await loadIndex(catalog);
-  const results = index.search(query.slice(0, MAX_QUERY_LENGTH), {
-    prefix: (word) => word.length >= MIN_PREFIX_LENGTH,
-    fuzzy: (word) => word.length >= MIN_FUZZY_LENGTH ? FUZZINESS : false,
-    filter: ({ id }) => isAllowed(catalog.skills.get(id)!),
-  });
-  return results.slice(0, MAX_RESULTS)
-    .map(({ id }) => catalog.skills.get(id)!);
+/** Some skills, and the search in them. */
+export interface SearchableSkills {
+  readonly registry: SkillSource;
+  readonly search: SkillSearch;
 }
 
-/** Creates the index of a catalog on first use. */
-const loadIndex = cachePerCatalog(
-  async ({ skills }: SkillCatalog): Promise<MiniSearch<IndexedSkill>> => {
-    const { default: MiniSearch } = await import("npm:minisearch@^7.2.0");
-    const index = new MiniSearch<IndexedSkill>({
-      fields: ["text"],
-      processTerm: (word) => {
-        const key = skillKey(word);
-        return STOP_WORDS.has(key) ? null : key;
-      },
+/** Searches skills. It keeps the index of the last catalog. */
+export class SkillSearch {
+  #catalog: SkillCatalog | undefined;
+  #index: Promise<MiniSearch<IndexedSkill>> | undefined;
+
+  /**
+   * Finds the skills whose names and descriptions match a query best.
+   *
+   * @param query Some words, or an inexact name.
+   * @param catalog The skills.
+   * @param isAllowed Whether a skill is allowed as a result.
+   * @returns At most 20 skills, best match first.
+   */
+  async find(
+    query: string,
+    catalog: SkillCatalog,
+    isAllowed: (skill: Skill) => boolean,
+  ): Promise<Skill[]> {
+    const index = await this.#load(catalog);
+    const results = index.search(query.slice(0, MAX_QUERY_LENGTH), {
+      prefix: (word) => word.length >= MIN_PREFIX_LENGTH,
+      fuzzy: (word) => word.length >= MIN_FUZZY_LENGTH ? FUZZINESS : false,
+      filter: ({ id }) => isAllowed(catalog.skills.get(id)!),
     });
-    const documents = Array.from(skills, ([id, { name, description }]) => ({
-      id,
-      text: `${name} ${description}`.slice(0, MAX_TEXT_LENGTH),
-    }));
-    await index.addAllAsync(documents, { chunkSize: CHUNK_SIZE });
-    return index;
-  },
-);
+    return results.slice(0, MAX_RESULTS)
+      .map(({ id }) => catalog.skills.get(id)!);
+  }
+
+  /** Creates the index of a catalog on first use. */
+  #load(catalog: SkillCatalog): Promise<MiniSearch<IndexedSkill>> {
+    if (this.#index === undefined || this.#catalog !== catalog) {
+      this.#catalog = catalog;
+      this.#index = createIndex(catalog);
+    }
+    return this.#index;
+  }
+}
+
+async function createIndex(
+  { skills }: SkillCatalog,
+): Promise<MiniSearch<IndexedSkill>> {
+  const { default: MiniSearch } = await import("npm:minisearch@^7.2.0");
+  const index = new MiniSearch<IndexedSkill>({
+    fields: ["text"],
+    processTerm: (word) => {
+      const key = skillKey(word);
+      return STOP_WORDS.has(key) ? null : key;
+    },
+  });
+  const documents = Array.from(skills, ([id, { name, description }]) => ({
+    id,
+    text: `${name} ${description}`.slice(0, MAX_TEXT_LENGTH),
+  }));
+  await index.addAllAsync(documents, { chunkSize: CHUNK_SIZE });
+  return index;
+}

@@ -169,6 +169,8 @@ export interface SkillCatalog {
   readonly problems: readonly SkillProblem[];
   /** The skills that are shadowed by another skill with the same name. */
   readonly shadowed: readonly ShadowedSkill[];
+  /** All skills that can be loaded, by the keys of their plain or qualified names. */
+  readonly served: ReadonlyMap<string, Skill>;
   /** The roots in search order. */
   readonly roots: readonly SkillRootReport[];
   /**

@@ -8,10 +8,10 @@ import type { CompleteResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
 import { CompleteRequestSchema } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
 import { invalidParams, type RequestHandlers } from "../protocol/mcp_server.ts";
-import { qualifiedName, servedSkills } from "../skills/names.ts";
-import { listPrompts } from "./prompts.ts";
+import { qualifiedName } from "../skills/names.ts";
+import { hasPrompt } from "./prompts.ts";
 import { RESOURCE_TEMPLATES } from "./resources.ts";
-import { inListOrder, isForUser, listUserSkills } from "./skill_lists.ts";
+import { byListRank, isForUser, listUserSkills } from "./skill_lists.ts";
 import { SKILL_MD } from "../files/paths.ts";
 import { quote, skillKey } from "../text.ts";
 import type { Skill, SkillSource } from "../skills/types.ts";
@@ -28,9 +28,7 @@ export function registerCompletion(
     const start = argument.value;
     const isPrompt = ref.type === "ref/prompt";
     const isKnown = isPrompt
-      ? listPrompts(registry.catalog).some(({ value }) =>
-        value.name === ref.name
-      )
+      ? hasPrompt(ref.name, registry.catalog)
       : RESOURCE_TEMPLATES.some(({ uriTemplate }) => uriTemplate === ref.uri);
     if (!isKnown) {
       throw invalidParams(
@@ -58,7 +56,7 @@ function listNames({ catalog }: SkillSource): string[] {
  * the prefixes of shadowed skills.
  */
 function listAuthorities({ catalog }: SkillSource): string[] {
-  const skills = inListOrder([...servedSkills(catalog).values()]);
+  const skills = [...catalog.served.values()].toSorted(byListRank);
   return [...new Set(skills.map(({ name, prefix }) => prefix ?? name))];
 }
 

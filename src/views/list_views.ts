@@ -1,5 +1,5 @@
 /**
- * Lists derived from a catalog: cached per catalog, paged, and with a
+ * Lists derived from a catalog: kept until it changes, paged, and with a
  * notification when they change.
  *
  * @module
@@ -110,18 +110,22 @@ function unknownCursor(cursor: string): Error {
   );
 }
 
-/** Returns a function that derives a value from a catalog and caches it. */
-export function cachePerCatalog<T>(
-  derive: (catalog: SkillCatalog) => T,
-): (catalog: SkillCatalog) => T {
-  const derived = new WeakMap<SkillCatalog, { value: T }>();
-  return (catalog) => {
-    let entry = derived.get(catalog);
-    if (entry === undefined) {
-      derived.set(catalog, entry = { value: derive(catalog) });
+/** A value that is derived from the catalog, and kept until the catalog changes. */
+export class CatalogView<T> {
+  readonly #derive: (catalog: SkillCatalog) => T;
+  #current: { catalog: SkillCatalog; value: T } | undefined;
+
+  constructor(derive: (catalog: SkillCatalog) => T) {
+    this.#derive = derive;
+  }
+
+  /** Returns the value for a catalog. */
+  of(catalog: SkillCatalog): T {
+    if (this.#current?.catalog !== catalog) {
+      this.#current = { catalog, value: this.#derive(catalog) };
     }
-    return entry.value;
-  };
+    return this.#current.value;
+  }
 }
 
 /** Notifies the client when a list derived from the catalog changes. */
@@ -131,9 +135,9 @@ export function notifyWhenChanged(
   notify: () => Promise<void>,
 ): void {
   registry.onChange(({ catalog, previous }) => {
-    if (JSON.stringify(list(catalog)) === JSON.stringify(list(previous))) {
-      return;
-    }
+    // A view keeps one value, so the previous list comes first.
+    const before = JSON.stringify(list(previous));
+    if (JSON.stringify(list(catalog)) === before) return;
     // This fails if no client is connected.
     notify().catch(() => {});
   });

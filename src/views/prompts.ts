@@ -15,7 +15,7 @@ import {
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
 import { DEFAULT_PROFILE, profileFor } from "./client_profiles.ts";
 import {
-  cachePerCatalog,
+  CatalogView,
   getPage,
   type ListItem,
   notifyWhenChanged,
@@ -31,11 +31,11 @@ import {
   listKey,
   listUserSkills,
 } from "./skill_lists.ts";
-import { nearestSkills } from "../skills/search.ts";
+import type { SearchableSkills } from "../skills/search.ts";
 import { SKILL_MD } from "../files/paths.ts";
-import { quote } from "../text.ts";
+import { quote, skillKey } from "../text.ts";
 import type { Toolset } from "./toolsets.ts";
-import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
+import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { skillMdUri } from "../skills/uri.ts";
 
 /** The prompt that takes a skill's name as its argument. */
@@ -43,11 +43,12 @@ const SKILL_PROMPT = "skill";
 
 export function registerPrompts(
   server: RequestHandlers,
-  registry: SkillSource,
+  { registry, search }: SearchableSkills,
   toolset: Toolset,
 ): void {
+  const prompts = new CatalogView(createPrompts);
   server.setRequestHandler(ListPromptsRequestSchema, ({ params }) => {
-    const page = getPage(listPrompts(registry.catalog), params?.cursor);
+    const page = getPage(prompts.of(registry.catalog), params?.cursor);
     return { prompts: page.items, nextCursor: page.nextCursor };
   });
   server.setRequestHandler(GetPromptRequestSchema, ({ params }, { client }) => {
@@ -55,7 +56,7 @@ export function registerPrompts(
     // Skilljack's prompts embed the skill as a resource. Some clients drop such prompts.
     const asResource = toolset === "skilljack" &&
       !profileFor(client).dropsEmbeddedResources;
-    const options = { registry, asResource };
+    const options = { registry, search, asResource };
     if (name !== SKILL_PROMPT) {
       return createPrompt(name, { kind: "prompt", ...options });
     }
@@ -64,9 +65,11 @@ export function registerPrompts(
     }
     throw invalidParams('The prompt "skill" requires the argument "name"');
   });
-  const notify = () => server.notify("notifications/prompts/list_changed");
-  const list = (catalog: SkillCatalog) => valuesOf(listPrompts(catalog));
-  notifyWhenChanged(registry, list, notify);
+  notifyWhenChanged(
+    registry,
+    (catalog) => valuesOf(prompts.of(catalog)),
+    () => server.notify("notifications/prompts/list_changed"),
+  );
 }
 
 /** Creates the description of the prompt that takes a name. It lists the skills. */
@@ -79,9 +82,14 @@ function describeSkillPrompt(skills: readonly Skill[]): string {
     : divideList(usage, skills, DEFAULT_PROFILE).description;
 }
 
-/** Lists the prompt `skill`, which takes a name, and a prompt for each skill with another name. */
-export const listPrompts = cachePerCatalog(createPrompts);
+/** Whether `prompts/list` has a prompt with a name. */
+export function hasPrompt(name: string, { skills }: SkillCatalog): boolean {
+  if (name === SKILL_PROMPT) return true;
+  const skill = skills.get(skillKey(name));
+  return skill !== undefined && skill.name === name && isForUser(skill);
+}
 
+/** Lists the prompt `skill`, which takes a name, and a prompt for each skill with another name. */
 function createPrompts(catalog: SkillCatalog): ListItem<Prompt>[] {
   const skills = listUserSkills(catalog);
   const own = skills.filter(({ name }) => name !== SKILL_PROMPT)
@@ -105,10 +113,9 @@ function createPrompts(catalog: SkillCatalog): ListItem<Prompt>[] {
 }
 
 /** Options of {@linkcode createPrompt}. */
-interface PromptOptions {
+interface PromptOptions extends SearchableSkills {
   /** What the name in the request refers to. */
   readonly kind: "prompt" | "skill";
-  readonly registry: SkillSource;
   /** Whether the prompt contains the skill as an embedded resource instead of as text. */
   readonly asResource: boolean;
 }
@@ -121,14 +128,11 @@ interface PromptOptions {
  */
 async function createPrompt(
   name: string,
-  { kind, registry, asResource }: PromptOptions,
+  { kind, registry, search, asResource }: PromptOptions,
 ): Promise<GetPromptResult> {
   const skill = registry.find(name);
   if (skill === undefined || !isForUser(skill)) {
-    throw await createUnknownNameError(name, {
-      kind,
-      catalog: registry.catalog,
-    });
+    throw await createUnknownNameError(name, { kind, registry, search });
   }
   const file = readFile(registry, skill, SKILL_MD);
   const text = file.text ?? new TextDecoder().decode(file.bytes);
@@ -157,9 +161,10 @@ const MAX_NEAR_NAMES = 5;
  */
 async function createUnknownNameError(
   name: string,
-  { kind, catalog }: { kind: string; catalog: SkillCatalog },
+  { kind, registry, search }: SearchableSkills & { kind: string },
 ): Promise<Error> {
-  const found = await nearestSkills(name, catalog, isForUser);
+  const { catalog } = registry;
+  const found = await search.find(name, catalog, isForUser);
   const near = [...new Set([...found, ...listUserSkills(catalog)])]
     .slice(0, MAX_NEAR_NAMES).map(({ name }) => quote(name)).join(", ");
   return invalidParams(

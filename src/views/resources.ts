@@ -16,7 +16,7 @@ import {
   ReadResourceRequestSchema,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
 import {
-  cachePerCatalog,
+  CatalogView,
   getPage,
   type ListItem,
   notifyWhenChanged,
@@ -26,7 +26,7 @@ import {
 } from "./list_views.ts";
 import { invalidParams, type RequestHandlers } from "../protocol/mcp_server.ts";
 import { resourceContents } from "../files/media_types.ts";
-import { qualifiedName, servedSkills } from "../skills/names.ts";
+import { qualifiedName } from "../skills/names.ts";
 import { listKey } from "./skill_lists.ts";
 import { skillFileUri, skillMdUri } from "../skills/uri.ts";
 import { SKILL_MD } from "../files/paths.ts";
@@ -62,9 +62,9 @@ export function registerResources(
   server: RequestHandlers,
   registry: SkillSource,
 ): void {
-  const list = cachePerCatalog(createResources);
+  const list = new CatalogView(createResources);
   server.setRequestHandler(ListResourcesRequestSchema, ({ params }) => {
-    const page = getPage(list(registry.catalog), params?.cursor);
+    const page = getPage(list.of(registry.catalog), params?.cursor);
     return { resources: page.items, nextCursor: page.nextCursor };
   });
   server.setRequestHandler(
@@ -80,7 +80,7 @@ export function registerResources(
   );
   notifyWhenChanged(
     registry,
-    (catalog) => valuesOf(list(catalog)),
+    (catalog) => valuesOf(list.of(catalog)),
     () => server.notify("notifications/resources/list_changed"),
   );
 }
@@ -106,7 +106,7 @@ export const RESOURCE_TEMPLATES: ResourceTemplate[] = [
 
 /** Lists the `SKILL.md` of each skill and the collection of its other files. */
 function createResources(catalog: SkillCatalog): ListItem<Resource>[] {
-  const skills = [...servedSkills(catalog).values()];
+  const skills = [...catalog.served.values()];
   return sortList(skills.flatMap((skill) => {
     const name = qualifiedName(skill);
     // Sizes are omitted, so that a change to a body does not change the list.

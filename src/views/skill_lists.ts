@@ -13,7 +13,7 @@ const MAX_SUMMARY_LENGTH = 250;
 
 /** Lists the skills that the model can load, in list order. */
 export function listModelSkills({ skills }: SkillCatalog): Skill[] {
-  return inListOrder([...skills.values()].filter(isForModel));
+  return [...skills.values()].filter(isForModel).toSorted(byListRank);
 }
 
 /** Whether the model can load a skill. */
@@ -23,7 +23,7 @@ export function isForModel({ frontmatter, state }: Skill): boolean {
 
 /** Lists the skills that the user can load, in list order. */
 export function listUserSkills({ skills }: SkillCatalog): Skill[] {
-  return inListOrder([...skills.values()].filter(isForUser));
+  return [...skills.values()].filter(isForUser).toSorted(byListRank);
 }
 
 /** Whether the user can load a skill. */
@@ -31,12 +31,12 @@ export function isForUser({ frontmatter }: Skill): boolean {
   return frontmatter["user-invocable"] !== false;
 }
 
-/** Sorts skills in place: pinned ones first, and those listed by name only last. */
-export function inListOrder(skills: Skill[]): Skill[] {
-  return skills.sort((a, b) => listRank(a) - listRank(b));
+/** Compares skills by their rank in lists. */
+export function byListRank(a: Skill, b: Skill): number {
+  return listRank(a) - listRank(b);
 }
 
-/** Returns the rank of a skill in lists. Lower ranks come first. */
+/** Returns the rank of a skill in lists: pinned ones first, those listed by name only last. */
 export function listRank({ state }: Skill): number {
   return state === "pinned" ? 0 : state === "name-only" ? 2 : 1;
 }

@@ -11,7 +11,7 @@ import type { Resource } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import * as z from "npm:zod@^4";
 import { parseSkillMd } from "../skills/frontmatter.ts";
 import {
-  cachePerCatalog,
+  CatalogView,
   createCursor,
   getPage,
   type ListItem,
@@ -24,7 +24,6 @@ import {
   type RequestHandlers,
 } from "../protocol/mcp_server.ts";
 import { mediaTypeOf, mediaTypeOfName } from "../files/media_types.ts";
-import { servedSkills } from "../skills/names.ts";
 import { sha256 } from "../files/reading.ts";
 import {
   checkFrontmatter,
@@ -90,8 +89,9 @@ export function registerSkillsExtension(
   registry: SkillSource,
   { onlist }: SkillsExtensionOptions,
 ): void {
-  const list = cachePerCatalog((catalog) => {
-    const skills = [...servedSkills(catalog).values()]
+  const entries = new SkillEntries(registry);
+  const list = new CatalogView((catalog) => {
+    const skills = [...catalog.served.values()]
       .filter((skill) => !checkFrontmatter(skill).some(isUnlisting));
     return sortList(
       skills.map((value) => ({
@@ -105,14 +105,14 @@ export function registerSkillsExtension(
     { client },
   ) => {
     onlist?.(client);
-    const page = getPage(list(registry.catalog), params?.cursor);
+    const page = getPage(list.of(registry.catalog), params?.cursor);
     const skills: SkillEntry[] = [];
     const slice = new TimeSlice();
     const room = new PageRoom();
     let lastKey = "";
     for (const skill of page.items) {
       if (slice.isOver) await slice.yield();
-      const entry = await loadEntry(skill, registry);
+      const entry = await entries.load(skill);
       if (typeof entry === "string") continue;
       if (!room.take(estimateLength(entry))) {
         return { skills, nextCursor: createCursor(lastKey) };
@@ -124,7 +124,7 @@ export function registerSkillsExtension(
   });
   server.setRequestHandler(
     GetSkillRequestSchema,
-    async ({ params: { uri } }) => ({ skill: await findEntry(uri, registry) }),
+    async ({ params: { uri } }) => ({ skill: await entries.find(uri) }),
   );
   server.setRequestHandler(ReadDirectoryRequestSchema, async ({ params }) => {
     const { uri, cursor } = params;
@@ -149,55 +149,62 @@ function estimateLength({ frontmatter, resources }: SkillEntry): number {
   );
 }
 
-/**
- * Finds the entry of a skill by the URI of its `SKILL.md`.
- *
- * @throws {Error} The JSON-RPC error "invalid params" if there is no such
- *   skill, or if hosts cannot load it.
- */
-async function findEntry(
-  uri: string,
-  registry: SkillSource,
-): Promise<SkillEntry> {
-  const { skill } = findResource(uri, registry);
-  const skillMd = skillMdUri(skill);
-  if (skillMd !== uri) {
-    throw invalidParams(
-      `${quote(uri)} is not the URI of a skill's SKILL.md: the URI is ${
-        quote(skillMd)
-      }`,
-      { uri },
-    );
+/** The entries of skills, kept until their files change. */
+class SkillEntries {
+  readonly #registry: SkillSource;
+  /**
+   * The entries, and the versions of the files that they describe. A scan that
+   * finds a change replaces the skill, and its entry should go with it.
+   */
+  readonly #entries = new WeakMap<
+    Skill,
+    { versions: string; entry: SkillEntry | string }
+  >();
+
+  constructor(registry: SkillSource) {
+    this.#registry = registry;
   }
-  const entry = await loadEntry(skill, registry);
-  if (typeof entry !== "string") return entry;
-  throw invalidParams(`Cannot get the skill ${quote(uri)}: ${entry}`, { uri });
-}
 
-/** The entry of each skill, and the versions of the files that it describes. */
-const entryCache = new WeakMap<
-  Skill,
-  { versions: string; entry: SkillEntry | string }
->();
+  /** Returns the current entry of a skill, or the reason why hosts cannot load it. */
+  async load(skill: Skill): Promise<SkillEntry | string> {
+    const contents = this.#registry.inspectFiles(skill);
+    const unlisting = findUnlisting(skill, contents);
+    if (unlisting !== undefined) return unlisting.reason;
+    const { files } = contents;
+    const versions = files.map(({ path, version }) => `${version}:${path}`)
+      .join("\n");
+    const known = this.#entries.get(skill);
+    if (known?.versions === versions) return known.entry;
+    const entry = await createEntry(skill, files, this.#registry)
+      .catch((error: Error) => error.message);
+    const isSettled = !files.some(({ isRacy }) => isRacy);
+    if (isSettled) this.#entries.set(skill, { versions, entry });
+    return entry;
+  }
 
-/** Returns the current entry of a skill, or the reason why hosts cannot load it. */
-async function loadEntry(
-  skill: Skill,
-  registry: SkillSource,
-): Promise<SkillEntry | string> {
-  const contents = registry.inspectFiles(skill);
-  const unlisting = findUnlisting(skill, contents);
-  if (unlisting !== undefined) return unlisting.reason;
-  const { files } = contents;
-  const versions = files.map(({ path, version }) => `${version}:${path}`)
-    .join("\n");
-  const cached = entryCache.get(skill);
-  if (cached?.versions === versions) return cached.entry;
-  const entry = await createEntry(skill, files, registry)
-    .catch((error: Error) => error.message);
-  const isSettled = !files.some(({ isRacy }) => isRacy);
-  if (isSettled) entryCache.set(skill, { versions, entry });
-  return entry;
+  /**
+   * Finds the entry of a skill by the URI of its `SKILL.md`.
+   *
+   * @throws {Error} The JSON-RPC error "invalid params" if there is no such
+   *   skill, or if hosts cannot load it.
+   */
+  async find(uri: string): Promise<SkillEntry> {
+    const { skill } = findResource(uri, this.#registry);
+    const skillMd = skillMdUri(skill);
+    if (skillMd !== uri) {
+      throw invalidParams(
+        `${quote(uri)} is not the URI of a skill's SKILL.md: the URI is ${
+          quote(skillMd)
+        }`,
+        { uri },
+      );
+    }
+    const entry = await this.load(skill);
+    if (typeof entry !== "string") return entry;
+    throw invalidParams(`Cannot get the skill ${quote(uri)}: ${entry}`, {
+      uri,
+    });
+  }
 }
 
 /**

@@ -5,7 +5,7 @@
  */
 
 import type { McpServer } from "../protocol/mcp_server.ts";
-import { qualifiedName, servedSkills } from "../skills/names.ts";
+import { qualifiedName } from "../skills/names.ts";
 import { findResource } from "./resources.ts";
 import { SKILL_MD } from "../files/paths.ts";
 import { skillKey } from "../text.ts";
@@ -60,8 +60,8 @@ function isAffected(
   const { catalog, previous, keys, files } = change;
   if (key === undefined) return keys.size + files.size > 0;
   if (keys.has(key)) {
-    const isAddedOrRemoved = !servedSkills(catalog).has(key) ||
-      !servedSkills(previous).has(key);
+    const isAddedOrRemoved = !catalog.served.has(key) ||
+      !previous.served.has(key);
     if (isAddedOrRemoved || !path || path === SKILL_MD) return true;
   }
   const paths = [...files.get(key) ?? []];

@@ -13,7 +13,7 @@ import {
   withDescriptionLimit,
   withoutParameter,
 } from "./client_profiles.ts";
-import { cachePerCatalog } from "./list_views.ts";
+import { CatalogView } from "./list_views.ts";
 import type { ClientInfo } from "../protocol/mcp_server.ts";
 import {
   type DividedList,
@@ -62,13 +62,13 @@ function createToolEntry(
   };
 }
 
-/** The tool list of each client, created once per catalog. */
+/** The tool list of each client. */
 export class ToolLists {
   readonly #tools: readonly SkillTool[];
   readonly #options: SkillToolOptions;
   /** The views of the clients that requested a list, by key. */
   readonly #views = new Map<string, ToolView>();
-  readonly #lists = cachePerCatalog(() => new Map<string, Tool[]>());
+  readonly #lists = new CatalogView(() => new Map<string, Tool[]>());
 
   constructor(tools: readonly SkillTool[], options: SkillToolOptions) {
     this.#tools = tools;
@@ -91,7 +91,7 @@ export class ToolLists {
   }
 
   #list(view: ToolView, catalog: SkillCatalog): Tool[] {
-    const lists = this.#lists(catalog);
+    const lists = this.#lists.of(catalog);
     const key = viewKey(view);
     const list = lists.get(key) ??
       this.#tools.map((tool) => createToolEntry(tool, catalog, view));

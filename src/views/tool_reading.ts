@@ -18,6 +18,7 @@ import {
 import { splitPath } from "../files/walking.ts";
 import { readTogether } from "./read_together.ts";
 import { isForModel } from "./skill_lists.ts";
+import type { SearchableSkills } from "../skills/search.ts";
 import { createUnknownSkillError } from "./unknown_skill.ts";
 import { skillFileUri } from "../skills/uri.ts";
 import { quote, unescapeXml } from "../text.ts";
@@ -28,50 +29,58 @@ import type {
   SkillProblem,
   SkillSource,
 } from "../skills/types.ts";
-import type { ToolContext } from "./toolsets.ts";
 
 /** The maximum number of files that a message names. */
 const MAX_NAMED_FILES = 20;
 
 /**
- * Finds a skill for the model and calls a function with it. If there is no such
- * skill, or if the call fails and the skill changed since the last scan, it
- * scans the roots and tries again, because the skill may have just been added
- * or moved.
+ * Finds a skill for the model. If there is none with the name, scans the roots,
+ * because the skill may have just been added or moved.
+ *
+ * @throws {Error} If the skill is unknown. The message is for the model.
+ */
+export async function requireSkill(
+  name: string,
+  skills: SearchableSkills,
+): Promise<Skill> {
+  return findForModel(name, skills) ?? await rescanForModel(name, skills);
+}
+
+/**
+ * Calls a function with a skill. If the call fails and the skill changed since
+ * the last scan, scans the roots and tries again.
  *
  * @throws {Error} If the skill is unknown or the call fails. The message is for the model.
  */
 export async function withSkill<T>(
   name: string,
-  registry: SkillSource,
+  skills: SearchableSkills,
   use: (skill: Skill) => T | Promise<T>,
 ): Promise<T> {
-  const known = findForModel(name, registry);
-  if (known !== undefined) {
-    try {
-      return await use(known);
-    } catch (error) {
-      if (readIfCurrent(known, registry) !== undefined) throw error;
-    }
+  const skill = await requireSkill(name, skills);
+  try {
+    return await use(skill);
+  } catch (error) {
+    if (readIfCurrent(skill, skills) !== undefined) throw error;
   }
-  return await use(await rescanForModel(name, registry));
+  return await use(await rescanForModel(name, skills));
 }
 
 /** Scans the roots, and then finds a skill for the model. */
 async function rescanForModel(
   name: string,
-  registry: SkillSource,
+  skills: SearchableSkills,
 ): Promise<Skill> {
-  await registry.refresh();
-  const skill = findForModel(name, registry);
+  await skills.registry.refresh();
+  const skill = findForModel(name, skills);
   if (skill !== undefined) return skill;
-  throw await createUnknownSkillError(name, registry.catalog);
+  throw await createUnknownSkillError(name, skills);
 }
 
 /** Reads the `SKILL.md` of a skill if it is unchanged since the last scan. */
 function readIfCurrent(
   skill: Skill,
-  registry: SkillSource,
+  { registry }: SearchableSkills,
 ): SkillFileContent | undefined {
   try {
     const file = registry.readFile(skill, SKILL_MD);
@@ -81,7 +90,10 @@ function readIfCurrent(
   }
 }
 
-function findForModel(name: string, registry: SkillSource): Skill | undefined {
+function findForModel(
+  name: string,
+  { registry }: SearchableSkills,
+): Skill | undefined {
   const skill = registry.find(name) ?? registry.find(unescapeXml(name));
   return skill && isForModel(skill) ? skill : undefined;
 }
@@ -95,22 +107,22 @@ function findForModel(name: string, registry: SkillSource): Skill | undefined {
  */
 export async function readSkillText(
   name: string,
-  registry: SkillSource,
+  skills: SearchableSkills,
 ): Promise<{ skill: Skill; text: string }> {
-  let skill = findForModel(name, registry);
-  let file = skill && readIfCurrent(skill, registry);
+  let skill = findForModel(name, skills);
+  let file = skill && readIfCurrent(skill, skills);
   if (skill === undefined || file === undefined) {
-    skill = await rescanForModel(name, registry);
-    file = registry.readFile(skill, SKILL_MD);
+    skill = await rescanForModel(name, skills);
+    file = skills.registry.readFile(skill, SKILL_MD);
   }
   return { skill, text: file.text ?? new TextDecoder().decode(file.bytes) };
 }
 
 export async function loadSkill(
   name: string,
-  { registry }: ToolContext,
+  skills: SearchableSkills,
 ): Promise<CallToolResult> {
-  return createTextResult((await readSkillText(name, registry)).text);
+  return createTextResult((await readSkillText(name, skills)).text);
 }
 
 /** Reads a file of a skill as a content item of a result. */
@@ -142,7 +154,7 @@ export function pathInSkill(
 }
 
 /** Reads a file, reads all files of a folder, or lists the files if the path is empty. */
-export function readResource(
+export function readPath(
   skill: Skill,
   path: string,
   registry: SkillSource,

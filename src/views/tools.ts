@@ -27,7 +27,7 @@ import {
 } from "./toolsets.ts";
 import { UnknownSkillError } from "./unknown_skill.ts";
 import { quote } from "../text.ts";
-import type { SkillSource } from "../skills/types.ts";
+import type { SearchableSkills } from "../skills/search.ts";
 
 /**
  * Sets the request handlers of the tools. Their descriptions reflect the current
@@ -35,7 +35,7 @@ import type { SkillSource } from "../skills/types.ts";
  */
 export function registerTools(
   server: RequestHandlers,
-  registry: SkillSource,
+  { registry, search }: SearchableSkills,
   options: SkillToolOptions,
 ): void {
   const tools = listTools(options);
@@ -47,7 +47,7 @@ export function registerTools(
   server.setRequestHandler(CallToolRequestSchema, ({ params }, { signal }) => {
     const tool = tools.find(({ name }) => name === params.name);
     if (tool === undefined) throw createUnknownToolError(params.name, tools);
-    const context = { registry, options, signal };
+    const context = { registry, search, options, signal };
     return callTool(tool, params.arguments ?? {}, context);
   });
   notifyWhenChanged(

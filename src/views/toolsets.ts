@@ -14,8 +14,9 @@ import {
   loadSkill,
   pathInSkill,
   readContent,
-  readResource,
+  readPath,
   readSkillText,
+  requireSkill,
   withSkill,
 } from "./tool_reading.ts";
 import type { ClientInfo } from "../protocol/mcp_server.ts";
@@ -29,8 +30,9 @@ import {
   formatSkillLine,
   listModelSkills,
 } from "./skill_lists.ts";
+import type { SearchableSkills } from "../skills/search.ts";
 import { jsonText } from "../text.ts";
-import type { SkillCatalog, SkillSource } from "../skills/types.ts";
+import type { SkillCatalog } from "../skills/types.ts";
 
 /** A set of tools, named after the server that introduced them. */
 export type Toolset = "skill" | "skilljack" | "reference" | "agentskills";
@@ -62,8 +64,7 @@ export interface SkillToolOptions {
 }
 
 /** The context of a tool call. */
-export interface ToolContext {
-  readonly registry: SkillSource;
+export interface ToolContext extends SearchableSkills {
   readonly options: SkillToolOptions;
   /** Aborted when the client cancels the call or disconnects. */
   readonly signal: AbortSignal;
@@ -146,8 +147,8 @@ ${formatAvailableSkills(catalog, ({ scope }) => scope)}`,
       .describe("Name of the skill to load (case-insensitive)"),
   }),
   annotations: READ_ONLY,
-  call: async ({ name }, { registry }) => {
-    const { skill, text } = await readSkillText(name, registry);
+  call: async ({ name }, context) => {
+    const { skill, text } = await readSkillText(name, context);
     return createTextResult(
       `Loading: ${skill.name}\nBase directory: ${skill.directory}\n\n${text}`,
     );
@@ -189,11 +190,11 @@ const skilljackResourceTool = defineTool({
     ),
   }),
   annotations: READ_ONLY,
-  call: ({ skill: name, path }, { registry }) =>
+  call: ({ skill: name, path }, context) =>
     withSkill(
       name,
-      registry,
-      (skill) => readResource(skill, pathInSkill(skill, path), registry),
+      context,
+      (skill) => readPath(skill, pathInSkill(skill, path), context.registry),
     ),
 });
 
@@ -277,10 +278,11 @@ const agentSkillsReadTool = defineTool({
     ),
   }),
   annotations: READ_ONLY,
-  call: ({ skill_name, file_name }, { registry }) =>
-    withSkill(skill_name, registry, (skill) => ({
-      content: [readContent(skill, pathInSkill(skill, file_name), registry)],
-    })),
+  call: ({ skill_name, file_name }, context) =>
+    withSkill(skill_name, context, (skill) => {
+      const path = pathInSkill(skill, file_name);
+      return { content: [readContent(skill, path, context.registry)] };
+    }),
 });
 
 /** AgentSkills' tool `run_shell_command_op`, the only tool that runs programs. */
@@ -300,8 +302,9 @@ const agentSkillsShellTool = defineTool({
     openWorldHint: true,
   },
   isAllowed: ({ allowShell = true }) => allowShell && mayRunShell(),
-  call: async ({ skill_name, command }, { registry, options, signal }) => {
-    const skill = await withSkill(skill_name, registry, (skill) => skill);
+  call: async ({ skill_name, command }, context) => {
+    const skill = await requireSkill(skill_name, context);
+    const { options, signal } = context;
     const { shellTimeout = DEFAULT_SHELL_TIMEOUT, autoInstallDeps } = options;
     const { text, isError } = await runShellCommand(command, {
       directory: skill.directory,

@@ -10,6 +10,7 @@ import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
 import { ToolListChangedNotificationSchema } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
 import { registerSkillTools, SkillRegistry } from "../../mod.ts";
+import { SkillSearch } from "../skills/search.ts";
 import { callTool } from "./tools.ts";
 import { TOOLSETS } from "./toolsets.ts";
 import {
@@ -493,6 +494,7 @@ Deno.test("skill-resource scans again only if that can help", async () => {
   const { signal } = new AbortController();
   const context = {
     registry,
+    search: new SkillSearch(),
     options: { toolset: "skilljack" },
     signal,
   } as const;

@@ -5,10 +5,10 @@
  */
 
 import { describeProblem } from "../skills/problems.ts";
-import { nearestSkills } from "../skills/search.ts";
+import type { SearchableSkills } from "../skills/search.ts";
 import { formatSkillLine, isForModel, listModelSkills } from "./skill_lists.ts";
 import { oneLine, skillKey } from "../text.ts";
-import type { Skill, SkillCatalog } from "../skills/types.ts";
+import type { Skill } from "../skills/types.ts";
 
 /**
  * The maximum number of skills that the answer to an unknown name lists. If
@@ -41,8 +41,9 @@ export class UnknownSkillError extends Error {
  */
 export async function createUnknownSkillError(
   name: string,
-  catalog: SkillCatalog,
+  { registry, search }: SearchableSkills,
 ): Promise<UnknownSkillError> {
+  const { catalog } = registry;
   const key = skillKey(name);
   const skipped = catalog.problems
     .filter(({ names = [] }) => names.some((name) => skillKey(name) === key))
@@ -52,7 +53,10 @@ export async function createUnknownSkillError(
   const echo = oneLine(name.slice(0, MAX_ECHO_LENGTH));
   const isSearchResult = skills.length > MAX_LISTED_SKILLS;
   const text = isSearchResult
-    ? await formatSearchResults(echo, catalog, skills.length)
+    ? formatSearchResults(echo, {
+      found: await search.find(echo, catalog, isForModel),
+      count: skills.length,
+    })
     : formatSkillList(echo, skills);
   return new UnknownSkillError(skipped + text, { isSearchResult });
 }
@@ -68,12 +72,10 @@ Use the exact skill name (case-insensitive) to load a skill.`;
 }
 
 /** Creates the answer to an unknown name that lists the best-matching skills. */
-async function formatSearchResults(
+function formatSearchResults(
   name: string,
-  catalog: SkillCatalog,
-  count: number,
-): Promise<string> {
-  const found = await nearestSkills(name, catalog, isForModel);
+  { found, count }: { found: readonly Skill[]; count: number },
+): string {
   const lines = found.map((skill) => `${formatSkillLine(skill)}\n`);
   const rest = count - found.length;
   if (found.length > 0) lines.push(`(and ${rest} other skills)\n`);

@@ -21,6 +21,7 @@ import {
   type SkillsExtensionOptions,
 } from "./skills_extension.ts";
 import { DEFAULT_REFRESH_SECONDS } from "../skills/roots.ts";
+import { SkillSearch } from "../skills/search.ts";
 import { registerTools } from "./tools.ts";
 import type { SkillToolOptions, Toolset } from "./toolsets.ts";
 import type { SkillSource } from "../skills/types.ts";
@@ -70,8 +71,9 @@ export function registerViews(
   registry: SkillSource,
   options: SkillToolOptions & SkillsExtensionOptions,
 ): void {
-  registerTools(server, registry, options);
-  registerPrompts(server, registry, options.toolset);
+  const skills = { registry, search: new SkillSearch() };
+  registerTools(server, skills, options);
+  registerPrompts(server, skills, options.toolset);
   registerResources(server, registry);
   registerSkillsExtension(server, registry, options);
   registerCompletion(server, registry);
