@@ -11,6 +11,7 @@ import {
   type McpClient,
   TOKEN_VARIABLE,
 } from "./clients.ts";
+import { expandPath, formatLocal, formatRemote } from "./client_files.ts";
 import { readEnvironment, type Settings, UsageError } from "./command_line.ts";
 import {
   createLaunch,
@@ -69,7 +70,7 @@ export function createClientConfig(
     ...(map.note ?? []),
     ...listCaveats(client, launch),
   ];
-  const text = client.format(launch);
+  const text = formatLocal(client, launch);
   const shell = shellInUse({ os: Deno.build.os, variable: readEnvironment });
   const command = client.addCommand &&
     quoteCommand(client.addCommand(launch), shell);
@@ -90,16 +91,18 @@ function createRemoteConfig(
       `Cannot configure ${title} with a URL: add a connector in its settings`,
     );
   }
-  const { token = "<token>", format } = remote;
+  const { token = "<token>" } = remote;
+  const format = (token: string | undefined) =>
+    formatRemote({ ...client, remote }, { url, token });
   const notes = [
     describePlace(client, settings),
     ...listExpanded(client, [url]),
   ];
   if (!needsToken(url)) {
-    return { text: format({ url, token: undefined }), notes };
+    return { text: format(undefined), notes };
   }
   notes.push(describeToken(client));
-  return { text: format({ url, token }), notes };
+  return { text: format(token), notes };
 }
 
 function introduceCommand({ unsetFields }: McpClient, shell: Shell): string {
@@ -155,11 +158,11 @@ function describePlace(client: McpClient, { home = "~" }: Settings): string {
   };
   const { title, userFile, projectFile, formerFile } = client;
   const former = formerFile &&
-    `; in older versions, ${quote(formerFile(places))}`;
+    `; in older versions, ${quote(expandPath(formerFile, places))}`;
   const project = projectFile &&
     `; for a single project, ${quote(projectFile)}`;
   return `Add this to the configuration of ${title} in ${
-    quote(userFile(places))
+    quote(expandPath(userFile, places))
   }${former ?? ""}${project ?? ""}`;
 }
 

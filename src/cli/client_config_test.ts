@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join, resolve } from "jsr:@std/path@^1";
 import { type ClientConfig, createClientConfig } from "./client_config.ts";
+import { expandPath, formatLocal } from "./client_files.ts";
 import { MCP_CLIENTS } from "./clients.ts";
 import { parseCommandLine } from "./command_line.ts";
 import {
@@ -66,7 +67,7 @@ for (const name of PRINTED_CLIENTS) {
 for (const [name, client] of Object.entries(MCP_CLIENTS)) {
   Deno.test(`the README names the configuration files of ${name} on each operating system`, () => {
     const file = (os: typeof Deno.build.os) =>
-      client.userFile({
+      expandPath(client.userFile, {
         os,
         home: "~",
         variable: (name) =>
@@ -136,14 +137,15 @@ const ODD_LAUNCH: Launch = {
   ],
 };
 
-for (const [name, { format }] of Object.entries(MCP_CLIENTS)) {
+for (const [name, client] of Object.entries(MCP_CLIENTS)) {
   if (name === "codex") continue;
   Deno.test(`--print-config ${name} writes what the client parses`, () => {
-    const config = parseConfig(format(ODD_LAUNCH));
+    const text = formatLocal(client, ODD_LAUNCH);
+    const config = parseConfig(text);
     const entry = config[SECTIONS[name] ?? "mcpServers"]!.skills!;
     for (const key of ["command", "cmd", "args"]) delete entry[key];
     assert.deepEqual(entry, ENTRIES[name]);
-    assert.deepEqual(parseLaunch(format(ODD_LAUNCH)), ODD_LAUNCH);
+    assert.deepEqual(parseLaunch(text), ODD_LAUNCH);
   });
 }
 
@@ -642,10 +644,10 @@ Deno.test("--print-config escapes Windows paths for JSON and TOML", () => {
   };
   const { cursor, codex } = MCP_CLIENTS;
   const { command, args } =
-    JSON.parse(cursor!.format(launch)).mcpServers.skills;
+    JSON.parse(formatLocal(cursor!, launch)).mcpServers.skills;
   assert.deepEqual({ command, args }, launch);
   assert.equal(
-    codex!.format(launch),
+    formatLocal(codex!, launch),
     `[mcp_servers.skills]
 command = "C:\\\\Program Files\\\\deno.exe"
 args = [

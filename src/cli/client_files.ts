@@ -1,0 +1,122 @@
+/**
+ * The configuration files of MCP clients: their paths on each operating system
+ * and their contents.
+ *
+ * @module
+ */
+
+import {
+  type McpClient,
+  type PathTemplate,
+  type RemoteFormat,
+  type RemoteServer,
+  SERVER_NAME,
+} from "./clients.ts";
+import type { Launch } from "./launch.ts";
+import { escapeHidden, jsonText, stringifyJson } from "../text.ts";
+
+/** The locations of a user's folders. */
+export interface UserPlaces {
+  readonly os: typeof Deno.build.os;
+  /** The home folder. */
+  readonly home: string;
+  /** Returns the value of an environment variable, if it is set. */
+  readonly variable: (name: string) => string | undefined;
+}
+
+/** Returns the path that a template stands for, with the separator of the operating system. */
+export function expandPath(template: PathTemplate, places: UserPlaces): string {
+  if (typeof template !== "string") {
+    const { windows, darwin, other } = template;
+    if (places.os === "windows") return expandPath(windows, places);
+    return expandPath(places.os === "darwin" && darwin || other, places);
+  }
+  const [, name, fallback, rest] = /^\{(\w+):(.*)\}([^{}]*)$/.exec(template) ??
+    [];
+  const separator = places.os === "windows" ? "\\" : "/";
+  const written = (path: string) => path.replaceAll("/", separator);
+  if (name === undefined) {
+    return template.startsWith("~")
+      ? places.home + written(template.slice(1))
+      : written(template);
+  }
+  const value = places.variable(name) || expandPath(fallback!, places);
+  return value + written(rest!);
+}
+
+/** Formats the configuration of a client that starts the server. */
+export function formatLocal(client: McpClient, launch: Launch): string {
+  const { entry = (launch: Launch) => launch, topLevel } = client;
+  return formatFile(client, {
+    ...topLevel,
+    ...inSection(client, entry(launch)),
+  });
+}
+
+/** A client that can connect to a URL. */
+export type RemoteClient = McpClient & { readonly remote: RemoteFormat };
+
+/** Formats the configuration of a client that connects to a URL. */
+export function formatRemote(
+  client: RemoteClient,
+  server: RemoteServer,
+): string {
+  const { remote, topLevel } = client;
+  return formatFile(client, {
+    ...topLevel,
+    ...inSection(client, remote.entry(server)),
+    ...remote.topLevel?.(server),
+  });
+}
+
+function inSection({ section = "mcpServers" }: McpClient, entry: object) {
+  return { [section]: { [SERVER_NAME]: entry } };
+}
+
+function formatFile({ format }: McpClient, content: object): string {
+  if (format === "toml") return asToml(content);
+  return format === "yaml" ? asYaml(content) : jsonText(content);
+}
+
+/** Formats a file that contains one section with one entry as TOML. */
+function asToml(content: object): string {
+  return Object.entries(content).flatMap(([section, servers]) =>
+    Object.entries(servers).map(([name, entry]) =>
+      `[${section}.${name}]\n${tomlFields(entry as object)}`
+    )
+  ).join("\n");
+}
+
+function tomlFields(entry: object): string {
+  return Object.entries(entry).map(([key, value]) =>
+    Array.isArray(value)
+      ? `${key} = [\n${value.map((item) => `  ${quoted(item)},\n`).join("")}]\n`
+      : `${key} = ${quoted(value)}\n`
+  ).join("");
+}
+
+function asYaml(content: object, indent = ""): string {
+  return Object.entries(content).map(([key, value]) => {
+    if (Array.isArray(value)) {
+      if (value.length === 0) return `${indent}${key}: []\n`;
+      const items = value.map((item) => `${indent}  - ${quoted(item)}\n`);
+      return `${indent}${key}:\n${items.join("")}`;
+    }
+    return typeof value === "object"
+      ? `${indent}${key}:\n${asYaml(value, `${indent}  `)}`
+      : `${indent}${key}: ${quoted(value)}\n`;
+  }).join("");
+}
+
+/**
+ * Formats a value for TOML or YAML, with texts in double quotes. Both escape
+ * code points, and JSON escapes UTF-16 code units.
+ */
+function quoted(value: unknown): string {
+  return escapeHidden(stringifyJson(value), (character) => {
+    const digits = character.codePointAt(0)!.toString(16);
+    return digits.length > 4
+      ? `\\U${digits.padStart(8, "0")}`
+      : `\\u${digits.padStart(4, "0")}`;
+  });
+}
