@@ -25,6 +25,7 @@ import {
   Wire,
   within,
 } from "./tests/testing.ts";
+import { canCompile } from "./tests/testing/executable.ts";
 
 // ---------------------------------------------------------------------------
 // Server: the tool's contract
@@ -885,27 +886,10 @@ Deno.test("the bundle runs from a URL without any registry", async () => {
   }
 });
 
-/**
- * Whether `deno compile` works. It needs a base binary, which it downloads or
- * finds at `DENORT_BIN`.
- */
-const canCompile = (() => {
-  using place = new Place();
-  const file = place.file("main.js", "");
-  const args = ["compile", "--quiet", "--no-config", "-o", `${file}.exe`, file];
-  const { success } = new Deno.Command(Deno.execPath(), { args }).outputSync();
-  if (!success) {
-    console.error(
-      "NOT TESTED: the executable. deno compile finds no base binary: it can neither be fetched, nor does DENORT_BIN name one.",
-    );
-  }
-  return success;
-})();
-
 Deno.test(
   "deno task compile creates an executable that loads a skill and exits when its input ends",
   {
-    ignore: !canCompile,
+    ignore: !canCompile(),
   },
   async () => {
     using place = new Place();

@@ -1,0 +1,156 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { join } from "jsr:@std/path@^1";
+import { Ajv } from "npm:ajv@^8.17.1";
+import config from "../deno.json" with { type: "json" };
+import serverEntry from "../server.json" with { type: "json" };
+import serverSchema from "../testdata/server.schema.json" with { type: "json" };
+import type { Launch } from "../src/cli/launch.ts";
+import {
+  environment,
+  FLAGS,
+  isWindows,
+  MOD,
+  Place,
+  REPOSITORY,
+  Session,
+} from "./testing.ts";
+import { canCompile } from "./testing/executable.ts";
+
+/** The package that checks, packs, and unpacks bundles, and that starts them in clients. */
+const MCPB = "npm:@anthropic-ai/mcpb@2.1.2";
+
+/** How a client starts a bundle. */
+interface ClientConfig extends Launch {
+  readonly env: Record<string, string>;
+}
+
+/** Runs Deno without this project's lock file and returns its output. */
+function runDeno(...args: string[]): string {
+  const { success, stdout, stderr } = new Deno.Command(Deno.execPath(), {
+    args: ["run", "--quiet", "--allow-all", "--no-lock", ...args],
+    cwd: REPOSITORY,
+    env: environment,
+  }).outputSync();
+  const decoder = new TextDecoder();
+  assert.ok(success, decoder.decode(stderr));
+  return decoder.decode(stdout);
+}
+
+/**
+ * Creates and unpacks the bundle, and returns its folder. Where there is no
+ * executable, a script takes its place.
+ */
+function unpackBundle(place: Place): string {
+  const bundle = join(place.path, "skill-server.mcpb");
+  const executable = canCompile() ? [] : ["--executable", createScript(place)];
+  const tool = join(REPOSITORY, "tools", "mcpb.ts");
+  runDeno(tool, ...executable, "-o", bundle);
+  const folder = join(place.path, "extension");
+  runDeno(`${MCPB}/mcpb`, "unpack", bundle, folder);
+  return folder;
+}
+
+/** Creates a script that starts the server with the permissions of the executable. */
+function createScript(place: Place): string {
+  const command = [Deno.execPath(), ...FLAGS, MOD].map((word) => `'${word}'`);
+  const path = place.file(
+    "skill-server.sh",
+    `#!/bin/sh\nexec ${command.join(" ")} "$@"\n`,
+  );
+  Deno.chmodSync(path, 0o755);
+  return path;
+}
+
+/** Returns how a client starts an unpacked bundle, for values that the user chose. */
+function clientConfig(
+  place: Place,
+  folder: string,
+  userConfig: Record<string, unknown> = {},
+): ClientConfig {
+  const script = place.file(
+    "config.js",
+    `import { getMcpConfigForManifest } from "${MCPB}";
+    const [extensionPath, userConfig] = Deno.args;
+    const manifest = JSON.parse(
+      Deno.readTextFileSync(extensionPath + "/manifest.json"),
+    );
+    console.log(JSON.stringify(await getMcpConfigForManifest({
+      manifest,
+      extensionPath,
+      systemDirs: {},
+      userConfig: JSON.parse(userConfig),
+      pathSeparator: "/",
+    })));`,
+  );
+  return JSON.parse(runDeno(script, folder, JSON.stringify(userConfig)));
+}
+
+Deno.test(
+  "deno task mcpb creates a bundle that a client starts without a choice, and with the user's folders and size limit",
+  { ignore: isWindows && !canCompile() },
+  async () => {
+    using place = new Place();
+    place.skill("home/.claude/skills", "git");
+    place.skill("home/.agent/skills", "deploy");
+    place.skill("team", "review");
+    const size = 1.5 * 1024 * 1024;
+    place.file("team/review/large.txt", "x".repeat(size));
+    const folder = unpackBundle(place);
+    {
+      const { env, ...launch } = clientConfig(place, folder);
+      await using session = await Session.open(place, { launch, env });
+      const { tools } = await session.client.listTools();
+      const manifest = JSON.parse(
+        Deno.readTextFileSync(join(folder, "manifest.json")),
+      );
+      assert.deepEqual(
+        tools.map(({ name }) => name),
+        manifest.tools.map(({ name }: { name: string }) => name),
+      );
+      assert.equal((await session.load("git")).isError, false);
+      assert.equal((await session.load("deploy")).isError, false);
+      assert.equal((await session.load("review")).isError, true);
+    }
+    const { env, ...launch } = clientConfig(place, folder, {
+      folders: [join(place.path, "team")],
+      max_file_size: 2,
+    });
+    await using session = await Session.open(place, { launch, env });
+    assert.equal((await session.load("git")).isError, false);
+    const { text } = await session.text("skill-resource", {
+      skill: "review",
+      path: "large.txt",
+    });
+    assert.equal(text.length, size);
+  },
+);
+
+Deno.test("server.json is valid for the MCP Registry, and a release completes it with its version and digests", () => {
+  using place = new Place();
+  const bundles = ["windows-x64", "macos-arm64"].map((platform) =>
+    place.file(`skill-server-${platform}.mcpb`, platform)
+  );
+  const completed = JSON.parse(runDeno(
+    join(REPOSITORY, "tools", "server_json.ts"),
+    ...["--repository", "someone/skills"],
+    ...bundles,
+  ));
+  const validate = new Ajv({ formats: { uri: URL.canParse } })
+    .compile(serverSchema);
+  for (const entry of [serverEntry, completed]) {
+    assert.ok(validate(entry), JSON.stringify(validate.errors));
+  }
+  assert.equal(completed.name, "io.github.someone/skills");
+  assert.equal(completed.version, config.version);
+  const [first, ...others] = completed.packages;
+  assert.deepEqual(first, {
+    registryType: "mcpb",
+    identifier:
+      `https://github.com/someone/skills/releases/download/v${config.version}/skill-server-windows-x64.mcpb`,
+    version: config.version,
+    fileSha256: createHash("sha256").update("windows-x64").digest("hex"),
+    transport: { type: "stdio" },
+  });
+  assert.equal(others.length, 1);
+});

@@ -1,0 +1,152 @@
+/**
+ * Creates `dist/skill-server-<platform>.mcpb`, a bundle that Claude Desktop
+ * installs with a double-click.
+ *
+ *     deno task mcpb [--target TARGET] [--executable FILE] [-o FILE]
+ *
+ * The bundle contains the executable, an icon, and a manifest. `--target` is a
+ * target of `deno compile`, by default this system's. `--executable` is an
+ * executable that already exists.
+ *
+ * @see {@link https://github.com/modelcontextprotocol/mcpb/blob/main/MANIFEST.md}
+ * @module
+ */
+
+import { parseArgs } from "node:util";
+import config from "../deno.json" with { type: "json" };
+
+/** The program that checks and packs bundles. */
+const MCPB = "npm:@anthropic-ai/mcpb@2.1.2/mcpb";
+
+/** A platform of a bundle. */
+interface Platform {
+  /** The name in the bundle's file name. */
+  readonly name: string;
+  /** The name in the manifest. */
+  readonly os: "win32" | "darwin" | "linux";
+}
+
+/** The platforms, by the target of `deno compile`. */
+const PLATFORMS: Readonly<Record<string, Platform>> = {
+  "x86_64-pc-windows-msvc": { name: "windows-x64", os: "win32" },
+  "aarch64-apple-darwin": { name: "macos-arm64", os: "darwin" },
+  "x86_64-apple-darwin": { name: "macos-x64", os: "darwin" },
+  "x86_64-unknown-linux-gnu": { name: "linux-x64", os: "linux" },
+  "aarch64-unknown-linux-gnu": { name: "linux-arm64", os: "linux" },
+};
+
+/** Creates the manifest of a bundle. */
+function createManifest({ os }: Platform, executable: string) {
+  return {
+    manifest_version: "0.3",
+    name: "skill-server",
+    display_name: "Agent Skills",
+    version: config.version,
+    description: "Lets Claude use the skills in your folders.",
+    long_description:
+      "Finds Agent Skills in `.claude/skills` and `.agent/skills` in your home folder, and in the folders that you choose. A skill is a folder with a file named `SKILL.md`. Claude loads a skill when a task needs it. The server only reads files and does not use the network.",
+    author: { name: "the skill-server authors" },
+    icon: "icon.png",
+    license: config.license,
+    keywords: ["skills", "agent-skills"],
+    server: {
+      type: "binary",
+      entry_point: executable,
+      mcp_config: {
+        command: `\${__dirname}/${executable}`,
+        args: ["--tools", "skilljack", "${user_config.folders}"],
+        env: {
+          SKILLS_DIR: "~/.claude/skills,~/.agent/skills",
+          MAX_FILE_SIZE_MB: "${user_config.max_file_size}",
+        },
+      },
+    },
+    user_config: {
+      folders: {
+        type: "directory",
+        title: "More folders with skills",
+        description:
+          "Searched in addition to .claude/skills and .agent/skills in your home folder.",
+        multiple: true,
+        required: false,
+        default: [],
+      },
+      max_file_size: {
+        type: "number",
+        title: "Largest file (MB)",
+        description: "Larger files are skipped.",
+        required: false,
+        default: 1,
+        min: 1,
+        max: 100,
+      },
+    },
+    tools: [
+      { name: "skill", description: "Load a skill." },
+      { name: "skill-resource", description: "Read the files of a skill." },
+    ],
+    prompts_generated: true,
+    compatibility: { platforms: [os] },
+  };
+}
+
+/** Runs Deno. Exits if it fails. */
+function runDeno(...args: string[]): void {
+  const { code } = new Deno.Command(Deno.execPath(), {
+    args,
+    stdin: "null",
+    stdout: "inherit",
+    stderr: "inherit",
+  }).outputSync();
+  if (code !== 0) Deno.exit(code);
+}
+
+/** Runs the program that checks and packs bundles. Exits if it fails. */
+function runMcpb(...args: string[]): void {
+  runDeno("run", "--quiet", "--allow-all", "--no-lock", MCPB, ...args);
+}
+
+/** Returns the platform of a target. Exits if there is none. */
+function platformOf(target: string): Platform {
+  const platform = PLATFORMS[target];
+  if (platform !== undefined) return platform;
+  const targets = Object.keys(PLATFORMS).join(", ");
+  console.error(
+    `Cannot create a bundle for "${target}": there is none for this target; use --target with one of ${targets}`,
+  );
+  Deno.exit(2);
+}
+
+function createBundle(): void {
+  const { values } = parseArgs({
+    options: {
+      target: { type: "string", default: Deno.build.target },
+      executable: { type: "string" },
+      output: { type: "string", short: "o" },
+    },
+  });
+  const platform = platformOf(values.target);
+  const folder = Deno.makeTempDirSync();
+  const executable = platform.os === "win32"
+    ? "server/skill-server.exe"
+    : "server/skill-server";
+  Deno.mkdirSync(`${folder}/server`);
+  if (values.executable !== undefined) {
+    Deno.copyFileSync(values.executable, `${folder}/${executable}`);
+  } else {
+    const output = ["--output", `${folder}/${executable}`];
+    runDeno("task", "compile", "--target", values.target, ...output);
+  }
+  const manifest = createManifest(platform, executable);
+  Deno.writeTextFileSync(`${folder}/manifest.json`, JSON.stringify(manifest));
+  const copy = (source: string, name: string) =>
+    Deno.copyFileSync(new URL(source, import.meta.url), `${folder}/${name}`);
+  copy("mcpb/icon.png", "icon.png");
+  copy("../LICENSE", "LICENSE");
+  const bundle = values.output ?? `dist/skill-server-${platform.name}.mcpb`;
+  runMcpb("validate", `${folder}/manifest.json`);
+  runMcpb("pack", folder, bundle);
+  Deno.removeSync(folder, { recursive: true });
+}
+
+createBundle();
