@@ -8,16 +8,13 @@
 import * as z from "npm:zod@^4";
 import config from "./deno.json" with { type: "json" };
 import { SkillRegistry } from "./mod.ts";
+import { parseCommandLine, UsageError } from "./src/cli/command_line.ts";
 import {
   createSettings,
-  helpText,
   missingFolders,
   openPolicy,
-  parseCommandLine,
   type Settings,
-  USAGE_LINE,
-  UsageError,
-} from "./src/cli/command_line.ts";
+} from "./src/cli/settings.ts";
 import { McpServer } from "./src/protocol/mcp_server.ts";
 import {
   type ByteWriter,
@@ -61,6 +58,7 @@ async function run(args: readonly string[]): Promise<number> {
     return await serve(settings);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
+    const { USAGE_LINE } = await import("./src/cli/help.ts");
     const text = `skill-server: ${error.message}\n\n${USAGE_LINE}\n`;
     await print(`${text}Run with --help to see the options.\n`, Deno.stderr);
     return 2;
@@ -70,6 +68,7 @@ async function run(args: readonly string[]): Promise<number> {
 // Modules that a running server does not need are loaded on demand.
 
 async function printHelp(): Promise<number> {
+  const { helpText } = await import("./src/cli/help.ts");
   const { CLIENT_NAMES } = await import("./src/cli/clients.ts");
   return await print(helpText(CLIENT_NAMES));
 }

@@ -12,7 +12,7 @@ import {
   TOKEN_VARIABLE,
 } from "./clients.ts";
 import { expandPath, formatLocal, formatRemote } from "./client_files.ts";
-import { readEnvironment, type Settings, UsageError } from "./command_line.ts";
+import { UsageError } from "./command_line.ts";
 import {
   createLaunch,
   findImportMap,
@@ -21,6 +21,7 @@ import {
   listFolders,
   serverArguments,
 } from "./launch.ts";
+import { readEnvironment, type Settings } from "./settings.ts";
 import { ALLOW_SHELL, mayRunShell } from "../shell.ts";
 import {
   quoteCommand,

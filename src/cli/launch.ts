@@ -7,12 +7,8 @@
 
 import { dirname, isAbsolute } from "jsr:@std/path@^1";
 import { fileURLToPath } from "node:url";
-import {
-  OPTIONS,
-  parseMegabytes,
-  readEnvironment,
-  type Settings,
-} from "./command_line.ts";
+import { OPTIONS } from "./command_line.ts";
+import { parseMegabytes, readEnvironment, type Settings } from "./settings.ts";
 import { isWithin } from "../files/paths.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Settings } from "./command_line.ts";
+import type { Settings } from "./settings.ts";
 import { createReport, hasErrors, type OpenSkills } from "./report_data.ts";
 import { reportAsJson } from "./report_json.ts";
 import { reportAsText } from "./report_text.ts";

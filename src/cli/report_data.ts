@@ -4,7 +4,7 @@
  * @module
  */
 
-import { missingFolders, type Settings } from "./command_line.ts";
+import { missingFolders, type Settings } from "./settings.ts";
 import { checkSkill } from "../skills/checks.ts";
 import {
   createFinding,

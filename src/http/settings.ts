@@ -5,13 +5,12 @@
  * @module
  */
 
+import { parseCommandLine, UsageError } from "../cli/command_line.ts";
 import {
   createSettings,
-  parseCommandLine,
   readEnvironment,
   type Settings,
-  UsageError,
-} from "../cli/command_line.ts";
+} from "../cli/settings.ts";
 import type { AccessOptions } from "./access.ts";
 import { quote } from "../text.ts";
 

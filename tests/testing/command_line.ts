@@ -2,12 +2,8 @@
 import assert from "node:assert/strict";
 import { parse } from "jsr:@std/yaml@^1";
 import { isInNpxCache, type Launch } from "../../src/cli/launch.ts";
-import {
-  createSettings,
-  parseCommandLine,
-  type Settings,
-  UsageError,
-} from "../../src/cli/command_line.ts";
+import { parseCommandLine, UsageError } from "../../src/cli/command_line.ts";
+import { createSettings, type Settings } from "../../src/cli/settings.ts";
 import { IMPORTS, MOD } from "./environment.ts";
 import type { Place } from "./folders.ts";
 import { runServer, type ServerOptions } from "./server.ts";

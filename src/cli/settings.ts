@@ -1,0 +1,318 @@
+/**
+ * Turns the command line and the environment into settings.
+ *
+ * @module
+ */
+
+import { isAbsolute } from "jsr:@std/path@^1";
+import { type CommandLine, UsageError } from "./command_line.ts";
+import { resolveFolder } from "../files/paths.ts";
+import type { PolicyFile } from "../skills/policy_file.ts";
+import { resolveSkillRoots } from "../skills/roots.ts";
+import { DEFAULT_MAX_FILE_SIZE } from "../files/confinement.ts";
+import { log, quote } from "../text.ts";
+import {
+  type SkillToolOptions,
+  type Toolset,
+  TOOLSET_NAMES,
+} from "../views/toolsets.ts";
+import type {
+  SkillCatalog,
+  SkillRegistryOptions,
+  SkillRoot,
+  SkillRootOptions,
+} from "../skills/types.ts";
+
+/** The minimum length limit, in characters. It leaves room to say what a tool does. */
+export const MIN_DESCRIPTION_LIMIT = 300;
+
+/** The longest interval that a timer supports, in seconds. */
+const MAX_SECONDS = 2_000_000;
+
+/** The settings of the program. */
+export interface Settings {
+  /** The options as given on the command line. */
+  readonly values: CommandLine["values"];
+  readonly roots: readonly SkillRoot[];
+  /** The home folder, if known. */
+  readonly home: string | undefined;
+  /** The absolute paths of the folders that replace the default ones. */
+  readonly directories: readonly string[];
+  /** The absolute paths of the folders given with `--skill-dir`. */
+  readonly recursiveDirectories: readonly string[];
+  /** The absolute path of the file given with `--policy`. */
+  readonly policyFile: string | undefined;
+  readonly options: SkillRegistryOptions;
+  readonly tools: SkillToolOptions;
+}
+
+/**
+ * Creates settings from the command line and the environment.
+ *
+ * @throws {UsageError} If the value of an option is invalid.
+ */
+export function createSettings({ values, positionals }: CommandLine): Settings {
+  const homeFolder = findHomeDirectory();
+  const places = {
+    workingDirectory: findWorkingDirectory(homeFolder),
+    homeDirectory: homeFolder,
+  };
+  const tools = createToolOptions(values);
+  const given = givenFolders(positionals, { ...places, ...tools })
+    .flatMap((folder) => foldersIn(folder, places));
+  const absolute = (folders: readonly string[] = []) =>
+    folders.flatMap((folder) => resolveGiven(folder, places));
+  const directories = absolute(given);
+  const recursiveDirectories = absolute(values["skill-dir"]);
+  const roots = resolveSkillRoots({
+    ...places,
+    directories: given.length > 0 ? directories : undefined,
+    recursiveDirectories,
+    agents: values.agents,
+  });
+  return {
+    values,
+    roots: tools.toolset === "agentskills"
+      ? roots.map((root) => ({ ...root, recursive: true }))
+      : roots,
+    tools,
+    home: homeFolder,
+    directories,
+    recursiveDirectories,
+    policyFile: resolvePolicyFile(values.policy, places),
+    options: {
+      trustLinks: absolute(values["trust-links"]),
+      linkTargets: listLinkTargets(places),
+      maxFileSize: parseMaxFileSize(values["max-file-size"]),
+      refreshSeconds: parseSeconds("--refresh", values.refresh),
+      watchFolders: !values["no-watch"],
+    },
+  };
+}
+
+/**
+ * Returns the folders on the command line, or else those in the environment.
+ * Skilljack searches both, in this order, so its toolset does too.
+ */
+function givenFolders(
+  positionals: readonly string[],
+  { toolset, ...places }: SkillRootOptions & Pick<SkillToolOptions, "toolset">,
+): readonly string[] {
+  if (positionals.some((folder) => folder.trim() === "")) {
+    throw new UsageError("DIR must not be empty");
+  }
+  const folders = positionals.filter((folder) => !isLeftOver(folder, places));
+  const others = readEnvironment("SKILLS_DIR") ?? "";
+  const hasOthers = others.trim() !== "" &&
+    (folders.length === 0 || toolset === "skilljack");
+  return hasOthers ? [...folders, others] : folders;
+}
+
+/**
+ * Whether an argument is the subcommand of another server, left over in a
+ * client's configuration where only the program was replaced.
+ */
+function isLeftOver(argument: string, places: SkillRootOptions): boolean {
+  if (argument !== "mcp" || isFolder(argument, places)) return false;
+  log(`Ignoring the argument "mcp": there is no folder with that name`);
+  return true;
+}
+
+/** Returns the absolute path of the policy file, if there is one. */
+function resolvePolicyFile(
+  option: string | undefined,
+  places: SkillRootOptions,
+): string | undefined {
+  if (option === undefined) return undefined;
+  try {
+    if (option.trim() !== "") return resolveFolder(option, places);
+  } catch {
+    // The working directory or the home folder is unknown.
+  }
+  throw new UsageError(
+    `--policy requires the path of a file, not ${quote(option)}`,
+  );
+}
+
+/**
+ * Returns the value of an environment variable, if it is set and Deno has
+ * permission to read it.
+ */
+export function readEnvironment(name: string): string | undefined {
+  try {
+    return Deno.env.get(name);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotCapable)) throw error;
+    log(
+      `Cannot read the environment variable ${name}: Deno has no permission; add --allow-env`,
+    );
+  }
+}
+
+function findWorkingDirectory(home: string | undefined): string | undefined {
+  try {
+    const folder = Deno.cwd();
+    // Use the same path for both, so that they compare as equal.
+    return home !== undefined && isSameFolder(folder, home) ? home : folder;
+  } catch {
+    log(
+      "Cannot determine the working directory: project skills are skipped; start the server in an existing folder",
+    );
+  }
+}
+
+function isSameFolder(a: string, b: string): boolean {
+  try {
+    return Deno.realPathSync(a) === Deno.realPathSync(b);
+  } catch {
+    return false;
+  }
+}
+
+function findHomeDirectory(): string | undefined {
+  // On Windows, other shells set HOME, and they write paths differently.
+  const names = Deno.build.os === "windows"
+    ? ["USERPROFILE", "HOME"]
+    : ["HOME", "USERPROFILE"];
+  const home = names.map(readEnvironment).find((folder) => folder);
+  if (home && isAbsolute(home)) return home;
+  log(
+    `Cannot determine the home folder: its skills are skipped; set ${
+      names[0]
+    } to its absolute path`,
+  );
+}
+
+/**
+ * Returns the folders that links in a project may point into: the project and
+ * the user's own skill roots.
+ */
+function listLinkTargets(places: SkillRootOptions): string[] {
+  const roots = [
+    ...resolveSkillRoots(places),
+    ...resolveSkillRoots({ ...places, agents: true }),
+  ];
+  const own = roots.filter(({ scope }) => scope === "global");
+  const { workingDirectory: project } = places;
+  return [...project ? [project] : [], ...own.map(({ path }) => path)];
+}
+
+/** Splits an argument at its commas, unless it names a folder. */
+function foldersIn(argument: string, places: SkillRootOptions): string[] {
+  if (isFolder(argument, places)) return [argument];
+  return argument.split(",").map((name) => name.trim()).filter(Boolean);
+}
+
+/** Returns the absolute path of a folder, if it can be determined. */
+function resolveGiven(folder: string, places: SkillRootOptions): string[] {
+  try {
+    return [resolveFolder(folder, places)];
+  } catch (error) {
+    log((error as Error).message);
+    return [];
+  }
+}
+
+function isFolder(folder: string, places: SkillRootOptions): boolean {
+  try {
+    return Deno.statSync(resolveFolder(folder, places)).isDirectory;
+  } catch {
+    return false;
+  }
+}
+
+function createToolOptions(values: CommandLine["values"]): SkillToolOptions {
+  const toolset = values.tools ?? "skill";
+  if (!TOOLSET_NAMES.includes(toolset as Toolset)) {
+    throw new UsageError(
+      `Invalid --tools ${quote(toolset)}: expected one of ${
+        TOOLSET_NAMES.join(", ")
+      }`,
+    );
+  }
+  return {
+    toolset: toolset as Toolset,
+    shellTimeout: parseSeconds("--shell-timeout", values["shell-timeout"], 0.1),
+    autoInstallDeps: values["auto-install-deps"],
+    descriptionLimit: parseDescriptionLimit(values["description-limit"]),
+  };
+}
+
+/** Returns the size limit in bytes. An invalid environment variable is ignored. */
+function parseMaxFileSize(option: string | undefined): number {
+  const value = option ?? readEnvironment("MAX_FILE_SIZE_MB");
+  const size = parseMegabytes(value);
+  if (size !== undefined) return size;
+  if (option !== undefined) {
+    throw new UsageError(
+      `Invalid --max-file-size ${
+        quote(option)
+      }: expected a number of megabytes greater than 0`,
+    );
+  }
+  if (value) {
+    log(
+      `Ignoring MAX_FILE_SIZE_MB=${
+        quote(value)
+      }: expected a number of megabytes greater than 0`,
+    );
+  }
+  return DEFAULT_MAX_FILE_SIZE;
+}
+
+/** Converts a number of megabytes to bytes, if it is valid. */
+export function parseMegabytes(value: string | undefined): number | undefined {
+  const size = Math.round(Number(value) * 1024 * 1024);
+  return size >= 1 && Number.isSafeInteger(size) ? size : undefined;
+}
+
+function parseDescriptionLimit(option: string | undefined): number | undefined {
+  if (option === undefined) return undefined;
+  const limit = option.trim() === "" ? NaN : Number(option);
+  const isEnough = limit === 0 || limit >= MIN_DESCRIPTION_LIMIT;
+  if (Number.isSafeInteger(limit) && isEnough) return limit;
+  throw new UsageError(
+    `Invalid --description-limit ${
+      quote(option)
+    }: expected a number of characters of at least ${MIN_DESCRIPTION_LIMIT}, or 0 for no limit`,
+  );
+}
+
+/** Parses an option that takes a number of seconds, if it is given. */
+function parseSeconds(
+  option: string,
+  value: string | undefined,
+  min = 0,
+): number | undefined {
+  if (value === undefined) return undefined;
+  const number = value.trim() === "" ? NaN : Number(value);
+  if (number >= min && number <= MAX_SECONDS) return number;
+  throw new UsageError(
+    `Invalid ${option} ${
+      quote(value)
+    }: expected a number of seconds from ${min} to ${MAX_SECONDS}`,
+  );
+}
+
+/** Returns the folders that the user named and that do not exist. */
+export function missingFolders(
+  { roots }: SkillCatalog,
+  { directories, recursiveDirectories }: Settings,
+): string[] {
+  const named = [...directories, ...recursiveDirectories];
+  return roots
+    .filter(({ root, status }) =>
+      status === "missing" && named.includes(root.path)
+    )
+    .map(({ root }) => root.path);
+}
+
+/** Opens the policy file, if one is given. Only then is its module loaded. */
+export async function openPolicy(
+  { policyFile: file, home }: Settings,
+  log: (line: string) => void,
+): Promise<PolicyFile | undefined> {
+  if (file === undefined) return undefined;
+  const { PolicyFile } = await import("../skills/policy_file.ts");
+  return new PolicyFile({ file, homeDirectory: home }, log);
+}
