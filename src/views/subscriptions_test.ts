@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import {
+  filesPlace,
+  type Reply,
+  Session,
+  skillMd,
+  Wire,
+  within,
+} from "../../tests/testing.ts";
+
+Deno.test("resources/subscribe reports changes to a skill, a file, a folder, a collection, or everything", async () => {
+  using place = filesPlace();
+  await using session = await Session.open(place);
+  const uris = {
+    main: "skill://git",
+    skillMd: "skill://git/SKILL.md",
+    file: "skill://git/references/API.md",
+    folder: "skill://git/references",
+    collection: "skill://git/",
+    other: "skill://hidden/",
+    all: "skill://",
+  };
+  for (const uri of Object.values(uris)) {
+    await session.client.subscribeResource({ uri });
+  }
+  const expectUpdates = async (...expected: string[]) => {
+    for (const uri of expected) await session.updated(uri);
+    assert.deepEqual(session.updates.takeAll(), []);
+  };
+  place.replace("home/.claude/skills/git/references/API.md", "# API 2");
+  await expectUpdates(uris.file, uris.folder, uris.collection, uris.all);
+  place.replace(
+    "home/.claude/skills/git/references/deep/more.md",
+    "# More 2",
+  );
+  await expectUpdates(uris.folder, uris.collection, uris.all);
+  place.file("home/.claude/skills/git/references/new/new.md", "New");
+  await expectUpdates(uris.folder, uris.collection, uris.all);
+  place.replace(
+    "home/.claude/skills/git/SKILL.md",
+    skillMd("git", "New text"),
+  );
+  await expectUpdates(uris.main, uris.skillMd, uris.collection, uris.all);
+  place.replace("home/.claude/skills/hidden/a.md", "changed");
+  await expectUpdates(uris.other, uris.all);
+  place.file("home/.claude/skills/git/.env", "secret too");
+  place.remove("home/.claude/skills/git/references/API.md");
+  await expectUpdates(uris.file, uris.folder, uris.collection, uris.all);
+  place.remove("home/.claude/skills/hidden");
+  await expectUpdates(uris.other, uris.all);
+});
+
+Deno.test("resources/unsubscribe ends the subscription", async () => {
+  using place = filesPlace();
+  await using session = await Session.open(place);
+  const { client } = session;
+  const [one, two] = ["skill://git/", "skill://git/logo.png"];
+  for (const uri of [one, two]) await client.subscribeResource({ uri });
+  await client.unsubscribeResource({ uri: one });
+  await client.unsubscribeResource({ uri: "skill://never/subscribed" });
+  place.file("home/.claude/skills/git/logo.png", "new");
+  await session.updated(two);
+  await client.unsubscribeResource({ uri: two });
+  place.file("home/.claude/skills/git/logo.png", "newer");
+  place.skill("home/.claude/skills", "new");
+  await session.listChanged();
+  assert.deepEqual(session.updates.takeAll(), []);
+});
+
+Deno.test("resources/subscribe notifies once even if it is repeated ten thousand times", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  await wire.initialize();
+  const uri = "skill://git/logo.png";
+  const subscribe = (id: number) =>
+    `${
+      JSON.stringify({
+        jsonrpc: "2.0",
+        id,
+        method: "resources/subscribe",
+        params: { uri },
+      })
+    }\n`;
+  const times = 10_000;
+  await wire.write(
+    Array.from({ length: times }, (_, index) => subscribe(index + 1)).join(""),
+  );
+  assert.deepEqual((await wire.reply(times)).result, {});
+  wire.lines.takeAll();
+  place.file("home/.claude/skills/git/logo.png", "new");
+  const isNotification = (line: string) => line.includes("resources/updated");
+  await wire.lines.take(isNotification, "the notification");
+  await wire.ask(times + 1, "ping");
+  assert.deepEqual(wire.lines.takeAll().filter(isNotification), []);
+});
+
+Deno.test("resources/subscribe refuses unknown URIs and too many subscriptions", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  await wire.initialize();
+  for (const uri of ["skill://none", "file:///etc/passwd", "skill://git/.."]) {
+    const { error } = await wire.ask(1, "resources/subscribe", { uri });
+    assert.deepEqual([error!.code, error!.data], [-32602, { uri }]);
+  }
+  const codes: (number | undefined)[] = [];
+  let count = 0;
+  const answered = Promise.withResolvers<void>();
+  wire.onLine = (line) => {
+    const { id, error }: Reply = JSON.parse(line);
+    codes[id as number] = error?.code;
+    // A refusal can come before the replies to earlier requests.
+    if (++count === 10_001) answered.resolve();
+  };
+  const lines = Array.from({ length: 10_001 }, (_, id) => {
+    const params = { uri: `skill://git/${id}` };
+    const method = "resources/subscribe";
+    return JSON.stringify({ jsonrpc: "2.0", id, method, params });
+  });
+  await wire.write(`${lines.join("\n")}\n`);
+  await within(answered.promise, "the replies");
+  assert.deepEqual(codes, [...Array(10_000).fill(undefined), -32602]);
+});

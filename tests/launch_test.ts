@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { join, resolve } from "jsr:@std/path@^1";
+import type { Launch } from "../src/cli/launch.ts";
+import {
+  environment,
+  IMPORTS,
+  MOD,
+  Place,
+  printedLaunch,
+  REPOSITORY,
+  runServer,
+  runSync,
+  serverArgs,
+  Session,
+} from "./testing.ts";
+import { canCompile } from "./testing/executable.ts";
+
+/** Serves a folder's files over HTTP. */
+function serveFolder(folder: string): { url: string } & AsyncDisposable {
+  const server = Deno.serve(
+    { port: 0, hostname: "127.0.0.1", onListen: () => {} },
+    async ({ url }) => {
+      const { pathname } = new URL(url);
+      try {
+        return new Response(await Deno.readFile(join(folder, pathname)), {
+          headers: {
+            "content-type": pathname.endsWith(".json")
+              ? "application/json"
+              : pathname.endsWith(".js")
+              ? "text/javascript"
+              : "text/typescript",
+          },
+        });
+      } catch {
+        return new Response("Not found", { status: 404 });
+      }
+    },
+  );
+  return {
+    url: `http://127.0.0.1:${server.addr.port}`,
+    [Symbol.asyncDispose]: () => server.shutdown(),
+  };
+}
+
+/** Creates a separate Deno cache that shares the npm packages of the usual one. */
+function createCache(place: Place): string {
+  const cache = place.folder("cache");
+  const npm = join(environment.DENO_DIR, "npm");
+  Deno.symlinkSync(npm, join(cache, "npm"), { type: "junction" });
+  return cache;
+}
+
+Deno.test("mod.ts runs from a URL with the README's permissions, and --print-config prints a command that does the same", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "git");
+  await using host = serveFolder(REPOSITORY);
+  const env = { DENO_DIR: createCache(place) };
+  const main = `${host.url}/mod.ts`;
+  {
+    await using session = await Session.open(place, { main, env });
+    assert.equal((await session.load("git")).isError, false);
+  }
+  const launch = await printedLaunch(place, { main, env });
+  assert.deepEqual(serverArgs(launch, main), []);
+  await using session = await Session.open(place, { launch, env });
+  assert.deepEqual(await session.names(), ["git"]);
+});
+
+/** Creates the bundle as `deno task bundle` does. */
+function createBundle(place: Place): void {
+  const file = join(place.folder("dist"), "skill_server.js");
+  const script = resolve(MOD, "..", "tools/bundle.ts");
+  runSync(Deno.execPath(), "run", "--allow-all", script, ...IMPORTS, file);
+}
+
+/**
+ * Returns the environment variables of a process with an empty cache and no
+ * access to registries.
+ */
+function withoutRegistries(place: Place): Record<string, string> {
+  return {
+    DENO_DIR: place.folder("empty"),
+    NPM_CONFIG_REGISTRY: "http://127.0.0.1:9/",
+    JSR_URL: "http://127.0.0.1:9/",
+  };
+}
+
+Deno.test("the bundle runs from a URL without any registry", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "git");
+  place.file("home/.claude/skills/git/logo.png", Uint8Array.of(255));
+  createBundle(place);
+  await using host = serveFolder(join(place.path, "dist"));
+  const main = `${host.url}/skill_server.js`;
+  const flags = ["run", "--allow-read", "--allow-env"];
+  const options = { main, flags, env: withoutRegistries(place) };
+  {
+    await using session = await Session.open(place, options);
+    assert.equal((await session.load("git")).isError, false);
+    const { contents } = await session.client.readResource({
+      uri: "skill://git/logo.png",
+    });
+    assert.equal(contents[0]!.mimeType, "image/png");
+  }
+  for (const args of [["--check"], ["--print-config", "cursor"]]) {
+    const { code, stderr } = await runServer(place, { ...options, args });
+    assert.deepEqual([code, stderr.includes("import map")], [0, false]);
+  }
+});
+
+Deno.test(
+  "deno task compile creates an executable that loads a skill and exits when its input ends",
+  {
+    ignore: !canCompile(),
+  },
+  async () => {
+    using place = new Place();
+    place.skill("home/.claude/skills", "git");
+    const executable = join(place.path, "skill-server.exe");
+    runSync(Deno.execPath(), "task", "compile", "--output", executable);
+    const env = withoutRegistries(place);
+    const launch = { command: executable, args: [] };
+    {
+      await using session = await Session.open(place, { launch, env });
+      assert.equal((await session.load("git")).isError, false);
+    }
+    const { stdout } = await runServer(place, {
+      launch: { command: executable, args: ["--print-config", "cursor"] },
+      env,
+    });
+    const printed: Launch = JSON.parse(stdout).mcpServers.skills;
+    assert.deepEqual([printed.command, printed.args], [executable, []]);
+  },
+);

@@ -1,0 +1,136 @@
+import assert from "node:assert/strict";
+import { join } from "jsr:@std/path@^1";
+import { flagsWith, isWindows, onWindows, Place, Session } from "./testing.ts";
+
+Deno.test("server serves the project's skills if the home folder is unknown, and reports that it is", async () => {
+  using place = new Place();
+  place.skill("project/.claude/skills", "git");
+  const env = { HOME: "", USERPROFILE: "" };
+  await using session = await Session.open(place, { env });
+  assert.deepEqual(await session.names(), ["git"]);
+  await session.stderr.take(
+    (line) =>
+      line.startsWith("skill-server: Cannot determine the home folder: "),
+    "the line about the home folder",
+  );
+});
+
+Deno.test("server uses USERPROFILE as the home folder if HOME is not set", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "git");
+  const env = { HOME: "", USERPROFILE: place.home };
+  await using session = await Session.open(place, { env });
+  assert.deepEqual(await session.names(), ["git"]);
+});
+
+Deno.test("server serves the folders that Deno is allowed to read, and reports the missing permissions", async () => {
+  using place = new Place();
+  place.skill("project/.claude/skills", "git");
+  place.skill("home/.claude/skills", "pdf");
+  const flags = flagsWith(`--allow-read=${place.project}`, "--allow-env");
+  await using session = await Session.open(place, { flags });
+  assert.deepEqual(await session.names(), ["git"]);
+  const line = await session.stderr.take(
+    (line) => line.includes(join(place.home, ".claude", "skills")),
+    "the line about the refused root",
+  );
+  assert.match(
+    line,
+    /Deno is not allowed to read it; add it to .*--allow-read/,
+  );
+  place.skill("project/.claude/skills", "new");
+  await session.listChanged();
+});
+
+Deno.test("server serves a root that is a link even if Deno has permission only for the link", async () => {
+  using place = new Place();
+  place.skill("dotfiles", "git");
+  const link = place.link(join(place.path, "dotfiles"), "home/.claude/skills");
+  const flags = flagsWith(`--allow-read=${link}`, "--allow-env");
+  await using session = await Session.open(place, { flags });
+  assert.deepEqual(await session.names(), ["git"]);
+  assert.match((await session.load("git")).text, /^Loading: git\n/);
+});
+
+Deno.test("server treats the home folder's skills as global even if it runs in that folder", async () => {
+  using place = new Place();
+  place.link(place.skill("elsewhere", "git"), "project/.claude/skills/git");
+  place.link(place.project, "home-link");
+  for (const HOME of [place.project, join(place.path, "home-link")]) {
+    await using session = await Session.open(place, { env: { HOME } });
+    assert.deepEqual(await session.names(), ["git"]);
+    assert.match(await session.description(), /<location>global</);
+  }
+});
+
+Deno.test("server skips a skill that Deno is not allowed to read: contract, scenario 10", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "git");
+  const secret = place.skill("home/.claude/skills", "secret");
+  const flags = flagsWith(
+    "--allow-read",
+    `--deny-read=${secret}`,
+    "--allow-env",
+  );
+  await using session = await Session.open(place, { flags });
+  assert.deepEqual(await session.names(), ["git"]);
+  await session.stderr.take(
+    (line) => line.includes(secret) && line.includes("not allowed"),
+    "the line about the skill",
+  );
+});
+
+Deno.test(
+  "server skips a skill that the operating system does not allow it to read: contract, scenario 10",
+  {
+    ignore: isWindows || Deno.uid() === 0,
+  },
+  async () => {
+    using place = new Place();
+    place.skill("home/.claude/skills", "git");
+    const secret = place.skill("home/.claude/skills", "secret");
+    Deno.chmodSync(join(secret, "SKILL.md"), 0o000);
+    await using session = await Session.open(place);
+    assert.deepEqual(await session.names(), ["git"]);
+    await session.stderr.take(
+      (line) =>
+        line.includes(secret) &&
+        line.includes("you have no permission to read it"),
+      "the line about the skill",
+    );
+  },
+);
+
+Deno.test("server serves the project's skills without permission to read the environment, and reports what to add", async () => {
+  using place = new Place();
+  place.skill("project/.claude/skills", "git");
+  place.skill("home/.claude/skills", "pdf");
+  const flags = flagsWith("--allow-read");
+  await using session = await Session.open(place, { flags });
+  assert.deepEqual(await session.names(), ["git"]);
+  await session.stderr.take((line) => line.includes("--allow-env"), "the fix");
+});
+
+Deno.test("server starts without any permissions, and reports what to add", async () => {
+  using place = new Place();
+  place.skill("project/.claude/skills", "git");
+  const flags = flagsWith();
+  await using session = await Session.open(place, { flags });
+  assert.deepEqual(await session.names(), []);
+  await session.stderr.take((line) => line.includes("--allow-env"), "the fix");
+});
+
+Deno.test("server uses USERPROFILE as the home folder on Windows even if a shell sets HOME", async () => {
+  using place = new Place();
+  const program = `await server.main(["--list", "--json"]);`;
+  const report = await onWindows(place, program, {
+    HOME: "/c/Users/me",
+    USERPROFILE: "C:\\Users\\me",
+  });
+  const { roots } = report as { roots: { path: string; scope: string }[] };
+  const home = roots.filter(({ scope }) => scope === "global");
+  assert.deepEqual(home.map(({ path }) => path), [
+    "C:\\Users\\me\\.agent\\skills",
+    "C:\\Users\\me\\.claude\\skills",
+  ]);
+});

@@ -1,0 +1,172 @@
+import assert from "node:assert/strict";
+import {
+  isWindows,
+  peakMemory,
+  ping,
+  Place,
+  serverCommand,
+  spawnServer,
+  Wire,
+  within,
+} from "./testing.ts";
+
+Deno.test("server writes pending replies and exits with 0 when its input ends", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "git");
+  await using wire = new Wire(place);
+  await wire.initialize();
+  const calls = 2000;
+  const call = (id: number) => ({
+    jsonrpc: "2.0",
+    id,
+    method: "tools/call",
+    params: { name: "skill", arguments: { name: id % 2 ? "git" : "none" } },
+  });
+  await wire.write(
+    Array.from(
+      { length: calls },
+      (_, index) => JSON.stringify(call(index + 1)) + "\n",
+    ).join(""),
+  );
+  const { code } = await wire.endInput();
+  assert.equal(code, 0);
+  const ids = wire.lines.takeAll().map((line) => JSON.parse(line).id);
+  assert.deepEqual(
+    ids.sort((a, b) => a - b),
+    Array.from({ length: calls }, (_, index) => index + 1),
+  );
+  assert.equal(wire.stderr, "");
+});
+
+Deno.test("server exits at once when its client disconnects during the first scan", async () => {
+  using place = new Place();
+  for (let i = 0; i < 5_000; i++) {
+    place.link("nowhere", `home/.claude/skills/${i}-${"x".repeat(60)}`);
+  }
+  await using wire = new Wire(place);
+  assert.equal((await wire.endInput()).code, 0);
+  // The scan logs problems only at its end.
+  assert.equal(wire.stderr, "");
+});
+
+Deno.test("server exits with 0 when its input ends before any message", async () => {
+  using place = new Place();
+  await using wire = new Wire(place);
+  assert.equal((await wire.endInput()).code, 0);
+  assert.deepEqual([wire.lines.values, wire.stderr], [[], ""]);
+});
+
+for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"] as const) {
+  Deno.test(
+    `server exits with 0 on ${signal}`,
+    { ignore: isWindows },
+    async () => {
+      using place = new Place();
+      await using wire = new Wire(place);
+      await wire.initialize();
+      await wire.ask(1, "tools/list");
+      wire.process.kill(signal);
+      assert.equal((await wire.ended).code, 0);
+      assert.equal(wire.stderr, "");
+    },
+  );
+}
+
+Deno.test("server exits quietly when its output is closed", async () => {
+  using place = new Place();
+  const server = spawnServer(place);
+  const stdin = server.stdin.getWriter();
+  const stdout = server.stdout.getReader();
+  const line = (id: number) =>
+    new TextEncoder().encode(`${JSON.stringify(ping(id))}\n`);
+  await stdin.write(line(1));
+  await within(stdout.read(), "the first reply");
+  await stdout.cancel();
+  await stdin.write(line(2));
+  const { code } = await within(server.status, "the server to exit");
+  assert.equal(code, 0);
+  assert.equal(await new Response(server.stderr).text(), "");
+  await stdin.abort().catch(() => {});
+});
+
+Deno.test("server writes only JSON-RPC to stdout, whatever the input", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "bad", "no frontmatter");
+  place.skill("home/.claude/skills", "git");
+  await using wire = new Wire(place);
+  await wire.initialize();
+  await wire.write("nonsense\n\n[]\n", new Uint8Array([0xff, 0x0a]), "{\n");
+  const list = await wire.ask(1, "tools/list");
+  assert.equal(list.result.tools.length, 1);
+  await wire.endInput();
+  for (const line of wire.lines.takeAll()) {
+    assert.equal(JSON.parse(line).jsonrpc, "2.0");
+  }
+  assert.match(wire.stderr, /^skill-server: Skipped .*bad/);
+});
+
+Deno.test(
+  "server buffers a slowly written line in little more memory than the line's size",
+  {
+    ignore: Deno.build.os !== "linux",
+  },
+  async () => {
+    using place = new Place();
+    await using wire = new Wire(place);
+    await wire.initialize();
+    const call = JSON.stringify({ ...ping(1), params: { x: "x".repeat(5e5) } });
+    const piece = 60;
+    for (let start = 0; start < call.length; start += piece) {
+      await wire.write(call.slice(start, start + piece));
+    }
+    await wire.write("\n");
+    await wire.reply(1);
+    const peak = peakMemory(wire.process.pid);
+    assert.ok(peak < 300, `${peak} MB`);
+  },
+);
+
+Deno.test("server keeps serving if nobody reads its stderr", async () => {
+  using place = new Place();
+  for (let i = 0; i < 500; i++) {
+    place.skill("home/.claude/skills", `bad-${"x".repeat(100)}-${i}`, "none");
+  }
+  place.skill("home/.claude/skills", "git");
+  const server = spawnServer(place);
+  const stdin = server.stdin.getWriter();
+  const request = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+  await stdin.write(new TextEncoder().encode(`${JSON.stringify(request)}\n`));
+  await stdin.close();
+  const stdout = await within(
+    new Response(server.stdout).text(),
+    "the reply and the exit",
+  );
+  assert.equal(JSON.parse(stdout).id, 1);
+  await server.stderr.cancel();
+  assert.equal((await server.status).code, 0);
+});
+
+Deno.test(
+  "server keeps serving if stderr is closed",
+  { ignore: isWindows },
+  async () => {
+    using place = new Place();
+    place.skill("home/.claude/skills", "git");
+    place.skill("home/.claude/skills", "bad", "no frontmatter");
+    const [command, { args, cwd, env }] = serverCommand(place);
+    const request = JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/list",
+    });
+    const script = `printf '%s\\n' '${request}' | "$@" 2>&-`;
+    const { code, stdout } = await new Deno.Command("sh", {
+      args: ["-c", script, "sh", String(command), ...args!],
+      cwd,
+      env,
+    }).output();
+    assert.equal(code, 0);
+    const reply = JSON.parse(new TextDecoder().decode(stdout));
+    assert.match(reply.result.tools[0].description, /<name>git</);
+  },
+);
