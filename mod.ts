@@ -45,13 +45,14 @@ import {
 import type { RequestHandlers } from "./src/protocol/mcp_server.ts";
 import { fileVersion, isRacy, openFileAtStart } from "./src/files/open_file.ts";
 import { childPath, isInside, SKILL_MD } from "./src/files/paths.ts";
+import type { Boundary } from "./src/files/types.ts";
 import type { PolicyDecider } from "./src/skills/policy.ts";
 import { describeProblem } from "./src/skills/problems.ts";
 import {
-  createVariant,
   findResource,
   findSkill,
   qualifiedName,
+  SkillVariants,
   type UnprefixedSkill,
   withPrefixes,
   withQualifiedNames,
@@ -76,15 +77,7 @@ import {
   SkillFileError,
   WAS_REPLACED,
 } from "./src/files/faults.ts";
-import {
-  checkSkillFile,
-  readChecked,
-  readSkillBytes,
-  sha256,
-  withText,
-} from "./src/files/reading.ts";
-import { walkSkill } from "./src/files/walking.ts";
-import { listSkillFiles } from "./src/skills/skill_files.ts";
+import { SkillFiles } from "./src/skills/skill_files.ts";
 import { findSkillFile, parseSkill, readHead } from "./src/skills/skill_md.ts";
 import { byCodeUnits, log, quote, skillKey } from "./src/text.ts";
 import { DEFAULT_REFRESH_SECONDS } from "./src/skills/roots.ts";
@@ -93,7 +86,6 @@ import { SkillSearch } from "./src/skills/search.ts";
 import { registerTools } from "./src/views/tools.ts";
 import type { SkillToolOptions } from "./src/views/toolsets.ts";
 import type {
-  FileAccessOptions,
   ScanOptions,
   Skill,
   SkillCatalog,
@@ -108,6 +100,7 @@ import type {
   SkillRegistryOptions,
   SkillRoot,
   SkillRootReport,
+  SkillSource,
 } from "./src/skills/types.ts";
 
 export { parseSkillMd, SkillSyntaxError } from "./src/skills/frontmatter.ts";
@@ -127,6 +120,7 @@ export {
 } from "./src/skills/roots.ts";
 export type { SkillToolOptions, Toolset } from "./src/views/toolsets.ts";
 export type {
+  BaseFolders,
   FileAccessOptions,
   ScanOptions,
   ShadowedSkill,
@@ -146,17 +140,9 @@ export type {
   SkillRootOptions,
   SkillRootReport,
   SkillScope,
+  SkillSource,
   SkillState,
 } from "./src/skills/types.ts";
-
-/** The maximum total size of cached file contents, in bytes. */
-const MAX_CONTENTS_SIZE = 4 * 1024 * 1024;
-
-/** The maximum number of files with cached contents. */
-const MAX_CONTENTS = 1_000;
-
-/** The maximum number of cached digests. */
-const MAX_DIGESTS = 100_000;
 
 /** How many levels below a recursive root are searched. */
 const MAX_SEARCH_DEPTH = 6;
@@ -187,23 +173,17 @@ interface ReadSkill {
   readonly outcome: Skill | SkillProblem;
 }
 
-/** Data about the last scan that returned a catalog, for the next scan and for watching. */
-interface ScanTrace {
-  /** The `SKILL.md` files that it read, by path. */
-  readonly read: ReadonlyMap<string, ReadSkill>;
+/** The result of {@linkcode SkillScanner.scan}. */
+export interface ScanResult {
+  /** The skills that were found. It is the previous catalog if nothing changed. */
+  readonly catalog: SkillCatalog;
   /** The real paths of the folders that it searched. */
   readonly folders: ReadonlySet<string>;
   /** The targets of links that it found, including missing ones. */
   readonly linkTargets: ReadonlySet<string>;
-  /** The policy that it applied, if any. */
-  readonly policy: PolicyDecider | undefined;
-  /** The skills that the policy switches off. */
-  readonly off: readonly Skill[];
   /** The real paths of skills that are off and lie in another skill. */
   readonly excludedFolders: ReadonlySet<string>;
 }
-
-const scanTraces = new WeakMap<SkillCatalog, ScanTrace>();
 
 /** A folder that may be a skill or contain skills. */
 interface SearchedFolder {
@@ -232,8 +212,8 @@ type ReportedFolder =
  * with the same name, the first one that is not off is served under that name.
  * Problems are reported in {@linkcode SkillCatalog.problems}, up to 1,000 for
  * each root. A problem with one skill or folder neither throws an error nor
- * affects other skills. Files that have not changed since the scan of
- * `previous` are not read again.
+ * affects other skills. To scan the same roots again, use a
+ * {@linkcode SkillScanner}.
  *
  * ```ts
  * import { scanSkillRoots } from "@skill-server/skill-server";
@@ -248,38 +228,141 @@ type ReportedFolder =
  * ```
  *
  * @param roots The roots, in search order.
- * @param previous The catalog of the previous scan, if any.
  * @param options Limits, the policy, and the allowed targets of links.
- * @returns The new catalog, or `previous` itself if nothing changed.
+ * @returns The catalog.
  * @throws {Error} If the policy is invalid.
  */
 export async function scanSkillRoots(
   roots: readonly SkillRoot[],
-  previous?: SkillCatalog,
   options: ScanOptions = {},
 ): Promise<SkillCatalog> {
-  const policy = options.policy && await prepareDecider(options.policy);
-  return await new SkillScan(roots, previous, { ...options, policy }).run();
+  return (await new SkillScanner(roots, options).scan()).catalog;
 }
 
 /**
- * Returns the decider for a policy, which is created only once.
- *
- * @throws {Error} If the policy is invalid.
+ * Scans the same roots again and again. Files that have not changed since the
+ * previous scan are not read again, and unchanged skills stay the same objects.
  */
-async function prepareDecider(policy: SkillPolicy): Promise<PolicyDecider> {
-  const { PolicyDecider } = await import("./src/skills/policy.ts");
-  const decider = deciders.get(policy) ?? new PolicyDecider(policy);
-  deciders.set(policy, decider);
-  return decider;
+export class SkillScanner {
+  readonly #roots: readonly SkillRoot[];
+  readonly #options: ScanOptions;
+  /** The policy of the next scan, if any. */
+  #policy: PolicyDecider | undefined;
+  #isPolicySet = false;
+  /** The policy of the last scan. */
+  #applied: PolicyDecider | undefined;
+  readonly #variants = new SkillVariants();
+  /** The `SKILL.md` files that the last scan read, by path. */
+  #read: ReadonlyMap<string, ReadSkill> = new Map();
+  /** The skills that the policy switched off in the last scan. */
+  #off: readonly Skill[] = [];
+  #catalog = EMPTY_CATALOG;
+
+  /**
+   * Creates a scanner.
+   *
+   * @param roots The roots, in search order.
+   * @param options Limits, the policy, and the allowed targets of links.
+   */
+  constructor(roots: readonly SkillRoot[], options: ScanOptions = {}) {
+    this.#roots = roots;
+    this.#options = options;
+  }
+
+  /**
+   * Applies another policy, or none, from the next scan on.
+   *
+   * @throws {Error} If the policy is invalid. The previous policy then stays in
+   *   effect.
+   */
+  async setPolicy(policy: SkillPolicy | undefined): Promise<void> {
+    this.#policy = policy && await compilePolicy(policy);
+    this.#isPolicySet = true;
+  }
+
+  /**
+   * Searches the roots.
+   *
+   * @throws {Error} If {@linkcode ScanOptions.policy} is invalid.
+   */
+  async scan(): Promise<ScanResult> {
+    if (!this.#isPolicySet) await this.setPolicy(this.#options.policy);
+    const policy = this.#policy;
+    const { read, off, ...result } = await new SkillScan(this.#roots, {
+      ...this.#options,
+      policy,
+      read: this.#read,
+      variants: this.#variants,
+      previous: this.#catalog,
+    }).run();
+    this.#applied = policy;
+    this.#read = read;
+    this.#off = off;
+    this.#catalog = result.catalog;
+    return result;
+  }
+
+  /**
+   * Describes the decisions of the policy in the last scan, if there was one.
+   * Only this report contains the skills that are off.
+   */
+  inspectPolicy(): SkillPolicyReport | undefined {
+    const policy = this.#applied;
+    if (policy === undefined) return undefined;
+    const off = this.#off;
+    const { skills, shadowed } = this.#catalog;
+    const served = [...skills.values(), ...shadowed.map(({ skill }) => skill)];
+    const rules = new Map<Skill, SkillPolicyRule>();
+    for (const skill of served) {
+      const { rule } = policy.decide(skill);
+      if (rule !== undefined) rules.set(skill, rule);
+    }
+    return {
+      rules,
+      off: off.map((skill) => ({ skill, rule: policy.decide(skill).rule })),
+      unused: policy.listUnused([...served, ...off]),
+    };
+  }
 }
 
-const deciders = new WeakMap<SkillPolicy, PolicyDecider>();
+/** The catalog before the first scan. */
+const EMPTY_CATALOG: SkillCatalog = {
+  skills: new Map(),
+  problems: [],
+  shadowed: [],
+  served: new Map(),
+  roots: [],
+  revision: 0,
+};
+
+/** Compiles a policy. Only then is the module for policies loaded. */
+async function compilePolicy(policy: SkillPolicy): Promise<PolicyDecider> {
+  const { PolicyDecider } = await import("./src/skills/policy.ts");
+  return new PolicyDecider(policy);
+}
+
+/** What one scan found, with what the scanner keeps for the next one. */
+interface FoundSkills extends ScanResult {
+  /** The `SKILL.md` files that it read, by path. */
+  readonly read: ReadonlyMap<string, ReadSkill>;
+  /** The skills that the policy switches off. */
+  readonly off: readonly Skill[];
+}
+
+/** Options of {@linkcode SkillScan}. */
+interface SkillScanOptions extends Omit<ScanOptions, "policy"> {
+  readonly policy: PolicyDecider | undefined;
+  /** The `SKILL.md` files that the previous scan read, by path. */
+  readonly read: ReadonlyMap<string, ReadSkill>;
+  readonly variants: SkillVariants;
+  readonly previous: SkillCatalog;
+}
 
 /** One scan of the roots. */
 class SkillScan {
   readonly #roots: readonly SkillRoot[];
-  readonly #previous: SkillCatalog | undefined;
+  readonly #previous: SkillCatalog;
+  readonly #variants: SkillVariants;
   readonly #maxFileSize: number;
   readonly #trustLinks: readonly string[];
   /** The real paths of folders that the links of a project are allowed to point into. */
@@ -310,11 +393,12 @@ class SkillScan {
 
   constructor(
     roots: readonly SkillRoot[],
-    previous: SkillCatalog | undefined,
-    options: Omit<ScanOptions, "policy"> & { policy?: PolicyDecider },
+    options: SkillScanOptions,
   ) {
     this.#roots = roots;
-    this.#previous = previous;
+    this.#previous = options.previous;
+    this.#variants = options.variants;
+    this.#known = options.read;
     this.#policy = options.policy;
     this.#maxFileSize = options.maxFileSize ?? DEFAULT_MAX_FILE_SIZE;
     this.#trustLinks = boundaries(options.trustLinks ?? []);
@@ -324,15 +408,21 @@ class SkillScan {
       ...boundaries(globalRoots.map((root) => root.path)),
       ...this.#trustLinks,
     ];
-    this.#known = (previous && scanTraces.get(previous)?.read) ?? new Map();
   }
 
   /** Searches the roots and creates the catalog, or returns the previous one if it is the same. */
-  async run(): Promise<SkillCatalog> {
+  async run(): Promise<FoundSkills> {
     this.#policy?.followLinks();
     const reports: SkillRootReport[] = [];
     for (const root of this.#roots) reports.push(await this.#scanRoot(root));
-    return await this.#createCatalog(reports);
+    return {
+      catalog: await this.#createCatalog(reports),
+      folders: this.#folders,
+      linkTargets: this.#targets,
+      excludedFolders: this.#excludedFolders,
+      read: this.#read,
+      off: [...this.#off.values()],
+    };
   }
 
   async #scanRoot(root: SkillRoot): Promise<SkillRootReport> {
@@ -392,25 +482,20 @@ class SkillScan {
 
   async #createCatalog(roots: SkillRootReport[]): Promise<SkillCatalog> {
     const previous = this.#previous;
+    const shadowed = withPrefixes(this.#skills, {
+      shadowed: this.#shadowed,
+      variants: this.#variants,
+    });
     const found = {
       skills: this.#skills,
       problems: this.#problems,
-      shadowed: withPrefixes(this.#skills, this.#shadowed),
+      shadowed,
       roots,
-      revision: (previous?.revision ?? 0) + 1,
+      revision: previous.revision + 1,
     };
-    const catalog = previous !== undefined && isSameCatalog(found, previous)
+    return isSameCatalog(found, previous)
       ? previous
       : await this.#withSortedSkills(found);
-    scanTraces.set(catalog, {
-      read: this.#read,
-      folders: this.#folders,
-      linkTargets: this.#targets,
-      policy: this.#policy,
-      off: [...this.#off.values()],
-      excludedFolders: this.#excludedFolders,
-    });
-    return catalog;
   }
 
   async #withSortedSkills(
@@ -612,7 +697,9 @@ class SkillScan {
       if (isNested) this.#excludedFolders.add(realPath);
       return false;
     }
-    const skill = state === "on" ? found : createVariant(found, { state });
+    const skill = state === "on"
+      ? found
+      : this.#variants.create(found, { state });
     const key = skillKey(skill.name);
     const by = this.#skills.get(key);
     if (by === undefined) this.#skills.set(key, skill);
@@ -636,7 +723,7 @@ class SkillScan {
         : {
           path: file,
           realPath: realPathIn(folder, file),
-          skill: directoriesOf(folder),
+          boundary: directoriesOf(folder),
           info: found.info,
         };
       if (
@@ -668,8 +755,8 @@ class SkillScan {
       throw new SkillFileError(file, LINK_OUT_OF_SKILL);
     }
     this.#folders.add(dirname(realPath));
-    const skill = directoriesOf(folder);
-    return { path: file, realPath, skill, info: Deno.statSync(file) };
+    const boundary = directoriesOf(folder);
+    return { path: file, realPath, boundary, info: Deno.statSync(file) };
   }
 
   #readSkillMd(
@@ -782,15 +869,15 @@ function isSeen(file: string, folder: ReportedFolder): boolean {
   if (Deno.permissions.querySync(permission).state !== "granted") return true;
   const isListed = isListedName(file);
   return isConfirmed(
-    { path, realPath, skill: directoriesOf({ path, realPath }) },
+    { path, realPath, boundary: directoriesOf({ path, realPath }) },
     () => isListedName(file) === isListed,
   );
 }
 
-/** Returns the directories of the skill in a folder. */
+/** Returns a folder as a boundary. */
 function directoriesOf(
   { path, realPath }: Pick<SearchedFolder, "path" | "realPath">,
-): Pick<Skill, "directory" | "realDirectory"> {
+): Boundary {
   return { directory: path, realDirectory: realPath };
 }
 
@@ -842,23 +929,23 @@ function moreProblems(count: number): Fault {
  * registry.watch();
  * ```
  */
-export class SkillRegistry {
-  readonly #roots: readonly SkillRoot[];
+export class SkillRegistry implements SkillSource {
+  readonly #scanner: SkillScanner;
+  readonly #files: SkillFiles;
   readonly #options: SkillRegistryOptions;
   readonly #log: (line: string) => void;
   readonly #listeners = new Set<SkillChangeListener>();
-  #policy: SkillPolicy | undefined;
-  #catalog: SkillCatalog;
+  #last: ScanResult = {
+    catalog: EMPTY_CATALOG,
+    folders: new Set(),
+    linkTargets: new Set(),
+    excludedFolders: new Set(),
+  };
   /** The logged problems that still exist. */
   #logged: ReadonlySet<string> = new Set();
   /** The skills whose files are tracked, by key. The key `undefined` stands for all skills. */
   readonly #tracked = new Map<string | undefined, Tracking>();
   #trackedFiles: ReadonlyMap<string, TrackedFiles> = new Map();
-  /** Contents of files that were read recently, by version and path. */
-  readonly #contents = new Map<string, SkillFileContent>();
-  #contentsSize = 0;
-  /** Digests of files, by version and path. */
-  readonly #digests = new Map<string, string>();
   #running: Promise<SkillCatalog> | undefined;
   #next: Promise<SkillCatalog> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -872,23 +959,15 @@ export class SkillRegistry {
    * @param options Limits, and how to keep the catalog current.
    */
   constructor(roots: readonly SkillRoot[], options: SkillRegistryOptions = {}) {
-    this.#roots = roots;
+    this.#scanner = new SkillScanner(roots, options);
+    this.#files = new SkillFiles(options);
     this.#options = options;
-    this.#policy = options.policy;
     this.#log = options.log ?? log;
-    this.#catalog = {
-      skills: new Map(),
-      problems: [],
-      shadowed: [],
-      served: new Map(),
-      roots: [],
-      revision: 0,
-    };
   }
 
   /** The catalog of the last completed scan. */
   get catalog(): SkillCatalog {
-    return this.#catalog;
+    return this.#last.catalog;
   }
 
   /**
@@ -897,7 +976,7 @@ export class SkillRegistry {
    * scopes. Others have a different {@linkcode Skill.prefix}.
    */
   find(name: string): Skill | undefined {
-    return findSkill(name, this.#catalog);
+    return findSkill(name, this.catalog);
   }
 
   /**
@@ -908,23 +987,12 @@ export class SkillRegistry {
   findResource(
     uri: string,
   ): { skill: Skill; path: string | undefined } | undefined {
-    return findResource(uri, this.#catalog);
-  }
-
-  get #access(): FileAccessOptions {
-    return this.#accessTo(this.#catalog);
-  }
-
-  #accessTo(catalog: SkillCatalog): FileAccessOptions {
-    const { excludedFolders } = scanTraces.get(catalog) ?? {};
-    return excludedFolders?.size
-      ? { ...this.#options, excludedFolders }
-      : this.#options;
+    return findResource(uri, this.catalog);
   }
 
   /** Lists the files of a skill. See {@linkcode listSkillFiles}. */
   listFiles(skill: Skill): SkillFile[] {
-    return listSkillFiles(skill, this.#access);
+    return this.#files.walk(skill).files;
   }
 
   /**
@@ -937,7 +1005,7 @@ export class SkillRegistry {
    *   ends with `/` if the entry is a folder that cannot be read.
    */
   inspectFiles(skill: Skill): { files: SkillFile[]; leftOut: SkillProblem[] } {
-    const { files, leftOut } = walkSkill(skill, this.#access);
+    const { files, leftOut } = this.#files.walk(skill);
     return {
       files,
       leftOut: [...leftOut].map(([file, fault]) => ({ file, ...fault })),
@@ -950,28 +1018,7 @@ export class SkillRegistry {
    * @throws {SkillFileError} If it cannot be read.
    */
   readFile(skill: Skill, path: string): SkillFileContent {
-    const checked = checkSkillFile(skill, path, this.#access);
-    const key = `${fileVersion(checked.info)}:${checked.path}`;
-    const known = this.#contents.get(key);
-    if (known !== undefined) return { ...known, bytes: known.bytes.slice() };
-    const content = withText(readChecked(checked, path, this.#options));
-    if (!content.isRacy) this.#cacheContent(checked.path, content);
-    return content;
-  }
-
-  /** Caches a copy of the content of a file, and evicts the oldest entries if the cache is full. */
-  #cacheContent(path: string, content: SkillFileContent): void {
-    const key = `${content.version}:${path}`;
-    if (this.#contents.has(key)) return;
-    this.#contents.set(key, { ...content, bytes: content.bytes.slice() });
-    this.#contentsSize += content.size;
-    for (const [key, { size }] of this.#contents) {
-      const hasRoom = this.#contentsSize <= MAX_CONTENTS_SIZE &&
-        this.#contents.size <= MAX_CONTENTS;
-      if (hasRoom) break;
-      this.#contents.delete(key);
-      this.#contentsSize -= size;
-    }
+    return this.#files.read(skill, path);
   }
 
   /**
@@ -984,20 +1031,11 @@ export class SkillRegistry {
    *   bytes.
    * @throws {SkillFileError} If the file cannot be read.
    */
-  async digest(
+  digest(
     skill: Skill,
     file: SkillFile,
   ): Promise<{ digest: string; size: number }> {
-    // The path is part of the key because a number cannot represent every inode exactly.
-    const key = `${file.version}:${skill.directory}:${file.path}`;
-    const known = file.isRacy ? undefined : this.#digests.get(key);
-    if (known !== undefined) return { digest: known, size: file.size };
-    const content = readSkillBytes(skill, file.path, this.#access);
-    const { bytes, size, version, isRacy } = content;
-    const digest = await sha256(bytes);
-    if (this.#digests.size >= MAX_DIGESTS) this.#digests.clear();
-    if (!isRacy && version === file.version) this.#digests.set(key, digest);
-    return { digest, size };
+    return this.#files.digest(skill, file);
   }
 
   /**
@@ -1047,8 +1085,7 @@ export class SkillRegistry {
    *   effect.
    */
   async setPolicy(policy: SkillPolicy | undefined): Promise<SkillCatalog> {
-    if (policy !== undefined) await prepareDecider(policy);
-    this.#policy = policy;
+    await this.#scanner.setPolicy(policy);
     return await this.refresh();
   }
 
@@ -1057,20 +1094,7 @@ export class SkillRegistry {
    * contains the skills that are off.
    */
   inspectPolicy(): SkillPolicyReport | undefined {
-    const { skills, shadowed } = this.#catalog;
-    const { policy, off = [] } = scanTraces.get(this.#catalog) ?? {};
-    if (policy === undefined) return undefined;
-    const served = [...skills.values(), ...shadowed.map(({ skill }) => skill)];
-    const rules = new Map<Skill, SkillPolicyRule>();
-    for (const skill of served) {
-      const { rule } = policy.decide(skill);
-      if (rule !== undefined) rules.set(skill, rule);
-    }
-    return {
-      rules,
-      off: off.map((skill) => ({ skill, rule: policy.decide(skill).rule })),
-      unused: policy.listUnused([...served, ...off]),
-    };
+    return this.#scanner.inspectPolicy();
   }
 
   /**
@@ -1146,15 +1170,14 @@ export class SkillRegistry {
   }
 
   async #scan(): Promise<SkillCatalog> {
-    const previous = this.#catalog;
-    const catalog = await scanSkillRoots(this.#roots, previous, {
-      ...this.#options,
-      policy: this.#policy,
-    });
-    const tracked = await this.#readTracked(catalog);
-    if (this.#isClosed) return this.#catalog;
+    const previous = this.catalog;
+    const result = await this.#scanner.scan();
+    const { catalog } = result;
+    const tracked = await this.#readTracked(result);
+    if (this.#isClosed) return previous;
     const files = changedFiles(tracked, this.#trackedFiles);
-    this.#catalog = catalog;
+    this.#last = result;
+    this.#files.exclude(result.excludedFolders);
     this.#trackedFiles = tracked;
     this.#inBackground(() => this.#watchFolders());
     if (catalog !== previous) this.#logProblems();
@@ -1167,7 +1190,7 @@ export class SkillRegistry {
 
   /** Lists the files of the tracked skills. */
   async #readTracked(
-    catalog: SkillCatalog,
+    { catalog, excludedFolders }: ScanResult,
   ): Promise<Map<string, TrackedFiles>> {
     const tracked = new Map<string, TrackedFiles>();
     const { served: skills } = catalog;
@@ -1179,7 +1202,7 @@ export class SkillRegistry {
       const skill = skills.get(key!);
       if (skill === undefined) continue;
       if (slice.isOver) await slice.yield();
-      const { files, folders } = walkSkill(skill, this.#accessTo(catalog));
+      const { files, folders } = this.#files.walk(skill, excludedFolders);
       const versions = files
         // The scan itself detects changes of this file.
         .filter(({ path }) => path !== SKILL_MD)
@@ -1193,14 +1216,14 @@ export class SkillRegistry {
   async #watchFolders(): Promise<void> {
     if (this.#watcher === undefined) return;
     const tracked = this.#trackedFiles;
-    const folders = await listWatchedFolders(this.#catalog, tracked);
+    const folders = await listWatchedFolders(this.#last, tracked);
     // Another scan may have ended in the meantime.
     if (tracked === this.#trackedFiles) this.#watcher.update(folders);
   }
 
   /** Logs the problems that are new since the previous scan. */
   #logProblems(): void {
-    const lines = describeProblems(this.#catalog);
+    const lines = describeProblems(this.catalog);
     for (const line of lines) {
       if (!this.#logged.has(line)) this.#log(line);
     }
@@ -1295,10 +1318,9 @@ function describeProblems({ problems, shadowed }: SkillCatalog): string[] {
  * number of watched folders.
  */
 async function listWatchedFolders(
-  catalog: SkillCatalog,
+  { catalog, folders, linkTargets }: ScanResult,
   tracked: ReadonlyMap<string, TrackedFiles>,
 ): Promise<WatchedFolders> {
-  const { folders = [], linkTargets = [] } = scanTraces.get(catalog) ?? {};
   const list = new WatchList();
   const slice = new TimeSlice();
   for (const { root } of catalog.roots) list.addSurroundings(root.path);

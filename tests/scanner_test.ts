@@ -17,6 +17,7 @@ import {
   Place,
   root,
   runSync,
+  scansOf,
   skillMd,
   within,
 } from "./testing.ts";
@@ -309,7 +310,7 @@ Deno.test("scanSkillRoots() accepts larger files with maxFileSize", async () => 
   place.skill("skills", "large", text);
   const roots = [root(join(place.path, "skills"))];
   const options = { maxFileSize: 2 ** 21 };
-  const catalog = await scanSkillRoots(roots, undefined, options);
+  const catalog = await scanSkillRoots(roots, options);
   assert.deepEqual(names(catalog), ["large"]);
   const skill = catalog.skills.get("large")!;
   assert.equal(readSkillFile(skill, "SKILL.md", options).text, text);
@@ -381,7 +382,6 @@ Deno.test("scanSkillRoots() follows links in a skill only to trusted folders", a
   const options = { trustLinks: [join(place.path, "store")] };
   const catalog = await scanSkillRoots(
     [root(join(place.path, "all"), { recursive: true })],
-    undefined,
     options,
   );
   assert.deepEqual(names(catalog), ["git", "trusted"]);
@@ -446,7 +446,7 @@ Deno.test("scanSkillRoots() confines links in a project to the project and the u
     root(join(project, "root"), { scope: "project" }),
   ];
   const linkTargets = [project, join(place.home, ".agents", "skills")];
-  const catalog = await scanSkillRoots(roots, undefined, { linkTargets });
+  const catalog = await scanSkillRoots(roots, { linkTargets });
   assert.deepEqual(names(catalog), ["own", "vendored"]);
   assert.deepEqual(
     catalog.problems.map(({ file, reason }) => [basename(file), reason]),
@@ -463,7 +463,7 @@ Deno.test("scanSkillRoots() confines links in a project to the project and the u
   ]);
   const trustLinks = [join(place.path, "trusted")];
   const options = { linkTargets, trustLinks };
-  const trusting = await scanSkillRoots(roots, undefined, options);
+  const trusting = await scanSkillRoots(roots, options);
   assert.deepEqual(names(trusting), ["own", "stored", "vendored"]);
 });
 
@@ -474,7 +474,7 @@ const becomingLinks: [string, string[]][] = [
 ];
 
 for (const [path, left] of becomingLinks) {
-  Deno.test(`scanSkillRoots() drops the skills in ${path} when it becomes a link that points outside the project`, async () => {
+  Deno.test(`SkillScanner.scan() drops the skills in ${path} when it becomes a link that points outside the project`, async () => {
     using place = new Place();
     for (const folder of ["project", "outside"]) {
       place.skill(`${folder}/skills`, "git");
@@ -484,11 +484,12 @@ for (const [path, left] of becomingLinks) {
       root(join(place.project, "skills"), { scope: "project", recursive })
     );
     const options = { linkTargets: [place.project] };
-    const first = await scanSkillRoots(roots, undefined, options);
+    const scan = scansOf(roots, options);
+    const first = await scan();
     assert.deepEqual(names(first), ["git", "pdf"]);
     place.remove(`project/${path}`);
     place.link(join(place.path, "outside", path), `project/${path}`);
-    const second = await scanSkillRoots(roots, first, options);
+    const second = await scan();
     assert.deepEqual(names(second), left);
     assert.ok(!JSON.stringify(second).includes("outside/"));
   });
@@ -518,7 +519,6 @@ Deno.test(
           scope: "project",
           recursive: true,
         })],
-        undefined,
         { linkTargets: [place.project] },
       );
       assert.equal(catalog.skills.size, 0);
@@ -540,7 +540,7 @@ Deno.test("scanSkillRoots() follows links from a skill's files to trusted folder
   const roots = [root(join(place.path, "skills"))];
   assert.deepEqual(names(await scanSkillRoots(roots)), []);
   const options = { trustLinks: [store] };
-  const catalog = await scanSkillRoots(roots, undefined, options);
+  const catalog = await scanSkillRoots(roots, options);
   assert.deepEqual(names(catalog), ["git"]);
   const skill = catalog.skills.get("git")!;
   assert.deepEqual(
@@ -550,40 +550,42 @@ Deno.test("scanSkillRoots() follows links from a skill's files to trusted folder
   assert.equal(readSkillFile(skill, "help.md", options).text, "Help");
 });
 
-Deno.test("scanSkillRoots() returns the same catalog, and opens no file, if nothing changed", async () => {
+Deno.test("SkillScanner.scan() returns the same catalog, and opens no file, if nothing changed", async () => {
   using place = new Place();
   place.skill("skills", "git");
   place.skill("skills", "bad", "no frontmatter");
   const roots = [root(join(place.path, "skills"))];
+  const scan = scansOf(roots);
   const { now } = Date;
   using opens = new OpenSpy();
   try {
-    const first = await scanSkillRoots(roots);
+    const first = await scan();
     // Files that were just written are read once more, because they could change undetected.
     Date.now = () => now() + 60_000;
-    assert.equal(await scanSkillRoots(roots, first), first);
+    assert.equal(await scan(), first);
     assert.equal(opens.count, 4);
-    assert.equal(await scanSkillRoots(roots, first), first);
+    assert.equal(await scan(), first);
     assert.equal(opens.count, 4);
   } finally {
     Date.now = now;
   }
 });
 
-Deno.test("scanSkillRoots() rereads what it read while a folder in the path was changing", async () => {
+Deno.test("SkillScanner.scan() rereads what it read while a folder in the path was changing", async () => {
   using place = new Place();
   const skill = place.skill("skills", "git");
   const roots = [root(join(place.path, "skills"))];
+  const scan = scansOf(roots);
   const { now } = Date;
   using opens = new OpenSpy();
   try {
     const later = now() + 60_000;
     Date.now = () => later;
     Deno.utimeSync(skill, 0, later / 1_000);
-    const first = await scanSkillRoots(roots);
+    const first = await scan();
     Deno.utimeSync(skill, 0, 0);
     for (let i = 0; i < 3; i++) {
-      assert.equal(await scanSkillRoots(roots, first), first);
+      assert.equal(await scan(), first);
     }
     assert.equal(opens.count, 2);
   } finally {
@@ -626,46 +628,49 @@ Deno.test("scanSkillRoots() reads nothing through a skill folder that is swapped
   }
 });
 
-Deno.test("scanSkillRoots() keeps a skill whose SKILL.md is replaced while it is being read", async () => {
+Deno.test("SkillScanner.scan() keeps a skill whose SKILL.md is replaced while it is being read", async () => {
   using place = new Place();
   place.skill("skills", "git", skillMd("git", "First"));
   const roots = [root(join(place.path, "skills"))];
-  const first = await scanSkillRoots(roots);
+  const scan = scansOf(roots);
+  await scan();
   const save = (description: string) =>
     place.replace("skills/git/SKILL.md", skillMd("git", description));
   save("Second");
   let second;
   {
     using _opens = new OpenSpy({ afterOpen: () => save("Third") });
-    second = await scanSkillRoots(roots, first);
+    second = await scan();
   }
   assert.equal(second.skills.get("git")!.description, "First");
   assert.deepEqual(second.problems, []);
-  const third = await scanSkillRoots(roots, second);
+  const third = await scan();
   assert.equal(third.skills.get("git")!.description, "Third");
 });
 
-Deno.test("scanSkillRoots() detects a change that preserves size and times", async () => {
+Deno.test("SkillScanner.scan() detects a change that preserves size and times", async () => {
   using place = new Place();
   const file = place.file("skills/git/SKILL.md", skillMd("git", "One thing"));
   const roots = [root(join(place.path, "skills"))];
+  const scan = scansOf(roots);
   const { atime, mtime } = Deno.statSync(file);
-  const first = await scanSkillRoots(roots);
+  const first = await scan();
   Deno.writeTextFileSync(file, skillMd("git", "Two thing"));
   Deno.utimeSync(file, atime!, mtime!);
-  const second = await scanSkillRoots(roots, first);
+  const second = await scan();
   assert.equal(second.skills.get("git")!.description, "Two thing");
   assert.equal(second.revision, first.revision + 1);
 });
 
-Deno.test("scanSkillRoots() reuses unchanged skills", async () => {
+Deno.test("SkillScanner.scan() reuses unchanged skills", async () => {
   using place = new Place();
   place.skill("skills", "git");
   place.skill("skills", "pdf");
   const roots = [root(join(place.path, "skills"))];
-  const first = await scanSkillRoots(roots);
+  const scan = scansOf(roots);
+  const first = await scan();
   place.skill("skills", "pdf", skillMd("pdf", "New"));
-  const second = await scanSkillRoots(roots, first);
+  const second = await scan();
   assert.equal(second.skills.get("git"), first.skills.get("git"));
   assert.notEqual(second.skills.get("pdf"), first.skills.get("pdf"));
 });
@@ -736,7 +741,7 @@ Deno.test("scanSkillRoots() visits at most 50,000 folders and links of a root an
   }
 });
 
-Deno.test("scanSkillRoots() is deterministic for overlapping roots and reports each problem once", async () => {
+Deno.test("SkillScanner.scan() is deterministic for overlapping roots and reports each problem once", async () => {
   using place = new Place();
   place.skill("all/skills", "git");
   place.skill("all/skills", "bad", "no frontmatter");
@@ -744,9 +749,10 @@ Deno.test("scanSkillRoots() is deterministic for overlapping roots and reports e
     root(join(place.path, "all", "skills")),
     root(join(place.path, "all"), { recursive: true }),
   ];
-  const first = await scanSkillRoots(roots);
+  const scan = scansOf(roots);
+  const first = await scan();
   assert.equal(first.problems.length, 1);
-  assert.equal(await scanSkillRoots(roots, first), first);
+  assert.equal(await scan(), first);
 });
 
 Deno.test("scanSkillRoots() ignores links that do not point to skill folders", async () => {
@@ -759,7 +765,6 @@ Deno.test("scanSkillRoots() ignores links that do not point to skill folders", a
   for (const recursive of [false, true]) {
     const { problems } = await scanSkillRoots(
       [{ path, scope: "project", recursive }],
-      undefined,
       { linkTargets: [place.project] },
     );
     assert.deepEqual(problems, []);
@@ -794,18 +799,19 @@ Deno.test("scanSkillRoots() finds skills with names that look like paths or prot
   assert.equal(skills.size, odd.length);
 });
 
-Deno.test("scanSkillRoots() detects changes even if the clock is wrong", async () => {
+Deno.test("SkillScanner.scan() detects changes even if the clock is wrong", async () => {
   using place = new Place();
   place.skill("skills", "git");
   const roots = [root(join(place.path, "skills"))];
+  const scan = scansOf(roots);
   const { now } = Date;
-  let catalog = await scanSkillRoots(roots);
+  let catalog = await scan();
   try {
     for (const jump of [-1e12, 1e12, -1e9, 0]) {
       Date.now = () => now() + jump;
       const text = skillMd("git", `Jump ${jump}`);
       place.skill("skills", "git", text);
-      catalog = await scanSkillRoots(roots, catalog);
+      catalog = await scan();
       assert.equal(catalog.skills.get("git")!.description, `Jump ${jump}`);
     }
   } finally {

@@ -14,7 +14,7 @@
 
 import { parseArgs } from "node:util";
 import { join } from "jsr:@std/path@^1";
-import { scanSkillRoots, type SkillRoot } from "../mod.ts";
+import { scanSkillRoots, type SkillRoot, SkillScanner } from "../mod.ts";
 import {
   BARE_SERVER,
   type Command,
@@ -145,8 +145,9 @@ async function measureScans(
   const scan = await milliseconds(() => scanSkillRoots(roots));
   // A scan reads recently written files again, so wait until they are no longer recent.
   await new Promise((resolve) => setTimeout(resolve, 2_100));
-  const catalog = await scanSkillRoots(roots);
-  const rescan = await milliseconds(() => scanSkillRoots(roots, catalog));
+  const scanner = new SkillScanner(roots);
+  await scanner.scan();
+  const rescan = await milliseconds(() => scanner.scan());
   return { scan, rescan };
 }
 

@@ -1,8 +1,8 @@
 /**
  * Whether a file or folder lies where its path says.
  *
- * 1. A path belongs to the skill if its real path, with all links resolved,
- *    lies in the skill's real directory or in a trusted folder.
+ * 1. A path belongs to a folder if its real path, with all links resolved, lies
+ *    in the folder's real directory or in a trusted folder.
  * 2. Deno has no functions that work relative to an open folder. Every function
  *    takes a path, and two calls can reach different files by the same path. So
  *    the code confirms the location of everything after it is opened or listed.
@@ -21,18 +21,18 @@ import {
 } from "./faults.ts";
 import { type FileState, isRacy, type OpenFile } from "./open_file.ts";
 import { isInside, isWithin } from "./paths.ts";
-import type { Skill } from "../skills/types.ts";
+import type { Boundary } from "./types.ts";
 
 /** The default size limit of files, in bytes. */
 export const DEFAULT_MAX_FILE_SIZE: number = 1024 * 1024;
 
-/** A path in a skill and its real path. */
+/** A path in a folder and its real path. */
 export interface Located {
   readonly path: string;
   /** The path with all links resolved. */
   readonly realPath: string;
-  /** The skill that it belongs to. */
-  readonly skill: Pick<Skill, "directory" | "realDirectory">;
+  /** The folder that it belongs to. */
+  readonly boundary: Boundary;
 }
 
 /** A file and its status before it is opened. */
@@ -72,9 +72,10 @@ export function statLocated(located: Located): Deno.FileInfo {
   return isDirect(located) ? Deno.lstatSync(path) : Deno.statSync(path);
 }
 
-/** Whether no part of a path below the skill directory is a link. */
-export function isDirect({ path, realPath, skill }: Located): boolean {
-  return realPath === skill.realDirectory + path.slice(skill.directory.length);
+/** Whether no part of a path below the boundary is a link. */
+export function isDirect({ path, realPath, boundary }: Located): boolean {
+  return realPath ===
+    boundary.realDirectory + path.slice(boundary.directory.length);
 }
 
 export function isSameFile(a: FileState, b: FileState): boolean {
@@ -148,11 +149,11 @@ export function isInPlace({ path, realPath }: Located): boolean {
 }
 
 /**
- * Whether the folders from the parent of the skill directory down to `folder`, a
+ * Whether the folders from the parent of the boundary down to `folder`, a
  * real path, have not changed since a while before the time `since`.
  */
 export function isSettled(
-  { skill: { directory, realDirectory } }: Located,
+  { boundary: { directory, realDirectory } }: Located,
   folder: string,
   since: number,
 ): boolean {
@@ -202,14 +203,14 @@ function entryIdentity({ name, isSymlink, info }: Entry): string {
   return `${name}:${isSymlink}:${info?.dev}:${info?.ino}`;
 }
 
-/** Whether a file or folder with this name is part of a skill. */
+/** Whether a file or folder with this name is served. */
 export function isVisible(name: string): boolean {
   return !name.startsWith(".") && name !== "node_modules" &&
     name !== "__pycache__";
 }
 
 /**
- * Whether a real path belongs to a skill: it lies in the skill's real directory
+ * Whether a real path belongs to a folder: it lies in the folder's real directory
  * and is not hidden, or it lies in a trusted folder.
  */
 export function isOwn(

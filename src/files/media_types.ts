@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { SkillFileContent } from "../skills/types.ts";
+import type { SkillFileContent } from "./types.ts";
 
 /**
  * The file name extensions and whole file names that are common in skills, in

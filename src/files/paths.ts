@@ -12,7 +12,7 @@ import {
   resolve,
 } from "jsr:@std/path@^1";
 import { quote } from "../text.ts";
-import type { SkillRootOptions } from "../skills/types.ts";
+import type { BaseFolders } from "./types.ts";
 
 /** The name of the main file of a skill, which is also its path in the skill. */
 export const SKILL_MD = "SKILL.md";
@@ -34,7 +34,7 @@ const SEPARATOR = isWindows ? "\\" : "/";
  */
 export function resolveFolder(
   folder: string,
-  { workingDirectory, homeDirectory }: SkillRootOptions,
+  { workingDirectory, homeDirectory }: BaseFolders,
 ): string {
   const isAtHome = /^~(?=$|[\\/])/.test(folder);
   const base = isAtHome ? homeDirectory : workingDirectory;

@@ -1,5 +1,5 @@
 /**
- * Reads the files of a skill.
+ * Reads the files of a folder.
  *
  * @module
  */
@@ -18,12 +18,13 @@ import {
   tooLarge,
 } from "./faults.ts";
 import { fileVersion, isRacy, type OpenFile, openFile } from "./open_file.ts";
-import { ForeignLinkError, SkillWalk, splitPath } from "./walking.ts";
-import type {
-  FileAccessOptions,
-  Skill,
-  SkillFileContent,
-} from "../skills/types.ts";
+import {
+  FolderWalk,
+  ForeignLinkError,
+  type ServedFolder,
+  splitPath,
+} from "./walking.ts";
+import type { FileAccessOptions, SkillFileContent } from "./types.ts";
 
 /** Reads a file to its end, but at most `limit` bytes. */
 function readUpTo(
@@ -44,25 +45,25 @@ function readUpTo(
   }
 }
 
-/** Finds a file of a skill and stats it. */
-export function checkSkillFile(
-  skill: Skill,
+/** Finds a file of a folder and stats it. */
+export function checkFile(
+  folder: ServedFolder,
   path: string,
   options: FileAccessOptions,
 ): CheckedFile {
   return withFileErrors(path, () => {
-    const located = new SkillWalk(skill, options).find(path);
+    const located = new FolderWalk(folder, options).find(path);
     return { ...located, info: statLocated(located) };
   });
 }
 
-/** Reads the current content of a file of a skill as bytes. See {@linkcode readSkillFile}. */
-export function readSkillBytes(
-  skill: Skill,
+/** Reads the current content of a file of a folder as bytes. */
+export function readBytes(
+  folder: ServedFolder,
   path: string,
   options: FileAccessOptions,
 ): Omit<SkillFileContent, "text"> {
-  return readChecked(checkSkillFile(skill, path, options), path, options);
+  return readChecked(checkFile(folder, path, options), path, options);
 }
 
 /** Reads a checked file as bytes. */

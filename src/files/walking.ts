@@ -1,5 +1,5 @@
 /**
- * Lists what belongs to a skill, and finds a path in it. Only confirmed listings
+ * Lists what belongs to a folder, and finds a path in it. Only confirmed listings
  * are cached.
  *
  * @module
@@ -40,12 +40,12 @@ import {
 import { fileVersion, isRacy } from "./open_file.ts";
 import { childPath, isWindows, SKILL_MD } from "./paths.ts";
 import { byCodeUnits } from "../text.ts";
-import type { FileAccessOptions, Skill, SkillFile } from "../skills/types.ts";
+import type { Boundary, FileAccessOptions, SkillFile } from "./types.ts";
 
 /** The maximum number of entries of a folder whose listing is cached. */
 const MAX_KNOWN_ENTRIES = 1_000;
 
-/** Splits a path into names. Returns `undefined` if it cannot be the path of a skill's file. */
+/** Splits a path into names. Returns `undefined` if it cannot be the path of a served file. */
 export function splitPath(path: string): string[] | undefined {
   const names: string[] = [];
   // On Windows, a colon would refer to a drive or to a stream of a file.
@@ -62,20 +62,32 @@ export function splitPath(path: string): string[] | undefined {
   return names.length > MAX_FILE_DEPTH ? undefined : names;
 }
 
-/** Lists the files of a skill, the real paths of its folders, and the entries that are left out. */
-export function walkSkill(
-  skill: Skill,
-  options: FileAccessOptions,
-): SkillListing {
-  const walk = new SkillWalk(skill, options);
-  const listing = walk.list();
-  return walk.confirm()
-    ? listing
-    : new SkillWalk(skill, { ...options, isThorough: true }).list();
+/** A folder whose files are served. */
+export interface ServedFolder extends Boundary {
+  /** The path of its main file, which is served as `SKILL.md` whatever its name. */
+  readonly file: string;
 }
 
-/** The contents of a skill's directory. */
-export interface SkillListing {
+/** Options of {@linkcode walkFolder}. */
+export interface WalkOptions extends FileAccessOptions {
+  /** The cached listings of the folder, which the walk updates. Default: none. */
+  readonly listings?: FolderListings;
+}
+
+/** Lists the files of a folder, the real paths of its folders, and the entries that are left out. */
+export function walkFolder(
+  folder: ServedFolder,
+  options: WalkOptions,
+): FolderContents {
+  const walk = new FolderWalk(folder, options);
+  const contents = walk.list();
+  return walk.confirm()
+    ? contents
+    : new FolderWalk(folder, { ...options, isThorough: true }).list();
+}
+
+/** What a folder contains. */
+export interface FolderContents {
   /** The files that can be read, sorted by path. */
   readonly files: SkillFile[];
   /** The real paths of the folders. */
@@ -84,19 +96,20 @@ export interface SkillListing {
   readonly leftOut: Map<string, Fault>;
 }
 
-/** A file or folder in a skill directory, and the folder that contains it. */
+/** A file or folder in a served folder, and the folder that contains it. */
 interface TreeNode extends Located {
   readonly parent: TreeNode | undefined;
-  /** The number of levels below the skill directory. */
+  /** The number of levels below the served folder. */
   readonly depth: number;
 }
 
-/** Thrown when a link in a skill points to something that does not belong to the skill. */
+/** Thrown when a link points to something that does not belong to the served folder. */
 export class ForeignLinkError extends SkillFileError {}
 
-/** A walk through a skill. It defines which files belong to the skill. */
-export class SkillWalk {
-  readonly #skill: Skill;
+/** A walk through a folder. It defines which files belong to the folder. */
+export class FolderWalk {
+  readonly #served: ServedFolder;
+  readonly #listings: FolderListings;
   readonly #trustLinks: readonly string[];
   readonly #excludedFolders: ReadonlySet<string>;
   readonly #maxFileSize: number;
@@ -114,27 +127,28 @@ export class SkillWalk {
   #entries = 0;
 
   constructor(
-    skill: Skill,
-    options: FileAccessOptions & { isThorough?: boolean },
+    served: ServedFolder,
+    options: WalkOptions & { isThorough?: boolean },
   ) {
-    this.#skill = skill;
+    this.#served = served;
+    this.#listings = options.listings ?? new FolderListings();
     this.#isThorough = options.isThorough ?? false;
     this.#trustLinks = boundaries(options.trustLinks ?? []);
     this.#excludedFolders = options.excludedFolders ?? new Set();
     this.#maxFileSize = options.maxFileSize ?? DEFAULT_MAX_FILE_SIZE;
     this.#top = {
-      path: skill.directory,
-      realPath: skill.realDirectory,
-      skill,
+      path: served.directory,
+      realPath: served.realDirectory,
+      boundary: served,
       parent: undefined,
       depth: 0,
     };
   }
 
-  /** Resolves a path in the skill. */
+  /** Resolves a path in the folder. */
   find(path: string): Located {
     const names = splitPath(path);
-    const main = basename(this.#skill.file);
+    const main = basename(this.#served.file);
     const isOtherName = names?.length === 1 && names[0] === main;
     const isForeign = names === undefined || !names.every(isVisible) ||
       main !== SKILL_MD && isOtherName;
@@ -148,8 +162,8 @@ export class SkillWalk {
     return node;
   }
 
-  /** Lists everything in the skill. */
-  list(): SkillListing {
+  /** Lists everything in the folder. */
+  list(): FolderContents {
     this.#listFolder(this.#top, "");
     return {
       files: this.#files.sort((a, b) => byCodeUnits(a.path, b.path)),
@@ -173,7 +187,7 @@ export class SkillWalk {
       const isConfirmed = !this.#hasLinks && isInPlace(top) &&
         [...this.#seen].every(isUnchanged) &&
         isSettled(top, dirname(top.realPath), this.#since);
-      if (isConfirmed) knownFolders.set(this.#skill, this.#seen);
+      if (isConfirmed) this.#listings.folders = this.#seen;
       return isConfirmed;
     } catch {
       return false;
@@ -182,9 +196,9 @@ export class SkillWalk {
 
   /** Resolves names with a single call, if none of them is a link. */
   #findDirect(names: readonly string[]): Located | undefined {
-    const skill = this.#skill;
-    const path = names.reduce(childPath, skill.directory);
-    const located = { path, realPath: Deno.realPathSync(path), skill };
+    const boundary = this.#served;
+    const path = names.reduce(childPath, boundary.directory);
+    const located = { path, realPath: Deno.realPathSync(path), boundary };
     if (!isDirect(located)) return undefined;
     if (this.#isExcluded(located.realPath)) {
       throw new Deno.errors.NotFound(path);
@@ -192,12 +206,12 @@ export class SkillWalk {
     return located;
   }
 
-  /** Whether a real path is an excluded folder below the skill, or lies in one. */
+  /** Whether a real path is an excluded folder below the served one, or lies in one. */
   #isExcluded(realPath: string): boolean {
     if (this.#excludedFolders.size === 0) return false;
     let folder = realPath;
     while (
-      folder !== this.#skill.realDirectory && folder !== dirname(folder)
+      folder !== this.#served.realDirectory && folder !== dirname(folder)
     ) {
       if (this.#excludedFolders.has(folder)) return true;
       folder = dirname(folder);
@@ -208,7 +222,7 @@ export class SkillWalk {
   /**
    * Resolves a name in a folder, which may be a link.
    *
-   * @throws {ForeignLinkError} If the link points outside the skill, to a hidden
+   * @throws {ForeignLinkError} If the link points outside the folder, to a hidden
    *   file or folder, or back to a folder that contains it.
    */
   #follow(parent: TreeNode, name: string): TreeNode {
@@ -218,7 +232,7 @@ export class SkillWalk {
       throw new ForeignLinkError(path, LINK_BACK);
     }
     const isOwnPath =
-      isOwn(realPath, this.#skill.realDirectory, this.#trustLinks) &&
+      isOwn(realPath, this.#served.realDirectory, this.#trustLinks) &&
       !this.#isExcluded(realPath);
     if (!isOwnPath) throw new ForeignLinkError(path, LINK_OUT_OF_SKILL);
     return { ...parent, path, realPath, parent, depth: parent.depth + 1 };
@@ -257,7 +271,7 @@ export class SkillWalk {
     }
     // Getting the status of a folder takes a quarter of the time of listing it.
     const version = fileVersion(Deno.statSync(path));
-    const known = knownFolders.get(this.#skill)?.get(path);
+    const known = this.#listings.folders.get(path);
     const entries = known?.version === version && known.entries ||
       readVisible(path);
     const isKept = entries.length <= MAX_KNOWN_ENTRIES;
@@ -292,7 +306,7 @@ export class SkillWalk {
       this.#leftOut.set(path, tooLarge(info.size, this.#maxFileSize));
     } else {
       this.#files.push({
-        path: node.path === this.#skill.file ? SKILL_MD : path,
+        path: node.path === this.#served.file ? SKILL_MD : path,
         size: info.size,
         version: fileVersion(info),
         isRacy: isRacy(info),
@@ -318,9 +332,13 @@ function findEntryFault(
   return name.includes("\ufffd") ? NAME_IS_NOT_UTF_8 : undefined;
 }
 
-/** The cached listings of the folders of skills. */
-const knownFolders = new WeakMap<Skill, ReadonlyMap<string, KnownFolder>>();
+/** The cached listings of a served folder and its subfolders. */
+export class FolderListings {
+  /** The listings, by path. */
+  folders: ReadonlyMap<string, KnownFolder> = new Map();
+}
 
+/** The cached listing of a folder. */
 interface KnownFolder {
   readonly version: string;
   /** The visible entries, sorted by name, unless there are too many to cache. */
@@ -353,7 +371,7 @@ function statEntries(
 }
 
 /**
- * Stats the target of a link in a skill, and confirms it unless it is a folder.
+ * Stats the target of a link, and confirms it unless it is a folder.
  * Folders are confirmed when they are listed.
  */
 function statTarget(link: Located): Deno.FileInfo {

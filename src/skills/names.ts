@@ -21,11 +21,15 @@ export interface UnprefixedSkill extends ShadowedSkill {
  * name of a skill, so every URI is unambiguous.
  *
  * @param skills The skills with plain names, by key.
- * @param shadowed The shadowed skills, in the order of their roots.
+ * @param options The shadowed skills in the order of their roots, and the owner
+ *   of the copies that have prefixes.
  */
 export function withPrefixes(
   skills: ReadonlyMap<string, Skill>,
-  shadowed: readonly UnprefixedSkill[],
+  { shadowed, variants }: {
+    shadowed: readonly UnprefixedSkill[];
+    variants: SkillVariants;
+  },
 ): ShadowedSkill[] {
   const taken = new Set<string>();
   // Skills with the same name in the same root share a list, so that no prefix is
@@ -44,7 +48,7 @@ export function withPrefixes(
         skills.has(prefixKey) || skills.has(qualified);
       if (isTaken) continue;
       taken.add(qualified);
-      return { skill: createVariant(skill, { prefix }), by };
+      return { skill: variants.create(skill, { prefix }), by };
     }
   });
 }
@@ -61,24 +65,24 @@ function* generatePrefixes(
   for (let number = 2;; number++) yield `${folder}-${number}`;
 }
 
-/** Returns a copy of a skill with other properties. A repeated call returns the same object. */
-export function createVariant(
-  skill: Skill,
-  properties: Pick<Skill, "state" | "prefix">,
-): Skill {
-  const known = variants.get(skill);
-  const isSame = known !== undefined &&
-    Object.entries(properties).every(([key, value]) =>
-      known[key as keyof typeof properties] === value
-    );
-  if (isSame) return known;
-  const variant = { ...skill, ...properties };
-  variants.set(skill, variant);
-  return variant;
-}
+/** Creates copies of skills with other properties. */
+export class SkillVariants {
+  /** The last copy of each skill. A WeakMap, because copies are useless without the skill. */
+  readonly #variants = new WeakMap<Skill, Skill>();
 
-/** The last variant of each skill. */
-const variants = new WeakMap<Skill, Skill>();
+  /** Copies a skill. A repeated call returns the same object. */
+  create(skill: Skill, properties: Pick<Skill, "state" | "prefix">): Skill {
+    const known = this.#variants.get(skill);
+    const isSame = known !== undefined &&
+      Object.entries(properties).every(([key, value]) =>
+        known[key as keyof typeof properties] === value
+      );
+    if (isSame) return known;
+    const variant = { ...skill, ...properties };
+    this.#variants.set(skill, variant);
+    return variant;
+  }
+}
 
 /** Returns the qualified name of a skill, or its plain name if it has no prefix. */
 export function qualifiedName({ name, prefix }: Skill): string {

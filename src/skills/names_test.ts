@@ -16,7 +16,7 @@ import {
   Wire,
   within,
 } from "../../tests/testing.ts";
-import { qualifiedName, withPrefixes } from "./names.ts";
+import { qualifiedName, SkillVariants, withPrefixes } from "./names.ts";
 import type { Skill, SkillRoot } from "./types.ts";
 
 /** Scans folders and lists the qualified names of the shadowed skills. */
@@ -147,9 +147,10 @@ Deno.test("withPrefixes() takes linear time for skills with the same name", asyn
         (_, index) => ({ key: "git", skill: skill(index), by }),
       );
       const skills = new Map([["git", by]]);
-      const names = withPrefixes(skills, shadowed).map(({ skill }) =>
-        qualifiedName(skill)
-      );
+      const names = withPrefixes(skills, {
+        shadowed,
+        variants: new SkillVariants(),
+      }).map(({ skill }) => qualifiedName(skill));
       assert.equal(new Set(names).size, length);
     },
     { length: 20_000, what: "skills with the same name" },

@@ -4,14 +4,37 @@
  * @module
  */
 
-import { readSkillBytes, withFileErrors, withText } from "../files/reading.ts";
-import { SkillWalk, walkSkill } from "../files/walking.ts";
+import type { CheckedFile } from "../files/confinement.ts";
+import { fileVersion } from "../files/open_file.ts";
+import {
+  checkFile,
+  readBytes,
+  readChecked,
+  sha256,
+  withFileErrors,
+  withText,
+} from "../files/reading.ts";
+import {
+  type FolderContents,
+  FolderListings,
+  FolderWalk,
+  walkFolder,
+} from "../files/walking.ts";
 import type {
   FileAccessOptions,
   Skill,
   SkillFile,
   SkillFileContent,
 } from "./types.ts";
+
+/** The maximum total size of cached file contents, in bytes. */
+const MAX_CONTENTS_SIZE = 4 * 1024 * 1024;
+
+/** The maximum number of files with cached contents. */
+const MAX_CONTENTS = 1_000;
+
+/** The maximum number of cached digests. */
+const MAX_DIGESTS = 100_000;
 
 /**
  * Resolves the path of a file or folder of a skill. Names that begin with a
@@ -43,7 +66,7 @@ export function resolveSkillFile(
 ): { path: string; realPath: string } {
   const located = withFileErrors(
     path,
-    () => new SkillWalk(skill, options).find(path),
+    () => new FolderWalk(skill, options).find(path),
   );
   return { path: located.path, realPath: located.realPath };
 }
@@ -73,7 +96,7 @@ export function readSkillFile(
   path: string,
   options: FileAccessOptions = {},
 ): SkillFileContent {
-  return withText(readSkillBytes(skill, path, options));
+  return withText(readBytes(skill, path, options));
 }
 
 /**
@@ -100,5 +123,98 @@ export function listSkillFiles(
   skill: Skill,
   options: FileAccessOptions = {},
 ): SkillFile[] {
-  return walkSkill(skill, options).files;
+  return walkFolder(skill, options).files;
+}
+
+/** Access to the files of skills that remembers what it listed and read. */
+export class SkillFiles {
+  readonly #options: FileAccessOptions;
+  #excludedFolders: ReadonlySet<string> = new Set();
+  // A WeakMap, because each scan can replace a skill and its listings.
+  readonly #listings = new WeakMap<Skill, FolderListings>();
+  /** Contents of files that were read recently, by version and path. */
+  readonly #contents = new Map<string, SkillFileContent>();
+  #contentsSize = 0;
+  /** Digests of files, by version and path. */
+  readonly #digests = new Map<string, string>();
+
+  /** Creates access with the given limits. */
+  constructor(options: FileAccessOptions) {
+    this.#options = options;
+  }
+
+  /** Sets the real paths of skills that are off. They belong to no other skill. */
+  exclude(folders: ReadonlySet<string>): void {
+    this.#excludedFolders = folders;
+  }
+
+  /** Lists the files of a skill, its folders, and what is left out. */
+  walk(
+    skill: Skill,
+    excludedFolders: ReadonlySet<string> = this.#excludedFolders,
+  ): FolderContents {
+    const listings = this.#listings.get(skill) ?? new FolderListings();
+    this.#listings.set(skill, listings);
+    return walkFolder(skill, { ...this.#options, excludedFolders, listings });
+  }
+
+  /**
+   * Reads a file of a skill. See {@linkcode readSkillFile}.
+   *
+   * @throws {SkillFileError} If it cannot be read.
+   */
+  read(skill: Skill, path: string): SkillFileContent {
+    const checked = this.#check(skill, path);
+    const key = `${fileVersion(checked.info)}:${checked.path}`;
+    const known = this.#contents.get(key);
+    if (known !== undefined) return { ...known, bytes: known.bytes.slice() };
+    const content = withText(readChecked(checked, path, this.#options));
+    if (!content.isRacy) this.#cacheContent(checked.path, content);
+    return content;
+  }
+
+  /**
+   * Returns the SHA-256 digest and the size of the current content of a file. The
+   * digest is cached until the file changes.
+   *
+   * @throws {SkillFileError} If the file cannot be read.
+   */
+  async digest(
+    skill: Skill,
+    file: SkillFile,
+  ): Promise<{ digest: string; size: number }> {
+    // The path is part of the key because a number cannot represent every inode exactly.
+    const key = `${file.version}:${skill.directory}:${file.path}`;
+    const known = file.isRacy ? undefined : this.#digests.get(key);
+    if (known !== undefined) return { digest: known, size: file.size };
+    const { bytes, size, version, isRacy } = readChecked(
+      this.#check(skill, file.path),
+      file.path,
+      this.#options,
+    );
+    const digest = await sha256(bytes);
+    if (this.#digests.size >= MAX_DIGESTS) this.#digests.clear();
+    if (!isRacy && version === file.version) this.#digests.set(key, digest);
+    return { digest, size };
+  }
+
+  #check(skill: Skill, path: string): CheckedFile {
+    const excludedFolders = this.#excludedFolders;
+    return checkFile(skill, path, { ...this.#options, excludedFolders });
+  }
+
+  /** Caches a copy of the content of a file, and evicts the oldest entries if the cache is full. */
+  #cacheContent(path: string, content: SkillFileContent): void {
+    const key = `${content.version}:${path}`;
+    if (this.#contents.has(key)) return;
+    this.#contents.set(key, { ...content, bytes: content.bytes.slice() });
+    this.#contentsSize += content.size;
+    for (const [key, { size }] of this.#contents) {
+      const hasRoom = this.#contentsSize <= MAX_CONTENTS_SIZE &&
+        this.#contents.size <= MAX_CONTENTS;
+      if (hasRoom) break;
+      this.#contents.delete(key);
+      this.#contentsSize -= size;
+    }
+  }
 }

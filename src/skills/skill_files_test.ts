@@ -6,6 +6,7 @@ import {
   resolveSkillFile,
   scanSkillRoots,
   SkillFileError,
+  SkillRegistry,
 } from "../../mod.ts";
 import {
   exchange,
@@ -93,13 +94,15 @@ Deno.test("listSkillFiles() lists the files of a skill, and readSkillFile() read
   assert.throws(() => readSkillFile(skill, ""), /it is a folder/);
 });
 
-Deno.test("listSkillFiles() detects additions, removals, and changes in folders that it listed before", async () => {
+Deno.test("SkillRegistry.listFiles() detects additions, removals, and changes in folders that it listed before", async () => {
   using place = new Place();
   place.skill("skills", "git");
   place.file("skills/git/docs/a.md", "a");
-  const skill = await scanSkill(join(place.path, "skills"));
+  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
+  await registry.refresh();
+  const skill = registry.find("git")!;
   const list = () =>
-    listSkillFiles(skill).map(({ path, size }) => [path, size]);
+    registry.listFiles(skill).map(({ path, size }) => [path, size]);
   const main = ["SKILL.md", skillMd("git").length];
   const docs = join(skill.directory, "docs");
   const { now } = Date;

@@ -4,6 +4,20 @@
  * @module
  */
 
+import type {
+  BaseFolders,
+  FileAccessOptions,
+  SkillFile,
+  SkillFileContent,
+} from "../files/types.ts";
+
+export type {
+  BaseFolders,
+  FileAccessOptions,
+  SkillFile,
+  SkillFileContent,
+} from "../files/types.ts";
+
 /** Where a skill comes from: the current project or the user's own folders. */
 export type SkillScope = "project" | "global";
 
@@ -180,22 +194,6 @@ export interface SkillCatalog {
   readonly revision: number;
 }
 
-/** Options for access to files. */
-export interface FileAccessOptions {
-  /**
-   * The maximum size of a file that can be read, in bytes. Default:
-   * {@linkcode DEFAULT_MAX_FILE_SIZE}.
-   */
-  readonly maxFileSize?: number;
-  /** Folders that links in any skill are allowed to point into. */
-  readonly trustLinks?: readonly string[];
-  /**
-   * The real paths of skill directories that do not belong to the skills that
-   * contain them, because their own skills are off.
-   */
-  readonly excludedFolders?: ReadonlySet<string>;
-}
-
 /** Options of {@linkcode scanSkillRoots}. */
 export interface ScanOptions extends FileAccessOptions {
   /**
@@ -223,34 +221,6 @@ export interface SkillRegistryOptions extends ScanOptions {
   readonly log?: (line: string) => void;
 }
 
-/** A file of a skill. */
-export interface SkillFile {
-  /** Its path relative to the skill directory, with `/` as the separator. */
-  readonly path: string;
-  /** Its size in bytes. */
-  readonly size: number;
-  /**
-   * A string that changes when the file does. It consists of the file's device,
-   * inode, size, and times.
-   */
-  readonly version: string;
-  /**
-   * Whether the file changed so recently that another change might leave the
-   * version unchanged. In the result of reading the file, this is also `true`
-   * if a folder in its path changed recently, or if a part of its path is a
-   * link.
-   */
-  readonly isRacy: boolean;
-}
-
-/** A file of a skill and its content. */
-export interface SkillFileContent extends SkillFile {
-  /** The file's bytes. */
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  /** The exact text, or `undefined` if the bytes are not valid UTF-8. */
-  readonly text: string | undefined;
-}
-
 /** The changes that clients can see after a refresh. */
 export interface SkillChange {
   /** The new catalog. */
@@ -272,11 +242,7 @@ export interface SkillChange {
 }
 
 /** Options of {@linkcode resolveSkillRoots}. */
-export interface SkillRootOptions {
-  /** The working directory, if there is one. */
-  readonly workingDirectory?: string;
-  /** The home folder, if it is known. */
-  readonly homeDirectory?: string;
+export interface SkillRootOptions extends BaseFolders {
   /**
    * Folders to search instead of the default roots: each folder itself, its
    * `.claude/skills`, and its `skills`.

@@ -7,6 +7,7 @@ import {
   type SkillCatalog,
   SkillRegistry,
   type SkillRoot,
+  SkillScanner,
 } from "../../mod.ts";
 import { Inbox } from "./waiting.ts";
 
@@ -25,10 +26,19 @@ export async function scanSkill(
   folder: string,
   options: ScanOptions = {},
 ): Promise<Skill> {
-  const catalog = await scanSkillRoots([root(folder)], undefined, options);
+  const catalog = await scanSkillRoots([root(folder)], options);
   const [skill] = catalog.skills.values();
   assert.ok(skill, JSON.stringify(catalog.problems));
   return skill;
+}
+
+/** Returns a function that scans the same roots again each time it is called. */
+export function scansOf(
+  roots: readonly SkillRoot[],
+  options?: ScanOptions,
+): () => Promise<SkillCatalog> {
+  const scanner = new SkillScanner(roots, options);
+  return async () => (await scanner.scan()).catalog;
 }
 
 /** A registry whose changes and log lines are recorded. */
