@@ -43,8 +43,8 @@ import {
   WatchList,
 } from "./src/files/folder_watcher.ts";
 import type { RequestHandlers } from "./src/protocol/mcp_server.ts";
-import { fileVersion, isRacy, openFileAtStart } from "./src/files/open_file.ts";
-import { childPath, isInside, SKILL_MD } from "./src/files/paths.ts";
+import { fileVersion, isRacy, openForScan } from "./src/files/open_file.ts";
+import { childPath, isAtOrBelowAny, SKILL_MD } from "./src/files/paths.ts";
 import type { Boundary } from "./src/files/types.ts";
 import type { PolicyDecider } from "./src/skills/policy.ts";
 import { describeProblem } from "./src/skills/problems.ts";
@@ -439,7 +439,7 @@ class SkillScan {
         return { root, status: "missing", skills: 0 };
       }
       // A configured folder stands for three roots, but one report is enough.
-      if (!isInside(path, this.#refused)) {
+      if (!isAtOrBelowAny(path, this.#refused)) {
         this.#report({ file: path, ...faultOf(error) }, { path, root });
       }
       this.#refused.push(path);
@@ -519,7 +519,9 @@ class SkillScan {
     const { path, scope, recursive } = root;
     if (isLink(path)) this.#recordTarget(path);
     const realPath = Deno.realPathSync(path);
-    if (scope === "project" && !isInside(realPath, this.#allowedTargets)) {
+    if (
+      scope === "project" && !isAtOrBelowAny(realPath, this.#allowedTargets)
+    ) {
       throw new SkillFileError(path, LINK_OUT_OF_PROJECT);
     }
     if (!Deno.statSync(path).isDirectory) {
@@ -649,7 +651,10 @@ class SkillScan {
         return undefined;
       }
       if (!Deno.statSync(path).isDirectory) return undefined;
-      if (root.scope === "global" || isInside(realPath, this.#allowedTargets)) {
+      if (
+        root.scope === "global" ||
+        isAtOrBelowAny(realPath, this.#allowedTargets)
+      ) {
         return realPath;
       }
       // Report only links to skills.
@@ -767,7 +772,7 @@ class SkillScan {
     const known = this.#known.get(file);
     const { text, info, isCertain } = readConfined(
       checked,
-      { maxFileSize: this.#maxFileSize, open: openFileAtStart },
+      { maxFileSize: this.#maxFileSize, open: openForScan },
       (file, isCertain) => ({
         text: readHead(file),
         info: file.info,

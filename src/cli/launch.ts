@@ -9,7 +9,7 @@ import { dirname, isAbsolute } from "jsr:@std/path@^1";
 import { fileURLToPath } from "node:url";
 import { OPTIONS } from "./command_line.ts";
 import { parseMegabytes, readEnvironment, type Settings } from "./settings.ts";
-import { isWithin } from "../files/paths.ts";
+import { isAtOrBelow } from "../files/paths.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
 
 /** A command that starts the server. */
@@ -144,6 +144,6 @@ function withoutNested(folders: readonly string[]): string[] {
   const absolute = unique.filter(isAbsolute);
   return unique.filter((folder) =>
     !isAbsolute(folder) ||
-    !absolute.some((other) => other !== folder && isWithin(folder, other))
+    !absolute.some((other) => other !== folder && isAtOrBelow(folder, other))
   );
 }

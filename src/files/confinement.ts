@@ -20,7 +20,7 @@ import {
   WAS_REPLACED,
 } from "./faults.ts";
 import { type FileState, isRacy, type OpenFile } from "./open_file.ts";
-import { isInside, isWithin } from "./paths.ts";
+import { isAtOrBelow, isAtOrBelowAny } from "./paths.ts";
 import type { Boundary } from "./types.ts";
 
 /** The default size limit of files, in bytes. */
@@ -218,9 +218,9 @@ export function isOwn(
   realDirectory: string,
   trustLinks: readonly string[],
 ): boolean {
-  return isWithin(realPath, realDirectory)
+  return isAtOrBelow(realPath, realDirectory)
     ? relative(realDirectory, realPath).split(/[\\/]/).every(isVisible)
-    : isInside(realPath, trustLinks);
+    : isAtOrBelowAny(realPath, trustLinks);
 }
 
 /**

@@ -68,7 +68,7 @@ export function openFile(path: string): OpenFile {
  *
  * @param info The status of the file before it is opened.
  */
-export function openFileAtStart(path: string, info: FileState): OpenFile {
+export function openForScan(path: string, info: FileState): OpenFile {
   if (isNodeLoaded || isRacy(info)) return openFile(path);
   const file = Deno.openSync(path);
   try {

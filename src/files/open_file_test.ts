@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
-import { isRacy, openFile, openFileAtStart } from "./open_file.ts";
+import { isRacy, openFile, openForScan } from "./open_file.ts";
 import { isWindows, Place, runSync } from "../../tests/testing.ts";
 
-for (const open of [openFile, openFileAtStart]) {
+for (const open of [openFile, openForScan]) {
   Deno.test(`${open.name}() opens a file for reading`, () => {
     using place = new Place();
     const path = place.file("a.md", "one two");

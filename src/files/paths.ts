@@ -50,17 +50,17 @@ export function resolveFolder(
 }
 
 /** Whether a path is a folder or lies in it. Compares path strings without resolving links. */
-export function isWithin(path: string, folder: string): boolean {
+export function isAtOrBelow(path: string, folder: string): boolean {
   const relativePath = relative(folder, path);
   return !isAbsolute(relativePath) && !/^\.\.(?:[\\/]|$)/.test(relativePath);
 }
 
-/** Whether a real path is one of the folders or lies in one. */
-export function isInside(
+/** Whether a path is one of the folders or lies in one. See {@linkcode isAtOrBelow}. */
+export function isAtOrBelowAny(
   realPath: string,
   folders: readonly string[],
 ): boolean {
-  return folders.some((folder) => isWithin(realPath, folder));
+  return folders.some((folder) => isAtOrBelow(realPath, folder));
 }
 
 /** Joins a name to the path of a folder. Faster than `join`, because it normalizes nothing. */

@@ -5,7 +5,7 @@
  */
 
 import { join } from "jsr:@std/path@^1";
-import { isWithin, resolveFolder } from "../files/paths.ts";
+import { isAtOrBelow, resolveFolder } from "../files/paths.ts";
 import type { SkillRoot, SkillRootOptions } from "./types.ts";
 
 /** The default time between two rescans, in seconds. */
@@ -81,6 +81,6 @@ function configuredRoot(
 ): SkillRoot {
   const { workingDirectory: project, recursive } = options;
   const path = resolveFolder(directory, options);
-  const inProject = project !== undefined && isWithin(path, project);
+  const inProject = project !== undefined && isAtOrBelow(path, project);
   return { path, scope: inProject ? "project" : "global", recursive };
 }

@@ -8,7 +8,7 @@
 import { isAbsolute, relative } from "jsr:@std/path@^1";
 import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import { resourceContents } from "../files/media_types.ts";
-import { isCaseBlind, isWithin, SKILL_MD } from "../files/paths.ts";
+import { isAtOrBelow, isCaseBlind, SKILL_MD } from "../files/paths.ts";
 import {
   IS_A_FOLDER,
   LINK_OUT_OF_SKILL,
@@ -148,7 +148,7 @@ export function pathInSkill(
   if (!isAbsolute(path)) return path;
   if (path === file) return SKILL_MD;
   const base = [directory, realDirectory].find((folder) =>
-    isWithin(path, folder)
+    isAtOrBelow(path, folder)
   );
   return base === undefined ? path : relative(base, path);
 }
