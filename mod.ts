@@ -142,6 +142,7 @@ export type {
   SkillScope,
   SkillSource,
   SkillState,
+  SkillSyntaxFault,
 } from "./src/skills/types.ts";
 
 /** How many levels below a recursive root are searched. */
@@ -811,7 +812,8 @@ function isSameCatalog(
 function isSameProblem(a: SkillProblem, b: SkillProblem): boolean {
   return a === b ||
     a.file === b.file && a.line === b.line && a.reason === b.reason &&
-      a.hint === b.hint && a.names?.join("\n") === b.names?.join("\n");
+      a.hint === b.hint && a.names?.join("\n") === b.names?.join("\n") &&
+      JSON.stringify(a.others) === JSON.stringify(b.others);
 }
 
 /**

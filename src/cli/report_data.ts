@@ -45,7 +45,7 @@ export async function createReport(
   const findings = [
     ...checkPolicy(policy, { check, catalog }),
     ...[...findMissingFolders(catalog, settings), ...catalog.problems]
-      .map((problem) => createFinding("skipped", problem)),
+      .flatMap(findFaults),
   ];
   const skills: FoundSkill[] = [];
   for (const skill of catalog.served.values()) {
@@ -65,6 +65,13 @@ export async function createReport(
     });
   }
   return { ...catalog, skills, policy, findings };
+}
+
+/** Returns a finding for each fault of a skipped file or folder. */
+function findFaults({ others = [], ...first }: SkillProblem): Finding[] {
+  const { file } = first;
+  return [first, ...others.map((fault) => ({ file, ...fault }))]
+    .map((fault) => createFinding("skipped", fault));
 }
 
 /** Describes the effects of the policy, if there is one. */

@@ -163,7 +163,9 @@ function groupAsText(findings: readonly Finding[], style: TextStyle): string {
     return `    ${escapeHidden(`${place}: ${reason}`)}\n`;
   });
   const heading = `${paint(severity, color, style)}[${rule}]`;
-  return `  ${heading}\n${lines.join("")}    fix: ${escapeHidden(hint)}\n`;
+  // The second line of a hint is a text to copy.
+  const fix = hint.split("\n").map((line) => escapeHidden(line));
+  return `  ${heading}\n${lines.join("")}    fix: ${fix.join("\n      ")}\n`;
 }
 
 function paint(

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import fc from "npm:fast-check@^4";
 import { parseSkillMd, skillKey, SkillSyntaxError } from "../../mod.ts";
 
 Deno.test("parseSkillMd() returns all of the frontmatter unchanged", () => {
@@ -50,28 +51,28 @@ Deno.test("parseSkillMd() treats __proto__ as an ordinary field", () => {
  * hint. Line 0 means any line.
  */
 const malformed: [string, string, RegExp, number, RegExp][] = [
-  ["is empty", "", /no frontmatter/, 1, /start the file/],
+  ["is empty", "", /is empty/, 1, /start the file/],
   ["has no frontmatter", "# Hi\n", /no frontmatter/, 1, /start the file/],
   [
     "begins with a blank line",
     "\n---\nname: a\n",
-    /no frontmatter/,
+    /blank lines before/,
     1,
-    /start the file/,
+    /remove the blank lines/,
   ],
   [
     "begins with four dashes",
     "----\nname: a\n----\n",
-    /no frontmatter/,
+    /line 1 is "----"/,
     1,
-    /start the file/,
+    /write "---" on line 1 and on line 3/,
   ],
   [
     "does not close its frontmatter",
     "---\nname: a\ndescription: b\n",
     /not end/,
-    1,
-    /end it/,
+    3,
+    /add this line at the end of the file:\n---/,
   ],
   ["has empty frontmatter", "---\n---\n", /not a YAML mapping/, 2, /name: …/],
   [
@@ -94,63 +95,63 @@ const malformed: [string, string, RegExp, number, RegExp][] = [
     "---\ndescription: b\nname:\n---\n",
     /"name" is empty/,
     3,
-    /add a value/,
+    /the name of the skill's folder after "name:"/,
   ],
   [
     "has a blank name",
     '---\nname: "  "\ndescription: b\n---\n',
     /"name" is empty/,
     2,
-    /add a value/,
+    /after "name:"/,
   ],
   [
     "has a number as its name",
     "---\nname: 123\ndescription: b\n---\n",
     /"name" is not a string/,
     2,
-    /quotes/,
+    /:\nname: '123'$/,
   ],
   [
     "has a list as its description",
     "---\nname: a\ndescription: [b]\n---\n",
     /"description" is not a string/,
     3,
-    /quotes/,
+    /:\ndescription: '\[b\]'$/,
   ],
   [
     "has a colon in a value",
     "---\nname: a\ndescription: Use: this\n---\n",
-    /malformed/,
+    /contains a colon/,
     3,
-    /double quotes/,
+    /:\ndescription: 'Use: this'$/,
   ],
   [
     "has an unclosed quote",
     '---\nname: "a\ndescription: b\n---\n',
-    /malformed/,
-    0,
-    /this line and the line before/,
+    /"name" has no closing quote/,
+    2,
+    /:\nname: 'a'$/,
   ],
   [
     "is indented with tabs",
     "---\nname: a\ndescription: b\nmetadata:\n\t- 1\n\t- 2\n---\n",
-    /malformed/,
-    0,
-    /spaces/,
+    /indented with tabs/,
+    4,
+    /spaces instead of tabs/,
   ],
   [
     "has a field twice",
-    "---\nname: a\nname: b\n---\n",
-    /malformed.*duplicated/,
-    3,
-    /remove one of the duplicate keys/,
+    "---\nname: a\ndescription: b\nname: b\n---\n",
+    /"name" appears twice: here and on line 2/,
+    4,
+    /remove one of the two/,
   ],
   [
     "has an unknown tag",
     "---\nname: !run a\ndescription: b\n---\n",
-    /malformed.*tag/,
+    /begins with "!"/,
     2,
-    /double quotes/,
+    /:\nname: '!run a'$/,
   ],
   [
     "has two documents",
@@ -164,28 +165,126 @@ const malformed: [string, string, RegExp, number, RegExp][] = [
     "---\nnamespace: x\ndescription: y\nname:\n---\n",
     /"name" is empty/,
     4,
-    /add a value/,
+    /after "name:"/,
   ],
   [
     "capitalizes the name of a field",
     "---\nName: x\ndescription: y\n---\n",
-    /"name" is missing/,
+    /"name" is missing, but there is a field "Name"/,
     2,
-    /"Name" in lowercase/,
+    /:\nname: x$/,
   ],
   [
     "has text after a flow sequence",
     "---\nname: x\ndescription: [draft] do things\n---\n",
-    /malformed/,
+    /begins with "\["/,
     3,
-    /first character/,
+    /:\ndescription: '\[draft\] do things'$/,
   ],
   [
     "has a value that begins with @",
     "---\nname: @a\ndescription: b\n---\n",
-    /malformed/,
+    /begins with "@"/,
     2,
-    /first character/,
+    /:\nname: '@a'$/,
+  ],
+  [
+    "has no space after a colon",
+    "---\nname:a\ndescription: b\n---\n",
+    /no space after "name:"/,
+    2,
+    /:\nname: a$/,
+  ],
+  [
+    "misspells the name of a field",
+    "---\nname: a\ndescripton: b\n---\n",
+    /"description" is missing, but there is a field "descripton"/,
+    3,
+    /:\ndescription: b$/,
+  ],
+  [
+    "abbreviates the name of a field",
+    "---\nname: a\ndesc: b\n---\n",
+    /"description" is missing, but there is a field "desc"/,
+    3,
+    /:\ndescription: b$/,
+  ],
+  [
+    "misspells the name of a field with a malformed value",
+    "---\nname: a\ndescripton: b: c\n---\n",
+    /contains a colon.*; the field "description" is missing/,
+    3,
+    /:\ndescription: 'b: c'$/,
+  ],
+  [
+    "has a value that YAML takes for a comment",
+    "---\nname: a\ndescription: #1 in its class\n---\n",
+    /"description" is empty, because "#" starts a comment/,
+    3,
+    /:\ndescription: '#1 in its class'$/,
+  ],
+  [
+    "continues a value on a line that is not indented",
+    "---\nname: a\ndescription: b\nand c\nlicense: MIT\n---\n",
+    /continues on a line that is not indented/,
+    3,
+    /instead of lines 3 to 4:\ndescription: 'b and c'$/,
+  ],
+  [
+    "has a malformed value in a nested mapping",
+    "---\nname: a\ndescription: b\nmetadata:\n  x: 1\n  y: a: b\n---\n",
+    /"y" contains a colon/,
+    6,
+    /:\n {2}y: 'a: b'$/,
+  ],
+  [
+    "has the name and the description on one line",
+    "---\nname: a description: b: c\n---\n",
+    /the name and the description are on the same line/,
+    2,
+    /:\nname: a\ndescription: 'b: c'$/,
+  ],
+  [
+    "is UTF-16",
+    "\ufffd\ufffd-\0-\0-\0\n\0",
+    /UTF-16/,
+    1,
+    /save it with the encoding UTF-8/,
+  ],
+  [
+    "has no fences",
+    "name: a\ndescription: b\n\n# A\n",
+    /no line "---" before the frontmatter/,
+    1,
+    /before line 1 and another one before line 3/,
+  ],
+  [
+    "has a heading before the frontmatter",
+    "# A\n\n---\nname: a\ndescription: b\n---\n",
+    /starts on line 3/,
+    1,
+    /move the frontmatter to the start/,
+  ],
+  [
+    "has its frontmatter in a code block",
+    "```yaml\n---\nname: a\n---\n```\n",
+    /in a code block/,
+    1,
+    /remove this line/,
+  ],
+  [
+    "ends its frontmatter with a rule of a different length",
+    "---\nname: a\ndescription: b\n-----\n# A\n",
+    /line 4 is "-----"/,
+    4,
+    /write this line instead:\n---/,
+  ],
+  [
+    "does not separate its frontmatter from the body",
+    "---\nname: a\ndescription: b\n\n# A\n",
+    /not end/,
+    4,
+    /insert this line before line 4:\n---/,
   ],
   [
     "is nested 5,000 levels deep",
@@ -216,6 +315,122 @@ for (const [what, text, reason, line, hint] of malformed) {
       return true;
     });
   });
+}
+
+Deno.test("parseSkillMd() reports all faults of the frontmatter at once", () => {
+  const text = [
+    "---",
+    "Name: pdf",
+    "descripton: Fill forms: all of them",
+    "license: @MIT",
+    "metadata:",
+    "  a: b: c",
+    "---",
+    "",
+  ].join("\n");
+  assert.throws(() => parseSkillMd(text), (error) => {
+    assert.ok(error instanceof SkillSyntaxError);
+    const faults = [error, ...error.others];
+    assert.deepEqual(
+      faults.map(({ line, hint }) => [line, hint.split("\n")[1]]),
+      [
+        [2, "name: pdf"],
+        [3, "description: 'Fill forms: all of them'"],
+        [4, "license: '@MIT'"],
+        [6, "  a: 'b: c'"],
+      ],
+    );
+    const lines = text.split("\n");
+    for (const { line, hint } of faults) lines[line - 1] = hint.split("\n")[1]!;
+    assert.deepEqual(parseSkillMd(lines.join("\n")), {
+      name: "pdf",
+      description: "Fill forms: all of them",
+      license: "@MIT",
+      metadata: { a: "b: c" },
+    });
+    return true;
+  });
+});
+
+/** What authors write in descriptions, and what YAML misunderstands in them. */
+const word = fc.constantFrom(
+  ...[
+    "Use",
+    "this",
+    "when",
+    "C#",
+    "don't",
+    "it's",
+    "\u00fc\u65e5",
+    "\u{1f600}",
+  ],
+  ...[
+    '"x"',
+    "'y'",
+    "C:\\Users\\temp",
+    "\\d+",
+    "a:b",
+    "key:",
+    "Note:",
+    "- item",
+  ],
+  ...["#1", "# two", "@me", "`code`", "[a]", "{b}", "*bold*", "!now", "%d"],
+  ...["&amp", "|", ">", "?", "100%", "yes", "null", "1.0", "x\u200b"],
+);
+
+const description = fc.array(word, { minLength: 1, maxLength: 8 })
+  .map((words) => words.join(" "));
+
+/** The ways in which authors write a text as a YAML value. */
+const writings: Record<string, (text: string) => string> = {
+  plain: (text) => text,
+  "in double quotes": (text) => `"${text}"`,
+  "in single quotes": (text) => `'${text}'`,
+  "on two lines": (text) => text.replace(" ", "\n  "),
+  "on two lines without indentation": (text) => text.replace(" ", "\n"),
+};
+
+for (const [how, write] of Object.entries(writings)) {
+  Deno.test(`the line in the hint of parseSkillMd() keeps every text that an author writes ${how}`, () => {
+    let count = 0;
+    fc.assert(
+      fc.property(description, (text) => {
+        fc.pre(!isAmbiguous(write(text), text));
+        const yaml = `name: a\ndescription: ${write(text)}\nlicense: MIT`;
+        const hint = hintFor(`---\n${yaml}\n---\n`);
+        if (hint === undefined) return;
+        count++;
+        const [, line] = hint.split("\n");
+        assert.ok(line !== undefined, hint);
+        const fixed = parseSkillMd(`---\nname: a\n${line}\n---\n`);
+        assert.equal(fixed.description, text);
+      }),
+      { numRuns: 500 },
+    );
+    assert.ok(count > 50, String(count));
+  });
+}
+
+/**
+ * Whether quotes at the start of a text could be part of it or not, or a line of
+ * it is itself valid YAML.
+ */
+function isAmbiguous(written: string, text: string): boolean {
+  return written === text && /^["']/.test(text) ||
+    /^["']["']/.test(written) || /["']{2}$/.test(written) ||
+    /^["']y' |^["']x" /.test(written) ||
+    /^[|>](?:\s+#|\n|$)|\n\s*#|\n(?:- |key:|Note:|\?)/.test(written);
+}
+
+/** Returns the hint for the description of a `SKILL.md`, if it is not valid. */
+function hintFor(text: string): string | undefined {
+  try {
+    parseSkillMd(text);
+  } catch (error) {
+    assert.ok(error instanceof SkillSyntaxError);
+    const fault = [error, ...error.others].find(({ line }) => line === 3);
+    return fault!.hint;
+  }
 }
 
 Deno.test("parseSkillMd() accepts frontmatter of just under 64 KiB in any script", () => {

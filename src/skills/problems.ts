@@ -4,13 +4,22 @@
  * @module
  */
 
-import { quote } from "../text.ts";
+import { oneLine, quote } from "../text.ts";
 import type { SkillProblem } from "./types.ts";
 
-/** Describes a problem in one line. */
+/** Describes a problem in one line, with all faults of the file. */
 export function describeProblem(
-  { file, line, reason, hint }: SkillProblem,
+  { file, others = [], ...first }: SkillProblem,
 ): string {
+  const faults = [first, ...others].map(describeFault);
+  return oneLine(`Skipped ${quote(file)}${faults.join("; and ")}`);
+}
+
+function describeFault(
+  { line, reason, hint }: Omit<SkillProblem, "file">,
+  index: number,
+): string {
+  const start = index === 0 ? "" : " in the same file";
   const position = line === undefined ? "" : ` (line ${line})`;
-  return `Skipped ${quote(file)}${position}: ${reason}; ${hint}`;
+  return `${start}${position}: ${reason}; ${hint}`;
 }

@@ -89,12 +89,13 @@ export function parseSkill(
     };
   } catch (error) {
     if (!(error instanceof SkillSyntaxError)) throw error;
-    const { line, hint } = error;
+    const { line, hint, kind } = error;
     const reason = error.reason.slice(0, MAX_REASON_LENGTH);
     const name = nameIn(text);
     const isName = name !== "" && name.length <= MAX_NAME_LENGTH;
     const names = [basename(folder.path), ...(isName ? [name] : [])];
-    return { file, reason, hint, line, names };
+    const others = error.others.length > 0 ? { others: error.others } : {};
+    return { file, kind, reason, hint, line, names, ...others };
   }
 }
 

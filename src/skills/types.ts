@@ -141,15 +141,31 @@ export interface SkillProblem {
   readonly file: string;
   /** What is wrong. */
   readonly reason: string;
-  /** How to fix it. */
+  /** How to fix it. If there is a second line, it is the text to write. */
   readonly hint: string;
+  /** The kind of problem: the ID of a rule of `--check`. */
+  readonly kind?: string;
   /** The number of the line in {@linkcode SkillProblem.file}, from 1. */
   readonly line?: number;
+  /** The other problems with the frontmatter of the same file. */
+  readonly others?: readonly SkillSyntaxFault[];
   /**
    * The possible names of the skill: the folder's name, and the name in the
    * frontmatter if that was readable.
    */
   readonly names?: readonly string[];
+}
+
+/** A fault in the frontmatter of a `SKILL.md`. */
+export interface SkillSyntaxFault {
+  /** The ID of a rule of `--check`. */
+  readonly kind: string;
+  /** What is wrong. */
+  readonly reason: string;
+  /** How to fix it. If there is a second line, it is the text to write. */
+  readonly hint: string;
+  /** The number of the line in the `SKILL.md`, from 1. */
+  readonly line: number;
 }
 
 /** A skill with the same name as a skill that was found earlier. */

@@ -1,0 +1,486 @@
+/**
+ * What is wrong with a frontmatter that cannot be used, and how to fix it.
+ *
+ * 1. Each entry is parsed on its own, so that all faults are found at once.
+ * 2. A hint shows the finished line in quotes that keep the author's text. It is
+ *    shown only if it parses to that text.
+ *
+ * @module
+ */
+
+import { parse as parseYaml } from "jsr:@std/yaml@^1";
+import { nearestWords, oneLine, quote } from "../text.ts";
+import {
+  isBlockScalar,
+  linesOf,
+  plainTextOf,
+  quoteYaml,
+  splitEntries,
+  type YamlEntry,
+} from "./yaml_lines.ts";
+import type { SkillSyntaxFault } from "./types.ts";
+
+/** The fields of the frontmatter that have a meaning. */
+export const KNOWN_FIELDS: readonly string[] = [
+  "name",
+  "description",
+  "license",
+  "compatibility",
+  "metadata",
+  "allowed-tools",
+  "disable-model-invocation",
+  "user-invocable",
+];
+
+/** The maximum length of a line that a hint shows, in characters. */
+const MAX_SHOWN_LENGTH = 2_000;
+
+/** The maximum number of faults that are reported for one frontmatter. */
+const MAX_FAULTS = 20;
+
+/** Finds everything that is wrong with YAML that is not valid frontmatter. */
+export function findFrontmatterFaults(yaml: string): SkillSyntaxFault[] {
+  const faults: SkillSyntaxFault[] = [];
+  for (const fault of new FrontmatterRepair(yaml).findFaults()) {
+    const line = fault.line + 1;
+    const same = faults.findIndex((other) => other.line === line);
+    // The later hint for a line includes the repairs of the earlier one.
+    const isSame = same !== -1 && isWriteHint(faults[same]!.hint) &&
+      isWriteHint(fault.hint);
+    if (!isSame) faults.push({ ...fault, line });
+    else {
+      const { reason } = faults[same]!;
+      faults[same] = { ...fault, line, reason: `${reason}; ${fault.reason}` };
+    }
+    if (faults.length === MAX_FAULTS) break;
+  }
+  return faults.toSorted((a, b) => a.line - b.line);
+}
+
+/** Repairs frontmatter entry by entry. Lines are counted from 1 in the YAML. */
+class FrontmatterRepair {
+  readonly #yaml: string;
+  /** The lines of the YAML, with the entries repaired so far. */
+  readonly #lines: string[];
+
+  constructor(yaml: string) {
+    this.#yaml = yaml;
+    this.#lines = linesOf(yaml);
+  }
+
+  *findFaults(): Generator<SkillSyntaxFault> {
+    const whole = parseOrError(this.#yaml);
+    if (isMapping(whole)) return yield* this.#checkFields();
+    if (whole instanceof Error && isUnrepairable(whole)) {
+      return yield { kind: "yaml", ...describeYamlError(whole, this.#yaml) };
+    }
+    yield* this.#repairEntries(this.#lines, 0);
+    yield* this.#dropDuplicates();
+    const parsed = parseOrError(this.#lines.join("\n"));
+    if (parsed instanceof Error) {
+      const fault = describeYamlError(parsed, this.#lines.join("\n"));
+      return yield { kind: "yaml", ...fault };
+    }
+    if (!isMapping(parsed)) return yield NOT_A_MAPPING;
+    yield* this.#checkFields();
+  }
+
+  /** Repairs the entries among some lines, of which the first has the given index. */
+  *#repairEntries(
+    lines: readonly string[],
+    offset: number,
+  ): Generator<SkillSyntaxFault> {
+    for (const entry of splitEntries(lines, KNOWN_FIELDS)) {
+      const text = [lines[entry.start], ...entry.more].join("\n");
+      const parsed = parseOrError(text);
+      const isFine = !entry.isGlued &&
+        (!(parsed instanceof Error) || this.#isAliasKnown(parsed));
+      if (isFine) continue;
+      const start = entry.start + offset;
+      const isOuter = entry.rest.trim() === "" && offset === 0 &&
+        splitEntries(entry.more).length > 0;
+      if (isOuter) {
+        const before = this.#lines.join("\n");
+        yield* this.#repairEntries(entry.more, start + 1);
+        if (this.#lines.join("\n") !== before) continue;
+      }
+      const repair = repairEntry(entry, start + 1);
+      const written = repair?.lines ??
+        [`${entry.indentation}${entry.key}: ''`];
+      this.#replace(start, entry.more.length + 1, written);
+      yield {
+        kind: "yaml",
+        reason: describeValueFault(entry, parsed),
+        line: start + 1,
+        hint: repair?.hint ?? describeQuoting(entry),
+      };
+    }
+  }
+
+  /** Whether an error is about an alias whose anchor is in another entry. */
+  #isAliasKnown({ message }: Error): boolean {
+    const [, name] = /unidentified alias "([^"]*)"/.exec(message) ?? [];
+    return name !== undefined && this.#yaml.includes(`&${name}`);
+  }
+
+  /** Replaces lines, and keeps the number of lines. */
+  #replace(start: number, count: number, lines: readonly string[]): void {
+    const blank = Array(Math.max(count - lines.length, 0)).fill("");
+    this.#lines.splice(start, count, ...lines.slice(0, count), ...blank);
+  }
+
+  *#dropDuplicates(): Generator<SkillSyntaxFault> {
+    const first = new Map<string, number>();
+    for (const { key, start, more } of splitEntries(this.#lines)) {
+      const other = first.get(key);
+      first.set(key, other ?? start);
+      if (other === undefined) continue;
+      this.#replace(start, more.length + 1, []);
+      yield {
+        kind: "yaml",
+        reason: `the field ${quote(key)} appears twice: here and on line ${
+          other + 2
+        }`,
+        line: start + 1,
+        hint: "remove one of the two",
+      };
+    }
+  }
+
+  *#checkFields(): Generator<SkillSyntaxFault> {
+    const yaml = this.#lines.join("\n");
+    const frontmatter = tryParse(yaml);
+    if (!isMapping(frontmatter)) return;
+    for (const field of ["name", "description"]) {
+      const fault = findFieldFault(frontmatter, { field, lines: this.#lines });
+      if (fault !== undefined) yield fault;
+    }
+  }
+}
+
+/** The finished lines of an entry, and the hint that shows them. */
+interface Repair {
+  readonly lines: readonly string[];
+  readonly hint: string;
+}
+
+/**
+ * Repairs an entry that starts on a line of the YAML. Returns `undefined` if no
+ * repair keeps the author's text.
+ */
+function repairEntry(entry: YamlEntry, line: number): Repair | undefined {
+  const divided = divideName(entry);
+  if (divided !== undefined) {
+    const hint = `write these lines instead:\n${divided}`;
+    return { lines: [divided], hint };
+  }
+  const spaced = [`${entry.indentation}${entry.key}: ${entry.rest}`]
+    .concat(entry.more);
+  if (entry.isGlued && !(parseOrError(spaced.join("\n")) instanceof Error)) {
+    return { lines: spaced, hint: writeHint(spaced[0]!) };
+  }
+  const untabbed = spaced.map((line) =>
+    line.replace(/^\s+/, (space) => space.replaceAll("\t", "  "))
+  );
+  const hasTabs = untabbed.some((line, index) => line !== spaced[index]);
+  if (hasTabs && !(parseOrError(untabbed.join("\n")) instanceof Error)) {
+    return { lines: untabbed, hint: "indent with spaces instead of tabs" };
+  }
+  const written = quoteEntry(entry);
+  return written === undefined
+    ? undefined
+    : { lines: [written], hint: replaceHint(entry, { line, written }) };
+}
+
+/**
+ * Divides a name and the description after it on the same line, where programs
+ * that format Markdown without knowing frontmatter put it.
+ */
+function divideName(
+  { key, indentation, rest, more }: YamlEntry,
+): string | undefined {
+  const [, name, text] = /^(.*?)\s+description:\s+(.*)$/.exec(rest) ?? [];
+  if (key !== "name" || text === undefined) return undefined;
+  const [entry] = splitEntries([`${indentation}description: ${text}`, ...more]);
+  const description = entry && quoteEntry(entry);
+  if (description === undefined) return undefined;
+  return `${indentation}name: ${name}\n${description}`;
+}
+
+/**
+ * Writes an entry on one line with its value in quotes. Returns `undefined` if
+ * the line would be very long, or would not parse to the author's text.
+ */
+export function quoteEntry(
+  entry: YamlEntry,
+  key: string = entry.key,
+): string | undefined {
+  const text = plainTextOf(entry);
+  const line = `${entry.indentation}${key}: ${quoteYaml(text)}`;
+  const parsed = tryParse(line);
+  const isKept = isMapping(parsed) && parsed[key] === text;
+  return isKept && line.length <= MAX_SHOWN_LENGTH ? line : undefined;
+}
+
+/** Returns the hint to write a line in place of an entry that starts on a line of the YAML. */
+export function replaceHint(
+  { more }: YamlEntry,
+  { line, written }: { line: number; written: string },
+): string {
+  return more.length === 0
+    ? writeHint(written)
+    : `write this instead of lines ${line + 1} to ${
+      line + 1 + more.length
+    }:\n${written}`;
+}
+
+function writeHint(written: string): string {
+  return `write this line instead:\n${written}`;
+}
+
+function isWriteHint(hint: string): boolean {
+  return hint.includes("\n");
+}
+
+/** Returns the hint for a value for which there is no finished line. */
+function describeQuoting(entry: YamlEntry): string {
+  return isBlockScalar(entry)
+    ? `indent all lines below "${entry.key}:" by the same number of spaces`
+    : "put the value in single quotes on one line, and write each single quote in it twice";
+}
+
+/** Describes why the value of an entry cannot be parsed. */
+function describeValueFault(entry: YamlEntry, parsed: unknown): string {
+  const { key, rest, isGlued } = entry;
+  const value = `the value of ${quote(key)}`;
+  if (divideName(entry) !== undefined) {
+    return "the name and the description are on the same line";
+  }
+  if (isGlued) return `there is no space after ${quote(`${key}:`)}`;
+  const mark = rest[0] ?? "";
+  const message = parsed instanceof Error ? parsed.message : "";
+  if (/^\s*\t/m.test([rest, ...entry.more].join("\n"))) {
+    return `${value} is indented with tabs`;
+  }
+  if (mark === '"' || mark === "'") {
+    const marks = rest.split(mark).length - 1;
+    if (marks === 1) return `${value} has no closing quote`;
+    return mark === '"' && /escape|hexadecimal/i.test(message)
+      ? `${value} has a backslash in double quotes, where it starts an escape`
+      : `${value} has text after its closing quote`;
+  }
+  if (isBlockScalar(entry)) {
+    return `the lines of ${value} are not indented alike`;
+  }
+  if (/^[@`%&*!{}[\]|>,?-]/.test(rest)) {
+    return `${value} begins with ${quote(mark)}, which is special in YAML`;
+  }
+  if (/:(?:\s|$)/.test(rest)) {
+    return `${value} contains a colon, which starts another value in YAML`;
+  }
+  const isOutdented = entry.more.some((line) =>
+    line.trim() !== "" && /^\s*/.exec(line)![0].length <=
+      entry.indentation.length
+  );
+  if (isOutdented) {
+    return `${value} continues on a line that is not indented`;
+  }
+  return `the YAML is malformed: ${oneLine(parserMessage(message))}`;
+}
+
+const NOT_A_MAPPING: SkillSyntaxFault = {
+  kind: "yaml",
+  reason: "the frontmatter is not a YAML mapping",
+  line: 1,
+  hint: 'write "name: …" and "description: …" on lines of their own',
+};
+
+/** Finds out why a required field is not a text. */
+function findFieldFault(
+  frontmatter: Readonly<Record<string, unknown>>,
+  { field, lines }: { field: string; lines: readonly string[] },
+): SkillSyntaxFault | undefined {
+  const value = frontmatter[field];
+  if (typeof value === "string" && hasVisibleText(value)) return undefined;
+  const kind = `${field}-missing`;
+  const entries = splitEntries(lines);
+  if (!Object.hasOwn(frontmatter, field)) {
+    const found = findMisspelled(field, entries);
+    return { kind, ...found ?? describeMissing(field) };
+  }
+  const entry = entries.find(({ key }) => key === field);
+  const line = (entry?.start ?? 0) + 1;
+  const isEmpty = value === null || typeof value === "string";
+  const written = entry && hasVisibleText(plainTextOf(entry))
+    ? quoteEntry(entry)
+    : undefined;
+  const hint = written !== undefined
+    ? replaceHint(entry!, { line, written })
+    : isEmpty
+    ? `write ${DESCRIPTIONS[field]} after "${field}:"`
+    : "write it as one text in quotes";
+  return { kind, reason: describeEmpty(field, entry, isEmpty), line, hint };
+}
+
+const DESCRIPTIONS: Readonly<Record<string, string>> = {
+  name: "the name of the skill's folder",
+  description: "what the skill does and when to use it",
+};
+
+function describeEmpty(
+  field: string,
+  entry: YamlEntry | undefined,
+  isEmpty: boolean,
+): string {
+  if (!isEmpty) return `the field ${quote(field)} is not a string`;
+  const isComment = entry?.rest.startsWith("#") ?? false;
+  return `the field ${quote(field)} is empty${
+    isComment ? ', because "#" starts a comment' : ""
+  }`;
+}
+
+function describeMissing(
+  field: string,
+): Omit<SkillSyntaxFault, "kind"> {
+  return {
+    reason: `the field ${quote(field)} is missing`,
+    line: 0,
+    hint: `add a line "${field}: …" with ${DESCRIPTIONS[field]}`,
+  };
+}
+
+/** Finds the entry that is meant to be a required field. */
+function findMisspelled(
+  field: string,
+  entries: readonly YamlEntry[],
+): Omit<SkillSyntaxFault, "kind"> | undefined {
+  const unknown = entries.filter(({ key }) => !KNOWN_FIELDS.includes(key));
+  const keys = unknown.map(({ key }) => key);
+  const nearest = keys.find((key) => key.toLowerCase() === field) ??
+    nearestWords(field, keys)[0] ??
+    keys.find((key) => key.length > 3 && field.startsWith(key));
+  const entry = unknown.find(({ key }) => key === nearest);
+  if (entry === undefined) return undefined;
+  const line = renameEntry(entry, field);
+  return {
+    reason: `the field ${quote(field)} is missing, but there is a field ${
+      quote(entry.key)
+    }`,
+    line: entry.start + 1,
+    hint: line === undefined
+      ? `write "${field}:" instead of "${entry.key}:"`
+      : writeHint(line),
+  };
+}
+
+/** Writes the first line of an entry with another key, if it is short. */
+export function renameEntry(
+  { indentation, rest }: YamlEntry,
+  key: string,
+): string | undefined {
+  const line = `${indentation}${key}: ${rest}`.trimEnd();
+  return line.length <= MAX_SHOWN_LENGTH ? line : undefined;
+}
+
+function hasVisibleText(text: string): boolean {
+  return /[!-~]/.test(text) || oneLine(text) !== "";
+}
+
+/** Whether frontmatter has the two required fields. */
+export function hasRequiredFields(
+  frontmatter: Readonly<Record<string, unknown>>,
+): boolean {
+  return ["name", "description"].every((field) => {
+    const value = frontmatter[field];
+    return typeof value === "string" && hasVisibleText(value);
+  });
+}
+
+/** Whether a value is a YAML mapping. */
+export function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) &&
+    !(value instanceof Error);
+}
+
+/** Whether YAML is nested too deeply, for the parser or for the stack. */
+function isTooDeep(error: Error): boolean {
+  return error instanceof RangeError || /\bmaxDepth\b/.test(error.message);
+}
+
+/** Whether YAML cannot be repaired entry by entry. */
+function isUnrepairable(error: Error): boolean {
+  return isTooDeep(error) ||
+    /more than (?:1|one) document/.test(error.message);
+}
+
+function parseOrError(yaml: string): unknown {
+  try {
+    return parseYaml(yaml, { schema: "core" });
+  } catch (error) {
+    return error;
+  }
+}
+
+export function tryParse(yaml: string): unknown {
+  const parsed = parseOrError(yaml);
+  return parsed instanceof Error ? undefined : parsed;
+}
+
+/**
+ * Describes an error of the YAML parser.
+ *
+ * @returns The reason, the number of the line in the YAML, from 1, and the fix.
+ */
+export function describeYamlError(
+  error: Error,
+  yaml: string,
+): { reason: string; line: number; hint: string } {
+  if (isTooDeep(error)) {
+    const reason = "the YAML is nested too deeply";
+    return { reason, line: 1, hint: "reduce the nesting" };
+  }
+  if (/more than (?:1|one) document/.test(error.message)) {
+    return findSecondDocument(yaml);
+  }
+  const [, , place] = /^(.*?) at line (\d+), column \d+/s.exec(error.message) ??
+    [];
+  const lines = yaml.trimEnd().split("\n");
+  // Some parsers report an error in the last line on the line after it.
+  const line = Math.min(Number(place ?? 1), lines.length);
+  const reason = oneLine(parserMessage(error.message));
+  return {
+    reason: `the YAML is malformed: ${reason}`,
+    line,
+    hint: /\bduplicated\b.*\bkey\b/i.test(reason)
+      ? "remove one of the duplicate keys"
+      : yamlHint(lines[line - 1]!),
+  };
+}
+
+/** Returns the message of the YAML parser, without the place. */
+function parserMessage(message: string): string {
+  const [, reason] = /^(.*?) at line (\d+), column \d+/s.exec(message) ?? [];
+  return reason ?? message.split("\n")[0]!;
+}
+
+/** Describes the fault that YAML consists of more than one document. */
+function findSecondDocument(
+  yaml: string,
+): { reason: string; line: number; hint: string } {
+  const index = yaml.split("\n").findIndex((line, index) =>
+    index > 0 && /^(?:---|\.\.\.)(?:\s|$)/.test(line)
+  );
+  return {
+    reason: "there is more than one YAML document",
+    line: Math.max(index, 0) + 1,
+    hint: "remove this line and everything after it",
+  };
+}
+
+function yamlHint(line: string): string {
+  if (/^\s*\t/.test(line)) return "indent with spaces instead of tabs";
+  if (/[:,{-]\s+[@`%&*!|>]/.test(line)) {
+    return "put the value that begins with a special character in single quotes";
+  }
+  return "check the quotes, colons, and indentation of this line and the line before it";
+}

@@ -1,0 +1,152 @@
+/**
+ * What is wrong with a `SKILL.md` whose frontmatter does not start or end with a
+ * line `---`, and how to fix it.
+ *
+ * @module
+ */
+
+import {
+  findFrontmatterFaults,
+  hasRequiredFields,
+  isMapping,
+  tryParse,
+} from "./frontmatter_faults.ts";
+import { linesOf, splitEntries } from "./yaml_lines.ts";
+import type { SkillSyntaxFault } from "./types.ts";
+import { quote } from "../text.ts";
+
+/** How many lines are searched for the frontmatter. */
+const MAX_LINES = 100;
+
+/** A line that is likely meant as `---`. */
+const NEAR_FENCE =
+  /^\s*(?:-{2,}|[-\u2010-\u2015]+|\*{3,}|_{3,}|={3,}|\+{3,})\s*$/;
+
+const FENCE = /^---[ \t]*$/;
+
+/** Finds out why the first line of a `SKILL.md` is not `---`. */
+export function findOpeningFault(text: string): SkillSyntaxFault {
+  const fault = (reason: string, hint: string, line = 1) => {
+    return { kind: "frontmatter-missing", reason, line, hint };
+  };
+  if (isUtf16(text)) return NOT_UTF_8;
+  const lines = linesOf(text.replace(/^\ufeff/, "").slice(0, 64 * 1024))
+    .slice(0, MAX_LINES);
+  const first = lines.findIndex((line) => line.trim() !== "");
+  if (first === -1) return fault("the file is empty", TEMPLATE);
+  const start = lines[first]!;
+  const fence = lines.findIndex((line) => FENCE.test(line));
+  if (fence === first) {
+    return fault(
+      'there are blank lines before the first "---"',
+      'remove the blank lines before the first "---"',
+    );
+  }
+  if (NEAR_FENCE.test(start)) {
+    const last = lines.findIndex((line, index) =>
+      index > first && NEAR_FENCE.test(line) && !FENCE.test(line)
+    );
+    return fault(
+      `line ${first + 1} is ${quote(start)} instead of "---"`,
+      `write "---" on line ${first + 1}${
+        last === -1 ? "" : ` and on line ${last + 1}`
+      }`,
+      first + 1,
+    );
+  }
+  if (/^\s*(?:```|~~~)/.test(start) && FENCE.test(lines[first + 1] ?? "")) {
+    return fault(
+      "the frontmatter is in a code block",
+      `remove this line, and the line that ends the code block`,
+      first + 1,
+    );
+  }
+  if (/^(?:name|description)\s*:/i.test(start)) {
+    const end = findBody(lines);
+    return fault(
+      'there is no line "---" before the frontmatter',
+      `insert a line "---" before line ${first + 1}${
+        fence === -1 ? ` and another one before line ${end + 1}` : ""
+      }`,
+      first + 1,
+    );
+  }
+  const isLater = fence > 0 && /^(?:name|description)\s*:/i.test(
+    lines[fence + 1] ?? "",
+  );
+  if (isLater) {
+    return fault(
+      `there is text before the frontmatter, which starts on line ${fence + 1}`,
+      "move the frontmatter to the start of the file",
+    );
+  }
+  return fault("there is no frontmatter", TEMPLATE);
+}
+
+const TEMPLATE =
+  'start the file with a line "---", followed by the lines "name: …", "description: …", and "---"';
+
+const NOT_UTF_8: SkillSyntaxFault = {
+  kind: "utf-8",
+  reason: "the file is encoded as UTF-16",
+  line: 1,
+  hint: "save it with the encoding UTF-8",
+};
+
+/** Whether a text is UTF-16 that was decoded as UTF-8. */
+function isUtf16(text: string): boolean {
+  return /^(?:\ufffd\ufffd)?(?:[^\0]\0|\0[^\0]){2}/.test(text);
+}
+
+/**
+ * Finds out where frontmatter that does not end should end, and what else is
+ * wrong with it.
+ */
+export function findClosingFaults(
+  text: string,
+): [SkillSyntaxFault, ...SkillSyntaxFault[]] {
+  const kind = "frontmatter-missing";
+  const lines = linesOf(text.slice(0, 64 * 1024)).slice(0, MAX_LINES);
+  const near = lines.findIndex((line, index) =>
+    index > 0 && NEAR_FENCE.test(line)
+  );
+  const end = near === -1 ? findBody(lines) : near;
+  const yaml = lines.slice(1, end).join("\n");
+  const keys = splitEntries(linesOf(yaml)).map(({ key }) => key);
+  if (!keys.includes("name") && !keys.includes("description")) {
+    const hint = 'end it with a line "---" before the Markdown';
+    return [{ kind, reason: "the frontmatter does not end", line: 1, hint }];
+  }
+  const isWhole = lines.slice(end).every((line) => line.trim() === "");
+  const fault = near === -1
+    ? {
+      reason: "the frontmatter does not end",
+      hint: isWhole
+        ? "add this line at the end of the file:\n---"
+        : `insert this line before line ${end + 1}:\n---`,
+    }
+    : {
+      reason: `the frontmatter does not end, because line ${near + 1} is ${
+        quote(lines[near]!)
+      } instead of "---"`,
+      hint: "write this line instead:\n---",
+    };
+  const parsed = tryParse(yaml);
+  const isValid = isMapping(parsed) && hasRequiredFields(parsed);
+  const others = isValid ? [] : findFrontmatterFaults(yaml);
+  return [{ kind, ...fault, line: end + (isWhole ? 0 : 1) }, ...others];
+}
+
+/**
+ * Returns the index of the line on which the Markdown most likely starts, or the
+ * number of lines if there is none.
+ */
+function findBody(lines: readonly string[]): number {
+  const isBody = (line: string, index: number) => {
+    const isEntry = splitEntries(lines.slice(index + 1, index + 2)).length > 0;
+    return index > 0 &&
+      (/^#{1,6}\s/.test(line) || line.trim() === "" && !isEntry);
+  };
+  const start = lines.findIndex(isBody);
+  return start === -1 ? lines.length : start;
+}
