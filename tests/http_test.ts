@@ -11,146 +11,19 @@ import { StreamableHTTPClientTransport } from "npm:@modelcontextprotocol/sdk@^1.
 import {
   eventually,
   filesPlace,
-  IMPORTS,
-  Inbox,
+  httpCommand,
+  type HttpOptions,
+  HttpServer,
   isWindows,
+  modern,
   Place,
-  type Reply,
-  REPOSITORY,
   runServer,
-  serverCommand,
   toolsets,
   within,
 } from "./testing.ts";
 
-const HTTP = `${REPOSITORY}/http.ts`;
-
 /** The token of servers that require one. */
 const TOKEN = "correct-horse-battery-staple";
-
-interface HttpOptions {
-  args?: string[];
-  env?: Record<string, string>;
-  /** The host that the server listens on. */
-  host?: string;
-  /** Additional flags of `deno serve`, such as permissions. */
-  flags?: string[];
-}
-
-/** Returns the options with which {@linkcode serverCommand} serves skills over HTTP. */
-function httpCommand(
-  { args, env, host = "127.0.0.1", flags = [] }: HttpOptions = {},
-): Parameters<typeof serverCommand>[1] {
-  const listen = ["serve", "--host", host, "--port", "0"];
-  const permissions = ["--allow-read", "--allow-env", ...IMPORTS];
-  return {
-    main: HTTP,
-    flags: [...listen, ...permissions, ...flags],
-    args,
-    env,
-  };
-}
-
-/** A process that serves skills over HTTP. */
-class HttpServer implements AsyncDisposable {
-  readonly stderr = new Inbox<string>();
-  readonly process: Deno.ChildProcess;
-  readonly #reading: Promise<void>;
-  url!: string;
-
-  private constructor(place: Place, options?: HttpOptions) {
-    const [command, settings] = serverCommand(
-      place,
-      httpCommand(options),
-    );
-    this.process = new Deno.Command(command, {
-      ...settings,
-      stdin: "null",
-      stdout: "null",
-      stderr: "piped",
-    }).spawn();
-    this.#reading = this.#readStderr();
-  }
-
-  static async start(place: Place, options?: HttpOptions): Promise<HttpServer> {
-    const server = new HttpServer(place, options);
-    const line = await Promise.race([
-      server.stderr.take(
-        (line) => line.includes("Serving http:"),
-        "the server to listen",
-      ),
-      server.process.status.then(() => server.stderr.values.join("\n")),
-    ]);
-    const [url = assert.fail(line)] = /http:\S+/.exec(line) ?? [];
-    server.url = url.replace("0.0.0.0", "127.0.0.1");
-    return server;
-  }
-
-  /** Sends a request and returns the response. */
-  async fetch(
-    body: string | object | undefined,
-    headers: Record<string, string> = {},
-  ): Promise<Response> {
-    return await fetch(this.url, {
-      method: body === undefined ? "GET" : "POST",
-      headers: {
-        "content-type": "application/json",
-        "accept": "application/json, text/event-stream",
-        ...headers,
-      },
-      body: typeof body === "object" ? JSON.stringify(body) : body,
-    });
-  }
-
-  /** Sends a modern request and returns the reply. */
-  async ask(method: string, params: object = {}): Promise<Reply> {
-    const { name, uri } = params as { name?: string; uri?: string };
-    const response = await this.fetch(modern(method, params), {
-      "mcp-protocol-version": "2026-07-28",
-      "mcp-method": method,
-      ...((name ?? uri) && { "mcp-name": (name ?? uri)! }),
-    });
-    return await response.json();
-  }
-
-  async end(): Promise<Deno.CommandStatus> {
-    this.process.kill("SIGTERM");
-    return await within(this.process.status, "the server to exit");
-  }
-
-  async #readStderr(): Promise<void> {
-    let rest = "";
-    const texts = this.process.stderr.pipeThrough(new TextDecoderStream());
-    for await (const text of texts) {
-      const lines = (rest + text).split("\n");
-      rest = lines.pop()!;
-      lines.forEach((line) => this.stderr.put(line));
-    }
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    try {
-      this.process.kill("SIGKILL");
-    } catch {
-      // It has already exited.
-    }
-    await this.process.status;
-    await this.#reading;
-  }
-}
-
-let lastId = 0;
-
-/** Creates a modern request. */
-function modern(method: string, params: object = {}): object {
-  const _meta = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientCapabilities": {},
-    "io.modelcontextprotocol/clientInfo": { name: "test", version: "1.0.0" },
-  };
-  const id = ++lastId;
-  return { jsonrpc: "2.0", id, method, params: { ...params, _meta } };
-}
 
 const call = { name: "skill", arguments: { name: "git" } };
 

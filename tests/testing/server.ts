@@ -15,9 +15,12 @@ export interface ServerOptions {
   launch?: Launch;
 }
 
+/** The folders that a server runs in: its working directory, and the home folder. */
+export type ServerFolders = Pick<Place, "project" | "home">;
+
 /** Returns the command that starts the server in a place's project folder, and its options. */
 export function serverCommand(
-  place: Place,
+  place: ServerFolders,
   { args = [], env = {}, flags = FLAGS, main = MOD, launch }: ServerOptions =
     {},
 ): [string, Deno.CommandOptions] {
@@ -35,7 +38,7 @@ export function serverCommand(
 
 /** Starts the server in a place's project folder. */
 export function spawnServer(
-  place: Place,
+  place: ServerFolders,
   options?: ServerOptions,
 ): Deno.ChildProcess {
   const [command, settings] = serverCommand(place, options);
@@ -49,7 +52,7 @@ export function spawnServer(
 
 /** Runs the server until it exits, and returns its output. */
 export async function runServer(
-  place: Place,
+  place: ServerFolders,
   options?: ServerOptions,
 ): Promise<{ code: number; stdout: string; stderr: string }> {
   const [command, settings] = serverCommand(place, options);
@@ -83,7 +86,7 @@ export class Wire implements AsyncDisposable {
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #reading: Promise<void>[];
 
-  constructor(place: Place, options?: ServerOptions) {
+  constructor(place: ServerFolders, options?: ServerOptions) {
     this.process = spawnServer(place, options);
     this.#writer = this.process.stdin.getWriter();
     this.#reading = [this.#readLines(), this.#readStderr()];
