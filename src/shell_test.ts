@@ -4,7 +4,7 @@ import {
   eventually,
   filesPlace,
   flagsWith,
-  isWindows,
+  lacks,
   Place,
   runSync,
   Session,
@@ -55,7 +55,7 @@ async function waitForExit(pid: number): Promise<void> {
 Deno.test(
   "run_shell_command_op exists only if Deno is allowed to run the shell, and declares its effects",
   {
-    ignore: isWindows,
+    ignore: lacks("sh"),
   },
   async () => {
     using place = filesPlace();
@@ -84,7 +84,7 @@ Deno.test(
 );
 
 Deno.test("no other toolset runs anything, whatever permissions Deno has", {
-  ignore: isWindows,
+  ignore: lacks("sh"),
 }, async () => {
   using place = filesPlace();
   for (const toolset of ["skill", "skilljack", "reference"]) {
@@ -99,7 +99,7 @@ Deno.test("no other toolset runs anything, whatever permissions Deno has", {
 Deno.test(
   "run_shell_command_op runs in the skill's directory and returns stdout, stderr, and the exit code",
   {
-    ignore: isWindows,
+    ignore: lacks("sh"),
   },
   async () => {
     using place = filesPlace();
@@ -181,7 +181,7 @@ class StartedCommands implements AsyncDisposable {
 for (const run of ["--allow-run", "--allow-run=sh"]) {
   Deno.test(
     `run_shell_command_op kills everything that a command started at the time limit, with ${run}`,
-    { ignore: Deno.build.os !== "linux" },
+    { ignore: lacks("proc") },
     async () => {
       const args = ["--shell-timeout", "1"];
       await using commands = new StartedCommands({ run, args });
@@ -191,7 +191,7 @@ for (const run of ["--allow-run", "--allow-run=sh"]) {
 
   Deno.test(
     `run_shell_command_op kills everything that a command started when it is cancelled, with ${run}`,
-    { ignore: Deno.build.os !== "linux" },
+    { ignore: lacks("proc") },
     async () => {
       await using commands = new StartedCommands({ run });
       const processes = await commands.start();
@@ -224,7 +224,7 @@ for (
 for (const [what, end] of Object.entries(ENDS)) {
   Deno.test(
     `run_shell_command_op kills everything that a command started when the server exits after ${what}`,
-    { ignore: Deno.build.os !== "linux" },
+    { ignore: lacks("proc") },
     async () => {
       await using commands = new StartedCommands();
       const processes = await commands.start();
@@ -236,7 +236,7 @@ for (const [what, end] of Object.entries(ENDS)) {
 
 Deno.test(
   "run_shell_command_op reports that the time limit stopped a command",
-  { ignore: isWindows },
+  { ignore: lacks("sh") },
   async () => {
     using place = filesPlace();
     await using session = await openShell(place, ["--shell-timeout", "0.5"]);
@@ -253,7 +253,7 @@ Deno.test(
 
 Deno.test(
   "run_shell_command_op leaves nothing running after a command has exited",
-  { ignore: Deno.build.os !== "linux" },
+  { ignore: lacks("proc") },
   async () => {
     using place = filesPlace();
     await using session = await openShell(place);
@@ -270,7 +270,7 @@ Deno.test(
 
 Deno.test(
   "run_shell_command_op does not wait for a process that left the session and keeps the pipe open",
-  { ignore: Deno.build.os !== "linux" },
+  { ignore: lacks("proc") },
   async () => {
     using place = filesPlace();
     await using session = await openShell(place);
@@ -284,7 +284,7 @@ Deno.test(
 for (const run of ["--allow-run", "--allow-run=sh"]) {
   Deno.test(
     `run_shell_command_op passes the dynamic linker's variables to the command, with ${run}`,
-    { ignore: isWindows },
+    { ignore: lacks("sh") },
     async () => {
       using place = filesPlace();
       // Variables with these names have no effect, so the test is harmless.
@@ -311,7 +311,7 @@ for (const run of ["--allow-run", "--allow-run=sh"]) {
 
 Deno.test(
   "server reports at startup that Deno cannot run the shell",
-  { ignore: isWindows },
+  { ignore: lacks("sh") },
   async () => {
     using place = filesPlace();
     await using session = await Session.open(place, {
@@ -334,7 +334,7 @@ Deno.test(
 );
 
 Deno.test("run_shell_command_op does not block other requests", {
-  ignore: isWindows,
+  ignore: lacks("sh"),
 }, async () => {
   using place = filesPlace();
   const fifo = join(place.folder("home", ".claude", "skills", "git"), "gate");
@@ -350,7 +350,7 @@ Deno.test("run_shell_command_op does not block other requests", {
 Deno.test(
   "run_shell_command_op keeps 256 KiB of each output stream and reports how much it omits",
   {
-    ignore: isWindows,
+    ignore: lacks("sh"),
   },
   async () => {
     using place = filesPlace();
@@ -368,7 +368,7 @@ Deno.test(
 Deno.test(
   "--auto-install-deps installs what Python files import before a command that contains py",
   {
-    ignore: isWindows,
+    ignore: lacks("sh"),
   },
   async () => {
     using place = filesPlace();
@@ -404,7 +404,7 @@ Deno.test(
 Deno.test(
   "without --auto-install-deps, or without pipreqs, a command that contains py runs as usual",
   {
-    ignore: isWindows,
+    ignore: lacks("sh"),
   },
   async () => {
     using place = filesPlace();

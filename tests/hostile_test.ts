@@ -8,6 +8,7 @@ import {
   flagsWith,
   hostilePlace,
   isWindows,
+  lacks,
   listSkills,
   nextId,
   pages,
@@ -201,7 +202,7 @@ Deno.test("server survives a tree that grows and changes during scans and reads"
 });
 
 Deno.test("server survives a new folder whose name is not valid UTF-8", {
-  ignore: Deno.build.os !== "linux",
+  ignore: lacks("bytes"),
 }, async () => {
   using place = new Place();
   const skills = "home/.claude/skills";
@@ -280,7 +281,7 @@ Deno.test("Deno's sandbox blocks folders that the server searches without permis
 Deno.test(
   "server limits its memory while a hundred thousand replies wait for a reader, and then sends them all",
   {
-    ignore: Deno.build.os !== "linux",
+    ignore: lacks("proc"),
   },
   async () => {
     using place = new Place();
@@ -345,7 +346,7 @@ Deno.test(
 Deno.test(
   "server does not leak memory or open files over 1,400 changes",
   {
-    ignore: Deno.build.os !== "linux",
+    ignore: lacks("proc"),
   },
   async () => {
     using place = new Place();

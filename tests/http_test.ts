@@ -14,7 +14,7 @@ import {
   httpCommand,
   type HttpOptions,
   HttpServer,
-  isWindows,
+  lacks,
   modern,
   Place,
   runServer,
@@ -348,7 +348,7 @@ Deno.test("the server names its endpoint in responses at other paths", async () 
 
 Deno.test({
   name: "a terminated server closes its streams and exits within a second",
-  ignore: isWindows,
+  ignore: lacks("signals"),
   fn: async () => {
     for (const flags of [[], ["--parallel"]]) {
       using place = filesPlace();

@@ -9,7 +9,7 @@ import type { Launch } from "../src/cli/launch.ts";
 import {
   environment,
   FLAGS,
-  isWindows,
+  lacks,
   MOD,
   Place,
   REPOSITORY,
@@ -88,7 +88,7 @@ function clientConfig(
 
 Deno.test(
   "deno task mcpb creates a bundle that a client starts without a choice, and with the user's folders and size limit",
-  { ignore: isWindows && !canCompile() },
+  { ignore: !canCompile() && lacks("sh") },
   async () => {
     using place = new Place();
     place.skill("home/.claude/skills", "git");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
-import { flagsWith, isWindows, onWindows, Place, Session } from "./testing.ts";
+import { flagsWith, lacks, onWindows, Place, Session } from "./testing.ts";
 
 Deno.test("server serves the project's skills if the home folder is unknown, and reports that it is", async () => {
   using place = new Place();
@@ -83,7 +83,7 @@ Deno.test("server skips a skill that Deno is not allowed to read: contract, scen
 Deno.test(
   "server skips a skill that the operating system does not allow it to read: contract, scenario 10",
   {
-    ignore: isWindows || Deno.uid() === 0,
+    ignore: lacks("modes"),
   },
   async () => {
     using place = new Place();

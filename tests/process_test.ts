@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import {
   eventually,
-  isWindows,
+  lacks,
   peakMemory,
   ping,
   Place,
@@ -60,7 +60,7 @@ Deno.test("server exits with 0 when its input ends before any message", async ()
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"] as const) {
   Deno.test(
     `server exits with 0 on ${signal}`,
-    { ignore: isWindows },
+    { ignore: lacks("signals") },
     async () => {
       using place = new Place();
       await using wire = new Wire(place);
@@ -114,7 +114,7 @@ Deno.test("server writes only JSON-RPC to stdout, whatever the input", async () 
 Deno.test(
   "server buffers a slowly written line in little more memory than the line's size",
   {
-    ignore: Deno.build.os !== "linux",
+    ignore: lacks("proc"),
   },
   async () => {
     using place = new Place();
@@ -154,7 +154,7 @@ Deno.test("server keeps serving if nobody reads its stderr", async () => {
 
 Deno.test(
   "server keeps serving if stderr is closed",
-  { ignore: isWindows },
+  { ignore: lacks("sh") },
   async () => {
     using place = new Place();
     place.skill("home/.claude/skills", "git");

@@ -3,6 +3,7 @@ import { join } from "jsr:@std/path@^1";
 import { SkillRegistry } from "../mod.ts";
 import {
   Inbox,
+  lacks,
   names,
   OpenSpy,
   Place,
@@ -121,7 +122,7 @@ Deno.test("SkillRegistry.readFile() caches nothing that it reads while a folder 
 Deno.test(
   "SkillRegistry.readFile() does not cache a file whose time is more than a date can hold",
   {
-    ignore: Deno.build.os !== "linux",
+    ignore: lacks("proc"),
   },
   async () => {
     // Not every file system supports such times, but this one does.

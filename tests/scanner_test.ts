@@ -11,7 +11,7 @@ import {
   assertLinearTime,
   createInvalidNames,
   exchange,
-  isWindows,
+  lacks,
   names,
   OpenSpy,
   Place,
@@ -92,7 +92,7 @@ Deno.test("scanSkillRoots() reports a root that is a file or a skill", async () 
 });
 
 Deno.test("scanSkillRoots() prefers SKILL.md to skill.md", {
-  ignore: isWindows || Deno.build.os === "darwin",
+  ignore: lacks("case"),
 }, async () => {
   using place = new Place();
   place.file("skills/b/skill.md", skillMd("lower"));
@@ -114,7 +114,7 @@ Deno.test("scanSkillRoots() accepts skill.md if there is no SKILL.md", async () 
 Deno.test(
   "scanSkillRoots() skips each invalid skill with a reason and keeps the valid skill",
   {
-    ignore: isWindows,
+    ignore: lacks("fifos", "links"),
   },
   async () => {
     using place = new Place();
@@ -193,7 +193,7 @@ Deno.test("scanSkillRoots() skips a skill without read permission", async () => 
 Deno.test(
   "scanSkillRoots() reports folders and links whose names are not valid UTF-8, however long they are",
   {
-    ignore: Deno.build.os !== "linux",
+    ignore: lacks("bytes"),
   },
   async () => {
     using place = new Place();
@@ -247,7 +247,7 @@ for (const mode of [0o000, 0o111, 0o444]) {
       mode.toString(8)
     } once, as refused`,
     {
-      ignore: isWindows || Deno.uid() === 0,
+      ignore: lacks("modes"),
     },
     async () => {
       using place = new Place();
@@ -498,7 +498,7 @@ for (const [path, left] of becomingLinks) {
 Deno.test(
   "scanSkillRoots() reveals no names from a folder that is swapped in during the scan",
   {
-    ignore: isWindows,
+    ignore: lacks("links"),
   },
   async () => {
     using place = new Place();

@@ -10,6 +10,7 @@ import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import {
   eventually,
+  lacks,
   nextId,
   Place,
   type Reply,
@@ -136,7 +137,7 @@ for (const path of ["git/docs", "git", ""]) {
   Deno.test(
     `server reveals nothing outside a skill while .claude/skills/${path} is swapped for an outside link`,
     {
-      ignore: Deno.build.os !== "linux",
+      ignore: lacks("proc"),
     },
     async () => {
       using place = placeWithSecrets();
@@ -178,7 +179,7 @@ for (const path of ["SKILL.md", "help.md"]) {
   Deno.test(
     `server answers requests and exits with its client while git/${path} is swapped for a FIFO`,
     {
-      ignore: Deno.build.os !== "linux",
+      ignore: lacks("proc"),
     },
     async () => {
       using place = placeWithSecrets();

@@ -16,6 +16,7 @@ import {
   FLAGS,
   IMPORTS,
   isWindows,
+  lacks,
   MOD,
   parseConfig,
   parseLaunch,
@@ -55,7 +56,7 @@ const PRINTED_CLIENTS = ["claude-code", "codex"];
 
 for (const name of PRINTED_CLIENTS) {
   Deno.test(`--print-config ${name} prints what the README shows`, {
-    ignore: isWindows,
+    ignore: lacks("sh"),
   }, async () => {
     using place = new Place();
     const config = await readmeConfig(place, name);
@@ -400,7 +401,7 @@ for (const [client, { addCommand }] of Object.entries(MCP_CLIENTS)) {
   Deno.test(
     `createClientConfig() returns an equivalent command for ${client} if the client has one`,
     {
-      ignore: isWindows,
+      ignore: lacks("sh"),
     },
     async () => {
       using place = new Place();
@@ -426,7 +427,7 @@ for (const client of PRINTED_CLIENTS) {
   Deno.test(
     `--print-config ${client} prints an equivalent command in the last line of stderr`,
     {
-      ignore: isWindows,
+      ignore: lacks("sh"),
     },
     async () => {
       using place = new Place();
@@ -449,20 +450,10 @@ Deno.test("createClientConfig() reports what the client's command omits", () => 
   assert.match(introduction("codex"), /^Or run [^,]*:$/);
 });
 
-const hasNpx = !isWindows && isProgram("npx");
-
-function isProgram(name: string): boolean {
-  try {
-    return new Deno.Command(name, { args: ["--version"] }).outputSync().success;
-  } catch {
-    return false;
-  }
-}
-
 Deno.test(
   "MCP Inspector lists the tools of the server that --print-config describes",
   {
-    ignore: !hasNpx,
+    ignore: lacks("npx"),
   },
   async () => {
     using place = new Place();

@@ -12,7 +12,7 @@ import {
 } from "./model_view.ts";
 import {
   assertMisuse,
-  isWindows,
+  lacks,
   nextId,
   Pipe,
   Place,
@@ -257,7 +257,7 @@ Deno.test("viewAsText() marks what the model does not see, or sees only after a 
 });
 
 Deno.test("--list --as escapes control characters for the terminal", {
-  ignore: isWindows,
+  ignore: lacks("names"),
 }, async () => {
   using place = new Place();
   const text = JSON.stringify("a\u001b[31m\u202eb\u00ad\u009b");

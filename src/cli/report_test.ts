@@ -13,7 +13,7 @@ import {
 } from "../skills/validity.ts";
 import {
   assertLinearTime,
-  isWindows,
+  lacks,
   Place,
   REPOSITORY,
   root,
@@ -109,7 +109,7 @@ Deno.test("--check reports a given folder that does not exist", async () => {
 Deno.test(
   "--list escapes names that contain control characters or line breaks",
   {
-    ignore: isWindows,
+    ignore: lacks("names"),
   },
   async () => {
     using place = new Place();
@@ -123,7 +123,7 @@ Deno.test(
 Deno.test(
   "--json and --print-config escape control characters for the terminal",
   {
-    ignore: isWindows,
+    ignore: lacks("names"),
   },
   async () => {
     using place = new Place();
@@ -156,7 +156,7 @@ Deno.test("--list does not pad cells to the length of an enormous name", async (
 });
 
 Deno.test("--list exits with 2 if it cannot write", {
-  ignore: Deno.build.os !== "linux",
+  ignore: lacks("proc"),
 }, async () => {
   using place = new Place();
   const [command, options] = serverCommand(place, { args: ["--list"] });
@@ -410,7 +410,7 @@ Deno.test("--check checks the readable part of a SKILL.md that is not valid UTF-
 });
 
 Deno.test("--check reports names that are not valid UTF-8", {
-  ignore: Deno.build.os !== "linux",
+  ignore: lacks("bytes"),
 }, async () => {
   using place = new Place();
   const folder = place.skill("home/.claude/skills", "odd");
@@ -423,7 +423,7 @@ Deno.test("--check reports names that are not valid UTF-8", {
 Deno.test(
   "--check reports files and folders without read permission",
   {
-    ignore: isWindows || Deno.uid() === 0,
+    ignore: lacks("modes"),
   },
   async () => {
     using place = new Place();
@@ -641,7 +641,7 @@ for (
       ? "--list uses colors on a terminal"
       : "--list uses no colors on a terminal if NO_COLOR is set",
     {
-      ignore: Deno.build.os !== "linux",
+      ignore: lacks("terminal"),
     },
     async () => {
       using place = new Place();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
 import { quoteCommand, shellInUse } from "./shell_quoting.ts";
-import { isWindows } from "../../tests/testing.ts";
+import { lacks } from "../../tests/testing.ts";
 
 const WORD = fc.oneof(
   fc.string({ unit: fc.constantFrom(..."ab \\'\"$`~=,-%&;*(){}[]#!é’") }),
@@ -9,7 +9,7 @@ const WORD = fc.oneof(
 );
 
 Deno.test("quoteCommand() quotes each word for a POSIX shell", {
-  ignore: isWindows,
+  ignore: lacks("sh"),
 }, async () => {
   const words = ["printf", "%s\\0", ...fc.sample(WORD, 500)];
   const { stdout } = await new Deno.Command("sh", {

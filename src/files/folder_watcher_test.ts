@@ -5,7 +5,7 @@ import { FolderWatcher } from "./folder_watcher.ts";
 import {
   environment,
   Inbox,
-  isWindows,
+  lacks,
   names,
   nextId,
   Place,
@@ -71,8 +71,7 @@ Deno.test("SkillRegistry.watch() reports a root that is created, removed, and cr
 Deno.test(
   "SkillRegistry.watch() reports a folder that is replaced by another",
   {
-    // On Windows, a folder cannot be moved while its subfolders are watched.
-    ignore: isWindows,
+    ignore: lacks("moves"),
   },
   async () => {
     using place = new Place();
@@ -229,7 +228,7 @@ class WatchSpy {
 Deno.test(
   "server answers requests and exits while a skill is renamed thousands of times a second",
   {
-    ignore: Deno.build.os !== "linux",
+    ignore: lacks("proc"),
   },
   async () => {
     using place = new Place();

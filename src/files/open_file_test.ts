@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import { isRacy, openFile, openForScan } from "./open_file.ts";
-import { isWindows, Place, runSync } from "../../tests/testing.ts";
+import { lacks, Place, runSync } from "../../tests/testing.ts";
 
 for (const open of [openFile, openForScan]) {
   Deno.test(`${open.name}() opens a file for reading`, () => {
@@ -32,7 +32,7 @@ for (const open of [openFile, openForScan]) {
   Deno.test(
     `${open.name}() does not block on a FIFO that replaced a file`,
     {
-      ignore: isWindows,
+      ignore: lacks("fifos"),
     },
     () => {
       using place = new Place();

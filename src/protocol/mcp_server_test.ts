@@ -10,7 +10,7 @@ import {
   DEADLINE_MS,
   eventually,
   filesPlace,
-  isWindows,
+  lacks,
   nextId,
   pages,
   peakMemory,
@@ -369,7 +369,7 @@ for (const end of ["the end of its input", "SIGTERM"]) {
   Deno.test(
     `subscriptions/listen ends with a result when the server exits after ${end}`,
     {
-      ignore: isWindows,
+      ignore: lacks("signals"),
     },
     async () => {
       using place = filesPlace();
@@ -1014,7 +1014,7 @@ Deno.test("content that is too large for a message is refused with advice", asyn
 
 Deno.test(
   "forty concurrent reads of large files need only the memory of a few reads",
-  { ignore: Deno.build.os !== "linux" },
+  { ignore: lacks("proc") },
   async () => {
     using place = largePlace();
     await using wire = new Wire(place);

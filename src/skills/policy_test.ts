@@ -12,6 +12,7 @@ import { parsePolicy, PolicyFile } from "./policy_file.ts";
 import {
   Inbox,
   isWindows,
+  lacks,
   names,
   Place,
   printedLaunch,
@@ -117,7 +118,7 @@ Deno.test("PolicyDecider.decide() matches names by globs", () => {
 Deno.test(
   "PolicyDecider.decide() matches directories in the home folder, in the policy's folder, and anywhere",
   {
-    ignore: isWindows,
+    ignore: lacks("names"),
   },
   () => {
     const directories: [glob: string, hits: string[], others: string[]][] = [
@@ -173,7 +174,7 @@ Deno.test(
 Deno.test(
   "PolicyDecider.decide() takes the home folder's path literally, whatever characters it contains",
   {
-    ignore: isWindows,
+    ignore: lacks("names"),
   },
   () => {
     const rules = [{ in: "~/code/**", state: "off" }] as const;
@@ -185,7 +186,7 @@ Deno.test(
 );
 
 Deno.test("PolicyDecider.decide() follows links in the folder paths of rules", {
-  ignore: isWindows,
+  ignore: lacks("links"),
 }, () => {
   using place = new Place();
   const data = place.folder("data", "work");
@@ -559,7 +560,7 @@ Deno.test("a policy hides problems by the folder's name and by the skill's presu
 Deno.test(
   "a project's link to the home folder's skills hides none of them",
   {
-    ignore: isWindows,
+    ignore: lacks("links"),
   },
   async () => {
     using place = new Place();
@@ -578,7 +579,7 @@ Deno.test(
 Deno.test(
   "links between a project and a trusted folder do not make the project trusted",
   {
-    ignore: isWindows,
+    ignore: lacks("links"),
   },
   async () => {
     using place = new Place();
@@ -726,7 +727,7 @@ Deno.test("a skill that is off reveals nothing through the skill that contains i
 Deno.test(
   "a project's link removes nothing from the home folder's skills",
   {
-    ignore: isWindows,
+    ignore: lacks("links"),
   },
   async () => {
     using place = new Place();

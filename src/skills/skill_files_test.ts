@@ -11,7 +11,7 @@ import {
 import {
   exchange,
   isDirectory,
-  isWindows,
+  lacks,
   ODD,
   onWindows,
   OpenSpy,
@@ -167,7 +167,7 @@ Deno.test("readSkillFile() returns the exact text, and no text for bytes that ar
 Deno.test(
   "listSkillFiles() does not follow a link with the same decoded name as folders",
   {
-    ignore: Deno.build.os !== "linux",
+    ignore: lacks("bytes"),
   },
   async () => {
     using place = new Place();
@@ -211,7 +211,7 @@ Deno.test("readSkillFile() and listSkillFiles() reach ten levels deep", async ()
 });
 
 Deno.test("listSkillFiles() omits FIFOs, and readSkillFile() refuses them", {
-  ignore: isWindows,
+  ignore: lacks("fifos"),
 }, async () => {
   using place = new Place();
   const folder = place.skill("skills", "git");
