@@ -3,20 +3,32 @@
  *
  * Deno's watchers have these properties:
  *
- * 1. All watchers share one thread and one table of paths. If a folder is moved
- *    away and another one takes its place, the path still counts as watched
- *    until all of the path's watchers are closed.
- * 2. Adding or removing a path waits for that thread and blocks the event loop.
- *    If events arrive faster than the thread handles them, the wait lasts until
- *    they stop. So watchers are neither opened nor closed during a flood of events.
- * 3. Each event is compared with each path of each watcher. So there are few
- *    watchers, each with many paths.
+ * 1. All watchers of a thread share one table of paths. If a folder is moved away
+ *    and another one takes its place, the path still counts as watched until all
+ *    of the path's watchers are closed.
+ * 2. Each event is compared with the paths of each watcher, up to the first one
+ *    that contains it. So folders come before their subfolders. The event of a
+ *    removed file is compared with all paths.
+ * 3. Opening and closing a watcher waits for these comparisons. If events arrive
+ *    faster than they are compared, the wait lasts until they stop. So many paths
+ *    are watched in a worker.
  * 4. An event with the flag "rescan" replaces lost events.
+ * 5. Recursive watchers follow the links that they find, to the whole file system
+ *    if a link points there, and take the system's watches for everything below.
+ *    So they are not used.
  *
  * @module
  */
 
 import { basename, dirname } from "jsr:@std/path@^1";
+import {
+  type EventSource,
+  MAX_LOCAL_PATHS,
+  startLocalSource,
+  startWorkerSource,
+  type WatchEvent,
+  type WatchReport,
+} from "./event_source.ts";
 import { realPaths } from "./confinement.ts";
 import { TimeSlice } from "../time_slice.ts";
 
@@ -26,32 +38,11 @@ const WATCH_QUIET_MS = 100;
 /** The maximum length of a burst of events, in milliseconds. */
 const WATCH_BURST_MS = 1_000;
 
-/**
- * More events than this in a burst start a flood. During a flood, no watcher is
- * opened or closed.
- */
-const MAX_BURST_SIZE = 20;
-
-/** The pause in events that ends a flood, in milliseconds. */
-const FLOOD_MS = 2_000;
-
 /** How long there must be no events before watchers are reopened, in milliseconds. */
 const REOPEN_QUIET_MS = 500;
 
-/** How long to stop reading a watcher that lost events, in milliseconds. */
-const LOSS_PAUSE_MS = 50;
-
-/** The time between closing and reopening watchers, in milliseconds. */
-const REOPEN_MS = 10;
-
-/**
- * The maximum number of `Deno.FsWatcher`s. If another one is needed, one
- * watcher replaces all of them.
- */
-const MAX_WATCHERS = 8;
-
-/** How many folders are added at a time. Adding folders blocks the event loop. */
-const BATCH_SIZE = 500;
+/** The maximum number of requests to watch more folders before all are reopened. */
+const MAX_REQUESTS = 8;
 
 /** The maximum number of watched folders. All programs of a user share the system's limit. */
 const MAX_WATCHED_FOLDERS = 20_000;
@@ -61,6 +52,36 @@ const MAX_WATCHED_FOLDERS = 20_000;
  * of folders to watch.
  */
 const MAX_NEEDLESS_FOLDERS = 1_000;
+
+/** How many of the topmost folders are watched along with additional ones. */
+const TOP_FOLDERS = 8;
+
+/** What it costs to handle an event, in comparisons of its path with a watched path. */
+const EVENT_COST = 20;
+
+/** How many comparisons are sustainable. Each takes about 10 microseconds. */
+const COST_PER_SECOND = 20_000;
+
+/** How many comparisons the folders' events can take in a burst. */
+const MAX_COST = 200_000;
+
+/** What lost events cost, in comparisons. */
+const LOSS_COST = 20_000;
+
+/** How long a worker may take to open watchers, in milliseconds. */
+const OPEN_TIMEOUT_MS = 5_000;
+
+/** The time between two callbacks while the folders are not watched, in milliseconds. */
+const POLL_MS = 1_000;
+
+/** How many such callbacks there are after too many events. */
+const MIN_POLLS = 5;
+
+/** The maximum of that number, which doubles if there are too many events again. */
+const MAX_POLLS = 60;
+
+/** If it takes longer than this to get the status of a folder, its disk is slow. */
+const SLOW_MS = 10;
 
 /** The folders to watch, and the names in each that matter. */
 export type WatchedFolders = ReadonlyMap<string, "all" | ReadonlySet<string>>;
@@ -114,12 +135,18 @@ export class WatchList {
 
 /**
  * Watches folders without their subfolders, and calls back once after each burst
- * of events. Events only indicate that it is time for a scan.
+ * of events. Events only indicate that it is time for a scan. While there are too
+ * many events, it stops watching and calls back every second.
  */
 export class FolderWatcher {
-  readonly #onEvents: () => void;
+  readonly #onEvents: () => unknown;
   readonly #log: (line: string) => void;
-  #watchers: Deno.FsWatcher[] = [];
+  readonly #budget = new EventBudget();
+  #source: EventSource | undefined;
+  /** Receives the source's reply to a request. */
+  #onReply: ((paths: readonly string[]) => void) | undefined;
+  /** The number of requests since all watchers were opened. */
+  #requests = 0;
   readonly #covered = new Set<string>();
   /** Folders that were removed or replaced while they were watched. */
   readonly #stale = new Set<string>();
@@ -129,15 +156,19 @@ export class FolderWatcher {
   #isCovering = false;
   #isLimitLogged = false;
   #burstEnd: number | undefined;
-  #burstSize = 0;
-  /** The end of the flood of events. */
-  #floodEnd = 0;
   #lastEvent = -Infinity;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #poll: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
 
-  /** Creates a watcher that watches nothing yet. */
-  constructor(onEvents: () => void, log: (line: string) => void) {
+  /**
+   * Creates a watcher that watches nothing yet.
+   *
+   * @param onEvents Called after events. While nothing is watched, the next call
+   *   waits for the promise that it returns.
+   * @param log Logs a line.
+   */
+  constructor(onEvents: () => unknown, log: (line: string) => void) {
     this.#onEvents = onEvents;
     this.#log = log;
   }
@@ -154,14 +185,15 @@ export class FolderWatcher {
         `Cannot watch more than ${MAX_WATCHED_FOLDERS} folders: the next rescan finds changes in the others`,
       );
     }
-    this.#cover().catch((error) => this.#giveUp(error as Error));
+    this.#cover().catch((error) => this.#giveUp((error as Error).message));
   }
 
   /** Stops watching. Can be called more than once. */
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
-    this.#closeWatchers();
+    clearTimeout(this.#poll);
+    this.#closeSource();
   }
 
   /** Starts watching new folders, until there are no more. */
@@ -171,9 +203,9 @@ export class FolderWatcher {
     try {
       let isNew = false;
       let folders: WatchedFolders | undefined;
-      while (folders !== this.#folders && !this.#isClosed) {
+      while (folders !== this.#folders && this.#isWatching) {
         folders = this.#folders;
-        if (await this.#openMissing([...folders.keys()])) isNew = true;
+        if (await this.#openMissing(folders)) isNew = true;
       }
       if (isNew && !this.#isClosed) this.#onEvents();
     } finally {
@@ -181,103 +213,102 @@ export class FolderWatcher {
     }
   }
 
+  /** Whether it neither is closed nor rests after too many events. */
+  get #isWatching(): boolean {
+    return !this.#isClosed && this.#poll === undefined;
+  }
+
   /** Starts watching the folders that are not watched yet, and returns whether there were any. */
-  async #openMissing(all: readonly string[]): Promise<boolean> {
-    const folders = all.slice(0, MAX_WATCHED_FOLDERS);
-    const missing = () => folders.filter((path) => !this.#covered.has(path));
-    if (this.#mustReopen(missing(), folders.length)) {
-      if (!this.#isCalm(REOPEN_QUIET_MS)) return false;
-      this.#closeWatchers();
-      await new Promise((resolve) => setTimeout(resolve, REOPEN_MS));
+  async #openMissing(all: WatchedFolders): Promise<boolean> {
+    const folders = await this.#listAllowed(all);
+    if (folders.every((path) => this.#covered.has(path))) return false;
+    const source = await this.#sourceFor(folders);
+    if (!this.#isWatching) return false;
+    const missing = folders.filter((path) => !this.#covered.has(path));
+    const isFresh = this.#mustReopen(missing, folders.length);
+    if (isFresh && !this.#isCalm()) return false;
+    if (isFresh) this.#forget();
+    const tops = sortByDepth([...this.#covered]).slice(0, TOP_FOLDERS);
+    const wanted = isFresh ? folders : [...tops, ...missing];
+    const paths = sortByDepth(wanted);
+    this.#requests++;
+    const opened = await this.#send(source, { paths, isFresh });
+    const isNew = opened.some((path) => !this.#covered.has(path));
+    for (const path of opened) this.#covered.add(path);
+    return isNew;
+  }
+
+  /** Lists the folders that Deno is allowed to read. Watching another could prompt the user. */
+  async #listAllowed(folders: WatchedFolders): Promise<string[]> {
+    const allowed: string[] = [];
+    const slice = new TimeSlice();
+    for (const path of folders.keys()) {
+      if (allowed.length === MAX_WATCHED_FOLDERS) break;
+      if (slice.isOver) await slice.yield();
+      if (this.#covered.has(path) || isAllowed(path)) allowed.push(path);
     }
-    return await this.#open(missing());
+    return allowed;
+  }
+
+  /** Returns the source for some folders: one in a worker if they are many or on a slow disk. */
+  async #sourceFor(folders: readonly string[]): Promise<EventSource> {
+    if (this.#source?.isWorker) return this.#source;
+    const isLocal = folders.length <= MAX_LOCAL_PATHS &&
+      !await hasSlowFolder(folders);
+    if (this.#source !== undefined && isLocal) return this.#source;
+    this.#closeSource();
+    const start = isLocal ? startLocalSource : startWorkerSource;
+    return this.#source = start((report) => this.#receive(report));
+  }
+
+  /** Sends a request and returns the paths that are then watched. */
+  async #send(
+    source: EventSource,
+    request: { paths: readonly string[]; isFresh: boolean },
+  ): Promise<readonly string[]> {
+    const reply = Promise.withResolvers<readonly string[]>();
+    this.#onReply = reply.resolve;
+    const timer = setTimeout(() => this.#rest(), OPEN_TIMEOUT_MS);
+    try {
+      source.send(request);
+      return await reply.promise;
+    } finally {
+      clearTimeout(timer);
+      this.#onReply = undefined;
+    }
+  }
+
+  #mustReopen(missing: readonly string[], count: number): boolean {
+    if (this.#requests === 0) return false;
+    const known = this.#covered.size + this.#stale.size;
+    return this.#isAllStale || known > 2 * count + MAX_NEEDLESS_FOLDERS ||
+      missing.some((path) => this.#stale.has(path)) ||
+      this.#requests >= MAX_REQUESTS;
   }
 
   /**
-   * Whether there is no flood, and no event occurred in the last `quiet`
-   * milliseconds. If not, schedules a callback, which causes another update.
+   * Whether no event occurred recently. If not, schedules a callback, which causes
+   * another update.
    */
-  #isCalm(quiet = 0): boolean {
-    const calm = Math.max(this.#floodEnd, this.#lastEvent + quiet);
-    const rest = calm - performance.now();
+  #isCalm(): boolean {
+    const rest = this.#lastEvent + REOPEN_QUIET_MS - performance.now();
     if (rest > 0 && this.#burstEnd === undefined) this.#callBackIn(rest);
     return rest <= 0;
   }
 
-  #mustReopen(missing: readonly string[], count: number): boolean {
-    if (this.#watchers.length === 0) return false;
-    const known = this.#covered.size + this.#stale.size;
-    return this.#isAllStale || known > 2 * count + MAX_NEEDLESS_FOLDERS ||
-      missing.some((path) => this.#stale.has(path)) ||
-      missing.length > 0 && this.#watchers.length >= MAX_WATCHERS;
-  }
-
-  /** Starts watching folders in batches, and then merges the batches into one watcher. */
-  async #open(folders: readonly string[]): Promise<boolean> {
-    const before = this.#watchers;
-    const opened: string[] = [];
-    const slice = new TimeSlice();
-    for (let start = 0; start < folders.length; start += BATCH_SIZE) {
-      if (start > 0) await slice.yield();
-      if (this.#isClosed || !this.#isCalm()) break;
-      const batch = folders.slice(start, start + BATCH_SIZE);
-      opened.push(...this.#openBatch(batch.filter(isAllowed)));
+  #receive(report: WatchReport): void {
+    if (this.#isClosed) return;
+    if (report.kind === "opened") return this.#onReply?.(report.paths);
+    if (report.kind === "failed") return this.#giveUp(report.message);
+    for (const event of report.events) {
+      this.#recordStale(event);
+      if (this.#isRelevant(event)) this.#recordEvent();
     }
-    const parts = this.#watchers.filter((watcher) => !before.includes(watcher));
-    if (parts.length > 1) {
-      // This is fast, because all of the folders are already watched.
-      this.#openBatch(opened);
-      for (const watcher of parts) watcher.close();
-      this.#watchers = this.#watchers.filter((watcher) =>
-        !parts.includes(watcher)
-      );
-    }
-    return opened.length > 0;
+    if (!this.#budget.take(costOf(report, this.#covered.size))) this.#rest();
   }
 
-  /** Starts watching folders and returns those that could be watched. */
-  #openBatch(folders: readonly string[]): readonly string[] {
-    if (folders.length === 0) return [];
-    try {
-      const watcher = Deno.watchFs([...folders], { recursive: false });
-      this.#watchers = [...this.#watchers, watcher];
-      for (const folder of folders) this.#covered.add(folder);
-      this.#listen(watcher);
-      return folders;
-    } catch (error) {
-      if (!isFolderError(error)) throw error;
-      // A folder was just removed or locked. The error does not say which one.
-      if (folders.length === 1) return [];
-      const middle = folders.length >> 1;
-      return [folders.slice(0, middle), folders.slice(middle)]
-        .flatMap((half) => this.#openBatch(half));
-    }
-  }
-
-  #closeWatchers(): void {
-    for (const watcher of this.#watchers) watcher.close();
-    this.#watchers = [];
-    this.#covered.clear();
-    this.#stale.clear();
-    this.#isAllStale = false;
-  }
-
-  async #listen(watcher: Deno.FsWatcher): Promise<void> {
-    try {
-      for await (const event of watcher) {
-        this.#recordStale(event);
-        if (this.#isRelevant(event)) this.#recordEvent();
-        if (event.flag === "rescan") {
-          await new Promise((resolve) => setTimeout(resolve, LOSS_PAUSE_MS));
-        }
-      }
-    } catch (error) {
-      this.#giveUp(error as Error);
-    }
-  }
-
-  /** Records the folders that were removed or replaced. Their watchers no longer work. */
-  #recordStale({ kind, paths, flag }: Deno.FsEvent): void {
+  /** Records the folders that were removed or replaced. They are no longer watched. */
+  #recordStale({ kind, paths, flag }: WatchEvent): void {
     if (flag === "rescan") this.#isAllStale = true;
     else if (kind !== "access" && kind !== "modify") {
       for (const path of paths) {
@@ -286,7 +317,7 @@ export class FolderWatcher {
     }
   }
 
-  #isRelevant({ kind, paths, flag }: Deno.FsEvent): boolean {
+  #isRelevant({ kind, paths, flag }: WatchEvent): boolean {
     if (flag === "rescan") return true;
     if (kind === "access") return false;
     return paths.some((path) => {
@@ -298,11 +329,8 @@ export class FolderWatcher {
 
   /** Records an event and schedules the callback for the end of the burst. */
   #recordEvent(): void {
-    if (this.#isClosed) return;
     const now = performance.now();
     this.#lastEvent = now;
-    this.#burstSize++;
-    if (this.#burstSize > MAX_BURST_SIZE) this.#floodEnd = now + FLOOD_MS;
     this.#burstEnd ??= now + WATCH_BURST_MS;
     this.#callBackIn(Math.min(WATCH_QUIET_MS, this.#burstEnd - now));
   }
@@ -311,33 +339,115 @@ export class FolderWatcher {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
       this.#burstEnd = undefined;
-      this.#burstSize = 0;
       this.#onEvents();
     }, Math.max(0, milliseconds));
   }
 
-  #giveUp(error: Error): void {
+  /** Stops watching for a while, and calls back every second instead. */
+  #rest(): void {
+    if (!this.#isWatching) return;
+    this.#closeSource();
+    let polls = this.#budget.countPolls();
+    const poll = async () => {
+      await this.#onEvents();
+      if (this.#isClosed) return;
+      this.#poll = --polls > 0 ? setTimeout(poll, POLL_MS) : undefined;
+      if (polls === 0) this.update(this.#folders);
+    };
+    this.#poll = setTimeout(poll, POLL_MS);
+  }
+
+  #closeSource(): void {
+    this.#source?.close();
+    this.#source = undefined;
+    this.#forget();
+    this.#onReply?.([]);
+  }
+
+  /** Forgets what is watched. */
+  #forget(): void {
+    this.#covered.clear();
+    this.#stale.clear();
+    this.#isAllStale = false;
+    this.#requests = 0;
+  }
+
+  #giveUp(message: string): void {
     if (this.#isClosed) return;
     this.close();
     this.#onEvents();
     this.#log(
       `Cannot watch folders: ${
-        error.message.replace(/\.$/, "")
+        message.replace(/\.$/, "")
       }; the next rescan finds changes instead`,
     );
   }
+}
+
+/** Limits what events cost over time. */
+class EventBudget {
+  #cost = 0;
+  #time = performance.now();
+  /** The number of callbacks of the last rest. */
+  #polls = 0;
+  #restStart = -Infinity;
+
+  /** Records a cost and returns whether it is within the limit. */
+  take(cost: number): boolean {
+    const now = performance.now();
+    const sustained = (now - this.#time) / 1_000 * COST_PER_SECOND;
+    this.#cost = Math.max(0, this.#cost - sustained) + cost;
+    this.#time = now;
+    return this.#cost <= MAX_COST;
+  }
+
+  /** Starts a rest and returns its number of callbacks: more if the last one was recent. */
+  countPolls(): number {
+    const now = performance.now();
+    const isRepeated = now - this.#restStart < 2 * this.#polls * POLL_MS;
+    this.#polls = isRepeated ? Math.min(MAX_POLLS, this.#polls * 2) : MIN_POLLS;
+    this.#restStart = now;
+    this.#cost = 0;
+    return this.#polls;
+  }
+}
+
+/** Returns what it cost to handle events while `size` paths were watched. */
+function costOf(
+  { events, count }: { events: readonly WatchEvent[]; count: number },
+  size: number,
+): number {
+  const missing = events.filter(({ kind }) =>
+    kind === "remove" || kind === "rename"
+  );
+  const isLossy = events.some(({ flag }) => flag === "rescan");
+  return count * EVENT_COST + missing.length * size + (isLossy ? LOSS_COST : 0);
+}
+
+/** Sorts paths so that folders come before their subfolders. */
+function sortByDepth(paths: readonly string[]): string[] {
+  const depth = (path: string) => path.split(/[\\/]/).length;
+  const depths = new Map(paths.map((path) => [path, depth(path)]));
+  return [...depths.keys()].sort((a, b) => depths.get(a)! - depths.get(b)!);
+}
+
+/** Whether the status of one of the folders takes long, as on a network. */
+async function hasSlowFolder(folders: readonly string[]): Promise<boolean> {
+  for (const path of folders) {
+    // One slow call can be a coincidence.
+    let isSlow = true;
+    for (let call = 0; call < 3 && isSlow; call++) {
+      const start = performance.now();
+      await Deno.stat(path).catch(() => {});
+      isSlow = performance.now() - start > SLOW_MS;
+    }
+    if (isSlow) return true;
+  }
+  return false;
 }
 
 /** Whether Deno has permission to read a folder. Without it, watching could prompt the user. */
 function isAllowed(path: string): boolean {
   const permission = { name: "read", path } as const;
   return Deno.permissions.querySync(permission).state === "granted";
-}
-
-/** Whether an error concerns a single folder rather than watching in general. */
-function isFolderError(error: unknown): boolean {
-  const { NotCapable, NotFound, PermissionDenied } = Deno.errors;
-  return [NotCapable, NotFound, PermissionDenied].some((type) =>
-    error instanceof type
-  );
 }

@@ -4,6 +4,7 @@ import { SkillRegistry } from "../../mod.ts";
 import { FolderWatcher } from "./folder_watcher.ts";
 import {
   environment,
+  eventually,
   Inbox,
   lacks,
   names,
@@ -14,6 +15,7 @@ import {
   WatchedRegistry,
   Wire,
   within,
+  withTimers,
 } from "../../tests/testing.ts";
 
 Deno.test("SkillRegistry.watch() reports skills that are added, changed, and removed", async () => {
@@ -187,42 +189,112 @@ Deno.test("SkillRegistry.watch() retries without a timer if folders disappear wh
   assert.deepEqual(watched.lines, []);
 });
 
-Deno.test("SkillRegistry.watch() uses one watcher even for more folders than it adds at a time", async () => {
+Deno.test("SkillRegistry.watch() watches many folders in one worker, and none in its own thread", async () => {
   using place = new Place();
   for (let i = 0; i < 600; i++) place.folder("skills", `s${i}`);
-  const opened: WatchSpy[] = [];
-  const { watchFs } = Deno;
-  Deno.watchFs = (paths, options) => {
-    const watcher = watchFs(paths, options);
-    opened.push(new WatchSpy(watcher, [paths].flat().length));
-    return watcher;
-  };
-  try {
-    using watched = await new WatchedRegistry([join(place.path, "skills")])
-      .start();
-    for (const name of ["s0", "s599"]) {
-      place.skill("skills", name);
-      await watched.changed(name);
-    }
-    const [all, ...others] = opened.filter(({ isClosed }) => !isClosed);
-    assert.deepEqual(others, []);
-    assert.ok(all!.size > 600 && opened.every(({ size }) => size !== 1));
-  } finally {
-    Deno.watchFs = watchFs;
+  using spy = new WatchSpy();
+  using watched = await new WatchedRegistry([join(place.path, "skills")])
+    .start();
+  for (const name of ["s0", "s599", "new"]) {
+    place.skill("skills", name);
+    await watched.changed(name);
+    place.skill("skills", name, skillMd(name, "Changed"));
+    await watched.changed(name);
+  }
+  assert.deepEqual(spy.requests, []);
+  assert.equal(spy.workers, 1);
+  assert.deepEqual(watched.lines, []);
+});
+
+Deno.test("SkillRegistry.watch() watches folders before their subfolders, because each event is compared with the paths in order", async () => {
+  using place = new Place();
+  for (let i = 0; i < 20; i++) place.skill("skills", `s${i}`);
+  using spy = new WatchSpy();
+  const root = Deno.realPathSync(place.folder("skills"));
+  using watched = await new WatchedRegistry([join(place.path, "skills")])
+    .start();
+  place.skill("skills", "new");
+  await watched.changed("new");
+  place.skill("skills", "new", skillMd("new", "Changed"));
+  await watched.changed("new");
+  assert.equal(spy.workers, 0);
+  assert.ok(spy.requests.length >= 2);
+  for (const paths of spy.requests) {
+    const first = paths.findIndex((path) => root.startsWith(path));
+    assert.equal(first, 0, paths.join("\n"));
+    const skill = paths.findIndex((path) => path.startsWith(`${root}/`));
+    assert.ok(paths.indexOf(root) < skill, paths.join("\n"));
   }
 });
 
-/** Records how many paths a watcher has, and whether it was closed. */
-class WatchSpy {
-  isClosed = false;
+Deno.test("FolderWatcher rests while there are too many events, calls back meanwhile, and then watches again", async () => {
+  const events = {
+    kind: "remove",
+    paths: ["/skills/gone"],
+  } as Deno.FsEvent;
+  using spy: WatchSpy = new WatchSpy(() =>
+    spy.requests.length <= 2
+      ? repeatEvent(events, 40_000)
+      : repeatEvent(events, 1)
+  );
+  const lines: string[] = [];
+  const open: number[] = [];
+  const calm = Promise.withResolvers<void>();
+  await withTimers((delay) => delay === 1_000 ? 0 : delay, async () => {
+    const watcher = new FolderWatcher(() => {
+      open.push(spy.requests.length - spy.closed);
+      if (spy.requests.length === 3) calm.resolve();
+    }, (line) => lines.push(line));
+    watcher.update(new Map([["/skills", "all"]]));
+    await within(calm.promise, "the folder to be watched again");
+    watcher.close();
+  });
+  // After the first rest, there are still too many events, so the second one is longer.
+  const rests = open.join("").split("1").filter((rest) => rest !== "")
+    .map(({ length }) => length);
+  assert.deepEqual(rests, [5, 10]);
+  assert.deepEqual(lines, []);
+});
 
-  constructor(watcher: Deno.FsWatcher, readonly size: number) {
-    const close = watcher.close.bind(watcher);
-    watcher.close = () => {
-      this.isClosed = true;
-      close();
+/** Records the requests to watch folders, and the workers that are started. */
+class WatchSpy implements Disposable {
+  /** The paths of each watcher of this thread. */
+  readonly requests: string[][] = [];
+  closed = 0;
+  workers = 0;
+  readonly #watchFs = Deno.watchFs;
+  readonly #Worker = globalThis.Worker;
+
+  /** Creates a spy. The function creates the watchers instead of Deno. */
+  constructor(create?: () => AsyncIterable<Deno.FsEvent>) {
+    Deno.watchFs = (paths, options) => {
+      this.requests.push([paths].flat());
+      if (create === undefined) return this.#watchFs(paths, options);
+      const events = create()[Symbol.asyncIterator]();
+      return {
+        close: () => this.closed++,
+        [Symbol.asyncIterator]: () => events,
+      } as unknown as Deno.FsWatcher;
+    };
+    const recordWorker = () => this.workers++;
+    globalThis.Worker = class extends this.#Worker {
+      constructor(...args: ConstructorParameters<typeof Worker>) {
+        super(...args);
+        recordWorker();
+      }
     };
   }
+
+  [Symbol.dispose](): void {
+    Deno.watchFs = this.#watchFs;
+    globalThis.Worker = this.#Worker;
+  }
+}
+
+/** Yields an event a number of times, and then waits forever. */
+async function* repeatEvent(event: Deno.FsEvent, count: number) {
+  for (let i = 0; i < count; i++) yield event;
+  await Promise.withResolvers<never>().promise;
 }
 
 Deno.test(
@@ -316,6 +388,7 @@ Deno.test("SkillRegistry.watch() falls back to a timer if folders cannot be watc
       throw new Error("OS file watch limit reached.");
     };
     await watched.start();
+    await eventually(() => watched.lines.length > 0, "the line");
   } finally {
     Deno.watchFs = watchFs;
   }
@@ -329,34 +402,49 @@ Deno.test("SkillRegistry.watch() falls back to a timer if folders cannot be watc
 });
 
 Deno.test("FolderWatcher watches the first 20,000 folders and reports once that there are more", async () => {
-  const { watchFs } = Deno;
-  const { promise: never } = Promise.withResolvers<never>();
-  const done = Promise.withResolvers<void>();
-  const sizes: number[] = [];
-  Deno.watchFs = (paths) => {
-    sizes.push(paths.length);
-    return {
-      close: () => {},
-      next: () => never,
-      [Symbol.asyncIterator]() {
-        return this;
-      },
-    } as unknown as Deno.FsWatcher;
-  };
+  const { Worker } = globalThis;
+  const requested = Promise.withResolvers<string[]>();
+  globalThis.Worker = class {
+    postMessage({ paths }: { paths: string[] }) {
+      requested.resolve(paths);
+    }
+    terminate() {}
+  } as unknown as typeof Worker;
   try {
     const lines: string[] = [];
-    const watcher = new FolderWatcher(done.resolve, (line) => lines.push(line));
+    const watcher = new FolderWatcher(() => {}, (line) => lines.push(line));
     const paths = Array.from({ length: 20_001 }, (_, index) => `/f${index}`);
     const folders = new Map(paths.map((path) => [path, "all"] as const));
     watcher.update(folders);
     watcher.update(folders);
-    await within(done.promise, "the folders to be watched");
+    const watched = await within(requested.promise, "the request");
     watcher.close();
     assert.deepEqual(lines, [
       "Cannot watch more than 20000 folders: the next rescan finds changes in the others",
     ]);
-    assert.deepEqual([sizes.length, sizes.at(-1)], [41, 20_000]);
+    assert.deepEqual(watched, paths.slice(0, 20_000));
   } finally {
-    Deno.watchFs = watchFs;
+    globalThis.Worker = Worker;
+  }
+});
+
+Deno.test("FolderWatcher falls back to a timer if a worker cannot be started", async () => {
+  const { Worker } = globalThis;
+  globalThis.Worker = class {
+    constructor() {
+      throw new Error("Workers are not supported.");
+    }
+  } as unknown as typeof Worker;
+  try {
+    const line = Promise.withResolvers<string>();
+    const watcher = new FolderWatcher(() => {}, line.resolve);
+    const paths = Array.from({ length: 100 }, (_, index) => `/f${index}`);
+    watcher.update(new Map(paths.map((path) => [path, "all"])));
+    assert.equal(
+      await within(line.promise, "the line"),
+      "Cannot watch folders: Workers are not supported; the next rescan finds changes instead",
+    );
+  } finally {
+    globalThis.Worker = Worker;
   }
 });
