@@ -42,26 +42,41 @@ Deno.test("server serves the folders that Deno is allowed to read, and reports t
   await session.listChanged();
 });
 
-Deno.test("server serves a root that is a link even if Deno has permission only for the link", async () => {
-  using place = new Place();
-  place.skill("dotfiles", "git");
-  const link = place.link(join(place.path, "dotfiles"), "home/.claude/skills");
-  const flags = flagsWith(`--allow-read=${link}`, "--allow-env");
-  await using session = await Session.open(place, { flags });
-  assert.deepEqual(await session.names(), ["git"]);
-  assert.match((await session.load("git")).text, /^Loading: git\n/);
-});
-
-Deno.test("server treats the home folder's skills as global even if it runs in that folder", async () => {
-  using place = new Place();
-  place.link(place.skill("elsewhere", "git"), "project/.claude/skills/git");
-  place.link(place.project, "home-link");
-  for (const HOME of [place.project, join(place.path, "home-link")]) {
-    await using session = await Session.open(place, { env: { HOME } });
+Deno.test(
+  "server serves a root that is a link even if Deno has permission only for the link",
+  {
+    ignore: lacks("links"),
+  },
+  async () => {
+    using place = new Place();
+    place.skill("dotfiles", "git");
+    const link = place.link(
+      join(place.path, "dotfiles"),
+      "home/.claude/skills",
+    );
+    const flags = flagsWith(`--allow-read=${link}`, "--allow-env");
+    await using session = await Session.open(place, { flags });
     assert.deepEqual(await session.names(), ["git"]);
-    assert.match(await session.description(), /<location>global</);
-  }
-});
+    assert.match((await session.load("git")).text, /^Loading: git\n/);
+  },
+);
+
+Deno.test(
+  "server treats the home folder's skills as global even if it runs in that folder",
+  {
+    ignore: lacks("links"),
+  },
+  async () => {
+    using place = new Place();
+    place.link(place.skill("elsewhere", "git"), "project/.claude/skills/git");
+    place.link(place.project, "home-link");
+    for (const HOME of [place.project, join(place.path, "home-link")]) {
+      await using session = await Session.open(place, { env: { HOME } });
+      assert.deepEqual(await session.names(), ["git"]);
+      assert.match(await session.description(), /<location>global</);
+    }
+  },
+);
 
 Deno.test("server skips a skill that Deno is not allowed to read: contract, scenario 10", async () => {
   using place = new Place();

@@ -39,16 +39,22 @@ Deno.test("server writes pending replies and exits with 0 when its input ends", 
   assert.equal(wire.stderr, "");
 });
 
-Deno.test("server exits at once when its client disconnects during the first scan", async () => {
-  using place = new Place();
-  for (let i = 0; i < 5_000; i++) {
-    place.link("nowhere", `home/.claude/skills/${i}-${"x".repeat(60)}`);
-  }
-  await using wire = new Wire(place);
-  assert.equal((await wire.endInput()).code, 0);
-  // The scan logs problems only at its end.
-  assert.equal(wire.stderr, "");
-});
+Deno.test(
+  "server exits at once when its client disconnects during the first scan",
+  {
+    ignore: lacks("links"),
+  },
+  async () => {
+    using place = new Place();
+    for (let i = 0; i < 5_000; i++) {
+      place.link("nowhere", `home/.claude/skills/${i}-${"x".repeat(60)}`);
+    }
+    await using wire = new Wire(place);
+    assert.equal((await wire.endInput()).code, 0);
+    // The scan logs problems only at its end.
+    assert.equal(wire.stderr, "");
+  },
+);
 
 Deno.test("server exits with 0 when its input ends before any message", async () => {
   using place = new Place();

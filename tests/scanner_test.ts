@@ -371,7 +371,9 @@ Deno.test("scanSkillRoots() finds nested skills in a recursive root", async () =
   }
 });
 
-Deno.test("scanSkillRoots() follows links in a skill only to trusted folders", async () => {
+Deno.test("scanSkillRoots() follows links in a skill only to trusted folders", {
+  ignore: lacks("links"),
+}, async () => {
   using place = new Place();
   place.skill("all", "git");
   place.skill("documents", "private");
@@ -397,75 +399,93 @@ Deno.test("scanSkillRoots() accepts a recursive root that is itself a skill", as
   assert.deepEqual(catalog.problems, []);
 });
 
-Deno.test("scanSkillRoots() follows links to skill folders and visits each folder once", async () => {
-  using place = new Place();
-  const store = place.skill("store", "git");
-  place.link(store, "skills/linked");
-  place.link(store, "skills/linked-again");
-  place.link(join(place.path, "skills"), "skills/loop");
-  place.link(join(place.path, "skills"), "skills/group/loop");
-  for (const recursive of [false, true]) {
+Deno.test(
+  "scanSkillRoots() follows links to skill folders and visits each folder once",
+  {
+    ignore: lacks("links"),
+  },
+  async () => {
+    using place = new Place();
+    const store = place.skill("store", "git");
+    place.link(store, "skills/linked");
+    place.link(store, "skills/linked-again");
+    place.link(join(place.path, "skills"), "skills/loop");
+    place.link(join(place.path, "skills"), "skills/group/loop");
+    for (const recursive of [false, true]) {
+      const catalog = await scanSkillRoots([
+        root(join(place.path, "skills"), { recursive }),
+      ]);
+      assert.deepEqual(names(catalog), ["git"]);
+      assert.deepEqual([catalog.problems, catalog.shadowed], [[], []]);
+      const { directory, realDirectory } = catalog.skills.get("git")!;
+      assert.equal(directory, join(place.path, "skills", "linked"));
+      assert.equal(realDirectory, store);
+    }
+  },
+);
+
+Deno.test(
+  "scanSkillRoots() treats a folder that several roots contain as one skill",
+  {
+    ignore: lacks("links"),
+  },
+  async () => {
+    using place = new Place();
+    place.skill("skills", "git");
+    place.link(join(place.path, "skills"), "alias");
     const catalog = await scanSkillRoots([
-      root(join(place.path, "skills"), { recursive }),
+      root(join(place.path, "alias")),
+      root(join(place.path, "skills")),
+      root(place.path, { recursive: true }),
     ]);
     assert.deepEqual(names(catalog), ["git"]);
-    assert.deepEqual([catalog.problems, catalog.shadowed], [[], []]);
-    const { directory, realDirectory } = catalog.skills.get("git")!;
-    assert.equal(directory, join(place.path, "skills", "linked"));
-    assert.equal(realDirectory, store);
-  }
-});
+    assert.deepEqual(catalog.shadowed, []);
+    assert.equal(
+      catalog.skills.get("git")!.directory,
+      join(place.path, "alias", "git"),
+    );
+  },
+);
 
-Deno.test("scanSkillRoots() treats a folder that several roots contain as one skill", async () => {
-  using place = new Place();
-  place.skill("skills", "git");
-  place.link(join(place.path, "skills"), "alias");
-  const catalog = await scanSkillRoots([
-    root(join(place.path, "alias")),
-    root(join(place.path, "skills")),
-    root(place.path, { recursive: true }),
-  ]);
-  assert.deepEqual(names(catalog), ["git"]);
-  assert.deepEqual(catalog.shadowed, []);
-  assert.equal(
-    catalog.skills.get("git")!.directory,
-    join(place.path, "alias", "git"),
-  );
-});
-
-Deno.test("scanSkillRoots() confines links in a project to the project and the user's own roots", async () => {
-  using place = new Place();
-  const { project } = place;
-  place.link(place.skill("documents", "private"), "project/skills/out");
-  place.link(place.skill("project/vendor", "vendored"), "project/skills/in");
-  place.link(place.skill("home/.agents/skills", "own"), "project/skills/own");
-  place.link(place.skill("trusted", "stored"), "project/skills/store");
-  place.link(join(place.path, "documents"), "project/root");
-  const roots = [
-    root(join(project, "skills"), { scope: "project" }),
-    root(join(project, "root"), { scope: "project" }),
-  ];
-  const linkTargets = [project, join(place.home, ".agents", "skills")];
-  const catalog = await scanSkillRoots(roots, { linkTargets });
-  assert.deepEqual(names(catalog), ["own", "vendored"]);
-  assert.deepEqual(
-    catalog.problems.map(({ file, reason }) => [basename(file), reason]),
-    [
-      ["out", "it is a link that points outside the project"],
-      ["store", "it is a link that points outside the project"],
-      ["root", "it is a link that points outside the project"],
-    ],
-  );
-  assert.match(catalog.problems[0]!.hint, /--trust-links DIR/);
-  assert.deepEqual(catalog.roots.map(({ status }) => status), [
-    "found",
-    "refused",
-  ]);
-  const trustLinks = [join(place.path, "trusted")];
-  const options = { linkTargets, trustLinks };
-  const trusting = await scanSkillRoots(roots, options);
-  assert.deepEqual(names(trusting), ["own", "stored", "vendored"]);
-});
+Deno.test(
+  "scanSkillRoots() confines links in a project to the project and the user's own roots",
+  {
+    ignore: lacks("links"),
+  },
+  async () => {
+    using place = new Place();
+    const { project } = place;
+    place.link(place.skill("documents", "private"), "project/skills/out");
+    place.link(place.skill("project/vendor", "vendored"), "project/skills/in");
+    place.link(place.skill("home/.agents/skills", "own"), "project/skills/own");
+    place.link(place.skill("trusted", "stored"), "project/skills/store");
+    place.link(join(place.path, "documents"), "project/root");
+    const roots = [
+      root(join(project, "skills"), { scope: "project" }),
+      root(join(project, "root"), { scope: "project" }),
+    ];
+    const linkTargets = [project, join(place.home, ".agents", "skills")];
+    const catalog = await scanSkillRoots(roots, { linkTargets });
+    assert.deepEqual(names(catalog), ["own", "vendored"]);
+    assert.deepEqual(
+      catalog.problems.map(({ file, reason }) => [basename(file), reason]),
+      [
+        ["out", "it is a link that points outside the project"],
+        ["store", "it is a link that points outside the project"],
+        ["root", "it is a link that points outside the project"],
+      ],
+    );
+    assert.match(catalog.problems[0]!.hint, /--trust-links DIR/);
+    assert.deepEqual(catalog.roots.map(({ status }) => status), [
+      "found",
+      "refused",
+    ]);
+    const trustLinks = [join(place.path, "trusted")];
+    const options = { linkTargets, trustLinks };
+    const trusting = await scanSkillRoots(roots, options);
+    assert.deepEqual(names(trusting), ["own", "stored", "vendored"]);
+  },
+);
 
 const becomingLinks: [string, string[]][] = [
   ["skills", []],
@@ -474,25 +494,31 @@ const becomingLinks: [string, string[]][] = [
 ];
 
 for (const [path, left] of becomingLinks) {
-  Deno.test(`SkillScanner.scan() drops the skills in ${path} when it becomes a link that points outside the project`, async () => {
-    using place = new Place();
-    for (const folder of ["project", "outside"]) {
-      place.skill(`${folder}/skills`, "git");
-      place.skill(`${folder}/skills/group`, "pdf");
-    }
-    const roots = [false, true].map((recursive) =>
-      root(join(place.project, "skills"), { scope: "project", recursive })
-    );
-    const options = { linkTargets: [place.project] };
-    const scan = scansOf(roots, options);
-    const first = await scan();
-    assert.deepEqual(names(first), ["git", "pdf"]);
-    place.remove(`project/${path}`);
-    place.link(join(place.path, "outside", path), `project/${path}`);
-    const second = await scan();
-    assert.deepEqual(names(second), left);
-    assert.ok(!JSON.stringify(second).includes("outside/"));
-  });
+  Deno.test(
+    `SkillScanner.scan() drops the skills in ${path} when it becomes a link that points outside the project`,
+    {
+      ignore: lacks("links"),
+    },
+    async () => {
+      using place = new Place();
+      for (const folder of ["project", "outside"]) {
+        place.skill(`${folder}/skills`, "git");
+        place.skill(`${folder}/skills/group`, "pdf");
+      }
+      const roots = [false, true].map((recursive) =>
+        root(join(place.project, "skills"), { scope: "project", recursive })
+      );
+      const options = { linkTargets: [place.project] };
+      const scan = scansOf(roots, options);
+      const first = await scan();
+      assert.deepEqual(names(first), ["git", "pdf"]);
+      place.remove(`project/${path}`);
+      place.link(join(place.path, "outside", path), `project/${path}`);
+      const second = await scan();
+      assert.deepEqual(names(second), left);
+      assert.ok(!JSON.stringify(second).includes("outside/"));
+    },
+  );
 }
 
 Deno.test(
@@ -529,26 +555,32 @@ Deno.test(
   },
 );
 
-Deno.test("scanSkillRoots() follows links from a skill's files to trusted folders", async () => {
-  using place = new Place();
-  const store = place.folder("store");
-  place.link(
-    place.file("store/1-git.md", skillMd("git")),
-    "skills/git/SKILL.md",
-  );
-  place.link(place.file("store/2-help.md", "Help"), "skills/git/help.md");
-  const roots = [root(join(place.path, "skills"))];
-  assert.deepEqual(names(await scanSkillRoots(roots)), []);
-  const options = { trustLinks: [store] };
-  const catalog = await scanSkillRoots(roots, options);
-  assert.deepEqual(names(catalog), ["git"]);
-  const skill = catalog.skills.get("git")!;
-  assert.deepEqual(
-    listSkillFiles(skill, options).map(({ path }) => path),
-    ["SKILL.md", "help.md"],
-  );
-  assert.equal(readSkillFile(skill, "help.md", options).text, "Help");
-});
+Deno.test(
+  "scanSkillRoots() follows links from a skill's files to trusted folders",
+  {
+    ignore: lacks("links"),
+  },
+  async () => {
+    using place = new Place();
+    const store = place.folder("store");
+    place.link(
+      place.file("store/1-git.md", skillMd("git")),
+      "skills/git/SKILL.md",
+    );
+    place.link(place.file("store/2-help.md", "Help"), "skills/git/help.md");
+    const roots = [root(join(place.path, "skills"))];
+    assert.deepEqual(names(await scanSkillRoots(roots)), []);
+    const options = { trustLinks: [store] };
+    const catalog = await scanSkillRoots(roots, options);
+    assert.deepEqual(names(catalog), ["git"]);
+    const skill = catalog.skills.get("git")!;
+    assert.deepEqual(
+      listSkillFiles(skill, options).map(({ path }) => path),
+      ["SKILL.md", "help.md"],
+    );
+    assert.equal(readSkillFile(skill, "help.md", options).text, "Help");
+  },
+);
 
 Deno.test("SkillScanner.scan() returns the same catalog, and opens no file, if nothing changed", async () => {
   using place = new Place();
@@ -593,40 +625,46 @@ Deno.test("SkillScanner.scan() rereads what it read while a folder in the path w
   }
 });
 
-Deno.test("scanSkillRoots() reads nothing through a skill folder that is swapped for a link out and back again", async () => {
-  using place = new Place();
-  const git = place.skill("skills", "git");
-  place.skill("skills", "pdf");
-  const outside = place.skill("outside", "git", skillMd("git", "secret"));
-  const link = place.link(outside, "links/git");
-  const skills = join(place.path, "skills");
-  const { now } = Date;
-  const later = now() + 60_000;
-  const swap = () => {
-    exchange(git, link);
-    // The clock of this test is ahead, so the swap must not seem to be old.
-    Deno.utimeSync(skills, 0, later / 1_000);
-  };
-  let isSwapped = false;
-  using _opens = new OpenSpy({
-    beforeOpen: (path) => {
-      isSwapped = path.startsWith(git);
-      if (isSwapped) swap();
-      return path;
-    },
-    afterOpen: () => isSwapped && swap(),
-  });
-  try {
-    Date.now = () => later;
-    const { skills: found, problems } = await scanSkillRoots([root(skills)]);
-    assert.deepEqual([...found.keys()], ["pdf"]);
-    assert.deepEqual(problems.map(({ file, reason }) => [file, reason]), [
-      [join(git, "SKILL.md"), "it was replaced while it was being read"],
-    ]);
-  } finally {
-    Date.now = now;
-  }
-});
+Deno.test(
+  "scanSkillRoots() reads nothing through a skill folder that is swapped for a link out and back again",
+  {
+    ignore: lacks("links"),
+  },
+  async () => {
+    using place = new Place();
+    const git = place.skill("skills", "git");
+    place.skill("skills", "pdf");
+    const outside = place.skill("outside", "git", skillMd("git", "secret"));
+    const link = place.link(outside, "links/git");
+    const skills = join(place.path, "skills");
+    const { now } = Date;
+    const later = now() + 60_000;
+    const swap = () => {
+      exchange(git, link);
+      // The clock of this test is ahead, so the swap must not seem to be old.
+      Deno.utimeSync(skills, 0, later / 1_000);
+    };
+    let isSwapped = false;
+    using _opens = new OpenSpy({
+      beforeOpen: (path) => {
+        isSwapped = path.startsWith(git);
+        if (isSwapped) swap();
+        return path;
+      },
+      afterOpen: () => isSwapped && swap(),
+    });
+    try {
+      Date.now = () => later;
+      const { skills: found, problems } = await scanSkillRoots([root(skills)]);
+      assert.deepEqual([...found.keys()], ["pdf"]);
+      assert.deepEqual(problems.map(({ file, reason }) => [file, reason]), [
+        [join(git, "SKILL.md"), "it was replaced while it was being read"],
+      ]);
+    } finally {
+      Date.now = now;
+    }
+  },
+);
 
 Deno.test("SkillScanner.scan() keeps a skill whose SKILL.md is replaced while it is being read", async () => {
   using place = new Place();
@@ -686,30 +724,38 @@ Deno.test("scanSkillRoots() lets other tasks run while it scans two thousand ski
   assert.ok(turns > 0, "no timer fired while the scan ran");
 });
 
-Deno.test("scanSkillRoots() never blocks other tasks for long, whatever a folder contains", async () => {
-  using place = new Place();
-  // With so many long names, listing the folder takes several reads.
-  for (let i = 0; i < 5_000; i++) {
-    place.link("nowhere", `skills/${i}-${"x".repeat(60)}`);
-  }
-  const gaps: number[] = [];
-  let last = performance.now();
-  const timer = setInterval(() => {
-    gaps.push(performance.now() - last);
-    last = performance.now();
-  });
-  const { problems } = await scanSkillRoots([root(join(place.path, "skills"))]);
-  clearInterval(timer);
-  const [longest] = gaps.sort((a, b) => b - a);
-  const all = gaps.reduce((sum, gap) => sum + gap, 0);
-  assert.ok(longest! < Math.max(100, all / 4), `${longest} of ${all} ms`);
-  assert.equal(problems.length, 1_001);
-  assert.deepEqual(problems.at(-1), {
-    file: join(place.path, "skills"),
-    reason: "it has 4000 more problems that are not listed",
-    hint: "fix the listed ones first",
-  });
-});
+Deno.test(
+  "scanSkillRoots() never blocks other tasks for long, whatever a folder contains",
+  {
+    ignore: lacks("links"),
+  },
+  async () => {
+    using place = new Place();
+    // With so many long names, listing the folder takes several reads.
+    for (let i = 0; i < 5_000; i++) {
+      place.link("nowhere", `skills/${i}-${"x".repeat(60)}`);
+    }
+    const gaps: number[] = [];
+    let last = performance.now();
+    const timer = setInterval(() => {
+      gaps.push(performance.now() - last);
+      last = performance.now();
+    });
+    const { problems } = await scanSkillRoots([
+      root(join(place.path, "skills")),
+    ]);
+    clearInterval(timer);
+    const [longest] = gaps.sort((a, b) => b - a);
+    const all = gaps.reduce((sum, gap) => sum + gap, 0);
+    assert.ok(longest! < Math.max(100, all / 4), `${longest} of ${all} ms`);
+    assert.equal(problems.length, 1_001);
+    assert.deepEqual(problems.at(-1), {
+      file: join(place.path, "skills"),
+      reason: "it has 4000 more problems that are not listed",
+      hint: "fix the listed ones first",
+    });
+  },
+);
 
 Deno.test("scanSkillRoots() visits at most 50,000 folders and links of a root and reports that there are more", async () => {
   using place = new Place();
@@ -755,7 +801,9 @@ Deno.test("SkillScanner.scan() is deterministic for overlapping roots and report
   assert.equal(await scan(), first);
 });
 
-Deno.test("scanSkillRoots() ignores links that do not point to skill folders", async () => {
+Deno.test("scanSkillRoots() ignores links that do not point to skill folders", {
+  ignore: lacks("links"),
+}, async () => {
   using place = new Place();
   const outside = place.file("outside/notes.md", "notes");
   place.link(outside, "project/skills/README.md");

@@ -22,77 +22,83 @@ import {
   skillMd,
 } from "../../tests/testing.ts";
 
-Deno.test("listSkillFiles() lists the files of a skill, and readSkillFile() reads exactly those", async () => {
-  using place = new Place();
-  const secret = place.file("secret/key.txt", "secret");
-  place.skill("skills", "git");
-  place.file("skills/git/references/API.md", "api");
-  place.file("skills/git/scripts/nested/SKILL.md", skillMd("nested"));
-  place.file(`skills/git/größe #1${ODD}.txt`, "odd");
-  place.file("skills/git/large.bin", new Uint8Array(2 ** 20 + 1));
-  place.file("skills/git/.env", "hidden");
-  place.file("skills/git/.git/config", "hidden");
-  place.file("skills/git/node_modules/x/index.js", "hidden");
-  place.file("skills/git/lib/__pycache__/x.pyc", "hidden");
-  place.link("references/API.md", "skills/git/alias.md");
-  place.link("references", "skills/git/docs");
-  place.link(".", "skills/git/self");
-  place.link("..", "skills/git/lib/up");
-  place.link(secret, "skills/git/out.txt");
-  place.link(join(secret, ".."), "skills/git/outside");
-  place.link(".env", "skills/git/visible.txt");
-  place.link("nowhere", "skills/git/dangling");
-  const skill = await scanSkill(join(place.path, "skills"));
-  const expected = [
-    "SKILL.md",
-    "alias.md",
-    "docs/API.md",
-    `größe #1${ODD}.txt`,
-    "references/API.md",
-    "scripts/nested/SKILL.md",
-  ];
-  assert.deepEqual(listSkillFiles(skill).map(({ path }) => path), expected);
-  for (const { path, size, version } of listSkillFiles(skill)) {
-    const file = readSkillFile(skill, path);
-    assert.deepEqual([file.path, file.size, file.version], [
-      path,
-      size,
-      version,
-    ]);
-  }
-  for (
-    const path of [
-      ".env",
-      ".git/config",
-      "node_modules/x/index.js",
-      "lib/__pycache__/x.pyc",
-      "self/SKILL.md",
-      "lib/up/SKILL.md",
-      "out.txt",
-      "outside/key.txt",
-      "visible.txt",
-      "dangling",
-      "none.md",
-      "SKILL.md/x",
-      "../git/SKILL.md",
-      "references/../../git/SKILL.md",
-      secret,
-      "a\0b",
-    ]
-  ) {
-    assert.throws(() => readSkillFile(skill, path), (error) => {
-      assert.ok(error instanceof SkillFileError, `${path}: ${error}`);
-      assert.match(error.message, /^Cannot read ".*": there is no such file/);
-      return true;
-    });
-  }
-  assert.throws(
-    () => readSkillFile(skill, "large.bin"),
-    /the limit is 1048576/,
-  );
-  assert.throws(() => readSkillFile(skill, "references"), /it is a folder/);
-  assert.throws(() => readSkillFile(skill, ""), /it is a folder/);
-});
+Deno.test(
+  "listSkillFiles() lists the files of a skill, and readSkillFile() reads exactly those",
+  {
+    ignore: lacks("links"),
+  },
+  async () => {
+    using place = new Place();
+    const secret = place.file("secret/key.txt", "secret");
+    place.skill("skills", "git");
+    place.file("skills/git/references/API.md", "api");
+    place.file("skills/git/scripts/nested/SKILL.md", skillMd("nested"));
+    place.file(`skills/git/größe #1${ODD}.txt`, "odd");
+    place.file("skills/git/large.bin", new Uint8Array(2 ** 20 + 1));
+    place.file("skills/git/.env", "hidden");
+    place.file("skills/git/.git/config", "hidden");
+    place.file("skills/git/node_modules/x/index.js", "hidden");
+    place.file("skills/git/lib/__pycache__/x.pyc", "hidden");
+    place.link("references/API.md", "skills/git/alias.md");
+    place.link("references", "skills/git/docs");
+    place.link(".", "skills/git/self");
+    place.link("..", "skills/git/lib/up");
+    place.link(secret, "skills/git/out.txt");
+    place.link(join(secret, ".."), "skills/git/outside");
+    place.link(".env", "skills/git/visible.txt");
+    place.link("nowhere", "skills/git/dangling");
+    const skill = await scanSkill(join(place.path, "skills"));
+    const expected = [
+      "SKILL.md",
+      "alias.md",
+      "docs/API.md",
+      `größe #1${ODD}.txt`,
+      "references/API.md",
+      "scripts/nested/SKILL.md",
+    ];
+    assert.deepEqual(listSkillFiles(skill).map(({ path }) => path), expected);
+    for (const { path, size, version } of listSkillFiles(skill)) {
+      const file = readSkillFile(skill, path);
+      assert.deepEqual([file.path, file.size, file.version], [
+        path,
+        size,
+        version,
+      ]);
+    }
+    for (
+      const path of [
+        ".env",
+        ".git/config",
+        "node_modules/x/index.js",
+        "lib/__pycache__/x.pyc",
+        "self/SKILL.md",
+        "lib/up/SKILL.md",
+        "out.txt",
+        "outside/key.txt",
+        "visible.txt",
+        "dangling",
+        "none.md",
+        "SKILL.md/x",
+        "../git/SKILL.md",
+        "references/../../git/SKILL.md",
+        secret,
+        "a\0b",
+      ]
+    ) {
+      assert.throws(() => readSkillFile(skill, path), (error) => {
+        assert.ok(error instanceof SkillFileError, `${path}: ${error}`);
+        assert.match(error.message, /^Cannot read ".*": there is no such file/);
+        return true;
+      });
+    }
+    assert.throws(
+      () => readSkillFile(skill, "large.bin"),
+      /the limit is 1048576/,
+    );
+    assert.throws(() => readSkillFile(skill, "references"), /it is a folder/);
+    assert.throws(() => readSkillFile(skill, ""), /it is a folder/);
+  },
+);
 
 Deno.test("SkillRegistry.listFiles() detects additions, removals, and changes in folders that it listed before", async () => {
   using place = new Place();
@@ -167,7 +173,7 @@ Deno.test("readSkillFile() returns the exact text, and no text for bytes that ar
 Deno.test(
   "listSkillFiles() does not follow a link with the same decoded name as folders",
   {
-    ignore: lacks("bytes"),
+    ignore: lacks("links", "bytes"),
   },
   async () => {
     using place = new Place();
@@ -257,100 +263,141 @@ Deno.test("readSkillFile() reads nothing if a file is swapped for an outside lin
 });
 
 for (const [what, path] of [["a file", "docs/help.md"], ["a folder", "docs"]]) {
-  Deno.test(`readSkillFile() reads nothing if ${what} is swapped for an outside link after the file is found, and swapped back after it is opened`, async () => {
+  Deno.test(
+    `readSkillFile() reads nothing if ${what} is swapped for an outside link after the file is found, and swapped back after it is opened`,
+    {
+      ignore: lacks("links"),
+    },
+    async () => {
+      using place = new Place();
+      place.skill("skills", "git");
+      const file = place.file("skills/git/docs/help.md", "help");
+      place.file("outside/docs/help.md", "secret");
+      const swapped = join(place.path, "skills", "git", path!);
+      const link = place.link(join(place.path, "outside", path!), "links/out");
+      const skill = await scanSkill(join(place.path, "skills"));
+      const { realPathSync } = Deno;
+      let isFound = false;
+      Deno.realPathSync = (path) => {
+        const realPath = realPathSync(path);
+        if (path === file && !isFound) exchange(swapped, link);
+        isFound ||= path === file;
+        return realPath;
+      };
+      using _opens = new OpenSpy({ afterOpen: () => exchange(swapped, link) });
+      try {
+        assert.throws(
+          () => readSkillFile(skill, "docs/help.md"),
+          SkillFileError,
+        );
+      } finally {
+        Deno.realPathSync = realPathSync;
+      }
+    },
+  );
+}
+
+Deno.test(
+  "readSkillFile() reads nothing through a folder that is swapped for an outside link and back",
+  {
+    ignore: lacks("links"),
+  },
+  async () => {
     using place = new Place();
     place.skill("skills", "git");
-    const file = place.file("skills/git/docs/help.md", "help");
-    place.file("outside/docs/help.md", "secret");
-    const swapped = join(place.path, "skills", "git", path!);
-    const link = place.link(join(place.path, "outside", path!), "links/out");
+    place.file("skills/git/docs/help.md", "help");
+    const secret = place.file("outside/help.md", "secret");
+    const outside = place.link(join(secret, ".."), "links/docs");
+    const docs = join(place.path, "skills", "git", "docs");
     const skill = await scanSkill(join(place.path, "skills"));
-    const { realPathSync } = Deno;
-    let isFound = false;
-    Deno.realPathSync = (path) => {
-      const realPath = realPathSync(path);
-      if (path === file && !isFound) exchange(swapped, link);
-      isFound ||= path === file;
-      return realPath;
+    using _opens = new OpenSpy({
+      beforeOpen: (path) => (exchange(docs, outside), path),
+      afterOpen: () => exchange(docs, outside),
+    });
+    assert.throws(
+      () => readSkillFile(skill, "docs/help.md"),
+      /it was replaced/,
+    );
+  },
+);
+
+Deno.test(
+  "listSkillFiles() lists nothing from outside when a folder is swapped for an outside link and back",
+  {
+    ignore: lacks("links"),
+  },
+  async () => {
+    using place = new Place();
+    place.skill("skills", "git");
+    place.file("skills/git/docs/help.md", "help");
+    const secret = place.file("outside/secret.md", "secret");
+    const outside = place.link(join(secret, ".."), "links/docs");
+    const docs = join(place.path, "skills", "git", "docs");
+    const skill = await scanSkill(join(place.path, "skills"));
+    const { readDirSync } = Deno;
+    let swaps = 1;
+    Deno.readDirSync = (path) => {
+      if (path !== docs || swaps-- <= 0) return readDirSync(path);
+      exchange(docs, outside);
+      const entries = [...readDirSync(path)];
+      exchange(docs, outside);
+      return entries.values();
     };
-    using _opens = new OpenSpy({ afterOpen: () => exchange(swapped, link) });
     try {
-      assert.throws(() => readSkillFile(skill, "docs/help.md"), SkillFileError);
+      const paths = listSkillFiles(skill).map(({ path }) => path);
+      assert.deepEqual(paths, ["SKILL.md", "docs/help.md"]);
     } finally {
-      Deno.realPathSync = realPathSync;
+      Deno.readDirSync = readDirSync;
     }
-  });
-}
-
-Deno.test("readSkillFile() reads nothing through a folder that is swapped for an outside link and back", async () => {
-  using place = new Place();
-  place.skill("skills", "git");
-  place.file("skills/git/docs/help.md", "help");
-  const secret = place.file("outside/help.md", "secret");
-  const outside = place.link(join(secret, ".."), "links/docs");
-  const docs = join(place.path, "skills", "git", "docs");
-  const skill = await scanSkill(join(place.path, "skills"));
-  using _opens = new OpenSpy({
-    beforeOpen: (path) => (exchange(docs, outside), path),
-    afterOpen: () => exchange(docs, outside),
-  });
-  assert.throws(() => readSkillFile(skill, "docs/help.md"), /it was replaced/);
-});
-
-Deno.test("listSkillFiles() lists nothing from outside when a folder is swapped for an outside link and back", async () => {
-  using place = new Place();
-  place.skill("skills", "git");
-  place.file("skills/git/docs/help.md", "help");
-  const secret = place.file("outside/secret.md", "secret");
-  const outside = place.link(join(secret, ".."), "links/docs");
-  const docs = join(place.path, "skills", "git", "docs");
-  const skill = await scanSkill(join(place.path, "skills"));
-  const { readDirSync } = Deno;
-  let swaps = 1;
-  Deno.readDirSync = (path) => {
-    if (path !== docs || swaps-- <= 0) return readDirSync(path);
-    exchange(docs, outside);
-    const entries = [...readDirSync(path)];
-    exchange(docs, outside);
-    return entries.values();
-  };
-  try {
-    const paths = listSkillFiles(skill).map(({ path }) => path);
-    assert.deepEqual(paths, ["SKILL.md", "docs/help.md"]);
-  } finally {
-    Deno.readDirSync = readDirSync;
-  }
-});
+  },
+);
 
 for (const moved of ["skills/git", "skills", "project"]) {
-  Deno.test(`listSkillFiles() lists nothing after ${moved} becomes an outside link`, async () => {
-    using place = new Place();
-    place.skill("project/skills", "git");
-    place.file("project/skills/git/docs/help.md", "help");
-    place.file("outside/project/skills/git/docs/secret.md", "secret");
-    const roots = [root(join(place.project, "skills"))];
-    const { skills } = await scanSkillRoots(roots);
-    const skill = skills.get("git")!;
-    const path = moved === "project" ? moved : `project/${moved}`;
-    place.remove(path);
-    place.link(join(place.path, "outside", path), path);
-    assert.deepEqual(listSkillFiles(skill), []);
-    assert.throws(() => readSkillFile(skill, "docs/secret.md"), /no such file/);
-    assert.throws(() => resolveSkillFile(skill, ""), /no such file/);
-  });
+  Deno.test(
+    `listSkillFiles() lists nothing after ${moved} becomes an outside link`,
+    {
+      ignore: lacks("links"),
+    },
+    async () => {
+      using place = new Place();
+      place.skill("project/skills", "git");
+      place.file("project/skills/git/docs/help.md", "help");
+      place.file("outside/project/skills/git/docs/secret.md", "secret");
+      const roots = [root(join(place.project, "skills"))];
+      const { skills } = await scanSkillRoots(roots);
+      const skill = skills.get("git")!;
+      const path = moved === "project" ? moved : `project/${moved}`;
+      place.remove(path);
+      place.link(join(place.path, "outside", path), path);
+      assert.deepEqual(listSkillFiles(skill), []);
+      assert.throws(
+        () => readSkillFile(skill, "docs/secret.md"),
+        /no such file/,
+      );
+      assert.throws(() => resolveSkillFile(skill, ""), /no such file/);
+    },
+  );
 }
 
-Deno.test("readSkillFile() finds nothing in a skill directory that becomes an outside link", async () => {
-  using place = new Place();
-  place.file("secret/SKILL.md", "secret");
-  place.skill("skills", "git");
-  const skill = await scanSkill(join(place.path, "skills"));
-  place.remove("skills/git");
-  place.link(join(place.path, "secret"), "skills/git");
-  assert.throws(() => readSkillFile(skill, "SKILL.md"), /no such file/);
-});
+Deno.test(
+  "readSkillFile() finds nothing in a skill directory that becomes an outside link",
+  {
+    ignore: lacks("links"),
+  },
+  async () => {
+    using place = new Place();
+    place.file("secret/SKILL.md", "secret");
+    place.skill("skills", "git");
+    const skill = await scanSkill(join(place.path, "skills"));
+    place.remove("skills/git");
+    place.link(join(place.path, "secret"), "skills/git");
+    assert.throws(() => readSkillFile(skill, "SKILL.md"), /no such file/);
+  },
+);
 
-Deno.test("listSkillFiles() terminates in a maze of links", async () => {
+Deno.test("listSkillFiles() terminates in a maze of links", {
+  ignore: lacks("links"),
+}, async () => {
   using place = new Place();
   place.skill("skills", "maze");
   const rooms = Array.from({ length: 10 }, (_, index) => `room${index}`);
@@ -361,18 +408,24 @@ Deno.test("listSkillFiles() terminates in a maze of links", async () => {
   assert.deepEqual(listSkillFiles(skill).map(({ path }) => path), ["SKILL.md"]);
 });
 
-Deno.test("resolveSkillFile() returns the location of a file or folder of a skill", async () => {
-  using place = new Place();
-  const store = place.skill("store", "git");
-  place.link(store, "skills/git");
-  place.folder("store/git/docs");
-  const skill = await scanSkill(join(place.path, "skills"));
-  assert.deepEqual(resolveSkillFile(skill, "docs"), {
-    path: join(place.path, "skills", "git", "docs"),
-    realPath: join(store, "docs"),
-  });
-  assert.equal(resolveSkillFile(skill, "").realPath, store);
-});
+Deno.test(
+  "resolveSkillFile() returns the location of a file or folder of a skill",
+  {
+    ignore: lacks("links"),
+  },
+  async () => {
+    using place = new Place();
+    const store = place.skill("store", "git");
+    place.link(store, "skills/git");
+    place.folder("store/git/docs");
+    const skill = await scanSkill(join(place.path, "skills"));
+    assert.deepEqual(resolveSkillFile(skill, "docs"), {
+      path: join(place.path, "skills", "git", "docs"),
+      realPath: join(store, "docs"),
+    });
+    assert.equal(resolveSkillFile(skill, "").realPath, store);
+  },
+);
 
 Deno.test("resolveSkillFile() accepts both slashes on Windows, and refuses drives, streams, and paths outside the skill", async () => {
   using place = new Place();
