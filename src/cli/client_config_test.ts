@@ -227,9 +227,9 @@ Deno.test("--print-config grants read permission only for the folders that are s
       "--skill-dir",
       "team/more",
       "--trust-links",
-      "/store",
+      place.home,
     ),
-    [project, resolve("/store")],
+    [project, place.home],
   );
   assert.deepEqual(await allowed("--skill-dir", "team"), [...usual, project]);
   assert.deepEqual(await allowed("--trust-links", place.path), [

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { join } from "jsr:@std/path@^1";
+import { join, resolve } from "jsr:@std/path@^1";
 import {
   type ScanOptions,
   type SkillPolicy,
@@ -20,6 +20,7 @@ import {
   root,
   runServer,
   SECRET,
+  SEPARATOR,
   serverArgs,
   Session,
   skillMd,
@@ -36,9 +37,9 @@ function subject(
   return {
     name: "git",
     scope: "global",
-    directory,
-    realDirectory: directory,
     ...rest,
+    directory: resolve(directory),
+    realDirectory: resolve(rest.realDirectory ?? directory),
   };
 }
 
@@ -46,7 +47,7 @@ function subject(
 function stateOf(
   rules: readonly SkillPolicyRule[],
   skill: PolicySubject,
-  homeDirectory = "/home/me",
+  homeDirectory = resolve("/home/me"),
 ): string {
   return new PolicyDecider({ rules, homeDirectory, file: "/etc/policy/p.yaml" })
     .decide(skill).state;
@@ -941,7 +942,7 @@ async function askEverything(place: Place, toolset: string): Promise<string[]> {
     ...notifications.takeAll().sort(),
     wire.stderr,
   ]
-    .map((line) => line.replaceAll(place.path, ""));
+    .map((line) => place.shorten(line));
 }
 
 for (const toolset of Object.keys(toolsets)) {
@@ -1149,7 +1150,8 @@ Deno.test("--list shows the state of each skill, the rule that applies, and the 
     args: [...policyArgs(place), "--list"],
   });
   assert.deepEqual([code, stderr], [0, ""]);
-  const text = stdout.replaceAll(place.path, "").replaceAll(/ +/g, " ");
+  const text = place.shorten(stdout).replaceAll(/ +/g, " ")
+    .replaceAll(SEPARATOR, "/");
   for (
     const line of [
       " found project 1 skill /project/.claude/skills",
@@ -1169,7 +1171,7 @@ async function checkPolicy(place: Place, yaml: string) {
   place.file("home/policy.yaml", yaml);
   const args = [...policyArgs(place), "--check", "--json"];
   const { code, stdout } = await runServer(place, { args });
-  return { code, ...JSON.parse(stdout.replaceAll(place.path, "")) };
+  return { code, ...JSON.parse(place.shorten(stdout)) };
 }
 
 Deno.test("--check reports rules that match nothing and the errors of a policy with their lines", async () => {
@@ -1184,7 +1186,7 @@ Deno.test("--check reports rules that match nothing and the errors of a policy w
   - { in: "~/nowhere/**", state: on }
 `,
   );
-  const file = "/home/policy.yaml";
+  const file = join("/", "home", "policy.yaml");
   assert.equal(good.code, 0);
   const problem = {
     rule: "policy-unused",
@@ -1209,8 +1211,8 @@ Deno.test("--check reports rules that match nothing and the errors of a policy w
   assert.deepEqual(good.off, [{
     name: "theirs",
     scope: "project",
-    directory: "/project/.claude/skills/theirs",
-    file: "/project/.claude/skills/theirs/SKILL.md",
+    directory: join("/", "project", ".claude", "skills", "theirs"),
+    file: join("/", "project", ".claude", "skills", "theirs", "SKILL.md"),
     rule: { file, line: 3 },
   }]);
   const bad = await checkPolicy(
@@ -1258,7 +1260,7 @@ Deno.test("the policies in the README do what the README says", () => {
   const [, section] = /^## Choose your skills\n(.*?)^## /ms.exec(README)!;
   const [, yaml] = /```yaml\n(.*?)```/s.exec(section!)!;
   const policies = yaml!.split("---\n").map((text) =>
-    parsePolicy(text, { file: "/p.yaml", homeDirectory: "/home/me" })
+    parsePolicy(text, { file: "/p.yaml", homeDirectory: resolve("/home/me") })
   );
   const states = policies.map((policy) => {
     const decider = new PolicyDecider(policy);
