@@ -6,9 +6,10 @@
  */
 
 import * as z from "npm:zod@^4";
-import config from "./deno.json" with { type: "json" };
 import { SkillRegistry } from "./mod.ts";
+import type { ClientName } from "./src/cli/client_names.ts";
 import { parseCommandLine, UsageError } from "./src/cli/command_line.ts";
+import { runningProgram, VERSION } from "./src/cli/program.ts";
 import {
   createSettings,
   missingFolders,
@@ -50,17 +51,20 @@ async function run(args: readonly string[]): Promise<number> {
     const { help, version, list, check, as, "print-config": client } =
       command.values;
     if (help) return await printHelp();
-    if (version) return await print(`${config.version}\n`);
+    if (version) return await print(`${VERSION}\n`);
     const settings = createSettings(command);
-    if (client !== undefined) return await printConfig(client, settings);
+    if (client !== undefined) {
+      return await printConfig(client as ClientName, settings);
+    }
     if (as !== undefined) return await printModelView(as, settings);
     if (list || check) return await printReport(settings);
     return await serve(settings);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    const { USAGE_LINE } = await import("./src/cli/help.ts");
-    const text = `skill-server: ${error.message}\n\n${USAGE_LINE}\n`;
-    await print(`${text}Run with --help to see the options.\n`, Deno.stderr);
+    log(error.message);
+    await logged();
+    const { usageText } = await import("./src/cli/help.ts");
+    await print(usageText(runningProgram()), Deno.stderr);
     return 2;
   }
 }
@@ -69,22 +73,21 @@ async function run(args: readonly string[]): Promise<number> {
 
 async function printHelp(): Promise<number> {
   const { helpText } = await import("./src/cli/help.ts");
-  const { CLIENT_NAMES } = await import("./src/cli/clients.ts");
-  return await print(helpText(CLIENT_NAMES));
+  return await print(helpText(runningProgram()));
 }
 
 /** Prints the configuration for an MCP client. */
 async function printConfig(
-  client: string,
+  client: ClientName,
   settings: Settings,
 ): Promise<number> {
-  const { createClientConfig } = await import("./src/cli/client_config.ts");
-  const { text, notes, command } = createClientConfig(client, settings);
-  for (const note of notes) log(note);
+  const { configMessage, createClientConfig } = await import(
+    "./src/cli/client_config.ts"
+  );
+  const config = createClientConfig(client, settings);
   await logged();
-  // Printed without the prefix of log lines, so that it can be pasted.
-  if (command !== undefined) await print(`${command}\n`, Deno.stderr);
-  return await print(text);
+  await print(configMessage(config), Deno.stderr);
+  return await print(config.text);
 }
 
 /** Prints what the model sees in a client. */
@@ -92,10 +95,9 @@ async function printModelView(
   client: string,
   settings: Settings,
 ): Promise<number> {
-  const { createModelView, parseClient, viewAsText } = await import(
+  const { createModelView, viewAsText } = await import(
     "./src/cli/model_view.ts"
   );
-  parseClient(client);
   const { registry } = await openSkills(settings);
   const catalog = await registry.refresh();
   warnOfMissingFolders(catalog, settings);
@@ -117,11 +119,6 @@ async function printReport(settings: Settings): Promise<number> {
 
 /** Serves a client until it disconnects. */
 async function serve(settings: Settings): Promise<number> {
-  if (Deno.stdin.isTerminal()) {
-    log(
-      "Waiting for an MCP client on stdin. Use --list to list the skills, or press Ctrl+C to exit.",
-    );
-  }
   // The registry is never closed, because the process exits anyway, and Deno's
   // watchers are slow to close while files change rapidly.
   const skills = await openSkills(settings);
@@ -140,9 +137,21 @@ async function serve(settings: Settings): Promise<number> {
   );
   const ready = prepare(server, registry, settings);
   const ended = server.connect(transport, ready);
-  await Promise.race([ready, ended]);
+  const isReady = await Promise.race([
+    ready.then(() => true),
+    ended.then(() => false),
+  ]);
+  if (isReady && Deno.stdin.isTerminal()) await welcome(registry);
   await ended;
   return 0;
+}
+
+/** Tells people what a server in their terminal does, and what they may be looking for. */
+async function welcome({ catalog }: SkillRegistry): Promise<void> {
+  const { welcomeText } = await import("./src/cli/help.ts");
+  await logged();
+  const text = welcomeText(runningProgram(), catalog.served.size);
+  await print(text, Deno.stderr);
 }
 
 /** The skills to serve. */

@@ -137,6 +137,21 @@ export function oneLine(text: string): string {
   return withoutInvisible(text).replace(IRREGULAR_SPACE, " ").trim();
 }
 
+/** The width of a terminal, in characters. */
+const COLUMNS = 80;
+
+/** Breaks a text into lines of at most 80 characters. Does not break words. */
+export function wrapText(text: string): string {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const line = `${lines.at(-1) ?? ""} ${word}`;
+    if (lines.length > 0 && line.length <= COLUMNS) {
+      lines[lines.length - 1] = line;
+    } else lines.push(word);
+  }
+  return lines.join("\n");
+}
+
 /** Escapes a text for XML, so that it cannot close the element that contains it. */
 export function escapeXml(text: string): string {
   return withoutInvisible(text)

@@ -5,195 +5,373 @@
  * @module
  */
 
+import { join } from "jsr:@std/path@^1";
+import { expandPath, formatConfig, type UserPlaces } from "./client_files.ts";
+import type { ClientName } from "./client_names.ts";
 import {
-  CLIENT_NAMES,
   MCP_CLIENTS,
   type McpClient,
+  type RemoteServer,
   TOKEN_VARIABLE,
 } from "./clients.ts";
-import { expandPath, formatLocal, formatRemote } from "./client_files.ts";
 import { UsageError } from "./command_line.ts";
+import { INSTALL_LINKS } from "./install_links.ts";
 import {
+  type ClientNeeds,
   createLaunch,
-  findImportMap,
-  isInNpxCache,
+  createPortableLaunch,
   type Launch,
-  listFolders,
-  serverArguments,
+  listUsualRoots,
 } from "./launch.ts";
-import { readEnvironment, type Settings } from "./settings.ts";
-import { ALLOW_SHELL, mayRunShell } from "../shell.ts";
 import {
-  quoteCommand,
-  type Shell,
-  SHELL_TITLES,
-  shellInUse,
-} from "./shell_quoting.ts";
-import { quote } from "../text.ts";
+  hasUnknownImportMap,
+  isInNpxCache,
+  type Program,
+  runningProgram,
+} from "./program.ts";
+import type { Settings } from "./settings.ts";
+import { quoteCommand, SHELL_TITLES, shellInUse } from "./shell_quoting.ts";
+import { isAtOrBelow } from "../files/paths.ts";
+import { quote, wrapText } from "../text.ts";
 
 /** A client's configuration, and what the user should know about it. */
 export interface ClientConfig {
-  /** The snippet to add to the configuration file. */
+  /** The snippet to add to the configuration file, or the links that install the server. */
   readonly text: string;
-  /** Messages for the user, one line each. */
+  /** Messages for the user, a paragraph each. */
   readonly notes: readonly string[];
-  /** A command that adds the configuration, ready to paste. The last note introduces it. */
+  /** A command that adds the configuration, ready to paste. */
   readonly command?: string;
+  /** Introduces the command. */
+  readonly commandTitle?: string;
+  /** Introduces the text. */
+  readonly title: string;
 }
 
 /**
  * Creates the configuration for a client that starts the server the way it is
- * running now or, with `--url`, connects to a URL.
+ * running now or, with `--url`, connects to a URL. With `--link`, the text
+ * consists of links.
  *
- * @throws {UsageError} If the client is unknown or cannot connect to the URL.
+ * @throws {UsageError} If the client does not support that.
  */
 export function createClientConfig(
-  name: string,
+  name: ClientName,
   settings: Settings,
+  program: Program = runningProgram(),
 ): ClientConfig {
-  const client = findClient(name);
-  const { url } = settings.values;
-  if (url !== undefined) return createRemoteConfig(client, settings);
-  const isExecutable = Deno.build.standalone;
-  const map = isExecutable ? {} : findImportMap();
-  const launch = createLaunch({
-    executable: Deno.execPath(),
-    mainModule: isExecutable ? undefined : Deno.mainModule,
-    importMap: map.path,
-    folders: listFolders(settings),
-    allowRun: settings.tools.toolset === "agentskills" && mayRunShell()
-      ? ALLOW_SHELL
-      : undefined,
-    args: serverArguments(settings),
-  });
-  const notes = [
-    describePlace(client, settings),
-    ...(map.note ?? []),
-    ...listCaveats(client, launch),
-  ];
-  const text = formatLocal(client, launch);
-  const shell = shellInUse({ os: Deno.build.os, variable: readEnvironment });
-  const command = client.addCommand &&
-    quoteCommand(client.addCommand(launch), shell);
-  if (command === undefined) return { text, notes };
-  notes.push(introduceCommand(client, shell));
-  return { text, notes, command };
+  const client = MCP_CLIENTS[name];
+  const { url, link } = settings.values;
+  const context = { client, settings, program };
+  if (link) return createLinks(name, context);
+  const { server, notes } = url === undefined
+    ? describeLaunch(context)
+    : describeRemote(client, url, program);
+  return {
+    text: formatConfig(client, server),
+    notes: [...notes, ...listExpanded(client, server)],
+    ...createCommand(context, server),
+    title: describePlace(context),
+  };
 }
 
-/** Creates the configuration for a client that connects to a URL. */
-function createRemoteConfig(
+/** Formats everything but the configuration itself, between blank lines, for a terminal of 80 columns. */
+export function configMessage(config: ClientConfig): string {
+  const { notes, commandTitle, command, title } = config;
+  const paragraphs = notes.map((note) => wrapText(note));
+  if (command !== undefined) {
+    paragraphs.push(wrapText(`${commandTitle}:`), command);
+  }
+  paragraphs.push(
+    wrapText(command === undefined ? `${title}:` : `Or ${lowered(title)}:`),
+  );
+  return `\n${paragraphs.join("\n\n")}\n\n`;
+}
+
+function lowered(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}
+
+/** What a configuration is made of. */
+interface Context {
+  readonly client: McpClient;
+  readonly settings: Settings;
+  readonly program: Program;
+}
+
+/** The server that a client connects to, and what the user should know about it. */
+interface DescribedServer<Server = Launch | RemoteServer> {
+  readonly server: Server;
+  readonly notes: readonly string[];
+}
+
+function describeLaunch(context: Context): DescribedServer {
+  const { settings, program } = context;
+  const { needs, notes } = findNeeds(context);
+  const server = createLaunch(program, { settings, needs });
+  const isNpx = isInNpxCache(program.executable);
+  return {
+    server,
+    notes: [
+      ...notes,
+      ...isNpx ? [NPX_NOTE] : [],
+      ...program.mainModule !== undefined && hasUnknownImportMap()
+        ? [
+          "Cannot determine the import map that Deno runs with: add --import-map=… to the arguments.",
+        ]
+        : [],
+      ...server.args.includes("--allow-read")
+        ? [
+          "Cannot limit Deno to folders with a comma in their names: it gets permission to read every folder.",
+        ]
+        : [],
+    ],
+  };
+}
+
+const NPX_NOTE =
+  "The entry uses npx, which asks the npm registry for Deno at each start, and prefers a Deno in the node_modules of the folder where the client starts it. To avoid both, install Deno (https://deno.com) and print the configuration with it.";
+
+/** Finds what a client needs beyond the settings. */
+function findNeeds(
+  context: Context,
+): { needs: ClientNeeds; notes: string[] } {
+  const { client: { title, toolset }, settings } = context;
+  const nameOnlyFolders = findOwnSkills(context);
+  const notes = [];
+  if (toolset !== undefined && settings.values.tools === undefined) {
+    notes.push(
+      `${title} cannot open files. So the entry selects the toolset ${toolset}, which has a tool that reads the other files of a skill.`,
+    );
+  }
+  if (nameOnlyFolders.length > 0) {
+    notes.push(
+      `${title} itself lists the skills in ${
+        inWords(nameOnlyFolders)
+      }. So that the model sees each description once, the server lists these skills by name (--name-only). Remove these arguments if you switch off the list of ${title}.`,
+    );
+  }
+  return { needs: { toolset, nameOnlyFolders }, notes };
+}
+
+function inWords(items: readonly string[]): string {
+  return items.length < 2
+    ? items.join("")
+    : `${items.slice(0, -1).join(", ")} and ${items.at(-1)}`;
+}
+
+/** Returns the folders whose skills both the client and the server list. */
+function findOwnSkills(context: Context): string[] {
+  const { client: { ownSkills = [] }, settings } = context;
+  const places = placesOf(context);
+  const usual = listUsualRoots(settings);
+  const folders = ownSkills.map((path) => expandPath(path, places));
+  return folders.filter((folder) =>
+    usual.includes(folder) ||
+    settings.roots.some(({ path, recursive }) =>
+      path === folder || recursive && isAtOrBelow(folder, path) ||
+      hasLinkInto(path, folder)
+    )
+  );
+}
+
+/** Whether a root contains a link to a skill in a folder, as skill installers create them. */
+function hasLinkInto(root: string, folder: string): boolean {
+  try {
+    const place = Deno.realPathSync(folder);
+    return Array.from(Deno.readDirSync(root)).some(({ name, isSymlink }) => {
+      if (!isSymlink) return false;
+      try {
+        return isAtOrBelow(Deno.realPathSync(join(root, name)), place);
+      } catch {
+        return false; // The link is broken.
+      }
+    });
+  } catch {
+    return false; // One of the folders does not exist.
+  }
+}
+
+function describeRemote(
   client: McpClient,
-  settings: Settings,
-): ClientConfig {
+  text: string,
+  { variable }: Program,
+): DescribedServer<RemoteServer> {
   const { title, remote } = client;
-  const url = parseServerUrl(settings.values.url!);
+  const { url, notes } = parseServerUrl(text);
   if (remote === undefined) {
     throw new UsageError(
       `Cannot configure ${title} with a URL: add a connector in its settings`,
     );
   }
-  const { token = "<token>" } = remote;
-  const format = (token: string | undefined) =>
-    formatRemote({ ...client, remote }, { url, token });
-  const notes = [
-    describePlace(client, settings),
-    ...listExpanded(client, [url]),
-  ];
-  if (!needsToken(url)) {
-    return { text: format(undefined), notes };
+  if (isLocal(url) && !variable(TOKEN_VARIABLE)) {
+    return { server: { url, token: undefined }, notes };
   }
-  notes.push(describeToken(client));
-  return { text: format(token), notes };
+  const { token = "<token>" } = remote;
+  return { server: { url, token }, notes: [...notes, describeToken(client)] };
 }
 
-function introduceCommand({ unsetFields }: McpClient, shell: Shell): string {
-  const fields = Object.entries(unsetFields ?? {}).map(([name, value]) =>
-    `, then add "${name}": ${value} to the entry in that file`
-  );
-  return `Or run this command in ${SHELL_TITLES[shell]}${fields.join("")}:`;
-}
-
-function findClient(name: string): McpClient {
-  if (Object.hasOwn(MCP_CLIENTS, name)) return MCP_CLIENTS[name]!;
-  throw new UsageError(
-    `Invalid --print-config ${quote(name)}: expected one of ${
-      CLIENT_NAMES.join(", ")
-    }`,
-  );
-}
-
-function parseServerUrl(text: string): string {
+/** Parses the value of `--url`. Completes it if it has no path. */
+function parseServerUrl(text: string): { url: string; notes: string[] } {
   const url = URL.parse(text);
-  if (url?.protocol === "https:" || url?.protocol === "http:") return url.href;
-  throw new UsageError(
-    `Invalid --url ${
-      quote(text)
-    }: expected a URL such as https://skills.example.com/mcp`,
-  );
+  if (url?.protocol !== "https:" && url?.protocol !== "http:") {
+    throw new UsageError(
+      `Invalid --url ${
+        quote(text)
+      }: expected a URL such as https://skills.example.com/mcp`,
+    );
+  }
+  if (/\/mcp\/?$/.test(url.pathname)) return { url: url.href, notes: [] };
+  if (url.pathname === "/") {
+    url.pathname = "/mcp";
+    return {
+      url: url.href,
+      notes: [`Clients connect to /mcp, so the URL is ${url.href}.`],
+    };
+  }
+  return {
+    url: url.href,
+    notes: [
+      `The server expects clients at /mcp. Check that ${url.href} leads there.`,
+    ],
+  };
 }
 
-/**
- * Whether a server needs a token. A server on this machine needs one only if
- * the environment contains a token.
- */
-function needsToken(url: string): boolean {
-  return !["localhost", "127.0.0.1", "[::1]"].includes(new URL(url).hostname) ||
-    Boolean(readEnvironment(TOKEN_VARIABLE));
+/** Whether a server is on this machine. Then it needs no token unless the environment has one. */
+function isLocal(url: string): boolean {
+  return ["localhost", "127.0.0.1", "[::1]"].includes(new URL(url).hostname);
 }
 
 /** Describes where a client gets the token. */
 function describeToken({ title, remote }: McpClient): string {
   if (remote?.token === undefined) {
-    return `Replace <token> with the token of the server: ${title} cannot read it from the environment`;
+    return `Replace <token> with the token of the server, because ${title} cannot read it from the environment.`;
   }
   return remote.tokenSource ??
-    `${title} reads the token from the environment variable ${TOKEN_VARIABLE}`;
+    `${title} reads the token from the environment variable ${TOKEN_VARIABLE}.`;
+}
+
+/** Creates the client's own command that adds the entry, if it can be pasted safely. */
+function createCommand(
+  context: Context,
+  server: Launch | RemoteServer,
+): Pick<ClientConfig, "command" | "commandTitle"> {
+  const { client, program } = context;
+  const words = "url" in server
+    ? client.remote?.addCommand?.(server)
+    : client.addCommand?.(server);
+  const shell = shellInUse(program);
+  const command = words && quoteCommand(words, shell);
+  if (command === undefined) return {};
+  const fields = Object.entries(client.unsetFields ?? {}).map((
+    [name, value],
+  ) => ` and then add "${name}": ${value} to the entry in ${fileOf(context)}`);
+  const commandTitle = `Run this command in ${SHELL_TITLES[shell]}${
+    fields.join("")
+  }`;
+  return { command, commandTitle };
 }
 
 /** Describes which file a configuration belongs in. */
-function describePlace(client: McpClient, { home = "~" }: Settings): string {
-  const places = {
-    os: Deno.build.os,
-    home,
-    variable: readEnvironment,
-  };
-  const { title, userFile, projectFile, formerFile } = client;
+function describePlace(context: Context): string {
+  const { title, projectFile, formerFile } = context.client;
   const former = formerFile &&
-    `; in older versions, ${quote(expandPath(formerFile, places))}`;
+    ` (in older versions, ${quote(expandPath(formerFile, placesOf(context)))})`;
   const project = projectFile &&
-    `; for a single project, ${quote(projectFile)}`;
-  return `Add this to the configuration of ${title} in ${
-    quote(expandPath(userFile, places))
-  }${former ?? ""}${project ?? ""}`;
+    `, or for a single project in ${quote(projectFile)}`;
+  return `Add this to the configuration of ${title} in ${fileOf(context)}${
+    former ?? ""
+  }${project ?? ""}`;
 }
 
-/** Lists the problems with a configuration. */
-function listCaveats(client: McpClient, launch: Launch): string[] {
-  const caveats = [];
-  if (isInNpxCache(launch.command)) {
-    caveats.push(
-      "This Deno belongs to npx, which may delete it at any time: install Deno and print the configuration with it",
-    );
-  }
-  if (launch.args.includes("--allow-read")) {
-    caveats.push(
-      "Cannot restrict Deno to folders with a comma in their names: it gets permission to read every folder",
-    );
-  }
-  return [
-    ...caveats,
-    ...listExpanded(client, [launch.command, ...launch.args]),
-  ];
+function fileOf(context: Context): string {
+  return quote(expandPath(context.client.userFile, placesOf(context)));
+}
+
+function placesOf({ settings, program }: Context): UserPlaces {
+  const { os, variable } = program;
+  return { os, variable, home: settings.home ?? "~" };
 }
 
 /** Returns a message for each text that the client would expand. */
 function listExpanded(
   { title, expands }: McpClient,
-  texts: readonly string[],
+  server: Launch | RemoteServer,
 ): string[] {
+  const texts = "url" in server
+    ? [server.url]
+    : [server.command, ...server.args];
   return texts.filter((text) => expands?.test(text)).map((text) =>
     `Cannot configure ${title} with ${
       quote(text)
-    }: the client would expand part of it; use other names`
+    }: the client would expand part of it. Use other names.`
   );
+}
+
+/** Creates the links that install the server in a client. */
+function createLinks(name: ClientName, context: Context): ClientConfig {
+  const { client, settings, program } = context;
+  const { title } = client;
+  const format = INSTALL_LINKS[name];
+  if (format === undefined) {
+    throw new UsageError(
+      `Cannot create a link for ${title}: only ${
+        inWords(Object.keys(INSTALL_LINKS))
+      } install servers from links`,
+    );
+  }
+  const { homeFolder } = format;
+  const { url } = settings.values;
+  const { server, notes } = url === undefined
+    ? describePortableLaunch(context, homeFolder)
+    : describeRemote(withTokenSource(client, format.tokenSource), url, program);
+  const { app, web } = format.create(client, server);
+  return {
+    text: `${app}\n${web}\n`,
+    notes: [
+      ...notes,
+      `The first link opens ${title}. The second is for pages that accept only web links, such as those on GitHub. It opens ${title} through ${
+        new URL(web).hostname
+      }, which can read the entry.`,
+    ],
+    title: `Use one of these links to install the server in ${title}`,
+  };
+}
+
+function withTokenSource(
+  client: McpClient,
+  tokenSource: string | undefined,
+): McpClient {
+  return tokenSource === undefined || client.remote === undefined
+    ? client
+    : { ...client, remote: { ...client.remote, tokenSource } };
+}
+
+function describePortableLaunch(
+  context: Context,
+  homeFolder: string | undefined,
+): DescribedServer<Launch> {
+  const { client: { title }, settings, program } = context;
+  const { needs, notes } = findNeeds(context);
+  const server = createPortableLaunch(program, { settings, needs, homeFolder });
+  const { home = "~", directories, recursiveDirectories } = settings;
+  const foreign = [...directories, ...recursiveDirectories]
+    .filter((folder) => !isAtOrBelow(folder, home));
+  return {
+    server,
+    notes: [
+      ...notes,
+      "Whoever opens the link needs Node: npx asks the npm registry for Deno at each start, and prefers a Deno in the node_modules of the folder where the client starts it.",
+      ...foreign.length > 0
+        ? [
+          `Others need the same folders: ${inWords(foreign.map(quote))}.`,
+        ]
+        : [],
+      ...server.args.includes("--allow-read")
+        ? [
+          `Deno gets permission to read every folder, because ${title} cannot put the home folder into an argument.`,
+        ]
+        : [],
+    ],
+  };
 }

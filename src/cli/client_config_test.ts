@@ -1,15 +1,16 @@
 import assert from "node:assert/strict";
 import { join, resolve } from "jsr:@std/path@^1";
-import { type ClientConfig, createClientConfig } from "./client_config.ts";
-import { expandPath, formatLocal } from "./client_files.ts";
-import { MCP_CLIENTS } from "./clients.ts";
-import { parseCommandLine } from "./command_line.ts";
 import {
-  createLaunch,
-  isInNpxCache,
-  type Launch,
-  type LaunchOptions,
-} from "./launch.ts";
+  type ClientConfig,
+  configMessage,
+  createClientConfig,
+} from "./client_config.ts";
+import { expandPath, formatConfig } from "./client_files.ts";
+import type { ClientName } from "./client_names.ts";
+import { MCP_CLIENTS, type McpClient } from "./clients.ts";
+import { parseCommandLine } from "./command_line.ts";
+import type { Launch } from "./launch.ts";
+import { isInNpxCache } from "./program.ts";
 import {
   assertMisuse,
   environment,
@@ -18,17 +19,18 @@ import {
   isWindows,
   lacks,
   MOD,
+  paragraphsOf,
   parseConfig,
   parseLaunch,
   Place,
   printedLaunch,
   README,
+  REPOSITORY,
   runServer,
   serverArgs,
   serverCommand,
   Session,
   settingsFor,
-  withoutHints,
 } from "../../tests/testing.ts";
 
 /** Returns what `--print-config` prints, with the paths replaced by those in the README's example. */
@@ -48,15 +50,25 @@ async function readmeConfig(place: Place, client: string): Promise<string> {
 /** Creates the configuration for a client as `--print-config` does, except for the home folder. */
 function configFor(client: string, ...args: string[]): ClientConfig {
   const settings = settingsFor("--print-config", client, ...args);
-  return createClientConfig(client, { ...settings, home: resolve("/home/me") });
+  return createClientConfig(client as ClientName, {
+    ...settings,
+    home: resolve("/home/me"),
+  });
 }
+
+const CLIENTS: readonly [string, McpClient][] = Object.entries(MCP_CLIENTS);
+
+const CLIENTS_PAGE = Deno.readTextFileSync(
+  join(REPOSITORY, "docs", "clients.md"),
+);
 
 /** Clients whose configurations differ in format. The program prints them, and the servers are started. */
 const PRINTED_CLIENTS = ["claude-code", "codex"];
 
 for (const name of PRINTED_CLIENTS) {
   Deno.test(`--print-config ${name} prints what the README shows`, {
-    ignore: lacks("sh"),
+    // The README shows the paths of Linux, and a Deno that is installed.
+    ignore: lacks("sh") || isInNpxCache(Deno.execPath()),
   }, async () => {
     using place = new Place();
     const config = await readmeConfig(place, name);
@@ -65,8 +77,8 @@ for (const name of PRINTED_CLIENTS) {
   });
 }
 
-for (const [name, client] of Object.entries(MCP_CLIENTS)) {
-  Deno.test(`the README names the configuration files of ${name} on each operating system`, () => {
+for (const [name, client] of CLIENTS) {
+  Deno.test(`docs/clients.md names the configuration files of ${name} on each operating system`, () => {
     const file = (os: typeof Deno.build.os) =>
       expandPath(client.userFile, {
         os,
@@ -79,7 +91,7 @@ for (const [name, client] of Object.entries(MCP_CLIENTS)) {
       macOS: file("darwin"),
       Windows: file("windows"),
     };
-    const rows = README.split("\n").filter((line) =>
+    const rows = CLIENTS_PAGE.split("\n").filter((line) =>
       line.startsWith(`| ${client.title} `)
     );
     assert.equal(rows.length, 1);
@@ -113,6 +125,8 @@ const ENTRIES: Readonly<Record<string, Record<string, unknown>>> = {
   },
   "windsurf": {},
   "zed": {},
+  "lm-studio": {},
+  "kiro": {},
 };
 
 /** The name of the section that contains the servers, by client. The default is "mcpServers". */
@@ -138,10 +152,10 @@ const ODD_LAUNCH: Launch = {
   ],
 };
 
-for (const [name, client] of Object.entries(MCP_CLIENTS)) {
+for (const [name, client] of CLIENTS) {
   if (name === "codex") continue;
   Deno.test(`--print-config ${name} writes what the client parses`, () => {
-    const text = formatLocal(client, ODD_LAUNCH);
+    const text = formatConfig(client, ODD_LAUNCH);
     const config = parseConfig(text);
     const entry = config[SECTIONS[name] ?? "mcpServers"]!.skills!;
     for (const key of ["command", "cmd", "args"]) delete entry[key];
@@ -157,9 +171,14 @@ Deno.test("--print-config reports on stderr where the configuration belongs", as
     env: { CODEX_HOME: join(place.path, "codex") },
   });
   const file = join(place.path, "codex", "config.toml");
-  assert.deepEqual(withoutHints(stderr).slice(0, -2), [
-    `skill-server: Add this to the configuration of Codex in "${file}"; for a single project, ".codex/config.toml"`,
-  ]);
+  const [title, command, place_, ...rest] = paragraphsOf(stderr);
+  assert.match(title!, /^Run this command in /);
+  assert.match(command!, /^codex mcp add skills -- /);
+  assert.equal(
+    place_,
+    `Or add this to the configuration of Codex in "${file}", or for a single project in ".codex/config.toml":`,
+  );
+  assert.deepEqual(rest, []);
 });
 
 Deno.test("--print-config keeps the other options and the environment's settings, with absolute paths", async () => {
@@ -203,7 +222,9 @@ Deno.test("--print-config keeps the user's description limit", async () => {
   using place = new Place();
   const args = ["--description-limit", "500"];
   const launch = await printedLaunch(place, { args }, "claude-code");
-  assert.deepEqual(serverArgs(launch), ["--description-limit=500"]);
+  const [first, second, ...rest] = serverArgs(launch);
+  assert.match(`${first} ${second}`, /^--name-only=\S+ --name-only=/);
+  assert.deepEqual(rest, ["--description-limit=500"]);
 });
 
 Deno.test("--print-config grants read permission only for the folders that are searched", async () => {
@@ -227,9 +248,9 @@ Deno.test("--print-config grants read permission only for the folders that are s
       "--skill-dir",
       "team/more",
       "--trust-links",
-      place.home,
+      place.folder("store"),
     ),
-    [project, place.home],
+    [project, join(place.path, "store")],
   );
   assert.deepEqual(await allowed("--skill-dir", "team"), [...usual, project]);
   assert.deepEqual(await allowed("--trust-links", place.path), [
@@ -261,7 +282,7 @@ Deno.test("--print-config warns that Deno cannot limit read permission to a fold
   const args = ["--print-config", "cursor", "--skill-dir", place.folder("a,b")];
   const { stdout, stderr } = await runServer(place, { args });
   assert.equal(JSON.parse(stdout).mcpServers.skills.args[1], "--allow-read");
-  assert.match(stderr, /Cannot restrict Deno to folders with a comma/);
+  assert.match(stderr, /Cannot limit Deno to folders with a comma/);
 });
 
 Deno.test("--print-config warns about text that a client would change", async () => {
@@ -280,22 +301,30 @@ for (const client of Object.keys(MCP_CLIENTS)) {
     const folder = resolve("/it's more");
     const args = ["--refresh", "5", "--skill-dir", folder];
     const launch = parseLaunch(configFor(client, ...args).text);
+    const { toolset }: McpClient = MCP_CLIENTS[client as ClientName];
     // There is no description limit, because the server knows how much each client shows.
-    assert.deepEqual(serverArgs(launch, import.meta.filename!), [
-      `--skill-dir=${folder}`,
-      "--refresh=5",
-    ]);
-    const { text } = configFor("claude-code", ...args);
-    assert.deepEqual(launch, parseLaunch(text));
+    assert.deepEqual(
+      serverArgs(launch, import.meta.filename!)
+        .filter((arg) => !arg.startsWith("--name-only=")),
+      [
+        ...toolset ? [`--tools=${toolset}`] : [],
+        `--skill-dir=${folder}`,
+        "--refresh=5",
+      ],
+    );
+    const plain = ({ command, args }: Launch) => ({
+      command,
+      args: args.filter((arg) => !/^--(?:name-only|tools)=/.test(arg)),
+    });
+    const { text } = configFor("cursor", ...args);
+    assert.deepEqual(plain(launch), parseLaunch(text));
   });
 }
 
 for (const client of PRINTED_CLIENTS) {
   Deno.test(
     `the command that --print-config ${client} prints starts a server that has the same skills and logs nothing`,
-    {
-      ignore: lacks("links"),
-    },
+    { ignore: lacks("links") },
     async () => {
       using place = new Place();
       place.skill("project/.claude/skills", "git");
@@ -304,8 +333,15 @@ for (const client of PRINTED_CLIENTS) {
       place.skill("project/it's more", "new");
       const args = ["--refresh", "5", "--skill-dir", "it's more"];
       const launch = await printedLaunch(place, { args }, client);
+      const folders = [
+        join(".claude", "skills"),
+        join(place.home, ".claude", "skills"),
+      ];
       assert.deepEqual(serverArgs(launch), [
         `--skill-dir=${join(place.project, "it's more")}`,
+        ...client === "claude-code"
+          ? folders.map((folder) => `--name-only=${folder}`)
+          : [],
         "--refresh=5",
       ]);
       await using session = await Session.open(place, { launch });
@@ -403,7 +439,7 @@ const COMMANDS: Readonly<
 /** A name that every shell must quote. */
 const ODD_NAME = `it's "a" $HOME & \`b\` \\ é`;
 
-for (const [client, { addCommand }] of Object.entries(MCP_CLIENTS)) {
+for (const [client, { addCommand }] of CLIENTS) {
   Deno.test(
     `createClientConfig() returns an equivalent command for ${client} if the client has one`,
     {
@@ -411,18 +447,17 @@ for (const [client, { addCommand }] of Object.entries(MCP_CLIENTS)) {
     },
     async () => {
       using place = new Place();
-      const { text, notes, command } = configFor(
+      const { text, commandTitle, command } = configFor(
         client,
         "--skill-dir",
         resolve("/", ODD_NAME),
       );
-      const introductions = notes.filter((note) => note.startsWith("Or run "));
       assert.equal(addCommand !== undefined, client in COMMANDS);
       if (addCommand === undefined) {
-        assert.deepEqual([command, introductions], [undefined, []]);
+        assert.deepEqual([command, commandTitle], [undefined, undefined]);
         return;
       }
-      assert.deepEqual(introductions, notes.slice(-1));
+      assert.match(commandTitle!, /^Run this command in a terminal/);
       const [program, ...words] = COMMANDS[client]!(parseLaunch(text));
       assert.deepEqual(await argumentsOf(command!, { program, place }), words);
     },
@@ -431,7 +466,7 @@ for (const [client, { addCommand }] of Object.entries(MCP_CLIENTS)) {
 
 for (const client of PRINTED_CLIENTS) {
   Deno.test(
-    `--print-config ${client} prints an equivalent command in the last line of stderr`,
+    `--print-config ${client} prints an equivalent command between blank lines`,
     {
       ignore: lacks("sh"),
     },
@@ -441,19 +476,20 @@ for (const client of PRINTED_CLIENTS) {
       const args = ["--print-config", client, "--skill-dir", folder];
       const { stdout, stderr } = await runServer(place, { args });
       const [program, ...words] = COMMANDS[client]!(parseLaunch(stdout));
-      const command = stderr.trimEnd().split("\n").at(-1)!;
+      const paragraphs = stderr.trim().split("\n\n");
+      const index = paragraphs.findIndex((text) => text.startsWith("Run this"));
+      const command = paragraphs[index + 1]!;
       assert.deepEqual(await argumentsOf(command, { program, place }), words);
     },
   );
 }
 
 Deno.test("createClientConfig() reports what the client's command omits", () => {
-  const introduction = (client: string) => configFor(client).notes.at(-1)!;
   assert.match(
-    introduction("qwen-code"),
-    /^Or run .*, then add "alwaysLoadTools": true to the entry in that file:$/,
+    configFor("qwen-code").commandTitle!,
+    /^Run .* and then add "alwaysLoadTools": true to the entry in ".*settings\.json"$/,
   );
-  assert.match(introduction("codex"), /^Or run [^,]*:$/);
+  assert.match(configFor("codex").commandTitle!, /^Run this command in [^,]*$/);
 });
 
 Deno.test(
@@ -464,7 +500,7 @@ Deno.test(
   async () => {
     using place = new Place();
     place.skill("home/.claude/skills", "git");
-    const launch = await printedLaunch(place, {}, "claude-desktop");
+    const launch = await printedLaunch(place);
     // New versions of Inspector do not pass on the variable for Deno's cache.
     const skills = { ...launch, env: { DENO_DIR: environment.DENO_DIR } };
     const config = place.file(
@@ -495,15 +531,6 @@ function npmCache(): string {
   return new TextDecoder().decode(stdout).trim();
 }
 
-const LAUNCH: LaunchOptions = {
-  executable: "/bin/deno",
-  mainModule: "jsr:@skill-server/skill-server",
-  importMap: undefined,
-  folders: ["/a/skills", "/b/skills"],
-  allowRun: undefined,
-  args: ["--agents"],
-};
-
 /** The field of the URL and the value of the token in a remote server's configuration, by client. */
 const REMOTE_FIELDS: Readonly<Record<string, [string, string]>> = {
   "claude-code": ["url", "${SKILL_SERVER_TOKEN}"],
@@ -518,6 +545,8 @@ const REMOTE_FIELDS: Readonly<Record<string, [string, string]>> = {
   "goose": ["uri", "${SKILL_SERVER_TOKEN}"],
   "windsurf": ["url", "<token>"],
   "zed": ["url", "<token>"],
+  "lm-studio": ["url", "<token>"],
+  "kiro": ["url", "${SKILL_SERVER_TOKEN}"],
 };
 
 /** Asserts that a configuration connects to a URL and sends a token. */
@@ -537,7 +566,7 @@ function assertConnects(name: string, text: string): void {
 
 const REMOTE_URL = "https://skills.example.com/mcp";
 
-for (const [name, { title, remote }] of Object.entries(MCP_CLIENTS)) {
+for (const [name, { title, remote }] of CLIENTS) {
   Deno.test(`createClientConfig() configures a connection of ${name} to a URL`, () => {
     const create = (url: string) => configFor(name, "--url", url);
     if (remote === undefined) {
@@ -547,9 +576,9 @@ for (const [name, { title, remote }] of Object.entries(MCP_CLIENTS)) {
       );
       return;
     }
-    const { text, notes: [place, ...notes] } = create(REMOTE_URL);
+    const { text, notes, title: place } = create(REMOTE_URL);
     assertConnects(name, text);
-    assert.match(place!, /^Add this to the configuration of /);
+    assert.match(place, /^Add this to the configuration of /);
     assert.match(
       notes.join("\n"),
       remote.token === undefined
@@ -559,7 +588,7 @@ for (const [name, { title, remote }] of Object.entries(MCP_CLIENTS)) {
     // A server on this machine needs no token.
     const local = create("http://localhost:8000/mcp");
     assert.ok(local.text.includes('"http://localhost:8000/mcp"'));
-    assert.doesNotMatch([local.text, ...local.notes].join("\n"), /token/i);
+    assert.doesNotMatch(local.text + configMessage(local), /token/i);
   });
 }
 
@@ -569,69 +598,21 @@ Deno.test("--print-config claude-code --url prints the configuration, and where 
   const { code, stdout, stderr } = await runServer(place, { args });
   assert.equal(code, 0);
   assertConnects("claude-code", stdout);
-  assert.match(
-    stderr,
-    /^skill-server: Add this .*\nskill-server: Claude Code reads the token .*\n$/,
-  );
+  const paragraphs = stderr.trim().split("\n\n");
+  assert.match(paragraphs[0]!, /^Claude Code reads the token /);
+  assert.match(paragraphs[1]!, /^Run this command /);
+  assert.match(paragraphs[2]!, /^claude mcp add-json /);
+  assert.match(paragraphs[3]!, /^Or add this /);
 });
 
 Deno.test("--url requires a URL and --print-config", () => {
-  for (const url of ["skills.example.com/mcp", "ftp://example.com", ""]) {
+  for (const url of ["skills.example.com/mcp", "ftp://example.com"]) {
     assertMisuse(() => configFor("cursor", "--url", url), /^Invalid --url "/);
   }
   assertMisuse(
     () => parseCommandLine(["--url", REMOTE_URL]),
     "--url requires --print-config",
   );
-});
-
-Deno.test("createLaunch() starts a module from a registry, a URL, or a file", () => {
-  const mainOf = (mainModule: string) =>
-    createLaunch({ ...LAUNCH, mainModule }).args.at(-2);
-  const url = "https://example.com/mod.ts";
-  assert.deepEqual(createLaunch(LAUNCH), {
-    command: "/bin/deno",
-    args: [
-      "run",
-      "--allow-read=/a/skills,/b/skills",
-      "--allow-env",
-      "jsr:@skill-server/skill-server",
-      "--agents",
-    ],
-  });
-  assert.equal(mainOf(url), url);
-  assert.equal(mainOf(new URL(import.meta.url).href), import.meta.filename);
-});
-
-Deno.test("createLaunch() starts an executable with only the server's arguments", () => {
-  const launch = createLaunch({ ...LAUNCH, mainModule: undefined });
-  assert.deepEqual(launch, { command: "/bin/deno", args: ["--agents"] });
-});
-
-Deno.test("isInNpxCache() recognizes a program that npx can delete", () => {
-  const path = "/home/me/.npm/_npx/0123/node_modules/deno/deno";
-  assert.deepEqual([path, LAUNCH.executable].map(isInNpxCache), [true, false]);
-});
-
-Deno.test("createLaunch() includes the import map and the permission to run programs", () => {
-  const { args } = createLaunch({
-    ...LAUNCH,
-    importMap: "/map.json",
-    allowRun: "--allow-run=sh",
-  });
-  assert.deepEqual(args.slice(2, 5), [
-    "--allow-env",
-    "--allow-run=sh",
-    "--import-map=/map.json",
-  ]);
-});
-
-Deno.test("createLaunch() grants read permission for everything if a permission flag cannot express a folder", () => {
-  const flag = (...folders: string[]) =>
-    createLaunch({ ...LAUNCH, folders }).args[1];
-  assert.equal(flag("/a", "/b,c"), "--allow-read");
-  assert.equal(flag(), "--allow-read");
-  assert.equal(flag("/a", "/a/b", "/a", "/ab"), "--allow-read=/a,/ab");
 });
 
 Deno.test("--print-config escapes Windows paths for JSON and TOML", () => {
@@ -641,10 +622,10 @@ Deno.test("--print-config escapes Windows paths for JSON and TOML", () => {
   };
   const { cursor, codex } = MCP_CLIENTS;
   const { command, args } =
-    JSON.parse(formatLocal(cursor!, launch)).mcpServers.skills;
+    JSON.parse(formatConfig(cursor, launch)).mcpServers.skills;
   assert.deepEqual({ command, args }, launch);
   assert.equal(
-    formatLocal(codex!, launch),
+    formatConfig(codex, launch),
     `[mcp_servers.skills]
 command = "C:\\\\Program Files\\\\deno.exe"
 args = [

@@ -8,7 +8,6 @@
 import {
   type McpClient,
   type PathTemplate,
-  type RemoteFormat,
   type RemoteServer,
   SERVER_NAME,
 } from "./clients.ts";
@@ -44,36 +43,35 @@ export function expandPath(template: PathTemplate, places: UserPlaces): string {
   return value + written(rest!);
 }
 
-/** Formats the configuration of a client that starts the server. */
-export function formatLocal(client: McpClient, launch: Launch): string {
-  const { entry = (launch: Launch) => launch, topLevel } = client;
-  return formatFile(client, {
-    ...topLevel,
-    ...inSection(client, entry(launch)),
-  });
+/**
+ * Returns a client's entry for a server.
+ *
+ * @throws {TypeError} If the client cannot connect to a URL.
+ */
+export function entryOf(
+  client: McpClient,
+  server: Launch | RemoteServer,
+): object {
+  if (!("url" in server)) return client.entry?.(server) ?? server;
+  if (client.remote !== undefined) return client.remote.entry(server);
+  throw new TypeError(`Cannot configure ${client.title} with a URL`);
 }
 
-/** A client that can connect to a URL. */
-export type RemoteClient = McpClient & { readonly remote: RemoteFormat };
-
-/** Formats the configuration of a client that connects to a URL. */
-export function formatRemote(
-  client: RemoteClient,
-  server: RemoteServer,
+/**
+ * Formats the configuration of a client for a server.
+ *
+ * @throws {TypeError} If the client cannot connect to a URL.
+ */
+export function formatConfig(
+  client: McpClient,
+  server: Launch | RemoteServer,
 ): string {
-  const { remote, topLevel } = client;
-  return formatFile(client, {
+  const { format, section = "mcpServers", topLevel, remote } = client;
+  const content = {
     ...topLevel,
-    ...inSection(client, remote.entry(server)),
-    ...remote.topLevel?.(server),
-  });
-}
-
-function inSection({ section = "mcpServers" }: McpClient, entry: object) {
-  return { [section]: { [SERVER_NAME]: entry } };
-}
-
-function formatFile({ format }: McpClient, content: object): string {
+    [section]: { [SERVER_NAME]: entryOf(client, server) },
+    ...("url" in server && remote?.topLevel?.(server)),
+  };
   if (format === "toml") return asToml(content);
   return format === "yaml" ? asYaml(content) : jsonText(content);
 }

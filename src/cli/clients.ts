@@ -6,6 +6,7 @@
  * @module
  */
 
+import type { ClientName } from "./client_names.ts";
 import type { Launch } from "./launch.ts";
 import { escapeHidden, stringifyJson } from "../text.ts";
 
@@ -75,6 +76,13 @@ export interface McpClient {
   readonly unsetFields?: Readonly<Record<string, unknown>>;
   /** Matches the text that the client would expand in arguments. */
   readonly expands?: RegExp;
+  /**
+   * The folders whose skills the client lists itself, whole. Those of a project
+   * are relative.
+   */
+  readonly ownSkills?: readonly string[];
+  /** The toolset for a client whose model cannot open files. */
+  readonly toolset?: string;
 }
 
 /** Makes Claude Code show the tools to the model immediately instead of after a search. */
@@ -103,7 +111,7 @@ const GOOSE_FIELDS = {
 };
 
 /** The clients by the names that `--print-config` accepts. */
-export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
+export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
   /** @see {@link https://code.claude.com/docs/en/mcp} */
   "claude-code": {
     title: "Claude Code",
@@ -116,12 +124,17 @@ export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
       addCommand: (server) => addClaudeCode(claudeCodeRemoteEntry(server)),
     },
     addCommand: (launch) => addClaudeCode(claudeCodeEntry(launch)),
+    ownSkills: [
+      ".claude/skills",
+      "{CLAUDE_CONFIG_DIR:~/.claude}/skills",
+    ],
     expands: /\$\{/,
   },
   /** @see {@link https://modelcontextprotocol.io/docs/develop/connect-local-servers} */
   "claude-desktop": {
     title: "Claude Desktop",
     userFile: inAppFolder("Claude/claude_desktop_config.json"),
+    toolset: "skilljack",
   },
   /** @see {@link https://developers.openai.com/codex/mcp} */
   "codex": {
@@ -164,7 +177,7 @@ export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
     entry: stdioEntry,
     remote: {
       token: `\${input:${VSCODE_INPUT.id}}`,
-      tokenSource: "VS Code asks for the token",
+      tokenSource: "VS Code asks for the token.",
       entry: httpEntry,
       topLevel: vscodeInputs,
       addCommand: (server) =>
@@ -193,6 +206,16 @@ export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
       ...["opencode", "mcp", "add", SERVER_NAME, "--", command],
       ...args,
     ],
+    ownSkills: [
+      ".claude/skills",
+      "~/.claude/skills",
+      ".agents/skills",
+      "~/.agents/skills",
+      ".opencode/skill",
+      ".opencode/skills",
+      "{XDG_CONFIG_HOME:~/.config}/opencode/skill",
+      "{XDG_CONFIG_HOME:~/.config}/opencode/skills",
+    ],
     expands: /\{(?:env|file):/,
   },
   /** @see {@link https://github.com/google-gemini/gemini-cli/blob/main/docs/tools/mcp-server.md} */
@@ -211,6 +234,12 @@ export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
     addCommand: ({ command, args }) => [
       ...["gemini", "mcp", "add", "--scope", "user", SERVER_NAME, command],
       ...["--", ...args],
+    ],
+    ownSkills: [
+      ".agents/skills",
+      "~/.agents/skills",
+      ".gemini/skills",
+      "{GEMINI_CLI_HOME:~}/.gemini/skills",
     ],
     expands: /\$[\w{]/,
   },
@@ -272,6 +301,12 @@ export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
       ...["--", ...args],
     ],
     unsetFields: QWEN_FIELDS,
+    ownSkills: [
+      ".agents/skills",
+      "~/.agents/skills",
+      ".qwen/skills",
+      "{QWEN_HOME:~/.qwen}/skills",
+    ],
     expands: /\$[\w{]/,
   },
   /** @see {@link https://kilo.ai/docs/automate/mcp/using-in-kilo-code} */
@@ -293,6 +328,16 @@ export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
     addCommand: ({ command, args }) => [
       ...["kilo", "mcp", "add", SERVER_NAME, "--", command],
       ...args,
+    ],
+    ownSkills: [
+      ".claude/skills",
+      "~/.claude/skills",
+      ".agents/skills",
+      "~/.agents/skills",
+      ".kilo/skills",
+      ".kilocode/skills",
+      "{XDG_CONFIG_HOME:~/.config}/kilo/skill",
+      "{XDG_CONFIG_HOME:~/.config}/kilo/skills",
     ],
     expands: /\{(?:env|file):/,
   },
@@ -343,10 +388,22 @@ export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
     section: "context_servers",
     remote: { entry: urlEntry },
   },
+  /** @see {@link https://lmstudio.ai/docs/app/mcp} */
+  "lm-studio": {
+    title: "LM Studio",
+    userFile: "~/.lmstudio/mcp.json",
+    remote: { entry: urlEntry },
+    toolset: "skilljack",
+  },
+  /** @see {@link https://kiro.dev/docs/mcp/configuration} */
+  "kiro": {
+    title: "Kiro",
+    userFile: "~/.kiro/settings/mcp.json",
+    projectFile: ".kiro/settings/mcp.json",
+    remote: { token: `\${${TOKEN_VARIABLE}}`, entry: urlEntry },
+    expands: /\$\{/,
+  },
 };
-
-/** The names of the clients that `--print-config` accepts. */
-export const CLIENT_NAMES: readonly string[] = Object.keys(MCP_CLIENTS);
 
 /** Returns the path of a file in the folder for configuration files. */
 function inConfigFolder(file: string, windowsFile = file) {

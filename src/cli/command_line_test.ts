@@ -2,13 +2,25 @@ import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import config from "../../deno.json" with { type: "json" };
 import { createClientConfig } from "./client_config.ts";
+import { CLIENT_NAMES, type ClientName } from "./client_names.ts";
+import { OPTIONS } from "./command_line.ts";
+import { helpText } from "./help.ts";
+import {
+  commandFor,
+  type Program,
+  runningProgram,
+  SPECIFIER,
+} from "./program.ts";
 import {
   assertMisuse,
+  isWindows,
+  lacks,
   Place,
   printedLaunch,
   README,
   runServer,
   serverArgs,
+  serverCommand,
   Session,
   settingsFor,
   skillMd,
@@ -141,48 +153,221 @@ Deno.test("server ignores the argument mcp if there is no such folder", async ()
   assert.deepEqual(await other.names(), ["own"]);
 });
 
-Deno.test("--help and --version print to stdout", async () => {
+Deno.test("--help and --version print to stdout, also as -h and -V", async () => {
   using place = new Place();
   const help = await runServer(place, { args: ["--help"] });
   assert.deepEqual([help.code, help.stderr], [0, ""]);
   for (
-    const option of [
-      "--skill-dir",
-      "--agents",
-      "--trust-links",
-      "--max-file-size",
-      "--description-limit",
-      "--refresh",
-      "--no-watch",
-      "--list",
-      "--check",
-      "--json",
-      "--help",
-      "--version",
-      "SKILLS_DIR",
-      "MAX_FILE_SIZE_MB",
-    ]
-  ) assert.ok(help.stdout.includes(`  ${option} `), option);
-  const version = await runServer(place, { args: ["--version"] });
-  assert.deepEqual(version, {
-    code: 0,
-    stdout: `${config.version}\n`,
-    stderr: "",
-  });
+    const option of [...Object.keys(OPTIONS).map((name) => `--${name}`), "DIR"]
+  ) assert.match(help.stdout, new RegExp(`^  ${option}\\b`, "m"));
+  for (const name of ["SKILLS_DIR", "MAX_FILE_SIZE_MB", ...CLIENT_NAMES]) {
+    assert.ok(help.stdout.includes(` ${name}`), name);
+  }
+  assert.deepEqual(await runServer(place, { args: ["-h"] }), help);
+  const version = { code: 0, stdout: `${config.version}\n`, stderr: "" };
+  for (const option of ["--version", "-V"]) {
+    assert.deepEqual(await runServer(place, { args: [option] }), version);
+  }
 });
 
-const misuses: [string[], RegExp][] = [
-  [["--wrong"], /Unknown option '--wrong'/],
-  [["--\u001b[31m"], /Unknown option '--\[31m'/],
-  [["--skill-dir"], /--skill-dir/],
+Deno.test("--help fits in a terminal of 80 columns, and names the documentation", () => {
+  const program = {
+    ...runningProgram(),
+    executable: "/usr/bin/skill-server",
+    mainModule: undefined,
+    variable: () => "/usr/bin",
+  };
+  const text = helpText(program);
+  const long = text.split("\n").filter((line) => line.length > 80);
+  assert.deepEqual(long, []);
+  assert.match(text, /^Usage:\n {2}skill-server \[options\] \[DIR\.\.\.\]$/m);
+  assert.match(text, /^ {4}skill-server --print-config claude-code$/m);
+  assert.match(
+    text,
+    /^Documentation: https:\/\/jsr\.io\/@skill-server\/skill-server$/m,
+  );
+});
+
+Deno.test(
+  "the commands in the help text run as printed",
+  { ignore: lacks("sh") },
+  async () => {
+    using place = new Place();
+    place.skill("home/.claude/skills", "git");
+    const { stdout } = await runServer(place, { args: ["--help"] });
+    const [, command] = /List your skills:\n {4}(.*)\n/.exec(stdout)!;
+    const [, options] = serverCommand(place);
+    const list = await new Deno.Command("sh", {
+      ...options,
+      args: ["-c", command!],
+    })
+      .output();
+    assert.match(new TextDecoder().decode(list.stdout), /git/);
+  },
+);
+
+Deno.test("commandFor() names the command as its reader runs it", () => {
+  const program: Program = {
+    executable: "/usr/bin/deno",
+    mainModule: SPECIFIER,
+    importMap: undefined,
+    os: "linux",
+    variable: () => undefined,
+    folder: "/code",
+  };
+  const flags = "run --allow-read --allow-env";
+  const cases: [Partial<Program>, string][] = [
+    [{}, `deno ${flags} ${SPECIFIER}`],
+    [
+      { executable: "/home/me/.npm/_npx/0123/node_modules/deno/deno" },
+      `npx -y deno ${flags} ${SPECIFIER}`,
+    ],
+    [
+      { mainModule: "https://example.com/mod.ts" },
+      `deno ${flags} https://example.com/mod.ts`,
+    ],
+    [
+      { mainModule: undefined, executable: "/opt/it's/skill-server" },
+      String.raw`'/opt/it'\''s/skill-server'`,
+    ],
+  ];
+  if (!isWindows) {
+    cases.push(
+      [
+        { mainModule: "file:///code/mod.ts", importMap: "/code/npm/map.json" },
+        `deno ${flags} --import-map=npm/map.json mod.ts`,
+      ],
+      [
+        { mainModule: "file:///code/mod.ts", variable: () => "/code" },
+        "deno task start",
+      ],
+      [
+        { mainModule: "file:///else/mod.ts", variable: () => "/code" },
+        `deno ${flags} /else/mod.ts`,
+      ],
+    );
+  }
+  for (const [change, command] of cases) {
+    assert.equal(
+      commandFor({ ...program, ...change }, "--list"),
+      `${command} --list`,
+    );
+  }
+});
+
+/** Runs the program in a terminal until it prints a text, and returns what it printed. */
+async function runInTerminal(place: Place, end: string): Promise<string> {
+  const [command, options] = serverCommand(place);
+  const words = [command, ...options.args!].map((word) => `'${word}'`);
+  const process = new Deno.Command("script", {
+    ...options,
+    args: ["-qec", words.join(" "), "/dev/null"],
+    stdin: "piped",
+    stdout: "piped",
+  }).spawn();
+  const input = process.stdin.getWriter();
+  let output = "";
+  let isEnding = false;
+  for await (
+    const text of process.stdout.pipeThrough(new TextDecoderStream())
+  ) {
+    output += text;
+    if (isEnding || !output.includes(end)) continue;
+    isEnding = true;
+    // Ctrl+C ends the program.
+    await input.write(new Uint8Array([3]));
+  }
+  await input.close().catch(() => {});
+  await process.status;
+  return output;
+}
+
+Deno.test(
+  "a server in a terminal says how many skills it serves and how to configure a client",
+  {
+    ignore: lacks("terminal"),
+  },
+  async () => {
+    using place = new Place();
+    place.skill("home/.claude/skills", "git");
+    place.skill("project/.claude/skills", "pdf");
+    const output = await runInTerminal(place, "To see all options");
+    assert.match(output, /This is an MCP server with 2 skills\./);
+    assert.match(output, / --print-config claude-code\r?\n/);
+    assert.match(output, / --list\r?\n/);
+  },
+);
+
+Deno.test("options without an effect are reported", async () => {
+  using place = new Place();
+  const cases: [string[], string][] = [
+    [
+      ["--list", "--shell-timeout", "5"],
+      "Without --tools agentskills, --shell-timeout has no effect",
+    ],
+    [
+      ["--list", "--auto-install-deps"],
+      "Without --tools agentskills, --auto-install-deps has no effect",
+    ],
+    [
+      ["--print-config", "cursor", "--url", "https://example.com/mcp"]
+        .concat("--tools", "skilljack", "team"),
+      "With --url, --tools, DIR has no effect: set it where that server runs",
+    ],
+    [
+      ["--list", "--trust-links", "nope"],
+      `Cannot find the folder "${
+        join(place.project, "nope")
+      }" of --trust-links: check its spelling; until it exists, no link can point into it`,
+    ],
+  ];
+  for (const [args, message] of cases) {
+    const { code, stderr } = await runServer(place, { args });
+    assert.equal(code, 0);
+    assert.equal(stderr.split("\n")[0], `skill-server: ${message}`);
+  }
+  const args = ["--list", "--shell-timeout", "5", "--tools", "agentskills"];
+  assert.equal((await runServer(place, { args })).stderr, "");
+});
+
+const misuses: [string[], string | RegExp][] = [
+  [["--wrong"], 'Unknown option "--wrong"'],
+  [["--\u001b[31m"], 'Unknown option "--\\u001b[31m"'],
+  [["--lst"], 'Unknown option "--lst": did you mean --list?'],
+  [
+    ["--skilldir", "a"],
+    'Unknown option "--skilldir": did you mean --skill-dir?',
+  ],
+  [
+    ["--print=cursor"],
+    'Unknown option "--print": did you mean --print-config?',
+  ],
+  [["-list"], 'Unknown option "-list": did you mean --list?'],
+  [["-x"], 'Unknown option "-x"'],
+  [["--skill-dir"], "--skill-dir requires a folder"],
+  [["--skill-dir", ""], "--skill-dir requires a folder"],
+  [["--trust-links", "--list"], "--trust-links requires a folder"],
+  [["--policy="], "--policy requires the path of a file"],
+  [["--refresh"], "--refresh requires a number of seconds"],
+  [["--url", "--print-config", "cursor"], /^--url requires a URL such as http/],
+  [
+    ["--tools"],
+    "--tools requires one of skill, skilljack, reference, agentskills",
+  ],
+  [["--list", "--as"], /^--as requires one of default, claude-code, .*, kiro$/],
   [
     ["--refresh", "soon"],
     /Invalid --refresh "soon": expected a number of seconds/,
   ],
-  [["--refresh", "-1"], /--refresh/],
+  [
+    ["--refresh", "-1", "--list"],
+    'Invalid --refresh "-1": expected a number of seconds from 0 to 2000000',
+  ],
   [["--refresh=-1"], /Invalid --refresh "-1"/],
   [["--refresh", "1e9"], /from 0 to 2000000/],
-  [["--max-file-size", ""], /Invalid --max-file-size/],
+  [["--max-file-size", ""], "--max-file-size requires a number of megabytes"],
+  [["--max-file-size", "-1"], /Invalid --max-file-size "-1": expected/],
+  [["--description-limit", "-5"], /Invalid --description-limit "-5": expected/],
   [["--max-file-size", "1e-9"], /Invalid --max-file-size/],
   [["--list", " "], /DIR must not be empty/],
   [["--max-file-size", "0"], /Invalid --max-file-size "0": .* greater than 0/],
@@ -200,20 +385,48 @@ const misuses: [string[], RegExp][] = [
   ],
   [["--json"], /--json requires --list or --check/],
   [
+    ["--tools", "skiljack"],
+    'Invalid --tools "skiljack": did you mean skilljack?',
+  ],
+  [
+    ["--print-config", "claude"],
+    'Invalid --print-config "claude": did you mean claude-code or claude-desktop?',
+  ],
+  [["--print-config", "VSCode"], /: did you mean vscode\?$/],
+  [
     ["--print-config", "eclipse"],
-    /Invalid --print-config "eclipse": expected one of claude-code, .*, zed/,
+    /Invalid --print-config "eclipse": expected one of claude-code, .*, kiro/,
   ],
   [["--print-config", "constructor"], /Invalid --print-config "constructor"/],
-  [["--print-config"], /--print-config/],
-  [["--no-watch=yes"], /--no-watch/],
+  [
+    ["--print-config"],
+    /^--print-config requires one of claude-code, .*, kiro$/,
+  ],
+  [
+    ["--print-config", "cursor", "--list"],
+    "Cannot combine --print-config with --list: use one of them",
+  ],
+  [["--link"], "--link requires --print-config"],
+  [
+    ["--no-watch=yes"],
+    'Cannot use --no-watch with the value "yes": it takes none',
+  ],
+  ...["list", "check", "help", "version", "print-config"].map((
+    word,
+  ): [string[], string] => [
+    [word],
+    `Cannot find the folder "${word}": did you mean --${word}? (write ./${word} for a folder that you will create)`,
+  ]),
 ];
 
 for (const [args, message] of misuses) {
-  Deno.test(`the command line ${JSON.stringify(args)} is invalid, and the message says why`, () => {
+  Deno.test(`the command line ${JSON.stringify(args)} is invalid, and the message says what to do`, () => {
     const start = () => {
       const settings = settingsFor(...args);
       const client = settings.values["print-config"];
-      if (client !== undefined) createClientConfig(client, settings);
+      if (client !== undefined) {
+        createClientConfig(client as ClientName, settings);
+      }
     };
     assertMisuse(start, message);
   });
@@ -223,7 +436,7 @@ Deno.test("an invalid command line prints only a message and the usage to stderr
   using place = new Place();
   // The program finds these faults at different times.
   const faults: [string[], string][] = [
-    [["--wrong"], "Unknown option '--wrong'"],
+    [["--wrong"], 'Unknown option "--wrong"'],
     [
       ["--tools", "all"],
       'Invalid --tools "all": expected one of skill, skilljack, reference, agentskills',
@@ -234,15 +447,13 @@ Deno.test("an invalid command line prints only a message and the usage to stderr
     ],
   ];
   for (const [args, message] of faults) {
-    assert.deepEqual(await runServer(place, { args }), {
-      code: 2,
-      stdout: "",
-      stderr: `skill-server: ${message}
-
-Usage: skill-server [options] [DIR...]
-Run with --help to see the options.
-`,
-    });
+    const { code, stdout, stderr } = await runServer(place, { args });
+    assert.deepEqual([code, stdout], [2, ""]);
+    const [line, usage, hint, ...rest] = stderr.trimEnd().split("\n\n");
+    assert.equal(line, `skill-server: ${message}`);
+    assert.match(usage!, /^Usage:\n {2}.*\s+\[options\] \[DIR\.\.\.\]$/);
+    assert.equal(hint, "Add --help to see the options.");
+    assert.deepEqual(rest, []);
   }
 });
 
@@ -264,6 +475,6 @@ Deno.test("the README describes every option in --help", async () => {
     .map(([, option]) => option!);
   assert.ok(options.length > 14);
   for (const option of options) {
-    assert.ok(README.includes(`| \`${option}\` `), option);
+    assert.ok(README.includes(`| \`${option}\``), option);
   }
 });

@@ -1,40 +1,42 @@
 /**
- * The help text.
+ * What the program tells people who start it in a terminal: the help text, the
+ * usage, and what a server without a client waits for.
  *
  * @module
  */
 
+import { CLIENT_NAMES } from "./client_names.ts";
+import {
+  commandFor,
+  DOCUMENTATION_URL,
+  type Program,
+  VERSION,
+} from "./program.ts";
 import { MIN_DESCRIPTION_LIMIT } from "./settings.ts";
 import { DEFAULT_SHELL_TIMEOUT } from "../shell.ts";
 import { DEFAULT_REFRESH_SECONDS } from "../skills/roots.ts";
 import {
   DEFAULT_DESCRIPTION_LIMIT,
   NAMES_LIMIT,
-  PROFILE_NAMES,
+  OTHER_CLIENTS,
 } from "../views/client_profiles.ts";
 import { TOOLSET_NAMES } from "../views/toolsets.ts";
 
-/** The line of the help text that shows how to run the program. */
-export const USAGE_LINE = "Usage: skill-server [options] [DIR...]";
-
-const HELP =
-  `Finds Agent Skills and serves them to an MCP client over stdin and stdout.
-
-${USAGE_LINE}
-
-Arguments:
+const OPTIONS_HELP = `Folders:
   DIR                  search DIR, DIR/.claude/skills, and DIR/skills instead of
                        ./.agent/skills, ~/.agent/skills, ./.claude/skills, and
                        ~/.claude/skills; separate several with spaces or commas
-
-Options:
   --skill-dir DIR      also search DIR and its subfolders; repeatable
   --agents             also search ./.agents/skills and ~/.agents/skills
+  --trust-links DIR    allow links into DIR; repeatable
+
+What clients get:
   --tools SET          toolset: ${TOOLSET_NAMES.join(", ")}
                        (default: skill)
   --policy FILE        file with rules for which skills to serve, and how
                        prominently
-  --trust-links DIR    allow links into DIR; repeatable
+  --name-only DIR      list the skills in DIR without their descriptions,
+                       because the client lists them itself; repeatable
   --max-file-size MB   size limit for files (default: 1)
   --description-limit CHARS
                        length limit for the list of skills that the model
@@ -47,17 +49,23 @@ Options:
                        time limit for shell commands (default: ${DEFAULT_SHELL_TIMEOUT})
   --auto-install-deps  before a shell command that contains "py", install the
                        packages that Python files import (requires pipreqs)
-  --list               list the skills and where they come from, then exit
+
+Look at skills instead of serving them:
+  --list               list the skills and where they come from
   --check              like --list, and check every skill; exit with 1 if there
                        are errors
   --json               print the output of --list or --check as JSON
   --as CLIENT          with --list: print what the model sees in an MCP client,
-                       see below
+                       or with the name ${OTHER_CLIENTS} in clients not listed below
+
+Configure a client:
   --print-config CLIENT
                        print the configuration for an MCP client, see below
+  --link               with --print-config: print links that install it
   --url URL            with --print-config: connect to the server at URL
-  --help               show this help
-  --version            show the version
+
+  --help, -h           show this help
+  --version, -V        show the version
 
 Environment:
   SKILLS_DIR           used if no DIR is given, or in addition to DIR with
@@ -65,17 +73,29 @@ Environment:
   MAX_FILE_SIZE_MB     used if --max-file-size is not given
 `;
 
+/** The width of a terminal, in characters. */
+const COLUMNS = 80;
+
 /** The number of client names in a line of the help text. */
 const CLIENTS_PER_LINE = 5;
 
-/** Returns the help text, with the names of the MCP clients that `--print-config` accepts. */
-export function helpText(clients: readonly string[]): string {
-  return `${HELP}
-MCP clients of --print-config:
-${inLines(clients)}
+/** Returns the help text. */
+export function helpText(program: Program): string {
+  return `skill-server ${VERSION} finds Agent Skills and serves them to an MCP client over
+stdin and stdout.
 
-MCP clients of --as:
-${inLines(PROFILE_NAMES)}
+${usage(program)}
+Examples:
+  List your skills:
+    ${commandFor(program, "--list")}
+  Print the configuration for Claude Code:
+    ${commandFor(program, "--print-config", "claude-code")}
+
+${OPTIONS_HELP}
+Clients:
+${inLines(CLIENT_NAMES)}
+
+Documentation: ${DOCUMENTATION_URL}
 `;
 }
 
@@ -86,4 +106,36 @@ function inLines(names: readonly string[]): string {
     lines.push(`  ${names.slice(i, i + CLIENTS_PER_LINE).join(", ")}`);
   }
   return lines.join(",\n");
+}
+
+/** Returns what an invalid command line prints after its message. */
+export function usageText(program: Program): string {
+  return `\n${usage(program)}\nAdd --help to see the options.\n`;
+}
+
+function usage(program: Program): string {
+  const line = `  ${commandFor(program)} [options] [DIR...]`;
+  const lines = line.length > COLUMNS
+    ? line.replace(" [options]", "\n    [options]")
+    : line;
+  return `Usage:\n${lines}\n`;
+}
+
+/** Returns what a server in a terminal prints instead of waiting silently. */
+export function welcomeText(program: Program, skills: number): string {
+  const found = skills === 1 ? "1 skill" : `${skills} skills`;
+  return `
+This is an MCP server with ${found}. It waits for a client on stdin, so it is
+usually started by one. Press Ctrl+C to exit.
+
+To list the skills, run:
+  ${commandFor(program, "--list")}
+
+To print the configuration for a client, such as claude-code, run:
+  ${commandFor(program, "--print-config", "claude-code")}
+
+To see all options, run:
+  ${commandFor(program, "--help")}
+
+`;
 }

@@ -5,11 +5,13 @@
  * @module
  */
 
-import { dirname, isAbsolute } from "jsr:@std/path@^1";
+import { dirname, isAbsolute, relative } from "jsr:@std/path@^1";
 import { fileURLToPath } from "node:url";
-import { OPTIONS } from "./command_line.ts";
-import { parseMegabytes, readEnvironment, type Settings } from "./settings.ts";
+import { SERVING_OPTIONS } from "./command_line.ts";
+import { isInNpxCache, type Program, SPECIFIER } from "./program.ts";
+import { parseMegabytes, type Settings } from "./settings.ts";
 import { isAtOrBelow } from "../files/paths.ts";
+import { ALLOW_SHELL, mayRunShell } from "../shell.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
 
 /** A command that starts the server. */
@@ -18,15 +20,119 @@ export interface Launch {
   readonly args: readonly string[];
 }
 
+/** What a client adds to the settings. */
+export interface ClientNeeds {
+  /** The toolset if the settings name none. */
+  readonly toolset: string | undefined;
+  /** Folders whose skills the client lists itself. */
+  readonly nameOnlyFolders: readonly string[];
+}
+
+/** Creates the command that starts the server on this machine. */
+export function createLaunch(
+  program: Program,
+  { settings, needs }: { settings: Settings; needs: ClientNeeds },
+): Launch {
+  const args = serverArguments(settings, needs, program);
+  const { mainModule, importMap } = program;
+  // The permissions of an executable are built in.
+  if (mainModule === undefined) return { command: program.executable, args };
+  const main = mainModule.startsWith("file:")
+    ? fileURLToPath(mainModule)
+    : mainModule;
+  return runDeno(program, [
+    ...[allowRead(listFolders(settings)), "--allow-env"],
+    ...shellPermission(settings),
+    ...importMap === undefined ? [] : [`--import-map=${importMap}`],
+    ...[main, ...args],
+  ]);
+}
+
+/** Returns the command that runs Deno. A Deno that `npx` downloaded may be gone the next day. */
+function runDeno({ executable, os }: Program, args: readonly string[]): Launch {
+  if (!isInNpxCache(executable)) {
+    return { command: executable, args: ["run", ...args] };
+  }
+  const words = ["-y", "deno", "run", ...args];
+  // On Windows, npx is a batch file, which most programs cannot start.
+  return os === "windows"
+    ? { command: "cmd", args: ["/c", "npx", ...words] }
+    : { command: "npx", args: words };
+}
+
+/**
+ * Creates the command that starts the server on any machine that has Node.
+ *
+ * @param homeFolder What stands for the home folder in arguments, if the client
+ *   replaces anything. Without it, Deno cannot be limited to folders there.
+ */
+export function createPortableLaunch(
+  program: Program,
+  { settings, needs, homeFolder }: {
+    settings: Settings;
+    needs: ClientNeeds;
+    homeFolder: string | undefined;
+  },
+): Launch {
+  const atHome = (path: string, name: string | undefined) =>
+    inHome(path, settings.home, name);
+  const folders = listFolders(settings)
+    .map((path) => atHome(path, homeFolder));
+  const isLimited = folders.every((path) => path !== undefined);
+  const args = serverArguments(settings, needs, program).map((arg) => {
+    const [, option = "", path = arg] = /^(--[\w-]+=)(.*)$/s.exec(arg) ?? [];
+    // The server itself replaces the tilde.
+    return option + atHome(path, "~");
+  });
+  return {
+    command: "npx",
+    args: [
+      ...["-y", "deno", "run"],
+      ...[isLimited ? allowRead(folders) : "--allow-read", "--allow-env"],
+      ...[...shellPermission(settings), publicModule(program), ...args],
+    ],
+  };
+}
+
+/** Returns a path with its home folder replaced, and with `/` as the separator there. */
+function inHome<Name extends string | undefined>(
+  path: string,
+  home: string | undefined,
+  name: Name,
+): string | Name {
+  if (!isAbsolute(path)) return path.replaceAll("\\", "/");
+  if (home === undefined || !isAtOrBelow(path, home)) return path;
+  if (name === undefined) return name;
+  return [name, ...relative(home, path).split(/[\\/]/)].filter(Boolean)
+    .join("/");
+}
+
+/** Returns the main module if others can load it, or else the one in the registry. */
+function publicModule({ mainModule = "" }: Program): string {
+  const { protocol, hostname } = URL.parse(mainModule) ?? {};
+  const isPublic = protocol === "jsr:" ||
+    (protocol === "https:" && hostname !== "jsr.io");
+  return isPublic ? mainModule : SPECIFIER;
+}
+
+function shellPermission({ tools }: Settings): string[] {
+  return tools.toolset === "agentskills" && mayRunShell() ? [ALLOW_SHELL] : [];
+}
+
 /** Returns arguments that have the same effect in any folder and environment. */
-export function serverArguments(
+function serverArguments(
   { values, directories, recursiveDirectories, policyFile, options }: Settings,
+  { toolset, nameOnlyFolders }: ClientNeeds,
+  { variable }: Program,
 ): string[] {
-  const size = values["max-file-size"] ?? readEnvironment("MAX_FILE_SIZE_MB");
+  const size = values["max-file-size"] ?? variable("MAX_FILE_SIZE_MB");
+  const own = options.nameOnlyFolders ?? [];
   const resolved: Readonly<Record<string, unknown>> = {
     ...values,
+    "tools": values.tools ?? toolset,
     "skill-dir": recursiveDirectories,
     "policy": policyFile,
+    "name-only": [...new Set([...nameOnlyFolders, ...own])],
     "trust-links": options.trustLinks,
     "max-file-size": parseMegabytes(size) ? size : undefined,
   };
@@ -38,28 +144,26 @@ export function serverArguments(
   return [...flags, ...directories];
 }
 
-/** The options that affect a running server. */
-const SERVING_OPTIONS = Object.keys(OPTIONS).filter((name) =>
-  !["list", "check", "json", "as", "print-config", "url", "help", "version"]
-    .includes(name)
-);
-
 /**
- * Lists the folders to read. Project folders are relative, because each launch
- * can have a different project.
+ * Lists the roots that every project has. Those in the project are relative,
+ * because each launch can have a different project.
  */
-export function listFolders(
-  { values, home, directories, recursiveDirectories, policyFile, options }:
-    Settings,
+export function listUsualRoots(
+  { values, home, directories }: Settings,
 ): string[] {
-  const usual = resolveSkillRoots({
+  return resolveSkillRoots({
     workingDirectory: ".",
     homeDirectory: home,
     directories: directories.length > 0 ? [] : undefined,
     agents: values.agents,
-  });
+  }).map(({ path }) => path);
+}
+
+/** Lists the folders to read. */
+function listFolders(settings: Settings): string[] {
+  const { directories, recursiveDirectories, policyFile, options } = settings;
   return [
-    ...usual.map(({ path }) => path),
+    ...listUsualRoots(settings),
     ...directories,
     ...recursiveDirectories,
     ...options.trustLinks ?? [],
@@ -67,68 +171,11 @@ export function listFolders(
   ];
 }
 
-/** Finds the import map that Deno runs with. Returns a note if it cannot be determined. */
-export function findImportMap(): { path?: string; note?: string[] } {
-  const yaml = import.meta.resolve("jsr:@std/yaml@^1");
-  if (yaml.endsWith("/npm_only/yaml.ts")) {
-    const map = new URL("import_map.json", yaml);
-    return { path: map.protocol === "file:" ? fileURLToPath(map) : map.href };
-  }
-  // Only an import map can resolve a JSR package to a file.
-  if (!yaml.startsWith("file:")) return {};
-  return {
-    note: [
-      "Cannot determine the import map that Deno runs with: add --import-map=… to the arguments",
-    ],
-  };
-}
-
-/** How the running server was started, and what the next launch needs. */
-export interface LaunchOptions {
-  /** The running program: Deno, or the server as an executable. */
-  readonly executable: string;
-  /** The main module, or `undefined` if it is part of the executable. */
-  readonly mainModule: string | undefined;
-  /** The import map, if any is known. */
-  readonly importMap: string | undefined;
-  /** The folders to read. */
-  readonly folders: readonly string[];
-  /** The Deno flag that allows running programs, if the server needs it. */
-  readonly allowRun: string | undefined;
-  /** The server's arguments. */
-  readonly args: readonly string[];
-}
-
-/**
- * Creates the command that starts the server the way it is running now, with
- * only the permissions it needs.
- */
-export function createLaunch(options: LaunchOptions): Launch {
-  const { executable, mainModule, importMap, args } = options;
-  // The permissions of an executable are built in.
-  if (mainModule === undefined) return { command: executable, args };
-  const flags = [
-    allowRead(options.folders),
-    "--allow-env",
-    ...(options.allowRun ? [options.allowRun] : []),
-    ...(importMap ? [`--import-map=${importMap}`] : []),
-  ];
-  const main = mainModule.startsWith("file:")
-    ? fileURLToPath(mainModule)
-    : mainModule;
-  return { command: executable, args: ["run", ...flags, main, ...args] };
-}
-
-/** Whether a program is in the cache of `npx`. */
-export function isInNpxCache(executable: string): boolean {
-  return /[\\/]_npx[\\/]/.test(executable);
-}
-
 /**
  * Returns the Deno flag that allows reading folders. If a name contains a
  * comma, which cannot be escaped, the flag allows all folders.
  */
-function allowRead(folders: readonly string[]): string {
+export function allowRead(folders: readonly string[]): string {
   const list = withoutNested(folders);
   return list.length === 0 || list.some((folder) => folder.includes(","))
     ? "--allow-read"

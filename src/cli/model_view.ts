@@ -8,12 +8,12 @@
 import type { Tool } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import {
   type ClientProfile,
+  DEFAULT_PROFILE,
   findProfile,
-  PROFILE_NAMES,
+  OTHER_CLIENTS,
 } from "../views/client_profiles.ts";
-import { UsageError } from "./command_line.ts";
 import { listModelSkills } from "../views/skill_lists.ts";
-import { escapeHidden, quote, stringifyJson } from "../text.ts";
+import { escapeHidden, stringifyJson, wrapText } from "../text.ts";
 import { createInstructions } from "../views/instructions.ts";
 import { ToolLists } from "../views/tool_lists.ts";
 import { listTools, type SkillToolOptions } from "../views/toolsets.ts";
@@ -47,7 +47,7 @@ interface ViewedTool {
 
 /** What the model of a client sees. */
 export interface ModelView {
-  /** The name of the client's profile. */
+  /** The name of the client. */
   readonly client: string;
   readonly toolset: string;
   /** The number of skills that the model may load. */
@@ -63,32 +63,13 @@ export interface ModelView {
   readonly total: Size;
 }
 
-/**
- * Returns the profile that the value of `--as` names.
- *
- * @throws {UsageError} If there is no such profile.
- */
-export function parseClient(name: string): ClientProfile {
-  const profile = findProfile(name);
-  if (profile !== undefined) return profile;
-  throw new UsageError(
-    `Invalid --as ${quote(name)}: expected one of ${
-      PROFILE_NAMES.join(", ")
-    } (use default for any other client)`,
-  );
-}
-
-/**
- * Creates a view of what the model of a client sees.
- *
- * @throws {UsageError} If there is no profile for the client.
- */
+/** Creates a view of what the model of a client sees. */
 export function createModelView(
   client: string,
   catalog: SkillCatalog,
   options: SkillToolOptions,
 ): ModelView {
-  const profile = parseClient(client);
+  const profile = findProfile(client);
   const instructions = viewInstructions(
     createInstructions(options.toolset, catalog),
     profile,
@@ -153,9 +134,10 @@ export function viewAsText(view: ModelView): string {
     ? ", which the model has to search for"
     : "";
   const sections = [
-    `What the model sees in ${client} (${skills} ${
+    `What the model sees in ${describeClient(client)} (${skills} ${
       skills === 1 ? "skill" : "skills"
     }, toolset ${toolset})`,
+    ...findProfile(client) === DEFAULT_PROFILE ? [OTHERS_NOTE] : [],
     instructions.part === "none" ? "Instructions: not shown" : section(
       instructions.part === "whole"
         ? "Instructions"
@@ -168,6 +150,17 @@ export function viewAsText(view: ModelView): string {
     } (estimated as characters / ${CHARACTERS_PER_TOKEN})`,
   ];
   return `${sections.join("\n\n")}\n`;
+}
+
+const OTHERS_NOTE = wrapText(
+  "These clients have no profile. As far as they were tried, they show the tools whole, and no instructions.",
+);
+
+function describeClient(client: string): string {
+  if (client === OTHER_CLIENTS) return "other clients";
+  return findProfile(client) === DEFAULT_PROFILE
+    ? `${client} and other clients`
+    : client;
 }
 
 function toolSections(

@@ -2,14 +2,10 @@ import assert from "node:assert/strict";
 import { openSkills } from "../../skill_server.ts";
 import { CLIENT_PROFILES, PROFILE_NAMES } from "../views/client_profiles.ts";
 import { describeServer, registerViews } from "../views/views.ts";
+import { CLIENT_NAMES } from "./client_names.ts";
 import { parseCommandLine } from "./command_line.ts";
 import { McpServer } from "../protocol/mcp_server.ts";
-import {
-  createModelView,
-  type ModelView,
-  parseClient,
-  viewAsText,
-} from "./model_view.ts";
+import { createModelView, type ModelView, viewAsText } from "./model_view.ts";
 import {
   assertMisuse,
   lacks,
@@ -141,6 +137,7 @@ function assertShows(view: ModelView, served: ServedView): void {
     "codex": served.instructions.split("\n")[0],
     "copilot": undefined,
     "cline": undefined,
+    "default": undefined,
   };
   assert.equal(text, client in shown ? shown[client] : served.instructions);
   assert.equal(view.searchesTools, client === "codex");
@@ -292,14 +289,50 @@ Deno.test("--list --as omits skills that are hidden from the model, and reports 
   assert.match(stderr, /Cannot find the folder ".*none"/);
 });
 
+for (const client of ["cursor", "claude-desktop", "zed", "kiro"]) {
+  Deno.test(`createModelView() shows for ${client} what clients without a profile get`, async () => {
+    using place = new Place();
+    writeSkills(place);
+    const { tools, instructions } = await viewOf(place, client);
+    const served = await handledFor(place, client);
+    assert.deepEqual(tools, served.tools);
+    assert.deepEqual(instructions, { part: "none" });
+  });
+}
+
+Deno.test("viewAsText() heads the view of clients without a profile", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "git");
+  const headOf = async (client: string) =>
+    viewAsText(await viewOf(place, client)).split("\n\n").slice(0, 3);
+  const note =
+    "These clients have no profile. As far as they were tried, they show the tools\nwhole, and no instructions.";
+  assert.deepEqual(await headOf("default"), [
+    "What the model sees in other clients (1 skill, toolset skill)",
+    note,
+    "Instructions: not shown",
+  ]);
+  assert.deepEqual(await headOf("cursor"), [
+    "What the model sees in cursor and other clients (1 skill, toolset skill)",
+    note,
+    "Instructions: not shown",
+  ]);
+});
+
 Deno.test("--as lists the valid names for an unknown client, and requires --list", async () => {
-  const message = (name: string) =>
-    `Invalid --as "${name}": expected one of ${
-      PROFILE_NAMES.join(", ")
-    } (use default for any other client)`;
-  for (const name of ["eclipse", "", "constructor", "__proto__", "Codex"]) {
-    assertMisuse(() => parseClient(name), message(name));
+  const parse = (name: string) => parseCommandLine(["--list", `--as=${name}`]);
+  const names = ["default", ...CLIENT_NAMES].join(", ");
+  for (const name of ["eclipse", "constructor", "__proto__"]) {
+    assertMisuse(
+      () => parse(name),
+      `Invalid --as "${name}": expected one of ${names}`,
+    );
   }
+  assertMisuse(
+    () => parse("Codex"),
+    'Invalid --as "Codex": did you mean codex?',
+  );
+  for (const name of CLIENT_NAMES) assert.equal(parse(name).values.as, name);
   for (const options of [[], ["--check"], ["--list", "--check"]]) {
     assertMisuse(
       () => parseCommandLine(["--as", "codex", ...options]),
@@ -311,5 +344,8 @@ Deno.test("--as lists the valid names for an unknown client, and requires --list
     args: ["--list", "--as="],
   });
   assert.deepEqual([code, stdout], [2, ""]);
-  assert.ok(stderr.startsWith(`skill-server: ${message("")}\n`), stderr);
+  assert.ok(
+    stderr.startsWith(`skill-server: --as requires one of ${names}\n`),
+    stderr,
+  );
 });

@@ -5,17 +5,17 @@
  */
 
 import { isAbsolute } from "jsr:@std/path@^1";
-import { type CommandLine, UsageError } from "./command_line.ts";
+import {
+  type CommandLine,
+  SERVING_OPTIONS,
+  UsageError,
+} from "./command_line.ts";
 import { resolveFolder } from "../files/paths.ts";
 import type { PolicyFile } from "../skills/policy_file.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
 import { DEFAULT_MAX_FILE_SIZE } from "../files/confinement.ts";
 import { log, quote } from "../text.ts";
-import {
-  type SkillToolOptions,
-  type Toolset,
-  TOOLSET_NAMES,
-} from "../views/toolsets.ts";
+import type { SkillToolOptions, Toolset } from "../views/toolsets.ts";
 import type {
   SkillCatalog,
   SkillRegistryOptions,
@@ -64,6 +64,8 @@ export function createSettings({ values, positionals }: CommandLine): Settings {
     folders.flatMap((folder) => resolveGiven(folder, places));
   const directories = absolute(given);
   const recursiveDirectories = absolute(values["skill-dir"]);
+  const trustLinks = absolute(values["trust-links"]);
+  warnOfNoEffect(values, { positionals, trustLinks });
   const roots = resolveSkillRoots({
     ...places,
     directories: given.length > 0 ? directories : undefined,
@@ -81,13 +83,58 @@ export function createSettings({ values, positionals }: CommandLine): Settings {
     recursiveDirectories,
     policyFile: resolvePolicyFile(values.policy, places),
     options: {
-      trustLinks: absolute(values["trust-links"]),
+      nameOnlyFolders: absolute(values["name-only"]),
+      trustLinks,
       linkTargets: listLinkTargets(places),
       maxFileSize: parseMaxFileSize(values["max-file-size"]),
       refreshSeconds: parseSeconds("--refresh", values.refresh),
       watchFolders: !values["no-watch"],
     },
   };
+}
+
+/** Logs which options have no effect, and why. */
+function warnOfNoEffect(
+  values: CommandLine["values"],
+  { positionals, trustLinks }: {
+    positionals: readonly string[];
+    trustLinks: readonly string[];
+  },
+): void {
+  if (values.url !== undefined) {
+    const names = SERVING_OPTIONS.filter((name) => values[name] !== undefined)
+      .map((name) => `--${name}`);
+    if (positionals.length > 0) names.push("DIR");
+    if (names.length > 0) {
+      log(
+        `With --url, ${
+          names.join(", ")
+        } has no effect: set it where that server runs`,
+      );
+    }
+    return;
+  }
+  for (const name of ["shell-timeout", "auto-install-deps"] as const) {
+    if (values[name] === undefined || values.tools === "agentskills") continue;
+    log(`Without --tools agentskills, --${name} has no effect`);
+  }
+  for (const folder of trustLinks.filter(isAbsent)) {
+    log(
+      `Cannot find the folder ${
+        quote(folder)
+      } of --trust-links: check its spelling; until it exists, no link can point into it`,
+    );
+  }
+}
+
+/** Whether nothing exists at a path. */
+function isAbsent(path: string): boolean {
+  try {
+    Deno.statSync(path);
+    return false;
+  } catch (error) {
+    return error instanceof Deno.errors.NotFound;
+  }
 }
 
 /**
@@ -101,11 +148,25 @@ function givenFolders(
   if (positionals.some((folder) => folder.trim() === "")) {
     throw new UsageError("DIR must not be empty");
   }
+  for (const word of positionals) refuseCommand(word, places);
   const folders = positionals.filter((folder) => !isLeftOver(folder, places));
   const others = readEnvironment("SKILLS_DIR") ?? "";
   const hasOthers = others.trim() !== "" &&
     (folders.length === 0 || toolset === "skilljack");
   return hasOthers ? [...folders, others] : folders;
+}
+
+/** Options that people write without hyphens, as other programs have them. */
+const COMMANDS = ["list", "check", "help", "version", "print-config"];
+
+/** @throws {UsageError} If an argument is an option without its hyphens. */
+function refuseCommand(argument: string, places: SkillRootOptions): void {
+  if (!COMMANDS.includes(argument) || isFolder(argument, places)) return;
+  throw new UsageError(
+    `Cannot find the folder ${
+      quote(argument)
+    }: did you mean --${argument}? (write ./${argument} for a folder that you will create)`,
+  );
 }
 
 /**
@@ -125,13 +186,10 @@ function resolvePolicyFile(
 ): string | undefined {
   if (option === undefined) return undefined;
   try {
-    if (option.trim() !== "") return resolveFolder(option, places);
-  } catch {
-    // The working directory or the home folder is unknown.
+    return resolveFolder(option, places);
+  } catch (error) {
+    throw new UsageError((error as Error).message);
   }
-  throw new UsageError(
-    `--policy requires the path of a file, not ${quote(option)}`,
-  );
 }
 
 /**
@@ -222,16 +280,8 @@ function isFolder(folder: string, places: SkillRootOptions): boolean {
 }
 
 function createToolOptions(values: CommandLine["values"]): SkillToolOptions {
-  const toolset = values.tools ?? "skill";
-  if (!TOOLSET_NAMES.includes(toolset as Toolset)) {
-    throw new UsageError(
-      `Invalid --tools ${quote(toolset)}: expected one of ${
-        TOOLSET_NAMES.join(", ")
-      }`,
-    );
-  }
   return {
-    toolset: toolset as Toolset,
+    toolset: (values.tools ?? "skill") as Toolset,
     shellTimeout: parseSeconds("--shell-timeout", values["shell-timeout"], 0.1),
     autoInstallDeps: values["auto-install-deps"],
     descriptionLimit: parseDescriptionLimit(values["description-limit"]),
@@ -268,7 +318,7 @@ export function parseMegabytes(value: string | undefined): number | undefined {
 
 function parseDescriptionLimit(option: string | undefined): number | undefined {
   if (option === undefined) return undefined;
-  const limit = option.trim() === "" ? NaN : Number(option);
+  const limit = Number(option);
   const isEnough = limit === 0 || limit >= MIN_DESCRIPTION_LIMIT;
   if (Number.isSafeInteger(limit) && isEnough) return limit;
   throw new UsageError(
@@ -285,7 +335,7 @@ function parseSeconds(
   min = 0,
 ): number | undefined {
   if (value === undefined) return undefined;
-  const number = value.trim() === "" ? NaN : Number(value);
+  const number = Number(value);
   if (number >= min && number <= MAX_SECONDS) return number;
   throw new UsageError(
     `Invalid ${option} ${

@@ -220,6 +220,11 @@ export interface ScanOptions extends FileAccessOptions {
    * directory.
    */
   readonly linkTargets?: readonly string[];
+  /**
+   * Folders whose skills the tools list by name, without a description, because
+   * the client lists them itself.
+   */
+  readonly nameOnlyFolders?: readonly string[];
   /** Which skills are served, and how prominently. Default: all are `"on"`. */
   readonly policy?: SkillPolicy;
 }

@@ -17,7 +17,8 @@
  *    search, unless its configuration says otherwise.
  * 4. OpenCode, Kilo, Gemini CLI, and Qwen Code drop prompts that contain an
  *    embedded resource.
- * 5. Copilot CLI and Cline do not show the instructions.
+ * 5. Copilot CLI, Cline, and nine clients and frameworks without a profile do not
+ *    show the instructions.
  *
  * @module
  */
@@ -70,7 +71,7 @@ export const DEFAULT_PROFILE: ClientProfile = {
   descriptionLimit: DEFAULT_DESCRIPTION_LIMIT,
   parameterLimit: 0,
   namesLimit: DEFAULT_DESCRIPTION_LIMIT,
-  instructions: "whole",
+  instructions: "none",
   searchesTools: false,
   ellipsis: "…",
   dropsEmbeddedResources: false,
@@ -104,21 +105,20 @@ export const CLIENT_PROFILES: Readonly<Record<string, ClientProfile>> = {
   "cline": { ...briefProfile("@cline/core"), instructions: "none" },
 };
 
-/** The name that `--as` accepts for unknown clients. */
-const DEFAULT_NAME = "default";
+/** The name that `--as` accepts for clients without a profile. */
+export const OTHER_CLIENTS = "default";
 
 /** The names of all profiles. */
 export const PROFILE_NAMES: readonly string[] = [
-  DEFAULT_NAME,
+  OTHER_CLIENTS,
   ...Object.keys(CLIENT_PROFILES),
 ];
 
-/** Returns the profile with a name from {@linkcode PROFILE_NAMES}, if there is one. */
-export function findProfile(name: string): ClientProfile | undefined {
-  if (name === DEFAULT_NAME) return DEFAULT_PROFILE;
+/** Returns the profile with a name from {@linkcode PROFILE_NAMES}, or else the default. */
+export function findProfile(name: string): ClientProfile {
   return Object.hasOwn(CLIENT_PROFILES, name)
-    ? CLIENT_PROFILES[name]
-    : undefined;
+    ? CLIENT_PROFILES[name]!
+    : DEFAULT_PROFILE;
 }
 
 function briefProfile(clientName: string): ClientProfile {
@@ -127,6 +127,7 @@ function briefProfile(clientName: string): ClientProfile {
     clientName,
     style: "brief",
     namesLimit: NAMES_LIMIT,
+    instructions: "whole",
   };
 }
 

@@ -1,7 +1,8 @@
 // Settings from a command line, and the configurations that `--print-config` prints.
 import assert from "node:assert/strict";
 import { parse } from "jsr:@std/yaml@^1";
-import { isInNpxCache, type Launch } from "../../src/cli/launch.ts";
+import type { Launch } from "../../src/cli/launch.ts";
+import { isInNpxCache } from "../../src/cli/program.ts";
 import { parseCommandLine, UsageError } from "../../src/cli/command_line.ts";
 import { createSettings, type Settings } from "../../src/cli/settings.ts";
 import { IMPORTS, MOD } from "./environment.ts";
@@ -37,17 +38,21 @@ export async function printedLaunch(
 ): Promise<Launch> {
   const args = [...options.args ?? [], "--print-config", client];
   const { stdout, stderr } = await runServer(place, { ...options, args });
-  const [note, introduction, ...rest] = withoutHints(stderr);
-  assert.match(note!, /^skill-server: Add this to the configuration of /);
-  if (introduction !== undefined) {
-    assert.match(introduction, /^skill-server: Or run this command /);
-    assert.equal(rest.length, 1);
-  }
-  const { command, args: printed } = parseLaunch(stdout);
-  return {
-    command,
-    args: hasUnknownImportMap ? withImportFlags(printed) : printed,
-  };
+  const paragraphs = paragraphsOf(stderr);
+  assert.match(paragraphs.at(-1)!, /^(?:A|Or a)dd this to the configuration/);
+  assert.doesNotMatch(stderr, /^skill-server: /m);
+  const launch = withoutNpx(parseLaunch(stdout));
+  return hasUnknownImportMap
+    ? { ...launch, args: withImportFlags(launch.args) }
+    : launch;
+}
+
+/** Replaces npx with the Deno that it would start. */
+function withoutNpx({ command, args }: Launch): Launch {
+  const start = args.indexOf("run");
+  return command === "npx" || command === "cmd"
+    ? { command: Deno.execPath(), args: args.slice(start) }
+    : { command, args };
 }
 
 /** Parses the command in a configuration that `--print-config` printed, in any client's format. */
@@ -83,22 +88,24 @@ function parseTomlLaunch(config: string): Launch {
 const hasUnknownImportMap = IMPORTS.some((flag) => !flag.includes("npm_only"));
 
 /**
- * Splits stderr into lines, without the hints about an unrecognized import map and
- * about a Deno that belongs to npx. Asserts that each hint appears if and only if it applies.
+ * Splits stderr into paragraphs, each on one line, without the hints about an
+ * unrecognized import map and about npx. Asserts that each hint appears if and
+ * only if it applies.
  */
-export function withoutHints(stderr: string): string[] {
-  let lines = stderr.trimEnd().split("\n");
+export function paragraphsOf(stderr: string): string[] {
+  let paragraphs = stderr.trim().split("\n\n")
+    .map((text) => text.replaceAll("\n", " "));
   for (
     const [isDue, hint] of [
       [hasUnknownImportMap, "the import map that Deno runs with"],
-      [isInNpxCache(Deno.execPath()), "belongs to npx"],
+      [isInNpxCache(Deno.execPath()), "The entry uses npx"],
     ] as const
   ) {
-    const others = lines.filter((line) => !line.includes(hint));
-    assert.equal(others.length < lines.length, isDue, hint);
-    lines = others;
+    const others = paragraphs.filter((text) => !text.includes(hint));
+    assert.equal(others.length < paragraphs.length, isDue, hint);
+    paragraphs = others;
   }
-  return lines;
+  return paragraphs;
 }
 
 /** Adds the import flags to arguments, as the hint advises. */

@@ -1,0 +1,120 @@
+/**
+ * What the program is called, and how its reader runs it.
+ *
+ * @module
+ */
+
+import { basename, dirname, isAbsolute, relative } from "jsr:@std/path@^1";
+import { fileURLToPath } from "node:url";
+import config from "../../deno.json" with { type: "json" };
+import { isAtOrBelow } from "../files/paths.ts";
+import { quoteCommand, shellInUse } from "./shell_quoting.ts";
+
+/** The specifier of the program in the registry. */
+export const SPECIFIER = `jsr:${config.name}`;
+
+/** The version of the program. */
+export const VERSION: string = config.version;
+
+/** The address of the documentation. */
+export const DOCUMENTATION_URL = `https://jsr.io/${config.name}`;
+
+/** The running program. */
+export interface Program {
+  /** The file that runs: Deno, or the server as an executable. */
+  readonly executable: string;
+  /** The main module, or `undefined` if it is part of the executable. */
+  readonly mainModule: string | undefined;
+  /** The import map that Deno runs with, if any is known. */
+  readonly importMap: string | undefined;
+  readonly os: typeof Deno.build.os;
+  /** Returns the value of an environment variable, if it is set. */
+  readonly variable: (name: string) => string | undefined;
+  /** The working directory, if it is known. */
+  readonly folder: string | undefined;
+}
+
+/** Returns the program that is running now. */
+export function runningProgram(): Program {
+  const isExecutable = Deno.build.standalone;
+  return {
+    executable: Deno.execPath(),
+    mainModule: isExecutable ? undefined : Deno.mainModule,
+    importMap: isExecutable ? undefined : findImportMap(),
+    os: Deno.build.os,
+    variable: (name) => {
+      try {
+        return Deno.env.get(name);
+      } catch {
+        // Deno has no permission.
+      }
+    },
+    folder: findFolder(),
+  };
+}
+
+function findFolder(): string | undefined {
+  try {
+    return Deno.cwd();
+  } catch {
+    // It was removed.
+  }
+}
+
+/** Returns the import map that Deno runs with, if it is this repository's. */
+function findImportMap(): string | undefined {
+  const yaml = import.meta.resolve("jsr:@std/yaml@^1");
+  if (!yaml.endsWith("/npm_only/yaml.ts")) return undefined;
+  const map = new URL("import_map.json", yaml);
+  return map.protocol === "file:" ? fileURLToPath(map) : map.href;
+}
+
+/** Whether Deno runs with an import map that cannot be determined. */
+export function hasUnknownImportMap(): boolean {
+  const yaml = import.meta.resolve("jsr:@std/yaml@^1");
+  // Only an import map can resolve a JSR package to a file.
+  return yaml.startsWith("file:") && !yaml.endsWith("/npm_only/yaml.ts");
+}
+
+/** Whether a program is in the cache of `npx`. */
+export function isInNpxCache(executable: string): boolean {
+  return /[\\/]_npx[\\/]/.test(executable);
+}
+
+/**
+ * Returns the command that runs the program with other arguments, as the reader
+ * of a message can type it in the same folder.
+ */
+export function commandFor(program: Program, ...args: string[]): string {
+  const words = [...commandWords(program), ...args];
+  return quoteCommand(words, shellInUse(program)) ?? words.join(" ");
+}
+
+function commandWords(program: Program): string[] {
+  const { executable, mainModule, importMap, folder, variable } = program;
+  if (mainModule === undefined) return [executableName(program)];
+  const deno = isInNpxCache(executable) ? ["npx", "-y", "deno"] : ["deno"];
+  const isFile = mainModule.startsWith("file:");
+  const main = isFile ? fileURLToPath(mainModule) : mainModule;
+  // Deno sets this variable for the commands of a task, and runs them in the task's folder.
+  const isTask = isFile && variable("INIT_CWD") && dirname(main) === folder;
+  if (isTask) return [...deno, "task", "start"];
+  const near = (path: string) =>
+    isAbsolute(path) && folder !== undefined && isAtOrBelow(path, folder)
+      ? relative(folder, path)
+      : path;
+  return [
+    ...[...deno, "run", "--allow-read", "--allow-env"],
+    ...importMap === undefined ? [] : [`--import-map=${near(importMap)}`],
+    near(main),
+  ];
+}
+
+/** Returns the name of an executable if the shell finds it by that, or else its path. */
+function executableName({ executable, os, variable }: Program): string {
+  const isWindows = os === "windows";
+  const folders = (variable("PATH") ?? "").split(isWindows ? ";" : ":");
+  return folders.includes(dirname(executable))
+    ? basename(executable)
+    : executable;
+}
