@@ -44,7 +44,12 @@ import {
 } from "./src/files/folder_watcher.ts";
 import type { RequestHandlers } from "./src/protocol/mcp_server.ts";
 import { fileVersion, isRacy, openForScan } from "./src/files/open_file.ts";
-import { childPath, isAtOrBelowAny, SKILL_MD } from "./src/files/paths.ts";
+import {
+  childPath,
+  isAtOrBelow,
+  isAtOrBelowAny,
+  SKILL_MD,
+} from "./src/files/paths.ts";
 import type { Boundary } from "./src/files/types.ts";
 import type { PolicyDecider } from "./src/skills/policy.ts";
 import { describeProblem } from "./src/skills/problems.ts";
@@ -71,9 +76,11 @@ import {
   type Fault,
   faultOf,
   isAbsence,
+  isPassing,
   LINK_OUT_OF_PROJECT,
   LINK_OUT_OF_SKILL,
   NAME_IS_NOT_UTF_8,
+  passingFault,
   SkillFileError,
   WAS_REPLACED,
 } from "./src/files/faults.ts";
@@ -148,6 +155,12 @@ export type {
 /** How many levels below a recursive root are searched. */
 const MAX_SEARCH_DEPTH = 6;
 
+/** The time until the next scan if something cannot be read for the moment, in milliseconds. */
+const RETRY_MS = 1_000;
+
+/** The maximum number of such scans in a row. Then only the timer is left. */
+const MAX_RETRIES = 60;
+
 /** The maximum number of folders and links that are visited below one root. */
 const MAX_SEARCHED_FOLDERS = 50_000;
 
@@ -168,6 +181,8 @@ const MAX_NAME_LENGTH = 200;
 
 /** The result of reading a `SKILL.md`, kept from one scan to the next. */
 interface ReadSkill {
+  /** The skill directory. */
+  readonly folder: SearchedFolder;
   readonly version: string;
   /** The text that was parsed, kept only while the file can change without a new version. */
   readonly racyText: string | undefined;
@@ -184,6 +199,8 @@ export interface ScanResult {
   readonly linkTargets: ReadonlySet<string>;
   /** The real paths of skills that are off and lie in another skill. */
   readonly excludedFolders: ReadonlySet<string>;
+  /** Whether something could not be read for the moment, so that another scan should follow soon. */
+  readonly isPassing: boolean;
 }
 
 /** A folder that may be a skill or contain skills. */
@@ -390,6 +407,7 @@ class SkillScan {
   readonly #policy: PolicyDecider | undefined;
   /** The paths of roots that cannot be searched. */
   readonly #refused: string[] = [];
+  #isPassing = false;
   readonly #slice = new TimeSlice();
 
   constructor(
@@ -421,6 +439,7 @@ class SkillScan {
       folders: this.#folders,
       linkTargets: this.#targets,
       excludedFolders: this.#excludedFolders,
+      isPassing: this.#isPassing,
       read: this.#read,
       off: [...this.#off.values()],
     };
@@ -439,6 +458,12 @@ class SkillScan {
       if (error instanceof Deno.errors.NotFound) {
         return { root, status: "missing", skills: 0 };
       }
+      if (this.#keepKnown({ path, root }, error)) {
+        const before = this.#previous.roots.find((report) =>
+          report.root === root
+        );
+        return { ...before!, skills: this.#countSkills() - count };
+      }
       // A configured folder stands for three roots, but one report is enough.
       if (!isAtOrBelowAny(path, this.#refused)) {
         this.#report({ file: path, ...faultOf(error) }, { path, root });
@@ -449,6 +474,44 @@ class SkillScan {
       const rest = this.#problemCount - MAX_PROBLEMS;
       if (rest > 0) this.#problems.push({ file: path, ...moreProblems(rest) });
     }
+  }
+
+  /**
+   * If a folder cannot be read for the moment, keeps what the previous scan found
+   * in it, and reports the problem. Returns whether there was anything.
+   */
+  #keepKnown(
+    folder: Pick<SearchedFolder, "path" | "root">,
+    error: unknown,
+  ): boolean {
+    if (!isPassing(error)) return false;
+    this.#isPassing = true;
+    const { path, root } = folder;
+    const kept = [...this.#known].filter(([file, { folder }]) =>
+      !this.#read.has(file) && folder.root === root &&
+      isAtOrBelow(folder.path, path)
+    );
+    for (const [file, known] of kept) {
+      this.#read.set(file, known);
+      this.#folders.add(known.folder.realPath);
+      this.#record(known.outcome, known.folder);
+    }
+    if (kept.length > 0) this.#reportPassing(path, { error, folder });
+    return kept.length > 0;
+  }
+
+  /** Reports that a file or folder stays as it was, because it cannot be read for the moment. */
+  #reportPassing(
+    file: string,
+    { error, folder }: {
+      error: unknown;
+      folder: Pick<SearchedFolder, "path" | "root">;
+    },
+  ): void {
+    this.#isPassing = true;
+    // Without the real path, which could not be confirmed at the moment.
+    const { path, root } = folder;
+    this.#report({ file, ...passingFault(error) }, { path, root });
   }
 
   /**
@@ -578,6 +641,7 @@ class SkillScan {
       return await sortInSlices(entries, { compare, slice });
     } catch (error) {
       if (depth === 0) throw error;
+      if (this.#keepKnown(folder, error)) return [];
       // A skill can be served, or off, even if its folder cannot be listed.
       const isSkill = this.#skillFolders.has(realPath) ||
         this.#off.has(realPath);
@@ -632,6 +696,7 @@ class SkillScan {
       const isSearched = root.recursive && child.depth < MAX_SEARCH_DEPTH;
       return isSearched ? child : undefined;
     } catch (error) {
+      if (this.#keepKnown({ path, root }, error)) return undefined;
       const problem = { file: path, ...faultOf(error), names: [name] };
       this.#report(problem, { path, root, parent: folder });
       return undefined;
@@ -662,6 +727,7 @@ class SkillScan {
       if (findSkillFile(path) === undefined) return undefined;
       this.#reportLink(link, LINK_OUT_OF_PROJECT);
     } catch (error) {
+      if (isPassing(error)) throw error;
       // Below a recursive root, dangling links are common and harmless.
       if (!root.recursive) this.#reportLink(link, faultOf(error));
     }
@@ -678,15 +744,20 @@ class SkillScan {
     if (this.#skillFolders.has(folder.realPath)) return true;
     const outcome = this.#readSkill(folder);
     if (outcome === undefined) return false;
+    this.#record(outcome, folder);
+    return true;
+  }
+
+  /** Records a skill or its problem, unless it is off. */
+  #record(outcome: Skill | SkillProblem, folder: SearchedFolder): void {
     const isRecorded = "reason" in outcome
       ? this.#report(outcome, folder)
       : this.#addSkill(outcome, folder);
-    if (!isRecorded) return true;
+    if (!isRecorded) return;
     // The policy may have switched it off as a skill of another root.
     this.#skillFolders.set(folder.realPath, folder.root);
     this.#off.delete(folder.realPath);
     this.#excludedFolders.delete(folder.realPath);
-    return true;
   }
 
   /** Adds a skill to the catalog, unless it is off. Returns whether it was added. */
@@ -718,12 +789,9 @@ class SkillScan {
     const found = findSkillFile(folder.path);
     if (found === undefined) return undefined;
     const { file } = found;
-    const skipped = (error: unknown) => {
-      return { file, ...faultOf(error), names: [basename(folder.path)] };
-    };
-    if ("error" in found) return skipped(found.error);
     const known = this.#known.get(file);
     try {
+      if ("error" in found) throw found.error;
       const checked = found.info.isSymlink
         ? this.#followFileLink(file, folder)
         : {
@@ -741,15 +809,21 @@ class SkillScan {
       }
       return this.#readSkillMd(checked, folder);
     } catch (error) {
-      if (isAbsence(error) && !found.info.isSymlink) return undefined;
-      // Many programs replace a file to save it. The next scan reads the new file.
-      const wasReplaced = error instanceof SkillFileError &&
-        error.reason === WAS_REPLACED.reason;
-      if (wasReplaced && known !== undefined && isReadIn(folder, known)) {
-        this.#read.set(file, known);
-        return known.outcome;
+      const isGone = "info" in found && !found.info.isSymlink &&
+        isAbsence(error);
+      if (isGone) return undefined;
+      if (known !== undefined && isReadIn(folder, known)) {
+        // Many programs replace a file to save it. The next scan reads the new file.
+        const wasReplaced = error instanceof SkillFileError &&
+          error.reason === WAS_REPLACED.reason;
+        if (wasReplaced || isPassing(error)) {
+          this.#read.set(file, known);
+          if (!wasReplaced) this.#reportPassing(file, { error, folder });
+          return known.outcome;
+        }
       }
-      return skipped(error);
+      if (isPassing(error)) this.#isPassing = true;
+      return { file, ...faultOf(error), names: [basename(folder.path)] };
     }
   }
 
@@ -787,7 +861,7 @@ class SkillScan {
       ? known.outcome
       : parseSkill(text, { file, size: info.size, version, folder });
     const racyText = isRacy(info) || !isCertain ? text : undefined;
-    this.#read.set(file, { version, racyText, outcome });
+    this.#read.set(file, { folder, version, racyText, outcome });
     return outcome;
   }
 }
@@ -947,6 +1021,7 @@ export class SkillRegistry implements SkillSource {
     folders: new Set(),
     linkTargets: new Set(),
     excludedFolders: new Set(),
+    isPassing: false,
   };
   /** The logged problems that still exist. */
   #logged: ReadonlySet<string> = new Set();
@@ -957,6 +1032,11 @@ export class SkillRegistry implements SkillSource {
   #next: Promise<SkillCatalog> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #watcher: FolderWatcher | undefined;
+  #isWatching = false;
+  /** The next scan after one that could not read something for the moment. */
+  #retry: ReturnType<typeof setTimeout> | undefined;
+  /** The number of such scans in a row. */
+  #retries = 0;
   #isClosed = false;
 
   /**
@@ -1147,7 +1227,8 @@ export class SkillRegistry implements SkillSource {
   watch(): void {
     const { refreshSeconds = DEFAULT_REFRESH_SECONDS, watchFolders = true } =
       this.#options;
-    if (this.#isClosed || this.#timer !== undefined || this.#watcher) return;
+    if (this.#isClosed || this.#isWatching) return;
+    this.#isWatching = true;
     if (refreshSeconds > 0) {
       const refresh = () => this.#inBackground(() => this.refresh());
       this.#timer = setInterval(refresh, refreshSeconds * 1000);
@@ -1167,6 +1248,7 @@ export class SkillRegistry implements SkillSource {
   close(): void {
     this.#isClosed = true;
     clearInterval(this.#timer);
+    clearTimeout(this.#retry);
     this.#watcher?.close();
     this.#listeners.clear();
   }
@@ -1187,12 +1269,23 @@ export class SkillRegistry implements SkillSource {
     this.#files.exclude(result.excludedFolders);
     this.#trackedFiles = tracked;
     this.#inBackground(() => this.#watchFolders());
+    this.#scheduleRetry(result);
     if (catalog !== previous) this.#logProblems();
     const change = { catalog, previous, ...changedSkills(catalog, previous) };
     if (change.keys.size + change.states.size + files.size > 0) {
       this.#callListeners({ ...change, files });
     }
     return catalog;
+  }
+
+  /** Schedules another scan if something could not be read for the moment. */
+  #scheduleRetry({ isPassing }: ScanResult): void {
+    clearTimeout(this.#retry);
+    this.#retries = isPassing ? this.#retries + 1 : 0;
+    if (!isPassing || !this.#isWatching || this.#retries > MAX_RETRIES) return;
+    const refresh = () => this.#inBackground(() => this.refresh());
+    this.#retry = setTimeout(refresh, RETRY_MS);
+    Deno.unrefTimer(this.#retry);
   }
 
   /** Lists the files of the tracked skills. */

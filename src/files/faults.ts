@@ -135,6 +135,27 @@ export function faultOf(error: unknown): Fault {
   };
 }
 
+/**
+ * Whether an error may pass by itself, such as too many open files or a network
+ * folder that is out of reach. Errors that say something about the file do not.
+ */
+export function isPassing(error: unknown): boolean {
+  const { NotCapable, PermissionDenied } = Deno.errors;
+  const isAboutFile = isAbsence(error) || error instanceof SkillFileError ||
+    error instanceof NotCapable || error instanceof PermissionDenied;
+  return !isAboutFile;
+}
+
+/** Describes an error that may pass, for something that stays as it was. */
+export function passingFault(error: unknown): Fault {
+  return {
+    reason: `it cannot be read for the moment (${
+      oneLine((error as Error).message)
+    }), so what was found in it before stays`,
+    hint: "the next attempt follows in a second",
+  };
+}
+
 export function tooLarge(size: number, maxFileSize: number): Fault {
   return {
     reason: `it has ${size} bytes, and the limit is ${maxFileSize}`,

@@ -158,7 +158,7 @@ class SkillEntries {
    */
   readonly #entries = new WeakMap<
     Skill,
-    { versions: string; entry: SkillEntry | string }
+    { versions: string; entry: SkillEntry }
   >();
 
   constructor(registry: SkillSource) {
@@ -175,11 +175,15 @@ class SkillEntries {
       .join("\n");
     const known = this.#entries.get(skill);
     if (known?.versions === versions) return known.entry;
-    const entry = await createEntry(skill, files, this.#registry)
-      .catch((error: Error) => error.message);
-    const isSettled = !files.some(({ isRacy }) => isRacy);
-    if (isSettled) this.#entries.set(skill, { versions, entry });
-    return entry;
+    try {
+      const entry = await createEntry(skill, files, this.#registry);
+      const isSettled = !files.some(({ isRacy }) => isRacy);
+      if (isSettled) this.#entries.set(skill, { versions, entry });
+      return entry;
+    } catch (error) {
+      // Not kept, because the next attempt may succeed though no file changes.
+      return (error as Error).message;
+    }
   }
 
   /**

@@ -135,6 +135,66 @@ export class OpenSpy implements Disposable {
   }
 }
 
+/** The functions of Deno that a {@linkcode DiskSpy} replaces. */
+const SPIED = [
+  "lstatSync",
+  "openSync",
+  "readDirSync",
+  "readLinkSync",
+  "realPathSync",
+  "statSync",
+] as const;
+
+/** Counts operations on the disk, and makes some of them fail. */
+export class DiskSpy implements Disposable {
+  /** The number of calls of each function. */
+  readonly counts = new Map<string, number>();
+  /** Returns the error of an operation on a path, if it fails. */
+  failure: (path: string, operation: string) => Error | undefined;
+  readonly #opens: OpenSpy;
+  readonly #originals = SPIED.map((name) => [name, Deno[name]] as const);
+
+  constructor(failure: DiskSpy["failure"] = () => undefined) {
+    this.failure = failure;
+    this.#opens = new OpenSpy({
+      beforeOpen: (path) => {
+        this.#record(path, "openSync");
+        return path;
+      },
+    });
+    for (const [name, original] of this.#originals) {
+      if (name === "openSync") continue;
+      const spied = (path: string | URL) => {
+        this.#record(String(path), name);
+        return original(path);
+      };
+      Object.assign(Deno, { [name]: spied });
+    }
+  }
+
+  /** The total number of operations. */
+  get count(): number {
+    return [...this.counts.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  #record(path: string, operation: string): void {
+    this.counts.set(operation, (this.counts.get(operation) ?? 0) + 1);
+    const error = this.failure(path, operation);
+    if (error !== undefined) throw error;
+  }
+
+  [Symbol.dispose](): void {
+    this.#opens[Symbol.dispose]();
+    Object.assign(Deno, Object.fromEntries(this.#originals));
+  }
+}
+
+/** Creates the error with which an operation fails if the disk does. */
+export function diskError(): Error {
+  const error = new Error("Input/output error (os error 5)");
+  return Object.assign(error, { code: "EIO" });
+}
+
 /** Runs a program and asserts that it succeeds. */
 export function runSync(command: string, ...args: string[]): void {
   const { success } = new Deno.Command(command, { args }).outputSync();
