@@ -21,7 +21,7 @@ import {
   type ServerCapabilities,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import type { Result } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-import * as z from "npm:zod@^4";
+import type * as z from "npm:zod@^4";
 import { isObject, serializeMessage } from "./json_rpc.ts";
 import {
   cachingOf,
@@ -33,6 +33,7 @@ import {
   type RequestHandler,
   type RequestHandlers,
   type RequestSchema,
+  rpcError,
   type ServerDescription,
 } from "./mcp_server.ts";
 
@@ -42,9 +43,6 @@ const EVENTS = {
   "notifications/prompts/list_changed": "prompts_list_changed",
   "notifications/resources/list_changed": "resources_list_changed",
 } as const;
-
-/** Accepts any params, because the handlers check them. */
-const ANY_PARAMS = { params: z.looseObject({}) };
 
 /** An MCP server over HTTP that keeps nothing between requests. */
 export class McpHttpServer implements RequestHandlers {
@@ -85,11 +83,11 @@ export class McpHttpServer implements RequestHandlers {
    * Handles a request.
    *
    * @param request The request. Its body is not read.
-   * @param message The parsed JSON of the body, if the request has one.
+   * @param message The parsed JSON of the body.
    */
   async fetch(
     { url, method, headers }: Request,
-    message?: unknown,
+    message: unknown,
   ): Promise<Response> {
     // Deno aborts the signal of a request after each response. The SDK would take
     // that for a disconnect, so it gets a request without the signal.
@@ -114,27 +112,26 @@ export class McpHttpServer implements RequestHandlers {
       instructions: instructions(client),
       cacheHints: { "server/discover": cachingOf("server/discover", ttlMs) },
     });
-    for (const method of this.#handlers.keys()) {
-      const caching = isModern ? cachingOf(method, ttlMs) : {};
-      server.setRequestHandler(
-        method,
-        ANY_PARAMS,
-        async (params, { mcpReq: { signal } }) => ({
-          ...await this.#handle({ method, params }, { signal, client }),
-          ...caching,
-        }),
-      );
-    }
+    // Handlers that are set one by one would get requests only after the SDK's
+    // own checks, whose errors are long.
+    server.fallbackRequestHandler = async (
+      request,
+      { mcpReq: { signal } },
+    ) => ({
+      ...await this.#handle(request, { signal, client }),
+      ...(isModern ? cachingOf(request.method, ttlMs) : {}),
+    });
     return server;
   }
 
   /** Returns the result of a request, or a replacement if it is too large. */
   async #handle(
-    request: { method: string; params: unknown },
+    request: { method: string },
     context: RequestContext,
   ): Promise<Result> {
-    const [schema, handler] = this.#handlers.get(request.method)!;
-    const result = await handler(parseRequest(schema, request), context);
+    const [schema, handler] = this.#handlers.get(request.method) ?? [];
+    if (schema === undefined) throw rpcError(-32601, "Method not found");
+    const result = await handler!(parseRequest(schema, request), context);
     try {
       serializeMessage({ jsonrpc: "2.0", id: 0, result });
       return result;

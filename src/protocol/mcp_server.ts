@@ -97,7 +97,8 @@ export function invalidParams(message: string, data?: unknown): Error {
   return rpcError(-32602, message, data);
 }
 
-function rpcError(code: number, message: string, data?: unknown): Error {
+/** Creates a JSON-RPC error. */
+export function rpcError(code: number, message: string, data?: unknown): Error {
   return Object.assign(new Error(message), { code, data });
 }
 

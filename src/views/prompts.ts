@@ -54,7 +54,7 @@ export function registerPrompts(
   server.setRequestHandler(GetPromptRequestSchema, ({ params }, { client }) => {
     const { name, arguments: input } = params;
     // Skilljack's prompts embed the skill as a resource. Some clients drop such prompts.
-    const asResource = toolset === "skilljack" &&
+    const asResource = toolset === "skilljack" && client !== undefined &&
       !profileFor(client).dropsEmbeddedResources;
     const options = { registry, search, asResource };
     if (name !== SKILL_PROMPT) {
