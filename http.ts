@@ -24,13 +24,14 @@ import {
   warnOfMissingFolders,
 } from "./skill_server.ts";
 import { UsageError } from "./src/cli/command_line.ts";
+import { AccessControl, refuse } from "./src/http/access.ts";
+import { LimitedLog } from "./src/http/limited_log.ts";
 import {
-  AccessControl,
-  isLoopback,
-  NEEDS_TOKEN,
-  refuse,
-} from "./src/http/access.ts";
-import { BodyError, RequestLimits } from "./src/http/limits.ts";
+  LimitError,
+  RequestLimits,
+  type ResponseParts,
+} from "./src/http/limits.ts";
+import { keepListening } from "./src/http/listening.ts";
 import { createHttpSettings, type HttpSettings } from "./src/http/settings.ts";
 import { isObject } from "./src/protocol/json_rpc.ts";
 import { McpHttpServer } from "./src/protocol/http_server.ts";
@@ -50,7 +51,7 @@ const GRACE_MS = 500;
 const FLUSH_MS = 100;
 
 const settings = await loadSettings();
-const access = new AccessControl(settings.access);
+const access = new AccessControl(settings.access, new LimitedLog(log));
 const limits = new RequestLimits();
 const skills = await openSkills(settings);
 const { registry } = skills;
@@ -63,6 +64,10 @@ warnOfMissingFolders(await registry.refresh(), settings);
 registerViews(mcp, registry, settings.tools);
 skills.watch();
 for (const signal of END_SIGNALS) Deno.addSignalListener(signal, end);
+keepListening({
+  log: new LimitedLog(log),
+  onFailure: (reason) => exit(reason, 1),
+});
 
 /** The server in the form that `deno serve` expects. */
 const server: Deno.ServeDefaultExport = {
@@ -76,20 +81,20 @@ async function loadSettings(): Promise<HttpSettings> {
     return createHttpSettings(Deno.args);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    return await refuseToStart(error.message);
+    return await exit(error.message, 2);
   }
 }
 
-async function refuseToStart(reason: string): Promise<never> {
+async function exit(reason: string, code: number): Promise<never> {
   log(reason);
   await logged();
-  Deno.exit(2);
+  Deno.exit(code);
 }
 
 function onListen(address: Deno.Addr): void {
-  if (settings.access.token === undefined && !isLoopback(address)) {
-    refuseToStart(NEEDS_TOKEN);
-  } else if (address.transport === "tcp") {
+  const fault = access.faultFor(address);
+  if (fault !== undefined) exit(fault, 2);
+  else if (address.transport === "tcp") {
     const { hostname, port } = address;
     const host = hostname.includes(":") ? `[${hostname}]` : hostname;
     log(`Serving http://${host}:${port}${MCP_PATH}`);
@@ -101,30 +106,46 @@ async function handleRequest(
   info?: Deno.ServeHandlerInfo,
 ): Promise<Response> {
   if (isEnding) return refuse(503, "The server is shutting down");
-  const refused = access.refuseHost(request);
+  const address = info?.remoteAddr;
+  const refused = access.refuseHost(request, address);
   if (refused !== undefined) return refused;
   const { pathname } = URL.parse(request.url) ?? {};
-  if (pathname === "/") return text(200, welcome());
+  if (pathname === "/") return serveWelcome(request);
   if (pathname !== MCP_PATH) {
     return text(404, `Not found: MCP clients connect to ${MCP_PATH}\n`);
   }
-  return access.refuseClient(request, info?.remoteAddr) ??
-    await serveMcp(request);
+  return access.refuseClient(request, address) ?? await serveMcp(request);
+}
+
+function serveWelcome({ method }: Request): Response {
+  return method === "GET" || method === "HEAD"
+    ? text(200, welcome())
+    : refuseMethod(["GET", "HEAD"]);
 }
 
 async function serveMcp(request: Request): Promise<Response> {
-  if (request.method !== "POST") return await mcp.fetch(request);
+  if (request.method !== "POST") return refuseMethod(["POST"]);
   try {
-    return await limits.handle(request, async (message) => {
-      const response = await mcp.fetch(request, message);
-      if (isListen(message)) return response;
-      const text = toWellFormedJson(await response.text());
-      return await limits.respond(text, response);
-    });
+    return await limits.handle(request, (message) => respond(request, message));
   } catch (error) {
-    if (!(error instanceof BodyError)) throw error;
+    if (!(error instanceof LimitError)) throw error;
     return refuse(error.status, error.message, error);
   }
+}
+
+async function respond(
+  request: Request,
+  message: unknown,
+): Promise<Response | ResponseParts> {
+  const response = await mcp.fetch(request, message);
+  if (isListen(message)) return response;
+  const { status, headers } = response;
+  return { text: toWellFormedJson(await response.text()), status, headers };
+}
+
+function refuseMethod(allowed: readonly string[]): Response {
+  const headers = { Allow: allowed.join(", ") };
+  return refuse(405, `Method not allowed: use ${allowed[0]}`, { headers });
 }
 
 /** Whether a message requests a stream that stays open. */

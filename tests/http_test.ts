@@ -17,6 +17,7 @@ import {
   lacks,
   modern,
   Place,
+  type Reply,
   runServer,
   toolsets,
   within,
@@ -201,12 +202,12 @@ Deno.test("a server that other machines can reach does not start without a token
   for (const host of ["0.0.0.0", "[::]"]) {
     const { code, stderr } = await runServer(
       place,
-      httpCommand({ host, env: { SKILL_SERVER_TOKEN: "" } }),
+      httpCommand({ host }),
     );
     assert.equal(code, 2);
     assert.match(
       stderr,
-      /^skill-server: Cannot serve other machines without a token: set SKILL_SERVER_TOKEN, or listen on this machine only \(deno serve --host 127\.0\.0\.1\)\n$/,
+      /^skill-server: Cannot serve other machines without a token: set SKILL_SERVER_TOKEN to the output of "openssl rand -hex 32", or listen on this machine only \(deno serve --host 127\.0\.0\.1\)\n$/,
     );
   }
 });
@@ -236,28 +237,55 @@ Deno.test("a request with an unknown host name or from a page of another origin 
   }
 });
 
-/** Sends a request with headers that `fetch` forbids, and returns the status. */
+/** Sends a request with headers or a method that `fetch` forbids, and returns the status. */
 async function rawStatus(
   port: number,
-  { path, host, origin }: { path: string; host: string; origin?: string },
+  { path, ...options }: {
+    path: string;
+    host: string;
+    origin?: string;
+    method?: string;
+  },
 ): Promise<number> {
   using connection = await Deno.connect({ hostname: "127.0.0.1", port });
-  const body = JSON.stringify(modern("tools/list"));
+  const { method = path === "/" ? "GET" : "POST" } = options;
+  const message = method === "POST" ? modern("tools/list") : undefined;
+  const request = rawRequest(message, { path, method, ...options });
+  await connection.write(request);
+  const response = await new Response(connection.readable).text();
+  return Number(/^HTTP\/1.1 (\d+)/.exec(response)![1]);
+}
+
+interface RawOptions {
+  path?: string;
+  method?: string;
+  host: string;
+  origin?: string;
+  /** The value of the header `Mcp-Name`. */
+  name?: string;
+}
+
+/** Returns the bytes of a modern request. */
+function rawRequest(
+  message: object | undefined,
+  { path = "/mcp", method = "POST", host, origin, name }: RawOptions,
+): Uint8Array {
+  const body = message === undefined ? "" : JSON.stringify(message);
   const head = [
-    `${path === "/" ? "GET" : "POST"} ${path} HTTP/1.1`,
+    `${method} ${path} HTTP/1.1`,
     `Host: ${host}`,
     ...(origin ? [`Origin: ${origin}`] : []),
     "Content-Type: application/json",
     "Accept: application/json, text/event-stream",
     "MCP-Protocol-Version: 2026-07-28",
-    "Mcp-Method: tools/list",
+    ...(message && "method" in message
+      ? [`Mcp-Method: ${message.method}`]
+      : []),
+    ...(name ? [`Mcp-Name: ${name}`] : []),
     "Connection: close",
-    ...(path === "/" ? [] : [`Content-Length: ${body.length}`]),
+    ...(body === "" ? [] : [`Content-Length: ${body.length}`]),
   ];
-  const request = `${head.join("\r\n")}\r\n\r\n${path === "/" ? "" : body}`;
-  await connection.write(new TextEncoder().encode(request));
-  const response = await new Response(connection.readable).text();
-  return Number(/^HTTP\/1.1 (\d+)/.exec(response)![1]);
+  return new TextEncoder().encode(`${head.join("\r\n")}\r\n\r\n${body}`);
 }
 
 Deno.test("a body that is over 1 MiB, not JSON, or a batch is refused", async () => {
@@ -341,9 +369,163 @@ Deno.test("the server names its endpoint in responses at other paths", async () 
   const other = await fetch(new URL("/.well-known/oauth", server.url));
   assert.equal(other.status, 404);
   assert.match(await other.text(), /\/mcp/);
-  const stream = await server.fetch(undefined);
-  assert.equal(stream.status, 405);
-  await stream.body?.cancel();
+});
+
+Deno.test("a request with another HTTP method is refused", async () => {
+  using place = filesPlace();
+  await using server = await HttpServer.start(place);
+  const port = Number(new URL(server.url).port);
+  const host = `localhost:${port}`;
+  for (const method of ["GET", "DELETE", "OPTIONS", "PUT", "TRACE", "PURGE"]) {
+    const status = await rawStatus(port, { path: "/mcp", host, method });
+    assert.equal(status, 405, `${method} /mcp`);
+  }
+  for (const method of ["POST", "OPTIONS", "TRACE"]) {
+    const status = await rawStatus(port, { path: "/", host, method });
+    assert.equal(status, 405, `${method} /`);
+  }
+  assert.equal(await rawStatus(port, { path: "/", host, method: "HEAD" }), 200);
+  const { headers, body } = await server.fetch(undefined);
+  assert.equal(headers.get("allow"), "POST");
+  await body?.cancel();
+  assert.deepEqual(await stderrOf(server), []);
+});
+
+Deno.test("an aborted upload leaves nothing in the log", async () => {
+  using place = filesPlace();
+  await using server = await HttpServer.start(place);
+  const { hostname, port } = new URL(server.url);
+  for (const length of ["Content-Length: 100", "Transfer-Encoding: chunked"]) {
+    for (let count = 0; count < 5; count++) {
+      using connection = await Deno.connect({ hostname, port: Number(port) });
+      const head =
+        `POST /mcp HTTP/1.1\r\nHost: ${hostname}\r\n${length}\r\n\r\n2\r\n{}`;
+      await connection.write(new TextEncoder().encode(head));
+      // The server has read the start of the body once it has handled another request.
+      await server.ask("tools/list");
+    }
+  }
+  await server.ask("tools/list");
+  assert.deepEqual(await stderrOf(server), []);
+});
+
+/** Ends a server and returns what it logged after its start. */
+async function stderrOf(server: HttpServer): Promise<string[]> {
+  await server.end();
+  await server[Symbol.asyncDispose]();
+  return server.stderr.takeAll();
+}
+
+Deno.test("slow readers of large responses do not delay small requests", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "big");
+  place.file("home/.claude/skills/big/a.txt", "x".repeat(8_000_000));
+  await using server = await HttpServer.start(place, {
+    args: ["--max-file-size", "8"],
+  });
+  const { hostname, port } = new URL(server.url);
+  const uri = "skill://big/a.txt";
+  const request = rawRequest(modern("resources/read", { uri }), {
+    host: hostname,
+    name: uri,
+  });
+  const connections = await Promise.all(
+    Array.from({ length: 16 }, async () => {
+      const connection = await Deno.connect({ hostname, port: Number(port) });
+      await connection.write(request);
+      return connection;
+    }),
+  );
+  for (let count = 0; count < 20; count++) {
+    assert.equal((await server.ask("tools/list")).error, undefined);
+  }
+  // No response ended early to make room, which would have taken ten seconds.
+  for (const connection of connections) {
+    const text = await new Response(connection.readable).text();
+    assert.match(text, /^HTTP\/1.1 200 /);
+    assert.ok(text.includes("x".repeat(8_000_000)));
+  }
+});
+
+Deno.test("refused requests leave one line in the log", async () => {
+  using place = filesPlace();
+  const env = { SKILL_SERVER_TOKEN: TOKEN };
+  await using server = await HttpServer.start(place, { env });
+  for (const token of ["", "wrong", `${TOKEN}x`]) {
+    const { status, body } = await server.fetch(modern("tools/list"), {
+      authorization: `Bearer ${token}`,
+    });
+    assert.equal(status, 401);
+    await body?.cancel();
+  }
+  assert.deepEqual(await stderrOf(server), [
+    "skill-server: Refused a request from 127.0.0.1 with status 401: The bearer token is missing or wrong",
+  ]);
+});
+
+Deno.test("invalid params have the same short error as on stdio", async () => {
+  using place = filesPlace();
+  await using server = await HttpServer.start(place);
+  for (const method of ["tools/call", "prompts/get"]) {
+    const params = { name: "skill", arguments: null };
+    const { error } = await server.ask(method, params);
+    assert.equal(error!.code, -32602);
+    assert.equal(
+      error!.message,
+      'Invalid params: "params.arguments": Invalid input: expected record, received null',
+    );
+    const legacy = await server.askLegacy(method, params);
+    assert.deepEqual(legacy.error, error);
+  }
+});
+
+/** Returns a free port. With port 0, Deno does not allow listening on the port again. */
+function findPort(hostname: string): number {
+  using listener = Deno.listen({ hostname, port: 0 });
+  return listener.addr.port;
+}
+
+Deno.test({
+  name: "a server that runs out of file descriptors recovers",
+  ignore: lacks("sh"),
+  fn: async () => {
+    using place = filesPlace();
+    const hostname = "127.0.0.1";
+    const port = findPort(hostname);
+    // The server itself needs some of these files.
+    const options = { maxFiles: 80, port };
+    await using server = await HttpServer.start(place, options);
+    const connections = [];
+    const isFull = () =>
+      server.stderr.values.some((line) => line.includes("Cannot accept"));
+    for (let count = 0; count < 200 && !isFull(); count++) {
+      const connection = await Deno.connect({ hostname, port })
+        .catch(() => undefined);
+      if (connection !== undefined) connections.push(connection);
+      // Half of the connections have sent a part of a request.
+      if (count % 2) {
+        await connection?.write(new TextEncoder().encode("POST /m"))
+          .catch(() => {});
+      }
+    }
+    const line = await server.stderr.take(
+      (line) => line.includes("Cannot accept"),
+      "the server to run out of file descriptors",
+    );
+    assert.match(
+      line,
+      /^skill-server: Cannot accept connections: .*Too many open files.*; closing all connections and listening again$/,
+    );
+    await server.stderr.take(
+      (line) => line.includes("Serving http:"),
+      "the server to listen again",
+    );
+    // The idle connections are still open on this side.
+    const { result } = await server.ask("tools/call", call);
+    assert.match(result.content[0].text, /^Loading: git\n/);
+    for (const connection of connections) connection.close();
+    assert.equal((await server.end()).code, 0);
+  },
 });
 
 Deno.test({
@@ -428,6 +610,26 @@ Deno.test("the server exits if an option is invalid or does not apply to HTTP", 
         /Invalid SKILL_SERVER_TOKEN/,
       ],
       [
+        { env: { SKILL_SERVER_TOKEN: " " } },
+        /Invalid SKILL_SERVER_TOKEN: it is set and empty; create a token/,
+      ],
+      [
+        { host: "0.0.0.0", env: { SKILL_SERVER_TOKEN: "x".repeat(15) } },
+        /Cannot serve other machines with a token of less than 16 characters/,
+      ],
+      [
+        { env: { SKILL_SERVER_ARGS: "--policy" } },
+        /Invalid SKILL_SERVER_ARGS: Option '--policy <value>' argument missing/,
+      ],
+      [
+        { env: { SKILL_SERVER_HOSTS: " , " } },
+        /Invalid SKILL_SERVER_HOSTS: it is set and empty/,
+      ],
+      [
+        { env: { SKILL_SERVER_HOSTS: "*.example.com" } },
+        /Invalid SKILL_SERVER_HOSTS "\*\.example\.com": .* or wildcard; list each name/,
+      ],
+      [
         { env: { SKILL_SERVER_HOSTS: "https://example.com" } },
         /Invalid SKILL_SERVER_HOSTS "https:\/\/example\.com"/,
       ],
@@ -440,6 +642,69 @@ Deno.test("the server exits if an option is invalid or does not apply to HTTP", 
     assert.equal(code, 2);
     assert.match(stderr, message);
   }
+});
+
+Deno.test("the server does not start if it cannot read its settings in the environment", async () => {
+  using place = new Place();
+  place.file("policy.yaml", "rules: [{ state: off }]");
+  const all = ["TOKEN", "HOSTS", "ARGS"].map((name) => `SKILL_SERVER_${name}`);
+  const readable = ["HOME", "USERPROFILE", "MAX_FILE_SIZE_MB", ...all];
+  const env = {
+    SKILL_SERVER_TOKEN: TOKEN,
+    SKILL_SERVER_HOSTS: "skills.example.com",
+    SKILL_SERVER_ARGS: `--policy ${place.path}/policy.yaml`,
+    SKILLS_DIR: place.path,
+  };
+  for (const name of ["SKILLS_DIR", ...all]) {
+    const names = [...readable, "SKILLS_DIR"].filter((other) => other !== name);
+    const permissions = ["--allow-read", `--allow-env=${names}`];
+    const { code, stderr } = await runServer(
+      place,
+      httpCommand({ env, permissions }),
+    );
+    assert.equal(code, 2, name);
+    assert.match(
+      stderr,
+      /^skill-server: Cannot read the settings in the environment: Deno has no permission; add --allow-env, or /,
+    );
+  }
+});
+
+Deno.test("an option on the command line takes precedence over SKILL_SERVER_ARGS", async () => {
+  using place = new Place();
+  const folder = (name: string) => {
+    place.skill(name, name);
+    return `${place.path}/${name}`;
+  };
+  await using server = await HttpServer.start(place, {
+    args: ["--tools=reference", `--skill-dir=${folder("two")}`, folder("one")],
+    env: {
+      SKILL_SERVER_ARGS: `--tools skilljack --refresh 2 --skill-dir "${
+        folder("three")
+      }" "${folder("four")}"`,
+    },
+  });
+  const { result } = await server.ask("tools/call", {
+    name: "list_skills",
+    arguments: {},
+  });
+  assert.deepEqual(
+    result.structuredContent.skills.map(({ name }: { name: string }) => name)
+      .sort(),
+    ["one", "three", "two"],
+  );
+  assert.equal((await server.ask("tools/list")).result.ttlMs, 2_000);
+});
+
+Deno.test("prompts are text for clients that do not name themselves", async () => {
+  using place = filesPlace();
+  await using server = await HttpServer.start(place, {
+    args: ["--tools", "skilljack"],
+  });
+  const params = { name: "git" };
+  const typeOf = ({ result }: Reply) => result.messages[0].content.type;
+  assert.equal(typeOf(await server.askLegacy("prompts/get", params)), "text");
+  assert.equal(typeOf(await server.ask("prompts/get", params)), "resource");
 });
 
 Deno.test("a thousand requests at once are answered", async () => {

@@ -5,7 +5,9 @@
  *    requests then carry that name in `Host` and `Origin`, so only known names
  *    are accepted. A page cannot know the token, so if there is a token, every
  *    `Host` is accepted unless the user lists names.
- * 2. Without a token, only clients on this machine are accepted.
+ * 2. Without a token, or with one that is easy to guess, only clients on this
+ *    machine are accepted.
+ * 3. Refused requests leave a line in the log that contains nothing of the token.
  *
  * @see {@link https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning}
  *
@@ -18,10 +20,17 @@ import {
   validateHostHeader,
   validateOriginHeader,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
+import type { LimitedLog } from "./limited_log.ts";
 
-/** The message for other machines if the server has no token. */
-export const NEEDS_TOKEN =
-  "Cannot serve other machines without a token: set SKILL_SERVER_TOKEN, or listen on this machine only (deno serve --host 127.0.0.1)";
+/** The minimum length of a token that protects the server from other machines, in characters. */
+const MIN_TOKEN_LENGTH = 16;
+
+/** What to do instead of serving other machines without a token that protects the server. */
+const ADVICE =
+  'set SKILL_SERVER_TOKEN to the output of "openssl rand -hex 32", or listen on this machine only (deno serve --host 127.0.0.1)';
+
+/** The maximum length of a reason in the log, in characters. It can contain what a client sent. */
+const MAX_REASON_LENGTH = 300;
 
 /** The access settings. */
 export interface AccessOptions {
@@ -33,22 +42,38 @@ export interface AccessOptions {
 
 /** Refuses requests from clients that have no access. */
 export class AccessControl {
-  readonly #digest: Uint8Array | undefined;
+  readonly #token: string | undefined;
+  readonly #digest: Uint8Array;
   readonly #hosts: string[];
   readonly #acceptsAnyHost: boolean;
+  readonly #log: LimitedLog;
 
-  /** Creates an access control from the settings. */
-  constructor({ token, hosts }: AccessOptions) {
-    this.#digest = token === undefined ? undefined : sha256(token);
+  /** Creates an access control from the settings and the log for refused requests. */
+  constructor({ token, hosts }: AccessOptions, log: LimitedLog) {
+    this.#token = token;
+    this.#digest = sha256(token ?? "");
     this.#hosts = [...localhostAllowedHostnames(), ...hosts];
     this.#acceptsAnyHost = token !== undefined && hosts.length === 0;
+    this.#log = log;
+  }
+
+  /** Says why the server cannot serve clients at an address, if it cannot. */
+  faultFor(address: Deno.Addr | undefined): string | undefined {
+    if (isLoopback(address)) return undefined;
+    if (this.#token === undefined) {
+      return `Cannot serve other machines without a token: ${ADVICE}`;
+    }
+    return this.#token.length < MIN_TOKEN_LENGTH
+      ? `Cannot serve other machines with a token of less than ${MIN_TOKEN_LENGTH} characters: ${ADVICE}`
+      : undefined;
   }
 
   /**
    * Returns an error response if a request is for an unknown host, or from a
    * page on an unknown host.
    */
-  refuseHost({ headers, url }: Request): Response | undefined {
+  refuseHost(request: Request, address?: Deno.Addr): Response | undefined {
+    const { headers, url } = request;
     // HTTP/2 has no Host header.
     const host = headers.get("host") ?? URL.parse(url)?.host;
     const results = [
@@ -57,18 +82,19 @@ export class AccessControl {
     ];
     for (const result of results) {
       if (result === undefined || result.ok) continue;
-      return refuse(403, `${result.message}; add it to SKILL_SERVER_HOSTS`);
+      const reason = `${result.message}; add it to SKILL_SERVER_HOSTS`;
+      return this.#refuse(403, reason, { address });
     }
   }
 
   /**
-   * Returns an error response if a client did not send the token. If the server
-   * has no token, returns one unless the client is on this machine.
+   * Returns an error response if a client did not send the token. If no token
+   * protects the server, returns one unless the client is on this machine.
    */
   refuseClient(request: Request, address?: Deno.Addr): Response | undefined {
-    if (this.#digest === undefined) {
-      return isLoopback(address) ? undefined : refuse(403, NEEDS_TOKEN);
-    }
+    const fault = this.faultFor(address);
+    if (fault !== undefined) return this.#refuse(403, fault, { address });
+    if (this.#token === undefined) return undefined;
     const authorization = request.headers.get("authorization") ?? "";
     const [, token] = /^bearer +(\S+) *$/i.exec(authorization) ?? [];
     if (token !== undefined && timingSafeEqual(sha256(token), this.#digest)) {
@@ -77,9 +103,25 @@ export class AccessControl {
     const challenge = authorization === ""
       ? "Bearer"
       : 'Bearer error="invalid_token"';
-    return refuse(401, "The bearer token is missing or wrong", {
+    return this.#refuse(401, "The bearer token is missing or wrong", {
+      address,
       headers: { "WWW-Authenticate": challenge },
     });
+  }
+
+  #refuse(
+    status: number,
+    reason: string,
+    { address, headers }: { address?: Deno.Addr; headers?: HeadersInit },
+  ): Response {
+    const client = address !== undefined && "hostname" in address
+      ? ` from ${address.hostname}`
+      : "";
+    const cause = reason.slice(0, MAX_REASON_LENGTH);
+    this.#log.write(
+      `Refused a request${client} with status ${status}: ${cause}`,
+    );
+    return refuse(status, reason, { headers });
   }
 }
 

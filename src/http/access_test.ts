@@ -1,5 +1,17 @@
 import assert from "node:assert/strict";
-import { AccessControl, isLoopback } from "./access.ts";
+import { AccessControl, type AccessOptions, isLoopback } from "./access.ts";
+import { LimitedLog } from "./limited_log.ts";
+
+/** A token that is long enough for other machines. */
+const TOKEN = "correct-horse-battery-staple";
+
+function createAccess(
+  options: Partial<AccessOptions>,
+  lines: string[] = [],
+): AccessControl {
+  const log = new LimitedLog((line) => lines.push(line));
+  return new AccessControl({ token: undefined, hosts: [], ...options }, log);
+}
 
 const tcp = (hostname: string): Deno.NetAddr => ({
   transport: "tcp",
@@ -26,7 +38,7 @@ Deno.test("isLoopback() accepts only loopback addresses", () => {
 });
 
 Deno.test("AccessControl.refuseClient() accepts only clients on this machine if there is no token", () => {
-  const access = new AccessControl({ token: undefined, hosts: [] });
+  const access = createAccess({});
   const call = request("http://localhost/mcp", { authorization: "Bearer x" });
   assert.equal(access.refuseClient(call, tcp("127.0.0.1")), undefined);
   // A host that runs only the fetch handler does not always provide the client's address.
@@ -36,13 +48,20 @@ Deno.test("AccessControl.refuseClient() accepts only clients on this machine if 
 });
 
 Deno.test("AccessControl.refuseClient() accepts only clients that send the token if there is one", () => {
-  const access = new AccessControl({ token: "secret", hosts: [] });
-  for (const authorization of ["Bearer secret", "bearer  secret"]) {
+  const access = createAccess({ token: TOKEN });
+  for (const authorization of [`Bearer ${TOKEN}`, `bearer  ${TOKEN}`]) {
     const call = request("http://example.com/mcp", { authorization });
     assert.equal(access.refuseClient(call, tcp("192.0.2.1")), undefined);
     assert.equal(access.refuseClient(call), undefined);
   }
-  for (const authorization of ["", "secret", "Bearer secre", "Basic secret"]) {
+  for (
+    const authorization of [
+      "",
+      TOKEN,
+      `Bearer ${TOKEN.slice(1)}`,
+      `Basic ${TOKEN}`,
+    ]
+  ) {
     const call = request("http://example.com/mcp", { authorization });
     assert.equal(access.refuseClient(call, tcp("127.0.0.1"))?.status, 401);
   }
@@ -50,8 +69,8 @@ Deno.test("AccessControl.refuseClient() accepts only clients that send the token
 
 Deno.test("AccessControl.refuseHost() accepts localhost and the configured names", () => {
   const hosts = ["skills.example.com"];
-  for (const token of [undefined, "secret"]) {
-    const access = new AccessControl({ token, hosts });
+  for (const token of [undefined, TOKEN]) {
+    const access = createAccess({ token, hosts });
     for (
       const host of ["localhost", "127.0.0.1:8000", "[::1]:8000", ...hosts]
     ) {
@@ -66,7 +85,7 @@ Deno.test("AccessControl.refuseHost() accepts localhost and the configured names
 });
 
 Deno.test("AccessControl.refuseHost() accepts any host if there is a token, but only local origins", () => {
-  const access = new AccessControl({ token: "secret", hosts: [] });
+  const access = createAccess({ token: TOKEN });
   const url = "http://skills.example.com/mcp";
   assert.equal(access.refuseHost(request(url)), undefined);
   for (const origin of ["http://skills.example.com", "null", "evil"]) {
@@ -74,4 +93,51 @@ Deno.test("AccessControl.refuseHost() accepts any host if there is a token, but 
   }
   const local = { origin: "http://localhost:5173" };
   assert.equal(access.refuseHost(request(url, local)), undefined);
+});
+
+Deno.test("AccessControl.refuseClient() accepts a short token only from clients on this machine", () => {
+  const access = createAccess({ token: "x".repeat(15) });
+  const authorization = `Bearer ${"x".repeat(15)}`;
+  const call = request("http://localhost/mcp", { authorization });
+  assert.equal(access.refuseClient(call, tcp("127.0.0.1")), undefined);
+  for (const remote of [tcp("192.0.2.1"), undefined]) {
+    assert.equal(access.refuseClient(call, remote)?.status, 403);
+  }
+  assert.match(
+    access.faultFor(tcp("0.0.0.0"))!,
+    /^Cannot serve other machines with a token of less than 16 characters: set /,
+  );
+  assert.equal(
+    createAccess({ token: "x".repeat(16) }).faultFor(tcp("0.0.0.0")),
+    undefined,
+  );
+});
+
+Deno.test("AccessControl logs refused requests without the token, and without much of what clients send", () => {
+  const token = TOKEN.replace("horse", "house");
+  for (
+    const [hosts, headers, line] of [
+      [
+        [],
+        { authorization: `Bearer ${token}` },
+        /^Refused a request from 192\.0\.2\.1 with status 401: The bearer token is missing or wrong$/,
+      ],
+      [
+        ["skills.example.com"],
+        { host: `${"evil.".repeat(1_000)}example.com` },
+        /^Refused a request from 192\.0\.2\.1 with status 403: Invalid Host: evil\.[evil.]{200,300}$/,
+      ],
+    ] as [string[], Record<string, string>, RegExp][]
+  ) {
+    const lines: string[] = [];
+    const access = createAccess({ token: TOKEN, hosts }, lines);
+    for (let count = 0; count < 3; count++) {
+      const call = request("http://localhost/mcp", headers);
+      const refused = access.refuseHost(call, tcp("192.0.2.1")) ??
+        access.refuseClient(call, tcp("192.0.2.1"));
+      assert.ok(refused);
+    }
+    assert.equal(lines.length, 1);
+    assert.match(lines[0]!, line);
+  }
 });

@@ -1,13 +1,17 @@
 /**
  * Limits the memory and time that HTTP requests take.
  *
- * 1. Each request body has a size limit and a time limit. All request bodies
+ * 1. Each request body has a size limit and a time limit. Large request bodies
  *    share a byte budget.
  * 2. Only a few requests are handled at a time, and the others wait. Handlers
  *    share one thread, so handling more at a time would only take more memory.
  * 3. `Deno.serve` keeps a response body in memory until the client has read it.
  *    Large responses share a byte budget, and end early if the client stops
- *    reading.
+ *    reading. A large response waits for its part of the budget after its request
+ *    has been handled, so that other requests need not wait with it. Only so many
+ *    can wait, and only for so long.
+ *
+ * Small bodies and small responses never wait for large ones.
  *
  * @module
  */
@@ -18,7 +22,10 @@ const MAX_BODY_SIZE = 1024 * 1024;
 /** The time limit for receiving a request body, in milliseconds. */
 const BODY_TIMEOUT_MS = 10_000;
 
-/** The maximum total size of the request bodies in memory, in bytes. */
+/** The maximum size of a small request body, in bytes. Only large ones share a budget. */
+const SMALL_BODY_SIZE = 64 * 1024;
+
+/** The maximum total size of the large request bodies in memory, in bytes. */
 const MAX_BODIES_SIZE = 32 * 1024 * 1024;
 
 /** The maximum number of requests that are handled at a time. */
@@ -27,8 +34,14 @@ const MAX_HANDLED = 8;
 /** The maximum length of a small response, in characters. Small responses are not limited. */
 const SMALL_RESPONSE_LENGTH = 64 * 1024;
 
-/** The maximum total size of the large responses in memory, in bytes. */
+/** The maximum total size of the large responses that are being read, in bytes. */
 const MAX_RESPONSES_SIZE = 64 * 1024 * 1024;
+
+/** The maximum total size of the large responses that wait until others have been read, in bytes. */
+const MAX_WAITING_SIZE = 64 * 1024 * 1024;
+
+/** The time limit for this wait, in milliseconds. */
+const WAIT_TIMEOUT_MS = 10_000;
 
 /** The time limit for a client to read the next part of a large response, in milliseconds. */
 const READ_TIMEOUT_MS = 10_000;
@@ -36,8 +49,8 @@ const READ_TIMEOUT_MS = 10_000;
 /** The size of the parts in which a large response is written, in bytes. */
 const CHUNK_SIZE = 64 * 1024;
 
-/** Thrown for a request body that is not accepted. */
-export class BodyError extends Error {
+/** Thrown for a request that is not accepted, or whose response cannot be sent. */
+export class LimitError extends Error {
   /** The HTTP status of the response. */
   readonly status: number;
   /** The JSON-RPC code of the error. */
@@ -45,10 +58,21 @@ export class BodyError extends Error {
 
   /** Creates an error with the HTTP status and the JSON-RPC code of the response. */
   constructor(message: string, status: number, code?: number) {
-    super(`Cannot read the request: ${message}`);
+    super(message);
     this.status = status;
     this.code = code;
   }
+}
+
+function bodyError(reason: string, status: number, code?: number): LimitError {
+  return new LimitError(`Cannot read the request: ${reason}`, status, code);
+}
+
+/** The text, status, and headers of a response. */
+export interface ResponseParts {
+  readonly text: string;
+  readonly status: number;
+  readonly headers: Headers;
 }
 
 /** Handles requests within the limits. */
@@ -56,37 +80,58 @@ export class RequestLimits {
   readonly #bodies = new Budget(MAX_BODIES_SIZE);
   readonly #handled = new Budget(MAX_HANDLED);
   readonly #responses = new Budget(MAX_RESPONSES_SIZE);
+  #waitingSize = 0;
 
   /**
    * Parses the body of a request as JSON and passes the message to a handler.
+   * Limits the response if the handler returns its parts.
    *
-   * @throws {BodyError} If the body is too large, arrives too slowly, or is not a single message.
+   * @throws {LimitError} If the body is too large, arrives too slowly, or is not a
+   *   single message, or if there is no room for the response.
    */
   async handle(
-    { body, headers }: Request,
-    handler: (message: unknown) => Promise<Response>,
+    request: Request,
+    handler: (message: unknown) => Promise<Response | ResponseParts>,
   ): Promise<Response> {
+    const response = await this.#handle(request, handler);
+    return response instanceof Response
+      ? response
+      : await this.#respond(response);
+  }
+
+  async #handle<T>(
+    { body, headers }: Request,
+    handler: (message: unknown) => Promise<T>,
+  ): Promise<T> {
     const size = Number(headers.get("content-length") ?? MAX_BODY_SIZE);
     if (size > MAX_BODY_SIZE) throw tooLarge();
-    using _body = await this.#bodies.borrow(size);
-    const message = parseMessage(await readText(body));
+    using _body = await this.#bodies.borrow(size > SMALL_BODY_SIZE ? size : 0);
+    const message = parseBody(await readText(body));
     using _turn = await this.#handled.borrow(1);
     return await handler(message);
   }
 
   /** Creates a response. Large responses end early if the client stops reading. */
-  async respond(
-    text: string,
-    { status, headers }: { status: number; headers: Headers },
-  ): Promise<Response> {
+  async #respond({ text, status, headers }: ResponseParts): Promise<Response> {
     if (text.length <= SMALL_RESPONSE_LENGTH) {
       // Some statuses do not allow a body, not even an empty one.
       return new Response(text || null, { status, headers });
     }
     const bytes = new TextEncoder().encode(text);
-    const loan = await this.#responses.borrow(bytes.length);
+    const loan = await this.#waitForRoom(bytes.length);
     headers.set("content-length", String(bytes.length));
     return new Response(streamBytes(bytes, loan), { status, headers });
+  }
+
+  /** Borrows a part of the budget for large responses. */
+  async #waitForRoom(size: number): Promise<Disposable> {
+    if (this.#waitingSize + size > MAX_WAITING_SIZE) throw noRoom();
+    this.#waitingSize += size;
+    try {
+      return await this.#responses.borrow(size, WAIT_TIMEOUT_MS);
+    } finally {
+      this.#waitingSize -= size;
+    }
   }
 
   /** Waits until nothing is being received, handled, or written. */
@@ -99,7 +144,7 @@ export class RequestLimits {
 /** An amount that can be borrowed in parts. A loan of more than is left waits in line. */
 class Budget {
   readonly #total: number;
-  readonly #waiting: { amount: number; resolve: () => void }[] = [];
+  readonly #waiting = new Set<{ amount: number; resolve: () => void }>();
   #left: number;
 
   constructor(total: number) {
@@ -107,27 +152,52 @@ class Budget {
     this.#left = total;
   }
 
-  /** Borrows an amount, or the total if that is less. Disposing the loan returns the amount. */
-  async borrow(wanted: number): Promise<Disposable> {
+  /**
+   * Borrows an amount, or the total if that is less. Disposing the loan returns
+   * the amount. A loan of 0 never waits.
+   *
+   * @param timeout The time limit for the wait in milliseconds. Default: none.
+   * @throws {LimitError} If the time limit passes.
+   */
+  async borrow(wanted: number, timeout?: number): Promise<Disposable> {
     const amount = Math.min(wanted, this.#total);
-    if (this.#waiting.length > 0 || amount > this.#left) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#waiting.push({ amount, resolve });
-      await promise;
+    if (amount > 0 && (this.#waiting.size > 0 || amount > this.#left)) {
+      await this.#wait(amount, timeout);
     } else {
       this.#left -= amount;
     }
     return { [Symbol.dispose]: () => this.#giveBack(amount) };
   }
 
+  async #wait(amount: number, timeout: number | undefined): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const loan = { amount, resolve };
+    this.#waiting.add(loan);
+    const timer = timeout === undefined ? undefined : setTimeout(() => {
+      this.#waiting.delete(loan);
+      reject(noRoom());
+      this.#giveBack(0);
+    }, timeout);
+    await promise;
+    clearTimeout(timer);
+  }
+
   #giveBack(amount: number): void {
     this.#left += amount;
-    while (this.#waiting.length > 0 && this.#waiting[0]!.amount <= this.#left) {
-      const { amount, resolve } = this.#waiting.shift()!;
-      this.#left -= amount;
-      resolve();
+    for (const loan of this.#waiting) {
+      if (loan.amount > this.#left) return;
+      this.#waiting.delete(loan);
+      this.#left -= loan.amount;
+      loan.resolve();
     }
   }
+}
+
+function noRoom(): LimitError {
+  return new LimitError(
+    "Cannot send the response: too many large responses have not been read; try again later",
+    503,
+  );
 }
 
 /** Reads a body as text. */
@@ -144,7 +214,7 @@ async function readText(body: Request["body"]): Promise<string> {
   let size = 0;
   try {
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await readPart(reader);
       if (done) break;
       size += value.length;
       if (size > MAX_BODY_SIZE) throw tooLarge();
@@ -154,23 +224,34 @@ async function readText(body: Request["body"]): Promise<string> {
     clearTimeout(timer);
   }
   if (!isLate) return text + decoder.decode();
-  throw new BodyError("it arrived too slowly", 408);
+  throw bodyError("it arrived too slowly", 408);
 }
 
-function tooLarge(): BodyError {
-  return new BodyError(`it has more than ${MAX_BODY_SIZE} bytes`, 413);
+/** Reads the next part of a body. Deno throws an error if the client disconnects. */
+async function readPart(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+): Promise<ReadableStreamReadResult<Uint8Array>> {
+  try {
+    return await reader.read();
+  } catch {
+    throw bodyError("the client disconnected", 400);
+  }
 }
 
-function parseMessage(text: string): unknown {
+function tooLarge(): LimitError {
+  return bodyError(`it has more than ${MAX_BODY_SIZE} bytes`, 413);
+}
+
+function parseBody(text: string): unknown {
   let message;
   try {
     message = JSON.parse(text);
   } catch {
-    throw new BodyError("it is not JSON", 400, -32700);
+    throw bodyError("it is not JSON", 400, -32700);
   }
   if (!Array.isArray(message)) return message;
   // A batch could use as many resources as any number of requests.
-  throw new BodyError("batches are not supported", 400, -32600);
+  throw bodyError("batches are not supported", 400, -32600);
 }
 
 /** Creates a byte stream that ends early if nothing is read from it within the time limit. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { BodyError, RequestLimits } from "./limits.ts";
+import { LimitError, RequestLimits } from "./limits.ts";
 import { eventually, withGracePeriod, within } from "../../tests/testing.ts";
 
 const MB = 1024 * 1024;
@@ -63,7 +63,7 @@ Deno.test("RequestLimits.handle() refuses a body that is too large, with and wit
   for (const body of [text, new Blob([text]).stream()]) {
     await assert.rejects(
       limits.handle(request(body), () => assert.fail()),
-      (error) => error instanceof BodyError && error.status === 413,
+      (error) => error instanceof LimitError && error.status === 413,
     );
   }
 });
@@ -83,36 +83,118 @@ Deno.test("RequestLimits.handle() serves other requests while it waits a limited
     for (const response of slow) {
       await assert.rejects(
         within(response, "the refusal"),
-        (error) => error instanceof BodyError && error.status === 408,
+        (error) => error instanceof LimitError && error.status === 408,
       );
     }
   });
 });
 
-Deno.test("RequestLimits.respond() buffers at most 64 MiB for clients that do not read", async () => {
+/** Handles a request whose response has a text. */
+function respond(
+  limits: RequestLimits,
+  text: string,
+  { status, headers }: Response = new Response(),
+): Promise<Response> {
+  return limits.handle(
+    request(),
+    () => Promise.resolve({ text, status, headers }),
+  );
+}
+
+/** A response of which 64 MiB hold eight. */
+const LARGE = "x".repeat(8 * MB);
+
+/** The error for a large response that cannot wait. */
+const NO_ROOM = (error: unknown) =>
+  error instanceof LimitError && error.status === 503;
+
+Deno.test("RequestLimits.handle() buffers at most 64 MiB for clients that do not read", async () => {
   const limits = new RequestLimits();
-  const size = 8 * MB;
   const written: Response[] = [];
   for (let count = 0; count < 10; count++) {
-    limits.respond("x".repeat(size), new Response())
-      .then((response) => written.push(response));
+    respond(limits, LARGE).then((response) => written.push(response));
   }
   await eventually(() => written.length === 8, "the first responses");
   await new Promise((resolve) => setTimeout(resolve));
   assert.equal(written.length, 8);
-  assert.equal(written[0]!.headers.get("content-length"), String(size));
-  assert.equal((await written[0]!.bytes()).length, size);
+  assert.equal(written[0]!.headers.get("content-length"), String(8 * MB));
+  assert.equal((await written[0]!.bytes()).length, 8 * MB);
   await written[1]!.body!.cancel();
   await eventually(() => written.length === 10, "the last responses");
 });
 
-Deno.test("RequestLimits.respond() aborts a response that its client does not read", async () => {
+Deno.test("RequestLimits.handle() refuses a large response if others of 64 MiB wait", async () => {
+  const limits = new RequestLimits();
+  const responses = Array.from({ length: 16 }, () => respond(limits, LARGE));
+  // Responses start to wait one after the other, in the order of the requests.
+  await assert.rejects(respond(limits, LARGE), NO_ROOM);
+  for (const response of responses) await (await response).body!.cancel();
+});
+
+Deno.test("RequestLimits.handle() handles small requests while clients do not read large responses", async () => {
+  const limits = new RequestLimits();
+  const slow = Array.from({ length: 15 }, () => respond(limits, LARGE));
+  for (let count = 0; count < 20; count++) {
+    const response = await within(respond(limits, "{}"), "the small response");
+    assert.equal(await response.text(), "{}");
+  }
+  // None of the large responses has ended early to make room.
+  for (const response of slow) {
+    assert.equal((await (await response).bytes()).length, 8 * MB);
+  }
+});
+
+Deno.test("RequestLimits.handle() handles small requests while large bodies arrive slowly", async () => {
+  await withGracePeriod(50, async () => {
+    const limits = new RequestLimits();
+    const slow = Array.from(
+      { length: 100 },
+      () => limits.handle(request(endlessBody()), () => assert.fail()),
+    );
+    const small = new Request("http://localhost/mcp", {
+      method: "POST",
+      headers: { "content-length": "2" },
+      body: "{}",
+    });
+    const first = await Promise.race([
+      limits.handle(small, () => Promise.resolve(new Response("small"))),
+      ...slow.map((response) => response.catch(() => new Response("slow"))),
+    ]);
+    assert.equal(await first.text(), "small");
+    for (const response of slow) await assert.rejects(response);
+  });
+});
+
+Deno.test("RequestLimits.handle() refuses a large response that waits for too long", async () => {
+  await withGracePeriod(50, async () => {
+    const limits = new RequestLimits();
+    const readers = await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        const { body } = await respond(limits, LARGE);
+        return body!.getReader();
+      }),
+    );
+    // The other clients keep reading, so their responses do not end.
+    let isWaiting = true;
+    const reading = readers.map(async (reader) => {
+      while (isWaiting) {
+        await reader.read();
+        await new Promise((resolve) => setTimeout(resolve));
+      }
+    });
+    await assert.rejects(respond(limits, LARGE), NO_ROOM);
+    isWaiting = false;
+    await Promise.all(reading);
+  });
+});
+
+Deno.test("RequestLimits.handle() aborts a response that its client does not read", async () => {
   await withGracePeriod(50, async () => {
     const limits = new RequestLimits();
     const text = "0123456789abcdef".repeat(65_536);
-    const read = await limits.respond(text, new Response());
+    const read = await respond(limits, text);
     assert.equal(await read.text(), text);
-    const unread = await limits.respond(text, new Response());
+    const unread = await respond(limits, text);
     const reader = unread.body!.getReader();
     assert.equal((await reader.read()).value?.length, 65_536);
     await within(limits.whenIdle(), "the response to be aborted");
@@ -120,13 +202,24 @@ Deno.test("RequestLimits.respond() aborts a response that its client does not re
   });
 });
 
-Deno.test("RequestLimits.respond() passes small responses through unchanged", async () => {
+Deno.test("RequestLimits.handle() passes small responses through unchanged", async () => {
   const limits = new RequestLimits();
   const init = { status: 404, headers: { "x-test": "1" } };
   for (const text of ["", "small"]) {
-    const response = await limits.respond(text, new Response(null, init));
+    const response = await respond(limits, text, new Response(null, init));
     assert.equal(response.status, 404);
     assert.equal(response.headers.get("x-test"), "1");
     assert.equal(await response.text(), text);
   }
+});
+
+Deno.test("RequestLimits.handle() refuses a body whose client disconnects", async () => {
+  const limits = new RequestLimits();
+  const body = new ReadableStream({
+    pull: (controller) => controller.error(new TypeError("connection reset")),
+  });
+  await assert.rejects(
+    limits.handle(request(body), () => assert.fail()),
+    (error) => error instanceof LimitError && error.status === 400,
+  );
 });

@@ -5,12 +5,12 @@
  * @module
  */
 
-import { parseCommandLine, UsageError } from "../cli/command_line.ts";
 import {
-  createSettings,
-  readEnvironment,
-  type Settings,
-} from "../cli/settings.ts";
+  type CommandLine,
+  parseCommandLine,
+  UsageError,
+} from "../cli/command_line.ts";
+import { createSettings, type Settings } from "../cli/settings.ts";
 import type { AccessOptions } from "./access.ts";
 import { quote } from "../text.ts";
 
@@ -34,15 +34,30 @@ export interface HttpSettings extends Settings {
   readonly access: AccessOptions;
 }
 
+/** The environment variables that the server must be able to read. */
+const VARIABLES = [
+  "SKILL_SERVER_TOKEN",
+  "SKILL_SERVER_HOSTS",
+  "SKILL_SERVER_ARGS",
+  "SKILLS_DIR",
+] as const;
+
+type Variables = Partial<Record<typeof VARIABLES[number], string>>;
+
 /**
  * Creates the settings from the command line, `SKILL_SERVER_ARGS`, and the other
  * environment variables.
  *
- * @throws {UsageError} If a setting is invalid or does not apply to HTTP.
+ * @throws {UsageError} If a setting is invalid, does not apply to HTTP, or cannot
+ *   be read. The server would otherwise start without a restriction that the user
+ *   has set.
  */
 export function createHttpSettings(args: readonly string[]): HttpSettings {
-  const more = splitWords(readEnvironment("SKILL_SERVER_ARGS") ?? "");
-  const command = parseCommandLine([...args, ...more]);
+  const variables = readVariables();
+  const command = mergeCommands(
+    parseCommandLine(args),
+    parseVariable(variables.SKILL_SERVER_ARGS ?? ""),
+  );
   for (const name of REFUSED_OPTIONS) {
     if (command.values[name] === undefined) continue;
     throw new UsageError(
@@ -53,7 +68,57 @@ export function createHttpSettings(args: readonly string[]): HttpSettings {
   return {
     ...settings,
     tools: { ...settings.tools, allowShell: false },
-    access: { token: readToken(), hosts: readHosts() },
+    access: {
+      token: parseToken(variables.SKILL_SERVER_TOKEN),
+      hosts: parseHosts(variables.SKILL_SERVER_HOSTS),
+    },
+  };
+}
+
+function readVariables(): Variables {
+  try {
+    return Object.fromEntries(
+      VARIABLES.map((name) => [name, Deno.env.get(name)]),
+    );
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotCapable)) throw error;
+    throw new UsageError(
+      `Cannot read the settings in the environment: Deno has no permission; add --allow-env, or add these to its list: ${
+        VARIABLES.join(",")
+      }`,
+    );
+  }
+}
+
+/** Parses the options in `SKILL_SERVER_ARGS`. */
+function parseVariable(text: string): CommandLine {
+  try {
+    return parseCommandLine(splitWords(text));
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    throw new UsageError(`Invalid SKILL_SERVER_ARGS: ${error.message}`);
+  }
+}
+
+/**
+ * Adds options to those on the command line. An option or a folder on the command
+ * line takes precedence, and the values of repeatable options are combined.
+ */
+function mergeCommands(command: CommandLine, more: CommandLine): CommandLine {
+  const lists = ["skill-dir", "trust-links"] as const;
+  const combined = lists.map((name) => [
+    name,
+    [...command.values[name] ?? [], ...more.values[name] ?? []],
+  ]);
+  return {
+    values: {
+      ...more.values,
+      ...command.values,
+      ...Object.fromEntries(combined),
+    },
+    positionals: command.positionals.length > 0
+      ? command.positionals
+      : more.positionals,
   };
 }
 
@@ -61,34 +126,46 @@ export function createHttpSettings(args: readonly string[]): HttpSettings {
 function splitWords(text: string): string[] {
   const word = /(?:"[^"]*"|'[^']*'|[^\s"'])+/g;
   if (text.replace(word, "").trim() !== "") {
-    throw new UsageError(
-      "Invalid SKILL_SERVER_ARGS: a quotation mark is not closed",
-    );
+    throw new UsageError("a quotation mark is not closed");
   }
   return [...text.matchAll(word)].map(([word]) =>
     word.replace(/"([^"]*)"|'([^']*)'/g, "$1$2")
   );
 }
 
-function readToken(): string | undefined {
-  const token = readEnvironment("SKILL_SERVER_TOKEN")?.trim();
-  if (!token) return undefined;
-  if (/^[\w.~+/-]+=*$/.test(token)) return token;
+function parseToken(value: string | undefined): string | undefined {
+  const token = value?.trim();
+  if (token === undefined || /^[\w.~+/-]+=*$/.test(token)) return token;
+  const reason = token === ""
+    ? "it is set and empty"
+    : "expected letters, digits, and -._~+/ only";
   throw new UsageError(
-    "Invalid SKILL_SERVER_TOKEN: expected letters, digits, and -._~+/ only; create one with `openssl rand -hex 32`",
+    `Invalid SKILL_SERVER_TOKEN: ${reason}; create a token with "openssl rand -hex 32", or unset the variable to serve this machine only`,
   );
 }
 
-function readHosts(): string[] {
-  const names = (readEnvironment("SKILL_SERVER_HOSTS") ?? "").split(",")
-    .map((name) => name.trim().toLowerCase()).filter(Boolean);
+function parseHosts(value: string | undefined): string[] {
+  if (value === undefined) return [];
+  const names = value.split(",").map((name) => name.trim().toLowerCase())
+    .filter(Boolean);
+  if (names.length === 0) {
+    throw new UsageError(
+      "Invalid SKILL_SERVER_HOSTS: it is set and empty; list host names such as skills.example.com, or unset the variable",
+    );
+  }
   for (const name of names) {
-    if (URL.parse(`http://${name}`)?.hostname === name) continue;
+    if (isHostName(name)) continue;
     throw new UsageError(
       `Invalid SKILL_SERVER_HOSTS ${
         quote(name)
-      }: expected host names such as skills.example.com, without scheme, port, or path`,
+      }: expected host names such as skills.example.com, without scheme, port, path, or wildcard; list each name`,
     );
   }
   return names;
+}
+
+/** Whether a text is a host name or an IP address as it appears in a URL. */
+function isHostName(text: string): boolean {
+  return /^(\[[\da-f:]+\]|[\w-]+(\.[\w-]+)*)$/.test(text) &&
+    URL.parse(`http://${text}`)?.hostname === text;
 }

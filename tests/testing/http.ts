@@ -13,20 +13,37 @@ export interface HttpOptions {
   host?: string;
   /** Additional flags of `deno serve`, such as permissions. */
   flags?: string[];
+  /** The flags that grant permissions. */
+  permissions?: string[];
+  /** The port to listen on. Default: any. */
+  port?: number;
+  /** The maximum number of open files. */
+  maxFiles?: number;
 }
 
 /** Returns the options with which {@linkcode serverCommand} serves skills over HTTP. */
 export function httpCommand(
-  { args, env, host = "127.0.0.1", flags = [] }: HttpOptions = {},
-): Parameters<typeof serverCommand>[1] {
-  const listen = ["serve", "--host", host, "--port", "0"];
-  const permissions = ["--allow-read", "--allow-env", ...IMPORTS];
-  return {
-    main: HTTP,
-    flags: [...listen, ...permissions, ...flags],
-    args,
+  {
+    args = [],
     env,
-  };
+    host = "127.0.0.1",
+    flags = [],
+    permissions = ["--allow-read", "--allow-env"],
+    port = 0,
+    maxFiles,
+  }: HttpOptions = {},
+): Parameters<typeof serverCommand>[1] {
+  const listen = ["serve", "--no-prompt", `--host=${host}`, `--port=${port}`];
+  const words = [...listen, ...permissions, ...IMPORTS, ...flags, HTTP];
+  const command = [Deno.execPath(), ...words, ...args];
+  if (maxFiles !== undefined) {
+    const script = `ulimit -n ${maxFiles}; exec "$0" "$@"`;
+    return {
+      launch: { command: "sh", args: ["-c", script, ...command] },
+      env,
+    };
+  }
+  return { launch: { command: command[0]!, args: command.slice(1) }, env };
 }
 
 /** A process that serves skills over HTTP. */
@@ -92,6 +109,14 @@ export class HttpServer implements AsyncDisposable {
       ...((name ?? uri) && { "mcp-name": (name ?? uri)! }),
     });
     return await response.json();
+  }
+
+  /** Sends a legacy request and returns the reply, which is an event in a stream. */
+  async askLegacy(method: string, params: object = {}): Promise<Reply> {
+    const id = ++lastId;
+    const response = await this.fetch({ jsonrpc: "2.0", id, method, params });
+    const [, data] = /^data: (.*)$/m.exec(await response.text()) ?? [];
+    return JSON.parse(data!);
   }
 
   async end(): Promise<Deno.CommandStatus> {

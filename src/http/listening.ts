@@ -1,0 +1,85 @@
+/**
+ * Keeps the server listening when the process runs out of file descriptors.
+ *
+ * 1. Deno never closes a connection on which no request arrives, and has no
+ *    setting that limits connections. Anyone who can connect can use up the file
+ *    descriptors.
+ * 2. Deno then stops listening. `deno serve` ends the process with a stack trace.
+ * 3. Only the signal that is given to `Deno.serve` closes all connections of a
+ *    server. `deno serve` calls `Deno.serve` without one, and offers no other way
+ *    to change that call than to replace the function before.
+ *
+ * @module
+ */
+
+import type { LimitedLog } from "./limited_log.ts";
+
+/** The time that pending requests have before connections are closed, in milliseconds. */
+const GRACE_MS = 500;
+
+/** The time between attempts to listen again, in milliseconds. */
+const RETRY_MS = 250;
+
+/** The number of attempts to listen again. */
+const MAX_ATTEMPTS = 40;
+
+/** The options with which `deno serve` calls `Deno.serve`. */
+type ServeOptions =
+  & Deno.ServeTcpOptions
+  & Deno.ServeInit<Deno.NetAddr>;
+
+/** What {@linkcode keepListening} needs. */
+export interface ListeningOptions {
+  /** The log for failures. */
+  readonly log: LimitedLog;
+  /** Called with the reason if the server cannot listen again. */
+  readonly onFailure: (reason: string) => void;
+}
+
+/**
+ * Makes a server of `deno serve` that stops with an error close its connections
+ * and listen again. Call it before `deno serve` starts the server, that is, while
+ * the main module is evaluated.
+ */
+export function keepListening(options: ListeningOptions): void {
+  const serve = Deno.serve;
+  const start = (init: ServeOptions): Deno.HttpServer<Deno.NetAddr> => {
+    const controller = new AbortController();
+    const server = serve({ ...init, signal: controller.signal });
+    server.finished.catch(async ({ message }: Error) => {
+      options.log.write(
+        `Cannot accept connections: ${message}; closing all connections and listening again`,
+      );
+      await wait(GRACE_MS);
+      controller.abort();
+      // Port 0 stands for any port.
+      const { port } = server.addr;
+      await restart(() => start({ ...init, port }), options);
+    });
+    return server;
+  };
+  Object.defineProperty(Deno, "serve", { value: start });
+}
+
+/** Starts a server, several times if necessary. */
+async function restart(
+  start: () => unknown,
+  { onFailure }: ListeningOptions,
+): Promise<void> {
+  for (let attempt = 1;; attempt++) {
+    // The connections close after the signal, not with it.
+    await wait(RETRY_MS);
+    try {
+      start();
+      return;
+    } catch (error) {
+      if (attempt < MAX_ATTEMPTS) continue;
+      onFailure(`Cannot listen again: ${(error as Error).message}`);
+      return;
+    }
+  }
+}
+
+function wait(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
