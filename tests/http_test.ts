@@ -619,7 +619,7 @@ Deno.test("the server exits if an option is invalid or does not apply to HTTP", 
       ],
       [
         { env: { SKILL_SERVER_ARGS: "--policy" } },
-        /Invalid SKILL_SERVER_ARGS: Option '--policy <value>' argument missing/,
+        /Invalid SKILL_SERVER_ARGS: --policy requires the path of a file/,
       ],
       [
         { env: { SKILL_SERVER_HOSTS: " , " } },
