@@ -42,7 +42,7 @@ import {
   type WatchedFolders,
   WatchList,
 } from "./src/files/folder_watcher.ts";
-import type { RequestHandlers } from "./src/protocol/mcp_server.ts";
+import type { RequestHandlers } from "./src/protocol/handlers.ts";
 import { fileVersion, isRacy, openForScan } from "./src/files/open_file.ts";
 import {
   childPath,
@@ -118,7 +118,7 @@ export {
   readSkillFile,
   resolveSkillFile,
 } from "./src/skills/skill_files.ts";
-export type { ClientInfo } from "./src/protocol/mcp_server.ts";
+export type { ClientInfo } from "./src/protocol/eras.ts";
 export { parseSkillUri, skillUri } from "./src/skills/uri.ts";
 export { log, skillKey } from "./src/text.ts";
 export {

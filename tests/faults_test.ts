@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import { SkillRegistry, SkillScanner } from "../mod.ts";
-import type { RequestHandlers } from "../src/protocol/mcp_server.ts";
+import type { RequestHandlers } from "../src/protocol/handlers.ts";
 import { registerSkillsExtension } from "../src/views/skills_extension.ts";
 import {
   diskError,

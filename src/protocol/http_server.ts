@@ -23,19 +23,16 @@ import {
 import type { Result } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import type * as z from "npm:zod@^4";
 import { isObject, serializeMessage } from "./json_rpc.ts";
+import { cachingOf, type ClientInfo, clientOf } from "./eras.ts";
+import { replaceReply, rpcError } from "./errors.ts";
 import {
-  cachingOf,
-  type ClientInfo,
-  clientOf,
   parseRequest,
-  replaceReply,
   type RequestContext,
   type RequestHandler,
   type RequestHandlers,
   type RequestSchema,
-  rpcError,
   type ServerDescription,
-} from "./mcp_server.ts";
+} from "./handlers.ts";
 
 /** The SDK's names for the notifications that it sends to listeners. */
 const EVENTS = {

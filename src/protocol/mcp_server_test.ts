@@ -4,7 +4,8 @@ import { SkillsClient } from "npm:@modelcontextprotocol/client@^2/ext/skills";
 import fc from "npm:fast-check@^4";
 import * as z from "npm:zod@^4";
 import config from "../../deno.json" with { type: "json" };
-import { type ClientInfo, McpServer } from "./mcp_server.ts";
+import type { ClientInfo } from "./eras.ts";
+import { McpServer } from "./mcp_server.ts";
 import {
   clientTransport,
   DEADLINE_MS,

@@ -23,7 +23,7 @@
  * @module
  */
 
-import type { ClientInfo } from "../protocol/mcp_server.ts";
+import type { ClientInfo } from "../protocol/eras.ts";
 
 /** What a client shows the model. */
 export interface ClientProfile {

@@ -7,7 +7,8 @@
 import type { CompleteResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
 import { CompleteRequestSchema } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
-import { invalidParams, type RequestHandlers } from "../protocol/mcp_server.ts";
+import { invalidParams } from "../protocol/errors.ts";
+import type { RequestHandlers } from "../protocol/handlers.ts";
 import { qualifiedName } from "../skills/names.ts";
 import { hasPrompt } from "./prompts.ts";
 import { RESOURCE_TEMPLATES } from "./resources.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { invalidParams } from "../protocol/mcp_server.ts";
+import { invalidParams } from "../protocol/errors.ts";
 import { byCodeUnits, quote, stringifyJson } from "../text.ts";
 import type { SkillCatalog, SkillSource } from "../skills/types.ts";
 

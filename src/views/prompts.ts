@@ -22,7 +22,8 @@ import {
   sortList,
   valuesOf,
 } from "./list_views.ts";
-import { invalidParams, type RequestHandlers } from "../protocol/mcp_server.ts";
+import { invalidParams } from "../protocol/errors.ts";
+import type { RequestHandlers } from "../protocol/handlers.ts";
 import { readFile } from "./resources.ts";
 import {
   divideList,

@@ -24,7 +24,8 @@ import {
   sortList,
   valuesOf,
 } from "./list_views.ts";
-import { invalidParams, type RequestHandlers } from "../protocol/mcp_server.ts";
+import { invalidParams } from "../protocol/errors.ts";
+import type { RequestHandlers } from "../protocol/handlers.ts";
 import { resourceContents } from "../files/media_types.ts";
 import { qualifiedName } from "../skills/names.ts";
 import { listKey } from "./skill_lists.ts";

@@ -18,11 +18,9 @@ import {
   PageRoom,
   sortList,
 } from "./list_views.ts";
-import {
-  type ClientInfo,
-  invalidParams,
-  type RequestHandlers,
-} from "../protocol/mcp_server.ts";
+import type { ClientInfo } from "../protocol/eras.ts";
+import { invalidParams } from "../protocol/errors.ts";
+import type { RequestHandlers } from "../protocol/handlers.ts";
 import { mediaTypeOf, mediaTypeOfName } from "../files/media_types.ts";
 import { sha256 } from "../files/reading.ts";
 import {

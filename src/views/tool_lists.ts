@@ -14,7 +14,7 @@ import {
   withoutParameter,
 } from "./client_profiles.ts";
 import { CatalogView } from "./list_views.ts";
-import type { ClientInfo } from "../protocol/mcp_server.ts";
+import type { ClientInfo } from "../protocol/eras.ts";
 import {
   type DividedList,
   divideList,

@@ -12,11 +12,8 @@ import {
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
 import * as z from "npm:zod@^4";
 import { notifyWhenChanged, refuseCursor } from "./list_views.ts";
-import {
-  describeIssues,
-  invalidParams,
-  type RequestHandlers,
-} from "../protocol/mcp_server.ts";
+import { describeIssues, invalidParams } from "../protocol/errors.ts";
+import type { RequestHandlers } from "../protocol/handlers.ts";
 import { ToolLists } from "./tool_lists.ts";
 import { createTextResult } from "./tool_reading.ts";
 import {

@@ -19,7 +19,7 @@ import {
   requireSkill,
   withSkill,
 } from "./tool_reading.ts";
-import type { ClientInfo } from "../protocol/mcp_server.ts";
+import type { ClientInfo } from "../protocol/eras.ts";
 import {
   DEFAULT_SHELL_TIMEOUT,
   mayRunShell,

@@ -12,7 +12,7 @@ import { createInstructions } from "./instructions.ts";
 import type {
   RequestHandlers,
   ServerDescription,
-} from "../protocol/mcp_server.ts";
+} from "../protocol/handlers.ts";
 import { registerPrompts } from "./prompts.ts";
 import { registerResources } from "./resources.ts";
 import {

@@ -1,0 +1,129 @@
+/**
+ * The two eras of the protocol: which one a request belongs to, and what the
+ * modern era requires of requests and results.
+ *
+ * @see {@link https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning}
+ *
+ * @module
+ */
+
+import type { JSONRPCRequest } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+import { invalidParams, rpcError } from "./errors.ts";
+import { isObject } from "./json_rpc.ts";
+
+/** A client's description of itself. */
+export interface ClientInfo {
+  /** The client's name. */
+  readonly name: string;
+  /** The client's version, if it gives one. */
+  readonly version?: string;
+}
+
+/** The protocol versions of the modern era that the server supports. */
+export const MODERN_VERSIONS: readonly string[] = ["2026-07-28"];
+
+/** Keys of `_meta` that the protocol reserves. */
+export const META = {
+  protocolVersion: "io.modelcontextprotocol/protocolVersion",
+  clientCapabilities: "io.modelcontextprotocol/clientCapabilities",
+  clientInfo: "io.modelcontextprotocol/clientInfo",
+  serverInfo: "io.modelcontextprotocol/serverInfo",
+  subscriptionId: "io.modelcontextprotocol/subscriptionId",
+};
+
+/** Methods of the legacy era that do not exist in the modern era. */
+const LEGACY_METHODS = [
+  "initialize",
+  "ping",
+  "logging/setLevel",
+  "resources/subscribe",
+  "resources/unsubscribe",
+];
+
+/** Methods whose results a modern client can cache. */
+const CACHEABLE_METHODS = [
+  "server/discover",
+  "tools/list",
+  "prompts/list",
+  "resources/list",
+  "resources/templates/list",
+  "resources/read",
+  "resources/directory/read",
+  "skills/list",
+  "skills/get",
+];
+
+/**
+ * Returns the client that a request names: in `_meta` for a modern client, in
+ * the params of `initialize` for a legacy client.
+ */
+export function clientOf(
+  { method, params }: Pick<JSONRPCRequest, "method" | "params">,
+): ClientInfo | undefined {
+  return clientInfoOf(
+    method === "initialize"
+      ? params?.clientInfo
+      : metaOf(params)[META.clientInfo],
+  );
+}
+
+/**
+ * Returns the fields that declare to a modern client how to cache the results
+ * of a method. Returns none if the results are not cacheable.
+ */
+export function cachingOf(
+  method: string,
+  ttlMs: number,
+): { ttlMs?: number; cacheScope?: "private" } {
+  return CACHEABLE_METHODS.includes(method)
+    ? { ttlMs, cacheScope: "private" }
+    : {};
+}
+
+/**
+ * Checks the metadata and the method of a modern request.
+ *
+ * @throws {Error} If they are invalid. The error is the reply to the request.
+ */
+export function checkModern({ method, params }: JSONRPCRequest): void {
+  const {
+    [META.protocolVersion]: version,
+    [META.clientCapabilities]: capabilities,
+    [META.clientInfo]: info = {},
+  } = metaOf(params);
+  if (typeof version !== "string") {
+    throw invalidParams(`_meta must contain ${META.protocolVersion}, a string`);
+  }
+  if (!MODERN_VERSIONS.includes(version)) {
+    throw rpcError(-32022, "Unsupported protocol version", {
+      supported: MODERN_VERSIONS,
+      requested: version,
+    });
+  }
+  if (!isObject(capabilities)) {
+    throw invalidParams(
+      `_meta must contain ${META.clientCapabilities}, an object`,
+    );
+  }
+  if (!isObject(info)) {
+    throw invalidParams(
+      `${META.clientInfo} in _meta must be an object`,
+    );
+  }
+  if (LEGACY_METHODS.includes(method)) {
+    throw rpcError(-32601, `Method not found in ${version}`);
+  }
+}
+
+export function metaOf(
+  params: JSONRPCRequest["params"],
+): Record<string, unknown> {
+  const meta: unknown = params?._meta;
+  return isObject(meta) ? meta : {};
+}
+
+function clientInfoOf(value: unknown): ClientInfo | undefined {
+  if (!isObject(value) || typeof value.name !== "string") return undefined;
+  const { name, version } = value;
+  return typeof version === "string" ? { name, version } : { name };
+}

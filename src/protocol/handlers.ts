@@ -1,0 +1,72 @@
+/**
+ * What the servers of all transports share: how a server describes itself, and how
+ * it handles requests.
+ *
+ * @module
+ */
+
+import type {
+  Result,
+  ServerCapabilities,
+} from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+import type * as z from "npm:zod@^4";
+import type { ClientInfo } from "./eras.ts";
+import { describeIssues, invalidParams } from "./errors.ts";
+
+/** A server's description of itself. */
+export interface ServerDescription {
+  /** The server's name and version. */
+  readonly serverInfo: { name: string; title: string; version: string };
+  /** What the server can do. */
+  readonly capabilities: ServerCapabilities;
+  /** Returns what a client's model should know before it uses the server. */
+  readonly instructions: (client: ClientInfo | undefined) => string;
+  /** How long a client can cache a result, in milliseconds. */
+  readonly ttlMs: number;
+}
+
+/** What a handler knows about the request that it handles. */
+export interface RequestContext {
+  /** Aborted when the client cancels the request or disconnects. */
+  readonly signal: AbortSignal;
+  /** The client that sent the request, if it identified itself. */
+  readonly client: ClientInfo | undefined;
+}
+
+/**
+ * Handles a request. If it throws an error, the reply is that error, with its
+ * `code` and `data`.
+ */
+export type RequestHandler<Request> = (
+  request: Request,
+  context: RequestContext,
+) => Result | Promise<Result>;
+
+/** The schema of the requests of one method. */
+export type RequestSchema = z.ZodObject<{ method: z.ZodLiteral<string> }>;
+
+/** A server on which request handlers can be set, such as `McpServer`. */
+export interface RequestHandlers {
+  /** Sets the handler for the requests that a schema accepts. */
+  setRequestHandler<Schema extends RequestSchema>(
+    schema: Schema,
+    handler: RequestHandler<z.infer<Schema>>,
+  ): void;
+  /** Sends a notification to its subscribers. */
+  notify(method: string, params?: Record<string, unknown>): Promise<void>;
+}
+
+/**
+ * Parses a request with a schema.
+ *
+ * @throws {Error} If the request does not match the schema. The error means
+ *   invalid params, and its message says what is wrong with them.
+ */
+export function parseRequest<Schema extends RequestSchema>(
+  schema: Schema,
+  request: unknown,
+): z.infer<Schema> {
+  const { success, data, error } = schema.safeParse(request);
+  if (success) return data;
+  throw invalidParams(`Invalid params: ${describeIssues(error)}`);
+}
