@@ -88,6 +88,11 @@ export const TOO_MANY_ENTRIES: Fault = {
   hint: "move files that the skill does not need out of it",
 };
 
+export const NAME_IS_MISREAD: Fault = {
+  reason: "Windows reads its name as something else",
+  hint: "rename it",
+};
+
 export const NAME_IS_NOT_UTF_8: Fault = {
   reason: "its name is not valid UTF-8, so it cannot be opened",
   hint: "rename it",

@@ -23,6 +23,22 @@ export const isWindows = Deno.build.os === "windows";
 /** Whether file names are case-insensitive on this operating system. */
 export const isCaseBlind = isWindows || Deno.build.os === "darwin";
 
+/**
+ * Matches the names that Windows reads as something else: a drive or a stream
+ * (`C:a`, `a:b`), a device (`CON`, `nul.txt`), or the name without the dots and
+ * blanks at its end. Such files exist only if another system created them.
+ *
+ * @see {@link https://learn.microsoft.com/en-us/windows/win32/fileio/naming-a-file}
+ */
+const MISREAD_ON_WINDOWS =
+  // deno-lint-ignore no-control-regex -- names must not contain control characters
+  /[\x00-\x1f<>:"/\\|?*]|[. ]$|^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³]) *(?:\.|$)/i;
+
+/** Whether the operating system reads a name as something other than the entry with that name. */
+export function isMisread(name: string): boolean {
+  return isWindows && MISREAD_ON_WINDOWS.test(name);
+}
+
 /** The separator between the names in a path. */
 const SEPARATOR = isWindows ? "\\" : "/";
 

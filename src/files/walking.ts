@@ -30,6 +30,7 @@ import {
   LINK_OUT_OF_SKILL,
   MAX_FILE_DEPTH,
   MAX_WALKED_ENTRIES,
+  NAME_IS_MISREAD,
   NAME_IS_NOT_UTF_8,
   NOT_A_FILE,
   SkillFileError,
@@ -38,7 +39,7 @@ import {
   tooLarge,
 } from "./faults.ts";
 import { fileVersion, isRacy } from "./open_file.ts";
-import { childPath, isWindows, SKILL_MD } from "./paths.ts";
+import { childPath, isMisread, isWindows, SKILL_MD } from "./paths.ts";
 import { byCodeUnits } from "../text.ts";
 import type { Boundary, FileAccessOptions, SkillFile } from "./types.ts";
 
@@ -48,8 +49,6 @@ const MAX_KNOWN_ENTRIES = 1_000;
 /** Splits a path into names. Returns `undefined` if it cannot be the path of a served file. */
 export function splitPath(path: string): string[] | undefined {
   const names: string[] = [];
-  // On Windows, a colon would refer to a drive or to a stream of a file.
-  if (isWindows && /[<>:"|?*]/.test(path)) return undefined;
   const parts = path.split(isWindows ? /[\\/]/ : "/");
   if (parts.length > 1 && parts[0] === "") return undefined;
   for (const part of parts) {
@@ -59,6 +58,7 @@ export function splitPath(path: string): string[] | undefined {
       names.push(part);
     }
   }
+  if (names.some(isMisread)) return undefined;
   return names.length > MAX_FILE_DEPTH ? undefined : names;
 }
 
@@ -154,12 +154,27 @@ export class FolderWalk {
       main !== SKILL_MD && isOtherName;
     if (isForeign) throw new Deno.errors.NotFound(path);
     if (names.join("/") === SKILL_MD) names[0] = main;
+    else if (!this.#isListed(names)) throw new Deno.errors.NotFound(path);
     const direct = this.#findDirect(names);
     if (direct !== undefined) return direct;
     if (!isInPlace(this.#top)) throw new Deno.errors.NotFound(path);
     let node = this.#top;
     for (const name of names) node = this.#follow(node, name);
     return node;
+  }
+
+  /**
+   * Whether each name on a path is listed in its folder. File systems can find an
+   * entry by other names too: in other case, without the dots at the end, or by a
+   * short name such as `NODE_M~1`. These names must not evade any rule.
+   */
+  #isListed(names: readonly string[]): boolean {
+    let folder = this.#served.directory;
+    return names.every((name) => {
+      const { entries } = this.#readFolder(folder);
+      folder = childPath(folder, name);
+      return entries.some((entry) => entry.name === name);
+    });
   }
 
   /** Lists everything in the folder. */
@@ -269,20 +284,32 @@ export class FolderWalk {
       const read = () => statEntries(path, readVisible(path).slice(0, limit));
       return listConfirmed(folder, read);
     }
-    // Getting the status of a folder takes a quarter of the time of listing it.
-    const version = fileVersion(Deno.statSync(path));
-    const known = this.#listings.folders.get(path);
-    const entries = known?.version === version && known.entries ||
-      readVisible(path);
+    const { version, entries } = this.#readFolder(path);
     const isKept = entries.length <= MAX_KNOWN_ENTRIES;
     this.#seen.set(path, { version, entries: isKept ? entries : undefined });
     return statEntries(path, entries.slice(0, limit));
+  }
+
+  /** Returns the visible entries of a folder, sorted by name, from the cache if possible. */
+  #readFolder(
+    path: string,
+  ): { version: string; entries: readonly Deno.DirEntry[] } {
+    // Getting the status of a folder takes a quarter of the time of listing it.
+    const version = fileVersion(Deno.statSync(path));
+    const known = this.#listings.folders.get(path);
+    return known?.version === version && known.entries !== undefined
+      ? { version, entries: known.entries }
+      : { version, entries: readVisible(path) };
   }
 
   #listEntry(
     entry: Entry,
     { folder, path }: { folder: TreeNode; path: string },
   ): void {
+    if (isMisread(entry.name)) {
+      this.#leftOut.set(path, NAME_IS_MISREAD);
+      return;
+    }
     if (entry.isSymlink && !this.#isThorough) {
       this.#hasLinks = true;
       return;

@@ -427,12 +427,16 @@ Deno.test(
   },
 );
 
-Deno.test("resolveSkillFile() accepts both slashes on Windows, and refuses drives, streams, and paths outside the skill", async () => {
+Deno.test("resolveSkillFile() accepts both slashes on Windows, and refuses what Windows reads as another file", async () => {
   using place = new Place();
   const found = await onWindows(
     place,
     String.raw`
+    // A system that finds every file, as Windows does with other spellings.
+    const names = ["SKILL.md", "references", "API.md", "b.md", "NUL.txt"];
     Deno.realPathSync = (path) => path;
+    Deno.statSync = () => ({});
+    Deno.readDirSync = () => names.map((name) => ({ name }));
     const directory = "C:\\skills\\git";
     const skill = { directory, realDirectory: directory, file: directory + "\\SKILL.md" };
     const resolved = (path) => {
@@ -444,8 +448,15 @@ Deno.test("resolveSkillFile() accepts both slashes on Windows, and refuses drive
     };
     console.log(JSON.stringify([
       "SKILL.md", "references/API.md", "references\\API.md", "a\\..\\b.md",
-      "..\\pdf\\SKILL.md", "a\\..\\..\\x", "C:\\Windows\\win.ini", "C:x", "\\x", "\\\\host\\share\\x", "\\\\?\\C:\\x",
-      "SKILL.md::$DATA", "a.md:hidden", "a\\.git\\config",
+      // Other folders.
+      "..\\pdf\\SKILL.md", "a\\..\\..\\x", "C:\\Windows\\win.ini", "C:b.md", "\\b.md",
+      "\\\\host\\share\\x", "\\\\?\\C:\\skills\\git\\b.md", "\\\\.\\C:\\b.md", "a\\.git\\config",
+      // Streams.
+      "SKILL.md::$DATA", "b.md:hidden", "b.md:hidden:$DATA", "references:$I30:$INDEX_ALLOCATION/API.md",
+      // Devices.
+      "CON", "NUL.txt", "com1", "COM¹.md", "references/aux .md", "lpt9.tar.gz", "CONIN$",
+      // Other spellings.
+      "b.md.", "b.md ", "references./API.md", "references /API.md", ".../b.md", "B.MD", "skill.md", "REFERE~1/API.md",
     ].map(resolved)));`,
   );
   const none = "there is no such file in the skill";
@@ -454,7 +465,7 @@ Deno.test("resolveSkillFile() accepts both slashes on Windows, and refuses drive
     "C:\\skills\\git\\references\\API.md",
     "C:\\skills\\git\\references\\API.md",
     "C:\\skills\\git\\b.md",
-    ...Array(10).fill(none),
+    ...Array(28).fill(none),
   ]);
 });
 

@@ -8,7 +8,7 @@
 import { isAbsolute, relative } from "jsr:@std/path@^1";
 import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import { resourceContents } from "../files/media_types.ts";
-import { isAtOrBelow, isCaseBlind, SKILL_MD } from "../files/paths.ts";
+import { isAtOrBelow, SKILL_MD } from "../files/paths.ts";
 import {
   IS_A_FOLDER,
   LINK_OUT_OF_SKILL,
@@ -179,10 +179,9 @@ export function readPath(
 
 /** Whether a path in a skill lies below a folder. */
 function isBelow(folder: readonly string[], path: string): boolean {
-  const fold = (name: string) => isCaseBlind ? name.toLowerCase() : name;
   const names = path.split("/");
   return names.length > folder.length &&
-    folder.every((name, index) => fold(name) === fold(names[index]!));
+    folder.every((name, index) => name === names[index]);
 }
 
 function listResources(skill: Skill, registry: SkillSource): CallToolResult {
