@@ -148,12 +148,10 @@ export class FolderWalk {
   /** Resolves a path in the folder. */
   find(path: string): Located {
     const names = splitPath(path);
-    const main = basename(this.#served.file);
-    const isOtherName = names?.length === 1 && names[0] === main;
     const isForeign = names === undefined || !names.every(isVisible) ||
-      main !== SKILL_MD && isOtherName;
+      names[0] !== SKILL_MD && names.length === 1 && this.#isMain(names[0]!);
     if (isForeign) throw new Deno.errors.NotFound(path);
-    if (names.join("/") === SKILL_MD) names[0] = main;
+    if (names.join("/") === SKILL_MD) names[0] = basename(this.#served.file);
     else if (!this.#isListed(names)) throw new Deno.errors.NotFound(path);
     const direct = this.#findDirect(names);
     if (direct !== undefined) return direct;
@@ -175,6 +173,16 @@ export class FolderWalk {
       folder = childPath(folder, name);
       return entries.some((entry) => entry.name === name);
     });
+  }
+
+  /**
+   * Whether a name in the served folder is that of its main file. If the file
+   * system ignores case, the folder may list it in other case.
+   */
+  #isMain(name: string): boolean {
+    const main = basename(this.#served.file);
+    if (name.toLowerCase() !== main.toLowerCase()) return false;
+    return name === main || !this.#isListed([main]);
   }
 
   /** Lists everything in the folder. */
@@ -333,7 +341,7 @@ export class FolderWalk {
       this.#leftOut.set(path, tooLarge(info.size, this.#maxFileSize));
     } else {
       this.#files.push({
-        path: node.path === this.#served.file ? SKILL_MD : path,
+        path: node.depth === 1 && this.#isMain(path) ? SKILL_MD : path,
         size: info.size,
         version: fileVersion(info),
         isRacy: isRacy(info),

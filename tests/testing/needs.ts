@@ -1,4 +1,5 @@
 // What some tests need and not every system has.
+import { canIgnoreCase, ignoresCase } from "./case_blind.ts";
 import { Place } from "./folders.ts";
 import { isWindows } from "./environment.ts";
 
@@ -16,11 +17,14 @@ const NEEDS = {
   },
   case: {
     what: "file names that differ only in case",
-    isMet: distinguishesCase,
+    isMet: () => {
+      using place = new Place();
+      return !ignoresCase(place.path);
+    },
   },
   caseBlind: {
     what: "a folder that ignores the case of names",
-    isMet: () => !distinguishesCase(),
+    isMet: canIgnoreCase,
   },
   modes: {
     what: "file permissions that apply to this user",
@@ -90,17 +94,6 @@ function canLink(): boolean {
       Deno.readTextFileSync(`${path}/file`) === "text";
   } catch {
     return false;
-  }
-}
-
-function distinguishesCase(): boolean {
-  using place = new Place();
-  const path = place.file("name", "");
-  try {
-    Deno.lstatSync(path.replace(/name$/, "NAME"));
-    return false;
-  } catch {
-    return true;
   }
 }
 

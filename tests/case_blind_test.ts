@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { join } from "jsr:@std/path@^1";
+import {
+  CaseBlindPlace,
+  lacks,
+  listSkills,
+  nextId,
+  SECRET,
+  Session,
+  skillMd,
+  verify,
+  Wire,
+} from "./testing.ts";
+
+/** Creates a skill with a hidden folder, and with a nested skill that a policy turns off. */
+function createPlace(): CaseBlindPlace {
+  const place = new CaseBlindPlace();
+  const git = "home/team/git";
+  place.skill("home/team", "git");
+  place.file(`${git}/docs/help.md`, "Help");
+  place.file(`${git}/node_modules/x.js`, SECRET);
+  place.skill(`${git}/docs`, "inner", skillMd("inner", SECRET));
+  place.file(`${git}/docs/inner/notes.md`, SECRET);
+  place.file(
+    "policy.yaml",
+    'rules:\n  - { in: "~/team/git/docs/inner", state: off }\n',
+  );
+  return place;
+}
+
+const PATHS = [
+  "DOCS/help.md",
+  "docs/HELP.md",
+  "NODE_MODULES/x.js",
+  "Node_Modules/X.JS",
+  "docs/INNER/notes.md",
+  "DOCS/inner/NOTES.md",
+  "docs/Inner/SKILL.md",
+  "skill.md",
+  "Skill.md",
+];
+
+Deno.test(
+  "no other spelling of a name reaches a file on a file system that ignores case",
+  {
+    ignore: lacks("caseBlind"),
+  },
+  async () => {
+    using place = createPlace();
+    const args = [
+      ...["--policy", join(place.path, "policy.yaml")],
+      ...["--skill-dir", join(place.home, "team")],
+    ];
+    await using wire = new Wire(place, { args });
+    await wire.initialize();
+    const [entry, ...others] = await listSkills(wire);
+    assert.deepEqual(others, []);
+    assert.deepEqual(entry!.resources.map(({ uri }) => uri), [
+      "skill://git/SKILL.md",
+      "skill://git/docs/help.md",
+    ]);
+    await verify(wire, entry!);
+    for (const path of PATHS) {
+      const reply = await wire.ask(nextId(), "resources/read", {
+        uri: `skill://git/${path}`,
+      });
+      assert.equal(reply.error?.code, -32602, path);
+    }
+    for (const path of ["DOCS", "NODE_MODULES", "docs/Inner"]) {
+      const reply = await wire.ask(nextId(), "resources/directory/read", {
+        uri: `skill://git/${path}`,
+      });
+      assert.equal(reply.error?.code, -32602, path);
+    }
+    await using session = await Session.open(place, {
+      args: [...args, "--tools", "skilljack"],
+    });
+    for (const path of [...PATHS, "NODE_MODULES", "docs/INNER"]) {
+      const { text, isError } = await session.text("skill-resource", {
+        skill: "git",
+        path,
+      });
+      assert.ok(isError && !text.includes(SECRET), path);
+    }
+  },
+);
