@@ -66,14 +66,15 @@ const CLIENTS_PAGE = Deno.readTextFileSync(
 const PRINTED_CLIENTS = ["claude-code", "codex"];
 
 for (const name of PRINTED_CLIENTS) {
-  Deno.test(`--print-config ${name} prints what the README shows`, {
-    // The README shows the paths of Linux, and a Deno that is installed.
+  Deno.test(`--print-config ${name} prints what the documentation shows`, {
+    // It shows the paths of Linux, and a Deno that is installed.
     ignore: lacks("sh") || isInNpxCache(Deno.execPath()),
   }, async () => {
     using place = new Place();
     const config = await readmeConfig(place, name);
     const language = config.startsWith("{") ? "json" : "toml";
-    assert.ok(README.includes(`\`\`\`${language}\n${config}\`\`\`\n`), config);
+    const block = `\`\`\`${language}\n${config}\`\`\`\n`;
+    assert.ok((README + CLIENTS_PAGE).includes(block), config);
   });
 }
 
@@ -91,7 +92,8 @@ for (const [name, client] of CLIENTS) {
       macOS: file("darwin"),
       Windows: file("windows"),
     };
-    const rows = CLIENTS_PAGE.split("\n").filter((line) =>
+    const [, table] = CLIENTS_PAGE.split("## Configuration files");
+    const rows = table!.split("\n").filter((line) =>
       line.startsWith(`| ${client.title} `)
     );
     assert.equal(rows.length, 1);

@@ -42,9 +42,9 @@ export const INSTALL_LINKS: { readonly [Name in ClientName]?: LinkFormat } = {
         ...entryOf(client, server),
         ...("url" in server && client.remote?.topLevel?.(server)),
       };
-      const app = `vscode:mcp/install?${encodeURIComponent(asciiJson(entry))}`;
+      const app = `vscode:mcp/install?${encode(asciiJson(entry))}`;
       const web = "https://insiders.vscode.dev/redirect?url=";
-      return { app, web: web + encodeURIComponent(app) };
+      return { app, web: web + encode(app) };
     },
   },
   /** @see {@link https://cursor.com/docs/mcp/install-links} */
@@ -90,10 +90,18 @@ function withQuery(
   { app, web }: InstallLink,
   fields: readonly (readonly [string, string])[],
 ): InstallLink {
-  const query = fields.map(([name, value]) =>
-    `${name}=${encodeURIComponent(value)}`
-  ).join("&");
+  const query = fields.map(([name, value]) => `${name}=${encode(value)}`).join(
+    "&",
+  );
   return { app: `${app}?${query}`, web: `${web}?${query}` };
+}
+
+/** Encodes a text for a link in Markdown, where parentheses and apostrophes have a meaning. */
+function encode(text: string): string {
+  return encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
 }
 
 function gooseLink(server: Launch | RemoteServer): InstallLink {

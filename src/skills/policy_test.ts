@@ -1258,9 +1258,9 @@ Deno.test("--print-config includes the policy's path and grants read permission 
 
 Deno.test("the policies in the README do what the README says", () => {
   const [, section] = /^## Choose your skills\n(.*?)^## /ms.exec(README)!;
-  const [, yaml] = /```yaml\n(.*?)```/s.exec(section!)!;
-  const policies = yaml!.split("---\n").map((text) =>
-    parsePolicy(text, { file: "/p.yaml", homeDirectory: resolve("/home/me") })
+  const blocks = section!.matchAll(/```yaml\n(.*?)```/gs);
+  const policies = [...blocks].map(([, text]) =>
+    parsePolicy(text!, { file: "/p.yaml", homeDirectory: resolve("/home/me") })
   );
   const states = policies.map((policy) => {
     const decider = new PolicyDecider(policy);

@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { join, resolve } from "jsr:@std/path@^1";
+import {
+  allowRead,
+  type ClientNeeds,
+  createLaunch,
+  createPortableLaunch,
+} from "./launch.ts";
+import { isInNpxCache, type Program, SPECIFIER } from "./program.ts";
+import { settingsFor } from "../../tests/testing.ts";
+
+const NEEDS: ClientNeeds = { toolset: undefined, nameOnlyFolders: [] };
+
+const PROGRAM: Program = {
+  executable: "/bin/deno",
+  mainModule: SPECIFIER,
+  importMap: undefined,
+  os: "linux",
+  variable: () => undefined,
+  folder: "/code",
+};
+
+const FOLDER = resolve("/a/skills");
+
+/** Creates the command for a program with one skill folder. */
+function launchOf(program: Partial<Program>, ...args: string[]) {
+  const settings = settingsFor(FOLDER, ...args);
+  const all = { ...PROGRAM, ...program };
+  return createLaunch(all, { settings, needs: NEEDS });
+}
+
+Deno.test("createLaunch() starts a module from a registry, a URL, or a file", () => {
+  assert.deepEqual(launchOf({}, "--agents").args.slice(0, 1), ["run"]);
+  assert.deepEqual(launchOf({}), {
+    command: "/bin/deno",
+    args: ["run", `--allow-read=${FOLDER}`, "--allow-env", SPECIFIER, FOLDER],
+  });
+  const mainOf = (mainModule: string) => launchOf({ mainModule }).args.at(-2);
+  const url = "https://example.com/mod.ts";
+  assert.equal(mainOf(url), url);
+  assert.equal(mainOf(import.meta.url), import.meta.filename);
+});
+
+Deno.test("createLaunch() starts an executable with only the server's arguments", () => {
+  assert.deepEqual(launchOf({ mainModule: undefined }), {
+    command: "/bin/deno",
+    args: [FOLDER],
+  });
+});
+
+Deno.test("createLaunch() starts a Deno that npx downloaded through npx", () => {
+  const executable = "/home/me/.npm/_npx/0123/node_modules/deno/deno";
+  const { command, args } = launchOf({ executable });
+  assert.deepEqual([command, ...args.slice(0, 4)], [
+    ...["npx", "-y", "deno", "run"],
+    `--allow-read=${FOLDER}`,
+  ]);
+  // Most programs cannot start a batch file, such as npx on Windows.
+  const windows = launchOf({
+    executable: String.raw`C:\Users\me\npm-cache\_npx\0123\deno.exe`,
+    os: "windows",
+  });
+  assert.deepEqual([windows.command, ...windows.args.slice(0, 5)], [
+    ...["cmd", "/c", "npx", "-y", "deno", "run"],
+  ]);
+});
+
+Deno.test("isInNpxCache() recognizes a program that npx can delete", () => {
+  const path = "/home/me/.npm/_npx/0123/node_modules/deno/deno";
+  assert.deepEqual([path, "/bin/deno"].map(isInNpxCache), [true, false]);
+});
+
+Deno.test("createLaunch() includes the import map", () => {
+  const { args } = launchOf({ importMap: "/map.json" });
+  assert.deepEqual(args.slice(2, 4), [
+    "--allow-env",
+    "--import-map=/map.json",
+  ]);
+});
+
+Deno.test("allowRead() grants permission for everything if a permission flag cannot express a folder", () => {
+  const [a, b, c] = ["/a", "/b,c", "/ab"].map((path) => resolve(path));
+  assert.equal(allowRead([a!, b!]), "--allow-read");
+  assert.equal(allowRead([]), "--allow-read");
+  assert.equal(
+    allowRead([a!, join(a!, "b"), a!, c!]),
+    `--allow-read=${a},${c}`,
+  );
+});
+
+Deno.test("createPortableLaunch() uses a module that others can load, and ~ for the home folder", () => {
+  const home = resolve("/home/me");
+  const portable = (mainModule: string | undefined, homeFolder?: string) => {
+    const args = [
+      ...[join(home, "team"), "--policy", join(home, "rules", "a.yaml")],
+      ...["--name-only", join(home, "team"), "--trust-links", home],
+    ];
+    const settings = { ...settingsFor(...args), home };
+    return createPortableLaunch({ ...PROGRAM, mainModule }, {
+      settings,
+      needs: NEEDS,
+      homeFolder,
+    });
+  };
+  assert.deepEqual(portable(SPECIFIER, "${userHome}"), {
+    command: "npx",
+    args: [
+      ...["-y", "deno", "run"],
+      "--allow-read=${userHome}/team,${userHome},${userHome}/rules",
+      ...["--allow-env", SPECIFIER, "--policy=~/rules/a.yaml"],
+      ...["--name-only=~/team", "--trust-links=~", "~/team"],
+    ],
+  });
+  const url = "https://example.com/mod.ts";
+  const mainOf = (main: string | undefined) =>
+    portable(main).args.find((arg) => /^(?:jsr|https|file):|mod\.ts/.test(arg));
+  assert.equal(mainOf(url), url);
+  assert.equal(mainOf("file:///code/mod.ts"), SPECIFIER);
+  assert.equal(mainOf("https://jsr.io/@skill-server/x/1/mod.ts"), SPECIFIER);
+  assert.equal(mainOf(undefined), SPECIFIER);
+  assert.ok(portable(SPECIFIER).args.includes("--allow-read"));
+});
