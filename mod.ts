@@ -85,11 +85,16 @@ import {
   WAS_REPLACED,
 } from "./src/files/faults.ts";
 import { SkillFiles } from "./src/skills/skill_files.ts";
-import { findSkillFile, parseSkill, readHead } from "./src/skills/skill_md.ts";
+import {
+  findSkillFile,
+  isSameHead,
+  parseSkill,
+  readHead,
+  type SkillHead,
+} from "./src/skills/skill_md.ts";
 import { byCodeUnits, log, quote, skillKey } from "./src/text.ts";
 import { DEFAULT_REFRESH_SECONDS } from "./src/skills/roots.ts";
 import { sortInSlices, TimeSlice } from "./src/time_slice.ts";
-import { SkillSearch } from "./src/skills/search.ts";
 import { registerTools } from "./src/views/tools.ts";
 import type { SkillToolOptions } from "./src/views/toolsets.ts";
 import type {
@@ -184,8 +189,8 @@ interface ReadSkill {
   /** The skill directory. */
   readonly folder: SearchedFolder;
   readonly version: string;
-  /** The text that was parsed, kept only while the file can change without a new version. */
-  readonly racyText: string | undefined;
+  /** What was read, kept only while the file can change without a new version. */
+  readonly racyHead: SkillHead | undefined;
   readonly outcome: Skill | SkillProblem;
 }
 
@@ -802,7 +807,7 @@ class SkillScan {
         };
       if (
         known !== undefined && known.version === fileVersion(checked.info) &&
-        known.racyText === undefined && isReadIn(folder, known)
+        known.racyHead === undefined && isReadIn(folder, known)
       ) {
         this.#read.set(file, known);
         return known.outcome;
@@ -845,23 +850,23 @@ class SkillScan {
   ): Skill | SkillProblem {
     const file = checked.path;
     const known = this.#known.get(file);
-    const { text, info, isCertain } = readConfined(
+    const { head, info, isCertain } = readConfined(
       checked,
       { maxFileSize: this.#maxFileSize, open: openForScan },
       (file, isCertain) => ({
-        text: readHead(file),
+        head: readHead(file),
         info: file.info,
         isCertain,
       }),
     );
     const version = fileVersion(info);
-    const isKnown = known?.version === version && known.racyText === text &&
-      isReadIn(folder, known);
+    const isKnown = known?.version === version &&
+      isSameHead(head, known.racyHead) && isReadIn(folder, known);
     const outcome = isKnown
       ? known.outcome
-      : parseSkill(text, { file, size: info.size, version, folder });
-    const racyText = isRacy(info) || !isCertain ? text : undefined;
-    this.#read.set(file, { folder, version, racyText, outcome });
+      : parseSkill(head, { file, size: info.size, version, folder });
+    const racyHead = isRacy(info) || !isCertain ? head : undefined;
+    this.#read.set(file, { folder, version, racyHead, outcome });
     return outcome;
   }
 }
@@ -1482,7 +1487,7 @@ export function registerSkillTools(
       setRequestHandler: setHandler as RequestHandlers["setRequestHandler"],
       notify: () => server.sendToolListChanged(),
     },
-    { registry, search: new SkillSearch() },
+    registry,
     options,
   );
 }

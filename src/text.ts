@@ -286,7 +286,7 @@ const FAR = 1_000;
  * if it exceeds the limit: only the cells near the diagonal are computed, so the
  * time is linear in the length.
  */
-function editDistance(a: string, b: string, limit: number): number {
+export function editDistance(a: string, b: string, limit: number): number {
   let before: number[] = [];
   let row = Array.from({ length: limit + 1 }, (_, column) => column);
   for (let i = 1; i <= a.length; i++) {

@@ -43,6 +43,7 @@ Deno.test("scanSkillRoots() finds the skills directly in a root, sorted by name"
     name: "zebra",
     description: "About zebra",
     frontmatter: { name: "zebra", description: "About zebra" },
+    excerpt: new TextEncoder().encode("\n# zebra\n"),
     directory,
     realDirectory: directory,
     file: join(directory, "SKILL.md"),
@@ -51,6 +52,31 @@ Deno.test("scanSkillRoots() finds the skills directly in a root, sorted by name"
     scope: "global",
     root: root(folder),
   });
+});
+
+Deno.test("scanSkillRoots() keeps the first 1,000 bytes after the frontmatter for searching", async () => {
+  using place = new Place();
+  const path = join(place.path, "skills");
+  const excerpts: [name: string, start: string, excerpt: string][] = [
+    ["short", skillMd("short"), "\n# short\n"],
+    [
+      "long",
+      `${skillMd("long")}${"x".repeat(5_000)}`,
+      `\n# long\n${"x".repeat(992)}`,
+    ],
+    ["none", "---\nname: none\ndescription: d\n---", ""],
+    [
+      "late",
+      `---\nname: late\ndescription: ${"d".repeat(3_000)}\n---\nbody`,
+      "body",
+    ],
+  ];
+  for (const [name, text] of excerpts) place.skill("skills", name, text);
+  const { skills } = await scanSkillRoots([root(path)]);
+  for (const [name, , excerpt] of excerpts) {
+    const bytes = skills.get(name)!.excerpt;
+    assert.equal(new TextDecoder().decode(bytes), excerpt, name);
+  }
 });
 
 Deno.test("scanSkillRoots() prefers the first of several skills with the same name and reports the shadowed ones", async () => {

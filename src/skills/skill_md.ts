@@ -68,7 +68,7 @@ const SKILL_FILE_NAMES = [SKILL_MD, "skill.md"];
 
 /** Parses the text of a `SKILL.md`. Returns the skill or its problem. */
 export function parseSkill(
-  text: string,
+  { text, excerpt }: SkillHead,
   { file, size, version, folder }: Pick<Skill, "file" | "size" | "version"> & {
     folder: SkillFolder;
   },
@@ -79,6 +79,7 @@ export function parseSkill(
       name: withoutInvisible(frontmatter.name),
       description: withoutInvisible(frontmatter.description),
       frontmatter,
+      excerpt,
       directory: folder.path,
       realDirectory: folder.realPath,
       file,
@@ -113,11 +114,22 @@ const headBuffer = new Uint8Array(MAX_FRONTMATTER_SIZE + 1);
 
 const headDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/**
- * Reads a `SKILL.md` only to the end of its frontmatter, because the strings
- * that are parsed from a text keep the whole text in memory.
- */
-export function readHead(file: OpenFile): string {
+/** How much of the instructions is kept for searching, in bytes. */
+const EXCERPT_SIZE = 1_000;
+
+/** The beginning of a `SKILL.md`. */
+export interface SkillHead {
+  /**
+   * The frontmatter. It is a text of its own, because the strings that are parsed
+   * from a text keep the whole text in memory.
+   */
+  readonly text: string;
+  /** What follows it. */
+  readonly excerpt: Uint8Array;
+}
+
+/** Reads the beginning of a `SKILL.md`. */
+export function readHead(file: OpenFile): SkillHead {
   let length = 0;
   for (let limit = SHORT_HEAD_SIZE;; limit = headBuffer.length) {
     const read = file.read(headBuffer.subarray(length, limit));
@@ -125,9 +137,21 @@ export function readHead(file: OpenFile): string {
     const isWhole = read === 0 || length === headBuffer.length;
     const bytes = headBuffer.subarray(0, length);
     const end = findFrontmatterEnd(bytes);
-    if (end !== undefined) return headDecoder.decode(bytes.subarray(0, end));
-    if (isWhole) return headDecoder.decode(bytes);
+    if (end === undefined && !isWhole) continue;
+    return {
+      text: headDecoder.decode(bytes.subarray(0, end)),
+      excerpt: bytes.slice(end ?? length, (end ?? length) + EXCERPT_SIZE),
+    };
   }
+}
+
+/** Whether the beginning of a `SKILL.md` is the same as before. */
+export function isSameHead(
+  { text, excerpt }: SkillHead,
+  before: SkillHead | undefined,
+): boolean {
+  return text === before?.text && excerpt.length === before.excerpt.length &&
+    excerpt.every((byte, index) => byte === before.excerpt[index]);
 }
 
 /** Returns the end of the line that closes the frontmatter, if there is one. */

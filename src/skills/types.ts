@@ -107,6 +107,11 @@ export interface Skill {
   readonly realDirectory: string;
   /** The path of its `SKILL.md` below {@linkcode Skill.directory}. */
   readonly file: string;
+  /**
+   * The beginning of its instructions, for searching: up to 1,000 bytes of UTF-8
+   * after the frontmatter.
+   */
+  readonly excerpt: Uint8Array;
   /** The size of its `SKILL.md` when it was scanned, in bytes. */
   readonly size: number;
   /** The {@linkcode SkillFile.version} of its `SKILL.md` when it was scanned. */

@@ -32,11 +32,11 @@ import {
   listKey,
   listUserSkills,
 } from "./skill_lists.ts";
-import type { SearchableSkills } from "../skills/search.ts";
+import { type SearchableSkills, SkillSearch } from "../skills/search.ts";
 import { SKILL_MD } from "../files/paths.ts";
 import { quote, skillKey } from "../text.ts";
 import type { Toolset } from "./toolsets.ts";
-import type { Skill, SkillCatalog } from "../skills/types.ts";
+import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
 import { skillMdUri } from "../skills/uri.ts";
 
 /** The prompt that takes a skill's name as its argument. */
@@ -44,9 +44,10 @@ const SKILL_PROMPT = "skill";
 
 export function registerPrompts(
   server: RequestHandlers,
-  { registry, search }: SearchableSkills,
+  registry: SkillSource,
   toolset: Toolset,
 ): void {
+  const search = new SkillSearch(isForUser);
   const prompts = new CatalogView(createPrompts);
   server.setRequestHandler(ListPromptsRequestSchema, ({ params }) => {
     const page = getPage(prompts.of(registry.catalog), params?.cursor);
@@ -165,7 +166,7 @@ async function createUnknownNameError(
   { kind, registry, search }: SearchableSkills & { kind: string },
 ): Promise<Error> {
   const { catalog } = registry;
-  const found = await search.find(name, catalog, isForUser);
+  const found = await search.find(name, catalog);
   const near = [...new Set([...found, ...listUserSkills(catalog)])]
     .slice(0, MAX_NEAR_NAMES).map(({ name }) => quote(name)).join(", ");
   return invalidParams(

@@ -281,7 +281,7 @@ Deno.test("skill-resource scans again only if that can help", async () => {
   const { signal } = new AbortController();
   const context = {
     registry,
-    search: new SkillSearch(),
+    search: new SkillSearch(() => true),
     options: { toolset: "skilljack" },
     signal,
   } as const;

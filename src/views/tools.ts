@@ -24,7 +24,9 @@ import {
 } from "./toolsets.ts";
 import { UnknownSkillError } from "./unknown_skill.ts";
 import { quote } from "../text.ts";
-import type { SearchableSkills } from "../skills/search.ts";
+import { SkillSearch } from "../skills/search.ts";
+import { isForModel } from "./skill_lists.ts";
+import type { SkillSource } from "../skills/types.ts";
 
 /**
  * Sets the request handlers of the tools. Their descriptions reflect the current
@@ -32,9 +34,10 @@ import type { SearchableSkills } from "../skills/search.ts";
  */
 export function registerTools(
   server: RequestHandlers,
-  { registry, search }: SearchableSkills,
+  registry: SkillSource,
   options: SkillToolOptions,
 ): void {
+  const search = new SkillSearch(isForModel);
   const tools = listTools(options);
   const lists = new ToolLists(tools, options);
   server.setRequestHandler(ListToolsRequestSchema, ({ params }, { client }) => {

@@ -6,7 +6,7 @@
 
 import { describeProblem } from "../skills/problems.ts";
 import type { SearchableSkills } from "../skills/search.ts";
-import { formatSkillLine, isForModel, listModelSkills } from "./skill_lists.ts";
+import { formatSkillLine, listModelSkills } from "./skill_lists.ts";
 import { oneLine, skillKey } from "../text.ts";
 import type { Skill } from "../skills/types.ts";
 
@@ -54,7 +54,7 @@ export async function createUnknownSkillError(
   const isSearchResult = skills.length > MAX_LISTED_SKILLS;
   const text = isSearchResult
     ? formatSearchResults(echo, {
-      found: await search.find(echo, catalog, isForModel),
+      found: await search.find(echo, catalog),
       count: skills.length,
     })
     : formatSkillList(echo, skills);
@@ -81,7 +81,7 @@ function formatSearchResults(
   if (found.length > 0) lines.push(`(and ${rest} other skills)\n`);
   const heading = found.length > 0
     ? "Search results for these words, best match first:"
-    : `None of these words occurs in the names and descriptions of the ${count} skills.`;
+    : `None of these words occurs in the names, the descriptions, or the first lines of the instructions of the ${count} skills.`;
   const next = found.length > 0
     ? "To load one of these skills, use its exact name (case-insensitive). To search again, pass other words instead of a name."
     : "To search again, pass other words instead of a name.";

@@ -21,7 +21,6 @@ import {
   type SkillsExtensionOptions,
 } from "./skills_extension.ts";
 import { DEFAULT_REFRESH_SECONDS } from "../skills/roots.ts";
-import { SkillSearch } from "../skills/search.ts";
 import { registerTools } from "./tools.ts";
 import type { SkillToolOptions, Toolset } from "./toolsets.ts";
 import type { SkillSource } from "../skills/types.ts";
@@ -71,9 +70,8 @@ export function registerViews(
   registry: SkillSource,
   options: SkillToolOptions & SkillsExtensionOptions,
 ): void {
-  const skills = { registry, search: new SkillSearch() };
-  registerTools(server, skills, options);
-  registerPrompts(server, skills, options.toolset);
+  registerTools(server, registry, options);
+  registerPrompts(server, registry, options.toolset);
   registerResources(server, registry);
   registerSkillsExtension(server, registry, options);
   registerCompletion(server, registry);

@@ -1,0 +1,162 @@
+import assert from "node:assert/strict";
+import { SkillSearch } from "./search.ts";
+import type { Skill, SkillCatalog } from "./types.ts";
+
+/** Creates a catalog of skills with names, descriptions, and instructions. */
+function catalogOf(
+  ...skills: [name: string, description: string, instructions?: string][]
+): SkillCatalog {
+  const entries = skills.map(([name, description, instructions = ""]) => {
+    const excerpt = new TextEncoder().encode(instructions);
+    return [name, { name, description, excerpt } as Skill] as const;
+  });
+  return { skills: new Map(entries) } as Partial<SkillCatalog> as SkillCatalog;
+}
+
+/** Returns the names of the skills that match a query best. */
+async function find(query: string, catalog: SkillCatalog): Promise<string[]> {
+  const skills = await new SkillSearch(() => true).find(query, catalog);
+  return skills.map(({ name }) => name);
+}
+
+const CATALOG = catalogOf(
+  ["pdf", "Fill forms and extract text from documents", "# PDF\nUse qpdf."],
+  ["skill-creator", "Write new skills"],
+  ["git-workflow", "Commit changes and resolve conflicts"],
+  ["deploy", "Release to production", "Restart the canary first."],
+);
+
+Deno.test("SkillSearch.find() finds words in names, descriptions, and instructions", async () => {
+  assert.deepEqual(await find("git", CATALOG), ["git-workflow"]);
+  assert.deepEqual(await find("extract", CATALOG), ["pdf"]);
+  assert.deepEqual(await find("how do I use the canary?", CATALOG), ["deploy"]);
+  assert.deepEqual(await find("nothing similar", CATALOG), []);
+  assert.deepEqual(await find("", CATALOG), []);
+});
+
+Deno.test("SkillSearch.find() ranks names above descriptions, and those above instructions", async () => {
+  const catalog = catalogOf(
+    ["a", "Other text here", "About maps"],
+    ["b", "Draw maps here"],
+    ["maps", "Other text here"],
+  );
+  assert.deepEqual(await find("maps", catalog), ["maps", "b", "a"]);
+});
+
+Deno.test("SkillSearch.find() ranks rare words above common ones", async () => {
+  const catalog = catalogOf(
+    ["a", "Test code"],
+    ["b", "Test code"],
+    ["c", "Test spreadsheets"],
+    ["d", "Format code"],
+  );
+  assert.equal((await find("spreadsheets test", catalog))[0], "c");
+  assert.equal((await find("code format", catalog))[0], "d");
+});
+
+Deno.test("SkillSearch.find() ignores plural, -ing, and -ed", async () => {
+  const forms = [
+    ["form", "forms"],
+    ["query", "queries"],
+    ["box", "boxes"],
+    ["commit", "committing"],
+    ["merge", "merged"],
+    ["deploy", "deployed"],
+    ["analysis", "analysis"],
+    ["class", "classes"],
+  ] as const;
+  for (const [word, form] of forms) {
+    assert.deepEqual(await find(form, catalogOf(["x", word])), ["x"], form);
+    assert.deepEqual(await find(word, catalogOf(["x", form])), ["x"], word);
+  }
+});
+
+Deno.test("SkillSearch.find() finds names with other separators or none", async () => {
+  for (const query of ["skillcreator", "Skill_Creator", "skill creator"]) {
+    assert.equal((await find(query, CATALOG))[0], "skill-creator", query);
+  }
+  const catalog = catalogOf(["websearch", "d"], ["web-tools", "d"]);
+  assert.equal((await find("web search", catalog))[0], "websearch");
+});
+
+Deno.test("SkillSearch.find() completes and corrects only words that no skill contains", async () => {
+  assert.deepEqual(await find("workfl", CATALOG), ["git-workflow"]);
+  assert.deepEqual(await find("conflcits", CATALOG), ["git-workflow"]);
+  assert.deepEqual(await find("documants", CATALOG), ["pdf"]);
+  const catalog = catalogOf(["a", "for testing"], ["b", "a testament"]);
+  assert.deepEqual(await find("test", catalog), ["a"]);
+});
+
+Deno.test("SkillSearch.find() searches scripts that do not separate words", async () => {
+  const catalog = catalogOf(
+    ["a", "从PDF文件中提取文本"],
+    ["b", "表計算ファイルを作成する"],
+    ["c", "Привести код в порядок"],
+  );
+  assert.deepEqual(await find("提取文本", catalog), ["a"]);
+  assert.deepEqual(await find("ファイル", catalog), ["b"]);
+  assert.deepEqual(await find("КОД", catalog), ["c"]);
+});
+
+Deno.test("SkillSearch.find() gives no first place to a skill that contains every word", async () => {
+  const subjects = Array.from({ length: 60 }, (_, i) => `subject${i}`);
+  const skills = subjects.map((subject) =>
+    [`about-${subject}`, `Work with ${subject} in the usual way`] as const
+  );
+  const words = subjects.join(" ");
+  for (
+    const stuffed of [
+      ["stuffed", words, words],
+      [words, "Everything", words],
+      ["stuffed", `${words} `.repeat(5), `${words} `.repeat(2)],
+    ] as const
+  ) {
+    const catalog = catalogOf(
+      [...stuffed],
+      ...skills.map(([...skill]) => skill as [string, string]),
+    );
+    for (const subject of subjects) {
+      const [first] = await find(`work with ${subject}`, catalog);
+      assert.equal(first, `about-${subject}`);
+    }
+  }
+});
+
+Deno.test("SkillSearch.find() leaves out skills that are not allowed, and their words", async () => {
+  const catalog = catalogOf(["deploi", "hidden"], ["deploy", "shown"]);
+  const search = new SkillSearch(({ name }) => name !== "deploi");
+  assert.deepEqual(
+    (await search.find("deploi hidden", catalog)).map(({ name }) => name),
+    ["deploy"],
+  );
+});
+
+Deno.test("SkillSearch.find() lets other tasks run while it creates the index", async () => {
+  const catalog = catalogOf(
+    ...Array.from(
+      { length: 2_000 },
+      (_, i) =>
+        [`skill-${i}`, `Do the thing number ${i} `.repeat(40)] as [
+          string,
+          string,
+        ],
+    ),
+  );
+  let turns = 0;
+  let isDone = false;
+  const count = () => {
+    turns++;
+    if (!isDone) setTimeout(count);
+  };
+  setTimeout(count);
+  await new SkillSearch(() => true).find("thing", catalog);
+  isDone = true;
+  assert.ok(turns >= 3, `${turns} turns`);
+});
+
+Deno.test("SkillSearch.find() accepts any text", async () => {
+  for (const text of ["\ud800", "́".repeat(5_000), "x".repeat(1e6), "​"]) {
+    const catalog = catalogOf([text, text, text]);
+    assert.ok((await find(text, catalog)).length <= 1);
+  }
+});
