@@ -295,12 +295,9 @@ Deno.test("skill reports why a skill was skipped, where, and how to fix it: cont
     const { text, isError } = await session.load(name);
     assert.ok(isError);
     const [first, ...rest] = text.split("\n");
-    assert.ok(
-      first!.startsWith(`Skipped "${file}" (line 3): the YAML is malformed: `),
-    );
-    assert.match(
-      first!,
-      /; put the value in double quotes, because it contains/,
+    assert.equal(
+      first,
+      `Skipped "${file}" (line 3): the value of "description" contains a colon, which starts another value in YAML; write this line instead: description: 'Use: this'`,
     );
     assert.equal(rest[1], `Skill '${name}' not found.`);
   }

@@ -317,7 +317,7 @@ Deno.test("SkillRegistry logs a problem once while it lasts, with file, reason, 
   assert.deepEqual(lines.splice(0), [
     `Skipped "${
       join(place.path, "skills", "bad", "SKILL.md")
-    }" (line 1): the field "description" is missing; add a line "description: …" to the frontmatter`,
+    }" (line 1): the field "description" is missing; add a line "description: …" with what the skill does and when to use it`,
   ]);
   place.skill("skills", "bad");
   await registry.refresh();
