@@ -4,6 +4,7 @@ import type { Launch } from "../src/cli/launch.ts";
 import {
   environment,
   IMPORTS,
+  lacks,
   MOD,
   Place,
   printedLaunch,
@@ -50,21 +51,27 @@ function createCache(place: Place): string {
   return cache;
 }
 
-Deno.test("mod.ts runs from a URL with the README's permissions, and --print-config prints a command that does the same", async () => {
-  using place = new Place();
-  place.skill("home/.claude/skills", "git");
-  await using host = serveFolder(REPOSITORY);
-  const env = { DENO_DIR: createCache(place) };
-  const main = `${host.url}/mod.ts`;
+Deno.test(
+  "mod.ts runs from a URL with the README's permissions, and --print-config prints a command that does the same",
   {
-    await using session = await Session.open(place, { main, env });
-    assert.equal((await session.load("git")).isError, false);
-  }
-  const launch = await printedLaunch(place, { main, env });
-  assert.deepEqual(serverArgs(launch, main), []);
-  await using session = await Session.open(place, { launch, env });
-  assert.deepEqual(await session.names(), ["git"]);
-});
+    ignore: lacks("junctions"),
+  },
+  async () => {
+    using place = new Place();
+    place.skill("home/.claude/skills", "git");
+    await using host = serveFolder(REPOSITORY);
+    const env = { DENO_DIR: createCache(place) };
+    const main = `${host.url}/mod.ts`;
+    {
+      await using session = await Session.open(place, { main, env });
+      assert.equal((await session.load("git")).isError, false);
+    }
+    const launch = await printedLaunch(place, { main, env });
+    assert.deepEqual(serverArgs(launch, main), []);
+    await using session = await Session.open(place, { launch, env });
+    assert.deepEqual(await session.names(), ["git"]);
+  },
+);
 
 /** Creates the bundle as `deno task bundle` does. */
 function createBundle(place: Place): void {
@@ -85,7 +92,9 @@ function withoutRegistries(place: Place): Record<string, string> {
   };
 }
 
-Deno.test("the bundle runs from a URL without any registry", async () => {
+Deno.test("the bundle runs from a URL without any registry", {
+  ignore: lacks("bundler"),
+}, async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "git");
   place.file("home/.claude/skills/git/logo.png", Uint8Array.of(255));

@@ -138,7 +138,9 @@ Deno.test(
   },
 );
 
-Deno.test("server keeps serving if nobody reads its stderr", async () => {
+Deno.test("server keeps serving if nobody reads its stderr", {
+  ignore: lacks("speed"),
+}, async () => {
   using place = new Place();
   for (let i = 0; i < 500; i++) {
     place.skill("home/.claude/skills", `bad-${"x".repeat(100)}-${i}`, "none");

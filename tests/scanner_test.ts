@@ -692,25 +692,31 @@ Deno.test(
   },
 );
 
-Deno.test("SkillScanner.scan() keeps a skill whose SKILL.md is replaced while it is being read", async () => {
-  using place = new Place();
-  place.skill("skills", "git", skillMd("git", "First"));
-  const roots = [root(join(place.path, "skills"))];
-  const scan = scansOf(roots);
-  await scan();
-  const save = (description: string) =>
-    place.replace("skills/git/SKILL.md", skillMd("git", description));
-  save("Second");
-  let second;
+Deno.test(
+  "SkillScanner.scan() keeps a skill whose SKILL.md is replaced while it is being read",
   {
-    using _opens = new OpenSpy({ afterOpen: () => save("Third") });
-    second = await scan();
-  }
-  assert.equal(second.skills.get("git")!.description, "First");
-  assert.deepEqual(second.problems, []);
-  const third = await scan();
-  assert.equal(third.skills.get("git")!.description, "Third");
-});
+    ignore: lacks("replacing"),
+  },
+  async () => {
+    using place = new Place();
+    place.skill("skills", "git", skillMd("git", "First"));
+    const roots = [root(join(place.path, "skills"))];
+    const scan = scansOf(roots);
+    await scan();
+    const save = (description: string) =>
+      place.replace("skills/git/SKILL.md", skillMd("git", description));
+    save("Second");
+    let second;
+    {
+      using _opens = new OpenSpy({ afterOpen: () => save("Third") });
+      second = await scan();
+    }
+    assert.equal(second.skills.get("git")!.description, "First");
+    assert.deepEqual(second.problems, []);
+    const third = await scan();
+    assert.equal(third.skills.get("git")!.description, "Third");
+  },
+);
 
 Deno.test("SkillScanner.scan() detects a change that preserves size and times", async () => {
   using place = new Place();

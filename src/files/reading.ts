@@ -23,6 +23,7 @@ import {
   ForeignLinkError,
   type ServedFolder,
   splitPath,
+  type WalkOptions,
 } from "./walking.ts";
 import type { FileAccessOptions, SkillFileContent } from "./types.ts";
 
@@ -49,7 +50,7 @@ function readUpTo(
 export function checkFile(
   folder: ServedFolder,
   path: string,
-  options: FileAccessOptions,
+  options: WalkOptions,
 ): CheckedFile {
   return withFileErrors(path, () => {
     const located = new FolderWalk(folder, options).find(path);

@@ -200,7 +200,12 @@ export class SkillFiles {
 
   #check(skill: Skill, path: string): CheckedFile {
     const excludedFolders = this.#excludedFolders;
-    return checkFile(skill, path, { ...this.#options, excludedFolders });
+    const listings = this.#listings.get(skill);
+    return checkFile(skill, path, {
+      ...this.#options,
+      excludedFolders,
+      listings,
+    });
   }
 
   /** Caches a copy of the content of a file, and evicts the oldest entries if the cache is full. */

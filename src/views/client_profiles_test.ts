@@ -8,7 +8,7 @@ import {
   withDescriptionLimit,
 } from "./client_profiles.ts";
 import { divideList } from "./skill_lists.ts";
-import { nextId, Place, skillMd, Wire } from "../../tests/testing.ts";
+import { lacks, nextId, Place, skillMd, Wire } from "../../tests/testing.ts";
 import type { Skill } from "../skills/types.ts";
 
 /** The clients with profiles, and an unknown one. */
@@ -130,21 +130,27 @@ function checkList(
 }
 
 for (const count of [10, 100, 1_000, 10_000]) {
-  Deno.test(`each client gets each of ${count} skills exactly once, within the limits of what its model sees`, async () => {
-    using place = new Place();
-    makeSkills(place, count);
-    await using wire = new Wire(place, { args: ["--no-watch"] });
-    for (const name of CLIENTS) {
-      const profile = profileFor({ name });
-      const tools: ToolEntry[] = [];
-      for (const era of ERAS) {
-        const tool = await new TestClient(wire, era, name).tool();
-        checkList(tool, { profile, count });
-        tools.push(tool);
+  Deno.test(
+    `each client gets each of ${count} skills exactly once, within the limits of what its model sees`,
+    {
+      ignore: lacks("speed"),
+    },
+    async () => {
+      using place = new Place();
+      makeSkills(place, count);
+      await using wire = new Wire(place, { args: ["--no-watch"] });
+      for (const name of CLIENTS) {
+        const profile = profileFor({ name });
+        const tools: ToolEntry[] = [];
+        for (const era of ERAS) {
+          const tool = await new TestClient(wire, era, name).tool();
+          checkList(tool, { profile, count });
+          tools.push(tool);
+        }
+        assert.equal(tools[0]!.description, tools[1]!.description);
       }
-      assert.equal(tools[0]!.description, tools[1]!.description);
-    }
-  });
+    },
+  );
 }
 
 Deno.test("the first line of the instructions summarizes the skills in at most 250 characters", async () => {

@@ -4,6 +4,7 @@ import {
   ENCODED_ODD,
   type Entry,
   filesPlace,
+  lacks,
   listSkills,
   ODD,
   pages,
@@ -300,7 +301,9 @@ Deno.test("skills/list includes a skill whose folder has another name, and skips
   await verify(wire, entry!);
 });
 
-Deno.test("skills/list is paged, with each skill on exactly one page", async () => {
+Deno.test("skills/list is paged, with each skill on exactly one page", {
+  ignore: lacks("speed"),
+}, async () => {
   using place = new Place();
   const count = 1_050;
   for (let i = 0; i < count; i++) {

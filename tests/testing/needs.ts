@@ -1,4 +1,5 @@
 // What some tests need and not every system has.
+import { join } from "jsr:@std/path@^1";
 import { canIgnoreCase, ignoresCase } from "./case_blind.ts";
 import { Place } from "./folders.ts";
 import { isWindows } from "./environment.ts";
@@ -13,7 +14,7 @@ const NEEDS = {
   /** Not every user can create links on Windows, and Wine creates links that nothing follows. */
   links: {
     what: "links that can be created and followed",
-    isMet: canLink,
+    isMet: () => canLink("dir"),
   },
   case: {
     what: "file names that differ only in case",
@@ -39,6 +40,23 @@ const NEEDS = {
     isMet: () => Deno.build.os === "linux",
   },
   fifos: { what: "FIFOs", isMet: () => !isWindows },
+  /** Not on the network file systems and not on the old versions of Windows. */
+  replacing: {
+    what: "files that can be replaced while they are open",
+    isMet: canReplaceOpenFile,
+  },
+  junctions: {
+    what: "links to folders, which are junctions on Windows",
+    isMet: () => canLink("junction"),
+  },
+  bundler: {
+    what: "deno bundle, which downloads esbuild",
+    isMet: canBundle,
+  },
+  speed: {
+    what: "a fast file system, which that of Wine is not",
+    isMet: () => !isWine(),
+  },
   moves: {
     what: "folders that can be moved while their subfolders are watched",
     isMet: () => !isWindows,
@@ -85,13 +103,46 @@ function isMet(need: Need): boolean {
   return answer;
 }
 
-function canLink(): boolean {
+function canLink(type: "dir" | "junction"): boolean {
   using place = new Place();
-  place.file("folder/file", "text");
+  const target = join(place.file("folder/file", "text"), "..");
+  const link = join(place.path, "link");
   try {
-    const path = place.link("folder", "link");
-    return Deno.lstatSync(path).isSymlink &&
-      Deno.readTextFileSync(`${path}/file`) === "text";
+    Deno.symlinkSync(target, link, { type });
+    return Deno.lstatSync(link).isSymlink &&
+      Deno.readTextFileSync(join(link, "file")) === "text";
+  } catch {
+    return false;
+  }
+}
+
+function canReplaceOpenFile(): boolean {
+  using place = new Place();
+  const path = place.file("file", "");
+  using _file = Deno.openSync(path);
+  try {
+    Deno.renameSync(place.file("draft", ""), path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function canBundle(): boolean {
+  using place = new Place();
+  const file = place.file("main.js", "");
+  const args = ["bundle", "-o", `${file}.out`, file];
+  return new Deno.Command(Deno.execPath(), { args }).outputSync().success;
+}
+
+/** Whether this is Wine, which runs programs for Windows on other systems. */
+function isWine(): boolean {
+  return isWindows && isFile("C:\\windows\\system32\\winecfg.exe");
+}
+
+function isFile(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
   } catch {
     return false;
   }
