@@ -6,7 +6,12 @@
  */
 
 import { join } from "jsr:@std/path@^1";
-import { expandPath, formatConfig, type UserPlaces } from "./client_files.ts";
+import {
+  entryOf,
+  expandPath,
+  formatConfig,
+  type UserPlaces,
+} from "./client_files.ts";
 import type { ClientName } from "./client_names.ts";
 import {
   MCP_CLIENTS,
@@ -263,9 +268,12 @@ function createCommand(
   const shell = shellInUse(program);
   const command = words && quoteCommand(words, shell);
   if (command === undefined) return {};
-  const fields = Object.entries(client.unsetFields ?? {}).map((
-    [name, value],
-  ) => ` and then add "${name}": ${value} to the entry in ${fileOf(context)}`);
+  const entry = entryOf(client, server);
+  const fields = Object.entries(client.unsetFields ?? {})
+    .filter(([name]) => name in entry)
+    .map(([name, value]) =>
+      ` and then add "${name}": ${value} to the entry in ${fileOf(context)}`
+    );
   const commandTitle = `Run this command in ${SHELL_TITLES[shell]}${
     fields.join("")
   }`;
