@@ -24,6 +24,7 @@ import {
   warnOfMissingFolders,
 } from "./skill_server.ts";
 import { UsageError } from "./src/cli/command_line.ts";
+import { DOCUMENTATION_URL } from "./src/cli/program.ts";
 import { AccessControl, refuse } from "./src/http/access.ts";
 import { LimitedLog } from "./src/http/limited_log.ts";
 import {
@@ -40,9 +41,6 @@ import { describeServer, registerViews } from "./src/views/views.ts";
 
 /** The path that clients connect to. */
 const MCP_PATH = "/mcp";
-
-/** The URL of the README, which is next to this file. */
-const README_URL = import.meta.resolve("./README.md");
 
 /** The time limit for pending requests when the process shuts down, in milliseconds. */
 const GRACE_MS = 500;
@@ -161,15 +159,8 @@ function welcome(): string {
 
 Connect an MCP client to ${MCP_PATH} at this address (Streamable HTTP)${header}.
 
-${readmeLine()}
+Documentation: ${DOCUMENTATION_URL}
 `;
-}
-
-/** Returns the line that says where the README is, without revealing a local path. */
-function readmeLine(): string {
-  return README_URL.startsWith("http")
-    ? `README: ${README_URL}`
-    : "README: README.md in the server's folder";
 }
 
 function text(status: number, body: string): Response {

@@ -365,7 +365,10 @@ Deno.test("the server names its endpoint in responses at other paths", async () 
   await using server = await HttpServer.start(place);
   const page = await fetch(new URL("/", server.url));
   assert.equal(page.headers.get("content-type"), "text/plain; charset=utf-8");
-  assert.match(await page.text(), /\/mcp .*README/s);
+  const text = await page.text();
+  assert.match(text, /\/mcp .*^Documentation: https:\/\/jsr\.io\/@/ms);
+  // Remote users cannot open a file of the server.
+  assert.doesNotMatch(text, /README|file:/);
   const other = await fetch(new URL("/.well-known/oauth", server.url));
   assert.equal(other.status, 404);
   assert.match(await other.text(), /\/mcp/);

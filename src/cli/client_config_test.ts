@@ -637,3 +637,220 @@ args = [
 `,
   );
 });
+
+/** The folders in the `--name-only` options of a printed configuration. */
+function nameOnly(config: ClientConfig): string[] {
+  return parseLaunch(config.text).args
+    .flatMap((arg) => /^--name-only=(.*)$/.exec(arg)?.slice(1) ?? []);
+}
+
+/** Returns a folder in the project, and the same in the home folder. */
+function bothPlaces(...names: string[]): string[] {
+  return names.flatMap((name) => [
+    join(name, "skills"),
+    resolve("/home/me", name, "skills"),
+  ]);
+}
+
+/** The default folders that each client lists itself, whole, without and with `--agents`. */
+const OWN_SKILLS: Readonly<Record<string, [string[], string[]]>> = {
+  "claude-code": [bothPlaces(".claude"), bothPlaces(".claude")],
+  "opencode": [bothPlaces(".claude"), bothPlaces(".claude", ".agents")],
+  "kilo": [bothPlaces(".claude"), bothPlaces(".claude", ".agents")],
+  "gemini-cli": [[], bothPlaces(".agents")],
+  "qwen-code": [[], bothPlaces(".agents")],
+};
+
+for (const [client, { title }] of CLIENTS) {
+  Deno.test(`createClientConfig() lists by name only what ${client} lists itself`, () => {
+    const [usual, agents] = OWN_SKILLS[client] ?? [[], []];
+    const config = configFor(client);
+    assert.deepEqual(nameOnly(config), usual);
+    assert.deepEqual(nameOnly(configFor(client, "--agents")), agents);
+    const notes = config.notes.filter((note) => note.includes("--name-only"));
+    assert.equal(notes.length, usual.length > 0 ? 1 : 0);
+    for (const note of notes) {
+      assert.ok(note.startsWith(`${title} itself lists the skills in `), note);
+    }
+    // Folders that the client does not list itself are served with descriptions.
+    assert.deepEqual(nameOnly(configFor(client, resolve("/srv/team"))), []);
+  });
+}
+
+Deno.test("createClientConfig() keeps the user's own --name-only, each folder once", () => {
+  const folder = resolve("/home/me/.claude/skills");
+  const config = configFor("claude-code", "--name-only", folder);
+  assert.deepEqual(nameOnly(config), bothPlaces(".claude"));
+  const other = resolve("/srv/team");
+  assert.deepEqual(nameOnly(configFor("cursor", "--name-only", other)), [
+    other,
+  ]);
+});
+
+Deno.test(
+  "--print-config lists by name only what a served folder links to and the client lists itself",
+  {
+    ignore: lacks("links"),
+  },
+  async () => {
+    using place = new Place();
+    place.skill("home/.agents/skills", "pdf");
+    place.link("../../.agents/skills/pdf", "home/.claude/skills/pdf");
+    const launch = await printedLaunch(place, {}, "gemini-cli");
+    assert.deepEqual(serverArgs(launch), [
+      `--name-only=${join(place.home, ".agents", "skills")}`,
+    ]);
+  },
+);
+
+Deno.test("--print-config claude-desktop selects the toolset that reads files, and says so", async () => {
+  using place = new Place();
+  const { stdout, stderr } = await runServer(place, {
+    args: ["--print-config", "claude-desktop"],
+  });
+  assert.deepEqual(serverArgs(parseLaunch(stdout)), ["--tools=skilljack"]);
+  assert.match(stderr, /Claude Desktop cannot open files/);
+  const chosen = configFor("claude-desktop", "--tools", "reference");
+  assert.ok(chosen.text.includes("--tools=reference"));
+  assert.deepEqual(chosen.notes, []);
+});
+
+Deno.test("--url is completed if it has no path, and remarked on if it does not end in /mcp", () => {
+  const urlOf = (url: string) => {
+    const { text, notes } = configFor("cursor", "--url", url);
+    const entry = parseConfig(text).mcpServers!.skills!;
+    return [entry.url, notes.filter((note) => note.includes("/mcp"))];
+  };
+  const host = "http://localhost:8000";
+  const remark = `Clients connect to /mcp, so the URL is ${host}/mcp.`;
+  assert.deepEqual(urlOf(host), [`${host}/mcp`, [remark]]);
+  assert.deepEqual(urlOf(`${host}/`), [`${host}/mcp`, [remark]]);
+  assert.deepEqual(urlOf(`${host}/mcp`), [`${host}/mcp`, []]);
+  assert.deepEqual(urlOf(`${host}/team/mcp?a=1`), [
+    `${host}/team/mcp?a=1`,
+    [],
+  ]);
+  assert.deepEqual(urlOf(`${host}/skills`), [`${host}/skills`, [
+    `The server expects clients at /mcp. Check that ${host}/skills leads there.`,
+  ]]);
+});
+
+/** The words of the command that connects a client to a URL, as its own help documents them. */
+const REMOTE_COMMANDS: Readonly<Record<string, string[]>> = {
+  "codex": [
+    ...["codex", "mcp", "add", "skills", "--url", REMOTE_URL],
+    ...["--bearer-token-env-var", "SKILL_SERVER_TOKEN"],
+  ],
+  "opencode": [
+    ...["opencode", "mcp", "add", "skills", "--url", REMOTE_URL],
+    ...["--header", "Authorization=Bearer {env:SKILL_SERVER_TOKEN}"],
+  ],
+  "kilo": [
+    ...["kilo", "mcp", "add", "skills", "--url", REMOTE_URL],
+    ...["--header", "Authorization=Bearer {env:SKILL_SERVER_TOKEN}"],
+  ],
+  "gemini-cli": [
+    ...["gemini", "mcp", "add", "--scope", "user", "--transport", "http"],
+    ...["skills", REMOTE_URL],
+    ...["--header", "Authorization: Bearer $SKILL_SERVER_TOKEN"],
+  ],
+  "qwen-code": [
+    ...["qwen", "mcp", "add", "--scope", "user", "--transport", "http"],
+    ...["skills", REMOTE_URL],
+    ...["--header", "Authorization: Bearer $SKILL_SERVER_TOKEN"],
+  ],
+  "copilot": [
+    ...["copilot", "mcp", "add", "--transport", "http"],
+    ...["--header", "Authorization: Bearer ${SKILL_SERVER_TOKEN}"],
+    ...["skills", REMOTE_URL],
+  ],
+  "cline": [
+    ...["cline", "mcp", "install", "--yes", "--transport", "streamableHttp"],
+    ...["--header", "Authorization: Bearer <token>", "skills", REMOTE_URL],
+  ],
+};
+
+for (const [client, { remote, section = "mcpServers" }] of CLIENTS) {
+  if (remote?.addCommand === undefined) continue;
+  Deno.test(
+    `createClientConfig() returns the command that connects ${client} to a URL`,
+    {
+      ignore: lacks("sh"),
+    },
+    async () => {
+      using place = new Place();
+      const { text, command } = configFor(client, "--url", REMOTE_URL);
+      const words = REMOTE_COMMANDS[client];
+      const program = words?.[0] ?? (client === "vscode" ? "code" : "claude");
+      const received = await argumentsOf(command!, { program, place });
+      if (words !== undefined) {
+        assert.deepEqual(received, words.slice(1));
+        return;
+      }
+      // These two take the entry as JSON.
+      const { name, inputs, ...entry } = JSON.parse(received.at(-1)!);
+      const config = parseConfig(text);
+      assert.deepEqual(entry, config[section]!.skills);
+      if (client === "vscode") {
+        assert.deepEqual([name, inputs], ["skills", config.inputs]);
+      }
+    },
+  );
+}
+
+/** A program on Windows, of a user whose home folder needs quotes everywhere. */
+const WINDOWS_HOME = String.raw`C:\Users\Jörg Müller`;
+
+function windowsConfig(
+  client: string,
+  { shell, args = [] }: { shell: "cmd" | "powershell"; args?: string[] },
+): ClientConfig {
+  const variables: Record<string, string> = {
+    APPDATA: String.raw`${WINDOWS_HOME}\AppData\Roaming`,
+    ...(shell === "cmd" && { PROMPT: "$P$G" }),
+  };
+  const settings = settingsFor("--print-config", client, ...args);
+  return createClientConfig(client as ClientName, {
+    ...settings,
+    home: WINDOWS_HOME,
+  }, {
+    executable: String.raw`${WINDOWS_HOME}\.deno\bin\deno.exe`,
+    mainModule: "jsr:@skill-server/skill-server",
+    importMap: undefined,
+    os: "windows",
+    variable: (name) => variables[name],
+    folder: String.raw`C:\code`,
+  });
+}
+
+for (const [client, { addCommand, expands }] of CLIENTS) {
+  Deno.test(`createClientConfig() writes Windows paths for ${client}, also with blanks and umlauts`, () => {
+    const config = windowsConfig(client, { shell: "powershell" });
+    const { command, args } = parseLaunch(config.text);
+    assert.equal(command, String.raw`${WINDOWS_HOME}\.deno\bin\deno.exe`);
+    assert.ok(
+      args[1]!.startsWith(`--allow-read=`) && args[1]!.includes(WINDOWS_HOME),
+    );
+    assert.match(config.title, /"C:\\Users\\Jörg Müller\\[^"/]*"/);
+    assert.equal(expands?.test(WINDOWS_HOME) ?? false, false);
+    assert.equal(config.command !== undefined, addCommand !== undefined);
+  });
+}
+
+Deno.test("createClientConfig() returns commands for the Command Prompt and for PowerShell", () => {
+  const inCmd = windowsConfig("codex", { shell: "cmd" });
+  assert.equal(inCmd.commandTitle, "Run this command in the Command Prompt");
+  assert.match(
+    inCmd.command!,
+    /^codex mcp add skills -- "C:\\Users\\Jörg Müller\\\.deno\\bin\\deno\.exe" run "--allow-read=[^"]*" --allow-env "?jsr:@skill-server\/skill-server"?$/,
+  );
+  const inPowerShell = windowsConfig("codex", { shell: "powershell" });
+  assert.equal(inPowerShell.commandTitle, "Run this command in PowerShell");
+  assert.equal(inPowerShell.command, `cmd /c '${inCmd.command}'`);
+  const json = windowsConfig("claude-code", { shell: "cmd" }).command!;
+  assert.match(json, /^claude mcp add-json --scope user skills "\{\\"type\\":/);
+  // A batch file would expand this.
+  const args = ["--url", "https://example.com/mcp?a=%PATH%&b"];
+  const odd = windowsConfig("codex", { shell: "cmd", args });
+  assert.equal(odd.command, undefined);
+});
