@@ -53,7 +53,7 @@ export interface SkillFrontmatter {
  *
  * - `"on"`: listed as usual
  * - `"pinned"`: listed first
- * - `"name-only"`: listed last, without its description if there is not enough room
+ * - `"name-only"`: listed last, and in the lists of the tools without its description
  * - `"manual"`: available to the user only
  * - `"off"`: not served
  */

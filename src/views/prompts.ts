@@ -27,6 +27,7 @@ import type { RequestHandlers } from "../protocol/handlers.ts";
 import { readFile } from "./resources.ts";
 import {
   divideList,
+  formatLoadedSkill,
   formatSkillLine,
   isForUser,
   listKey,
@@ -138,16 +139,21 @@ async function createPrompt(
   }
   const file = readFile(registry, skill, SKILL_MD);
   const text = file.text ?? new TextDecoder().decode(file.bytes);
-  const uri = skillMdUri(skill);
-  const resource = { uri, mimeType: "text/markdown", text };
   return {
     description: skill.description,
     messages: [{
       role: "user",
       content: {
         ...(asResource
-          ? { type: "resource", resource }
-          : { type: "text", text }),
+          ? {
+            type: "resource",
+            resource: {
+              uri: skillMdUri(skill),
+              mimeType: "text/markdown",
+              text,
+            },
+          }
+          : { type: "text", text: formatLoadedSkill(skill, text) }),
         annotations: { audience: ["assistant"], priority: 1.0 },
       },
     }],

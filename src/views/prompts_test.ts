@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { join } from "jsr:@std/path@^1";
 import {
   filesPlace,
   lacks,
@@ -49,13 +50,16 @@ Deno.test("prompts/get returns the skill as one text message for the assistant",
   await using session = await Session.open(place);
   const get = (name: string, args?: Record<string, string>) =>
     session.client.getPrompt({ name, arguments: args });
+  // As the result of the tool.
+  const { text: loaded } = await session.load("git");
+  assert.match(loaded, /^Loading: git\nBase directory: .*git\n\n---\nname/);
   const expected = {
     description: "Work with git",
     messages: [{
       role: "user",
       content: {
         type: "text",
-        text: skillMd("git", "Work with git"),
+        text: loaded,
         annotations: { audience: ["assistant"], priority: 1 },
       },
     }],
@@ -93,9 +97,10 @@ Deno.test("prompts/get with --tools skilljack returns an embedded resource, or t
     },
     annotations,
   });
+  const directory = join(place.home, ".claude", "skills", "git");
   assert.deepEqual(await contentFor("gemini-cli-mcp-client-skills"), {
     type: "text",
-    text,
+    text: `Loading: git\nBase directory: ${directory}\n\n${text}`,
     annotations,
   });
 });

@@ -16,6 +16,16 @@ export function listModelSkills({ skills }: SkillCatalog): Skill[] {
   return [...skills.values()].filter(isForModel).toSorted(byListRank);
 }
 
+/**
+ * Lists the skills that the tools list for the model, in list order. Those listed
+ * by name only have an empty description, whether or not there is room for it.
+ */
+export function listToolSkills(catalog: SkillCatalog): Skill[] {
+  return listModelSkills(catalog).map((skill) =>
+    skill.state === "name-only" ? { ...skill, description: "" } : skill
+  );
+}
+
 /** Whether the model can load a skill. */
 export function isForModel({ frontmatter, state }: Skill): boolean {
   return frontmatter["disable-model-invocation"] !== true && state !== "manual";
@@ -54,28 +64,46 @@ export function formatAvailableSkills(
   catalog: SkillCatalog,
   locationOf: (skill: Skill) => string,
 ): string {
-  const skills = listModelSkills(catalog).map((skill) =>
-    `<skill>
-<name>${escapeXml(oneLine(skill.name))}</name>
-<description>${escapeXml(skill.description.trim())}</description>
-<location>${escapeXml(oneLine(locationOf(skill)))}</location>
-</skill>`
-  );
+  const skills = listToolSkills(catalog).map((skill) => {
+    const description = escapeXml(skill.description.trim());
+    const lines = [
+      `<name>${escapeXml(oneLine(skill.name))}</name>`,
+      ...(description ? [`<description>${description}</description>`] : []),
+      `<location>${escapeXml(oneLine(locationOf(skill)))}</location>`,
+    ];
+    return `<skill>\n${lines.join("\n")}\n</skill>`;
+  });
   return `<available_skills>\n${skills.join("\n")}\n</available_skills>`;
 }
 
 /** Returns the total length of the names and descriptions. A complete list is longer. */
 export function measureSkills(catalog: SkillCatalog): number {
-  return listModelSkills(catalog).reduce(
+  return listToolSkills(catalog).reduce(
     (sum, { name, description }) =>
       sum + name.length + description.trim().length,
     0,
   );
 }
 
+/**
+ * Formats the text of a `SKILL.md` for the model. It begins with the skill's
+ * directory, because the instructions may refer to files in it.
+ */
+export function formatLoadedSkill(
+  { name, directory }: Skill,
+  text: string,
+): string {
+  return `Loading: ${name}\nBase directory: ${directory}\n\n${text}`;
+}
+
 /** Formats a skill as one line of a list. */
 export function formatSkillLine({ name, description }: Skill): string {
-  return `- ${oneLine(name)}: ${oneLine(description)}`;
+  return `- ${joinDescription(oneLine(name), oneLine(description))}`;
+}
+
+/** Appends a description to a name, if there is one. */
+function joinDescription(name: string, description: string): string {
+  return description === "" ? name : `${name}: ${description}`;
 }
 
 /** The limits of a list. */
@@ -193,7 +221,7 @@ function createLine(skill: Skill): Line {
   return {
     rank: listRank(skill),
     name: `\n- ${escapeXml(oneLine(skill.name))}`,
-    description: `: ${escapeXml(oneLine(skill.description))}`,
+    description: joinDescription("", escapeXml(oneLine(skill.description))),
   };
 }
 

@@ -18,7 +18,7 @@ import type { ClientInfo } from "../protocol/eras.ts";
 import {
   type DividedList,
   divideList,
-  listModelSkills,
+  listToolSkills,
   measureSkills,
   summarizeSkills,
 } from "./skill_lists.ts";
@@ -146,7 +146,7 @@ function describeTool(
     : `${summarizeSkills(catalog, "Load instructions for a task")}\n`;
   return divideList(
     summary + usage,
-    listModelSkills(catalog),
+    listToolSkills(catalog),
     listParameter === undefined ? withoutParameter(profile) : profile,
   );
 }

@@ -27,8 +27,9 @@ import {
 } from "../shell.ts";
 import {
   formatAvailableSkills,
+  formatLoadedSkill,
   formatSkillLine,
-  listModelSkills,
+  listToolSkills,
 } from "./skill_lists.ts";
 import type { SearchableSkills } from "../skills/search.ts";
 import { jsonText } from "../text.ts";
@@ -149,9 +150,7 @@ ${formatAvailableSkills(catalog, ({ scope }) => scope)}`,
   annotations: READ_ONLY,
   call: async ({ name }, context) => {
     const { skill, text } = await readSkillText(name, context);
-    return createTextResult(
-      `Loading: ${skill.name}\nBase directory: ${skill.directory}\n\n${text}`,
-    );
+    return createTextResult(formatLoadedSkill(skill, text));
   },
 });
 
@@ -204,7 +203,7 @@ const referenceListTool = defineTool({
   title: "List Available Skills",
   describe: (catalog) =>
     `List all available skills with their names and descriptions. Read one with read_skill when a task needs it.\n\nCurrently available:\n${
-      listModelSkills(catalog).map(formatSkillLine).join("\n") || "none"
+      listToolSkills(catalog).map(formatSkillLine).join("\n") || "none"
     }`,
   usage:
     "List all available skills. Read one with read_skill when a task needs it.",
@@ -214,7 +213,7 @@ const referenceListTool = defineTool({
   }),
   annotations: READ_ONLY,
   call: (_input, { registry }) => {
-    const skills = listModelSkills(registry.catalog).map(
+    const skills = listToolSkills(registry.catalog).map(
       ({ name, description }) => ({ name, description }),
     );
     const text = jsonText(skills).trimEnd();
@@ -244,7 +243,7 @@ const agentSkillsMetadataTool = defineTool({
   input: z.object({}),
   annotations: READ_ONLY,
   call: (_input, { registry }) => {
-    const metadata = listModelSkills(registry.catalog).map(
+    const metadata = listToolSkills(registry.catalog).map(
       ({ name, description, directory }) =>
         [name, { description, skill_dir: directory }] as const,
     );
