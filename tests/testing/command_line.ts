@@ -41,7 +41,12 @@ export async function printedLaunch(
   const paragraphs = paragraphsOf(stderr);
   assert.match(paragraphs.at(-1)!, /^(?:A|Or a)dd this to the configuration/);
   assert.doesNotMatch(stderr, /^skill-server: /m);
-  const launch = withoutNpx(parseLaunch(stdout));
+  return completeLaunch(stdout);
+}
+
+/** Parses a printed configuration, and adds the import flags if they are missing. */
+export function completeLaunch(config: string): Launch {
+  const launch = withoutNpx(parseLaunch(config));
   return hasUnknownImportMap
     ? { ...launch, args: withImportFlags(launch.args) }
     : launch;

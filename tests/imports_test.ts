@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { dirname, join } from "jsr:@std/path@^1";
+import { REPOSITORY } from "./testing.ts";
+
+/** For each room of `src/`, the rooms that its modules may import. */
+const ROOMS: Record<string, string[]> = {
+  text: ["text"],
+  shell: ["text", "files"],
+  files: ["text", "files"],
+  skills: ["text", "files", "skills"],
+  protocol: ["text", "protocol"],
+  views: ["text", "shell", "files", "skills", "protocol", "views"],
+  http: [
+    "text",
+    "shell",
+    "files",
+    "skills",
+    "protocol",
+    "views",
+    "cli",
+    "http",
+  ],
+  cli: ["text", "shell", "files", "skills", "protocol", "views", "cli"],
+};
+
+/** An import of a local module. */
+interface Import {
+  path: string;
+  /** Whether it loads the module at once, and does not only import types. */
+  isStatic: boolean;
+}
+
+/** Lists the modules of the program, by path. */
+function listModules(folder = "src"): string[] {
+  return [...Deno.readDirSync(join(REPOSITORY, folder))].flatMap((entry) => {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory) return listModules(path);
+    return /(?<!_test)\.ts$/.test(entry.name) ? [path] : [];
+  });
+}
+
+/** Lists the local imports of a module, including dynamic ones. */
+function importsOf(module: string): Import[] {
+  const text = Deno.readTextFileSync(join(REPOSITORY, module));
+  const pattern =
+    /^(?:import|export)\s+(type\s)?[^;]*?from\s+"(\.[^"]+)"|\bimport\(\s*"(\.[^"]+)"/gm;
+  return [...text.matchAll(pattern)].map(([, type, path, dynamic]) => ({
+    path: join(dirname(module), path ?? dynamic!).replaceAll("\\", "/"),
+    isStatic: type === undefined && dynamic === undefined,
+  }));
+}
+
+/** Returns the room of a module. */
+function roomOf(module: string): string {
+  const [top, room, ...rest] = module.split("/");
+  if (top !== "src") return "program";
+  return rest.length > 0 ? room! : room === "shell.ts" ? "shell" : "text";
+}
+
+/** Returns the modules that are loaded with a module. */
+function loadedWith(module: string, loaded = new Set<string>()): Set<string> {
+  for (const { path, isStatic } of importsOf(module)) {
+    if (!isStatic || loaded.has(path) || !path.endsWith(".ts")) continue;
+    loadedWith(path, loaded.add(path));
+  }
+  return loaded;
+}
+
+Deno.test("the modules in src/ import only from rooms below their own", () => {
+  const wrong = listModules().flatMap((module) =>
+    importsOf(module).map(({ path }) => path)
+      .filter((path) => path.endsWith(".ts"))
+      .filter((path) => !ROOMS[roomOf(module)]!.includes(roomOf(path)))
+      .map((path) => `${module} imports ${path}`)
+  );
+  assert.deepEqual(wrong, []);
+});
+
+Deno.test("modules do not load what they do not need", () => {
+  const rules = [
+    ["mod.ts", /^src\/(?:cli|http)\//],
+    ["src/skills/names.ts", /^src\/(?:protocol|views)\//],
+    ["src/views/resources.ts", /\/tool[^/]*\.ts$/],
+    ["src/files/folder_watcher.ts", /\/(?:walking|reading)\.ts$/],
+  ] as const;
+  for (const [module, unneeded] of rules) {
+    const loaded = [...loadedWith(module)];
+    assert.deepEqual(loaded.filter((path) => unneeded.test(path)), [], module);
+  }
+});
