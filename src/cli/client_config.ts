@@ -159,10 +159,10 @@ function findNeeds(
   return { needs: { toolset, nameOnlyFolders }, notes };
 }
 
+/** Joins items as in a sentence. */
 function inWords(items: readonly string[]): string {
-  return items.length < 2
-    ? items.join("")
-    : `${items.slice(0, -1).join(", ")} and ${items.at(-1)}`;
+  if (items.length < 3) return items.join(" and ");
+  return `${items.slice(0, -1).join(", ")}, and ${items.at(-1)}`;
 }
 
 /** Returns the folders whose skills both the client and the server list. */

@@ -1,18 +1,13 @@
 import assert from "node:assert/strict";
 import { join, resolve } from "jsr:@std/path@^1";
-import {
-  type ClientConfig,
-  configMessage,
-  createClientConfig,
-} from "./client_config.ts";
+import type { ClientConfig } from "./client_config.ts";
 import { expandPath, formatConfig } from "./client_files.ts";
 import type { ClientName } from "./client_names.ts";
 import { MCP_CLIENTS, type McpClient } from "./clients.ts";
-import { parseCommandLine } from "./command_line.ts";
 import type { Launch } from "./launch.ts";
 import { isInNpxCache } from "./program.ts";
 import {
-  assertMisuse,
+  configFor,
   environment,
   FLAGS,
   IMPORTS,
@@ -27,10 +22,10 @@ import {
   README,
   REPOSITORY,
   runServer,
+  SECTIONS,
   serverArgs,
   serverCommand,
   Session,
-  settingsFor,
 } from "../../tests/testing.ts";
 
 /** Returns what `--print-config` prints, with the paths replaced by those in the README's example. */
@@ -45,15 +40,6 @@ async function readmeConfig(place: Place, client: string): Promise<string> {
     .replaceAll(written(Deno.execPath()), "/home/me/.deno/bin/deno")
     .replaceAll(written(MOD), "jsr:@skill-server/skill-server")
     .replaceAll(written(place.home), "/home/me");
-}
-
-/** Creates the configuration for a client as `--print-config` does, except for the home folder. */
-function configFor(client: string, ...args: string[]): ClientConfig {
-  const settings = settingsFor("--print-config", client, ...args);
-  return createClientConfig(client as ClientName, {
-    ...settings,
-    home: resolve("/home/me"),
-  });
 }
 
 const CLIENTS: readonly [string, McpClient][] = Object.entries(MCP_CLIENTS);
@@ -129,15 +115,6 @@ const ENTRIES: Readonly<Record<string, Record<string, unknown>>> = {
   "zed": {},
   "lm-studio": {},
   "kiro": {},
-};
-
-/** The name of the section that contains the servers, by client. The default is "mcpServers". */
-const SECTIONS: Readonly<Record<string, string>> = {
-  "vscode": "servers",
-  "opencode": "mcp",
-  "kilo": "mcp",
-  "goose": "extensions",
-  "zed": "context_servers",
 };
 
 /** A command that every format and every shell must escape. */
@@ -364,136 +341,6 @@ Deno.test("the command that --print-config prints starts a server that finds new
   assert.deepEqual(await session.names(), ["git", "new"]);
 });
 
-/**
- * Runs a command in a POSIX shell, with a stand-in for the program that it starts.
- * Returns the arguments that the program received.
- */
-async function argumentsOf(
-  command: string,
-  { program, place }: { program: string; place: Place },
-): Promise<string[]> {
-  const script = '#!/bin/sh\nprintf "%s\\0" "$@"\n';
-  Deno.chmodSync(place.file(`bin/${program}`, script), 0o755);
-  const path = `${join(place.path, "bin")}:${Deno.env.get("PATH")}`;
-  const { success, stdout } = await new Deno.Command("sh", {
-    args: ["-c", command],
-    env: { PATH: path },
-  }).output();
-  assert.ok(success);
-  return new TextDecoder().decode(stdout).split("\0").slice(0, -1);
-}
-
-/** The words of the command that adds a server, by client. */
-const COMMANDS: Readonly<
-  Record<string, (launch: Launch) => [string, ...string[]]>
-> = {
-  "codex": (
-    { command, args },
-  ) => ["codex", "mcp", "add", "skills", "--", command, ...args],
-  "opencode": (
-    { command, args },
-  ) => ["opencode", "mcp", "add", "skills", "--", command, ...args],
-  "kilo": (
-    { command, args },
-  ) => ["kilo", "mcp", "add", "skills", "--", command, ...args],
-  "copilot": (
-    { command, args },
-  ) => ["copilot", "mcp", "add", "skills", "--", command, ...args],
-  "cline": (
-    { command, args },
-  ) => ["cline", "mcp", "install", "--yes", "skills", "--", command, ...args],
-  "gemini-cli": (
-    { command, args },
-  ) => [
-    "gemini",
-    "mcp",
-    "add",
-    "--scope",
-    "user",
-    "skills",
-    command,
-    "--",
-    ...args,
-  ],
-  "qwen-code": (
-    { command, args },
-  ) => [
-    "qwen",
-    "mcp",
-    "add",
-    "--scope",
-    "user",
-    "skills",
-    command,
-    "--",
-    ...args,
-  ],
-  "claude-code": (launch) => [
-    ...["claude", "mcp", "add-json", "--scope", "user", "skills"] as const,
-    JSON.stringify({ type: "stdio", ...launch, alwaysLoad: true }),
-  ],
-  "vscode": (launch) => [
-    ...["code", "--add-mcp"] as const,
-    JSON.stringify({ name: "skills", type: "stdio", ...launch }),
-  ],
-};
-
-/** A name that every shell must quote. */
-const ODD_NAME = `it's "a" $HOME & \`b\` \\ é`;
-
-for (const [client, { addCommand }] of CLIENTS) {
-  Deno.test(
-    `createClientConfig() returns an equivalent command for ${client} if the client has one`,
-    {
-      ignore: lacks("sh"),
-    },
-    async () => {
-      using place = new Place();
-      const { text, commandTitle, command } = configFor(
-        client,
-        "--skill-dir",
-        resolve("/", ODD_NAME),
-      );
-      assert.equal(addCommand !== undefined, client in COMMANDS);
-      if (addCommand === undefined) {
-        assert.deepEqual([command, commandTitle], [undefined, undefined]);
-        return;
-      }
-      assert.match(commandTitle!, /^Run this command in a terminal/);
-      const [program, ...words] = COMMANDS[client]!(parseLaunch(text));
-      assert.deepEqual(await argumentsOf(command!, { program, place }), words);
-    },
-  );
-}
-
-for (const client of PRINTED_CLIENTS) {
-  Deno.test(
-    `--print-config ${client} prints an equivalent command between blank lines`,
-    {
-      ignore: lacks("sh"),
-    },
-    async () => {
-      using place = new Place();
-      const folder = place.folder(ODD_NAME);
-      const args = ["--print-config", client, "--skill-dir", folder];
-      const { stdout, stderr } = await runServer(place, { args });
-      const [program, ...words] = COMMANDS[client]!(parseLaunch(stdout));
-      const paragraphs = stderr.trim().split("\n\n");
-      const index = paragraphs.findIndex((text) => text.startsWith("Run this"));
-      const command = paragraphs[index + 1]!;
-      assert.deepEqual(await argumentsOf(command, { program, place }), words);
-    },
-  );
-}
-
-Deno.test("createClientConfig() reports what the client's command omits", () => {
-  assert.match(
-    configFor("qwen-code").commandTitle!,
-    /^Run .* and then add "alwaysLoadTools": true to the entry in ".*settings\.json"$/,
-  );
-  assert.match(configFor("codex").commandTitle!, /^Run this command in [^,]*$/);
-});
-
 Deno.test(
   "MCP Inspector lists the tools of the server that --print-config describes",
   {
@@ -532,111 +379,6 @@ function npmCache(): string {
   const { stdout } = new Deno.Command("npm", { args }).outputSync();
   return new TextDecoder().decode(stdout).trim();
 }
-
-/** The field of the URL and the value of the token in a remote server's configuration, by client. */
-const REMOTE_FIELDS: Readonly<Record<string, [string, string]>> = {
-  "claude-code": ["url", "${SKILL_SERVER_TOKEN}"],
-  "cursor": ["url", "${env:SKILL_SERVER_TOKEN}"],
-  "vscode": ["url", "${input:skill-server-token}"],
-  "opencode": ["url", "{env:SKILL_SERVER_TOKEN}"],
-  "gemini-cli": ["httpUrl", "$SKILL_SERVER_TOKEN"],
-  "copilot": ["url", "${SKILL_SERVER_TOKEN}"],
-  "cline": ["url", "<token>"],
-  "qwen-code": ["httpUrl", "$SKILL_SERVER_TOKEN"],
-  "kilo": ["url", "{env:SKILL_SERVER_TOKEN}"],
-  "goose": ["uri", "${SKILL_SERVER_TOKEN}"],
-  "windsurf": ["url", "<token>"],
-  "zed": ["url", "<token>"],
-  "lm-studio": ["url", "<token>"],
-  "kiro": ["url", "${SKILL_SERVER_TOKEN}"],
-};
-
-/** Asserts that a configuration connects to a URL and sends a token. */
-function assertConnects(name: string, text: string): void {
-  if (name === "codex") {
-    assert.ok(text.endsWith(
-      `url = "${REMOTE_URL}"\nbearer_token_env_var = "SKILL_SERVER_TOKEN"\n`,
-    ));
-    return;
-  }
-  const [urlField, token] = REMOTE_FIELDS[name]!;
-  const entry = parseConfig(text)[SECTIONS[name] ?? "mcpServers"]!.skills!;
-  assert.equal(entry[urlField], REMOTE_URL);
-  assert.deepEqual(entry.headers, { Authorization: `Bearer ${token}` });
-  if (name === "vscode") assert.match(text, /"id": "skill-server-token"/);
-}
-
-const REMOTE_URL = "https://skills.example.com/mcp";
-
-for (const [name, { title, remote }] of CLIENTS) {
-  Deno.test(`createClientConfig() configures a connection of ${name} to a URL`, () => {
-    const create = (url: string) => configFor(name, "--url", url);
-    if (remote === undefined) {
-      assertMisuse(
-        () => create(REMOTE_URL),
-        /^Cannot configure .* with a URL: /,
-      );
-      return;
-    }
-    const { text, notes, title: place } = create(REMOTE_URL);
-    assertConnects(name, text);
-    assert.match(place, /^Add this to the configuration of /);
-    assert.match(
-      notes.join("\n"),
-      remote.token === undefined
-        ? /^Replace <token> with the token of the server/
-        : new RegExp(`^${title} (?:reads|asks for) the token`),
-    );
-    // A server on this machine needs no token.
-    const local = create("http://localhost:8000/mcp");
-    assert.ok(local.text.includes('"http://localhost:8000/mcp"'));
-    assert.doesNotMatch(local.text + configMessage(local), /token/i);
-  });
-}
-
-Deno.test("--print-config claude-code --url prints the configuration, and where the token comes from", async () => {
-  using place = new Place();
-  const args = ["--print-config", "claude-code", "--url", REMOTE_URL];
-  const { code, stdout, stderr } = await runServer(place, { args });
-  assert.equal(code, 0);
-  assertConnects("claude-code", stdout);
-  const paragraphs = stderr.trim().split("\n\n");
-  assert.match(paragraphs[0]!, /^Claude Code reads the token /);
-  assert.match(paragraphs[1]!, /^Run this command /);
-  assert.match(paragraphs[2]!, /^claude mcp add-json /);
-  assert.match(paragraphs[3]!, /^Or add this /);
-});
-
-Deno.test("--url requires a URL and --print-config", () => {
-  for (const url of ["skills.example.com/mcp", "ftp://example.com"]) {
-    assertMisuse(() => configFor("cursor", "--url", url), /^Invalid --url "/);
-  }
-  assertMisuse(
-    () => parseCommandLine(["--url", REMOTE_URL]),
-    "--url requires --print-config",
-  );
-});
-
-Deno.test("--print-config escapes Windows paths for JSON and TOML", () => {
-  const launch: Launch = {
-    command: "C:\\Program Files\\deno.exe",
-    args: ["--skill-dir", 'D:\\my "own"\u007f\u{e0041}'],
-  };
-  const { cursor, codex } = MCP_CLIENTS;
-  const { command, args } =
-    JSON.parse(formatConfig(cursor, launch)).mcpServers.skills;
-  assert.deepEqual({ command, args }, launch);
-  assert.equal(
-    formatConfig(codex, launch),
-    `[mcp_servers.skills]
-command = "C:\\\\Program Files\\\\deno.exe"
-args = [
-  "--skill-dir",
-  "D:\\\\my \\"own\\"\\u007f\\U000e0041",
-]
-`,
-  );
-});
 
 /** The folders in the `--name-only` options of a printed configuration. */
 function nameOnly(config: ClientConfig): string[] {
@@ -715,142 +457,23 @@ Deno.test("--print-config claude-desktop selects the toolset that reads files, a
   assert.deepEqual(chosen.notes, []);
 });
 
-Deno.test("--url is completed if it has no path, and remarked on if it does not end in /mcp", () => {
-  const urlOf = (url: string) => {
-    const { text, notes } = configFor("cursor", "--url", url);
-    const entry = parseConfig(text).mcpServers!.skills!;
-    return [entry.url, notes.filter((note) => note.includes("/mcp"))];
+Deno.test("--print-config escapes Windows paths for JSON and TOML", () => {
+  const launch: Launch = {
+    command: "C:\\Program Files\\deno.exe",
+    args: ["--skill-dir", 'D:\\my "own"\u007f\u{e0041}'],
   };
-  const host = "http://localhost:8000";
-  const remark = `Clients connect to /mcp, so the URL is ${host}/mcp.`;
-  assert.deepEqual(urlOf(host), [`${host}/mcp`, [remark]]);
-  assert.deepEqual(urlOf(`${host}/`), [`${host}/mcp`, [remark]]);
-  assert.deepEqual(urlOf(`${host}/mcp`), [`${host}/mcp`, []]);
-  assert.deepEqual(urlOf(`${host}/team/mcp?a=1`), [
-    `${host}/team/mcp?a=1`,
-    [],
-  ]);
-  assert.deepEqual(urlOf(`${host}/skills`), [`${host}/skills`, [
-    `The server expects clients at /mcp. Check that ${host}/skills leads there.`,
-  ]]);
-});
-
-/** The words of the command that connects a client to a URL, as its own help documents them. */
-const REMOTE_COMMANDS: Readonly<Record<string, string[]>> = {
-  "codex": [
-    ...["codex", "mcp", "add", "skills", "--url", REMOTE_URL],
-    ...["--bearer-token-env-var", "SKILL_SERVER_TOKEN"],
-  ],
-  "opencode": [
-    ...["opencode", "mcp", "add", "skills", "--url", REMOTE_URL],
-    ...["--header", "Authorization=Bearer {env:SKILL_SERVER_TOKEN}"],
-  ],
-  "kilo": [
-    ...["kilo", "mcp", "add", "skills", "--url", REMOTE_URL],
-    ...["--header", "Authorization=Bearer {env:SKILL_SERVER_TOKEN}"],
-  ],
-  "gemini-cli": [
-    ...["gemini", "mcp", "add", "--scope", "user", "--transport", "http"],
-    ...["skills", REMOTE_URL],
-    ...["--header", "Authorization: Bearer $SKILL_SERVER_TOKEN"],
-  ],
-  "qwen-code": [
-    ...["qwen", "mcp", "add", "--scope", "user", "--transport", "http"],
-    ...["skills", REMOTE_URL],
-    ...["--header", "Authorization: Bearer $SKILL_SERVER_TOKEN"],
-  ],
-  "copilot": [
-    ...["copilot", "mcp", "add", "--transport", "http"],
-    ...["--header", "Authorization: Bearer ${SKILL_SERVER_TOKEN}"],
-    ...["skills", REMOTE_URL],
-  ],
-  "cline": [
-    ...["cline", "mcp", "install", "--yes", "--transport", "streamableHttp"],
-    ...["--header", "Authorization: Bearer <token>", "skills", REMOTE_URL],
-  ],
-};
-
-for (const [client, { remote, section = "mcpServers" }] of CLIENTS) {
-  if (remote?.addCommand === undefined) continue;
-  Deno.test(
-    `createClientConfig() returns the command that connects ${client} to a URL`,
-    {
-      ignore: lacks("sh"),
-    },
-    async () => {
-      using place = new Place();
-      const { text, command } = configFor(client, "--url", REMOTE_URL);
-      const words = REMOTE_COMMANDS[client];
-      const program = words?.[0] ?? (client === "vscode" ? "code" : "claude");
-      const received = await argumentsOf(command!, { program, place });
-      if (words !== undefined) {
-        assert.deepEqual(received, words.slice(1));
-        return;
-      }
-      // These two take the entry as JSON.
-      const { name, inputs, ...entry } = JSON.parse(received.at(-1)!);
-      const config = parseConfig(text);
-      assert.deepEqual(entry, config[section]!.skills);
-      if (client === "vscode") {
-        assert.deepEqual([name, inputs], ["skills", config.inputs]);
-      }
-    },
+  const { cursor, codex } = MCP_CLIENTS;
+  const { command, args } =
+    JSON.parse(formatConfig(cursor, launch)).mcpServers.skills;
+  assert.deepEqual({ command, args }, launch);
+  assert.equal(
+    formatConfig(codex, launch),
+    `[mcp_servers.skills]
+command = "C:\\\\Program Files\\\\deno.exe"
+args = [
+  "--skill-dir",
+  "D:\\\\my \\"own\\"\\u007f\\U000e0041",
+]
+`,
   );
-}
-
-/** A program on Windows, of a user whose home folder needs quotes everywhere. */
-const WINDOWS_HOME = String.raw`C:\Users\Jörg Müller`;
-
-function windowsConfig(
-  client: string,
-  { shell, args = [] }: { shell: "cmd" | "powershell"; args?: string[] },
-): ClientConfig {
-  const variables: Record<string, string> = {
-    APPDATA: String.raw`${WINDOWS_HOME}\AppData\Roaming`,
-    ...(shell === "cmd" && { PROMPT: "$P$G" }),
-  };
-  const settings = settingsFor("--print-config", client, ...args);
-  return createClientConfig(client as ClientName, {
-    ...settings,
-    home: WINDOWS_HOME,
-  }, {
-    executable: String.raw`${WINDOWS_HOME}\.deno\bin\deno.exe`,
-    mainModule: "jsr:@skill-server/skill-server",
-    importMap: undefined,
-    os: "windows",
-    variable: (name) => variables[name],
-    folder: String.raw`C:\code`,
-  });
-}
-
-for (const [client, { addCommand, expands }] of CLIENTS) {
-  Deno.test(`createClientConfig() writes Windows paths for ${client}, also with blanks and umlauts`, () => {
-    const config = windowsConfig(client, { shell: "powershell" });
-    const { command, args } = parseLaunch(config.text);
-    assert.equal(command, String.raw`${WINDOWS_HOME}\.deno\bin\deno.exe`);
-    assert.ok(
-      args[1]!.startsWith(`--allow-read=`) && args[1]!.includes(WINDOWS_HOME),
-    );
-    assert.match(config.title, /"C:\\Users\\Jörg Müller\\[^"/]*"/);
-    assert.equal(expands?.test(WINDOWS_HOME) ?? false, false);
-    assert.equal(config.command !== undefined, addCommand !== undefined);
-  });
-}
-
-Deno.test("createClientConfig() returns commands for the Command Prompt and for PowerShell", () => {
-  const inCmd = windowsConfig("codex", { shell: "cmd" });
-  assert.equal(inCmd.commandTitle, "Run this command in the Command Prompt");
-  assert.match(
-    inCmd.command!,
-    /^codex mcp add skills -- "C:\\Users\\Jörg Müller\\\.deno\\bin\\deno\.exe" run "--allow-read=[^"]*" --allow-env "?jsr:@skill-server\/skill-server"?$/,
-  );
-  const inPowerShell = windowsConfig("codex", { shell: "powershell" });
-  assert.equal(inPowerShell.commandTitle, "Run this command in PowerShell");
-  assert.equal(inPowerShell.command, `cmd /c '${inCmd.command}'`);
-  const json = windowsConfig("claude-code", { shell: "cmd" }).command!;
-  assert.match(json, /^claude mcp add-json --scope user skills "\{\\"type\\":/);
-  // A batch file would expand this.
-  const args = ["--url", "https://example.com/mcp?a=%PATH%&b"];
-  const odd = windowsConfig("codex", { shell: "cmd", args });
-  assert.equal(odd.command, undefined);
 });

@@ -303,16 +303,16 @@ Deno.test("options without an effect are reported", async () => {
   const cases: [string[], string][] = [
     [
       ["--list", "--shell-timeout", "5"],
-      "Without --tools agentskills, --shell-timeout has no effect",
+      "Ignoring --shell-timeout: it has an effect only with --tools agentskills",
     ],
     [
       ["--list", "--auto-install-deps"],
-      "Without --tools agentskills, --auto-install-deps has no effect",
+      "Ignoring --auto-install-deps: it has an effect only with --tools agentskills",
     ],
     [
       ["--print-config", "cursor", "--url", "https://example.com/mcp"]
         .concat("--tools", "skilljack", "team"),
-      "With --url, --tools, DIR has no effect: set it where that server runs",
+      "Ignoring --tools, DIR: with --url, set this where that server runs",
     ],
     [
       ["--list", "--trust-links", "nope"],

@@ -196,7 +196,7 @@ Deno.test("--link names the clients that install servers from links", () => {
     if (LINKED_CLIENTS.includes(client)) continue;
     assertMisuse(
       () => linksFor(client),
-      /^Cannot create a link for .*: only vscode, cursor, goose, lm-studio and kiro install servers from links$/,
+      /^Cannot create a link for .*: only vscode, cursor, goose, lm-studio, and kiro install servers from links$/,
     );
   }
 });

@@ -107,16 +107,16 @@ function warnOfNoEffect(
     if (positionals.length > 0) names.push("DIR");
     if (names.length > 0) {
       log(
-        `With --url, ${
+        `Ignoring ${
           names.join(", ")
-        } has no effect: set it where that server runs`,
+        }: with --url, set this where that server runs`,
       );
     }
     return;
   }
   for (const name of ["shell-timeout", "auto-install-deps"] as const) {
     if (values[name] === undefined || values.tools === "agentskills") continue;
-    log(`Without --tools agentskills, --${name} has no effect`);
+    log(`Ignoring --${name}: it has an effect only with --tools agentskills`);
   }
   for (const folder of trustLinks.filter(isAbsent)) {
     log(

@@ -1,6 +1,12 @@
 // Settings from a command line, and the configurations that `--print-config` prints.
 import assert from "node:assert/strict";
+import { resolve } from "jsr:@std/path@^1";
 import { parse } from "jsr:@std/yaml@^1";
+import {
+  type ClientConfig,
+  createClientConfig,
+} from "../../src/cli/client_config.ts";
+import type { ClientName } from "../../src/cli/client_names.ts";
 import type { Launch } from "../../src/cli/launch.ts";
 import { isInNpxCache } from "../../src/cli/program.ts";
 import { parseCommandLine, UsageError } from "../../src/cli/command_line.ts";
@@ -16,6 +22,24 @@ import { runServer, type ServerOptions } from "./server.ts";
 export function settingsFor(...args: string[]): Settings {
   return createSettings(parseCommandLine(args));
 }
+
+/** Creates the configuration for a client, of a user whose home folder is `/home/me`. */
+export function configFor(client: string, ...args: string[]): ClientConfig {
+  const settings = settingsFor("--print-config", client, ...args);
+  return createClientConfig(client as ClientName, {
+    ...settings,
+    home: resolve("/home/me"),
+  });
+}
+
+/** The name of the section that contains the servers, by client. The default is "mcpServers". */
+export const SECTIONS: Readonly<Record<string, string>> = {
+  "vscode": "servers",
+  "opencode": "mcp",
+  "kilo": "mcp",
+  "goose": "extensions",
+  "zed": "context_servers",
+};
 
 /** Asserts that a function reports an invalid command line with the given message. */
 export function assertMisuse(
