@@ -81,6 +81,7 @@ import {
   LINK_OUT_OF_SKILL,
   NAME_IS_NOT_UTF_8,
   passingFault,
+  SKILL_MD_IS_A_FOLDER,
   SkillFileError,
   WAS_REPLACED,
 } from "./src/files/faults.ts";
@@ -738,9 +739,9 @@ class SkillScan {
     }
   }
 
-  #reportLink(folder: ReportedFolder, { reason, hint }: Fault): void {
+  #reportLink(folder: ReportedFolder, fault: Fault): void {
     const { path } = folder;
-    this.#report({ file: path, reason, hint, names: [basename(path)] }, folder);
+    this.#report({ file: path, ...fault, names: [basename(path)] }, folder);
   }
 
   /** Adds the skill in a folder, if any, to the catalog. Returns whether there is one. */
@@ -797,6 +798,9 @@ class SkillScan {
     const known = this.#known.get(file);
     try {
       if ("error" in found) throw found.error;
+      if (found.info.isDirectory) {
+        throw new SkillFileError(file, SKILL_MD_IS_A_FOLDER);
+      }
       const checked = found.info.isSymlink
         ? this.#followFileLink(file, folder)
         : {
@@ -979,22 +983,26 @@ function isReadIn(folder: SearchedFolder, { outcome }: ReadSkill): boolean {
 }
 
 const ROOT_IS_A_FILE: Fault = {
+  kind: "not-a-folder",
   reason: "it is a file, where a folder of skills was expected",
   hint: "pass the path of a folder",
 };
 
 const ROOT_IS_A_SKILL: Fault = {
+  kind: "root-is-skill",
   reason: "it is a skill itself, where a folder of skills was expected",
   hint: "pass the folder that contains it, or use --skill-dir",
 };
 
 const TOO_MANY_FOLDERS: Fault = {
+  kind: "too-many",
   reason: `it has more than ${MAX_SEARCHED_FOLDERS} folders and links`,
   hint: "pass a folder closer to the skills",
 };
 
 function moreProblems(count: number): Fault {
   return {
+    kind: "too-many",
     reason: `it has ${count} more problems that are not listed`,
     hint: "fix the listed ones first",
   };

@@ -109,10 +109,12 @@ async function printModelView(
 
 /** Prints the report of `--list` or `--check`. */
 async function printReport(settings: Settings): Promise<number> {
+  const { findCheckTargets } = await import("./src/cli/check_targets.ts");
   const { reportSkills } = await import("./src/cli/report.ts");
+  const narrowed = findCheckTargets(settings);
   // The report contains what the registry would log.
-  const skills = await openSkills(settings, () => {});
-  const { text, isBad } = await reportSkills(skills, settings);
+  const skills = await openSkills(narrowed, () => {});
+  const { text, isBad } = await reportSkills(skills, narrowed);
   const code = await print(text);
   return code === 0 && isBad ? 1 : code;
 }

@@ -175,11 +175,9 @@ Deno.test(
       device:
         "it is a link that points outside its skill, or to a hidden file or folder",
       fifo: "it is not a regular file",
-      folder: "it is a folder",
+      folder: "it is a folder, where a file was expected",
       gone: "it is a link to a missing file or folder",
-      large: `it has ${
-        skillMd("large").length + 2 ** 20 - "About large".length
-      } bytes, and the limit is 1048576`,
+      large: "it has 1.01 MB, and the limit is 1 MB",
       loop: "it is a link to itself",
       "no-description": 'the field "description" is missing',
       hidden:
@@ -207,6 +205,7 @@ Deno.test("scanSkillRoots() skips a skill without read permission", async () => 
     assert.deepEqual(names(catalog), ["good"]);
     assert.deepEqual(catalog.problems, [{
       file,
+      kind: "permission",
       reason: "you have no permission to read it",
       hint: "grant yourself read permission, or remove it",
       names: ["secret"],
@@ -783,6 +782,7 @@ Deno.test(
     assert.equal(problems.length, 1_001);
     assert.deepEqual(problems.at(-1), {
       file: join(place.path, "skills"),
+      kind: "too-many",
       reason: "it has 4000 more problems that are not listed",
       hint: "fix the listed ones first",
     });

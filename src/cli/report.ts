@@ -4,10 +4,15 @@
  * @module
  */
 
-import type { Settings } from "./settings.ts";
-import { createReport, hasErrors, type OpenSkills } from "./report_data.ts";
+import type { CheckSettings } from "./check_targets.ts";
+import {
+  createReport,
+  currentFolder,
+  hasErrors,
+  type OpenSkills,
+} from "./report_data.ts";
 import { reportAsJson } from "./report_json.ts";
-import { reportAsText } from "./report_text.ts";
+import { reportAsText, type TextStyle } from "./report_text.ts";
 
 /**
  * Scans the roots once and reports the result in the format that the command
@@ -15,13 +20,31 @@ import { reportAsText } from "./report_text.ts";
  */
 export async function reportSkills(
   skills: OpenSkills,
-  settings: Settings,
+  settings: CheckSettings,
 ): Promise<{ text: string; isBad: boolean }> {
   const { check = false, json = false } = settings.values;
   const report = await createReport(skills, settings);
-  const colors = Deno.stdout.isTerminal() && !Deno.noColor;
   return {
-    text: json ? reportAsJson(report) : reportAsText(report, { colors }),
+    text: json ? reportAsJson(report) : reportAsText(report, {
+      ...styleOfOutput(),
+      home: settings.home,
+      project: currentFolder(),
+    }),
     isBad: check && hasErrors(report),
   };
+}
+
+/** Returns the style for a terminal, or else for a file. */
+function styleOfOutput(): Pick<TextStyle, "colors" | "width"> {
+  if (!Deno.stdout.isTerminal()) return { colors: false };
+  return { colors: !Deno.noColor, width: terminalWidth() };
+}
+
+/** Returns the width of the terminal, in characters, if it is known. */
+function terminalWidth(): number | undefined {
+  try {
+    return Deno.consoleSize().columns || undefined;
+  } catch {
+    return undefined;
+  }
 }

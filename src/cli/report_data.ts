@@ -4,20 +4,31 @@
  * @module
  */
 
+import { dirname } from "jsr:@std/path@^1";
+import { type CheckSettings, isTarget } from "./check_targets.ts";
+import { combineLinks } from "./report_links.ts";
 import { missingFolders, type Settings } from "./settings.ts";
+import { quoteCommand } from "./shell_quoting.ts";
+import { isWindows, SKILL_MD } from "../files/paths.ts";
 import { checkSkill } from "../skills/checks.ts";
+import { findNearMisses, listSkillFolders } from "../skills/near_misses.ts";
+import { resolveSkillRoots } from "../skills/roots.ts";
 import {
+  checkFileName,
   createFinding,
+  createSkipFindings,
   type Finding,
   findUnlisting,
   isUnlisting,
   totalSize,
 } from "../skills/validity.ts";
 import { nearestWords, quote } from "../text.ts";
+import type { PolicyDecider } from "../skills/policy.ts";
 import type { PolicyFile } from "../skills/policy_file.ts";
 import type {
   Skill,
   SkillCatalog,
+  SkillPolicy,
   SkillPolicyReport,
   SkillPolicyRule,
   SkillProblem,
@@ -37,23 +48,30 @@ export interface OpenSkills {
  */
 export async function createReport(
   { registry, policyFile }: OpenSkills,
-  settings: Settings,
+  settings: CheckSettings,
 ): Promise<Report> {
   const { check = false } = settings.values;
   const catalog = await registry.refresh();
   const policy = findPolicyEffects({ registry, policyFile }, settings);
+  const problems = [
+    ...findMissingFolders(catalog, settings),
+    ...catalog.problems.filter(({ file }) => isTarget(file, settings)),
+    ...await findNearMissesIn(catalog, { settings, policyFile, policy }),
+  ];
   const findings = [
     ...checkPolicy(policy, { check, catalog }),
-    ...[...findMissingFolders(catalog, settings), ...catalog.problems]
-      .flatMap(findFaults),
+    ...problems.flatMap(createSkipFindings),
   ];
   const skills: FoundSkill[] = [];
   for (const skill of catalog.served.values()) {
+    if (settings.targets.has(skill.root.path) && !isAtRoot(skill)) continue;
     const contents = registry.inspectFiles(skill);
     const found = check
       ? [...checkSkill(skill, { source: registry, contents })]
       : [];
-    for (const finding of found) findings.push(finding);
+    for (const finding of [...checkFileName(skill), ...found]) {
+      findings.push(finding);
+    }
     const unlisting = check
       ? found.find(isUnlisting)
       : findUnlisting(skill, contents);
@@ -64,14 +82,122 @@ export async function createReport(
       unlisted: unlisting?.reason,
     });
   }
-  return { ...catalog, skills, policy, findings };
+  if (check) {
+    findings.push(...checkCount({ skills, policy, findings }, settings));
+  }
+  const places = findPlaces(settings);
+  return {
+    roots: catalog.roots,
+    shadowed: catalog.shadowed,
+    values: settings.values,
+    skipped: countSkipped(problems),
+    skills,
+    policy,
+    findings: combineLinks(findings, { personal: places, quoteArgument }),
+    unsearched: countUnsearched(catalog, settings),
+  };
 }
 
-/** Returns a finding for each fault of a skipped file or folder. */
-function findFaults({ others = [], ...first }: SkillProblem): Finding[] {
-  const { file } = first;
-  return [first, ...others.map((fault) => ({ file, ...fault }))]
-    .map((fault) => createFinding("skipped", fault));
+/** Counts the skills among what is skipped. Other problems have no names. */
+function countSkipped(problems: readonly SkillProblem[]): number {
+  const skipped = problems.filter(({ names }) => names !== undefined);
+  return new Set(skipped.map(({ file }) => file)).size;
+}
+
+function isAtRoot({ directory, root }: Skill): boolean {
+  return directory === root.path;
+}
+
+/** Reports that `--check` has found nothing to check. */
+function checkCount(
+  { skills, policy, findings }: Pick<Report, "skills" | "policy" | "findings">,
+  { directories, roots }: Settings,
+): Finding[] {
+  const isFound = skills.length > 0 || (policy?.off.length ?? 0) > 0 ||
+    findings.some(({ severity }) => severity === "error");
+  if (isFound) return [];
+  const [file = "."] = [...directories, ...roots.map(({ path }) => path)];
+  return [createFinding("no-skills", {
+    file,
+    reason: directories.length > 0
+      ? "there is no skill in it"
+      : "there is no skill here, nor in the other folders that --list shows",
+    hint: directories.length > 0
+      ? `if it is a skill, add a ${SKILL_MD} to it; if it contains skills, each needs a folder with a ${SKILL_MD}`
+      : 'pass the folder of your skills, as in "--check DIR"',
+  })];
+}
+
+/** Finds what is almost a skill, except in folders that the policy switches off. */
+async function findNearMissesIn(
+  catalog: SkillCatalog,
+  { settings, policyFile, policy }: {
+    settings: CheckSettings;
+    policyFile: PolicyFile | undefined;
+    policy: ReportedPolicy | undefined;
+  },
+): Promise<SkillProblem[]> {
+  const decider = policyFile && await createDecider(policyFile.policy);
+  const skills = [
+    ...catalog.served.values(),
+    ...policy?.off.map(({ skill }) => skill) ?? [],
+  ];
+  const faulty = catalog.problems.flatMap(({ file }) => [file, dirname(file)]);
+  const roots = catalog.roots
+    .filter(({ root }) => !settings.targets.has(root.path));
+  return findNearMisses(roots, {
+    skillFolders: new Set(
+      [...skills.map(({ directory }) => directory), ...faulty],
+    ),
+    isOff: (folder) => decider?.decide(folder).state === "off",
+    quoteArgument,
+  });
+}
+
+async function createDecider(policy: SkillPolicy): Promise<PolicyDecider> {
+  const { PolicyDecider } = await import("../skills/policy.ts");
+  return new PolicyDecider(policy);
+}
+
+/** Counts the skills in the folders that `--agents` would add. */
+function countUnsearched(
+  catalog: SkillCatalog,
+  { directories, home, values }: Settings,
+): UnsearchedFolder[] {
+  if (values.agents || directories.length > 0) return [];
+  const known = new Set(
+    [...catalog.served.values()].map(({ realDirectory }) => realDirectory),
+  );
+  const places = { workingDirectory: currentFolder(), homeDirectory: home };
+  const usual = resolveSkillRoots(places).map(({ path }) => path);
+  return resolveSkillRoots({ ...places, agents: true })
+    .filter(({ path }) => !usual.includes(path))
+    .map(({ path }) => {
+      const skills = listSkillFolders(path)
+        .filter((folder) => !known.has(folder));
+      return { path, skills: skills.length };
+    })
+    .filter(({ skills }) => skills > 0);
+}
+
+/** The working directory and the home folder, as far as they are known. */
+function findPlaces({ home }: Settings): string[] {
+  return [currentFolder(), home].filter((path) => path !== undefined);
+}
+
+/** Returns the working directory, if it exists. */
+export function currentFolder(): string | undefined {
+  try {
+    return Deno.cwd();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Quotes an argument for the shell that the program was most likely started from. */
+function quoteArgument(argument: string): string {
+  const quoted = isWindows ? undefined : quoteCommand([argument], "sh");
+  return quoted ?? quote(argument);
 }
 
 /** Describes the effects of the policy, if there is one. */
@@ -91,16 +217,30 @@ function findMissingFolders(
 ): SkillProblem[] {
   return missingFolders(catalog, settings).map((file) => ({
     file,
+    kind: "folder-missing",
     reason: "there is no such folder",
     hint: "check its spelling",
   }));
 }
 
 /** The skills that were found, and the problems with them. */
-export interface Report extends Omit<SkillCatalog, "skills" | "problems"> {
+export interface Report extends Pick<SkillCatalog, "roots" | "shadowed"> {
   readonly skills: readonly FoundSkill[];
   readonly policy: ReportedPolicy | undefined;
   readonly findings: readonly Finding[];
+  /** The number of skills that are skipped. */
+  readonly skipped: number;
+  /** What the command line asks for. */
+  readonly values: Settings["values"];
+  /** The folders with skills that an option would add. */
+  readonly unsearched: readonly UnsearchedFolder[];
+}
+
+/** A folder with skills that is not searched. */
+interface UnsearchedFolder {
+  readonly path: string;
+  /** The number of its skills. */
+  readonly skills: number;
 }
 
 /** The effects of a policy, and the problems with its file. */

@@ -11,7 +11,7 @@ import type { Skill } from "../skills/types.ts";
 
 /** Formats a report as JSON. `docs/check.md` describes its shape. */
 export function reportAsJson(report: Report): string {
-  const { roots, skills, shadowed, policy, findings } = report;
+  const { roots, skills, shadowed, policy, findings, unsearched } = report;
   const plain = skills.filter(({ skill }) => skill.prefix === undefined);
   const decisionOn = (skill: Skill, rule = policy?.rules.get(skill)) =>
     policy &&
@@ -53,6 +53,7 @@ export function reportAsJson(report: Report): string {
         name: qualifiedName(skill),
         reason: unlisted,
       })),
+    unsearched,
     problems: findings.map(({ rule, severity, file, line, reason, hint }) => ({
       rule,
       severity,

@@ -1,11 +1,15 @@
 /**
  * The output of `--list` and `--check` for people.
  *
+ * `--check` prints the problems, and `--list` the skills as well. The summary
+ * comes last, where a terminal shows it. What users copy is never wrapped.
+ *
  * @module
  */
 
-import { basename } from "jsr:@std/path@^1";
+import { basename, join, relative } from "jsr:@std/path@^1";
 import { styleText } from "node:util";
+import { isAtOrBelow, isWindows } from "../files/paths.ts";
 import { qualifiedName } from "../skills/names.ts";
 import type { Finding } from "../skills/validity.ts";
 import { escapeHidden, oneLine } from "../text.ts";
@@ -16,80 +20,276 @@ import {
   type ReportedPolicy,
 } from "./report_data.ts";
 import type {
-  ShadowedSkill,
   Skill,
   SkillPolicyRule,
   SkillRootReport,
 } from "../skills/types.ts";
 
 /** How a text is styled. */
-interface TextStyle {
+export interface TextStyle {
   /** Whether to use colors. */
   readonly colors: boolean;
+  /** The number of characters in a line. Default: lines are not wrapped. */
+  readonly width?: number | undefined;
+  /** The home folder, which is shown as `~`. */
+  readonly home?: string | undefined;
+  /** The working directory, to which paths are shown relative. */
+  readonly project?: string | undefined;
 }
 
 /** Formats a report as text. */
 export function reportAsText(report: Report, style: TextStyle): string {
-  const { roots, skills, shadowed, policy, findings } = report;
-  const plain = skills.filter(({ skill }) => skill.prefix === undefined);
-  const off = policy?.off ?? [];
-  const unlisted = skills.filter(({ unlisted }) => unlisted !== undefined);
-  const sections = [
-    section("Roots", roots.map(rootRow), style),
-    section("Policy", policy ? [[policy.file]] : [], style),
-    section("Skills", plain.map((found) => skillRow(found, policy)), style),
-    section(
-      "Skills that are off",
-      off.map(({ skill, rule }) => offRow(skill, ruleCell(rule, policy))),
-      style,
-    ),
-    section(
-      "Shadowed skills",
-      shadowed.map((found) => shadowedRow(found, policy)),
-      style,
-    ),
-    section("Not in skills/list", unlisted.map(unlistedRow), style),
-    findingsAsText(findings, style),
-  ];
-  return sections.filter((text) => text !== "").join("\n");
+  return new TextReport(report, style).format();
 }
 
-/** Formats rows under a heading with their count. */
-function section(heading: string, rows: string[][], style: TextStyle): string {
-  if (rows.length === 0 && heading !== "Skills") return "";
-  const title = `${paint(heading, "bold", style)} (${rows.length})\n`;
-  return title + (rows.length > 0 ? table(rows) : NO_SKILLS);
+/** A section of the text: a heading, what it means, and its lines. */
+interface Section {
+  readonly heading: string;
+  readonly explanation?: string;
+  readonly count?: number | string;
+  readonly lines: readonly string[];
 }
 
-const NO_SKILLS =
-  "  none yet: add a folder with a SKILL.md to one of the roots\n";
+/** A report in a style. */
+class TextReport {
+  readonly #report: Report;
+  readonly #style: TextStyle;
 
-function rootRow({ root, status, skills }: SkillRootReport): string[] {
-  const found = status === "found" ? count(skills, "skill") : "";
-  return [status, root.scope, found, root.path];
-}
+  constructor(report: Report, style: TextStyle) {
+    this.#report = report;
+    this.#style = style;
+  }
 
-function skillRow(
-  { skill, files, size }: FoundSkill,
-  policy: ReportedPolicy | undefined,
-): string[] {
-  const { name, scope, directory } = skill;
-  const contents = [count(files, "file"), formatSize(size)];
-  const decision = decisionCells(skill, policy);
-  return [oneLine(name), ...decision, scope, ...contents, directory];
-}
+  format(): string {
+    const { values } = this.#report;
+    const sections = values.list
+      ? [
+        this.#folders(),
+        this.#policy(),
+        this.#problems(),
+        this.#skills(),
+        this.#off(),
+        this.#shadowed(),
+        this.#unlisted(),
+        this.#unsearched(),
+      ]
+      : [this.#problems()];
+    const texts = sections.filter(({ lines }) => lines.length > 0)
+      .map((section) => this.#format(section));
+    return [...texts, `${this.#summary()}\n`].join("\n");
+  }
 
-function shadowedRow(
-  { skill, by }: ShadowedSkill,
-  policy: ReportedPolicy | undefined,
-): string[] {
-  const decision = decisionCells(skill, policy);
-  const name = oneLine(qualifiedName(skill));
-  return [name, ...decision, skill.file, `by ${by.file}`];
-}
+  #format({ heading, explanation, count, lines }: Section): string {
+    const title = this.#paint(heading, "bold") +
+      (count === undefined ? "" : ` (${count})`);
+    const intro = explanation === undefined
+      ? []
+      : [this.#wrap(explanation, "  ")];
+    return [title, ...intro, ...lines].map((line) => `${line}\n`).join("");
+  }
 
-function offRow({ name, scope, directory }: Skill, rule: string): string[] {
-  return [oneLine(name), "off", rule, scope, directory];
+  #folders(): Section {
+    const { roots } = this.#report;
+    const rows = roots.map(({ root, status, skills }: SkillRootReport) => {
+      const found = status === "found" ? count(skills, "skill") : "";
+      return [status, root.scope, found, this.#path(root.path)];
+    });
+    return { heading: "Folders", count: roots.length, lines: table(rows) };
+  }
+
+  #policy(): Section {
+    const { policy } = this.#report;
+    const lines = policy ? [`  ${this.#path(policy.file)}`] : [];
+    return { heading: "Policy", lines };
+  }
+
+  /** Lists the skills below the folders that they were found in. */
+  #skills(): Section {
+    const { roots, skills, policy } = this.#report;
+    const plain = skills.filter(({ skill }) => skill.prefix === undefined);
+    const rows = plain.map((found) => this.#skillRow(found, policy));
+    const lines = table(rows, "    ");
+    const byRoot = Map.groupBy(lines, (_, index) => plain[index]!.skill.root);
+    const groups = roots.flatMap(({ root }) => {
+      const own = byRoot.get(root) ?? [];
+      const title = `  ${this.#path(root.path)} (${root.scope})`;
+      return own.length > 0 ? [title, ...own] : [];
+    });
+    return {
+      heading: "Skills",
+      count: plain.length,
+      lines: groups.length > 0 ? groups : [`  ${this.#describeNone()}`],
+    };
+  }
+
+  #skillRow(
+    { skill, files, size }: FoundSkill,
+    policy: ReportedPolicy | undefined,
+  ): string[] {
+    const { name, directory, root } = skill;
+    const decision = decisionCells(skill, policy);
+    const contents = [count(files, "file"), formatSize(size)];
+    const isUsual = directory === join(root.path, name);
+    const place = isUsual ? "" : `in ${relative(root.path, directory) || "."}`;
+    return [oneLine(name), ...decision, ...contents, place];
+  }
+
+  /** Says why no skill is listed. */
+  #describeNone(): string {
+    const { policy, findings } = this.#report;
+    const off = policy?.off.length ?? 0;
+    if (off > 0) return "none: those that were found are off, see below";
+    if (findings.some(({ severity }) => severity === "error")) {
+      return "none: those that were found are skipped, see above";
+    }
+    return "none yet: create a folder with a SKILL.md in one of the folders above";
+  }
+
+  #off(): Section {
+    const { policy } = this.#report;
+    const rows = policy?.off.map(({ skill, rule }) => [
+      oneLine(skill.name),
+      ruleCell(rule, policy),
+      this.#path(skill.directory),
+    ]) ?? [];
+    return {
+      heading: "Skills that are off",
+      count: rows.length,
+      lines: table(rows),
+    };
+  }
+
+  #shadowed(): Section {
+    const { shadowed, policy } = this.#report;
+    const rows = shadowed.map(({ skill, by }) => [
+      oneLine(qualifiedName(skill)),
+      ...decisionCells(skill, policy),
+      this.#path(skill.directory),
+      `after ${this.#path(by.directory)}`,
+    ]);
+    return {
+      heading: "Shadowed skills",
+      explanation:
+        "An earlier skill has the same name. Load these by the names below.",
+      count: rows.length,
+      lines: table(rows),
+    };
+  }
+
+  #unlisted(): Section {
+    const { skills } = this.#report;
+    const unlisted = skills.filter(({ unlisted }) => unlisted !== undefined);
+    const rows = unlisted.map(({ skill, unlisted = "" }) => [
+      oneLine(qualifiedName(skill)),
+      unlisted,
+    ]);
+    return {
+      heading: "Skills that are not valid for all hosts",
+      explanation:
+        "Hosts with the Skills extension cannot load these. All other clients can.",
+      count: rows.length,
+      lines: table(rows),
+    };
+  }
+
+  #unsearched(): Section {
+    const { unsearched } = this.#report;
+    const rows = unsearched.map(({ path, skills }) => [
+      count(skills, "skill"),
+      this.#path(path),
+    ]);
+    return {
+      heading: "Folders that are not searched",
+      explanation: "To serve these skills too, add the option --agents.",
+      count: rows.length,
+      lines: table(rows),
+    };
+  }
+
+  /** Formats the findings, errors first. Those with the same rule and fix are grouped. */
+  #problems(): Section {
+    const { findings } = this.#report;
+    const isError = ({ severity }: Finding) => severity === "error";
+    const errors = findings.filter(isError);
+    const warnings = findings.filter((finding) => !isError(finding));
+    const groups = [errors, warnings].flatMap((list) => [
+      ...Map.groupBy(list, ({ rule, hint }) => `${rule} ${hint}`).values(),
+    ]);
+    return {
+      heading: "Problems",
+      count: this.#counts(),
+      lines: groups.flatMap((group) => this.#group(group)),
+    };
+  }
+
+  /**
+   * Formats findings with the same rule and fix. Each place has the form that
+   * editors and terminals turn into a link.
+   */
+  #group(findings: readonly Finding[]): string[] {
+    const { rule, severity, hint } = findings[0]!;
+    const color = severity === "error" ? "red" : "yellow";
+    const places = findings.map(({ file, line, reason }) => {
+      const place = this.#path(file) + (line === undefined ? "" : `:${line}`);
+      return this.#wrap(`${place}: ${reason}`, "    ");
+    });
+    // The other lines of a hint are a text to copy.
+    const [fix, ...copy] = hint.split("\n");
+    return [
+      `  ${this.#paint(severity, color)}[${rule}]`,
+      ...places,
+      this.#wrap(`fix: ${fix}`, "    "),
+      ...copy.map((line) => `      ${escapeHidden(line)}`),
+    ];
+  }
+
+  #counts(): string {
+    const { findings } = this.#report;
+    const errors = findings.filter(({ severity }) => severity === "error");
+    return `${count(errors.length, "error")}, ${
+      count(findings.length - errors.length, "warning")
+    }`;
+  }
+
+  #summary(): string {
+    const { values, skills, skipped, findings } = this.#report;
+    const problems = findings.length === 0 ? "no problems" : this.#counts();
+    return values.check
+      ? `Checked ${count(skills.length + skipped, "skill")}: ${problems}`
+      : `Found ${
+        count(skills.length, "skill")
+      }: ${problems}. To check each skill, run with --check.`;
+  }
+
+  /** Shortens a path in the working directory or the home folder. */
+  #path(path: string): string {
+    const { project, home } = this.#style;
+    if (project !== undefined && isAtOrBelow(path, project)) {
+      return relative(project, path) || ".";
+    }
+    if (home === undefined || isWindows || !isAtOrBelow(path, home)) {
+      return path;
+    }
+    return join("~", relative(home, path));
+  }
+
+  /** Wraps a text at the width of the terminal, and indents it. */
+  #wrap(text: string, indentation: string): string {
+    const { width = Infinity } = this.#style;
+    const [first = "", ...words] = escapeHidden(text).split(" ");
+    const lines = [indentation + first];
+    for (const word of words) {
+      const line = `${lines.at(-1)} ${word}`;
+      if (line.length <= width) lines[lines.length - 1] = line;
+      else lines.push(`${indentation}  ${word}`);
+    }
+    return lines.join("\n");
+  }
+
+  #paint(text: string, color: "bold" | "red" | "yellow"): string {
+    const { colors } = this.#style;
+    return colors ? styleText(color, text, { validateStream: false }) : text;
+  }
 }
 
 /** Returns the state of a skill, and the rule that applies. */
@@ -110,70 +310,23 @@ function ruleCell(
   return place ? `${basename(place.file)}:${place.line}` : "no usable policy";
 }
 
-function unlistedRow({ skill, unlisted = "" }: FoundSkill): string[] {
-  return [oneLine(qualifiedName(skill)), unlisted];
-}
-
 /** The maximum width that a column is padded to, in characters. Longer cells exceed it. */
 const MAX_PADDING = 80;
 
-/** Formats rows as padded columns. */
-function table(rows: readonly string[][]): string {
+/** Formats rows as padded columns, one line for each. */
+function table(rows: readonly string[][], indentation = "  "): string[] {
   const cells = rows.map((row) => row.map((cell) => escapeHidden(cell)));
-  const widths = cells[0]!.map((_, column) =>
+  const widths = (cells[0] ?? []).map((_, column) =>
     cells.reduce(
       (width, row) =>
         Math.max(width, Math.min(row[column]!.length, MAX_PADDING)),
       0,
     )
   );
-  const lines = cells.map((row) =>
-    row.map((cell, column) => cell.padEnd(widths[column]!)).join("  ").trimEnd()
-  );
-  return lines.map((line) => `  ${line}\n`).join("");
-}
-
-/** Formats findings as text, errors first. Findings with the same rule and fix are grouped. */
-function findingsAsText(
-  findings: readonly Finding[],
-  style: TextStyle,
-): string {
-  const isError = ({ severity }: Finding) => severity === "error";
-  const errors = findings.filter(isError);
-  const warnings = findings.filter((finding) => !isError(finding));
-  const counts = `${count(errors.length, "error")}, ${
-    count(warnings.length, "warning")
-  }`;
-  const title = `${paint("Problems", "bold", style)} (${counts})\n`;
-  const groups = [errors, warnings].flatMap((list) => [
-    ...Map.groupBy(list, ({ rule, hint }) => `${rule} ${hint}`).values(),
-  ]);
-  return title + groups.map((group) => groupAsText(group, style)).join("");
-}
-
-/**
- * Formats findings with the same rule and fix. Each place has the form that
- * editors and terminals turn into a link.
- */
-function groupAsText(findings: readonly Finding[], style: TextStyle): string {
-  const { rule, severity, hint } = findings[0]!;
-  const color = severity === "error" ? "red" : "yellow";
-  const lines = findings.map(({ file, line, reason }) => {
-    const place = line === undefined ? file : `${file}:${line}`;
-    return `    ${escapeHidden(`${place}: ${reason}`)}\n`;
+  return cells.map((row) => {
+    const columns = row.map((cell, column) => cell.padEnd(widths[column]!));
+    return `${indentation}${columns.join("  ").trimEnd()}`;
   });
-  const heading = `${paint(severity, color, style)}[${rule}]`;
-  // The second line of a hint is a text to copy.
-  const fix = hint.split("\n").map((line) => escapeHidden(line));
-  return `  ${heading}\n${lines.join("")}    fix: ${fix.join("\n      ")}\n`;
-}
-
-function paint(
-  text: string,
-  color: "bold" | "red" | "yellow",
-  { colors }: TextStyle,
-): string {
-  return colors ? styleText(color, text, { validateStream: false }) : text;
 }
 
 function count(number: number, noun: string): string {
@@ -186,7 +339,7 @@ function formatSize(bytes: number): string {
   let value = bytes;
   let unit = 0;
   while (value >= 999.5 && unit < units.length - 1) {
-    value /= 1000;
+    value /= 1024;
     unit++;
   }
   return `${value.toFixed(unit > 0 && value < 9.95 ? 1 : 0)} ${units[unit]}`;

@@ -18,17 +18,25 @@ export class SkillFileError extends Error {
   readonly reason: string;
   /** How to fix it. */
   readonly hint: string;
-  /** Creates an error from the path, the reason, and the fix. */
-  constructor(path: string, fault: { reason: string; hint: string }) {
+  /** The kind of fault, if it is known. */
+  readonly kind: string | undefined;
+  /** Creates an error from the path, the reason, the fix, and the kind of fault. */
+  constructor(
+    path: string,
+    fault: { reason: string; hint: string; kind?: string },
+  ) {
     super(`Cannot read ${quote(path)}: ${fault.reason}; ${fault.hint}`);
     this.name = "SkillFileError";
     this.reason = fault.reason;
     this.hint = fault.hint;
+    this.kind = fault.kind;
   }
 }
 
 /** What is wrong, and how to fix it. */
 export interface Fault {
+  /** The kind of fault, by which reports can be filtered. */
+  readonly kind?: string;
   readonly reason: string;
   readonly hint: string;
 }
@@ -40,6 +48,7 @@ export const NOT_THERE: Fault = {
 };
 
 export const LINK_OUT_OF_SKILL: Fault = {
+  kind: "link-outside",
   reason:
     "it is a link that points outside its skill, or to a hidden file or folder",
   hint:
@@ -47,42 +56,57 @@ export const LINK_OUT_OF_SKILL: Fault = {
 };
 
 export const LINK_BACK: Fault = {
+  kind: "link-broken",
   reason: "it is a link to a folder that contains it",
   hint: "remove it",
 };
 
 export const LINK_TO_NOTHING: Fault = {
+  kind: "link-broken",
   reason: "it is a link to a missing file or folder",
   hint: "fix or remove the link",
 };
 
 export const LINK_OUT_OF_PROJECT: Fault = {
+  kind: "link-outside",
   reason: "it is a link that points outside the project",
   hint:
     "replace it with the folder itself, or, if you trust the folder DIR that it points into, use --trust-links DIR",
 };
 
 export const IS_A_FOLDER: Fault = {
+  kind: "not-a-file",
   reason: "it is a folder",
   hint: "pass the path of a file",
 };
 
+export const SKILL_MD_IS_A_FOLDER: Fault = {
+  kind: "not-a-file",
+  reason: "it is a folder, where a file was expected",
+  hint:
+    "move its Markdown file one folder up, remove it, and give the file its name",
+};
+
 export const NOT_A_FILE: Fault = {
+  kind: "not-a-file",
   reason: "it is not a regular file",
   hint: "replace it with a regular file",
 };
 
 export const WAS_REPLACED: Fault = {
+  kind: "changed",
   reason: "it was replaced while it was being read",
   hint: "try again",
 };
 
 export const TOO_DEEP: Fault = {
+  kind: "too-many",
   reason: `its entries are more than ${MAX_FILE_DEPTH} levels deep`,
   hint: "move them closer to the SKILL.md",
 };
 
 export const TOO_MANY_ENTRIES: Fault = {
+  kind: "too-many",
   reason:
     `the limit of ${MAX_WALKED_ENTRIES} entries was reached here, and the rest was skipped`,
   hint: "move files that the skill does not need out of it",
@@ -94,11 +118,13 @@ export const NAME_IS_MISREAD: Fault = {
 };
 
 export const NAME_IS_NOT_UTF_8: Fault = {
+  kind: "name-encoding",
   reason: "its name is not valid UTF-8, so it cannot be opened",
   hint: "rename it",
 };
 
 const ONLY_WITH_ALL: Fault = {
+  kind: "permission",
   reason: "Deno reads network folders and devices only with --allow-all",
   hint: "copy it to a local folder",
 };
@@ -106,8 +132,8 @@ const ONLY_WITH_ALL: Fault = {
 /** Describes an error of the file system and how to fix it. */
 export function faultOf(error: unknown): Fault {
   if (error instanceof SkillFileError) {
-    const { reason, hint } = error;
-    return { reason, hint };
+    const { reason, hint, kind } = error;
+    return kind === undefined ? { reason, hint } : { kind, reason, hint };
   }
   const { NotFound, NotADirectory } = Deno.errors;
   if (error instanceof NotFound || error instanceof NotADirectory) {
@@ -116,18 +142,21 @@ export function faultOf(error: unknown): Fault {
   if (error instanceof Deno.errors.NotCapable) {
     if (error.message.includes("--allow-all")) return ONLY_WITH_ALL;
     return {
+      kind: "permission",
       reason: "Deno is not allowed to read it",
       hint: "add it to the folders of --allow-read",
     };
   }
   if (error instanceof Deno.errors.PermissionDenied) {
     return {
+      kind: "permission",
       reason: "you have no permission to read it",
       hint: "grant yourself read permission, or remove it",
     };
   }
   if (error instanceof Deno.errors.FilesystemLoop) {
     return {
+      kind: LINK_TO_NOTHING.kind,
       reason: "it is a link to itself",
       hint: LINK_TO_NOTHING.hint,
     };
@@ -163,9 +192,19 @@ export function passingFault(error: unknown): Fault {
 
 export function tooLarge(size: number, maxFileSize: number): Fault {
   return {
-    reason: `it has ${size} bytes, and the limit is ${maxFileSize}`,
+    kind: "too-large",
+    reason: `it has ${inMegabytes(size)} MB, and the limit is ${
+      inMegabytes(maxFileSize)
+    } MB`,
     hint: "make it smaller, or raise --max-file-size",
   };
+}
+
+/** Converts bytes to megabytes as `--max-file-size` counts them, rounded up. */
+function inMegabytes(bytes: number): number {
+  const size = bytes / 1024 / 1024;
+  const digits = size < 0.01 ? 1_000_000 : 100;
+  return Math.ceil(size * digits) / digits;
 }
 
 /** Whether an error means that a path does not exist. */

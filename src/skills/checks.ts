@@ -8,6 +8,12 @@ import { basename, join } from "jsr:@std/path@^1";
 import { faultOf, MAX_FILE_DEPTH } from "../files/faults.ts";
 import { SKILL_MD } from "../files/paths.ts";
 import { findFieldLine, splitSkillMd } from "./frontmatter.ts";
+import {
+  KNOWN_FIELDS,
+  quoteEntry,
+  renameEntry,
+  replaceHint,
+} from "./frontmatter_faults.ts";
 import { findLinks, type Link, pathOf } from "./markdown_links.ts";
 import {
   checkContents,
@@ -18,7 +24,8 @@ import {
   type RuleId,
   type SkillContents,
 } from "./validity.ts";
-import { listInvisible, normalizeText, quote } from "../text.ts";
+import { linesOf, plainTextOf, splitEntries } from "./yaml_lines.ts";
+import { editDistance, listInvisible, normalizeText, quote } from "../text.ts";
 import type { Skill, SkillSource } from "./types.ts";
 
 /** The maximum number of findings of one kind that are reported for a skill. */
@@ -68,10 +75,15 @@ function* checkMain(
     return;
   }
   yield* checkFrontmatter(skill, yaml);
+  yield* checkFieldNames(skill, yaml);
+  yield* checkDescription(skill, yaml);
   yield* checkFolderName(skill, yaml);
   yield* checkLength(skill, text);
   yield* checkCharacters(skill, { text, yaml });
   const firstLine = countLineBreaks(yaml) + 3;
+  if (body.trim() === "") {
+    yield createFinding("body-empty", { file, line: firstLine, ...BODY_EMPTY });
+  }
   yield* checkLinks(skill, { body, firstLine, contents });
 }
 
@@ -79,6 +91,86 @@ const NOT_UTF_8 = {
   reason: "SKILL.md is not valid UTF-8",
   hint: "save the file as UTF-8",
 };
+
+const BODY_EMPTY = {
+  reason: "there are no instructions below the frontmatter",
+  hint: "write what the agent should do",
+};
+
+/** Reports unknown fields that differ only slightly from known ones. */
+function* checkFieldNames(
+  { frontmatter, file }: Skill,
+  yaml: string,
+): Generator<Finding> {
+  const entries = splitEntries(linesOf(yaml));
+  for (const key of Object.keys(frontmatter)) {
+    if (KNOWN_FIELDS.includes(key)) continue;
+    const name = key.toLowerCase().replaceAll("_", "-").trim();
+    const field = KNOWN_FIELDS.find((field) =>
+      editDistance(name.slice(0, MAX_FIELD_LENGTH), field, 1) <= 1
+    );
+    if (field === undefined) continue;
+    const entry = entries.find((entry) => entry.key === key);
+    const line = entry && renameEntry(entry, field);
+    yield createFinding("field-misspelled", {
+      file,
+      line: findFieldLine(key, yaml),
+      reason: `the field ${quote(key)} is unknown, but ${
+        quote(field)
+      } is known`,
+      hint: line === undefined
+        ? `write "${field}:"`
+        : `write this line instead:\n${line}`,
+    });
+  }
+}
+
+/** How many characters of the name of a field are compared. */
+const MAX_FIELD_LENGTH = 100;
+
+/** Checks the description for a comment that cuts it, and for placeholders. */
+function* checkDescription(
+  { frontmatter: { description }, file }: Skill,
+  yaml: string,
+): Generator<Finding> {
+  const entries = splitEntries(linesOf(yaml));
+  const entry = entries.find(({ key }) => key === "description");
+  const line = findFieldLine("description", yaml);
+  const text = entry && plainTextOf(entry);
+  const isCut = entry && /^[^"'|>]/.test(entry.rest) && /\s#/.test(text!) &&
+    text!.startsWith(description) && text !== description;
+  const written = isCut ? quoteEntry(entry) : undefined;
+  if (written !== undefined) {
+    yield createFinding("description-cut", {
+      file,
+      line,
+      reason: 'the description is cut off at " #", which starts a comment',
+      hint: replaceHint(entry!, { line: line - 1, written }),
+    });
+  }
+  if (PLACEHOLDERS.some((pattern) => pattern.test(description.trim()))) {
+    yield createFinding("description-placeholder", {
+      file,
+      line,
+      reason: `the description ${
+        quote(description.trim().slice(0, MAX_TARGET_LENGTH))
+      } is a placeholder`,
+      hint: "write what the skill does and when to use it",
+    });
+  }
+}
+
+/** Descriptions of templates that were not filled in. */
+const PLACEHOLDERS = [
+  /^(?:TODO|TBD|FIXME|XXX)\b/,
+  /^(?:todo|tbd|placeholder|description|none|n\/a)\W*$/i,
+  /^lorem ipsum\b/i,
+  /^[^\p{L}\p{N}]+$/u,
+  /^(?:<[^<>]*>|\[[^[\]]*\]|\{[^{}]*\})[.…]*$/,
+  /^(?:replace|fill in|insert|add|enter|write)\b.{0,40}\bdescription\b/i,
+  /^(?:an? |the |your )?(?:brief |short |one-line |clear |concise |skill |skill's )*description (?:here|of (?:the|this|your|what))\b/i,
+  /^what (?:this|the|your) skill does\b/i,
+];
 
 function* checkFolderName(
   { name, directory, file }: Skill,

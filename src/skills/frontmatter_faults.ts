@@ -199,8 +199,10 @@ function repairEntry(entry: YamlEntry, line: number): Repair | undefined {
 function divideName(
   { key, indentation, rest, more }: YamlEntry,
 ): string | undefined {
-  const [, name, text] = /^(.*?)\s+description:\s+(.*)$/.exec(rest) ?? [];
-  if (key !== "name" || text === undefined) return undefined;
+  const place = key === "name" ? rest.indexOf(" description: ") : -1;
+  if (place === -1) return undefined;
+  const name = rest.slice(0, place).trim();
+  const text = rest.slice(place + " description: ".length);
   const [entry] = splitEntries([`${indentation}description: ${text}`, ...more]);
   const description = entry && quoteEntry(entry);
   if (description === undefined) return undefined;

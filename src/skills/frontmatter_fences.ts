@@ -29,7 +29,7 @@ export function findOpeningFault(text: string): SkillSyntaxFault {
   const fault = (reason: string, hint: string, line = 1) => {
     return { kind: "frontmatter-missing", reason, line, hint };
   };
-  if (isUtf16(text)) return NOT_UTF_8;
+  if (isUtf16(text)) return IS_UTF_16;
   const lines = linesOf(text.replace(/^\ufeff/, "").slice(0, 64 * 1024))
     .slice(0, MAX_LINES);
   const first = lines.findIndex((line) => line.trim() !== "");
@@ -86,8 +86,8 @@ export function findOpeningFault(text: string): SkillSyntaxFault {
 const TEMPLATE =
   'start the file with a line "---", followed by the lines "name: …", "description: …", and "---"';
 
-const NOT_UTF_8: SkillSyntaxFault = {
-  kind: "utf-8",
+const IS_UTF_16: SkillSyntaxFault = {
+  kind: "utf-16",
   reason: "the file is encoded as UTF-16",
   line: 1,
   hint: "save it with the encoding UTF-8",

@@ -1156,12 +1156,12 @@ Deno.test("--list shows the state of each skill, the rule that applies, and the 
     .replaceAll(SEPARATOR, "/");
   for (
     const line of [
-      " found project 1 skill /project/.claude/skills",
-      " /home/policy.yaml",
-      " git on project 1 file 48 B /project/.claude/skills/git",
-      " pdf pinned policy.yaml:3 global 1 file 48 B /home/.claude/skills/pdf",
-      " evil off policy.yaml:2 project /project/.claude/skills/evil",
-      " global:git on /home/.claude/skills/git/SKILL.md by /project/.claude/skills/git/SKILL.md",
+      " found project 1 skill .claude/skills",
+      " ~/policy.yaml",
+      " git on 1 file 48 B",
+      " pdf pinned policy.yaml:3 1 file 48 B",
+      " evil policy.yaml:2 .claude/skills/evil",
+      " global:git on ~/.claude/skills/git after .claude/skills/git",
     ]
   ) {
     assert.ok(text.split("\n").includes(line), `${line} in:\n${text}`);

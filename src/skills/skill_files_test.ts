@@ -93,7 +93,7 @@ Deno.test(
     }
     assert.throws(
       () => readSkillFile(skill, "large.bin"),
-      /the limit is 1048576/,
+      /the limit is 1 MB/,
     );
     assert.throws(() => readSkillFile(skill, "references"), /it is a folder/);
     assert.throws(() => readSkillFile(skill, ""), /it is a folder/);
@@ -489,5 +489,5 @@ Deno.test("readSkillFile() reads all of a file that grows during the read, or re
     assert.equal(readSkillFile(skill, "log.md").text!.length, 100_001);
   }
   using _opens = new OpenSpy(growing(2 ** 20));
-  assert.throws(() => readSkillFile(skill, "log.md"), /the limit is 1048576/);
+  assert.throws(() => readSkillFile(skill, "log.md"), /the limit is 1 MB/);
 });

@@ -10,9 +10,10 @@
  * @module
  */
 
-import { join } from "jsr:@std/path@^1";
+import { basename, join } from "jsr:@std/path@^1";
 import { findFieldLine } from "./frontmatter.ts";
 import { SKILL_MD } from "../files/paths.ts";
+import { quote } from "../text.ts";
 import type {
   Skill,
   SkillFile,
@@ -48,56 +49,109 @@ const MAX_FRONTMATTER_DEPTH = 64;
 const MAX_FRONTMATTER_LENGTH = 256 * 1024;
 
 /** The consequences of breaking a rule. */
-interface Rule {
+export interface Rule {
   /** An error makes `--check` fail. */
   readonly severity: "error" | "warning";
-  /** Whether `skills/list` omits skills that break the rule, because hosts cannot load them. */
-  readonly isRequired?: boolean;
+  /**
+   * What happens to the skill: it is skipped, or it is served but omitted from
+   * `skills/list`, because hosts cannot load it. Default: nothing.
+   */
+  readonly effect?: "skipped" | "unlisted";
 }
+
+/** A rule for what cannot be served at all. */
+const SKIPPED = { severity: "error", effect: "skipped" } as const;
+
+/** A rule that hosts enforce. */
+const UNLISTED = { severity: "error", effect: "unlisted" } as const;
+
+const WARNING = { severity: "warning" } as const;
 
 /** The rules by their IDs. `docs/check.md` describes each. */
 export const RULES = {
   "policy": { severity: "error" },
-  "skipped": { severity: "error" },
-  "name-characters": { severity: "error", isRequired: true },
-  "name-length": { severity: "error", isRequired: true },
+  "no-skills": { severity: "error" },
+  "folder-missing": SKIPPED,
+  "not-a-folder": SKIPPED,
+  "root-is-skill": SKIPPED,
+  "file-name": SKIPPED,
+  "frontmatter-missing": SKIPPED,
+  "frontmatter-size": SKIPPED,
+  "utf-16": SKIPPED,
+  "yaml": SKIPPED,
+  "name-missing": SKIPPED,
+  "description-missing": SKIPPED,
+  "too-large": SKIPPED,
+  "not-a-file": SKIPPED,
+  "link-outside": SKIPPED,
+  "link-broken": SKIPPED,
+  "name-encoding": SKIPPED,
+  "permission": SKIPPED,
+  "too-many": SKIPPED,
+  "skipped": SKIPPED,
+  "name-characters": UNLISTED,
+  "name-length": UNLISTED,
   "name-folder": { severity: "error" },
-  "description-length": { severity: "error", isRequired: true },
-  "compatibility": { severity: "error", isRequired: true },
-  "metadata": { severity: "error", isRequired: true },
-  "frontmatter-json": { severity: "error", isRequired: true },
-  "utf-8": { severity: "error", isRequired: true },
-  "size": { severity: "error", isRequired: true },
-  "unreadable": { severity: "error", isRequired: true },
-  "changed": { severity: "error", isRequired: true },
-  "license": { severity: "warning" },
-  "allowed-tools": { severity: "warning" },
-  "flags": { severity: "warning" },
-  "length": { severity: "warning" },
-  "invisible-characters": { severity: "warning" },
-  "broken-link": { severity: "warning" },
-  "not-served": { severity: "warning" },
-  "policy-unused": { severity: "warning" },
+  "description-length": UNLISTED,
+  "compatibility": UNLISTED,
+  "metadata": UNLISTED,
+  "frontmatter-json": UNLISTED,
+  "utf-8": UNLISTED,
+  "size": UNLISTED,
+  "unreadable": UNLISTED,
+  "changed": UNLISTED,
+  "license": WARNING,
+  "allowed-tools": WARNING,
+  "flags": WARNING,
+  "field-misspelled": WARNING,
+  "description-cut": WARNING,
+  "description-placeholder": WARNING,
+  "body-empty": WARNING,
+  "length": WARNING,
+  "invisible-characters": WARNING,
+  "broken-link": WARNING,
+  "not-served": WARNING,
+  "file-name-case": WARNING,
+  "no-skill-md": WARNING,
+  "nested-too-deep": WARNING,
+  "loose-file": WARNING,
+  "policy-unused": WARNING,
 } as const satisfies Readonly<Record<string, Rule>>;
 
 /** The ID of a rule. */
 export type RuleId = keyof typeof RULES;
 
 /** A violation of a rule. */
-export interface Finding extends SkillProblem {
+export interface Finding extends Omit<SkillProblem, "kind" | "others"> {
   readonly rule: RuleId;
   readonly severity: Rule["severity"];
 }
 
 /** Creates a finding with the severity of its rule. */
-export function createFinding(rule: RuleId, problem: SkillProblem): Finding {
+export function createFinding(
+  rule: RuleId,
+  { kind: _, ...problem }: Omit<SkillProblem, "others">,
+): Finding {
   return { rule, severity: RULES[rule].severity, ...problem };
+}
+
+/** Returns a finding for each fault of something that is skipped. */
+export function createSkipFindings(
+  { others = [], ...first }: SkillProblem,
+): Finding[] {
+  const { file } = first;
+  return [first, ...others.map((fault) => ({ file, ...fault }))]
+    .map((fault) => createFinding(ruleOf(fault), fault));
+}
+
+function ruleOf({ kind = "" }: Pick<SkillProblem, "kind">): RuleId {
+  return Object.hasOwn(RULES, kind) ? kind as RuleId : "skipped";
 }
 
 /** Whether `skills/list` omits a skill because of a finding. */
 export function isUnlisting({ rule }: Finding): boolean {
-  const { isRequired = false }: Rule = RULES[rule];
-  return isRequired;
+  const { effect }: Rule = RULES[rule];
+  return effect === "unlisted";
 }
 
 /** A rule about a field of the frontmatter. */
@@ -252,6 +306,16 @@ export function checkFrontmatter(
     const line = yaml === undefined ? undefined : findFieldLine(field, yaml);
     return [createFinding(rule, { file, line, reason, hint })];
   });
+}
+
+/** Checks the name of a skill's file. Only this server also finds a `skill.md`. */
+export function checkFileName({ file }: Pick<Skill, "file">): Finding[] {
+  if (basename(file) === SKILL_MD) return [];
+  const reason = `most programs find only ${quote(SKILL_MD)}, not ${
+    quote(basename(file))
+  }`;
+  const hint = `rename it to ${quote(SKILL_MD)}`;
+  return [createFinding("file-name-case", { file, reason, hint })];
 }
 
 /** The files of a skill, and the entries that are not served. */

@@ -102,7 +102,7 @@ Deno.test("skill-resource reports that a file or the files of a folder are too l
   const read = (path: string) =>
     session.text("skill-resource", { skill: "git", path });
   const large = await read("data/large.bin");
-  assert.match(large.text, /has 1048577 bytes, and the limit is 1048576/);
+  assert.match(large.text, /has 1.01 MB, and the limit is 1 MB/);
   const all = await read("data");
   assert.match(all.text, /^Cannot read 17 files at once: they have 17825792/);
   assert.deepEqual([large.isError, all.isError], [true, true]);
@@ -145,7 +145,7 @@ Deno.test(
       return content.map((item) => item.type === "text" ? item.text : "");
     };
     const data = [
-      '- "data/large.bin": it has 1048577 bytes, and the limit is 1048576',
+      '- "data/large.bin": it has 1.01 MB, and the limit is 1 MB',
       '- "data/nowhere.txt": it is a link that does not point to a file of the skill',
       '- "data/there.txt": it is a link that does not point to a file of the skill',
     ];
@@ -186,7 +186,7 @@ Deno.test("skill-resource lists 20 of the files that it leaves out", async () =>
     skill: "git",
     path: "",
   });
-  assert.equal(text.match(/ bytes, and the limit is/g)!.length, 20);
+  assert.equal(text.match(/ MB, and the limit is/g)!.length, 20);
   assert.ok(text.endsWith("\n- and 2 more"));
 });
 

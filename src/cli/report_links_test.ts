@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { join } from "jsr:@std/path@^1";
+import { lacks, Place, runServer, skillMd } from "../../tests/testing.ts";
+
+const ignore = lacks("links");
+
+/** Creates skills whose files are all links into a folder, as a dotfile manager does. */
+function dotfilesPlace(names: string[]): Place {
+  const place = new Place();
+  for (const name of names) {
+    const folder = place.folder("home/.claude/skills", name);
+    const file = place.file(
+      `home/dot files/skills/${name}/SKILL.md`,
+      skillMd(name),
+    );
+    place.link(file, `${folder.slice(place.path.length + 1)}/SKILL.md`);
+  }
+  return place;
+}
+
+Deno.test(
+  "--list combines links into one folder, and the option that it prints serves them",
+  { ignore },
+  async () => {
+    const names = ["a", "b", "c", "d", "e"];
+    using place = dotfilesPlace(names);
+    const list = await runServer(place, { args: ["--list"] });
+    assert.match(
+      list.stdout,
+      /^Problems \(1 error, 0 warnings\)\n {2}error\[link-outside\]\n {4}~\/.claude\/skills: 5 links in it point outside, into ".*dot files\/skills": "a\/SKILL.md", "b\/SKILL.md", "c\/SKILL.md", …\n/m,
+    );
+    const [, folder] = /\n {6}--trust-links '(.*)'\n/.exec(list.stdout)!;
+    assert.equal(folder, join(place.home, "dot files", "skills"));
+    const args = ["--list", "--trust-links", folder!];
+    const { stdout } = await runServer(place, { args });
+    assert.match(stdout, /^Skills \(5\)$/m);
+    assert.match(stdout, /Found 5 skills: no problems/);
+  },
+);
+
+Deno.test(
+  "--list prints the option for a single link too",
+  { ignore },
+  async () => {
+    using place = dotfilesPlace(["a"]);
+    const { stdout } = await runServer(place, { args: ["--list"] });
+    assert.match(
+      stdout,
+      /skills\/a\/SKILL.md: it is a link that points outside/,
+    );
+    assert.match(stdout, /\n {6}--trust-links '.*dot files\/skills\/a'\n/);
+  },
+);
+
+Deno.test(
+  "--list does not offer to trust the home folder, or a folder above it",
+  { ignore },
+  async () => {
+    using place = new Place();
+    for (
+      const target of ["home/one/SKILL.md", "home/two/SKILL.md", "SKILL.md"]
+    ) {
+      const name = target.replaceAll(/\W/g, "-").toLowerCase();
+      place.file(target, skillMd(name));
+      place.folder("home/.claude/skills", name);
+      place.link(
+        join(place.path, target),
+        `home/.claude/skills/${name}/SKILL.md`,
+      );
+    }
+    const { stdout } = await runServer(place, { args: ["--list"] });
+    const offered = [...stdout.matchAll(/\n {6}--trust-links (\S+)\n/g)]
+      .map(([, folder]) => folder);
+    assert.deepEqual(offered.sort(), [
+      join(place.home, "one"),
+      join(place.home, "two"),
+    ]);
+  },
+);

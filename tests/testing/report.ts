@@ -1,0 +1,50 @@
+/**
+ * The report of `--list` and `--check`, without a process.
+ *
+ * @module
+ */
+
+import { join } from "jsr:@std/path@^1";
+import { openSkills } from "../../skill_server.ts";
+import {
+  type CheckSettings,
+  findCheckTargets,
+} from "../../src/cli/check_targets.ts";
+import { reportSkills } from "../../src/cli/report.ts";
+import { settingsFor } from "./command_line.ts";
+import type { Place } from "./folders.ts";
+
+/** Creates the settings for a report. The paths of folders must be absolute. */
+export function checkSettings(...args: string[]): CheckSettings {
+  return findCheckTargets(settingsFor(...args));
+}
+
+/** A problem in the JSON of a report. */
+export interface ReportedProblem {
+  rule: string;
+  severity: string;
+  file: string;
+  line?: number;
+  reason: string;
+  hint: string;
+}
+
+/** Returns the problems that a report lists, as the program prints them with `--json`. */
+export async function problemsIn(
+  ...args: string[]
+): Promise<ReportedProblem[]> {
+  const settings = checkSettings("--json", ...args);
+  const skills = await openSkills(settings, () => {});
+  const { text } = await reportSkills(skills, settings);
+  return JSON.parse(text).problems;
+}
+
+/** Lists the findings of `--check` on the global skills as `<severity> <rule> <path>:<line>: <reason>`. */
+export async function findingsIn(place: Place): Promise<string[]> {
+  const folder = join(place.home, ".claude", "skills");
+  const problems = await problemsIn("--check", folder);
+  return problems.map(({ severity, rule, file, line, reason }) => {
+    const path = file!.slice(folder.length + 1).replaceAll("\\", "/");
+    return `${severity} ${rule} ${path}${line ? `:${line}` : ""}: ${reason}`;
+  });
+}
