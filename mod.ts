@@ -29,7 +29,7 @@
  * if (skill?.description !== "Review, commit and push changes with git") {
  *   throw new Error("The skill was not found");
  * }
- * const { text } = registry.readFile(skill, "SKILL.md");
+ * const { text } = await registry.readFile(skill, "SKILL.md");
  * console.log(text);
  * ```
  *
@@ -95,7 +95,13 @@ import {
 } from "./src/skills/skill_md.ts";
 import { byCodeUnits, log, quote, skillKey } from "./src/text.ts";
 import { DEFAULT_REFRESH_SECONDS } from "./src/skills/roots.ts";
-import { sortInSlices, TimeSlice } from "./src/time_slice.ts";
+import {
+  runInSlices,
+  SharedTask,
+  sortInSlices,
+  type Steps,
+  TimeSlice,
+} from "./src/time_slice.ts";
 import { registerTools } from "./src/views/tools.ts";
 import type { SkillToolOptions } from "./src/views/toolsets.ts";
 import type {
@@ -456,7 +462,7 @@ class SkillScan {
     const count = this.#countSkills();
     this.#problemCount = 0;
     try {
-      const realPath = this.#enterRoot(root);
+      const realPath = await this.#run(this.#enterRoot(root));
       await this.#search({ path, realPath, depth: 0, root });
       const skills = this.#countSkills() - count;
       return { root, status: "found", realPath, skills };
@@ -464,7 +470,7 @@ class SkillScan {
       if (error instanceof Deno.errors.NotFound) {
         return { root, status: "missing", skills: 0 };
       }
-      if (this.#keepKnown({ path, root }, error)) {
+      if (await this.#run(this.#keepKnown({ path, root }, error))) {
         const before = this.#previous.roots.find((report) =>
           report.root === root
         );
@@ -472,7 +478,8 @@ class SkillScan {
       }
       // A configured folder stands for three roots, but one report is enough.
       if (!isAtOrBelowAny(path, this.#refused)) {
-        this.#report({ file: path, ...faultOf(error) }, { path, root });
+        const problem = { file: path, ...faultOf(error) };
+        await this.#run(this.#report(problem, { path, root }));
       }
       this.#refused.push(path);
       return { root, status: "refused", skills: 0 };
@@ -486,10 +493,10 @@ class SkillScan {
    * If a folder cannot be read for the moment, keeps what the previous scan found
    * in it, and reports the problem. Returns whether there was anything.
    */
-  #keepKnown(
+  *#keepKnown(
     folder: Pick<SearchedFolder, "path" | "root">,
     error: unknown,
-  ): boolean {
+  ): Steps<boolean> {
     if (!isPassing(error)) return false;
     this.#isPassing = true;
     const { path, root } = folder;
@@ -500,24 +507,24 @@ class SkillScan {
     for (const [file, known] of kept) {
       this.#read.set(file, known);
       this.#folders.add(known.folder.realPath);
-      this.#record(known.outcome, known.folder);
+      yield* this.#record(known.outcome, known.folder);
     }
-    if (kept.length > 0) this.#reportPassing(path, { error, folder });
+    if (kept.length > 0) yield* this.#reportPassing(path, { error, folder });
     return kept.length > 0;
   }
 
   /** Reports that a file or folder stays as it was, because it cannot be read for the moment. */
-  #reportPassing(
+  *#reportPassing(
     file: string,
     { error, folder }: {
       error: unknown;
       folder: Pick<SearchedFolder, "path" | "root">;
     },
-  ): void {
+  ): Steps<void> {
     this.#isPassing = true;
     // Without the real path, which could not be confirmed at the moment.
     const { path, root } = folder;
-    this.#report({ file, ...passingFault(error) }, { path, root });
+    yield* this.#report({ file, ...passingFault(error) }, { path, root });
   }
 
   /**
@@ -527,7 +534,7 @@ class SkillScan {
    *
    * @returns Whether the problem was not ignored.
    */
-  #report(problem: SkillProblem, folder: ReportedFolder): boolean {
+  *#report(problem: SkillProblem, folder: ReportedFolder): Steps<boolean> {
     const { path, realPath = path, root } = folder;
     const subject = {
       scope: root.scope,
@@ -540,7 +547,7 @@ class SkillScan {
     );
     if (isOff) return false;
     const hasRoom = this.#problemCount < MAX_PROBLEMS;
-    if (hasRoom && !isSeen(problem.file, folder)) return false;
+    if (hasRoom && !(yield* isSeen(problem.file, folder))) return false;
     this.#problemCount++;
     if (hasRoom) this.#problems.push(problem);
     return true;
@@ -585,10 +592,12 @@ class SkillScan {
    *
    * @throws {Error} If the root does not exist or cannot be searched.
    */
-  #enterRoot(root: SkillRoot): string {
+  *#enterRoot(root: SkillRoot): Steps<string> {
     const { path, scope, recursive } = root;
     if (isLink(path)) this.#recordTarget(path);
+    yield;
     const realPath = Deno.realPathSync(path);
+    yield;
     if (
       scope === "project" && !isAtOrBelowAny(realPath, this.#allowedTargets)
     ) {
@@ -597,10 +606,10 @@ class SkillScan {
     if (!Deno.statSync(path).isDirectory) {
       throw new SkillFileError(path, ROOT_IS_A_FILE);
     }
-    const found = findSkillFile(path);
+    const found = yield* findSkillFile(path);
     if (found && "error" in found) throw found.error;
     if (found && !recursive) {
-      this.#report({ file: path, ...ROOT_IS_A_SKILL }, { path, root });
+      yield* this.#report({ file: path, ...ROOT_IS_A_SKILL }, { path, root });
     }
     return realPath;
   }
@@ -616,19 +625,20 @@ class SkillScan {
    */
   async #search(top: SearchedFolder): Promise<void> {
     const { path, realPath, root } = top;
-    if (root.recursive && this.#addSkillIn(top)) top.skill = realPath;
+    if (root.recursive && await this.#run(this.#addSkillIn(top))) {
+      top.skill = realPath;
+    }
     const queue = [top];
     this.#visited = new Set([realPath]);
     this.#folders.add(realPath);
     let count = 0;
     for (const folder of queue) {
       for (const entry of await this.#listFolder(folder)) {
-        if (this.#slice.isOver) await this.#slice.yield();
         if (++count > MAX_SEARCHED_FOLDERS) {
           this.#problems.push({ file: path, ...TOO_MANY_FOLDERS });
           return;
         }
-        const child = this.#visit(entry, folder);
+        const child = await this.#run(this.#visit(entry, folder));
         if (child !== undefined) queue.push(child);
       }
     }
@@ -639,6 +649,7 @@ class SkillScan {
     const { path, realPath, depth } = folder;
     try {
       const entries = await this.#readFolder(path);
+      if (this.#slice.isOver) await this.#slice.yield();
       // The folder may have been replaced by a link since it was visited.
       if (Deno.realPathSync(path) !== realPath) return [];
       const slice = this.#slice;
@@ -647,12 +658,14 @@ class SkillScan {
       return await sortInSlices(entries, { compare, slice });
     } catch (error) {
       if (depth === 0) throw error;
-      if (this.#keepKnown(folder, error)) return [];
+      if (await this.#run(this.#keepKnown(folder, error))) return [];
       // A skill can be served, or off, even if its folder cannot be listed.
       const isSkill = this.#skillFolders.has(realPath) ||
         this.#off.has(realPath);
       if (!isAbsence(error) && !isSkill) {
-        this.#report({ file: path, ...faultOf(error) }, folder);
+        await this.#run(
+          this.#report({ file: path, ...faultOf(error) }, folder),
+        );
       }
       return [];
     }
@@ -672,16 +685,22 @@ class SkillScan {
     return entries;
   }
 
+  /** Runs a part of the scan, with pauses. */
+  #run<T>(steps: Steps<T>): Promise<T> {
+    return runInSlices(steps, this.#slice);
+  }
+
   /**
    * Visits an entry of a folder, and adds the skill in it, if any. A failure is
    * reported and does not affect other entries.
    *
    * @returns The entry, if it is a folder to search as well.
    */
-  #visit(
+  *#visit(
     { name, isSymlink }: Deno.DirEntry,
     folder: SearchedFolder,
-  ): SearchedFolder | undefined {
+  ): Steps<SearchedFolder | undefined> {
+    yield;
     const { root, skill } = folder;
     if (root.recursive && UNSEARCHED_NAMES.has(name)) return undefined;
     const path = childPath(folder.path, name);
@@ -690,7 +709,7 @@ class SkillScan {
         throw new SkillFileError(path, NAME_IS_NOT_UTF_8);
       }
       const realPath = isSymlink
-        ? this.#followFolderLink(path, folder)
+        ? yield* this.#followFolderLink(path, folder)
         : childPath(folder.realPath, name);
       if (realPath === undefined || this.#visited.has(realPath)) {
         return undefined;
@@ -698,27 +717,29 @@ class SkillScan {
       this.#visited.add(realPath);
       this.#folders.add(realPath);
       const child = { path, realPath, depth: folder.depth + 1, root, skill };
-      if (this.#addSkillIn(child)) child.skill = realPath;
+      if (yield* this.#addSkillIn(child)) child.skill = realPath;
       const isSearched = root.recursive && child.depth < MAX_SEARCH_DEPTH;
       return isSearched ? child : undefined;
     } catch (error) {
-      if (this.#keepKnown({ path, root }, error)) return undefined;
+      if (yield* this.#keepKnown({ path, root }, error)) return undefined;
       const problem = { file: path, ...faultOf(error), names: [name] };
-      this.#report(problem, { path, root, parent: folder });
+      yield* this.#report(problem, { path, root, parent: folder });
       return undefined;
     }
   }
 
   /** Returns the real path of the target of a link, if it is a folder to search. */
-  #followFolderLink(
+  *#followFolderLink(
     path: string,
     parent: SearchedFolder,
-  ): string | undefined {
+  ): Steps<string | undefined> {
     const { root, skill } = parent;
     const link = { path, root, parent };
     try {
       if (skill === undefined) this.#recordTarget(path);
+      yield;
       const realPath = Deno.realPathSync(path);
+      yield;
       if (skill !== undefined && !isOwn(realPath, skill, this.#trustLinks)) {
         return undefined;
       }
@@ -730,34 +751,38 @@ class SkillScan {
         return realPath;
       }
       // Report only links to skills.
-      if (findSkillFile(path) === undefined) return undefined;
-      this.#reportLink(link, LINK_OUT_OF_PROJECT);
+      if ((yield* findSkillFile(path)) === undefined) return undefined;
+      yield* this.#reportLink(link, LINK_OUT_OF_PROJECT);
     } catch (error) {
       if (isPassing(error)) throw error;
       // Below a recursive root, dangling links are common and harmless.
-      if (!root.recursive) this.#reportLink(link, faultOf(error));
+      if (!root.recursive) yield* this.#reportLink(link, faultOf(error));
     }
   }
 
-  #reportLink(folder: ReportedFolder, fault: Fault): void {
+  *#reportLink(folder: ReportedFolder, fault: Fault): Steps<void> {
     const { path } = folder;
-    this.#report({ file: path, ...fault, names: [basename(path)] }, folder);
+    const names = [basename(path)];
+    yield* this.#report({ file: path, ...fault, names }, folder);
   }
 
   /** Adds the skill in a folder, if any, to the catalog. Returns whether there is one. */
-  #addSkillIn(folder: SearchedFolder): boolean {
+  *#addSkillIn(folder: SearchedFolder): Steps<boolean> {
     // Another root has already led to this skill.
     if (this.#skillFolders.has(folder.realPath)) return true;
-    const outcome = this.#readSkill(folder);
+    const outcome = yield* this.#readSkill(folder);
     if (outcome === undefined) return false;
-    this.#record(outcome, folder);
+    yield* this.#record(outcome, folder);
     return true;
   }
 
   /** Records a skill or its problem, unless it is off. */
-  #record(outcome: Skill | SkillProblem, folder: SearchedFolder): void {
+  *#record(
+    outcome: Skill | SkillProblem,
+    folder: SearchedFolder,
+  ): Steps<void> {
     const isRecorded = "reason" in outcome
-      ? this.#report(outcome, folder)
+      ? yield* this.#report(outcome, folder)
       : this.#addSkill(outcome, folder);
     if (!isRecorded) return;
     // The policy may have switched it off as a skill of another root.
@@ -791,8 +816,10 @@ class SkillScan {
   }
 
   /** Reads the skill in a folder, if any. Returns the skill or its problem. */
-  #readSkill(folder: SearchedFolder): Skill | SkillProblem | undefined {
-    const found = findSkillFile(folder.path);
+  *#readSkill(
+    folder: SearchedFolder,
+  ): Steps<Skill | SkillProblem | undefined> {
+    const found = yield* findSkillFile(folder.path);
     if (found === undefined) return undefined;
     const { file } = found;
     const known = this.#known.get(file);
@@ -802,7 +829,7 @@ class SkillScan {
         throw new SkillFileError(file, SKILL_MD_IS_A_FOLDER);
       }
       const checked = found.info.isSymlink
-        ? this.#followFileLink(file, folder)
+        ? yield* this.#followFileLink(file, folder)
         : {
           path: file,
           realPath: realPathIn(folder, file),
@@ -816,7 +843,7 @@ class SkillScan {
         this.#read.set(file, known);
         return known.outcome;
       }
-      return this.#readSkillMd(checked, folder);
+      return yield* this.#readSkillMd(checked, folder);
     } catch (error) {
       const isGone = "info" in found && !found.info.isSymlink &&
         isAbsence(error);
@@ -827,7 +854,7 @@ class SkillScan {
           error.reason === WAS_REPLACED.reason;
         if (wasReplaced || isPassing(error)) {
           this.#read.set(file, known);
-          if (!wasReplaced) this.#reportPassing(file, { error, folder });
+          if (!wasReplaced) yield* this.#reportPassing(file, { error, folder });
           return known.outcome;
         }
       }
@@ -837,9 +864,11 @@ class SkillScan {
   }
 
   /** Follows a `SKILL.md` that is a link, into the skill or a trusted folder. */
-  #followFileLink(file: string, folder: SearchedFolder): CheckedFile {
+  *#followFileLink(file: string, folder: SearchedFolder): Steps<CheckedFile> {
     this.#recordTarget(file);
+    yield;
     const realPath = Deno.realPathSync(file);
+    yield;
     if (!isOwn(realPath, folder.realPath, this.#trustLinks)) {
       throw new SkillFileError(file, LINK_OUT_OF_SKILL);
     }
@@ -848,13 +877,13 @@ class SkillScan {
     return { path: file, realPath, boundary, info: Deno.statSync(file) };
   }
 
-  #readSkillMd(
+  *#readSkillMd(
     checked: CheckedFile,
     folder: SearchedFolder,
-  ): Skill | SkillProblem {
+  ): Steps<Skill | SkillProblem> {
     const file = checked.path;
     const known = this.#known.get(file);
-    const { head, info, isCertain } = readConfined(
+    const { head, info, isCertain } = yield* readConfined(
       checked,
       { maxFileSize: this.#maxFileSize, open: openForScan },
       (file, isCertain) => ({
@@ -951,16 +980,20 @@ function isListedName(path: string): boolean {
  * Whether a file lies in the folder that listed it, and not in the target of a
  * link that replaced the folder.
  */
-function isSeen(file: string, folder: ReportedFolder): boolean {
+function* isSeen(file: string, folder: ReportedFolder): Steps<boolean> {
   const { path, realPath } = folder.parent ?? folder;
   if (realPath === undefined) return true;
   // A folder that Deno is not allowed to read reveals nothing.
   const permission = { name: "read", path } as const;
   if (Deno.permissions.querySync(permission).state !== "granted") return true;
   const isListed = isListedName(file);
-  return isConfirmed(
+  yield;
+  return yield* isConfirmed(
     { path, realPath, boundary: directoriesOf({ path, realPath }) },
-    () => isListedName(file) === isListed,
+    function* () {
+      yield;
+      return isListedName(file) === isListed;
+    },
   );
 }
 
@@ -1041,8 +1074,7 @@ export class SkillRegistry implements SkillSource {
   /** The skills whose files are tracked, by key. The key `undefined` stands for all skills. */
   readonly #tracked = new Map<string | undefined, Tracking>();
   #trackedFiles: ReadonlyMap<string, TrackedFiles> = new Map();
-  #running: Promise<SkillCatalog> | undefined;
-  #next: Promise<SkillCatalog> | undefined;
+  readonly #scans = new SharedTask<SkillCatalog>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #watcher: FolderWatcher | undefined;
   #isWatching = false;
@@ -1091,8 +1123,8 @@ export class SkillRegistry implements SkillSource {
   }
 
   /** Lists the files of a skill. See {@linkcode listSkillFiles}. */
-  listFiles(skill: Skill): SkillFile[] {
-    return this.#files.walk(skill).files;
+  async listFiles(skill: Skill): Promise<SkillFile[]> {
+    return (await this.#files.walk(skill)).files;
   }
 
   /**
@@ -1104,8 +1136,10 @@ export class SkillRegistry implements SkillSource {
    *   relative to the skill directory (empty for the directory itself), and
    *   ends with `/` if the entry is a folder that cannot be read.
    */
-  inspectFiles(skill: Skill): { files: SkillFile[]; leftOut: SkillProblem[] } {
-    const { files, leftOut } = this.#files.walk(skill);
+  async inspectFiles(
+    skill: Skill,
+  ): Promise<{ files: SkillFile[]; leftOut: SkillProblem[] }> {
+    const { files, leftOut } = await this.#files.walk(skill);
     return {
       files,
       leftOut: [...leftOut].map(([file, fault]) => ({ file, ...fault })),
@@ -1115,10 +1149,16 @@ export class SkillRegistry implements SkillSource {
   /**
    * Reads a file of a skill. See {@linkcode readSkillFile}.
    *
+   * @param skill The skill.
+   * @param file The path of the file relative to the skill directory, or the file
+   *   as {@linkcode listFiles} has just listed it, which is faster.
    * @throws {SkillFileError} If it cannot be read.
    */
-  readFile(skill: Skill, path: string): SkillFileContent {
-    return this.#files.read(skill, path);
+  readFile(
+    skill: Skill,
+    file: string | SkillFile,
+  ): Promise<SkillFileContent> {
+    return this.#files.read(skill, file);
   }
 
   /**
@@ -1146,16 +1186,7 @@ export class SkillRegistry implements SkillSource {
    * @throws {Error} If the policy is invalid.
    */
   refresh(): Promise<SkillCatalog> {
-    if (this.#running === undefined) {
-      this.#running = this.#scan().finally(() => this.#running = undefined);
-      return this.#running;
-    }
-    // An error of the running scan concerns only its own callers.
-    this.#next ??= this.#running.catch(() => {}).then(() => {
-      this.#next = undefined;
-      return this.refresh();
-    });
-    return this.#next;
+    return this.#scans.run(() => this.#scan());
   }
 
   /** Runs a task that nobody waits for, and logs its errors. */
@@ -1315,7 +1346,7 @@ export class SkillRegistry implements SkillSource {
       const skill = skills.get(key!);
       if (skill === undefined) continue;
       if (slice.isOver) await slice.yield();
-      const { files, folders } = this.#files.walk(skill, excludedFolders);
+      const { files, folders } = await this.#files.walk(skill, excludedFolders);
       const versions = files
         // The scan itself detects changes of this file.
         .filter(({ path }) => path !== SKILL_MD)

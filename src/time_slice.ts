@@ -1,6 +1,9 @@
 /**
  * Time slices: long tasks pause between them and let other tasks run.
  *
+ * A slice is measured in time, not in items, because the same operation takes
+ * microseconds on one disk and tens of milliseconds on another.
+ *
  * @module
  */
 
@@ -30,6 +33,56 @@ export class TimeSlice {
       setImmediate(resolve);
     });
     this.#end = performance.now() + this.#length;
+  }
+}
+
+/**
+ * A task that can pause at each `yield`. Operations on files come between the
+ * pauses, because on a network each one can take as long as a slice. The same
+ * task can also run without pauses.
+ */
+export type Steps<T> = Generator<void, T, void>;
+
+/** Runs a task without pauses. */
+export function runSteps<T>(steps: Steps<T>): T {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** Runs a task, and pauses at the end of each slice. */
+export async function runInSlices<T>(
+  steps: Steps<T>,
+  slice: TimeSlice = new TimeSlice(),
+): Promise<T> {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    if (slice.isOver) await slice.yield();
+  }
+}
+
+/**
+ * Runs a task once at a time. Calls while it runs share the next run, because the
+ * running one may have missed the latest changes.
+ */
+export class SharedTask<T> {
+  #running: Promise<T> | undefined;
+  #next: Promise<T> | undefined;
+
+  /** Runs the task, or returns the result of the next run. */
+  run(task: () => Promise<T>): Promise<T> {
+    if (this.#running === undefined) {
+      this.#running = task().finally(() => this.#running = undefined);
+      return this.#running;
+    }
+    // An error of the running task concerns only its own callers.
+    this.#next ??= this.#running.catch(() => {}).then(() => {
+      this.#next = undefined;
+      return this.run(task);
+    });
+    return this.#next;
   }
 }
 

@@ -32,21 +32,27 @@ Deno.test("SkillRegistry.readFile() caches a file until it changes", async () =>
   const skill = registry.find("git")!;
   const { now } = Date;
   using opens = new OpenSpy();
-  const read = () => registry.readFile(skill, "a.md").text;
+  const read = async () => (await registry.readFile(skill, "a.md")).text;
   try {
     // A file that was just written could change undetected, so it is read each time.
-    assert.deepEqual([read(), read(), opens.count], ["one", "one", 2]);
+    assert.deepEqual([await read(), await read(), opens.count], [
+      "one",
+      "one",
+      2,
+    ]);
     Date.now = () => now() + 60_000;
-    assert.deepEqual([read(), read(), read()], ["one", "one", "one"]);
+    for (let round = 0; round < 3; round++) {
+      assert.equal(await read(), "one");
+    }
     assert.equal(opens.count, 3);
     Date.now = now;
     Deno.writeTextFileSync(file, "two2");
-    assert.deepEqual([read(), opens.count], ["two2", 4]);
+    assert.deepEqual([await read(), opens.count], ["two2", 4]);
   } finally {
     Date.now = now;
   }
   Deno.removeSync(file);
-  assert.throws(read, /no such file/);
+  await assert.rejects(read, /no such file/);
 });
 
 Deno.test("SkillRegistry.readFile() returns bytes that callers can modify", async () => {
@@ -60,7 +66,7 @@ Deno.test("SkillRegistry.readFile() returns bytes that callers can modify", asyn
   try {
     Date.now = () => now() + 60_000;
     for (let round = 0; round < 3; round++) {
-      const { bytes } = registry.readFile(skill, "a.md");
+      const { bytes } = await registry.readFile(skill, "a.md");
       assert.equal(new TextDecoder().decode(bytes), "one");
       bytes.fill(0);
     }
@@ -80,10 +86,12 @@ Deno.test("SkillRegistry.readFile() caches at most a thousand files, however sma
   using opens = new OpenSpy();
   try {
     Date.now = () => now() + 60_000;
-    for (let i = 0; i <= 1_000; i++) registry.readFile(skill, `${i}`);
-    registry.readFile(skill, "1");
+    for (let i = 0; i <= 1_000; i++) {
+      await registry.readFile(skill, `${i}`);
+    }
+    await registry.readFile(skill, "1");
     assert.equal(opens.count, 1_001);
-    registry.readFile(skill, "0");
+    await registry.readFile(skill, "0");
     assert.equal(opens.count, 1_002);
   } finally {
     Date.now = now;
@@ -99,9 +107,9 @@ Deno.test("SkillRegistry.readFile() caches nothing that it reads while a folder 
   const skill = registry.find("git")!;
   const { now } = Date;
   using opens = new OpenSpy();
-  const readThrice = () => {
+  const readThrice = async () => {
     opens.count = 0;
-    for (let i = 0; i < 3; i++) registry.readFile(skill, "docs/a.md");
+    for (let i = 0; i < 3; i++) await registry.readFile(skill, "docs/a.md");
     return opens.count;
   };
   try {
@@ -110,10 +118,10 @@ Deno.test("SkillRegistry.readFile() caches nothing that it reads while a folder 
     for (const folder of ["skills", "skills/git", "skills/git/docs"]) {
       const path = join(place.path, folder);
       Deno.utimeSync(path, 0, later / 1_000);
-      assert.equal(readThrice(), 3, folder);
+      assert.equal(await readThrice(), 3, folder);
       Deno.utimeSync(path, 0, 0);
     }
-    assert.equal(readThrice(), 1);
+    assert.equal(await readThrice(), 1);
   } finally {
     Date.now = now;
   }
@@ -139,7 +147,7 @@ Deno.test(
       for (const text of ["one", "two"]) {
         Deno.writeTextFileSync(file, text);
         Deno.utimeSync(file, 0, 8.7e12);
-        assert.equal(registry.readFile(skill, "SKILL.md").text, text);
+        assert.equal((await registry.readFile(skill, "SKILL.md")).text, text);
       }
     } finally {
       Date.now = now;
@@ -172,7 +180,7 @@ Deno.test(
       for (const name of ["one", "two", "one"]) {
         const skill = registry.find(name)!;
         for (const path of [`${name}.md`, "alias.txt"]) {
-          const file = registry.readFile(skill, path);
+          const file = await registry.readFile(skill, path);
           assert.deepEqual([file.path, file.text], [path, "shared"]);
         }
       }

@@ -7,6 +7,7 @@
 import { basename, dirname, join } from "jsr:@std/path@^1";
 import { isAtOrBelow, SKILL_MD } from "../files/paths.ts";
 import { findSkillFile } from "../skills/skill_md.ts";
+import { runSteps } from "../time_slice.ts";
 import type { SkillRoot } from "../skills/types.ts";
 import type { Settings } from "./settings.ts";
 
@@ -43,10 +44,12 @@ export function findCheckTargets(settings: Settings): CheckSettings {
 
 /** Returns the directory of the skill that a path names, if it does. */
 function skillAt(path: string): string | undefined {
-  if (findSkillFile(path) !== undefined) return path;
+  if (runSteps(findSkillFile(path)) !== undefined) return path;
   const isFile = basename(path).toLowerCase() === SKILL_MD.toLowerCase();
   const folder = dirname(path);
-  return isFile && findSkillFile(folder) !== undefined ? folder : undefined;
+  return isFile && runSteps(findSkillFile(folder)) !== undefined
+    ? folder
+    : undefined;
 }
 
 /** Whether a file is part of what is checked: of a named skill, but not of one inside it. */

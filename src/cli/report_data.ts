@@ -65,10 +65,12 @@ export async function createReport(
   const skills: FoundSkill[] = [];
   for (const skill of catalog.served.values()) {
     if (settings.targets.has(skill.root.path) && !isAtRoot(skill)) continue;
-    const contents = registry.inspectFiles(skill);
-    const found = check
-      ? [...checkSkill(skill, { source: registry, contents })]
-      : [];
+    const contents = await registry.inspectFiles(skill);
+    const found: Finding[] = [];
+    if (check) {
+      const findings = checkSkill(skill, { source: registry, contents });
+      for await (const finding of findings) found.push(finding);
+    }
     for (const finding of [...checkFileName(skill), ...found]) {
       findings.push(finding);
     }

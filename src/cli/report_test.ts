@@ -261,8 +261,9 @@ Deno.test("--check reports a file that can be listed but not read, as an error t
   using registry = new SkillRegistry([root(join(place.path, "skills"))]);
   await registry.refresh();
   const readFile = registry.readFile.bind(registry);
-  registry.readFile = (skill, path) => {
-    if (path !== "key.md") return readFile(skill, path);
+  registry.readFile = (skill, file) => {
+    const path = typeof file === "string" ? file : file.path;
+    if (path !== "key.md") return readFile(skill, file);
     throw new SkillFileError(path, { reason: "it is locked", hint: "unlock" });
   };
   const list = await createReport({ registry }, checkSettings("--list"));
@@ -304,10 +305,10 @@ Deno.test("--check reports no links into unreadable folders, however many there 
     );
     using registry = new SkillRegistry([root(join(place.path, "skills"))]);
     await registry.refresh();
-    const { files } = registry.inspectFiles(registry.find("links")!);
+    const { files } = await registry.inspectFiles(registry.find("links")!);
     const fault = { reason: "it is locked", hint: "unlock" };
     const leftOut = folders.map((folder) => ({ file: `${folder}/`, ...fault }));
-    registry.inspectFiles = () => ({ files, leftOut });
+    registry.inspectFiles = () => Promise.resolve({ files, leftOut });
     const check = checkSettings("--check");
     const { findings } = await createReport({ registry }, check);
     const broken = findings.filter(({ rule }) => rule === "broken-link");

@@ -21,6 +21,7 @@ import {
 } from "./faults.ts";
 import { type FileState, isRacy, type OpenFile } from "./open_file.ts";
 import { isAtOrBelow, isAtOrBelowAny } from "./paths.ts";
+import type { Steps } from "../time_slice.ts";
 import type { Boundary } from "./types.ts";
 
 /** The default size limit of files, in bytes. */
@@ -44,14 +45,14 @@ export interface CheckedFile extends Located {
  * Reads a regular file after confirming that the opened file lies at its real
  * path. The content can be cached only if that is certain.
  */
-export function readConfined<T>(
+export function* readConfined<T>(
   checked: CheckedFile,
   { maxFileSize, open }: {
     maxFileSize: number;
     open: (path: string, info: Deno.FileInfo) => OpenFile;
   },
   read: (file: OpenFile, isCertain: boolean) => T,
-): T {
+): Steps<T> {
   const { path, info } = checked;
   if (info.isDirectory) throw new SkillFileError(path, IS_A_FOLDER);
   if (!info.isFile) throw new SkillFileError(path, NOT_A_FILE);
@@ -60,10 +61,16 @@ export function readConfined<T>(
   }
   const since = Date.now();
   using file = open(path, info);
+  yield;
   if (!file.info.isFile) throw new SkillFileError(path, WAS_REPLACED);
-  const isSame = () => isSameFile(statLocated(checked), file.info);
+  const { info: opened } = file;
+  const isSame = function* () {
+    yield;
+    return isSameFile(statLocated(checked), opened);
+  };
   const folder = dirname(checked.realPath);
-  return read(file, confirmLocation(checked, { since, folder, isSame }));
+  const isCertain = yield* confirmLocation(checked, { since, folder, isSame });
+  return read(file, isCertain);
 }
 
 /** Stats the file at a path, without following a link that has replaced it. */
@@ -112,32 +119,37 @@ const MANY_ENTRIES = 500;
  * @returns Whether it is certain that nothing was swapped, as in case 1.
  * @throws {SkillFileError} If a swap was detected.
  */
-export function confirmLocation(
+export function* confirmLocation(
   located: Located,
   { since, folder, isSame, checks = CHECKS }: {
     since: number;
     folder: string;
-    isSame: () => boolean;
+    isSame: () => Steps<boolean>;
     checks?: number;
   },
-): boolean {
+): Steps<boolean> {
   let isConfirmed = isInPlace(located);
-  if (isConfirmed && isDirect(located) && isSettled(located, folder, since)) {
-    return true;
+  yield;
+  if (isConfirmed && isDirect(located)) {
+    if (yield* isSettled(located, folder, since)) return true;
   }
-  isConfirmed &&= isSame();
+  isConfirmed &&= yield* isSame();
   for (; isConfirmed && checks > 0; checks--) {
-    isConfirmed = Math.random() < 0.5 ? isSame() : isInPlace(located);
+    yield;
+    isConfirmed = Math.random() < 0.5 ? yield* isSame() : isInPlace(located);
   }
   if (!isConfirmed) throw new SkillFileError(located.path, WAS_REPLACED);
   return false;
 }
 
 /** Whether a folder in which an entry was just found lies at its real path. */
-export function isConfirmed(folder: Located, isSame: () => boolean): boolean {
+export function* isConfirmed(
+  folder: Located,
+  isSame: () => Steps<boolean>,
+): Steps<boolean> {
   const since = Date.now();
   try {
-    confirmLocation(folder, { since, folder: folder.realPath, isSame });
+    yield* confirmLocation(folder, { since, folder: folder.realPath, isSame });
     return true;
   } catch {
     return false;
@@ -152,17 +164,18 @@ export function isInPlace({ path, realPath }: Located): boolean {
  * Whether the folders from the parent of the boundary down to `folder`, a
  * real path, have not changed since a while before the time `since`.
  */
-export function isSettled(
+export function* isSettled(
   { boundary: { directory, realDirectory } }: Located,
   folder: string,
   since: number,
-): boolean {
+): Steps<boolean> {
   const top = dirname(realDirectory);
   try {
     // The order is upward, because an unchanged folder proves that the check of
     // its subfolder was valid.
     for (let path = folder;; path = dirname(path)) {
       const info = Deno.lstatSync(path);
+      yield;
       if (info.isSymlink || isRacy(info, since)) return false;
       if (path.length <= top.length) break;
     }
@@ -185,16 +198,20 @@ export interface Entry extends Deno.DirEntry {
  * Lists a folder and confirms that it lies at its real path. Returns the
  * entries that every check finds.
  */
-export function listConfirmed(folder: Located, read: () => Entry[]): Entry[] {
+export function* listConfirmed(
+  folder: Located,
+  read: () => Steps<Entry[]>,
+): Steps<Entry[]> {
   const since = Date.now();
-  let entries = read();
-  const isSame = () => {
-    const identities = new Set(read().map(entryIdentity));
+  let entries = yield* read();
+  const isSame = function* () {
+    const identities = new Set((yield* read()).map(entryIdentity));
     entries = entries.filter((entry) => identities.has(entryIdentity(entry)));
     return true;
   };
   const checks = entries.length > MANY_ENTRIES ? FEW_CHECKS : CHECKS;
-  confirmLocation(folder, { since, folder: folder.realPath, isSame, checks });
+  const { realPath } = folder;
+  yield* confirmLocation(folder, { since, folder: realPath, isSame, checks });
   return entries;
 }
 

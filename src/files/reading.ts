@@ -19,12 +19,14 @@ import {
 } from "./faults.ts";
 import { fileVersion, isRacy, type OpenFile, openFile } from "./open_file.ts";
 import {
+  type FindOptions,
   FolderWalk,
   ForeignLinkError,
   type ServedFolder,
   splitPath,
   type WalkOptions,
 } from "./walking.ts";
+import type { Steps } from "../time_slice.ts";
 import type { FileAccessOptions, SkillFileContent } from "./types.ts";
 
 /** Reads a file to its end, but at most `limit` bytes. */
@@ -47,66 +49,64 @@ function readUpTo(
 }
 
 /** Finds a file of a folder and stats it. */
-export function checkFile(
+export function* checkFile(
   folder: ServedFolder,
   path: string,
-  options: WalkOptions,
-): CheckedFile {
-  return withFileErrors(path, () => {
-    const located = new FolderWalk(folder, options).find(path);
+  options: WalkOptions & FindOptions,
+): Steps<CheckedFile> {
+  try {
+    const located = yield* new FolderWalk(folder, options).find(path, options);
+    yield;
     return { ...located, info: statLocated(located) };
-  });
+  } catch (error) {
+    throw toFileError(path, error);
+  }
 }
 
 /** Reads the current content of a file of a folder as bytes. */
-export function readBytes(
+export function* readBytes(
   folder: ServedFolder,
   path: string,
   options: FileAccessOptions,
-): Omit<SkillFileContent, "text"> {
-  return readChecked(checkFile(folder, path, options), path, options);
+): Steps<Omit<SkillFileContent, "text">> {
+  const checked = yield* checkFile(folder, path, options);
+  return yield* readChecked(checked, path, options);
 }
 
 /** Reads a checked file as bytes. */
-export function readChecked(
+export function* readChecked(
   checked: CheckedFile,
   path: string,
   { maxFileSize = DEFAULT_MAX_FILE_SIZE }: FileAccessOptions,
-): Omit<SkillFileContent, "text"> {
-  return withFileErrors(
-    path,
-    () =>
-      readConfined(
-        checked,
-        { maxFileSize, open: openFile },
-        (file, isCertain) => {
-          const bytes = readUpTo(file, maxFileSize + 1);
-          if (bytes.length > maxFileSize) {
-            throw new SkillFileError(path, tooLarge(bytes.length, maxFileSize));
-          }
-          return {
-            path: splitPath(path)!.join("/"),
-            size: bytes.length,
-            version: fileVersion(file.info),
-            isRacy: isRacy(file.info) || !isCertain,
-            bytes,
-          };
-        },
-      ),
-  );
+): Steps<Omit<SkillFileContent, "text">> {
+  const read = (file: OpenFile, isCertain: boolean) => {
+    const bytes = readUpTo(file, maxFileSize + 1);
+    if (bytes.length > maxFileSize) {
+      throw new SkillFileError(path, tooLarge(bytes.length, maxFileSize));
+    }
+    return {
+      path: splitPath(path)!.join("/"),
+      size: bytes.length,
+      version: fileVersion(file.info),
+      isRacy: isRacy(file.info) || !isCertain,
+      bytes,
+    };
+  };
+  try {
+    const options = { maxFileSize, open: openFile };
+    return yield* readConfined(checked, options, read);
+  } catch (error) {
+    throw toFileError(path, error);
+  }
 }
 
 /**
- * Calls a function and converts its errors to errors about a path in the skill.
- * Callers cannot distinguish a file outside the skill from a missing one.
+ * Converts an error to one about a path in the skill. Callers cannot distinguish
+ * a file outside the skill from a missing one.
  */
-export function withFileErrors<T>(path: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    const isNotThere = isAbsence(error) || error instanceof ForeignLinkError;
-    throw new SkillFileError(path, isNotThere ? NOT_THERE : faultOf(error));
-  }
+export function toFileError(path: string, error: unknown): SkillFileError {
+  const isNotThere = isAbsence(error) || error instanceof ForeignLinkError;
+  return new SkillFileError(path, isNotThere ? NOT_THERE : faultOf(error));
 }
 
 /** Adds the text of a file to its bytes. */

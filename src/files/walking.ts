@@ -41,6 +41,7 @@ import {
 import { fileVersion, isRacy } from "./open_file.ts";
 import { childPath, isMisread, isWindows, SKILL_MD } from "./paths.ts";
 import { byCodeUnits } from "../text.ts";
+import type { Steps } from "../time_slice.ts";
 import type { Boundary, FileAccessOptions, SkillFile } from "./types.ts";
 
 /** The maximum number of entries of a folder whose listing is cached. */
@@ -74,16 +75,22 @@ export interface WalkOptions extends FileAccessOptions {
   readonly listings?: FolderListings;
 }
 
+/** Options of {@linkcode FolderWalk.find}. */
+export interface FindOptions {
+  /** Whether a walk has just listed the path, so that its names are those on disk. Default: `false`. */
+  readonly isListed?: boolean;
+}
+
 /** Lists the files of a folder, the real paths of its folders, and the entries that are left out. */
-export function walkFolder(
+export function* walkFolder(
   folder: ServedFolder,
   options: WalkOptions,
-): FolderContents {
+): Steps<FolderContents> {
   const walk = new FolderWalk(folder, options);
-  const contents = walk.list();
-  return walk.confirm()
-    ? contents
-    : new FolderWalk(folder, { ...options, isThorough: true }).list();
+  const contents = yield* walk.list();
+  if (yield* walk.confirm()) return contents;
+  const thorough = new FolderWalk(folder, { ...options, isThorough: true });
+  return yield* thorough.list();
 }
 
 /** What a folder contains. */
@@ -146,18 +153,24 @@ export class FolderWalk {
   }
 
   /** Resolves a path in the folder. */
-  find(path: string): Located {
+  *find(path: string, { isListed = false }: FindOptions = {}): Steps<Located> {
     const names = splitPath(path);
     const isForeign = names === undefined || !names.every(isVisible) ||
       names[0] !== SKILL_MD && names.length === 1 && this.#isMain(names[0]!);
     if (isForeign) throw new Deno.errors.NotFound(path);
     if (names.join("/") === SKILL_MD) names[0] = basename(this.#served.file);
-    else if (!this.#isListed(names)) throw new Deno.errors.NotFound(path);
+    else if (!isListed && !this.#isListed(names)) {
+      throw new Deno.errors.NotFound(path);
+    }
     const direct = this.#findDirect(names);
+    yield;
     if (direct !== undefined) return direct;
     if (!isInPlace(this.#top)) throw new Deno.errors.NotFound(path);
     let node = this.#top;
-    for (const name of names) node = this.#follow(node, name);
+    for (const name of names) {
+      yield;
+      node = this.#follow(node, name);
+    }
     return node;
   }
 
@@ -186,8 +199,9 @@ export class FolderWalk {
   }
 
   /** Lists everything in the folder. */
-  list(): FolderContents {
-    this.#listFolder(this.#top, "");
+  *list(): Steps<FolderContents> {
+    yield* this.#listFolder(this.#top, "");
+    yield;
     return {
       files: this.#files.sort((a, b) => byCodeUnits(a.path, b.path)),
       folders: this.#folders,
@@ -200,16 +214,17 @@ export class FolderWalk {
    * changed during the walk or shortly before it. If so, the next walk does not
    * need to read these folders again.
    */
-  confirm(): boolean {
+  *confirm(): Steps<boolean> {
     const top = this.#top;
-    const isUnchanged = ([path, { version }]: [string, KnownFolder]) => {
-      const info = Deno.statSync(path);
-      return fileVersion(info) === version && !isRacy(info, this.#since);
-    };
+    const since = this.#since;
     try {
-      const isConfirmed = !this.#hasLinks && isInPlace(top) &&
-        [...this.#seen].every(isUnchanged) &&
-        isSettled(top, dirname(top.realPath), this.#since);
+      if (this.#hasLinks || !isInPlace(top)) return false;
+      for (const [path, { version }] of this.#seen) {
+        yield;
+        const info = Deno.statSync(path);
+        if (fileVersion(info) !== version || isRacy(info, since)) return false;
+      }
+      const isConfirmed = yield* isSettled(top, dirname(top.realPath), since);
       if (isConfirmed) this.#listings.folders = this.#seen;
       return isConfirmed;
     } catch {
@@ -261,11 +276,11 @@ export class FolderWalk {
     return { ...parent, path, realPath, parent, depth: parent.depth + 1 };
   }
 
-  #listFolder(folder: TreeNode, prefix: string): void {
+  *#listFolder(folder: TreeNode, prefix: string): Steps<void> {
     this.#folders.push(folder.realPath);
     let entries: readonly Entry[] = [];
     try {
-      entries = this.#listEntries(folder);
+      entries = yield* this.#listEntries(folder);
     } catch (error) {
       if (!isAbsence(error)) this.#leftOut.set(prefix, faultOf(error));
     }
@@ -276,7 +291,7 @@ export class FolderWalk {
         return;
       }
       try {
-        this.#listEntry(entry, { folder, path });
+        yield* this.#listEntry(entry, { folder, path });
       } catch (error) {
         const fault = findEntryFault(entry, error);
         if (fault !== undefined) this.#leftOut.set(path, fault);
@@ -285,17 +300,18 @@ export class FolderWalk {
   }
 
   /** Lists the visible entries of a folder, sorted by name, with their status. */
-  #listEntries(folder: TreeNode): Entry[] {
+  *#listEntries(folder: TreeNode): Steps<Entry[]> {
     const { path } = folder;
     const limit = MAX_WALKED_ENTRIES - this.#entries + 1;
     if (this.#isThorough) {
       const read = () => statEntries(path, readVisible(path).slice(0, limit));
-      return listConfirmed(folder, read);
+      return yield* listConfirmed(folder, read);
     }
     const { version, entries } = this.#readFolder(path);
+    yield;
     const isKept = entries.length <= MAX_KNOWN_ENTRIES;
     this.#seen.set(path, { version, entries: isKept ? entries : undefined });
-    return statEntries(path, entries.slice(0, limit));
+    return yield* statEntries(path, entries.slice(0, limit));
   }
 
   /** Returns the visible entries of a folder, sorted by name, from the cache if possible. */
@@ -310,10 +326,11 @@ export class FolderWalk {
       : { version, entries: readVisible(path) };
   }
 
-  #listEntry(
+  *#listEntry(
     entry: Entry,
     { folder, path }: { folder: TreeNode; path: string },
-  ): void {
+  ): Steps<void> {
+    yield;
     if (isMisread(entry.name)) {
       this.#leftOut.set(path, NAME_IS_MISREAD);
       return;
@@ -331,10 +348,10 @@ export class FolderWalk {
     };
     if (this.#excludedFolders.has(node.realPath)) return;
     if (entry.error !== undefined) throw entry.error;
-    const info = entry.isSymlink ? statTarget(node) : entry.info;
+    const info = entry.isSymlink ? yield* statTarget(node) : entry.info;
     if (info === undefined || info.isDirectory) {
       if (node.depth === MAX_FILE_DEPTH) this.#leftOut.set(path, TOO_DEEP);
-      else this.#listFolder(node, `${path}/`);
+      else yield* this.#listFolder(node, `${path}/`);
     } else if (!info.isFile) {
       this.#leftOut.set(path, NOT_A_FILE);
     } else if (info.size > this.#maxFileSize) {
@@ -390,31 +407,42 @@ function readVisible(folder: string): Deno.DirEntry[] {
   return [...entries.keys()].sort().flatMap((name) => entries.get(name)!);
 }
 
-function statEntries(
+function* statEntries(
   folder: string,
   entries: readonly Deno.DirEntry[],
-): Entry[] {
-  return entries.map((entry) => {
-    if (entry.isSymlink || entry.isDirectory) return entry;
-    try {
-      const info = Deno.lstatSync(childPath(folder, entry.name));
-      return { ...entry, info };
-    } catch (error) {
-      return { ...entry, error };
-    }
-  });
+): Steps<Entry[]> {
+  const stated: Entry[] = [];
+  for (const entry of entries) {
+    yield;
+    stated.push(statEntry(folder, entry));
+  }
+  return stated;
+}
+
+function statEntry(folder: string, entry: Deno.DirEntry): Entry {
+  if (entry.isSymlink || entry.isDirectory) return entry;
+  try {
+    const info = Deno.lstatSync(childPath(folder, entry.name));
+    return { ...entry, info };
+  } catch (error) {
+    return { ...entry, error };
+  }
 }
 
 /**
  * Stats the target of a link, and confirms it unless it is a folder.
  * Folders are confirmed when they are listed.
  */
-function statTarget(link: Located): Deno.FileInfo {
+function* statTarget(link: Located): Steps<Deno.FileInfo> {
   const since = Date.now();
   const info = statLocated(link);
+  yield;
   if (info.isDirectory) return info;
-  const isSame = () => isSameFile(statLocated(link), info);
+  const isSame = function* () {
+    yield;
+    return isSameFile(statLocated(link), info);
+  };
   const folder = dirname(link.realPath);
-  confirmLocation(link, { since, folder, isSame, checks: FEW_CHECKS });
+  yield* confirmLocation(link, { since, folder, isSame, checks: FEW_CHECKS });
   return info;
 }

@@ -38,32 +38,32 @@ const MAX_TARGET_LENGTH = 200;
 const MAX_CODE_POINTS = 10;
 
 /** Checks a skill in its current state, with the contents that its source listed. */
-export function* checkSkill(
+export async function* checkSkill(
   skill: Skill,
   { source, contents }: { source: SkillSource; contents: SkillContents },
-): Generator<Finding> {
+): AsyncGenerator<Finding> {
   yield* checkMain(skill, { source, contents });
   yield* checkContents(skill, contents);
-  for (const { path } of contents.files) {
-    if (path === SKILL_MD) continue;
+  for (const listed of contents.files) {
+    if (listed.path === SKILL_MD) continue;
     try {
-      source.readFile(skill, path);
+      await source.readFile(skill, listed);
     } catch (error) {
-      const file = join(skill.directory, path);
+      const file = join(skill.directory, listed.path);
       yield createFinding("unreadable", { file, ...faultOf(error) });
     }
   }
 }
 
 /** Checks the frontmatter, the length, the characters, and the links of a `SKILL.md`. */
-function* checkMain(
+async function* checkMain(
   skill: Skill,
   { source, contents }: { source: SkillSource; contents: SkillContents },
-): Generator<Finding> {
+): AsyncGenerator<Finding> {
   const { file } = skill;
   let text, yaml, body;
   try {
-    const main = source.readFile(skill, SKILL_MD);
+    const main = await source.readFile(skill, SKILL_MD);
     if (main.text === undefined) {
       yield createFinding("utf-8", { file, ...NOT_UTF_8 });
     }

@@ -700,10 +700,10 @@ Deno.test(
     }
     const roots = [root(join(place.path, "skills"), { recursive: true })];
     using registry = new SkillRegistry(roots, { log: () => {} });
-    const paths = (name: string) =>
-      registry.listFiles(registry.find(name)!).map(({ path }) => path);
+    const paths = async (name: string) =>
+      (await registry.listFiles(registry.find(name)!)).map(({ path }) => path);
     await registry.setPolicy({ rules: [{ skill: "inner", state: "off" }] });
-    assert.deepEqual(paths("outer"), [
+    assert.deepEqual(await paths("outer"), [
       "SKILL.md",
       "other/SKILL.md",
       "other/notes.md",
@@ -716,22 +716,22 @@ Deno.test(
         "link.md",
       ]
     ) {
-      assert.throws(
+      await assert.rejects(
         () => registry.readFile(registry.find("outer")!, path),
         /no such file/,
       );
     }
     // The nested skill is separate and has its own files.
-    assert.deepEqual(paths("deep"), ["SKILL.md", "notes.md"]);
+    assert.deepEqual(await paths("deep"), ["SKILL.md", "notes.md"]);
     assert.equal(
-      registry.readFile(registry.find("deep")!, "notes.md").text,
+      (await registry.readFile(registry.find("deep")!, "notes.md")).text,
       SECRET,
     );
-    const { leftOut } = registry.inspectFiles(registry.find("other")!);
+    const { leftOut } = await registry.inspectFiles(registry.find("other")!);
     assert.deepEqual(leftOut, []);
     await registry.setPolicy(undefined);
     assert.equal(
-      paths("outer").filter((path) => path.startsWith("inner/")).length,
+      (await paths("outer")).filter((path) => path.startsWith("inner/")).length,
       4,
     );
   },
@@ -760,7 +760,7 @@ Deno.test(
         log: () => {},
       });
       assert.deepEqual(names(await registry.refresh()), ["git"]);
-      const files = registry.listFiles(registry.find("git")!);
+      const files = await registry.listFiles(registry.find("git")!);
       assert.deepEqual(files.map(({ path }) => path), [
         "SKILL.md",
         "inner/SKILL.md",

@@ -11,7 +11,7 @@ import {
   readBytes,
   readChecked,
   sha256,
-  withFileErrors,
+  toFileError,
   withText,
 } from "../files/reading.ts";
 import {
@@ -20,6 +20,13 @@ import {
   FolderWalk,
   walkFolder,
 } from "../files/walking.ts";
+import {
+  runInSlices,
+  runSteps,
+  SharedTask,
+  type Steps,
+  TimeSlice,
+} from "../time_slice.ts";
 import type {
   FileAccessOptions,
   Skill,
@@ -64,11 +71,12 @@ export function resolveSkillFile(
   path: string,
   options: FileAccessOptions = {},
 ): { path: string; realPath: string } {
-  const located = withFileErrors(
-    path,
-    () => new FolderWalk(skill, options).find(path),
-  );
-  return { path: located.path, realPath: located.realPath };
+  try {
+    const located = runSteps(new FolderWalk(skill, options).find(path));
+    return { path: located.path, realPath: located.realPath };
+  } catch (error) {
+    throw toFileError(path, error);
+  }
 }
 
 /**
@@ -96,7 +104,7 @@ export function readSkillFile(
   path: string,
   options: FileAccessOptions = {},
 ): SkillFileContent {
-  return withText(readBytes(skill, path, options));
+  return withText(runSteps(readBytes(skill, path, options)));
 }
 
 /**
@@ -123,7 +131,7 @@ export function listSkillFiles(
   skill: Skill,
   options: FileAccessOptions = {},
 ): SkillFile[] {
-  return walkFolder(skill, options).files;
+  return runSteps(walkFolder(skill, options)).files;
 }
 
 /** Access to the files of skills that remembers what it listed and read. */
@@ -131,7 +139,7 @@ export class SkillFiles {
   readonly #options: FileAccessOptions;
   #excludedFolders: ReadonlySet<string> = new Set();
   // A WeakMap, because each scan can replace a skill and its listings.
-  readonly #listings = new WeakMap<Skill, FolderListings>();
+  readonly #known = new WeakMap<Skill, KnownSkill>();
   /** Contents of files that were read recently, by version and path. */
   readonly #contents = new Map<string, SkillFileContent>();
   #contentsSize = 0;
@@ -148,27 +156,46 @@ export class SkillFiles {
     this.#excludedFolders = folders;
   }
 
-  /** Lists the files of a skill, its folders, and what is left out. */
+  /**
+   * Lists the files of a skill, its folders, and what is left out. Calls during a
+   * walk share the next one, because the running one may have missed the latest
+   * changes.
+   */
   walk(
     skill: Skill,
     excludedFolders: ReadonlySet<string> = this.#excludedFolders,
-  ): FolderContents {
-    const listings = this.#listings.get(skill) ?? new FolderListings();
-    this.#listings.set(skill, listings);
-    return walkFolder(skill, { ...this.#options, excludedFolders, listings });
+  ): Promise<FolderContents> {
+    const known = this.#recall(skill);
+    const walk = async () => {
+      const { listings } = known;
+      const options = { ...this.#options, excludedFolders, listings };
+      return await runInSlices(walkFolder(skill, options));
+    };
+    if (known.excludedFolders !== excludedFolders) {
+      known.excludedFolders = excludedFolders;
+      known.walks = new SharedTask();
+    }
+    return known.walks!.run(walk);
   }
 
   /**
-   * Reads a file of a skill. See {@linkcode readSkillFile}.
+   * Reads a file of a skill. See {@linkcode readSkillFile}. The file is a path, or
+   * what {@linkcode walk} has just listed, which is faster.
    *
    * @throws {SkillFileError} If it cannot be read.
    */
-  read(skill: Skill, path: string): SkillFileContent {
-    const checked = this.#check(skill, path);
+  async read(
+    skill: Skill,
+    file: string | SkillFile,
+  ): Promise<SkillFileContent> {
+    const path = typeof file === "string" ? file : file.path;
+    const slice = new TimeSlice();
+    const checked = await runInSlices(this.#check(skill, file), slice);
     const key = `${fileVersion(checked.info)}:${checked.path}`;
     const known = this.#contents.get(key);
     if (known !== undefined) return { ...known, bytes: known.bytes.slice() };
-    const content = withText(readChecked(checked, path, this.#options));
+    const reading = readChecked(checked, path, this.#options);
+    const content = withText(await runInSlices(reading, slice));
     if (!content.isRacy) this.#cacheContent(checked.path, content);
     return content;
   }
@@ -187,25 +214,31 @@ export class SkillFiles {
     const key = `${file.version}:${skill.directory}:${file.path}`;
     const known = file.isRacy ? undefined : this.#digests.get(key);
     if (known !== undefined) return { digest: known, size: file.size };
-    const { bytes, size, version, isRacy } = readChecked(
-      this.#check(skill, file.path),
-      file.path,
-      this.#options,
-    );
+    const slice = new TimeSlice();
+    const checked = await runInSlices(this.#check(skill, file), slice);
+    const reading = readChecked(checked, file.path, this.#options);
+    const { bytes, size, version, isRacy } = await runInSlices(reading, slice);
     const digest = await sha256(bytes);
     if (this.#digests.size >= MAX_DIGESTS) this.#digests.clear();
     if (!isRacy && version === file.version) this.#digests.set(key, digest);
     return { digest, size };
   }
 
-  #check(skill: Skill, path: string): CheckedFile {
-    const excludedFolders = this.#excludedFolders;
-    const listings = this.#listings.get(skill);
-    return checkFile(skill, path, {
+  #check(skill: Skill, file: string | SkillFile): Steps<CheckedFile> {
+    const isListed = typeof file !== "string";
+    return checkFile(skill, isListed ? file.path : file, {
       ...this.#options,
-      excludedFolders,
-      listings,
+      excludedFolders: this.#excludedFolders,
+      listings: this.#recall(skill).listings,
+      isListed,
     });
+  }
+
+  /** Returns what is known about the files of a skill. */
+  #recall(skill: Skill): KnownSkill {
+    const known = this.#known.get(skill) ?? { listings: new FolderListings() };
+    this.#known.set(skill, known);
+    return known;
   }
 
   /** Caches a copy of the content of a file, and evicts the oldest entries if the cache is full. */
@@ -222,4 +255,12 @@ export class SkillFiles {
       this.#contentsSize -= size;
     }
   }
+}
+
+/** What is known about the files of a skill. */
+interface KnownSkill {
+  readonly listings: FolderListings;
+  /** The walks that leave out `excludedFolders`. */
+  walks?: SharedTask<FolderContents>;
+  excludedFolders?: ReadonlySet<string>;
 }

@@ -107,8 +107,8 @@ Deno.test("SkillRegistry.listFiles() detects additions, removals, and changes in
   using registry = new SkillRegistry([root(join(place.path, "skills"))]);
   await registry.refresh();
   const skill = registry.find("git")!;
-  const list = () =>
-    registry.listFiles(skill).map(({ path, size }) => [path, size]);
+  const list = async () =>
+    (await registry.listFiles(skill)).map(({ path, size }) => [path, size]);
   const main = ["SKILL.md", skillMd("git").length];
   const docs = join(skill.directory, "docs");
   const { now } = Date;
@@ -124,16 +124,16 @@ Deno.test("SkillRegistry.listFiles() detects additions, removals, and changes in
     // Pretend that the entries are old.
     Date.now = () => now() + 60_000;
     for (let round = 0; round < 2; round++) {
-      assert.deepEqual(list(), [main, ["docs/a.md", 1]]);
+      assert.deepEqual(await list(), [main, ["docs/a.md", 1]]);
     }
     change(() => place.file("skills/git/docs/b.md", "b"));
-    assert.deepEqual(list(), [main, ["docs/a.md", 1], ["docs/b.md", 1]]);
+    assert.deepEqual(await list(), [main, ["docs/a.md", 1], ["docs/b.md", 1]]);
     change(() => place.file("skills/git/docs/b.md", "bb"));
-    assert.deepEqual(list(), [main, ["docs/a.md", 1], ["docs/b.md", 2]]);
+    assert.deepEqual(await list(), [main, ["docs/a.md", 1], ["docs/b.md", 2]]);
     change(() => place.remove("skills/git/docs/a.md"));
-    assert.deepEqual(list(), [main, ["docs/b.md", 2]]);
+    assert.deepEqual(await list(), [main, ["docs/b.md", 2]]);
     change(() => place.remove("skills/git/docs"));
-    assert.deepEqual(list(), [main]);
+    assert.deepEqual(await list(), [main]);
   } finally {
     Date.now = now;
   }

@@ -12,6 +12,7 @@ import {
   SkillSyntaxError,
 } from "./frontmatter.ts";
 import { lstatIfThere } from "../files/confinement.ts";
+import type { Steps } from "../time_slice.ts";
 import type { OpenFile } from "../files/open_file.ts";
 import { childPath, isCaseBlind, SKILL_MD } from "../files/paths.ts";
 import { withoutInvisible } from "../text.ts";
@@ -30,11 +31,14 @@ type FoundFile =
   | { file: string; error: unknown };
 
 /** Finds the `SKILL.md` in a folder, even if it is a dangling link. */
-export function findSkillFile(folder: string): FoundFile | undefined {
+export function* findSkillFile(
+  folder: string,
+): Steps<FoundFile | undefined> {
   for (const name of SKILL_FILE_NAMES) {
     const file = childPath(folder, name);
     try {
       const info = lstatIfThere(file);
+      yield;
       if (info !== undefined) {
         return { file: childPath(folder, nameOnDisk(name, folder)), info };
       }

@@ -293,15 +293,20 @@ export interface SkillSource {
   /** Finds a skill by its name or qualified name, ignoring case. */
   find(name: string): Skill | undefined;
   /** Lists the files of a skill. */
-  listFiles(skill: Skill): SkillFile[];
+  listFiles(skill: Skill): Promise<SkillFile[]>;
   /** Lists the files of a skill and the entries of its directory that are not served. */
-  inspectFiles(skill: Skill): { files: SkillFile[]; leftOut: SkillProblem[] };
+  inspectFiles(
+    skill: Skill,
+  ): Promise<{ files: SkillFile[]; leftOut: SkillProblem[] }>;
   /** Finds the skill that a `skill://` URI refers to, and the path in the skill. */
   findResource(
     uri: string,
   ): { skill: Skill; path: string | undefined } | undefined;
   /** Reads a file of a skill. */
-  readFile(skill: Skill, path: string): SkillFileContent;
+  readFile(
+    skill: Skill,
+    file: string | SkillFile,
+  ): Promise<SkillFileContent>;
   /** Returns the digest and the size of the current content of a file of a skill. */
   digest(
     skill: Skill,

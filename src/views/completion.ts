@@ -24,7 +24,7 @@ export function registerCompletion(
   server: RequestHandlers,
   registry: SkillSource,
 ): void {
-  server.setRequestHandler(CompleteRequestSchema, ({ params }) => {
+  server.setRequestHandler(CompleteRequestSchema, async ({ params }) => {
     const { ref, argument, context } = params;
     const start = argument.value;
     const isPrompt = ref.type === "ref/prompt";
@@ -39,7 +39,7 @@ export function registerCompletion(
     const values = argument.name === "name"
       ? isPrompt ? listNames(registry) : listAuthorities(registry)
       : argument.name === "path"
-      ? listPaths({ name: context?.arguments?.name, start }, registry)
+      ? await listPaths({ name: context?.arguments?.name, start }, registry)
       : [];
     return { completion: completeValue(start, values) };
   });
@@ -67,27 +67,31 @@ function listAuthorities({ catalog }: SkillSource): string[] {
  * skill if `start` begins with the skill's name and a slash, or else only its
  * `SKILL.md`.
  */
-function listPaths(
+async function listPaths(
   { name = "", start }: { name: string | undefined; start: string },
   registry: SkillSource,
-): string[] {
+): Promise<string[]> {
   const { skills, shadowed } = registry.catalog;
   const key = skillKey(name);
   const plain = skills.get(key);
-  if (plain !== undefined) return listFilePaths(plain, registry);
-  return shadowed.map(({ skill }) => skill)
-    .filter(({ prefix = "" }) => skillKey(prefix) === key)
-    .flatMap((skill) => {
-      const folder = `${skill.name}/`;
-      const paths = start.toLowerCase().startsWith(folder.toLowerCase())
-        ? listFilePaths(skill, registry)
-        : [SKILL_MD];
-      return paths.map((path) => folder + path);
-    });
+  if (plain !== undefined) return await listFilePaths(plain, registry);
+  const values: string[] = [];
+  for (const { skill } of shadowed) {
+    if (skillKey(skill.prefix ?? "") !== key) continue;
+    const folder = `${skill.name}/`;
+    const paths = start.toLowerCase().startsWith(folder.toLowerCase())
+      ? await listFilePaths(skill, registry)
+      : [SKILL_MD];
+    for (const path of paths) values.push(folder + path);
+  }
+  return values;
 }
 
-function listFilePaths(skill: Skill, registry: SkillSource): string[] {
-  return registry.listFiles(skill).map(({ path }) => path);
+async function listFilePaths(
+  skill: Skill,
+  registry: SkillSource,
+): Promise<string[]> {
+  return (await registry.listFiles(skill)).map(({ path }) => path);
 }
 
 function completeValue(

@@ -137,7 +137,7 @@ async function createPrompt(
   if (skill === undefined || !isForUser(skill)) {
     throw await createUnknownNameError(name, { kind, registry, search });
   }
-  const file = readFile(registry, skill, SKILL_MD);
+  const file = await readFile(registry, skill, SKILL_MD);
   const text = file.text ?? new TextDecoder().decode(file.bytes);
   return {
     description: skill.description,

@@ -6,34 +6,47 @@
 
 import { MAX_MESSAGE_SIZE } from "../protocol/json_rpc.ts";
 import { stringifyJson } from "../text.ts";
+import { TimeSlice } from "../time_slice.ts";
 import type { SkillFile } from "../skills/types.ts";
+
+/** The minimum size of what a message contains for an empty file, without its path, in bytes. */
+const ITEM_SIZE = 20;
 
 /**
  * Reads files for one message.
  *
  * @param files The files.
  * @param read Returns what the message contains for a file.
- * @throws {Error} If they do not fit into one message.
+ * @throws {Error} If they do not fit into one message. If their sizes show that,
+ *   none of them is read.
  */
-export function readTogether<T>(
+export async function readTogether<T>(
   files: readonly SkillFile[],
-  read: (file: SkillFile) => T,
-): T[] {
-  const size = files.reduce((sum, file) => sum + file.size, 0);
+  read: (file: SkillFile) => Promise<T>,
+): Promise<T[]> {
   // In JSON, a byte of a file takes one to six bytes.
-  if (size > MAX_MESSAGE_SIZE) throw createTooLargeError(files, size);
-  if (size * 6 < MAX_MESSAGE_SIZE / 2) return files.map(read);
+  const needed = files.reduce(
+    (sum, { path, size }) => sum + size + path.length + ITEM_SIZE,
+    0,
+  );
+  if (needed > MAX_MESSAGE_SIZE) throw createTooLargeError(files);
+  const isSmall = needed * 6 < MAX_MESSAGE_SIZE / 2;
+  const slice = new TimeSlice();
+  const contents: T[] = [];
   let length = 0;
-  return files.map((file) => {
-    const content = read(file);
-    length += stringifyJson(content).length;
-    if (length > MAX_MESSAGE_SIZE) throw createTooLargeError(files, size);
-    return content;
-  });
+  for (const file of files) {
+    if (slice.isOver) await slice.yield();
+    const content = await read(file);
+    if (!isSmall) length += stringifyJson(content).length;
+    if (length > MAX_MESSAGE_SIZE) throw createTooLargeError(files);
+    contents.push(content);
+  }
+  return contents;
 }
 
-function createTooLargeError(files: readonly SkillFile[], size: number): Error {
+function createTooLargeError(files: readonly SkillFile[]): Error {
+  const size = files.reduce((sum, file) => sum + file.size, 0);
   return new Error(
-    `Cannot read ${files.length} files at once: they have ${size} bytes in total, and the limit for a message is ${MAX_MESSAGE_SIZE}; read them one at a time`,
+    `Cannot read ${files.length} files at once: they have ${size} bytes in total, and the limit for a message, with their names, is ${MAX_MESSAGE_SIZE}; read them one at a time`,
   );
 }

@@ -46,13 +46,13 @@ import type {
  * @throws {Error} The JSON-RPC error "invalid params" if the file cannot be
  *   read.
  */
-export function readFile(
+export async function readFile(
   registry: SkillSource,
   skill: Skill,
   path: string,
-): SkillFileContent {
+): Promise<SkillFileContent> {
   try {
-    return registry.readFile(skill, path);
+    return await registry.readFile(skill, path);
   } catch (error) {
     const uri = skillFileUri(skill, path);
     throw invalidParams((error as Error).message, { uri });
@@ -77,7 +77,9 @@ export function registerResources(
   );
   server.setRequestHandler(
     ReadResourceRequestSchema,
-    ({ params: { uri } }) => ({ contents: readResource(uri, registry) }),
+    async ({ params: { uri } }) => ({
+      contents: await readResource(uri, registry),
+    }),
   );
   notifyWhenChanged(
     registry,
@@ -132,22 +134,22 @@ function createResources(catalog: SkillCatalog): ListItem<Resource>[] {
 }
 
 /** Reads the file or the files that a URI refers to. */
-function readResource(
+async function readResource(
   uri: string,
   registry: SkillSource,
-): ReadResourceResult["contents"] {
+): Promise<ReadResourceResult["contents"]> {
   const { skill, path } = findResource(uri, registry);
   if (path !== "") {
-    const file = readFile(registry, skill, path ?? SKILL_MD);
+    const file = await readFile(registry, skill, path ?? SKILL_MD);
     return [resourceContents(uri, file)];
   }
-  const files = registry.listFiles(skill)
+  const files = (await registry.listFiles(skill))
     .filter(({ path }) => path !== SKILL_MD);
   try {
-    return readTogether(files, ({ path }) =>
+    return await readTogether(files, async (file) =>
       resourceContents(
-        skillFileUri(skill, path),
-        registry.readFile(skill, path),
+        skillFileUri(skill, file.path),
+        await registry.readFile(skill, file),
       ));
   } catch (error) {
     throw invalidParams((error as Error).message, { uri });

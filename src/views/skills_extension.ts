@@ -126,13 +126,13 @@ export function registerSkillsExtension(
   );
   server.setRequestHandler(ReadDirectoryRequestSchema, async ({ params }) => {
     const { uri, cursor } = params;
-    const { skill, children } = listChildren(uri, registry);
+    const { skill, children } = await listChildren(uri, registry);
     const page = getPage(children, cursor);
     const resources: Resource[] = [];
     const slice = new TimeSlice();
     for (const child of page.items) {
       if (slice.isOver) await slice.yield();
-      resources.push(describeChild(child, { skill, registry }));
+      resources.push(await describeChild(child, { skill, registry }));
     }
     return { resources, nextCursor: page.nextCursor };
   });
@@ -165,7 +165,7 @@ class SkillEntries {
 
   /** Returns the current entry of a skill, or the reason why hosts cannot load it. */
   async load(skill: Skill): Promise<SkillEntry | string> {
-    const contents = this.#registry.inspectFiles(skill);
+    const contents = await this.#registry.inspectFiles(skill);
     const unlisting = findUnlisting(skill, contents);
     if (unlisting !== undefined) return unlisting.reason;
     const { files } = contents;
@@ -226,7 +226,9 @@ async function createEntry(
   if (unlisting !== undefined) throw new Error(unlisting.reason);
   if (frontmatter.name !== name) throw new Error("the skill was renamed");
   const resources = [];
+  const slice = new TimeSlice();
   for (const file of files) {
+    if (slice.isOver) await slice.yield();
     const uri = skillFileUri(skill, file.path);
     const digested = file.path === SKILL_MD
       ? skillMd
@@ -242,7 +244,10 @@ async function readSkillMd(skill: Skill, registry: SkillSource): Promise<{
   digest: string;
   size: number;
 }> {
-  const { text, bytes, size } = registry.readFile(skill, SKILL_MD);
+  const { text, bytes, size } = await registry.readFile(
+    skill,
+    SKILL_MD,
+  );
   if (text === undefined) throw new Error("SKILL.md is not valid UTF-8");
   return { frontmatter: parseSkillMd(text), digest: await sha256(bytes), size };
 }
@@ -261,14 +266,14 @@ interface Child {
  * @throws {Error} The JSON-RPC error "invalid params" if there is no such
  *   folder.
  */
-function listChildren(
+async function listChildren(
   uri: string,
   registry: SkillSource,
-): { skill: Skill; children: ListItem<Child>[] } {
+): Promise<{ skill: Skill; children: ListItem<Child>[] }> {
   const { skill, path } = findResource(uri, registry);
   const prefix = path === undefined ? "" : `${path}/`;
   const children = new Map<string, Child>();
-  for (const file of registry.listFiles(skill)) {
+  for (const file of await registry.listFiles(skill)) {
     if (path === "" || !file.path.startsWith(prefix)) continue;
     const [name, ...rest] = file.path.slice(prefix.length).split("/");
     const uri = skillFileUri(skill, prefix + name!);
@@ -286,21 +291,21 @@ function listChildren(
 }
 
 /** Describes a file or folder as a resource. */
-function describeChild(
+async function describeChild(
   { uri, name, file }: Child,
   { skill, registry }: { skill: Skill; registry: SkillSource },
-): Resource {
+): Promise<Resource> {
   const shown = { uri, name: withoutInvisible(name) };
   if (file === undefined) return { ...shown, mimeType: "inode/directory" };
   const { path, size } = file;
-  const readText = () => {
+  const readText = async () => {
     try {
-      return registry.readFile(skill, path).text;
+      return (await registry.readFile(skill, file)).text;
     } catch {
       return undefined;
     }
   };
   const mimeType = mediaTypeOfName(path) ??
-    mediaTypeOf({ path, text: readText() });
+    mediaTypeOf({ path, text: await readText() });
   return { ...shown, mimeType, size };
 }

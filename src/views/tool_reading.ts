@@ -61,7 +61,7 @@ export async function withSkill<T>(
   try {
     return await use(skill);
   } catch (error) {
-    if (readIfCurrent(skill, skills) !== undefined) throw error;
+    if (await readIfCurrent(skill, skills) !== undefined) throw error;
   }
   return await use(await rescanForModel(name, skills));
 }
@@ -78,12 +78,12 @@ async function rescanForModel(
 }
 
 /** Reads the `SKILL.md` of a skill if it is unchanged since the last scan. */
-function readIfCurrent(
+async function readIfCurrent(
   skill: Skill,
   { registry }: SearchableSkills,
-): SkillFileContent | undefined {
+): Promise<SkillFileContent | undefined> {
   try {
-    const file = registry.readFile(skill, SKILL_MD);
+    const file = await registry.readFile(skill, SKILL_MD);
     return file.version === skill.version ? file : undefined;
   } catch {
     return undefined;
@@ -110,10 +110,10 @@ export async function readSkillText(
   skills: SearchableSkills,
 ): Promise<{ skill: Skill; text: string }> {
   let skill = findForModel(name, skills);
-  let file = skill && readIfCurrent(skill, skills);
+  let file = skill && await readIfCurrent(skill, skills);
   if (skill === undefined || file === undefined) {
     skill = await rescanForModel(name, skills);
-    file = skills.registry.readFile(skill, SKILL_MD);
+    file = await skills.registry.readFile(skill, SKILL_MD);
   }
   return { skill, text: file.text ?? new TextDecoder().decode(file.bytes) };
 }
@@ -126,12 +126,12 @@ export async function loadSkill(
 }
 
 /** Reads a file of a skill as a content item of a result. */
-export function readContent(
+export async function readContent(
   skill: Skill,
-  path: string,
+  path: string | SkillFile,
   registry: SkillSource,
-): CallToolResult["content"][number] {
-  const file = registry.readFile(skill, path);
+): Promise<CallToolResult["content"][number]> {
+  const file = await registry.readFile(skill, path);
   if (file.text !== undefined) return { type: "text", text: file.text };
   const uri = skillFileUri(skill, file.path);
   return { type: "resource", resource: resourceContents(uri, file) };
@@ -154,21 +154,21 @@ export function pathInSkill(
 }
 
 /** Reads a file, reads all files of a folder, or lists the files if the path is empty. */
-export function readPath(
+export async function readPath(
   skill: Skill,
   path: string,
   registry: SkillSource,
-): CallToolResult {
-  if (path.trim() === "") return listResources(skill, registry);
+): Promise<CallToolResult> {
+  if (path.trim() === "") return await listResources(skill, registry);
   try {
-    return { content: [readContent(skill, path, registry)] };
+    return { content: [await readContent(skill, path, registry)] };
   } catch (error) {
-    const { files, leftOut } = registry.inspectFiles(skill);
+    const { files, leftOut } = await registry.inspectFiles(skill);
     const isFolder = error instanceof SkillFileError &&
       error.reason === IS_A_FOLDER.reason;
     if (!isFolder) throw withFileNames(error as Error, files);
     const folder = splitPath(path)!;
-    return readFolder(skill, {
+    return await readFolder(skill, {
       path,
       files: files.filter(({ path }) => isBelow(folder, path)),
       leftOut: leftOut.filter(({ file }) => isBelow(folder, file)),
@@ -184,8 +184,11 @@ function isBelow(folder: readonly string[], path: string): boolean {
     folder.every((name, index) => name === names[index]);
 }
 
-function listResources(skill: Skill, registry: SkillSource): CallToolResult {
-  const { files, leftOut } = registry.inspectFiles(skill);
+async function listResources(
+  skill: Skill,
+  registry: SkillSource,
+): Promise<CallToolResult> {
+  const { files, leftOut } = await registry.inspectFiles(skill);
   const paths = files.map(({ path }) => path)
     .filter((path) => path !== SKILL_MD);
   const name = quote(skill.name);
@@ -217,13 +220,13 @@ interface SkillFolder {
   readonly registry: SkillSource;
 }
 
-function readFolder(
+async function readFolder(
   skill: Skill,
   { path, files, leftOut, registry }: SkillFolder,
-): CallToolResult {
-  const content = readTogether(files, ({ path }) => {
-    const item = readContent(skill, path, registry);
-    if (item.type === "text") item.text = `--- ${path} ---\n${item.text}`;
+): Promise<CallToolResult> {
+  const content = await readTogether(files, async (file) => {
+    const item = await readContent(skill, file, registry);
+    if (item.type === "text") item.text = `--- ${file.path} ---\n${item.text}`;
     return item;
   });
   const texts = describeLeftOut(leftOut);

@@ -278,9 +278,9 @@ const agentSkillsReadTool = defineTool({
   }),
   annotations: READ_ONLY,
   call: ({ skill_name, file_name }, context) =>
-    withSkill(skill_name, context, (skill) => {
+    withSkill(skill_name, context, async (skill) => {
       const path = pathInSkill(skill, file_name);
-      return { content: [readContent(skill, path, context.registry)] };
+      return { content: [await readContent(skill, path, context.registry)] };
     }),
 });
 

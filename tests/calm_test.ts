@@ -1,0 +1,138 @@
+// The server stays calm: long tasks pause between operations on the disk, and do
+// not repeat work. The tests count operations instead of measuring time.
+
+import assert from "node:assert/strict";
+import { SkillRegistry } from "../mod.ts";
+import { readTogether } from "../src/views/read_together.ts";
+import { DiskSpy, lacks, Place, root } from "./testing.ts";
+
+/** The maximum number of operations on the disk between two pauses. */
+const MAX_RUN = 6;
+
+/**
+ * A disk on which each operation takes 20 milliseconds, according to the clock,
+ * as on a network. It finds out how many operations run without a pause.
+ */
+class SlowDisk implements Disposable {
+  /** The most operations between two turns of the event loop. */
+  longestRun = 0;
+  readonly #spy: DiskSpy;
+  readonly #now = performance.now;
+  #run = 0;
+  #delay = 0;
+  #isOpen = true;
+
+  constructor() {
+    performance.now = () => this.#now.call(performance) + this.#delay;
+    this.#spy = new DiskSpy(() => {
+      this.#delay += 20;
+      this.longestRun = Math.max(this.longestRun, ++this.#run);
+      return undefined;
+    });
+    this.#turn();
+  }
+
+  /** The number of operations. */
+  get count(): number {
+    return this.#spy.count;
+  }
+
+  #turn(): void {
+    this.#run = 0;
+    if (this.#isOpen) setImmediate(() => this.#turn());
+  }
+
+  [Symbol.dispose](): void {
+    this.#isOpen = false;
+    this.#spy[Symbol.dispose]();
+    performance.now = this.#now;
+  }
+}
+
+/** Creates skills with files, and with a link if links work. */
+function createSkills(place: Place): string {
+  for (let i = 0; i < 5; i++) {
+    place.skill("skills", `s${i}`);
+    for (let j = 0; j < 20; j++) {
+      place.file(`skills/s${i}/docs/${j}.md`, `${j}`);
+    }
+  }
+  place.skill("skills", "invalid", "no frontmatter");
+  if (!lacks("links")) {
+    place.link("docs", "skills/s1/link");
+    place.link("s1", "skills/linked");
+  }
+  return place.folder("skills");
+}
+
+Deno.test("SkillRegistry pauses between operations on a slow disk", async () => {
+  using place = new Place();
+  const folder = createSkills(place);
+  using registry = new SkillRegistry([root(folder, { recursive: true })], {
+    log: () => {},
+  });
+  using disk = new SlowDisk();
+  const work: Record<string, () => Promise<unknown>> = {
+    "the first scan": () => registry.refresh(),
+    "a rescan": () => registry.refresh(),
+    "a walk": () => registry.listFiles(registry.find("s0")!),
+    "a walk with links": () => registry.listFiles(registry.find("s1")!),
+    "a read": () => registry.readFile(registry.find("s0")!, "docs/1.md"),
+    "tracking": async () => (await registry.trackFiles(undefined))(),
+  };
+  for (const [name, run] of Object.entries(work)) {
+    disk.longestRun = 0;
+    await run();
+    assert.ok(disk.longestRun > 0, name);
+    assert.ok(disk.longestRun <= MAX_RUN, `${name}: ${disk.longestRun}`);
+  }
+});
+
+Deno.test("SkillRegistry reads all files of a folder without listing it for each", async () => {
+  using place = new Place();
+  place.skill("skills", "flat");
+  for (let i = 0; i < 200; i++) place.file(`skills/flat/${i}.md`, "x");
+  using registry = new SkillRegistry([root(place.folder("skills"))]);
+  await registry.refresh();
+  const skill = registry.find("flat")!;
+  const files = await registry.listFiles(skill);
+  using disk = new DiskSpy();
+  for (const file of files) await registry.readFile(skill, file);
+  assert.equal(disk.counts.get("readDirSync") ?? 0, 0);
+});
+
+Deno.test("SkillRegistry.listFiles() walks a skill twice at most for any number of simultaneous calls", async () => {
+  using place = new Place();
+  place.skill("skills", "flat");
+  for (let i = 0; i < 50; i++) place.file(`skills/flat/${i}.md`, "x");
+  using registry = new SkillRegistry([root(place.folder("skills"))]);
+  await registry.refresh();
+  const skill = registry.find("flat")!;
+  const count = async (calls: number) => {
+    using disk = new DiskSpy();
+    const lists = await Promise.all(
+      Array.from({ length: calls }, () => registry.listFiles(skill)),
+    );
+    assert.ok(lists.every(({ length }) => length === 51));
+    return disk.count;
+  };
+  const one = await count(1);
+  // Checks of a folder that changed recently are in random order.
+  assert.ok(await count(20) < 3 * one);
+});
+
+Deno.test("readTogether() reads no file if their sizes and names do not fit into a message", async () => {
+  const file = { size: 1, version: "", isRacy: false };
+  const files = Array.from({ length: 20_000 }, (_, index) => ({
+    ...file,
+    path: `${"folder/".repeat(80)}${index}`,
+  }));
+  let reads = 0;
+  const read = () => Promise.resolve(++reads);
+  await assert.rejects(
+    () => readTogether(files, read),
+    /^Error: Cannot read 20000 files at once: they have 20000 bytes in total, and the limit for a message, with their names, is \d+; read them one at a time$/,
+  );
+  assert.equal(reads, 0);
+  assert.equal((await readTogether(files.slice(0, 10), read)).length, 10);
+});
