@@ -6,12 +6,12 @@
  * @module
  */
 
-import { parse as parseYaml } from "jsr:@std/yaml@^1";
 import { findClosingFaults, findOpeningFault } from "./frontmatter_fences.ts";
 import {
   findFrontmatterFaults,
   hasRequiredFields,
   isMapping,
+  parseFrontmatter,
 } from "./frontmatter_faults.ts";
 import { oneLine } from "../text.ts";
 import type { SkillFrontmatter, SkillSyntaxFault } from "./types.ts";
@@ -69,15 +69,11 @@ export class SkillSyntaxError extends SyntaxError {
  */
 export function parseSkillMd(text: string): SkillFrontmatter {
   const { yaml } = splitSkillMd(text);
-  try {
-    const value = parseYaml(yaml, { schema: "core" });
-    if (isMapping(value) && hasRequiredFields(value)) {
-      return value as SkillFrontmatter;
-    }
-  } catch {
-    // The faults below tell more than the parser's error.
+  const value = parseFrontmatter(yaml);
+  if (isMapping(value) && hasRequiredFields(value)) {
+    return value as SkillFrontmatter;
   }
-  const [fault, ...others] = findFrontmatterFaults(yaml);
+  const [fault, ...others] = findFrontmatterFaults(yaml, value);
   throw new SkillSyntaxError(fault!, others);
 }
 

@@ -35,13 +35,28 @@ export const KNOWN_FIELDS: readonly string[] = [
 /** The maximum length of a line that a hint shows, in characters. */
 const MAX_SHOWN_LENGTH = 2_000;
 
+/**
+ * The maximum size of frontmatter that is repaired, in characters and in lines.
+ * Each entry is parsed several times.
+ */
+const MAX_REPAIRED_LENGTH = 8 * 1024;
+const MAX_REPAIRED_LINES = 200;
+
 /** The maximum number of faults that are reported for one frontmatter. */
 const MAX_FAULTS = 20;
 
-/** Finds everything that is wrong with YAML that is not valid frontmatter. */
-export function findFrontmatterFaults(yaml: string): SkillSyntaxFault[] {
+/**
+ * Finds everything that is wrong with YAML that is not valid frontmatter.
+ *
+ * @param yaml The YAML.
+ * @param parsed The result of {@linkcode parseFrontmatter}.
+ */
+export function findFrontmatterFaults(
+  yaml: string,
+  parsed: unknown,
+): SkillSyntaxFault[] {
   const faults: SkillSyntaxFault[] = [];
-  for (const fault of new FrontmatterRepair(yaml).findFaults()) {
+  for (const fault of new FrontmatterRepair(yaml).findFaults(parsed)) {
     const line = fault.line + 1;
     const same = faults.findIndex((other) => other.line === line);
     // The later hint for a line includes the repairs of the earlier one.
@@ -62,27 +77,32 @@ class FrontmatterRepair {
   readonly #yaml: string;
   /** The lines of the YAML, with the entries repaired so far. */
   readonly #lines: string[];
+  /** Whether some lines are left out, so that entries cannot be repaired. */
+  readonly #isLong: boolean;
 
   constructor(yaml: string) {
     this.#yaml = yaml;
-    this.#lines = linesOf(yaml);
+    const start = linesOf(yaml.slice(0, MAX_REPAIRED_LENGTH));
+    this.#lines = start.slice(0, MAX_REPAIRED_LINES);
+    this.#isLong = yaml.length > MAX_REPAIRED_LENGTH ||
+      start.length > MAX_REPAIRED_LINES;
   }
 
-  *findFaults(): Generator<SkillSyntaxFault> {
-    const whole = parseOrError(this.#yaml);
-    if (isMapping(whole)) return yield* this.#checkFields();
-    if (whole instanceof Error && isUnrepairable(whole)) {
+  *findFaults(whole: unknown): Generator<SkillSyntaxFault> {
+    if (isMapping(whole)) return yield* this.#checkFields(whole);
+    if (whole instanceof Error && (this.#isLong || isUnrepairable(whole))) {
       return yield { kind: "yaml", ...describeYamlError(whole, this.#yaml) };
     }
+    if (this.#isLong) return yield NOT_A_MAPPING;
     yield* this.#repairEntries(this.#lines, 0);
     yield* this.#dropDuplicates();
-    const parsed = parseOrError(this.#lines.join("\n"));
+    const parsed = parseFrontmatter(this.#lines.join("\n"));
     if (parsed instanceof Error) {
       const fault = describeYamlError(parsed, this.#lines.join("\n"));
       return yield { kind: "yaml", ...fault };
     }
     if (!isMapping(parsed)) return yield NOT_A_MAPPING;
-    yield* this.#checkFields();
+    yield* this.#checkFields(parsed);
   }
 
   /** Repairs the entries among some lines, of which the first has the given index. */
@@ -92,7 +112,7 @@ class FrontmatterRepair {
   ): Generator<SkillSyntaxFault> {
     for (const entry of splitEntries(lines, KNOWN_FIELDS)) {
       const text = [lines[entry.start], ...entry.more].join("\n");
-      const parsed = parseOrError(text);
+      const parsed = parseFrontmatter(text);
       const isFine = !entry.isGlued &&
         (!(parsed instanceof Error) || this.#isAliasKnown(parsed));
       if (isFine) continue;
@@ -147,10 +167,9 @@ class FrontmatterRepair {
     }
   }
 
-  *#checkFields(): Generator<SkillSyntaxFault> {
-    const yaml = this.#lines.join("\n");
-    const frontmatter = tryParse(yaml);
-    if (!isMapping(frontmatter)) return;
+  *#checkFields(
+    frontmatter: Readonly<Record<string, unknown>>,
+  ): Generator<SkillSyntaxFault> {
     for (const field of ["name", "description"]) {
       const fault = findFieldFault(frontmatter, { field, lines: this.#lines });
       if (fault !== undefined) yield fault;
@@ -176,14 +195,16 @@ function repairEntry(entry: YamlEntry, line: number): Repair | undefined {
   }
   const spaced = [`${entry.indentation}${entry.key}: ${entry.rest}`]
     .concat(entry.more);
-  if (entry.isGlued && !(parseOrError(spaced.join("\n")) instanceof Error)) {
+  if (
+    entry.isGlued && !(parseFrontmatter(spaced.join("\n")) instanceof Error)
+  ) {
     return { lines: spaced, hint: writeHint(spaced[0]!) };
   }
   const untabbed = spaced.map((line) =>
     line.replace(/^\s+/, (space) => space.replaceAll("\t", "  "))
   );
   const hasTabs = untabbed.some((line, index) => line !== spaced[index]);
-  if (hasTabs && !(parseOrError(untabbed.join("\n")) instanceof Error)) {
+  if (hasTabs && !(parseFrontmatter(untabbed.join("\n")) instanceof Error)) {
     return { lines: untabbed, hint: "indent with spaces instead of tabs" };
   }
   const written = quoteEntry(entry);
@@ -415,7 +436,8 @@ function isUnrepairable(error: Error): boolean {
     /more than (?:1|one) document/.test(error.message);
 }
 
-function parseOrError(yaml: string): unknown {
+/** Parses YAML. Returns the error if it is malformed. */
+export function parseFrontmatter(yaml: string): unknown {
   try {
     return parseYaml(yaml, { schema: "core" });
   } catch (error) {
@@ -423,8 +445,8 @@ function parseOrError(yaml: string): unknown {
   }
 }
 
-export function tryParse(yaml: string): unknown {
-  const parsed = parseOrError(yaml);
+function tryParse(yaml: string): unknown {
+  const parsed = parseFrontmatter(yaml);
   return parsed instanceof Error ? undefined : parsed;
 }
 

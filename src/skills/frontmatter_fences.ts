@@ -9,7 +9,7 @@ import {
   findFrontmatterFaults,
   hasRequiredFields,
   isMapping,
-  tryParse,
+  parseFrontmatter,
 } from "./frontmatter_faults.ts";
 import { linesOf, splitEntries } from "./yaml_lines.ts";
 import type { SkillSyntaxFault } from "./types.ts";
@@ -131,9 +131,9 @@ export function findClosingFaults(
       } instead of "---"`,
       hint: "write this line instead:\n---",
     };
-  const parsed = tryParse(yaml);
+  const parsed = parseFrontmatter(yaml);
   const isValid = isMapping(parsed) && hasRequiredFields(parsed);
-  const others = isValid ? [] : findFrontmatterFaults(yaml);
+  const others = isValid ? [] : findFrontmatterFaults(yaml, parsed);
   return [{ kind, ...fault, line: end + (isWhole ? 0 : 1) }, ...others];
 }
 

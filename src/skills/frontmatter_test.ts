@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
+import { assertLinearTime } from "../../tests/testing.ts";
 import { parseSkillMd, skillKey, SkillSyntaxError } from "../../mod.ts";
 
 Deno.test("parseSkillMd() returns all of the frontmatter unchanged", () => {
@@ -432,6 +433,18 @@ function hintFor(text: string): string | undefined {
     return fault!.hint;
   }
 }
+
+Deno.test("parseSkillMd() takes linear time for malformed frontmatter", async () => {
+  const pieces = ["a: b\n", "a: b: c\n", "a:\n", "a:\n b: c: d\n", "a: |\n"];
+  for (const piece of [...pieces, " ", "\n", "name: a description: ", "- "]) {
+    await assertLinearTime((length) => {
+      const yaml = `x: y: ${piece.repeat(length / piece.length)}`;
+      for (const end of ["\n---\n", "\n"]) {
+        assert.throws(() => parseSkillMd(`---\n${yaml}${end}`));
+      }
+    }, { length: 60_000, what: JSON.stringify(piece) });
+  }
+});
 
 Deno.test("parseSkillMd() accepts frontmatter of just under 64 KiB in any script", () => {
   for (const filler of ["x", "ü", "😀"]) {
