@@ -163,6 +163,20 @@ if command -v pipreqs >/dev/null 2>&1; then (
   rm -f "$list" "$list.log"
 ) fi`;
 
+/**
+ * Returns a prefix of a line for `cmd` that does the same. Ends with a command
+ * that sets the exit code to 0.
+ */
+function installOnWindows(): string {
+  const list = `"%TEMP%\\skill-server-${crypto.randomUUID()}.txt"`;
+  const log = list.replace(".txt", ".log");
+  const install =
+    `pipreqs --force --savepath ${list} . && pip install -r ${list}`;
+  const report =
+    `(echo Cannot install the packages that the Python files import:& type ${log}) 1>&2`;
+  return `where pipreqs >nul 2>&1 && ((${install}) >${log} 2>&1 || ${report}) & del ${list} ${log} >nul 2>&1 & ver >nul & `;
+}
+
 /** Runs the command in `$1`. The command sees no arguments, as with `sh -c`. */
 const RUN = `
 eval "set --
@@ -179,7 +193,13 @@ function shellArguments(
     variables: readonly EnvironmentVariable[];
   },
 ): string[] {
-  if (isWindows) return ["/d", "/s", "/c", `"${command}"`];
+  if (isWindows) {
+    if (/[\r\n]/.test(command.trim())) {
+      throw new Error("cmd runs only one line; join the lines with &&");
+    }
+    const line = command.trim();
+    return ["/d", "/s", "/c", `"${install ? installOnWindows() : ""}${line}"`];
+  }
   const exports = variables.map(([name]) => `export ${name}="$1"; shift\n`);
   const script = `${WAIT}${exports.join("")}${install ? INSTALL : ""}${RUN}`;
   const values = variables.map(([, value]) => value);
@@ -331,10 +351,19 @@ class WindowsTree implements ProcessTree {
   }
 
   end(): void {
-    // Run by the shell, because Deno may have permission only for the shell. Not
-    // awaited, because this process may be about to exit.
-    const args = ["/d", "/c", "taskkill", "/T", "/F", "/PID", `${this.#pid}`];
-    new Deno.Command(SHELL, { args, stdout: "null", stderr: "null" }).spawn();
+    // Run by the shell, because Deno may have permission only for the shell. Waits
+    // for the end, because this process may be about to exit, and then its children
+    // end too.
+    const line =
+      `"%SystemRoot%\\System32\\taskkill.exe" /T /F /PID ${this.#pid}`;
+    new Deno.Command(SHELL, {
+      // The shell would look for programs in the working directory first.
+      args: ["/d", "/s", "/c", `"${line}"`],
+      windowsRawArguments: true,
+      stdin: "null",
+      stdout: "null",
+      stderr: "null",
+    }).outputSync();
   }
 
   endRest(): Promise<void> {

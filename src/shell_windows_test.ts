@@ -1,0 +1,229 @@
+import assert from "node:assert/strict";
+import { join } from "jsr:@std/path@^1";
+import {
+  eventually,
+  filesPlace,
+  flagsWith,
+  lacks,
+  type Place,
+  Session,
+  Wire,
+} from "../tests/testing.ts";
+
+const ignore = lacks("cmd");
+
+const TOOL = "run_shell_command_op";
+
+/** The folder of the skill in which the commands run. */
+const skillFolder = (place: Place) =>
+  join(place.home, ".claude", "skills", "git");
+
+/** How the server is started with the tool that runs shell commands. */
+function shellOptions({ args = [], run = "--allow-run=cmd", env = {} }: {
+  args?: string[];
+  run?: string;
+  env?: Record<string, string>;
+} = {}) {
+  return {
+    args: ["--tools", "agentskills", ...args],
+    flags: flagsWith("--allow-read", "--allow-env", run),
+    env,
+  };
+}
+
+/** Returns a function that runs a command and returns the tool's text. */
+function runnerIn(session: Session) {
+  return async (command: string) => {
+    const { text } = await session.text(TOOL, { skill_name: "git", command });
+    return text.replaceAll("\r\n", "\n");
+  };
+}
+
+/** A command whose second process runs for a long time, after writing a file. */
+const LONG = "echo > started& cmd /c ping -n 1000 127.0.0.1 >nul";
+
+/** Waits until a long command has started. */
+async function waitForStart(place: Place): Promise<void> {
+  const file = join(skillFolder(place), "started");
+  await eventually(() => isThere(file), "the command to start");
+}
+
+function isThere(path: string): boolean {
+  try {
+    Deno.statSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Waits until no process runs in the skill's folder, which Windows keeps until then. */
+async function waitForExit(place: Place): Promise<void> {
+  await eventually(() => {
+    try {
+      Deno.removeSync(skillFolder(place), { recursive: true });
+      return true;
+    } catch {
+      return false;
+    }
+  }, "the processes to exit");
+}
+
+Deno.test(`${TOOL} exists on Windows only if Deno is allowed to run cmd`, {
+  ignore,
+}, async () => {
+  using place = filesPlace();
+  for (const run of ["--allow-run", "--allow-run=cmd"]) {
+    await using session = await Session.open(place, shellOptions({ run }));
+    const { tools } = await session.client.listTools();
+    assert.equal(tools.at(-1)!.name, TOOL);
+  }
+  const args = ["--tools", "agentskills"];
+  await using session = await Session.open(place, { args });
+  const { tools } = await session.client.listTools();
+  assert.ok(!tools.some(({ name }) => name === TOOL));
+});
+
+Deno.test(
+  `${TOOL} runs a command in the skill's directory with cmd as it is written`,
+  {
+    ignore,
+  },
+  async () => {
+    using place = filesPlace();
+    await using session = await Session.open(place, shellOptions());
+    const run = runnerIn(session);
+    assert.equal(await run("cd"), `${skillFolder(place)}\n\n`);
+    assert.equal(await run('echo "a  b" c'), '"a  b" c\n\n');
+    assert.equal(await run("echo one& echo two"), "one\ntwo\n\n");
+    assert.equal(await run("echo ^& 100%"), "& 100%\n\n");
+    assert.equal(await run("echo oops>&2"), "\noops\n");
+    assert.equal(await run("type references\\API.md"), "# API\n");
+    assert.equal(await run("exit 3"), "\n\n[exit code 3]");
+    assert.equal(await run("exit /b 4"), "\n\n[exit code 4]");
+    assert.match(await run("no-such-command"), /\[exit code (?:1|9009)\]$/);
+    const words = `"${Deno.execPath()}" eval "console.log(Deno.args)" "a b" c`;
+    assert.equal(await run(words), '[ "a b", "c" ]\n\n');
+    assert.equal(
+      await run("echo one\necho two"),
+      "Cannot run the command: cmd runs only one line; join the lines with &&",
+    );
+    // The command has no input, so it does not wait.
+    assert.match(await run("findstr x"), /\[exit code 1\]$/);
+  },
+);
+
+Deno.test(
+  `${TOOL} keeps 256 KiB of each output stream of a command on Windows`,
+  {
+    ignore,
+  },
+  async () => {
+    using place = filesPlace();
+    place.file("home/.claude/skills/git/large.txt", "x".repeat(1_000_000));
+    await using session = await Session.open(place, shellOptions());
+    const text = await runnerIn(session)("type large.txt& echo end>&2");
+    assert.equal(
+      text,
+      `${"x".repeat(262144)}\n[737856 bytes omitted]\nend\n`,
+    );
+  },
+);
+
+Deno.test(
+  `${TOOL} ends the processes of a command on Windows at the time limit, and runs no other taskkill`,
+  {
+    ignore,
+  },
+  async () => {
+    using place = filesPlace();
+    for (const name of ["taskkill.bat", "taskkill.cmd"]) {
+      place.file(`project/${name}`, "@echo > pwned\r\n");
+    }
+    const args = ["--shell-timeout", "3"];
+    {
+      await using session = await Session.open(place, shellOptions({ args }));
+      const { text, isError } = await session.text(TOOL, {
+        skill_name: "git",
+        command: `echo first& ${LONG}`,
+      });
+      assert.match(text, /^first\r\n\n.*\[stopped at the time limit of 3 s/s);
+      assert.equal(isError, true);
+    }
+    await waitForExit(place);
+    assert.ok(!isThere(join(place.project, "pwned")));
+  },
+);
+
+const ENDS: Record<string, (wire: Wire) => unknown> = {
+  "it is cancelled": (wire) =>
+    wire.write({
+      jsonrpc: "2.0",
+      method: "notifications/cancelled",
+      params: { requestId: 1 },
+    }),
+  "the input of the server ends": (wire) => wire.endInput(),
+  "the server is killed": (wire) => wire.process.kill("SIGKILL"),
+};
+
+for (const [when, end] of Object.entries(ENDS)) {
+  Deno.test(`${TOOL} ends the processes of a command on Windows when ${when}`, {
+    ignore,
+  }, async () => {
+    using place = filesPlace();
+    await using wire = new Wire(place, shellOptions());
+    await wire.initialize();
+    await wire.write({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: {
+        name: TOOL,
+        arguments: { skill_name: "git", command: LONG },
+      },
+    });
+    await waitForStart(place);
+    await end(wire);
+    await waitForExit(place);
+  });
+}
+
+Deno.test(
+  "--auto-install-deps installs what Python files import before a command that contains py on Windows",
+  {
+    ignore,
+  },
+  async () => {
+    using place = filesPlace();
+    const log = join(place.path, "log");
+    const tools = place.folder("tools");
+    const install = (tool: string, lines: string) =>
+      place.file(
+        `tools/${tool}.bat`,
+        `@echo ${tool} %*>>"${log}"\r\n${lines}\r\n`,
+      );
+    const PATH = `${tools};${Deno.env.get("PATH")}`;
+    const args = ["--auto-install-deps"];
+    const options = shellOptions({ args, env: { PATH } });
+    {
+      await using session = await Session.open(place, options);
+      assert.equal(await runnerIn(session)("echo py"), "py\n\n");
+    }
+    install("pipreqs", "@exit /b 0");
+    install("pip", "@exit /b 0");
+    await using session = await Session.open(place, options);
+    const run = runnerIn(session);
+    assert.equal(await run("echo plain"), "plain\n\n");
+    assert.throws(() => Deno.statSync(log), Deno.errors.NotFound);
+    assert.equal(await run("echo a.py& exit 4"), "a.py\n\n\n[exit code 4]");
+    assert.match(
+      Deno.readTextFileSync(log),
+      /^pipreqs --force --savepath \S+ \.\s+pip install -r \S+\s+$/,
+    );
+    install("pip", "@echo broken\r\n@exit /b 1");
+    assert.match(
+      await run("echo a.py"),
+      /^a\.py\n\nCannot install the packages that the Python files import:\n[^]*broken/,
+    );
+  },
+);
