@@ -6,7 +6,7 @@
  * @module
  */
 
-import { SKILL_MD } from "../files/paths.ts";
+import { isMisread, SKILL_MD } from "../files/paths.ts";
 import type { Skill } from "./types.ts";
 
 /**
@@ -59,7 +59,7 @@ export function parseSkillUri(
     const isValid = !path ||
       segments!.every((segment) =>
         segment !== "" && segment !== "." && segment !== ".." &&
-        !segment.includes("/")
+        !segment.includes("/") && !isMisread(segment)
       );
     if (!isValid) return undefined;
     return { name: decodeURIComponent(name), path: segments?.join("/") };

@@ -1,0 +1,164 @@
+import assert from "node:assert/strict";
+import { join } from "jsr:@std/path@^1";
+import {
+  lacks,
+  listSkills,
+  nextId,
+  Place,
+  runServer,
+  SECRET,
+  Session,
+  skillMd,
+  verify,
+  Wire,
+} from "./testing.ts";
+
+/** Paths that Windows reads as a file of the skill, or as one outside of it. */
+function otherSpellings(skill: string): string[] {
+  return [
+    // Streams.
+    "SKILL.md::$DATA",
+    "SKILL.md:hidden",
+    "docs/help.md::$DATA",
+    "docs::$INDEX_ALLOCATION/help.md",
+    // Devices.
+    "CON",
+    "NUL",
+    "NUL.txt",
+    "docs/COM1",
+    "docs/aux.md",
+    "CONIN$",
+    // Dots and blanks at the end.
+    "docs/help.md.",
+    "docs/help.md ",
+    "docs./help.md",
+    "docs /help.md",
+    ".../docs/help.md",
+    "node_modules./x.js",
+    // Other case, and short names.
+    "DOCS/HELP.MD",
+    "skill.md",
+    "NODE_MODULES/x.js",
+    "NODE_M~1/x.js",
+    "DOCUME~1/help.md",
+    // Other drives, other folders, and other machines.
+    "C:docs/help.md",
+    "C:/Windows/win.ini",
+    "C:\\Windows\\win.ini",
+    "\\\\?\\C:\\Windows\\win.ini",
+    `\\\\?\\${join(skill, "docs", "help.md")}`,
+    "\\\\.\\C:\\Windows\\win.ini",
+    `\\\\localhost\\${skill.replace(":", "$")}\\docs\\help.md`,
+    "\\docs\\help.md",
+    "/docs/help.md",
+    "..\\other\\SKILL.md",
+    "docs\\..\\..\\other\\SKILL.md",
+    "docs\\..\\.env",
+  ];
+}
+
+/** Creates a skill with hidden files, and another skill. */
+function createPlace(): Place {
+  const place = new Place();
+  const skills = "home/.claude/skills";
+  place.skill(skills, "git");
+  place.file(`${skills}/git/docs/help.md`, "Help");
+  place.file(`${skills}/git/documentation/help.md`, "Help");
+  place.file(`${skills}/git/node_modules/x.js`, SECRET);
+  place.file(`${skills}/git/.env`, SECRET);
+  place.skill(
+    skills,
+    "other",
+    "---\nname: other\ndescription: d\ndisable-model-invocation: true\n---\n" +
+      SECRET,
+  );
+  return place;
+}
+
+Deno.test(
+  "a path that Windows reads as another file is not there, in any view",
+  {
+    ignore: lacks("windows"),
+  },
+  async () => {
+    using place = createPlace();
+    const skill = join(place.home, ".claude", "skills", "git");
+    const paths = otherSpellings(skill);
+    await using wire = new Wire(place);
+    await wire.initialize();
+    const entry = (await listSkills(wire)).find(({ uri }) =>
+      uri.includes("git")
+    );
+    assert.deepEqual(entry!.resources.map(({ uri }) => uri), [
+      "skill://git/SKILL.md",
+      "skill://git/docs/help.md",
+      "skill://git/documentation/help.md",
+    ]);
+    await verify(wire, entry!);
+    const backslashes = ["docs\\help.md", "documentation\\help.md"];
+    for (const path of [...paths, ...backslashes]) {
+      const encoded = path.split("/").map(encodeURIComponent).join("/");
+      const uri = `skill://git/${encoded}`;
+      for (
+        const method of [
+          "resources/read",
+          "resources/directory/read",
+          "skills/get",
+        ]
+      ) {
+        const { error } = await wire.ask(nextId(), method, { uri });
+        assert.equal(error?.code, -32602, `${method} ${uri}`);
+      }
+    }
+    for (
+      const [toolset, tool, argument] of [
+        ["skilljack", "skill-resource", "skill"],
+        ["agentskills", "read_reference_file_op", "skill_name"],
+      ] as const
+    ) {
+      const args = ["--tools", toolset];
+      await using session = await Session.open(place, { args });
+      const name = toolset === "skilljack" ? "path" : "file_name";
+      const read = (path: string) =>
+        session.text(tool, { [argument]: "git", [name]: path });
+      assert.equal((await read("docs\\help.md")).text, "Help");
+      assert.equal((await read(join(skill, "docs", "help.md"))).text, "Help");
+      for (const path of paths) {
+        const { text, isError } = await read(path);
+        assert.ok(
+          isError && !text.includes(SECRET),
+          `${tool} ${path}: ${text}`,
+        );
+      }
+    }
+  },
+);
+
+Deno.test(
+  "the server works in a home folder whose name has a blank and an umlaut, on Windows",
+  {
+    ignore: lacks("windows"),
+  },
+  async () => {
+    using place = new Place();
+    const home = place.folder("J\u00fcrgen M\u00fcller");
+    place.skill(
+      "J\u00fcrgen M\u00fcller/.claude/skills",
+      "git",
+      skillMd("git"),
+    );
+    const env = { HOME: home, USERPROFILE: home };
+    await using session = await Session.open(place, { env });
+    assert.deepEqual(await session.names(), ["git"]);
+    assert.equal((await session.load("git")).isError, false);
+    const { stdout } = await runServer(place, {
+      env,
+      args: ["--print-config", "cursor"],
+    });
+    const { command, args } = JSON.parse(stdout).mcpServers.skills;
+    assert.ok(args.some((arg: string) => arg.includes(home)), args.join("\n"));
+    const launch = { command, args };
+    await using printed = await Session.open(place, { env, launch });
+    assert.deepEqual(await printed.names(), ["git"]);
+  },
+);
