@@ -6,7 +6,8 @@
  * deno serve --host 127.0.0.1 --allow-read --allow-env jsr:@skill-server/skill-server/http
  * ```
  *
- * Clients connect to `/mcp`. Options come from the command line and from
+ * Clients connect to `/mcp`. At `/`, a page for browsers shows the skills and how to
+ * connect. Options come from the command line and from
  * `SKILL_SERVER_ARGS`. `SKILL_SERVER_TOKEN` is the bearer token that clients must
  * send. Without a token, the server accepts only clients on this machine.
  * `SKILL_SERVER_HOSTS` lists the host names that are served in addition to
@@ -57,6 +58,7 @@ const mcp = new McpHttpServer(
   describeServer(registry, { ...settings.tools, ...settings.options }),
 );
 let isEnding = false;
+let page: (() => Response) | undefined;
 
 warnOfMissingFolders(await registry.refresh(), settings);
 registerViews(mcp, registry, settings.tools);
@@ -108,17 +110,27 @@ async function handleRequest(
   const refused = access.refuseHost(request, address);
   if (refused !== undefined) return refused;
   const { pathname } = URL.parse(request.url) ?? {};
-  if (pathname === "/") return serveWelcome(request);
+  if (pathname === "/") return await serveWelcome(request);
   if (pathname !== MCP_PATH) {
     return text(404, `Not found: MCP clients connect to ${MCP_PATH}\n`);
   }
   return access.refuseClient(request, address) ?? await serveMcp(request);
 }
 
-function serveWelcome({ method }: Request): Response {
-  return method === "GET" || method === "HEAD"
-    ? text(200, welcome())
-    : refuseMethod(["GET", "HEAD"]);
+/** Serves the page to browsers, and a text to other programs. */
+async function serveWelcome({ method, headers }: Request): Promise<Response> {
+  if (method !== "GET" && method !== "HEAD") {
+    return refuseMethod(["GET", "HEAD"]);
+  }
+  if (!/\btext\/html\b/i.test(headers.get("accept") ?? "")) {
+    return text(200, welcome());
+  }
+  // The page is not needed to start.
+  const { createPage } = await import("./src/http/page.ts");
+  page ??= createPage(settings, {
+    hasToken: settings.access.token !== undefined,
+  });
+  return page();
 }
 
 async function serveMcp(request: Request): Promise<Response> {
@@ -166,6 +178,7 @@ Documentation: ${DOCUMENTATION_URL}
 function text(status: number, body: string): Response {
   const headers = {
     "content-type": "text/plain; charset=utf-8",
+    "vary": "Accept",
     "x-content-type-options": "nosniff",
   };
   return new Response(body, { status, headers });

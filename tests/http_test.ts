@@ -369,9 +369,40 @@ Deno.test("the server names its endpoint in responses at other paths", async () 
   assert.match(text, /\/mcp .*^Documentation: https:\/\/jsr\.io\/@/ms);
   // Remote users cannot open a file of the server.
   assert.doesNotMatch(text, /README|file:/);
+  for (const accept of ["*/*", "application/json", "text/plain"]) {
+    const { headers, body } = await fetch(new URL("/", server.url), {
+      headers: { accept },
+    });
+    assert.match(headers.get("content-type")!, /^text\/plain;/, accept);
+    await body?.cancel();
+  }
   const other = await fetch(new URL("/.well-known/oauth", server.url));
   assert.equal(other.status, 404);
   assert.match(await other.text(), /\/mcp/);
+});
+
+Deno.test("browsers get a page that contains nothing of the skills and runs only its own script", async () => {
+  using place = filesPlace();
+  const env = { SKILL_SERVER_TOKEN: TOKEN };
+  await using server = await HttpServer.start(place, { env });
+  const headers = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+  const response = await fetch(new URL("/", server.url), { headers });
+  const policy = response.headers.get("content-security-policy")!;
+  assert.equal(
+    policy.replaceAll(/'sha256-[\w+/=]{44}'/g, "HASH"),
+    "default-src 'none'; base-uri 'none'; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; img-src data:; require-trusted-types-for 'script'; script-src HASH; style-src HASH; trusted-types 'none'",
+  );
+  assert.equal(response.headers.get("vary"), "Accept");
+  const page = await response.text();
+  assert.match(page, /^<!DOCTYPE html>/);
+  assert.doesNotMatch(
+    page,
+    /innerHTML|outerHTML|insertAdjacent|document\.write/,
+  );
+  // Neither a skill nor the token nor a folder of the server.
+  for (const secret of [TOKEN, place.path, "Work with git"]) {
+    assert.ok(!page.includes(secret), secret);
+  }
 });
 
 Deno.test("a request with another HTTP method is refused", async () => {
@@ -482,10 +513,20 @@ Deno.test("invalid params have the same short error as on stdio", async () => {
   }
 });
 
-/** Returns a free port. With port 0, Deno does not allow listening on the port again. */
+/**
+ * Returns a port that is free and stays free, because the system does not assign
+ * it by itself. With port 0, Deno does not allow listening on the port again.
+ */
 function findPort(hostname: string): number {
-  using listener = Deno.listen({ hostname, port: 0 });
-  return listener.addr.port;
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 10_000);
+    try {
+      Deno.listen({ hostname, port }).close();
+      return port;
+    } catch {
+      // The port is in use.
+    }
+  }
 }
 
 Deno.test({
@@ -496,7 +537,8 @@ Deno.test({
     const hostname = "127.0.0.1";
     const port = findPort(hostname);
     // The server itself needs some of these files.
-    const options = { maxFiles: 80, port };
+    // Deno ends the process if it has to start a worker without them, as for watching.
+    const options = { maxFiles: 80, port, args: ["--no-watch"] };
     await using server = await HttpServer.start(place, options);
     const connections = [];
     const isFull = () =>

@@ -1,5 +1,6 @@
 // What the tests share, in files by what it helps with.
 export * from "./testing/case_blind.ts";
+export * from "./testing/browser.ts";
 export * from "./testing/client.ts";
 export * from "./testing/command_line.ts";
 export * from "./testing/environment.ts";

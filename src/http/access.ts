@@ -4,7 +4,7 @@
  * 1. A web page can point its own host name at this machine (DNS rebinding). Its
  *    requests then carry that name in `Host` and `Origin`, so only known names
  *    are accepted. A page cannot know the token, so if there is a token, every
- *    `Host` is accepted unless the user lists names.
+ *    `Host` is accepted unless the user lists names, and so are pages of that host.
  * 2. Without a token, or with one that is easy to guess, only clients on this
  *    machine are accepted.
  * 3. Refused requests leave a line in the log that contains nothing of the token.
@@ -76,9 +76,13 @@ export class AccessControl {
     const { headers, url } = request;
     // HTTP/2 has no Host header.
     const host = headers.get("host") ?? URL.parse(url)?.host;
+    const origin = headers.get("origin");
+    const isOwnPage = origin !== null && URL.parse(origin)?.host === host;
     const results = [
       this.#acceptsAnyHost ? undefined : validateHostHeader(host, this.#hosts),
-      validateOriginHeader(headers.get("origin"), this.#hosts),
+      this.#acceptsAnyHost && isOwnPage
+        ? undefined
+        : validateOriginHeader(origin, this.#hosts),
     ];
     for (const result of results) {
       if (result === undefined || result.ok) continue;

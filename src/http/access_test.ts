@@ -84,11 +84,15 @@ Deno.test("AccessControl.refuseHost() accepts localhost and the configured names
   }
 });
 
-Deno.test("AccessControl.refuseHost() accepts any host if there is a token, but only local origins", () => {
+Deno.test("AccessControl.refuseHost() accepts any host if there is a token, but only pages of that host and local pages", () => {
   const access = createAccess({ token: TOKEN });
   const url = "http://skills.example.com/mcp";
   assert.equal(access.refuseHost(request(url)), undefined);
-  for (const origin of ["http://skills.example.com", "null", "evil"]) {
+  for (const scheme of ["http", "https"]) {
+    const origin = `${scheme}://skills.example.com`;
+    assert.equal(access.refuseHost(request(url, { origin })), undefined);
+  }
+  for (const origin of ["http://evil.example.com", "null", "evil"]) {
     assert.equal(access.refuseHost(request(url, { origin }))?.status, 403);
   }
   const local = { origin: "http://localhost:5173" };

@@ -107,6 +107,9 @@ export const RESOURCE_TEMPLATES: ResourceTemplate[] = [
   },
 ];
 
+/** The key in `_meta` for the scope of a skill. */
+const SCOPE_KEY = "skill-server/scope";
+
 /** Lists the `SKILL.md` of each skill and the collection of its other files. */
 function createResources(catalog: SkillCatalog): ListItem<Resource>[] {
   const skills = [...catalog.served.values()];
@@ -119,6 +122,7 @@ function createResources(catalog: SkillCatalog): ListItem<Resource>[] {
         name,
         description: skill.description,
         mimeType: "text/markdown",
+        _meta: { [SCOPE_KEY]: skill.scope },
       },
       {
         uri: skillFileUri(skill, ""),

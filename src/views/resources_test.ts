@@ -25,6 +25,7 @@ Deno.test("resources/list contains each skill's SKILL.md and the collection of i
       name: "git",
       description: "Work with git",
       mimeType: "text/markdown",
+      _meta: { "skill-server/scope": "global" },
     },
   ]);
   assert.deepEqual(resources.slice(2).map(({ uri }) => uri), [

@@ -1,6 +1,7 @@
 // What some tests need and not every system has.
 import { join } from "jsr:@std/path@^1";
 import { canIgnoreCase, ignoresCase } from "./case_blind.ts";
+import { findBrowser } from "./browser.ts";
 import { Place } from "./folders.ts";
 import { isWindows } from "./environment.ts";
 
@@ -70,6 +71,10 @@ const NEEDS = {
     isMet: () => Deno.build.os === "linux",
   },
   npx: { what: "npx", isMet: () => !isWindows && isProgram("npx") },
+  browser: {
+    what: "Chromium or Chrome",
+    isMet: () => findBrowser() !== undefined,
+  },
   proc: {
     what: "the processes in /proc",
     isMet: () => Deno.build.os === "linux",

@@ -1,0 +1,99 @@
+/**
+ * The page that people see at the address of the server.
+ *
+ * 1. The page contains nothing of the skills. It is an MCP client of the server
+ *    that it came from, with the same rights as any other.
+ * 2. Its only data are the configurations that `--print-config` prints. They
+ *    contain a placeholder for the address, which only the page knows.
+ * 3. The Content-Security-Policy allows its own script and style by their hashes,
+ *    and connections to its own server.
+ *
+ * @module
+ */
+
+import { createHash } from "node:crypto";
+import { createClientConfig } from "../cli/client_config.ts";
+import { CLIENT_NAMES } from "../cli/client_names.ts";
+import { MCP_CLIENTS, TOKEN_VARIABLE } from "../cli/clients.ts";
+import type { Program } from "../cli/program.ts";
+import type { Settings } from "../cli/settings.ts";
+import { stringifyJson } from "../text.ts";
+import { PAGE_TEXT } from "./page_text.ts";
+
+/** Stands for the address of the server. A local address requires no token. */
+const PLACEHOLDER = "http://localhost:9/mcp";
+
+/** Returns a function that creates the response with the page. */
+export function createPage(
+  settings: Settings,
+  { hasToken }: { hasToken: boolean },
+): () => Response {
+  const data = {
+    placeholder: PLACEHOLDER,
+    clients: listClients(settings, hasToken),
+  };
+  // A tag in a text of the data must not end the element.
+  const json = stringifyJson(data).replaceAll("<", "\\u003c");
+  const element = `<script id="data" type="application/json">${json}</script>`;
+  const text = PAGE_TEXT.replace("<!-- data -->", () => element);
+  const headers = {
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": createPolicy(),
+    "cache-control": "no-cache",
+    "cross-origin-opener-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "vary": "Accept",
+    "x-content-type-options": "nosniff",
+  };
+  return () => new Response(text, { headers });
+}
+
+/** Lists how to configure each client that can connect to a URL. */
+function listClients(settings: Settings, hasToken: boolean): object[] {
+  const remoteSettings = {
+    ...settings,
+    // The paths on the machine of the server concern nobody else.
+    home: undefined,
+    values: { url: PLACEHOLDER },
+  };
+  return CLIENT_NAMES
+    .filter((name) => MCP_CLIENTS[name].remote !== undefined)
+    .map((name) => ({
+      name: MCP_CLIENTS[name].title,
+      ...createClientConfig(name, remoteSettings, createProgram(hasToken)),
+    }));
+}
+
+/** Creates a program whose environment contains nothing but a token, if there is one. */
+function createProgram(hasToken: boolean): Program {
+  return {
+    executable: "",
+    mainModule: undefined,
+    importMap: undefined,
+    folder: undefined,
+    os: "linux",
+    variable: (name) =>
+      hasToken && name === TOKEN_VARIABLE ? "<token>" : undefined,
+  };
+}
+
+function createPolicy(): string {
+  const [script, style] = ["script", "style"].map((tag) => {
+    const element = new RegExp(`<${tag}>([^]*)</${tag}>`);
+    const [, content] = element.exec(PAGE_TEXT)!;
+    const hash = createHash("sha256").update(content!).digest("base64");
+    return `'sha256-${hash}'`;
+  });
+  return [
+    "default-src 'none'",
+    "base-uri 'none'",
+    "connect-src 'self'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "img-src data:",
+    "require-trusted-types-for 'script'",
+    `script-src ${script}`,
+    `style-src ${style}`,
+    "trusted-types 'none'",
+  ].join("; ");
+}

@@ -1,0 +1,248 @@
+import assert from "node:assert/strict";
+import type { Page } from "npm:playwright-core@^1";
+import { createClientConfig } from "../src/cli/client_config.ts";
+import { CLIENT_NAMES, type ClientName } from "../src/cli/client_names.ts";
+import { MCP_CLIENTS } from "../src/cli/clients.ts";
+import { parseCommandLine } from "../src/cli/command_line.ts";
+import { createSettings } from "../src/cli/settings.ts";
+import {
+  eventually,
+  filesPlace,
+  type HttpOptions,
+  HttpServer,
+  lacks,
+  Place,
+  skillMd,
+  Tab,
+} from "./testing.ts";
+
+const TOKEN = "correct-horse-battery-staple";
+
+/** What to say where the token is wrong. */
+const WRONG = "The server does not accept this token. Check it, and try again.";
+
+/** Registers a test of the page of a server in a browser. */
+function testPage(
+  name: string,
+  { createPlace = filesPlace, ...options }: HttpOptions & {
+    createPlace?: () => Place;
+  },
+  test: (
+    context: { tab: Tab; page: Page; url: string; server: HttpServer },
+  ) => Promise<void>,
+): void {
+  Deno.test({
+    name,
+    ignore: lacks("browser"),
+    // Playwright keeps timers until the process of the browser has ended.
+    sanitizeOps: false,
+    sanitizeResources: false,
+    fn: async () => {
+      using place = createPlace();
+      await using server = await HttpServer.start(place, options);
+      const url = new URL("/", server.url).href;
+      await using tab = await Tab.open(url);
+      await test({ tab, page: tab.page, url, server });
+      assert.deepEqual(tab.faults, []);
+    },
+  });
+}
+
+/** Returns the texts of the elements that are visible. */
+function visibleTexts(page: Page, selector: string): Promise<string[]> {
+  return page.locator(`${selector}:visible`).allTextContents();
+}
+
+/** Asserts that the page fits into windows from 360 to 1,600 pixels. */
+async function assertFits(page: Page): Promise<void> {
+  for (const width of [360, 800, 1_600]) {
+    await page.setViewportSize({ width, height: 800 });
+    const overflow = await page.evaluate(
+      "document.documentElement.scrollWidth - innerWidth",
+    ) as number;
+    assert.ok(overflow <= 0, `${overflow} pixels at ${width}`);
+  }
+}
+
+testPage(
+  "the page lists and filters the skills, and shows their files",
+  {
+    createPlace: () => {
+      const place = filesPlace();
+      place.skill(
+        "project/.claude/skills",
+        "pdf",
+        skillMd("pdf", "Fill forms"),
+      );
+      return place;
+    },
+  },
+  async ({ page }) => {
+    await page.locator("#skills .name", { hasText: "git" }).waitFor();
+    const row = page.locator("#skills > li", { hasText: "Fill forms" });
+    await row.locator(".facts", { hasText: "project · 1 file · " }).waitFor();
+    await page.fill("#filter", "PDF fill");
+    assert.deepEqual(await visibleTexts(page, "#skills .name"), ["pdf"]);
+    assert.match(await page.textContent("#count") ?? "", /^1 of \d+ skills$/);
+    await page.fill("#filter", "git");
+    // The keyboard is enough to open a skill.
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    const git = page.locator("#skills > li:has(details[open])");
+    await git.locator("pre", { hasText: "name: git" }).waitFor();
+    await git.getByRole("button", { name: "references/API.md" }).press("Enter");
+    await git.locator("pre", { hasText: "# API" }).waitFor();
+    assert.equal(
+      await git.locator("h3").last().textContent(),
+      "references/API.md",
+    );
+    await assertFits(page);
+  },
+);
+
+testPage(
+  "the page shows for each client what --print-config prints for the address",
+  {},
+  async ({ page, url }) => {
+    await assertClients(page, `${url}mcp`);
+    await page.focus("#copy-entry");
+    await page.keyboard.press("Enter");
+    await page.locator("#copied", { hasText: /^Copied|^Selected/ }).waitFor();
+  },
+);
+
+/** Asserts that the page shows the configuration of each client. */
+async function assertClients(page: Page, url: string): Promise<void> {
+  const names = CLIENT_NAMES.filter((name) => MCP_CLIENTS[name].remote);
+  const options = await page.locator("#client option").allTextContents();
+  assert.deepEqual(options, names.map((name) => MCP_CLIENTS[name].title));
+  for (const name of names) {
+    const { text, command = "" } = configOf(name, url);
+    await page.selectOption("#client", { label: MCP_CLIENTS[name].title });
+    assert.equal(await page.textContent("#entry"), text);
+    assert.equal(await page.textContent("#command"), command);
+  }
+}
+
+function configOf(name: ClientName, url: string) {
+  const args = ["--print-config", name, "--url", url];
+  return createClientConfig(name, createSettings(parseCommandLine(args)), {
+    executable: "",
+    mainModule: undefined,
+    importMap: undefined,
+    folder: undefined,
+    os: "linux",
+    variable: () => undefined,
+  });
+}
+
+testPage(
+  "the page asks for the token, refuses a wrong one, and keeps it for the tab only",
+  { env: { SKILL_SERVER_TOKEN: TOKEN } },
+  async ({ tab, page, url }) => {
+    await page.locator("#login").waitFor();
+    assert.match(await page.textContent("#entry") ?? "", /SKILL_SERVER_TOKEN/);
+    await page.fill("#token", "wrong");
+    await page.keyboard.press("Enter");
+    await page.locator("#problem", { hasText: WRONG }).waitFor();
+    assert.equal(await page.locator("#skills > li").count(), 0);
+    await page.fill("#token", ` ${TOKEN} `);
+    await page.keyboard.press("Enter");
+    await page.locator("#skills .name", { hasText: "git" }).waitFor();
+    assert.equal(await page.isVisible("#problem"), false);
+    await page.reload();
+    await page.locator("#skills .name", { hasText: "git" }).waitFor();
+    const kept = "[localStorage.length, document.cookie, location.href]";
+    assert.deepEqual(await page.evaluate(kept), [0, "", url]);
+    const other = await tab.context.newPage();
+    await other.goto(url);
+    await other.locator("#login").waitFor();
+    await page.click("#forget");
+    await page.reload();
+    await page.locator("#login").waitFor();
+    assert.equal(await page.evaluate("sessionStorage.length"), 0);
+  },
+);
+
+testPage(
+  "the page says what is the matter when the server does not answer",
+  {},
+  async ({ page, server }) => {
+    await page.locator("#skills .name", { hasText: "git" }).waitFor();
+    await server.end();
+    await page.click("#reload");
+    await page.locator("#problem", { hasText: "Cannot reach the server" })
+      .waitFor();
+  },
+);
+
+/** Text that would run if any of it became markup. */
+const MARKUP =
+  `</script><script>alert(1)</script><img src=x onerror="alert(2)"><b>bold</b>`;
+
+testPage(
+  "nothing of a hostile skill becomes markup or runs",
+  {
+    createPlace: () => {
+      const place = new Place();
+      const quoted = JSON.stringify(MARKUP);
+      const folder = "home/.claude/skills";
+      place.skill(
+        folder,
+        "hostile",
+        `---\nname: hostile\ndescription: ${quoted}\n---\n${MARKUP}\n`,
+      );
+      place.file(`${folder}/hostile/<img src=x onerror=alert(3)>.md`, MARKUP);
+      place.file(`${folder}/hostile/${"long".repeat(50)}.md`, "");
+      place.skill(
+        folder,
+        "named",
+        `---\nname: ${quoted}\ndescription: javascript:alert(4)\n---\n`,
+      );
+      return place;
+    },
+  },
+  async ({ page }) => {
+    const row = page.locator("#skills > li", { hasText: "hostile" });
+    await row.locator(".about", { hasText: MARKUP }).waitFor();
+    await page.locator("#skills .name", { hasText: MARKUP }).waitFor();
+    for (const summary of await page.locator("#skills summary").all()) {
+      await summary.click();
+    }
+    await row.locator("pre", { hasText: MARKUP }).waitFor();
+    await row.getByRole("button", { name: "<img src=x" }).click();
+    await row.locator("h3", { hasText: "<img src=x onerror=alert(3)>.md" })
+      .waitFor();
+    await row.locator("pre", { hasText: MARKUP }).waitFor();
+    const injected = page.locator("#skills").locator("img, script, b, a");
+    assert.equal(await injected.count(), 0);
+    await assertFits(page);
+  },
+);
+
+testPage(
+  "the page lists and filters 1,200 skills",
+  {
+    createPlace: () => {
+      const place = new Place();
+      for (let index = 0; index < 1_200; index++) {
+        place.skill("home/.claude/skills", `skill-${index}`);
+      }
+      return place;
+    },
+  },
+  async ({ page }) => {
+    await eventually(
+      async () => await page.textContent("#count") === "1,200 skills",
+      "the list",
+    );
+    assert.equal(await page.locator("#skills > li").count(), 1_200);
+    await page.fill("#filter", "skill-119");
+    assert.equal(await page.textContent("#count"), "11 of 1,200 skills");
+    assert.equal((await visibleTexts(page, "#skills .name")).length, 11);
+    const last = page.locator("#skills > li").last();
+    await page.fill("#filter", "");
+    await last.scrollIntoViewIfNeeded();
+    await last.locator(".facts", { hasText: "global · 1 file" }).waitFor();
+  },
+);
