@@ -261,14 +261,12 @@ interface RawOptions {
   method?: string;
   host: string;
   origin?: string;
-  /** The value of the header `Mcp-Name`. */
-  name?: string;
 }
 
 /** Returns the bytes of a modern request. */
 function rawRequest(
   message: object | undefined,
-  { path = "/mcp", method = "POST", host, origin, name }: RawOptions,
+  { path = "/mcp", method = "POST", host, origin }: RawOptions,
 ): Uint8Array {
   const body = message === undefined ? "" : JSON.stringify(message);
   const head = [
@@ -281,7 +279,6 @@ function rawRequest(
     ...(message && "method" in message
       ? [`Mcp-Method: ${message.method}`]
       : []),
-    ...(name ? [`Mcp-Name: ${name}`] : []),
     "Connection: close",
     ...(body === "" ? [] : [`Content-Length: ${body.length}`]),
   ];
@@ -449,37 +446,6 @@ async function stderrOf(server: HttpServer): Promise<string[]> {
   await server[Symbol.asyncDispose]();
   return server.stderr.takeAll();
 }
-
-Deno.test("slow readers of large responses do not delay small requests", async () => {
-  using place = new Place();
-  place.skill("home/.claude/skills", "big");
-  place.file("home/.claude/skills/big/a.txt", "x".repeat(8_000_000));
-  await using server = await HttpServer.start(place, {
-    args: ["--max-file-size", "8"],
-  });
-  const { hostname, port } = new URL(server.url);
-  const uri = "skill://big/a.txt";
-  const request = rawRequest(modern("resources/read", { uri }), {
-    host: hostname,
-    name: uri,
-  });
-  const connections = await Promise.all(
-    Array.from({ length: 16 }, async () => {
-      const connection = await Deno.connect({ hostname, port: Number(port) });
-      await connection.write(request);
-      return connection;
-    }),
-  );
-  for (let count = 0; count < 20; count++) {
-    assert.equal((await server.ask("tools/list")).error, undefined);
-  }
-  // No response ended early to make room, which would have taken ten seconds.
-  for (const connection of connections) {
-    const text = await new Response(connection.readable).text();
-    assert.match(text, /^HTTP\/1.1 200 /);
-    assert.ok(text.includes("x".repeat(8_000_000)));
-  }
-});
 
 Deno.test("refused requests leave one line in the log", async () => {
   using place = filesPlace();
