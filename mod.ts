@@ -36,22 +36,25 @@
  * @module
  */
 
-import { basename, dirname, resolve } from "jsr:@std/path@^1";
+import { basename, dirname, join, resolve } from "jsr:@std/path@^1";
 import {
   FolderWatcher,
   type WatchedFolders,
   WatchList,
 } from "./src/files/folder_watcher.ts";
 import type { RequestHandlers } from "./src/protocol/handlers.ts";
-import { fileVersion, isRacy, openForScan } from "./src/files/open_file.ts";
 import {
   childPath,
-  isAtOrBelow,
+  currentFolder,
   isAtOrBelowAny,
   SKILL_MD,
 } from "./src/files/paths.ts";
-import type { Boundary } from "./src/files/types.ts";
-import type { PolicyDecider } from "./src/skills/policy.ts";
+import type {
+  Face,
+  PolicyDecider,
+  PolicyDecision,
+  PolicySubject,
+} from "./src/skills/policy.ts";
 import { describeProblem } from "./src/skills/problems.ts";
 import {
   findResource,
@@ -64,13 +67,11 @@ import {
 } from "./src/skills/names.ts";
 import {
   boundaries,
-  type CheckedFile,
   DEFAULT_MAX_FILE_SIZE,
   isConfirmed,
   isLink,
   isOwn,
   isThere,
-  readConfined,
 } from "./src/files/confinement.ts";
 import {
   type Fault,
@@ -78,21 +79,19 @@ import {
   isAbsence,
   isPassing,
   LINK_OUT_OF_PROJECT,
-  LINK_OUT_OF_SKILL,
   NAME_IS_NOT_UTF_8,
   passingFault,
-  SKILL_MD_IS_A_FOLDER,
   SkillFileError,
-  WAS_REPLACED,
 } from "./src/files/faults.ts";
 import { SkillFiles } from "./src/skills/skill_files.ts";
+import { findSkillFile, type SkillFolder } from "./src/skills/skill_md.ts";
 import {
-  findSkillFile,
-  isSameHead,
-  parseSkill,
-  readHead,
-  type SkillHead,
-} from "./src/skills/skill_md.ts";
+  boundaryOf,
+  type SkillOutcome,
+  SkillReader,
+} from "./src/skills/skill_reader.ts";
+import { ClosedFolders } from "./src/skills/closed_folders.ts";
+import { realPathOf, Scopes } from "./src/skills/scopes.ts";
 import { byCodeUnits, log, quote, skillKey } from "./src/text.ts";
 import { DEFAULT_REFRESH_SECONDS } from "./src/skills/roots.ts";
 import {
@@ -119,7 +118,10 @@ import type {
   SkillRegistryOptions,
   SkillRoot,
   SkillRootReport,
+  SkillScope,
   SkillSource,
+  SkillState,
+  SkillViewer,
 } from "./src/skills/types.ts";
 
 export { parseSkillMd, SkillSyntaxError } from "./src/skills/frontmatter.ts";
@@ -162,6 +164,7 @@ export type {
   SkillSource,
   SkillState,
   SkillSyntaxFault,
+  SkillViewer,
 } from "./src/skills/types.ts";
 
 /** How many levels below a recursive root are searched. */
@@ -191,16 +194,6 @@ const MAX_LOGGED_SHADOWED = 1_000;
 /** The maximum length of a name in a report, in characters. */
 const MAX_NAME_LENGTH = 200;
 
-/** The result of reading a `SKILL.md`, kept from one scan to the next. */
-interface ReadSkill {
-  /** The skill directory. */
-  readonly folder: SearchedFolder;
-  readonly version: string;
-  /** What was read, kept only while the file can change without a new version. */
-  readonly racyHead: SkillHead | undefined;
-  readonly outcome: Skill | SkillProblem;
-}
-
 /** The result of {@linkcode SkillScanner.scan}. */
 export interface ScanResult {
   /** The skills that were found. It is the previous catalog if nothing changed. */
@@ -209,30 +202,41 @@ export interface ScanResult {
   readonly folders: ReadonlySet<string>;
   /** The targets of links that it found, including missing ones. */
   readonly linkTargets: ReadonlySet<string>;
-  /** The real paths of skills that are off and lie in another skill. */
-  readonly excludedFolders: ReadonlySet<string>;
+  /** The folders that are closed to everyone or to the model. */
+  readonly closed: ClosedFolders;
   /** Whether something could not be read for the moment, so that another scan should follow soon. */
   readonly isPassing: boolean;
 }
 
 /** A folder that may be a skill or contain skills. */
-interface SearchedFolder {
-  readonly path: string;
-  readonly realPath: string;
+interface SearchedFolder extends SkillFolder {
   readonly depth: number;
-  readonly root: SkillRoot;
+  /** Where its entry lies: its name in the real path of the folder that lists it. */
+  readonly entry: string;
+  /** Whether a link of the project leads here. All links below are confined then, too. */
+  readonly isConfined: boolean;
   /** The real path of the skill that this folder is or lies in. */
   skill?: string | undefined;
 }
 
-/** A folder that has a problem. */
-type ReportedFolder =
-  & Pick<SearchedFolder, "path" | "root">
-  & Partial<SearchedFolder>
-  & {
-    /** The folder in which it was listed. */
-    readonly parent?: SearchedFolder;
-  };
+/** A folder with a `SKILL.md`, valid or not. */
+interface FoundFolder extends SkillOutcome {
+  /** The first folder through which it was found. */
+  readonly folder: SearchedFolder;
+  /** The paths through which roots list it. */
+  readonly faces: Face[];
+  decision: PolicyDecision;
+}
+
+/** A problem with a folder. */
+interface FoundProblem {
+  readonly problem: SkillProblem;
+  readonly root: SkillRoot;
+  /** The folder that has the problem, or that listed what has it. */
+  readonly place?: Pick<SearchedFolder, "path" | "realPath">;
+  /** What decides whether the problem is off. */
+  readonly subject: () => PolicySubject;
+}
 
 /**
  * Searches the roots for skills.
@@ -279,20 +283,16 @@ export class SkillScanner {
   /** The policy of the next scan, if any. */
   #policy: PolicyDecider | undefined;
   #isPolicySet = false;
-  /** The policy of the last scan. */
-  #applied: PolicyDecider | undefined;
+  readonly #reader = new SkillReader<SearchedFolder>();
   readonly #variants = new SkillVariants();
-  /** The `SKILL.md` files that the last scan read, by path. */
-  #read: ReadonlyMap<string, ReadSkill> = new Map();
-  /** The skills that the policy switched off in the last scan. */
-  #off: readonly Skill[] = [];
   #catalog = EMPTY_CATALOG;
+  #reportPolicy: PolicyReporter = () => undefined;
 
   /**
    * Creates a scanner.
    *
    * @param roots The roots, in search order.
-   * @param options Limits, the policy, and the allowed targets of links.
+   * @param options Limits, the policy, and the folders that scopes depend on.
    */
   constructor(roots: readonly SkillRoot[], options: ScanOptions = {}) {
     this.#roots = roots;
@@ -317,18 +317,17 @@ export class SkillScanner {
    */
   async scan(): Promise<ScanResult> {
     if (!this.#isPolicySet) await this.setPolicy(this.#options.policy);
-    const policy = this.#policy;
-    const { read, off, ...result } = await new SkillScan(this.#roots, {
+    const { reportPolicy, ...result } = await new SkillScan(this.#roots, {
+      workingDirectory: currentFolder(),
       ...this.#options,
-      policy,
-      read: this.#read,
+      policy: this.#policy,
+      reader: this.#reader,
       variants: this.#variants,
       previous: this.#catalog,
     }).run();
-    this.#applied = policy;
-    this.#read = read;
-    this.#off = off;
+    this.#reader.endScan();
     this.#catalog = result.catalog;
+    this.#reportPolicy = reportPolicy;
     return result;
   }
 
@@ -337,21 +336,7 @@ export class SkillScanner {
    * Only this report contains the skills that are off.
    */
   inspectPolicy(): SkillPolicyReport | undefined {
-    const policy = this.#applied;
-    if (policy === undefined) return undefined;
-    const off = this.#off;
-    const { skills, shadowed } = this.#catalog;
-    const served = [...skills.values(), ...shadowed.map(({ skill }) => skill)];
-    const rules = new Map<Skill, SkillPolicyRule>();
-    for (const skill of served) {
-      const { rule } = policy.decide(skill);
-      if (rule !== undefined) rules.set(skill, rule);
-    }
-    return {
-      rules,
-      off: off.map((skill) => ({ skill, rule: policy.decide(skill).rule })),
-      unused: policy.listUnused([...served, ...off]),
-    };
+    return this.#reportPolicy();
   }
 }
 
@@ -371,121 +356,140 @@ async function compilePolicy(policy: SkillPolicy): Promise<PolicyDecider> {
   return new PolicyDecider(policy);
 }
 
-/** What one scan found, with what the scanner keeps for the next one. */
-interface FoundSkills extends ScanResult {
-  /** The `SKILL.md` files that it read, by path. */
-  readonly read: ReadonlyMap<string, ReadSkill>;
-  /** The skills that the policy switches off. */
-  readonly off: readonly Skill[];
-}
+/** Describes the decisions of a policy, if there is one. */
+type PolicyReporter = () => SkillPolicyReport | undefined;
 
 /** Options of {@linkcode SkillScan}. */
 interface SkillScanOptions extends Omit<ScanOptions, "policy"> {
   readonly policy: PolicyDecider | undefined;
-  /** The `SKILL.md` files that the previous scan read, by path. */
-  readonly read: ReadonlyMap<string, ReadSkill>;
+  readonly reader: SkillReader<SearchedFolder>;
   readonly variants: SkillVariants;
   readonly previous: SkillCatalog;
 }
 
-/** One scan of the roots. */
+/** One scan: searches all roots, and then decides on what was found. */
 class SkillScan {
   readonly #roots: readonly SkillRoot[];
-  readonly #previous: SkillCatalog;
-  readonly #variants: SkillVariants;
-  readonly #maxFileSize: number;
+  readonly #options: SkillScanOptions;
+  readonly #policy: PolicyDecider | undefined;
+  readonly #scopes: Scopes;
+  readonly #closed: ClosedFolders;
   readonly #trustLinks: readonly string[];
   /** The real paths of folders that the links of a project are allowed to point into. */
   readonly #allowedTargets: readonly string[];
-  /** The `SKILL.md` files that the previous scan read, by path. */
-  readonly #known: ReadonlyMap<string, ReadSkill>;
-  readonly #read = new Map<string, ReadSkill>();
   readonly #folders = new Set<string>();
-  /** The real paths of the folders that were visited below the current root. */
-  #visited = new Set<string>();
   /** The targets of links that were found, including missing ones. */
   readonly #targets = new Set<string>();
-  readonly #skills = new Map<string, Skill>();
-  /** The root that led to each skill, valid or not, by the real path of the skill. */
-  readonly #skillFolders = new Map<string, SkillRoot>();
-  readonly #shadowed: UnprefixedSkill[] = [];
-  /** The skills that the policy switches off, by real path. */
-  readonly #off = new Map<string, Skill>();
-  /** The real paths of skills that are off and lie in another skill. */
-  readonly #excludedFolders = new Set<string>();
-  readonly #problems: SkillProblem[] = [];
-  /** The number of problems in the current root. */
-  #problemCount = 0;
-  readonly #policy: PolicyDecider | undefined;
+  /** The folders with a `SKILL.md`, by real path. */
+  readonly #found = new Map<string, FoundFolder>();
+  readonly #problems: FoundProblem[] = [];
   /** The paths of roots that cannot be searched. */
   readonly #refused: string[] = [];
+  /** The real paths of the folders that were visited below the current root. */
+  #visited = new Set<string>();
+  readonly #skills = new Map<string, Skill>();
+  readonly #shadowed: UnprefixedSkill[] = [];
+  readonly #off: FoundFolder[] = [];
   #isPassing = false;
   readonly #slice = new TimeSlice();
 
-  constructor(
-    roots: readonly SkillRoot[],
-    options: SkillScanOptions,
-  ) {
+  constructor(roots: readonly SkillRoot[], options: SkillScanOptions) {
     this.#roots = roots;
-    this.#previous = options.previous;
-    this.#variants = options.variants;
-    this.#known = options.read;
+    this.#options = options;
     this.#policy = options.policy;
-    this.#maxFileSize = options.maxFileSize ?? DEFAULT_MAX_FILE_SIZE;
+    this.#scopes = new Scopes(options);
+    this.#closed = new ClosedFolders(options.policy, this.#scopes);
     this.#trustLinks = boundaries(options.trustLinks ?? []);
-    const globalRoots = roots.filter((root) => root.scope === "global");
+    const own = roots.filter(({ path, scope }) =>
+      scope === "global" && !this.#scopes.passesProjectLink(path)
+    );
     this.#allowedTargets = [
-      ...boundaries(options.linkTargets ?? ["."]),
-      ...boundaries(globalRoots.map((root) => root.path)),
+      ...boundaries([
+        ...this.#scopes.ownFolders,
+        ...own.map(({ path }) => path),
+      ]),
       ...this.#trustLinks,
     ];
   }
 
   /** Searches the roots and creates the catalog, or returns the previous one if it is the same. */
-  async run(): Promise<FoundSkills> {
-    this.#policy?.followLinks();
+  async run(): Promise<ScanResult & { reportPolicy: PolicyReporter }> {
+    const { maxFileSize = DEFAULT_MAX_FILE_SIZE, reader } = this.#options;
+    this.#policy?.resolveFolders();
+    reader.startScan({
+      maxFileSize,
+      trustLinks: this.#trustLinks,
+      onLink: (target, realPath) => {
+        this.#targets.add(target);
+        if (realPath !== undefined) this.#folders.add(dirname(realPath));
+      },
+    });
     const reports: SkillRootReport[] = [];
-    for (const root of this.#roots) reports.push(await this.#scanRoot(root));
+    for (const root of this.#roots) reports.push(await this.#searchRoot(root));
+    await this.#decide();
+    const counts = this.#serveSkills();
+    const catalog = await this.#createCatalog(
+      reports.map((report) => ({
+        ...report,
+        skills: counts.get(report.root) ?? 0,
+      })),
+    );
     return {
-      catalog: await this.#createCatalog(reports),
+      catalog,
       folders: this.#folders,
       linkTargets: this.#targets,
-      excludedFolders: this.#excludedFolders,
+      closed: this.#closed,
       isPassing: this.#isPassing,
-      read: this.#read,
-      off: [...this.#off.values()],
+      reportPolicy: () => this.#reportPolicy(catalog),
     };
   }
 
-  async #scanRoot(root: SkillRoot): Promise<SkillRootReport> {
+  /** Describes the decisions of the policy, if there is one. */
+  #reportPolicy(catalog: SkillCatalog): SkillPolicyReport | undefined {
+    const policy = this.#policy;
+    if (policy === undefined) return undefined;
+    const rules = new Map<Skill, SkillPolicyRule>();
+    for (const skill of catalog.served.values()) {
+      const { rule } = this.#found.get(skill.realDirectory)!.decision;
+      if (rule !== undefined) rules.set(skill, rule);
+    }
+    const subjects = [...this.#found.values()].map((found) =>
+      this.#subjectOf(found)
+    );
+    return {
+      rules,
+      off: this.#off.flatMap(({ outcome, decision }) =>
+        "reason" in outcome ? [] : [{ skill: outcome, rule: decision.rule }]
+      ),
+      unused: policy.listUnused(
+        subjects,
+        this.#roots.map(({ path }) => path),
+      ),
+      unresolved: policy.problems,
+    };
+  }
+
+  /** Searches a root. */
+  async #searchRoot(root: SkillRoot): Promise<SkillRootReport> {
     const { path } = root;
-    const count = this.#countSkills();
-    this.#problemCount = 0;
     try {
-      const realPath = await this.#run(this.#enterRoot(root));
-      await this.#search({ path, realPath, depth: 0, root });
-      const skills = this.#countSkills() - count;
-      return { root, status: "found", realPath, skills };
+      const top = await this.#run(this.#enterRoot(root));
+      await this.#search(top);
+      return { root, status: "found", realPath: top.realPath, skills: 0 };
     } catch (error) {
       if (error instanceof Deno.errors.NotFound) {
         return { root, status: "missing", skills: 0 };
       }
-      if (await this.#run(this.#keepKnown({ path, root }, error))) {
-        const before = this.#previous.roots.find((report) =>
-          report.root === root
-        );
-        return { ...before!, skills: this.#countSkills() - count };
+      if (this.#keepKnown({ path, root }, error)) {
+        const { roots } = this.#options.previous;
+        return roots.find((report) => report.root === root)!;
       }
       // A configured folder stands for three roots, but one report is enough.
       if (!isAtOrBelowAny(path, this.#refused)) {
-        const problem = { file: path, ...faultOf(error) };
-        await this.#run(this.#report(problem, { path, root }));
+        this.#report({ file: path, ...faultOf(error) }, { root });
       }
       this.#refused.push(path);
       return { root, status: "refused", skills: 0 };
-    } finally {
-      const rest = this.#problemCount - MAX_PROBLEMS;
-      if (rest > 0) this.#problems.push({ file: path, ...moreProblems(rest) });
     }
   }
 
@@ -493,125 +497,79 @@ class SkillScan {
    * If a folder cannot be read for the moment, keeps what the previous scan found
    * in it, and reports the problem. Returns whether there was anything.
    */
-  *#keepKnown(
-    folder: Pick<SearchedFolder, "path" | "root">,
+  #keepKnown(
+    { path, root }: Pick<SearchedFolder, "path" | "root">,
     error: unknown,
-  ): Steps<boolean> {
+  ): boolean {
     if (!isPassing(error)) return false;
     this.#isPassing = true;
-    const { path, root } = folder;
-    const kept = [...this.#known].filter(([file, { folder }]) =>
-      !this.#read.has(file) && folder.root === root &&
-      isAtOrBelow(folder.path, path)
-    );
-    for (const [file, known] of kept) {
-      this.#read.set(file, known);
-      this.#folders.add(known.folder.realPath);
-      yield* this.#record(known.outcome, known.folder);
+    const kept = this.#options.reader.keepBelow(path, root);
+    for (const { folder, ...known } of kept) {
+      this.#folders.add(folder.realPath);
+      this.#note(folder, known);
     }
-    if (kept.length > 0) yield* this.#reportPassing(path, { error, folder });
+    // Without the real path, which could not be confirmed at the moment.
+    const problem = { file: path, ...passingFault(error) };
+    if (kept.length > 0) this.#report(problem, { root, folder: { path } });
     return kept.length > 0;
   }
 
-  /** Reports that a file or folder stays as it was, because it cannot be read for the moment. */
-  *#reportPassing(
-    file: string,
-    { error, folder }: {
-      error: unknown;
-      folder: Pick<SearchedFolder, "path" | "root">;
+  /** Notes a problem. Whether it is reported depends on all that is found. */
+  #report(
+    problem: SkillProblem,
+    { root, folder = root, parent }: {
+      root: SkillRoot;
+      folder?: Pick<SearchedFolder, "path"> & Partial<SearchedFolder>;
+      /** The folder in which it was listed. */
+      parent?: SearchedFolder;
     },
-  ): Steps<void> {
-    this.#isPassing = true;
-    // Without the real path, which could not be confirmed at the moment.
-    const { path, root } = folder;
-    yield* this.#report({ file, ...passingFault(error) }, { path, root });
+  ): void {
+    const { path, realPath } = folder;
+    const place = parent ??
+      (realPath === undefined ? undefined : { path, realPath });
+    const subject = () => {
+      const found = this.#found.get(realPath ?? path);
+      if (found !== undefined) return this.#subjectOf(found);
+      const names = problem.names?.length ? problem.names : [undefined];
+      return { names, faces: this.#facesOf(folder, parent) };
+    };
+    this.#problems.push({ problem, root, place, subject });
   }
 
   /**
-   * Reports a problem, up to a limit per root. Ignores problems of folders that
-   * are off, and of files that were seen only while a folder on their path was
-   * swapped for a link.
-   *
-   * @returns Whether the problem was not ignored.
-   */
-  *#report(problem: SkillProblem, folder: ReportedFolder): Steps<boolean> {
-    const { path, realPath = path, root } = folder;
-    const subject = {
-      scope: root.scope,
-      directory: path,
-      realDirectory: realPath,
-    };
-    const names = problem.names?.length ? problem.names : [undefined];
-    const isOff = names.some((name) =>
-      this.#policy?.decide({ name, ...subject }).state === "off"
-    );
-    if (isOff) return false;
-    const hasRoom = this.#problemCount < MAX_PROBLEMS;
-    if (hasRoom && !(yield* isSeen(problem.file, folder))) return false;
-    this.#problemCount++;
-    if (hasRoom) this.#problems.push(problem);
-    return true;
-  }
-
-  #countSkills(): number {
-    return this.#skills.size + this.#shadowed.length;
-  }
-
-  async #createCatalog(roots: SkillRootReport[]): Promise<SkillCatalog> {
-    const previous = this.#previous;
-    const shadowed = withPrefixes(this.#skills, {
-      shadowed: this.#shadowed,
-      variants: this.#variants,
-    });
-    const found = {
-      skills: this.#skills,
-      problems: this.#problems,
-      shadowed,
-      roots,
-      revision: previous.revision + 1,
-    };
-    return isSameCatalog(found, previous)
-      ? previous
-      : await this.#withSortedSkills(found);
-  }
-
-  async #withSortedSkills(
-    found: Omit<SkillCatalog, "served">,
-  ): Promise<SkillCatalog> {
-    const keys = await sortInSlices([...found.skills.keys()], {
-      compare: byCodeUnits,
-      slice: this.#slice,
-    });
-    const skills = new Map(keys.map((key) => [key, found.skills.get(key)!]));
-    const served = withQualifiedNames(skills, found.shadowed);
-    return { ...found, skills, served };
-  }
-
-  /**
-   * Checks a root and returns its real path.
+   * Checks a root.
    *
    * @throws {Error} If the root does not exist or cannot be searched.
    */
-  *#enterRoot(root: SkillRoot): Steps<string> {
-    const { path, scope, recursive } = root;
+  *#enterRoot(root: SkillRoot): Steps<SearchedFolder> {
+    const { path, recursive } = root;
     if (isLink(path)) this.#recordTarget(path);
     yield;
     const realPath = Deno.realPathSync(path);
-    yield;
-    if (
-      scope === "project" && !isAtOrBelowAny(realPath, this.#allowedTargets)
-    ) {
-      throw new SkillFileError(path, LINK_OUT_OF_PROJECT);
+    const isConfined = this.#scopes.passesProjectLink(path);
+    if (!this.#isAllowed(realPath)) {
+      if (isConfined) throw new SkillFileError(path, LINK_OUT_OF_PROJECT);
+      if (root.scope === "project") {
+        throw new SkillFileError(path, ROOT_OUT_OF_PROJECT);
+      }
     }
     if (!Deno.statSync(path).isDirectory) {
       throw new SkillFileError(path, ROOT_IS_A_FILE);
     }
     const found = yield* findSkillFile(path);
     if (found && "error" in found) throw found.error;
+    const scope = this.#scopes.scopeOf(realPath);
+    const entry = entryOf(path);
+    const top = { path, realPath, entry, scope, isConfined, depth: 0, root };
     if (found && !recursive) {
-      yield* this.#report({ file: path, ...ROOT_IS_A_SKILL }, { path, root });
+      this.#report({ file: path, ...ROOT_IS_A_SKILL }, { root, folder: top });
     }
-    return realPath;
+    return top;
+  }
+
+  /** Whether the links of a project are allowed to point to a real path. */
+  #isAllowed(realPath: string): boolean {
+    return isAtOrBelowAny(realPath, this.#allowedTargets);
   }
 
   /** Records the target of a link, because something may appear or disappear there. */
@@ -625,7 +583,7 @@ class SkillScan {
    */
   async #search(top: SearchedFolder): Promise<void> {
     const { path, realPath, root } = top;
-    if (root.recursive && await this.#run(this.#addSkillIn(top))) {
+    if (root.recursive && await this.#run(this.#findSkill(top))) {
       top.skill = realPath;
     }
     const queue = [top];
@@ -635,7 +593,7 @@ class SkillScan {
     for (const folder of queue) {
       for (const entry of await this.#listFolder(folder)) {
         if (++count > MAX_SEARCHED_FOLDERS) {
-          this.#problems.push({ file: path, ...TOO_MANY_FOLDERS });
+          this.#report({ file: path, ...TOO_MANY_FOLDERS }, { root });
           return;
         }
         const child = await this.#run(this.#visit(entry, folder));
@@ -646,7 +604,7 @@ class SkillScan {
 
   /** Lists the folders and links in a folder, in the order of their names. */
   async #listFolder(folder: SearchedFolder): Promise<Deno.DirEntry[]> {
-    const { path, realPath, depth } = folder;
+    const { path, realPath, depth, root } = folder;
     try {
       const entries = await this.#readFolder(path);
       if (this.#slice.isOver) await this.#slice.yield();
@@ -658,14 +616,10 @@ class SkillScan {
       return await sortInSlices(entries, { compare, slice });
     } catch (error) {
       if (depth === 0) throw error;
-      if (await this.#run(this.#keepKnown(folder, error))) return [];
-      // A skill can be served, or off, even if its folder cannot be listed.
-      const isSkill = this.#skillFolders.has(realPath) ||
-        this.#off.has(realPath);
-      if (!isAbsence(error) && !isSkill) {
-        await this.#run(
-          this.#report({ file: path, ...faultOf(error) }, folder),
-        );
+      if (this.#keepKnown(folder, error)) return [];
+      // A skill can be served even if its folder cannot be listed.
+      if (!isAbsence(error) && !this.#found.has(realPath)) {
+        this.#report({ file: path, ...faultOf(error) }, { root, folder });
       }
       return [];
     }
@@ -691,50 +645,68 @@ class SkillScan {
   }
 
   /**
-   * Visits an entry of a folder, and adds the skill in it, if any. A failure is
+   * Visits an entry of a folder, and notes the skill in it, if any. A failure is
    * reported and does not affect other entries.
    *
    * @returns The entry, if it is a folder to search as well.
    */
   *#visit(
-    { name, isSymlink }: Deno.DirEntry,
-    folder: SearchedFolder,
+    entry: Deno.DirEntry,
+    parent: SearchedFolder,
   ): Steps<SearchedFolder | undefined> {
     yield;
-    const { root, skill } = folder;
+    const { name } = entry;
+    const { root } = parent;
     if (root.recursive && UNSEARCHED_NAMES.has(name)) return undefined;
-    const path = childPath(folder.path, name);
+    const path = childPath(parent.path, name);
     try {
       if (name.includes("\ufffd") && !isListedName(path)) {
         throw new SkillFileError(path, NAME_IS_NOT_UTF_8);
       }
-      const realPath = isSymlink
-        ? yield* this.#followFolderLink(path, folder)
-        : childPath(folder.realPath, name);
-      if (realPath === undefined || this.#visited.has(realPath)) {
-        return undefined;
-      }
-      this.#visited.add(realPath);
-      this.#folders.add(realPath);
-      const child = { path, realPath, depth: folder.depth + 1, root, skill };
-      if (yield* this.#addSkillIn(child)) child.skill = realPath;
+      const child = yield* this.#enter(entry, parent);
+      if (child === undefined) return undefined;
+      const isVisited = this.#visited.has(child.realPath);
+      this.#visited.add(child.realPath);
+      this.#folders.add(child.realPath);
+      if (yield* this.#findSkill(child)) child.skill = child.realPath;
       const isSearched = root.recursive && child.depth < MAX_SEARCH_DEPTH;
-      return isSearched ? child : undefined;
+      return isSearched && !isVisited ? child : undefined;
     } catch (error) {
-      if (yield* this.#keepKnown({ path, root }, error)) return undefined;
+      if (this.#keepKnown({ path, root }, error)) return undefined;
       const problem = { file: path, ...faultOf(error), names: [name] };
-      yield* this.#report(problem, { path, root, parent: folder });
+      this.#report(problem, { root, folder: { path }, parent });
       return undefined;
     }
   }
 
-  /** Returns the real path of the target of a link, if it is a folder to search. */
-  *#followFolderLink(
-    path: string,
+  /** Follows an entry of a folder, and returns it if it is a folder. */
+  *#enter(
+    { name, isSymlink }: Deno.DirEntry,
     parent: SearchedFolder,
+  ): Steps<SearchedFolder | undefined> {
+    const path = childPath(parent.path, name);
+    const entry = childPath(parent.realPath, name);
+    const isConfined = parent.isConfined ||
+      isSymlink && parent.scope === "project";
+    const realPath = isSymlink
+      ? yield* this.#followLink(path, { parent, isConfined })
+      : entry;
+    if (realPath === undefined) return undefined;
+    const scope = isSymlink ? this.#scopes.scopeOf(realPath) : parent.scope;
+    const depth = parent.depth + 1;
+    return { ...parent, path, realPath, entry, scope, isConfined, depth };
+  }
+
+  /** Returns the real path of the target of a link, if it is a folder to search. */
+  *#followLink(
+    path: string,
+    { parent, isConfined }: { parent: SearchedFolder; isConfined: boolean },
   ): Steps<string | undefined> {
     const { root, skill } = parent;
-    const link = { path, root, parent };
+    const reportLink = (fault: Fault) => {
+      const problem = { file: path, ...fault, names: [basename(path)] };
+      this.#report(problem, { root, folder: { path }, parent });
+    };
     try {
       if (skill === undefined) this.#recordTarget(path);
       yield;
@@ -744,165 +716,171 @@ class SkillScan {
         return undefined;
       }
       if (!Deno.statSync(path).isDirectory) return undefined;
-      if (
-        root.scope === "global" ||
-        isAtOrBelowAny(realPath, this.#allowedTargets)
-      ) {
-        return realPath;
-      }
+      if (!isConfined || this.#isAllowed(realPath)) return realPath;
       // Report only links to skills.
       if ((yield* findSkillFile(path)) === undefined) return undefined;
-      yield* this.#reportLink(link, LINK_OUT_OF_PROJECT);
+      reportLink(LINK_OUT_OF_PROJECT);
     } catch (error) {
       if (isPassing(error)) throw error;
       // Below a recursive root, dangling links are common and harmless.
-      if (!root.recursive) yield* this.#reportLink(link, faultOf(error));
+      if (!root.recursive) reportLink(faultOf(error));
     }
   }
 
-  *#reportLink(folder: ReportedFolder, fault: Fault): Steps<void> {
-    const { path } = folder;
-    const names = [basename(path)];
-    yield* this.#report({ file: path, ...fault, names }, folder);
-  }
-
-  /** Adds the skill in a folder, if any, to the catalog. Returns whether there is one. */
-  *#addSkillIn(folder: SearchedFolder): Steps<boolean> {
-    // Another root has already led to this skill.
-    if (this.#skillFolders.has(folder.realPath)) return true;
-    const outcome = yield* this.#readSkill(folder);
-    if (outcome === undefined) return false;
-    yield* this.#record(outcome, folder);
+  /** Notes the skill in a folder, valid or not. Returns whether there is one. */
+  *#findSkill(folder: SearchedFolder): Steps<boolean> {
+    const known = this.#found.get(folder.realPath);
+    const read = known ?? (yield* this.#options.reader.read(folder));
+    if (read === undefined) return false;
+    this.#note(folder, read);
     return true;
   }
 
-  /** Records a skill or its problem, unless it is off. */
-  *#record(
-    outcome: Skill | SkillProblem,
-    folder: SearchedFolder,
-  ): Steps<void> {
-    const isRecorded = "reason" in outcome
-      ? yield* this.#report(outcome, folder)
-      : this.#addSkill(outcome, folder);
-    if (!isRecorded) return;
-    // The policy may have switched it off as a skill of another root.
-    this.#skillFolders.set(folder.realPath, folder.root);
-    this.#off.delete(folder.realPath);
-    this.#excludedFolders.delete(folder.realPath);
+  /** Notes what a folder contains, or another face of a known folder. */
+  #note(folder: SearchedFolder, read: SkillOutcome): void {
+    const { path, realPath, root } = folder;
+    const { outcome, passingError } = read;
+    const faces = this.#facesOf(folder);
+    const known = this.#found.get(realPath);
+    if (known !== undefined) {
+      known.faces.push(...faces);
+      return;
+    }
+    this.#found.set(realPath, { ...read, folder, faces, decision: SERVED });
+    if ("reason" in outcome) this.#report(outcome, { root, folder });
+    if (passingError === undefined) return;
+    this.#isPassing = true;
+    if ("reason" in outcome) return;
+    const problem = { file: outcome.file, ...passingFault(passingError) };
+    this.#report(problem, { root, folder: { path } });
   }
 
-  /** Adds a skill to the catalog, unless it is off. Returns whether it was added. */
-  #addSkill(
-    found: Skill,
-    { realPath, root, skill: outer }: SearchedFolder,
-  ): boolean {
-    const state = this.#policy?.decide(found).state ?? "on";
-    if (state === "off") {
-      this.#off.set(realPath, found);
-      // If another root led to the outer skill, perhaps through a link, this skill is not nested.
-      const isNested = outer !== undefined &&
-        this.#skillFolders.get(outer) === root;
-      if (isNested) this.#excludedFolders.add(realPath);
-      return false;
+  /** Returns the faces of a folder: as it is listed, and where its entry lies. */
+  #facesOf(
+    { path, entry = path, isConfined = false }:
+      & Pick<SearchedFolder, "path">
+      & Partial<SearchedFolder>,
+    parent?: SearchedFolder,
+  ): Face[] {
+    if (this.#policy === undefined) return [];
+    const lying = parent === undefined
+      ? entry
+      : childPath(parent.realPath, basename(path));
+    const scope = this.#scopes.scopeOf(dirname(lying));
+    const scopes = new Set<SkillScope>([scope]);
+    if (isConfined || parent?.isConfined) scopes.add("project");
+    return [...new Set([path, lying])].flatMap((path) =>
+      [...scopes].map((scope) => ({ path, scope }))
+    );
+  }
+
+  /** Returns what rules are asked about: all names and faces of a folder. */
+  #subjectOf({ outcome, folder, faces }: FoundFolder): PolicySubject {
+    const { realPath, scope } = folder;
+    const all = [...faces, { path: realPath, scope }];
+    if (!("reason" in outcome)) return { names: [outcome.name], faces: all };
+    const folders = all.map(({ path }) => basename(path));
+    const names = new Set([...outcome.names ?? [], ...folders, undefined]);
+    return { names: [...names], faces: all };
+  }
+
+  /** Decides on everything that was found. */
+  async #decide(): Promise<void> {
+    for (const [realPath, found] of this.#found) {
+      if (this.#slice.isOver) await this.#slice.yield();
+      if (this.#policy !== undefined) {
+        found.decision = this.#policy.decide(this.#subjectOf(found));
+      }
+      const { decision: { state }, isHidden } = found;
+      this.#closed.add(realPath, { state, isHidden });
     }
+  }
+
+  /** Adds the skills that are not off. Returns their number for each root. */
+  #serveSkills(): Map<SkillRoot, number> {
+    const counts = new Map<SkillRoot, number>();
+    for (const [realPath, found] of this.#found) {
+      const { outcome, folder: { root }, linkedFolder = realPath } = found;
+      const isClosed = (forModel: boolean) =>
+        this.#closed.isClosed(linkedFolder, { skill: realPath, forModel });
+      if (found.decision.state === "off" || isClosed(false)) {
+        this.#off.push(found);
+      } else if (!("reason" in outcome)) {
+        this.#addSkill(
+          outcome,
+          isClosed(true) ? "manual" : found.decision.state,
+        );
+        counts.set(root, (counts.get(root) ?? 0) + 1);
+      }
+    }
+    return counts;
+  }
+
+  #addSkill(found: Skill, state: SkillState): void {
     const skill = state === "on"
       ? found
-      : this.#variants.create(found, { state });
+      : this.#options.variants.create(found, { state });
     const key = skillKey(skill.name);
     const by = this.#skills.get(key);
     if (by === undefined) this.#skills.set(key, skill);
     else this.#shadowed.push({ key, skill, by });
-    return true;
   }
 
-  /** Reads the skill in a folder, if any. Returns the skill or its problem. */
-  *#readSkill(
-    folder: SearchedFolder,
-  ): Steps<Skill | SkillProblem | undefined> {
-    const found = yield* findSkillFile(folder.path);
-    if (found === undefined) return undefined;
-    const { file } = found;
-    const known = this.#known.get(file);
-    try {
-      if ("error" in found) throw found.error;
-      if (found.info.isDirectory) {
-        throw new SkillFileError(file, SKILL_MD_IS_A_FOLDER);
-      }
-      const checked = found.info.isSymlink
-        ? yield* this.#followFileLink(file, folder)
-        : {
-          path: file,
-          realPath: realPathIn(folder, file),
-          boundary: directoriesOf(folder),
-          info: found.info,
-        };
+  async #createCatalog(roots: SkillRootReport[]): Promise<SkillCatalog> {
+    const { previous, variants } = this.#options;
+    const shadowed = this.#shadowed;
+    const found = {
+      skills: this.#skills,
+      problems: await this.#listProblems(),
+      shadowed: withPrefixes(this.#skills, { shadowed, variants }),
+      roots,
+      revision: previous.revision + 1,
+    };
+    return isSameCatalog(found, previous)
+      ? previous
+      : await this.#withSortedSkills(found);
+  }
+
+  /**
+   * Lists the problems, up to a limit per root, without problems of folders that
+   * are off, and of files that were seen only while a folder on their path was
+   * swapped for a link.
+   */
+  async #listProblems(): Promise<SkillProblem[]> {
+    const listed: SkillProblem[] = [];
+    const counts = new Map<SkillRoot, number>();
+    for (const { problem, root, place, subject } of this.#problems) {
+      if (this.#slice.isOver) await this.#slice.yield();
+      if (this.#policy?.decide(subject()).state === "off") continue;
+      const count = counts.get(root) ?? 0;
       if (
-        known !== undefined && known.version === fileVersion(checked.info) &&
-        known.racyHead === undefined && isReadIn(folder, known)
-      ) {
-        this.#read.set(file, known);
-        return known.outcome;
-      }
-      return yield* this.#readSkillMd(checked, folder);
-    } catch (error) {
-      const isGone = "info" in found && !found.info.isSymlink &&
-        isAbsence(error);
-      if (isGone) return undefined;
-      if (known !== undefined && isReadIn(folder, known)) {
-        // Many programs replace a file to save it. The next scan reads the new file.
-        const wasReplaced = error instanceof SkillFileError &&
-          error.reason === WAS_REPLACED.reason;
-        if (wasReplaced || isPassing(error)) {
-          this.#read.set(file, known);
-          if (!wasReplaced) yield* this.#reportPassing(file, { error, folder });
-          return known.outcome;
-        }
-      }
-      if (isPassing(error)) this.#isPassing = true;
-      return { file, ...faultOf(error), names: [basename(folder.path)] };
+        count < MAX_PROBLEMS && !await this.#run(isSeen(problem.file, place))
+      ) continue;
+      counts.set(root, count + 1);
+      if (count < MAX_PROBLEMS) listed.push(problem);
     }
+    for (const [{ path }, count] of counts) {
+      const rest = count - MAX_PROBLEMS;
+      if (rest > 0) listed.push({ file: path, ...moreProblems(rest) });
+    }
+    return listed;
   }
 
-  /** Follows a `SKILL.md` that is a link, into the skill or a trusted folder. */
-  *#followFileLink(file: string, folder: SearchedFolder): Steps<CheckedFile> {
-    this.#recordTarget(file);
-    yield;
-    const realPath = Deno.realPathSync(file);
-    yield;
-    if (!isOwn(realPath, folder.realPath, this.#trustLinks)) {
-      throw new SkillFileError(file, LINK_OUT_OF_SKILL);
-    }
-    this.#folders.add(dirname(realPath));
-    const boundary = directoriesOf(folder);
-    return { path: file, realPath, boundary, info: Deno.statSync(file) };
-  }
-
-  *#readSkillMd(
-    checked: CheckedFile,
-    folder: SearchedFolder,
-  ): Steps<Skill | SkillProblem> {
-    const file = checked.path;
-    const known = this.#known.get(file);
-    const { head, info, isCertain } = yield* readConfined(
-      checked,
-      { maxFileSize: this.#maxFileSize, open: openForScan },
-      (file, isCertain) => ({
-        head: readHead(file),
-        info: file.info,
-        isCertain,
-      }),
-    );
-    const version = fileVersion(info);
-    const isKnown = known?.version === version &&
-      isSameHead(head, known.racyHead) && isReadIn(folder, known);
-    const outcome = isKnown
-      ? known.outcome
-      : parseSkill(head, { file, size: info.size, version, folder });
-    const racyHead = isRacy(info) || !isCertain ? head : undefined;
-    this.#read.set(file, { folder, version, racyHead, outcome });
-    return outcome;
+  async #withSortedSkills(
+    found: Omit<SkillCatalog, "served">,
+  ): Promise<SkillCatalog> {
+    const keys = await sortInSlices([...found.skills.keys()], {
+      compare: byCodeUnits,
+      slice: this.#slice,
+    });
+    const skills = new Map(keys.map((key) => [key, found.skills.get(key)!]));
+    const served = withQualifiedNames(skills, found.shadowed);
+    return { ...found, skills, served };
   }
 }
+
+/** The decision without a policy. */
+const SERVED: PolicyDecision = { state: "on" };
 
 function isSameCatalog(
   a: Omit<SkillCatalog, "served">,
@@ -980,16 +958,19 @@ function isListedName(path: string): boolean {
  * Whether a file lies in the folder that listed it, and not in the target of a
  * link that replaced the folder.
  */
-function* isSeen(file: string, folder: ReportedFolder): Steps<boolean> {
-  const { path, realPath } = folder.parent ?? folder;
-  if (realPath === undefined) return true;
+function* isSeen(
+  file: string,
+  place: Pick<SearchedFolder, "path" | "realPath"> | undefined,
+): Steps<boolean> {
+  if (place === undefined) return true;
+  const { path, realPath } = place;
   // A folder that Deno is not allowed to read reveals nothing.
   const permission = { name: "read", path } as const;
   if (Deno.permissions.querySync(permission).state !== "granted") return true;
   const isListed = isListedName(file);
   yield;
   return yield* isConfirmed(
-    { path, realPath, boundary: directoriesOf({ path, realPath }) },
+    { path, realPath, boundary: boundaryOf(place) },
     function* () {
       yield;
       return isListedName(file) === isListed;
@@ -997,23 +978,17 @@ function* isSeen(file: string, folder: ReportedFolder): Steps<boolean> {
   );
 }
 
-/** Returns a folder as a boundary. */
-function directoriesOf(
-  { path, realPath }: Pick<SearchedFolder, "path" | "realPath">,
-): Boundary {
-  return { directory: path, realDirectory: realPath };
+/** Returns where the entry of a path lies: its name in the real path of its folder. */
+function entryOf(path: string): string {
+  return join(realPathOf(dirname(path)), basename(path));
 }
 
-/** Returns the real path of a file in a folder. The file must not be a link. */
-function realPathIn(folder: SearchedFolder, file: string): string {
-  return folder.realPath + file.slice(folder.path.length);
-}
-
-/** Whether a known file was read in the same folder of the same root. */
-function isReadIn(folder: SearchedFolder, { outcome }: ReadSkill): boolean {
-  return "reason" in outcome ||
-    outcome.root === folder.root && outcome.realDirectory === folder.realPath;
-}
+const ROOT_OUT_OF_PROJECT: Fault = {
+  kind: "link-outside",
+  reason: 'it has the scope "project", but it is outside the project folder',
+  hint:
+    'give the root the scope "global", or pass its project as workingDirectory',
+};
 
 const ROOT_IS_A_FILE: Fault = {
   kind: "not-a-folder",
@@ -1066,7 +1041,7 @@ export class SkillRegistry implements SkillSource {
     catalog: EMPTY_CATALOG,
     folders: new Set(),
     linkTargets: new Set(),
-    excludedFolders: new Set(),
+    closed: new ClosedFolders(),
     isPassing: false,
   };
   /** The logged problems that still exist. */
@@ -1123,8 +1098,8 @@ export class SkillRegistry implements SkillSource {
   }
 
   /** Lists the files of a skill. See {@linkcode listSkillFiles}. */
-  async listFiles(skill: Skill): Promise<SkillFile[]> {
-    return (await this.#files.walk(skill)).files;
+  async listFiles(skill: Skill, viewer?: SkillViewer): Promise<SkillFile[]> {
+    return (await this.#files.walk(skill, viewer)).files;
   }
 
   /**
@@ -1138,8 +1113,9 @@ export class SkillRegistry implements SkillSource {
    */
   async inspectFiles(
     skill: Skill,
+    viewer?: SkillViewer,
   ): Promise<{ files: SkillFile[]; leftOut: SkillProblem[] }> {
-    const { files, leftOut } = await this.#files.walk(skill);
+    const { files, leftOut } = await this.#files.walk(skill, viewer);
     return {
       files,
       leftOut: [...leftOut].map(([file, fault]) => ({ file, ...fault })),
@@ -1157,8 +1133,9 @@ export class SkillRegistry implements SkillSource {
   readFile(
     skill: Skill,
     file: string | SkillFile,
+    viewer?: SkillViewer,
   ): Promise<SkillFileContent> {
-    return this.#files.read(skill, file);
+    return this.#files.read(skill, file, viewer);
   }
 
   /**
@@ -1310,7 +1287,7 @@ export class SkillRegistry implements SkillSource {
     if (this.#isClosed) return previous;
     const files = changedFiles(tracked, this.#trackedFiles);
     this.#last = result;
-    this.#files.exclude(result.excludedFolders);
+    this.#files.close(result.closed);
     this.#trackedFiles = tracked;
     this.#inBackground(() => this.#watchFolders());
     this.#scheduleRetry(result);
@@ -1334,7 +1311,7 @@ export class SkillRegistry implements SkillSource {
 
   /** Lists the files of the tracked skills. */
   async #readTracked(
-    { catalog, excludedFolders }: ScanResult,
+    { catalog, closed }: ScanResult,
   ): Promise<Map<string, TrackedFiles>> {
     const tracked = new Map<string, TrackedFiles>();
     const { served: skills } = catalog;
@@ -1346,7 +1323,7 @@ export class SkillRegistry implements SkillSource {
       const skill = skills.get(key!);
       if (skill === undefined) continue;
       if (slice.isOver) await slice.yield();
-      const { files, folders } = await this.#files.walk(skill, excludedFolders);
+      const { files, folders } = await this.#files.walk(skill, { closed });
       const versions = files
         // The scan itself detects changes of this file.
         .filter(({ path }) => path !== SKILL_MD)

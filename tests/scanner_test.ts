@@ -489,8 +489,8 @@ Deno.test(
       root(join(project, "skills"), { scope: "project" }),
       root(join(project, "root"), { scope: "project" }),
     ];
-    const linkTargets = [project, join(place.home, ".agents", "skills")];
-    const catalog = await scanSkillRoots(roots, { linkTargets });
+    const folders = { workingDirectory: project, homeDirectory: place.home };
+    const catalog = await scanSkillRoots(roots, folders);
     assert.deepEqual(names(catalog), ["own", "vendored"]);
     assert.deepEqual(
       catalog.problems.map(({ file, reason }) => [basename(file), reason]),
@@ -506,7 +506,7 @@ Deno.test(
       "refused",
     ]);
     const trustLinks = [join(place.path, "trusted")];
-    const options = { linkTargets, trustLinks };
+    const options = { ...folders, trustLinks };
     const trusting = await scanSkillRoots(roots, options);
     assert.deepEqual(names(trusting), ["own", "stored", "vendored"]);
   },
@@ -533,7 +533,7 @@ for (const [path, left] of becomingLinks) {
       const roots = [false, true].map((recursive) =>
         root(join(place.project, "skills"), { scope: "project", recursive })
       );
-      const options = { linkTargets: [place.project] };
+      const options = { workingDirectory: place.project };
       const scan = scansOf(roots, options);
       const first = await scan();
       assert.deepEqual(names(first), ["git", "pdf"]);
@@ -570,7 +570,7 @@ Deno.test(
           scope: "project",
           recursive: true,
         })],
-        { linkTargets: [place.project] },
+        { workingDirectory: place.project },
       );
       assert.equal(catalog.skills.size, 0);
       assert.ok(!JSON.stringify(catalog.problems).includes("secret"));
@@ -845,7 +845,7 @@ Deno.test("scanSkillRoots() ignores links that do not point to skill folders", {
   for (const recursive of [false, true]) {
     const { problems } = await scanSkillRoots(
       [{ path, scope: "project", recursive }],
-      { linkTargets: [place.project] },
+      { workingDirectory: place.project },
     );
     assert.deepEqual(problems, []);
   }

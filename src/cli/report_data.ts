@@ -151,7 +151,10 @@ async function findNearMissesIn(
     skillFolders: new Set(
       [...skills.map(({ directory }) => directory), ...faulty],
     ),
-    isOff: (folder) => decider?.decide(folder).state === "off",
+    isOff: ({ name, scope, directory, realDirectory }) => {
+      const faces = [directory, realDirectory].map((path) => ({ path, scope }));
+      return decider?.decide({ names: [name], faces }).state === "off";
+    },
     quoteArgument,
   });
 }
@@ -209,7 +212,8 @@ function findPolicyEffects(
 ): ReportedPolicy | undefined {
   const effects = registry.inspectPolicy();
   if (file === undefined || !policyFile || !effects) return undefined;
-  return { file, problems: policyFile.problems, ...effects };
+  const problems = [...policyFile.problems, ...effects.unresolved];
+  return { file, problems, ...effects };
 }
 
 /** Reports the folders that the user named and that do not exist. */

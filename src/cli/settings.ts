@@ -85,7 +85,7 @@ export function createSettings({ values, positionals }: CommandLine): Settings {
     options: {
       nameOnlyFolders: absolute(values["name-only"]),
       trustLinks,
-      linkTargets: listLinkTargets(places),
+      ...places,
       maxFileSize: parseMaxFileSize(values["max-file-size"]),
       refreshSeconds: parseSeconds("--refresh", values.refresh),
       watchFolders: !values["no-watch"],
@@ -239,20 +239,6 @@ function findHomeDirectory(): string | undefined {
       names[0]
     } to its absolute path`,
   );
-}
-
-/**
- * Returns the folders that links in a project may point into: the project and
- * the user's own skill roots.
- */
-function listLinkTargets(places: SkillRootOptions): string[] {
-  const roots = [
-    ...resolveSkillRoots(places),
-    ...resolveSkillRoots({ ...places, agents: true }),
-  ];
-  const own = roots.filter(({ scope }) => scope === "global");
-  const { workingDirectory: project } = places;
-  return [...project ? [project] : [], ...own.map(({ path }) => path)];
 }
 
 /** Splits an argument at its commas, unless it names a folder. */

@@ -65,6 +65,15 @@ export function resolveFolder(
   return base === undefined ? normalize(folder) : resolve(base, path);
 }
 
+/** Returns the working directory, if there is one. */
+export function currentFolder(): string | undefined {
+  try {
+    return Deno.cwd();
+  } catch {
+    // It was removed, or Deno is not allowed to read it.
+  }
+}
+
 /** Whether a path is a folder or lies in it. Compares path strings without resolving links. */
 export function isAtOrBelow(path: string, folder: string): boolean {
   const relativePath = relative(folder, path);

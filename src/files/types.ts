@@ -30,10 +30,10 @@ export interface FileAccessOptions {
   /** Folders that links in any skill are allowed to point into. */
   readonly trustLinks?: readonly string[];
   /**
-   * The real paths of folders that do not belong to the skills that contain
-   * them, because they are skills that are off.
+   * Returns whether a file or folder, given by its real path, is closed to the
+   * skill. It then does not belong to the skill. Default: none is.
    */
-  readonly excludedFolders?: ReadonlySet<string>;
+  readonly isClosed?: (realPath: string) => boolean;
 }
 
 /** A file of a skill. */

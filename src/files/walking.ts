@@ -118,7 +118,7 @@ export class FolderWalk {
   readonly #served: ServedFolder;
   readonly #listings: FolderListings;
   readonly #trustLinks: readonly string[];
-  readonly #excludedFolders: ReadonlySet<string>;
+  readonly #isClosed: (realPath: string) => boolean;
   readonly #maxFileSize: number;
   readonly #top: TreeNode;
   readonly #files: SkillFile[] = [];
@@ -141,7 +141,7 @@ export class FolderWalk {
     this.#listings = options.listings ?? new FolderListings();
     this.#isThorough = options.isThorough ?? false;
     this.#trustLinks = boundaries(options.trustLinks ?? []);
-    this.#excludedFolders = options.excludedFolders ?? new Set();
+    this.#isClosed = options.isClosed ?? (() => false);
     this.#maxFileSize = options.maxFileSize ?? DEFAULT_MAX_FILE_SIZE;
     this.#top = {
       path: served.directory,
@@ -238,23 +238,10 @@ export class FolderWalk {
     const path = names.reduce(childPath, boundary.directory);
     const located = { path, realPath: Deno.realPathSync(path), boundary };
     if (!isDirect(located)) return undefined;
-    if (this.#isExcluded(located.realPath)) {
+    if (this.#isClosed(located.realPath)) {
       throw new Deno.errors.NotFound(path);
     }
     return located;
-  }
-
-  /** Whether a real path is an excluded folder below the served one, or lies in one. */
-  #isExcluded(realPath: string): boolean {
-    if (this.#excludedFolders.size === 0) return false;
-    let folder = realPath;
-    while (
-      folder !== this.#served.realDirectory && folder !== dirname(folder)
-    ) {
-      if (this.#excludedFolders.has(folder)) return true;
-      folder = dirname(folder);
-    }
-    return false;
   }
 
   /**
@@ -271,7 +258,7 @@ export class FolderWalk {
     }
     const isOwnPath =
       isOwn(realPath, this.#served.realDirectory, this.#trustLinks) &&
-      !this.#isExcluded(realPath);
+      !this.#isClosed(realPath);
     if (!isOwnPath) throw new ForeignLinkError(path, LINK_OUT_OF_SKILL);
     return { ...parent, path, realPath, parent, depth: parent.depth + 1 };
   }
@@ -346,7 +333,7 @@ export class FolderWalk {
       parent: folder,
       depth: folder.depth + 1,
     };
-    if (this.#excludedFolders.has(node.realPath)) return;
+    if (this.#isClosed(node.realPath)) return;
     if (entry.error !== undefined) throw entry.error;
     const info = entry.isSymlink ? yield* statTarget(node) : entry.info;
     if (info === undefined || info.isDirectory) {

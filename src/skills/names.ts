@@ -6,9 +6,9 @@
  */
 
 import { basename, dirname } from "jsr:@std/path@^1";
-import { parsePrefixedUri, parseSkillUri } from "./uri.ts";
+import { isScope, parsePrefixedUri, parseSkillUri } from "./uri.ts";
 import { oneLine, skillKey } from "../text.ts";
-import type { ShadowedSkill, Skill, SkillCatalog, SkillRoot } from "./types.ts";
+import type { ShadowedSkill, Skill, SkillCatalog } from "./types.ts";
 
 /** A shadowed skill that has no prefix yet, and the key of its name. */
 export interface UnprefixedSkill extends ShadowedSkill {
@@ -17,8 +17,8 @@ export interface UnprefixedSkill extends ShadowedSkill {
 
 /**
  * Assigns a prefix to each shadowed skill: its scope if that is unique, or the
- * name of its root's folder, with a number if necessary. A prefix is never the
- * name of a skill, so every URI is unambiguous.
+ * name of its root's folder, with a number if necessary. The name of a folder is
+ * no prefix if it is also the name of a skill, so every URI is unambiguous.
  *
  * @param skills The skills with plain names, by key.
  * @param options The shadowed skills in the order of their roots, and the owner
@@ -36,16 +36,16 @@ export function withPrefixes(
   // tried twice.
   const lists = new Map<string, Generator<string>>();
   return shadowed.map(({ skill, by, key }) => {
-    const { scope, path } = skill.root;
+    const { scope, root: { path } } = skill;
     const list = lists.get(`${scope} ${key} ${path}`) ??
-      generatePrefixes(skill.root);
+      generatePrefixes(skill);
     lists.set(`${scope} ${key} ${path}`, list);
     for (;;) {
       const prefix: string = list.next().value;
       const prefixKey = skillKey(prefix);
       const qualified = `${prefixKey}:${key}`;
       const isTaken = taken.has(qualified) || prefix === by.scope ||
-        skills.has(prefixKey) || skills.has(qualified);
+        prefix !== scope && (skills.has(prefixKey) || skills.has(qualified));
       if (isTaken) continue;
       taken.add(qualified);
       return { skill: variants.create(skill, { prefix }), by };
@@ -55,13 +55,12 @@ export function withPrefixes(
 
 /** Generates the possible prefixes for the skills of a root, best first, without end. */
 function* generatePrefixes(
-  { path, scope }: SkillRoot,
+  { scope, root: { path } }: Skill,
 ): Generator<string, never> {
   yield scope;
   const parent = basename(path) === "skills" ? dirname(path) : path;
   const folder = oneLine(basename(parent)) || "root";
-  // These prefixes are reserved for scopes.
-  if (folder !== "project" && folder !== "global") yield folder;
+  if (!isScope(folder)) yield folder;
   for (let number = 2;; number++) yield `${folder}-${number}`;
 }
 
@@ -84,10 +83,17 @@ export class SkillVariants {
   }
 }
 
-/** Returns the qualified name of a skill, or its plain name if it has no prefix. */
-export function qualifiedName({ name, prefix }: Skill): string {
-  return prefix === undefined ? name : `${prefix}:${name}`;
+/**
+ * Returns the qualified name of a skill, or its plain name if it has no prefix. A
+ * plain name that begins with a scope is qualified, too.
+ */
+export function qualifiedName({ name, prefix, scope }: Skill): string {
+  if (prefix !== undefined) return `${prefix}:${name}`;
+  return SCOPED_NAME.test(skillKey(name)) ? `${scope}:${name}` : name;
 }
+
+/** A name that begins with a scope. */
+const SCOPED_NAME = /^(project|global):(.+)$/s;
 
 /** Returns all skills that can be loaded, by the keys of their plain or qualified names. */
 export function withQualifiedNames(
@@ -95,24 +101,36 @@ export function withQualifiedNames(
   shadowed: readonly ShadowedSkill[],
 ): ReadonlyMap<string, Skill> {
   if (shadowed.length === 0) return skills;
-  const qualified = shadowed.map(({ skill }) =>
-    [skillKey(qualifiedName(skill)), skill] as const
-  );
-  return new Map([...skills, ...qualified]);
+  const all = [...skills.values(), ...shadowed.map(({ skill }) => skill)];
+  return new Map(all.map((skill) => [skillKey(qualifiedName(skill)), skill]));
 }
 
-/** Finds a skill by its plain or qualified name. Plain names take precedence. */
+/**
+ * Finds a skill by its plain or qualified name. A name that begins with a scope
+ * always means the first skill of that scope.
+ */
 export function findSkill(
   name: string,
   catalog: SkillCatalog,
 ): Skill | undefined {
   const key = skillKey(name);
-  const skill = catalog.served.get(key);
+  const [, scope, rest] = SCOPED_NAME.exec(key) ?? [];
+  if (scope === undefined) return catalog.served.get(key);
+  const skill = findInScope(rest!, { scope, catalog });
   if (skill !== undefined) return skill;
-  // A skill with a plain name can also be qualified by its scope.
-  const [, scope, plainKey] = /^(project|global):(.+)$/s.exec(key) ?? [];
-  const plain = catalog.skills.get(plainKey ?? "");
+  const plain = catalog.skills.get(key);
   return plain?.scope === scope ? plain : undefined;
+}
+
+/** Finds the first skill of a scope with a name, given by its key. */
+function findInScope(
+  key: string,
+  { scope, catalog }: { scope: string; catalog: SkillCatalog },
+): Skill | undefined {
+  const plain = catalog.skills.get(key);
+  if (plain?.scope === scope) return plain;
+  const shadowed = catalog.served.get(`${scope}:${key}`);
+  return shadowed?.prefix === scope ? shadowed : undefined;
 }
 
 /** Finds the skill and the path that a `skill://` URI refers to. */
@@ -121,11 +139,22 @@ export function findResource(
   catalog: SkillCatalog,
 ): { skill: Skill; path: string | undefined } | undefined {
   const parsed = parseSkillUri(uri);
-  const skill = parsed && catalog.skills.get(skillKey(parsed.name));
+  const isPlain = parsed !== undefined && !isScope(parsed.name);
+  const skill = isPlain ? catalog.skills.get(skillKey(parsed.name)) : undefined;
   if (skill !== undefined) return { skill, path: parsed!.path };
-  const { prefix = "", name, path } = parsePrefixedUri(uri) ?? {};
-  const shadowed = catalog.served.get(skillKey(`${prefix}:${name}`));
-  const isMatch = shadowed?.prefix !== undefined &&
-    skillKey(shadowed.prefix) === skillKey(prefix);
-  return isMatch ? { skill: shadowed, path } : undefined;
+  const { prefix = "", name = "", path } = parsePrefixedUri(uri) ?? {};
+  const found = isScope(prefix)
+    ? findInScope(skillKey(name), { scope: skillKey(prefix), catalog })
+    : findWithPrefix(prefix, { name, catalog });
+  return found && { skill: found, path };
+}
+
+function findWithPrefix(
+  prefix: string,
+  { name, catalog }: { name: string; catalog: SkillCatalog },
+): Skill | undefined {
+  const skill = catalog.served.get(skillKey(`${prefix}:${name}`));
+  const isMatch = skill?.prefix !== undefined &&
+    skillKey(skill.prefix) === skillKey(prefix);
+  return isMatch ? skill : undefined;
 }

@@ -17,6 +17,7 @@ import {
   within,
 } from "../../tests/testing.ts";
 import { qualifiedName, SkillVariants, withPrefixes } from "./names.ts";
+import { skillMdUri } from "./uri.ts";
 import type { Skill, SkillRoot } from "./types.ts";
 
 /** Scans folders and lists the qualified names of the shadowed skills. */
@@ -26,7 +27,7 @@ async function qualifiedNames(
 ): Promise<string[]> {
   using registry = new SkillRegistry(roots, {
     log: () => {},
-    linkTargets: [place.path],
+    workingDirectory: place.project,
   });
   const { shadowed } = await registry.refresh();
   for (const { skill } of shadowed) {
@@ -95,9 +96,12 @@ Deno.test("a prefix is never ambiguous or the name of a skill", async () => {
   assert.equal(registry.find("b:git")!.name, "b:git");
   assert.equal(registry.findResource("skill://b/git/SKILL.md"), undefined);
   assert.equal(registry.findResource("skill://b-2%3Agit/SKILL.md"), undefined);
+  // A scope always means itself, whatever skills are named.
+  const inScope = registry.findResource("skill://global/git/SKILL.md");
+  assert.equal(inScope!.skill, registry.find("git"));
   assert.equal(
-    registry.findResource("skill://global/git/SKILL.md")!.skill.name,
-    "Global",
+    skillMdUri(registry.find("Global")!),
+    "skill://global/Global/SKILL.md",
   );
   assert.equal(
     registry.findResource("skill://b%3Agit/a.md")!.skill.name,
@@ -107,14 +111,14 @@ Deno.test("a prefix is never ambiguous or the name of a skill", async () => {
 
 Deno.test("SkillRegistry.find() accepts the scope as a prefix of the first skill's name", async () => {
   using place = new Place();
-  place.skill("a", "git");
-  place.skill("b", "git");
+  place.skill("project", "git");
+  place.skill("home", "git");
   using registry = new SkillRegistry([
-    root(join(place.path, "a"), { scope: "project" }),
-    root(join(place.path, "b")),
-  ], { log: () => {}, linkTargets: [place.path] });
+    root(place.project, { scope: "project" }),
+    root(place.home),
+  ], { log: () => {}, workingDirectory: place.project });
   await registry.refresh();
-  const [first, second] = ["a", "b"].map((folder) =>
+  const [first, second] = ["project", "home"].map((folder) =>
     join(place.path, folder, "git")
   );
   for (

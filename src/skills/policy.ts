@@ -5,10 +5,12 @@
  *
  * 1. The last rule that matches a skill applies. A skill without a matching rule
  *    is on.
- * 2. A skill behind a link gets two decisions, one for its configured path and
- *    one for its real path. The stricter one applies, so a link can neither
- *    evade a rule nor benefit from one.
+ * 2. Rules are asked about every face of a skill: each path through which a root
+ *    lists it, and its real path, each with the scope that it has there. The
+ *    strictest answer wins, so a link can neither evade a rule nor benefit from
+ *    one.
  * 3. A skill whose name is too long to match is off.
+ * 4. While the folder of a rule cannot be resolved, project skills are off.
  *
  * This module is loaded only if there is a policy.
  *
@@ -16,15 +18,22 @@
  */
 
 import { dirname } from "jsr:@std/path@^1";
-import { posix } from "node:path";
-import { isCaseBlind, isWindows, resolveFolder } from "../files/paths.ts";
-import { realPaths } from "../files/confinement.ts";
 import type { Fault } from "../files/faults.ts";
-import { normalizeText, quote, skillKey } from "../text.ts";
+import { currentFolder } from "../files/paths.ts";
+import { quote, skillKey } from "../text.ts";
+import {
+  comparablePath,
+  compileGlob,
+  containsLiterals,
+  FolderGlob,
+  type Glob,
+  matchesGlob,
+  WILDCARD,
+} from "./rule_folders.ts";
 import type {
-  Skill,
   SkillPolicy,
   SkillPolicyRule,
+  SkillProblem,
   SkillScope,
   SkillState,
 } from "./types.ts";
@@ -44,6 +53,9 @@ const MAX_STARS = 3;
 /** The maximum number of `{` in a glob. Each one multiplies the number of patterns. */
 const MAX_BRACES = 3;
 
+/** The maximum number of cached decisions. */
+const MAX_DECISIONS = 100_000;
+
 /** The decision of a policy on a skill. */
 export interface PolicyDecision {
   readonly state: SkillState;
@@ -51,13 +63,18 @@ export interface PolicyDecision {
   readonly rule?: SkillPolicyRule;
 }
 
-/**
- * The subject of a decision: a skill, or a folder without a valid skill, which
- * may have no name.
- */
-export type PolicySubject =
-  & Pick<Skill, "scope" | "directory" | "realDirectory">
-  & { readonly name?: string };
+/** A path of a folder, and the scope of what lies there. */
+export interface Face {
+  readonly path: string;
+  readonly scope: SkillScope;
+}
+
+/** The subject of a decision: a skill, or a folder without a valid skill. */
+export interface PolicySubject {
+  /** Its name, or the names that it may have. `undefined` stands for no name. */
+  readonly names: readonly (string | undefined)[];
+  readonly faces: readonly Face[];
+}
 
 /** Applies the rules of a policy. */
 export class PolicyDecider {
@@ -65,8 +82,12 @@ export class PolicyDecider {
   readonly #exact = new Map<string, CompiledRule[]>();
   /** All other rules, in reverse order. */
   readonly #general: CompiledRule[] = [];
-  readonly #places = new Map<string, Place>();
-  #decisions = new WeakMap<PolicySubject, PolicyDecision>();
+  /** The globs for folders, by their texts. */
+  readonly #folders = new Map<string, FolderGlob>();
+  /** The decisions on names, scopes, and paths. */
+  readonly #decisions = new Map<string, PolicyDecision>();
+  readonly #file: string | undefined;
+  #problems: SkillProblem[] = [];
 
   /**
    * Compiles the rules.
@@ -74,56 +95,89 @@ export class PolicyDecider {
    * @throws {Error} If a glob is invalid or relative to an unknown folder.
    */
   constructor(policy: SkillPolicy) {
+    this.#file = policy.file;
     for (const [index, rule] of policy.rules.entries()) {
       const compiled = this.#compile(rule, { index, policy });
       const { name } = compiled;
       if (typeof name !== "string") this.#general.unshift(compiled);
       else this.#exact.set(name, [compiled, ...this.#exact.get(name) ?? []]);
     }
+    this.#findProblems();
   }
 
-  /** Resolves the links in the rules' folders again. */
-  followLinks(): void {
-    for (const place of this.#places.values()) {
-      const folders = resolveFolders(place.path);
-      if (folders.join("\n") === place.folders.join("\n")) continue;
-      place.folders = folders;
-      this.#decisions = new WeakMap();
+  /** The rules whose folders cannot be resolved, in order. */
+  get problems(): readonly SkillProblem[] {
+    return this.#problems;
+  }
+
+  /** Whether a rule is about a folder. */
+  get hasFolders(): boolean {
+    return this.#folders.size > 0;
+  }
+
+  /** Resolves the rules' folders again. */
+  resolveFolders(): void {
+    const changed = [...this.#folders.values()]
+      .filter((folder) => folder.resolve());
+    if (changed.length === 0) return;
+    this.#decisions.clear();
+    this.#findProblems();
+  }
+
+  /** Decides on a skill. */
+  decide({ names, faces }: PolicySubject): PolicyDecision {
+    let strictest: PolicyDecision | undefined;
+    for (const name of names) {
+      for (const face of faces) {
+        const decision = this.#decideOnFace(name, face);
+        const isStricter = strictest === undefined ||
+          strictness(decision) > strictness(strictest);
+        if (isStricter) strictest = decision;
+      }
     }
+    return strictest ?? { state: "on" };
   }
 
-  /** Decides on a skill. Decisions are cached per object. */
-  decide(subject: PolicySubject): PolicyDecision {
-    const known = this.#decisions.get(subject);
-    if (known !== undefined) return known;
-    const { directory, realDirectory } = subject;
-    const key = subjectKey(subject);
-    let decision = this.#decideAt(directory, { key, scope: subject.scope });
-    if (directory !== realDirectory) {
-      const real = this.#decideAt(realDirectory, { key, scope: subject.scope });
-      if (strictness(real) > strictness(decision)) decision = real;
-    }
-    this.#decisions.set(subject, decision);
-    return decision;
+  /** Decides on a folder that is no skill. It is on unless a rule names it. */
+  decideOnFolder(face: Face): SkillState {
+    const path = comparablePath(face.path);
+    const isNamed = [...this.#folders.values()]
+      .some((folder) => folder.names(path));
+    return isNamed ? this.#decideOnFace(undefined, face).state : "on";
   }
 
-  /** Lists the rules that match none of the subjects, in order. */
-  listUnused(subjects: readonly PolicySubject[]): SkillPolicyRule[] {
-    const candidates = subjects.flatMap((subject) => {
-      const { scope, directory, realDirectory } = subject;
-      const key = subjectKey(subject);
-      return [...new Set([directory, realDirectory])].map((path) => ({
-        key,
-        scope,
-        path: comparablePath(path),
-      }));
-    });
-    return [...this.#general, ...[...this.#exact.values()].flat()]
+  /**
+   * Lists the rules that match none of the subjects, in order, without those that
+   * are about other folders than the given ones, or about other projects.
+   */
+  listUnused(
+    subjects: readonly PolicySubject[],
+    folders: readonly string[],
+  ): SkillPolicyRule[] {
+    const candidates = subjects.flatMap(({ names, faces }) =>
+      names.flatMap((name) => faces.map((face) => candidateOf(name, face)))
+    );
+    return this.#rules()
+      .filter(({ scope, folder }) =>
+        scope !== "project" && !folder?.fitsElsewhere(folders)
+      )
       .filter((rule) =>
         !candidates.some((candidate) => matchesRule(rule, candidate))
       )
-      .sort((a, b) => a.index - b.index)
       .map(({ rule }) => rule);
+  }
+
+  /** Returns the rules in order. */
+  #rules(): CompiledRule[] {
+    return [...this.#general, ...[...this.#exact.values()].flat()]
+      .sort((a, b) => a.index - b.index);
+  }
+
+  #findProblems(): void {
+    const file = this.#file ?? "";
+    this.#problems = this.#rules().flatMap(({ rule: { line }, folder }) =>
+      folder?.fault ? [{ file, line, ...folder.fault }] : []
+    );
   }
 
   #compile(
@@ -134,24 +188,32 @@ export class PolicyDecider {
     for (const glob of [skill, rule.in]) requireGlob(glob);
     const name = skill === undefined ? undefined : compileName(skill);
     if (rule.in === undefined) return { rule, index, scope, name };
-    const { folder, below } = splitGlob(rule.in);
-    const path = resolveFolder(folder, {
-      workingDirectory: baseFolder(policy),
+    const folder = this.#folders.get(rule.in) ?? new FolderGlob(rule.in, {
+      workingDirectory: policy.file === undefined
+        ? currentFolder()
+        : dirname(policy.file),
       homeDirectory: policy.homeDirectory,
     });
-    const place = this.#places.get(path) ??
-      { path, folders: resolveFolders(path) };
-    this.#places.set(path, place);
-    const glob = below === undefined ? undefined : compileGlob(below);
-    return { rule, index, scope, name, place, glob };
+    this.#folders.set(rule.in, folder);
+    return { rule, index, scope, name, folder };
   }
 
-  /** Decides on a skill by one path of its directory. */
-  #decideAt(
-    directory: string,
-    { key, scope }: Pick<Candidate, "key" | "scope">,
-  ): PolicyDecision {
-    const candidate = { key, scope, path: comparablePath(directory) };
+  #decideOnFace(name: string | undefined, face: Face): PolicyDecision {
+    if (this.#problems.length > 0 && face.scope === "project") {
+      return UNRESOLVED;
+    }
+    const key = `${name === undefined}\0${name}\0${face.scope}\0${face.path}`;
+    let decision = this.#decisions.get(key);
+    if (decision === undefined) {
+      if (this.#decisions.size >= MAX_DECISIONS) this.#decisions.clear();
+      decision = this.#applyRules(candidateOf(name, face));
+      this.#decisions.set(key, decision);
+    }
+    return decision;
+  }
+
+  #applyRules(candidate: Candidate): PolicyDecision {
+    const { key } = candidate;
     const isMatch = (rule: CompiledRule) => matchesRule(rule, candidate);
     const exact = this.#exact.get(key ?? "")?.find(isMatch);
     const general = this.#general.find(isMatch);
@@ -165,15 +227,8 @@ export class PolicyDecider {
   }
 }
 
-/** Returns the folder that relative globs start from, if it is known. */
-function baseFolder({ file }: SkillPolicy): string | undefined {
-  if (file !== undefined) return dirname(file);
-  try {
-    return Deno.cwd();
-  } catch {
-    // Only relative globs need it, and they report the error.
-  }
-}
+/** The decision on project skills while the folder of a rule cannot be resolved. */
+const UNRESOLVED: PolicyDecision = { state: "off" };
 
 /** Finds the problem with a glob, if there is one. */
 export function findGlobFault(glob: string): Fault | undefined {
@@ -211,17 +266,8 @@ interface CompiledRule {
   readonly scope: SkillScope | undefined;
   /** The key of the skill's name, or a glob for it. Default: any name. */
   readonly name: string | Glob | undefined;
-  /** The folder that must contain the skill directory. */
-  readonly place?: Place;
-  /** The glob for the path relative to that folder. Default: any path. */
-  readonly glob?: Glob;
-}
-
-/** A folder in a rule. */
-interface Place {
-  readonly path: string;
-  /** The path and the real path, both in comparable form. */
-  folders: readonly string[];
+  /** The folders that must contain the skill directory. Default: any. */
+  readonly folder?: FolderGlob;
 }
 
 /** The properties of a skill that rules are matched against. */
@@ -233,8 +279,12 @@ interface Candidate {
   readonly path: string;
 }
 
-function subjectKey({ name }: PolicySubject): string | undefined {
-  return name === undefined ? undefined : skillKey(name);
+function candidateOf(
+  name: string | undefined,
+  { path, scope }: Face,
+): Candidate {
+  const key = name === undefined ? undefined : skillKey(name);
+  return { key, scope, path: comparablePath(path) };
 }
 
 function isTooLong(key: string | undefined): boolean {
@@ -243,13 +293,11 @@ function isTooLong(key: string | undefined): boolean {
 
 /** Whether a rule matches, or might match a name that is too long to check. */
 function matchesRule(
-  { scope, name, place, glob }: CompiledRule,
+  { scope, name, folder }: CompiledRule,
   candidate: Candidate,
 ): boolean {
   if (scope !== undefined && scope !== candidate.scope) return false;
-  if (place !== undefined && !isBelow(place, glob, candidate.path)) {
-    return false;
-  }
+  if (folder !== undefined && !folder.matches(candidate.path)) return false;
   if (name === undefined) return true;
   const { key } = candidate;
   if (key === undefined || typeof name === "string") return name === key;
@@ -257,50 +305,10 @@ function matchesRule(
     (isTooLong(key) || matchesGlob(withoutSlashes(key), name));
 }
 
-/** Whether a path is the folder or is in it, and a glob matches the rest of the path. */
-function isBelow(
-  { folders }: Place,
-  glob: Glob | undefined,
-  path: string,
-): boolean {
-  return folders.some((folder) => {
-    if (path === folder) return glob === undefined;
-    if (!path.startsWith(folder) || path[folder.length] !== "/") return false;
-    if (glob === undefined) return true;
-    const rest = path.slice(folder.length + 1);
-    return containsLiterals(rest, glob) && matchesGlob(rest, glob);
-  });
-}
-
+/** Returns how strict a decision is, from 0. */
 function strictness({ state }: PolicyDecision): number {
   return state === "off" ? 2 : state === "manual" ? 1 : 0;
 }
-
-/** A glob with wildcards. */
-interface Glob {
-  readonly pattern: string;
-  /** Texts that every match contains. Checking them first saves most of the matching time. */
-  readonly literals: readonly string[];
-}
-
-/**
- * Splits a glob into the folder before its first wildcard and the rest, which
- * is omitted if it matches everything.
- */
-function splitGlob(glob: string): { folder: string; below?: string } {
-  const parts = (isWindows ? glob.replaceAll("\\", "/") : glob)
-    .replace(/\/+$/, "").split("/");
-  const first = parts.findIndex((part) => WILDCARD.test(part));
-  const end = first === -1 ? parts.length : first;
-  const folder = parts.slice(0, end).map((part) => `${part}/`).join("");
-  const below = comparable(parts.slice(end).join("/"));
-  return {
-    folder: folder || "./",
-    ...(below !== "" && below !== "**" && { below }),
-  };
-}
-
-const WILDCARD = /[*?[{]/;
 
 /** Compiles a glob for names. Returns `undefined` if it matches any name. */
 function compileName(glob: string): string | Glob | undefined {
@@ -309,54 +317,7 @@ function compileName(glob: string): string | Glob | undefined {
   return WILDCARD.test(key) ? compileGlob(withoutSlashes(key)) : key;
 }
 
-function compileGlob(glob: string): Glob {
-  const literals = glob.replace(/[[{].*[\]}]/, "*").split(/[*?[\]{}/]+/)
-    .filter(Boolean);
-  return { pattern: plain(glob), literals };
-}
-
-/** Whether a text contains the literals of a glob. */
-function containsLiterals(text: string, { literals }: Glob): boolean {
-  return literals.every((literal) => text.includes(literal));
-}
-
-function matchesGlob(text: string, { pattern }: Glob): boolean {
-  return posix.matchesGlob(plain(text), pattern);
-}
-
-/**
- * Replaces characters that are special in the platform's globs, but not here:
- * the dot (`*` does not match a leading dot, and `{1..9}` is a range), the
- * backslash (a separator), and the parenthesis (the start of a pattern that can
- * take forever to match). Texts and patterns get the same replacements. Neither
- * can contain the replacement characters otherwise.
- */
-function plain(text: string): string {
-  return text.replaceAll(".", "\u0000").replaceAll("\\", "\u0001")
-    .replaceAll("(", "\u0002");
-}
-
 /** Replaces slashes, which are not special in names. */
 function withoutSlashes(key: string): string {
   return key.replaceAll("/", "\u0003");
-}
-
-/** Returns the path and the real path of a folder, both in comparable form. */
-function resolveFolders(path: string): string[] {
-  return [...new Set([path, ...realPaths([path])].map(comparablePath))];
-}
-
-/**
- * Returns a path in comparable form, with slashes. It has no slash at the end,
- * so the root is empty.
- */
-function comparablePath(path: string): string {
-  const slashed = isWindows ? path.replaceAll("\\", "/") : path;
-  return comparable(slashed.replace(/\/+$/, ""));
-}
-
-/** Normalizes a text so that all spellings of a file name compare equal. */
-function comparable(text: string): string {
-  const composed = normalizeText(text);
-  return isCaseBlind ? composed.toLowerCase() : composed;
 }

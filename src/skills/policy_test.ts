@@ -2,10 +2,12 @@ import assert from "node:assert/strict";
 import { join, resolve } from "jsr:@std/path@^1";
 import {
   type ScanOptions,
+  type Skill,
   type SkillPolicy,
   type SkillPolicyRule,
   SkillRegistry,
   type SkillRoot,
+  type SkillScope,
 } from "../../mod.ts";
 import { PolicyDecider, type PolicySubject } from "./policy.ts";
 import { parsePolicy, PolicyFile } from "./policy_file.ts";
@@ -29,17 +31,20 @@ import {
   within,
 } from "../../tests/testing.ts";
 
+/** What a policy decides on, with one scope for all faces. */
+interface Properties {
+  name?: string | undefined;
+  scope?: SkillScope;
+  directory?: string;
+  realDirectory?: string;
+}
+
 /** Creates a skill for a policy to decide on. */
-function subject(
-  directory: string,
-  rest: Partial<PolicySubject> = {},
-): PolicySubject {
+function subject(directory: string, rest: Properties = {}): PolicySubject {
+  const { scope = "global", realDirectory = directory } = rest;
   return {
-    name: "git",
-    scope: "global",
-    ...rest,
-    directory: resolve(directory),
-    realDirectory: resolve(rest.realDirectory ?? directory),
+    names: ["name" in rest ? rest.name : "git"],
+    faces: [directory, realDirectory].map((path) => ({ path, scope })),
   };
 }
 
@@ -61,7 +66,7 @@ Deno.test("PolicyDecider.decide() applies the last rule whose conditions all mat
     { skill: "pdf", state: "pinned" },
     { skill: "PDF", scope: "project", state: "manual" },
   ];
-  const cases: [Partial<PolicySubject>, string][] = [
+  const cases: [Properties, string][] = [
     [{ name: "git" }, "on"],
     [{ name: "git", scope: "project" }, "off"],
     [{ name: "git", scope: "project", directory: "/code/p/git" }, "on"],
@@ -199,7 +204,7 @@ Deno.test("PolicyDecider.decide() follows links in the folder paths of rules", {
   const skill = subject(join(data, "p", "git"));
   assert.equal(decider.decide(skill).state, "off");
   place.remove("home/code");
-  decider.followLinks();
+  decider.resolveFolders();
   assert.equal(decider.decide(skill).state, "on");
 });
 
@@ -510,7 +515,7 @@ function registryOf(
 ) {
   const lines: string[] = [];
   const registry = new SkillRegistry(rootsOf(place), {
-    linkTargets: [place.project],
+    workingDirectory: place.project,
     ...options,
     policy,
     log: (line) => lines.push(line),
@@ -565,7 +570,7 @@ Deno.test("a policy hides problems by the folder's name and by the skill's presu
 });
 
 Deno.test(
-  "a project's link to the home folder's skills hides none of them",
+  "a project's link to a global skill is a face of it, so that rules for projects apply",
   {
     ignore: lacks("links"),
   },
@@ -576,10 +581,13 @@ Deno.test(
     place.link(join(place.home, ".claude", "skills"), "project/.claude/skills");
     const { registry } = registryOf(place, NO_PROJECT);
     using _ = registry;
-    const catalog = await registry.refresh();
-    assert.deepEqual(names(catalog), ["git"]);
-    assert.equal(registry.find("git")!.scope, "global");
-    assert.deepEqual(registry.inspectPolicy()!.off, []);
+    assert.deepEqual(names(await registry.refresh()), []);
+    const [{ skill, rule }] = registry.inspectPolicy()!.off as [
+      { skill: Skill; rule: SkillPolicyRule },
+    ];
+    assert.deepEqual([skill.scope, rule], ["global", NO_PROJECT.rules[0]]);
+    place.remove("project/.claude/skills");
+    assert.deepEqual(names(await registry.refresh()), ["git"]);
   },
 );
 
@@ -609,13 +617,13 @@ Deno.test(
     for (
       const [project, expected] of [
         [place.project, []],
-        // The path and the real path of this skill are both in the trusted folder.
-        [join(place.path, "work", "p"), ["git"]],
+        // The link lies in the untrusted folder, though it is reached through a trusted one.
+        [join(place.path, "work", "p"), []],
       ] as const
     ) {
       using registry = new SkillRegistry(
         [root(join(project, ".claude", "skills"), { scope: "project" })],
-        { policy, trustLinks, linkTargets: [project], log: () => {} },
+        { policy, trustLinks, workingDirectory: project, log: () => {} },
       );
       assert.deepEqual(names(await registry.refresh()), expected);
     }
@@ -679,7 +687,8 @@ Deno.test("SkillRegistry.inspectPolicy() returns the rules that apply and the ru
     "evil",
     rules[3],
   ]]);
-  assert.deepEqual(unused, [rules[2], rules[4]]);
+  // The last rule fits other projects.
+  assert.deepEqual(unused, [rules[2]]);
 });
 
 Deno.test(
@@ -738,7 +747,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a project's link removes nothing from the home folder's skills",
+  "a project's link closes what it leads to, in any order of the roots",
   {
     ignore: lacks("links"),
   },
@@ -749,22 +758,18 @@ Deno.test(
     const [, home] = rootsOf(place);
     place.skill("project/skills", "x");
     place.link(inner, "project/skills/inner");
-    place.link(home!.path, "project/links");
-    const project = ["skills", "links"].map((folder) =>
+    const project = ["skills"].map((folder) =>
       root(join(place.project, folder), { scope: "project", recursive: true })
     );
     for (const roots of [[...project, home!], [home!, ...project]]) {
       using registry = new SkillRegistry(roots, {
         policy: NO_PROJECT,
-        linkTargets: [place.project],
+        workingDirectory: place.project,
         log: () => {},
       });
       assert.deepEqual(names(await registry.refresh()), ["git"]);
       const files = await registry.listFiles(registry.find("git")!);
-      assert.deepEqual(files.map(({ path }) => path), [
-        "SKILL.md",
-        "inner/SKILL.md",
-      ]);
+      assert.deepEqual(files.map(({ path }) => path), ["SKILL.md"]);
     }
   },
 );

@@ -5,7 +5,8 @@
  */
 
 import { join } from "jsr:@std/path@^1";
-import { isAtOrBelow, resolveFolder } from "../files/paths.ts";
+import { resolveFolder } from "../files/paths.ts";
+import { realPathOf, Scopes } from "./scopes.ts";
 import type { SkillRoot, SkillRootOptions } from "./types.ts";
 
 /** The default time between two rescans, in seconds. */
@@ -52,10 +53,12 @@ function wellKnownRoots(
   folder: string,
   options: SkillRootOptions,
 ): SkillRoot[] {
-  const { workingDirectory: project, homeDirectory: home } = options;
+  const { workingDirectory, homeDirectory: home } = options;
   const bases = [
-    // Skills in the home folder are global, even if it is also the working directory.
-    [project === home ? undefined : project, "project"],
+    [
+      workingDirectory === home ? undefined : workingDirectory,
+      new Scopes(options).hasProject ? "project" : "global",
+    ],
     [home, "global"],
   ] as const;
   return bases.flatMap(([base, scope]) =>
@@ -79,8 +82,7 @@ function configuredRoot(
   directory: string,
   options: SkillRootOptions & { recursive: boolean },
 ): SkillRoot {
-  const { workingDirectory: project, recursive } = options;
   const path = resolveFolder(directory, options);
-  const inProject = project !== undefined && isAtOrBelow(path, project);
-  return { path, scope: inProject ? "project" : "global", recursive };
+  const scope = new Scopes(options).scopeOf(realPathOf(path));
+  return { path, scope, recursive: options.recursive };
 }

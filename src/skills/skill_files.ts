@@ -19,7 +19,9 @@ import {
   FolderListings,
   FolderWalk,
   walkFolder,
+  type WalkOptions,
 } from "../files/walking.ts";
+import { ClosedFolders } from "./closed_folders.ts";
 import {
   runInSlices,
   runSteps,
@@ -32,6 +34,7 @@ import type {
   Skill,
   SkillFile,
   SkillFileContent,
+  SkillViewer,
 } from "./types.ts";
 
 /** The maximum total size of cached file contents, in bytes. */
@@ -137,7 +140,7 @@ export function listSkillFiles(
 /** Access to the files of skills that remembers what it listed and read. */
 export class SkillFiles {
   readonly #options: FileAccessOptions;
-  #excludedFolders: ReadonlySet<string> = new Set();
+  #closed = new ClosedFolders();
   // A WeakMap, because each scan can replace a skill and its listings.
   readonly #known = new WeakMap<Skill, KnownSkill>();
   /** Contents of files that were read recently, by version and path. */
@@ -151,9 +154,9 @@ export class SkillFiles {
     this.#options = options;
   }
 
-  /** Sets the real paths of skills that are off. They belong to no other skill. */
-  exclude(folders: ReadonlySet<string>): void {
-    this.#excludedFolders = folders;
+  /** Sets the folders that are closed. */
+  close(folders: ClosedFolders): void {
+    this.#closed = folders;
   }
 
   /**
@@ -161,21 +164,17 @@ export class SkillFiles {
    * walk share the next one, because the running one may have missed the latest
    * changes.
    */
-  walk(
-    skill: Skill,
-    excludedFolders: ReadonlySet<string> = this.#excludedFolders,
-  ): Promise<FolderContents> {
+  walk(skill: Skill, view: WalkView = {}): Promise<FolderContents> {
+    const { closed = this.#closed, forModel = false } = view;
     const known = this.#recall(skill);
-    const walk = async () => {
-      const { listings } = known;
-      const options = { ...this.#options, excludedFolders, listings };
-      return await runInSlices(walkFolder(skill, options));
-    };
-    if (known.excludedFolders !== excludedFolders) {
-      known.excludedFolders = excludedFolders;
-      known.walks = new SharedTask();
+    if (known.closed !== closed) {
+      known.closed = closed;
+      known.walks = createWalks();
     }
-    return known.walks!.run(walk);
+    const options = this.#accessTo(skill, view);
+    return known.walks[forModel ? "model" : "user"].run(() =>
+      runInSlices(walkFolder(skill, options))
+    );
   }
 
   /**
@@ -187,10 +186,12 @@ export class SkillFiles {
   async read(
     skill: Skill,
     file: string | SkillFile,
+    viewer: SkillViewer = {},
   ): Promise<SkillFileContent> {
     const path = typeof file === "string" ? file : file.path;
     const slice = new TimeSlice();
-    const checked = await runInSlices(this.#check(skill, file), slice);
+    const checking = this.#check(skill, file, viewer);
+    const checked = await runInSlices(checking, slice);
     const key = `${fileVersion(checked.info)}:${checked.path}`;
     const known = this.#contents.get(key);
     if (known !== undefined) return { ...known, bytes: known.bytes.slice() };
@@ -224,19 +225,33 @@ export class SkillFiles {
     return { digest, size };
   }
 
-  #check(skill: Skill, file: string | SkillFile): Steps<CheckedFile> {
+  #check(
+    skill: Skill,
+    file: string | SkillFile,
+    viewer?: SkillViewer,
+  ): Steps<CheckedFile> {
     const isListed = typeof file !== "string";
-    return checkFile(skill, isListed ? file.path : file, {
-      ...this.#options,
-      excludedFolders: this.#excludedFolders,
-      listings: this.#recall(skill).listings,
+    const path = isListed ? file.path : file;
+    return checkFile(skill, path, {
+      ...this.#accessTo(skill, viewer),
       isListed,
     });
   }
 
+  #accessTo(
+    skill: Skill,
+    { forModel = false, closed = this.#closed }: WalkView = {},
+  ): WalkOptions {
+    const viewer = { skill: skill.realDirectory, forModel };
+    const isClosed = (realPath: string) => closed.isClosed(realPath, viewer);
+    const { listings } = this.#recall(skill);
+    return { ...this.#options, isClosed, listings };
+  }
+
   /** Returns what is known about the files of a skill. */
   #recall(skill: Skill): KnownSkill {
-    const known = this.#known.get(skill) ?? { listings: new FolderListings() };
+    const known = this.#known.get(skill) ??
+      { listings: new FolderListings(), walks: createWalks() };
     this.#known.set(skill, known);
     return known;
   }
@@ -260,7 +275,21 @@ export class SkillFiles {
 /** What is known about the files of a skill. */
 interface KnownSkill {
   readonly listings: FolderListings;
-  /** The walks that leave out `excludedFolders`. */
-  walks?: SharedTask<FolderContents>;
-  excludedFolders?: ReadonlySet<string>;
+  /** The closed folders that the walks leave out. */
+  closed?: ClosedFolders;
+  /** The walks for the model, and for everyone else. */
+  walks: {
+    model: SharedTask<FolderContents>;
+    user: SharedTask<FolderContents>;
+  };
+}
+
+/** Who asks for files, and what is closed. */
+interface WalkView extends SkillViewer {
+  /** Default: the folders that {@linkcode SkillFiles.close} set. */
+  readonly closed?: ClosedFolders;
+}
+
+function createWalks(): KnownSkill["walks"] {
+  return { model: new SharedTask(), user: new SharedTask() };
 }

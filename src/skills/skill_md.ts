@@ -16,13 +16,15 @@ import type { Steps } from "../time_slice.ts";
 import type { OpenFile } from "../files/open_file.ts";
 import { childPath, isCaseBlind, SKILL_MD } from "../files/paths.ts";
 import { withoutInvisible } from "../text.ts";
-import type { Skill, SkillProblem, SkillRoot } from "./types.ts";
+import type { Skill, SkillProblem, SkillRoot, SkillScope } from "./types.ts";
 
 /** A folder that may be a skill. */
 export interface SkillFolder {
   readonly path: string;
   readonly realPath: string;
   readonly root: SkillRoot;
+  /** The scope of its real path. */
+  readonly scope: SkillScope;
 }
 
 /** The `SKILL.md` of a skill, or the error of the attempt to find it. */
@@ -67,6 +69,19 @@ function nameIn(text: string): string {
   return "";
 }
 
+/**
+ * Whether a `SKILL.md`, valid or not, is meant to be hidden from the model. If the
+ * frontmatter is malformed, a line of it is enough.
+ */
+export function isHiddenFromModel(
+  outcome: Skill | SkillProblem,
+  text: string,
+): boolean {
+  return "reason" in outcome
+    ? /^["']?disable-model-invocation["']?\s*:\s*true\b/m.test(text)
+    : outcome.frontmatter["disable-model-invocation"] === true;
+}
+
 /** The allowed names of a skill's main file, starting with the standard one. */
 const SKILL_FILE_NAMES = [SKILL_MD, "skill.md"];
 
@@ -89,7 +104,7 @@ export function parseSkill(
       file,
       size,
       version,
-      scope: folder.root.scope,
+      scope: folder.scope,
       root: folder.root,
     };
   } catch (error) {

@@ -26,8 +26,8 @@ export interface SkillRoot {
   /** The folder's path as configured. */
   readonly path: string;
   /**
-   * The scope of its skills. A root with the scope `"project"` and the targets
-   * of its links must lie in {@linkcode ScanOptions.linkTargets}.
+   * Where it is meant to be. A root with the scope `"project"` must lie in the
+   * working directory. See {@linkcode ScanOptions}.
    */
   readonly scope: SkillScope;
   /** Whether to search six levels of subfolders instead of one. */
@@ -116,7 +116,7 @@ export interface Skill {
   readonly size: number;
   /** The {@linkcode SkillFile.version} of its `SKILL.md` when it was scanned. */
   readonly version: string;
-  /** The scope of its root. */
+  /** The scope of its real directory. */
   readonly scope: SkillScope;
   /** The root it was found in. */
   readonly root: SkillRoot;
@@ -136,8 +136,13 @@ export interface SkillPolicyReport {
   readonly rules: ReadonlyMap<Skill, SkillPolicyRule>;
   /** The skills that are off, with the rules that apply. */
   readonly off: readonly { skill: Skill; rule: SkillPolicyRule | undefined }[];
-  /** The rules that match no skill. */
+  /**
+   * The rules that match no skill, without those that are about projects or about
+   * folders outside the roots.
+   */
   readonly unused: readonly SkillPolicyRule[];
+  /** The rules whose folders cannot be resolved. Until they can, project skills are off. */
+  readonly unresolved: readonly SkillProblem[];
 }
 
 /** The reason why a root, a skill, or an entry of a skill directory is not served. */
@@ -215,16 +220,17 @@ export interface SkillCatalog {
   readonly revision: number;
 }
 
-/** Options of {@linkcode scanSkillRoots}. */
-export interface ScanOptions extends FileAccessOptions {
-  /**
-   * Folders in which a root with the scope `"project"` and the targets of its
-   * links must lie. {@linkcode FileAccessOptions.trustLinks} and the roots with
-   * the scope `"global"` are allowed as well. The restriction prevents a cloned
-   * repository from publishing the user's other folders. Default: the working
-   * directory.
-   */
-  readonly linkTargets?: readonly string[];
+/**
+ * Options of {@linkcode scanSkillRoots}.
+ *
+ * What lies in the working directory has the scope `"project"`. A link there must
+ * point into the working directory, a root with the scope `"global"`, a skill
+ * folder of the home folder, or {@linkcode FileAccessOptions.trustLinks}, so that
+ * a cloned repository cannot publish the user's other folders. A working
+ * directory that is the home folder or contains it is no project. By default, the
+ * working directory is the current one, and the home folder is unknown.
+ */
+export interface ScanOptions extends FileAccessOptions, BaseFolders {
   /**
    * Folders whose skills the tools list by name, without a description, because
    * the client lists them itself.
@@ -283,6 +289,15 @@ export interface SkillRootOptions extends BaseFolders {
 /** A function that is called with the changes after a refresh. */
 export type SkillChangeListener = (change: SkillChange) => void;
 
+/** Who asks for the files of a skill. */
+export interface SkillViewer {
+  /**
+   * Whether the model asks. Nested skills that are hidden from it are left out.
+   * Default: `false`.
+   */
+  readonly forModel?: boolean;
+}
+
 /**
  * The source of skills for tools, prompts, resources, and reports, and their
  * only access to the files of skills. `SkillRegistry` implements it.
@@ -293,10 +308,11 @@ export interface SkillSource {
   /** Finds a skill by its name or qualified name, ignoring case. */
   find(name: string): Skill | undefined;
   /** Lists the files of a skill. */
-  listFiles(skill: Skill): Promise<SkillFile[]>;
+  listFiles(skill: Skill, viewer?: SkillViewer): Promise<SkillFile[]>;
   /** Lists the files of a skill and the entries of its directory that are not served. */
   inspectFiles(
     skill: Skill,
+    viewer?: SkillViewer,
   ): Promise<{ files: SkillFile[]; leftOut: SkillProblem[] }>;
   /** Finds the skill that a `skill://` URI refers to, and the path in the skill. */
   findResource(
@@ -306,6 +322,7 @@ export interface SkillSource {
   readFile(
     skill: Skill,
     file: string | SkillFile,
+    viewer?: SkillViewer,
   ): Promise<SkillFileContent>;
   /** Returns the digest and the size of the current content of a file of a skill. */
   digest(

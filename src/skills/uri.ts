@@ -7,6 +7,7 @@
  */
 
 import { isMisread, SKILL_MD } from "../files/paths.ts";
+import { skillKey } from "../text.ts";
 import type { Skill } from "./types.ts";
 
 /**
@@ -68,16 +69,28 @@ export function parseSkillUri(
   }
 }
 
+/** Whether a name is a scope. URIs that begin with a scope are about all of its skills. */
+export function isScope(name: string): boolean {
+  return ["project", "global"].includes(skillKey(name));
+}
+
+/** Returns the prefix in the URIs of a skill, if there is one. */
+export function uriPrefix({ name, prefix, scope }: Skill): string | undefined {
+  return prefix ?? (isScope(name) ? scope : undefined);
+}
+
 /**
  * Creates the URI by which a file of a skill is served. In the URI of a
- * shadowed skill, the skill's prefix precedes its name.
+ * shadowed skill, the skill's prefix precedes its name. If the name is a scope,
+ * the skill's own scope precedes it.
  *
  * @param skill The skill.
  * @param path The file's path relative to the skill directory, or an empty
  *   string for the collection of all files.
  */
-export function skillFileUri({ name, prefix }: Skill, path: string): string {
-  const uri = skillUri(name, path);
+export function skillFileUri(skill: Skill, path: string): string {
+  const uri = skillUri(skill.name, path);
+  const prefix = uriPrefix(skill);
   return prefix === undefined
     ? uri
     : `${skillUri(prefix)}${uri.slice("skill:/".length)}`;

@@ -14,6 +14,7 @@ import { hasPrompt } from "./prompts.ts";
 import { RESOURCE_TEMPLATES } from "./resources.ts";
 import { byListRank, isForUser, listUserSkills } from "./skill_lists.ts";
 import { SKILL_MD } from "../files/paths.ts";
+import { isScope, uriPrefix } from "../skills/uri.ts";
 import { quote, skillKey } from "../text.ts";
 import type { Skill, SkillSource } from "../skills/types.ts";
 
@@ -58,12 +59,12 @@ function listNames({ catalog }: SkillSource): string[] {
  */
 function listAuthorities({ catalog }: SkillSource): string[] {
   const skills = [...catalog.served.values()].toSorted(byListRank);
-  return [...new Set(skills.map(({ name, prefix }) => prefix ?? name))];
+  return [...new Set(skills.map((skill) => uriPrefix(skill) ?? skill.name))];
 }
 
 /**
  * Lists the paths that can follow `skill://<name>/`. If the name is a prefix,
- * these are the paths in the shadowed skills with that prefix: all files of a
+ * these are the paths in the skills with that prefix: all files of a
  * skill if `start` begins with the skill's name and a slash, or else only its
  * `SKILL.md`.
  */
@@ -71,13 +72,13 @@ async function listPaths(
   { name = "", start }: { name: string | undefined; start: string },
   registry: SkillSource,
 ): Promise<string[]> {
-  const { skills, shadowed } = registry.catalog;
+  const { skills, served } = registry.catalog;
   const key = skillKey(name);
-  const plain = skills.get(key);
+  const plain = isScope(name) ? undefined : skills.get(key);
   if (plain !== undefined) return await listFilePaths(plain, registry);
   const values: string[] = [];
-  for (const { skill } of shadowed) {
-    if (skillKey(skill.prefix ?? "") !== key) continue;
+  for (const skill of served.values()) {
+    if (key === "" || skillKey(uriPrefix(skill) ?? "") !== key) continue;
     const folder = `${skill.name}/`;
     const paths = start.toLowerCase().startsWith(folder.toLowerCase())
       ? await listFilePaths(skill, registry)

@@ -30,6 +30,9 @@ import type {
   SkillSource,
 } from "../skills/types.ts";
 
+/** What tools read, the model sees. */
+const MODEL = { forModel: true };
+
 /** The maximum number of files that a message names. */
 const MAX_NAMED_FILES = 20;
 
@@ -83,7 +86,7 @@ async function readIfCurrent(
   { registry }: SearchableSkills,
 ): Promise<SkillFileContent | undefined> {
   try {
-    const file = await registry.readFile(skill, SKILL_MD);
+    const file = await registry.readFile(skill, SKILL_MD, MODEL);
     return file.version === skill.version ? file : undefined;
   } catch {
     return undefined;
@@ -113,7 +116,7 @@ export async function readSkillText(
   let file = skill && await readIfCurrent(skill, skills);
   if (skill === undefined || file === undefined) {
     skill = await rescanForModel(name, skills);
-    file = await skills.registry.readFile(skill, SKILL_MD);
+    file = await skills.registry.readFile(skill, SKILL_MD, MODEL);
   }
   return { skill, text: file.text ?? new TextDecoder().decode(file.bytes) };
 }
@@ -131,7 +134,7 @@ export async function readContent(
   path: string | SkillFile,
   registry: SkillSource,
 ): Promise<CallToolResult["content"][number]> {
-  const file = await registry.readFile(skill, path);
+  const file = await registry.readFile(skill, path, MODEL);
   if (file.text !== undefined) return { type: "text", text: file.text };
   const uri = skillFileUri(skill, file.path);
   return { type: "resource", resource: resourceContents(uri, file) };
@@ -163,7 +166,7 @@ export async function readPath(
   try {
     return { content: [await readContent(skill, path, registry)] };
   } catch (error) {
-    const { files, leftOut } = await registry.inspectFiles(skill);
+    const { files, leftOut } = await registry.inspectFiles(skill, MODEL);
     const isFolder = error instanceof SkillFileError &&
       error.reason === IS_A_FOLDER.reason;
     if (!isFolder) throw withFileNames(error as Error, files);
@@ -188,7 +191,7 @@ async function listResources(
   skill: Skill,
   registry: SkillSource,
 ): Promise<CallToolResult> {
-  const { files, leftOut } = await registry.inspectFiles(skill);
+  const { files, leftOut } = await registry.inspectFiles(skill, MODEL);
   const paths = files.map(({ path }) => path)
     .filter((path) => path !== SKILL_MD);
   const name = quote(skill.name);
