@@ -134,10 +134,10 @@ async function serve(settings: Settings): Promise<number> {
     Deno.addSignalListener(signal, () => server.close());
   }
   // Starting to watch takes a moment, so the client's first requests are handled first.
-  transport.firstMessage.then(() =>
+  const ready = prepare(server, registry, settings);
+  Promise.all([ready, transport.firstMessage]).then(() =>
     setTimeout(() => skills.watch(), WATCH_DELAY_MS)
   );
-  const ready = prepare(server, registry, settings);
   const ended = server.connect(transport, ready);
   const isReady = await Promise.race([
     ready.then(() => true),

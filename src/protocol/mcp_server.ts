@@ -61,6 +61,39 @@ const DiscoverRequestSchema = z.object({
   method: z.literal("server/discover"),
 });
 
+/**
+ * When the first requests of a client are answered even if the server is not
+ * ready, in milliseconds after the start of the process. A common client library
+ * waits for a second, and a busy machine needs some of it.
+ */
+const HANDSHAKE_TIME_MS = 350;
+
+/** How long the first requests wait at least for the server to be ready, in milliseconds. */
+const MIN_HANDSHAKE_WAIT_MS = 100;
+
+/** Waits until the server is ready, or until its clients have waited long enough. */
+async function waitForHandshake(ready: Promise<unknown>): Promise<void> {
+  const rest = HANDSHAKE_TIME_MS - performance.now();
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(late.resolve, Math.max(rest, MIN_HANDSHAKE_WAIT_MS));
+  try {
+    await Promise.race([ready, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Whether a message belongs to the first ones of a client, which need nothing else. */
+function isHandshake(message: JSONRPCMessage): boolean {
+  return "method" in message && HANDSHAKE_METHODS.includes(message.method);
+}
+
+const HANDSHAKE_METHODS = [
+  "initialize",
+  "notifications/initialized",
+  "server/discover",
+];
+
 /** How long to wait for the final replies to listeners to be written, in milliseconds. */
 const CLOSE_TIMEOUT_MS = 200;
 
@@ -108,6 +141,8 @@ export class McpServer implements RequestHandlers {
     throw rpcError(-32601, "Method not found");
   });
   #transport: StdioTransport | undefined;
+  /** Fulfilled when the server is ready, or when clients have waited long enough. */
+  #readySoon: Promise<void> = Promise.resolve();
   /** The client that sent `initialize`, if any. */
   #legacyClient: ClientInfo | undefined;
   #isEnding = false;
@@ -120,11 +155,14 @@ export class McpServer implements RequestHandlers {
       InitializeRequestSchema,
       ({ params }) => this.#initialize(params),
     );
-    this.setRequestHandler(DiscoverRequestSchema, (_, { client }) => ({
-      supportedVersions: MODERN_VERSIONS,
-      capabilities: description.capabilities,
-      instructions: description.instructions(client),
-    }));
+    this.setRequestHandler(DiscoverRequestSchema, async (_, { client }) => {
+      await this.#readySoon;
+      return {
+        supportedVersions: MODERN_VERSIONS,
+        capabilities: description.capabilities,
+        instructions: description.instructions(client),
+      };
+    });
     this.setRequestHandler(
       ListenRequestSchema,
       ({ params }, request) => this.#listen(params.notifications, request),
@@ -155,13 +193,17 @@ export class McpServer implements RequestHandlers {
    * Starts a transport and serves its clients until the transport closes.
    *
    * @param transport A transport that has not been started.
-   * @param ready Messages are read immediately, and handled once this is fulfilled.
+   * @param ready Messages are read immediately, and handled once this is
+   *   fulfilled. The first requests of clients are answered a moment later even
+   *   if it is not.
    */
   async connect(
     transport: StdioTransport,
     ready: Promise<unknown> = Promise.resolve(),
   ): Promise<void> {
     this.#transport = transport;
+    this.#readySoon = waitForHandshake(ready);
+    transport.isEarly = isHandshake;
     const closed = Promise.withResolvers<void>();
     transport.onmessage = (message) => this.#receive(message);
     transport.onerror = (error) => this.onerror?.(error);
@@ -294,12 +336,13 @@ export class McpServer implements RequestHandlers {
     return this.#transport?.send(complete);
   }
 
-  #initialize(
+  async #initialize(
     { protocolVersion, clientInfo }: z.infer<
       typeof InitializeRequestSchema
     >["params"],
-  ): Result {
+  ): Promise<Result> {
     this.#legacyClient = clientInfo;
+    await this.#readySoon;
     const { capabilities, serverInfo, instructions } = this.#description;
     return {
       protocolVersion: SUPPORTED_PROTOCOL_VERSIONS.includes(protocolVersion)

@@ -728,6 +728,34 @@ Deno.test("McpServer ends the subscriptions of a cancelled request", async () =>
   assert.deepEqual(counts.ended, counts.started);
 });
 
+Deno.test("McpServer answers the first requests of clients before it is ready, and all others afterwards", async () => {
+  const ready = Promise.withResolvers<void>();
+  const bare = new BareServer({ ready: ready.promise });
+  const { result } = await bare.initialize("early");
+  assert.equal(result.instructions, "For early");
+  await bare.write({ method: "notifications/initialized" });
+  const discovered = await bare.askAs("modern", "server/discover");
+  assert.equal(discovered.result.instructions, "For modern");
+  await bare.write({ id: "a", method: "ping" });
+  await bare.write({ id: "b", method: "initialize" });
+  assert.deepEqual(bare.pipe.sent.takeAll(), []);
+  ready.resolve();
+  await bare.reply("a");
+  await bare.reply("b");
+  await bare.pipe.end();
+});
+
+Deno.test("McpServer answers every request before it closes if the input ends before it is ready", async () => {
+  const ready = Promise.withResolvers<void>();
+  const bare = new BareServer({ ready: ready.promise });
+  await bare.initialize();
+  await bare.write({ id: "a", method: "ping" });
+  const end = bare.pipe.end();
+  ready.resolve();
+  await bare.reply("a");
+  await end;
+});
+
 Deno.test("McpServer can be closed before it is ready", async () => {
   const bare = new BareServer({ ready: new Promise(() => {}) });
   await bare.write({ id: 1, method: "ping" });

@@ -74,6 +74,8 @@ export class StdioTransport {
    * only a few more messages follow.
    */
   onmessage?: (message: JSONRPCMessage) => Promise<void> | void;
+  /** Whether a message can be handled before the server is ready. Default: none can. */
+  isEarly?: (message: JSONRPCMessage) => boolean;
   /**
    * Called when the input has ended, after all of its messages. The transport
    * stays open for replies until the promise that it returns is fulfilled.
@@ -84,8 +86,10 @@ export class StdioTransport {
   readonly #output: ByteWriter;
   readonly #lines = new LineQueue(MAX_LINE_SIZE);
   readonly #firstMessage = Promise.withResolvers<void>();
+  #ready = Promise.resolve();
   #isReady = false;
-  #isWorking = false;
+  /** Fulfilled when the messages in the lines so far have been handled. */
+  #working: Promise<void> | undefined;
   #handling = new ActiveMessages();
   /** Runs while other messages wait for those that are being handled. */
   #slowTimer: ReturnType<typeof setTimeout> | undefined;
@@ -113,12 +117,15 @@ export class StdioTransport {
     return this.#firstMessage.promise;
   }
 
-  /** Starts reading. Handles messages once `ready` is fulfilled. */
-  async start(ready: Promise<unknown> = Promise.resolve()): Promise<void> {
+  /**
+   * Starts reading. Handles messages once `ready` is fulfilled, and those at the
+   * start of the input that {@linkcode isEarly} accepts immediately.
+   */
+  start(ready: Promise<unknown> = Promise.resolve()): void {
+    this.#ready = ready.then(() => {
+      this.#isReady = true;
+    });
     this.#read();
-    await ready;
-    this.#isReady = true;
-    this.#work();
   }
 
   /**
@@ -191,6 +198,7 @@ export class StdioTransport {
     this.#lines.end();
     this.#work();
     while (this.#lines.size > 0 && !this.#isClosed) await this.#lines.taken;
+    await this.#working;
     await this.oninputend?.();
     while (this.#sending !== undefined) await this.#sending.written.promise;
     await this.close();
@@ -212,15 +220,24 @@ export class StdioTransport {
     }, GRACE_MS);
   }
 
-  /** Handles the messages in the lines that have been read. */
-  async #work(): Promise<void> {
-    if (this.#isWorking || !this.#isReady) return;
-    this.#isWorking = true;
+  /** Handles the messages in the lines that have been read, one line after another. */
+  #work(): Promise<void> {
+    this.#working ??= this.#handleLines().finally(() =>
+      this.#working = undefined
+    );
+    return this.#working;
+  }
+
+  async #handleLines(): Promise<void> {
     const slice = new TimeSlice();
     for (const line of this.#lines) {
       if (this.#isClosed) break;
       if (line?.trim() === "") continue;
       const { message, errorResponse } = parseMessage(line);
+      if (!this.#isReady && !(message && this.isEarly?.(message))) {
+        await this.#ready;
+        if (this.#isClosed) break;
+      }
       if (errorResponse !== undefined) this.send(errorResponse);
       const handled = message && this.onmessage?.(message);
       if (handled) this.#handling.add(handled);
@@ -230,7 +247,6 @@ export class StdioTransport {
       }
       if (slice.isOver) await slice.yield();
     }
-    this.#isWorking = false;
   }
 
   /**
