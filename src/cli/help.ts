@@ -52,7 +52,8 @@ What clients get:
 
 Look at skills instead of serving them:
   --list               list the skills and where they come from
-  --check              like --list, and check every skill; exit with 1 if there
+  --check              check every skill, or only those whose folders are given
+                       as DIR, and print what to fix; exit with 1 if there
                        are errors
   --json               print the output of --list or --check as JSON
   --as CLIENT          with --list: print what the model sees in an MCP client,

@@ -58,19 +58,43 @@ export async function createReport(
     ...catalog.problems.filter(({ file }) => isTarget(file, settings)),
     ...await findNearMissesIn(catalog, { settings, policyFile, policy }),
   ];
+  const { skills, findings: found } = await inspectSkills(registry, settings);
   const findings = [
     ...checkPolicy(policy, { check, catalog }),
     ...problems.flatMap(createSkipFindings),
+    ...found,
   ];
+  if (check) {
+    findings.push(...checkCount({ skills, policy, findings }, settings));
+  }
+  return {
+    roots: catalog.roots,
+    shadowed: catalog.shadowed,
+    values: settings.values,
+    skipped: countSkipped(problems),
+    skills,
+    policy,
+    findings: combineLinks(findings, {
+      personal: findPlaces(settings),
+      quoteArgument,
+    }),
+    unsearched: countUnsearched(catalog, settings),
+  };
+}
+
+/** Lists the files of each skill, and checks them if the command line asks for it. */
+async function inspectSkills(
+  source: SkillSource,
+  { targets, values: { check } }: CheckSettings,
+): Promise<{ skills: FoundSkill[]; findings: Finding[] }> {
   const skills: FoundSkill[] = [];
-  for (const skill of catalog.served.values()) {
-    if (settings.targets.has(skill.root.path) && !isAtRoot(skill)) continue;
-    const contents = await registry.inspectFiles(skill);
-    const found: Finding[] = [];
-    if (check) {
-      const findings = checkSkill(skill, { source: registry, contents });
-      for await (const finding of findings) found.push(finding);
-    }
+  const findings: Finding[] = [];
+  for (const skill of source.catalog.served.values()) {
+    if (targets.has(skill.root.path) && !isAtRoot(skill)) continue;
+    const contents = await source.inspectFiles(skill);
+    const found = check
+      ? await Array.fromAsync(checkSkill(skill, { source, contents }))
+      : [];
     for (const finding of [...checkFileName(skill), ...found]) {
       findings.push(finding);
     }
@@ -84,20 +108,7 @@ export async function createReport(
       unlisted: unlisting?.reason,
     });
   }
-  if (check) {
-    findings.push(...checkCount({ skills, policy, findings }, settings));
-  }
-  const places = findPlaces(settings);
-  return {
-    roots: catalog.roots,
-    shadowed: catalog.shadowed,
-    values: settings.values,
-    skipped: countSkipped(problems),
-    skills,
-    policy,
-    findings: combineLinks(findings, { personal: places, quoteArgument }),
-    unsearched: countUnsearched(catalog, settings),
-  };
+  return { skills, findings };
 }
 
 /** Counts the skills among what is skipped. Other problems have no names. */
@@ -125,7 +136,9 @@ function checkCount(
       ? "there is no skill in it"
       : "there is no skill here, nor in the other folders that --list shows",
     hint: directories.length > 0
-      ? `if it is a skill, add a ${SKILL_MD} to it; if it contains skills, each needs a folder with a ${SKILL_MD}`
+      ? `if it is a skill, add a ${SKILL_MD} to it; if there are skills deeper in it, search its subfolders:\n--check --skill-dir ${
+        quoteArgument(file)
+      }`
       : 'pass the folder of your skills, as in "--check DIR"',
   })];
 }

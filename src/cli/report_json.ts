@@ -6,17 +6,21 @@
 
 import { qualifiedName } from "../skills/names.ts";
 import { jsonText } from "../text.ts";
-import { placeOf, type Report } from "./report_data.ts";
+import {
+  type FoundSkill,
+  placeOf,
+  type Report,
+  type ReportedPolicy,
+} from "./report_data.ts";
+import type { Finding } from "../skills/validity.ts";
 import type { Skill } from "../skills/types.ts";
 
 /** Formats a report as JSON. `docs/check.md` describes its shape. */
 export function reportAsJson(report: Report): string {
   const { roots, skills, shadowed, policy, findings, unsearched } = report;
   const plain = skills.filter(({ skill }) => skill.prefix === undefined);
-  const decisionOn = (skill: Skill, rule = policy?.rules.get(skill)) =>
-    policy &&
-    { state: skill.state ?? "on", rule: rule && placeOf(rule, policy) };
-  const shape = {
+  const unlisted = skills.filter(({ unlisted }) => unlisted !== undefined);
+  return jsonText({
     roots: roots.map(({ root, status, skills }) => ({
       path: root.path,
       scope: root.scope,
@@ -24,44 +28,55 @@ export function reportAsJson(report: Report): string {
       status,
       skills,
     })),
-    skills: plain.map(({ skill, files, size }) => ({
-      name: skill.name,
-      description: skill.description,
-      scope: skill.scope,
-      directory: skill.directory,
-      file: skill.file,
-      files,
-      size,
-      ...decisionOn(skill),
-    })),
+    skills: plain.map((found) => describeSkill(found, policy)),
     shadowed: shadowed.map(({ skill, by }) => ({
       name: skill.name,
       qualifiedName: qualifiedName(skill),
       file: skill.file,
       by: by.file,
-      ...decisionOn(skill),
+      ...decisionOn(skill, policy),
     })),
     off: policy?.off.map(({ skill, rule }) => ({
-      name: skill.name,
-      scope: skill.scope,
-      directory: skill.directory,
-      file: skill.file,
+      ...placeOfSkill(skill),
       rule: rule && placeOf(rule, policy),
     })),
-    unlisted: skills.filter(({ unlisted }) => unlisted !== undefined)
-      .map(({ skill, unlisted }) => ({
-        name: qualifiedName(skill),
-        reason: unlisted,
-      })),
-    unsearched,
-    problems: findings.map(({ rule, severity, file, line, reason, hint }) => ({
-      rule,
-      severity,
-      file,
-      line,
-      reason,
-      hint,
+    unlisted: unlisted.map(({ skill, unlisted }) => ({
+      name: qualifiedName(skill),
+      reason: unlisted,
     })),
+    unsearched,
+    problems: findings.map(describeFinding),
+  });
+}
+
+function describeSkill(
+  { skill, files, size }: FoundSkill,
+  policy: ReportedPolicy | undefined,
+) {
+  const { name, ...place } = placeOfSkill(skill);
+  return {
+    name,
+    description: skill.description,
+    ...place,
+    files,
+    size,
+    ...decisionOn(skill, policy),
   };
-  return jsonText(shape);
+}
+
+function placeOfSkill({ name, scope, directory, file }: Skill) {
+  return { name, scope, directory, file };
+}
+
+/** Returns the state of a skill and the rule that applies, if there is a policy. */
+function decisionOn(skill: Skill, policy: ReportedPolicy | undefined) {
+  if (policy === undefined) return undefined;
+  const rule = policy.rules.get(skill);
+  return { state: skill.state ?? "on", rule: rule && placeOf(rule, policy) };
+}
+
+function describeFinding(
+  { rule, severity, file, line, reason, hint }: Finding,
+): Finding {
+  return { rule, severity, file, line, reason, hint };
 }

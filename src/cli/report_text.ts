@@ -254,11 +254,13 @@ class TextReport {
   #summary(): string {
     const { values, skills, skipped, findings } = this.#report;
     const problems = findings.length === 0 ? "no problems" : this.#counts();
-    return values.check
-      ? `Checked ${count(skills.length + skipped, "skill")}: ${problems}`
-      : `Found ${
-        count(skills.length, "skill")
-      }: ${problems}. To check each skill, run with --check.`;
+    if (values.check) {
+      return `Checked ${count(skills.length + skipped, "skill")}: ${problems}`;
+    }
+    const found = `Found ${count(skills.length, "skill")}: ${problems}.`;
+    return skills.length === 0
+      ? found
+      : `${found} To check each skill, run with --check.`;
   }
 
   /** Shortens a path in the working directory or the home folder. */

@@ -84,7 +84,7 @@ export const SKILL_MD_IS_A_FOLDER: Fault = {
   kind: "not-a-file",
   reason: "it is a folder, where a file was expected",
   hint:
-    "move its Markdown file one folder up, remove it, and give the file its name",
+    "move the Markdown file out of it, remove the folder, and give the file its name",
 };
 
 export const NOT_A_FILE: Fault = {

@@ -11,8 +11,8 @@ import {
   findFrontmatterFaults,
   hasRequiredFields,
   isMapping,
-  parseFrontmatter,
 } from "./frontmatter_faults.ts";
+import { parseYamlOrError } from "./yaml_errors.ts";
 import { oneLine } from "../text.ts";
 import type { SkillFrontmatter, SkillSyntaxFault } from "./types.ts";
 
@@ -69,7 +69,7 @@ export class SkillSyntaxError extends SyntaxError {
  */
 export function parseSkillMd(text: string): SkillFrontmatter {
   const { yaml } = splitSkillMd(text);
-  const value = parseFrontmatter(yaml);
+  const value = parseYamlOrError(yaml);
   if (isMapping(value) && hasRequiredFields(value)) {
     return value as SkillFrontmatter;
   }

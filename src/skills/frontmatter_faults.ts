@@ -8,8 +8,13 @@
  * @module
  */
 
-import { parse as parseYaml } from "jsr:@std/yaml@^1";
 import { nearestWords, oneLine, quote } from "../text.ts";
+import {
+  describeYamlError,
+  isUnrepairable,
+  parserMessage,
+  parseYamlOrError,
+} from "./yaml_errors.ts";
 import {
   isBlockScalar,
   linesOf,
@@ -49,7 +54,7 @@ const MAX_FAULTS = 20;
  * Finds everything that is wrong with YAML that is not valid frontmatter.
  *
  * @param yaml The YAML.
- * @param parsed The result of {@linkcode parseFrontmatter}.
+ * @param parsed The result of {@linkcode parseYamlOrError}.
  */
 export function findFrontmatterFaults(
   yaml: string,
@@ -96,7 +101,7 @@ class FrontmatterRepair {
     if (this.#isLong) return yield NOT_A_MAPPING;
     yield* this.#repairEntries(this.#lines, 0);
     yield* this.#dropDuplicates();
-    const parsed = parseFrontmatter(this.#lines.join("\n"));
+    const parsed = parseYamlOrError(this.#lines.join("\n"));
     if (parsed instanceof Error) {
       const fault = describeYamlError(parsed, this.#lines.join("\n"));
       return yield { kind: "yaml", ...fault };
@@ -112,7 +117,7 @@ class FrontmatterRepair {
   ): Generator<SkillSyntaxFault> {
     for (const entry of splitEntries(lines, KNOWN_FIELDS)) {
       const text = [lines[entry.start], ...entry.more].join("\n");
-      const parsed = parseFrontmatter(text);
+      const parsed = parseYamlOrError(text);
       const isFine = !entry.isGlued &&
         (!(parsed instanceof Error) || this.#isAliasKnown(parsed));
       if (isFine) continue;
@@ -196,7 +201,7 @@ function repairEntry(entry: YamlEntry, line: number): Repair | undefined {
   const spaced = [`${entry.indentation}${entry.key}: ${entry.rest}`]
     .concat(entry.more);
   if (
-    entry.isGlued && !(parseFrontmatter(spaced.join("\n")) instanceof Error)
+    entry.isGlued && !(parseYamlOrError(spaced.join("\n")) instanceof Error)
   ) {
     return { lines: spaced, hint: writeHint(spaced[0]!) };
   }
@@ -204,7 +209,7 @@ function repairEntry(entry: YamlEntry, line: number): Repair | undefined {
     line.replace(/^\s+/, (space) => space.replaceAll("\t", "  "))
   );
   const hasTabs = untabbed.some((line, index) => line !== spaced[index]);
-  if (hasTabs && !(parseFrontmatter(untabbed.join("\n")) instanceof Error)) {
+  if (hasTabs && !(parseYamlOrError(untabbed.join("\n")) instanceof Error)) {
     return { lines: untabbed, hint: "indent with spaces instead of tabs" };
   }
   const written = quoteEntry(entry);
@@ -425,86 +430,7 @@ export function isMapping(value: unknown): value is Record<string, unknown> {
     !(value instanceof Error);
 }
 
-/** Whether YAML is nested too deeply, for the parser or for the stack. */
-function isTooDeep(error: Error): boolean {
-  return error instanceof RangeError || /\bmaxDepth\b/.test(error.message);
-}
-
-/** Whether YAML cannot be repaired entry by entry. */
-function isUnrepairable(error: Error): boolean {
-  return isTooDeep(error) ||
-    /more than (?:1|one) document/.test(error.message);
-}
-
-/** Parses YAML. Returns the error if it is malformed. */
-export function parseFrontmatter(yaml: string): unknown {
-  try {
-    return parseYaml(yaml, { schema: "core" });
-  } catch (error) {
-    return error;
-  }
-}
-
 function tryParse(yaml: string): unknown {
-  const parsed = parseFrontmatter(yaml);
+  const parsed = parseYamlOrError(yaml);
   return parsed instanceof Error ? undefined : parsed;
-}
-
-/**
- * Describes an error of the YAML parser.
- *
- * @returns The reason, the number of the line in the YAML, from 1, and the fix.
- */
-export function describeYamlError(
-  error: Error,
-  yaml: string,
-): { reason: string; line: number; hint: string } {
-  if (isTooDeep(error)) {
-    const reason = "the YAML is nested too deeply";
-    return { reason, line: 1, hint: "reduce the nesting" };
-  }
-  if (/more than (?:1|one) document/.test(error.message)) {
-    return findSecondDocument(yaml);
-  }
-  const [, , place] = /^(.*?) at line (\d+), column \d+/s.exec(error.message) ??
-    [];
-  const lines = yaml.trimEnd().split("\n");
-  // Some parsers report an error in the last line on the line after it.
-  const line = Math.min(Number(place ?? 1), lines.length);
-  const reason = oneLine(parserMessage(error.message));
-  return {
-    reason: `the YAML is malformed: ${reason}`,
-    line,
-    hint: /\bduplicated\b.*\bkey\b/i.test(reason)
-      ? "remove one of the duplicate keys"
-      : yamlHint(lines[line - 1]!),
-  };
-}
-
-/** Returns the message of the YAML parser, without the place. */
-function parserMessage(message: string): string {
-  const [, reason] = /^(.*?) at line (\d+), column \d+/s.exec(message) ?? [];
-  return reason ?? message.split("\n")[0]!;
-}
-
-/** Describes the fault that YAML consists of more than one document. */
-function findSecondDocument(
-  yaml: string,
-): { reason: string; line: number; hint: string } {
-  const index = yaml.split("\n").findIndex((line, index) =>
-    index > 0 && /^(?:---|\.\.\.)(?:\s|$)/.test(line)
-  );
-  return {
-    reason: "there is more than one YAML document",
-    line: Math.max(index, 0) + 1,
-    hint: "remove this line and everything after it",
-  };
-}
-
-function yamlHint(line: string): string {
-  if (/^\s*\t/.test(line)) return "indent with spaces instead of tabs";
-  if (/[:,{-]\s+[@`%&*!|>]/.test(line)) {
-    return "put the value that begins with a special character in single quotes";
-  }
-  return "check the quotes, colons, and indentation of this line and the line before it";
 }

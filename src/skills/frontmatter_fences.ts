@@ -9,8 +9,8 @@ import {
   findFrontmatterFaults,
   hasRequiredFields,
   isMapping,
-  parseFrontmatter,
 } from "./frontmatter_faults.ts";
+import { parseYamlOrError } from "./yaml_errors.ts";
 import { linesOf, splitEntries } from "./yaml_lines.ts";
 import type { SkillSyntaxFault } from "./types.ts";
 import { quote } from "../text.ts";
@@ -18,69 +18,75 @@ import { quote } from "../text.ts";
 /** How many lines are searched for the frontmatter. */
 const MAX_LINES = 100;
 
+/** How much of a text is searched, in characters. */
+const MAX_LENGTH = 64 * 1024;
+
 /** A line that is likely meant as `---`. */
 const NEAR_FENCE =
   /^\s*(?:-{2,}|[-\u2010-\u2015]+|\*{3,}|_{3,}|={3,}|\+{3,})\s*$/;
+
+/** The first line of frontmatter without a fence. */
+const FIELD = /^(?:name|description)\s*:/i;
 
 const FENCE = /^---[ \t]*$/;
 
 /** Finds out why the first line of a `SKILL.md` is not `---`. */
 export function findOpeningFault(text: string): SkillSyntaxFault {
-  const fault = (reason: string, hint: string, line = 1) => {
-    return { kind: "frontmatter-missing", reason, line, hint };
-  };
   if (isUtf16(text)) return IS_UTF_16;
-  const lines = linesOf(text.replace(/^\ufeff/, "").slice(0, 64 * 1024))
+  const lines = linesOf(text.replace(/^\ufeff/, "").slice(0, MAX_LENGTH))
     .slice(0, MAX_LINES);
   const first = lines.findIndex((line) => line.trim() !== "");
-  if (first === -1) return fault("the file is empty", TEMPLATE);
-  const start = lines[first]!;
   const fence = lines.findIndex((line) => FENCE.test(line));
+  const fault = first === -1
+    ? { reason: "the file is empty", hint: TEMPLATE }
+    : describeStart(lines, { first, fence }) ??
+      { reason: "there is no frontmatter", hint: TEMPLATE };
+  return { kind: "frontmatter-missing", line: 1, ...fault };
+}
+
+/** A fault without its kind. The line is 1 if it is missing. */
+type StartFault = Pick<SkillSyntaxFault, "reason" | "hint"> & { line?: number };
+
+/** Describes the first line with text, if it shows what the author meant. */
+function describeStart(
+  lines: readonly string[],
+  { first, fence }: { first: number; fence: number },
+): StartFault | undefined {
+  const start = lines[first]!;
+  const line = first + 1;
   if (fence === first) {
-    return fault(
-      'there are blank lines before the first "---"',
-      'remove the blank lines before the first "---"',
-    );
+    return {
+      reason: 'there are blank lines before the first "---"',
+      hint: 'remove the blank lines before the first "---"',
+    };
   }
   if (NEAR_FENCE.test(start)) {
     const last = lines.findIndex((line, index) =>
       index > first && NEAR_FENCE.test(line) && !FENCE.test(line)
     );
-    return fault(
-      `line ${first + 1} is ${quote(start)} instead of "---"`,
-      `write "---" on line ${first + 1}${
-        last === -1 ? "" : ` and on line ${last + 1}`
-      }`,
-      first + 1,
-    );
+    const other = last === -1 ? "" : ` and on line ${last + 1}`;
+    const reason = `line ${line} is ${quote(start)} instead of "---"`;
+    return { reason, line, hint: `write "---" on line ${line}${other}` };
   }
-  if (/^\s*(?:```|~~~)/.test(start) && FENCE.test(lines[first + 1] ?? "")) {
-    return fault(
-      "the frontmatter is in a code block",
-      `remove this line, and the line that ends the code block`,
-      first + 1,
-    );
+  if (/^\s*(?:```|~~~)/.test(start) && FENCE.test(lines[line] ?? "")) {
+    const hint = "remove this line, and the line that ends the code block";
+    return { reason: "the frontmatter is in a code block", line, hint };
   }
-  if (/^(?:name|description)\s*:/i.test(start)) {
-    const end = findBody(lines);
-    return fault(
-      'there is no line "---" before the frontmatter',
-      `insert a line "---" before line ${first + 1}${
-        fence === -1 ? ` and another one before line ${end + 1}` : ""
-      }`,
-      first + 1,
-    );
+  if (FIELD.test(start)) {
+    const end = findBody(lines) + 1;
+    const other = fence === -1 ? ` and another one before line ${end}` : "";
+    const reason = 'there is no line "---" before the frontmatter';
+    return {
+      reason,
+      line,
+      hint: `insert a line "---" before line ${line}${other}`,
+    };
   }
-  const isLater = fence > 0 && /^(?:name|description)\s*:/i.test(
-    lines[fence + 1] ?? "",
-  );
-  if (isLater) {
-    return fault(
-      `there is text before the frontmatter, which starts on line ${fence + 1}`,
-      "move the frontmatter to the start of the file",
-    );
+  if (fence > 0 && FIELD.test(lines[fence + 1] ?? "")) {
+    const place = `which starts on line ${fence + 1}`;
+    const reason = `there is text before the frontmatter, ${place}`;
+    return { reason, hint: "move the frontmatter to the start of the file" };
   }
-  return fault("there is no frontmatter", TEMPLATE);
 }
 
 const TEMPLATE =
@@ -106,7 +112,7 @@ export function findClosingFaults(
   text: string,
 ): [SkillSyntaxFault, ...SkillSyntaxFault[]] {
   const kind = "frontmatter-missing";
-  const lines = linesOf(text.slice(0, 64 * 1024)).slice(0, MAX_LINES);
+  const lines = linesOf(text.slice(0, MAX_LENGTH)).slice(0, MAX_LINES);
   const near = lines.findIndex((line, index) =>
     index > 0 && NEAR_FENCE.test(line)
   );
@@ -131,7 +137,7 @@ export function findClosingFaults(
       } instead of "---"`,
       hint: "write this line instead:\n---",
     };
-  const parsed = parseFrontmatter(yaml);
+  const parsed = parseYamlOrError(yaml);
   const isValid = isMapping(parsed) && hasRequiredFields(parsed);
   const others = isValid ? [] : findFrontmatterFaults(yaml, parsed);
   return [{ kind, ...fault, line: end + (isWhole ? 0 : 1) }, ...others];

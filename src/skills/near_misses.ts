@@ -68,11 +68,11 @@ export function findNearMisses(
     const isForSkills = isFolderOfSkills(report, found);
     const misses = search.run(isForSkills).slice(0, MAX_REPORTED + 1);
     if (misses.length <= MAX_REPORTED) return misses;
-    return [...misses.slice(0, MAX_REPORTED), MORE(report.root.path)];
+    return [...misses.slice(0, MAX_REPORTED), describeMore(report.root.path)];
   });
 }
 
-function MORE(file: string): SkillProblem {
+function describeMore(file: string): SkillProblem {
   return {
     file,
     kind: "no-skill-md",
@@ -86,14 +86,13 @@ function MORE(file: string): SkillProblem {
  * can also be a project, whose skills are in a subfolder.
  */
 function isFolderOfSkills(
-  { root: { path }, skills }: SkillRootReport,
+  { root: { path } }: SkillRootReport,
   found: ReadonlySet<string>,
 ): boolean {
   if (basename(path) === "skills") return true;
   const subfolders = ["skills", join(".claude", "skills")];
   const isProject = subfolders.some((name) => found.has(join(path, name)));
-  const names = listFolder(path).map(({ name }) => name);
-  return !names.includes(".git") && (skills > 0 || !isProject);
+  return !isProject && listFolder(path).every(({ name }) => name !== ".git");
 }
 
 /** The search for near misses in one root. */
@@ -162,33 +161,35 @@ class NearMissSearch {
       isForSkills: boolean;
     },
   ): void {
-    const nested = entries.filter((entry) =>
-      entry.isDirectory && this.#isSearched(entry) &&
-      hasSkillMd(
-        this.#list(
-          childPath(path, entry.name),
-          childPath(realPath, entry.name),
-        ),
-      )
-    ).map(({ name }) => name);
-    const isSubroot = nested.length === 0 || !isForSkills;
+    const nested = entries.filter((entry) => {
+      const folder = childPath(path, entry.name);
+      return entry.isDirectory && this.#isSearched(entry) &&
+        !this.#options.skillFolders.has(folder) &&
+        hasSkillMd(this.#list(folder, childPath(realPath, entry.name)));
+    }).map(({ name }) => name);
     if (nested.length > 0 && (isForSkills || this.#report.skills > 0)) {
-      const { quoteArgument } = this.#options;
-      this.#misses.push({
-        file: path,
-        kind: "nested-too-deep",
-        reason: `${describeNames(nested)} one level too deep`,
-        hint: `move ${
-          nested.length === 1 ? "it" : "them"
-        } one folder up, or search this folder too:\n--skill-dir ${
-          quoteArgument(path)
-        }`,
-      });
+      this.#misses.push(this.#describeNested(path, nested));
+    } else if (nested.length === 0 && isForSkills) {
+      this.#checkReadme(path, entries);
     }
-    if (!isSubroot || !isForSkills) return;
+  }
+
+  #describeNested(path: string, names: readonly string[]): SkillProblem {
+    const option = `--skill-dir ${this.#options.quoteArgument(path)}`;
+    const what = names.length === 1 ? "it" : "them";
+    return {
+      file: path,
+      kind: "nested-too-deep",
+      reason: `${describeNames(names)} one level too deep`,
+      hint: `move ${what} one folder up, or search this folder too:\n${option}`,
+    };
+  }
+
+  /** Reports a folder that has a README or a file with its own name. */
+  #checkReadme(path: string, entries: readonly Deno.DirEntry[]): void {
+    const own = `${basename(path)}.md`.toLowerCase();
     const readme = entries.find(({ name, isFile }) =>
-      isFile && (/^readme\b/i.test(name) ||
-        name.toLowerCase() === `${basename(path)}.md`.toLowerCase())
+      isFile && (/^readme\b/i.test(name) || name.toLowerCase() === own)
     );
     if (readme === undefined) return;
     this.#misses.push({

@@ -9,7 +9,7 @@
 import { basename, dirname } from "jsr:@std/path@^1";
 import { parse as parseYaml } from "jsr:@std/yaml@^1";
 import { FolderWatcher, type WatchedFolders } from "../files/folder_watcher.ts";
-import { describeYamlError } from "./frontmatter_faults.ts";
+import { describeYamlError } from "./yaml_errors.ts";
 import { findGlobFault } from "./policy.ts";
 import { realPaths } from "../files/confinement.ts";
 import { type Fault, faultOf, SkillFileError } from "../files/faults.ts";
