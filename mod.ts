@@ -1294,7 +1294,7 @@ export class SkillRegistry implements SkillSource {
     if (catalog !== previous) this.#logProblems();
     const change = { catalog, previous, ...changedSkills(catalog, previous) };
     if (change.keys.size + change.states.size + files.size > 0) {
-      this.#callListeners({ ...change, files });
+      await this.#callListeners({ ...change, files });
     }
     return catalog;
   }
@@ -1351,10 +1351,11 @@ export class SkillRegistry implements SkillSource {
     this.#logged = new Set(lines);
   }
 
-  #callListeners(change: SkillChange): void {
+  /** Calls the listeners one after the other, so that they can pause. */
+  async #callListeners(change: SkillChange): Promise<void> {
     for (const listener of this.#listeners) {
       try {
-        listener(change);
+        await listener(change);
       } catch (error) {
         this.#log(`Cannot handle a change: ${(error as Error).message}`);
       }

@@ -2,9 +2,10 @@
 // not repeat work. The tests count operations instead of measuring time.
 
 import assert from "node:assert/strict";
-import { SkillRegistry } from "../mod.ts";
+import { type SkillCatalog, SkillRegistry } from "../mod.ts";
+import { notifyWhenChanged, SkillItems } from "../src/views/list_views.ts";
 import { readTogether } from "../src/views/read_together.ts";
-import { DiskSpy, lacks, Place, root } from "./testing.ts";
+import { DiskSpy, lacks, Place, root, skillMd } from "./testing.ts";
 
 /** The maximum number of operations on the disk between two pauses. */
 const MAX_RUN = 6;
@@ -135,4 +136,61 @@ Deno.test("readTogether() reads no file if their sizes and names do not fit into
   );
   assert.equal(reads, 0);
   assert.equal((await readTogether(files.slice(0, 10), read)).length, 10);
+});
+
+Deno.test("a change to one of many skills derives the list items of that skill only", async () => {
+  using place = new Place();
+  for (let i = 0; i < 50; i++) place.skill("skills", `s${i}`);
+  using registry = new SkillRegistry([root(place.folder("skills"))]);
+  await registry.refresh();
+  const derived: string[] = [];
+  const items = new SkillItems((skill) => {
+    derived.push(skill.name);
+    return [{ key: skill.name, value: skill.description }];
+  });
+  const list = () => items.of(registry.catalog.served.values());
+  list();
+  assert.equal(derived.splice(0).length, 50);
+  place.skill("skills", "s7", skillMd("s7", "Changed"));
+  place.skill("skills", "new");
+  await registry.refresh();
+  list();
+  assert.deepEqual(derived.splice(0).sort(), ["new", "s7"]);
+  await registry.setPolicy({ rules: [{ skill: "s1?", state: "pinned" }] });
+  list();
+  assert.equal(derived.splice(0).length, 10);
+});
+
+Deno.test("a change compares one list at a time, and the refresh waits for the notifications", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  using registry = new SkillRegistry([root(place.folder("skills"))]);
+  await registry.refresh();
+  let turns = 0;
+  let isOpen = true;
+  const turn = () => {
+    turns++;
+    if (isOpen) setImmediate(turn);
+  };
+  turn();
+  const derived: [list: string, turn: number][] = [];
+  const notified: string[] = [];
+  for (const name of ["one", "two", "same"]) {
+    const list = (catalog: SkillCatalog) => {
+      derived.push([name, turns]);
+      return name === "same" ? [] : [...catalog.skills.values()];
+    };
+    const notify = () => Promise.resolve(void notified.push(name));
+    notifyWhenChanged(registry, list, notify);
+  }
+  for (const [round, lists] of [6, 3].entries()) {
+    place.skill("skills", "git", skillMd("git", `Changed ${round}`));
+    await registry.refresh();
+    assert.deepEqual(notified.splice(0), ["one", "two"]);
+    // After the first change, the list before it is known.
+    assert.equal(derived.length, lists);
+    assert.equal(new Set(derived.map(([, turn]) => turn)).size, lists);
+    derived.length = 0;
+  }
+  isOpen = false;
 });

@@ -286,8 +286,11 @@ export interface SkillRootOptions extends BaseFolders {
   readonly agents?: boolean;
 }
 
-/** A function that is called with the changes after a refresh. */
-export type SkillChangeListener = (change: SkillChange) => void;
+/**
+ * A function that is called with the changes after a refresh. If it returns a
+ * promise, the refresh waits for it.
+ */
+export type SkillChangeListener = (change: SkillChange) => unknown;
 
 /** Who asks for the files of a skill. */
 export interface SkillViewer {

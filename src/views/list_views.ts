@@ -7,7 +7,8 @@
 
 import { invalidParams } from "../protocol/errors.ts";
 import { byCodeUnits, quote, stringifyJson } from "../text.ts";
-import type { SkillCatalog, SkillSource } from "../skills/types.ts";
+import { TimeSlice } from "../time_slice.ts";
+import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
 
 /** The maximum number of items on a page. Many clients read only the first page. */
 const PAGE_SIZE = 1_000;
@@ -128,19 +129,61 @@ export class CatalogView<T> {
   }
 }
 
-/** Notifies the client when a list derived from the catalog changes. */
+/**
+ * The items of a list that skills contribute one by one. A scan keeps the objects
+ * of unchanged skills, and these keep their items, so that a change to one skill
+ * derives only the items of that skill.
+ */
+export class SkillItems<T> {
+  readonly #derive: (skill: Skill) => readonly ListItem<T>[];
+  #items: ReadonlyMap<Skill, readonly ListItem<T>[]> = new Map();
+
+  constructor(derive: (skill: Skill) => readonly ListItem<T>[]) {
+    this.#derive = derive;
+  }
+
+  /** Returns the items of some skills, and forgets those of all others. */
+  of(skills: Iterable<Skill>): ListItem<T>[] {
+    const items = new Map<Skill, readonly ListItem<T>[]>();
+    for (const skill of skills) {
+      items.set(skill, this.#items.get(skill) ?? this.#derive(skill));
+    }
+    this.#items = items;
+    return [...items.values()].flat();
+  }
+}
+
+/**
+ * Notifies the client when a list derived from the catalog changes. Other tasks
+ * run between the lists.
+ */
 export function notifyWhenChanged(
   registry: SkillSource,
-  list: (catalog: SkillCatalog) => unknown,
+  list: (catalog: SkillCatalog) => readonly unknown[],
   notify: () => Promise<void>,
 ): void {
-  registry.onChange(({ catalog, previous }) => {
-    // A view keeps one value, so the previous list comes first.
-    const before = JSON.stringify(list(previous));
-    if (JSON.stringify(list(catalog)) === before) return;
+  let last: { catalog: SkillCatalog; values: readonly unknown[] } | undefined;
+  registry.onChange(async ({ catalog, previous }) => {
+    const slice = new TimeSlice();
+    await slice.yield();
+    if (last?.catalog !== previous) {
+      last = { catalog: previous, values: list(previous) };
+      await slice.yield();
+    }
+    const { values } = last;
+    last = { catalog, values: list(catalog) };
+    if (isSameList(last.values, values)) return;
     // This fails if no client is connected.
     notify().catch(() => {});
   });
+}
+
+/** Whether two lists have equal values. Most of them are the same objects. */
+function isSameList(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.length === b.length &&
+    a.every((value, index) =>
+      value === b[index] || JSON.stringify(value) === JSON.stringify(b[index])
+    );
 }
 
 /** Returns the values of the items of a list. */

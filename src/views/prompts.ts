@@ -19,6 +19,7 @@ import {
   getPage,
   type ListItem,
   notifyWhenChanged,
+  SkillItems,
   sortList,
   valuesOf,
 } from "./list_views.ts";
@@ -49,7 +50,8 @@ export function registerPrompts(
   toolset: Toolset,
 ): void {
   const search = new SkillSearch(isForUser);
-  const prompts = new CatalogView(createPrompts);
+  const items = new SkillItems(createPromptEntries);
+  const prompts = new CatalogView((catalog) => listPrompts(catalog, items));
   server.setRequestHandler(ListPromptsRequestSchema, ({ params }) => {
     const page = getPage(prompts.of(registry.catalog), params?.cursor);
     return { prompts: page.items, nextCursor: page.nextCursor };
@@ -77,12 +79,15 @@ export function registerPrompts(
 
 /** Creates the description of the prompt that takes a name. It lists the skills. */
 function describeSkillPrompt(skills: readonly Skill[]): string {
-  const lines = skills.map((skill) => `${formatSkillLine(skill)}\n`);
   const usage = "Load a skill by name.";
-  const whole = `${usage}\n\nAvailable skills:\n${lines.join("")}`;
-  return whole.length <= DEFAULT_PROFILE.descriptionLimit
-    ? whole
-    : divideList(usage, skills, DEFAULT_PROFILE).description;
+  let whole = `${usage}\n\nAvailable skills:\n`;
+  for (const skill of skills) {
+    whole += `${formatSkillLine(skill)}\n`;
+    if (whole.length > DEFAULT_PROFILE.descriptionLimit) {
+      return divideList(usage, skills, DEFAULT_PROFILE).description;
+    }
+  }
+  return whole;
 }
 
 /** Whether `prompts/list` has a prompt with a name. */
@@ -93,14 +98,11 @@ export function hasPrompt(name: string, { skills }: SkillCatalog): boolean {
 }
 
 /** Lists the prompt `skill`, which takes a name, and a prompt for each skill with another name. */
-function createPrompts(catalog: SkillCatalog): ListItem<Prompt>[] {
+function listPrompts(
+  catalog: SkillCatalog,
+  items: SkillItems<Prompt>,
+): ListItem<Prompt>[] {
   const skills = listUserSkills(catalog);
-  const own = skills.filter(({ name }) => name !== SKILL_PROMPT)
-    .map((skill) => {
-      const { name, description } = skill;
-      const value = { name, title: name, description };
-      return { key: listKey(skill, name), value };
-    });
   const value = {
     name: SKILL_PROMPT,
     title: "Load Skill",
@@ -112,7 +114,15 @@ function createPrompts(catalog: SkillCatalog): ListItem<Prompt>[] {
     }],
   };
   // The empty key puts this prompt on the first page. Many clients read no other.
-  return sortList([{ key: "", value }, ...own]);
+  return sortList([{ key: "", value }, ...items.of(skills)]);
+}
+
+/** Creates the prompt of a skill, unless it has the name of the prompt that takes a name. */
+function createPromptEntries(skill: Skill): ListItem<Prompt>[] {
+  const { name, description } = skill;
+  if (name === SKILL_PROMPT) return [];
+  const value = { name, title: name, description };
+  return [{ key: listKey(skill, name), value }];
 }
 
 /** Options of {@linkcode createPrompt}. */

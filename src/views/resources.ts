@@ -21,6 +21,7 @@ import {
   type ListItem,
   notifyWhenChanged,
   refuseCursor,
+  SkillItems,
   sortList,
   valuesOf,
 } from "./list_views.ts";
@@ -33,12 +34,7 @@ import { skillFileUri, skillMdUri } from "../skills/uri.ts";
 import { SKILL_MD } from "../files/paths.ts";
 import { quote } from "../text.ts";
 import { readTogether } from "./read_together.ts";
-import type {
-  Skill,
-  SkillCatalog,
-  SkillFileContent,
-  SkillSource,
-} from "../skills/types.ts";
+import type { Skill, SkillFileContent, SkillSource } from "../skills/types.ts";
 
 /**
  * Reads a file of a skill for a request.
@@ -63,7 +59,10 @@ export function registerResources(
   server: RequestHandlers,
   registry: SkillSource,
 ): void {
-  const list = new CatalogView(createResources);
+  const items = new SkillItems(createResources);
+  const list = new CatalogView(({ served }) =>
+    sortList(items.of(served.values()))
+  );
   server.setRequestHandler(ListResourcesRequestSchema, ({ params }) => {
     const page = getPage(list.of(registry.catalog), params?.cursor);
     return { resources: page.items, nextCursor: page.nextCursor };
@@ -110,31 +109,25 @@ export const RESOURCE_TEMPLATES: ResourceTemplate[] = [
 /** The key in `_meta` for the scope of a skill. */
 const SCOPE_KEY = "skill-server/scope";
 
-/** Lists the `SKILL.md` of each skill and the collection of its other files. */
-function createResources(catalog: SkillCatalog): ListItem<Resource>[] {
-  const skills = [...catalog.served.values()];
-  return sortList(skills.flatMap((skill) => {
-    const name = qualifiedName(skill);
-    // Sizes are omitted, so that a change to a body does not change the list.
-    const resources = [
-      {
-        uri: skillMdUri(skill),
-        name,
-        description: skill.description,
-        mimeType: "text/markdown",
-        _meta: { [SCOPE_KEY]: skill.scope },
-      },
-      {
-        uri: skillFileUri(skill, ""),
-        name: `${name}/`,
-        description: `All files of the skill ${name} except its SKILL.md`,
-      },
-    ];
-    return resources.map((value) => ({
-      key: listKey(skill, value.uri),
-      value,
-    }));
-  }));
+/** Creates the resources of a skill: its `SKILL.md` and the collection of its other files. */
+function createResources(skill: Skill): ListItem<Resource>[] {
+  const name = qualifiedName(skill);
+  // Sizes are omitted, so that a change to a body does not change the list.
+  const resources = [
+    {
+      uri: skillMdUri(skill),
+      name,
+      description: skill.description,
+      mimeType: "text/markdown",
+      _meta: { [SCOPE_KEY]: skill.scope },
+    },
+    {
+      uri: skillFileUri(skill, ""),
+      name: `${name}/`,
+      description: `All files of the skill ${name} except its SKILL.md`,
+    },
+  ];
+  return resources.map((value) => ({ key: listKey(skill, value.uri), value }));
 }
 
 /** Reads the file or the files that a URI refers to. */

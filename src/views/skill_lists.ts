@@ -217,12 +217,22 @@ interface Line {
   readonly description: string;
 }
 
+/**
+ * The lines of skills. A WeakMap, because a scan keeps the objects of unchanged
+ * skills: their lines stay as long as they do, for the lists of all clients.
+ */
+const knownLines = new WeakMap<Skill, Line>();
+
 function createLine(skill: Skill): Line {
-  return {
+  const known = knownLines.get(skill);
+  if (known !== undefined) return known;
+  const line = {
     rank: listRank(skill),
     name: `\n- ${escapeXml(oneLine(skill.name))}`,
     description: joinDescription("", escapeXml(oneLine(skill.description))),
   };
+  knownLines.set(skill, line);
+  return line;
 }
 
 /** Truncates the descriptions of lines to fit. */

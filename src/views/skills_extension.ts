@@ -16,6 +16,7 @@ import {
   getPage,
   type ListItem,
   PageRoom,
+  SkillItems,
   sortList,
 } from "./list_views.ts";
 import type { ClientInfo } from "../protocol/eras.ts";
@@ -88,16 +89,14 @@ export function registerSkillsExtension(
   { onlist }: SkillsExtensionOptions,
 ): void {
   const entries = new SkillEntries(registry);
-  const list = new CatalogView((catalog) => {
-    const skills = [...catalog.served.values()]
-      .filter((skill) => !checkFrontmatter(skill).some(isUnlisting));
-    return sortList(
-      skills.map((value) => ({
-        key: listKey(value, skillMdUri(value)),
-        value,
-      })),
-    );
-  });
+  const items = new SkillItems<Skill>((value) =>
+    checkFrontmatter(value).some(isUnlisting)
+      ? []
+      : [{ key: listKey(value, skillMdUri(value)), value }]
+  );
+  const list = new CatalogView(({ served }) =>
+    sortList(items.of(served.values()))
+  );
   server.setRequestHandler(ListSkillsRequestSchema, async (
     { params },
     { client },
