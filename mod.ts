@@ -692,7 +692,10 @@ class SkillScan {
       ? yield* this.#followLink(path, { parent, isConfined })
       : entry;
     if (realPath === undefined) return undefined;
-    const scope = isSymlink ? this.#scopes.scopeOf(realPath) : parent.scope;
+    // What lies in the project lies in it however deep.
+    const scope = parent.scope === "project" && !isSymlink
+      ? parent.scope
+      : this.#scopes.scopeOf(realPath);
     const depth = parent.depth + 1;
     return { ...parent, path, realPath, entry, scope, isConfined, depth };
   }

@@ -512,6 +512,27 @@ Deno.test(
   },
 );
 
+Deno.test(
+  "scanSkillRoots() treats the project the same below a global root that contains it",
+  {
+    ignore: lacks("links"),
+  },
+  async () => {
+    using place = new Place();
+    place.skill("work/project/skills", "own");
+    place.skill("outside", "secret");
+    place.link(join(place.path, "outside"), "work/project/skills/out");
+    const roots = [root(join(place.path, "work"), { recursive: true })];
+    const workingDirectory = join(place.path, "work", "project");
+    const catalog = await scanSkillRoots(roots, { workingDirectory });
+    const skills = [...catalog.skills.values()];
+    assert.deepEqual(
+      skills.map(({ name, scope }) => [name, scope]),
+      [["own", "project"]],
+    );
+  },
+);
+
 const becomingLinks: [string, string[]][] = [
   ["skills", []],
   ["skills/git", ["pdf"]],

@@ -61,6 +61,11 @@ export const LINK_BACK: Fault = {
   hint: "remove it",
 };
 
+export const LEADS_BACK: Fault = {
+  reason: "it contains the link that leads to it",
+  hint: "remove the link",
+};
+
 export const LINK_TO_NOTHING: Fault = {
   kind: "link-broken",
   reason: "it is a link to a missing file or folder",

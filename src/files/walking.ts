@@ -26,6 +26,7 @@ import {
   type Fault,
   faultOf,
   isAbsence,
+  LEADS_BACK,
   LINK_BACK,
   LINK_OUT_OF_SKILL,
   MAX_FILE_DEPTH,
@@ -334,6 +335,10 @@ export class FolderWalk {
       depth: folder.depth + 1,
     };
     if (this.#isClosed(node.realPath)) return;
+    // A link to a trusted folder above the skill leads back to it.
+    if (this.#isThorough && isAtOrAbove(node.realPath, folder)) {
+      throw new ForeignLinkError(path, LEADS_BACK);
+    }
     if (entry.error !== undefined) throw entry.error;
     const info = entry.isSymlink ? yield* statTarget(node) : entry.info;
     if (info === undefined || info.isDirectory) {

@@ -415,6 +415,26 @@ Deno.test("listSkillFiles() terminates in a maze of links", {
 });
 
 Deno.test(
+  "listSkillFiles() lists only readable paths if a trusted link leads back to the skill",
+  {
+    ignore: lacks("links"),
+  },
+  async () => {
+    using place = new Place();
+    place.skill("skills", "git");
+    place.file("skills/other/more.md", "more");
+    place.link("..", "skills/git/all");
+    const skills = join(place.path, "skills");
+    const options = { trustLinks: [skills] };
+    const skill = await scanSkill(skills, options);
+    const paths = listSkillFiles(skill, options).map(({ path }) => path);
+    assert.deepEqual(paths, ["SKILL.md", "all/other/more.md"]);
+    for (const path of paths) readSkillFile(skill, path, options);
+    assert.throws(() => readSkillFile(skill, "all/git/SKILL.md", options));
+  },
+);
+
+Deno.test(
   "resolveSkillFile() returns the location of a file or folder of a skill",
   {
     ignore: lacks("links"),
