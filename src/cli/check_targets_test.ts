@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
-import { Place, runServer, skillMd } from "../../tests/testing.ts";
+import { printedReport } from "../../tests/testing/report.ts";
+import { Place, skillMd } from "../../tests/testing.ts";
 
 /** Creates a place with a good skill beside broken ones, here and in the home folder. */
 function targetPlace(): Place {
@@ -23,14 +24,16 @@ for (const [what, folder, target] of targets) {
   Deno.test(`--check checks only the skill if it is given ${what}`, async () => {
     using place = targetPlace();
     const folders = { project: join(place.path, folder), home: place.home };
-    const options = { args: ["--check", target] };
-    assert.deepEqual(await runServer(folders, options), {
+    assert.deepEqual(await printedReport(folders, "--check", target), {
       code: 0,
-      stdout: "Checked 1 skill: no problems\n",
-      stderr: "",
+      text: "Checked 1 skill: no problems\n",
     });
     place.file("project/skills/pdf/SKILL.md", skillMd("git"));
-    const { code, stdout } = await runServer(folders, options);
+    const { code, text: stdout } = await printedReport(
+      folders,
+      "--check",
+      target,
+    );
     assert.equal(code, 1);
     assert.match(stdout, /error\[name-folder\]/);
     assert.match(stdout, /\nChecked 1 skill: 1 error, 0 warnings\n$/);
@@ -40,7 +43,7 @@ for (const [what, folder, target] of targets) {
 Deno.test("--check reports a skill that cannot be served if it is given alone", async () => {
   using place = targetPlace();
   const args = ["--check", "skills/broken"];
-  const { code, stdout } = await runServer(place, { args });
+  const { code, text: stdout } = await printedReport(place, ...args);
   assert.equal(code, 1);
   assert.match(
     stdout,
@@ -53,14 +56,14 @@ Deno.test("--check checks a skill and a folder of skills in one run", async () =
   using place = targetPlace();
   place.skill("project/more", "git");
   const args = ["--check", "skills/pdf", "more"];
-  const { code, stdout } = await runServer(place, { args });
+  const { code, text: stdout } = await printedReport(place, ...args);
   assert.deepEqual([code, stdout], [0, "Checked 2 skills: no problems\n"]);
 });
 
 Deno.test("--check reports the misnamed file in a folder that it is given", async () => {
   using place = new Place();
   place.file("project/pdf/SKILL.markdown", skillMd("pdf"));
-  const { code, stdout } = await runServer(place, { args: ["--check", "pdf"] });
+  const { code, text: stdout } = await printedReport(place, "--check", "pdf");
   assert.equal(code, 1);
   assert.match(stdout, /error\[file-name\]\n {4}pdf\/SKILL.markdown: /);
 });
@@ -69,9 +72,11 @@ for (const args of [[], ["."], ["empty"]]) {
   Deno.test(`--check ${args.join(" ")} exits with 1 if it finds no skill`, async () => {
     using place = new Place();
     place.folder("project/empty");
-    const { code, stdout } = await runServer(place, {
-      args: ["--check", ...args],
-    });
+    const { code, text: stdout } = await printedReport(
+      place,
+      "--check",
+      ...args,
+    );
     assert.equal(code, 1);
     assert.match(stdout, /error\[no-skills\]/);
     assert.match(stdout, /\nChecked 0 skills: 1 error, 0 warnings\n$/);
@@ -83,11 +88,11 @@ Deno.test("--check exits with 0 if the policy switches all skills off", async ()
   place.skill("home/.claude/skills", "pdf");
   place.file("home/policy/rules.yaml", "rules:\n- { state: off }\n");
   const policy = ["--policy", "~/policy/rules.yaml"];
-  const check = await runServer(place, { args: ["--check", ...policy] });
-  assert.deepEqual([check.code, check.stdout], [
+  const check = await printedReport(place, "--check", ...policy);
+  assert.deepEqual([check.code, check.text], [
     0,
     "Checked 0 skills: no problems\n",
   ]);
-  const list = await runServer(place, { args: ["--list", ...policy] });
-  assert.match(list.stdout, /^ {2}none: those that were found are off/m);
+  const list = await printedReport(place, "--list", ...policy);
+  assert.match(list.text, /^ {2}none: those that were found are off/m);
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { join } from "jsr:@std/path@^1";
-import { lacks, Place, runServer, skillMd } from "../../tests/testing.ts";
+import { join, resolve } from "jsr:@std/path@^1";
+import { printedReport } from "../../tests/testing/report.ts";
+import { lacks, Place, skillMd } from "../../tests/testing.ts";
 
 const ignore = lacks("links");
 
@@ -24,15 +25,15 @@ Deno.test(
   async () => {
     const names = ["a", "b", "c", "d", "e"];
     using place = dotfilesPlace(names);
-    const list = await runServer(place, { args: ["--list"] });
+    const list = await printedReport(place, "--list");
     assert.match(
-      list.stdout,
+      list.text,
       /^Problems \(1 error, 0 warnings\)\n {2}error\[link-outside\]\n {4}~\/.claude\/skills: 5 links in it point outside, into ".*dot files\/skills": "a\/SKILL.md", "b\/SKILL.md", "c\/SKILL.md", …\n/m,
     );
-    const [, folder] = /\n {6}--trust-links '(.*)'\n/.exec(list.stdout)!;
-    assert.equal(folder, join(place.home, "dot files", "skills"));
+    const [, folder] = /\n {6}--trust-links ['"](.*)['"]\n/.exec(list.text)!;
+    assert.equal(resolve(folder!), join(place.home, "dot files", "skills"));
     const args = ["--list", "--trust-links", folder!];
-    const { stdout } = await runServer(place, { args });
+    const { text: stdout } = await printedReport(place, ...args);
     assert.match(stdout, /^Skills \(5\)$/m);
     assert.match(stdout, /Found 5 skills: no problems/);
   },
@@ -43,12 +44,15 @@ Deno.test(
   { ignore },
   async () => {
     using place = dotfilesPlace(["a"]);
-    const { stdout } = await runServer(place, { args: ["--list"] });
+    const { text: stdout } = await printedReport(place, "--list");
     assert.match(
       stdout,
       /skills\/a\/SKILL.md: it is a link that points outside/,
     );
-    assert.match(stdout, /\n {6}--trust-links '.*dot files\/skills\/a'\n/);
+    assert.match(
+      stdout,
+      /\n {6}--trust-links ['"].*dot files\/skills\/a['"]\n/,
+    );
   },
 );
 
@@ -68,9 +72,11 @@ Deno.test(
         `home/.claude/skills/${name}/SKILL.md`,
       );
     }
-    const { stdout } = await runServer(place, { args: ["--list"] });
-    const offered = [...stdout.matchAll(/\n {6}--trust-links (\S+)\n/g)]
-      .map(([, folder]) => folder);
+    const { text: stdout } = await printedReport(place, "--list");
+    const offered = [
+      ...stdout.matchAll(/\n {6}--trust-links ["']?([^\s"']+)["']?\n/g),
+    ]
+      .map(([, folder]) => resolve(folder!));
     assert.deepEqual(offered.sort(), [
       join(place.home, "one"),
       join(place.home, "two"),

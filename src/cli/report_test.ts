@@ -4,7 +4,7 @@ import { SkillFileError, SkillRegistry } from "../../mod.ts";
 import { createReport, hasErrors, type Report } from "./report_data.ts";
 import { reportAsText } from "./report_text.ts";
 import { type Rule, RULES } from "../skills/validity.ts";
-import { checkSettings } from "../../tests/testing/report.ts";
+import { checkSettings, printedReport } from "../../tests/testing/report.ts";
 import {
   assertLinearTime,
   lacks,
@@ -29,10 +29,10 @@ function reportPlace(): Place {
 
 Deno.test("--list shows roots, skills, shadowed skills, and problems with their fixes", async () => {
   using place = reportPlace();
-  const { code, stdout, stderr } = await runServer(place, { args: ["--list"] });
-  assert.deepEqual([code, stderr], [0, ""]);
+  const { code, text } = await printedReport(place, "--list");
+  assert.equal(code, 0);
   assert.equal(
-    stdout,
+    text,
     `Folders (4)
   missing  project            .agent/skills
   missing  global             ~/.agent/skills
@@ -83,13 +83,13 @@ Deno.test("--list tells of skills that --agents would serve", async () => {
   place.skill("home/.agents/skills", "pdf");
   place.skill("home/.agents/skills", "git");
   place.skill("project/.agents/skills", "deploy");
-  const { stdout } = await runServer(place, { args: ["--list"] });
+  const { text: stdout } = await printedReport(place, "--list");
   assert.match(
     stdout,
     /^Folders that are not searched \(2\)\n {2}To serve these skills too, add the option --agents\.\n {2}1 skill {3}\.agents\/skills\n {2}2 skills {2}~\/\.agents\/skills\n/m,
   );
   const args = ["--list", "--agents"];
-  const { stdout: all } = await runServer(place, { args });
+  const { text: all } = await printedReport(place, ...args);
   assert.match(all, /^Skills \(3\)$/m);
   assert.doesNotMatch(all, /not searched/);
   for (const name of ["pdf", "git"]) {
@@ -97,7 +97,7 @@ Deno.test("--list tells of skills that --agents would serve", async () => {
     place.link(`../../.agents/skills/${name}`, `home/.claude/skills/${name}`);
   }
   place.remove("project/.agents");
-  const { stdout: linked } = await runServer(place, { args: ["--list"] });
+  const { text: linked } = await printedReport(place, "--list");
   assert.doesNotMatch(linked, /not searched/);
 });
 

@@ -9,7 +9,7 @@
 
 import { basename, join, relative } from "jsr:@std/path@^1";
 import { styleText } from "node:util";
-import { isAtOrBelow, isWindows } from "../files/paths.ts";
+import { isAtOrBelow } from "../files/paths.ts";
 import { qualifiedName } from "../skills/names.ts";
 import type { Finding } from "../skills/validity.ts";
 import { escapeHidden, oneLine } from "../text.ts";
@@ -269,9 +269,7 @@ class TextReport {
     if (project !== undefined && isAtOrBelow(path, project)) {
       return relative(project, path) || ".";
     }
-    if (home === undefined || isWindows || !isAtOrBelow(path, home)) {
-      return path;
-    }
+    if (home === undefined || !isAtOrBelow(path, home)) return path;
     return join("~", relative(home, path));
   }
 

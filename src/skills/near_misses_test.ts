@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
-import { problemsIn } from "../../tests/testing/report.ts";
-import { lacks, Place, runServer, skillMd } from "../../tests/testing.ts";
+import { printedReport, problemsIn } from "../../tests/testing/report.ts";
+import { lacks, Place, skillMd } from "../../tests/testing.ts";
 import { isCaseBlind } from "../files/paths.ts";
 
 /** Lists the problems with a folder as `<rule> <path>: <reason>; <hint>`. */
@@ -46,7 +46,7 @@ Deno.test("--list and --check report everything that is almost a skill, and the 
   place.file(`${skills}/README.md`, "# My skills");
   place.file(`${skills}/assets/logo.png`, "");
   place.skill(skills, "good");
-  const { code, stdout } = await runServer(place, { args: ["--check"] });
+  const { code, text: stdout } = await printedReport(place, "--check");
   assert.equal(code, 1);
   assert.match(
     stdout,
@@ -70,10 +70,10 @@ Deno.test("--list and --check report everything that is almost a skill, and the 
 Deno.test("the option that --list prints for skills one level too deep finds them", async () => {
   using place = new Place();
   place.skill("home/.claude/skills/my set", "one");
-  const list = await runServer(place, { args: ["--list"] });
-  const [, folder] = /--skill-dir '(.*)'\n/.exec(list.stdout)!;
+  const list = await printedReport(place, "--list");
+  const [, folder] = /--skill-dir ['"](.*)['"]\n/.exec(list.text)!;
   const args = ["--list", "--skill-dir", folder!];
-  const { stdout } = await runServer(place, { args });
+  const { text: stdout } = await printedReport(place, ...args);
   assert.match(stdout, /^Skills \(1\)$/m);
 });
 
@@ -118,7 +118,7 @@ Deno.test("--list reports nothing in folders that the policy switches off", asyn
   const rules = "rules:\n- { skill: pdf, state: off }\n";
   place.file("home/policy/rules.yaml", rules);
   const args = ["--list", "--policy", "~/policy/rules.yaml"];
-  const { stdout } = await runServer(place, { args });
+  const { text: stdout } = await printedReport(place, ...args);
   assert.match(stdout, /git\/SKILL.txt/);
   assert.doesNotMatch(stdout, /pdf\/SKILL.txt/);
 });
@@ -134,11 +134,11 @@ Deno.test("--list does not follow a project's links to find near misses", {
       place.folder("project/.claude/skills").slice(place.path.length + 1)
     }/out`,
   );
-  const { stdout } = await runServer(place, { args: ["--list"] });
+  const { text: stdout } = await printedReport(place, "--list");
   assert.doesNotMatch(stdout, /SKILL\.txt/);
   place.folder("home/.claude/skills");
   place.link("../../../secret", "home/.claude/skills/out");
-  const { stdout: followed } = await runServer(place, { args: ["--list"] });
+  const { text: followed } = await printedReport(place, "--list");
   assert.match(followed, /skills\/out\/SKILL\.txt/);
 });
 

@@ -4,6 +4,7 @@
  * @module
  */
 
+import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import { openSkills } from "../../skill_server.ts";
 import {
@@ -13,6 +14,8 @@ import {
 import { reportSkills } from "../../src/cli/report.ts";
 import { settingsFor } from "./command_line.ts";
 import type { Place } from "./folders.ts";
+import { runServer, type ServerFolders } from "./server.ts";
+import { isWindows } from "../../src/files/paths.ts";
 
 /** Creates the settings for a report. The paths of folders must be absolute. */
 export function checkSettings(...args: string[]): CheckSettings {
@@ -47,4 +50,14 @@ export async function findingsIn(place: Place): Promise<string[]> {
     const path = file!.slice(folder.length + 1).replaceAll("\\", "/");
     return `${severity} ${rule} ${path}${line ? `:${line}` : ""}: ${reason}`;
   });
+}
+
+/** Runs the server and returns its exit code and what it prints, with slashes in paths. */
+export async function printedReport(
+  place: ServerFolders,
+  ...args: string[]
+): Promise<{ code: number; text: string }> {
+  const { code, stdout, stderr } = await runServer(place, { args });
+  assert.equal(stderr, "");
+  return { code, text: isWindows ? stdout.replaceAll("\\", "/") : stdout };
 }
