@@ -400,8 +400,10 @@ class SkillScan {
     this.#scopes = new Scopes(options);
     this.#closed = new ClosedFolders(options.policy, this.#scopes);
     this.#trustLinks = boundaries(options.trustLinks ?? []);
+    // Where the project is known, places count, not what the roots declare.
     const own = roots.filter(({ path, scope }) =>
-      scope === "global" && !this.#scopes.passesProjectLink(path)
+      (scope === "global" || this.#scopes.hasProject) &&
+      !this.#scopes.passesProjectLink(path)
     );
     this.#allowedTargets = [
       ...boundaries([

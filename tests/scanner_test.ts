@@ -5,6 +5,7 @@ import {
   readSkillFile,
   resolveSkillRoots,
   scanSkillRoots,
+  type Skill,
   skillKey,
 } from "../mod.ts";
 import {
@@ -532,6 +533,33 @@ Deno.test(
     );
   },
 );
+
+Deno.test(
+  "SkillScanner.scan() finds the scope of a root again when its link into the project becomes a folder",
+  {
+    ignore: lacks("links"),
+  },
+  async () => {
+    using place = new Place();
+    place.skill("project/skills", "own");
+    const link = place.link(place.project, "linked");
+    const workingDirectory = place.project;
+    const roots = [root(join(link, "skills"), { scope: "project" })];
+    const scan = scansOf(roots, { workingDirectory });
+    assert.deepEqual([...(await scan()).skills.values()].map(scopeOf), [
+      "own: project",
+    ]);
+    place.remove("linked");
+    place.skill("linked/skills", "moved");
+    assert.deepEqual([...(await scan()).skills.values()].map(scopeOf), [
+      "moved: global",
+    ]);
+  },
+);
+
+function scopeOf({ name, scope }: Skill): string {
+  return `${name}: ${scope}`;
+}
 
 const becomingLinks: [string, string[]][] = [
   ["skills", []],
