@@ -75,7 +75,8 @@ export async function createReport(
     skills,
     policy,
     findings: combineLinks(findings, {
-      personal: findPlaces(settings),
+      project: currentFolder(),
+      home: settings.home,
       quoteArgument,
     }),
     unsearched: countUnsearched(catalog, settings),
@@ -196,11 +197,6 @@ function countUnsearched(
       return { path, skills: skills.length };
     })
     .filter(({ skills }) => skills > 0);
-}
-
-/** The working directory and the home folder, as far as they are known. */
-function findPlaces({ home }: Settings): string[] {
-  return [currentFolder(), home].filter((path) => path !== undefined);
 }
 
 /** Returns the working directory, if it exists. */

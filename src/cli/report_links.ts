@@ -28,22 +28,23 @@ interface LinkGroup {
  * Combines findings about links that point out of their skills.
  *
  * @param findings All findings.
- * @param options Folders that are never offered, nor the folders above them, and
- *   a function that quotes an argument for the shell.
+ * @param options The working directory and the home folder, which are never
+ *   offered, and a function that quotes an argument for the shell.
  */
 export function combineLinks(
   findings: readonly Finding[],
-  { personal, quoteArgument }: {
-    personal: readonly string[];
+  { project, home, quoteArgument }: {
+    project: string | undefined;
+    home: string | undefined;
     quoteArgument: (argument: string) => string;
   },
 ): Finding[] {
   const isNarrow = (folder: string) =>
     folder.split(/[\\/]/).filter(Boolean).length >= MIN_DEPTH &&
-    !personal.some((path) => isAtOrBelow(path, folder));
+    ![project, home].some((path) => path && isAtOrBelow(path, folder));
   const groups: LinkGroup[] = [];
   const kept = findings.flatMap((finding): (Finding | LinkGroup)[] => {
-    const target = findTargetFolder(finding);
+    const target = findTargetFolder(finding, project);
     if (target === undefined || !isNarrow(target)) return [finding];
     const group = groups.find((group) =>
       group.findings[0]!.rule === finding.rule &&
@@ -88,17 +89,22 @@ function describe(
 
 /**
  * Returns the folder that a link points to or into, if trusting it would help.
- * Dotfile managers keep the names of files. A link to a file with another name
- * may be meant to reveal that file, or where it is.
+ * Dotfile managers keep the names of files. A link to a file outside the project
+ * with another name may be meant to reveal that file, or where it is.
  */
-function findTargetFolder({ file, reason }: Finding): string | undefined {
+function findTargetFolder(
+  { file, reason }: Finding,
+  project: string | undefined,
+): string | undefined {
   const isLink = reason === LINK_OUT_OF_SKILL.reason ||
     reason === LINK_OUT_OF_PROJECT.reason;
   if (!isLink) return undefined;
   try {
     const target = Deno.realPathSync(file);
     const isHidden = isAtOrBelow(target, Deno.realPathSync(dirname(file)));
-    if (isHidden || !target.endsWith(basename(file))) return undefined;
+    const isExpected = target.endsWith(basename(file)) ||
+      project !== undefined && isAtOrBelow(target, project);
+    if (isHidden || !isExpected) return undefined;
     return Deno.statSync(target).isDirectory ? target : dirname(target);
   } catch {
     return undefined;

@@ -358,8 +358,9 @@ Deno.test("reportAsText() groups findings with the same rule and fix, errors fir
     text.slice(text.indexOf("Problems")),
     `Problems (2 errors, 1 warning)
   error[frontmatter-missing]
-    ${join(folder, "b", "SKILL.md")}:1: there is no frontmatter
-    ${join(folder, "c", "SKILL.md")}:1: there is no frontmatter
+    there is no frontmatter:
+    ${join(folder, "b", "SKILL.md")}:1
+    ${join(folder, "c", "SKILL.md")}:1
     fix: start the file with a line "---", followed by the lines "name: …", "description: …", and "---"
   warning[broken-link]
     ${

@@ -224,19 +224,24 @@ class TextReport {
 
   /**
    * Formats findings with the same rule and fix. Each place has the form that
-   * editors and terminals turn into a link.
+   * editors and terminals turn into a link. A reason that all share is first.
    */
   #group(findings: readonly Finding[]): string[] {
-    const { rule, severity, hint } = findings[0]!;
+    const { rule, severity, hint, reason } = findings[0]!;
     const color = severity === "error" ? "red" : "yellow";
+    const heading = `  ${this.#paint(severity, color)}[${rule}]`;
+    const isShared = findings.length > 1 &&
+      findings.every((finding) => finding.reason === reason);
     const places = findings.map(({ file, line, reason }) => {
       const place = this.#path(file) + (line === undefined ? "" : `:${line}`);
-      return this.#wrap(`${place}: ${reason}`, "    ");
+      const text = isShared ? place : `${place}: ${reason}`;
+      return this.#wrap(text, "    ");
     });
     // The other lines of a hint are a text to copy.
     const [fix, ...copy] = hint.split("\n");
     return [
-      `  ${this.#paint(severity, color)}[${rule}]`,
+      heading,
+      ...isShared ? [this.#wrap(`${reason}:`, "    ")] : [],
       ...places,
       this.#wrap(`fix: ${fix}`, "    "),
       ...copy.map((line) => `      ${escapeHidden(line)}`),
