@@ -91,6 +91,7 @@ import {
   SkillReader,
 } from "./src/skills/skill_reader.ts";
 import { ClosedFolders } from "./src/skills/closed_folders.ts";
+import { NameOnlyFolders } from "./src/skills/name_only.ts";
 import { realPathOf, Scopes } from "./src/skills/scopes.ts";
 import { byCodeUnits, log, quote, skillKey } from "./src/text.ts";
 import { DEFAULT_REFRESH_SECONDS } from "./src/skills/roots.ts";
@@ -374,6 +375,7 @@ class SkillScan {
   readonly #policy: PolicyDecider | undefined;
   readonly #scopes: Scopes;
   readonly #closed: ClosedFolders;
+  readonly #nameOnly: NameOnlyFolders;
   readonly #trustLinks: readonly string[];
   /** The real paths of folders that the links of a project are allowed to point into. */
   readonly #allowedTargets: readonly string[];
@@ -399,6 +401,7 @@ class SkillScan {
     this.#policy = options.policy;
     this.#scopes = new Scopes(options);
     this.#closed = new ClosedFolders(options.policy, this.#scopes);
+    this.#nameOnly = new NameOnlyFolders(options.nameOnlyFolders);
     this.#trustLinks = boundaries(options.trustLinks ?? []);
     // Where the project is known, places count, not what the roots declare.
     const own = roots.filter(({ path, scope }) =>
@@ -767,7 +770,7 @@ class SkillScan {
       & Partial<SearchedFolder>,
     parent?: SearchedFolder,
   ): Face[] {
-    if (this.#policy === undefined) return [];
+    if (this.#policy === undefined && this.#nameOnly.isEmpty) return [];
     const lying = parent === undefined
       ? entry
       : childPath(parent.realPath, basename(path));
@@ -813,12 +816,19 @@ class SkillScan {
       } else if (!("reason" in outcome)) {
         this.#addSkill(
           outcome,
-          isClosed(true) ? "manual" : found.decision.state,
+          isClosed(true) ? "manual" : this.#stateOf(outcome, found),
         );
         counts.set(root, (counts.get(root) ?? 0) + 1);
       }
     }
     return counts;
+  }
+
+  /** Returns the state of a skill that is served. A rule that applies wins over `--name-only`. */
+  #stateOf(skill: Skill, { decision, faces }: FoundFolder): SkillState {
+    if (decision.rule !== undefined) return decision.state;
+    const paths = [skill.realDirectory, ...faces.map(({ path }) => path)];
+    return this.#nameOnly.has(skill.name, paths) ? "name-only" : decision.state;
   }
 
   #addSkill(found: Skill, state: SkillState): void {

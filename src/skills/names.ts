@@ -158,3 +158,8 @@ function findWithPrefix(
     skillKey(skill.prefix) === skillKey(prefix);
   return isMatch ? skill : undefined;
 }
+
+/** Whether a name consists only of the characters that hosts accept. */
+export function isHostName(name: string): boolean {
+  return /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name);
+}

@@ -233,7 +233,9 @@ export interface SkillCatalog {
 export interface ScanOptions extends FileAccessOptions, BaseFolders {
   /**
    * Folders whose skills the tools list by name, without a description, because
-   * the client lists them itself.
+   * the client lists them itself. They are compared by their real paths too. Skills
+   * with names that clients refuse, and skills to which a rule of the policy
+   * applies, are listed as usual.
    */
   readonly nameOnlyFolders?: readonly string[];
   /** Which skills are served, and how prominently. Default: all are `"on"`. */

@@ -13,6 +13,7 @@
 import { basename, join } from "jsr:@std/path@^1";
 import { findFieldLine } from "./frontmatter.ts";
 import { SKILL_MD } from "../files/paths.ts";
+import { isHostName } from "./names.ts";
 import { quote } from "../text.ts";
 import type {
   Skill,
@@ -174,7 +175,7 @@ const FIELD_RULES: readonly FieldRule[] = [
     field: "name",
     hint: "use only a-z, 0-9, and single hyphens between them in the name",
     findFault: ({ name }) =>
-      /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name)
+      isHostName(name)
         ? undefined
         : "the name does not consist of a-z, 0-9, and single hyphens",
   },
