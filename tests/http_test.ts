@@ -563,6 +563,64 @@ Deno.test({
   },
 });
 
+Deno.test("clients over HTTP get URIs instead of the server's paths", async () => {
+  using place = filesPlace();
+  place.skill("home/.claude/skills", "broken", "---\nname: broken\n---\n");
+  place.skill("project/.claude/skills", "git");
+  for (const toolset of Object.keys(toolsets)) {
+    await using server = await HttpServer.start(place, {
+      args: ["--tools", toolset],
+    });
+    const texts: string[] = [];
+    const ask = async (method: string, params?: object) => {
+      const reply = await server.ask(method, params);
+      texts.push(JSON.stringify(reply));
+      return reply.result;
+    };
+    const { tools } = await ask("tools/list");
+    for (const { name } of tools) {
+      for (const skill of ["git", "broken", "none"]) {
+        for (const file of ["SKILL.md", "none.md", "../x", ""]) {
+          const values = {
+            name: skill,
+            skill,
+            skill_name: skill,
+            query: skill,
+          };
+          const paths = { path: file, file_name: file };
+          const { inputSchema } = tools.find((tool: { name: string }) =>
+            tool.name === name
+          );
+          const known = Object.entries({ ...values, ...paths }).filter((
+            [key],
+          ) => key in inputSchema.properties);
+          const input = Object.fromEntries(known);
+          await ask("tools/call", { name, arguments: input });
+        }
+      }
+    }
+    for (const name of ["git", "global:git", "broken"]) {
+      await ask("prompts/get", { name: "skill", arguments: { name } });
+    }
+    for (
+      const method of ["server/discover", "prompts/list", "resources/list"]
+    ) {
+      await ask(method);
+    }
+    for (const text of texts) assert.ok(!text.includes(place.path), text);
+    const { contents } = await ask("resources/read", {
+      uri: "skill://git/SKILL.md",
+    });
+    assert.match(contents[0].text, /name: git/);
+  }
+  await using server = await HttpServer.start(place);
+  const { result } = await server.ask("tools/call", call);
+  assert.match(
+    result.content[0].text,
+    /^Loading: git\nBase directory: skill:\/\/git\/\n\n---/,
+  );
+});
+
 Deno.test("no tool runs a shell over HTTP, whatever permissions Deno has", async () => {
   using place = filesPlace();
   await using server = await HttpServer.start(place, {

@@ -67,7 +67,7 @@ export function createHttpSettings(args: readonly string[]): HttpSettings {
   const settings = createSettings(command);
   return {
     ...settings,
-    tools: { ...settings.tools, allowShell: false },
+    tools: { ...settings.tools, allowShell: false, isRemote: true },
     access: {
       token: parseToken(variables.SKILL_SERVER_TOKEN),
       hosts: parseHosts(variables.SKILL_SERVER_HOSTS),

@@ -27,6 +27,7 @@ import { invalidParams } from "../protocol/errors.ts";
 import type { RequestHandlers } from "../protocol/handlers.ts";
 import { readFile } from "./resources.ts";
 import {
+  type DirectoryOptions,
   divideList,
   formatLoadedSkill,
   formatSkillLine,
@@ -44,10 +45,16 @@ import { skillMdUri } from "../skills/uri.ts";
 /** The prompt that takes a skill's name as its argument. */
 const SKILL_PROMPT = "skill";
 
+/** Options of {@linkcode registerPrompts}. */
+export interface PromptsOptions extends DirectoryOptions {
+  /** The registered toolset. */
+  readonly toolset: Toolset;
+}
+
 export function registerPrompts(
   server: RequestHandlers,
   registry: SkillSource,
-  toolset: Toolset,
+  { toolset, isRemote }: PromptsOptions,
 ): void {
   const search = new SkillSearch(isForUser);
   const items = new SkillItems(createPromptEntries);
@@ -61,7 +68,7 @@ export function registerPrompts(
     // Skilljack's prompts embed the skill as a resource. Some clients drop such prompts.
     const asResource = toolset === "skilljack" && client !== undefined &&
       !profileFor(client).dropsEmbeddedResources;
-    const options = { registry, search, asResource };
+    const options = { registry, search, asResource, isRemote };
     if (name !== SKILL_PROMPT) {
       return createPrompt(name, { kind: "prompt", ...options });
     }
@@ -126,7 +133,7 @@ function createPromptEntries(skill: Skill): ListItem<Prompt>[] {
 }
 
 /** Options of {@linkcode createPrompt}. */
-interface PromptOptions extends SearchableSkills {
+interface PromptOptions extends SearchableSkills, DirectoryOptions {
   /** What the name in the request refers to. */
   readonly kind: "prompt" | "skill";
   /** Whether the prompt contains the skill as an embedded resource instead of as text. */
@@ -141,7 +148,7 @@ interface PromptOptions extends SearchableSkills {
  */
 async function createPrompt(
   name: string,
-  { kind, registry, search, asResource }: PromptOptions,
+  { kind, registry, search, asResource, isRemote }: PromptOptions,
 ): Promise<GetPromptResult> {
   const skill = registry.find(name);
   if (skill === undefined || !isForUser(skill)) {
@@ -163,7 +170,10 @@ async function createPrompt(
               text,
             },
           }
-          : { type: "text", text: formatLoadedSkill(skill, text) }),
+          : {
+            type: "text",
+            text: formatLoadedSkill(skill, text, { isRemote }),
+          }),
         annotations: { audience: ["assistant"], priority: 1.0 },
       },
     }],

@@ -7,6 +7,7 @@
 
 import { escapeXml, oneLine } from "../text.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
+import { skillFileUri, skillMdUri } from "../skills/uri.ts";
 
 /** The maximum length of the line that summarizes the skills, in characters. */
 const MAX_SUMMARY_LENGTH = 250;
@@ -90,10 +91,37 @@ export function measureSkills(catalog: SkillCatalog): number {
  * directory, because the instructions may refer to files in it.
  */
 export function formatLoadedSkill(
-  { name, directory }: Skill,
+  skill: Skill,
   text: string,
+  options: DirectoryOptions,
 ): string {
-  return `Loading: ${name}\nBase directory: ${directory}\n\n${text}`;
+  const directory = directoryOf(skill, options);
+  return `Loading: ${skill.name}\nBase directory: ${directory}\n\n${text}`;
+}
+
+/** Options of {@linkcode directoryOf}. */
+export interface DirectoryOptions {
+  /**
+   * Whether clients are on other machines, where the paths of this machine mean
+   * nothing. Default: `false`.
+   */
+  readonly isRemote?: boolean;
+}
+
+/** Returns how the model refers to the directory of a skill: by its path or its URI. */
+export function directoryOf(
+  skill: Skill,
+  { isRemote = false }: DirectoryOptions,
+): string {
+  return isRemote ? skillFileUri(skill, "") : skill.directory;
+}
+
+/** Returns how the model refers to the `SKILL.md` of a skill: by its path or its URI. */
+export function skillMdOf(
+  skill: Skill,
+  { isRemote = false }: DirectoryOptions,
+): string {
+  return isRemote ? skillMdUri(skill) : skill.file;
 }
 
 /** Formats a skill as one line of a list. */

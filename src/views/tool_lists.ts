@@ -16,6 +16,7 @@ import {
 import { CatalogView } from "./list_views.ts";
 import type { ClientInfo } from "../protocol/eras.ts";
 import {
+  type DirectoryOptions,
   type DividedList,
   divideList,
   listToolSkills,
@@ -27,8 +28,9 @@ import type { SkillCatalog } from "../skills/types.ts";
 
 /** The line that summarizes the skills is omitted below this description limit, in characters. */
 const MIN_SUMMARY_LIMIT = 2_000;
+
 /** What determines how a client sees the tools. */
-export interface ToolView {
+export interface ToolView extends DirectoryOptions {
   /** What the client shows the model. */
   readonly profile: ClientProfile;
   /** Whether the client lists the skills itself, so that the tools can omit the list. */
@@ -107,7 +109,7 @@ function viewKey({ profile, listsSkills }: ToolView): string {
 /** Returns the view of a client. */
 export function toolViewFor(
   client: ClientInfo | undefined,
-  { descriptionLimit, listsSkills }: SkillToolOptions,
+  { descriptionLimit, listsSkills, isRemote }: SkillToolOptions,
 ): ToolView {
   const profile = profileFor(client);
   return {
@@ -115,6 +117,7 @@ export function toolViewFor(
       ? profile
       : withDescriptionLimit(profile, descriptionLimit),
     listsSkills: listsSkills?.(client) ?? false,
+    isRemote,
   };
 }
 
@@ -126,17 +129,17 @@ function toJsonSchema(type: z.ZodObject): Tool["inputSchema"] {
 function describeTool(
   { describe, usage, listParameter }: SkillTool,
   catalog: SkillCatalog,
-  { profile, listsSkills }: ToolView,
+  { profile, listsSkills, isRemote }: ToolView,
 ): DividedList {
   if (usage === undefined) {
-    return { description: describe(catalog), parameter: "" };
+    return { description: describe(catalog, { isRemote }), parameter: "" };
   }
   if (listsSkills) return { description: usage, parameter: "" };
   if (
     profile.style === "contract" &&
     measureSkills(catalog) <= profile.descriptionLimit
   ) {
-    const description = describe(catalog);
+    const description = describe(catalog, { isRemote });
     if (description.length <= profile.descriptionLimit) {
       return { description, parameter: "" };
     }

@@ -18,8 +18,10 @@ import {
 import { splitPath } from "../files/walking.ts";
 import { readTogether } from "./read_together.ts";
 import { isForModel } from "./skill_lists.ts";
-import type { SearchableSkills } from "../skills/search.ts";
-import { createUnknownSkillError } from "./unknown_skill.ts";
+import {
+  createUnknownSkillError,
+  type SkillsForModel,
+} from "./unknown_skill.ts";
 import { skillFileUri } from "../skills/uri.ts";
 import { quote, unescapeXml } from "../text.ts";
 import type {
@@ -44,7 +46,7 @@ const MAX_NAMED_FILES = 20;
  */
 export async function requireSkill(
   name: string,
-  skills: SearchableSkills,
+  skills: SkillsForModel,
 ): Promise<Skill> {
   return findForModel(name, skills) ?? await rescanForModel(name, skills);
 }
@@ -57,7 +59,7 @@ export async function requireSkill(
  */
 export async function withSkill<T>(
   name: string,
-  skills: SearchableSkills,
+  skills: SkillsForModel,
   use: (skill: Skill) => T | Promise<T>,
 ): Promise<T> {
   const skill = await requireSkill(name, skills);
@@ -72,7 +74,7 @@ export async function withSkill<T>(
 /** Scans the roots, and then finds a skill for the model. */
 async function rescanForModel(
   name: string,
-  skills: SearchableSkills,
+  skills: SkillsForModel,
 ): Promise<Skill> {
   await skills.registry.refresh();
   const skill = findForModel(name, skills);
@@ -83,7 +85,7 @@ async function rescanForModel(
 /** Reads the `SKILL.md` of a skill if it is unchanged since the last scan. */
 async function readIfCurrent(
   skill: Skill,
-  { registry }: SearchableSkills,
+  { registry }: SkillsForModel,
 ): Promise<SkillFileContent | undefined> {
   try {
     const file = await registry.readFile(skill, SKILL_MD, MODEL);
@@ -95,7 +97,7 @@ async function readIfCurrent(
 
 function findForModel(
   name: string,
-  { registry }: SearchableSkills,
+  { registry }: SkillsForModel,
 ): Skill | undefined {
   const skill = registry.find(name) ?? registry.find(unescapeXml(name));
   return skill && isForModel(skill) ? skill : undefined;
@@ -110,7 +112,7 @@ function findForModel(
  */
 export async function readSkillText(
   name: string,
-  skills: SearchableSkills,
+  skills: SkillsForModel,
 ): Promise<{ skill: Skill; text: string }> {
   let skill = findForModel(name, skills);
   let file = skill && await readIfCurrent(skill, skills);
@@ -123,7 +125,7 @@ export async function readSkillText(
 
 export async function loadSkill(
   name: string,
-  skills: SearchableSkills,
+  skills: SkillsForModel,
 ): Promise<CallToolResult> {
   return createTextResult((await readSkillText(name, skills)).text);
 }
@@ -141,19 +143,28 @@ export async function readContent(
 }
 
 /**
- * Makes an absolute path relative to the skill's directory. The model knows
- * that directory, and some models pass absolute paths.
+ * Makes an absolute path or a URI relative to the skill's directory. The model
+ * knows that directory, and some models pass absolute paths.
  */
-export function pathInSkill(
-  { directory, realDirectory, file }: Skill,
-  path: string,
-): string {
+export function pathInSkill(skill: Skill, path: string): string {
+  const uri = skillFileUri(skill, "");
+  if (path.startsWith(uri)) return decodePath(path.slice(uri.length));
   if (!isAbsolute(path)) return path;
+  const { directory, realDirectory, file } = skill;
   if (path === file) return SKILL_MD;
   const base = [directory, realDirectory].find((folder) =>
     isAtOrBelow(path, folder)
   );
   return base === undefined ? path : relative(base, path);
+}
+
+/** Decodes the path in a URI, unless it is not encoded as one. */
+function decodePath(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
 }
 
 /** Reads a file, reads all files of a folder, or lists the files if the path is empty. */

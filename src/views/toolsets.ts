@@ -26,10 +26,13 @@ import {
   runShellCommand,
 } from "../shell.ts";
 import {
+  directoryOf,
+  type DirectoryOptions,
   formatAvailableSkills,
   formatLoadedSkill,
   formatSkillLine,
   listToolSkills,
+  skillMdOf,
 } from "./skill_lists.ts";
 import type { SearchableSkills } from "../skills/search.ts";
 import { jsonText } from "../text.ts";
@@ -39,7 +42,7 @@ import type { SkillCatalog } from "../skills/types.ts";
 export type Toolset = "skill" | "skilljack" | "reference" | "agentskills";
 
 /** Options of {@linkcode registerSkillTools}. */
-export interface SkillToolOptions {
+export interface SkillToolOptions extends DirectoryOptions {
   /** The toolset to register. */
   readonly toolset: Toolset;
   /**
@@ -78,7 +81,10 @@ export interface SkillTool<Input extends z.ZodObject = z.ZodObject> {
   /** The display name. */
   readonly title: string;
   /** Returns the description in the wording of the tool's contract. */
-  readonly describe: (catalog: SkillCatalog) => string;
+  readonly describe: (
+    catalog: SkillCatalog,
+    options: DirectoryOptions,
+  ) => string;
   /** A brief description, for a tool whose description lists the skills. */
   readonly usage?: string;
   /** The parameter whose description can continue the list. */
@@ -150,7 +156,7 @@ ${formatAvailableSkills(catalog, ({ scope }) => scope)}`,
   annotations: READ_ONLY,
   call: async ({ name }, context) => {
     const { skill, text } = await readSkillText(name, context);
-    return createTextResult(formatLoadedSkill(skill, text));
+    return createTextResult(formatLoadedSkill(skill, text, context.options));
   },
 });
 
@@ -158,14 +164,14 @@ ${formatAvailableSkills(catalog, ({ scope }) => scope)}`,
 const skilljackSkillTool = defineTool({
   name: "skill",
   title: "Activate Skill",
-  describe: (catalog) =>
+  describe: (catalog, options) =>
     `Load and activate an Agent Skill by name. Returns the full SKILL.md content.
 
 # Skills
 
 When a user's task matches a skill description below: 1) activate it, 2) follow its instructions completely.
 
-${formatAvailableSkills(catalog, ({ file }) => file)}`,
+${formatAvailableSkills(catalog, (skill) => skillMdOf(skill, options))}`,
   usage:
     "When a task matches a skill: 1) activate it by name, 2) follow its instructions completely.",
   listParameter: "name",
@@ -242,11 +248,14 @@ const agentSkillsMetadataTool = defineTool({
     "Load metadata from all available skills (always call at task start). Returns the description and directory of each skill, keyed by name.",
   input: z.object({}),
   annotations: READ_ONLY,
-  call: (_input, { registry }) => {
-    const metadata = listToolSkills(registry.catalog).map(
-      ({ name, description, directory }) =>
-        [name, { description, skill_dir: directory }] as const,
-    );
+  call: (_input, { registry, options }) => {
+    const metadata = listToolSkills(registry.catalog).map((skill) => {
+      const { name, description } = skill;
+      return [
+        name,
+        { description, skill_dir: directoryOf(skill, options) },
+      ] as const;
+    });
     return createTextResult(jsonText(Object.fromEntries(metadata)).trimEnd());
   },
 });

@@ -6,7 +6,11 @@
 
 import { describeProblem } from "../skills/problems.ts";
 import type { SearchableSkills } from "../skills/search.ts";
-import { formatSkillLine, listModelSkills } from "./skill_lists.ts";
+import {
+  type DirectoryOptions,
+  formatSkillLine,
+  listModelSkills,
+} from "./skill_lists.ts";
 import { oneLine, skillKey } from "../text.ts";
 import type { Skill } from "../skills/types.ts";
 
@@ -21,6 +25,12 @@ const MAX_NAMED_PROBLEMS = 20;
 
 /** How many characters of an unknown name the answer repeats. */
 const MAX_ECHO_LENGTH = 200;
+
+/** The skills of a registry, and how the model is told about them. */
+export interface SkillsForModel extends SearchableSkills {
+  readonly options?: DirectoryOptions;
+}
+
 /** Thrown when no skill has the requested name. The message is for the model. */
 export class UnknownSkillError extends Error {
   /** Whether the message lists the results of a search for the name. */
@@ -41,14 +51,17 @@ export class UnknownSkillError extends Error {
  */
 export async function createUnknownSkillError(
   name: string,
-  { registry, search }: SearchableSkills,
+  { registry, search, options }: SkillsForModel,
 ): Promise<UnknownSkillError> {
   const { catalog } = registry;
   const key = skillKey(name);
-  const skipped = catalog.problems
+  const problems = catalog.problems
     .filter(({ names = [] }) => names.some((name) => skillKey(name) === key))
-    .slice(0, MAX_NAMED_PROBLEMS)
-    .map((problem) => `${describeProblem(problem)}\n\n`).join("");
+    .slice(0, MAX_NAMED_PROBLEMS);
+  const skipped = problems.length > 0 && options?.isRemote
+    // The problems contain paths of this machine.
+    ? "The server skipped a skill with this name. Its log says why.\n\n"
+    : problems.map((problem) => `${describeProblem(problem)}\n\n`).join("");
   const skills = listModelSkills(catalog);
   const echo = oneLine(name.slice(0, MAX_ECHO_LENGTH));
   const isSearchResult = skills.length > MAX_LISTED_SKILLS;

@@ -71,7 +71,7 @@ export function registerViews(
   options: SkillToolOptions & SkillsExtensionOptions,
 ): void {
   registerTools(server, registry, options);
-  registerPrompts(server, registry, options.toolset);
+  registerPrompts(server, registry, options);
   registerResources(server, registry);
   registerSkillsExtension(server, registry, options);
   registerCompletion(server, registry);
