@@ -55,7 +55,7 @@ Deno.test("scanSkillRoots() finds the skills directly in a root, sorted by name"
   });
 });
 
-Deno.test("scanSkillRoots() keeps the first 1,000 bytes after the frontmatter for searching", async () => {
+Deno.test("scanSkillRoots() keeps the first 800 bytes after the frontmatter for searching", async () => {
   using place = new Place();
   const path = join(place.path, "skills");
   const excerpts: [name: string, start: string, excerpt: string][] = [
@@ -63,7 +63,7 @@ Deno.test("scanSkillRoots() keeps the first 1,000 bytes after the frontmatter fo
     [
       "long",
       `${skillMd("long")}${"x".repeat(5_000)}`,
-      `\n# long\n${"x".repeat(992)}`,
+      `\n# long\n${"x".repeat(792)}`,
     ],
     ["none", "---\nname: none\ndescription: d\n---", ""],
     [

@@ -30,6 +30,7 @@ import {
   Peer,
 } from "./bench_setup.ts";
 import { measureHttp } from "./http_bench.ts";
+import { measureSearch } from "./search_bench.ts";
 import { compareServers } from "./side_by_side.ts";
 
 const SIZES = [0, 100, 1_000, 10_000];
@@ -196,6 +197,11 @@ const { against = [], plot = "dist/speed.svg" } = parseArgs({
     plot: { type: "string" },
   },
 }).values;
+const searched = Deno.args.indexOf("--search");
+if (searched >= 0) {
+  await measureSearch(Deno.args[searched + 1] ?? ".");
+  Deno.exit(0);
+}
 const bare = Deno.makeTempFileSync({ suffix: ".ts" });
 Deno.writeTextFileSync(bare, BARE_SERVER);
 if (against.length > 0) {

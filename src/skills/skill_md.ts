@@ -134,7 +134,7 @@ const headBuffer = new Uint8Array(MAX_FRONTMATTER_SIZE + 1);
 const headDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** How much of the instructions is kept for searching, in bytes. */
-const EXCERPT_SIZE = 1_000;
+const EXCERPT_SIZE = 800;
 
 /** The beginning of a `SKILL.md`. */
 export interface SkillHead {

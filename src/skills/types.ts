@@ -108,7 +108,7 @@ export interface Skill {
   /** The path of its `SKILL.md` below {@linkcode Skill.directory}. */
   readonly file: string;
   /**
-   * The beginning of its instructions, for searching: up to 1,000 bytes of UTF-8
+   * The beginning of its instructions, for searching: up to 800 bytes of UTF-8
    * after the frontmatter.
    */
   readonly excerpt: Uint8Array;
