@@ -39,6 +39,7 @@
 import { basename, dirname, join, resolve } from "jsr:@std/path@^1";
 import {
   FolderWatcher,
+  isAllowed,
   type WatchedFolders,
   WatchList,
 } from "./src/files/folder_watcher.ts";
@@ -55,7 +56,11 @@ import type {
   PolicyDecision,
   PolicySubject,
 } from "./src/skills/policy.ts";
-import { describeProblem } from "./src/skills/problems.ts";
+import {
+  describePolicyProblem,
+  describeProblem,
+  NO_PROJECT_SKILLS,
+} from "./src/skills/problems.ts";
 import {
   findResource,
   findSkill,
@@ -205,6 +210,8 @@ export interface ScanResult {
   readonly linkTargets: ReadonlySet<string>;
   /** The folders that are closed to everyone or to the model. */
   readonly closed: ClosedFolders;
+  /** The rules of the policy whose folders cannot be resolved. */
+  readonly unresolved: readonly SkillProblem[];
   /** Whether something could not be read for the moment, so that another scan should follow soon. */
   readonly isPassing: boolean;
 }
@@ -444,6 +451,7 @@ class SkillScan {
       folders: this.#folders,
       linkTargets: this.#targets,
       closed: this.#closed,
+      unresolved: this.#policy?.problems ?? [],
       isPassing: this.#isPassing,
       reportPolicy: () => this.#reportPolicy(catalog),
     };
@@ -1057,6 +1065,7 @@ export class SkillRegistry implements SkillSource {
     folders: new Set(),
     linkTargets: new Set(),
     closed: new ClosedFolders(),
+    unresolved: [],
     isPassing: false,
   };
   /** The logged problems that still exist. */
@@ -1064,6 +1073,8 @@ export class SkillRegistry implements SkillSource {
   /** The skills whose files are tracked, by key. The key `undefined` stands for all skills. */
   readonly #tracked = new Map<string | undefined, Tracking>();
   #trackedFiles: ReadonlyMap<string, TrackedFiles> = new Map();
+  /** The logged line about folders that cannot be watched. */
+  #unwatched: string | undefined;
   readonly #scans = new SharedTask<SkillCatalog>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #watcher: FolderWatcher | undefined;
@@ -1306,7 +1317,7 @@ export class SkillRegistry implements SkillSource {
     this.#trackedFiles = tracked;
     this.#inBackground(() => this.#watchFolders());
     this.#scheduleRetry(result);
-    if (catalog !== previous) this.#logProblems();
+    this.#logProblems();
     const change = { catalog, previous, ...changedSkills(catalog, previous) };
     if (change.keys.size + change.states.size + files.size > 0) {
       await this.#callListeners({ ...change, files });
@@ -1354,12 +1365,22 @@ export class SkillRegistry implements SkillSource {
     const tracked = this.#trackedFiles;
     const folders = await listWatchedFolders(this.#last, tracked);
     // Another scan may have ended in the meantime.
-    if (tracked === this.#trackedFiles) this.#watcher.update(folders);
+    if (tracked !== this.#trackedFiles) return;
+    this.#watcher.update(folders);
+    const line = describeUnwatched(this.#last.folders);
+    if (line !== undefined && line !== this.#unwatched) this.#log(line);
+    this.#unwatched = line;
   }
 
   /** Logs the problems that are new since the previous scan. */
   #logProblems(): void {
-    const lines = describeProblems(this.catalog);
+    const { catalog, unresolved } = this.#last;
+    const lines = [
+      ...unresolved.map((problem) =>
+        `${describePolicyProblem(problem)}. ${NO_PROJECT_SKILLS}`
+      ),
+      ...describeProblems(catalog),
+    ];
     for (const line of lines) {
       if (!this.#logged.has(line)) this.#log(line);
     }
@@ -1432,6 +1453,26 @@ function differences<T>(
   return new Set(
     keys.filter((key) => aspectOf(a.get(key)) !== aspectOf(b.get(key))),
   );
+}
+
+/** Describes the searched folders that Deno is not allowed to watch, if there are any. */
+function describeUnwatched(folders: ReadonlySet<string>): string | undefined {
+  const unwatched: string[] = [];
+  const known = new Set<string>();
+  for (const folder of folders) {
+    // The folder above comes first, and what holds for it holds for those below.
+    const isNew = !known.has(dirname(folder));
+    known.add(folder);
+    if (isNew && !isAllowed(folder)) unwatched.push(folder);
+  }
+  const [first, ...others] = unwatched;
+  if (first === undefined) return undefined;
+  const more = others.length > 0 ? ` and ${others.length} more` : "";
+  return `Cannot watch ${
+    quote(first)
+  }${more}, because Deno is allowed to read it only through a link: the next rescan finds changes; to notice them immediately, add --allow-read=${
+    unwatched.join(",")
+  }`;
 }
 
 /** Describes each problem and each shadowed skill of a catalog in one line. */

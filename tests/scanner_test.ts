@@ -947,3 +947,22 @@ Deno.test("SkillScanner.scan() detects changes even if the clock is wrong", asyn
     Date.now = now;
   }
 });
+
+Deno.test("scanSkillRoots() says how to configure a root with the scope project that lies elsewhere", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  const path = join(place.path, "skills");
+  const { problems, roots } = await scanSkillRoots(
+    [root(path, { scope: "project" })],
+    { workingDirectory: place.project },
+  );
+  assert.deepEqual(roots.map(({ status }) => status), ["refused"]);
+  assert.deepEqual(
+    problems.map(({ file, reason, hint }) => [file, reason, hint]),
+    [[
+      path,
+      'it has the scope "project", but it is outside the project folder',
+      'give the root the scope "global", or pass its project as workingDirectory',
+    ]],
+  );
+});

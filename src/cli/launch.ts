@@ -5,14 +5,16 @@
  * @module
  */
 
-import { dirname, isAbsolute, relative } from "jsr:@std/path@^1";
+import { isAbsolute, relative } from "jsr:@std/path@^1";
 import { fileURLToPath } from "node:url";
 import { SERVING_OPTIONS } from "./command_line.ts";
 import { isInNpxCache, type Program, SPECIFIER } from "./program.ts";
 import { parseMegabytes, type Settings } from "./settings.ts";
 import { isAtOrBelow } from "../files/paths.ts";
 import { ALLOW_SHELL, mayRunShell } from "../shell.ts";
+import { listPolicyPermissions } from "../skills/policy_permissions.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
+import { realPathOf } from "../skills/scopes.ts";
 
 /** A command that starts the server. */
 export interface Launch {
@@ -161,13 +163,21 @@ export function listUsualRoots(
 
 /** Lists the folders to read. */
 function listFolders(settings: Settings): string[] {
-  const { directories, recursiveDirectories, policyFile, options } = settings;
-  return [
+  const { home, directories, recursiveDirectories, policyFile, options } =
+    settings;
+  const folders = [
     ...listUsualRoots(settings),
     ...directories,
     ...recursiveDirectories,
     ...options.trustLinks ?? [],
-    ...policyFile ? [dirname(policyFile)] : [],
+  ];
+  return [
+    ...folders,
+    // A link may only be watched where it leads.
+    ...folders.filter(isAbsolute).map(realPathOf),
+    ...policyFile
+      ? listPolicyPermissions({ file: policyFile, homeDirectory: home })
+      : [],
   ];
 }
 

@@ -106,7 +106,7 @@ Deno.test("createPortableLaunch() uses a module that others can load, and ~ for 
     command: "npx",
     args: [
       ...["-y", "deno", "run"],
-      "--allow-read=${userHome}/team,${userHome},${userHome}/rules",
+      "--allow-read=${userHome}/team,${userHome},${userHome}/rules/a.yaml",
       ...["--allow-env", SPECIFIER, "--policy=~/rules/a.yaml"],
       ...["--name-only=~/team", "--trust-links=~", "~/team"],
     ],

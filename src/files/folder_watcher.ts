@@ -447,7 +447,7 @@ async function hasSlowFolder(folders: readonly string[]): Promise<boolean> {
 }
 
 /** Whether Deno has permission to read a folder. Without it, watching could prompt the user. */
-function isAllowed(path: string): boolean {
+export function isAllowed(path: string): boolean {
   const permission = { name: "read", path } as const;
   return Deno.permissions.querySync(permission).state === "granted";
 }

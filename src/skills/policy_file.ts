@@ -8,13 +8,18 @@
 
 import { basename, dirname } from "jsr:@std/path@^1";
 import { parse as parseYaml } from "jsr:@std/yaml@^1";
-import { FolderWatcher, type WatchedFolders } from "../files/folder_watcher.ts";
+import {
+  FolderWatcher,
+  isAllowed,
+  type WatchedFolders,
+} from "../files/folder_watcher.ts";
 import { describeYamlError } from "./yaml_errors.ts";
 import { findGlobFault } from "./policy.ts";
 import { realPaths } from "../files/confinement.ts";
 import { type Fault, faultOf, SkillFileError } from "../files/faults.ts";
 import { DEFAULT_REFRESH_SECONDS } from "./roots.ts";
 import { nearestWords, quote } from "../text.ts";
+import { describePolicyProblem, NO_PROJECT_SKILLS } from "./problems.ts";
 import type {
   SkillPolicy,
   SkillPolicyRule,
@@ -64,14 +69,6 @@ export class PolicyError extends Error {
     this.name = "PolicyError";
     this.problems = problems;
   }
-}
-
-/** Describes a problem with a policy in one line. */
-function describePolicyProblem(
-  { file, line, reason, hint }: SkillProblem,
-): string {
-  const place = line === undefined ? "" : ` (line ${line})`;
-  return `Cannot use the policy ${quote(file)}${place}: ${reason}; ${hint}`;
 }
 
 /**
@@ -238,6 +235,12 @@ function describeUnknownWord(
 
 function checkGlob(key: string, value: unknown): Fault | undefined {
   if (typeof value === "string") return findGlobFault(value);
+  if (Array.isArray(value) && value.every((item) => typeof item === "string")) {
+    return {
+      reason: `the value of ${quote(key)} is a list`,
+      hint: `write it as ${quote(`{${value.join(",")}}`)}`,
+    };
+  }
   return {
     reason: `the value of ${quote(key)} is not a string`,
     hint: "put it in quotes",
@@ -367,7 +370,7 @@ export class PolicyFile implements Disposable {
       .filter((line) => !known.has(line));
     this.#problems = problems;
     const effect = this.#policy === undefined
-      ? "No project skills are served until it is fixed"
+      ? NO_PROJECT_SKILLS
       : "The last valid policy applies until it is fixed";
     for (const line of lines) this.#log(`${line}. ${effect}`);
   }
@@ -378,7 +381,7 @@ export class PolicyFile implements Disposable {
  *
  * @throws {SkillFileError} If it is not a regular file, or is too large.
  */
-function readPolicyText(file: string): string {
+export function readPolicyText(file: string): string {
   // Check first, because opening a FIFO can block.
   const { isFile, size } = Deno.statSync(file);
   if (!isFile) throw new SkillFileError(file, NOT_A_FILE);
@@ -414,11 +417,16 @@ function createProblems(
 
 /**
  * Lists the folders to watch for changes to a file: the nearest existing folder
- * above the file and, if the file is a link, above its target.
+ * above the file and, if the file is a link, above its target. If Deno is not
+ * allowed to read a folder, the file itself is watched instead.
  */
 function listWatchedFolders(file: string): WatchedFolders {
   const folders = new Map<string, Set<string>>();
   for (let path of new Set([file, ...realPaths([file])])) {
+    if (!isAllowed(dirname(path))) {
+      folders.set(path, new Set());
+      continue;
+    }
     while (realPaths([dirname(path)]).length === 0 && path !== dirname(path)) {
       path = dirname(path);
     }

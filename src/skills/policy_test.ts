@@ -378,6 +378,10 @@ rule: []
         /^\(line 1\): it has more than 1000 rules/,
       ],
       [
+        "rules:\n- { skill: [pdf, docx], state: on }",
+        /^\(line 2\): the value of "skill" is a list; write it as "\{pdf,docx\}"$/,
+      ],
+      [
         "rules:\n- { skill: 'a*b*c*d*e', state: on }",
         /^\(line 2\): the glob "a\*b\*c\*d\*e" has more/,
       ],
@@ -1246,7 +1250,7 @@ Deno.test("--check reports rules that match nothing and the errors of a policy w
   ]);
 });
 
-Deno.test("--print-config includes the policy's path and grants read permission for its folder", async () => {
+Deno.test("--print-config includes the policy's path and grants read permission for the file alone", async () => {
   using place = policyPlace("{ skill: a, state: off }");
   place.file("home/settings/policy.yaml", "rules: [{ skill: b, state: off }]");
   const launch = await printedLaunch(place, {
@@ -1255,7 +1259,7 @@ Deno.test("--print-config includes the policy's path and grants read permission 
   const file = join(place.home, "settings", "policy.yaml");
   assert.deepEqual(serverArgs(launch), [`--policy=${file}`]);
   const [read] = launch.args.filter((arg) => arg.startsWith("--allow-read="));
-  assert.ok(read!.split(/[=,]/).includes(join(place.home, "settings")));
+  assert.ok(read!.split(/[=,]/).includes(file));
   await using session = await Session.open(place, { launch });
   assert.deepEqual(await session.names(), ["a", "c"]);
   place.replace("home/settings/policy.yaml", "rules: []");

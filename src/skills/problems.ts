@@ -23,3 +23,16 @@ function describeFault(
   const position = line === undefined ? "" : ` (line ${line})`;
   return `${start}${position}: ${reason}; ${hint}`;
 }
+
+/** Describes a problem with a policy in one line. */
+export function describePolicyProblem(
+  { file, line, reason, hint }: SkillProblem,
+): string {
+  const name = file === "" ? "" : ` ${quote(file)}`;
+  const place = line === undefined ? "" : ` (line ${line})`;
+  return `Cannot use the policy${name}${place}: ${reason}; ${hint}`;
+}
+
+/** What an invalid policy means for the skills, until there is a valid one. */
+export const NO_PROJECT_SKILLS =
+  "No project skills are served until it is fixed";

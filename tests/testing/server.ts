@@ -9,6 +9,8 @@ export interface ServerOptions {
   args?: string[];
   env?: Record<string, string>;
   flags?: string[];
+  /** The working directory. Default: the project folder. */
+  cwd?: string;
   /** The main module. */
   main?: string;
   /** The command to run, instead of Deno with the flags, the main module, and the arguments. */
@@ -21,12 +23,12 @@ export type ServerFolders = Pick<Place, "project" | "home">;
 /** Returns the command that starts the server in a place's project folder, and its options. */
 export function serverCommand(
   place: ServerFolders,
-  { args = [], env = {}, flags = FLAGS, main = MOD, launch }: ServerOptions =
-    {},
+  { args = [], env = {}, flags = FLAGS, main = MOD, launch, cwd }:
+    ServerOptions = {},
 ): [string, Deno.CommandOptions] {
   return [launch?.command ?? Deno.execPath(), {
     args: [...launch?.args ?? [...flags, main, ...args]],
-    cwd: place.project,
+    cwd: cwd ?? place.project,
     env: {
       ...environment,
       HOME: place.home,

@@ -1,0 +1,327 @@
+/**
+ * Tests of who may see what where rules meet: a policy, links, nested skills,
+ * scopes, and permissions.
+ *
+ * @module
+ */
+
+import assert from "node:assert/strict";
+import { join } from "jsr:@std/path@^1";
+import {
+  lacks,
+  nextId,
+  Place,
+  printedLaunch,
+  SECRET,
+  Session,
+  skillMd,
+  Wire,
+} from "./testing.ts";
+
+const SKILLS = "home/.claude/skills";
+
+function policyArgs(place: Place, rules: object[]): string[] {
+  place.file("home/policy.yaml", JSON.stringify({ rules }));
+  return ["--policy", join(place.home, "policy.yaml")];
+}
+
+/** Asks for a file of a skill in all ways, and returns everything that is sent. */
+async function askFor(wire: Wire, skill: string, path: string) {
+  const folder = path.split("/").slice(0, -1).join("/");
+  const uri = `skill://${skill}`;
+  const requests: [string, object][] = [
+    ["resources/list", {}],
+    ["resources/read", { uri: `${uri}/${path}` }],
+    ["resources/read", { uri: `${uri}/` }],
+    ["resources/directory/read", { uri }],
+    ["resources/directory/read", { uri: `${uri}/${folder}` }],
+    ["skills/list", {}],
+    ["skills/get", { uri: `${uri}/SKILL.md` }],
+  ];
+  const calls = ["", folder, path, "none.md"].map((path) => ({ skill, path }))
+    .map((input): [string, object] => [
+      "tools/call",
+      { name: "skill-resource", arguments: input },
+    ]);
+  const send = async (list: [string, object][]) =>
+    JSON.stringify(
+      await Promise.all(
+        list.map(([method, params]) => wire.ask(nextId(), method, params)),
+      ),
+    );
+  return { client: await send(requests), model: await send(calls) };
+}
+
+for (
+  const [how, args] of [
+    ["in another root", ["--skill-dir", ".claude"]],
+    ["in a root that is a skill itself", [
+      "--skill-dir",
+      ".claude/skills/outer",
+    ]],
+  ] as const
+) {
+  Deno.test(`a nested skill that is off is closed if the outer one is found first, ${how}`, async () => {
+    using place = new Place();
+    place.skill(SKILLS, "outer");
+    place.skill(`${SKILLS}/outer`, "inner", skillMd("inner", SECRET));
+    place.file(`${SKILLS}/outer/inner/notes.md`, SECRET);
+    const folders = args.map((arg) =>
+      arg.startsWith(".") ? join(place.home, arg) : arg
+    );
+    const policy = policyArgs(place, [{ skill: "inner", state: "off" }]);
+    await using wire = new Wire(place, {
+      args: ["--tools", "skilljack", ...folders, ...policy, "--no-watch"],
+    });
+    await wire.initialize();
+    const { client, model } = await askFor(wire, "outer", "inner/notes.md");
+    assert.ok(!(client + model).includes(SECRET), client + model);
+    assert.ok(!(client + model).includes("inner/SKILL.md"));
+  });
+}
+
+for (
+  const [how, change] of [
+    [
+      "its frontmatter breaks",
+      (place: Place) =>
+        place.replace(`${SKILLS}/outer/inner/SKILL.md`, "---\nname: inner\n"),
+    ],
+    [
+      "its SKILL.md is removed",
+      (place: Place) => place.remove(`${SKILLS}/outer/inner/SKILL.md`),
+    ],
+  ] as const
+) {
+  Deno.test(`a nested skill in a closed folder stays closed when ${how}`, async () => {
+    using place = new Place();
+    place.skill(SKILLS, "outer");
+    const inner = place.skill(`${SKILLS}/outer`, "inner");
+    place.file(`${SKILLS}/outer/inner/notes.md`, SECRET);
+    const policy = policyArgs(place, [{ in: inner, state: "off" }]);
+    await using wire = new Wire(place, {
+      args: [
+        ...["--tools", "skilljack", "--no-watch", "--refresh", "0.01"],
+        ...["--skill-dir", join(place.home, ".claude"), ...policy],
+      ],
+    });
+    await wire.initialize();
+    change(place);
+    // An unknown name makes the server scan again.
+    const input = { name: "none" };
+    await wire.ask(nextId(), "tools/call", { name: "skill", arguments: input });
+    const { client, model } = await askFor(wire, "outer", "inner/notes.md");
+    assert.ok(!(client + model).includes(SECRET), client + model);
+  });
+}
+
+Deno.test(
+  "a skill that is off is closed to the links of other skills into a trusted folder",
+  {
+    ignore: lacks("links"),
+  },
+  async () => {
+    using place = new Place();
+    const store = place.skill("store", "closed");
+    place.file("store/closed/docs/notes.md", SECRET);
+    place.skill(SKILLS, "open");
+    place.link(join(store, "docs"), `${SKILLS}/open/docs`);
+    place.link(join(store, "docs", "notes.md"), `${SKILLS}/open/notes.md`);
+    const policy = policyArgs(place, [{ skill: "closed", state: "off" }]);
+    await using wire = new Wire(place, {
+      args: [
+        ...["--tools", "skilljack", "--no-watch", ...policy],
+        ...["--skill-dir", join(place.path, "store")],
+        ...["--skill-dir", join(place.home, ".claude")],
+        ...["--trust-links", join(place.path, "store")],
+      ],
+    });
+    await wire.initialize();
+    for (const path of ["docs/notes.md", "notes.md"]) {
+      const { client, model } = await askFor(wire, "open", path);
+      assert.ok(!(client + model).includes(SECRET), client + model);
+    }
+  },
+);
+
+for (
+  const [how, text, rules] of [
+    ["manual", skillMd("inner"), [{ skill: "inner", state: "manual" }]],
+    [
+      "hidden by its author",
+      `---\nname: inner\ndescription: d\ndisable-model-invocation: true\n---\n`,
+      [],
+    ],
+  ] as const
+) {
+  Deno.test(`a nested skill that is ${how} reaches clients, but not the model`, async () => {
+    using place = new Place();
+    place.skill(SKILLS, "outer");
+    place.skill(`${SKILLS}/outer`, "inner", text);
+    place.file(`${SKILLS}/outer/inner/notes.md`, SECRET);
+    const args = [
+      ...[
+        "--tools",
+        "skilljack",
+        "--no-watch",
+        ...policyArgs(place, [...rules]),
+      ],
+      ...["--skill-dir", join(place.home, ".claude")],
+    ];
+    await using wire = new Wire(place, { args });
+    await wire.initialize();
+    const { client, model } = await askFor(wire, "outer", "inner/notes.md");
+    assert.ok(client.includes(SECRET));
+    assert.ok(
+      !model.includes(SECRET) && !model.includes("inner/SKILL.md"),
+      model,
+    );
+  });
+}
+
+Deno.test(
+  "the project is the same through a link, as an absolute folder, and below a folder that is searched",
+  {
+    ignore: lacks("links"),
+  },
+  async () => {
+    using place = new Place();
+    place.skill("project/.claude/skills", "theirs");
+    place.link(
+      place.skill("documents", "private"),
+      "project/.claude/skills/out",
+    );
+    place.link(place.project, "linked");
+    const off = policyArgs(place, [{ scope: "project", state: "off" }]);
+    for (
+      const args of [
+        [join(place.path, "linked")],
+        ["--skill-dir", place.path],
+        ["--skill-dir", join(place.path, "linked", ".claude")],
+      ]
+    ) {
+      await using session = await Session.open(place, { args });
+      const found = await session.names();
+      assert.ok(found.includes("theirs"), args.join());
+      assert.equal(
+        found.includes("private"),
+        args[1] === place.path,
+        "only the folder itself serves it, not the link of the project",
+      );
+      const { text } = await session.load("global:theirs");
+      assert.match(text, /not found/);
+      await using closed = await Session.open(place, {
+        args: [...args, ...off],
+      });
+      assert.ok(!(await closed.names()).includes("theirs"), args.join());
+    }
+  },
+);
+
+Deno.test("a working directory that contains the home folder is no project", async () => {
+  using place = new Place();
+  place.skill("home/more", "mine");
+  const args = policyArgs(place, [{ scope: "project", state: "off" }]);
+  await using session = await Session.open(place, {
+    args: [join(place.home, "more"), ...args],
+    cwd: place.path,
+  });
+  assert.deepEqual(await session.names(), ["mine"]);
+});
+
+Deno.test(
+  "rules for global skills apply to them through a link of the project",
+  {
+    ignore: lacks("links"),
+  },
+  async () => {
+    using place = new Place();
+    const mine = place.skill("home/.agents/skills", "mine");
+    place.link(mine, "project/.claude/skills/mine");
+    const args = policyArgs(place, [{ scope: "global", state: "off" }]);
+    await using session = await Session.open(place, { args });
+    assert.deepEqual(await session.names(), []);
+  },
+);
+
+Deno.test("no skill can take the prefix of a scope", async () => {
+  using place = new Place();
+  place.skill("project/.claude/skills", "global", skillMd("global", "Theirs"));
+  place.skill("project/.claude/skills/global", "git");
+  place.skill("project/.claude/skills", "x", skillMd("global:git", "Theirs"));
+  place.skill(SKILLS, "git", skillMd("git", "My own"));
+  await using session = await Session.open(place);
+  const { contents } = await session.client.readResource({
+    uri: "skill://global/git/SKILL.md",
+  });
+  assert.match((contents[0] as { text: string }).text, /My own/);
+  assert.match((await session.load("global:git")).text, /My own/);
+  const { resources } = await session.client.listResources();
+  assert.ok(
+    resources.some(({ uri }) => uri === "skill://project/global/SKILL.md"),
+  );
+});
+
+for (const glob of ["~/code", "~/{code,work}/**", "~/co*/**"]) {
+  Deno.test(`a rule for ${glob} applies behind a link`, {
+    ignore: lacks("links"),
+  }, async () => {
+    using place = new Place();
+    place.skill("data/p/.claude/skills", "git");
+    place.link(join(place.path, "data"), "home/code");
+    const args = [
+      join(place.path, "data", "p"),
+      ...policyArgs(place, [{ in: glob, state: "off" }]),
+    ];
+    await using session = await Session.open(place, { args });
+    assert.deepEqual(await session.names(), []);
+    // A printed configuration does not open the home folder for a wildcard.
+    const launch = await printedLaunch(place, { args });
+    await using printed = await Session.open(place, { launch });
+    if (glob !== "~/co*/**") return assert.deepEqual(await printed.names(), []);
+    place.skill("project/.claude/skills", "theirs");
+    const line = await printed.stderr.take(
+      (line) => line.includes("policy"),
+      "the line about the policy",
+    );
+    assert.match(
+      line,
+      /the folder ".*home" above the wildcard cannot be listed: Deno is not allowed to read it; add --allow-read=\S+home, or write the folders without wildcards\. No project skills/,
+    );
+  });
+}
+
+Deno.test(
+  "under printed permissions, a change behind a linked root is noticed",
+  {
+    ignore: lacks("links"),
+  },
+  async () => {
+    using place = new Place();
+    place.skill("data/skills", "git");
+    place.folder("home", ".claude");
+    place.link(join(place.path, "data", "skills"), "home/.claude/skills");
+    const launch = await printedLaunch(place, { args: ["--refresh", "0"] });
+    await using session = await Session.open(place, { launch });
+    assert.deepEqual(await session.names(), ["git"]);
+    place.skill("data/skills", "pdf");
+    await session.listChanged();
+    assert.deepEqual(await session.names(), ["git", "pdf"]);
+  },
+);
+
+Deno.test("the server says which folders it may not watch", {
+  ignore: lacks("links"),
+}, async () => {
+  using place = new Place();
+  const store = place.skill("store", "git");
+  place.link(store, `${SKILLS}/git`);
+  const launch = await printedLaunch(place);
+  await using session = await Session.open(place, { launch });
+  assert.deepEqual(await session.names(), ["git"]);
+  const line = await session.stderr.take(
+    (line) => line.includes("Cannot watch"),
+    "the line about watching",
+  );
+  assert.ok(line.endsWith(`add --allow-read=${store}`), line);
+});
