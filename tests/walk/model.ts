@@ -1,0 +1,200 @@
+// The reference model: for a state of the disk and settings, who may see what. It
+// is written from the rules, not from the code, and it keeps nothing.
+import { basename, dirname, join } from "jsr:@std/path@^1";
+import * as disk from "./reading.ts";
+import type { Face, Found, Sight, State, Subject, World } from "./world.ts";
+
+/** The reference model. */
+export class Model {
+  readonly #found = new Map<string, Found>();
+  /** The places that are closed to everyone, and to the model. */
+  readonly #closed = { off: new Set<string>(), manual: new Set<string>() };
+  readonly #world: World;
+  readonly #project: string | undefined;
+  readonly #trusted: string[];
+  /** Where links in the project may lead. */
+  readonly #allowed: string[];
+  readonly #rules;
+
+  constructor(world: World) {
+    const { workingDirectory, home, roots, rules, trustLinks } = world;
+    this.#world = world;
+    const base = disk.real(workingDirectory);
+    // The home folder, and what lies above it, is no project.
+    if (base && !disk.isWithin(disk.real(home) ?? home, base)) {
+      this.#project = base;
+    }
+    this.#trusted = disk.reals(trustLinks);
+    const own = roots.map(({ path }) => path)
+      .filter((path) => !this.#isConfined(path));
+    const homeRoots = [".agent/skills", ".claude/skills", ".agents/skills"]
+      .map((path) => join(home, path));
+    this.#allowed = disk.reals([...own, ...homeRoots])
+      .concat(this.#project ?? [], this.#trusted);
+    this.#rules = rules.map((rule) => {
+      const folders = rule.in === undefined ? [] : disk.expandGlob(rule.in);
+      return { ...rule, folders };
+    });
+  }
+
+  /** Returns the skills that may be seen, in search order. */
+  look(): Sight[] {
+    this.#world.roots.forEach((root) => this.#search(root));
+    for (const skill of this.#found.values()) {
+      const { place, frontmatter } = skill;
+      this.#close(place, this.#judge(skill), frontmatter.forModel);
+    }
+    // A folder that a rule names is closed even if it has no SKILL.md.
+    for (const place of this.#rules.flatMap(({ folders }) => folders)) {
+      if (this.#found.has(place) || disk.real(place) !== place) continue;
+      const subject = { path: place, scope: this.#scopeOf(place) };
+      this.#close(place, this.#decide(undefined, subject));
+    }
+    return [...this.#found.values()].flatMap((skill) => this.#show(skill));
+  }
+
+  #scopeOf(place: string): string {
+    return this.#project !== undefined && disk.isWithin(place, this.#project)
+      ? "project"
+      : "global";
+  }
+
+  /** Whether a link that lies in the project is on the path. */
+  #isConfined(path: string): boolean {
+    return path !== "/" &&
+      (disk.isLink(path) && this.#scopeOf(disk.locate(path)) === "project" ||
+        this.#isConfined(dirname(path)));
+  }
+
+  #isAllowed({ place, isConfined }: Face): boolean {
+    return !isConfined || disk.isInside(place, this.#allowed);
+  }
+
+  #isOwn(place: string, skill: string): boolean {
+    return disk.isWithin(place, skill)
+      ? disk.namesBelow(skill, place).every(disk.isVisible)
+      : disk.isInside(place, this.#trusted);
+  }
+
+  #search({ path, recursive }: World["roots"][number]): void {
+    const place = disk.real(path) ?? "";
+    const isConfined = this.#isConfined(path);
+    const top: Face = { path, place, depth: 0, isConfined };
+    if (!disk.isFolder(place) || !this.#isAllowed(top)) return;
+    if (recursive && this.#note(top)) top.skill = place;
+    const queue = [top];
+    const visited = new Set([place]);
+    for (const folder of queue) {
+      for (const { name } of disk.list(folder.path)) {
+        if (recursive && disk.isUnsearched(name)) continue;
+        const child = this.#enter(folder, name);
+        if (child === undefined) continue;
+        if (this.#note(child)) child.skill = child.place;
+        const isSearched = recursive && child.depth < 6;
+        if (isSearched && !visited.has(child.place)) queue.push(child);
+        visited.add(child.place);
+      }
+    }
+  }
+
+  #enter(folder: Face, name: string): Face | undefined {
+    const path = join(folder.path, name);
+    const place = disk.real(path) ?? "";
+    const child = { ...folder, path, place, depth: folder.depth + 1 };
+    if (!disk.isFolder(place)) return undefined;
+    if (!disk.isLink(path)) return child;
+    child.isConfined ||= this.#scopeOf(disk.locate(path)) === "project";
+    const isOwn = !folder.skill || this.#isOwn(place, folder.skill);
+    return isOwn && this.#isAllowed(child) ? child : undefined;
+  }
+
+  /** Notes a face of a skill. Returns whether there is a skill. */
+  #note(face: Face): boolean {
+    const { path, place } = face;
+    const main = disk.findMain(path);
+    if (main === undefined) return false;
+    const file = disk.real(main) ?? "";
+    const text = this.#isOwn(file, place) ? file : "";
+    const frontmatter = disk.readFrontmatter(text);
+    const known = this.#found.get(place) ?? { faces: [], main, frontmatter };
+    const faces = [...known.faces, face];
+    this.#found.set(place, { ...known, path: faces[0]!.path, place, faces });
+    return true;
+  }
+
+  /** The last rule that matches applies. */
+  #decide(name: string | undefined, { path, scope }: Subject): State {
+    const rule = this.#rules.findLast((rule) =>
+      (rule.scope ?? scope) === scope &&
+      (rule.skill === undefined ||
+        name !== undefined && disk.globPattern(rule.skill).test(name)) &&
+      (rule.in === undefined ||
+        (rule.in.endsWith("/*")
+          ? rule.folders.includes(path)
+          : disk.isInside(path, rule.folders)))
+    );
+    return rule?.state ?? "on";
+  }
+
+  /** Every face is judged by every name, and the strictest answer wins. */
+  #judge({ faces, place, frontmatter: { name, isValid } }: Found): State {
+    const paths = faces.map(({ path }) => path);
+    const names = isValid
+      ? [name]
+      : [name, ...[place, ...paths].map((path) => basename(path))];
+    const subjects = paths.flatMap((path) => {
+      const lies = disk.locate(path);
+      const scopes = [this.#scopeOf(lies)];
+      if (this.#isConfined(path)) scopes.push("project");
+      return [path, lies].flatMap((path) =>
+        scopes.map((scope) => ({ path, scope }))
+      );
+    });
+    subjects.push({ path: place, scope: this.#scopeOf(place) });
+    const states = names.flatMap((name) =>
+      subjects.map((subject) => this.#decide(name, subject))
+    );
+    return (["off", "manual"] as const)
+      .find((state) => states.includes(state)) ?? states[0]!;
+  }
+
+  #close(place: string, state: State, forModel = true): void {
+    if (state === "off") this.#closed.off.add(place);
+    if (state === "manual" || !forModel) this.#closed.manual.add(place);
+  }
+
+  /** Whether a path lies in a closed folder that the skill does not lie in itself. */
+  #isClosed(path: string, skill: string, kinds: ("off" | "manual")[]): boolean {
+    return kinds.flatMap((kind) => [...this.#closed[kind]]).some((folder) =>
+      disk.isWithin(path, folder) &&
+      !(disk.isWithin(skill, folder) && disk.isWithin(path, skill))
+    );
+  }
+
+  #listFiles(
+    skill: Found,
+    ...kinds: ("off" | "manual")[]
+  ): Map<string, string> {
+    return disk.listFiles(skill, {
+      isOwn: (target) => this.#isOwn(target, skill.place),
+      isOpen: (target) => !this.#isClosed(target, skill.place, kinds),
+    });
+  }
+
+  #show(skill: Found): Sight[] {
+    const { place, main, frontmatter: { name, isValid, forUser } } = skill;
+    const file = disk.real(main)!;
+    const judged = this.#judge(skill);
+    const isShown = isValid && judged !== "off" &&
+      !this.#isClosed(file, place, ["off"]);
+    if (!isShown) return [];
+    const isManual = this.#isClosed(file, place, ["manual"]);
+    const state = isManual ? "manual" : judged;
+    const forModel = !isManual && !this.#closed.manual.has(place);
+    const files = this.#listFiles(skill, "off");
+    const modelFiles = this.#listFiles(skill, "off", "manual");
+    const scope = this.#scopeOf(place);
+    const shown = { place, scope, state, forModel, forUser, files, modelFiles };
+    return [{ name: name!, ...shown }];
+  }
+}

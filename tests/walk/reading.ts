@@ -1,0 +1,139 @@
+// The simplest ways to read the disk: paths, globs, and frontmatter.
+import { basename, dirname, join } from "jsr:@std/path@^1";
+
+/** Returns what a function returns, or nothing if it throws an error. */
+export function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a path is a folder or lies in it. */
+export function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.replace(/\/?$/, "/"));
+}
+
+export const real = (path: string) => attempt(() => Deno.realPathSync(path));
+
+export const reals = (paths: string[]) =>
+  paths.flatMap((path) => real(path) ?? []);
+
+export const isFolder = (path: string) =>
+  attempt(() => Deno.statSync(path).isDirectory) ?? false;
+
+export const isLink = (path: string) =>
+  attempt(() => Deno.lstatSync(path).isSymlink) ?? false;
+
+/** Lists a folder in the order of the names. */
+export function list(folder: string): Deno.DirEntry[] {
+  const entries = attempt(() => [...Deno.readDirSync(folder)]) ?? [];
+  return entries.sort((a, b) => a.name < b.name ? -1 : 1);
+}
+
+/** Whether entries with a name belong to a skill. */
+export function isVisible(name: string): boolean {
+  return !name.startsWith(".") && name !== "node_modules" &&
+    name !== "__pycache__";
+}
+
+/** Returns a pattern for a name. */
+export function globPattern(glob: string): RegExp {
+  const source = RegExp.escape(glob).replaceAll("\\*", ".*")
+    .replaceAll("\\{", "(?:").replaceAll("\\}", ")").replaceAll("\\x2c", "|");
+  return new RegExp(`^${source}$`, "is");
+}
+
+/**
+ * Returns the paths on disk that a glob stands for, without a `/**` at its end: as
+ * spelled, where they lie, and their real paths.
+ */
+export function expandGlob(glob: string): string[] {
+  let folders = ["/"];
+  for (const part of glob.replace(/\/\*\*$/, "").split("/").filter(Boolean)) {
+    const pattern = globPattern(part);
+    folders = folders.flatMap((folder) =>
+      /[*{]/.test(part)
+        ? list(folder).filter(({ name }) => pattern.test(name))
+          .map(({ name }) => join(folder, name))
+        : [join(folder, part)]
+    );
+  }
+  return [...folders, ...folders.map(locate), ...reals(folders)];
+}
+
+/** Finds the main file of a skill, even if it is a dangling link. */
+export function findMain(folder: string): string | undefined {
+  return ["SKILL.md", "skill.md"].map((name) => join(folder, name))
+    .find((file) => attempt(() => Deno.lstatSync(file)) !== undefined);
+}
+
+/** What the frontmatter of a skill says, even if it is broken. */
+export interface Frontmatter {
+  readonly name: string | undefined;
+  readonly isValid: boolean;
+  readonly forModel: boolean;
+  readonly forUser: boolean;
+}
+
+/** Reads frontmatter as the walk writes it: one field on each line. */
+export function readFrontmatter(file: string): Frontmatter {
+  const text = attempt(() => Deno.readTextFileSync(file)) ?? "";
+  const field = (name: string) =>
+    new RegExp(`^${name}: *(.+)$`, "m").exec(text)?.[1]?.trim();
+  const name = field("name");
+  return {
+    name,
+    isValid: /^---\n[^]*\n---\n/.test(text) && name !== undefined &&
+      field("description") !== undefined,
+    forModel: field("disable-model-invocation") !== "true",
+    forUser: field("user-invocable") !== "false",
+  };
+}
+
+/** Whether a path is one of the folders or lies in one. */
+export function isInside(path: string, folders: readonly string[]): boolean {
+  return folders.some((folder) => isWithin(path, folder));
+}
+
+/** Returns the path of an entry in the real path of its folder. */
+export function locate(path: string): string {
+  return join(real(dirname(path)) ?? dirname(path), basename(path));
+}
+
+/** Returns the names of a path below a folder. */
+export function namesBelow(folder: string, path: string): string[] {
+  return path.slice(folder.length).split("/").filter(Boolean);
+}
+
+/** Whether the search for skills skips a folder, below a root that is searched deep. */
+export function isUnsearched(name: string): boolean {
+  return name === ".git" || name === "node_modules";
+}
+
+/**
+ * Lists the files of a skill: the path of each, and its real path. Links are
+ * followed if their target is the skill's own. No folder is listed in itself.
+ */
+export function listFiles(
+  { path, place, main }: { path: string; place: string; main: string },
+  { isOwn, isOpen }: Record<"isOwn" | "isOpen", (place: string) => boolean>,
+): Map<string, string> {
+  const files = new Map<string, string>();
+  const walk = (folder: string, prefix: string, above: string[]) => {
+    for (const { name, isSymlink } of list(folder)) {
+      const path = join(folder, name);
+      const place = real(path);
+      if (place === undefined || !isVisible(name) || !isOpen(place)) continue;
+      if (isSymlink && !isOwn(place) || above.includes(place)) continue;
+      if (!isFolder(place)) {
+        files.set(path === main ? "SKILL.md" : prefix + name, place);
+      } else if (above.length < 10) {
+        walk(path, `${prefix}${name}/`, [...above, place]);
+      }
+    }
+  };
+  walk(path, "", [place]);
+  return files;
+}

@@ -1,0 +1,214 @@
+// Servers for the walk: in this process over an in-memory transport, and processes.
+import type { SkillCatalog, SkillRegistry } from "../../mod.ts";
+import { openSkills } from "../../skill_server.ts";
+import { parseCommandLine } from "../../src/cli/command_line.ts";
+import { createSettings, type Settings } from "../../src/cli/settings.ts";
+import { McpHttpServer } from "../../src/protocol/http_server.ts";
+import { McpServer } from "../../src/protocol/mcp_server.ts";
+import type { StdioTransport } from "../../src/protocol/stdio_transport.ts";
+import { describeServer, registerViews } from "../../src/views/views.ts";
+import { HttpServer } from "../testing/http.ts";
+import { completeLaunch } from "../testing/command_line.ts";
+import {
+  runServer,
+  type ServerFolders,
+  type ServerOptions,
+  Wire,
+} from "../testing/server.ts";
+import type { Ask } from "./observer.ts";
+
+/** Where a server starts, and with what. */
+export interface Launch extends ServerFolders {
+  readonly args: string[];
+  readonly env?: Record<string, string>;
+}
+
+const CLIENT = { name: "walk", version: "1" };
+
+const MODERN = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientCapabilities": {},
+  "io.modelcontextprotocol/clientInfo": CLIENT,
+};
+
+/** Connections by era and transport. */
+type Asks = Record<string, Ask>;
+
+let lastId = 0;
+
+/** A server in this process, with a connection for each era and transport. */
+export class LocalServer implements Disposable {
+  readonly asks: Asks;
+  readonly #skills: Awaited<ReturnType<typeof openSkills>>;
+
+  private constructor(
+    settings: Settings,
+    skills: Awaited<ReturnType<typeof openSkills>>,
+  ) {
+    this.#skills = skills;
+    const { registry } = skills;
+    this.asks = {
+      ...askStdio(settings, registry),
+      ...askHttp(settings, registry),
+    };
+  }
+
+  static async open(launch: Launch): Promise<LocalServer> {
+    const settings = pretend(
+      launch,
+      () => createSettings(parseCommandLine(launch.args)),
+    );
+    const skills = await openSkills(settings, () => {});
+    await skills.registry.refresh();
+    return new LocalServer(settings, skills);
+  }
+
+  get catalog(): SkillCatalog {
+    return this.#skills.registry.catalog;
+  }
+
+  /** Notices the changes on disk. */
+  async refresh(): Promise<void> {
+    const { registry, policyFile } = this.#skills;
+    if (policyFile?.refresh()) await registry.setPolicy(policyFile.policy);
+    else await registry.refresh();
+  }
+
+  [Symbol.dispose](): void {
+    this.#skills.registry.close();
+  }
+}
+
+/** Calls a function as if in another working directory and environment. */
+function pretend<T>({ project, home, env }: Launch, work: () => T): T {
+  const { cwd } = Deno;
+  const { get } = Deno.env;
+  const variables: Record<string, string> = { HOME: home, ...env };
+  Deno.cwd = () => project;
+  Deno.env.get = (name) => variables[name];
+  try {
+    return work();
+  } finally {
+    Deno.cwd = cwd;
+    Deno.env.get = get;
+  }
+}
+
+function askStdio(settings: Settings, registry: SkillRegistry): Asks {
+  const server = new McpServer(describe(settings, registry));
+  registerViews(server, registry, settings.tools);
+  const waiting = new Map<unknown, (reply: object) => void>();
+  const transport = {
+    start: () => {},
+    close: () => Promise.resolve(),
+    send: (message: { id?: unknown }) => {
+      waiting.get(message.id)?.(message);
+      waiting.delete(message.id);
+      return Promise.resolve();
+    },
+  } as unknown as StdioTransport;
+  server.connect(transport);
+  return createAsks((message) => {
+    const { promise, resolve } = Promise.withResolvers<
+      Awaited<ReturnType<Ask>>
+    >();
+    waiting.set(message.id, resolve);
+    transport.onmessage!(message as never);
+    return promise;
+  }, "stdio");
+}
+
+function askHttp(settings: Settings, registry: SkillRegistry): Asks {
+  const server = new McpHttpServer(describe(settings, registry));
+  registerViews(server, registry, settings.tools);
+  return createHttpAsks(({ headers, body }) => {
+    const options = { method: "POST", headers };
+    return server.fetch(new Request("http://localhost/mcp", options), body);
+  });
+}
+
+function describe({ tools, options }: Settings, registry: SkillRegistry) {
+  return describeServer(registry, { ...tools, ...options });
+}
+
+/** Creates connections that post messages, one for each era. */
+function createHttpAsks(
+  post: (
+    message: { headers: Record<string, string>; body: object },
+  ) => Promise<Response>,
+): Asks {
+  return createAsks(async ({ id: _, ...body }) => {
+    const { name, uri, _meta } = body.params as Record<
+      string,
+      string | undefined
+    >;
+    const target = name ?? uri;
+    const response = await post({
+      headers: {
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        ..._meta && {
+          "mcp-protocol-version": "2026-07-28",
+          "mcp-method": body.method,
+          ...target !== undefined && { "mcp-name": target },
+        },
+      },
+      body: { ...body, id: ++lastId },
+    });
+    const text = await response.text();
+    return JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text);
+  }, "http");
+}
+
+/** Creates a connection for each era. */
+function createAsks(
+  send: (
+    message: { jsonrpc: string; id: number; method: string; params: object },
+  ) => ReturnType<Ask>,
+  transport: string,
+): Asks {
+  const ask = (method: string, params: object) =>
+    send({ jsonrpc: "2.0", id: ++lastId, method, params });
+  return {
+    [transport]: (method, params = {}) => ask(method, params),
+    [`modern ${transport}`]: (method, params = {}) =>
+      ask(method, { ...params, _meta: MODERN }),
+  };
+}
+
+/** A server process on stdio, with a connection for each era. */
+export async function openStdio(
+  launch: Launch,
+  options: ServerOptions = {},
+): Promise<{ asks: Asks; wire: Wire }> {
+  const wire = new Wire(launch, { ...launch, ...options });
+  await wire.initialize();
+  const asks = createAsks(
+    ({ id, method, params }) => wire.ask(id, method, params),
+    "stdio",
+  );
+  return { wire, asks };
+}
+
+/** Opens a server process as `--print-config` says. */
+export async function openAsPrinted(
+  launch: Launch,
+): Promise<{ asks: Asks; wire: Wire }> {
+  const args = [...launch.args, "--print-config", "cursor"];
+  const { stdout, stderr } = await runServer(launch, { ...launch, args });
+  if (stdout === "") throw new Error(stderr);
+  return await openStdio({ ...launch, env: {} }, {
+    launch: completeLaunch(stdout),
+  });
+}
+
+/** A server process over HTTP, with a connection for each era. */
+export async function openHttp(
+  launch: Launch,
+): Promise<{ asks: Asks; server: HttpServer }> {
+  const server = await HttpServer.start(launch, launch);
+  const asks = createHttpAsks(({ headers, body }) =>
+    server.fetch(body, headers)
+  );
+  return { asks, server };
+}

@@ -1,0 +1,123 @@
+// The settings that a server of the walk starts with.
+import { dirname, join, relative } from "jsr:@std/path@^1";
+import type { Disk } from "./disk.ts";
+import type { Random } from "./random.ts";
+import type { Launch } from "./servers.ts";
+import type { Rule, World } from "./world.ts";
+
+/** How a server is started. */
+export interface Start {
+  readonly workingDirectory: string;
+  readonly toolset: string;
+  /** The folders on the command line, and in `SKILLS_DIR`. */
+  readonly folders: readonly string[];
+  readonly skillsDir: readonly string[];
+  readonly skillDirs: readonly string[];
+  readonly agents: boolean;
+  readonly trustLinks: readonly string[];
+  readonly usesPolicy: boolean;
+}
+
+const TOOLSETS = ["skill", "skilljack", "reference", "agentskills"];
+
+/** The policy that applies until there is a valid one. */
+const FALLBACK: readonly Rule[] = [{ scope: "project", state: "off" }];
+
+export function chooseStart(disk: Disk, random: Random): Start {
+  const { home, path } = disk.place;
+  const folder = () => random.pick(disk.configurable);
+  const some = (probability: number, choose: () => string) =>
+    random.chance(probability) ? [choose()] : [];
+  const workingDirectory = random.chance(0.75)
+    ? disk.project
+    : random.pick([home, path, "/"]);
+  return {
+    workingDirectory,
+    toolset: random.pick(TOOLSETS),
+    folders: [
+      ...some(0.3, folder),
+      ...some(0.1, () => relative(workingDirectory, folder()) || "."),
+    ],
+    skillsDir: random.chance(0.15) ? [folder(), folder()] : [],
+    skillDirs: some(0.4, folder),
+    agents: random.chance(0.3),
+    trustLinks: some(0.25, () => join(path, random.pick(["store", "other"]))),
+    usesPolicy: random.chance(0.8),
+  };
+}
+
+/** Returns the folders, the arguments, and the environment of a server. */
+export function launchOf(start: Start, disk: Disk): Launch {
+  const { skillsDir } = start;
+  return {
+    project: start.workingDirectory,
+    home: disk.place.home,
+    args: [
+      ...["--tools", start.toolset],
+      ...start.agents ? ["--agents"] : [],
+      ...start.usesPolicy ? ["--policy", disk.policy] : [],
+      ...start.skillDirs.flatMap((folder) => ["--skill-dir", folder]),
+      ...start.trustLinks.flatMap((folder) => ["--trust-links", folder]),
+      ...start.folders,
+    ],
+    env: skillsDir.length > 0 ? { SKILLS_DIR: skillsDir.join(",") } : {},
+  };
+}
+
+/** Returns what the model needs to know, without the rules. */
+export function worldOf(start: Start, disk: Disk): World {
+  const { workingDirectory, toolset, skillsDir } = start;
+  const { home } = disk.place;
+  const absolute = (folder: string) =>
+    folder.startsWith("/") ? folder : join(workingDirectory, folder);
+  const usesBoth = start.folders.length === 0 || toolset === "skilljack";
+  const folders = [...start.folders, ...usesBoth ? skillsDir : []];
+  const bases = new Set([workingDirectory, home]);
+  const wellKnown = (name: string) =>
+    [...bases].map((base) => join(base, name, "skills"));
+  const plain = folders.length > 0
+    ? folders.flatMap((folder) =>
+      ["", ".claude/skills", "skills"].map((path) =>
+        join(absolute(folder), path)
+      )
+    )
+    : [...wellKnown(".agent"), ...wellKnown(".claude")];
+  if (start.agents) plain.push(...wellKnown(".agents"));
+  const roots = plain.map((path) => ({
+    path,
+    recursive: toolset === "agentskills",
+  }));
+  const more = start.skillDirs.map((path) => ({ path, recursive: true }));
+  const trustLinks = [...start.trustLinks];
+  return {
+    ...{ workingDirectory, home, toolset, trustLinks, rules: [] },
+    roots: [...roots, ...more],
+  };
+}
+
+/**
+ * Returns the rules of the policy file with absolute folders.
+ *
+ * @param last The last valid rules, which apply while the file is invalid.
+ */
+export function readRules(
+  { usesPolicy }: Start,
+  disk: Disk,
+  last = FALLBACK,
+): readonly Rule[] {
+  if (!usesPolicy) return [];
+  try {
+    const { rules } = JSON.parse(Deno.readTextFileSync(disk.policy));
+    return (rules as Rule[]).map((rule) => {
+      if (rule.in === undefined) return rule;
+      const path = rule.in.replace(/^~/, disk.place.home);
+      const isAbsolute = path.startsWith("/");
+      return {
+        ...rule,
+        in: isAbsolute ? path : join(dirname(disk.policy), path),
+      };
+    });
+  } catch {
+    return last;
+  }
+}

@@ -1,0 +1,178 @@
+// What all views show, and what they should show according to the reference model.
+import { createHash } from "node:crypto";
+import { attempt } from "./reading.ts";
+import type { Sight } from "./world.ts";
+
+/** Contents by path. They are `null` for unreadable files. */
+export type Contents = Record<string, string | null>;
+
+/** What all views show of one skill. Contents are tokens, which no other file contains. */
+export interface Shown {
+  name: string;
+  isPlain: boolean;
+  files: Contents;
+  /** The contents of all files except the `SKILL.md`, in one result. */
+  together: string[] | null;
+  /** The digests in the Skills extension. */
+  entry: Contents | null;
+  prompt: string | null;
+  tool: string | null;
+  /** The readable files for the model. */
+  toolFiles: Contents | null;
+}
+
+/** What all views show. */
+export interface View {
+  /** The skills as canonical JSON, in order. */
+  skills: string[];
+  /** The names in the lists of the tools, the prompts, and the completions. */
+  tools: string[];
+  prompts: string[];
+  completions: string[];
+  /** What the model gets for names with a scope. */
+  scoped: Contents;
+}
+
+export const SCOPES = ["project", "global"];
+
+/** The toolsets whose tools read files. */
+const READS_FILES = ["skilljack", "agentskills"];
+
+export const compare = (a: string, b: string) => a < b ? -1 : a > b ? 1 : 0;
+
+/** Returns JSON with all keys in order. */
+export function canonical(value: object): string {
+  return JSON.stringify(value, (_, value) => {
+    if (Array.isArray(value) || typeof value !== "object" || !value) {
+      return value;
+    }
+    const entries = Object.entries(value);
+    return Object.fromEntries(entries.sort(([a], [b]) => compare(a, b)));
+  });
+}
+
+/** Returns the token in the text of a file. */
+export const tokenIn = (text: string): string => /tok\d+/.exec(text)?.[0] ?? "";
+
+/** Returns all tokens in a value. */
+export function tokensIn(value: unknown): Set<string> {
+  return new Set(JSON.stringify(value).match(/tok\d+/g));
+}
+
+function readToken(path: string): string | null {
+  return attempt(() => tokenIn(Deno.readTextFileSync(path))) ?? null;
+}
+
+function digest(path: string): string | null {
+  const bytes = attempt(() => Deno.readFileSync(path));
+  return bytes === undefined
+    ? null
+    : `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
+}
+
+function readAll(
+  files: Map<string, string>,
+  read: (place: string) => string | null,
+): Contents {
+  const contents = [...files].map(([path, place]) => [path, read(place)]);
+  return Object.fromEntries(contents);
+}
+
+/** Returns the contents that are readable. */
+export function readable(contents: Contents): Record<string, string> {
+  const entries = Object.entries(contents)
+    .filter((entry): entry is [string, string] => entry[1] !== null);
+  return Object.fromEntries(entries);
+}
+
+const keyOf = ({ name }: Sight) => name.toLowerCase();
+
+function rankOf({ state }: Sight): number {
+  return state === "pinned" ? 0 : state === "name-only" ? 2 : 1;
+}
+
+/** Returns what the views should show of skills. */
+export function expectedView(
+  sights: readonly Sight[],
+  { toolset, names }: { toolset: string; names: readonly string[] },
+): View {
+  const plain = new Set(
+    new Map(sights.toReversed().map((sight) => [keyOf(sight), sight])).values(),
+  );
+  const shown = sights.map((sight) =>
+    expectedSkill(sight, plain.has(sight), toolset)
+  );
+  const listed = (textOf: (sight: Sight) => string, isFor: keyof Sight) =>
+    [...plain].filter((sight) => sight[isFor])
+      .sort((a, b) => rankOf(a) - rankOf(b) || compare(textOf(a), textOf(b)))
+      .map(({ name }) => name);
+  const load = (scope: string, name: string) => {
+    const index = sights.findIndex((sight) =>
+      sight.scope === scope && keyOf(sight) === name.toLowerCase()
+    );
+    return shown[index]?.tool ?? null;
+  };
+  return {
+    skills: shown.map(canonical).sort(),
+    tools: listed(keyOf, "forModel"),
+    prompts: listed(({ name }) => name, "forUser"),
+    completions: sights.filter(({ forUser }) => forUser)
+      .map(({ name }) => name).sort(),
+    scoped: Object.fromEntries(
+      SCOPES.flatMap((scope) =>
+        names.map((name) => [`${scope}:${name}`, load(scope, name)])
+      ),
+    ),
+  };
+}
+
+function expectedSkill(
+  { name, files, modelFiles, forUser, forModel }: Sight,
+  isPlain: boolean,
+  toolset: string,
+): Shown {
+  const contents = readAll(files, readToken);
+  const { "SKILL.md": main = null, ...others } = contents;
+  const values = Object.values(others);
+  const isWhole = !values.includes(null);
+  const isLoadable = /^[a-z0-9]+(-[a-z0-9]+)*$/.test(name);
+  const isForTools = forModel && main !== null;
+  const readsFiles = READS_FILES.includes(toolset) && isForTools;
+  return {
+    name,
+    isPlain,
+    files: contents,
+    together: isWhole ? values.map(String).sort() : null,
+    entry: isLoadable && isWhole && main !== null
+      ? readAll(files, digest)
+      : null,
+    prompt: forUser ? main : null,
+    tool: isForTools ? main : null,
+    toolFiles: readsFiles ? readable(readAll(modelFiles, readToken)) : null,
+  };
+}
+
+/** Describes where a view differs from the expected one. */
+export function describeDifferences(seen: View, expected: View): string {
+  return (Object.keys(expected) as (keyof View)[]).flatMap((key) => {
+    const [now, due] = [seen, expected].map((view) =>
+      Object.entries(view[key]).map(([name, value]) =>
+        key === "scoped" ? `${name}: ${value}` : String(value)
+      )
+    ) as [string[], string[]];
+    if (now.join("\n") === due.join("\n")) return [];
+    return [
+      `${key} differ:`,
+      ...now.map((line) => `${due.includes(line) ? " " : "+"} ${line}`),
+      ...due.filter((line) => !now.includes(line)).map((line) => `- ${line}`),
+    ];
+  }).join("\n");
+}
+
+/** Returns the tokens in some files and in their paths. */
+export function tokensOf(files: readonly Map<string, string>[]): Set<string> {
+  const texts = files.flatMap((files) =>
+    [...files].flatMap(([path, place]) => [path, readToken(place)])
+  );
+  return tokensIn(texts);
+}

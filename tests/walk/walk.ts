@@ -1,0 +1,233 @@
+// A walk over the states of a disk: changes it at random, and checks what servers show.
+import assert from "node:assert/strict";
+import { relative } from "jsr:@std/path@^1";
+import { flagsWith } from "../testing.ts";
+import { Disk, SKILL_NAMES } from "./disk.ts";
+import { Model } from "./model.ts";
+import { Random } from "./random.ts";
+import { isFolder } from "./reading.ts";
+import {
+  type Launch,
+  LocalServer,
+  openAsPrinted,
+  openHttp,
+  openStdio,
+} from "./servers.ts";
+import {
+  chooseStart,
+  launchOf,
+  readRules,
+  type Start,
+  worldOf,
+} from "./start.ts";
+import { type Ask, Observer } from "./observer.ts";
+import { describeDifferences, expectedView } from "./view.ts";
+import type { Sight, World } from "./world.ts";
+
+/** The share of the steps after which all views are checked. */
+const VIEWS_PER_STEP = 0.1;
+
+/** A random walk over the states of a disk. */
+export class Walk implements Disposable {
+  readonly #random: Random;
+  readonly #disk: Disk;
+  readonly #start: Start;
+  readonly #launch: Launch;
+  #world: World;
+  #phase = "";
+
+  constructor(seed: number) {
+    this.#random = new Random(seed);
+    this.#disk = new Disk(this.#random);
+    this.#start = chooseStart(this.#disk, this.#random);
+    this.#launch = launchOf(this.#start, this.#disk);
+    this.#world = worldOf(this.#start, this.#disk);
+    const folders = this.#world.roots.map(({ path }) => path);
+    const isInPlace = (folder: string) =>
+      folder.startsWith(this.#disk.place.path);
+    this.#disk.roots = folders.filter(isInPlace);
+    for (const folder of this.#disk.roots) {
+      Deno.mkdirSync(folder, { recursive: true });
+    }
+    for (let count = 0; count < 12; count++) this.#disk.change();
+  }
+
+  /** Checks a server after each step, and fresh ones at the end. */
+  async run(
+    steps: number,
+    { withProcesses }: { withProcesses: boolean },
+  ): Promise<void> {
+    try {
+      await this.#walk(steps);
+      await this.#rest();
+      // No process can start in a folder that was moved away.
+      const { project, home } = this.#launch;
+      const canStart = isFolder(project) && isFolder(home);
+      if (withProcesses && canStart) await this.#restWithProcesses();
+    } catch (error) {
+      throw new Error(
+        [this.#phase, ...this.#describe(), (error as Error).message].join("\n"),
+      );
+    }
+  }
+
+  async #walk(steps: number): Promise<void> {
+    this.#phase = "start";
+    this.#readRules();
+    using server = await LocalServer.open(this.#launch);
+    for (let step = 1; step <= steps; step++) {
+      this.#disk.change();
+      this.#readRules(this.#world.rules);
+      await server.refresh();
+      this.#phase = `step ${step}`;
+      assert.deepEqual(
+        briefly([
+          ...server.catalog.skills.values(),
+          ...server.catalog.shadowed.map(({ skill }) => skill),
+        ], ({ realDirectory }) => realDirectory),
+        briefly(new Model(this.#world).look(), ({ place }) => place),
+      );
+      if (!this.#random.chance(VIEWS_PER_STEP)) continue;
+      const connection = this.#random.pick(Object.entries(server.asks));
+      await this.#check(connection, `step ${step}`);
+    }
+  }
+
+  /** Checks a server that starts now. */
+  async #rest(): Promise<void> {
+    this.#readRules();
+    using fresh = await LocalServer.open(this.#launch);
+    for (const connection of Object.entries(fresh.asks)) {
+      await this.#check(connection, "fresh server");
+    }
+  }
+
+  /** Checks processes that start now. */
+  async #restWithProcesses(): Promise<void> {
+    const http = await openHttp(this.#launch);
+    await using _server = http.server;
+    for (const connection of Object.entries(http.asks)) {
+      await this.#check(connection, "process");
+    }
+    const stdio = await openStdio(this.#launch);
+    await using _wire = stdio.wire;
+    for (const connection of Object.entries(stdio.asks)) {
+      await this.#check(connection, "process");
+    }
+    await this.#restWithNarrowPermissions();
+  }
+
+  /** Checks processes that may read less. */
+  async #restWithNarrowPermissions(): Promise<void> {
+    const printed = await openAsPrinted(this.#launch);
+    await using _wire = printed.wire;
+    if (!this.#world.rules.some((rule) => rule.in)) {
+      await this.#check(["stdio", printed.asks.stdio!], "as printed");
+    }
+    const { rules, roots } = this.#world;
+    if (rules.some((rule) => rule.in ?? rule.scope)) return;
+    const granted = [this.#disk.policy, ...roots.map(({ path }) => path)]
+      .filter(() => this.#random.chance(0.7));
+    const narrow = await openStdio(this.#launch, {
+      flags: flagsWith(
+        `--allow-read=${[this.#disk.policy, ...granted].join(",")}`,
+        "--allow-env",
+      ),
+    });
+    await using _narrow = narrow.wire;
+    await this.#checkLeaks(narrow.asks.stdio!, `with ${granted}`);
+  }
+
+  /** Checks that a server shows nothing that the model does not show. */
+  async #checkLeaks(ask: Ask, phase: string): Promise<void> {
+    this.#phase = phase;
+    const sights = new Model(this.#world).look();
+    const observer = new Observer(ask, this.#world.toolset);
+    const paths = this.#choosePaths(sights);
+    await observer.look({ names: this.#chooseNames(sights), paths });
+    assert.deepEqual(observer.findLeaks(sights), []);
+  }
+
+  #readRules(last?: World["rules"]): void {
+    this.#world = {
+      ...this.#world,
+      rules: readRules(this.#start, this.#disk, last),
+    };
+  }
+
+  /** Compares what a server shows with what the model says. */
+  async #check([name, ask]: [string, Ask], phase: string): Promise<void> {
+    this.#phase = `${phase} over ${name}`;
+    const { toolset } = this.#world;
+    const sights = new Model(this.#world).look();
+    const paths = this.#choosePaths(sights);
+    const names = this.#chooseNames(sights);
+    const observer = new Observer(ask, toolset);
+    const seen = await observer.look({ names, paths });
+    const expected = expectedView(sights, { toolset, names });
+    assert.equal(describeDifferences(seen, expected), "");
+    assert.deepEqual(observer.findLeaks(sights), []);
+  }
+
+  /** Chooses paths in skills that are read even if they are not listed. */
+  #choosePaths(sights: Sight[]): string[] {
+    const paths = ["../a/SKILL.md"];
+    const entries = this.#disk.list();
+    for (let count = 0; count < 3 && sights.length > 0; count++) {
+      const { place } = this.#random.pick(sights);
+      const inside = entries.filter(({ path }) =>
+        path.startsWith(`${place}/`) && !isFolder(path)
+      );
+      if (inside.length === 0) continue;
+      paths.push(relative(place, this.#random.pick(inside).path));
+    }
+    // A folder of another skill can have the same path as a link.
+    return [...new Set(paths)].filter((path) =>
+      path.endsWith(".md") && path !== "skill.md"
+    );
+  }
+
+  /** Chooses names that are loaded by their scope. */
+  #chooseNames(sights: Sight[]): string[] {
+    const names = [this.#random.pick(SKILL_NAMES)];
+    if (sights.length > 0) names.push(this.#random.pick(sights).name);
+    return [...new Set(names)];
+  }
+
+  #describe(): string[] {
+    const { path } = this.#disk.place;
+    const files = this.#disk.list().filter(({ isDirectory }) => !isDirectory);
+    return [
+      JSON.stringify({ ...this.#start, rules: this.#world.rules }),
+      JSON.stringify(this.#launch),
+      ...this.#disk.log.slice(-8),
+      ...files.map((file) => `${file.path} ${describeFile(file)}`),
+    ].map((line) => line.replaceAll(path, "@"));
+  }
+
+  [Symbol.dispose](): void {
+    this.#disk[Symbol.dispose]();
+  }
+}
+
+/** Describes skills in a few words, in order. */
+function briefly<T extends { name: string; scope: string; state?: string }>(
+  skills: readonly T[],
+  placeOf: (skill: T) => string,
+): string[] {
+  return skills.map((skill) =>
+    `${skill.name} (${skill.scope}, ${skill.state ?? "on"}) ${placeOf(skill)}`
+  ).sort();
+}
+
+function describeFile(
+  { path, isSymlink }: { path: string; isSymlink: boolean },
+): string {
+  try {
+    return isSymlink
+      ? `-> ${Deno.readLinkSync(path)}`
+      : Deno.readTextFileSync(path).replaceAll("\n", "|");
+  } catch {
+    return "(unreadable)";
+  }
+}

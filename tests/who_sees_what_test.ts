@@ -1,0 +1,233 @@
+import assert from "node:assert/strict";
+import { join } from "jsr:@std/path@^1";
+import { lacks, Place, skillMd } from "./testing.ts";
+import { Observer } from "./walk/observer.ts";
+import { LocalServer } from "./walk/servers.ts";
+import type { Shown, View } from "./walk/view.ts";
+
+/** A state of the skill `inner`. */
+interface State {
+  /** The fields in its frontmatter. */
+  fields?: string;
+  /** The condition of a rule, and the state that it gives. */
+  rule?: (folder: string) => Record<string, string>;
+  /** Removes or breaks its `SKILL.md`. */
+  spoil?: (file: string) => void;
+  /** Who sees it: t in the tools, p in the prompts, r in the resources. */
+  own: string;
+  /** Who sees its files in the skill around it. */
+  outer: string;
+}
+
+const STATES: Record<string, State> = {
+  "on": { own: "tpr", outer: "tr" },
+  "pinned": { rule: byName("pinned"), own: "tpr", outer: "tr" },
+  "name-only": { rule: byName("name-only"), own: "tpr", outer: "tr" },
+  "not for users": { fields: "user-invocable: false", own: "tr", outer: "tr" },
+  "not for models": {
+    fields: "disable-model-invocation: true",
+    own: "pr",
+    outer: "r",
+  },
+  "manual": { rule: byName("manual"), own: "pr", outer: "r" },
+  "manual by folder": { rule: byFolder("manual"), own: "pr", outer: "r" },
+  "off": { rule: byName("off"), own: "", outer: "" },
+  "off by folder": { rule: byFolder("off"), own: "", outer: "" },
+  "off by scope": { rule: byScope("off"), own: "", outer: "" },
+  "off and broken": {
+    rule: byName("off"),
+    spoil: (file) => Deno.writeTextFileSync(file, "---\nname: inner\n---\n"),
+    own: "",
+    outer: "",
+  },
+  "off and no skill": {
+    rule: byFolder("off"),
+    spoil: (file) => Deno.removeSync(file),
+    own: "",
+    outer: "",
+  },
+  "manual and broken": {
+    rule: byFolder("manual"),
+    spoil: (file) => Deno.writeTextFileSync(file, "---\nname: inner\n---\n"),
+    own: "",
+    outer: "r",
+  },
+};
+
+function byName(state: string) {
+  return () => ({ skill: "inner", state });
+}
+
+function byFolder(state: string) {
+  return (folder: string) => ({ in: folder, state });
+}
+
+/** Only what lies in the project is off, and the skill around `inner` never does. */
+function byScope(state: string) {
+  return (folder: string) =>
+    folder.includes("project")
+      ? { scope: "project", state }
+      : byFolder(state)(folder);
+}
+
+/** An arrangement of the skills `outer` and `inner` in roots. */
+interface Arrangement {
+  /** The folder of `inner`, in that of the home folder or the project. */
+  inner: string;
+  /** The folder of `outer`, and where its files include those of `inner`, if anywhere. */
+  outer: string;
+  within?: string;
+  links?: Record<string, string>;
+  args?: string[];
+}
+
+const SKILLS = "home/.claude/skills";
+
+const ARRANGEMENTS: Record<string, Arrangement> = {
+  "side by side": { inner: `${SKILLS}/inner`, outer: `${SKILLS}/outer` },
+  "nested, found by the same root": {
+    inner: `${SKILLS}/outer/deep/inner`,
+    outer: `${SKILLS}/outer`,
+    within: "deep/inner",
+    args: ["home/nothing", "--skill-dir", SKILLS],
+  },
+  "nested, the outer root first": {
+    inner: `${SKILLS}/outer/inner`,
+    outer: `${SKILLS}/outer`,
+    within: "inner",
+    args: ["--skill-dir", SKILLS],
+  },
+  "nested, the inner root first": {
+    inner: `${SKILLS}/outer/inner`,
+    outer: `${SKILLS}/outer`,
+    within: "inner",
+    args: [`${SKILLS}/outer`, SKILLS],
+  },
+  "nested, linked from another root": {
+    inner: "store/outer/inner",
+    outer: "store/outer",
+    within: "inner",
+    links: {
+      [`${SKILLS}/outer`]: "store/outer",
+      "home/.agent/skills/inner": "store/outer/inner",
+    },
+  },
+  "nested in a linked root": {
+    inner: "store/outer/inner",
+    outer: "store/outer",
+    within: "inner",
+    links: { [SKILLS]: "store" },
+    args: ["--skill-dir", SKILLS],
+  },
+  "linked into the outer skill": {
+    inner: "home/.agent/skills/inner",
+    outer: `${SKILLS}/outer`,
+    within: "peek",
+    links: { [`${SKILLS}/outer/peek`]: "home/.agent/skills/inner" },
+    args: ["--trust-links", "home/.agent/skills"],
+  },
+  "in the project, linked into a trusting skill": {
+    inner: "project/.claude/skills/inner",
+    outer: `${SKILLS}/outer`,
+    within: "peek",
+    links: { [`${SKILLS}/outer/peek`]: "project/.claude/skills/inner" },
+    args: ["--trust-links", "project/.claude"],
+  },
+};
+
+const TOOLSETS = ["skill", "skilljack", "reference", "agentskills"];
+
+/** Creates the skills, and returns a server of a toolset. */
+async function serve(
+  place: Place,
+  { inner, outer, links = {}, args = [] }: Arrangement,
+  { fields = "", rule, spoil }: State,
+  toolset: string,
+): Promise<LocalServer> {
+  const at = (path: string) => join(place.path, path);
+  place.file(`${outer}/SKILL.md`, `${skillMd("outer")}tok1`);
+  const text = skillMd("inner").replace("\n---\n", `\n${fields}\n---\n`);
+  const file = place.file(`${inner}/SKILL.md`, `${text}tok2`);
+  place.file(`${inner}/more.md`, "tok3");
+  for (const [path, target] of Object.entries(links)) {
+    place.link(at(target), path);
+  }
+  const rules = rule === undefined ? [] : [rule(at(inner))];
+  const policy = place.file("policy.yaml", JSON.stringify({ rules }));
+  spoil?.(file);
+  return await LocalServer.open({
+    project: place.project,
+    home: place.home,
+    args: [
+      ...["--tools", toolset, "--policy", policy],
+      ...args.map((arg) => arg.includes("/") ? at(arg) : arg),
+    ],
+  });
+}
+
+/** Returns who sees the skill `inner`: t in the tools, p in the prompts, r in the resources. */
+function seesOwn({ skills, tools, prompts, completions }: View): string {
+  const shown = skills.map((text): Shown => JSON.parse(text))
+    .find(({ name }) => name === "inner");
+  const { files, tool, prompt, entry } = shown ?? {};
+  // Everything that shows a skill to someone agrees.
+  assert.equal(tools.includes("inner"), tool === "tok2");
+  assert.equal(prompts.includes("inner"), prompt === "tok2");
+  assert.equal(completions.includes("inner"), prompt === "tok2");
+  assert.equal(entry !== undefined, files !== undefined);
+  return [tool && "t", prompt && "p", files?.["more.md"] && "r"].join("");
+}
+
+/** Returns who sees the files of `inner` in the skill `outer`. */
+function seesInOuter({ skills }: View, within: string): string {
+  const { files, toolFiles, entry, together } = skills
+    .map((text): Shown => JSON.parse(text))
+    .find(({ name }) => name === "outer")!;
+  const file = `${within}/more.md`;
+  const isListed = files[file] === "tok3";
+  assert.equal(entry![file] !== undefined, isListed);
+  assert.equal(together!.includes("tok3"), isListed);
+  return [toolFiles?.[file] && "t", isListed && "r"].filter(Boolean).join("");
+}
+
+/** The toolsets whose tools read files. */
+const READS_FILES = ["skilljack", "agentskills"];
+
+/** Checks who sees the skills in an arrangement, over one of the connections. */
+async function check(
+  arrangement: Arrangement,
+  { state, toolset, turn }: { state: State; toolset: string; turn: number },
+): Promise<void> {
+  using place = new Place();
+  using server = await serve(place, arrangement, state, toolset);
+  const connections = Object.values(server.asks);
+  const ask = connections[turn % connections.length]!;
+  const { within = "" } = arrangement;
+  const paths = [`${within}/more.md`, `${within}/SKILL.md`];
+  const view = await new Observer(ask, toolset).look({ names: [], paths });
+  assert.equal(seesOwn(view), state.own);
+  if (within === "") return;
+  assert.equal(seesInOuter(view, within), state.outer, "in the outer skill");
+}
+
+for (const [title, arrangement] of Object.entries(ARRANGEMENTS)) {
+  Deno.test({
+    name: `each state of a skill shows it to the right viewers: ${title}`,
+    ignore: lacks("links"),
+    fn: async () => {
+      // What the resources show does not depend on the toolset.
+      const toolsets = arrangement.within ? READS_FILES : TOOLSETS;
+      let turn = 0;
+      for (const [name, state] of Object.entries(STATES)) {
+        turn++;
+        for (const toolset of toolsets) {
+          try {
+            await check(arrangement, { state, toolset, turn: turn++ });
+          } catch (error) {
+            assert.fail(`${name}, ${toolset}: ${(error as Error).message}`);
+          }
+        }
+      }
+    },
+  });
+}
