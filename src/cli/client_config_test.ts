@@ -152,7 +152,7 @@ Deno.test("--print-config reports on stderr where the configuration belongs", as
   const file = join(place.path, "codex", "config.toml");
   const [title, command, place_, ...rest] = paragraphsOf(stderr);
   assert.match(title!, /^Run this command in /);
-  assert.match(command!, /^codex mcp add skills -- /);
+  assert.match(command!, /^(?:cmd \/c ')?codex mcp add skills -- /);
   assert.equal(
     place_,
     `Or add this to the configuration of Codex in "${file}", or for a single project in ".codex/config.toml":`,

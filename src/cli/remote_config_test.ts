@@ -83,7 +83,7 @@ Deno.test("--print-config claude-code --url prints the configuration, and where 
   const paragraphs = stderr.trim().split("\n\n");
   assert.match(paragraphs[0]!, /^Claude Code reads the token /);
   assert.match(paragraphs[1]!, /^Run this command /);
-  assert.match(paragraphs[2]!, /^claude mcp add-json /);
+  assert.match(paragraphs[2]!, /^(?:cmd \/c ')?claude mcp add-json /);
   assert.match(paragraphs[3]!, /^Or add this /);
 });
 
