@@ -56,7 +56,7 @@ export function expandGlob(glob: string): string[] {
     folders = folders.flatMap((folder) =>
       /[*{]/.test(part)
         ? list(folder).filter(({ name }) => pattern.test(name))
-          .map(({ name }) => join(folder, name))
+          .map(({ name }) => join(folder, name)).filter(isFolder)
         : [join(folder, part)]
     );
   }
