@@ -7,7 +7,7 @@
  */
 
 /** The text of the page. `<!-- data -->` stands for the data that the script needs. */
-export const PAGE_TEXT = String.raw`<!DOCTYPE html>
+export const PAGE_TEXT: string = String.raw`<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">

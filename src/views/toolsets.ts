@@ -42,7 +42,7 @@ import type { SkillCatalog } from "../skills/types.ts";
 export type Toolset = "skill" | "skilljack" | "reference" | "agentskills";
 
 /** Options of {@linkcode registerSkillTools}. */
-export interface SkillToolOptions extends DirectoryOptions {
+export interface SkillToolOptions {
   /** The toolset to register. */
   readonly toolset: Toolset;
   /**
@@ -61,6 +61,11 @@ export interface SkillToolOptions extends DirectoryOptions {
    * contains it and Deno has permission to run the shell. Default: `true`.
    */
   readonly allowShell?: boolean;
+  /**
+   * Whether clients are on other machines. The results then name the directories
+   * and files of skills by their URIs. Default: `false`.
+   */
+  readonly isRemote?: boolean;
   /** The time limit for shell commands, in seconds. Default: 60. */
   readonly shellTimeout?: number;
   /** Whether to install missing Python packages before a command runs. Default: `false`. */
