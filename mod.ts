@@ -43,7 +43,6 @@ import {
   type WatchedFolders,
   WatchList,
 } from "./src/files/folder_watcher.ts";
-import type { RequestHandlers } from "./src/protocol/handlers.ts";
 import {
   childPath,
   currentFolder,
@@ -107,8 +106,9 @@ import {
   type Steps,
   TimeSlice,
 } from "./src/time_slice.ts";
+import { joinTools } from "./src/views/host_tools.ts";
 import { registerTools } from "./src/views/tools.ts";
-import type { SkillToolOptions } from "./src/views/toolsets.ts";
+import { listTools, type SkillToolOptions } from "./src/views/toolsets.ts";
 import type {
   ScanOptions,
   Skill,
@@ -1526,43 +1526,44 @@ export interface SkillToolServer {
 }
 
 /**
- * Registers the tools of a toolset. Their descriptions reflect the current
- * catalog, and the client is notified when they change.
+ * Registers the tools of a toolset on a server of the MCP SDK. Their descriptions
+ * reflect the current catalog, and the client is notified when they change. Tools
+ * that the server has already stay, and these join them.
  *
- * ```ts
+ * ```ts ignore
  * import { registerSkillTools, SkillRegistry } from "@skill-server/skill-server";
- * import { Server } from "npm:@modelcontextprotocol/sdk@^1.32.2/server/index.js";
+ * import { McpServer } from "npm:@modelcontextprotocol/sdk@^1.32.2/server/mcp.js";
+ * import { StdioServerTransport } from "npm:@modelcontextprotocol/sdk@^1.32.2/server/stdio.js";
  *
- * using registry = new SkillRegistry([
+ * const server = new McpServer({ name: "my-server", version: "1.0.0" });
+ * server.registerTool(
+ *   "time",
+ *   { description: "Return the current time" },
+ *   () => ({ content: [{ type: "text", text: new Date().toISOString() }] }),
+ * );
+ *
+ * const registry = new SkillRegistry([
  *   { path: "testdata/skills", scope: "project", recursive: false },
  * ]);
  * await registry.refresh();
- * const server = new Server(
- *   { name: "my-server", version: "1.0.0" },
- *   { capabilities: { tools: { listChanged: true } } },
- * );
+ * registry.watch();
  * registerSkillTools(server, registry, { toolset: "skill" });
- * // await server.connect(transport);
+ * await server.connect(new StdioServerTransport());
  * ```
  *
- * @param server A server with the capability `tools` that is not connected yet.
+ * @param server An `McpServer`, or a `Server` with the capability `tools`. It has
+ *   its own tools already, or at least one of them, and is not connected yet.
  * @param registry The registry of the skills.
  * @param options The toolset and its settings.
+ * @throws {TypeError} If the server is not one of the SDK's.
  */
 export function registerSkillTools(
-  server: SkillToolServer,
+  server: SkillToolServer | { readonly server: SkillToolServer },
   registry: SkillRegistry,
   options: SkillToolOptions,
 ): void {
-  const setHandler = server.setRequestHandler.bind(server);
-  registerTools(
-    {
-      setRequestHandler: setHandler as RequestHandlers["setRequestHandler"],
-      notify: () => server.sendToolListChanged(),
-    },
-    registry,
-    options,
-  );
+  const names = new Set(listTools(options).map(({ name }) => name));
+  registerTools(joinTools(server, names), registry, options);
 }
 
 if (import.meta.main) {

@@ -6,9 +6,15 @@ import { Client } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/index.js";
 import { InMemoryTransport } from "npm:@modelcontextprotocol/sdk@^1.32.2/inMemory.js";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/server"
 import { Server } from "npm:@modelcontextprotocol/sdk@^1.32.2/server/index.js";
+// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/server/mcp"
+import { McpServer } from "npm:@modelcontextprotocol/sdk@^1.32.2/server/mcp.js";
 import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
-import { ToolListChangedNotificationSchema } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
+import {
+  CallToolRequestSchema,
+  ListToolsRequestSchema,
+  ToolListChangedNotificationSchema,
+} from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
 import { registerSkillTools, SkillRegistry } from "../../mod.ts";
 import { Inbox, Place, root, Wire } from "../../tests/testing.ts";
 
@@ -61,4 +67,96 @@ Deno.test("registerSkillTools() registers the same tools with the SDK's server",
   await registry.refresh();
   await notifications.take(() => true, "the notification of the new list");
   await client.close();
+});
+
+/** Creates servers of the SDK that have a tool of their own. */
+const HOSTS = {
+  "McpServer": () => {
+    const server = new McpServer({ name: "host", version: "1.0.0" });
+    server.registerTool(
+      "time",
+      { description: "Return the time" },
+      () => ({ content: [{ type: "text", text: "noon" }] }),
+    );
+    return server;
+  },
+  "Server": () => {
+    const server = new Server({ name: "host", version: "1.0.0" }, {
+      capabilities: { tools: { listChanged: true } },
+    });
+    server.setRequestHandler(ListToolsRequestSchema, () => ({
+      tools: [{ name: "time", inputSchema: { type: "object" } }],
+    }));
+    server.setRequestHandler(CallToolRequestSchema, () => ({
+      content: [{ type: "text", text: "noon" }],
+    }));
+    return server;
+  },
+};
+
+/** Connects a client to a server of the SDK. */
+async function connect(
+  server: { connect(transport: InMemoryTransport): Promise<void> },
+): Promise<Client> {
+  const client = new Client({ name: "test", version: "1.0.0" });
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  await server.connect(ours);
+  await client.connect(theirs);
+  return client;
+}
+
+for (const [kind, createHost] of Object.entries(HOSTS)) {
+  Deno.test(`registerSkillTools() lets the tools of a host's ${kind} stay`, async () => {
+    using place = new Place();
+    place.skill("skills", "git");
+    using registry = new SkillRegistry([root(join(place.path, "skills"))]);
+    await registry.refresh();
+    const host = createHost();
+    registerSkillTools(host, registry, { toolset: "skill" });
+    const client = await connect(host);
+    const { tools } = await client.listTools();
+    assert.deepEqual(tools.map(({ name }) => name), ["time", "skill"]);
+    const call = async (name: string, input = {}) =>
+      JSON.stringify(await client.callTool({ name, arguments: input }));
+    assert.match(await call("time"), /noon/);
+    assert.match(await call("skill", { name: "git" }), /Loading: git/);
+    await client.close();
+  });
+}
+
+Deno.test("registerSkillTools() accepts an McpServer without tools", async () => {
+  using place = new Place();
+  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
+  await registry.refresh();
+  const host = new McpServer({ name: "host", version: "1.0.0" });
+  registerSkillTools(host, registry, { toolset: "reference" });
+  const client = await connect(host);
+  const { tools } = await client.listTools();
+  assert.deepEqual(tools.map(({ name }) => name), [
+    "list_skills",
+    "read_skill",
+  ]);
+  await client.close();
+});
+
+Deno.test("registerSkillTools() says what to do about a tool with the same name or another server", async () => {
+  using place = new Place();
+  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
+  const host = new McpServer({ name: "host", version: "1.0.0" });
+  host.registerTool("skill", {}, () => ({ content: [] }));
+  registerSkillTools(host, registry, { toolset: "skill" });
+  const client = await connect(host);
+  await assert.rejects(
+    client.listTools(),
+    /both the server and the toolset have a tool "skill"; rename/,
+  );
+  await client.close();
+  const other = {
+    setRequestHandler() {},
+    sendToolListChanged: () => Promise.resolve(),
+  };
+  assert.throws(
+    () => registerSkillTools(other, registry, { toolset: "skill" }),
+    TypeError,
+  );
 });

@@ -1,0 +1,96 @@
+/**
+ * Lets tools join those that a server of the MCP SDK already has.
+ *
+ * @module
+ */
+
+import type { RequestHandlers, RequestSchema } from "../protocol/handlers.ts";
+import { quote } from "../text.ts";
+
+/** The parts of the SDK's low-level `Server` that are used. */
+export interface SdkServer {
+  setRequestHandler(requestSchema: never, handler: never): void;
+  sendToolListChanged(): Promise<void>;
+}
+
+// deno-lint-ignore no-explicit-any -- handlers of requests and results of any kind
+type AnyHandler = (request: any, context: any) => any;
+
+/**
+ * Returns a server on which handlers join the ones that the host has set.
+ *
+ * @param server The host's server: a `Server`, or an `McpServer`.
+ * @param names The names of the tools that join the host's.
+ * @throws {TypeError} If the server's own handlers cannot be found.
+ */
+export function joinTools(
+  server: SdkServer | { readonly server: SdkServer },
+  names: ReadonlySet<string>,
+): RequestHandlers {
+  const target = "server" in server ? server.server : server;
+  const known = knownHandlers(target);
+  if ("server" in server && !known.has("tools/list")) {
+    // An McpServer declares this capability only when it gets its first tool.
+    (target as unknown as {
+      registerCapabilities(capabilities: object): void;
+    }).registerCapabilities({ tools: { listChanged: true } });
+  }
+  return {
+    setRequestHandler: (schema: RequestSchema, handler: AnyHandler) => {
+      const { value: method } = schema.shape.method;
+      const host = known.get(method);
+      const join = method === "tools/list" ? joinLists : joinCalls;
+      target.setRequestHandler(
+        schema as never,
+        (host ? join(host, handler, names) : handler) as never,
+      );
+    },
+    notify: () => target.sendToolListChanged(),
+  };
+}
+
+/**
+ * Returns the handlers of a server by method. The SDK has no public way to get
+ * them.
+ */
+function knownHandlers(server: object): ReadonlyMap<string, AnyHandler> {
+  const { _requestHandlers: handlers } = server as Record<string, unknown>;
+  if (handlers instanceof Map) return handlers;
+  throw new TypeError(
+    "Cannot register the tools: the server is not a Server or McpServer of @modelcontextprotocol/sdk 1; pass one of these",
+  );
+}
+
+/** Lists the host's tools, and after those of the first page the ones that join them. */
+function joinLists(
+  host: AnyHandler,
+  handler: AnyHandler,
+  names: ReadonlySet<string>,
+): AnyHandler {
+  return async (request, context) => {
+    const theirs = await host(request, context);
+    for (const { name } of theirs.tools) {
+      if (!names.has(name)) continue;
+      throw new TypeError(
+        `Cannot list the tools: both the server and the toolset have a tool ${
+          quote(name)
+        }; rename the server's tool, or choose another toolset`,
+      );
+    }
+    if (request.params?.cursor !== undefined) return theirs;
+    const { tools } = await handler(request, context);
+    return { ...theirs, tools: [...theirs.tools, ...tools] };
+  };
+}
+
+/** Calls the tools that join by name, and otherwise the host's. */
+function joinCalls(
+  host: AnyHandler,
+  handler: AnyHandler,
+  names: ReadonlySet<string>,
+): AnyHandler {
+  return (request, context) =>
+    names.has(request.params.name)
+      ? handler(request, context)
+      : host(request, context);
+}
