@@ -566,9 +566,11 @@ class SkillScan {
         throw new SkillFileError(path, ROOT_OUT_OF_PROJECT);
       }
     }
+    yield;
     if (!Deno.statSync(path).isDirectory) {
       throw new SkillFileError(path, ROOT_IS_A_FILE);
     }
+    yield;
     const found = yield* findSkillFile(path);
     if (found && "error" in found) throw found.error;
     const scope = this.#scopes.scopeOf(realPath);
@@ -732,6 +734,7 @@ class SkillScan {
         return undefined;
       }
       if (!Deno.statSync(path).isDirectory) return undefined;
+      yield;
       if (!isConfined || this.#isAllowed(realPath)) return realPath;
       // Report only links to skills.
       if ((yield* findSkillFile(path)) === undefined) return undefined;

@@ -55,6 +55,29 @@ Deno.test("SkillRegistry.readFile() caches a file until it changes", async () =>
   await assert.rejects(read, /no such file/);
 });
 
+Deno.test("SkillRegistry.readFile() returns current data if the clock of the file system is 10 seconds behind", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  const file = place.file("skills/git/a.md", "0");
+  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
+  await registry.refresh();
+  const skill = registry.find("git")!;
+  const { mtime } = Deno.statSync(file);
+  const { now } = Date;
+  try {
+    Date.now = () => now() + 10_000;
+    for (let round = 1; round <= 9; round++) {
+      Deno.writeTextFileSync(file, `${round}`);
+      // The next rewrite has the same size and the same times.
+      Deno.utimeSync(file, mtime!, mtime!);
+      const { text } = await registry.readFile(skill, "a.md");
+      assert.equal(text, `${round}`);
+    }
+  } finally {
+    Date.now = now;
+  }
+});
+
 Deno.test("SkillRegistry.readFile() returns bytes that callers can modify", async () => {
   using place = new Place();
   place.skill("skills", "git");

@@ -145,7 +145,7 @@ async function measureScans(
   await scanSkillRoots(roots);
   const scan = await milliseconds(() => scanSkillRoots(roots));
   // A scan reads recently written files again, so wait until they are no longer recent.
-  await new Promise((resolve) => setTimeout(resolve, 2_100));
+  await new Promise((resolve) => setTimeout(resolve, 33_000));
   const scanner = new SkillScanner(roots);
   await scanner.scan();
   const rescan = await milliseconds(() => scanner.scan());

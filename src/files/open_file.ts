@@ -12,11 +12,20 @@
  * @module
  */
 
+/** The longest step in which a file system stores times, in milliseconds. FAT has it. */
+const TIME_STEP_MS = 2_000;
+
+/**
+ * How far the clock of a file system may be behind the clock of this process, in
+ * milliseconds. A server that only reads cannot ask for the time there.
+ */
+const MAX_CLOCK_DIFFERENCE_MS = 30_000;
+
 /**
  * If a file changed less than this time before it was read, in milliseconds, its
- * times may not show another change. FAT stores times in steps of two seconds.
+ * times may not show another change.
  */
-const RACY_MS = 2_000;
+const RACY_MS = TIME_STEP_MS + MAX_CLOCK_DIFFERENCE_MS;
 
 /** A file that is open for reading. */
 export interface OpenFile extends Disposable {

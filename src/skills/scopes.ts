@@ -65,6 +65,7 @@ export class Scopes {
       const direct = join(realPath, relative(folder, path));
       return !isSamePath(realPathOf(path), direct);
     }
+    if (realPathOf(path) === path) return false;
     for (let link = path; link !== dirname(link); link = dirname(link)) {
       const parent = realPathOf(dirname(link));
       if (this.scopeOf(parent) === "project" && isReadableLink(link)) {
