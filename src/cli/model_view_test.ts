@@ -58,12 +58,21 @@ type Ask = (method: string, params?: object) => Promise<Reply>;
 /** Connects a client to a server and returns what the server sends. */
 async function receivedFrom(ask: Ask, client: string): Promise<ServedView> {
   const name = CLIENT_PROFILES[client]?.clientName ?? "any";
-  const { result: { instructions } } = await ask("initialize", {
+  const clientInfo = { name, version: "1.0.0" };
+  await ask("initialize", {
     protocolVersion: "2025-11-25",
     capabilities: {},
-    clientInfo: { name, version: "1.0.0" },
+    clientInfo,
   });
   const { result: { tools } } = await ask("tools/list");
+  // The first scan has ended by now, so the instructions name the skills.
+  const { result: { instructions } } = await ask("server/discover", {
+    _meta: {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientCapabilities": {},
+      "io.modelcontextprotocol/clientInfo": clientInfo,
+    },
+  });
   return { instructions, tools: tools.map(toView) };
 }
 

@@ -161,6 +161,8 @@ Deno.test("the first line of the instructions summarizes the skills in at most 2
     const { instructions } = await client.ask("server/discover");
     return instructions.split("\n")[0];
   };
+  // The tools are listed when the first scan has ended.
+  await client.ask("tools/list");
   assert.equal(
     await firstLine(),
     "Proven instructions for tasks (skills). There are none yet.",
