@@ -437,7 +437,10 @@ class SkillScan {
       },
     });
     const reports: SkillRootReport[] = [];
-    for (const root of this.#roots) reports.push(await this.#searchRoot(root));
+    for (const root of this.#roots) {
+      if (this.#slice.isOver) await this.#slice.yield();
+      reports.push(await this.#searchRoot(root));
+    }
     await this.#decide();
     const counts = this.#serveSkills();
     const catalog = await this.#createCatalog(
@@ -560,6 +563,7 @@ class SkillScan {
     yield;
     const realPath = Deno.realPathSync(path);
     const isConfined = this.#scopes.passesProjectLink(path);
+    yield;
     if (!this.#isAllowed(realPath)) {
       if (isConfined) throw new SkillFileError(path, LINK_OUT_OF_PROJECT);
       if (root.scope === "project") {

@@ -205,8 +205,17 @@ export function* listConfirmed(
   const since = Date.now();
   let entries = yield* read();
   const isSame = function* () {
-    const identities = new Set((yield* read()).map(entryIdentity));
-    entries = entries.filter((entry) => identities.has(entryIdentity(entry)));
+    const identities = new Set<string>();
+    for (const entry of yield* read()) {
+      identities.add(entryIdentity(entry));
+      yield;
+    }
+    const same: Entry[] = [];
+    for (const entry of entries) {
+      if (identities.has(entryIdentity(entry))) same.push(entry);
+      yield;
+    }
+    entries = same;
     return true;
   };
   const checks = entries.length > MANY_ENTRIES ? FEW_CHECKS : CHECKS;

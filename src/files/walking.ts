@@ -157,10 +157,11 @@ export class FolderWalk {
   *find(path: string, { isListed = false }: FindOptions = {}): Steps<Located> {
     const names = splitPath(path);
     const isForeign = names === undefined || !names.every(isVisible) ||
-      names[0] !== SKILL_MD && names.length === 1 && this.#isMain(names[0]!);
+      names[0] !== SKILL_MD && names.length === 1 &&
+        (yield* this.#isMain(names[0]!));
     if (isForeign) throw new Deno.errors.NotFound(path);
     if (names.join("/") === SKILL_MD) names[0] = basename(this.#served.file);
-    else if (!isListed && !this.#isListed(names)) {
+    else if (!isListed && !(yield* this.#isListed(names))) {
       throw new Deno.errors.NotFound(path);
     }
     const direct = this.#findDirect(names);
@@ -180,23 +181,24 @@ export class FolderWalk {
    * entry by other names too: in other case, without the dots at the end, or by a
    * short name such as `NODE_M~1`. These names must not evade any rule.
    */
-  #isListed(names: readonly string[]): boolean {
+  *#isListed(names: readonly string[]): Steps<boolean> {
     let folder = this.#served.directory;
-    return names.every((name) => {
-      const { entries } = this.#readFolder(folder);
+    for (const name of names) {
+      const { entries } = yield* this.#readFolder(folder);
+      if (!entries.some((entry) => entry.name === name)) return false;
       folder = childPath(folder, name);
-      return entries.some((entry) => entry.name === name);
-    });
+    }
+    return true;
   }
 
   /**
    * Whether a name in the served folder is that of its main file. If the file
    * system ignores case, the folder may list it in other case.
    */
-  #isMain(name: string): boolean {
+  *#isMain(name: string): Steps<boolean> {
     const main = basename(this.#served.file);
     if (name.toLowerCase() !== main.toLowerCase()) return false;
-    return name === main || !this.#isListed([main]);
+    return name === main || !(yield* this.#isListed([main]));
   }
 
   /** Lists everything in the folder. */
@@ -292,10 +294,13 @@ export class FolderWalk {
     const { path } = folder;
     const limit = MAX_WALKED_ENTRIES - this.#entries + 1;
     if (this.#isThorough) {
-      const read = () => statEntries(path, readVisible(path).slice(0, limit));
+      const read = function* () {
+        const entries = yield* readVisible(path);
+        return yield* statEntries(path, entries.slice(0, limit));
+      };
       return yield* listConfirmed(folder, read);
     }
-    const { version, entries } = this.#readFolder(path);
+    const { version, entries } = yield* this.#readFolder(path);
     yield;
     const isKept = entries.length <= MAX_KNOWN_ENTRIES;
     this.#seen.set(path, { version, entries: isKept ? entries : undefined });
@@ -303,15 +308,16 @@ export class FolderWalk {
   }
 
   /** Returns the visible entries of a folder, sorted by name, from the cache if possible. */
-  #readFolder(
+  *#readFolder(
     path: string,
-  ): { version: string; entries: readonly Deno.DirEntry[] } {
+  ): Steps<{ version: string; entries: readonly Deno.DirEntry[] }> {
     // Getting the status of a folder takes a quarter of the time of listing it.
     const version = fileVersion(Deno.statSync(path));
+    yield;
     const known = this.#listings.folders.get(path);
     return known?.version === version && known.entries !== undefined
       ? { version, entries: known.entries }
-      : { version, entries: readVisible(path) };
+      : { version, entries: yield* readVisible(path) };
   }
 
   *#listEntry(
@@ -350,7 +356,7 @@ export class FolderWalk {
       this.#leftOut.set(path, tooLarge(info.size, this.#maxFileSize));
     } else {
       this.#files.push({
-        path: node.depth === 1 && this.#isMain(path) ? SKILL_MD : path,
+        path: node.depth === 1 && (yield* this.#isMain(path)) ? SKILL_MD : path,
         size: info.size,
         version: fileVersion(info),
         isRacy: isRacy(info),
@@ -390,12 +396,14 @@ interface KnownFolder {
 }
 
 /** Lists the visible entries of a folder, sorted by the code units of their names. */
-function readVisible(folder: string): Deno.DirEntry[] {
-  const visible = [...Deno.readDirSync(folder)]
-    .filter(({ name }) => isVisible(name));
+function* readVisible(folder: string): Steps<Deno.DirEntry[]> {
+  const listed = [...Deno.readDirSync(folder)];
+  yield;
+  const visible = listed.filter(({ name }) => isVisible(name));
   // Several entries have the same name if Deno cannot decode their names. For
   // long lists, this is three times as fast as sorting the entries themselves.
   const entries = Map.groupBy(visible, ({ name }) => name);
+  yield;
   return [...entries.keys()].sort().flatMap((name) => entries.get(name)!);
 }
 

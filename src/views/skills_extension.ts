@@ -32,8 +32,13 @@ import {
 import { listKey } from "./skill_lists.ts";
 import { skillFileUri, skillMdUri } from "../skills/uri.ts";
 import { SKILL_MD } from "../files/paths.ts";
-import { quote, stringifyJson, withoutInvisible } from "../text.ts";
-import { TimeSlice } from "../time_slice.ts";
+import {
+  byCodeUnits,
+  quote,
+  stringifyJson,
+  withoutInvisible,
+} from "../text.ts";
+import { sortInSlices, TimeSlice } from "../time_slice.ts";
 import type {
   Skill,
   SkillFile,
@@ -272,7 +277,9 @@ async function listChildren(
   const { skill, path } = findResource(uri, registry);
   const prefix = path === undefined ? "" : `${path}/`;
   const children = new Map<string, Child>();
+  const slice = new TimeSlice();
   for (const file of await registry.listFiles(skill)) {
+    if (slice.isOver) await slice.yield();
     if (path === "" || !file.path.startsWith(prefix)) continue;
     const [name, ...rest] = file.path.slice(prefix.length).split("/");
     const uri = skillFileUri(skill, prefix + name!);
@@ -280,7 +287,12 @@ async function listChildren(
     children.set(uri, { uri, name: name!, file: isFile ? file : undefined });
   }
   const items = [...children].map(([key, value]) => ({ key, value }));
-  if (items.length > 0) return { skill, children: sortList(items) };
+  if (items.length > 0) {
+    const compare = (a: ListItem<Child>, b: ListItem<Child>) =>
+      byCodeUnits(a.key, b.key);
+    const children = await sortInSlices(items, { compare, slice });
+    return { skill, children };
+  }
   throw invalidParams(
     `${
       quote(uri)
