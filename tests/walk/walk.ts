@@ -121,7 +121,8 @@ export class Walk implements Disposable {
   async #restWithNarrowPermissions(): Promise<void> {
     const printed = await openAsPrinted(this.#launch);
     await using _wire = printed.wire;
-    if (!this.#world.rules.some((rule) => rule.in)) {
+    // Where a wildcard stands for a link, the folder above it must be granted.
+    if (!this.#world.rules.some((rule) => rule.in?.includes("*"))) {
       await this.#check(["stdio", printed.asks.stdio!], "as printed");
     }
     const { rules, roots } = this.#world;
