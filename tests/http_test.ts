@@ -776,7 +776,9 @@ Deno.test("prompts are text for clients that do not name themselves", async () =
   assert.equal(typeOf(await server.ask("prompts/get", params)), "resource");
 });
 
-Deno.test("a thousand requests at once are answered", async () => {
+Deno.test("a thousand requests at once are answered", {
+  ignore: lacks("speed"),
+}, async () => {
   using place = filesPlace();
   await using server = await HttpServer.start(place);
   const replies = await Promise.all(
