@@ -108,7 +108,9 @@ export function readRules(
   if (!usesPolicy) return [];
   try {
     const { rules } = JSON.parse(Deno.readTextFileSync(disk.policy));
-    return (rules as Rule[]).map((rule) => {
+    return (rules as Rule[]).map(({ skill, ...others }): Rule => {
+      // An asterisk also stands for no name.
+      const rule = skill === "*" ? others : { ...others, skill };
       if (rule.in === undefined) return rule;
       const path = rule.in.replace(/^~/, disk.place.home);
       const isAbsolute = path.startsWith("/");
