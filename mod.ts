@@ -94,7 +94,7 @@ import {
   type SkillOutcome,
   SkillReader,
 } from "./src/skills/skill_reader.ts";
-import { ClosedFolders } from "./src/skills/closed_folders.ts";
+import { ClosedFolderSet } from "./src/skills/closed_folders.ts";
 import { NameOnlyFolders } from "./src/skills/name_only.ts";
 import { realPathOf, Scopes } from "./src/skills/scopes.ts";
 import { byCodeUnits, log, quote, skillKey } from "./src/text.ts";
@@ -110,6 +110,7 @@ import { joinTools } from "./src/views/host_tools.ts";
 import { registerTools } from "./src/views/tools.ts";
 import { listTools, type SkillToolOptions } from "./src/views/toolsets.ts";
 import type {
+  ClosedFolders,
   ScanOptions,
   Skill,
   SkillCatalog,
@@ -148,6 +149,7 @@ export {
 export type { SkillToolOptions, Toolset } from "./src/views/toolsets.ts";
 export type {
   BaseFolders,
+  ClosedFolders,
   FileAccessOptions,
   ScanOptions,
   ShadowedSkill,
@@ -381,7 +383,7 @@ class SkillScan {
   readonly #options: SkillScanOptions;
   readonly #policy: PolicyDecider | undefined;
   readonly #scopes: Scopes;
-  readonly #closed: ClosedFolders;
+  readonly #closed: ClosedFolderSet;
   readonly #nameOnly: NameOnlyFolders;
   readonly #trustLinks: readonly string[];
   /** The real paths of folders that the links of a project are allowed to point into. */
@@ -407,7 +409,7 @@ class SkillScan {
     this.#options = options;
     this.#policy = options.policy;
     this.#scopes = new Scopes(options);
-    this.#closed = new ClosedFolders(options.policy, this.#scopes);
+    this.#closed = new ClosedFolderSet(options.policy, this.#scopes);
     this.#nameOnly = new NameOnlyFolders(options.nameOnlyFolders);
     this.#trustLinks = boundaries(options.trustLinks ?? []);
     // Where the project is known, places count, not what the roots declare.
@@ -1071,7 +1073,7 @@ export class SkillRegistry implements SkillSource {
     catalog: EMPTY_CATALOG,
     folders: new Set(),
     linkTargets: new Set(),
-    closed: new ClosedFolders(),
+    closed: { isClosed: () => false },
     unresolved: [],
     isPassing: false,
   };

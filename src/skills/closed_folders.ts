@@ -11,13 +11,13 @@ import { dirname } from "jsr:@std/path@^1";
 import { isAtOrBelow } from "../files/paths.ts";
 import type { PolicyDecider } from "./policy.ts";
 import type { Scopes } from "./scopes.ts";
-import type { SkillState } from "./types.ts";
+import type { ClosedFolders, SkillState } from "./types.ts";
 
 /** To whom a folder is closed. */
 type Closure = "nobody" | "model" | "everyone";
 
 /** The closed folders of one scan, by their real paths. */
-export class ClosedFolders {
+export class ClosedFolderSet implements ClosedFolders {
   /** The folders that are asked about, with the answers. */
   readonly #closures = new Map<string, Closure>();
   /** Decides on folders that are no skills, if rules name folders. */
@@ -46,14 +46,6 @@ export class ClosedFolders {
     this.#hasClosed ||= closure !== "nobody";
   }
 
-  /**
-   * Whether a real path is a closed folder or lies in one, other than the folders
-   * that contain the skill and the path alike.
-   *
-   * @param realPath The real path of a folder.
-   * @param skill The real path of the skill that leads there.
-   * @param forModel Whether the model asks.
-   */
   isClosed(
     realPath: string,
     { skill, forModel }: { skill: string; forModel: boolean },

@@ -21,7 +21,6 @@ import {
   walkFolder,
   type WalkOptions,
 } from "../files/walking.ts";
-import { ClosedFolders } from "./closed_folders.ts";
 import {
   runInSlices,
   runSteps,
@@ -30,6 +29,7 @@ import {
   TimeSlice,
 } from "../time_slice.ts";
 import type {
+  ClosedFolders,
   FileAccessOptions,
   Skill,
   SkillFile,
@@ -140,7 +140,7 @@ export function listSkillFiles(
 /** Access to the files of skills that remembers what it listed and read. */
 export class SkillFiles {
   readonly #options: FileAccessOptions;
-  #closed = new ClosedFolders();
+  #closed: ClosedFolders = { isClosed: () => false };
   // A WeakMap, because each scan can replace a skill and its listings.
   readonly #known = new WeakMap<Skill, KnownSkill>();
   /** Contents of files that were read recently, by version and path. */

@@ -303,6 +303,22 @@ export interface SkillViewer {
   readonly forModel?: boolean;
 }
 
+/** The folders that are closed: to everyone, or to the model only. */
+export interface ClosedFolders {
+  /**
+   * Whether a real path is a closed folder or lies in one, other than the folders
+   * that contain the skill and the path alike.
+   *
+   * @param realPath The real path of a folder.
+   * @param viewer The real path of the skill that leads there, and whether the
+   *   model asks.
+   */
+  isClosed(
+    realPath: string,
+    viewer: { skill: string; forModel: boolean },
+  ): boolean;
+}
+
 /**
  * The source of skills for tools, prompts, resources, and reports, and their
  * only access to the files of skills. `SkillRegistry` implements it.
