@@ -61,7 +61,7 @@ export async function createReport(
   const { skills, findings: found } = await inspectSkills(registry, settings);
   const findings = [
     ...checkPolicy(policy, { check, catalog }),
-    ...problems.flatMap(createSkipFindings),
+    ...problems.flatMap((problem) => createSkipFindings(problem, { check })),
     ...found,
   ];
   if (check) {

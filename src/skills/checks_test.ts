@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { basename, dirname, join } from "jsr:@std/path@^1";
-import { findingsIn, problemsIn } from "../../tests/testing/report.ts";
+import {
+  findingsIn,
+  printedReport,
+  problemsIn,
+} from "../../tests/testing/report.ts";
 import { lacks, Place, runSync, skillMd } from "../../tests/testing.ts";
 
 const violations: [string, string, string[]][] = [
@@ -148,6 +152,34 @@ Deno.test("--check reports fields whose names are one letter from a known one", 
       ["field-misspelled", 7, "metadata: {}"],
     ],
   );
+});
+
+Deno.test("--check applies the rules for fields to frontmatter that needs repair", async () => {
+  using place = new Place();
+  const yaml = [
+    "name: Two Words",
+    `descripton: ${"d".repeat(20)}`,
+    "license: 2",
+    "compatibility: |",
+    "    any",
+    "  agent",
+    "allowed-tools: a: b, c",
+  ];
+  const text = `---\n${yaml.join("\n")}\n---\n`;
+  place.skill("home/.claude/skills", "broken", text);
+  const skipped = [
+    'error description-missing broken/SKILL.md:3: the field "description" is missing, but there is a field "descripton"',
+    'error yaml broken/SKILL.md:5: the lines of the value of "compatibility" are not indented alike',
+    'error yaml broken/SKILL.md:8: the value of "allowed-tools" contains a colon, which starts another value in YAML',
+  ];
+  assert.deepEqual(await findingsIn(place), [
+    ...skipped,
+    "error name-characters broken/SKILL.md:2: the name does not consist of a-z, 0-9, and single hyphens",
+    "warning license broken/SKILL.md:4: license is not a string",
+    "warning allowed-tools broken/SKILL.md:8: allowed-tools is separated by commas",
+  ]);
+  const list = await printedReport(place, "--list");
+  assert.match(list.text, /^Problems \(3 errors, 0 warnings\)$/m);
 });
 
 Deno.test("--check reports a skill without instructions", async () => {

@@ -29,7 +29,10 @@ export class SkillSyntaxError extends SyntaxError {
   readonly hint: string;
   /** The ID of the rule in `docs/check.md`. */
   readonly kind: string;
-  /** The other faults of the frontmatter. */
+  /**
+   * The other faults of the frontmatter, including violations of the specification
+   * that alone would not make it invalid.
+   */
   readonly others: readonly SkillSyntaxFault[];
 
   /** Creates an error from the first fault and the others. */

@@ -4,10 +4,13 @@
  * 1. Each entry is parsed on its own, so that all faults are found at once.
  * 2. A hint shows the finished line in quotes that keep the author's text. It is
  *    shown only if it parses to that text.
+ * 3. Once it is repaired, the rules for its fields apply too. Violations of these
+ *    come last, because they alone would not keep the skill from being served.
  *
  * @module
  */
 
+import { FIELD_RULES } from "./field_rules.ts";
 import { nearestWords, oneLine, quote } from "../text.ts";
 import {
   describeYamlError,
@@ -23,7 +26,7 @@ import {
   splitEntries,
   type YamlEntry,
 } from "./yaml_lines.ts";
-import type { SkillSyntaxFault } from "./types.ts";
+import type { SkillFrontmatter, SkillSyntaxFault } from "./types.ts";
 
 /** The fields of the frontmatter that have a meaning. */
 export const KNOWN_FIELDS: readonly string[] = [
@@ -61,7 +64,8 @@ export function findFrontmatterFaults(
   parsed: unknown,
 ): SkillSyntaxFault[] {
   const faults: SkillSyntaxFault[] = [];
-  for (const fault of new FrontmatterRepair(yaml).findFaults(parsed)) {
+  const repair = new FrontmatterRepair(yaml);
+  for (const fault of repair.findFaults(parsed)) {
     const line = fault.line + 1;
     const same = faults.findIndex((other) => other.line === line);
     // The later hint for a line includes the repairs of the earlier one.
@@ -74,7 +78,11 @@ export function findFrontmatterFaults(
     }
     if (faults.length === MAX_FAULTS) break;
   }
-  return faults.toSorted((a, b) => a.line - b.line);
+  return [...faults.toSorted(byLine), ...repair.findViolations().sort(byLine)];
+}
+
+function byLine(a: SkillSyntaxFault, b: SkillSyntaxFault): number {
+  return a.line - b.line;
 }
 
 /** Repairs frontmatter entry by entry. Lines are counted from 1 in the YAML. */
@@ -84,6 +92,10 @@ class FrontmatterRepair {
   readonly #lines: string[];
   /** Whether some lines are left out, so that entries cannot be repaired. */
   readonly #isLong: boolean;
+  /** The frontmatter with the fields that are fine or repaired. */
+  #repaired: Record<string, unknown> = {};
+  /** The fields whose values could not be repaired. */
+  readonly #unrepaired = new Set<string>();
 
   constructor(yaml: string) {
     this.#yaml = yaml;
@@ -130,6 +142,7 @@ class FrontmatterRepair {
         if (this.#lines.join("\n") !== before) continue;
       }
       const repair = repairEntry(entry, start + 1);
+      if (repair === undefined) this.#unrepaired.add(entry.key);
       const written = repair?.lines ??
         [`${entry.indentation}${entry.key}: ''`];
       this.#replace(start, entry.more.length + 1, written);
@@ -175,10 +188,27 @@ class FrontmatterRepair {
   *#checkFields(
     frontmatter: Readonly<Record<string, unknown>>,
   ): Generator<SkillSyntaxFault> {
+    this.#repaired = { ...frontmatter };
     for (const field of ["name", "description"]) {
       const fault = findFieldFault(frontmatter, { field, lines: this.#lines });
-      if (fault !== undefined) yield fault;
+      if (fault === undefined) continue;
+      this.#unrepaired.add(field);
+      yield fault;
     }
+  }
+
+  /** Applies the rules for fields to the repaired frontmatter, after its faults were found. */
+  findViolations(): SkillSyntaxFault[] {
+    const frontmatter = this.#repaired as SkillFrontmatter;
+    const entries = splitEntries(this.#lines);
+    return FIELD_RULES.flatMap(({ rule, field, hint, findFault }) => {
+      const isApplicable = Object.hasOwn(frontmatter, field) &&
+        !this.#unrepaired.has(field);
+      const reason = isApplicable ? findFault(frontmatter) : undefined;
+      if (reason === undefined) return [];
+      const start = entries.find(({ key }) => key === field)?.start ?? 0;
+      return [{ kind: rule, reason, line: start + 2, hint }];
+    });
   }
 }
 

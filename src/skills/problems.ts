@@ -5,12 +5,12 @@
  */
 
 import { oneLine, quote } from "../text.ts";
+import { withoutViolations } from "./validity.ts";
 import type { SkillProblem } from "./types.ts";
 
-/** Describes a problem in one line, with all faults of the file. */
-export function describeProblem(
-  { file, others = [], ...first }: SkillProblem,
-): string {
+/** Describes a problem in one line, with all reasons to skip the file. */
+export function describeProblem(problem: SkillProblem): string {
+  const { file, others = [], ...first } = withoutViolations(problem);
   const faults = [first, ...others].map(describeFault);
   return oneLine(`Skipped ${quote(file)}${faults.join("; and ")}`);
 }
