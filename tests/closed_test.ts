@@ -7,11 +7,13 @@
 
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
+import { SkillFileError, SkillRegistry } from "../mod.ts";
 import {
   lacks,
   nextId,
   Place,
   printedLaunch,
+  root,
   SECRET,
   Session,
   skillMd,
@@ -114,6 +116,81 @@ for (
     assert.ok(!(client + model).includes(SECRET), client + model);
   });
 }
+
+/** Scans a folder that seems to contain more links than a search visits. */
+async function refreshBeyondLimit(registry: SkillRegistry, folder: string) {
+  const { readDirSync } = Deno;
+  const link = { isFile: false, isDirectory: false, isSymlink: true };
+  const links = Array.from(
+    { length: 50_000 },
+    (_, index) => ({ ...link, name: `z${index}` }),
+  );
+  Deno.readDirSync = (path) =>
+    path === folder
+      ? [...readDirSync(path), ...links].values()
+      : readDirSync(path);
+  try {
+    return await registry.refresh();
+  } finally {
+    Deno.readDirSync = readDirSync;
+  }
+}
+
+Deno.test(
+  "a nested skill beyond the limit of searched folders is closed to the skills that lead there",
+  { ignore: lacks("links") },
+  async () => {
+    using place = new Place();
+    const skills = place.folder(SKILLS);
+    const more = place.folder("more");
+    place.skill(SKILLS, "outer");
+    place.file(`${SKILLS}/outer/docs/guide.md`, "open");
+    place.skill("more", "open");
+    for (const name of ["off", "manual", "hidden"]) {
+      const text = name === "hidden"
+        ? skillMd(name).replace("\n", "\ndisable-model-invocation: true\n")
+        : skillMd(name);
+      place.skill(`${SKILLS}/outer/docs`, name, text);
+      place.file(`${SKILLS}/outer/docs/${name}/sub/notes.md`, SECRET);
+      const sub = join(skills, "outer", "docs", name, "sub");
+      place.link(sub, `more/open/${name}`);
+    }
+    const roots = [root(skills, { recursive: true }), root(more)];
+    using registry = new SkillRegistry(roots, {
+      homeDirectory: place.home,
+      trustLinks: [skills],
+      policy: {
+        rules: [{ skill: "off", state: "off" }, {
+          skill: "manual",
+          state: "manual",
+        }],
+      },
+      log: () => {},
+    });
+    const { problems } = await refreshBeyondLimit(registry, skills);
+    assert.deepEqual(problems.map(({ kind }) => kind), ["too-many"]);
+    for (const forModel of [false, true]) {
+      const list = async (name: string) =>
+        (await registry.listFiles(registry.find(name)!, { forModel }))
+          .map(({ path }) => path);
+      assert.deepEqual(await list("outer"), ["SKILL.md", "docs/guide.md"]);
+      assert.deepEqual(await list("open"), ["SKILL.md"]);
+      for (const name of ["off", "manual", "hidden"]) {
+        const files = [
+          ["outer", `docs/${name}/SKILL.md`],
+          ["outer", `docs/${name}/sub/notes.md`],
+          ["open", `${name}/notes.md`],
+        ] as const;
+        for (const [skill, path] of files) {
+          await assert.rejects(
+            registry.readFile(registry.find(skill)!, path, { forModel }),
+            SkillFileError,
+          );
+        }
+      }
+    }
+  },
+);
 
 Deno.test(
   "a skill that is off is closed to the links of other skills into a trusted folder",

@@ -2,15 +2,18 @@
  * The folders that are closed: to everyone, because they are off, or to the model
  * only. This is the one place that is asked, whichever root or link leads to a
  * folder, whichever skill lies around it, and whether or not its `SKILL.md` is
- * valid.
+ * valid. If a search ended early, that includes the folders that it would have
+ * judged.
  *
  * @module
  */
 
 import { dirname } from "jsr:@std/path@^1";
 import { isAtOrBelow } from "../files/paths.ts";
+import { runSteps } from "../time_slice.ts";
 import type { PolicyDecider } from "./policy.ts";
 import type { Scopes } from "./scopes.ts";
+import { findSkillFile } from "./skill_md.ts";
 import type { ClosedFolders, SkillState } from "./types.ts";
 
 /** To whom a folder is closed. */
@@ -22,6 +25,8 @@ export class ClosedFolderSet implements ClosedFolders {
   readonly #closures = new Map<string, Closure>();
   /** Decides on folders that are no skills, if rules name folders. */
   readonly #decideOnFolder: ((realPath: string) => SkillState) | undefined;
+  /** The folders that were visited by searches that ended early. */
+  #visited: ReadonlySet<string> = new Set();
   #hasClosed = false;
 
   /**
@@ -46,6 +51,17 @@ export class ClosedFolderSet implements ClosedFolders {
     this.#hasClosed ||= closure !== "nobody";
   }
 
+  /**
+   * Records that a search ended early. What it did not visit has not been judged, so
+   * a folder below that has a `SKILL.md` is closed to everyone.
+   *
+   * @param visited The real paths of the folders that it visited.
+   */
+  endEarly(visited: ReadonlySet<string>): void {
+    this.#visited = this.#visited.union(visited);
+    this.#hasClosed = true;
+  }
+
   isClosed(
     realPath: string,
     { skill, forModel }: { skill: string; forModel: boolean },
@@ -65,9 +81,30 @@ export class ClosedFolderSet implements ClosedFolders {
   #closureOf(folder: string): Closure {
     const known = this.#closures.get(folder);
     if (known !== undefined) return known;
-    const closure = closureOf(this.#decideOnFolder?.(folder) ?? "on");
+    const closure = this.#isUnjudged(folder)
+      ? "everyone"
+      : closureOf(this.#decideOnFolder?.(folder) ?? "on");
     this.#closures.set(folder, closure);
     return closure;
+  }
+
+  /** Whether a folder is a skill, valid or not, that a search would have visited. */
+  #isUnjudged(folder: string): boolean {
+    return this.#isBelowVisited(folder) &&
+      runSteps(findSkillFile(folder)) !== undefined;
+  }
+
+  #isBelowVisited(folder: string): boolean {
+    if (this.#visited.size === 0 || this.#visited.has(folder)) return false;
+    for (
+      let above = dirname(folder);
+      above !== folder;
+      above = dirname(above)
+    ) {
+      if (this.#visited.has(above)) return true;
+      folder = above;
+    }
+    return false;
   }
 }
 
