@@ -503,8 +503,7 @@ Deno.test({
     const hostname = "127.0.0.1";
     const port = findPort(hostname);
     // The server itself needs some of these files.
-    // Deno ends the process if it has to start a worker without them, as for watching.
-    const options = { maxFiles: 80, port, args: ["--no-watch"] };
+    const options = { maxFiles: 80, port };
     await using server = await HttpServer.start(place, options);
     const connections = [];
     const isFull = () =>

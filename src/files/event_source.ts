@@ -9,8 +9,16 @@
  * @module
  */
 
+import { isPassing } from "./faults.ts";
+
 /** The maximum number of paths that are watched in this thread. A worker takes 20 MB. */
 export const MAX_LOCAL_PATHS = 64;
+
+/**
+ * How many files a process must be able to open before it starts a worker. A worker
+ * takes 6, and 3 more when it starts watching.
+ */
+const WORKER_FILES = 16;
 
 /** Folders to watch, without their subfolders. */
 export interface WatchRequest {
@@ -67,7 +75,28 @@ export function startLocalSource(
   };
 }
 
-/** Starts a source in a worker. */
+/**
+ * Whether the process can open the files that a worker needs. Otherwise, Deno ends
+ * the process when the worker starts. Nothing else must run between the two.
+ *
+ * @param folder A folder that Deno is allowed to read.
+ */
+export async function canStartWorker(folder: string): Promise<boolean> {
+  // A FIFO in place of the folder would block, but its name has no slash at the end.
+  const opening = Array.from(
+    { length: WORKER_FILES },
+    () => Deno.open(`${folder}/`),
+  );
+  const results = await Promise.allSettled(opening);
+  for (const result of results) {
+    if (result.status === "fulfilled") result.value.close();
+  }
+  return !results.some((result) =>
+    result.status === "rejected" && isPassing(result.reason)
+  );
+}
+
+/** Starts a source in a worker. See {@linkcode canStartWorker}. */
 export function startWorkerSource(
   report: (report: WatchReport) => void,
 ): EventSource {

@@ -22,6 +22,7 @@
 
 import { basename, dirname } from "jsr:@std/path@^1";
 import {
+  canStartWorker,
   type EventSource,
   MAX_LOCAL_PATHS,
   startLocalSource,
@@ -223,7 +224,7 @@ export class FolderWatcher {
     const folders = await this.#listAllowed(all);
     if (folders.every((path) => this.#covered.has(path))) return false;
     const source = await this.#sourceFor(folders);
-    if (!this.#isWatching) return false;
+    if (source === undefined) return false;
     const missing = folders.filter((path) => !this.#covered.has(path));
     const isFresh = this.#mustReopen(missing, folders.length);
     if (isFresh && !this.#isCalm()) return false;
@@ -250,11 +251,19 @@ export class FolderWatcher {
     return allowed;
   }
 
-  /** Returns the source for some folders: one in a worker if they are many or on a slow disk. */
-  async #sourceFor(folders: readonly string[]): Promise<EventSource> {
+  /**
+   * Returns the source for some folders: one in a worker if they are many or on a
+   * slow disk. Returns `undefined` if the watcher was closed, or has to rest because
+   * the process cannot open the files that a worker needs.
+   */
+  async #sourceFor(
+    folders: readonly string[],
+  ): Promise<EventSource | undefined> {
     if (this.#source?.isWorker) return this.#source;
     const isLocal = folders.length <= MAX_LOCAL_PATHS &&
       !await hasSlowFolder(folders);
+    if (!isLocal && !await canStartWorker(folders[0]!)) this.#rest();
+    if (!this.#isWatching) return undefined;
     if (this.#source !== undefined && isLocal) return this.#source;
     this.#closeSource();
     const start = isLocal ? startLocalSource : startWorkerSource;

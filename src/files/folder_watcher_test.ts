@@ -5,6 +5,7 @@ import { FolderWatcher } from "./folder_watcher.ts";
 import {
   environment,
   eventually,
+  IMPORTS,
   Inbox,
   lacks,
   names,
@@ -468,3 +469,55 @@ Deno.test("FolderWatcher falls back to a timer if a worker cannot be started", a
     globalThis.Worker = Worker;
   }
 });
+
+Deno.test(
+  "a process that cannot open the files of a worker does not end, and watches later",
+  { ignore: lacks("sh") },
+  async () => {
+    using place = new Place();
+    const code = `
+      const { FolderWatcher } = await import(${
+      JSON.stringify(import.meta.resolve("./folder_watcher.ts"))
+    });
+      // Deno opens files for signals when it first needs them.
+      Deno.addSignalListener("SIGUSR1", () => {});
+      const called = Promise.withResolvers();
+      const watcher = new FolderWatcher(called.resolve, console.log);
+      const files = [];
+      try {
+        for (;;) files.push(Deno.openSync("."));
+      } catch { /* There are no more. */ }
+      const folders = Array.from({ length: 100 }, (_, index) => {
+        Deno.mkdirSync(\`skill-\${index}\`);
+        return [\`\${Deno.cwd()}/skill-\${index}\`, "all"];
+      });
+      files.pop().close();
+      watcher.update(new Map(folders));
+      await called.promise;
+      console.log("polls");
+      for (const file of files) file.close();
+      const { promise, resolve } = Promise.withResolvers();
+      const { Worker } = globalThis;
+      globalThis.Worker = class extends Worker {
+        constructor(...args) {
+          super(...args);
+          resolve();
+        }
+      };
+      await promise;
+      console.log("starts a worker");
+      Deno.exit();
+    `;
+    const deno = [Deno.execPath(), "eval", ...IMPORTS, code];
+    const { stdout, stderr } = await new Deno.Command("sh", {
+      args: ["-c", `ulimit -n 100; exec "$0" "$@"`, ...deno],
+      cwd: place.path,
+    }).output();
+    const decoder = new TextDecoder();
+    assert.equal(
+      decoder.decode(stdout),
+      "polls\nstarts a worker\n",
+      decoder.decode(stderr),
+    );
+  },
+);
