@@ -37,18 +37,12 @@
  */
 
 import { basename, dirname, join, resolve } from "jsr:@std/path@^1";
+import { FolderWatcher } from "./src/files/folder_watcher.ts";
 import {
-  FolderWatcher,
-  isAllowed,
-  type WatchedFolders,
-  WatchList,
-} from "./src/files/folder_watcher.ts";
-import {
-  childPath,
-  currentFolder,
-  isAtOrBelowAny,
-  SKILL_MD,
-} from "./src/files/paths.ts";
+  describeUnwatched,
+  listWatchedFolders,
+} from "./src/files/watch_list.ts";
+import { childPath, currentFolder, isAtOrBelowAny } from "./src/files/paths.ts";
 import type {
   Face,
   PolicyDecider,
@@ -57,18 +51,16 @@ import type {
 } from "./src/skills/policy.ts";
 import {
   describePolicyProblem,
-  describeProblem,
+  describeProblems,
   NO_PROJECT_SKILLS,
 } from "./src/skills/problems.ts";
 import {
-  findResource,
-  findSkill,
-  qualifiedName,
-  SkillVariants,
-  type UnprefixedSkill,
-  withPrefixes,
-  withQualifiedNames,
-} from "./src/skills/names.ts";
+  CatalogBuilder,
+  changedSkills,
+  EMPTY_CATALOG,
+} from "./src/skills/catalog.ts";
+import { findResource, findSkill, SkillVariants } from "./src/skills/names.ts";
+import { FileTracker } from "./src/skills/file_tracker.ts";
 import {
   boundaries,
   DEFAULT_MAX_FILE_SIZE,
@@ -97,7 +89,7 @@ import {
 import { ClosedFolderSet } from "./src/skills/closed_folders.ts";
 import { NameOnlyFolders } from "./src/skills/name_only.ts";
 import { realPathOf, Scopes } from "./src/skills/scopes.ts";
-import { byCodeUnits, log, quote, skillKey } from "./src/text.ts";
+import { byCodeUnits, log } from "./src/text.ts";
 import { DEFAULT_REFRESH_SECONDS } from "./src/skills/roots.ts";
 import {
   runInSlices,
@@ -106,7 +98,7 @@ import {
   type Steps,
   TimeSlice,
 } from "./src/time_slice.ts";
-import { joinTools } from "./src/views/host_tools.ts";
+import { joinTools, type SkillToolServer } from "./src/views/host_tools.ts";
 import { registerTools } from "./src/views/tools.ts";
 import { listTools, type SkillToolOptions } from "./src/views/toolsets.ts";
 import type {
@@ -146,6 +138,7 @@ export {
   DEFAULT_REFRESH_SECONDS,
   resolveSkillRoots,
 } from "./src/skills/roots.ts";
+export type { SkillToolServer } from "./src/views/host_tools.ts";
 export type { SkillToolOptions, Toolset } from "./src/views/toolsets.ts";
 export type {
   BaseFolders,
@@ -195,12 +188,6 @@ const MAX_SHORT_FOLDER_SIZE = 256 * 1024;
 
 /** The maximum number of problems that are reported for one root. */
 const MAX_PROBLEMS = 1_000;
-
-/** The maximum number of shadowed skills that are logged. */
-const MAX_LOGGED_SHADOWED = 1_000;
-
-/** The maximum length of a name in a report, in characters. */
-const MAX_NAME_LENGTH = 200;
 
 /** The result of {@linkcode SkillScanner.scan}. */
 export interface ScanResult {
@@ -350,16 +337,6 @@ export class SkillScanner {
   }
 }
 
-/** The catalog before the first scan. */
-const EMPTY_CATALOG: SkillCatalog = {
-  skills: new Map(),
-  problems: [],
-  shadowed: [],
-  served: new Map(),
-  roots: [],
-  revision: 0,
-};
-
 /** Compiles a policy. Only then is the module for policies loaded. */
 async function compilePolicy(policy: SkillPolicy): Promise<PolicyDecider> {
   const { PolicyDecider } = await import("./src/skills/policy.ts");
@@ -398,8 +375,7 @@ class SkillScan {
   readonly #refused: string[] = [];
   /** The real paths of the folders that were visited below the current root. */
   #visited = new Set<string>();
-  readonly #skills = new Map<string, Skill>();
-  readonly #shadowed: UnprefixedSkill[] = [];
+  readonly #catalog: CatalogBuilder;
   readonly #off: FoundFolder[] = [];
   #isPassing = false;
   readonly #slice = new TimeSlice();
@@ -408,6 +384,7 @@ class SkillScan {
     this.#roots = roots;
     this.#options = options;
     this.#policy = options.policy;
+    this.#catalog = new CatalogBuilder(options.variants);
     this.#scopes = new Scopes(options);
     this.#closed = new ClosedFolderSet(options.policy, this.#scopes);
     this.#nameOnly = new NameOnlyFolders(options.nameOnlyFolders);
@@ -438,18 +415,17 @@ class SkillScan {
         if (realPath !== undefined) this.#folders.add(dirname(realPath));
       },
     });
-    const reports: SkillRootReport[] = [];
+    const roots: SkillRootReport[] = [];
     for (const root of this.#roots) {
       if (this.#slice.isOver) await this.#slice.yield();
-      reports.push(await this.#searchRoot(root));
+      roots.push(await this.#searchRoot(root));
     }
     await this.#decide();
-    const counts = this.#serveSkills();
-    const catalog = await this.#createCatalog(
-      reports.map((report) => ({
-        ...report,
-        skills: counts.get(report.root) ?? 0,
-      })),
+    this.#serveSkills();
+    const problems = await this.#listProblems();
+    const catalog = await this.#catalog.build(
+      { problems, roots, previous: this.#options.previous },
+      this.#slice,
     );
     return {
       catalog,
@@ -822,24 +798,19 @@ class SkillScan {
     }
   }
 
-  /** Adds the skills that are not off. Returns their number for each root. */
-  #serveSkills(): Map<SkillRoot, number> {
-    const counts = new Map<SkillRoot, number>();
+  /** Adds the skills that are not off to the catalog. */
+  #serveSkills(): void {
     for (const [realPath, found] of this.#found) {
-      const { outcome, folder: { root }, linkedFolder = realPath } = found;
+      const { outcome, linkedFolder = realPath } = found;
       const isClosed = (forModel: boolean) =>
         this.#closed.isClosed(linkedFolder, { skill: realPath, forModel });
       if (found.decision.state === "off" || isClosed(false)) {
         this.#off.push(found);
       } else if (!("reason" in outcome)) {
-        this.#addSkill(
-          outcome,
-          isClosed(true) ? "manual" : this.#stateOf(outcome, found),
-        );
-        counts.set(root, (counts.get(root) ?? 0) + 1);
+        const state = isClosed(true) ? "manual" : this.#stateOf(outcome, found);
+        this.#catalog.add(outcome, state);
       }
     }
-    return counts;
   }
 
   /** Returns the state of a skill that is served. A rule that applies wins over `--name-only`. */
@@ -847,31 +818,6 @@ class SkillScan {
     if (decision.rule !== undefined) return decision.state;
     const paths = [skill.realDirectory, ...faces.map(({ path }) => path)];
     return this.#nameOnly.has(skill.name, paths) ? "name-only" : decision.state;
-  }
-
-  #addSkill(found: Skill, state: SkillState): void {
-    const skill = state === "on"
-      ? found
-      : this.#options.variants.create(found, { state });
-    const key = skillKey(skill.name);
-    const by = this.#skills.get(key);
-    if (by === undefined) this.#skills.set(key, skill);
-    else this.#shadowed.push({ key, skill, by });
-  }
-
-  async #createCatalog(roots: SkillRootReport[]): Promise<SkillCatalog> {
-    const { previous, variants } = this.#options;
-    const shadowed = this.#shadowed;
-    const found = {
-      skills: this.#skills,
-      problems: await this.#listProblems(),
-      shadowed: withPrefixes(this.#skills, { shadowed, variants }),
-      roots,
-      revision: previous.revision + 1,
-    };
-    return isSameCatalog(found, previous)
-      ? previous
-      : await this.#withSortedSkills(found);
   }
 
   /**
@@ -898,46 +844,10 @@ class SkillScan {
     }
     return listed;
   }
-
-  async #withSortedSkills(
-    found: Omit<SkillCatalog, "served">,
-  ): Promise<SkillCatalog> {
-    const keys = await sortInSlices([...found.skills.keys()], {
-      compare: byCodeUnits,
-      slice: this.#slice,
-    });
-    const skills = new Map(keys.map((key) => [key, found.skills.get(key)!]));
-    const served = withQualifiedNames(skills, found.shadowed);
-    return { ...found, skills, served };
-  }
 }
 
 /** The decision without a policy. */
 const SERVED: PolicyDecision = { state: "on" };
-
-function isSameCatalog(
-  a: Omit<SkillCatalog, "served">,
-  b: SkillCatalog,
-): boolean {
-  return a.skills.size === b.skills.size &&
-    [...a.skills].every(([key, skill]) => b.skills.get(key) === skill) &&
-    a.shadowed.length === b.shadowed.length &&
-    a.shadowed.every(({ skill, by }, index) =>
-      b.shadowed[index]!.skill === skill && b.shadowed[index]!.by === by
-    ) &&
-    a.problems.length === b.problems.length &&
-    a.problems.every((problem, index) =>
-      isSameProblem(problem, b.problems[index]!)
-    ) &&
-    JSON.stringify(a.roots) === JSON.stringify(b.roots);
-}
-
-function isSameProblem(a: SkillProblem, b: SkillProblem): boolean {
-  return a === b ||
-    a.file === b.file && a.line === b.line && a.reason === b.reason &&
-      a.hint === b.hint && a.names?.join("\n") === b.names?.join("\n") &&
-      JSON.stringify(a.others) === JSON.stringify(b.others);
-}
 
 /**
  * The names of folders that a recursive search skips: those of version control,
@@ -1067,6 +977,7 @@ function moreProblems(count: number): Fault {
 export class SkillRegistry implements SkillSource {
   readonly #scanner: SkillScanner;
   readonly #files: SkillFiles;
+  readonly #tracker: FileTracker;
   readonly #options: SkillRegistryOptions;
   readonly #log: (line: string) => void;
   readonly #listeners = new Set<SkillChangeListener>();
@@ -1080,9 +991,6 @@ export class SkillRegistry implements SkillSource {
   };
   /** The logged problems that still exist. */
   #logged: ReadonlySet<string> = new Set();
-  /** The skills whose files are tracked, by key. The key `undefined` stands for all skills. */
-  readonly #tracked = new Map<string | undefined, Tracking>();
-  #trackedFiles: ReadonlyMap<string, TrackedFiles> = new Map();
   /** The logged line about folders that cannot be watched. */
   #unwatched: string | undefined;
   readonly #scans = new SharedTask<SkillCatalog>();
@@ -1104,6 +1012,7 @@ export class SkillRegistry implements SkillSource {
   constructor(roots: readonly SkillRoot[], options: SkillRegistryOptions = {}) {
     this.#scanner = new SkillScanner(roots, options);
     this.#files = new SkillFiles(options);
+    this.#tracker = new FileTracker(this.#files);
     this.#options = options;
     this.#log = options.log ?? log;
   }
@@ -1261,23 +1170,8 @@ export class SkillRegistry implements SkillSource {
    * @returns A function that stops tracking. Every change after the promise is
    *   fulfilled is reported.
    */
-  async trackFiles(key: string | undefined): Promise<() => void> {
-    const tracking = this.#tracked.get(key) ??
-      { count: 0, begun: this.refresh() };
-    this.#tracked.set(key, tracking);
-    tracking.count++;
-    let isTracked = true;
-    const end = () => {
-      if (isTracked && --tracking.count === 0) this.#tracked.delete(key);
-      isTracked = false;
-    };
-    try {
-      await tracking.begun;
-    } catch (error) {
-      end();
-      throw error;
-    }
-    return end;
+  trackFiles(key: string | undefined): Promise<() => void> {
+    return this.#tracker.track(key, () => this.refresh());
   }
 
   /** Starts keeping the catalog current with a timer and by watching the folders. */
@@ -1318,13 +1212,11 @@ export class SkillRegistry implements SkillSource {
   async #scan(): Promise<SkillCatalog> {
     const previous = this.catalog;
     const result = await this.#scanner.scan();
-    const { catalog } = result;
-    const tracked = await this.#readTracked(result);
+    const { catalog, closed } = result;
+    const files = await this.#tracker.update(catalog, closed);
     if (this.#isClosed) return previous;
-    const files = changedFiles(tracked, this.#trackedFiles);
     this.#last = result;
-    this.#files.close(result.closed);
-    this.#trackedFiles = tracked;
+    this.#files.close(closed);
     this.#inBackground(() => this.#watchFolders());
     this.#scheduleRetry(result);
     this.#logProblems();
@@ -1345,39 +1237,19 @@ export class SkillRegistry implements SkillSource {
     Deno.unrefTimer(this.#retry);
   }
 
-  /** Lists the files of the tracked skills. */
-  async #readTracked(
-    { catalog, closed }: ScanResult,
-  ): Promise<Map<string, TrackedFiles>> {
-    const tracked = new Map<string, TrackedFiles>();
-    const { served: skills } = catalog;
-    const keys = this.#tracked.has(undefined)
-      ? skills.keys()
-      : this.#tracked.keys();
-    const slice = new TimeSlice();
-    for (const key of keys) {
-      const skill = skills.get(key!);
-      if (skill === undefined) continue;
-      if (slice.isOver) await slice.yield();
-      const { files, folders } = await this.#files.walk(skill, { closed });
-      const versions = files
-        // The scan itself detects changes of this file.
-        .filter(({ path }) => path !== SKILL_MD)
-        .map(({ path, version }) => [path, version] as const);
-      tracked.set(key!, { versions: new Map(versions), folders });
-    }
-    return tracked;
-  }
-
   /** Updates the watched folders to those of the current catalog. */
   async #watchFolders(): Promise<void> {
     if (this.#watcher === undefined) return;
-    const tracked = this.#trackedFiles;
-    const folders = await listWatchedFolders(this.#last, tracked);
+    const last = this.#last;
+    const { catalog, folders, linkTargets } = last;
+    const watched = await listWatchedFolders(
+      [...folders, ...this.#tracker.folders],
+      { roots: catalog.roots.map(({ root }) => root.path), linkTargets },
+    );
     // Another scan may have ended in the meantime.
-    if (tracked !== this.#trackedFiles) return;
-    this.#watcher.update(folders);
-    const line = describeUnwatched(this.#last.folders);
+    if (last !== this.#last) return;
+    this.#watcher.update(watched);
+    const line = describeUnwatched(folders);
     if (line !== undefined && line !== this.#unwatched) this.#log(line);
     this.#unwatched = line;
   }
@@ -1407,132 +1279,6 @@ export class SkillRegistry implements SkillSource {
       }
     }
   }
-}
-
-/** The tracking of a skill's files. */
-interface Tracking {
-  /** The number of callers that track the files. */
-  count: number;
-  /** The first refresh that lists the files. */
-  readonly begun: Promise<SkillCatalog>;
-}
-
-/** The state of a skill's files, kept from one refresh to the next. */
-interface TrackedFiles {
-  /** The versions of the files, by path. */
-  readonly versions: ReadonlyMap<string, string>;
-  /** The real paths of the folders that contain them. */
-  readonly folders: readonly string[];
-}
-
-/** Returns the paths of changed files, by skill. Ignores skills that were not tracked before. */
-function changedFiles(
-  now: ReadonlyMap<string, TrackedFiles>,
-  before: ReadonlyMap<string, TrackedFiles>,
-): Map<string, Set<string>> {
-  const changed = new Map<string, Set<string>>();
-  for (const [key, { versions }] of now) {
-    const old = before.get(key)?.versions ?? versions;
-    const paths = differences(versions, old);
-    if (paths.size > 0) changed.set(key, paths);
-  }
-  return changed;
-}
-
-/** Returns the keys of the skills that differ between two catalogs. */
-function changedSkills(
-  catalog: SkillCatalog,
-  previous: SkillCatalog,
-): Pick<SkillChange, "keys" | "states"> {
-  if (catalog === previous) return { keys: new Set(), states: new Set() };
-  const { served: now } = catalog;
-  const { served: before } = previous;
-  // Each time a SKILL.md is parsed, it gets a new frontmatter object.
-  const keys = differences(now, before, (skill) => skill?.frontmatter);
-  const states = differences(now, before, (skill) => skill?.state);
-  return { keys, states: states.difference(keys) };
-}
-
-/** Returns the keys whose values differ between two maps, compared by some aspect. */
-function differences<T>(
-  a: ReadonlyMap<string, T>,
-  b: ReadonlyMap<string, T>,
-  aspectOf: (value: T | undefined) => unknown = (value) => value,
-): Set<string> {
-  const keys = [...a.keys(), ...b.keys()];
-  return new Set(
-    keys.filter((key) => aspectOf(a.get(key)) !== aspectOf(b.get(key))),
-  );
-}
-
-/** Describes the searched folders that Deno is not allowed to watch, if there are any. */
-function describeUnwatched(folders: ReadonlySet<string>): string | undefined {
-  const unwatched: string[] = [];
-  const known = new Set<string>();
-  for (const folder of folders) {
-    // The folder above comes first, and what holds for it holds for those below.
-    const isNew = !known.has(dirname(folder));
-    known.add(folder);
-    if (isNew && !isAllowed(folder)) unwatched.push(folder);
-  }
-  const [first, ...others] = unwatched;
-  if (first === undefined) return undefined;
-  const more = others.length > 0 ? ` and ${others.length} more` : "";
-  return `Cannot watch ${
-    quote(first)
-  }${more}, because Deno is allowed to read it only through a link: the next rescan finds changes; to notice them immediately, add --allow-read=${
-    unwatched.join(",")
-  }`;
-}
-
-/** Describes each problem and each shadowed skill of a catalog in one line. */
-function describeProblems({ problems, shadowed }: SkillCatalog): string[] {
-  const lines = shadowed.slice(0, MAX_LOGGED_SHADOWED).map(({ skill, by }) =>
-    `Shadowed ${quote(skill.file)}: the name ${
-      quote(skill.name.slice(0, MAX_NAME_LENGTH))
-    } is taken by ${quote(by.file)}, which comes first; load it as ${
-      quote(qualifiedName(skill).slice(0, MAX_NAME_LENGTH))
-    }`
-  );
-  const rest = shadowed.length - lines.length;
-  if (rest > 0) lines.push(`Shadowed ${rest} more skills`);
-  return [...problems.map(describeProblem), ...lines];
-}
-
-/**
- * Lists the folders in which changes matter: those that the scan searched, those
- * that contain tracked files, and those around the roots and the targets of
- * links. The most important ones come first, because the system may limit the
- * number of watched folders.
- */
-async function listWatchedFolders(
-  { catalog, folders, linkTargets }: ScanResult,
-  tracked: ReadonlyMap<string, TrackedFiles>,
-): Promise<WatchedFolders> {
-  const list = new WatchList();
-  const slice = new TimeSlice();
-  for (const { root } of catalog.roots) list.addSurroundings(root.path);
-  for (const folder of folders) list.add(folder);
-  for (const { folders } of tracked.values()) {
-    for (const folder of folders) list.add(folder);
-  }
-  for (const path of linkTargets) {
-    if (slice.isOver) await slice.yield();
-    list.addSurroundings(path);
-  }
-  return list.folders;
-}
-
-/**
- * The part of the low-level `Server` of `@modelcontextprotocol/sdk` that tools
- * need. It is declared here because the SDK's own type would pull undocumented
- * types into this module's documentation.
- */
-export interface SkillToolServer {
-  /** Sets the handler for a request. */
-  setRequestHandler(requestSchema: never, handler: never): void;
-  /** Notifies the client that the list of tools changed. */
-  sendToolListChanged(): Promise<void>;
 }
 
 /**

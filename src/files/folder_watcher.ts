@@ -30,7 +30,7 @@ import {
   type WatchEvent,
   type WatchReport,
 } from "./event_source.ts";
-import { realPaths } from "./confinement.ts";
+import { isAllowed, type WatchedFolders } from "./watch_list.ts";
 import { TimeSlice } from "../time_slice.ts";
 
 /** The pause in events that ends a burst, in milliseconds. */
@@ -83,56 +83,6 @@ const MAX_POLLS = 60;
 
 /** If it takes longer than this to get the status of a folder, its disk is slow. */
 const SLOW_MS = 10;
-
-/** The folders to watch, and the names in each that matter. */
-export type WatchedFolders = ReadonlyMap<string, "all" | ReadonlySet<string>>;
-
-/** A list of folders to watch. */
-export class WatchList {
-  readonly #folders = new Map<string, "all" | Set<string>>();
-  /**
-   * Cached real paths of folders, `undefined` for missing ones. Often, many
-   * links point into few folders.
-   */
-  readonly #realPaths = new Map<string, string | undefined>();
-
-  get folders(): WatchedFolders {
-    return this.#folders;
-  }
-
-  /** Adds a folder in which all names matter. */
-  add(folder: string): void {
-    this.#folders.set(folder, "all");
-  }
-
-  /**
-   * Adds the folders in which an event occurs when the entry at a path appears,
-   * disappears, or is replaced: its parent, and the nearest existing folder above
-   * the parent. One of them may be the home folder, so only the names on the path
-   * matter.
-   */
-  addSurroundings(path: string): void {
-    for (let level = 1; path !== dirname(path); level++) {
-      const parent = dirname(path);
-      const folder = this.#realPath(parent);
-      if (folder !== undefined) {
-        const names = this.#folders.get(folder) ?? new Set();
-        if (names !== "all") {
-          this.#folders.set(folder, names.add(basename(path)));
-        }
-        if (level >= 2) return;
-      }
-      path = parent;
-    }
-  }
-
-  #realPath(folder: string): string | undefined {
-    if (!this.#realPaths.has(folder)) {
-      this.#realPaths.set(folder, realPaths([folder])[0]);
-    }
-    return this.#realPaths.get(folder);
-  }
-}
 
 /**
  * Watches folders without their subfolders, and calls back once after each burst
@@ -453,10 +403,4 @@ async function hasSlowFolder(folders: readonly string[]): Promise<boolean> {
     if (isSlow) return true;
   }
   return false;
-}
-
-/** Whether Deno has permission to read a folder. Without it, watching could prompt the user. */
-export function isAllowed(path: string): boolean {
-  const permission = { name: "read", path } as const;
-  return Deno.permissions.querySync(permission).state === "granted";
 }

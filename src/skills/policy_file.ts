@@ -8,11 +8,8 @@
 
 import { basename, dirname } from "jsr:@std/path@^1";
 import { parse as parseYaml } from "jsr:@std/yaml@^1";
-import {
-  FolderWatcher,
-  isAllowed,
-  type WatchedFolders,
-} from "../files/folder_watcher.ts";
+import { FolderWatcher } from "../files/folder_watcher.ts";
+import { isAllowed, type WatchedFolders } from "../files/watch_list.ts";
 import { describeYamlError } from "./yaml_errors.ts";
 import { findGlobFault } from "./policy.ts";
 import { realPaths } from "../files/confinement.ts";

@@ -5,8 +5,15 @@
  */
 
 import { oneLine, quote } from "../text.ts";
+import { qualifiedName } from "./names.ts";
 import { withoutViolations } from "./validity.ts";
-import type { SkillProblem } from "./types.ts";
+import type { SkillCatalog, SkillProblem } from "./types.ts";
+
+/** The maximum number of shadowed skills that are described. */
+const MAX_SHADOWED = 1_000;
+
+/** The maximum length of a name in a description, in characters. */
+const MAX_NAME_LENGTH = 200;
 
 /** Describes a problem in one line, with all reasons to skip the file. */
 export function describeProblem(problem: SkillProblem): string {
@@ -22,6 +29,26 @@ function describeFault(
   const start = index === 0 ? "" : " in the same file";
   const position = line === undefined ? "" : ` (line ${line})`;
   return `${start}${position}: ${reason}; ${hint}`;
+}
+
+/** Describes each problem and each shadowed skill of a catalog in one line. */
+export function describeProblems(
+  { problems, shadowed }: SkillCatalog,
+): string[] {
+  const lines = shadowed.slice(0, MAX_SHADOWED).map(({ skill, by }) =>
+    `Shadowed ${quote(skill.file)}: the name ${
+      shortName(skill.name)
+    } is taken by ${quote(by.file)}, which comes first; load it as ${
+      shortName(qualifiedName(skill))
+    }`
+  );
+  const rest = shadowed.length - lines.length;
+  if (rest > 0) lines.push(`Shadowed ${rest} more skills`);
+  return [...problems.map(describeProblem), ...lines];
+}
+
+function shortName(name: string): string {
+  return quote(name.slice(0, MAX_NAME_LENGTH));
 }
 
 /** Describes a problem with a policy in one line. */

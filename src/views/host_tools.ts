@@ -7,9 +7,15 @@
 import type { RequestHandlers, RequestSchema } from "../protocol/handlers.ts";
 import { quote } from "../text.ts";
 
-/** The parts of the SDK's low-level `Server` that are used. */
-export interface SdkServer {
+/**
+ * The part of the low-level `Server` of `@modelcontextprotocol/sdk` that tools
+ * need. It is declared here because the SDK's own type would pull undocumented
+ * types into the library's documentation.
+ */
+export interface SkillToolServer {
+  /** Sets the handler for a request. */
   setRequestHandler(requestSchema: never, handler: never): void;
+  /** Notifies the client that the list of tools changed. */
   sendToolListChanged(): Promise<void>;
 }
 
@@ -24,7 +30,7 @@ type AnyHandler = (request: any, context: any) => any;
  * @throws {TypeError} If the server's own handlers cannot be found.
  */
 export function joinTools(
-  server: SdkServer | { readonly server: SdkServer },
+  server: SkillToolServer | { readonly server: SkillToolServer },
   names: ReadonlySet<string>,
 ): RequestHandlers {
   const target = "server" in server ? server.server : server;

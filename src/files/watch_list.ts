@@ -1,0 +1,111 @@
+/**
+ * Which folders to watch for changes, and which cannot be watched.
+ *
+ * @module
+ */
+
+import { basename, dirname } from "jsr:@std/path@^1";
+import { realPaths } from "./confinement.ts";
+import { quote } from "../text.ts";
+import { TimeSlice } from "../time_slice.ts";
+
+/** The folders to watch, and the names in each that matter. */
+export type WatchedFolders = ReadonlyMap<string, "all" | ReadonlySet<string>>;
+
+/**
+ * Lists the folders in which changes matter. The most important ones come first,
+ * because the system may limit the number of watched folders.
+ *
+ * @param folders The real paths of folders in which every change matters.
+ * @param around The paths of entries that may appear or disappear: roots, and the
+ *   targets of links.
+ */
+export async function listWatchedFolders(
+  folders: Iterable<string>,
+  around: { roots: Iterable<string>; linkTargets: Iterable<string> },
+): Promise<WatchedFolders> {
+  const list = new WatchList();
+  const slice = new TimeSlice();
+  for (const path of around.roots) list.addSurroundings(path);
+  for (const folder of folders) list.add(folder);
+  for (const path of around.linkTargets) {
+    if (slice.isOver) await slice.yield();
+    list.addSurroundings(path);
+  }
+  return list.folders;
+}
+
+/** Describes the searched folders that Deno is not allowed to watch, if there are any. */
+export function describeUnwatched(
+  folders: ReadonlySet<string>,
+): string | undefined {
+  const unwatched: string[] = [];
+  const known = new Set<string>();
+  for (const folder of folders) {
+    // The folder above comes first, and what holds for it holds for those below.
+    const isNew = !known.has(dirname(folder));
+    known.add(folder);
+    if (isNew && !isAllowed(folder)) unwatched.push(folder);
+  }
+  const [first, ...others] = unwatched;
+  if (first === undefined) return undefined;
+  const more = others.length > 0 ? ` and ${others.length} more` : "";
+  return `Cannot watch ${
+    quote(first)
+  }${more}, because Deno is allowed to read it only through a link: the next rescan finds changes; to notice them immediately, add --allow-read=${
+    unwatched.join(",")
+  }`;
+}
+
+/** A list of folders to watch. */
+class WatchList {
+  readonly #folders = new Map<string, "all" | Set<string>>();
+  /**
+   * Cached real paths of folders, `undefined` for missing ones. Often, many
+   * links point into few folders.
+   */
+  readonly #realPaths = new Map<string, string | undefined>();
+
+  get folders(): WatchedFolders {
+    return this.#folders;
+  }
+
+  /** Adds a folder in which all names matter. */
+  add(folder: string): void {
+    this.#folders.set(folder, "all");
+  }
+
+  /**
+   * Adds the folders in which an event occurs when the entry at a path appears,
+   * disappears, or is replaced: its parent, and the nearest existing folder above
+   * the parent. One of them may be the home folder, so only the names on the path
+   * matter.
+   */
+  addSurroundings(path: string): void {
+    for (let level = 1; path !== dirname(path); level++) {
+      const parent = dirname(path);
+      const folder = this.#realPath(parent);
+      if (folder !== undefined) {
+        const names = this.#folders.get(folder) ?? new Set();
+        if (names !== "all") {
+          this.#folders.set(folder, names.add(basename(path)));
+        }
+        if (level >= 2) return;
+      }
+      path = parent;
+    }
+  }
+
+  #realPath(folder: string): string | undefined {
+    if (!this.#realPaths.has(folder)) {
+      this.#realPaths.set(folder, realPaths([folder])[0]);
+    }
+    return this.#realPaths.get(folder);
+  }
+}
+
+/** Whether Deno has permission to read a folder. Without it, watching could prompt the user. */
+export function isAllowed(path: string): boolean {
+  const permission = { name: "read", path } as const;
+  return Deno.permissions.querySync(permission).state === "granted";
+}
