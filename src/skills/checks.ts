@@ -241,8 +241,11 @@ function* checkLinks(
   },
 ): Generator<Finding> {
   const isServed = createPathTest(contents);
+  const targets = new Set<string>();
   const broken = new Map<string, Link>();
   for (const link of findLinks(body)) {
+    if (targets.has(link.target)) continue;
+    targets.add(link.target);
     const path = pathOf(link.target);
     if (path === undefined || broken.has(path) || isServed(path)) continue;
     broken.set(path, link);

@@ -16,19 +16,18 @@ export interface Link {
  * Finds the links and images in Markdown that are neither in code nor in
  * comments. Unlike some Markdown parsers, it takes linear time.
  */
-export function findLinks(markdown: string): Link[] {
+export function* findLinks(markdown: string): Generator<Link> {
   const text = markdown.replaceAll("\r\n", "\n");
   const prose = withoutComments(withoutSpans(withoutFences(text)))
     // An escaped bracket does not start a link.
     .replace(/\\\[[^[\]\n]*\](?=\()/g, "");
-  return prose.split("\n").flatMap((text, line) =>
-    [...text.matchAll(LINK), ...text.matchAll(DEFINITION)].map(
-      ([, quoted, plain]) => ({
-        target: unescapeTarget(quoted ?? plain!),
-        line,
-      }),
-    )
-  );
+  for (const [line, text] of prose.split("\n").entries()) {
+    for (const pattern of [LINK, DEFINITION]) {
+      for (const [, quoted, plain] of text.matchAll(pattern)) {
+        yield { target: unescapeTarget(quoted ?? plain!), line };
+      }
+    }
+  }
 }
 
 /** Resolves backslash escapes and `&amp;` in a target. */

@@ -38,7 +38,7 @@ Deno.test("pathOf() returns undefined for targets that are not paths in a skill"
 
 /** Resolves the links in a text to paths. */
 function findPaths(markdown: string): (string | undefined)[] {
-  return findLinks(markdown).map(({ target }) => pathOf(target));
+  return findLinks(markdown).map(({ target }) => pathOf(target)).toArray();
 }
 
 const slow: [string, string, string, string, number?][] = [

@@ -16,6 +16,7 @@ import {
   isWindows,
   lacks,
   names,
+  nextId,
   Place,
   printedLaunch,
   README,
@@ -879,6 +880,8 @@ async function askEverything(place: Place, toolset: string): Promise<string[]> {
   const policy = join(place.home, "policy.yaml");
   const args = ["--tools", toolset, "--policy", policy];
   await using wire = new Wire(place, { args });
+  // During the first scan, the instructions do not name skills yet.
+  await wire.ask(nextId(), "tools/list", { _meta: MODERN_META });
   const started = JSON.stringify(await wire.initialize());
   const wanted = [
     "evil",
