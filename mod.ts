@@ -283,7 +283,7 @@ export class SkillScanner {
   readonly #reader = new SkillReader<SearchedFolder>();
   readonly #variants = new SkillVariants();
   #catalog = EMPTY_CATALOG;
-  #reportPolicy: PolicyReporter = () => undefined;
+  #reportPolicy = NO_REPORT;
 
   /**
    * Creates a scanner.
@@ -345,6 +345,8 @@ async function compilePolicy(policy: SkillPolicy): Promise<PolicyDecider> {
 
 /** Describes the decisions of a policy, if there is one. */
 type PolicyReporter = () => SkillPolicyReport | undefined;
+
+const NO_REPORT: PolicyReporter = () => undefined;
 
 /** Options of {@linkcode SkillScan}. */
 interface SkillScanOptions extends Omit<ScanOptions, "policy"> {
@@ -434,14 +436,23 @@ class SkillScan {
       closed: this.#closed,
       unresolved: this.#policy?.problems ?? [],
       isPassing: this.#isPassing,
-      reportPolicy: () => this.#reportPolicy(catalog),
+      reportPolicy: this.#policyReporter(catalog),
     };
   }
 
-  /** Describes the decisions of the policy, if there is one. */
-  #reportPolicy(catalog: SkillCatalog): SkillPolicyReport | undefined {
+  /** Returns what describes the decisions. Only with a policy does it keep this scan in memory. */
+  #policyReporter(catalog: SkillCatalog): PolicyReporter {
     const policy = this.#policy;
-    if (policy === undefined) return undefined;
+    return policy === undefined
+      ? NO_REPORT
+      : () => this.#reportPolicy(policy, catalog);
+  }
+
+  /** Describes the decisions of the policy. */
+  #reportPolicy(
+    policy: PolicyDecider,
+    catalog: SkillCatalog,
+  ): SkillPolicyReport {
     const rules = new Map<Skill, SkillPolicyRule>();
     for (const skill of catalog.served.values()) {
       const { rule } = this.#found.get(skill.realDirectory)!.decision;
@@ -683,7 +694,9 @@ class SkillScan {
     parent: SearchedFolder,
   ): Steps<SearchedFolder | undefined> {
     const path = childPath(parent.path, name);
-    const entry = childPath(parent.realPath, name);
+    const entry = parent.path === parent.realPath
+      ? path
+      : childPath(parent.realPath, name);
     const isConfined = parent.isConfined ||
       isSymlink && parent.scope === "project";
     const realPath = isSymlink

@@ -45,7 +45,8 @@ export type FileState = Pick<
 export function fileVersion(
   { dev, ino, size, mtime, ctime }: FileState,
 ): string {
-  return `${dev}:${ino}:${size}:${mtime?.getTime()}:${ctime?.getTime()}`;
+  // A template would create a rope, which takes four times the memory.
+  return [dev, ino, size, mtime?.getTime(), ctime?.getTime()].join(":");
 }
 
 /**

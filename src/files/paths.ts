@@ -90,5 +90,7 @@ export function isAtOrBelowAny(
 
 /** Joins a name to the path of a folder. Faster than `join`, because it normalizes nothing. */
 export function childPath(folder: string, name: string): string {
-  return folder.endsWith(SEPARATOR) ? folder + name : folder + SEPARATOR + name;
+  if (folder.endsWith(SEPARATOR)) return folder + name;
+  // Concatenation would create a rope, which takes more memory.
+  return [folder, name].join(SEPARATOR);
 }

@@ -42,7 +42,11 @@ export function* findSkillFile(
       const info = lstatIfThere(file);
       yield;
       if (info !== undefined) {
-        return { file: childPath(folder, nameOnDisk(name, folder)), info };
+        const onDisk = nameOnDisk(name, folder);
+        return {
+          file: onDisk === name ? file : childPath(folder, onDisk),
+          info,
+        };
       }
     } catch (error) {
       return { file, error };

@@ -61,12 +61,19 @@ export interface ReaderOptions {
   readonly onLink: (target: string, realPath?: string) => void;
 }
 
+/** The options between two scans. */
+const NO_OPTIONS: ReaderOptions = {
+  maxFileSize: 0,
+  trustLinks: [],
+  onLink: () => {},
+};
+
 /** Reads each `SKILL.md` once, until it changes. */
 export class SkillReader<Folder extends SkillFolder> {
   /** The files that the previous scan read, by path. */
   #known: ReadonlyMap<string, ReadSkill<Folder>> = new Map();
   #read = new Map<string, ReadSkill<Folder>>();
-  #options!: ReaderOptions;
+  #options: ReaderOptions = NO_OPTIONS;
 
   /** Starts a scan. */
   startScan(options: ReaderOptions): void {
@@ -77,6 +84,8 @@ export class SkillReader<Folder extends SkillFolder> {
   /** Ends a scan that succeeded. What only earlier scans read is forgotten. */
   endScan(): void {
     this.#known = this.#read;
+    // The callback would keep the whole scan in memory.
+    this.#options = NO_OPTIONS;
   }
 
   /** Reads the skill in a folder, if any. */
