@@ -87,6 +87,7 @@ import {
   SkillReader,
 } from "./src/skills/skill_reader.ts";
 import { ClosedFolderSet } from "./src/skills/closed_folders.ts";
+import { combineLinks } from "./src/skills/link_groups.ts";
 import { NameOnlyFolders } from "./src/skills/name_only.ts";
 import { realPathOf, Scopes } from "./src/skills/scopes.ts";
 import { byCodeUnits, log } from "./src/text.ts";
@@ -1004,6 +1005,10 @@ export class SkillRegistry implements SkillSource {
   };
   /** The logged problems that still exist. */
   #logged: ReadonlySet<string> = new Set();
+  /** The problems of a catalog, with the links into one folder combined. */
+  #combined:
+    | { catalog: SkillCatalog; problems: readonly SkillProblem[] }
+    | undefined;
   /** The logged line about folders that cannot be watched. */
   #unwatched: string | undefined;
   readonly #scans = new SharedTask<SkillCatalog>();
@@ -1232,7 +1237,7 @@ export class SkillRegistry implements SkillSource {
     this.#files.close(closed);
     this.#inBackground(() => this.#watchFolders());
     this.#scheduleRetry(result);
-    this.#logProblems();
+    this.#inBackground(() => this.#logProblems());
     const change = { catalog, previous, ...changedSkills(catalog, previous) };
     if (change.keys.size + change.states.size + files.size > 0) {
       await this.#callListeners({ ...change, files });
@@ -1268,18 +1273,35 @@ export class SkillRegistry implements SkillSource {
   }
 
   /** Logs the problems that are new since the previous scan. */
-  #logProblems(): void {
+  async #logProblems(): Promise<void> {
     const { catalog, unresolved } = this.#last;
+    if (this.#combined?.catalog !== catalog) {
+      const problems = await this.#combineLinks(catalog);
+      // Another scan may have ended in the meantime.
+      if (this.#last.catalog !== catalog) return;
+      this.#combined = { catalog, problems };
+    }
+    const { problems } = this.#combined;
     const lines = [
       ...unresolved.map((problem) =>
         `${describePolicyProblem(problem)}. ${NO_PROJECT_SKILLS}`
       ),
-      ...describeProblems(catalog),
+      ...describeProblems({ ...catalog, problems }),
     ];
     for (const line of lines) {
       if (!this.#logged.has(line)) this.#log(line);
     }
     this.#logged = new Set(lines);
+  }
+
+  #combineLinks({ problems }: SkillCatalog): Promise<SkillProblem[]> {
+    const base = { workingDirectory: currentFolder(), ...this.#options };
+    const scopes = new Scopes(base);
+    return runInSlices(combineLinks(problems, {
+      ...base,
+      // A link of a project may be meant to reveal in the log where it points.
+      isSecret: (file) => scopes.isInProject(file),
+    }));
   }
 
   /** Calls the listeners one after the other, so that they can pause. */

@@ -35,7 +35,7 @@ import {
   runningProgram,
 } from "./program.ts";
 import type { Settings } from "./settings.ts";
-import { quoteCommand, SHELL_TITLES, shellInUse } from "./shell_quoting.ts";
+import { quoteCommand, SHELL_TITLES, shellInUse } from "../shell_quoting.ts";
 import { isAtOrBelow } from "../files/paths.ts";
 import { quote, wrapText } from "../text.ts";
 

@@ -8,7 +8,7 @@ import { basename, dirname, isAbsolute, relative } from "jsr:@std/path@^1";
 import { fileURLToPath } from "node:url";
 import config from "../../deno.json" with { type: "json" };
 import { isAtOrBelow } from "../files/paths.ts";
-import { quoteCommand, shellInUse } from "./shell_quoting.ts";
+import { quoteCommand, shellInUse } from "../shell_quoting.ts";
 
 /** The specifier of the program in the registry. */
 export const SPECIFIER = `jsr:${config.name}`;

@@ -6,11 +6,11 @@
 
 import { dirname } from "jsr:@std/path@^1";
 import { type CheckSettings, isTarget } from "./check_targets.ts";
-import { combineLinks } from "./report_links.ts";
 import { missingFolders, type Settings } from "./settings.ts";
-import { quoteCommand } from "./shell_quoting.ts";
-import { isWindows, SKILL_MD } from "../files/paths.ts";
+import { SKILL_MD } from "../files/paths.ts";
+import { quoteArgument } from "../shell_quoting.ts";
 import { checkSkill } from "../skills/checks.ts";
+import { combineLinks } from "../skills/link_groups.ts";
 import { findNearMisses, listSkillFolders } from "../skills/near_misses.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
 import {
@@ -23,6 +23,7 @@ import {
   totalSize,
 } from "../skills/validity.ts";
 import { nearestWords, quote } from "../text.ts";
+import { runInSlices } from "../time_slice.ts";
 import type { PolicyDecider } from "../skills/policy.ts";
 import type { PolicyFile } from "../skills/policy_file.ts";
 import type {
@@ -74,11 +75,10 @@ export async function createReport(
     skipped: countSkipped(problems),
     skills,
     policy,
-    findings: combineLinks(findings, {
-      project: currentFolder(),
-      home: settings.home,
-      quoteArgument,
-    }),
+    findings: await runInSlices(combineLinks(findings, {
+      workingDirectory: currentFolder(),
+      homeDirectory: settings.home,
+    })),
     unsearched: countUnsearched(catalog, settings),
   };
 }
@@ -169,7 +169,6 @@ async function findNearMissesIn(
       const faces = [directory, realDirectory].map((path) => ({ path, scope }));
       return decider?.decide({ names: [name], faces }).state === "off";
     },
-    quoteArgument,
   });
 }
 
@@ -206,12 +205,6 @@ export function currentFolder(): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Quotes an argument for the shell that the program was most likely started from. */
-function quoteArgument(argument: string): string {
-  const quoted = isWindows ? undefined : quoteCommand([argument], "sh");
-  return quoted ?? quote(argument);
 }
 
 /** Describes the effects of the policy, if there is one. */

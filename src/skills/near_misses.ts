@@ -10,6 +10,7 @@
 
 import { basename, join } from "jsr:@std/path@^1";
 import { childPath, isCaseBlind, SKILL_MD } from "../files/paths.ts";
+import { quoteArgument } from "../shell_quoting.ts";
 import { byCodeUnits, quote } from "../text.ts";
 import type { SkillProblem, SkillRootReport, SkillScope } from "./types.ts";
 
@@ -49,8 +50,6 @@ export interface NearMissOptions {
       realDirectory: string;
     },
   ) => boolean;
-  /** Quotes an argument for a shell. */
-  readonly quoteArgument: (argument: string) => string;
 }
 
 /** Finds the near misses in the roots that were searched. */
@@ -175,7 +174,7 @@ class NearMissSearch {
   }
 
   #describeNested(path: string, names: readonly string[]): SkillProblem {
-    const option = `--skill-dir ${this.#options.quoteArgument(path)}`;
+    const option = `--skill-dir ${quoteArgument(path)}`;
     const what = names.length === 1 ? "it" : "them";
     return {
       file: path,

@@ -53,6 +53,14 @@ export class Scopes {
       : "global";
   }
 
+  /** Whether a path lies in the project, or leads to a folder in it. */
+  isInProject(path: string): boolean {
+    const { path: given } = this.#project ?? {};
+    return given !== undefined &&
+      (isAtOrBelow(path, given) ||
+        this.scopeOf(realPathOf(dirname(path))) === "project");
+  }
+
   /** Whether a path passes a link that lies in the project. */
   passesProjectLink(path: string): boolean {
     if (this.#project === undefined) return false;

@@ -9,7 +9,7 @@
  * @module
  */
 
-import { escapeHidden } from "../text.ts";
+import { escapeHidden, quote } from "./text.ts";
 
 /** A kind of shell: any POSIX shell, the Windows Command Prompt, or PowerShell. */
 export type Shell = "sh" | "cmd" | "powershell";
@@ -49,6 +49,17 @@ export function quoteCommand(
   if (words.some((word) => /[%!^&|<>]/.test(word))) return undefined;
   const command = words.map(quoteForWindows).join(" ");
   return shell === "cmd" ? command : `cmd /c ${quoteForPowerShell(command)}`;
+}
+
+/**
+ * Quotes an argument of a printed command for the shell that the program was most
+ * likely started from.
+ */
+export function quoteArgument(argument: string): string {
+  const quoted = Deno.build.os === "windows"
+    ? undefined
+    : quoteCommand([argument], "sh");
+  return quoted ?? quote(argument);
 }
 
 function quoteForSh(word: string): string {

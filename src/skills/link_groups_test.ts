@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join, resolve } from "jsr:@std/path@^1";
 import { printedReport } from "../../tests/testing/report.ts";
-import { lacks, Place, skillMd } from "../../tests/testing.ts";
+import { lacks, Place, Session, skillMd } from "../../tests/testing.ts";
 
 const ignore = lacks("links");
 
@@ -36,6 +36,26 @@ Deno.test(
     const { text: stdout } = await printedReport(place, ...args);
     assert.match(stdout, /^Skills \(5\)$/m);
     assert.match(stdout, /Found 5 skills: no problems/);
+  },
+);
+
+Deno.test(
+  "the server logs links into one folder in one line, with the option to add",
+  { ignore },
+  async () => {
+    using place = dotfilesPlace(["a", "b", "c", "d", "e"]);
+    await using session = await Session.open(place);
+    assert.deepEqual(await session.names(), []);
+    const [line, ...others] = session.stderr.takeAll();
+    assert.deepEqual(others, []);
+    assert.match(
+      line!,
+      /Skipped ".*skills": 5 links in it point outside, into ".*skills": "a.SKILL.md", "b.SKILL.md", "c.SKILL.md", …; if the folder is yours and all of it can be served, add this option: --trust-links ['"].*dot files.+skills['"]$/,
+    );
+    // What was logged is not logged again with the next skill.
+    place.skill("home/.claude/skills", "new");
+    assert.match((await session.load("new")).text, /^Loading: new/);
+    assert.deepEqual(session.stderr.takeAll(), []);
   },
 );
 

@@ -1,0 +1,139 @@
+/**
+ * Combines the problems with links that point into the same folder, as dotfile
+ * managers create them, and offers to trust that folder.
+ *
+ * @module
+ */
+
+import { basename, dirname } from "jsr:@std/path@^1";
+import { LINK_OUT_OF_PROJECT, LINK_OUT_OF_SKILL } from "../files/faults.ts";
+import { isAllowed } from "../files/watch_list.ts";
+import { isAtOrBelow } from "../files/paths.ts";
+import { quoteArgument } from "../shell_quoting.ts";
+import { quote } from "../text.ts";
+import type { BaseFolders } from "../files/types.ts";
+import type { Steps } from "../time_slice.ts";
+import type { SkillProblem } from "./types.ts";
+
+/** The minimum number of names in the path of a folder that is offered to be trusted. */
+const MIN_DEPTH = 2;
+
+/** The maximum number of links that a finding names. */
+const MAX_NAMED = 3;
+
+/** A problem with a file, or a finding. */
+interface Problem extends Pick<SkillProblem, "file" | "reason" | "hint"> {
+  readonly kind?: string;
+  readonly rule?: string;
+}
+
+/** Links of one kind that point into one folder. */
+interface LinkGroup<T extends Problem> {
+  readonly links: T[];
+  /** The folder that contains all targets. */
+  target: string;
+}
+
+/**
+ * Combines problems with links that point out of their skills.
+ *
+ * @param problems All problems.
+ * @param options The working directory and the home folder, which are never
+ *   offered, and whether the target of a link must not be named.
+ */
+export function* combineLinks<T extends Problem>(
+  problems: readonly T[],
+  { isSecret = () => false, ...base }: BaseFolders & {
+    isSecret?: (file: string) => boolean;
+  },
+): Steps<T[]> {
+  const groups: LinkGroup<T>[] = [];
+  const kept: (T | LinkGroup<T>)[] = [];
+  for (const problem of problems) {
+    const target = isLink(problem) && !isSecret(problem.file)
+      ? yield* findTargetFolder(problem.file, base)
+      : undefined;
+    if (target === undefined || !isNarrow(target, base)) {
+      kept.push(problem);
+      continue;
+    }
+    const group = groups.find(({ links: [first], target: other }) =>
+      first!.kind === problem.kind && first!.rule === problem.rule &&
+      isNarrow(commonFolder(other, target), base)
+    );
+    if (group === undefined) {
+      const added = { links: [problem], target };
+      groups.push(added);
+      kept.push(added);
+    } else {
+      group.target = commonFolder(group.target, target);
+      group.links.push(problem);
+    }
+  }
+  return kept.map((item) => "links" in item ? describeGroup(item) : item);
+}
+
+function isLink({ reason }: Problem): boolean {
+  return reason === LINK_OUT_OF_SKILL.reason ||
+    reason === LINK_OUT_OF_PROJECT.reason;
+}
+
+/** Whether a folder is small enough to be offered. */
+function isNarrow(
+  folder: string,
+  { workingDirectory, homeDirectory }: BaseFolders,
+): boolean {
+  return folder.split(/[\\/]/).filter(Boolean).length >= MIN_DEPTH &&
+    ![workingDirectory, homeDirectory]
+      .some((path) => path && isAtOrBelow(path, folder));
+}
+
+function describeGroup<T extends Problem>({ links, target }: LinkGroup<T>): T {
+  const [first] = links;
+  const hint =
+    `if the folder is yours and all of it can be served, add this option:\n--trust-links ${
+      quoteArgument(target)
+    }`;
+  if (links.length === 1) {
+    const reason = `${first!.reason}: ${quote(target)}`;
+    return { ...first!, reason, hint };
+  }
+  const file = links.map(({ file }) => dirname(file)).reduce(commonFolder);
+  const names = links.slice(0, MAX_NAMED)
+    .map((link) => quote(link.file.slice(file.length + 1)));
+  const more = links.length > MAX_NAMED ? ", …" : "";
+  const reason = `${links.length} links in it point outside, into ${
+    quote(target)
+  }: ${names.join(", ")}${more}`;
+  return { ...first!, file, reason, hint };
+}
+
+/**
+ * Returns the folder that a link points to or into, if trusting it would help.
+ * Dotfile managers keep the names of files. A link to a file outside the project
+ * with another name may be meant to reveal that file, or where it is.
+ */
+function* findTargetFolder(
+  file: string,
+  { workingDirectory: project }: BaseFolders,
+): Steps<string | undefined> {
+  try {
+    const target = Deno.realPathSync(file);
+    yield;
+    const isHidden = isAtOrBelow(target, Deno.realPathSync(dirname(file)));
+    yield;
+    const isExpected = target.endsWith(basename(file)) ||
+      project !== undefined && isAtOrBelow(target, project);
+    if (isHidden || !isExpected || !isAllowed(target)) return undefined;
+    return Deno.statSync(target).isDirectory ? target : dirname(target);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the longest path of a folder that contains two paths. */
+function commonFolder(a: string, b: string): string {
+  let folder = a;
+  while (!isAtOrBelow(b, folder)) folder = dirname(folder);
+  return folder;
+}
