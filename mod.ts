@@ -36,7 +36,7 @@
  * @module
  */
 
-import { basename, dirname, join, resolve } from "jsr:@std/path@^1";
+import { basename, dirname, resolve } from "jsr:@std/path@^1";
 import { FolderWatcher } from "./src/files/folder_watcher.ts";
 import {
   describeUnwatched,
@@ -64,10 +64,8 @@ import { FileTracker } from "./src/skills/file_tracker.ts";
 import {
   boundaries,
   DEFAULT_MAX_FILE_SIZE,
-  isConfirmed,
   isLink,
   isOwn,
-  isThere,
 } from "./src/files/confinement.ts";
 import {
   type Fault,
@@ -75,27 +73,35 @@ import {
   isAbsence,
   isPassing,
   LINK_OUT_OF_PROJECT,
+  MAX_SEARCHED_FOLDERS,
+  moreProblems,
   NAME_IS_NOT_UTF_8,
   passingFault,
+  ROOT_IS_A_FILE,
+  ROOT_IS_A_SKILL,
+  ROOT_OUT_OF_PROJECT,
   SkillFileError,
+  TOO_MANY_FOLDERS,
 } from "./src/files/faults.ts";
 import { SkillFiles } from "./src/skills/skill_files.ts";
 import { findSkillFile, type SkillFolder } from "./src/skills/skill_md.ts";
+import { type SkillOutcome, SkillReader } from "./src/skills/skill_reader.ts";
 import {
-  boundaryOf,
-  type SkillOutcome,
-  SkillReader,
-} from "./src/skills/skill_reader.ts";
+  entryOf,
+  isListedName,
+  isSeen,
+  listSubfolders,
+  UNSEARCHED_NAMES,
+} from "./src/skills/subfolders.ts";
 import { ClosedFolderSet } from "./src/skills/closed_folders.ts";
 import { combineLinks } from "./src/skills/link_groups.ts";
 import { NameOnlyFolders } from "./src/skills/name_only.ts";
-import { realPathOf, Scopes } from "./src/skills/scopes.ts";
-import { byCodeUnits, log } from "./src/text.ts";
+import { Scopes } from "./src/skills/scopes.ts";
+import { log } from "./src/text.ts";
 import { DEFAULT_REFRESH_SECONDS } from "./src/skills/roots.ts";
 import {
   runInSlices,
   SharedTask,
-  sortInSlices,
   type Steps,
   TimeSlice,
 } from "./src/time_slice.ts";
@@ -178,15 +184,6 @@ const RETRY_MS = 1_000;
 /** The maximum number of such scans in a row. Then only the timer is left. */
 const MAX_RETRIES = 60;
 
-/** The maximum number of folders and links that are visited below one root. */
-const MAX_SEARCHED_FOLDERS = 50_000;
-
-/**
- * A folder larger than this, in bytes, is listed asynchronously. It has about
- * 10,000 entries.
- */
-const MAX_SHORT_FOLDER_SIZE = 256 * 1024;
-
 /** The maximum number of problems that are reported for one root. */
 const MAX_PROBLEMS = 1_000;
 
@@ -206,13 +203,24 @@ export interface ScanResult {
   readonly isPassing: boolean;
 }
 
-/** A folder that may be a skill or contain skills. */
-interface SearchedFolder extends SkillFolder {
-  readonly depth: number;
+/** A path that a root lists. */
+interface ListedPath {
+  readonly path: string;
+  readonly root: SkillRoot;
   /** Where its entry lies: its name in the real path of the folder that lists it. */
   readonly entry: string;
   /** Whether a link of the project leads here. All links below are confined then, too. */
   readonly isConfined: boolean;
+}
+
+/** An entry of a folder. */
+interface ListedEntry extends ListedPath {
+  readonly parent: SearchedFolder;
+}
+
+/** A folder that may be a skill or contain skills. */
+interface SearchedFolder extends ListedPath, SkillFolder {
+  readonly depth: number;
   /** The real path of the skill that this folder is or lies in. */
   skill?: string | undefined;
 }
@@ -226,15 +234,10 @@ interface FoundFolder extends SkillOutcome {
   decision: PolicyDecision;
 }
 
-/** A problem with a folder. */
-interface FoundProblem {
-  readonly problem: SkillProblem;
-  readonly root: SkillRoot;
-  /** The folder that has the problem, or that listed what has it. */
-  readonly place?: Pick<SearchedFolder, "path" | "realPath">;
-  /** What decides whether the problem is off. */
-  readonly subject: () => PolicySubject;
-}
+/** Where a problem is. What is unknown, or cannot be confirmed, is left out. */
+type ProblemPlace =
+  & Pick<ListedPath, "path" | "root">
+  & Partial<SearchedFolder & ListedEntry>;
 
 /**
  * Searches the roots for skills.
@@ -284,7 +287,8 @@ export class SkillScanner {
   readonly #reader = new SkillReader<SearchedFolder>();
   readonly #variants = new SkillVariants();
   #catalog = EMPTY_CATALOG;
-  #reportPolicy = NO_REPORT;
+  /** The last scan, which knows what is off, if it had a policy. */
+  #scan: SkillScan | undefined;
 
   /**
    * Creates a scanner.
@@ -315,17 +319,20 @@ export class SkillScanner {
    */
   async scan(): Promise<ScanResult> {
     if (!this.#isPolicySet) await this.setPolicy(this.#options.policy);
-    const { reportPolicy, ...result } = await new SkillScan(this.#roots, {
+    const policy = this.#policy;
+    const scan = new SkillScan(this.#roots, {
       workingDirectory: currentFolder(),
       ...this.#options,
-      policy: this.#policy,
+      policy,
       reader: this.#reader,
       variants: this.#variants,
       previous: this.#catalog,
-    }).run();
+    });
+    const result = await scan.run();
     this.#reader.endScan();
     this.#catalog = result.catalog;
-    this.#reportPolicy = reportPolicy;
+    // Without a policy, nothing needs to keep the whole scan in memory.
+    this.#scan = policy && scan;
     return result;
   }
 
@@ -334,7 +341,7 @@ export class SkillScanner {
    * Only this report contains the skills that are off.
    */
   inspectPolicy(): SkillPolicyReport | undefined {
-    return this.#reportPolicy();
+    return this.#scan?.reportPolicy(this.#catalog);
   }
 }
 
@@ -343,11 +350,6 @@ async function compilePolicy(policy: SkillPolicy): Promise<PolicyDecider> {
   const { PolicyDecider } = await import("./src/skills/policy.ts");
   return new PolicyDecider(policy);
 }
-
-/** Describes the decisions of a policy, if there is one. */
-type PolicyReporter = () => SkillPolicyReport | undefined;
-
-const NO_REPORT: PolicyReporter = () => undefined;
 
 /** Options of {@linkcode SkillScan}. */
 interface SkillScanOptions extends Omit<ScanOptions, "policy"> {
@@ -373,7 +375,7 @@ class SkillScan {
   readonly #targets = new Set<string>();
   /** The folders with a `SKILL.md`, by real path. */
   readonly #found = new Map<string, FoundFolder>();
-  readonly #problems: FoundProblem[] = [];
+  readonly #problems: { problem: SkillProblem; place: ProblemPlace }[] = [];
   /** The paths of roots that cannot be searched. */
   readonly #refused: string[] = [];
   /** The real paths of the folders that were visited below the current root. */
@@ -407,7 +409,7 @@ class SkillScan {
   }
 
   /** Searches the roots and creates the catalog, or returns the previous one if it is the same. */
-  async run(): Promise<ScanResult & { reportPolicy: PolicyReporter }> {
+  async run(): Promise<ScanResult> {
     const { maxFileSize = DEFAULT_MAX_FILE_SIZE, reader } = this.#options;
     this.#policy?.resolveFolders();
     reader.startScan({
@@ -437,23 +439,13 @@ class SkillScan {
       closed: this.#closed,
       unresolved: this.#policy?.problems ?? [],
       isPassing: this.#isPassing,
-      reportPolicy: this.#policyReporter(catalog),
     };
   }
 
-  /** Returns what describes the decisions. Only with a policy does it keep this scan in memory. */
-  #policyReporter(catalog: SkillCatalog): PolicyReporter {
+  /** Describes the decisions of the policy, if there is one. */
+  reportPolicy(catalog: SkillCatalog): SkillPolicyReport | undefined {
     const policy = this.#policy;
-    return policy === undefined
-      ? NO_REPORT
-      : () => this.#reportPolicy(policy, catalog);
-  }
-
-  /** Describes the decisions of the policy. */
-  #reportPolicy(
-    policy: PolicyDecider,
-    catalog: SkillCatalog,
-  ): SkillPolicyReport {
+    if (policy === undefined) return undefined;
     const rules = new Map<Skill, SkillPolicyRule>();
     for (const skill of catalog.served.values()) {
       const { rule } = this.#found.get(skill.realDirectory)!.decision;
@@ -492,7 +484,7 @@ class SkillScan {
       }
       // A configured folder stands for three roots, but one report is enough.
       if (!isAtOrBelowAny(path, this.#refused)) {
-        this.#report({ file: path, ...faultOf(error) }, { root });
+        this.#report({ file: path, ...faultOf(error) }, { path, root });
       }
       this.#refused.push(path);
       return { root, status: "refused", skills: 0 };
@@ -516,30 +508,13 @@ class SkillScan {
     }
     // Without the real path, which could not be confirmed at the moment.
     const problem = { file: path, ...passingFault(error) };
-    if (kept.length > 0) this.#report(problem, { root, folder: { path } });
+    if (kept.length > 0) this.#report(problem, { path, root });
     return kept.length > 0;
   }
 
   /** Notes a problem. Whether it is reported depends on all that is found. */
-  #report(
-    problem: SkillProblem,
-    { root, folder = root, parent }: {
-      root: SkillRoot;
-      folder?: Pick<SearchedFolder, "path"> & Partial<SearchedFolder>;
-      /** The folder in which it was listed. */
-      parent?: SearchedFolder;
-    },
-  ): void {
-    const { path, realPath } = folder;
-    const place = parent ??
-      (realPath === undefined ? undefined : { path, realPath });
-    const subject = () => {
-      const found = this.#found.get(realPath ?? path);
-      if (found !== undefined) return this.#subjectOf(found);
-      const names = problem.names?.length ? problem.names : [undefined];
-      return { names, faces: this.#facesOf(folder, parent) };
-    };
-    this.#problems.push({ problem, root, place, subject });
+  #report(problem: SkillProblem, place: ProblemPlace): void {
+    this.#problems.push({ problem, place });
   }
 
   /**
@@ -571,7 +546,7 @@ class SkillScan {
     const entry = entryOf(path);
     const top = { path, realPath, entry, scope, isConfined, depth: 0, root };
     if (found && !recursive) {
-      this.#report({ file: path, ...ROOT_IS_A_SKILL }, { root, folder: top });
+      this.#report({ file: path, ...ROOT_IS_A_SKILL }, top);
     }
     return top;
   }
@@ -602,7 +577,7 @@ class SkillScan {
     for (const folder of queue) {
       for (const entry of await this.#listFolder(folder)) {
         if (++count > MAX_SEARCHED_FOLDERS) {
-          this.#report({ file: path, ...TOO_MANY_FOLDERS }, { root });
+          this.#report({ file: path, ...TOO_MANY_FOLDERS }, { path, root });
           this.#closed.endEarly(this.#visited);
           return;
         }
@@ -614,39 +589,18 @@ class SkillScan {
 
   /** Lists the folders and links in a folder, in the order of their names. */
   async #listFolder(folder: SearchedFolder): Promise<Deno.DirEntry[]> {
-    const { path, realPath, depth, root } = folder;
+    const { path, realPath, depth } = folder;
     try {
-      const entries = await this.#readFolder(path);
-      if (this.#slice.isOver) await this.#slice.yield();
-      // The folder may have been replaced by a link since it was visited.
-      if (Deno.realPathSync(path) !== realPath) return [];
-      const slice = this.#slice;
-      const compare = (a: Deno.DirEntry, b: Deno.DirEntry) =>
-        byCodeUnits(a.name, b.name);
-      return await sortInSlices(entries, { compare, slice });
+      return await listSubfolders(folder, this.#slice);
     } catch (error) {
       if (depth === 0) throw error;
       if (this.#keepKnown(folder, error)) return [];
       // A skill can be served even if its folder cannot be listed.
       if (!isAbsence(error) && !this.#found.has(realPath)) {
-        this.#report({ file: path, ...faultOf(error) }, { root, folder });
+        this.#report({ file: path, ...faultOf(error) }, folder);
       }
       return [];
     }
-  }
-
-  async #readFolder(path: string): Promise<Deno.DirEntry[]> {
-    if (this.#slice.isOver) await this.#slice.yield();
-    const mayBeSearched = ({ isDirectory, isSymlink }: Deno.DirEntry) =>
-      isDirectory || isSymlink;
-    if (Deno.statSync(path).size <= MAX_SHORT_FOLDER_SIZE) {
-      return Array.from(Deno.readDirSync(path)).filter(mayBeSearched);
-    }
-    const entries: Deno.DirEntry[] = [];
-    for await (const entry of Deno.readDir(path)) {
-      if (mayBeSearched(entry)) entries.push(entry);
-    }
-    return entries;
   }
 
   /** Runs a part of the scan, with pauses. */
@@ -665,15 +619,19 @@ class SkillScan {
     parent: SearchedFolder,
   ): Steps<SearchedFolder | undefined> {
     yield;
-    const { name } = entry;
-    const { root } = parent;
+    const { name, isSymlink } = entry;
+    const { root, isConfined } = parent;
     if (root.recursive && UNSEARCHED_NAMES.has(name)) return undefined;
     const path = childPath(parent.path, name);
+    const lying = parent.path === parent.realPath
+      ? path
+      : childPath(parent.realPath, name);
+    const listed = { path, root, entry: lying, isConfined, parent };
     try {
       if (name.includes("\ufffd") && !isListedName(path)) {
         throw new SkillFileError(path, NAME_IS_NOT_UTF_8);
       }
-      const child = yield* this.#enter(entry, parent);
+      const child = yield* this.#enter(listed, isSymlink);
       if (child === undefined) return undefined;
       const isVisited = this.#visited.has(child.realPath);
       this.#visited.add(child.realPath);
@@ -684,24 +642,21 @@ class SkillScan {
     } catch (error) {
       if (this.#keepKnown({ path, root }, error)) return undefined;
       const problem = { file: path, ...faultOf(error), names: [name] };
-      this.#report(problem, { root, folder: { path }, parent });
+      this.#report(problem, listed);
       return undefined;
     }
   }
 
   /** Follows an entry of a folder, and returns it if it is a folder. */
   *#enter(
-    { name, isSymlink }: Deno.DirEntry,
-    parent: SearchedFolder,
+    listed: ListedEntry,
+    isSymlink: boolean,
   ): Steps<SearchedFolder | undefined> {
-    const path = childPath(parent.path, name);
-    const entry = parent.path === parent.realPath
-      ? path
-      : childPath(parent.realPath, name);
+    const { path, entry, parent } = listed;
     const isConfined = parent.isConfined ||
       isSymlink && parent.scope === "project";
     const realPath = isSymlink
-      ? yield* this.#followLink(path, { parent, isConfined })
+      ? yield* this.#followLink(listed, isConfined)
       : entry;
     if (realPath === undefined) return undefined;
     // What lies in the project lies in it however deep.
@@ -714,13 +669,13 @@ class SkillScan {
 
   /** Returns the real path of the target of a link, if it is a folder to search. */
   *#followLink(
-    path: string,
-    { parent, isConfined }: { parent: SearchedFolder; isConfined: boolean },
+    listed: ListedEntry,
+    isConfined: boolean,
   ): Steps<string | undefined> {
-    const { root, skill } = parent;
+    const { path, root, parent: { skill } } = listed;
     const reportLink = (fault: Fault) => {
       const problem = { file: path, ...fault, names: [basename(path)] };
-      this.#report(problem, { root, folder: { path }, parent });
+      this.#report(problem, listed);
     };
     try {
       if (skill === undefined) this.#recordTarget(path);
@@ -763,29 +718,20 @@ class SkillScan {
       return;
     }
     this.#found.set(realPath, { ...read, folder, faces, decision: SERVED });
-    if ("reason" in outcome) this.#report(outcome, { root, folder });
+    if ("reason" in outcome) this.#report(outcome, folder);
     if (passingError === undefined) return;
     this.#isPassing = true;
     if ("reason" in outcome) return;
     const problem = { file: outcome.file, ...passingFault(passingError) };
-    this.#report(problem, { root, folder: { path } });
+    this.#report(problem, { path, root });
   }
 
-  /** Returns the faces of a folder: as it is listed, and where its entry lies. */
-  #facesOf(
-    { path, entry = path, isConfined = false }:
-      & Pick<SearchedFolder, "path">
-      & Partial<SearchedFolder>,
-    parent?: SearchedFolder,
-  ): Face[] {
+  /** Returns the faces of a path: as it is listed, and where its entry lies. */
+  #facesOf({ path, entry = path, isConfined = false }: ProblemPlace): Face[] {
     if (this.#policy === undefined && this.#nameOnly.isEmpty) return [];
-    const lying = parent === undefined
-      ? entry
-      : childPath(parent.realPath, basename(path));
-    const scope = this.#scopes.scopeOf(dirname(lying));
-    const scopes = new Set<SkillScope>([scope]);
-    if (isConfined || parent?.isConfined) scopes.add("project");
-    return [...new Set([path, lying])].flatMap((path) =>
+    const scopes = new Set<SkillScope>([this.#scopes.scopeOf(dirname(entry))]);
+    if (isConfined) scopes.add("project");
+    return [...new Set([path, entry])].flatMap((path) =>
       [...scopes].map((scope) => ({ path, scope }))
     );
   }
@@ -798,6 +744,19 @@ class SkillScan {
     const folders = all.map(({ path }) => basename(path));
     const names = new Set([...outcome.names ?? [], ...folders, undefined]);
     return { names: [...names], faces: all };
+  }
+
+  /** Whether a problem is with something that is off. */
+  #isOff({ names = [] }: SkillProblem, place: ProblemPlace): boolean {
+    if (this.#policy === undefined) return false;
+    const found = this.#found.get(place.realPath ?? place.path);
+    const subject = found === undefined
+      ? {
+        names: names.length > 0 ? names : [undefined],
+        faces: this.#facesOf(place),
+      }
+      : this.#subjectOf(found);
+    return this.#policy.decide(subject).state === "off";
   }
 
   /** Decides on everything that was found. */
@@ -842,15 +801,15 @@ class SkillScan {
   async #listProblems(): Promise<SkillProblem[]> {
     const listed: SkillProblem[] = [];
     const counts = new Map<SkillRoot, number>();
-    for (const { problem, root, place, subject } of this.#problems) {
+    for (const { problem, place } of this.#problems) {
       if (this.#slice.isOver) await this.#slice.yield();
-      if (this.#policy?.decide(subject()).state === "off") continue;
+      if (this.#isOff(problem, place)) continue;
+      const { root, parent: folder = place } = place;
       const count = counts.get(root) ?? 0;
-      if (
-        count < MAX_PROBLEMS && !await this.#run(isSeen(problem.file, place))
-      ) continue;
+      const isChecked = count < MAX_PROBLEMS;
+      if (isChecked && !await this.#run(isSeen(problem.file, folder))) continue;
       counts.set(root, count + 1);
-      if (count < MAX_PROBLEMS) listed.push(problem);
+      if (isChecked) listed.push(problem);
     }
     for (const [{ path }, count] of counts) {
       const rest = count - MAX_PROBLEMS;
@@ -862,116 +821,6 @@ class SkillScan {
 
 /** The decision without a policy. */
 const SERVED: PolicyDecision = { state: "on" };
-
-/**
- * The names of folders that a recursive search skips: those of version control,
- * and those in which tools install, build, or cache files. Nobody would give a
- * skill any of these names, which is why `site-packages` is listed but not `venv`.
- */
-const UNSEARCHED_NAMES: ReadonlySet<string> = new Set([
-  ".git",
-  ".hg",
-  ".jj",
-  ".svn",
-  ".bundle",
-  ".cache",
-  ".cargo",
-  ".eggs",
-  ".gradle",
-  ".idea",
-  ".mypy_cache",
-  ".next",
-  ".nox",
-  ".npm",
-  ".nuxt",
-  ".parcel-cache",
-  ".pnpm-store",
-  ".pytest_cache",
-  ".ruff_cache",
-  ".rustup",
-  ".svelte-kit",
-  ".terraform",
-  ".tox",
-  ".turbo",
-  ".venv",
-  ".yarn",
-  "__pycache__",
-  "node_modules",
-  "site-packages",
-]);
-
-/** Whether a listed entry can be found by its name. It cannot if the name is not UTF-8. */
-function isListedName(path: string): boolean {
-  try {
-    return isThere(path);
-  } catch (error) {
-    // Other errors may mean that the name is too long, because an invalid byte
-    // becomes a character of three bytes.
-    return error instanceof Deno.errors.PermissionDenied;
-  }
-}
-
-/**
- * Whether a file lies in the folder that listed it, and not in the target of a
- * link that replaced the folder.
- */
-function* isSeen(
-  file: string,
-  place: Pick<SearchedFolder, "path" | "realPath"> | undefined,
-): Steps<boolean> {
-  if (place === undefined) return true;
-  const { path, realPath } = place;
-  // A folder that Deno is not allowed to read reveals nothing.
-  const permission = { name: "read", path } as const;
-  if (Deno.permissions.querySync(permission).state !== "granted") return true;
-  const isListed = isListedName(file);
-  yield;
-  return yield* isConfirmed(
-    { path, realPath, boundary: boundaryOf(place) },
-    function* () {
-      yield;
-      return isListedName(file) === isListed;
-    },
-  );
-}
-
-/** Returns where the entry of a path lies: its name in the real path of its folder. */
-function entryOf(path: string): string {
-  return join(realPathOf(dirname(path)), basename(path));
-}
-
-const ROOT_OUT_OF_PROJECT: Fault = {
-  kind: "link-outside",
-  reason: 'it has the scope "project", but it is outside the project folder',
-  hint:
-    'give the root the scope "global", or pass its project as workingDirectory',
-};
-
-const ROOT_IS_A_FILE: Fault = {
-  kind: "not-a-folder",
-  reason: "it is a file, where a folder of skills was expected",
-  hint: "pass the path of a folder",
-};
-
-const ROOT_IS_A_SKILL: Fault = {
-  kind: "root-is-skill",
-  reason: "it is a skill itself, where a folder of skills was expected",
-  hint: "pass the folder that contains it, or use --skill-dir",
-};
-
-const TOO_MANY_FOLDERS: Fault = {
-  kind: "too-many",
-  reason: `it has more than ${MAX_SEARCHED_FOLDERS} folders and links`,
-  hint: "pass a folder closer to the skills",
-};
-
-function moreProblems(count: number): Fault {
-  return {
-    kind: "too-many",
-    reason: `it has ${count} more problems that are not listed`,
-    hint: "fix the listed ones first",
-  };
-}
 
 /**
  * Keeps the catalog of the skills in some roots current, and gives access to

@@ -12,6 +12,9 @@ export const MAX_FILE_DEPTH = 10;
 /** The maximum number of entries that are visited to list the files of a skill. */
 export const MAX_WALKED_ENTRIES = 20_000;
 
+/** The maximum number of folders and links that are visited below one root. */
+export const MAX_SEARCHED_FOLDERS = 50_000;
+
 /** Thrown when a file of a skill cannot be read. */
 export class SkillFileError extends Error {
   /** What is wrong. */
@@ -77,6 +80,31 @@ export const LINK_OUT_OF_PROJECT: Fault = {
   reason: "it is a link that points outside the project",
   hint:
     "replace it with the folder itself, or, if you trust the folder DIR that it points into, use --trust-links DIR",
+};
+
+export const ROOT_OUT_OF_PROJECT: Fault = {
+  kind: "link-outside",
+  reason: 'it has the scope "project", but it is outside the project folder',
+  hint:
+    'give the root the scope "global", or pass its project as workingDirectory',
+};
+
+export const ROOT_IS_A_FILE: Fault = {
+  kind: "not-a-folder",
+  reason: "it is a file, where a folder of skills was expected",
+  hint: "pass the path of a folder",
+};
+
+export const ROOT_IS_A_SKILL: Fault = {
+  kind: "root-is-skill",
+  reason: "it is a skill itself, where a folder of skills was expected",
+  hint: "pass the folder that contains it, or use --skill-dir",
+};
+
+export const TOO_MANY_FOLDERS: Fault = {
+  kind: "too-many",
+  reason: `it has more than ${MAX_SEARCHED_FOLDERS} folders and links`,
+  hint: "pass a folder closer to the skills",
 };
 
 export const IS_A_FOLDER: Fault = {
@@ -202,6 +230,14 @@ export function tooLarge(size: number, maxFileSize: number): Fault {
       inMegabytes(maxFileSize)
     } MB`,
     hint: "make it smaller, or raise --max-file-size",
+  };
+}
+
+export function moreProblems(count: number): Fault {
+  return {
+    kind: "too-many",
+    reason: `it has ${count} more problems that are not listed`,
+    hint: "fix the listed ones first",
   };
 }
 

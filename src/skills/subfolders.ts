@@ -1,0 +1,126 @@
+/**
+ * The folders that a search for skills visits, and whether it saw them where they
+ * lie.
+ *
+ * @module
+ */
+
+import { basename, dirname, join } from "jsr:@std/path@^1";
+import { isConfirmed, isThere } from "../files/confinement.ts";
+import { byCodeUnits } from "../text.ts";
+import { sortInSlices, type Steps, type TimeSlice } from "../time_slice.ts";
+import { realPathOf } from "./scopes.ts";
+import { boundaryOf } from "./skill_reader.ts";
+
+/**
+ * A folder larger than this, in bytes, is listed asynchronously. It has about
+ * 10,000 entries.
+ */
+const MAX_SHORT_FOLDER_SIZE = 256 * 1024;
+
+/**
+ * The names of folders that a recursive search skips: those of version control,
+ * and those in which tools install, build, or cache files. Nobody would give a
+ * skill any of these names, which is why `site-packages` is listed but not `venv`.
+ */
+export const UNSEARCHED_NAMES: ReadonlySet<string> = new Set([
+  ".git",
+  ".hg",
+  ".jj",
+  ".svn",
+  ".bundle",
+  ".cache",
+  ".cargo",
+  ".eggs",
+  ".gradle",
+  ".idea",
+  ".mypy_cache",
+  ".next",
+  ".nox",
+  ".npm",
+  ".nuxt",
+  ".parcel-cache",
+  ".pnpm-store",
+  ".pytest_cache",
+  ".ruff_cache",
+  ".rustup",
+  ".svelte-kit",
+  ".terraform",
+  ".tox",
+  ".turbo",
+  ".venv",
+  ".yarn",
+  "__pycache__",
+  "node_modules",
+  "site-packages",
+]);
+
+/**
+ * Lists the folders and links in a folder, in the order of their names. Returns
+ * none if the folder was replaced by a link since its real path was found.
+ */
+export async function listSubfolders(
+  { path, realPath }: { path: string; realPath: string },
+  slice: TimeSlice,
+): Promise<Deno.DirEntry[]> {
+  if (slice.isOver) await slice.yield();
+  const entries = await readFolder(path);
+  if (slice.isOver) await slice.yield();
+  if (Deno.realPathSync(path) !== realPath) return [];
+  return await sortInSlices(entries, {
+    compare: (a, b) => byCodeUnits(a.name, b.name),
+    slice,
+  });
+}
+
+async function readFolder(path: string): Promise<Deno.DirEntry[]> {
+  const mayBeSearched = ({ isDirectory, isSymlink }: Deno.DirEntry) =>
+    isDirectory || isSymlink;
+  if (Deno.statSync(path).size <= MAX_SHORT_FOLDER_SIZE) {
+    return Array.from(Deno.readDirSync(path)).filter(mayBeSearched);
+  }
+  const entries: Deno.DirEntry[] = [];
+  for await (const entry of Deno.readDir(path)) {
+    if (mayBeSearched(entry)) entries.push(entry);
+  }
+  return entries;
+}
+
+/** Whether a listed entry can be found by its name. It cannot if the name is not UTF-8. */
+export function isListedName(path: string): boolean {
+  try {
+    return isThere(path);
+  } catch (error) {
+    // Other errors may mean that the name is too long, because an invalid byte
+    // becomes a character of three bytes.
+    return error instanceof Deno.errors.PermissionDenied;
+  }
+}
+
+/**
+ * Whether a file lies in the folder that listed it, and not in the target of a
+ * link that replaced the folder. Without a real path, there is nothing to compare.
+ */
+export function* isSeen(
+  file: string,
+  { path, realPath }: { path: string; realPath?: string | undefined },
+): Steps<boolean> {
+  if (realPath === undefined) return true;
+  // A folder that Deno is not allowed to read reveals nothing.
+  const permission = { name: "read", path } as const;
+  if (Deno.permissions.querySync(permission).state !== "granted") return true;
+  const isListed = isListedName(file);
+  yield;
+  return yield* isConfirmed(
+    { path, realPath, boundary: boundaryOf({ path, realPath }) },
+    function* () {
+      yield;
+      return isListedName(file) === isListed;
+    },
+  );
+}
+
+/** Returns where the entry of a path lies: its name in the real path of its folder. */
+export function entryOf(path: string): string {
+  return join(realPathOf(dirname(path)), basename(path));
+}
