@@ -31,7 +31,7 @@ import {
   type WatchReport,
 } from "./event_source.ts";
 import { isAllowed, type WatchedFolders } from "./watch_list.ts";
-import { TimeSlice } from "../time_slice.ts";
+import { runInSlices, type Steps, TimeSlice } from "../time_slice.ts";
 
 /** The pause in events that ends a burst, in milliseconds. */
 const WATCH_QUIET_MS = 100;
@@ -211,7 +211,7 @@ export class FolderWatcher {
   ): Promise<EventSource | undefined> {
     if (this.#source?.isWorker) return this.#source;
     const isLocal = folders.length <= MAX_LOCAL_PATHS &&
-      !await hasSlowFolder(folders);
+      !await runInSlices(hasSlowFolder(folders));
     if (!isLocal && !await canStartWorker(folders[0]!)) this.#rest();
     if (!this.#isWatching) return undefined;
     if (this.#source !== undefined && isLocal) return this.#source;
@@ -391,16 +391,29 @@ function sortByDepth(paths: readonly string[]): string[] {
 }
 
 /** Whether the status of one of the folders takes long, as on a network. */
-async function hasSlowFolder(folders: readonly string[]): Promise<boolean> {
+function* hasSlowFolder(folders: readonly string[]): Steps<boolean> {
   for (const path of folders) {
     // One slow call can be a coincidence.
     let isSlow = true;
     for (let call = 0; call < 3 && isSlow; call++) {
-      const start = performance.now();
-      await Deno.stat(path).catch(() => {});
-      isSlow = performance.now() - start > SLOW_MS;
+      yield;
+      isSlow = timeOfStatus(path) > SLOW_MS;
     }
     if (isSlow) return true;
   }
   return false;
+}
+
+/**
+ * Returns how long it takes to get the status of a folder, in milliseconds. An
+ * asynchronous call would also wait for what else this process does.
+ */
+function timeOfStatus(path: string): number {
+  const start = performance.now();
+  try {
+    Deno.statSync(path);
+  } catch {
+    // A missing folder takes time too.
+  }
+  return performance.now() - start;
 }

@@ -449,6 +449,30 @@ Deno.test("FolderWatcher watches the first 20,000 folders and reports once that 
   }
 });
 
+Deno.test("FolderWatcher does not take its own busy process for a slow disk", async () => {
+  using place = new Place();
+  using spy = new WatchSpy();
+  const { stat } = Deno;
+  // The process does something else while the disk answers.
+  Deno.stat = async (path) => {
+    const info = await stat(path);
+    const end = performance.now() + 15;
+    while (performance.now() < end);
+    return info;
+  };
+  const opened = Promise.withResolvers<void>();
+  const watcher = new FolderWatcher(opened.resolve, () => {});
+  try {
+    watcher.update(new Map([[place.path, "all"]]));
+    await within(opened.promise, "the callback");
+  } finally {
+    Deno.stat = stat;
+    watcher.close();
+  }
+  assert.equal(spy.workers, 0);
+  assert.deepEqual(spy.requests, [[place.path]]);
+});
+
 Deno.test("FolderWatcher falls back to a timer if a worker cannot be started", async () => {
   const { Worker } = globalThis;
   globalThis.Worker = class {
