@@ -948,13 +948,24 @@ Deno.test("SkillScanner.scan() detects changes even if the clock is wrong", asyn
   }
 });
 
-Deno.test("scanSkillRoots() says how to configure a root with the scope project that lies elsewhere", async () => {
+Deno.test("scanSkillRoots() finds the scope of a root by its place if there is a project", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  const { skills, roots } = await scanSkillRoots(
+    [root(join(place.path, "skills"), { scope: "project" })],
+    { workingDirectory: place.project },
+  );
+  assert.deepEqual(roots.map(({ status }) => status), ["found"]);
+  assert.equal(skills.get("git")!.scope, "global");
+});
+
+Deno.test("scanSkillRoots() says how to configure a root with the scope project if there is no project", async () => {
   using place = new Place();
   place.skill("skills", "git");
   const path = join(place.path, "skills");
   const { problems, roots } = await scanSkillRoots(
     [root(path, { scope: "project" })],
-    { workingDirectory: place.project },
+    { workingDirectory: place.home, homeDirectory: place.home },
   );
   assert.deepEqual(roots.map(({ status }) => status), ["refused"]);
   assert.deepEqual(

@@ -26,8 +26,9 @@ export interface SkillRoot {
   /** The folder's path as configured. */
   readonly path: string;
   /**
-   * Where it is meant to be. A root with the scope `"project"` must lie in the
-   * working directory. See {@linkcode ScanOptions}.
+   * Where it is meant to be. What is found there has the scope of the place where
+   * it lies. If there is no project, a root with the scope `"project"` must lie in
+   * the working directory. See {@linkcode ScanOptions}.
    */
   readonly scope: SkillScope;
   /** Whether to search six levels of subfolders instead of one. */
