@@ -1047,13 +1047,12 @@ export class SkillRegistry implements SkillSource {
       this.#options;
     if (this.#isClosed || this.#isWatching) return;
     this.#isWatching = true;
+    const refresh = () => this.#inBackground(() => this.refresh());
     if (refreshSeconds > 0) {
-      const refresh = () => this.#inBackground(() => this.refresh());
       this.#timer = setInterval(refresh, refreshSeconds * 1000);
       Deno.unrefTimer(this.#timer);
     }
     if (watchFolders) {
-      const refresh = () => this.#inBackground(() => this.refresh());
       this.#watcher = new FolderWatcher(refresh, this.#log);
       this.#inBackground(() => this.#watchFolders());
     }
