@@ -717,7 +717,11 @@ class SkillScan {
       known.faces.push(...faces);
       return;
     }
-    this.#found.set(realPath, { ...read, folder, faces, decision: SERVED });
+    // A scan holds one of these for each skill, so it copies only what it needs.
+    const { isHidden, linkedFolder } = read;
+    const decision = SERVED;
+    const found = { outcome, isHidden, linkedFolder, folder, faces, decision };
+    this.#found.set(realPath, found);
     if ("reason" in outcome) this.#report(outcome, folder);
     if (passingError === undefined) return;
     this.#isPassing = true;
@@ -728,7 +732,7 @@ class SkillScan {
 
   /** Returns the faces of a path: as it is listed, and where its entry lies. */
   #facesOf({ path, entry = path, isConfined = false }: ProblemPlace): Face[] {
-    if (this.#policy === undefined && this.#nameOnly.isEmpty) return [];
+    if (this.#policy === undefined && this.#nameOnly.isEmpty) return NO_FACES;
     const scopes = new Set<SkillScope>([this.#scopes.scopeOf(dirname(entry))]);
     if (isConfined) scopes.add("project");
     return [...new Set([path, entry])].flatMap((path) =>
@@ -818,6 +822,9 @@ class SkillScan {
     return listed;
   }
 }
+
+/** The faces where nothing asks about them. One array for all saves memory. */
+const NO_FACES: Face[] = [];
 
 /** The decision without a policy. */
 const SERVED: PolicyDecision = { state: "on" };

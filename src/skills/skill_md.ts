@@ -163,9 +163,28 @@ export function readHead(file: OpenFile): SkillHead {
     if (end === undefined && !isWhole) continue;
     return {
       text: headDecoder.decode(bytes.subarray(0, end)),
-      excerpt: bytes.slice(end ?? length, (end ?? length) + EXCERPT_SIZE),
+      excerpt: copyToBlock(
+        bytes.subarray(end ?? length, (end ?? length) + EXCERPT_SIZE),
+      ),
     };
   }
+}
+
+/**
+ * How many bytes of excerpts share a buffer. A buffer for each would take 300
+ * bytes more. The last excerpt of a buffer keeps all of it in memory.
+ */
+const BLOCK_SIZE = 8 * EXCERPT_SIZE;
+
+let block = new Uint8Array(0);
+
+/** Copies bytes into a buffer that several copies share. */
+function copyToBlock(bytes: Uint8Array): Uint8Array {
+  if (bytes.length > block.length) block = new Uint8Array(BLOCK_SIZE);
+  const copy = block.subarray(0, bytes.length);
+  copy.set(bytes);
+  block = block.subarray(bytes.length);
+  return copy;
 }
 
 /** Whether the beginning of a `SKILL.md` is the same as before. */
