@@ -54,7 +54,7 @@ Look at skills instead of serving them:
   --list               list the skills and where they come from
   --check              check every skill, or only those whose folders are given
                        as DIR, and print what to fix; exit with 1 if there
-                       are errors
+                       are errors or no skills
   --json               print the output of --list or --check as JSON
   --as CLIENT          with --list: print what the model sees in an MCP client,
                        or with the name ${OTHER_CLIENTS} in clients not listed below
