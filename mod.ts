@@ -49,11 +49,7 @@ import type {
   PolicyDecision,
   PolicySubject,
 } from "./src/skills/policy.ts";
-import {
-  describePolicyProblem,
-  describeProblems,
-  NO_PROJECT_SKILLS,
-} from "./src/skills/problems.ts";
+import { ProblemLog } from "./src/skills/problem_log.ts";
 import {
   CatalogBuilder,
   changedSkills,
@@ -94,7 +90,6 @@ import {
   UNSEARCHED_NAMES,
 } from "./src/skills/subfolders.ts";
 import { ClosedFolderSet } from "./src/skills/closed_folders.ts";
-import { combineLinks } from "./src/skills/link_groups.ts";
 import { NameOnlyFolders } from "./src/skills/name_only.ts";
 import { Scopes } from "./src/skills/scopes.ts";
 import { log } from "./src/text.ts";
@@ -850,6 +845,7 @@ export class SkillRegistry implements SkillSource {
   readonly #tracker: FileTracker;
   readonly #options: SkillRegistryOptions;
   readonly #log: (line: string) => void;
+  readonly #problemLog: ProblemLog;
   readonly #listeners = new Set<SkillChangeListener>();
   #last: ScanResult = {
     catalog: EMPTY_CATALOG,
@@ -859,12 +855,6 @@ export class SkillRegistry implements SkillSource {
     unresolved: [],
     isPassing: false,
   };
-  /** The logged problems that still exist. */
-  #logged: ReadonlySet<string> = new Set();
-  /** The problems of a catalog, with the links into one folder combined. */
-  #combined:
-    | { catalog: SkillCatalog; problems: readonly SkillProblem[] }
-    | undefined;
   /** The logged line about folders that cannot be watched. */
   #unwatched: string | undefined;
   readonly #scans = new SharedTask<SkillCatalog>();
@@ -889,6 +879,7 @@ export class SkillRegistry implements SkillSource {
     this.#tracker = new FileTracker(this.#files);
     this.#options = options;
     this.#log = options.log ?? log;
+    this.#problemLog = new ProblemLog(options, this.#log);
   }
 
   /** The catalog of the last completed scan. */
@@ -1092,7 +1083,9 @@ export class SkillRegistry implements SkillSource {
     this.#files.close(closed);
     this.#inBackground(() => this.#watchFolders());
     this.#scheduleRetry(result);
-    this.#inBackground(() => this.#logProblems());
+    this.#inBackground(() =>
+      this.#problemLog.update(catalog, result.unresolved)
+    );
     const change = { catalog, previous, ...changedSkills(catalog, previous) };
     if (change.keys.size + change.states.size + files.size > 0) {
       await this.#callListeners({ ...change, files });
@@ -1125,38 +1118,6 @@ export class SkillRegistry implements SkillSource {
     const line = describeUnwatched(folders);
     if (line !== undefined && line !== this.#unwatched) this.#log(line);
     this.#unwatched = line;
-  }
-
-  /** Logs the problems that are new since the previous scan. */
-  async #logProblems(): Promise<void> {
-    const { catalog, unresolved } = this.#last;
-    if (this.#combined?.catalog !== catalog) {
-      const problems = await this.#combineLinks(catalog);
-      // Another scan may have ended in the meantime.
-      if (this.#last.catalog !== catalog) return;
-      this.#combined = { catalog, problems };
-    }
-    const { problems } = this.#combined;
-    const lines = [
-      ...unresolved.map((problem) =>
-        `${describePolicyProblem(problem)}. ${NO_PROJECT_SKILLS}`
-      ),
-      ...describeProblems({ ...catalog, problems }),
-    ];
-    for (const line of lines) {
-      if (!this.#logged.has(line)) this.#log(line);
-    }
-    this.#logged = new Set(lines);
-  }
-
-  #combineLinks({ problems }: SkillCatalog): Promise<SkillProblem[]> {
-    const base = { workingDirectory: currentFolder(), ...this.#options };
-    const scopes = new Scopes(base);
-    return runInSlices(combineLinks(problems, {
-      ...base,
-      // A link of a project may be meant to reveal in the log where it points.
-      isSecret: (file) => scopes.isInProject(file),
-    }));
   }
 
   /** Calls the listeners one after the other, so that they can pause. */
