@@ -91,7 +91,7 @@ import {
 } from "./src/skills/subfolders.ts";
 import { ClosedFolderSet } from "./src/skills/closed_folders.ts";
 import { NameOnlyFolders } from "./src/skills/name_only.ts";
-import { Scopes } from "./src/skills/scopes.ts";
+import { realPathOf, Scopes } from "./src/skills/scopes.ts";
 import { log } from "./src/text.ts";
 import { DEFAULT_REFRESH_SECONDS } from "./src/skills/roots.ts";
 import {
@@ -389,10 +389,8 @@ class SkillScan {
     this.#closed = new ClosedFolderSet(options.policy, this.#scopes);
     this.#nameOnly = new NameOnlyFolders(options.nameOnlyFolders);
     this.#trustLinks = boundaries(options.trustLinks ?? []);
-    // Where the project is known, places count, not what the roots declare.
     const own = roots.filter(({ path, scope }) =>
-      (scope === "global" || this.#scopes.hasProject) &&
-      !this.#scopes.passesProjectLink(path)
+      scope === "global" && !this.#scopes.passesProjectLink(path)
     );
     this.#allowedTargets = [
       ...boundaries([
@@ -465,13 +463,18 @@ class SkillScan {
   /** Searches a root. */
   async #searchRoot(root: SkillRoot): Promise<SkillRootReport> {
     const { path } = root;
+    const scope = root.scope === "project"
+      ? root.scope
+      : this.#scopes.scopeOf(realPathOf(path));
+    const report = { root, scope, skills: 0 };
     try {
       const top = await this.#run(this.#enterRoot(root));
       await this.#search(top);
-      return { root, status: "found", realPath: top.realPath, skills: 0 };
+      const { realPath } = top;
+      return { ...report, status: "found", realPath };
     } catch (error) {
       if (error instanceof Deno.errors.NotFound) {
-        return { root, status: "missing", skills: 0 };
+        return { ...report, status: "missing" };
       }
       if (this.#keepKnown({ path, root }, error)) {
         const { roots } = this.#options.previous;
@@ -482,7 +485,7 @@ class SkillScan {
         this.#report({ file: path, ...faultOf(error) }, { path, root });
       }
       this.#refused.push(path);
-      return { root, status: "refused", skills: 0 };
+      return { ...report, status: "refused" };
     }
   }
 

@@ -38,7 +38,13 @@ Deno.test("scanSkillRoots() finds the skills directly in a root, sorted by name"
   assert.deepEqual([...skills.keys()], ["ape", "monkey", "zebra"]);
   assert.deepEqual([problems, shadowed, revision], [[], [], 1]);
   assert.deepEqual(roots, [
-    { root: root(folder), status: "found", realPath: folder, skills: 3 },
+    {
+      root: root(folder),
+      scope: "global",
+      status: "found",
+      realPath: folder,
+      skills: 3,
+    },
   ]);
   assert.deepEqual(skills.get("zebra"), {
     name: "zebra",
@@ -544,7 +550,7 @@ Deno.test(
     place.skill("project/skills", "own");
     const link = place.link(place.project, "linked");
     const workingDirectory = place.project;
-    const roots = [root(join(link, "skills"), { scope: "project" })];
+    const roots = [root(join(link, "skills"))];
     const scan = scansOf(roots, { workingDirectory });
     assert.deepEqual([...(await scan()).skills.values()].map(scopeOf), [
       "own: project",
@@ -948,24 +954,13 @@ Deno.test("SkillScanner.scan() detects changes even if the clock is wrong", asyn
   }
 });
 
-Deno.test("scanSkillRoots() finds the scope of a root by its place if there is a project", async () => {
-  using place = new Place();
-  place.skill("skills", "git");
-  const { skills, roots } = await scanSkillRoots(
-    [root(join(place.path, "skills"), { scope: "project" })],
-    { workingDirectory: place.project },
-  );
-  assert.deepEqual(roots.map(({ status }) => status), ["found"]);
-  assert.equal(skills.get("git")!.scope, "global");
-});
-
-Deno.test("scanSkillRoots() says how to configure a root with the scope project if there is no project", async () => {
+Deno.test("scanSkillRoots() says how to configure a root with the scope project that lies elsewhere", async () => {
   using place = new Place();
   place.skill("skills", "git");
   const path = join(place.path, "skills");
   const { problems, roots } = await scanSkillRoots(
     [root(path, { scope: "project" })],
-    { workingDirectory: place.home, homeDirectory: place.home },
+    { workingDirectory: place.project },
   );
   assert.deepEqual(roots.map(({ status }) => status), ["refused"]);
   assert.deepEqual(

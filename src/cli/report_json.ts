@@ -21,9 +21,9 @@ export function reportAsJson(report: Report): string {
   const plain = skills.filter(({ skill }) => skill.prefix === undefined);
   const unlisted = skills.filter(({ unlisted }) => unlisted !== undefined);
   return jsonText({
-    roots: roots.map(({ root, status, skills }) => ({
+    roots: roots.map(({ root, scope, status, skills }) => ({
       path: root.path,
-      scope: root.scope,
+      scope,
       recursive: root.recursive,
       status,
       skills,

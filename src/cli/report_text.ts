@@ -90,10 +90,12 @@ class TextReport {
 
   #folders(): Section {
     const { roots } = this.#report;
-    const rows = roots.map(({ root, status, skills }: SkillRootReport) => {
-      const found = status === "found" ? count(skills, "skill") : "";
-      return [status, root.scope, found, this.#path(root.path)];
-    });
+    const rows = roots.map(
+      ({ root, scope, status, skills }: SkillRootReport) => {
+        const found = status === "found" ? count(skills, "skill") : "";
+        return [status, scope, found, this.#path(root.path)];
+      },
+    );
     return { heading: "Folders", count: roots.length, lines: table(rows) };
   }
 
@@ -110,9 +112,9 @@ class TextReport {
     const rows = plain.map((found) => this.#skillRow(found, policy));
     const lines = table(rows, "    ");
     const byRoot = Map.groupBy(lines, (_, index) => plain[index]!.skill.root);
-    const groups = roots.flatMap(({ root }) => {
+    const groups = roots.flatMap(({ root, scope }) => {
       const own = byRoot.get(root) ?? [];
-      const title = `  ${this.#path(root.path)} (${root.scope})`;
+      const title = `  ${this.#path(root.path)} (${scope})`;
       return own.length > 0 ? [title, ...own] : [];
     });
     return {

@@ -233,14 +233,14 @@ class NearMissSearch {
   }
 
   #isOff(directory: string, realDirectory: string): boolean {
-    const { scope } = this.#report.root;
+    const { scope } = this.#report;
     const name = basename(directory);
     return this.#options.isOff({ name, scope, directory, realDirectory });
   }
 
   /** Whether a folder may hold skills. Links of a project can lead anywhere. */
   #isSearched({ name, isDirectory, isSymlink }: Deno.DirEntry): boolean {
-    const { scope, recursive } = this.#report.root;
+    const { scope, root: { recursive } } = this.#report;
     const isFollowed = isSymlink && scope === "global" && !recursive;
     return (isDirectory || isFollowed) && !UNSEARCHED_NAMES.test(name);
   }

@@ -6,7 +6,7 @@
 
 import { join } from "jsr:@std/path@^1";
 import { resolveFolder } from "../files/paths.ts";
-import { realPathOf, Scopes } from "./scopes.ts";
+import { Scopes } from "./scopes.ts";
 import type { SkillRoot, SkillRootOptions } from "./types.ts";
 
 /** The default time between two rescans, in seconds. */
@@ -82,7 +82,7 @@ function configuredRoot(
   directory: string,
   options: SkillRootOptions & { recursive: boolean },
 ): SkillRoot {
+  // The user trusts this folder. Each scan finds out whether it lies in the project.
   const path = resolveFolder(directory, options);
-  const scope = new Scopes(options).scopeOf(realPathOf(path));
-  return { path, scope, recursive: options.recursive };
+  return { path, scope: "global", recursive: options.recursive };
 }

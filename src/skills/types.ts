@@ -26,9 +26,10 @@ export interface SkillRoot {
   /** The folder's path as configured. */
   readonly path: string;
   /**
-   * Where it is meant to be. What is found there has the scope of the place where
-   * it lies. If there is no project, a root with the scope `"project"` must lie in
-   * the working directory. See {@linkcode ScanOptions}.
+   * Whom its contents come from. A root with the scope `"project"` must lie in
+   * the project. A root with the scope `"global"` is the user's choice, and its
+   * skills are still the project's if they lie there. See
+   * {@linkcode ScanOptions}.
    */
   readonly scope: SkillScope;
   /** Whether to search six levels of subfolders instead of one. */
@@ -194,6 +195,8 @@ export interface ShadowedSkill {
 export interface SkillRootReport {
   /** The root. */
   readonly root: SkillRoot;
+  /** Whether it lies in the project or is declared to. */
+  readonly scope: SkillScope;
   /** Whether it was searched, does not exist, or cannot be searched. */
   readonly status: "found" | "missing" | "refused";
   /** Its path with all links resolved, if it was searched. */
