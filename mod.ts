@@ -542,7 +542,19 @@ class SkillScan {
     if (found && "error" in found) throw found.error;
     const scope = this.#scopes.scopeOf(realPath);
     const entry = entryOf(path);
-    const top = { path, realPath, entry, scope, isConfined, depth: 0, root };
+    // All folders are copies of this one, and a property that is added later would
+    // take more memory.
+    const skill = undefined;
+    const top = {
+      path,
+      realPath,
+      entry,
+      scope,
+      isConfined,
+      depth: 0,
+      root,
+      skill,
+    };
     if (found && !recursive) {
       this.#report({ file: path, ...ROOT_IS_A_SKILL }, top);
     }

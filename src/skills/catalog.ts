@@ -100,7 +100,7 @@ function isSameCatalog(
   b: SkillCatalog,
 ): boolean {
   return a.skills.size === b.skills.size &&
-    [...a.skills].every(([key, skill]) => b.skills.get(key) === skill) &&
+    a.skills.entries().every(([key, skill]) => b.skills.get(key) === skill) &&
     a.shadowed.length === b.shadowed.length &&
     a.shadowed.every(({ skill, by }, index) =>
       b.shadowed[index]!.skill === skill && b.shadowed[index]!.by === by
