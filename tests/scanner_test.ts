@@ -8,9 +8,11 @@ import {
   type Skill,
   skillKey,
 } from "../mod.ts";
+import { isCaseBlind } from "../src/files/paths.ts";
 import {
   assertLinearTime,
   createInvalidNames,
+  DiskSpy,
   exchange,
   lacks,
   names,
@@ -932,6 +934,26 @@ Deno.test("scanSkillRoots() finds skills with names that look like paths or prot
   const { skills } = await scanSkillRoots([root(join(place.path, "skills"))]);
   for (const name of odd) assert.equal(skills.get(skillKey(name))?.name, name);
   assert.equal(skills.size, odd.length);
+});
+
+Deno.test("SkillScanner.scan() takes one operation for each skill that has not changed for a while", async () => {
+  using place = new Place();
+  const count = 100;
+  for (let i = 0; i < count; i++) place.skill("skills", `skill-${i}`);
+  const scan = scansOf([root(join(place.path, "skills"))]);
+  const { now } = Date;
+  try {
+    Date.now = () => now() + 60_000;
+    const catalog = await scan();
+    using disk = new DiskSpy();
+    assert.equal(await scan(), catalog);
+    assert.equal(disk.counts.get("openSync"), undefined);
+    // Where case does not matter, each folder is also listed for the name on disk.
+    const operations = isCaseBlind ? 2 * count : count;
+    assert.ok(disk.count < operations + 20, `${disk.count} operations`);
+  } finally {
+    Date.now = now;
+  }
 });
 
 Deno.test("SkillScanner.scan() detects changes even if the clock is wrong", async () => {
