@@ -33,6 +33,7 @@ import {
   type RequestSchema,
   type ServerDescription,
 } from "./handlers.ts";
+import { TimeSlice } from "../time_slice.ts";
 
 /** The SDK's names for the notifications that it sends to listeners. */
 const EVENTS = {
@@ -50,6 +51,11 @@ export class McpHttpServer implements RequestHandlers {
   >();
   /** The clients named in requests. */
   readonly #clients = new WeakMap<Request, ClientInfo>();
+  /**
+   * Fulfilled when the next result can be serialized. Serializing several large
+   * ones in one turn of the event loop would take too long.
+   */
+  #turn: Promise<void> = Promise.resolve();
   readonly #mcp = createMcpHandler((context) => this.#createServer(context));
 
   /** Creates a server that handles only the protocol's own requests. */
@@ -129,6 +135,7 @@ export class McpHttpServer implements RequestHandlers {
     const [schema, handler] = this.#handlers.get(request.method) ?? [];
     if (schema === undefined) throw rpcError(-32601, "Method not found");
     const result = await handler!(parseRequest(schema, request), context);
+    await this.#takeTurn();
     try {
       serializeMessage({ jsonrpc: "2.0", id: 0, result });
       return result;
@@ -137,6 +144,13 @@ export class McpHttpServer implements RequestHandlers {
       if ("result" in reply) return reply.result;
       throw Object.assign(new Error(reply.error.message), reply.error);
     }
+  }
+
+  /** Waits until the event loop has turned once for each result that is waiting. */
+  async #takeTurn(): Promise<void> {
+    const turn = this.#turn.then(() => new TimeSlice().yield());
+    this.#turn = turn;
+    await turn;
   }
 
   /** Returns the capabilities that the server has over HTTP. */
