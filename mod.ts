@@ -743,7 +743,7 @@ class SkillScan {
   /** Returns the faces of a path: as it is listed, and where its entry lies. */
   #facesOf({ path, entry = path, isConfined = false }: ProblemPlace): Face[] {
     if (this.#policy === undefined && this.#nameOnly.isEmpty) return NO_FACES;
-    const scopes = new Set<SkillScope>([this.#scopes.scopeOf(dirname(entry))]);
+    const scopes = new Set<SkillScope>([this.#scopes.scopeOf(entry)]);
     if (isConfined) scopes.add("project");
     return [...new Set([path, entry])].flatMap((path) =>
       [...scopes].map((scope) => ({ path, scope }))

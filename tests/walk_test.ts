@@ -13,7 +13,7 @@ const WALK_STEPS = 100;
 const WALKS_PER_PROCESS = 10;
 
 /** The seeds of walks that found a fault. */
-const FOUND = [67, 98, 243, 333, 473];
+const FOUND = [67, 98, 243, 333, 473, 20267];
 
 /** Walks with a seed, and reports how to repeat a failure. */
 async function walk(
