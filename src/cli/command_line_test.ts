@@ -310,6 +310,14 @@ Deno.test("options without an effect are reported", async () => {
       "Ignoring --auto-install-deps: it has an effect only with --tools agentskills",
     ],
     [
+      ["--list", "--no-watch"],
+      "Ignoring --no-watch: it has no effect with --list",
+    ],
+    [
+      ["--list", "--refresh", "3"],
+      "Ignoring --refresh: it has no effect with --list",
+    ],
+    [
       ["--print-config", "cursor", "--url", "https://example.com/mcp"]
         .concat("--tools", "skilljack", "team"),
       "Ignoring --tools, DIR: with --url, set this where that server runs",

@@ -114,6 +114,11 @@ function warnOfNoEffect(
     }
     return;
   }
+  const report = values.list ? "--list" : values.check ? "--check" : undefined;
+  for (const name of ["refresh", "no-watch"] as const) {
+    if (report === undefined || values[name] === undefined) continue;
+    log(`Ignoring --${name}: it has no effect with ${report}`);
+  }
   for (const name of ["shell-timeout", "auto-install-deps"] as const) {
     if (values[name] === undefined || values.tools === "agentskills") continue;
     log(`Ignoring --${name}: it has an effect only with --tools agentskills`);

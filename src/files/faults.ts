@@ -92,7 +92,8 @@ export const ROOT_OUT_OF_PROJECT: Fault = {
 export const ROOT_IS_A_FILE: Fault = {
   kind: "not-a-folder",
   reason: "it is a file, where a folder of skills was expected",
-  hint: "pass the path of a folder",
+  hint:
+    "pass the path of a folder; to make the file a skill, move it to a folder of its own as SKILL.md",
 };
 
 export const ROOT_IS_A_SKILL: Fault = {
