@@ -42,7 +42,7 @@ export function createPlot(panels: readonly Panel[]): string {
     return `<g transform="translate(${x} ${y})">${drawPanel(panel)}</g>`;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${
-    WIDTH * 2
+    WIDTH * 2 + MARGIN.right
   } ${height}" font-family="system-ui, sans-serif" font-size="12">
 <style>text { fill: #24292f } .grid { stroke: #d0d7de } .line { fill: none; stroke-width: 2 }
 @media (prefers-color-scheme: dark) { text { fill: #e6edf3 } .grid { stroke: #3d444d } }</style>

@@ -27,9 +27,9 @@ import {
 import { createPlot, type Panel } from "./plot.ts";
 
 const SIZES = [100, 1_000, 10_000];
-const STARTS = 9;
-const CALLS = 200;
-const CHANGES = 5;
+const STARTS = 5;
+const CALLS = 100;
+const CHANGES = 3;
 const PATIENCE = 10_000;
 
 /** A server to measure. `{skills}` in its command stands for the folder of the skills. */
