@@ -1161,7 +1161,7 @@ Deno.test("--list shows the state of each skill, the rule that applies, and the 
 `,
   );
   const { code, stdout, stderr } = await runServer(place, {
-    args: [...policyArgs(place), "--list"],
+    args: ["--policy", join(place.home, "policy.yaml"), "--list"],
   });
   assert.deepEqual([code, stderr], [0, ""]);
   const text = place.shorten(stdout).replaceAll(/ +/g, " ")
