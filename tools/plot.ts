@@ -85,7 +85,7 @@ function drawPanel({ title, lines }: Panel): string {
     }"/>${dots.join("")}`;
   });
   const heading = `<text x="${MARGIN.left}" y="20" font-weight="600">${
-    escape(title)
+    escapeXml(title)
   }</text>`;
   return [heading, ...vertical, ...horizontal, ...drawn].join("");
 }
@@ -116,10 +116,11 @@ function drawLegend(names: readonly string[], top: number): string {
     const color = COLORS[index % COLORS.length];
     return `<circle cx="${x}" cy="${y}" r="5" fill="${color}"/><text x="${
       x + 12
-    }" y="${y + 4}">${escape(name)}</text>`;
+    }" y="${y + 4}">${escapeXml(name)}</text>`;
   }).join("");
 }
 
-function escape(text: string): string {
+/** Escapes text for an SVG image. */
+export function escapeXml(text: string): string {
   return text.replace(/[&<>]/g, (c) => `&#${c.charCodeAt(0)};`);
 }

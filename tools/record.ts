@@ -9,6 +9,7 @@
 
 import { join } from "jsr:@std/path@^1";
 import { IMPORTS, MOD } from "./bench_setup.ts";
+import { escapeXml } from "./plot.ts";
 
 const FILE = join(import.meta.dirname!, "..", "docs", "terminal.svg");
 
@@ -98,7 +99,7 @@ function createSvg(frames: readonly Frame[]): string {
     const kind = line.startsWith("$ ") ? ` class="command"` : "";
     return line === ""
       ? []
-      : [`<text${kind} x="${PADDING}" y="${y}">${escape(line)}</text>`];
+      : [`<text${kind} x="${PADDING}" y="${y}">${escapeXml(line)}</text>`];
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" font-family="ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="${FONT_SIZE}">
 <title>What skill-server --list and --check print</title>
@@ -112,10 +113,6 @@ text { fill: #24292f; white-space: pre }
 ${texts.join("\n")}
 </svg>
 `;
-}
-
-function escape(text: string): string {
-  return text.replace(/[&<>]/g, (c) => `&#${c.charCodeAt(0)};`);
 }
 
 if (import.meta.main) Deno.writeTextFileSync(FILE, await record(IMPORTS));
