@@ -11,6 +11,23 @@ Deno.test("TimeSlice.yield() lets timers and other tasks run", async () => {
   }
 });
 
+Deno.test("TimeSlice.yield() lets sockets be read", async () => {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const accepted = listener.accept();
+  using client = await Deno.connect({ port: listener.addr.port });
+  using server = await accepted;
+  const slice = new TimeSlice();
+  for (let round = 0; round < 5; round++) {
+    let isRead = false;
+    server.read(new Uint8Array(1)).then(() => isRead = true);
+    await slice.yield();
+    await client.write(new Uint8Array(1));
+    let yields = 0;
+    for (; !isRead; yields++) await slice.yield();
+    assert.ok(yields < 20, `${yields} yields`);
+  }
+});
+
 Deno.test("sortInSlices() sorts like Array.sort() and lets other tasks run", async () => {
   const compare = (a: { key: number }, b: { key: number }) => a.key - b.key;
   for (const length of [0, 1, 2_000, 2_001, 6_000, 9_999]) {
