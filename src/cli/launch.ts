@@ -194,13 +194,15 @@ export function allowRead(folders: readonly string[]): string {
 
 /**
  * Removes duplicates and folders inside other folders. Keeps relative folders,
- * because their location is unknown.
+ * because their location is unknown, and each spelling of a folder.
  */
 function withoutNested(folders: readonly string[]): string[] {
   const unique = [...new Set(folders)];
   const absolute = unique.filter(isAbsolute);
   return unique.filter((folder) =>
     !isAbsolute(folder) ||
-    !absolute.some((other) => other !== folder && isAtOrBelow(folder, other))
+    !absolute.some((other) =>
+      isAtOrBelow(folder, other) && !isAtOrBelow(other, folder)
+    )
   );
 }

@@ -7,7 +7,7 @@ import {
   createPortableLaunch,
 } from "./launch.ts";
 import { isInNpxCache, type Program, SPECIFIER } from "./program.ts";
-import { settingsFor } from "../../tests/testing.ts";
+import { onWindows, Place, settingsFor } from "../../tests/testing.ts";
 
 const NEEDS: ClientNeeds = { toolset: undefined, nameOnlyFolders: [] };
 
@@ -86,6 +86,20 @@ Deno.test("allowRead() grants permission for everything if a permission flag can
     allowRead([a!, join(a!, "b"), a!, c!]),
     `--allow-read=${a},${c}`,
   );
+});
+
+Deno.test("allowRead() keeps both spellings of a folder on Windows, where case is ignored", async () => {
+  using place = new Place();
+  const flag = await onWindows(
+    place,
+    String.raw`
+    const { allowRead } = await import(${
+      JSON.stringify(new URL("launch.ts", import.meta.url))
+    });
+    const spellings = ["C:\\Users\\J\u00f6rg", "C:\\users\\J\u00f6rg"];
+    console.log(JSON.stringify(allowRead([...spellings, "c:\\USERS\\J\u00f6rg\\.claude"])));`,
+  );
+  assert.equal(flag, "--allow-read=C:\\Users\\Jörg,C:\\users\\Jörg");
 });
 
 Deno.test("createPortableLaunch() uses a module that others can load, and ~ for the home folder", () => {
