@@ -9,7 +9,7 @@ import { type CheckSettings, isTarget } from "./check_targets.ts";
 import { missingFolders, type Settings } from "./settings.ts";
 import { SKILL_MD } from "../files/paths.ts";
 import { quoteArgument } from "../shell_quoting.ts";
-import { checkSkill } from "../skills/checks.ts";
+import { checkSkill, checkSkipped } from "../skills/checks.ts";
 import { combineLinks } from "../skills/link_groups.ts";
 import { findNearMisses, listSkillFolders } from "../skills/near_misses.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
@@ -62,7 +62,8 @@ export async function createReport(
   const { skills, findings: found } = await inspectSkills(registry, settings);
   const findings = [
     ...checkPolicy(policy, { check, catalog }),
-    ...problems.flatMap((problem) => createSkipFindings(problem, { check })),
+    ...problems.flatMap(createSkipFindings),
+    ...check ? await checkRest(registry, problems) : [],
     ...found,
   ];
   if (check) {
@@ -110,6 +111,20 @@ async function inspectSkills(
     });
   }
   return { skills, findings };
+}
+
+/** Checks the rest of each skill that is skipped because of its frontmatter. */
+async function checkRest(
+  source: SkillSource,
+  problems: readonly SkillProblem[],
+): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const problem of problems) {
+    for await (const finding of checkSkipped(problem, source)) {
+      findings.push(finding);
+    }
+  }
+  return findings;
 }
 
 /** Counts the skills among what is skipped. Other problems have no names. */

@@ -4,10 +4,14 @@
  * @module
  */
 
-import { basename, join } from "jsr:@std/path@^1";
+import { basename, dirname, join } from "jsr:@std/path@^1";
 import { faultOf, MAX_FILE_DEPTH } from "../files/faults.ts";
 import { SKILL_MD } from "../files/paths.ts";
-import { findFieldLine, splitSkillMd } from "./frontmatter.ts";
+import {
+  findFieldLine,
+  type InspectedSkillMd,
+  inspectSkillMd,
+} from "./frontmatter.ts";
 import {
   KNOWN_FIELDS,
   quoteEntry,
@@ -24,9 +28,14 @@ import {
   type RuleId,
   type SkillContents,
 } from "./validity.ts";
-import { linesOf, plainTextOf, splitEntries } from "./yaml_lines.ts";
+import {
+  linesOf,
+  plainTextOf,
+  splitEntries,
+  type YamlEntry,
+} from "./yaml_lines.ts";
 import { editDistance, listInvisible, normalizeText, quote } from "../text.ts";
-import type { Skill, SkillSource } from "./types.ts";
+import type { Skill, SkillProblem, SkillSource } from "./types.ts";
 
 /** The maximum number of findings of one kind that are reported for a skill. */
 const MAX_SIMILAR = 20;
@@ -37,12 +46,22 @@ const MAX_TARGET_LENGTH = 200;
 /** The maximum number of invisible characters of a line that are named. */
 const MAX_CODE_POINTS = 10;
 
-/** Checks a skill in its current state, with the contents that its source listed. */
+/** Where a skill is checked. */
+interface CheckOptions {
+  readonly source: SkillSource;
+  /** What the source listed. */
+  readonly contents: SkillContents;
+  /** Whether its frontmatter is known to be invalid. Default: `false`. */
+  readonly isSkipped?: boolean;
+}
+
+/** Checks a skill in its current state. */
 export async function* checkSkill(
   skill: Skill,
-  { source, contents }: { source: SkillSource; contents: SkillContents },
+  options: CheckOptions,
 ): AsyncGenerator<Finding> {
-  yield* checkMain(skill, { source, contents });
+  const { source, contents } = options;
+  yield* checkMain(skill, options);
   yield* checkContents(skill, contents);
   for (const listed of contents.files) {
     if (listed.path === SKILL_MD) continue;
@@ -55,36 +74,90 @@ export async function* checkSkill(
   }
 }
 
+/** The rules that invalid frontmatter violates. */
+const FRONTMATTER_RULES: readonly (string | undefined)[] = [
+  "frontmatter-missing",
+  "frontmatter-size",
+  "yaml",
+  "name-missing",
+  "description-missing",
+] satisfies RuleId[];
+
+/**
+ * Checks the rest of a skill that is skipped because of its frontmatter, so that
+ * its author sees everything at once. Other problems have no findings.
+ */
+export async function* checkSkipped(
+  { file, kind }: SkillProblem,
+  source: SkillSource,
+): AsyncGenerator<Finding> {
+  if (!FRONTMATTER_RULES.includes(kind)) return;
+  const directory = dirname(file);
+  const name = basename(directory);
+  const skill: Skill = {
+    name,
+    description: "",
+    frontmatter: { name, description: "" },
+    excerpt: new Uint8Array(),
+    directory,
+    realDirectory: Deno.realPathSync(directory),
+    file,
+    size: 0,
+    version: "",
+    scope: "global",
+    root: { path: dirname(directory), scope: "global", recursive: false },
+  };
+  const contents = await source.inspectFiles(skill);
+  yield* checkSkill(skill, { source, contents, isSkipped: true });
+}
+
 /** Checks the frontmatter, the length, the characters, and the links of a `SKILL.md`. */
 async function* checkMain(
   skill: Skill,
-  { source, contents }: { source: SkillSource; contents: SkillContents },
+  { source, contents, isSkipped = false }: CheckOptions,
 ): AsyncGenerator<Finding> {
   const { file } = skill;
-  let text, yaml, body;
+  let text;
   try {
     const main = await source.readFile(skill, SKILL_MD);
     if (main.text === undefined) {
       yield createFinding("utf-8", { file, ...NOT_UTF_8 });
     }
     text = main.text ?? new TextDecoder().decode(main.bytes);
-    ({ yaml, body } = splitSkillMd(text));
   } catch (error) {
-    const reason = (error as Error).message;
-    yield createFinding("changed", { file, reason, hint: "check it again" });
+    yield createChanged(file, (error as Error).message);
     return;
   }
-  yield* checkFrontmatter(skill, yaml);
-  yield* checkFieldNames(skill, yaml);
-  yield* checkDescription(skill, yaml);
-  yield* checkFolderName(skill, yaml);
+  const { faults: [fault], ...inspected } = inspectSkillMd(text);
+  if (fault !== undefined && !isSkipped) {
+    yield createChanged(file, fault.reason);
+    return;
+  }
+  const { yaml = "", body } = inspected;
+  const main = { ...inspected, file, yaml };
+  yield* checkFrontmatter(main, yaml);
+  yield* checkFieldNames(main);
+  yield* checkDescription(main);
+  yield* checkEscapes(main);
+  yield* checkFolderName(main, skill);
   yield* checkLength(skill, text);
-  yield* checkCharacters(skill, { text, yaml });
-  const firstLine = countLineBreaks(yaml) + 3;
+  yield* checkCharacters(main, text);
+  if (body === undefined) return;
+  const firstLine = countLineBreaks(text) - countLineBreaks(body) + 1;
   if (body.trim() === "") {
     yield createFinding("body-empty", { file, line: firstLine, ...BODY_EMPTY });
   }
   yield* checkLinks(skill, { body, firstLine, contents });
+}
+
+function createChanged(file: string, reason: string): Finding {
+  return createFinding("changed", { file, reason, hint: "check it again" });
+}
+
+/** The frontmatter of a `SKILL.md` that is checked. */
+interface CheckedMain extends Pick<InspectedSkillMd, "frontmatter"> {
+  readonly file: string;
+  readonly yaml: string;
 }
 
 const NOT_UTF_8 = {
@@ -99,23 +172,20 @@ const BODY_EMPTY = {
 
 /** Reports unknown fields that differ only slightly from known ones. */
 function* checkFieldNames(
-  { frontmatter, file }: Skill,
-  yaml: string,
+  { frontmatter, file, yaml }: CheckedMain,
 ): Generator<Finding> {
-  const entries = splitEntries(linesOf(yaml));
-  for (const key of Object.keys(frontmatter)) {
-    if (KNOWN_FIELDS.includes(key)) continue;
-    const name = key.toLowerCase().replaceAll("_", "-").trim();
-    const field = KNOWN_FIELDS.find((field) =>
-      editDistance(name.slice(0, MAX_FIELD_LENGTH), field, 1) <= 1
-    );
-    if (field === undefined) continue;
-    const entry = entries.find((entry) => entry.key === key);
-    const line = entry && renameEntry(entry, field);
+  const misspelled = splitEntries(linesOf(yaml)).flatMap((entry) => {
+    const field = Object.hasOwn(frontmatter, entry.key)
+      ? findKnownField(entry.key)
+      : undefined;
+    return field === undefined ? [] : [{ entry, field }];
+  });
+  for (const { entry, field } of misspelled.slice(0, MAX_SIMILAR)) {
+    const line = renameEntry(entry, field);
     yield createFinding("field-misspelled", {
       file,
-      line: findFieldLine(key, yaml),
-      reason: `the field ${quote(key)} is unknown, but ${
+      line: entry.start + 1,
+      reason: `the field ${quote(entry.key)} is unknown, but ${
         quote(field)
       } is known`,
       hint: line === undefined
@@ -125,14 +195,22 @@ function* checkFieldNames(
   }
 }
 
+/** Returns the known field that an unknown one is most likely meant to be. */
+function findKnownField(key: string): string | undefined {
+  if (KNOWN_FIELDS.includes(key)) return undefined;
+  const name = key.slice(0, MAX_FIELD_LENGTH).toLowerCase()
+    .replaceAll("_", "-").trim();
+  return KNOWN_FIELDS.find((field) => editDistance(name, field, 1) <= 1);
+}
+
 /** How many characters of the name of a field are compared. */
 const MAX_FIELD_LENGTH = 100;
 
 /** Checks the description for a comment that cuts it, and for placeholders. */
 function* checkDescription(
-  { frontmatter: { description }, file }: Skill,
-  yaml: string,
+  { frontmatter: { description }, file, yaml }: CheckedMain,
 ): Generator<Finding> {
+  if (description === undefined) return;
   const entries = splitEntries(linesOf(yaml));
   const entry = entries.find(({ key }) => key === "description");
   const line = findFieldLine("description", yaml);
@@ -145,7 +223,7 @@ function* checkDescription(
       file,
       line,
       reason: 'the description is cut off at " #", which starts a comment',
-      hint: replaceHint(entry!, { line: line - 1, written }),
+      hint: replaceHint(entry!, { line, written }),
     });
   }
   if (PLACEHOLDERS.some((pattern) => pattern.test(description.trim()))) {
@@ -172,11 +250,60 @@ const PLACEHOLDERS = [
   /^what (?:this|the|your) skill does\b/i,
 ];
 
+/** Reports paths and regular expressions in double quotes that YAML changes. */
+function* checkEscapes({ file, yaml }: CheckedMain): Generator<Finding> {
+  const entries = splitEntries(linesOf(yaml));
+  const slips = [...entries, ...entries.flatMap(listNested)]
+    .flatMap((entry) => {
+      const escape = findSlip([entry.rest, ...entry.more].join("\n"));
+      return escape === undefined ? [] : [{ entry, escape }];
+    });
+  for (const { entry, escape } of slips.slice(0, MAX_SIMILAR)) {
+    const text = plainTextOf(entry).replaceAll("\\\\", "\\");
+    const written = quoteEntry(entry, text);
+    const line = entry.start + 1;
+    yield createFinding("backslash", {
+      file,
+      line,
+      reason: `the double quotes turn ${quote(escape)} into another character`,
+      hint: written === undefined
+        ? "put the value in single quotes"
+        : replaceHint(entry, { line, written }),
+    });
+  }
+}
+
+/** Lists the entries of a mapping below an entry. */
+function listNested({ rest, start, more }: YamlEntry): YamlEntry[] {
+  if (rest.trim() !== "") return [];
+  return splitEntries(more)
+    .map((entry) => ({ ...entry, start: start + 1 + entry.start }));
+}
+
+/**
+ * Finds an escape in double quotes that is unlikely to be meant as one: for a
+ * character that no value needs, or any one in a path of Windows. Whoever writes
+ * characters by their numbers knows escapes.
+ */
+function findSlip(value: string): string | undefined {
+  if (!value.startsWith('"') || /\\[xuU]/.test(value)) return undefined;
+  let word = 1;
+  for (const { 0: token, index } of value.matchAll(/(?<!^)(?:\\[^]|"|\s)/g)) {
+    if (token === '"') return undefined;
+    const isInPath = /^\W{0,2}[A-Za-z]:/.test(value.slice(word, index));
+    if (isInPath ? /\\[^"\\/]/.test(token) : /\\[0abeftvLNP_]/.test(token)) {
+      return token;
+    }
+    if (!token.startsWith("\\")) word = index + 1;
+  }
+}
+
 function* checkFolderName(
-  { name, directory, file }: Skill,
-  yaml: string,
+  { frontmatter: { name }, file, yaml }: CheckedMain,
+  { directory }: Skill,
 ): Generator<Finding> {
   const folder = basename(directory);
+  if (name === undefined) return;
   if (normalizeText(folder) === normalizeText(name)) return;
   yield createFinding("name-folder", {
     file,
@@ -200,10 +327,10 @@ function* checkLength({ file }: Skill, text: string): Generator<Finding> {
 
 /** Checks a `SKILL.md` for invisible characters, which can hide text. */
 function* checkCharacters(
-  { file, frontmatter }: Skill,
-  { text, yaml }: { text: string; yaml: string },
+  { file, frontmatter, yaml }: CheckedMain,
+  text: string,
 ): Generator<Finding> {
-  const { name, description } = frontmatter;
+  const { name = "", description = "" } = frontmatter;
   if (listInvisible(text + name + description).length === 0) return;
   const places = text.replace(/^\ufeff/, "").split(/\r?\n/)
     .map((text, index) => ({ line: index + 1, text }));

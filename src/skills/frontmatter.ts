@@ -6,11 +6,11 @@
  * @module
  */
 
-import { findClosingFaults, findOpeningFault } from "./frontmatter_fences.ts";
+import { type FencedText, findFences } from "./frontmatter_fences.ts";
 import {
-  findFrontmatterFaults,
   hasRequiredFields,
   isMapping,
+  repairFrontmatter,
 } from "./frontmatter_faults.ts";
 import { parseYamlOrError } from "./yaml_errors.ts";
 import { oneLine } from "../text.ts";
@@ -29,10 +29,7 @@ export class SkillSyntaxError extends SyntaxError {
   readonly hint: string;
   /** The ID of the rule in `docs/check.md`. */
   readonly kind: string;
-  /**
-   * The other faults of the frontmatter, including violations of the specification
-   * that alone would not make it invalid.
-   */
+  /** The other faults of the frontmatter. */
   readonly others: readonly SkillSyntaxFault[];
 
   /** Creates an error from the first fault and the others. */
@@ -71,39 +68,48 @@ export class SkillSyntaxError extends SyntaxError {
  *   than 64 KiB.
  */
 export function parseSkillMd(text: string): SkillFrontmatter {
-  const { yaml } = splitSkillMd(text);
-  const value = parseYamlOrError(yaml);
-  if (isMapping(value) && hasRequiredFields(value)) {
-    return value as SkillFrontmatter;
-  }
-  const [fault, ...others] = findFrontmatterFaults(yaml, value);
-  throw new SkillSyntaxError(fault!, others);
+  const { faults, frontmatter } = inspectSkillMd(text);
+  const [fault, ...others] = faults;
+  if (fault !== undefined) throw new SkillSyntaxError(fault, others);
+  return frontmatter as SkillFrontmatter;
 }
 
-/**
- * Splits a `SKILL.md` into the YAML of its frontmatter and the Markdown after it.
- *
- * @throws {SkillSyntaxError} If the first line is not `---`, or if the
- *   frontmatter does not end within 64 KiB.
- */
-export function splitSkillMd(text: string): { yaml: string; body: string } {
+/** What can be said about a `SKILL.md`, even if it is not valid. */
+export interface InspectedSkillMd extends FencedText {
+  /** The fields that are valid or were repaired. */
+  readonly frontmatter: Partial<SkillFrontmatter>;
+}
+
+/** Finds the frontmatter and the faults of a `SKILL.md`, and repairs what it can. */
+export function inspectSkillMd(text: string): InspectedSkillMd {
+  const fenced = splitSkillMd(text);
+  if (fenced.yaml === undefined) return { ...fenced, frontmatter: {} };
+  const value = parseYamlOrError(fenced.yaml);
+  if (isMapping(value) && hasRequiredFields(value)) {
+    return { ...fenced, frontmatter: value };
+  }
+  const { faults, ...repaired } = repairFrontmatter(fenced.yaml, value);
+  return { ...fenced, ...repaired, faults: [...fenced.faults, ...faults] };
+}
+
+/** Splits a `SKILL.md` into the YAML of its frontmatter and the Markdown after it. */
+function splitSkillMd(text: string): FencedText {
   const start = text.startsWith("\ufeff") ? 1 : 0;
   const opening = findLineEnd(text, start);
-  if (!isFence(text.slice(start, opening))) {
-    throw new SkillSyntaxError(findOpeningFault(text));
-  }
+  if (!isFence(text.slice(start, opening))) return findFences(text);
   let line = opening + 1;
   while (line < text.length && line <= MAX_FRONTMATTER_SIZE) {
     const end = findLineEnd(text, line);
     if (isFence(text.slice(line, end)) && !isTooLarge(text, end)) {
-      const yaml = text.slice(opening + 1, line);
-      return { yaml, body: text.slice(end + 1) };
+      // With the line break before it, the lines have the numbers of the file.
+      const yaml = text.slice(opening, line);
+      return { faults: [], yaml, body: text.slice(end + 1) };
     }
     line = end + 1;
   }
-  if (isTooLarge(text, text.length)) throw new SkillSyntaxError(TOO_LARGE);
-  const [fault, ...others] = findClosingFaults(text);
-  throw new SkillSyntaxError(fault, others);
+  return isTooLarge(text, text.length)
+    ? { faults: [TOO_LARGE], yaml: undefined, body: undefined }
+    : findFences(text);
 }
 
 const TOO_LARGE: SkillSyntaxFault = {
@@ -131,7 +137,10 @@ export function isFence(line: string): boolean {
   return /^---[ \t]*\r?$/.test(line);
 }
 
-/** Returns the number of the line in `SKILL.md` on which a field of the frontmatter starts. */
+/**
+ * Returns the number of the line on which a field of the frontmatter starts. The
+ * YAML has the line numbers of the file.
+ */
 export function findFieldLine(field: string, yaml: string): number {
   const keys = yaml.split("\n").map((line) => {
     const [key] = line.split(":", 1);
@@ -140,5 +149,5 @@ export function findFieldLine(field: string, yaml: string): number {
   // All fields have the same indentation as the first.
   const [, indentation = ""] = /^( *)[^\s#]/m.exec(yaml) ?? [];
   const index = keys.indexOf(indentation + field);
-  return Math.max(index, 0) + 2;
+  return index === -1 ? 2 : index + 1;
 }

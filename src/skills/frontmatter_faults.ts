@@ -4,13 +4,14 @@
  * 1. Each entry is parsed on its own, so that all faults are found at once.
  * 2. A hint shows the finished line in quotes that keep the author's text. It is
  *    shown only if it parses to that text.
- * 3. Once it is repaired, the rules for its fields apply too. Violations of these
- *    come last, because they alone would not keep the skill from being served.
+ * 3. What remains after the repairs is checked like the frontmatter of a valid
+ *    skill.
+ *
+ * The YAML has the line numbers of the file, from 1.
  *
  * @module
  */
 
-import { FIELD_RULES } from "./field_rules.ts";
 import { nearestWords, oneLine, quote } from "../text.ts";
 import {
   describeYamlError,
@@ -28,10 +29,12 @@ import {
 } from "./yaml_lines.ts";
 import type { SkillFrontmatter, SkillSyntaxFault } from "./types.ts";
 
+/** The fields without which a skill cannot be served. */
+const REQUIRED_FIELDS = ["name", "description"];
+
 /** The fields of the frontmatter that have a meaning. */
 export const KNOWN_FIELDS: readonly string[] = [
-  "name",
-  "description",
+  ...REQUIRED_FIELDS,
   "license",
   "compatibility",
   "metadata",
@@ -53,47 +56,55 @@ const MAX_REPAIRED_LINES = 200;
 /** The maximum number of faults that are reported for one frontmatter. */
 const MAX_FAULTS = 20;
 
+/** Frontmatter after its repair. */
+export interface RepairedFrontmatter {
+  /** What was wrong with it. */
+  readonly faults: SkillSyntaxFault[];
+  /** The fields that are fine or were repaired. */
+  readonly frontmatter: Partial<SkillFrontmatter>;
+  /** The YAML with the repaired lines. */
+  readonly yaml: string;
+}
+
 /**
- * Finds everything that is wrong with YAML that is not valid frontmatter.
+ * Finds everything that is wrong with YAML that is not valid frontmatter, and
+ * repairs what it can.
  *
  * @param yaml The YAML.
  * @param parsed The result of {@linkcode parseYamlOrError}.
  */
-export function findFrontmatterFaults(
+export function repairFrontmatter(
   yaml: string,
   parsed: unknown,
-): SkillSyntaxFault[] {
+): RepairedFrontmatter {
   const faults: SkillSyntaxFault[] = [];
   const repair = new FrontmatterRepair(yaml);
   for (const fault of repair.findFaults(parsed)) {
-    const line = fault.line + 1;
-    const same = faults.findIndex((other) => other.line === line);
+    const same = faults.findIndex(({ line }) => line === fault.line);
     // The later hint for a line includes the repairs of the earlier one.
     const isSame = same !== -1 && isWriteHint(faults[same]!.hint) &&
       isWriteHint(fault.hint);
-    if (!isSame) faults.push({ ...fault, line });
+    if (!isSame) faults.push(fault);
     else {
       const { reason } = faults[same]!;
-      faults[same] = { ...fault, line, reason: `${reason}; ${fault.reason}` };
+      faults[same] = { ...fault, reason: `${reason}; ${fault.reason}` };
     }
     if (faults.length === MAX_FAULTS) break;
   }
-  return [...faults.toSorted(byLine), ...repair.findViolations().sort(byLine)];
+  return { faults: faults.toSorted(byLine), ...repair.result(parsed) };
 }
 
 function byLine(a: SkillSyntaxFault, b: SkillSyntaxFault): number {
   return a.line - b.line;
 }
 
-/** Repairs frontmatter entry by entry. Lines are counted from 1 in the YAML. */
+/** Repairs frontmatter entry by entry. */
 class FrontmatterRepair {
   readonly #yaml: string;
   /** The lines of the YAML, with the entries repaired so far. */
   readonly #lines: string[];
   /** Whether some lines are left out, so that entries cannot be repaired. */
   readonly #isLong: boolean;
-  /** The frontmatter with the fields that are fine or repaired. */
-  #repaired: Record<string, unknown> = {};
   /** The fields whose values could not be repaired. */
   readonly #unrepaired = new Set<string>();
 
@@ -111,7 +122,7 @@ class FrontmatterRepair {
       return yield { kind: "yaml", ...describeYamlError(whole, this.#yaml) };
     }
     if (this.#isLong) return yield NOT_A_MAPPING;
-    yield* this.#repairEntries(this.#lines, 0);
+    yield* this.#repairEntries(this.#lines);
     yield* this.#dropDuplicates();
     const parsed = parseYamlOrError(this.#lines.join("\n"));
     if (parsed instanceof Error) {
@@ -122,10 +133,10 @@ class FrontmatterRepair {
     yield* this.#checkFields(parsed);
   }
 
-  /** Repairs the entries among some lines, of which the first has the given index. */
+  /** Repairs the entries among some lines, which start after an offset in an outer entry. */
   *#repairEntries(
     lines: readonly string[],
-    offset: number,
+    offset = 0,
   ): Generator<SkillSyntaxFault> {
     for (const entry of splitEntries(lines, KNOWN_FIELDS)) {
       const text = [lines[entry.start], ...entry.more].join("\n");
@@ -142,7 +153,9 @@ class FrontmatterRepair {
         if (this.#lines.join("\n") !== before) continue;
       }
       const repair = repairEntry(entry, start + 1);
-      if (repair === undefined) this.#unrepaired.add(entry.key);
+      if (repair === undefined && offset === 0) {
+        this.#unrepaired.add(entry.key);
+      }
       const written = repair?.lines ??
         [`${entry.indentation}${entry.key}: ''`];
       this.#replace(start, entry.more.length + 1, written);
@@ -177,7 +190,7 @@ class FrontmatterRepair {
       yield {
         kind: "yaml",
         reason: `the field ${quote(key)} appears twice: here and on line ${
-          other + 2
+          other + 1
         }`,
         line: start + 1,
         hint: "remove one of the two",
@@ -188,27 +201,50 @@ class FrontmatterRepair {
   *#checkFields(
     frontmatter: Readonly<Record<string, unknown>>,
   ): Generator<SkillSyntaxFault> {
-    this.#repaired = { ...frontmatter };
-    for (const field of ["name", "description"]) {
-      const fault = findFieldFault(frontmatter, { field, lines: this.#lines });
-      if (fault === undefined) continue;
-      this.#unrepaired.add(field);
-      yield fault;
+    for (const field of REQUIRED_FIELDS) {
+      yield* this.#checkField(field, frontmatter);
     }
   }
 
-  /** Applies the rules for fields to the repaired frontmatter, after its faults were found. */
-  findViolations(): SkillSyntaxFault[] {
-    const frontmatter = this.#repaired as SkillFrontmatter;
+  *#checkField(
+    field: string,
+    frontmatter: Readonly<Record<string, unknown>>,
+  ): Generator<SkillSyntaxFault> {
+    const found = findFieldFault(frontmatter, { field, lines: this.#lines });
+    if (found === undefined) return;
+    const { entry, written, ...fault } = found;
+    yield fault;
+    const isRepaired = entry !== undefined && written !== undefined &&
+      !this.#isLong;
+    if (!isRepaired) {
+      this.#unrepaired.add(field);
+      return;
+    }
+    this.#replace(entry.start, entry.more.length + 1, written);
+    // A field that got its right name can have a wrong value.
+    const repaired = tryParse(this.#lines.join("\n"));
+    if (isMapping(repaired)) yield* this.#checkField(field, repaired);
+  }
+
+  /** Returns what remains after the faults were found. */
+  result(whole: unknown): Omit<RepairedFrontmatter, "faults"> {
+    const yaml = this.#isLong ? this.#yaml : this.#lines.join("\n");
+    const parsed = this.#isLong ? whole : parseYamlOrError(yaml);
+    const all = isMapping(parsed) ? parsed : this.#parseEntries();
+    const fields = Object.entries(all)
+      .filter(([field]) => !this.#unrepaired.has(field));
+    return { yaml, frontmatter: Object.fromEntries(fields) };
+  }
+
+  /** Parses the entries one by one, without those that are malformed or cut off. */
+  #parseEntries(): Record<string, unknown> {
     const entries = splitEntries(this.#lines);
-    return FIELD_RULES.flatMap(({ rule, field, hint, findFault }) => {
-      const isApplicable = Object.hasOwn(frontmatter, field) &&
-        !this.#unrepaired.has(field);
-      const reason = isApplicable ? findFault(frontmatter) : undefined;
-      if (reason === undefined) return [];
-      const start = entries.find(({ key }) => key === field)?.start ?? 0;
-      return [{ kind: rule, reason, line: start + 2, hint }];
+    if (this.#isLong) entries.pop();
+    const values = entries.flatMap(({ key, start, more }) => {
+      const parsed = tryParse([this.#lines[start], ...more].join("\n"));
+      return isMapping(parsed) ? [[key, parsed[key]] as const] : [];
     });
+    return Object.fromEntries(values);
   }
 }
 
@@ -271,10 +307,10 @@ function divideName(
  */
 export function quoteEntry(
   entry: YamlEntry,
-  key: string = entry.key,
+  text: string = plainTextOf(entry),
 ): string | undefined {
-  const text = plainTextOf(entry);
-  const line = `${entry.indentation}${key}: ${quoteYaml(text)}`;
+  const { key, indentation } = entry;
+  const line = `${indentation}${key}: ${quoteYaml(text)}`;
   const parsed = tryParse(line);
   const isKept = isMapping(parsed) && parsed[key] === text;
   return isKept && line.length <= MAX_SHOWN_LENGTH ? line : undefined;
@@ -287,8 +323,8 @@ export function replaceHint(
 ): string {
   return more.length === 0
     ? writeHint(written)
-    : `write this instead of lines ${line + 1} to ${
-      line + 1 + more.length
+    : `write this instead of lines ${line} to ${
+      line + more.length
     }:\n${written}`;
 }
 
@@ -349,15 +385,21 @@ function describeValueFault(entry: YamlEntry, parsed: unknown): string {
 const NOT_A_MAPPING: SkillSyntaxFault = {
   kind: "yaml",
   reason: "the frontmatter is not a YAML mapping",
-  line: 1,
+  line: 2,
   hint: 'write "name: …" and "description: …" on lines of their own',
 };
+
+/** A fault of a required field, and the lines that repair an entry. */
+interface FieldFault extends SkillSyntaxFault {
+  readonly entry?: YamlEntry | undefined;
+  readonly written?: readonly string[] | undefined;
+}
 
 /** Finds out why a required field is not a text. */
 function findFieldFault(
   frontmatter: Readonly<Record<string, unknown>>,
   { field, lines }: { field: string; lines: readonly string[] },
-): SkillSyntaxFault | undefined {
+): FieldFault | undefined {
   const value = frontmatter[field];
   if (typeof value === "string" && hasVisibleText(value)) return undefined;
   const kind = `${field}-missing`;
@@ -377,7 +419,11 @@ function findFieldFault(
     : isEmpty
     ? `write ${DESCRIPTIONS[field]} after "${field}:"`
     : "write it as one text in quotes";
-  return { kind, reason: describeEmpty(field, entry, isEmpty), line, hint };
+  const reason = describeEmpty(field, entry, isEmpty);
+  const fault = { kind, reason, line, hint };
+  return written === undefined
+    ? fault
+    : { ...fault, entry, written: [written] };
 }
 
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
@@ -402,7 +448,7 @@ function describeMissing(
 ): Omit<SkillSyntaxFault, "kind"> {
   return {
     reason: `the field ${quote(field)} is missing`,
-    line: 0,
+    line: 1,
     hint: `add a line "${field}: …" with ${DESCRIPTIONS[field]}`,
   };
 }
@@ -411,7 +457,7 @@ function describeMissing(
 function findMisspelled(
   field: string,
   entries: readonly YamlEntry[],
-): Omit<SkillSyntaxFault, "kind"> | undefined {
+): Omit<FieldFault, "kind"> | undefined {
   const unknown = entries.filter(({ key }) => !KNOWN_FIELDS.includes(key));
   const keys = unknown.map(({ key }) => key);
   const nearest = keys.find((key) => key.toLowerCase() === field) ??
@@ -428,6 +474,8 @@ function findMisspelled(
     hint: line === undefined
       ? `write "${field}:" instead of "${entry.key}:"`
       : writeHint(line),
+    entry,
+    written: line === undefined ? undefined : [line, ...entry.more],
   };
 }
 
@@ -448,7 +496,7 @@ function hasVisibleText(text: string): boolean {
 export function hasRequiredFields(
   frontmatter: Readonly<Record<string, unknown>>,
 ): boolean {
-  return ["name", "description"].every((field) => {
+  return REQUIRED_FIELDS.every((field) => {
     const value = frontmatter[field];
     return typeof value === "string" && hasVisibleText(value);
   });

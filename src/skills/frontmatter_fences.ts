@@ -1,16 +1,11 @@
 /**
  * What is wrong with a `SKILL.md` whose frontmatter does not start or end with a
- * line `---`, and how to fix it.
+ * line `---`, how to fix it, and where the frontmatter most likely is.
  *
  * @module
  */
 
-import {
-  findFrontmatterFaults,
-  hasRequiredFields,
-  isMapping,
-} from "./frontmatter_faults.ts";
-import { parseYamlOrError } from "./yaml_errors.ts";
+import { KNOWN_FIELDS } from "./frontmatter_faults.ts";
 import { linesOf, splitEntries } from "./yaml_lines.ts";
 import type { SkillSyntaxFault } from "./types.ts";
 import { quote } from "../text.ts";
@@ -30,62 +25,121 @@ const FIELD = /^(?:name|description)\s*:/i;
 
 const FENCE = /^---[ \t]*$/;
 
-/** Finds out why the first line of a `SKILL.md` is not `---`. */
-export function findOpeningFault(text: string): SkillSyntaxFault {
-  if (isUtf16(text)) return IS_UTF_16;
-  const lines = linesOf(text.replace(/^\ufeff/, "").slice(0, MAX_LENGTH))
-    .slice(0, MAX_LINES);
-  const first = lines.findIndex((line) => line.trim() !== "");
-  const fence = lines.findIndex((line) => FENCE.test(line));
-  const fault = first === -1
-    ? { reason: "the file is empty", hint: TEMPLATE }
-    : describeStart(lines, { first, fence }) ??
-      { reason: "there is no frontmatter", hint: TEMPLATE };
-  return { kind: "frontmatter-missing", line: 1, ...fault };
+/** A `SKILL.md`, split at its fences or where they most likely belong. */
+export interface FencedText {
+  /** What is wrong with it. */
+  readonly faults: readonly SkillSyntaxFault[];
+  /** The YAML, with its line numbers of the file, if it was found. */
+  readonly yaml: string | undefined;
+  /** The Markdown after it, up to the end of the file. */
+  readonly body: string | undefined;
 }
 
-/** A fault without its kind. The line is 1 if it is missing. */
-type StartFault = Pick<SkillSyntaxFault, "reason" | "hint"> & { line?: number };
+/** Finds out why the frontmatter of a `SKILL.md` does not start or end, and where it is. */
+export function findFences(text: string): FencedText {
+  const none = { yaml: undefined, body: undefined };
+  if (isUtf16(text)) return { faults: [IS_UTF_16], ...none };
+  const lines = linesOf(text.replace(/^\ufeff/, "").slice(0, MAX_LENGTH))
+    .slice(0, MAX_LINES);
+  const opening = findOpening(lines);
+  if (opening.first === undefined) return { faults: opening.faults, ...none };
+  const { first } = opening;
+  const near = lines.findIndex((line, index) =>
+    index >= first && NEAR_FENCE.test(line)
+  );
+  const end = near === -1 ? findBody(lines, first) : near;
+  const yaml = lines.slice(first, end);
+  const isFound = splitEntries(yaml)
+    .some(({ key }) => KNOWN_FIELDS.includes(key.toLowerCase()));
+  const isEnded = near !== -1 && FENCE.test(lines[near]!);
+  const faults = isEnded || opening.coversEnd
+    ? opening.faults
+    : [...opening.faults, describeEnd(lines, { end, near, isFound })];
+  if (!isFound) return { faults, ...none };
+  return {
+    faults,
+    yaml: "\n".repeat(first) + yaml.join("\n"),
+    body: skipLines(text, near === -1 ? end : end + 1),
+  };
+}
+
+/** What is wrong with the start of the frontmatter. */
+interface Opening {
+  readonly faults: readonly SkillSyntaxFault[];
+  /** The index of the first line of the YAML, if it was found. */
+  readonly first?: number | undefined;
+  /** Whether the hint also says how to end the frontmatter. */
+  readonly coversEnd?: boolean;
+}
+
+function findOpening(lines: readonly string[]): Opening {
+  if (FENCE.test(lines[0]!)) return { faults: [], first: 1 };
+  const start = lines.findIndex((line) => line.trim() !== "");
+  const fence = lines.findIndex((line) => FENCE.test(line));
+  const { first, coversEnd, ...fault } = start === -1
+    ? { reason: "the file is empty", hint: TEMPLATE }
+    : describeStart(lines, { start, fence }) ??
+      { reason: "there is no frontmatter", hint: TEMPLATE };
+  const kind = "frontmatter-missing";
+  return { faults: [{ kind, line: 1, ...fault }], first, coversEnd };
+}
+
+/** A fault without its kind, and the YAML after it. The line is 1 if it is missing. */
+type StartFault =
+  & Pick<SkillSyntaxFault, "reason" | "hint">
+  & Pick<Opening, "first" | "coversEnd">
+  & { line?: number };
 
 /** Describes the first line with text, if it shows what the author meant. */
 function describeStart(
   lines: readonly string[],
-  { first, fence }: { first: number; fence: number },
+  { start, fence }: { start: number; fence: number },
 ): StartFault | undefined {
-  const start = lines[first]!;
-  const line = first + 1;
-  if (fence === first) {
+  const text = lines[start]!;
+  const line = start + 1;
+  if (fence === start) {
     return {
       reason: 'there are blank lines before the first "---"',
       hint: 'remove the blank lines before the first "---"',
+      first: line,
     };
   }
-  if (NEAR_FENCE.test(start)) {
+  if (NEAR_FENCE.test(text)) {
     const last = lines.findIndex((line, index) =>
-      index > first && NEAR_FENCE.test(line) && !FENCE.test(line)
+      index > start && NEAR_FENCE.test(line) && !FENCE.test(line)
     );
     const other = last === -1 ? "" : ` and on line ${last + 1}`;
-    const reason = `line ${line} is ${quote(start)} instead of "---"`;
-    return { reason, line, hint: `write "---" on line ${line}${other}` };
-  }
-  if (/^\s*(?:```|~~~)/.test(start) && FENCE.test(lines[line] ?? "")) {
-    const hint = "remove this line, and the line that ends the code block";
-    return { reason: "the frontmatter is in a code block", line, hint };
-  }
-  if (FIELD.test(start)) {
-    const end = findBody(lines) + 1;
-    const other = fence === -1 ? ` and another one before line ${end}` : "";
-    const reason = 'there is no line "---" before the frontmatter';
     return {
-      reason,
+      reason: `line ${line} is ${quote(text)} instead of "---"`,
+      line,
+      hint: `write "---" on line ${line}${other}`,
+      first: line,
+      coversEnd: last !== -1,
+    };
+  }
+  if (/^\s*(?:```|~~~)/.test(text) && FENCE.test(lines[line] ?? "")) {
+    const hint = "remove this line, and the line that ends the code block";
+    const reason = "the frontmatter is in a code block";
+    return { reason, line, hint, first: line + 1 };
+  }
+  if (FIELD.test(text)) {
+    const end = findBody(lines, start) + 1;
+    const other = fence === -1 ? ` and another one before line ${end}` : "";
+    return {
+      reason: 'there is no line "---" before the frontmatter',
       line,
       hint: `insert a line "---" before line ${line}${other}`,
+      first: start,
+      coversEnd: true,
     };
   }
   if (fence > 0 && FIELD.test(lines[fence + 1] ?? "")) {
     const place = `which starts on line ${fence + 1}`;
-    const reason = `there is text before the frontmatter, ${place}`;
-    return { reason, hint: "move the frontmatter to the start of the file" };
+    return {
+      reason: `there is text before the frontmatter, ${place}`,
+      hint: "move the frontmatter to the start of the file",
+      first: fence + 1,
+    };
   }
 }
 
@@ -104,55 +158,55 @@ function isUtf16(text: string): boolean {
   return /^(?:\ufffd\ufffd)?(?:[^\0]\0|\0[^\0]){2}/.test(text);
 }
 
-/**
- * Finds out where frontmatter that does not end should end, and what else is
- * wrong with it.
- */
-export function findClosingFaults(
-  text: string,
-): [SkillSyntaxFault, ...SkillSyntaxFault[]] {
+/** Describes where frontmatter that does not end should end. */
+function describeEnd(
+  lines: readonly string[],
+  { end, near, isFound }: { end: number; near: number; isFound: boolean },
+): SkillSyntaxFault {
   const kind = "frontmatter-missing";
-  const lines = linesOf(text.slice(0, MAX_LENGTH)).slice(0, MAX_LINES);
-  const near = lines.findIndex((line, index) =>
-    index > 0 && NEAR_FENCE.test(line)
-  );
-  const end = near === -1 ? findBody(lines) : near;
-  const yaml = lines.slice(1, end).join("\n");
-  const keys = splitEntries(linesOf(yaml)).map(({ key }) => key);
-  if (!keys.includes("name") && !keys.includes("description")) {
+  const reason = "the frontmatter does not end";
+  if (!isFound) {
     const hint = 'end it with a line "---" before the Markdown';
-    return [{ kind, reason: "the frontmatter does not end", line: 1, hint }];
+    return { kind, reason, line: 1, hint };
   }
-  const isWhole = lines.slice(end).every((line) => line.trim() === "");
-  const fault = near === -1
-    ? {
-      reason: "the frontmatter does not end",
-      hint: isWhole
-        ? "add this line at the end of the file:\n---"
-        : `insert this line before line ${end + 1}:\n---`,
-    }
-    : {
-      reason: `the frontmatter does not end, because line ${near + 1} is ${
+  if (near !== -1) {
+    return {
+      kind,
+      reason: `${reason}, because line ${near + 1} is ${
         quote(lines[near]!)
       } instead of "---"`,
+      line: near + 1,
       hint: "write this line instead:\n---",
     };
-  const parsed = parseYamlOrError(yaml);
-  const isValid = isMapping(parsed) && hasRequiredFields(parsed);
-  const others = isValid ? [] : findFrontmatterFaults(yaml, parsed);
-  return [{ kind, ...fault, line: end + (isWhole ? 0 : 1) }, ...others];
+  }
+  const isWhole = lines.slice(end).every((line) => line.trim() === "");
+  const hint = isWhole
+    ? "add this line at the end of the file:\n---"
+    : `insert this line before line ${end + 1}:\n---`;
+  return { kind, reason, line: end + (isWhole ? 0 : 1), hint };
 }
 
 /**
- * Returns the index of the line on which the Markdown most likely starts, or the
- * number of lines if there is none.
+ * Returns the index of the line from `first` on which the Markdown most likely
+ * starts, or the number of lines if there is none.
  */
-function findBody(lines: readonly string[]): number {
+function findBody(lines: readonly string[], first: number): number {
   const isBody = (line: string, index: number) => {
     const isEntry = splitEntries(lines.slice(index + 1, index + 2)).length > 0;
-    return index > 0 &&
+    return index >= first &&
       (/^#{1,6}\s/.test(line) || line.trim() === "" && !isEntry);
   };
   const start = lines.findIndex(isBody);
   return start === -1 ? lines.length : start;
+}
+
+/** Returns the text after a number of lines. */
+function skipLines(text: string, count: number): string {
+  let start = 0;
+  for (let line = 0; line < count; line++) {
+    const end = text.indexOf("\n", start);
+    if (end === -1) return "";
+    start = end + 1;
+  }
+  return text.slice(start);
 }

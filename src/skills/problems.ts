@@ -6,7 +6,6 @@
 
 import { oneLine, quote } from "../text.ts";
 import { qualifiedName } from "./names.ts";
-import { withoutViolations } from "./validity.ts";
 import type { SkillCatalog, SkillProblem } from "./types.ts";
 
 /** The maximum number of shadowed skills that are described. */
@@ -16,8 +15,9 @@ const MAX_SHADOWED = 1_000;
 const MAX_NAME_LENGTH = 200;
 
 /** Describes a problem in one line, with all reasons to skip the file. */
-export function describeProblem(problem: SkillProblem): string {
-  const { file, others = [], ...first } = withoutViolations(problem);
+export function describeProblem(
+  { file, others = [], ...first }: SkillProblem,
+): string {
   const faults = [first, ...others].map(describeFault);
   return oneLine(`Skipped ${quote(file)}${faults.join("; and ")}`);
 }

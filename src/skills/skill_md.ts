@@ -198,6 +198,9 @@ export function isSameHead(
 
 /** Returns the end of the line that closes the frontmatter, if there is one. */
 function findFrontmatterEnd(bytes: Uint8Array): number | undefined {
+  // Without a first fence, the next one may start the frontmatter.
+  const first = bytes[0] === BYTE_ORDER_MARK[0] ? BYTE_ORDER_MARK.length : 0;
+  if (bytes[first] !== HYPHEN) return undefined;
   for (
     let start = bytes.indexOf(LINE_FEED) + 1;
     start > 0;
@@ -212,6 +215,8 @@ function findFrontmatterEnd(bytes: Uint8Array): number | undefined {
     }
   }
 }
+
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
 const LINE_FEED = 0x0a;
 

@@ -159,10 +159,7 @@ export interface SkillProblem {
   readonly kind?: string;
   /** The number of the line in {@linkcode SkillProblem.file}, from 1. */
   readonly line?: number;
-  /**
-   * The other problems with the frontmatter of the same file, including those
-   * that alone would not keep the skill from being served.
-   */
+  /** The other problems with the frontmatter of the same file. */
   readonly others?: readonly SkillSyntaxFault[];
   /**
    * The possible names of the skill: the folder's name, and the name in the

@@ -15,7 +15,12 @@ import { findFieldLine } from "./frontmatter.ts";
 import { SKILL_MD } from "../files/paths.ts";
 import { FIELD_RULES } from "./field_rules.ts";
 import { quote } from "../text.ts";
-import type { Skill, SkillFile, SkillProblem } from "./types.ts";
+import type {
+  Skill,
+  SkillFile,
+  SkillFrontmatter,
+  SkillProblem,
+} from "./types.ts";
 
 /** The recommended length of a `SKILL.md`, in lines. */
 export const MAX_LINES = 500;
@@ -82,6 +87,7 @@ export const RULES = {
   "allowed-tools": WARNING,
   "flags": WARNING,
   "field-misspelled": WARNING,
+  "backslash": WARNING,
   "description-cut": WARNING,
   "description-placeholder": WARNING,
   "body-empty": WARNING,
@@ -113,31 +119,13 @@ export function createFinding(
   return { rule, severity: RULES[rule].severity, ...problem };
 }
 
-/**
- * Returns a finding for each fault of something that is skipped, or only for
- * each reason to skip it.
- */
+/** Returns a finding for each fault of something that is skipped. */
 export function createSkipFindings(
-  problem: SkillProblem,
-  { check }: { check: boolean },
+  { others = [], ...first }: SkillProblem,
 ): Finding[] {
-  const { others = [], ...first } = check
-    ? problem
-    : withoutViolations(problem);
   const { file } = first;
   return [first, ...others.map((fault) => ({ file, ...fault }))]
     .map((fault) => createFinding(ruleOf(fault), fault));
-}
-
-/** Returns a problem without the faults that are no reason to skip a skill. */
-export function withoutViolations(
-  { others = [], ...first }: SkillProblem,
-): SkillProblem {
-  const reasons = others.filter((fault) => {
-    const { effect }: Rule = RULES[ruleOf(fault)];
-    return effect === "skipped";
-  });
-  return { ...first, others: reasons };
 }
 
 function ruleOf({ kind = "" }: Pick<SkillProblem, "kind">): RuleId {
@@ -151,17 +139,22 @@ export function isUnlisting({ rule }: Finding): boolean {
 }
 
 /**
- * Checks frontmatter.
+ * Checks frontmatter. What is missing is not checked.
  *
  * @param skill The frontmatter, and the file that contains it.
- * @param yaml The YAML of the frontmatter. Without it, findings have no line numbers.
+ * @param yaml The YAML of the frontmatter, with the line numbers of the file.
+ *   Without it, findings have no line numbers.
  */
 export function checkFrontmatter(
-  { frontmatter, file }: Pick<Skill, "frontmatter" | "file">,
+  { frontmatter, file }: {
+    frontmatter: Partial<SkillFrontmatter>;
+    file: string;
+  },
   yaml?: string,
 ): Finding[] {
   return FIELD_RULES.flatMap(({ rule, field, hint, findFault }) => {
-    const reason = findFault(frontmatter);
+    if (!Object.hasOwn(frontmatter, field)) return [];
+    const reason = findFault(frontmatter as SkillFrontmatter);
     if (reason === undefined) return [];
     const line = yaml === undefined ? undefined : findFieldLine(field, yaml);
     return [createFinding(rule, { file, line, reason, hint })];

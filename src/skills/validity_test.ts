@@ -47,7 +47,7 @@ function rulesOf(contents: SkillContents): string[] {
 }
 
 Deno.test("checkFrontmatter() reports line numbers if it gets the YAML", () => {
-  const yaml = "description: d\nlicense: 1\nname: Git\n";
+  const yaml = "\ndescription: d\nlicense: 1\nname: Git\n";
   const frontmatter = { name: "Git", description: "d", license: 1 };
   const [name, license] = checkFrontmatter({ frontmatter, file }, yaml);
   assert.deepEqual([name!.rule, name!.line], ["name-characters", 4]);

@@ -38,7 +38,8 @@ export function describeYamlError(
 ): { reason: string; line: number; hint: string } {
   if (isTooDeep(error)) {
     const reason = "the YAML is nested too deeply";
-    return { reason, line: 1, hint: "reduce the nesting" };
+    const line = yaml.slice(0, yaml.search(/\S/)).split("\n").length;
+    return { reason, line, hint: "reduce the nesting" };
   }
   if (/more than (?:1|one) document/.test(error.message)) {
     return findSecondDocument(yaml);
