@@ -34,7 +34,13 @@ import {
   splitEntries,
   type YamlEntry,
 } from "./yaml_lines.ts";
-import { editDistance, listInvisible, normalizeText, quote } from "../text.ts";
+import {
+  editDistance,
+  listInvisible,
+  normalizeText,
+  quote,
+  withoutInvisible,
+} from "../text.ts";
 import type { Skill, SkillProblem, SkillSource } from "./types.ts";
 
 /** The maximum number of findings of one kind that are reported for a skill. */
@@ -299,11 +305,12 @@ function findSlip(value: string): string | undefined {
 }
 
 function* checkFolderName(
-  { frontmatter: { name }, file, yaml }: CheckedMain,
+  { frontmatter, file, yaml }: CheckedMain,
   { directory }: Skill,
 ): Generator<Finding> {
+  if (frontmatter.name === undefined) return;
+  const name = withoutInvisible(frontmatter.name);
   const folder = basename(directory);
-  if (name === undefined) return;
   if (normalizeText(folder) === normalizeText(name)) return;
   yield createFinding("name-folder", {
     file,
