@@ -83,6 +83,7 @@ import { SkillFiles } from "./src/skills/skill_files.ts";
 import { findSkillFile, type SkillFolder } from "./src/skills/skill_md.ts";
 import { type SkillOutcome, SkillReader } from "./src/skills/skill_reader.ts";
 import {
+  areUnchanged,
   entryOf,
   isListedName,
   isSeen,
@@ -105,6 +106,7 @@ import { registerTools } from "./src/views/tools.ts";
 import { listTools, type SkillToolOptions } from "./src/views/toolsets.ts";
 import type {
   ClosedFolders,
+  RefreshOptions,
   ScanOptions,
   Skill,
   SkillCatalog,
@@ -146,6 +148,7 @@ export type {
   BaseFolders,
   ClosedFolders,
   FileAccessOptions,
+  RefreshOptions,
   ScanOptions,
   ShadowedSkill,
   Skill,
@@ -188,6 +191,8 @@ export interface ScanResult {
   readonly catalog: SkillCatalog;
   /** The real paths of the folders that it searched. */
   readonly folders: ReadonlySet<string>;
+  /** The versions of the folders that it listed, by path. */
+  readonly versions: ReadonlyMap<string, string | undefined>;
   /** The targets of links that it found, including missing ones. */
   readonly linkTargets: ReadonlySet<string>;
   /** The folders that are closed to everyone or to the model. */
@@ -310,15 +315,18 @@ export class SkillScanner {
   /**
    * Searches the roots.
    *
+   * @param trustsStatus Whether a file with the same status is the same as in the
+   *   previous scan. By default, only one that has not changed recently is.
    * @throws {Error} If {@linkcode ScanOptions.policy} is invalid.
    */
-  async scan(): Promise<ScanResult> {
+  async scan(trustsStatus = false): Promise<ScanResult> {
     if (!this.#isPolicySet) await this.setPolicy(this.#options.policy);
     const policy = this.#policy;
     const scan = new SkillScan(this.#roots, {
       workingDirectory: currentFolder(),
       ...this.#options,
       policy,
+      trustsStatus,
       reader: this.#reader,
       variants: this.#variants,
       previous: this.#catalog,
@@ -349,6 +357,7 @@ async function compilePolicy(policy: SkillPolicy): Promise<PolicyDecider> {
 /** Options of {@linkcode SkillScan}. */
 interface SkillScanOptions extends Omit<ScanOptions, "policy"> {
   readonly policy: PolicyDecider | undefined;
+  readonly trustsStatus: boolean;
   readonly reader: SkillReader<SearchedFolder>;
   readonly variants: SkillVariants;
   readonly previous: SkillCatalog;
@@ -366,6 +375,7 @@ class SkillScan {
   /** The real paths of folders that the links of a project are allowed to point into. */
   readonly #allowedTargets: readonly string[];
   readonly #folders = new Set<string>();
+  readonly #versions = new Map<string, string | undefined>();
   /** The targets of links that were found, including missing ones. */
   readonly #targets = new Set<string>();
   /** The folders with a `SKILL.md`, by real path. */
@@ -403,10 +413,12 @@ class SkillScan {
 
   /** Searches the roots and creates the catalog, or returns the previous one if it is the same. */
   async run(): Promise<ScanResult> {
-    const { maxFileSize = DEFAULT_MAX_FILE_SIZE, reader } = this.#options;
+    const { reader, trustsStatus, maxFileSize = DEFAULT_MAX_FILE_SIZE } =
+      this.#options;
     this.#policy?.resolveFolders();
     reader.startScan({
       maxFileSize,
+      trustsStatus,
       trustLinks: this.#trustLinks,
       onLink: (target, realPath) => {
         this.#targets.add(target);
@@ -428,6 +440,7 @@ class SkillScan {
     return {
       catalog,
       folders: this.#folders,
+      versions: this.#versions,
       linkTargets: this.#targets,
       closed: this.#closed,
       unresolved: this.#policy?.problems ?? [],
@@ -474,6 +487,7 @@ class SkillScan {
       return { ...report, status: "found", realPath };
     } catch (error) {
       if (error instanceof Deno.errors.NotFound) {
+        this.#versions.set(path, undefined);
         return { ...report, status: "missing" };
       }
       if (this.#keepKnown({ path, root }, error)) {
@@ -601,7 +615,8 @@ class SkillScan {
   async #listFolder(folder: SearchedFolder): Promise<Deno.DirEntry[]> {
     const { path, realPath, depth } = folder;
     try {
-      return await listSubfolders(folder, this.#slice);
+      const versions = this.#versions;
+      return await listSubfolders(folder, { versions, slice: this.#slice });
     } catch (error) {
       if (depth === 0) throw error;
       if (this.#keepKnown(folder, error)) return [];
@@ -865,6 +880,7 @@ export class SkillRegistry implements SkillSource {
   #last: ScanResult = {
     catalog: EMPTY_CATALOG,
     folders: new Set(),
+    versions: new Map(),
     linkTargets: new Set(),
     closed: { isClosed: () => false },
     unresolved: [],
@@ -873,9 +889,13 @@ export class SkillRegistry implements SkillSource {
   /** The logged line about folders that cannot be watched. */
   #unwatched: string | undefined;
   readonly #scans = new SharedTask<SkillCatalog>();
+  /** Whether the next scan must not trust the status of files. */
+  #isThorough = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #watcher: FolderWatcher | undefined;
   #isWatching = false;
+  /** The scan whose folders are watched. */
+  #watched: ScanResult | undefined;
   /** The next scan after one that could not read something for the moment. */
   #retry: ReturnType<typeof setTimeout> | undefined;
   /** The number of such scans in a row. */
@@ -984,11 +1004,30 @@ export class SkillRegistry implements SkillSource {
    * Scans the roots again. Only one scan runs at a time. Calls during a scan share
    * the next scan, because the running one may have missed the latest changes.
    *
+   * @param options What the scan trusts, or what makes it needless.
    * @returns The catalog, once the scan is complete.
    * @throws {Error} If the policy is invalid.
    */
-  refresh(): Promise<SkillCatalog> {
+  refresh(
+    { trust = "nothing" }: RefreshOptions = {},
+  ): Promise<SkillCatalog> {
+    if (trust === "watcher") return this.#refreshIfNeeded();
+    if (trust === "nothing") this.#isThorough = true;
     return this.#scans.run(() => this.#scan());
+  }
+
+  async #refreshIfNeeded(): Promise<SkillCatalog> {
+    if (await this.#isCurrent()) return this.catalog;
+    return await this.refresh({ trust: "status" });
+  }
+
+  /** Whether the watcher and the listed folders show that the last scan is still valid. */
+  async #isCurrent(): Promise<boolean> {
+    const last = this.#last;
+    const isSame = () =>
+      last === this.#last && last === this.#watched && !this.#scans.isRunning;
+    return isSame() && !last.isPassing && await this.#watcher!.isQuiet() &&
+      await runInSlices(areUnchanged(last.versions)) && isSame();
   }
 
   /** Runs a task that nobody waits for, and logs its errors. */
@@ -1090,7 +1129,9 @@ export class SkillRegistry implements SkillSource {
 
   async #scan(): Promise<SkillCatalog> {
     const previous = this.catalog;
-    const result = await this.#scanner.scan();
+    const trustsStatus = !this.#isThorough;
+    this.#isThorough = false;
+    const result = await this.#scanner.scan(trustsStatus);
     const { catalog, closed } = result;
     const files = await this.#tracker.update(catalog, closed);
     if (this.#isClosed) return previous;
@@ -1130,6 +1171,7 @@ export class SkillRegistry implements SkillSource {
     // Another scan may have ended in the meantime.
     if (last !== this.#last) return;
     this.#watcher.update(watched);
+    this.#watched = last;
     const line = describeUnwatched(folders);
     if (line !== undefined && line !== this.#unwatched) this.#log(line);
     this.#unwatched = line;

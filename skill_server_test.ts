@@ -267,6 +267,23 @@ Deno.test("skill finds a skill that was just added and reads the current file", 
   assert.match((await session.load("new")).text, /Changed$/);
 });
 
+Deno.test("skill finds a skill that was just added or fixed while folders are watched", async () => {
+  using place = new Place();
+  const folder = "home/.claude/skills";
+  for (let i = 0; i < 100; i++) place.skill(folder, `s${i}`);
+  await using session = await Session.open(place);
+  const load = async (name: string) => (await session.load(name)).text;
+  for (const name of ["one", "two", "three", "four", "five"]) {
+    assert.match(await load(name), /not found/);
+    place.skill(folder, name);
+    assert.match(await load(name), /^Loading: /);
+    place.skill(folder, name, "no frontmatter");
+    assert.match(await load(name), /^Skipped /);
+    place.skill(folder, name);
+    assert.match(await load(name), /^Loading: /);
+  }
+});
+
 Deno.test("server starts without any skill folder: contract, scenario 7", async () => {
   using place = new Place();
   await using session = await Session.open(place);

@@ -81,6 +81,11 @@ export class SharedTask<T> {
   #running: Promise<T> | undefined;
   #next: Promise<T> | undefined;
 
+  /** Whether the task is running or going to run. */
+  get isRunning(): boolean {
+    return this.#running !== undefined;
+  }
+
   /** Runs the task, or returns the result of the next run. */
   run(task: () => Promise<T>): Promise<T> {
     if (this.#running === undefined) {

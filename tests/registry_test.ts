@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import { SkillRegistry } from "../mod.ts";
+import { isCaseBlind } from "../src/files/paths.ts";
 import {
+  DiskSpy,
   Inbox,
   lacks,
   names,
@@ -223,6 +225,33 @@ Deno.test("SkillRegistry.refresh() runs one scan at a time and finds everything 
   assert.equal(second, third);
   await first;
   assert.deepEqual(names(await second), ["one", "two"]);
+});
+
+Deno.test("SkillRegistry.refresh() that trusts the status takes one operation for each skill, even if all were just written", async () => {
+  using place = new Place();
+  const count = 100;
+  for (let i = 0; i < count; i++) place.skill("skills", `s${i}`);
+  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
+  const catalog = await registry.refresh();
+  using disk = new DiskSpy();
+  const refresh = () => registry.refresh({ trust: "status" });
+  assert.equal(await refresh(), catalog);
+  // Where case does not matter, each folder is also listed for the name on disk.
+  const operations = isCaseBlind ? 2 * count : count;
+  assert.ok(disk.count < operations + 20, `${disk.count} operations`);
+  assert.equal(disk.counts.get("openSync"), undefined);
+
+  place.skill("skills", "s0", skillMd("renamed"));
+  place.skill("skills", "added");
+  const found = await refresh();
+  assert.deepEqual(
+    ["s0", "renamed", "added"].map((name) => found.skills.has(name)),
+    [false, true, true],
+  );
+  disk.counts.clear();
+  await Promise.all([refresh(), refresh(), registry.refresh()]);
+  // What a scan trusts concerns only its own callers.
+  assert.ok(disk.counts.get("openSync")! >= count + 1);
 });
 
 /** A root that cannot be scanned while it is broken. */

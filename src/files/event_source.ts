@@ -28,6 +28,9 @@ export interface WatchRequest {
   readonly isFresh: boolean;
 }
 
+/** Asks a source to report the events that it knows of, before it replies. */
+const FLUSH = "flush";
+
 /** What a source reports. */
 export type WatchReport =
   | {
@@ -38,6 +41,8 @@ export type WatchReport =
   }
   /** The reply to a request: the paths that could be watched. */
   | { readonly kind: "opened"; readonly paths: readonly string[] }
+  /** The reply to {@linkcode EventSource.flush}. */
+  | { readonly kind: "flushed" }
   | { readonly kind: "failed"; readonly message: string };
 
 /** The data of an event. */
@@ -49,13 +54,18 @@ export interface EventSource {
   readonly isWorker: boolean;
   /** Sends a request. Each one is answered by one report, unless watching fails. */
   send(request: WatchRequest): void;
+  /** Asks for the events that have reached this process. Then it reports that there are no more. */
+  flush(): void;
   /** Stops it. There are no more reports. */
   close(): void;
 }
 
+/** What an {@linkcode EventServer} is told: to watch folders, to flush, or to stop. */
+type ServerRequest = WatchRequest | typeof FLUSH | undefined;
+
 /** The connection of an {@linkcode EventServer} to its client. */
 interface WatchPort {
-  onmessage: ((message: { data: WatchRequest | undefined }) => void) | null;
+  onmessage: ((message: { data: ServerRequest }) => void) | null;
   postMessage(report: WatchReport): void;
 }
 
@@ -68,6 +78,7 @@ export function startLocalSource(
   return {
     isWorker: false,
     send: (data) => port.onmessage!({ data }),
+    flush: () => port.onmessage!({ data: FLUSH }),
     close: () => {
       port.postMessage = () => {};
       port.onmessage!({ data: undefined });
@@ -115,6 +126,7 @@ export function startWorkerSource(
   return {
     isWorker: true,
     send: (request) => worker.postMessage(request),
+    flush: () => worker.postMessage(FLUSH),
     close: () => {
       worker.onmessage = worker.onerror = null;
       worker.terminate();
@@ -146,6 +158,7 @@ class EventServer {
     this.#port = port;
     port.onmessage = ({ data }) => {
       if (data === undefined) this.#close();
+      else if (data === "flush") this.#flush();
       else this.#handle(data).catch((error) => this.#fail(error));
     };
   }
@@ -207,6 +220,15 @@ class EventServer {
     [this.#events, this.#count] = [[], 0];
     this.#timer = setTimeout(() => this.#send(), EventServer.#BATCH_MS);
     this.#port.postMessage({ kind: "events", events, count });
+  }
+
+  #flush(): void {
+    // Events that have reached this process arrive when the event loop turns.
+    setTimeout(() => {
+      clearTimeout(this.#timer);
+      this.#send();
+      this.#port.postMessage({ kind: "flushed" });
+    }, 1);
   }
 
   #fail(error: unknown): void {

@@ -72,6 +72,9 @@ const LOSS_COST = 20_000;
 /** How long a worker may take to open watchers, in milliseconds. */
 const OPEN_TIMEOUT_MS = 5_000;
 
+/** How long a source may take to report the events that it knows of, in milliseconds. */
+const FLUSH_TIMEOUT_MS = 100;
+
 /** The time between two callbacks while the folders are not watched, in milliseconds. */
 const POLL_MS = 1_000;
 
@@ -96,6 +99,8 @@ export class FolderWatcher {
   #source: EventSource | undefined;
   /** Receives the source's reply to a request. */
   #onReply: ((paths: readonly string[]) => void) | undefined;
+  /** Receive the source's replies to flushes, in their order. */
+  readonly #flushes: ((isFlushed: boolean) => void)[] = [];
   /** The number of requests since all watchers were opened. */
   #requests = 0;
   readonly #covered = new Set<string>();
@@ -137,6 +142,37 @@ export class FolderWatcher {
       );
     }
     this.#cover().catch((error) => this.#giveUp((error as Error).message));
+  }
+
+  /**
+   * Whether all folders are watched, and nothing happened in them since the last
+   * callback. An event of the last milliseconds can be unknown: when a call that
+   * changes something returns, the system has queued its event, but nothing tells
+   * when Deno has read the queue.
+   */
+  async isQuiet(): Promise<boolean> {
+    if (!this.#isIdle) return false;
+    return await this.#flush(this.#source!) && this.#isIdle;
+  }
+
+  /** Whether all folders are watched, and no callback is due. */
+  get #isIdle(): boolean {
+    return this.#isWatching && !this.#isCovering &&
+      this.#source !== undefined && this.#timer === undefined &&
+      this.#folders.keys().every((path) => this.#covered.has(path));
+  }
+
+  /** Receives the events that the source knows of. Returns whether it replied in time. */
+  async #flush(source: EventSource): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    this.#flushes.push(resolve);
+    const timer = setTimeout(() => resolve(false), FLUSH_TIMEOUT_MS);
+    source.flush();
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /** Stops watching. Can be called more than once. */
@@ -258,6 +294,7 @@ export class FolderWatcher {
   #receive(report: WatchReport): void {
     if (this.#isClosed) return;
     if (report.kind === "opened") return this.#onReply?.(report.paths);
+    if (report.kind === "flushed") return this.#flushes.shift()?.(true);
     if (report.kind === "failed") return this.#giveUp(report.message);
     for (const event of report.events) {
       this.#recordStale(event);
@@ -297,7 +334,7 @@ export class FolderWatcher {
   #callBackIn(milliseconds: number): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
-      this.#burstEnd = undefined;
+      this.#timer = this.#burstEnd = undefined;
       this.#onEvents();
     }, Math.max(0, milliseconds));
   }
@@ -321,6 +358,7 @@ export class FolderWatcher {
     this.#source = undefined;
     this.#forget();
     this.#onReply?.([]);
+    for (const resolve of this.#flushes.splice(0)) resolve(false);
   }
 
   /** Forgets what is watched. */

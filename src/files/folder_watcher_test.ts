@@ -3,6 +3,7 @@ import { join } from "jsr:@std/path@^1";
 import { SkillRegistry } from "../../mod.ts";
 import { FolderWatcher } from "./folder_watcher.ts";
 import {
+  DiskSpy,
   environment,
   eventually,
   IMPORTS,
@@ -365,6 +366,69 @@ Deno.test(
     }
   },
 );
+
+/** Returns what a refresh that trusts the watcher does on the disk. */
+async function costOf({ registry }: WatchedRegistry): Promise<DiskSpy> {
+  using disk = new DiskSpy();
+  await registry.refresh({ trust: "watcher" });
+  return disk;
+}
+
+/** Waits until a refresh that trusts the watcher does not scan. */
+async function isTrusted(watched: WatchedRegistry): Promise<void> {
+  await eventually(
+    async () => !(await costOf(watched)).counts.has("readDirSync"),
+    "a watcher that is trusted",
+  );
+}
+
+for (const [where, count] of [["this thread", 5], ["a worker", 100]] as const) {
+  Deno.test(`SkillRegistry.refresh() that trusts a watcher in ${where} scans only after changes`, async () => {
+    using place = new Place();
+    const skills = place.folder("skills");
+    for (let i = 0; i < count; i++) place.skill("skills", `s${i}`);
+    const missing = join(place.path, "missing");
+    using watched = await new WatchedRegistry([skills, missing]).start();
+    const { registry } = watched;
+    await isTrusted(watched);
+    // One for each root.
+    assert.ok((await costOf(watched)).count <= 2);
+
+    const find = async (name: string) =>
+      (await registry.refresh({ trust: "watcher" })).skills.has(name);
+    // Nothing waits for the event.
+    for (const name of ["one", "two", "three"]) {
+      place.skill("skills", name);
+      assert.ok(await find(name), name);
+      await isTrusted(watched);
+      place.remove(`skills/${name}`);
+      assert.ok(!await find(name), name);
+    }
+    place.skill("missing", "first");
+    assert.ok(await find("first"));
+    await isTrusted(watched);
+    // A change in a known folder is noticed by its event.
+    place.skill("skills", "s0", skillMd("renamed"));
+    await eventually(() => find("renamed"), "the new name");
+  });
+}
+
+Deno.test("SkillRegistry.refresh() that trusts the watcher scans while nothing is watched, or a worker does not reply", async () => {
+  using place = new Place();
+  for (let i = 0; i < 100; i++) place.skill("skills", `s${i}`);
+  const skills = join(place.path, "skills");
+  const { postMessage } = Worker.prototype;
+  try {
+    using watched = await new WatchedRegistry([skills]).start();
+    await isTrusted(watched);
+    Worker.prototype.postMessage = () => {};
+    assert.equal((await costOf(watched)).counts.get("readDirSync"), 1);
+    watched.registry.close();
+    assert.equal((await costOf(watched)).counts.get("readDirSync"), 1);
+  } finally {
+    Worker.prototype.postMessage = postMessage;
+  }
+});
 
 Deno.test("SkillRegistry.watch() keeps working through many changes to the watched folders", async () => {
   using place = new Place();

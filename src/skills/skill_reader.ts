@@ -55,6 +55,8 @@ interface ReadSkill<Folder extends SkillFolder> extends SkillOutcome {
 /** Options of {@linkcode SkillReader.startScan}. */
 export interface ReaderOptions {
   readonly maxFileSize: number;
+  /** Whether a file with the same status is the same, however recently it changed. */
+  readonly trustsStatus: boolean;
   /** The real paths of folders that links are allowed to point into. */
   readonly trustLinks: readonly string[];
   /** Called with the target of each `SKILL.md` that is a link, and with its real path. */
@@ -64,6 +66,7 @@ export interface ReaderOptions {
 /** The options between two scans. */
 const NO_OPTIONS: ReaderOptions = {
   maxFileSize: 0,
+  trustsStatus: false,
   trustLinks: [],
   onLink: () => {},
 };
@@ -111,7 +114,7 @@ export class SkillReader<Folder extends SkillFolder> {
           info: found.info,
         };
       const isUnchanged = reused?.version === fileVersion(checked.info) &&
-        reused.racyHead === undefined;
+        (this.#options.trustsStatus || reused.racyHead === undefined);
       const read = isUnchanged
         ? reused
         : yield* this.#readText(checked, { folder, known: reused });

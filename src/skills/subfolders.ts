@@ -7,6 +7,7 @@
 
 import { basename, dirname, join } from "jsr:@std/path@^1";
 import { isConfirmed, isThere } from "../files/confinement.ts";
+import { fileVersion } from "../files/open_file.ts";
 import { byCodeUnits } from "../text.ts";
 import { sortInSlices, type Steps, type TimeSlice } from "../time_slice.ts";
 import { realPathOf } from "./scopes.ts";
@@ -56,15 +57,26 @@ export const UNSEARCHED_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 /**
+ * The versions of listed folders, by path, as they were before each was listed.
+ * That of a missing folder is `undefined`.
+ */
+export type FolderVersions = ReadonlyMap<string, string | undefined>;
+
+/**
  * Lists the folders and links in a folder, in the order of their names. Returns
  * none if the folder was replaced by a link since its real path was found.
  */
 export async function listSubfolders(
   { path, realPath }: { path: string; realPath: string },
-  slice: TimeSlice,
+  { versions, slice }: {
+    versions: Map<string, string | undefined>;
+    slice: TimeSlice;
+  },
 ): Promise<Deno.DirEntry[]> {
   if (slice.isOver) await slice.yield();
-  const entries = await readFolder(path);
+  const info = Deno.statSync(path);
+  versions.set(path, fileVersion(info));
+  const entries = await readFolder(path, info);
   if (slice.isOver) await slice.yield();
   if (Deno.realPathSync(path) !== realPath) return [];
   return await sortInSlices(entries, {
@@ -73,10 +85,30 @@ export async function listSubfolders(
   });
 }
 
-async function readFolder(path: string): Promise<Deno.DirEntry[]> {
+/** Whether no entry was added to listed folders or removed from them. */
+export function* areUnchanged(versions: FolderVersions): Steps<boolean> {
+  for (const [path, version] of versions) {
+    if (versionOf(path) !== version) return false;
+    yield;
+  }
+  return true;
+}
+
+function versionOf(folder: string): string | undefined {
+  try {
+    return fileVersion(Deno.statSync(folder));
+  } catch {
+    return undefined;
+  }
+}
+
+async function readFolder(
+  path: string,
+  { size }: Deno.FileInfo,
+): Promise<Deno.DirEntry[]> {
   const mayBeSearched = ({ isDirectory, isSymlink }: Deno.DirEntry) =>
     isDirectory || isSymlink;
-  if (Deno.statSync(path).size <= MAX_SHORT_FOLDER_SIZE) {
+  if (size <= MAX_SHORT_FOLDER_SIZE) {
     return Array.from(Deno.readDirSync(path)).filter(mayBeSearched);
   }
   const entries: Deno.DirEntry[] = [];

@@ -323,6 +323,22 @@ export interface ClosedFolders {
   ): boolean;
 }
 
+/** Options of {@linkcode SkillSource.refresh}. */
+export interface RefreshOptions {
+  /**
+   * What shows that something is the same as in the previous scan:
+   *
+   * - `"nothing"` if it changed in the last 32 seconds: its times may not show
+   *   another change. It is read again. This is the default.
+   * - `"status"`: its size and times. A change within the same step of a file
+   *   system's clock is then noticed by the next scan that trusts nothing.
+   * - `"watcher"`: if all folders are watched and nothing happened in them, and
+   *   those that list skills have the same status, there is no scan at all. A
+   *   change in a known folder some milliseconds ago may not be noticed.
+   */
+  readonly trust?: "nothing" | "status" | "watcher";
+}
+
 /**
  * The source of skills for tools, prompts, resources, and reports, and their
  * only access to the files of skills. `SkillRegistry` implements it.
@@ -357,7 +373,7 @@ export interface SkillSource {
   /** Describes the decisions of the policy, if there is one. */
   inspectPolicy(): SkillPolicyReport | undefined;
   /** Scans the roots again. */
-  refresh(): Promise<SkillCatalog>;
+  refresh(options?: RefreshOptions): Promise<SkillCatalog>;
   /**
    * Tracks all files of a skill, or of all skills, so that listeners are notified
    * when any of them changes. Returns a function that stops tracking.

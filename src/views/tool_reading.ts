@@ -20,6 +20,7 @@ import { readTogether } from "./read_together.ts";
 import { isForModel } from "./skill_lists.ts";
 import {
   createUnknownSkillError,
+  listProblemsOf,
   type SkillsForModel,
 } from "./unknown_skill.ts";
 import { skillFileUri } from "../skills/uri.ts";
@@ -71,12 +72,16 @@ export async function withSkill<T>(
   return await use(await rescanForModel(name, skills));
 }
 
-/** Scans the roots, and then finds a skill for the model. */
+/** Scans the roots if that could find something, and then finds a skill for the model. */
 async function rescanForModel(
   name: string,
   skills: SkillsForModel,
 ): Promise<Skill> {
-  await skills.registry.refresh();
+  const { registry } = skills;
+  // Somebody may have just fixed what is known by this name.
+  const isKnown = registry.find(name) !== undefined ||
+    listProblemsOf(name, registry.catalog).length > 0;
+  await registry.refresh({ trust: isKnown ? "status" : "watcher" });
   const skill = findForModel(name, skills);
   if (skill !== undefined) return skill;
   throw await createUnknownSkillError(name, skills);

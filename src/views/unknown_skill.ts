@@ -12,7 +12,7 @@ import {
   listModelSkills,
 } from "./skill_lists.ts";
 import { oneLine, skillKey } from "../text.ts";
-import type { Skill } from "../skills/types.ts";
+import type { Skill, SkillCatalog, SkillProblem } from "../skills/types.ts";
 
 /**
  * The maximum number of skills that the answer to an unknown name lists. If
@@ -54,10 +54,7 @@ export async function createUnknownSkillError(
   { registry, search, options }: SkillsForModel,
 ): Promise<UnknownSkillError> {
   const { catalog } = registry;
-  const key = skillKey(name);
-  const problems = catalog.problems
-    .filter(({ names = [] }) => names.some((name) => skillKey(name) === key))
-    .slice(0, MAX_NAMED_PROBLEMS);
+  const problems = listProblemsOf(name, catalog);
   const skipped = problems.length > 0 && options?.isRemote
     // The problems contain paths of this machine.
     ? "The server skipped a skill with this name. Its log says why.\n\n"
@@ -72,6 +69,17 @@ export async function createUnknownSkillError(
     })
     : formatSkillList(echo, skills);
   return new UnknownSkillError(skipped + text, { isSearchResult });
+}
+
+/** Lists the problems with skills of a name, up to a limit. */
+export function listProblemsOf(
+  name: string,
+  { problems }: SkillCatalog,
+): SkillProblem[] {
+  const key = skillKey(name);
+  return problems
+    .filter(({ names = [] }) => names.some((name) => skillKey(name) === key))
+    .slice(0, MAX_NAMED_PROBLEMS);
 }
 
 /** Creates the contract's answer to an unknown name, which lists all skills. */
