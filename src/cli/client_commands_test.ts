@@ -187,7 +187,7 @@ const REMOTE_COMMANDS: Readonly<Record<string, string[]>> = {
 };
 
 for (const [client, { remote, section = "mcpServers" }] of CLIENTS) {
-  if (remote?.addCommand === undefined) continue;
+  if (remote.addCommand === undefined) continue;
   Deno.test(
     `createClientConfig() returns the command that connects ${client} to a URL`,
     {

@@ -14,6 +14,7 @@ import {
 } from "./client_files.ts";
 import type { ClientName } from "./client_names.ts";
 import {
+  isLocal,
   MCP_CLIENTS,
   type McpClient,
   type RemoteServer,
@@ -202,17 +203,13 @@ function describeRemote(
   text: string,
   { variable }: Program,
 ): DescribedServer<RemoteServer> {
-  const { title, remote } = client;
+  const { token = "<token>", note } = client.remote;
   const { url, notes } = parseServerUrl(text);
-  if (remote === undefined) {
-    throw new UsageError(
-      `Cannot configure ${title} with a URL: add a connector in its settings`,
-    );
-  }
+  if (note !== undefined) notes.push(note);
+  // On this machine, a server needs no token unless the environment has one.
   if (isLocal(url) && !variable(TOKEN_VARIABLE)) {
     return { server: { url, token: undefined }, notes };
   }
-  const { token = "<token>" } = remote;
   return { server: { url, token }, notes: [...notes, describeToken(client)] };
 }
 
@@ -242,14 +239,9 @@ function parseServerUrl(text: string): { url: string; notes: string[] } {
   };
 }
 
-/** Whether a server is on this machine. Then it needs no token unless the environment has one. */
-function isLocal(url: string): boolean {
-  return ["localhost", "127.0.0.1", "[::1]"].includes(new URL(url).hostname);
-}
-
 /** Describes where a client gets the token. */
 function describeToken({ title, remote }: McpClient): string {
-  if (remote?.token === undefined) {
+  if (remote.token === undefined) {
     return `Replace <token> with the token of the server, because ${title} cannot read it from the environment.`;
   }
   return remote.tokenSource ??
@@ -263,7 +255,7 @@ function createCommand(
 ): Pick<ClientConfig, "command" | "commandTitle"> {
   const { client, program } = context;
   const words = "url" in server
-    ? client.remote?.addCommand?.(server)
+    ? client.remote.addCommand?.(server)
     : client.addCommand?.(server);
   const shell = shellInUse(program);
   const command = words && quoteCommand(words, shell);
@@ -350,7 +342,7 @@ function withTokenSource(
   client: McpClient,
   tokenSource: string | undefined,
 ): McpClient {
-  return tokenSource === undefined || client.remote === undefined
+  return tokenSource === undefined
     ? client
     : { ...client, remote: { ...client.remote, tokenSource } };
 }

@@ -43,25 +43,16 @@ export function expandPath(template: PathTemplate, places: UserPlaces): string {
   return value + written(rest!);
 }
 
-/**
- * Returns a client's entry for a server.
- *
- * @throws {TypeError} If the client cannot connect to a URL.
- */
+/** Returns a client's entry for a server. */
 export function entryOf(
   client: McpClient,
   server: Launch | RemoteServer,
 ): object {
-  if (!("url" in server)) return client.entry?.(server) ?? server;
-  if (client.remote !== undefined) return client.remote.entry(server);
-  throw new TypeError(`Cannot configure ${client.title} with a URL`);
+  if ("url" in server) return client.remote.entry(server);
+  return client.entry?.(server) ?? server;
 }
 
-/**
- * Formats the configuration of a client for a server.
- *
- * @throws {TypeError} If the client cannot connect to a URL.
- */
+/** Formats the configuration of a client for a server. */
 export function formatConfig(
   client: McpClient,
   server: Launch | RemoteServer,
@@ -70,7 +61,7 @@ export function formatConfig(
   const content = {
     ...topLevel,
     [section]: { [SERVER_NAME]: entryOf(client, server) },
-    ...("url" in server && remote?.topLevel?.(server)),
+    ...("url" in server && remote.topLevel?.(server)),
   };
   if (format === "toml") return asToml(content);
   return format === "yaml" ? asYaml(content) : jsonText(content);

@@ -23,6 +23,11 @@ export interface RemoteServer {
   readonly token: string | undefined;
 }
 
+/** Whether a URL leads to this machine. */
+export function isLocal(url: string): boolean {
+  return ["localhost", "127.0.0.1", "[::1]"].includes(new URL(url).hostname);
+}
+
 /** How a client is configured for a server at a URL. */
 export interface RemoteFormat {
   /** The reference that stands for the token in the configuration, if the client supports one. */
@@ -32,6 +37,8 @@ export interface RemoteFormat {
    * the environment variable.
    */
   readonly tokenSource?: string;
+  /** What else the user should know. */
+  readonly note?: string;
   /** Returns the entry in the client's file. */
   readonly entry: (server: RemoteServer) => object;
   /** Returns fields for the top level of the file. */
@@ -68,8 +75,8 @@ export interface McpClient {
   readonly topLevel?: object;
   /** Returns the entry in that section. Default: the command and its arguments. */
   readonly entry?: (launch: Launch) => object;
-  /** How the client is configured for a server at a URL, if the same file supports it. */
-  readonly remote?: RemoteFormat;
+  /** How the client is configured for a server at a URL. */
+  readonly remote: RemoteFormat;
   /** The client's own command that adds the configuration, as a list of words. */
   readonly addCommand?: (launch: Launch) => readonly string[];
   /** The fields of the configuration that this command cannot set. */
@@ -135,6 +142,20 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     title: "Claude Desktop",
     userFile: inAppFolder("Claude/claude_desktop_config.json"),
     toolset: "skilljack",
+    remote: {
+      note:
+        "Claude Desktop itself connects to URLs only with OAuth. So the entry starts mcp-remote, which connects to this one and needs Node (https://nodejs.org).",
+      entry: ({ url, token }) => ({
+        command: "npx",
+        args: [
+          ...["-y", "mcp-remote", url],
+          ...token === undefined ? [] : ["--header", "Authorization:${AUTH}"],
+          ...url.startsWith("http:") && !isLocal(url) ? ["--allow-http"] : [],
+        ],
+        // On Windows, an argument with a space would become two.
+        ...token !== undefined && { env: { AUTH: `Bearer ${token}` } },
+      }),
+    },
   },
   /** @see {@link https://developers.openai.com/codex/mcp} */
   "codex": {

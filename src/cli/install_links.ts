@@ -40,7 +40,7 @@ export const INSTALL_LINKS: { readonly [Name in ClientName]?: LinkFormat } = {
       const entry = {
         name: SERVER_NAME,
         ...entryOf(client, server),
-        ...("url" in server && client.remote?.topLevel?.(server)),
+        ...("url" in server && client.remote.topLevel?.(server)),
       };
       const app = `vscode:mcp/install?${encode(asciiJson(entry))}`;
       const web = "https://insiders.vscode.dev/redirect?url=";

@@ -39,8 +39,22 @@ function assertConnects(name: string, text: string): void {
     ));
     return;
   }
-  const [urlField, token] = REMOTE_FIELDS[name]!;
   const entry = parseConfig(text)[SECTIONS[name] ?? "mcpServers"]!.skills!;
+  if (name === "claude-desktop") {
+    assert.deepEqual(entry, {
+      command: "npx",
+      args: [
+        "-y",
+        "mcp-remote",
+        REMOTE_URL,
+        "--header",
+        "Authorization:${AUTH}",
+      ],
+      env: { AUTH: "Bearer <token>" },
+    });
+    return;
+  }
+  const [urlField, token] = REMOTE_FIELDS[name]!;
   assert.equal(entry[urlField], REMOTE_URL);
   assert.deepEqual(entry.headers, { Authorization: `Bearer ${token}` });
   if (name === "vscode") assert.match(text, /"id": "skill-server-token"/);
@@ -51,20 +65,13 @@ const REMOTE_URL = "https://skills.example.com/mcp";
 for (const [name, { title, remote }] of CLIENTS) {
   Deno.test(`createClientConfig() configures a connection of ${name} to a URL`, () => {
     const create = (url: string) => configFor(name, "--url", url);
-    if (remote === undefined) {
-      assertMisuse(
-        () => create(REMOTE_URL),
-        /^Cannot configure .* with a URL: /,
-      );
-      return;
-    }
     const { text, notes, title: place } = create(REMOTE_URL);
     assertConnects(name, text);
     assert.match(place, /^Add this to the configuration of /);
     assert.match(
       notes.join("\n"),
       remote.token === undefined
-        ? /^Replace <token> with the token of the server/
+        ? /^Replace <token> with the token of the server/m
         : new RegExp(`^${title} (?:reads|asks for) the token`),
     );
     // A server on this machine needs no token.

@@ -48,7 +48,7 @@ export function createPage(
   return () => new Response(text, { headers });
 }
 
-/** Lists how to configure each client that can connect to a URL. */
+/** Lists how to configure each client. */
 function listClients(settings: Settings, hasToken: boolean): object[] {
   const remoteSettings = {
     ...settings,
@@ -56,12 +56,10 @@ function listClients(settings: Settings, hasToken: boolean): object[] {
     home: undefined,
     values: { url: PLACEHOLDER },
   };
-  return CLIENT_NAMES
-    .filter((name) => MCP_CLIENTS[name].remote !== undefined)
-    .map((name) => ({
-      name: MCP_CLIENTS[name].title,
-      ...createClientConfig(name, remoteSettings, createProgram(hasToken)),
-    }));
+  return CLIENT_NAMES.map((name) => ({
+    name: MCP_CLIENTS[name].title,
+    ...createClientConfig(name, remoteSettings, createProgram(hasToken)),
+  }));
 }
 
 /** Creates a program whose environment contains nothing but a token, if there is one. */
