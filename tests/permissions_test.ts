@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
-import { join } from "jsr:@std/path@^1";
-import { flagsWith, lacks, onWindows, Place, Session } from "./testing.ts";
+import { dirname, join } from "jsr:@std/path@^1";
+import {
+  flagsWith,
+  lacks,
+  onWindows,
+  Place,
+  runServer,
+  Session,
+} from "./testing.ts";
 
 Deno.test("server serves the project's skills if the home folder is unknown, and reports that it is", async () => {
   using place = new Place();
@@ -13,6 +20,14 @@ Deno.test("server serves the project's skills if the home folder is unknown, and
       line.startsWith("skill-server: Cannot determine the home folder: "),
     "the line about the home folder",
   );
+});
+
+Deno.test("server does not report an unknown home folder whose skills it would not serve", async () => {
+  using place = new Place();
+  const folder = dirname(place.skill("folder", "git"));
+  const env = { HOME: "", USERPROFILE: "", SKILLS_DIR: folder };
+  const { stderr } = await runServer(place, { args: ["--list"], env });
+  assert.equal(stderr, "");
 });
 
 Deno.test("server uses USERPROFILE as the home folder if HOME is not set", async () => {

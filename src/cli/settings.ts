@@ -60,6 +60,8 @@ export function createSettings({ values, positionals }: CommandLine): Settings {
   const tools = createToolOptions(values);
   const given = givenFolders(positionals, { ...places, ...tools })
     .flatMap((folder) => foldersIn(folder, places));
+  const needsHome = given.length === 0 || values.agents;
+  if (homeFolder === undefined && needsHome) log(NO_HOME);
   const absolute = (folders: readonly string[] = []) =>
     folders.flatMap((folder) => resolveGiven(folder, places));
   const directories = absolute(given);
@@ -232,18 +234,19 @@ function isSameFolder(a: string, b: string): boolean {
   }
 }
 
+/** On Windows, other shells set HOME, and they write paths differently. */
+const HOME_VARIABLES = Deno.build.os === "windows"
+  ? ["USERPROFILE", "HOME"]
+  : ["HOME", "USERPROFILE"];
+
+const NO_HOME =
+  `Cannot determine the home folder: its skills are skipped; set ${
+    HOME_VARIABLES[0]
+  } to its absolute path`;
+
 function findHomeDirectory(): string | undefined {
-  // On Windows, other shells set HOME, and they write paths differently.
-  const names = Deno.build.os === "windows"
-    ? ["USERPROFILE", "HOME"]
-    : ["HOME", "USERPROFILE"];
-  const home = names.map(readEnvironment).find((folder) => folder);
-  if (home && isAbsolute(home)) return home;
-  log(
-    `Cannot determine the home folder: its skills are skipped; set ${
-      names[0]
-    } to its absolute path`,
-  );
+  const home = HOME_VARIABLES.map(readEnvironment).find((folder) => folder);
+  return home && isAbsolute(home) ? home : undefined;
 }
 
 /** Splits an argument at its commas, unless it names a folder. */
