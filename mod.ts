@@ -1195,6 +1195,7 @@ export class SkillRegistry implements SkillSource {
  * that the server has already stay, and these join them.
  *
  * ```ts ignore
+ * import process from "node:process";
  * import { registerSkillTools, SkillRegistry } from "@skill-server/skill-server";
  * import { McpServer } from "npm:@modelcontextprotocol/sdk@^1.32.2/server/mcp.js";
  * import { StdioServerTransport } from "npm:@modelcontextprotocol/sdk@^1.32.2/server/stdio.js";
@@ -1213,6 +1214,8 @@ export class SkillRegistry implements SkillSource {
  * registry.watch();
  * registerSkillTools(server, registry, { toolset: "skill" });
  * await server.connect(new StdioServerTransport());
+ * // Ends with its client, which the SDK's transport does not notice.
+ * process.stdin.once("end", () => registry.close());
  * ```
  *
  * @param server An `McpServer`, or a `Server` with the capability `tools`. It has

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { pathToFileURL } from "node:url";
 import { join } from "jsr:@std/path@^1";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/client"
 import { Client } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/index.js";
@@ -16,7 +17,16 @@ import {
   ToolListChangedNotificationSchema,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
 import { registerSkillTools, SkillRegistry } from "../../mod.ts";
-import { Inbox, Place, root, Wire } from "../../tests/testing.ts";
+import {
+  flagsWith,
+  Inbox,
+  MOD,
+  Place,
+  root,
+  Session,
+  skillMd,
+  Wire,
+} from "../../tests/testing.ts";
 
 Deno.test("tools/call of an unknown tool is a protocol error", async () => {
   using place = new Place();
@@ -123,6 +133,22 @@ for (const [kind, createHost] of Object.entries(HOSTS)) {
     await client.close();
   });
 }
+
+Deno.test("the example of registerSkillTools() is a whole server, which ends with its client", async () => {
+  using place = new Place();
+  place.file("project/testdata/skills/git/SKILL.md", skillMd("git"));
+  const [, rest] = Deno.readTextFileSync(MOD).split(" * ```ts ignore\n");
+  const [example] = rest!.split(" * ```\n", 1);
+  const main = place.file(
+    "project/server.ts",
+    example!.replaceAll(/^ \* ?/gm, "")
+      .replace("@skill-server/skill-server", pathToFileURL(MOD).href),
+  );
+  const flags = flagsWith("--allow-read", "--allow-env");
+  await using session = await Session.open(place, { main, flags });
+  const { tools } = await session.client.listTools();
+  assert.deepEqual(tools.map(({ name }) => name), ["time", "skill"]);
+});
 
 Deno.test("registerSkillTools() accepts an McpServer without tools", async () => {
   using place = new Place();
