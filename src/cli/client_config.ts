@@ -142,7 +142,7 @@ const NPX_NOTE =
 function findNeeds(
   context: Context,
 ): { needs: ClientNeeds; notes: string[] } {
-  const { client: { title, toolset }, settings } = context;
+  const { client: { title, toolset, ownSkillsLimit }, settings } = context;
   const nameOnlyFolders = findOwnSkills(context);
   const notes = [];
   if (toolset !== undefined && settings.values.tools === undefined) {
@@ -155,6 +155,7 @@ function findNeeds(
       `${title} itself lists the skills in ${
         inWords(nameOnlyFolders)
       }. So that the model sees each description once, the server lists these skills by name (--name-only). Remove these arguments if you switch off the list of ${title}.`,
+      ...ownSkillsLimit === undefined ? [] : [ownSkillsLimit],
     );
   }
   return { needs: { toolset, nameOnlyFolders }, notes };

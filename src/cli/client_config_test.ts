@@ -418,6 +418,10 @@ for (const [client, { title }] of CLIENTS) {
     for (const note of notes) {
       assert.ok(note.startsWith(`${title} itself lists the skills in `), note);
     }
+    assert.equal(
+      config.notes.some((note) => note.includes("skillListingBudgetFraction")),
+      client === "claude-code",
+    );
     // Folders that the client does not list itself are served with descriptions.
     assert.deepEqual(nameOnly(configFor(client, resolve("/srv/team"))), []);
   });

@@ -88,6 +88,8 @@ export interface McpClient {
    * are relative.
    */
   readonly ownSkills?: readonly string[];
+  /** A sentence about when that list is not whole, and how to change that. */
+  readonly ownSkillsLimit?: string;
   /** The toolset for a client whose model cannot open files. */
   readonly toolset?: string;
 }
@@ -135,6 +137,8 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
       ".claude/skills",
       "{CLAUDE_CONFIG_DIR:~/.claude}/skills",
     ],
+    ownSkillsLimit:
+      'It lists descriptions only up to one percent of the model\'s context window: if you have more than 60 skills or use a small model, add "skillListingBudgetFraction": 0.1 to the settings.json of Claude Code.',
     expands: /\$\{/,
   },
   /** @see {@link https://modelcontextprotocol.io/docs/develop/connect-local-servers} */
