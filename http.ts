@@ -36,7 +36,7 @@ import {
 import { keepListening } from "./src/http/listening.ts";
 import { createHttpSettings, type HttpSettings } from "./src/http/settings.ts";
 import { isObject } from "./src/protocol/json_rpc.ts";
-import { McpHttpServer } from "./src/protocol/http_server.ts";
+import { type MakeRoom, McpHttpServer } from "./src/protocol/http_server.ts";
 import { log, logged, toWellFormedJson } from "./src/text.ts";
 import { describeServer, registerViews } from "./src/views/views.ts";
 
@@ -136,7 +136,10 @@ async function serveWelcome({ method, headers }: Request): Promise<Response> {
 async function serveMcp(request: Request): Promise<Response> {
   if (request.method !== "POST") return refuseMethod(["POST"]);
   try {
-    return await limits.handle(request, (message) => respond(request, message));
+    return await limits.handle(
+      request,
+      (message, makeRoom) => respond(request, message, makeRoom),
+    );
   } catch (error) {
     if (!(error instanceof LimitError)) throw error;
     return refuse(error.status, error.message, error);
@@ -146,8 +149,9 @@ async function serveMcp(request: Request): Promise<Response> {
 async function respond(
   request: Request,
   message: unknown,
+  makeRoom: MakeRoom,
 ): Promise<Response | ResponseParts> {
-  const response = await mcp.fetch(request, message);
+  const response = await mcp.fetch(request, message, makeRoom);
   if (isListen(message)) return response;
   const { status, headers } = response;
   return { text: toWellFormedJson(await response.text()), status, headers };

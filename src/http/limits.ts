@@ -7,14 +7,16 @@
  *    share one thread, so handling more at a time would only take more memory.
  * 3. `Deno.serve` keeps a response body in memory until the client has read it.
  *    Large responses share a byte budget, and end early if the client stops
- *    reading. A large response waits for its part of the budget after its request
- *    has been handled, so that other requests need not wait with it. Only so many
- *    can wait, and only for so long.
+ *    reading. A large response waits for its part of the budget before it is
+ *    serialized, and makes room for other requests to be handled. Only so many can
+ *    wait, and only for so long. They are serialized one after the other.
  *
  * Small bodies and small responses never wait for large ones.
  *
  * @module
  */
+
+import type { MakeRoom } from "../protocol/http_server.ts";
 
 /** The maximum size of a request body, in bytes. */
 const MAX_BODY_SIZE = 1024 * 1024;
@@ -80,6 +82,8 @@ export class RequestLimits {
   readonly #bodies = new Budget(MAX_BODIES_SIZE);
   readonly #handled = new Budget(MAX_HANDLED);
   readonly #responses = new Budget(MAX_RESPONSES_SIZE);
+  /** Lent to the large response that is being serialized. */
+  readonly #largeTurn = new Budget(1);
   #waitingSize = 0;
 
   /**
@@ -91,36 +95,46 @@ export class RequestLimits {
    */
   async handle(
     request: Request,
-    handler: (message: unknown) => Promise<Response | ResponseParts>,
+    handler: (
+      message: unknown,
+      makeRoom: MakeRoom,
+    ) => Promise<Response | ResponseParts>,
   ): Promise<Response> {
-    const response = await this.#handle(request, handler);
-    return response instanceof Response
-      ? response
-      : await this.#respond(response);
-  }
-
-  async #handle<T>(
-    { body, headers }: Request,
-    handler: (message: unknown) => Promise<T>,
-  ): Promise<T> {
-    const size = Number(headers.get("content-length") ?? MAX_BODY_SIZE);
-    if (size > MAX_BODY_SIZE) throw tooLarge();
-    using _body = await this.#bodies.borrow(size > SMALL_BODY_SIZE ? size : 0);
-    const message = parseBody(await readText(body));
-    using _turn = await this.#handled.borrow(1);
-    return await handler(message);
-  }
-
-  /** Creates a response. Large responses end early if the client stops reading. */
-  async #respond({ text, status, headers }: ResponseParts): Promise<Response> {
+    using turn = new DisposableStack();
+    using room = new DisposableStack();
+    using largeTurn = new DisposableStack();
+    const makeRoom = async (size: number) => {
+      if (size <= SMALL_RESPONSE_LENGTH || turn.disposed) return;
+      turn.dispose();
+      room.use(await this.#waitForRoom(size));
+      largeTurn.use(await this.#largeTurn.borrow(1));
+    };
+    const message = await this.#receive(request, turn);
+    turn.use(await this.#handled.borrow(1));
+    const response = await handler(message, makeRoom);
+    if (response instanceof Response) return response;
+    const { text, status, headers } = response;
+    await makeRoom(text.length);
     if (text.length <= SMALL_RESPONSE_LENGTH) {
       // Some statuses do not allow a body, not even an empty one.
       return new Response(text || null, { status, headers });
     }
     const bytes = new TextEncoder().encode(text);
-    const loan = await this.#waitForRoom(bytes.length);
     headers.set("content-length", String(bytes.length));
-    return new Response(streamBytes(bytes, loan), { status, headers });
+    const body = streamBytes(bytes, room.move());
+    return new Response(body, { status, headers });
+  }
+
+  /** Receives the message in a request. */
+  async #receive(
+    { body, headers }: Request,
+    loans: DisposableStack,
+  ): Promise<unknown> {
+    const size = Number(headers.get("content-length") ?? MAX_BODY_SIZE);
+    if (size > MAX_BODY_SIZE) throw tooLarge();
+    const borrowed = size > SMALL_BODY_SIZE ? size : 0;
+    loans.use(await this.#bodies.borrow(borrowed));
+    return parseBody(await readText(body));
   }
 
   /** Borrows a part of the budget for large responses. */

@@ -144,6 +144,27 @@ Deno.test("RequestLimits.handle() handles small requests while clients do not re
   }
 });
 
+Deno.test("RequestLimits.handle() handles small requests while large responses are serialized one after the other", async () => {
+  const limits = new RequestLimits();
+  const serializing: (() => void)[] = [];
+  const large = Array.from(
+    { length: 15 },
+    () =>
+      limits.handle(request(), async (_message, makeRoom) => {
+        await makeRoom(MB);
+        await new Promise<void>((resolve) => serializing.push(resolve));
+        return { text: "x".repeat(MB), status: 200, headers: new Headers() };
+      }),
+  );
+  for (let count = 0; count < 15; count++) {
+    const small = await within(respond(limits, "{}"), "the small response");
+    assert.equal(await small.text(), "{}");
+    assert.equal(serializing.length, 1);
+    serializing.pop()!();
+    assert.equal((await (await large[count]!).bytes()).length, MB);
+  }
+});
+
 Deno.test("RequestLimits.handle() handles small requests while large bodies arrive slowly", async () => {
   await withGracePeriod(50, async () => {
     const limits = new RequestLimits();

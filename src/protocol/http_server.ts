@@ -22,7 +22,7 @@ import {
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import type { Result } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import type * as z from "npm:zod@^4";
-import { isObject, serializeMessage } from "./json_rpc.ts";
+import { estimateSize, isObject, serializeMessage } from "./json_rpc.ts";
 import { cachingOf, type ClientInfo, clientOf } from "./eras.ts";
 import { replaceReply, rpcError } from "./errors.ts";
 import {
@@ -42,6 +42,19 @@ const EVENTS = {
   "notifications/resources/list_changed": "resources_list_changed",
 } as const;
 
+/**
+ * Called with the approximate size of a result in bytes. The result is serialized
+ * after the promise that it returns.
+ */
+export type MakeRoom = (size: number) => Promise<void>;
+
+/** What is known about a request that is being handled. */
+interface KnownRequest {
+  /** The client that it names. */
+  readonly client: ClientInfo | undefined;
+  readonly makeRoom: MakeRoom;
+}
+
 /** An MCP server over HTTP that keeps nothing between requests. */
 export class McpHttpServer implements RequestHandlers {
   readonly #description: ServerDescription;
@@ -49,13 +62,8 @@ export class McpHttpServer implements RequestHandlers {
     string,
     [RequestSchema, RequestHandler<unknown>]
   >();
-  /** The clients named in requests. */
-  readonly #clients = new WeakMap<Request, ClientInfo>();
-  /**
-   * Fulfilled when the next result can be serialized. Serializing several large
-   * ones in one turn of the event loop would take too long.
-   */
-  #turn: Promise<void> = Promise.resolve();
+  /** What is known about the requests that are being handled. */
+  readonly #requests = new WeakMap<Request, KnownRequest>();
   readonly #mcp = createMcpHandler((context) => this.#createServer(context));
 
   /** Creates a server that handles only the protocol's own requests. */
@@ -87,16 +95,18 @@ export class McpHttpServer implements RequestHandlers {
    *
    * @param request The request. Its body is not read.
    * @param message The parsed JSON of the body.
+   * @param makeRoom Makes room for the response.
    */
   async fetch(
     { url, method, headers }: Request,
     message: unknown,
+    makeRoom: MakeRoom = () => Promise.resolve(),
   ): Promise<Response> {
     // Deno aborts the signal of a request after each response. The SDK would take
     // that for a disconnect, so it gets a request without the signal.
     const head = new Request(url, { method, headers });
     const client = isRequest(message) ? clientOf(message) : undefined;
-    if (client !== undefined) this.#clients.set(head, client);
+    this.#requests.set(head, { client, makeRoom });
     return await this.#mcp.fetch(head, { parsedBody: message });
   }
 
@@ -109,7 +119,8 @@ export class McpHttpServer implements RequestHandlers {
   #createServer({ era, requestInfo }: McpRequestContext): Server {
     const { serverInfo, instructions, ttlMs } = this.#description;
     const isModern = era === "modern";
-    const client = requestInfo && this.#clients.get(requestInfo);
+    // The SDK passes on the request that it got.
+    const { client, makeRoom } = this.#requests.get(requestInfo!)!;
     const server = new Server(serverInfo, {
       capabilities: this.#capabilities(isModern),
       instructions: instructions(client),
@@ -121,7 +132,7 @@ export class McpHttpServer implements RequestHandlers {
       request,
       { mcpReq: { signal } },
     ) => ({
-      ...await this.#handle(request, { signal, client }),
+      ...await this.#handle(request, { signal, client }, makeRoom),
       ...(isModern ? cachingOf(request.method, ttlMs) : {}),
     });
     return server;
@@ -131,26 +142,24 @@ export class McpHttpServer implements RequestHandlers {
   async #handle(
     request: { method: string },
     context: RequestContext,
+    makeRoom: MakeRoom,
   ): Promise<Result> {
     const [schema, handler] = this.#handlers.get(request.method) ?? [];
     if (schema === undefined) throw rpcError(-32601, "Method not found");
+    const slice = new TimeSlice();
     const result = await handler!(parseRequest(schema, request), context);
-    await this.#takeTurn();
+    await makeRoom(estimateSize(result));
+    if (slice.isOver) await slice.yield();
     try {
       serializeMessage({ jsonrpc: "2.0", id: 0, result });
+      // The SDK serializes it again.
+      if (slice.isOver) await slice.yield();
       return result;
     } catch (error) {
       const reply = replaceReply(request.method, error as Error);
       if ("result" in reply) return reply.result;
       throw Object.assign(new Error(reply.error.message), reply.error);
     }
-  }
-
-  /** Waits until the event loop has turned once for each result that is waiting. */
-  async #takeTurn(): Promise<void> {
-    const turn = this.#turn.then(() => new TimeSlice().yield());
-    this.#turn = turn;
-    await turn;
   }
 
   /** Returns the capabilities that the server has over HTTP. */

@@ -44,6 +44,20 @@ export function serializeMessage(message: JSONRPCMessage): string {
 }
 
 /**
+ * Returns about how many bytes a value takes in JSON. The real size is up to six
+ * times as much, if every character has to be escaped.
+ */
+export function estimateSize(value: unknown): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null) return 1;
+  let size = 1;
+  for (const [key, item] of Object.entries(value)) {
+    size += key.length + estimateSize(item);
+  }
+  return size;
+}
+
+/**
  * Parses the message in a line. If the line is invalid, returns an error
  * response to send instead.
  *
