@@ -90,7 +90,7 @@ export function isSameFile(a: FileState, b: FileState): boolean {
 }
 
 /** How many times a path is checked again if folders on it changed recently. */
-const CHECKS = 10;
+const CHECKS = 16;
 
 /**
  * How many times a large folder or the target of a link is checked again. Each
@@ -113,7 +113,7 @@ const MANY_ENTRIES = 500;
  *    to the same file, and that it still has the same real path. A file outside
  *    passes the first check only while it is swapped in, and the second one only
  *    while it is not. So each check detects the swap with a probability of one
- *    half, whatever the timing, and less than one swap in a thousand passes ten
+ *    half, whatever the timing, and one swap in 65,536 passes all sixteen
  *    checks.
  *
  * @returns Whether it is certain that nothing was swapped, as in case 1.

@@ -83,16 +83,8 @@ async function waitForHandshake(ready: Promise<unknown>): Promise<void> {
   }
 }
 
-/** Whether a message belongs to the first ones of a client, which need nothing else. */
-function isHandshake(message: JSONRPCMessage): boolean {
-  return "method" in message && HANDSHAKE_METHODS.includes(message.method);
-}
-
-const HANDSHAKE_METHODS = [
-  "initialize",
-  "notifications/initialized",
-  "server/discover",
-];
+/** The requests that are answered even if the server is not ready. */
+const EARLY_METHODS = ["initialize", "ping", "server/discover"];
 
 /** How long to wait for the final replies to listeners to be written, in milliseconds. */
 const CLOSE_TIMEOUT_MS = 200;
@@ -141,6 +133,7 @@ export class McpServer implements RequestHandlers {
     throw rpcError(-32601, "Method not found");
   });
   #transport: StdioTransport | undefined;
+  #ready: Promise<unknown> | undefined;
   /** Fulfilled when the server is ready, or when clients have waited long enough. */
   #readySoon: Promise<void> = Promise.resolve();
   /** The client that sent `initialize`, if any. */
@@ -193,9 +186,9 @@ export class McpServer implements RequestHandlers {
    * Starts a transport and serves its clients until the transport closes.
    *
    * @param transport A transport that has not been started.
-   * @param ready Messages are read immediately, and handled once this is
-   *   fulfilled. The first requests of clients are answered a moment later even
-   *   if it is not.
+   * @param ready Requests are answered once this is fulfilled. Pings are answered
+   *   immediately, and the first requests of clients a moment later even if it is
+   *   not.
    */
   async connect(
     transport: StdioTransport,
@@ -203,7 +196,7 @@ export class McpServer implements RequestHandlers {
   ): Promise<void> {
     this.#transport = transport;
     this.#readySoon = waitForHandshake(ready);
-    transport.isEarly = isHandshake;
+    this.#ready = ready.finally(() => this.#ready = undefined);
     const closed = Promise.withResolvers<void>();
     transport.onmessage = (message) => this.#receive(message);
     transport.onerror = (error) => this.onerror?.(error);
@@ -259,6 +252,8 @@ export class McpServer implements RequestHandlers {
     let reply;
     try {
       if (request.isModern) checkModern(message);
+      const isEarly = EARLY_METHODS.includes(request.method);
+      if (this.#ready !== undefined && !isEarly) await this.#ready;
       const [schema, handler] = this.#handlers.get(request.method) ?? [];
       if (schema === undefined) throw rpcError(-32601, "Method not found");
       const result = await handler!(parseRequest(schema, message), request);

@@ -728,7 +728,7 @@ Deno.test("McpServer ends the subscriptions of a cancelled request", async () =>
   assert.deepEqual(counts.ended, counts.started);
 });
 
-Deno.test("McpServer answers the first requests of clients before it is ready, and all others afterwards", async () => {
+Deno.test("McpServer answers pings and the first requests of clients before it is ready, and all others afterwards", async () => {
   const ready = Promise.withResolvers<void>();
   const bare = new BareServer({ ready: ready.promise });
   const { result } = await bare.initialize("early");
@@ -736,20 +736,24 @@ Deno.test("McpServer answers the first requests of clients before it is ready, a
   await bare.write({ method: "notifications/initialized" });
   const discovered = await bare.askAs("modern", "server/discover");
   assert.equal(discovered.result.instructions, "For modern");
-  await bare.write({ id: "a", method: "ping" });
-  await bare.write({ id: "b", method: "initialize" });
+  for (const id of ["a", "b"]) await bare.write({ id, method: "prompts/list" });
+  await bare.write({
+    method: "notifications/cancelled",
+    params: { requestId: "a" },
+  });
+  await bare.ask("ping");
   assert.deepEqual(bare.pipe.sent.takeAll(), []);
   ready.resolve();
-  await bare.reply("a");
   await bare.reply("b");
   await bare.pipe.end();
+  assert.deepEqual(bare.pipe.sent.takeAll(), []);
 });
 
 Deno.test("McpServer answers every request before it closes if the input ends before it is ready", async () => {
   const ready = Promise.withResolvers<void>();
   const bare = new BareServer({ ready: ready.promise });
   await bare.initialize();
-  await bare.write({ id: "a", method: "ping" });
+  await bare.write({ id: "a", method: "prompts/list" });
   const end = bare.pipe.end();
   ready.resolve();
   await bare.reply("a");
@@ -758,7 +762,7 @@ Deno.test("McpServer answers every request before it closes if the input ends be
 
 Deno.test("McpServer can be closed before it is ready", async () => {
   const bare = new BareServer({ ready: new Promise(() => {}) });
-  await bare.write({ id: 1, method: "ping" });
+  await bare.write({ id: 1, method: "prompts/list" });
   await bare.server.close();
   await within(bare.pipe.closed.promise, "the transport to close");
   assert.deepEqual(bare.pipe.sent.takeAll(), []);

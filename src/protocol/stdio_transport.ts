@@ -74,8 +74,6 @@ export class StdioTransport {
    * only a few more messages follow.
    */
   onmessage?: (message: JSONRPCMessage) => Promise<void> | void;
-  /** Whether a message can be handled before the server is ready. Default: none can. */
-  isEarly?: (message: JSONRPCMessage) => boolean;
   /**
    * Called when the input has ended, after all of its messages. The transport
    * stays open for replies until the promise that it returns is fulfilled.
@@ -86,7 +84,6 @@ export class StdioTransport {
   readonly #output: ByteWriter;
   readonly #lines = new LineQueue(MAX_LINE_SIZE);
   readonly #firstMessage = Promise.withResolvers<void>();
-  #ready = Promise.resolve();
   #isReady = false;
   /** Fulfilled when the messages in the lines so far have been handled. */
   #working: Promise<void> | undefined;
@@ -118,13 +115,13 @@ export class StdioTransport {
   }
 
   /**
-   * Starts reading. Handles messages once `ready` is fulfilled, and those at the
-   * start of the input that {@linkcode isEarly} accepts immediately.
+   * Starts reading.
+   *
+   * @param ready Fulfilled when the replies no longer wait for the start of the
+   *   server. If a client disconnects sooner, the transport closes.
    */
   start(ready: Promise<unknown> = Promise.resolve()): void {
-    this.#ready = ready.then(() => {
-      this.#isReady = true;
-    });
+    ready.then(() => this.#isReady = true);
     this.#read();
   }
 
@@ -234,10 +231,6 @@ export class StdioTransport {
       if (this.#isClosed) break;
       if (line?.trim() === "") continue;
       const { message, errorResponse } = parseMessage(line);
-      if (!this.#isReady && !(message && this.isEarly?.(message))) {
-        await this.#ready;
-        if (this.#isClosed) break;
-      }
       if (errorResponse !== undefined) this.send(errorResponse);
       const handled = message && this.onmessage?.(message);
       if (handled) this.#handling.add(handled);

@@ -301,19 +301,6 @@ Deno.test("StdioTransport buffers a line that arrives byte by byte in little mor
   assert.ok(growth > 0 && growth < 100, `${growth} MB`);
 });
 
-Deno.test("StdioTransport delivers no messages before it is ready", async () => {
-  const ready = Promise.withResolvers<void>();
-  const pipe = new Pipe({ ready: ready.promise });
-  await pipe.write(`${JSON.stringify(ping(1))}\n`);
-  const end = pipe.end();
-  assert.deepEqual(pipe.received.values, []);
-  ready.resolve();
-  await pipe.received.take(() => true, "the ping");
-  await pipe.reply(1);
-  await end;
-  assert.deepEqual(pipe.sent.takeAll(), [pong(1)]);
-});
-
 Deno.test("StdioTransport closes before it is ready if the input ends without requests, or a grace period later", () =>
   withGracePeriod(2 * DEADLINE_MS, async () => {
     const never = new Promise(() => {});
