@@ -52,8 +52,7 @@ const FLUSH_MS = 100;
 const settings = await loadSettings();
 const access = new AccessControl(settings.access, new LimitedLog(log));
 const limits = new RequestLimits();
-const skills = await openSkills(settings);
-const { registry } = skills;
+const { registry } = await openSkills(settings);
 const mcp = new McpHttpServer(
   describeServer(registry, { ...settings.tools, ...settings.options }),
 );
@@ -62,7 +61,7 @@ let page: (() => Response) | undefined;
 
 warnOfMissingFolders(await registry.refresh(), settings);
 registerViews(mcp, registry, settings.tools);
-skills.watch();
+registry.watch();
 for (const signal of END_SIGNALS) Deno.addSignalListener(signal, end);
 keepListening({
   log: new LimitedLog(log),

@@ -144,34 +144,7 @@ export {
 } from "./src/skills/roots.ts";
 export type { SkillToolServer } from "./src/views/host_tools.ts";
 export type { SkillToolOptions, Toolset } from "./src/views/toolsets.ts";
-export type {
-  BaseFolders,
-  ClosedFolders,
-  FileAccessOptions,
-  RefreshOptions,
-  ScanOptions,
-  ShadowedSkill,
-  Skill,
-  SkillCatalog,
-  SkillChange,
-  SkillChangeListener,
-  SkillFile,
-  SkillFileContent,
-  SkillFrontmatter,
-  SkillPolicy,
-  SkillPolicyReport,
-  SkillPolicyRule,
-  SkillProblem,
-  SkillRegistryOptions,
-  SkillRoot,
-  SkillRootOptions,
-  SkillRootReport,
-  SkillScope,
-  SkillSource,
-  SkillState,
-  SkillSyntaxFault,
-  SkillViewer,
-} from "./src/skills/types.ts";
+export type * from "./src/skills/types.ts";
 
 /** How many levels below a recursive root are searched. */
 const MAX_SEARCH_DEPTH = 6;
@@ -282,8 +255,8 @@ export class SkillScanner {
   readonly #roots: readonly SkillRoot[];
   readonly #options: ScanOptions;
   /** The policy of the next scan, if any. */
-  #policy: PolicyDecider | undefined;
-  #isPolicySet = false;
+  #policy: SkillPolicy | undefined;
+  #decider: PolicyDecider | undefined;
   readonly #reader = new SkillReader<SearchedFolder>();
   readonly #variants = new SkillVariants();
   #catalog = EMPTY_CATALOG;
@@ -299,6 +272,7 @@ export class SkillScanner {
   constructor(roots: readonly SkillRoot[], options: ScanOptions = {}) {
     this.#roots = roots;
     this.#options = options;
+    this.#policy = options.policy;
   }
 
   /**
@@ -308,8 +282,10 @@ export class SkillScanner {
    *   effect.
    */
   async setPolicy(policy: SkillPolicy | undefined): Promise<void> {
-    this.#policy = policy && await compilePolicy(policy);
-    this.#isPolicySet = true;
+    if (policy !== this.#decider?.policy) {
+      this.#decider = policy && await compilePolicy(policy);
+    }
+    this.#policy = policy;
   }
 
   /**
@@ -320,8 +296,8 @@ export class SkillScanner {
    * @throws {Error} If {@linkcode ScanOptions.policy} is invalid.
    */
   async scan(trustsStatus = false): Promise<ScanResult> {
-    if (!this.#isPolicySet) await this.setPolicy(this.#options.policy);
-    const policy = this.#policy;
+    await this.setPolicy(this.#policy);
+    const policy = this.#decider;
     const scan = new SkillScan(this.#roots, {
       workingDirectory: currentFolder(),
       ...this.#options,
@@ -1038,7 +1014,8 @@ export class SkillRegistry implements SkillSource {
   }
 
   /**
-   * Applies another policy, or none, and refreshes the catalog.
+   * Applies another policy, or none, and refreshes the catalog. A
+   * {@linkcode SkillRegistryOptions.policySource} would replace it.
    *
    * ```ts
    * import { SkillRegistry } from "@skill-server/skill-server";
@@ -1129,6 +1106,8 @@ export class SkillRegistry implements SkillSource {
 
   async #scan(): Promise<SkillCatalog> {
     const previous = this.catalog;
+    const { policySource } = this.#options;
+    if (policySource) await this.#scanner.setPolicy(policySource.load());
     const trustsStatus = !this.#isThorough;
     this.#isThorough = false;
     const result = await this.#scanner.scan(trustsStatus);
@@ -1164,9 +1143,14 @@ export class SkillRegistry implements SkillSource {
     if (this.#watcher === undefined) return;
     const last = this.#last;
     const { catalog, folders, linkTargets } = last;
+    const { policySource } = this.#options;
     const watched = await listWatchedFolders(
       [...folders, ...this.#tracker.folders],
-      { roots: catalog.roots.map(({ root }) => root.path), linkTargets },
+      {
+        roots: catalog.roots.map(({ root }) => root.path),
+        linkTargets,
+        files: policySource === undefined ? [] : [policySource.file],
+      },
     );
     // Another scan may have ended in the meantime.
     if (last !== this.#last) return;

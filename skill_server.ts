@@ -123,8 +123,7 @@ async function printReport(settings: Settings): Promise<number> {
 async function serve(settings: Settings): Promise<number> {
   // The registry is never closed, because the process exits anyway, and Deno's
   // watchers are slow to close while files change rapidly.
-  const skills = await openSkills(settings);
-  const { registry } = skills;
+  const { registry } = await openSkills(settings);
   const server = new McpServer(
     describeServer(registry, { ...settings.tools, ...settings.options }),
   );
@@ -136,7 +135,7 @@ async function serve(settings: Settings): Promise<number> {
   // Starting to watch takes a moment, so the client's first requests are handled first.
   const ready = prepare(server, registry, settings);
   Promise.all([ready, transport.firstMessage]).then(() =>
-    setTimeout(() => skills.watch(), WATCH_DELAY_MS)
+    setTimeout(() => registry.watch(), WATCH_DELAY_MS)
   );
   const ended = server.connect(transport, ready);
   const isReady = await Promise.race([
@@ -162,8 +161,6 @@ interface OpenSkills {
   readonly registry: SkillRegistry;
   /** The policy file, if one is given. */
   readonly policyFile: PolicyFile | undefined;
-  /** Starts watching the skills and the policy. */
-  watch(): void;
 }
 
 /**
@@ -177,26 +174,13 @@ export async function openSkills(
   logLine: (line: string) => void = log,
 ): Promise<OpenSkills> {
   const { roots, options } = settings;
-  const policyFile = await openPolicy(settings, logLine);
+  const policySource = await openPolicy(settings, logLine);
   const registry = new SkillRegistry(roots, {
     ...options,
-    policy: policyFile?.policy,
+    policySource,
     log: logLine,
   });
-  return {
-    registry,
-    policyFile,
-    watch: () => {
-      registry.watch();
-      policyFile?.watch(
-        (policy) =>
-          registry.setPolicy(policy).catch((error) =>
-            logLine(`Cannot apply the policy: ${error.message}`)
-          ),
-        options,
-      );
-    },
-  };
+  return { registry, policyFile: policySource };
 }
 
 /**

@@ -168,7 +168,7 @@ async function findNearMissesIn(
     policy: ReportedPolicy | undefined;
   },
 ): Promise<SkillProblem[]> {
-  const decider = policyFile && await createDecider(policyFile.policy);
+  const decider = policyFile && await createDecider(policyFile.load());
   const skills = [
     ...catalog.served.values(),
     ...policy?.off.map(({ skill }) => skill) ?? [],

@@ -17,16 +17,21 @@ export type WatchedFolders = ReadonlyMap<string, "all" | ReadonlySet<string>>;
  * because the system may limit the number of watched folders.
  *
  * @param folders The real paths of folders in which every change matters.
- * @param around The paths of entries that may appear or disappear: roots, and the
- *   targets of links.
+ * @param around The paths of entries that may appear or disappear: roots, the
+ *   targets of links, and single files.
  */
 export async function listWatchedFolders(
   folders: Iterable<string>,
-  around: { roots: Iterable<string>; linkTargets: Iterable<string> },
+  around: {
+    roots: Iterable<string>;
+    linkTargets: Iterable<string>;
+    files: Iterable<string>;
+  },
 ): Promise<WatchedFolders> {
   const list = new WatchList();
   const slice = new TimeSlice();
   for (const path of around.roots) list.addSurroundings(path);
+  for (const path of around.files) list.addFile(path);
   for (const folder of folders) list.add(folder);
   for (const path of around.linkTargets) {
     if (slice.isOver) await slice.yield();
@@ -73,6 +78,14 @@ class WatchList {
   /** Adds a folder in which all names matter. */
   add(folder: string): void {
     this.#folders.set(folder, "all");
+  }
+
+  /** Adds a file and, if it is a link, its target. */
+  addFile(file: string): void {
+    for (const path of new Set([file, ...realPaths([file])])) {
+      if (isAllowed(dirname(path))) this.addSurroundings(path);
+      else this.#folders.set(path, new Set());
+    }
   }
 
   /**

@@ -86,7 +86,8 @@ export class PolicyDecider {
   readonly #folders = new Map<string, FolderGlob>();
   /** The decisions on names, scopes, and paths. */
   readonly #decisions = new Map<string, PolicyDecision>();
-  readonly #file: string | undefined;
+  /** The policy as it was given. */
+  readonly policy: SkillPolicy;
   #problems: SkillProblem[] = [];
 
   /**
@@ -95,9 +96,9 @@ export class PolicyDecider {
    * @throws {Error} If a glob is invalid or relative to an unknown folder.
    */
   constructor(policy: SkillPolicy) {
-    this.#file = policy.file;
+    this.policy = policy;
     for (const [index, rule] of policy.rules.entries()) {
-      const compiled = this.#compile(rule, { index, policy });
+      const compiled = this.#compile(rule, index);
       const { name } = compiled;
       if (typeof name !== "string") this.#general.unshift(compiled);
       else this.#exact.set(name, [compiled, ...this.#exact.get(name) ?? []]);
@@ -174,25 +175,21 @@ export class PolicyDecider {
   }
 
   #findProblems(): void {
-    const file = this.#file ?? "";
+    const { file = "" } = this.policy;
     this.#problems = this.#rules().flatMap(({ rule: { line }, folder }) =>
       folder?.fault ? [{ file, line, ...folder.fault }] : []
     );
   }
 
-  #compile(
-    rule: SkillPolicyRule,
-    { index, policy }: { index: number; policy: SkillPolicy },
-  ): CompiledRule {
+  #compile(rule: SkillPolicyRule, index: number): CompiledRule {
     const { skill, scope } = rule;
+    const { file, homeDirectory } = this.policy;
     for (const glob of [skill, rule.in]) requireGlob(glob);
     const name = skill === undefined ? undefined : compileName(skill);
     if (rule.in === undefined) return { rule, index, scope, name };
     const folder = this.#folders.get(rule.in) ?? new FolderGlob(rule.in, {
-      workingDirectory: policy.file === undefined
-        ? currentFolder()
-        : dirname(policy.file),
-      homeDirectory: policy.homeDirectory,
+      workingDirectory: file === undefined ? currentFolder() : dirname(file),
+      homeDirectory,
     });
     this.#folders.set(rule.in, folder);
     return { rule, index, scope, name, folder };

@@ -6,22 +6,18 @@
  * @module
  */
 
-import { basename, dirname } from "jsr:@std/path@^1";
 import { parse as parseYaml } from "jsr:@std/yaml@^1";
-import { FolderWatcher } from "../files/folder_watcher.ts";
-import { isAllowed, type WatchedFolders } from "../files/watch_list.ts";
 import { describeYamlError } from "./yaml_errors.ts";
 import { findGlobFault } from "./policy.ts";
-import { realPaths } from "../files/confinement.ts";
 import { type Fault, faultOf, SkillFileError } from "../files/faults.ts";
-import { DEFAULT_REFRESH_SECONDS } from "./roots.ts";
 import { nearestWords, quote } from "../text.ts";
+import { expandBraces } from "./rule_folders.ts";
 import { describePolicyProblem, NO_PROJECT_SKILLS } from "./problems.ts";
 import type {
   SkillPolicy,
   SkillPolicyRule,
+  SkillPolicySource,
   SkillProblem,
-  SkillRegistryOptions,
   SkillScope,
   SkillState,
 } from "./types.ts";
@@ -47,8 +43,8 @@ const RULE_KEYS = ["state", "skill", "scope", "in"];
 /** The policy that applies until there is a valid one. */
 const FALLBACK: SkillPolicy = { rules: [{ scope: "project", state: "off" }] };
 
-/** The source of a policy. */
-export interface PolicySource {
+/** Where a policy comes from. */
+export interface PolicyOrigin {
   /** The path of its file. */
   readonly file: string;
   /** The home folder, if it is known. */
@@ -73,7 +69,7 @@ export class PolicyError extends Error {
  *
  * @throws {PolicyError} If it is invalid.
  */
-export function parsePolicy(text: string, source: PolicySource): SkillPolicy {
+export function parsePolicy(text: string, source: PolicyOrigin): SkillPolicy {
   return new PolicyParser(text.replace(/^\ufeff/, ""), source).parse();
 }
 
@@ -84,10 +80,10 @@ export function parsePolicy(text: string, source: PolicySource): SkillPolicy {
 class PolicyParser {
   readonly #yaml: string;
   readonly #lines: readonly string[];
-  readonly #source: PolicySource;
+  readonly #source: PolicyOrigin;
   readonly #problems: SkillProblem[] = [];
 
-  constructor(yaml: string, source: PolicySource) {
+  constructor(yaml: string, source: PolicyOrigin) {
     this.#yaml = yaml;
     this.#lines = yaml.split(/\r?\n/);
     this.#source = source;
@@ -171,8 +167,9 @@ class PolicyParser {
   }
 
   #checkHome(glob: string): Fault | undefined {
-    const isKnown = this.#source.homeDirectory !== undefined;
-    return isKnown || !/^~(?=$|[\\/])/.test(glob) ? undefined : {
+    const isKnown = this.#source.homeDirectory !== undefined ||
+      !expandBraces(glob).some((folder) => /^~(?=$|[\\/])/.test(folder));
+    return isKnown ? undefined : {
       reason: "the home folder is unknown",
       hint: 'write its absolute path instead of "~"',
     };
@@ -273,91 +270,47 @@ function findKeyLine(key: string, lines: readonly string[]): number {
   return Math.max(lines.findIndex((line) => pattern.test(line)), 0);
 }
 
-/** When to check the file for changes. These are the same options as for the skills. */
-type PolicyWatchOptions = Pick<
-  SkillRegistryOptions,
-  "refreshSeconds" | "watchFolders"
->;
-
 /**
  * A policy file that is reloaded when it changes. While the file is invalid, the
  * last valid policy applies. Until there is a valid one, no project skills are
  * served.
  */
-export class PolicyFile implements Disposable {
-  readonly #source: PolicySource;
+export class PolicyFile implements SkillPolicySource {
+  readonly #source: PolicyOrigin;
   readonly #log: (line: string) => void;
   #policy: SkillPolicy | undefined;
   /** The text that was last read, if the file is readable. */
   #text: string | undefined;
   #problems: readonly SkillProblem[] = [];
-  #timer: ReturnType<typeof setInterval> | undefined;
-  #watcher: FolderWatcher | undefined;
 
-  /** Reads the file for the first time. */
-  constructor(source: PolicySource, log: (line: string) => void) {
+  constructor(source: PolicyOrigin, log: (line: string) => void) {
     this.#source = source;
     this.#log = log;
-    this.refresh();
   }
 
-  /** The policy that applies. */
-  get policy(): SkillPolicy {
-    return this.#policy ?? FALLBACK;
+  get file(): string {
+    return this.#source.file;
   }
 
-  /** The current problems with the file. */
+  /** The problems with the file when it was last read. */
   get problems(): readonly SkillProblem[] {
     return this.#problems;
   }
 
-  /** Reads the file again and returns whether the policy changed. */
-  refresh(): boolean {
+  /** Reads the file, and returns the policy that applies. */
+  load(): SkillPolicy {
     try {
-      const text = readPolicyText(this.#source.file);
-      if (text === this.#text) return false;
-      this.#text = text;
-      this.#policy = parsePolicy(text, this.#source);
-      this.#problems = [];
-      return true;
+      const text = readPolicyText(this.file);
+      if (text !== this.#text) {
+        this.#text = text;
+        this.#policy = parsePolicy(text, this.#source);
+        this.#problems = [];
+      }
     } catch (error) {
       if (!(error instanceof PolicyError)) this.#text = undefined;
       this.#reportProblems(createProblems(error, this.#source));
-      return false;
     }
-  }
-
-  /** Starts watching the file and calls `onChange` whenever the policy changes. */
-  watch(
-    onChange: (policy: SkillPolicy) => unknown,
-    { refreshSeconds = DEFAULT_REFRESH_SECONDS, watchFolders = true }:
-      PolicyWatchOptions,
-  ): void {
-    const reload = () => {
-      this.#watchFolders();
-      if (this.refresh()) onChange(this.policy);
-    };
-    if (refreshSeconds > 0) {
-      this.#timer = setInterval(reload, refreshSeconds * 1000);
-      Deno.unrefTimer(this.#timer);
-    }
-    if (watchFolders) this.#watcher = new FolderWatcher(reload, this.#log);
-    reload();
-  }
-
-  /** Stops watching. */
-  close(): void {
-    clearInterval(this.#timer);
-    this.#watcher?.close();
-  }
-
-  /** Stops watching at the end of a `using` block. */
-  [Symbol.dispose](): void {
-    this.close();
-  }
-
-  #watchFolders(): void {
-    this.#watcher?.update(listWatchedFolders(this.#source.file));
+    return this.#policy ?? FALLBACK;
   }
 
   /** Logs problems. A problem that persists is logged only once. */
@@ -403,34 +356,11 @@ const NOT_FOUND: Fault = {
 
 function createProblems(
   error: unknown,
-  { file }: PolicySource,
+  { file }: PolicyOrigin,
 ): readonly SkillProblem[] {
   if (error instanceof PolicyError) return error.problems;
   const fault = error instanceof Deno.errors.NotFound
     ? NOT_FOUND
     : faultOf(error);
   return [{ file, ...fault }];
-}
-
-/**
- * Lists the folders to watch for changes to a file: the nearest existing folder
- * above the file and, if the file is a link, above its target. If Deno is not
- * allowed to read a folder, the file itself is watched instead.
- */
-function listWatchedFolders(file: string): WatchedFolders {
-  const folders = new Map<string, Set<string>>();
-  for (let path of new Set([file, ...realPaths([file])])) {
-    if (!isAllowed(dirname(path))) {
-      folders.set(path, new Set());
-      continue;
-    }
-    while (realPaths([dirname(path)]).length === 0 && path !== dirname(path)) {
-      path = dirname(path);
-    }
-    for (const folder of realPaths([dirname(path)])) {
-      const names = folders.get(folder) ?? new Set();
-      folders.set(folder, names.add(basename(path)));
-    }
-  }
-  return folders;
 }

@@ -8,7 +8,7 @@ import { dirname } from "jsr:@std/path@^1";
 import { isAtOrBelow } from "../files/paths.ts";
 import {
   parsePolicy,
-  type PolicySource,
+  type PolicyOrigin,
   readPolicyText,
 } from "./policy_file.ts";
 import { listRuleFolders } from "./rule_folders.ts";
@@ -21,7 +21,7 @@ import type { SkillPolicy } from "./types.ts";
  * home folder and the folders above it are left out. A rule with a wildcard in
  * one of these cannot be resolved without more permissions.
  */
-export function listPolicyPermissions(source: PolicySource): string[] {
+export function listPolicyPermissions(source: PolicyOrigin): string[] {
   const { file, homeDirectory: home } = source;
   const folders = loadRules(source).flatMap((rule) =>
     rule.in === undefined ? [] : listRuleFolders(rule.in, {
@@ -37,7 +37,7 @@ export function listPolicyPermissions(source: PolicySource): string[] {
 }
 
 /** Returns the rules of a policy, or none if it is invalid. */
-function loadRules(source: PolicySource): SkillPolicy["rules"] {
+function loadRules(source: PolicyOrigin): SkillPolicy["rules"] {
   try {
     return parsePolicy(readPolicyText(source.file), source).rules;
   } catch {

@@ -6,6 +6,7 @@ import {
   type SkillPolicy,
   type SkillPolicyRule,
   SkillRegistry,
+  type SkillRegistryOptions,
   type SkillRoot,
   type SkillScope,
 } from "../../mod.ts";
@@ -394,6 +395,16 @@ rule: []
   }
 });
 
+Deno.test("parsePolicy() refuses a home folder that is unknown, in alternatives too", () => {
+  for (const folder of ["~", "~/code", "{/code,~/code}", "{/code,{/a,~}}"]) {
+    const yaml = `rules: [{ state: off, in: "${folder}" }]`;
+    assert.throws(
+      () => parsePolicy(yaml, { file: "/p.yaml" }),
+      /^PolicyError: .*\(line 1\): the home folder is unknown; /,
+    );
+  }
+});
+
 /** Creates a policy file in a place and records the lines that are logged about it. */
 function policyFile(place: Place, yaml?: string) {
   if (yaml !== undefined) place.file("policy.yaml", yaml);
@@ -406,7 +417,7 @@ function policyFile(place: Place, yaml?: string) {
 Deno.test("PolicyFile keeps the last valid policy while the file is invalid or missing, and reports each error once", () => {
   using place = new Place();
   const { file, lines } = policyFile(place, "rules: [{ state: manual }]");
-  const good = file.policy;
+  const good = file.load();
   assert.deepEqual([good.rules[0]!.state, file.problems, lines], [
     "manual",
     [],
@@ -414,9 +425,8 @@ Deno.test("PolicyFile keeps the last valid policy while the file is invalid or m
   ]);
   for (const broken of ["rules: [{ state: of }]", "", "rules: ["]) {
     place.file("policy.yaml", broken);
-    assert.equal(file.refresh(), false);
-    assert.equal(file.refresh(), false);
-    assert.equal(file.policy, good);
+    assert.equal(file.load(), good);
+    assert.equal(file.load(), good);
     assert.equal(file.problems.length, 1);
     assert.match(
       lines.pop()!,
@@ -425,20 +435,19 @@ Deno.test("PolicyFile keeps the last valid policy while the file is invalid or m
     assert.deepEqual(lines, []);
   }
   place.remove("policy.yaml");
-  assert.equal(file.refresh(), false);
-  assert.equal(file.policy, good);
+  assert.equal(file.load(), good);
   assert.match(lines.pop()!, /there is no such file/);
   place.file("policy.yaml", "rules: []");
-  assert.equal(file.refresh(), true);
-  assert.deepEqual([file.policy.rules, file.problems, lines], [[], [], []]);
-  assert.equal(file.refresh(), false);
+  const next = file.load();
+  assert.deepEqual([next.rules, file.problems, lines], [[], [], []]);
+  assert.equal(file.load(), next);
 });
 
 Deno.test("PolicyFile turns off project skills until there is a valid policy", () => {
   using place = new Place();
   place.folder("folder");
   const { file, lines } = policyFile(place);
-  assert.deepEqual(file.policy.rules, [{ scope: "project", state: "off" }]);
+  assert.deepEqual(file.load().rules, [{ scope: "project", state: "off" }]);
   assert.match(
     lines[0]!,
     /^Cannot use the policy ".*": there is no such file; .*\. No project skills are served until it is fixed$/,
@@ -450,15 +459,24 @@ Deno.test("PolicyFile turns off project skills until there is a valid policy", (
     ]] as const
   ) {
     place.file("large.yaml", `# ${"x".repeat(65_536)}\nrules: []`);
-    const { policy, problems } = new PolicyFile({
-      file: join(place.path, path),
-    }, () => {});
-    assert.deepEqual(policy.rules, [{ scope: "project", state: "off" }]);
-    assert.match(problems[0]!.reason, reason);
+    const source = { file: join(place.path, path) };
+    const file = new PolicyFile(source, () => {});
+    assert.deepEqual(file.load().rules, [{ scope: "project", state: "off" }]);
+    assert.match(file.problems[0]!.reason, reason);
   }
 });
 
-Deno.test("PolicyFile.watch() detects files that are written, replaced, linked, removed, and created again", async () => {
+/** Creates a registry with one skill, whose state a policy file decides. */
+function registryWith(
+  policySource: PolicyFile,
+  { place, ...options }: SkillRegistryOptions & { place: Place },
+) {
+  place.skill("skills", "git");
+  const roots = [root(join(place.path, "skills"))];
+  return new SkillRegistry(roots, { ...options, policySource, log: () => {} });
+}
+
+Deno.test("SkillRegistry.watch() detects a policy file that is written, replaced, linked, removed, and created again", async () => {
   using place = new Place();
   const { file } = policyFile(place, "rules: []");
   const states = new Inbox<string>();
@@ -468,11 +486,12 @@ Deno.test("PolicyFile.watch() detects files that are written, replaced, linked, 
     await states.take((other) => other === state, `the state ${state}`);
     assert.deepEqual(states.takeAll(), []);
   };
-  using watched = file;
-  watched.watch(({ rules }) => states.put(rules[0]!.state), {
-    refreshSeconds: 0,
-    watchFolders: true,
-  });
+  using registry = registryWith(file, { place, refreshSeconds: 0 });
+  await registry.refresh();
+  registry.onChange(({ catalog }) =>
+    states.put(catalog.skills.get("git")?.state ?? "off")
+  );
+  registry.watch();
   write("policy.yaml", "manual");
   await seen("manual");
   place.replace("policy.yaml", "rules: [{ state: off }]");
@@ -489,18 +508,18 @@ Deno.test("PolicyFile.watch() detects files that are written, replaced, linked, 
   await seen("manual");
 });
 
-Deno.test("PolicyFile.watch() checks the file on a timer if watching is off", async () => {
+Deno.test("SkillRegistry.watch() checks the policy file on a timer if watching is off", async () => {
   using place = new Place();
   const { file } = policyFile(place, "rules: []");
-  using watched = file;
+  const options = { place, refreshSeconds: 0.01, watchFolders: false };
+  using registry = registryWith(file, options);
+  await registry.refresh();
   const changed = Promise.withResolvers<void>();
-  watched.watch(() => changed.resolve(), {
-    refreshSeconds: 0.01,
-    watchFolders: false,
-  });
+  registry.onChange(() => changed.resolve());
+  registry.watch();
   place.file("policy.yaml", "rules: [{ state: off }]");
   await within(changed.promise, "a check of the file");
-  assert.equal(watched.policy.rules[0]!.state, "off");
+  assert.equal(registry.find("git"), undefined);
 });
 
 /** Returns the roots of a project and a home folder. */

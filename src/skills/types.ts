@@ -246,8 +246,18 @@ export interface ScanOptions extends FileAccessOptions, BaseFolders {
   readonly policy?: SkillPolicy;
 }
 
+/** A policy in a file that can change. */
+export interface SkillPolicySource {
+  /** The path of the file. */
+  readonly file: string;
+  /** Returns the policy that applies now. It is the same object while nothing changed. */
+  load(): SkillPolicy;
+}
+
 /** Options of a {@linkcode SkillRegistry}. */
 export interface SkillRegistryOptions extends ScanOptions {
+  /** Where each scan gets the policy, instead of {@linkcode ScanOptions.policy}. */
+  readonly policySource?: SkillPolicySource | undefined;
   /**
    * The time between two rescans in seconds, or 0 for none. Default:
    * {@linkcode DEFAULT_REFRESH_SECONDS}.

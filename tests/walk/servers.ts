@@ -69,9 +69,7 @@ export class LocalServer implements Disposable {
 
   /** Notices the changes on disk. */
   async refresh(): Promise<void> {
-    const { registry, policyFile } = this.#skills;
-    if (policyFile?.refresh()) await registry.setPolicy(policyFile.policy);
-    else await registry.refresh();
+    await this.#skills.registry.refresh();
   }
 
   [Symbol.dispose](): void {
