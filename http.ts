@@ -35,9 +35,8 @@ import {
 } from "./src/http/limits.ts";
 import { keepListening } from "./src/http/listening.ts";
 import { createHttpSettings, type HttpSettings } from "./src/http/settings.ts";
-import { isObject } from "./src/protocol/json_rpc.ts";
 import { type MakeRoom, McpHttpServer } from "./src/protocol/http_server.ts";
-import { log, logged, toWellFormedJson } from "./src/text.ts";
+import { isObject, log, logged, toWellFormedJson } from "./src/text.ts";
 import { describeServer, registerViews } from "./src/views/views.ts";
 
 /** The path that clients connect to. */

@@ -201,6 +201,11 @@ function withoutSurrogate(sequence: string): string {
   return sequence.startsWith("\\ud") ? "\ufffd" : sequence;
 }
 
+/** Whether a value is an object of JSON or a mapping of YAML: neither `null` nor an array. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /**
  * Serializes a value as indented JSON without characters that are invisible or
  * that control a terminal.

@@ -7,7 +7,7 @@
 import { basename, dirname, isAbsolute, relative } from "jsr:@std/path@^1";
 import { fileURLToPath } from "node:url";
 import config from "../../deno.json" with { type: "json" };
-import { isAtOrBelow } from "../files/paths.ts";
+import { currentFolder, isAtOrBelow } from "../files/paths.ts";
 import { quoteCommand, shellInUse } from "../shell_quoting.ts";
 
 /** The specifier of the program in the registry. */
@@ -49,16 +49,8 @@ export function runningProgram(): Program {
         // Deno has no permission.
       }
     },
-    folder: findFolder(),
+    folder: currentFolder(),
   };
-}
-
-function findFolder(): string | undefined {
-  try {
-    return Deno.cwd();
-  } catch {
-    // It was removed.
-  }
 }
 
 /** Returns the import map that Deno runs with, if it is this repository's. */

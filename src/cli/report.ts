@@ -5,13 +5,9 @@
  */
 
 import type { CheckSettings } from "./check_targets.ts";
-import {
-  createReport,
-  currentFolder,
-  hasErrors,
-  type OpenSkills,
-} from "./report_data.ts";
+import { createReport, hasErrors, type OpenSkills } from "./report_data.ts";
 import { reportAsJson } from "./report_json.ts";
+import { currentFolder } from "../files/paths.ts";
 import { reportAsText, type TextStyle } from "./report_text.ts";
 
 /**

@@ -7,7 +7,7 @@
 import { dirname } from "jsr:@std/path@^1";
 import { type CheckSettings, isTarget } from "./check_targets.ts";
 import { missingFolders, type Settings } from "./settings.ts";
-import { SKILL_MD } from "../files/paths.ts";
+import { currentFolder, SKILL_MD } from "../files/paths.ts";
 import { quoteArgument } from "../shell_quoting.ts";
 import { checkSkill, checkSkipped } from "../skills/checks.ts";
 import { combineLinks } from "../skills/link_groups.ts";
@@ -211,15 +211,6 @@ function countUnsearched(
       return { path, skills: skills.length };
     })
     .filter(({ skills }) => skills > 0);
-}
-
-/** Returns the working directory, if it exists. */
-export function currentFolder(): string | undefined {
-  try {
-    return Deno.cwd();
-  } catch {
-    return undefined;
-  }
 }
 
 /** Describes the effects of the policy, if there is one. */

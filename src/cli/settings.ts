@@ -13,7 +13,10 @@ import {
 import { resolveFolder } from "../files/paths.ts";
 import type { PolicyFile } from "../skills/policy_file.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
-import { DEFAULT_MAX_FILE_SIZE } from "../files/confinement.ts";
+import {
+  DEFAULT_MAX_FILE_SIZE,
+  realPathIfThere,
+} from "../files/confinement.ts";
 import { log, quote } from "../text.ts";
 import type { SkillToolOptions, Toolset } from "../views/toolsets.ts";
 import type {
@@ -227,11 +230,8 @@ function findWorkingDirectory(home: string | undefined): string | undefined {
 }
 
 function isSameFolder(a: string, b: string): boolean {
-  try {
-    return Deno.realPathSync(a) === Deno.realPathSync(b);
-  } catch {
-    return false;
-  }
+  const realPath = realPathIfThere(a);
+  return realPath !== undefined && realPath === realPathIfThere(b);
 }
 
 /** On Windows, other shells set HOME, and they write paths differently. */

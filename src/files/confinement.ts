@@ -264,15 +264,13 @@ export function boundaries(paths: readonly string[]): string[] {
   });
 }
 
-/** Returns the real paths of the folders that exist and can be resolved. */
-export function realPaths(paths: readonly string[]): string[] {
-  return paths.flatMap((path) => {
-    try {
-      return [Deno.realPathSync(path)];
-    } catch {
-      return [];
-    }
-  });
+/** Returns the real path of a file or folder, if it exists and can be resolved. */
+export function realPathIfThere(path: string): string | undefined {
+  try {
+    return Deno.realPathSync(path);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether a path exists, including dangling links. */

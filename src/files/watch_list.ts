@@ -5,7 +5,7 @@
  */
 
 import { basename, dirname } from "jsr:@std/path@^1";
-import { realPaths } from "./confinement.ts";
+import { realPathIfThere } from "./confinement.ts";
 import { quote } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 
@@ -82,7 +82,7 @@ class WatchList {
 
   /** Adds a file and, if it is a link, its target. */
   addFile(file: string): void {
-    for (const path of new Set([file, ...realPaths([file])])) {
+    for (const path of new Set([file, realPathIfThere(file) ?? file])) {
       if (isAllowed(dirname(path))) this.addSurroundings(path);
       else this.#folders.set(path, new Set());
     }
@@ -111,7 +111,7 @@ class WatchList {
 
   #realPath(folder: string): string | undefined {
     if (!this.#realPaths.has(folder)) {
-      this.#realPaths.set(folder, realPaths([folder])[0]);
+      this.#realPaths.set(folder, realPathIfThere(folder));
     }
     return this.#realPaths.get(folder);
   }

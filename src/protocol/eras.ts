@@ -9,7 +9,7 @@
 
 import type { JSONRPCRequest } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import { invalidParams, rpcError } from "./errors.ts";
-import { isObject } from "./json_rpc.ts";
+import { isObject } from "../text.ts";
 
 /** A client's description of itself. */
 export interface ClientInfo {

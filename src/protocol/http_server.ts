@@ -22,7 +22,7 @@ import {
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import type { Result } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import type * as z from "npm:zod@^4";
-import { estimateSize, isObject, serializeMessage } from "./json_rpc.ts";
+import { estimateSize, serializeMessage } from "./json_rpc.ts";
 import { cachingOf, type ClientInfo, clientOf } from "./eras.ts";
 import { replaceReply, rpcError } from "./errors.ts";
 import {
@@ -33,6 +33,7 @@ import {
   type RequestSchema,
   type ServerDescription,
 } from "./handlers.ts";
+import { isObject } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 
 /** The SDK's names for the notifications that it sends to listeners. */

@@ -11,7 +11,7 @@ import type {
   JSONRPCMessage,
   RequestId,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-import { stringifyJson } from "../text.ts";
+import { isObject, stringifyJson } from "../text.ts";
 
 /** The maximum size of a line that is read, in bytes. The SDK's clients have the same limit. */
 export const MAX_LINE_SIZE = 10 * 1024 * 1024;
@@ -83,11 +83,6 @@ export function parseMessage(
     "The line is not a JSON-RPC message of MCP",
     idOf(value),
   );
-}
-
-/** Whether a value is a JSON object. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**

@@ -8,6 +8,7 @@
  */
 
 import { isHostName } from "./names.ts";
+import { isObject } from "../text.ts";
 import type { SkillFrontmatter } from "./types.ts";
 import type { RuleId } from "./validity.ts";
 
@@ -134,8 +135,7 @@ function isString(value: unknown, maxLength: number): boolean {
 }
 
 function isMapOfStrings(value: unknown): boolean {
-  return typeof value === "object" && value !== null &&
-    !Array.isArray(value) &&
+  return isObject(value) &&
     Object.values(value).every((item) => typeof item === "string");
 }
 

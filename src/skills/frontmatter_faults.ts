@@ -12,7 +12,7 @@
  * @module
  */
 
-import { nearestWords, oneLine, quote } from "../text.ts";
+import { isObject, nearestWords, oneLine, quote } from "../text.ts";
 import {
   describeYamlError,
   isUnrepairable,
@@ -504,8 +504,7 @@ export function hasRequiredFields(
 
 /** Whether a value is a YAML mapping. */
 export function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) &&
-    !(value instanceof Error);
+  return isObject(value) && !(value instanceof Error);
 }
 
 function tryParse(yaml: string): unknown {

@@ -10,7 +10,7 @@ import { parse as parseYaml } from "jsr:@std/yaml@^1";
 import { describeYamlError } from "./yaml_errors.ts";
 import { findGlobFault } from "./policy.ts";
 import { type Fault, faultOf, SkillFileError } from "../files/faults.ts";
-import { nearestWords, quote } from "../text.ts";
+import { isObject, nearestWords, quote } from "../text.ts";
 import { expandBraces } from "./rule_folders.ts";
 import { describePolicyProblem, NO_PROJECT_SKILLS } from "./problems.ts";
 import type {
@@ -110,7 +110,7 @@ class PolicyParser {
       this.#report(line - 1, fault);
       return {};
     }
-    if (isMapping(value)) return value;
+    if (isObject(value)) return value;
     this.#report(0, { reason: "it has no rules", hint: RULES_HINT });
     return {};
   }
@@ -146,12 +146,12 @@ class PolicyParser {
       const lines = this.#lines.slice(start, end);
       if (fault) this.#report(start + findKeyLine(key, lines), fault);
     };
-    if (!isMapping(rule)) return report("", NOT_A_RULE);
+    if (!isObject(rule)) return report("", NOT_A_RULE);
     for (const key of Object.keys(rule)) {
       if (RULE_KEYS.includes(key)) continue;
       report(key, describeUnknownWord("key", { word: key, words: RULE_KEYS }));
     }
-    const { state, skill, scope, in: folder } = rule as Record<string, unknown>;
+    const { state, skill, scope, in: folder } = rule;
     report(
       "state",
       state === undefined ? NO_STATE : checkWord("state", state, STATES),
@@ -198,10 +198,6 @@ const NO_STATE: Fault = {
   reason: "the rule has no state",
   hint: `add one of: ${STATES.join(", ")}`,
 };
-
-function isMapping(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 function checkWord(
   kind: string,
