@@ -409,10 +409,8 @@ class SkillScan {
     await this.#decide();
     this.#serveSkills();
     const problems = await this.#listProblems();
-    const catalog = await this.#catalog.build(
-      { problems, roots, previous: this.#options.previous },
-      this.#slice,
-    );
+    const { previous } = this.#options;
+    const catalog = this.#catalog.build({ problems, roots, previous });
     return {
       catalog,
       folders: this.#folders,

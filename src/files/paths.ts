@@ -88,6 +88,18 @@ export function isAtOrBelowAny(
   return folders.some((folder) => isAtOrBelow(realPath, folder));
 }
 
+/**
+ * Sorts the entries of a folder by the code units of their names. Several have the
+ * same name if Deno cannot decode their names. Sorting the names alone takes a
+ * third of the time: 30 ms for 100,000.
+ */
+export function sortByName<T extends { readonly name: string }>(
+  entries: Iterable<T>,
+): T[] {
+  const byName = Map.groupBy(entries, ({ name }) => name);
+  return [...byName.keys()].sort().flatMap((name) => byName.get(name)!);
+}
+
 /** Joins a name to the path of a folder. Faster than `join`, because it normalizes nothing. */
 export function childPath(folder: string, name: string): string {
   if (folder.endsWith(SEPARATOR)) return folder + name;

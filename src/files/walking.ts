@@ -40,7 +40,13 @@ import {
   tooLarge,
 } from "./faults.ts";
 import { fileVersion, isRacy } from "./open_file.ts";
-import { childPath, isMisread, isWindows, SKILL_MD } from "./paths.ts";
+import {
+  childPath,
+  isMisread,
+  isWindows,
+  SKILL_MD,
+  sortByName,
+} from "./paths.ts";
 import { byCodeUnits } from "../text.ts";
 import type { Steps } from "../time_slice.ts";
 import type { Boundary, FileAccessOptions, SkillFile } from "./types.ts";
@@ -399,12 +405,7 @@ interface KnownFolder {
 function* readVisible(folder: string): Steps<Deno.DirEntry[]> {
   const listed = [...Deno.readDirSync(folder)];
   yield;
-  const visible = listed.filter(({ name }) => isVisible(name));
-  // Several entries have the same name if Deno cannot decode their names. For
-  // long lists, this is three times as fast as sorting the entries themselves.
-  const entries = Map.groupBy(visible, ({ name }) => name);
-  yield;
-  return [...entries.keys()].sort().flatMap((name) => entries.get(name)!);
+  return sortByName(listed.filter(({ name }) => isVisible(name)));
 }
 
 function* statEntries(

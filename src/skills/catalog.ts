@@ -10,8 +10,7 @@ import {
   withPrefixes,
   withQualifiedNames,
 } from "./names.ts";
-import { byCodeUnits, skillKey } from "../text.ts";
-import { sortInSlices, type TimeSlice } from "../time_slice.ts";
+import { skillKey } from "../text.ts";
 import type {
   Skill,
   SkillCatalog,
@@ -67,10 +66,7 @@ export class CatalogBuilder {
   }
 
   /** Builds the catalog, or returns the previous one if it is the same. */
-  async build(
-    { problems, roots, previous }: CatalogParts,
-    slice: TimeSlice,
-  ): Promise<SkillCatalog> {
+  build({ problems, roots, previous }: CatalogParts): SkillCatalog {
     const found = {
       skills: this.#skills,
       problems,
@@ -85,10 +81,7 @@ export class CatalogBuilder {
       revision: previous.revision + 1,
     };
     if (isSameCatalog(found, previous)) return previous;
-    const keys = await sortInSlices([...this.#skills.keys()], {
-      compare: byCodeUnits,
-      slice,
-    });
+    const keys = [...this.#skills.keys()].sort();
     const skills = new Map(keys.map((key) => [key, this.#skills.get(key)!]));
     const served = withQualifiedNames(skills, found.shadowed);
     return { ...found, skills, served };

@@ -9,9 +9,15 @@
  */
 
 import { basename, join } from "jsr:@std/path@^1";
-import { childPath, isCaseBlind, SKILL_MD } from "../files/paths.ts";
+import { realPathIfThere } from "../files/confinement.ts";
+import {
+  childPath,
+  isCaseBlind,
+  SKILL_MD,
+  sortByName,
+} from "../files/paths.ts";
 import { quoteArgument } from "../shell_quoting.ts";
-import { byCodeUnits, quote } from "../text.ts";
+import { quote } from "../text.ts";
 import type { SkillProblem, SkillRootReport, SkillScope } from "./types.ts";
 
 /** The maximum number of folders that are listed below one root. */
@@ -137,7 +143,7 @@ class NearMissSearch {
       ({ name, isSymlink }) => {
         const folder = childPath(path, name);
         const place = isSymlink
-          ? realPathOf(folder)
+          ? realPathIfThere(folder)
           : childPath(realPath, name);
         if (place === undefined || this.#isOff(folder, place)) return [];
         const entries = this.#list(folder, place);
@@ -253,7 +259,7 @@ class NearMissSearch {
   #list(path: string, realPath: string): Deno.DirEntry[] {
     if (++this.#folders > MAX_FOLDERS) return [];
     const entries = listFolder(path);
-    return realPathOf(path) === realPath ? entries : [];
+    return realPathIfThere(path) === realPath ? entries : [];
   }
 }
 
@@ -265,19 +271,10 @@ const UNSEARCHED_NAMES =
 function listFolder(path: string): Deno.DirEntry[] {
   try {
     if (Deno.statSync(path).size > MAX_FOLDER_SIZE) return [];
-    return [...Deno.readDirSync(path)]
-      .sort((a, b) => byCodeUnits(a.name, b.name));
+    return sortByName(Deno.readDirSync(path));
   } catch {
     // The scan has reported it.
     return [];
-  }
-}
-
-function realPathOf(path: string): string | undefined {
-  try {
-    return Deno.realPathSync(path);
-  } catch {
-    return undefined;
   }
 }
 
@@ -306,5 +303,5 @@ export function listSkillFolders(folder: string): string[] {
     .filter((entry) => !entry.isFile)
     .map(({ name }) => childPath(folder, name))
     .filter((path) => hasSkillMd(listFolder(path)))
-    .flatMap((path) => realPathOf(path) ?? []);
+    .flatMap((path) => realPathIfThere(path) ?? []);
 }

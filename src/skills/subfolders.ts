@@ -8,8 +8,8 @@
 import { basename, dirname, join } from "jsr:@std/path@^1";
 import { isConfirmed, isThere } from "../files/confinement.ts";
 import { fileVersion } from "../files/open_file.ts";
-import { byCodeUnits } from "../text.ts";
-import { sortInSlices, type Steps, type TimeSlice } from "../time_slice.ts";
+import { sortByName } from "../files/paths.ts";
+import type { Steps, TimeSlice } from "../time_slice.ts";
 import { realPathOf } from "./scopes.ts";
 import { boundaryOf } from "./skill_reader.ts";
 
@@ -79,10 +79,7 @@ export async function listSubfolders(
   const entries = await readFolder(path, info);
   if (slice.isOver) await slice.yield();
   if (Deno.realPathSync(path) !== realPath) return [];
-  return await sortInSlices(entries, {
-    compare: (a, b) => byCodeUnits(a.name, b.name),
-    slice,
-  });
+  return sortByName(entries);
 }
 
 /** Whether no entry was added to listed folders or removed from them. */

@@ -32,13 +32,8 @@ import {
 import { listKey } from "./skill_lists.ts";
 import { skillFileUri, skillMdUri } from "../skills/uri.ts";
 import { SKILL_MD } from "../files/paths.ts";
-import {
-  byCodeUnits,
-  quote,
-  stringifyJson,
-  withoutInvisible,
-} from "../text.ts";
-import { sortInSlices, TimeSlice } from "../time_slice.ts";
+import { quote, stringifyJson, withoutInvisible } from "../text.ts";
+import { TimeSlice } from "../time_slice.ts";
 import type {
   Skill,
   SkillFile,
@@ -287,12 +282,7 @@ async function listChildren(
     children.set(uri, { uri, name: name!, file: isFile ? file : undefined });
   }
   const items = [...children].map(([key, value]) => ({ key, value }));
-  if (items.length > 0) {
-    const compare = (a: ListItem<Child>, b: ListItem<Child>) =>
-      byCodeUnits(a.key, b.key);
-    const children = await sortInSlices(items, { compare, slice });
-    return { skill, children };
-  }
+  if (items.length > 0) return { skill, children: sortList(items) };
   throw invalidParams(
     `${
       quote(uri)
