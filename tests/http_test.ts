@@ -1,8 +1,4 @@
 import assert from "node:assert/strict";
-import {
-  Client as ModernClient,
-  StreamableHTTPClientTransport as ModernTransport,
-} from "npm:@modelcontextprotocol/client@^2";
 import { SkillsClient } from "npm:@modelcontextprotocol/client@^2/ext/skills";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/client"
 import { Client } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/index.js";
@@ -11,33 +7,17 @@ import { StreamableHTTPClientTransport } from "npm:@modelcontextprotocol/sdk@^1.
 import {
   eventually,
   filesPlace,
-  httpCommand,
-  type HttpOptions,
+  GIT_CALL,
   HttpServer,
   lacks,
   modern,
+  modernClient,
   Place,
   type Reply,
-  runServer,
+  TOKEN,
   toolsets,
   within,
 } from "./testing.ts";
-
-/** The token of servers that require one. */
-const TOKEN = "correct-horse-battery-staple";
-
-const call = { name: "skill", arguments: { name: "git" } };
-
-async function modernClient(
-  { url }: HttpServer,
-  requestInit: RequestInit = {},
-): Promise<ModernClient> {
-  const client = new ModernClient({ name: "test", version: "1.0.0" }, {
-    versionNegotiation: { mode: { pin: "2026-07-28" } },
-  });
-  await client.connect(new ModernTransport(new URL(url), { requestInit }));
-  return client;
-}
 
 Deno.test("a legacy client is served over HTTP", async () => {
   using place = filesPlace();
@@ -55,7 +35,7 @@ Deno.test("a legacy client is served over HTTP", async () => {
   assert.match(client.getInstructions()!, /skills/);
   const { tools } = await client.listTools();
   assert.deepEqual(tools.map(({ name }) => name), ["skill"]);
-  const { content } = await client.callTool(call);
+  const { content } = await client.callTool(GIT_CALL);
   assert.match((content as { text: string }[])[0]!.text, /^Loading: git\n/);
   const { prompts } = await client.listPrompts();
   assert.ok(prompts.some(({ name }) => name === "git"));
@@ -80,7 +60,7 @@ Deno.test("a modern client lists, calls, verifies, and listens over HTTP", async
   assert.deepEqual(client.getServerCapabilities()?.resources, {
     listChanged: true,
   });
-  const { content: [item] } = await client.callTool(call);
+  const { content: [item] } = await client.callTool(GIT_CALL);
   assert.ok(item?.type === "text" && item.text.startsWith("Loading: git\n"));
   const skills = new SkillsClient(client);
   for (const entry of (await skills.list()).skills) {
@@ -163,155 +143,6 @@ Deno.test("every thread of a server returns the same results", async () => {
     1,
   );
   assert.equal((await server.end()).code, 0);
-});
-
-Deno.test("a client without the token learns nothing about the skills", async () => {
-  using place = filesPlace();
-  const env = { SKILL_SERVER_TOKEN: TOKEN };
-  await using server = await HttpServer.start(place, { env, host: "0.0.0.0" });
-  const request = modern("tools/list");
-  for (
-    const [headers, challenge] of [
-      [{}, "Bearer"],
-      [{ authorization: `Basic ${TOKEN}` }, 'Bearer error="invalid_token"'],
-      [{ authorization: `Bearer ${TOKEN}x` }, 'Bearer error="invalid_token"'],
-      [{ authorization: "Bearer" }, 'Bearer error="invalid_token"'],
-    ] as [Record<string, string>, string][]
-  ) {
-    for (const body of [request, "not JSON", undefined]) {
-      const response = await server.fetch(body, headers);
-      assert.equal(response.status, 401);
-      assert.equal(response.headers.get("www-authenticate"), challenge);
-      assert.doesNotMatch(await response.text(), /git/);
-    }
-  }
-  const page = await fetch(new URL("/", server.url));
-  assert.equal(page.status, 200);
-  const text = await page.text();
-  assert.match(text, /\/mcp .*Authorization: Bearer/);
-  assert.doesNotMatch(text, /git/);
-  const client = await modernClient(server, {
-    headers: { authorization: `Bearer ${TOKEN}` },
-  });
-  assert.equal((await client.listTools()).tools.length, 1);
-  await client.close();
-});
-
-Deno.test("a server that other machines can reach does not start without a token", async () => {
-  using place = filesPlace();
-  for (const host of ["0.0.0.0", "[::]"]) {
-    const { code, stderr } = await runServer(
-      place,
-      httpCommand({ host }),
-    );
-    assert.equal(code, 2);
-    assert.match(
-      stderr,
-      /^skill-server: Cannot serve other machines without a token: set SKILL_SERVER_TOKEN to the output of "openssl rand -hex 32", or listen on this machine only \(deno serve --host 127\.0\.0\.1\)\n$/,
-    );
-  }
-});
-
-Deno.test("a request with an unknown host name or from a page of another origin is refused", async () => {
-  using place = filesPlace();
-  const env = { SKILL_SERVER_HOSTS: "skills.example.com" };
-  await using server = await HttpServer.start(place, { env });
-  const { port } = new URL(server.url);
-  const local = `localhost:${port}`;
-  for (
-    const [host, origin, status] of [
-      [local, undefined, 200],
-      [`127.0.0.1:${port}`, `http://${local}`, 200],
-      ["skills.example.com", "https://skills.example.com", 200],
-      ["evil.example.com", undefined, 403],
-      [`evil.example.com:${port}`, `http://evil.example.com:${port}`, 403],
-      [local, "http://evil.example.com", 403],
-      [local, "null", 403],
-      ["localhost.evil.example.com", undefined, 403],
-    ] as const
-  ) {
-    for (const path of ["/", "/mcp"]) {
-      const got = await rawStatus(Number(port), { path, host, origin });
-      assert.equal(got, status, `${path} ${host} ${origin}`);
-    }
-  }
-});
-
-/** Sends a request with headers or a method that `fetch` forbids, and returns the status. */
-async function rawStatus(
-  port: number,
-  { path, ...options }: {
-    path: string;
-    host: string;
-    origin?: string;
-    method?: string;
-  },
-): Promise<number> {
-  using connection = await Deno.connect({ hostname: "127.0.0.1", port });
-  const { method = path === "/" ? "GET" : "POST" } = options;
-  const message = method === "POST" ? modern("tools/list") : undefined;
-  const request = rawRequest(message, { path, method, ...options });
-  await connection.write(request);
-  const response = await new Response(connection.readable).text();
-  return Number(/^HTTP\/1.1 (\d+)/.exec(response)![1]);
-}
-
-interface RawOptions {
-  path?: string;
-  method?: string;
-  host: string;
-  origin?: string;
-}
-
-/** Returns the bytes of a modern request. */
-function rawRequest(
-  message: object | undefined,
-  { path = "/mcp", method = "POST", host, origin }: RawOptions,
-): Uint8Array {
-  const body = message === undefined ? "" : JSON.stringify(message);
-  const head = [
-    `${method} ${path} HTTP/1.1`,
-    `Host: ${host}`,
-    ...(origin ? [`Origin: ${origin}`] : []),
-    "Content-Type: application/json",
-    "Accept: application/json, text/event-stream",
-    "MCP-Protocol-Version: 2026-07-28",
-    ...(message && "method" in message
-      ? [`Mcp-Method: ${message.method}`]
-      : []),
-    "Connection: close",
-    ...(body === "" ? [] : [`Content-Length: ${body.length}`]),
-  ];
-  return new TextEncoder().encode(`${head.join("\r\n")}\r\n\r\n${body}`);
-}
-
-Deno.test("a body that is over 1 MiB, not JSON, or a batch is refused", async () => {
-  using place = filesPlace();
-  await using server = await HttpServer.start(place);
-  const padding = "x".repeat(2 ** 20);
-  const large = JSON.stringify({ ...modern("tools/list"), padding });
-  const refused = await server.fetch(large);
-  assert.equal(refused.status, 413);
-  assert.match(await refused.text(), /more than 1048576 bytes/);
-  const chunked = await fetch(server.url, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: new Blob([large]).stream(),
-  });
-  assert.equal(chunked.status, 413);
-  await chunked.body?.cancel();
-  for (
-    const [body, reason] of [
-      ["", /it is not JSON/],
-      ["{", /it is not JSON/],
-      [[modern("tools/list")], /batches are not supported/],
-    ] as const
-  ) {
-    const response = await server.fetch(body);
-    assert.equal(response.status, 400);
-    assert.match(await response.text(), reason);
-  }
-  assert.equal((await server.ask("tools/list")).error, undefined);
 });
 
 Deno.test("everything that the server sends over HTTP is well-formed Unicode", async () => {
@@ -402,67 +233,6 @@ Deno.test("browsers get a page that contains nothing of the skills and runs only
   }
 });
 
-Deno.test("a request with another HTTP method is refused", async () => {
-  using place = filesPlace();
-  await using server = await HttpServer.start(place);
-  const port = Number(new URL(server.url).port);
-  const host = `localhost:${port}`;
-  for (const method of ["GET", "DELETE", "OPTIONS", "PUT", "TRACE", "PURGE"]) {
-    const status = await rawStatus(port, { path: "/mcp", host, method });
-    assert.equal(status, 405, `${method} /mcp`);
-  }
-  for (const method of ["POST", "OPTIONS", "TRACE"]) {
-    const status = await rawStatus(port, { path: "/", host, method });
-    assert.equal(status, 405, `${method} /`);
-  }
-  assert.equal(await rawStatus(port, { path: "/", host, method: "HEAD" }), 200);
-  const { headers, body } = await server.fetch(undefined);
-  assert.equal(headers.get("allow"), "POST");
-  await body?.cancel();
-  assert.deepEqual(await stderrOf(server), []);
-});
-
-Deno.test("an aborted upload leaves nothing in the log", async () => {
-  using place = filesPlace();
-  await using server = await HttpServer.start(place);
-  const { hostname, port } = new URL(server.url);
-  for (const length of ["Content-Length: 100", "Transfer-Encoding: chunked"]) {
-    for (let count = 0; count < 5; count++) {
-      using connection = await Deno.connect({ hostname, port: Number(port) });
-      const head =
-        `POST /mcp HTTP/1.1\r\nHost: ${hostname}\r\n${length}\r\n\r\n2\r\n{}`;
-      await connection.write(new TextEncoder().encode(head));
-      // The server has read the start of the body once it has handled another request.
-      await server.ask("tools/list");
-    }
-  }
-  await server.ask("tools/list");
-  assert.deepEqual(await stderrOf(server), []);
-});
-
-/** Ends a server and returns what it logged after its start. */
-async function stderrOf(server: HttpServer): Promise<string[]> {
-  await server.end();
-  await server[Symbol.asyncDispose]();
-  return server.stderr.takeAll();
-}
-
-Deno.test("refused requests leave one line in the log", async () => {
-  using place = filesPlace();
-  const env = { SKILL_SERVER_TOKEN: TOKEN };
-  await using server = await HttpServer.start(place, { env });
-  for (const token of ["", "wrong", `${TOKEN}x`]) {
-    const { status, body } = await server.fetch(modern("tools/list"), {
-      authorization: `Bearer ${token}`,
-    });
-    assert.equal(status, 401);
-    await body?.cancel();
-  }
-  assert.deepEqual(await stderrOf(server), [
-    "skill-server: Refused a request from 127.0.0.1 with status 401: The bearer token is missing or wrong",
-  ]);
-});
-
 Deno.test("invalid params have the same short error as on stdio", async () => {
   using place = filesPlace();
   await using server = await HttpServer.start(place);
@@ -531,7 +301,7 @@ Deno.test({
       "the server to listen again",
     );
     // The idle connections are still open on this side.
-    const { result } = await server.ask("tools/call", call);
+    const { result } = await server.ask("tools/call", GIT_CALL);
     assert.match(result.content[0].text, /^Loading: git\n/);
     for (const connection of connections) connection.close();
     assert.equal((await server.end()).code, 0);
@@ -613,7 +383,7 @@ Deno.test("clients over HTTP get URIs instead of the server's paths", async () =
     assert.match(contents[0].text, /name: git/);
   }
   await using server = await HttpServer.start(place);
-  const { result } = await server.ask("tools/call", call);
+  const { result } = await server.ask("tools/call", GIT_CALL);
   assert.match(
     result.content[0].text,
     /^Loading: git\nBase directory: skill:\/\/git\/\n\n---/,
@@ -638,132 +408,6 @@ Deno.test("no tool runs a shell over HTTP, whatever permissions Deno has", async
   assert.match(error!.message, /^Unknown tool/);
 });
 
-Deno.test("options come from the command line and the environment", async () => {
-  using place = new Place();
-  place.skill("skills", "one");
-  place.skill("more", "two");
-  await using server = await HttpServer.start(place, {
-    args: ["--tools", "reference"],
-    env: {
-      SKILLS_DIR: `${place.path}/skills`,
-      SKILL_SERVER_ARGS: `--skill-dir "${place.path}/more"`,
-    },
-  });
-  const { result } = await server.ask("tools/call", {
-    name: "list_skills",
-    arguments: {},
-  });
-  assert.deepEqual(
-    result.structuredContent.skills.map(({ name }: { name: string }) => name),
-    ["one", "two"],
-  );
-});
-
-Deno.test("the server exits if an option is invalid or does not apply to HTTP", async () => {
-  using place = new Place();
-  for (
-    const [options, message] of [
-      [{ args: ["--check"] }, /Cannot use --check over HTTP/],
-      [
-        { args: ["--shell-timeout", "5"] },
-        /Cannot use --shell-timeout over HTTP/,
-      ],
-      [{ args: ["--tools", "all"] }, /Invalid --tools "all"/],
-      [
-        { env: { SKILL_SERVER_ARGS: "--skill-dir 'a" } },
-        /Invalid SKILL_SERVER_ARGS/,
-      ],
-      [
-        { env: { SKILL_SERVER_TOKEN: "two words" } },
-        /Invalid SKILL_SERVER_TOKEN/,
-      ],
-      [
-        { env: { SKILL_SERVER_TOKEN: " " } },
-        /Invalid SKILL_SERVER_TOKEN: it is set and empty; create a token/,
-      ],
-      [
-        { host: "0.0.0.0", env: { SKILL_SERVER_TOKEN: "x".repeat(15) } },
-        /Cannot serve other machines with a token of less than 16 characters/,
-      ],
-      [
-        { env: { SKILL_SERVER_ARGS: "--policy" } },
-        /Invalid SKILL_SERVER_ARGS: --policy requires the path of a file/,
-      ],
-      [
-        { env: { SKILL_SERVER_HOSTS: " , " } },
-        /Invalid SKILL_SERVER_HOSTS: it is set and empty/,
-      ],
-      [
-        { env: { SKILL_SERVER_HOSTS: "*.example.com" } },
-        /Invalid SKILL_SERVER_HOSTS "\*\.example\.com": .* or wildcard; list each name/,
-      ],
-      [
-        { env: { SKILL_SERVER_HOSTS: "https://example.com" } },
-        /Invalid SKILL_SERVER_HOSTS "https:\/\/example\.com"/,
-      ],
-    ] as [HttpOptions, RegExp][]
-  ) {
-    const { code, stderr } = await runServer(
-      place,
-      httpCommand(options),
-    );
-    assert.equal(code, 2);
-    assert.match(stderr, message);
-  }
-});
-
-Deno.test("the server does not start if it cannot read its settings in the environment", async () => {
-  using place = new Place();
-  place.file("policy.yaml", "rules: [{ state: off }]");
-  const all = ["TOKEN", "HOSTS", "ARGS"].map((name) => `SKILL_SERVER_${name}`);
-  const readable = ["HOME", "USERPROFILE", "MAX_FILE_SIZE_MB", ...all];
-  const env = {
-    SKILL_SERVER_TOKEN: TOKEN,
-    SKILL_SERVER_HOSTS: "skills.example.com",
-    SKILL_SERVER_ARGS: `--policy ${place.path}/policy.yaml`,
-    SKILLS_DIR: place.path,
-  };
-  for (const name of ["SKILLS_DIR", ...all]) {
-    const names = [...readable, "SKILLS_DIR"].filter((other) => other !== name);
-    const permissions = ["--allow-read", `--allow-env=${names}`];
-    const { code, stderr } = await runServer(
-      place,
-      httpCommand({ env, permissions }),
-    );
-    assert.equal(code, 2, name);
-    assert.match(
-      stderr,
-      /^skill-server: Cannot read the settings in the environment: Deno has no permission; add --allow-env, or /,
-    );
-  }
-});
-
-Deno.test("an option on the command line takes precedence over SKILL_SERVER_ARGS", async () => {
-  using place = new Place();
-  const folder = (name: string) => {
-    place.skill(name, name);
-    return `${place.path}/${name}`;
-  };
-  await using server = await HttpServer.start(place, {
-    args: ["--tools=reference", `--skill-dir=${folder("two")}`, folder("one")],
-    env: {
-      SKILL_SERVER_ARGS: `--tools skilljack --refresh 2 --skill-dir "${
-        folder("three")
-      }" "${folder("four")}"`,
-    },
-  });
-  const { result } = await server.ask("tools/call", {
-    name: "list_skills",
-    arguments: {},
-  });
-  assert.deepEqual(
-    result.structuredContent.skills.map(({ name }: { name: string }) => name)
-      .sort(),
-    ["one", "three", "two"],
-  );
-  assert.equal((await server.ask("tools/list")).result.ttlMs, 2_000);
-});
-
 Deno.test("prompts are text for clients that do not name themselves", async () => {
   using place = filesPlace();
   await using server = await HttpServer.start(place, {
@@ -781,7 +425,7 @@ Deno.test("a thousand requests at once are answered", {
   using place = filesPlace();
   await using server = await HttpServer.start(place);
   const replies = await Promise.all(
-    Array.from({ length: 1_000 }, () => server.ask("tools/call", call)),
+    Array.from({ length: 1_000 }, () => server.ask("tools/call", GIT_CALL)),
   );
   for (const { result } of replies) {
     assert.match(result.content[0].text, /^Loading: git\n/);

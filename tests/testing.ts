@@ -7,6 +7,7 @@ export * from "./testing/environment.ts";
 export * from "./testing/folders.ts";
 export * from "./testing/hostile.ts";
 export * from "./testing/http.ts";
+export * from "./testing/modern.ts";
 export * from "./testing/needs.ts";
 export * from "./testing/registry.ts";
 export * from "./testing/server.ts";

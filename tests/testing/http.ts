@@ -1,6 +1,11 @@
 // Processes that serve skills over HTTP.
 import assert from "node:assert/strict";
+import {
+  Client as ModernClient,
+  StreamableHTTPClientTransport as ModernTransport,
+} from "npm:@modelcontextprotocol/client@^2";
 import { IMPORTS, REPOSITORY } from "./environment.ts";
+import { MODERN_META } from "./modern.ts";
 import { type Reply, serverCommand, type ServerFolders } from "./server.ts";
 import { Inbox, within } from "./waiting.ts";
 
@@ -149,11 +154,29 @@ let lastId = 0;
 
 /** Creates a request of the modern era. */
 export function modern(method: string, params: object = {}): object {
-  const _meta = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientCapabilities": {},
-    "io.modelcontextprotocol/clientInfo": { name: "test", version: "1.0.0" },
-  };
   const id = ++lastId;
-  return { jsonrpc: "2.0", id, method, params: { ...params, _meta } };
+  return {
+    jsonrpc: "2.0",
+    id,
+    method,
+    params: { ...params, _meta: MODERN_META },
+  };
+}
+
+/** The token of servers that require one. */
+export const TOKEN = "correct-horse-battery-staple";
+
+/** A call of the tool of the default toolset. */
+export const GIT_CALL = { name: "skill", arguments: { name: "git" } };
+
+/** Connects a client of the modern era. */
+export async function modernClient(
+  { url }: HttpServer,
+  requestInit: RequestInit = {},
+): Promise<ModernClient> {
+  const client = new ModernClient({ name: "test", version: "1.0.0" }, {
+    versionNegotiation: { mode: { pin: "2026-07-28" } },
+  });
+  await client.connect(new ModernTransport(new URL(url), { requestInit }));
+  return client;
 }

@@ -1,0 +1,232 @@
+import assert from "node:assert/strict";
+import { join } from "jsr:@std/path@^1";
+import { SkillRegistry, type SkillRegistryOptions } from "../../mod.ts";
+import { parsePolicy, PolicyFile } from "./policy_file.ts";
+import { Inbox, isWindows, Place, root, within } from "../../tests/testing.ts";
+
+/** Parses invalid YAML and lists the errors. */
+function errorsIn(yaml: string): string[] {
+  try {
+    parsePolicy(yaml, { file: "/p.yaml", homeDirectory: "/home/me" });
+  } catch (error) {
+    return (error as Error).message.split("\n")
+      .map((line) => line.replace('Cannot use the policy "/p.yaml" ', ""));
+  }
+  return [];
+}
+
+Deno.test("parsePolicy() returns rules with their line numbers", () => {
+  const yaml = `\ufeff# My skills
+"rules" :
+  - { scope: project, state: off }   # a comment
+
+  # - { state: on }
+  - skill: "aws-*"
+    state: name-only
+    in: "~/code/**"
+  -
+    state: on
+`;
+  const source = { file: "/p.yaml", homeDirectory: "/home/me" };
+  assert.deepEqual(parsePolicy(yaml, source), {
+    ...source,
+    rules: [
+      { scope: "project", state: "off", line: 3 },
+      { skill: "aws-*", state: "name-only", in: "~/code/**", line: 6 },
+      { state: "on", line: 9 },
+    ],
+  });
+  const crlf = parsePolicy(yaml.replaceAll("\n", "\r\n"), source);
+  assert.deepEqual(crlf.rules.map(({ line }) => line), [3, 6, 9]);
+  const flow = parsePolicy(
+    "# one line\nrules: [{ state: on }, { state: off }]",
+    source,
+  );
+  assert.deepEqual(flow.rules.map(({ line }) => line), [2, 2]);
+  assert.deepEqual(parsePolicy("rules: []", source).rules, []);
+});
+
+Deno.test("parsePolicy() reports every error with its line and the closest valid word", () => {
+  assert.deepEqual(
+    errorsIn(`rules:
+  - scop: project
+    state: of
+  - { skill: 1, state: pined }
+  - state: on
+    scope: projects
+  - skill: pdf
+  - { state: disabled, in: "" }
+  - off
+rule: []
+`),
+    [
+      '(line 2): there is no key "scop"; write "scope" (one of: state, skill, scope, in)',
+      '(line 3): there is no state "of"; write "off" (one of: on, pinned, name-only, manual, off)',
+      '(line 4): there is no state "pined"; write "pinned" (one of: on, pinned, name-only, manual, off)',
+      '(line 4): the value of "skill" is not a string; put it in quotes',
+      '(line 6): there is no scope "projects"; write "project" (one of: project, global)',
+      "(line 7): the rule has no state; add one of: on, pinned, name-only, manual, off",
+      '(line 8): there is no state "disabled"; use one of: on, pinned, name-only, manual, off',
+      '(line 8): a glob is empty; omit it, or write "*"',
+      '(line 9): the rule is not a mapping; write it as "{ state: off, skill: … }"',
+      '(line 10): there is no key "rule"; write "rules" (one of: rules)',
+    ],
+  );
+  for (
+    const [yaml, error] of [
+      ["", /^\(line 1\): it has no rules; write "rules:"/],
+      ["# nothing\n", /^\(line 1\): it has no rules/],
+      ["rules:", /^\(line 1\): it has no list of rules/],
+      ["rules:\n- { skill: *, state: on }", /^\(line 2\): .*single quotes/],
+      ["rules:\n\t- [a", /^\(line 2\): .*tabs/],
+      [
+        "rules: []\n---\nrules: []",
+        /^\(line 2\): there is more than one YAML document; remove this line/,
+      ],
+      ["rules: []\nrules: []", /^\(line 2\): .*remove one of the duplicate/],
+      [
+        `rules:\n${"- { state: on }\n".repeat(1001)}`,
+        /^\(line 1\): it has more than 1000 rules/,
+      ],
+      [
+        "rules:\n- { skill: [pdf, docx], state: on }",
+        /^\(line 2\): the value of "skill" is a list; write it as "\{pdf,docx\}"$/,
+      ],
+      [
+        "rules:\n- { skill: 'a*b*c*d*e', state: on }",
+        /^\(line 2\): the glob "a\*b\*c\*d\*e" has more/,
+      ],
+    ] as const
+  ) {
+    const errors = errorsIn(yaml);
+    assert.equal(errors.length, 1, yaml.slice(0, 40));
+    assert.match(errors[0]!, error);
+  }
+});
+
+Deno.test("parsePolicy() refuses a home folder that is unknown, in alternatives too", () => {
+  for (const folder of ["~", "~/code", "{/code,~/code}", "{/code,{/a,~}}"]) {
+    const yaml = `rules: [{ state: off, in: "${folder}" }]`;
+    assert.throws(
+      () => parsePolicy(yaml, { file: "/p.yaml" }),
+      /^PolicyError: .*\(line 1\): the home folder is unknown; /,
+    );
+  }
+});
+
+/** Creates a policy file in a place and records the lines that are logged about it. */
+function policyFile(place: Place, yaml?: string) {
+  if (yaml !== undefined) place.file("policy.yaml", yaml);
+  const lines: string[] = [];
+  const source = { file: join(place.path, "policy.yaml") };
+  const file = new PolicyFile(source, (line) => lines.push(line));
+  return { file, lines };
+}
+
+Deno.test("PolicyFile keeps the last valid policy while the file is invalid or missing, and reports each error once", () => {
+  using place = new Place();
+  const { file, lines } = policyFile(place, "rules: [{ state: manual }]");
+  const good = file.load();
+  assert.deepEqual([good.rules[0]!.state, file.problems, lines], [
+    "manual",
+    [],
+    [],
+  ]);
+  for (const broken of ["rules: [{ state: of }]", "", "rules: ["]) {
+    place.file("policy.yaml", broken);
+    assert.equal(file.load(), good);
+    assert.equal(file.load(), good);
+    assert.equal(file.problems.length, 1);
+    assert.match(
+      lines.pop()!,
+      /policy\.yaml" \(line 1\): .*\. The last valid policy applies until it is fixed$/,
+    );
+    assert.deepEqual(lines, []);
+  }
+  place.remove("policy.yaml");
+  assert.equal(file.load(), good);
+  assert.match(lines.pop()!, /there is no such file/);
+  place.file("policy.yaml", "rules: []");
+  const next = file.load();
+  assert.deepEqual([next.rules, file.problems, lines], [[], [], []]);
+  assert.equal(file.load(), next);
+});
+
+Deno.test("PolicyFile turns off project skills until there is a valid policy", () => {
+  using place = new Place();
+  place.folder("folder");
+  const { file, lines } = policyFile(place);
+  assert.deepEqual(file.load().rules, [{ scope: "project", state: "off" }]);
+  assert.match(
+    lines[0]!,
+    /^Cannot use the policy ".*": there is no such file; .*\. No project skills are served until it is fixed$/,
+  );
+  for (
+    const [path, reason] of [["folder", /not a regular file/], [
+      "large.yaml",
+      /more than 65536 bytes/,
+    ]] as const
+  ) {
+    place.file("large.yaml", `# ${"x".repeat(65_536)}\nrules: []`);
+    const source = { file: join(place.path, path) };
+    const file = new PolicyFile(source, () => {});
+    assert.deepEqual(file.load().rules, [{ scope: "project", state: "off" }]);
+    assert.match(file.problems[0]!.reason, reason);
+  }
+});
+
+/** Creates a registry with one skill, whose state a policy file decides. */
+function registryWith(
+  policySource: PolicyFile,
+  { place, ...options }: SkillRegistryOptions & { place: Place },
+) {
+  place.skill("skills", "git");
+  const roots = [root(join(place.path, "skills"))];
+  return new SkillRegistry(roots, { ...options, policySource, log: () => {} });
+}
+
+Deno.test("SkillRegistry.watch() detects a policy file that is written, replaced, linked, removed, and created again", async () => {
+  using place = new Place();
+  const { file } = policyFile(place, "rules: []");
+  const states = new Inbox<string>();
+  const write = (path: string, state: string) =>
+    place.file(path, `rules: [{ state: ${state} }]`);
+  const seen = async (state: string) => {
+    await states.take((other) => other === state, `the state ${state}`);
+    assert.deepEqual(states.takeAll(), []);
+  };
+  using registry = registryWith(file, { place, refreshSeconds: 0 });
+  await registry.refresh();
+  registry.onChange(({ catalog }) =>
+    states.put(catalog.skills.get("git")?.state ?? "off")
+  );
+  registry.watch();
+  write("policy.yaml", "manual");
+  await seen("manual");
+  place.replace("policy.yaml", "rules: [{ state: off }]");
+  await seen("off");
+  place.remove("policy.yaml");
+  write("policy.yaml", "pinned");
+  await seen("pinned");
+  if (isWindows) return;
+  place.remove("policy.yaml");
+  write("dotfiles/policy.yaml", "name-only");
+  place.link("dotfiles/policy.yaml", "policy.yaml");
+  await seen("name-only");
+  write("dotfiles/policy.yaml", "manual");
+  await seen("manual");
+});
+
+Deno.test("SkillRegistry.watch() checks the policy file on a timer if watching is off", async () => {
+  using place = new Place();
+  const { file } = policyFile(place, "rules: []");
+  const options = { place, refreshSeconds: 0.01, watchFolders: false };
+  using registry = registryWith(file, options);
+  await registry.refresh();
+  const changed = Promise.withResolvers<void>();
+  registry.onChange(() => changed.resolve());
+  registry.watch();
+  place.file("policy.yaml", "rules: [{ state: off }]");
+  await within(changed.promise, "a check of the file");
+  assert.equal(registry.find("git"), undefined);
+});

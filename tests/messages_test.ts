@@ -1,0 +1,307 @@
+import assert from "node:assert/strict";
+import fc from "npm:fast-check@^4";
+import {
+  DEADLINE_MS,
+  eventually,
+  filesPlace,
+  lacks,
+  MODERN_META,
+  pages,
+  peakMemory,
+  ping,
+  Place,
+  skillMd,
+  Wire,
+  within,
+} from "./testing.ts";
+
+/** Every method of the server and some unknown ones. */
+const METHODS = [
+  ...["initialize", "ping", "server/discover", "logging/setLevel", "x", ""],
+  ...["tools/list", "tools/call", "prompts/list", "prompts/get"],
+  ...["resources/list", "resources/templates/list", "resources/read"],
+  ...["resources/subscribe", "resources/unsubscribe", "completion/complete"],
+  ...["skills/list", "skills/get", "resources/directory/read", "__proto__"],
+  ...["notifications/cancelled", "notifications/initialized", "toString"],
+];
+
+/** Creates arbitrary params, some of which are valid for some methods. */
+function anyParams(): fc.Arbitrary<unknown> {
+  const text = fc.oneof(
+    fc.constantFrom("skill://git", "skill://git/", "skill://", "git", "skill"),
+    fc.string({ unit: "binary", maxLength: 20 }),
+    fc.constant("\ud800"),
+  );
+  const value = fc.oneof(
+    { weight: 3, arbitrary: text },
+    { weight: 1, arbitrary: fc.jsonValue() },
+    { weight: 1, arbitrary: fc.constant({ toString: 1, __proto__: null }) },
+  );
+  const fields = [
+    ...["uri", "name", "cursor", "requestId", "ref", "argument", "context"],
+    ...["arguments", "notifications", "protocolVersion", "clientInfo"],
+    ...["capabilities", "task", "_meta"],
+  ];
+  const meta = fc.dictionary(
+    fc.constantFrom(...Object.keys(MODERN_META), "progressToken"),
+    value,
+  );
+  const record = fc.record(
+    {
+      ...Object.fromEntries(fields.map((field) => [field, value])),
+      _meta: fc.oneof(value, meta, fc.constant(MODERN_META)),
+      arguments: fc.oneof(value, fc.record({ name: value })),
+      ref: fc.oneof(value, fc.record({ type: text, name: text, uri: text })),
+      argument: fc.oneof(value, fc.record({ name: text, value: text })),
+    },
+    { requiredKeys: [] },
+  );
+  return fc.oneof({ weight: 5, arbitrary: record }, fc.jsonValue());
+}
+
+Deno.test("the server survives every message and answers every request", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  const seed = Math.floor(Math.random() * 2 ** 31);
+  const requests = fc.sample(
+    fc.record({ method: fc.constantFrom(...METHODS), params: anyParams() }),
+    { numRuns: 600, seed },
+  ).map((request, id) => ({ jsonrpc: "2.0", id, ...request }));
+  const others = [
+    '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":{}}}',
+    '{"jsonrpc":"2.0","method":"notifications/cancelled"}',
+    '{"jsonrpc":"2.0","id":{"toString":1},"method":"ping"}',
+    '{"jsonrpc":"2.0","id":1e400,"method":"ping"}',
+    '{"jsonrpc":"2.0","id":null,"method":"ping"}',
+    '{"jsonrpc":"2.0","id":0.5,"method":"ping"}',
+    '{"jsonrpc":"2.0","id":90071992547409930,"method":"ping"}',
+    '{"jsonrpc":"2.0","id":-5,"result":{"__proto__":null}}',
+    '{"jsonrpc":"2.0","id":-5,"error":7}',
+    '{"__proto__":{"jsonrpc":"2.0","id":-5,"method":"ping"}}',
+    `[${"[".repeat(100_000)}`,
+    `{"jsonrpc":"2.0","method":"x","params":${'{"a":'.repeat(10_000)}1${
+      "}".repeat(10_000)
+    }}`,
+    `[${JSON.stringify(ping(-5))}]`,
+  ];
+  await wire.write({
+    jsonrpc: "2.0",
+    id: "odd",
+    method: "resources/unsubscribe",
+    params: { uri: { toString: 1 } },
+  });
+  await wire.write(...requests, ...others.map((line) => `${line}\n`));
+  const expected = ["odd", ...requests.map(({ id }) => id)];
+  const counts = new Map<unknown, number>();
+  const isAnswered = () => {
+    for (const line of wire.lines.takeAll()) {
+      const { id } = JSON.parse(line);
+      counts.set(id, (counts.get(id) ?? 0) + 1);
+    }
+    return expected.every((id) => counts.has(id));
+  };
+  await eventually(isAnswered, `all replies (seed ${seed})`);
+  assert.deepEqual((await wire.ask(requests.length, "ping")).result, {});
+  assert.ok(isAnswered());
+  const twice = expected.filter((id) => counts.get(id) !== 1);
+  assert.deepEqual(twice, [], `seed ${seed}`);
+});
+
+Deno.test("very long requests get short replies", async () => {
+  using place = filesPlace();
+  for (let id = 0; id < 200; id++) {
+    place.skill("home/.claude/skills", `bad-${id}`, "no frontmatter");
+  }
+  await using wire = new Wire(place);
+  await wire.initialize();
+  const texts = ["e\u0301".repeat(2e5), "\u0001".repeat(2e5), "x".repeat(1e6)];
+  const start = performance.now();
+  for (const text of texts) {
+    const uri = `skill://${text}`;
+    const requests: [string, Record<string, unknown>][] = [
+      ["tools/call", { name: "skill", arguments: { name: text } }],
+      ["tools/call", { name: "skill", arguments: { [text]: 1 } }],
+      ["tools/call", { name: text }],
+      ["prompts/get", { name: text }],
+      ["prompts/get", { name: "skill", arguments: { name: text } }],
+      ["resources/read", { uri }],
+      ["resources/subscribe", { uri }],
+      ["resources/list", { cursor: text }],
+      ["skills/get", { uri }],
+      ["completion/complete", {
+        ref: { type: "ref/prompt", name: text },
+        argument: { name: "name", value: text },
+      }],
+    ];
+    for (const [method, params] of requests) {
+      const { result, error } = await wire.ask(1, method, params);
+      const message = error?.message ?? result.content[0].text;
+      assert.ok(message.length < 40_000, `${method}: ${message.length}`);
+    }
+  }
+  const time = performance.now() - start;
+  assert.ok(time < DEADLINE_MS, `${time} ms`);
+});
+
+/** Creates a place with skills whose files together exceed the limit for a message. */
+function largePlace(): Place {
+  const place = new Place();
+  const skills = "home/.claude/skills";
+  const megabyte = 2 ** 20;
+  place.skill(skills, "many");
+  for (let id = 0; id < 12; id++) {
+    place.file(`${skills}/many/${id}.txt`, "x".repeat(megabyte));
+  }
+  // Each of these characters takes six characters in JSON.
+  place.skill(skills, "odd");
+  for (let id = 0; id < 9; id++) {
+    place.file(`${skills}/odd/${id}.txt`, "\u0001".repeat(megabyte));
+  }
+  place.skill(skills, "huge", `${skillMd("huge")}${"x".repeat(11 * megabyte)}`);
+  return place;
+}
+
+Deno.test("content that is too large for a message is refused with advice", async () => {
+  using place = largePlace();
+  await using wire = new Wire(place, {
+    args: ["--tools", "skilljack", "--max-file-size", "20"],
+  });
+  await wire.initialize();
+  const read = async (uri: string) =>
+    (await wire.ask(1, "resources/read", { uri })).error!;
+  for (const uri of ["skill://many/", "skill://odd/"]) {
+    const { code, message } = await read(uri);
+    assert.equal(code, -32602);
+    assert.match(message, /read them one at a time$/);
+  }
+  const { message } = await read("skill://huge/SKILL.md");
+  assert.match(message, /bytes.*ask for less at a time$/);
+  const prompt = await wire.ask(2, "prompts/get", { name: "huge" });
+  assert.match(prompt.error!.message, /ask for less at a time$/);
+  const calls: [string, Record<string, string>, RegExp][] = [
+    ["skill", { name: "huge" }, /ask for less at a time$/],
+    ["skill-resource", { skill: "odd", path: "." }, /one at a time$/],
+    ["skill-resource", { skill: "many", path: "." }, /one at a time$/],
+  ];
+  for (const [name, input, expected] of calls) {
+    const { result } = await wire.ask(3, "tools/call", {
+      name,
+      arguments: input,
+    });
+    assert.equal(result.isError, true);
+    assert.match(result.content[0].text, expected);
+  }
+  const { result } = await wire.ask(4, "resources/read", {
+    uri: "skill://odd/1.txt",
+  });
+  assert.equal(result.contents[0].text.length, 2 ** 20);
+});
+
+Deno.test(
+  "forty concurrent reads of large files need only the memory of a few reads",
+  { ignore: lacks("proc") },
+  async () => {
+    using place = largePlace();
+    await using wire = new Wire(place);
+    await wire.initialize();
+    let replies = 0;
+    const done = Promise.withResolvers<void>();
+    wire.onLine = (line) => {
+      assert.ok(line.length > 6 * 2 ** 20, line.slice(0, 200));
+      if (++replies === 40) done.resolve();
+    };
+    const reads = Array.from({ length: 40 }, (_, id) => ({
+      jsonrpc: "2.0",
+      id,
+      method: "resources/read",
+      params: { uri: `skill://odd/${id % 9}.txt` },
+    }));
+    await wire.write(reads.map((read) => `${JSON.stringify(read)}\n`).join(""));
+    await within(done.promise, "forty replies");
+    const peak = peakMemory(wire.process.pid);
+    assert.ok(peak < 600, `${peak} MB`);
+  },
+);
+
+Deno.test("pages fit in messages and together contain everything", async () => {
+  using place = new Place();
+  const long = "x".repeat(60_000);
+  const names = Array.from({ length: 200 }, (_, id) => `s${id}`);
+  for (const name of names) {
+    place.skill("home/.claude/skills", `a-${name}`, skillMd(`a-${name}`, long));
+    const text = `---\nname: b-${name}\ndescription: d\nx: ${long}\n---\n`;
+    place.skill("home/.claude/skills", `b-${name}`, text);
+  }
+  await using wire = new Wire(place);
+  await wire.initialize();
+  wire.onLine = (line) => {
+    assert.ok(line.length < 10 * 2 ** 20, `${line.length} characters`);
+    wire.lines.put(line);
+  };
+  const listed = async (method: string, field: string) =>
+    (await pages(wire, method)).flatMap((page) =>
+      page[field].map((entry: { uri?: string; name: string }) =>
+        entry.uri ?? entry.name
+      )
+    ).sort();
+  const prompts = names.flatMap((name) => [`a-${name}`, `b-${name}`]);
+  assert.deepEqual(
+    await listed("prompts/list", "prompts"),
+    ["skill", ...prompts].sort(),
+  );
+  assert.deepEqual(
+    await listed("resources/list", "resources"),
+    prompts.flatMap((name) => [`skill://${name}/SKILL.md`, `skill://${name}/`])
+      .sort(),
+  );
+  assert.deepEqual(
+    await listed("skills/list", "skills"),
+    names.map((name) => `skill://b-${name}/SKILL.md`).sort(),
+  );
+});
+
+Deno.test("everything that the server sends is well-formed Unicode, and listed names can be used", async () => {
+  using place = new Place();
+  const text =
+    '---\nname: "odd \\ud800"\ndescription: "half \\udc00"\n"x\\ud800": 1\n---\n';
+  place.skill("home/.claude/skills", "odd", text);
+  place.skill("home/.claude/skills", "git");
+  await using wire = new Wire(place);
+  const lines: string[] = [];
+  wire.onLine = (line) => {
+    lines.push(line);
+    wire.lines.put(line);
+  };
+  await wire.initialize();
+  await wire.ask(1, "tools/list");
+  const { result } = await wire.ask(2, "prompts/list");
+  const [{ name }] = result.prompts.filter(({ name }: { name: string }) =>
+    name.startsWith("odd")
+  );
+  assert.equal(name, "odd \ufffd");
+  assert.ok((await wire.ask(3, "prompts/get", { name })).result);
+  const call = { name: "skill", arguments: { name } };
+  assert.equal(
+    (await wire.ask(4, "tools/call", call)).result.isError,
+    undefined,
+  );
+  await wire.ask(5, "resources/list");
+  await wire.ask(6, "skills/list");
+  await wire.ask(7, "skills/get", { uri: "skill://\ud800/SKILL.md" });
+  await wire.ask(8, "completion/complete", {
+    ref: { type: "ref/prompt", name: "skill" },
+    argument: { name: "name", value: "odd" },
+  });
+  await wire.ask(9, "tools/call", {
+    name: "skill",
+    arguments: { name: "\ud800" },
+  });
+  await wire.ask(10, "tools/call", { name: "\ud800" });
+  await wire.ask(11, "\ud800");
+  await wire.ask(12, "resources/read", { uri: "skill://\ud800" });
+  await wire.ask(13, "initialize", { "\ud800": 1 });
+  assert.equal(lines.length, 14);
+  for (const line of lines) {
+    assert.doesNotMatch(line, /(?<!\\)(?:\\\\)*\\ud[89a-f]/);
+  }
+});

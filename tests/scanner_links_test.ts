@@ -1,0 +1,327 @@
+import assert from "node:assert/strict";
+import { basename, join } from "jsr:@std/path@^1";
+import {
+  listSkillFiles,
+  readSkillFile,
+  scanSkillRoots,
+  type Skill,
+} from "../mod.ts";
+import {
+  exchange,
+  lacks,
+  names,
+  OpenSpy,
+  Place,
+  root,
+  scansOf,
+  skillMd,
+} from "./testing.ts";
+
+Deno.test("scanSkillRoots() follows links in a skill only to trusted folders", {
+  ignore: lacks("links"),
+}, async () => {
+  using place = new Place();
+  place.skill("all", "git");
+  place.skill("documents", "private");
+  place.skill("store", "trusted");
+  place.link(join(place.path, "documents"), "all/git/docs");
+  place.link(join(place.path, "store"), "all/git/store");
+  place.link("../git", "all/git/again");
+  const options = { trustLinks: [join(place.path, "store")] };
+  const catalog = await scanSkillRoots(
+    [root(join(place.path, "all"), { recursive: true })],
+    options,
+  );
+  assert.deepEqual(names(catalog), ["git", "trusted"]);
+  assert.deepEqual([catalog.problems, catalog.shadowed], [[], []]);
+});
+
+Deno.test(
+  "scanSkillRoots() follows links to skill folders and visits each folder once",
+  {
+    ignore: lacks("links"),
+  },
+  async () => {
+    using place = new Place();
+    const store = place.skill("store", "git");
+    place.link(store, "skills/linked");
+    place.link(store, "skills/linked-again");
+    place.link(join(place.path, "skills"), "skills/loop");
+    place.link(join(place.path, "skills"), "skills/group/loop");
+    for (const recursive of [false, true]) {
+      const catalog = await scanSkillRoots([
+        root(join(place.path, "skills"), { recursive }),
+      ]);
+      assert.deepEqual(names(catalog), ["git"]);
+      assert.deepEqual([catalog.problems, catalog.shadowed], [[], []]);
+      const { directory, realDirectory } = catalog.skills.get("git")!;
+      assert.equal(directory, join(place.path, "skills", "linked"));
+      assert.equal(realDirectory, store);
+    }
+  },
+);
+
+Deno.test(
+  "scanSkillRoots() treats a folder that several roots contain as one skill",
+  {
+    ignore: lacks("links"),
+  },
+  async () => {
+    using place = new Place();
+    place.skill("skills", "git");
+    place.link(join(place.path, "skills"), "alias");
+    const catalog = await scanSkillRoots([
+      root(join(place.path, "alias")),
+      root(join(place.path, "skills")),
+      root(place.path, { recursive: true }),
+    ]);
+    assert.deepEqual(names(catalog), ["git"]);
+    assert.deepEqual(catalog.shadowed, []);
+    assert.equal(
+      catalog.skills.get("git")!.directory,
+      join(place.path, "alias", "git"),
+    );
+  },
+);
+
+Deno.test(
+  "scanSkillRoots() confines links in a project to the project and the user's own roots",
+  {
+    ignore: lacks("links"),
+  },
+  async () => {
+    using place = new Place();
+    const { project } = place;
+    place.link(place.skill("documents", "private"), "project/skills/out");
+    place.link(place.skill("project/vendor", "vendored"), "project/skills/in");
+    place.link(place.skill("home/.agents/skills", "own"), "project/skills/own");
+    place.link(place.skill("trusted", "stored"), "project/skills/store");
+    place.link(join(place.path, "documents"), "project/root");
+    const roots = [
+      root(join(project, "skills"), { scope: "project" }),
+      root(join(project, "root"), { scope: "project" }),
+    ];
+    const folders = { workingDirectory: project, homeDirectory: place.home };
+    const catalog = await scanSkillRoots(roots, folders);
+    assert.deepEqual(names(catalog), ["own", "vendored"]);
+    assert.deepEqual(
+      catalog.problems.map(({ file, reason }) => [basename(file), reason]),
+      [
+        ["out", "it is a link that points outside the project"],
+        ["store", "it is a link that points outside the project"],
+        ["root", "it is a link that points outside the project"],
+      ],
+    );
+    assert.match(catalog.problems[0]!.hint, /--trust-links DIR/);
+    assert.deepEqual(catalog.roots.map(({ status }) => status), [
+      "found",
+      "refused",
+    ]);
+    const trustLinks = [join(place.path, "trusted")];
+    const options = { ...folders, trustLinks };
+    const trusting = await scanSkillRoots(roots, options);
+    assert.deepEqual(names(trusting), ["own", "stored", "vendored"]);
+  },
+);
+
+Deno.test(
+  "scanSkillRoots() treats the project the same below a global root that contains it",
+  {
+    ignore: lacks("links"),
+  },
+  async () => {
+    using place = new Place();
+    place.skill("work/project/skills", "own");
+    place.skill("outside", "secret");
+    place.link(join(place.path, "outside"), "work/project/skills/out");
+    const roots = [root(join(place.path, "work"), { recursive: true })];
+    const workingDirectory = join(place.path, "work", "project");
+    const catalog = await scanSkillRoots(roots, { workingDirectory });
+    const skills = [...catalog.skills.values()];
+    assert.deepEqual(
+      skills.map(({ name, scope }) => [name, scope]),
+      [["own", "project"]],
+    );
+  },
+);
+
+Deno.test(
+  "SkillScanner.scan() finds the scope of a root again when its link into the project becomes a folder",
+  {
+    ignore: lacks("links"),
+  },
+  async () => {
+    using place = new Place();
+    place.skill("project/skills", "own");
+    const link = place.link(place.project, "linked");
+    const workingDirectory = place.project;
+    const roots = [root(join(link, "skills"))];
+    const scan = scansOf(roots, { workingDirectory });
+    assert.deepEqual([...(await scan()).skills.values()].map(scopeOf), [
+      "own: project",
+    ]);
+    place.remove("linked");
+    place.skill("linked/skills", "moved");
+    assert.deepEqual([...(await scan()).skills.values()].map(scopeOf), [
+      "moved: global",
+    ]);
+  },
+);
+
+function scopeOf({ name, scope }: Skill): string {
+  return `${name}: ${scope}`;
+}
+
+const becomingLinks: [string, string[]][] = [
+  ["skills", []],
+  ["skills/git", ["pdf"]],
+  ["skills/group", ["git"]],
+];
+
+for (const [path, left] of becomingLinks) {
+  Deno.test(
+    `SkillScanner.scan() drops the skills in ${path} when it becomes a link that points outside the project`,
+    {
+      ignore: lacks("links"),
+    },
+    async () => {
+      using place = new Place();
+      for (const folder of ["project", "outside"]) {
+        place.skill(`${folder}/skills`, "git");
+        place.skill(`${folder}/skills/group`, "pdf");
+      }
+      const roots = [false, true].map((recursive) =>
+        root(join(place.project, "skills"), { scope: "project", recursive })
+      );
+      const options = { workingDirectory: place.project };
+      const scan = scansOf(roots, options);
+      const first = await scan();
+      assert.deepEqual(names(first), ["git", "pdf"]);
+      place.remove(`project/${path}`);
+      place.link(join(place.path, "outside", path), `project/${path}`);
+      const second = await scan();
+      assert.deepEqual(names(second), left);
+      assert.ok(!JSON.stringify(second).includes("outside/"));
+    },
+  );
+}
+
+Deno.test(
+  "scanSkillRoots() reveals no names from a folder that is swapped in during the scan",
+  {
+    ignore: lacks("links"),
+  },
+  async () => {
+    using place = new Place();
+    place.skill("project/skills/group", "git");
+    place.skill("outside", "secret");
+    const group = join(place.project, "skills", "group");
+    const { readDirSync } = Deno;
+    Deno.readDirSync = (path) => {
+      if (path === group) {
+        place.remove("project/skills/group");
+        place.link(join(place.path, "outside"), "project/skills/group");
+      }
+      return readDirSync(path);
+    };
+    try {
+      const catalog = await scanSkillRoots(
+        [root(join(place.project, "skills"), {
+          scope: "project",
+          recursive: true,
+        })],
+        { workingDirectory: place.project },
+      );
+      assert.equal(catalog.skills.size, 0);
+      assert.ok(!JSON.stringify(catalog.problems).includes("secret"));
+    } finally {
+      Deno.readDirSync = readDirSync;
+    }
+  },
+);
+
+Deno.test(
+  "scanSkillRoots() follows links from a skill's files to trusted folders",
+  {
+    ignore: lacks("links"),
+  },
+  async () => {
+    using place = new Place();
+    const store = place.folder("store");
+    place.link(
+      place.file("store/1-git.md", skillMd("git")),
+      "skills/git/SKILL.md",
+    );
+    place.link(place.file("store/2-help.md", "Help"), "skills/git/help.md");
+    const roots = [root(join(place.path, "skills"))];
+    assert.deepEqual(names(await scanSkillRoots(roots)), []);
+    const options = { trustLinks: [store] };
+    const catalog = await scanSkillRoots(roots, options);
+    assert.deepEqual(names(catalog), ["git"]);
+    const skill = catalog.skills.get("git")!;
+    assert.deepEqual(
+      listSkillFiles(skill, options).map(({ path }) => path),
+      ["SKILL.md", "help.md"],
+    );
+    assert.equal(readSkillFile(skill, "help.md", options).text, "Help");
+  },
+);
+
+Deno.test(
+  "scanSkillRoots() reads nothing through a skill folder that is swapped for a link out and back again",
+  {
+    ignore: lacks("links"),
+  },
+  async () => {
+    using place = new Place();
+    const git = place.skill("skills", "git");
+    place.skill("skills", "pdf");
+    const outside = place.skill("outside", "git", skillMd("git", "secret"));
+    const link = place.link(outside, "links/git");
+    const skills = join(place.path, "skills");
+    const { now } = Date;
+    const later = now() + 60_000;
+    const swap = () => {
+      exchange(git, link);
+      // The clock of this test is ahead, so the swap must not seem to be old.
+      Deno.utimeSync(skills, 0, later / 1_000);
+    };
+    let isSwapped = false;
+    using _opens = new OpenSpy({
+      beforeOpen: (path) => {
+        isSwapped = path.startsWith(git);
+        if (isSwapped) swap();
+        return path;
+      },
+      afterOpen: () => isSwapped && swap(),
+    });
+    try {
+      Date.now = () => later;
+      const { skills: found, problems } = await scanSkillRoots([root(skills)]);
+      assert.deepEqual([...found.keys()], ["pdf"]);
+      assert.deepEqual(problems.map(({ file, reason }) => [file, reason]), [
+        [join(git, "SKILL.md"), "it was replaced while it was being read"],
+      ]);
+    } finally {
+      Date.now = now;
+    }
+  },
+);
+
+Deno.test("scanSkillRoots() ignores links that do not point to skill folders", {
+  ignore: lacks("links"),
+}, async () => {
+  using place = new Place();
+  const outside = place.file("outside/notes.md", "notes");
+  place.link(outside, "project/skills/README.md");
+  place.link(join(place.path, "outside"), "project/skills/docs");
+  place.link("nowhere", "project/skills/deep/dangling");
+  const path = join(place.project, "skills");
+  for (const recursive of [false, true]) {
+    const { problems } = await scanSkillRoots(
+      [{ path, scope: "project", recursive }],
+      { workingDirectory: place.project },
+    );
+    assert.deepEqual(problems, []);
+  }
+});
