@@ -7,6 +7,7 @@
 
 import { join } from "jsr:@std/path@^1";
 import {
+  commandToAdd,
   entryOf,
   expandPath,
   formatConfig,
@@ -255,9 +256,7 @@ function createCommand(
   server: Launch | RemoteServer,
 ): Pick<ClientConfig, "command" | "commandTitle"> {
   const { client, program } = context;
-  const words = "url" in server
-    ? client.remote.addCommand?.(server)
-    : client.addCommand?.(server);
+  const words = commandToAdd(client, server);
   const shell = shellInUse(program);
   const command = words && quoteCommand(words, shell);
   if (command === undefined) return {};

@@ -52,6 +52,46 @@ export function entryOf(
   return client.entry?.(server) ?? server;
 }
 
+/** Returns the words of the client's own command that adds a server, if it has one. */
+export function commandToAdd(
+  client: McpClient,
+  server: Launch | RemoteServer,
+): string[] | undefined {
+  const isRemote = "url" in server;
+  const template = isRemote ? client.remote.addCommand : client.addCommand;
+  if (template === undefined) return undefined;
+  const entry = entryOf(client, server);
+  const parts: Readonly<Record<string, readonly string[]>> = {
+    "{entry}": [inlineJson(entry)],
+    "{namedEntry}": [
+      inlineJson({
+        name: SERVER_NAME,
+        ...entry,
+        ...(isRemote && client.remote.topLevel?.(server)),
+      }),
+    ],
+    ...isRemote
+      ? { "{url}": [server.url], "{token}": tokenOption(client, server) }
+      : { "{command}": [server.command], "{args}": server.args },
+  };
+  return template.split(" ").flatMap((word) => parts[word] ?? word);
+}
+
+function tokenOption(
+  { remote }: McpClient,
+  { token }: RemoteServer,
+): readonly string[] {
+  if (token === undefined) return [];
+  const { tokenOption = ["--header", "Authorization: Bearer {token}"] } =
+    remote;
+  return tokenOption.map((word) => word.replace("{token}", () => token));
+}
+
+/** Serializes a value as single-line JSON, with hidden characters escaped. */
+function inlineJson(value: unknown): string {
+  return escapeHidden(stringifyJson(value));
+}
+
 /** Formats the configuration of a client for a server. */
 export function formatConfig(
   client: McpClient,

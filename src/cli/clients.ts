@@ -8,13 +8,20 @@
 
 import type { ClientName } from "./client_names.ts";
 import type { Launch } from "./launch.ts";
-import { escapeHidden, stringifyJson } from "../text.ts";
 
-/** The server's name in a client's configuration. */
+/** The server's name in a client's configuration, and in the commands below. */
 export const SERVER_NAME = "skills";
 
 /** The environment variable that contains the token of a server at a URL. */
 export const TOKEN_VARIABLE = "SKILL_SERVER_TOKEN";
+
+/**
+ * A client's own command that adds the configuration: words that are separated by
+ * spaces. Some stand for parts of it: `{command}` and `{args}`, `{url}` and
+ * `{token}` (an option, if there is a token), `{entry}` as JSON, or `{namedEntry}`,
+ * which also contains the name and what belongs to the top level.
+ */
+export type CommandTemplate = string;
 
 /** A server at a URL. */
 export interface RemoteServer {
@@ -43,8 +50,9 @@ export interface RemoteFormat {
   readonly entry: (server: RemoteServer) => object;
   /** Returns fields for the top level of the file. */
   readonly topLevel?: (server: RemoteServer) => object;
-  /** The client's own command that adds the configuration, as a list of words. */
-  readonly addCommand?: (server: RemoteServer) => readonly string[];
+  readonly addCommand?: CommandTemplate;
+  /** The words for the token in that command. Default: the option `--header`. */
+  readonly tokenOption?: readonly string[];
 }
 
 /**
@@ -77,8 +85,7 @@ export interface McpClient {
   readonly entry?: (launch: Launch) => object;
   /** How the client is configured for a server at a URL. */
   readonly remote: RemoteFormat;
-  /** The client's own command that adds the configuration, as a list of words. */
-  readonly addCommand?: (launch: Launch) => readonly string[];
+  readonly addCommand?: CommandTemplate;
   /** The fields of the configuration that this command cannot set. */
   readonly unsetFields?: Readonly<Record<string, unknown>>;
   /** Matches the text that the client would expand in arguments. */
@@ -93,6 +100,10 @@ export interface McpClient {
   /** The toolset for a client whose model cannot open files. */
   readonly toolset?: string;
 }
+
+const ADD_TO_CLAUDE_CODE = "claude mcp add-json --scope user skills {entry}";
+
+const ADD_TO_VS_CODE = "code --add-mcp {namedEntry}";
 
 /** Makes Claude Code show the tools to the model immediately instead of after a search. */
 const CLAUDE_CODE_FIELDS = { alwaysLoad: true };
@@ -130,9 +141,9 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     remote: {
       token: `\${${TOKEN_VARIABLE}}`,
       entry: claudeCodeRemoteEntry,
-      addCommand: (server) => addClaudeCode(claudeCodeRemoteEntry(server)),
+      addCommand: ADD_TO_CLAUDE_CODE,
     },
-    addCommand: (launch) => addClaudeCode(claudeCodeEntry(launch)),
+    addCommand: ADD_TO_CLAUDE_CODE,
     ownSkills: [
       ".claude/skills",
       "{CLAUDE_CONFIG_DIR:~/.claude}/skills",
@@ -174,15 +185,10 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
         url,
         ...(token !== undefined && { bearer_token_env_var: token }),
       }),
-      addCommand: ({ url, token }) => [
-        ...["codex", "mcp", "add", SERVER_NAME, "--url", url],
-        ...token === undefined ? [] : ["--bearer-token-env-var", token],
-      ],
+      tokenOption: ["--bearer-token-env-var", "{token}"],
+      addCommand: "codex mcp add skills --url {url} {token}",
     },
-    addCommand: ({ command, args }) => [
-      ...["codex", "mcp", "add", SERVER_NAME, "--", command],
-      ...args,
-    ],
+    addCommand: "codex mcp add skills -- {command} {args}",
   },
   /** @see {@link https://cursor.com/docs/mcp} */
   "cursor": {
@@ -205,10 +211,9 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
       tokenSource: "VS Code asks for the token.",
       entry: httpEntry,
       topLevel: vscodeInputs,
-      addCommand: (server) =>
-        addVsCode({ ...httpEntry(server), ...vscodeInputs(server) }),
+      addCommand: ADD_TO_VS_CODE,
     },
-    addCommand: (launch) => addVsCode(stdioEntry(launch)),
+    addCommand: ADD_TO_VS_CODE,
     expands: /\$\{|^~/,
   },
   /** @see {@link https://opencode.ai/docs/mcp-servers} */
@@ -222,15 +227,10 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     remote: {
       token: `{env:${TOKEN_VARIABLE}}`,
       entry: typedRemoteEntry,
-      addCommand: ({ url, token }) => [
-        ...["opencode", "mcp", "add", SERVER_NAME, "--url", url],
-        ...headerOption(token, "="),
-      ],
+      tokenOption: ["--header", "Authorization=Bearer {token}"],
+      addCommand: "opencode mcp add skills --url {url} {token}",
     },
-    addCommand: ({ command, args }) => [
-      ...["opencode", "mcp", "add", SERVER_NAME, "--", command],
-      ...args,
-    ],
+    addCommand: "opencode mcp add skills -- {command} {args}",
     ownSkills: [
       ".claude/skills",
       "~/.claude/skills",
@@ -251,15 +251,10 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     remote: {
       token: `$${TOKEN_VARIABLE}`,
       entry: httpUrlEntry,
-      addCommand: ({ url, token }) => [
-        ...["gemini", "mcp", "add", "--scope", "user", "--transport", "http"],
-        ...[SERVER_NAME, url, ...headerOption(token)],
-      ],
+      addCommand:
+        "gemini mcp add --scope user --transport http skills {url} {token}",
     },
-    addCommand: ({ command, args }) => [
-      ...["gemini", "mcp", "add", "--scope", "user", SERVER_NAME, command],
-      ...["--", ...args],
-    ],
+    addCommand: "gemini mcp add --scope user skills {command} -- {args}",
     ownSkills: [
       ".agents/skills",
       "~/.agents/skills",
@@ -277,15 +272,9 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     remote: {
       token: `\${${TOKEN_VARIABLE}}`,
       entry: (server) => ({ ...httpEntry(server), tools: ["*"] }),
-      addCommand: ({ url, token }) => [
-        ...["copilot", "mcp", "add", "--transport", "http"],
-        ...[...headerOption(token), SERVER_NAME, url],
-      ],
+      addCommand: "copilot mcp add --transport http {token} skills {url}",
     },
-    addCommand: ({ command, args }) => [
-      ...["copilot", "mcp", "add", SERVER_NAME, "--", command],
-      ...args,
-    ],
+    addCommand: "copilot mcp add skills -- {command} {args}",
     expands: /\$[\w{]/,
   },
   /** @see {@link https://docs.cline.bot/mcp/configuring-mcp-servers} */
@@ -296,15 +285,10 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     entry: (launch) => ({ ...launch, ...CLINE_FIELDS }),
     remote: {
       entry: (server) => ({ type: "streamableHttp", ...urlEntry(server) }),
-      addCommand: ({ url, token }) => [
-        ...["cline", "mcp", "install", "--yes", "--transport"],
-        ...["streamableHttp", ...headerOption(token), SERVER_NAME, url],
-      ],
+      addCommand:
+        "cline mcp install --yes --transport streamableHttp {token} skills {url}",
     },
-    addCommand: ({ command, args }) => [
-      ...["cline", "mcp", "install", "--yes", SERVER_NAME, "--", command],
-      ...args,
-    ],
+    addCommand: "cline mcp install --yes skills -- {command} {args}",
     unsetFields: CLINE_FIELDS,
   },
   /** @see {@link https://qwenlm.github.io/qwen-code-docs/en/users/features/mcp/} */
@@ -316,15 +300,10 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     remote: {
       token: `$${TOKEN_VARIABLE}`,
       entry: (server) => ({ ...httpUrlEntry(server), ...QWEN_FIELDS }),
-      addCommand: ({ url, token }) => [
-        ...["qwen", "mcp", "add", "--scope", "user", "--transport", "http"],
-        ...[SERVER_NAME, url, ...headerOption(token)],
-      ],
+      addCommand:
+        "qwen mcp add --scope user --transport http skills {url} {token}",
     },
-    addCommand: ({ command, args }) => [
-      ...["qwen", "mcp", "add", "--scope", "user", SERVER_NAME, command],
-      ...["--", ...args],
-    ],
+    addCommand: "qwen mcp add --scope user skills {command} -- {args}",
     unsetFields: QWEN_FIELDS,
     ownSkills: [
       ".agents/skills",
@@ -345,15 +324,10 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     remote: {
       token: `{env:${TOKEN_VARIABLE}}`,
       entry: typedRemoteEntry,
-      addCommand: ({ url, token }) => [
-        ...["kilo", "mcp", "add", SERVER_NAME, "--url", url],
-        ...headerOption(token, "="),
-      ],
+      tokenOption: ["--header", "Authorization=Bearer {token}"],
+      addCommand: "kilo mcp add skills --url {url} {token}",
     },
-    addCommand: ({ command, args }) => [
-      ...["kilo", "mcp", "add", SERVER_NAME, "--", command],
-      ...args,
-    ],
+    addCommand: "kilo mcp add skills -- {command} {args}",
     ownSkills: [
       ".claude/skills",
       "~/.claude/skills",
@@ -484,29 +458,6 @@ function headersOf({ token }: RemoteServer) {
   return { headers: { Authorization: `Bearer ${token}` } };
 }
 
-/** Returns the option of a client's command that sets the header with the token. */
-function headerOption(token: string | undefined, separator = ": "): string[] {
-  return token === undefined
-    ? []
-    : ["--header", `Authorization${separator}Bearer ${token}`];
-}
-
 function vscodeInputs({ token }: RemoteServer) {
   return token === undefined ? {} : { inputs: [VSCODE_INPUT] };
-}
-
-function addClaudeCode(entry: object): string[] {
-  return [
-    ...["claude", "mcp", "add-json", "--scope", "user", SERVER_NAME],
-    inlineJson(entry),
-  ];
-}
-
-function addVsCode(entry: object): string[] {
-  return ["code", "--add-mcp", inlineJson({ name: SERVER_NAME, ...entry })];
-}
-
-/** Serializes a value as single-line JSON, with hidden characters escaped. */
-function inlineJson(value: unknown): string {
-  return escapeHidden(stringifyJson(value));
 }
