@@ -57,7 +57,7 @@ Look at skills instead of serving them:
                        are errors or no skills
   --json               print the output of --list or --check as JSON
   --as CLIENT          with --list: print what the model sees in an MCP client,
-                       or with the name ${OTHER_CLIENTS} in clients not listed below
+                       or, with the name ${OTHER_CLIENTS}, in one not listed below
 
 Configure a client:
   --print-config CLIENT

@@ -201,7 +201,8 @@ class NearMissSearch {
       file: path,
       kind: "no-skill-md",
       reason: `it has a ${readme.name}, but no ${SKILL_MD}`,
-      hint: `add a ${SKILL_MD}, or move the folder elsewhere if it is no skill`,
+      hint:
+        `add a ${SKILL_MD}, or move the folder elsewhere if it is not a skill`,
     });
   }
 

@@ -139,7 +139,7 @@ export class PolicyDecider {
     return strictest ?? { state: "on" };
   }
 
-  /** Decides on a folder that is no skill. It is on unless a rule names it. */
+  /** Decides on a folder that is not a skill. It is on unless a rule names it. */
   decideOnFolder(face: Face): SkillState {
     const path = comparablePath(face.path);
     const isNamed = [...this.#folders.values()]

@@ -231,7 +231,7 @@ export interface SkillCatalog {
  * point into the working directory, a root with the scope `"global"`, a skill
  * folder of the home folder, or {@linkcode FileAccessOptions.trustLinks}, so that
  * a cloned repository cannot publish the user's other folders. A working
- * directory that is the home folder or contains it is no project. By default, the
+ * directory that is the home folder or contains it is not a project. By default, the
  * working directory is the current one, and the home folder is unknown.
  */
 export interface ScanOptions extends FileAccessOptions, BaseFolders {
