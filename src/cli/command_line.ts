@@ -199,9 +199,10 @@ function checkCombination(
   if (json && report === undefined) {
     throw new UsageError("--json requires --list or --check");
   }
-  if (as !== undefined && (!list || check)) {
-    throw new UsageError("--as requires --list, without --check");
+  if (as !== undefined && check) {
+    throw new UsageError("Cannot combine --as with --check: use --list");
   }
+  if (as !== undefined && !list) throw new UsageError("--as requires --list");
   if (client === undefined) {
     const name = url !== undefined ? "--url" : link ? "--link" : undefined;
     if (name === undefined) return;

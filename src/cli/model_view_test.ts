@@ -342,12 +342,16 @@ Deno.test("--as lists the valid names for an unknown client, and requires --list
     'Invalid --as "Codex": did you mean codex?',
   );
   for (const name of CLIENT_NAMES) assert.equal(parse(name).values.as, name);
-  for (const options of [[], ["--check"], ["--list", "--check"]]) {
+  for (const options of [["--check"], ["--list", "--check"]]) {
     assertMisuse(
       () => parseCommandLine(["--as", "codex", ...options]),
-      "--as requires --list, without --check",
+      "Cannot combine --as with --check: use --list",
     );
   }
+  assertMisuse(
+    () => parseCommandLine(["--as", "codex"]),
+    "--as requires --list",
+  );
   using place = new Place();
   const { code, stdout, stderr } = await runServer(place, {
     args: ["--list", "--as="],
