@@ -56,6 +56,18 @@ Deno.test("a server that other machines can reach does not start without a token
   }
 });
 
+Deno.test("a server does not start on a port that another one uses, and says so", async () => {
+  using place = filesPlace();
+  await using server = await HttpServer.start(place);
+  const port = Number(new URL(server.url).port);
+  const { code, stderr } = await runServer(place, httpCommand({ port }));
+  assert.equal(code, 1);
+  assert.equal(
+    stderr,
+    `skill-server: Cannot listen on port ${port} of 127.0.0.1: another program uses it; choose another port (deno serve --port PORT)\n`,
+  );
+});
+
 Deno.test("a request with an unknown host name or from a page of another origin is refused", async () => {
   using place = filesPlace();
   const env = { SKILL_SERVER_HOSTS: "skills.example.com" };

@@ -183,12 +183,17 @@ function unknownOption(
     isGroup ? written.slice(1) : name,
     OPTION_NAMES,
   );
-  return new UsageError(
-    `Unknown option ${quote(written)}${
-      near ? `: did you mean --${near}?` : ""
-    }`,
-  );
+  const advice = near
+    ? `: did you mean --${near}?`
+    : DENO_OPTION.test(written)
+    ? ": write options of Deno before the module"
+    : "";
+  return new UsageError(`Unknown option ${quote(written)}${advice}`);
 }
+
+/** The options of `deno run` and `deno serve` that users of the server need. */
+const DENO_OPTION =
+  /^--(?:(?:allow|deny)-\w+|port|host|parallel|import-map|no-prompt|cached-only|reload)$/;
 
 /** @throws {UsageError} If options do not go together. */
 function checkCombination(

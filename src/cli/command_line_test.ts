@@ -340,6 +340,10 @@ Deno.test("options without an effect are reported", async () => {
 
 const misuses: [string[], string | RegExp][] = [
   [["--wrong"], 'Unknown option "--wrong"'],
+  [
+    ["--allow-read=a"],
+    'Unknown option "--allow-read": write options of Deno before the module',
+  ],
   [["--\u001b[31m"], 'Unknown option "--\\u001b[31m"'],
   [["--lst"], 'Unknown option "--lst": did you mean --list?'],
   [

@@ -32,7 +32,7 @@ type ServeOptions =
 export interface ListeningOptions {
   /** The log for failures. */
   readonly log: LimitedLog;
-  /** Called with the reason if the server cannot listen again. */
+  /** Called with the reason if the server cannot listen, or cannot listen again. */
   readonly onFailure: (reason: string) => void;
 }
 
@@ -58,7 +58,28 @@ export function keepListening(options: ListeningOptions): void {
     });
     return server;
   };
-  Object.defineProperty(Deno, "serve", { value: start });
+  const startFirst = (init: ServeOptions) => {
+    try {
+      return start(init);
+    } catch (error) {
+      options.onFailure(describeFailure(init, error as Error));
+      return NO_SERVER;
+    }
+  };
+  Object.defineProperty(Deno, "serve", { value: startFirst });
+}
+
+/** What `deno serve` gets instead of a stack trace, until the process ends. */
+const NO_SERVER = { finished: new Promise<void>(() => {}) };
+
+function describeFailure(
+  { hostname, port }: ServeOptions,
+  { name, message }: Error,
+): string {
+  const start = `Cannot listen on port ${port} of ${hostname}`;
+  return name === "AddrInUse"
+    ? `${start}: another program uses it; choose another port (deno serve --port PORT)`
+    : `${start}: ${message}`;
 }
 
 /** Starts a server, several times if necessary. */
