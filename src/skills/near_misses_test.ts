@@ -54,7 +54,7 @@ Deno.test("--list and --check report everything that is almost a skill, and the 
   );
   assert.match(
     stdout,
-    /warning\[nested-too-deep\]\n {4}~\/.claude\/skills\/deep: 2 skills \("one", "two"\) are one level too deep\n {4}fix: move them one folder up, or search this folder too:\n {6}--skill-dir \S+\/deep\n/,
+    /warning\[nested-too-deep\]\n {4}~\/.claude\/skills\/deep: 2 skills \("one", "two"\) are one level too deep\n {4}fix: move them one folder up, or search this folder too:\n {6}--skill-dir "?\S+\/deep"?\n/,
   );
   assert.match(
     stdout,
