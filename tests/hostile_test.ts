@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
-import { join } from "jsr:@std/path@^1";
+import { existsSync } from "node:fs";
+import { basename, dirname, join } from "jsr:@std/path@^1";
 import { readSkillFile, skillUri } from "../mod.ts";
 import {
   createInvalidNames,
   DEADLINE_MS,
   environment,
+  eventually,
   flagsWith,
   hostilePlace,
   isWindows,
@@ -128,10 +130,7 @@ Deno.test("--check reports every hostile entry and reveals nothing outside the s
   assert.ok(!stdout.includes(SECRET) && !stdout.includes("\u001b"));
   for (
     const name of [
-      "linked-main",
-      "proc",
-      "dangling",
-      "self",
+      ...(lacks("links") ? [] : ["linked-main", "proc", "dangling", "self"]),
       "folder",
       ...(isWindows ? [] : ["fifo", "socket"]),
       "sparse",
@@ -174,6 +173,24 @@ Deno.test(
   },
 );
 
+/**
+ * Replaces a folder by a file, or anything else by a skill with a folder. Returns
+ * whether the system allowed that.
+ */
+function replaceFolder(place: Place, path: string, round: number): boolean {
+  try {
+    if (existsSync(join(place.path, path))) place.remove(path);
+    if (round % 3 === 2) place.file(path, "a file now");
+    else {
+      place.skill(dirname(path), basename(path));
+      place.file(`${path}/a/b/c.md`, "c");
+    }
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 Deno.test("server survives a tree that grows and changes during scans and reads", async () => {
   using place = new Place();
   const skills = "home/.claude/skills";
@@ -181,18 +198,9 @@ Deno.test("server survives a tree that grows and changes during scans and reads"
   await using wire = new Wire(place, { args: ["--refresh", "0.05"] });
   await wire.initialize();
   for (let round = 0; round < 150; round++) {
+    // On Windows, a folder is replaced only while the server does not have it open.
     const path = `${skills}/s${round % 10}`;
-    try {
-      place.remove(path);
-    } catch {
-      // It does not exist yet.
-    }
-    // A folder becomes a file and then a folder again.
-    if (round % 3 === 2) place.file(path, "a file now");
-    else {
-      place.skill(skills, `s${round % 10}`);
-      place.file(`${path}/a/b/c.md`, "c");
-    }
+    await eventually(() => replaceFolder(place, path, round), "the change");
     const uri = `skill://s${round % 10}/`;
     const [bad, good] = await Promise.all([
       wire.ask(nextId(), "resources/read", { uri }),

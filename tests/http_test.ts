@@ -142,7 +142,8 @@ Deno.test("every thread of a server returns the same results", async () => {
     new Set(replies.map(({ result }) => JSON.stringify(result))).size,
     1,
   );
-  assert.equal((await server.end()).code, 0);
+  const { code } = await server.end();
+  if (!lacks("signals")) assert.equal(code, 0);
 });
 
 Deno.test("everything that the server sends over HTTP is well-formed Unicode", async () => {

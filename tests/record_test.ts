@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import { record } from "../tools/record.ts";
-import { IMPORTS, isWindows, REPOSITORY } from "./testing.ts";
+import { IMPORTS, lacks, REPOSITORY } from "./testing.ts";
 
 Deno.test(
   "docs/terminal.svg shows what --list and --check print",
-  { ignore: isWindows },
+  { ignore: lacks("sh") },
   async () => {
     const file = join(REPOSITORY, "docs", "terminal.svg");
     assert.equal(

@@ -78,7 +78,7 @@ Deno.test("the option that --list prints for skills one level too deep finds the
 });
 
 Deno.test("--list warns that other programs do not find a skill.md", {
-  ignore: isCaseBlind,
+  ignore: lacks("case"),
 }, async () => {
   using place = new Place();
   place.file("skills/pdf/skill.md", skillMd("pdf"));

@@ -2,6 +2,7 @@
 import { join } from "jsr:@std/path@^1";
 import { isWindows } from "./environment.ts";
 import { createInvalidNames, Place, runSync, skillMd } from "./folders.ts";
+import { lacks } from "./needs.ts";
 
 /** Text in the names and contents of the files that the server must not reveal. */
 export const SECRET = "t0p-s3cret";
@@ -17,7 +18,7 @@ export function hostilePlace(): Place {
   place.file(`${skills}/good/help.md`, "Help");
   place.file(`${skills}/good/.env`, SECRET);
   place.file(`${skills}/good/node_modules/x.js`, SECRET);
-  addUnsafeLinks(place);
+  if (!lacks("links")) addUnsafeLinks(place);
   addSpecialFiles(place);
   addUnusualNames(place);
   addMaliciousFrontmatter(place);
