@@ -41,8 +41,9 @@ function runnerIn(session: Session) {
   };
 }
 
-/** A command whose second process runs for a long time, after writing a file. */
-const LONG = "echo > started& cmd /c ping -n 1000 127.0.0.1 >nul";
+/** A command whose third process writes a file and runs for a long time. */
+const LONG =
+  `cmd /c ""${Deno.execPath()}" eval "Deno.writeTextFileSync('started', ''); setInterval(Date, 1000)""`;
 
 /** Waits until a long command has started. */
 async function waitForStart(place: Place): Promise<void> {
@@ -165,7 +166,6 @@ const ENDS: Record<string, (wire: Wire) => unknown> = {
       params: { requestId: 1 },
     }),
   "the input of the server ends": (wire) => wire.endInput(),
-  "the server is killed": (wire) => wire.process.kill("SIGKILL"),
 };
 
 for (const [when, end] of Object.entries(ENDS)) {
