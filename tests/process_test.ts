@@ -138,9 +138,7 @@ Deno.test(
   },
 );
 
-Deno.test("server keeps serving if nobody reads its stderr", {
-  ignore: lacks("speed"),
-}, async () => {
+Deno.test("server keeps serving if nobody reads its stderr", async () => {
   using place = new Place();
   for (let i = 0; i < 500; i++) {
     place.skill("home/.claude/skills", `bad-${"x".repeat(100)}-${i}`, "none");
@@ -150,12 +148,12 @@ Deno.test("server keeps serving if nobody reads its stderr", {
   const stdin = server.stdin.getWriter();
   const request = { jsonrpc: "2.0", id: 1, method: "tools/list" };
   await stdin.write(new TextEncoder().encode(`${JSON.stringify(request)}\n`));
+  const stdout = server.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  const { value } = await within(stdout.read(), "the reply");
+  assert.match(value!, /"id":1[,}]/);
   await stdin.close();
-  const stdout = await within(
-    new Response(server.stdout).text(),
-    "the reply and the exit",
-  );
-  assert.equal(JSON.parse(stdout).id, 1);
+  const end = await within(stdout.read(), "the end of the output");
+  assert.equal(end.done, true);
   await server.stderr.cancel();
   assert.equal((await server.status).code, 0);
 });

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import {
   filesPlace,
-  lacks,
   nextId,
   Place,
   Session,
@@ -147,9 +146,6 @@ Deno.test("server reports that prompts and resources changed when skills change"
 
 Deno.test(
   "completion/complete is as fast for a prompt as for a resource template",
-  {
-    ignore: lacks("speed"),
-  },
   async () => {
     using place = new Place();
     const description = "a ".repeat(10_000);

@@ -11,6 +11,9 @@ interface Need {
   readonly isMet: () => boolean;
 }
 
+/** How long it takes at most to find a file, in milliseconds. On Wine, it takes twice as long. */
+const SLOW_MS = 0.25;
+
 const NEEDS = {
   /** Not every user can create links on Windows, and Wine creates links that nothing follows. */
   links: {
@@ -55,8 +58,8 @@ const NEEDS = {
     isMet: canBundle,
   },
   speed: {
-    what: "a fast file system, which that of Wine is not",
-    isMet: () => !isWine(),
+    what: `a file system that finds a file in ${SLOW_MS} ms`,
+    isMet: isFast,
   },
   moves: {
     what: "folders that can be moved while their subfolders are watched",
@@ -140,17 +143,16 @@ function canBundle(): boolean {
   return new Deno.Command(Deno.execPath(), { args }).outputSync().success;
 }
 
-/** Whether this is Wine, which runs programs for Windows on other systems. */
-function isWine(): boolean {
-  return isWindows && isFile("C:\\windows\\system32\\winecfg.exe");
-}
-
-function isFile(path: string): boolean {
-  try {
-    return Deno.statSync(path).isFile;
-  } catch {
-    return false;
-  }
+/** Whether the fastest of many attempts to find a file is fast, however busy the machine is. */
+function isFast(): boolean {
+  using place = new Place();
+  const path = place.file("file", "");
+  const times = Array.from({ length: 50 }, () => {
+    const start = performance.now();
+    Deno.statSync(path);
+    return performance.now() - start;
+  });
+  return Math.min(...times) < SLOW_MS;
 }
 
 function isProgram(name: string): boolean {
