@@ -9,7 +9,6 @@ import {
   type SkillRoot,
 } from "../mod.ts";
 import {
-  isWindows,
   lacks,
   names,
   Place,
@@ -227,10 +226,8 @@ Deno.test(
       place.skill("skills/outer", name, skillMd(name.split("/").at(-1)!));
       place.file(`skills/outer/${name}/notes.md`, SECRET);
     }
-    if (!isWindows) {
-      place.link("inner", "skills/outer/link");
-      place.link("inner/notes.md", "skills/outer/link.md");
-    }
+    place.link("inner", "skills/outer/link");
+    place.link("inner/notes.md", "skills/outer/link.md");
     const roots = [root(join(place.path, "skills"), { recursive: true })];
     using registry = new SkillRegistry(roots, { log: () => {} });
     const paths = async (name: string) =>

@@ -3,7 +3,7 @@ import { join, resolve } from "jsr:@std/path@^1";
 import type { SkillPolicyRule, SkillScope } from "../../mod.ts";
 import { PolicyDecider, type PolicySubject } from "./policy.ts";
 import { parsePolicy } from "./policy_file.ts";
-import { lacks, Place, README } from "../../tests/testing.ts";
+import { isWindows, lacks, Place, README } from "../../tests/testing.ts";
 
 /** What a policy decides on, with one scope for all faces. */
 interface Properties {
