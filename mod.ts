@@ -347,9 +347,10 @@ class SkillScan {
   readonly #scopes: Scopes;
   readonly #closed: ClosedFolderSet;
   readonly #nameOnly: NameOnlyFolders;
-  readonly #trustLinks: readonly string[];
+  /** The real paths of folders that all links are allowed to point into. */
+  #trustLinks: readonly string[] = [];
   /** The real paths of folders that the links of a project are allowed to point into. */
-  readonly #allowedTargets: readonly string[];
+  #allowedTargets: readonly string[] = [];
   readonly #folders = new Set<string>();
   readonly #versions = new Map<string, string | undefined>();
   /** The targets of links that were found, including missing ones. */
@@ -374,17 +375,6 @@ class SkillScan {
     this.#scopes = new Scopes(options);
     this.#closed = new ClosedFolderSet(options.policy, this.#scopes);
     this.#nameOnly = new NameOnlyFolders(options.nameOnlyFolders);
-    this.#trustLinks = boundaries(options.trustLinks ?? []);
-    const own = roots.filter(({ path, scope }) =>
-      scope === "global" && !this.#scopes.passesProjectLink(path)
-    );
-    this.#allowedTargets = [
-      ...boundaries([
-        ...this.#scopes.ownFolders,
-        ...own.map(({ path }) => path),
-      ]),
-      ...this.#trustLinks,
-    ];
   }
 
   /** Searches the roots and creates the catalog, or returns the previous one if it is the same. */
@@ -392,6 +382,7 @@ class SkillScan {
     const { reader, trustsStatus, maxFileSize = DEFAULT_MAX_FILE_SIZE } =
       this.#options;
     this.#policy?.resolveFolders();
+    await this.#run(this.#resolveTargets());
     reader.startScan({
       maxFileSize,
       trustsStatus,
@@ -420,6 +411,21 @@ class SkillScan {
       unresolved: this.#policy?.problems ?? [],
       isPassing: this.#isPassing,
     };
+  }
+
+  /** Resolves the folders that links are allowed to point into. */
+  *#resolveTargets(): Steps<void> {
+    const folders = [...this.#scopes.ownFolders];
+    for (const { path, scope } of this.#roots) {
+      yield;
+      const isOwn = scope === "global" && !this.#scopes.passesProjectLink(path);
+      if (isOwn) folders.push(path);
+    }
+    this.#trustLinks = yield* boundaries(this.#options.trustLinks ?? []);
+    this.#allowedTargets = [
+      ...yield* boundaries(folders),
+      ...this.#trustLinks,
+    ];
   }
 
   /** Describes the decisions of the policy, if there is one. */

@@ -63,8 +63,9 @@ interface Peer {
 interface Home {
   readonly path: string;
   readonly skills: string;
-  /** The flags of Deno, and the arguments of the server. */
-  readonly flags: string[];
+  /** A module to load before the server. */
+  preload?: string;
+  /** The arguments of the server. */
   readonly args: string[];
 }
 
@@ -270,7 +271,7 @@ const SITUATIONS: Situation[] = [
       writeSkills(home, 40);
       const module = join(home.path, "slow.js");
       Deno.writeTextFileSync(module, SLOW_MODULE);
-      home.flags.push("--preload", module);
+      home.preload = module;
     },
     run: async (home, signal, peer) => {
       while (!signal.aborted) {
@@ -300,7 +301,6 @@ function startProcess(
       "--allow-read",
       "--allow-env",
       ...imports,
-      ...home.flags,
       ...rest,
       ...home.args,
     ],
@@ -314,8 +314,9 @@ function startProcess(
 
 /** Starts a server on stdio. */
 function startStdio(home: Home, checkout: string): Peer {
+  const preload = home.preload === undefined ? [] : ["--preload", home.preload];
   const process = startProcess(
-    ["run", join(checkout, "mod.ts")],
+    ["run", ...preload, join(checkout, "mod.ts")],
     home,
     checkout,
   );
@@ -364,9 +365,17 @@ function startStdio(home: Home, checkout: string): Peer {
 
 /** Starts a server over HTTP. */
 function startHttp(home: Home, checkout: string): Peer {
+  let main = join(checkout, "http.ts");
+  if (home.preload !== undefined) {
+    // `deno serve` ignores the flag --preload.
+    const text = `import ${JSON.stringify(home.preload)};
+export { default } from ${JSON.stringify(main)};`;
+    main = join(home.path, "serve.ts");
+    Deno.writeTextFileSync(main, text);
+  }
   const command = ["serve", "--host", "127.0.0.1", "--port", "0"];
   const process = startProcess(
-    [...command, join(checkout, "http.ts")],
+    [...command, main],
     home,
     checkout,
   );
@@ -409,7 +418,7 @@ async function measure(
 ): Promise<number> {
   const path = Deno.realPathSync(Deno.makeTempDirSync());
   const skills = join(path, ".claude", "skills");
-  const home: Home = { path, skills, flags: [], args: [] };
+  const home: Home = { path, skills, args: [] };
   const controller = new AbortController();
   let peer: Peer | undefined;
   try {

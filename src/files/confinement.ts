@@ -254,14 +254,17 @@ export function isOwn(
  * allowed to resolve a folder, returns its path as it is. If that path contains
  * a link, no real path lies in it, which is safe.
  */
-export function boundaries(paths: readonly string[]): string[] {
-  return paths.flatMap((path) => {
+export function* boundaries(paths: readonly string[]): Steps<string[]> {
+  const found: string[] = [];
+  for (const path of paths) {
+    yield;
     try {
-      return [Deno.realPathSync(path)];
+      found.push(Deno.realPathSync(path));
     } catch (error) {
-      return error instanceof Deno.errors.NotCapable ? [path] : [];
+      if (error instanceof Deno.errors.NotCapable) found.push(path);
     }
-  });
+  }
+  return found;
 }
 
 /** Returns the real path of a file or folder, if it exists and can be resolved. */

@@ -48,7 +48,7 @@ import {
   sortByName,
 } from "./paths.ts";
 import { byCodeUnits } from "../text.ts";
-import type { Steps } from "../time_slice.ts";
+import { runSteps, type Steps } from "../time_slice.ts";
 import type { Boundary, FileAccessOptions, SkillFile } from "./types.ts";
 
 /** The maximum number of entries of a folder whose listing is cached. */
@@ -147,7 +147,7 @@ export class FolderWalk {
     this.#served = served;
     this.#listings = options.listings ?? new FolderListings();
     this.#isThorough = options.isThorough ?? false;
-    this.#trustLinks = boundaries(options.trustLinks ?? []);
+    this.#trustLinks = runSteps(boundaries(options.trustLinks ?? []));
     this.#isClosed = options.isClosed ?? (() => false);
     this.#maxFileSize = options.maxFileSize ?? DEFAULT_MAX_FILE_SIZE;
     this.#top = {
