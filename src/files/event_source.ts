@@ -39,8 +39,11 @@ export type WatchReport =
     /** The number of events, including those that are left out because they repeat others. */
     readonly count: number;
   }
-  /** The reply to a request: the paths that could be watched. */
-  | { readonly kind: "opened"; readonly paths: readonly string[] }
+  /**
+   * The reply to a request. It has only the paths that cannot be watched, because
+   * copies of all of them would take memory.
+   */
+  | { readonly kind: "opened"; readonly failed: readonly string[] }
   /** The reply to {@linkcode EventSource.flush}. */
   | { readonly kind: "flushed" }
   | { readonly kind: "failed"; readonly message: string };
@@ -171,24 +174,24 @@ class EventServer {
         setTimeout(resolve, EventServer.#REOPEN_MS)
       );
     }
-    this.#port.postMessage({ kind: "opened", paths: this.#open(paths) });
+    this.#port.postMessage({ kind: "opened", failed: this.#open(paths) });
   }
 
-  /** Starts watching folders and returns those that could be watched. */
+  /** Starts watching folders and returns those that cannot be watched. */
   #open(paths: readonly string[]): readonly string[] {
     if (paths.length === 0) return [];
     try {
       const watcher = Deno.watchFs([...paths], { recursive: false });
       this.#watchers.push(watcher);
       this.#listen(watcher).catch((error) => this.#fail(error));
-      return paths;
+      return [];
     } catch (error) {
       const { NotCapable, NotFound, PermissionDenied } = Deno.errors;
       const isFolderError = [NotCapable, NotFound, PermissionDenied]
         .some((type) => error instanceof type);
       if (!isFolderError) throw error;
       // A folder was just removed or locked. The error does not say which one.
-      if (paths.length === 1) return [];
+      if (paths.length === 1) return paths;
       const middle = paths.length >> 1;
       return [paths.slice(0, middle), paths.slice(middle)]
         .flatMap((half) => this.#open(half));

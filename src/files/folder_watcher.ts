@@ -97,8 +97,8 @@ export class FolderWatcher {
   readonly #log: (line: string) => void;
   readonly #budget = new EventBudget();
   #source: EventSource | undefined;
-  /** Receives the source's reply to a request. */
-  #onReply: ((paths: readonly string[]) => void) | undefined;
+  /** Receives the source's reply to a request, or nothing if the source was closed. */
+  #onReply: ((failed?: readonly string[]) => void) | undefined;
   /** Receive the source's replies to flushes, in their order. */
   readonly #flushes: ((isFlushed: boolean) => void)[] = [];
   /** The number of requests since all watchers were opened. */
@@ -219,10 +219,12 @@ export class FolderWatcher {
     const wanted = isFresh ? folders : [...tops, ...missing];
     const paths = sortByDepth(wanted);
     this.#requests++;
-    const opened = await this.#send(source, { paths, isFresh });
-    const isNew = opened.some((path) => !this.#covered.has(path));
+    const failed = new Set(await this.#send(source, { paths, isFresh }));
+    const opened = paths.filter((path) =>
+      !failed.has(path) && !this.#covered.has(path)
+    );
     for (const path of opened) this.#covered.add(path);
-    return isNew;
+    return opened.length > 0;
   }
 
   /** Lists the folders that Deno is allowed to read. Watching another could prompt the user. */
@@ -256,17 +258,17 @@ export class FolderWatcher {
     return this.#source = start((report) => this.#receive(report));
   }
 
-  /** Sends a request and returns the paths that are then watched. */
+  /** Sends a request and returns the paths that are not watched then. */
   async #send(
     source: EventSource,
     request: { paths: readonly string[]; isFresh: boolean },
   ): Promise<readonly string[]> {
-    const reply = Promise.withResolvers<readonly string[]>();
+    const reply = Promise.withResolvers<readonly string[] | undefined>();
     this.#onReply = reply.resolve;
     const timer = setTimeout(() => this.#rest(), OPEN_TIMEOUT_MS);
     try {
       source.send(request);
-      return await reply.promise;
+      return await reply.promise ?? request.paths;
     } finally {
       clearTimeout(timer);
       this.#onReply = undefined;
@@ -293,7 +295,7 @@ export class FolderWatcher {
 
   #receive(report: WatchReport): void {
     if (this.#isClosed) return;
-    if (report.kind === "opened") return this.#onReply?.(report.paths);
+    if (report.kind === "opened") return this.#onReply?.(report.failed);
     if (report.kind === "flushed") return this.#flushes.shift()?.(true);
     if (report.kind === "failed") return this.#giveUp(report.message);
     for (const event of report.events) {
@@ -357,7 +359,7 @@ export class FolderWatcher {
     this.#source?.close();
     this.#source = undefined;
     this.#forget();
-    this.#onReply?.([]);
+    this.#onReply?.();
     for (const resolve of this.#flushes.splice(0)) resolve(false);
   }
 
