@@ -11,7 +11,7 @@
 
 import { isPassing } from "./faults.ts";
 
-/** The maximum number of paths that are watched in this thread. A worker takes 20 MB. */
+/** The maximum number of paths that are watched in this thread. A worker takes 6 MB. */
 export const MAX_LOCAL_PATHS = 64;
 
 /**

@@ -30,7 +30,7 @@ import {
   type WatchEvent,
   type WatchReport,
 } from "./event_source.ts";
-import { isAllowed, type WatchedFolders } from "./watch_list.ts";
+import { filterAllowed, type WatchedFolders } from "./watch_list.ts";
 import { runInSlices, type Steps, TimeSlice } from "../time_slice.ts";
 
 /** The pause in events that ends a burst, in milliseconds. */
@@ -231,10 +231,10 @@ export class FolderWatcher {
   async #listAllowed(folders: WatchedFolders): Promise<string[]> {
     const allowed: string[] = [];
     const slice = new TimeSlice();
-    for (const path of folders.keys()) {
+    for (const path of filterAllowed(folders.keys())) {
       if (allowed.length === MAX_WATCHED_FOLDERS) break;
       if (slice.isOver) await slice.yield();
-      if (this.#covered.has(path) || isAllowed(path)) allowed.push(path);
+      allowed.push(path);
     }
     return allowed;
   }
