@@ -6,18 +6,14 @@
 
 import { basename, dirname, join } from "jsr:@std/path@^1";
 import { faultOf, MAX_FILE_DEPTH } from "../files/faults.ts";
+import { isThere } from "../files/confinement.ts";
 import { SKILL_MD } from "../files/paths.ts";
 import {
   findFieldLine,
   type InspectedSkillMd,
   inspectSkillMd,
 } from "./frontmatter.ts";
-import {
-  KNOWN_FIELDS,
-  quoteEntry,
-  renameEntry,
-  replaceHint,
-} from "./frontmatter_faults.ts";
+import { KNOWN_FIELDS } from "./frontmatter_faults.ts";
 import { findLinks, type Link, pathOf } from "./markdown_links.ts";
 import {
   checkContents,
@@ -34,6 +30,7 @@ import {
   splitEntries,
   type YamlEntry,
 } from "./yaml_lines.ts";
+import { quoteEntry, renameEntry, replaceHint } from "./yaml_repair.ts";
 import {
   editDistance,
   listInvisible,
@@ -97,8 +94,8 @@ export async function* checkSkipped(
   { file, kind }: SkillProblem,
   source: SkillSource,
 ): AsyncGenerator<Finding> {
-  if (!FRONTMATTER_RULES.includes(kind)) return;
   const directory = dirname(file);
+  if (!FRONTMATTER_RULES.includes(kind) || !isThere(directory)) return;
   const name = basename(directory);
   const skill: Skill = {
     name,

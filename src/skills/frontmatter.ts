@@ -7,12 +7,9 @@
  */
 
 import { type FencedText, findFences } from "./frontmatter_fences.ts";
-import {
-  hasRequiredFields,
-  isMapping,
-  repairFrontmatter,
-} from "./frontmatter_faults.ts";
+import { hasRequiredFields, repairFrontmatter } from "./frontmatter_faults.ts";
 import { parseYamlOrError } from "./yaml_errors.ts";
+import { isMapping } from "./yaml_repair.ts";
 import { oneLine } from "../text.ts";
 import type { SkillFrontmatter, SkillSyntaxFault } from "./types.ts";
 

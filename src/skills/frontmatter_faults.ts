@@ -12,21 +12,30 @@
  * @module
  */
 
-import { isObject, nearestWords, oneLine, quote } from "../text.ts";
+import { nearestWords, oneLine, quote } from "../text.ts";
 import {
   describeYamlError,
   isUnrepairable,
-  parserMessage,
   parseYamlOrError,
 } from "./yaml_errors.ts";
 import {
-  isBlockScalar,
   linesOf,
   plainTextOf,
-  quoteYaml,
   splitEntries,
   type YamlEntry,
 } from "./yaml_lines.ts";
+import {
+  describeQuoting,
+  describeValueFault,
+  isMapping,
+  isWriteHint,
+  quoteEntry,
+  renameEntry,
+  repairEntry,
+  replaceHint,
+  tryParse,
+  writeHint,
+} from "./yaml_repair.ts";
 import type { SkillFrontmatter, SkillSyntaxFault } from "./types.ts";
 
 /** The fields without which a skill cannot be served. */
@@ -42,9 +51,6 @@ export const KNOWN_FIELDS: readonly string[] = [
   "disable-model-invocation",
   "user-invocable",
 ];
-
-/** The maximum length of a line that a hint shows, in characters. */
-const MAX_SHOWN_LENGTH = 2_000;
 
 /**
  * The maximum size of frontmatter that is repaired, in characters and in lines.
@@ -214,12 +220,7 @@ class FrontmatterRepair {
     if (found === undefined) return;
     const { entry, written, ...fault } = found;
     yield fault;
-    const isRepaired = entry !== undefined && written !== undefined &&
-      !this.#isLong;
-    if (!isRepaired) {
-      this.#unrepaired.add(field);
-      return;
-    }
+    if (entry === undefined || written === undefined || this.#isLong) return;
     this.#replace(entry.start, entry.more.length + 1, written);
     // A field that got its right name can have a wrong value.
     const repaired = tryParse(this.#lines.join("\n"));
@@ -231,8 +232,10 @@ class FrontmatterRepair {
     const yaml = this.#isLong ? this.#yaml : this.#lines.join("\n");
     const parsed = this.#isLong ? whole : parseYamlOrError(yaml);
     const all = isMapping(parsed) ? parsed : this.#parseEntries();
-    const fields = Object.entries(all)
-      .filter(([field]) => !this.#unrepaired.has(field));
+    const fields = Object.entries(all).filter(([field, value]) =>
+      !this.#unrepaired.has(field) &&
+      (isText(value) || !REQUIRED_FIELDS.includes(field))
+    );
     return { yaml, frontmatter: Object.fromEntries(fields) };
   }
 
@@ -246,143 +249,6 @@ class FrontmatterRepair {
     });
     return Object.fromEntries(values);
   }
-}
-
-/** The finished lines of an entry, and the hint that shows them. */
-interface Repair {
-  readonly lines: readonly string[];
-  readonly hint: string;
-}
-
-/**
- * Repairs an entry that starts on a line of the YAML. Returns `undefined` if no
- * repair keeps the author's text.
- */
-function repairEntry(entry: YamlEntry, line: number): Repair | undefined {
-  const divided = divideName(entry);
-  if (divided !== undefined) {
-    const hint = `write these lines instead:\n${divided}`;
-    return { lines: [divided], hint };
-  }
-  const spaced = [`${entry.indentation}${entry.key}: ${entry.rest}`]
-    .concat(entry.more);
-  if (
-    entry.isGlued && !(parseYamlOrError(spaced.join("\n")) instanceof Error)
-  ) {
-    return { lines: spaced, hint: writeHint(spaced[0]!) };
-  }
-  const untabbed = spaced.map((line) =>
-    line.replace(/^\s+/, (space) => space.replaceAll("\t", "  "))
-  );
-  const hasTabs = untabbed.some((line, index) => line !== spaced[index]);
-  if (hasTabs && !(parseYamlOrError(untabbed.join("\n")) instanceof Error)) {
-    return { lines: untabbed, hint: "indent with spaces instead of tabs" };
-  }
-  const written = quoteEntry(entry);
-  return written === undefined
-    ? undefined
-    : { lines: [written], hint: replaceHint(entry, { line, written }) };
-}
-
-/**
- * Divides a name and the description after it on the same line, where programs
- * that format Markdown without knowing frontmatter put it.
- */
-function divideName(
-  { key, indentation, rest, more }: YamlEntry,
-): string | undefined {
-  const place = key === "name" ? rest.indexOf(" description: ") : -1;
-  if (place === -1) return undefined;
-  const name = rest.slice(0, place).trim();
-  const text = rest.slice(place + " description: ".length);
-  const [entry] = splitEntries([`${indentation}description: ${text}`, ...more]);
-  const description = entry && quoteEntry(entry);
-  if (description === undefined) return undefined;
-  return `${indentation}name: ${name}\n${description}`;
-}
-
-/**
- * Writes an entry on one line with its value in quotes. Returns `undefined` if
- * the line would be very long, or would not parse to the author's text.
- */
-export function quoteEntry(
-  entry: YamlEntry,
-  text: string = plainTextOf(entry),
-): string | undefined {
-  const { key, indentation } = entry;
-  const line = `${indentation}${key}: ${quoteYaml(text)}`;
-  const parsed = tryParse(line);
-  const isKept = isMapping(parsed) && parsed[key] === text;
-  return isKept && line.length <= MAX_SHOWN_LENGTH ? line : undefined;
-}
-
-/** Returns the hint to write a line in place of an entry that starts on a line of the YAML. */
-export function replaceHint(
-  { more }: YamlEntry,
-  { line, written }: { line: number; written: string },
-): string {
-  return more.length === 0
-    ? writeHint(written)
-    : `write this instead of lines ${line} to ${
-      line + more.length
-    }:\n${written}`;
-}
-
-function writeHint(written: string): string {
-  return `write this line instead:\n${written}`;
-}
-
-function isWriteHint(hint: string): boolean {
-  return hint.includes("\n");
-}
-
-/** Returns the hint for a value for which there is no finished line. */
-function describeQuoting(entry: YamlEntry): string {
-  return isBlockScalar(entry)
-    ? `indent all lines below "${entry.key}:" by the same number of spaces`
-    : "put the value in single quotes on one line, and write each single quote in it twice";
-}
-
-/** Describes why the value of an entry cannot be parsed. */
-function describeValueFault(entry: YamlEntry, parsed: unknown): string {
-  const { key, indentation, rest, isGlued } = entry;
-  const value = `the value of ${quote(key)}`;
-  if (divideName(entry) !== undefined) {
-    return "the name and the description are on the same line";
-  }
-  if (isGlued) return `there is no space after ${quote(`${key}:`)}`;
-  const mark = rest[0] ?? "";
-  const message = parsed instanceof Error ? parsed.message : "";
-  if (/^\s*\t/m.test([rest, ...entry.more].join("\n"))) {
-    return `${value} is indented with tabs`;
-  }
-  if (indentation.includes("\t")) {
-    return `the field ${quote(key)} is indented with tabs`;
-  }
-  if (mark === '"' || mark === "'") {
-    const marks = rest.split(mark).length - 1;
-    if (marks === 1) return `${value} has no closing quote`;
-    return mark === '"' && /escape|hexadecimal/i.test(message)
-      ? `${value} has a backslash in double quotes, where it starts an escape`
-      : `${value} has text after its closing quote`;
-  }
-  if (isBlockScalar(entry)) {
-    return `the lines of ${value} are not indented alike`;
-  }
-  if (/^[@`%&*!{}[\]|>,?-]/.test(rest)) {
-    return `${value} begins with ${quote(mark)}, which is special in YAML`;
-  }
-  if (/:(?:\s|$)/.test(rest)) {
-    return `${value} contains a colon, which starts another value in YAML`;
-  }
-  const isOutdented = entry.more.some((line) =>
-    line.trim() !== "" && /^\s*/.exec(line)![0].length <=
-      entry.indentation.length
-  );
-  if (isOutdented) {
-    return `${value} continues on a line that is not indented`;
-  }
-  return `the YAML is malformed: ${oneLine(parserMessage(message))}`;
 }
 
 const NOT_A_MAPPING: SkillSyntaxFault = {
@@ -404,7 +270,7 @@ function findFieldFault(
   { field, lines }: { field: string; lines: readonly string[] },
 ): FieldFault | undefined {
   const value = frontmatter[field];
-  if (typeof value === "string" && hasVisibleText(value)) return undefined;
+  if (isText(value)) return undefined;
   const kind = `${field}-missing`;
   const entries = splitEntries(lines);
   if (!Object.hasOwn(frontmatter, field)) {
@@ -482,15 +348,6 @@ function findMisspelled(
   };
 }
 
-/** Writes the first line of an entry with another key, if it is short. */
-export function renameEntry(
-  { indentation, rest }: YamlEntry,
-  key: string,
-): string | undefined {
-  const line = `${indentation}${key}: ${rest}`.trimEnd();
-  return line.length <= MAX_SHOWN_LENGTH ? line : undefined;
-}
-
 function hasVisibleText(text: string): boolean {
   return /[!-~]/.test(text) || oneLine(text) !== "";
 }
@@ -499,18 +356,9 @@ function hasVisibleText(text: string): boolean {
 export function hasRequiredFields(
   frontmatter: Readonly<Record<string, unknown>>,
 ): boolean {
-  return REQUIRED_FIELDS.every((field) => {
-    const value = frontmatter[field];
-    return typeof value === "string" && hasVisibleText(value);
-  });
+  return REQUIRED_FIELDS.every((field) => isText(frontmatter[field]));
 }
 
-/** Whether a value is a YAML mapping. */
-export function isMapping(value: unknown): value is Record<string, unknown> {
-  return isObject(value) && !(value instanceof Error);
-}
-
-function tryParse(yaml: string): unknown {
-  const parsed = parseYamlOrError(yaml);
-  return parsed instanceof Error ? undefined : parsed;
+function isText(value: unknown): value is string {
+  return typeof value === "string" && hasVisibleText(value);
 }
