@@ -37,12 +37,16 @@ const imports = {
 };
 const map = Deno.makeTempFileSync({ suffix: ".json" });
 Deno.writeTextFileSync(map, JSON.stringify({ imports }));
+const output = positionals[0] ?? "dist/skill_server.js";
+// Another process may be reading the last bundle.
+const draft = `${output}.${Deno.pid}`;
 const { code } = await new Deno.Command(Deno.execPath(), {
   args: [
     ...["bundle", "--platform", "deno", "--minify", `--import-map=${map}`],
-    ...["-o", positionals[0] ?? "dist/skill_server.js"],
+    ...["-o", draft],
     fileURLToPath(new URL("../mod.ts", import.meta.url)),
   ],
 }).spawn().status;
 Deno.removeSync(map);
+if (code === 0) Deno.renameSync(draft, output);
 Deno.exit(code);
