@@ -46,7 +46,6 @@ export async function findShellFault(): Promise<string | undefined> {
 
 /** How to run a command. */
 interface ShellRun {
-  /** The working directory. */
   readonly directory: string;
   /** Whether to install Python packages first. */
   readonly install: boolean;
@@ -98,7 +97,6 @@ export async function runShellCommand(
   return { text: `${stdout}\n${stderr}${note}`, isError: isLate };
 }
 
-/** A running shell. */
 interface RunningShell {
   readonly shell: Deno.ChildProcess;
   readonly tree: ProcessTree;
@@ -208,7 +206,6 @@ function shellArguments(
 
 type EnvironmentVariable = readonly [name: string, value: string];
 
-/** The environment for a shell. */
 interface ShellEnvironment {
   /** The options that determine which variables Deno passes on. */
   readonly options: Pick<Deno.CommandOptions, "env" | "clearEnv">;

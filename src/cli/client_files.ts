@@ -17,7 +17,6 @@ import { escapeHidden, jsonText, stringifyJson } from "../text.ts";
 /** The locations of a user's folders. */
 export interface UserPlaces {
   readonly os: typeof Deno.build.os;
-  /** The home folder. */
   readonly home: string;
   /** Returns the value of an environment variable, if it is set. */
   readonly variable: (name: string) => string | undefined;

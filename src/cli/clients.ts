@@ -23,7 +23,6 @@ export const TOKEN_VARIABLE = "SKILL_SERVER_TOKEN";
  */
 export type CommandTemplate = string;
 
-/** A server at a URL. */
 export interface RemoteServer {
   readonly url: string;
   /** The token or the configuration's reference to it, if the server needs one. */
@@ -66,7 +65,6 @@ export type PathTemplate = string | {
   readonly other: string;
 };
 
-/** An MCP client. */
 export interface McpClient {
   readonly title: string;
   /** The user's configuration file, which applies to all projects. */

@@ -36,7 +36,6 @@ export const OPTIONS = {
   "version": { type: "boolean", short: "V" },
 } as const;
 
-/** The name of an option. */
 type OptionName = keyof typeof OPTIONS;
 
 const OPTION_NAMES = Object.keys(OPTIONS) as OptionName[];
@@ -119,7 +118,6 @@ interface WrittenOption {
   readonly value?: string | undefined;
   /** Whether the value follows an equals sign. */
   readonly inlineValue?: boolean | undefined;
-  /** The index of the argument. */
   readonly index: number;
 }
 

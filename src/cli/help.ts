@@ -80,7 +80,6 @@ const COLUMNS = 80;
 /** The number of client names in a line of the help text. */
 const CLIENTS_PER_LINE = 5;
 
-/** Returns the help text. */
 export function helpText(program: Program): string {
   return `skill-server ${VERSION} finds Agent Skills and serves them to an MCP client over
 stdin and stdout.

@@ -31,7 +31,6 @@ interface LinkFormat {
   ) => InstallLink;
 }
 
-/** The clients that install a server from a link. */
 export const INSTALL_LINKS: { readonly [Name in ClientName]?: LinkFormat } = {
   /** @see {@link https://code.visualstudio.com/api/extension-guides/ai/mcp#create-an-mcp-installation-url} */
   "vscode": {

@@ -161,7 +161,6 @@ export function listUsualRoots(
   }).map(({ path }) => path);
 }
 
-/** Lists the folders to read. */
 function listFolders(settings: Settings): string[] {
   const { home, directories, recursiveDirectories, policyFile, options } =
     settings;

@@ -39,7 +39,6 @@ interface Passage extends Size {
 interface ViewedTool {
   readonly name: string;
   readonly description: Passage;
-  /** The descriptions of the parameters. */
   readonly parameters: readonly (Passage & { readonly name: string })[];
   /** The metadata for the client. The model does not see it. */
   readonly _meta?: Tool["_meta"];
@@ -47,7 +46,6 @@ interface ViewedTool {
 
 /** What the model of a client sees. */
 export interface ModelView {
-  /** The name of the client. */
   readonly client: string;
   readonly toolset: string;
   /** The number of skills that the model may load. */
@@ -63,7 +61,6 @@ export interface ModelView {
   readonly total: Size;
 }
 
-/** Creates a view of what the model of a client sees. */
 export function createModelView(
   client: string,
   catalog: SkillCatalog,

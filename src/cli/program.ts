@@ -13,13 +13,10 @@ import { quoteCommand, shellInUse } from "../shell_quoting.ts";
 /** The specifier of the program in the registry. */
 export const SPECIFIER = `jsr:${config.name}`;
 
-/** The version of the program. */
 export const VERSION: string = config.version;
 
-/** The address of the documentation. */
 export const DOCUMENTATION_URL = `https://jsr.io/${config.name}`;
 
-/** The running program. */
 export interface Program {
   /** The file that runs: Deno, or the server as an executable. */
   readonly executable: string;
@@ -34,7 +31,6 @@ export interface Program {
   readonly folder: string | undefined;
 }
 
-/** Returns the program that is running now. */
 export function runningProgram(): Program {
   const isExecutable = Deno.build.standalone;
   return {
@@ -68,7 +64,6 @@ export function hasUnknownImportMap(): boolean {
   return yaml.startsWith("file:") && !yaml.endsWith("/npm_only/yaml.ts");
 }
 
-/** Whether a program is in the cache of `npx`. */
 export function isInNpxCache(executable: string): boolean {
   return /[\\/]_npx[\\/]/.test(executable);
 }

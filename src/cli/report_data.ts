@@ -242,7 +242,6 @@ export interface Report extends Pick<SkillCatalog, "roots" | "shadowed"> {
   readonly skills: readonly FoundSkill[];
   readonly policy: ReportedPolicy | undefined;
   readonly findings: readonly Finding[];
-  /** The number of skills that are skipped. */
   readonly skipped: number;
   /** What the command line asks for. */
   readonly values: Settings["values"];
@@ -253,7 +252,6 @@ export interface Report extends Pick<SkillCatalog, "roots" | "shadowed"> {
 /** A folder with skills that is not searched. */
 interface UnsearchedFolder {
   readonly path: string;
-  /** The number of its skills. */
   readonly skills: number;
 }
 
@@ -266,7 +264,6 @@ export interface ReportedPolicy extends SkillPolicyReport {
 /** A skill, with the number and the size of its files. */
 export interface FoundSkill {
   readonly skill: Skill;
-  /** The number of its files. */
   readonly files: number;
   /** Their total size in bytes. */
   readonly size: number;
@@ -295,12 +292,10 @@ function* checkPolicy(
   }
 }
 
-/** Whether there is an error in a report. */
 export function hasErrors({ findings }: Report): boolean {
   return findings.some(({ severity }) => severity === "error");
 }
 
-/** Returns the file and line of a rule, if it is from the policy file. */
 export function placeOf(
   { line }: SkillPolicyRule,
   { file }: ReportedPolicy,

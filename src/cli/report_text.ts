@@ -25,9 +25,7 @@ import type {
   SkillRootReport,
 } from "../skills/types.ts";
 
-/** How a text is styled. */
 export interface TextStyle {
-  /** Whether to use colors. */
   readonly colors: boolean;
   /** The number of characters in a line. Default: lines are not wrapped. */
   readonly width?: number | undefined;
@@ -37,7 +35,6 @@ export interface TextStyle {
   readonly project?: string | undefined;
 }
 
-/** Formats a report as text. */
 export function reportAsText(report: Report, style: TextStyle): string {
   return new TextReport(report, style).format();
 }
@@ -50,7 +47,6 @@ interface Section {
   readonly lines: readonly string[];
 }
 
-/** A report in a style. */
 class TextReport {
   readonly #report: Report;
   readonly #style: TextStyle;

@@ -32,7 +32,6 @@ export const MIN_DESCRIPTION_LIMIT = 300;
 /** The longest interval that a timer supports, in seconds. */
 const MAX_SECONDS = 2_000_000;
 
-/** The settings of the program. */
 export interface Settings {
   /** The options as given on the command line. */
   readonly values: CommandLine["values"];

@@ -186,7 +186,6 @@ export function* isSettled(
   }
 }
 
-/** An entry of a folder. */
 export interface Entry extends Deno.DirEntry {
   /** The status, unless the entry is a folder or a link. */
   readonly info?: Deno.FileInfo;

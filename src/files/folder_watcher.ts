@@ -363,7 +363,6 @@ export class FolderWatcher {
     for (const resolve of this.#flushes.splice(0)) resolve(false);
   }
 
-  /** Forgets what is watched. */
   #forget(): void {
     this.#covered.clear();
     this.#stale.clear();

@@ -165,7 +165,6 @@ type ResourceContents =
   | { uri: string; mimeType: string; text: string }
   | { uri: string; mimeType: string; blob: string };
 
-/** Returns the contents of a file as the contents of a resource. */
 export function resourceContents(
   uri: string,
   file: SkillFileContent,

@@ -27,9 +27,7 @@ const MAX_CLOCK_DIFFERENCE_MS = 30_000;
  */
 const RACY_MS = TIME_STEP_MS + MAX_CLOCK_DIFFERENCE_MS;
 
-/** A file that is open for reading. */
 export interface OpenFile extends Disposable {
-  /** The status of the file. */
   readonly info: FileState;
   /** Reads the next bytes into a buffer. Returns their number, or 0 at the end of the file. */
   read(buffer: Uint8Array): number;

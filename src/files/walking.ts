@@ -76,13 +76,11 @@ export interface ServedFolder extends Boundary {
   readonly file: string;
 }
 
-/** Options of {@linkcode walkFolder}. */
 export interface WalkOptions extends FileAccessOptions {
   /** The cached listings of the folder, which the walk updates. Default: none. */
   readonly listings?: FolderListings;
 }
 
-/** Options of {@linkcode FolderWalk.find}. */
 export interface FindOptions {
   /** Whether a walk has just listed the path, so that its names are those on disk. Default: `false`. */
   readonly isListed?: boolean;
@@ -100,7 +98,6 @@ export function* walkFolder(
   return yield* thorough.list();
 }
 
-/** What a folder contains. */
 export interface FolderContents {
   /** The files that can be read, sorted by path. */
   readonly files: SkillFile[];
@@ -207,7 +204,6 @@ export class FolderWalk {
     return name === main || !(yield* this.#isListed([main]));
   }
 
-  /** Lists everything in the folder. */
   *list(): Steps<FolderContents> {
     yield* this.#listFolder(this.#top, "");
     yield;

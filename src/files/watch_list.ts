@@ -62,7 +62,6 @@ export function describeUnwatched(
   }`;
 }
 
-/** A list of folders to watch. */
 class WatchList {
   readonly #folders = new Map<string, "all" | Set<string>>();
   /**

@@ -32,7 +32,6 @@ const ADVICE =
 /** The maximum length of a reason in the log, in characters. It can contain what a client sent. */
 const MAX_REASON_LENGTH = 300;
 
-/** The access settings. */
 export interface AccessOptions {
   /** The token that clients must send, if any. */
   readonly token: string | undefined;

@@ -125,7 +125,6 @@ export class RequestLimits {
     return new Response(body, { status, headers });
   }
 
-  /** Receives the message in a request. */
   async #receive(
     { body, headers }: Request,
     loans: DisposableStack,
@@ -214,7 +213,6 @@ function noRoom(): LimitError {
   );
 }
 
-/** Reads a body as text. */
 async function readText(body: Request["body"]): Promise<string> {
   if (body === null) return "";
   const reader = body.getReader();

@@ -30,7 +30,6 @@ type ServeOptions =
 
 /** What {@linkcode keepListening} needs. */
 export interface ListeningOptions {
-  /** The log for failures. */
   readonly log: LimitedLog;
   /** Called with the reason if the server cannot listen, or cannot listen again. */
   readonly onFailure: (reason: string) => void;

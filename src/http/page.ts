@@ -23,7 +23,6 @@ import { PAGE_TEXT } from "./page_text.ts";
 /** Stands for the address of the server. A local address requires no token. */
 const PLACEHOLDER = "http://localhost:9/mcp";
 
-/** Returns a function that creates the response with the page. */
 export function createPage(
   settings: Settings,
   { hasToken }: { hasToken: boolean },

@@ -29,7 +29,6 @@ const REFUSED_OPTIONS = [
   "auto-install-deps",
 ] as const;
 
-/** The settings of the HTTP server. */
 export interface HttpSettings extends Settings {
   readonly access: AccessOptions;
 }

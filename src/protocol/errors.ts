@@ -13,7 +13,6 @@ export function invalidParams(message: string, data?: unknown): Error {
   return rpcError(-32602, message, data);
 }
 
-/** Creates a JSON-RPC error. */
 export function rpcError(code: number, message: string, data?: unknown): Error {
   return Object.assign(new Error(message), { code, data });
 }

@@ -15,7 +15,6 @@ import { describeIssues, invalidParams } from "./errors.ts";
 
 /** A server's description of itself. */
 export interface ServerDescription {
-  /** The server's name and version. */
   readonly serverInfo: { name: string; title: string; version: string };
   /** What the server can do. */
   readonly capabilities: ServerCapabilities;
@@ -42,12 +41,10 @@ export type RequestHandler<Request> = (
   context: RequestContext,
 ) => Result | Promise<Result>;
 
-/** The schema of the requests of one method. */
 export type RequestSchema = z.ZodObject<{ method: z.ZodLiteral<string> }>;
 
 /** A server on which request handlers can be set, such as `McpServer`. */
 export interface RequestHandlers {
-  /** Sets the handler for the requests that a schema accepts. */
   setRequestHandler<Schema extends RequestSchema>(
     schema: Schema,
     handler: RequestHandler<z.infer<Schema>>,

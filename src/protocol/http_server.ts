@@ -51,7 +51,6 @@ export type MakeRoom = (size: number) => Promise<void>;
 
 /** What is known about a request that is being handled. */
 interface KnownRequest {
-  /** The client that it names. */
   readonly client: ClientInfo | undefined;
   readonly makeRoom: MakeRoom;
 }
@@ -116,7 +115,6 @@ export class McpHttpServer implements RequestHandlers {
     await this.#mcp.close();
   }
 
-  /** Creates the server for one request. */
   #createServer({ era, requestInfo }: McpRequestContext): Server {
     const { serverInfo, instructions, ttlMs } = this.#description;
     const isModern = era === "modern";

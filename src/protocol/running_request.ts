@@ -12,7 +12,6 @@ import { type ClientInfo, clientOf, META, metaOf } from "./eras.ts";
 import type { RequestContext } from "./handlers.ts";
 import type { SubscriptionFilter } from "./subscriptions.ts";
 
-/** A pending request. */
 export class RunningRequest implements RequestContext {
   readonly id: RequestId;
   readonly method: string;

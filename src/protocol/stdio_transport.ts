@@ -45,13 +45,11 @@ const DISCONNECT_MS = 250;
 /** How long to wait before retrying a write that would have blocked, in milliseconds. */
 const RETRY_MS = 5;
 
-/** A source of bytes. */
 export interface ByteReader {
   /** Reads some bytes and returns how many, or `null` at the end. */
   read(buffer: Uint8Array): Promise<number | null>;
 }
 
-/** A destination for bytes. */
 export interface ByteWriter {
   /** Writes some of the bytes and returns how many. */
   write(bytes: Uint8Array): Promise<number>;
@@ -282,7 +280,6 @@ class ActiveMessages {
   #size = 0;
   #room = Promise.withResolvers<void>();
 
-  /** The number of messages. */
   get size(): number {
     return this.#size;
   }
@@ -303,7 +300,6 @@ class ActiveMessages {
     if (this.#size === MAX_PARALLEL / 2) this.endWait();
   }
 
-  /** Ends the wait for room. */
   endWait(): void {
     this.#room.resolve();
     this.#room = Promise.withResolvers();

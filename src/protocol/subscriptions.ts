@@ -43,10 +43,8 @@ export const LIST_NOTIFICATIONS = {
   "notifications/resources/list_changed": ["resourcesListChanged", "resources"],
 } as const;
 
-/** Ends a subscription to a resource. */
 export type EndSubscription = () => void | Promise<void>;
 
-/** The subscribers of each resource. */
 export class Subscriptions<Subscriber> {
   readonly #begin: (uri: string) => Promise<EndSubscription>;
   readonly #resources = new Map<string, {
@@ -65,7 +63,6 @@ export class Subscriptions<Subscriber> {
     this.#begin = begin;
   }
 
-  /** Returns the subscribers of a resource. */
   subscribers(uri: string): ReadonlySet<Subscriber> {
     return this.#resources.get(uri)?.subscribers ?? new Set();
   }
@@ -129,7 +126,6 @@ export class Subscriptions<Subscriber> {
     resource.end.then((end) => end()).catch(() => {});
   }
 
-  /** Removes a subscriber from all resources. */
   removeAll(subscriber: Subscriber): void {
     for (const uri of this.#resources.keys()) this.remove(uri, subscriber);
   }

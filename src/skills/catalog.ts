@@ -36,7 +36,6 @@ export interface CatalogParts {
   readonly problems: readonly SkillProblem[];
   /** The reports, without the numbers of skills. */
   readonly roots: readonly SkillRootReport[];
-  /** The catalog of the previous scan. */
   readonly previous: SkillCatalog;
 }
 

@@ -49,7 +49,6 @@ const MAX_TARGET_LENGTH = 200;
 /** The maximum number of invisible characters of a line that are named. */
 const MAX_CODE_POINTS = 10;
 
-/** Where a skill is checked. */
 interface CheckOptions {
   readonly source: SkillSource;
   /** What the source listed. */
@@ -157,7 +156,6 @@ function createChanged(file: string, reason: string): Finding {
   return createFinding("changed", { file, reason, hint: "check it again" });
 }
 
-/** The frontmatter of a `SKILL.md` that is checked. */
 interface CheckedMain extends Pick<InspectedSkillMd, "frontmatter"> {
   readonly file: string;
   readonly yaml: string;
@@ -434,7 +432,6 @@ function* limitSimilar(
   yield createFinding(rule, { ...rest, line: reported.at(-1)!.line, reason });
 }
 
-/** Counts the line breaks in a text. */
 function countLineBreaks(text: string): number {
   return text.split("\n").length - 1;
 }

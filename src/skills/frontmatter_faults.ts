@@ -62,7 +62,6 @@ const MAX_REPAIRED_LINES = 200;
 /** The maximum number of faults that are reported for one frontmatter. */
 const MAX_FAULTS = 20;
 
-/** Frontmatter after its repair. */
 export interface RepairedFrontmatter {
   /** What was wrong with it. */
   readonly faults: SkillSyntaxFault[];
@@ -352,7 +351,6 @@ function hasVisibleText(text: string): boolean {
   return /[!-~]/.test(text) || oneLine(text) !== "";
 }
 
-/** Whether frontmatter has the two required fields. */
 export function hasRequiredFields(
   frontmatter: Readonly<Record<string, unknown>>,
 ): boolean {

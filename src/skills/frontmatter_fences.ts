@@ -27,7 +27,6 @@ const FENCE = /^---[ \t]*$/;
 
 /** A `SKILL.md`, split at its fences or where they most likely belong. */
 export interface FencedText {
-  /** What is wrong with it. */
   readonly faults: readonly SkillSyntaxFault[];
   /** The YAML, with its line numbers of the file, if it was found. */
   readonly yaml: string | undefined;
@@ -200,7 +199,6 @@ function findBody(lines: readonly string[], first: number): number {
   return start === -1 ? lines.length : start;
 }
 
-/** Returns the text after a number of lines. */
 function skipLines(text: string, count: number): string {
   let start = 0;
   for (let line = 0; line < count; line++) {

@@ -4,7 +4,6 @@
  * @module
  */
 
-/** A link in a text. */
 export interface Link {
   /** The target as written, with escapes resolved. */
   readonly target: string;

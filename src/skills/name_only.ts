@@ -18,7 +18,6 @@ export class NameOnlyFolders {
     this.#folders = [...new Set(places)];
   }
 
-  /** Whether there are any. */
   get isEmpty(): boolean {
     return this.#folders.length === 0;
   }

@@ -92,7 +92,6 @@ export function qualifiedName({ name, prefix, scope }: Skill): string {
   return SCOPED_NAME.test(skillKey(name)) ? `${scope}:${name}` : name;
 }
 
-/** A name that begins with a scope. */
 const SCOPED_NAME = /^(project|global):(.+)$/s;
 
 /** Returns all skills that can be loaded, by the keys of their plain or qualified names. */

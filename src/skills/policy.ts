@@ -56,7 +56,6 @@ const MAX_BRACES = 3;
 /** The maximum number of cached decisions. */
 const MAX_DECISIONS = 100_000;
 
-/** The decision of a policy on a skill. */
 export interface PolicyDecision {
   readonly state: SkillState;
   /** The rule that applies, if there is one. */
@@ -125,7 +124,6 @@ export class PolicyDecider {
     this.#findProblems();
   }
 
-  /** Decides on a skill. */
   decide({ names, faces }: PolicySubject): PolicyDecision {
     let strictest: PolicyDecision | undefined;
     for (const name of names) {
@@ -255,7 +253,6 @@ function requireGlob(glob: string | undefined): void {
   throw new Error(`Cannot use the policy: ${fault.reason}; ${fault.hint}`);
 }
 
-/** A compiled rule. */
 interface CompiledRule {
   readonly rule: SkillPolicyRule;
   /** The position among the rules of the policy. */

@@ -45,7 +45,6 @@ const FALLBACK: SkillPolicy = { rules: [{ scope: "project", state: "off" }] };
 
 /** Where a policy comes from. */
 export interface PolicyOrigin {
-  /** The path of its file. */
   readonly file: string;
   /** The home folder, if it is known. */
   readonly homeDirectory?: string;

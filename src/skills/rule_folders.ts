@@ -29,7 +29,6 @@ const MAX_FOLDERS = 1_000;
 
 /** A folder that a glob stands for. */
 export interface RuleFolder {
-  /** Its absolute path. */
   readonly path: string;
   /** The rest of the glob, beginning with a wildcard. If it is empty, the folder itself matches. */
   readonly rest: readonly string[];
@@ -44,7 +43,6 @@ interface Region {
   readonly isDeep: boolean;
 }
 
-/** The glob for the folder of a rule. */
 export class FolderGlob {
   readonly #folders: readonly RuleFolder[];
   readonly #isDeep: boolean;
@@ -54,7 +52,6 @@ export class FolderGlob {
   /** Why the glob cannot be resolved, if it cannot. */
   fault: Fault | undefined;
 
-  /** Creates a glob and resolves it. */
   constructor(glob: string, base: BaseFolders) {
     this.#folders = listRuleFolders(glob, base);
     const isPlain = !WILDCARD.test(withoutBraces(glob));
@@ -224,7 +221,6 @@ function isInRegion(path: string, { folder, glob, isDeep }: Region): boolean {
     isDeep && matchesGlob(rest, { ...glob, pattern: `${glob.pattern}/**` });
 }
 
-/** A glob with wildcards. */
 export interface Glob {
   readonly pattern: string;
   /** Texts that every match contains. Checking them first saves most of the matching time. */
@@ -241,7 +237,6 @@ export function compileGlob(glob: string): Glob {
   return { pattern: plain(glob), literals };
 }
 
-/** Whether a text contains the literals of a glob. */
 export function containsLiterals(text: string, { literals }: Glob): boolean {
   return literals.every((literal) => text.includes(literal));
 }

@@ -40,12 +40,10 @@ export class Scopes {
     if (!isAboveHome) this.#project = { path, realPath };
   }
 
-  /** Whether there is a project. */
   get hasProject(): boolean {
     return this.#project !== undefined;
   }
 
-  /** Returns the scope of a real path. */
   scopeOf(realPath: string): SkillScope {
     const project = this.#project?.realPath;
     return project !== undefined && isAtOrBelow(realPath, project)
@@ -61,7 +59,6 @@ export class Scopes {
         this.scopeOf(realPathOf(dirname(path))) === "project");
   }
 
-  /** Whether a path passes a link that lies in the project. */
   passesProjectLink(path: string): boolean {
     if (this.#project === undefined) return false;
     const { path: given, realPath } = this.#project;

@@ -117,14 +117,12 @@ interface IndexedSkill {
 
 /** A word of a query, or one of several words that it stands for. */
 interface QueryWord {
-  /** The number of the word. */
   readonly id: number;
   /** The position of the word in the query. */
   readonly position: number;
   readonly weight: number;
 }
 
-/** The words of skills. */
 class SkillIndex {
   readonly #skills: IndexedSkill[] = [];
   /** The numbers of the words without their endings. */

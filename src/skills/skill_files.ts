@@ -154,7 +154,6 @@ export class SkillFiles {
     this.#options = options;
   }
 
-  /** Sets the folders that are closed. */
   close(folders: ClosedFolders): void {
     this.#closed = folders;
   }

@@ -45,7 +45,6 @@ export interface SkillOutcome {
 
 /** The result of reading a `SKILL.md`, kept from one scan to the next. */
 interface ReadSkill<Folder extends SkillFolder> extends SkillOutcome {
-  /** The skill directory. */
   readonly folder: Folder;
   readonly version: string;
   /** What was read, kept only while the file can change without a new version. */
@@ -78,7 +77,6 @@ export class SkillReader<Folder extends SkillFolder> {
   #read = new Map<string, ReadSkill<Folder>>();
   #options: ReaderOptions = NO_OPTIONS;
 
-  /** Starts a scan. */
   startScan(options: ReaderOptions): void {
     this.#options = options;
     this.#read = new Map();
@@ -215,7 +213,6 @@ function isReadIn(
       outcome.realDirectory === folder.realPath;
 }
 
-/** Returns a folder as a boundary. */
 export function boundaryOf(
   { path, realPath }: { path: string; realPath: string },
 ): Boundary {

@@ -96,7 +96,6 @@ export function skillFileUri(skill: Skill, path: string): string {
     : `${skillUri(prefix)}${uri.slice("skill:/".length)}`;
 }
 
-/** Returns the URI of the `SKILL.md` of a skill. */
 export function skillMdUri(skill: Skill): string {
   return skillFileUri(skill, SKILL_MD);
 }

@@ -102,7 +102,6 @@ export const RULES = {
   "policy-unused": WARNING,
 } as const satisfies Readonly<Record<string, Rule>>;
 
-/** The ID of a rule. */
 export type RuleId = keyof typeof RULES;
 
 /** A violation of a rule. */
@@ -111,7 +110,6 @@ export interface Finding extends Omit<SkillProblem, "kind" | "others"> {
   readonly severity: Rule["severity"];
 }
 
-/** Creates a finding with the severity of its rule. */
 export function createFinding(
   rule: RuleId,
   { kind: _, ...problem }: Omit<SkillProblem, "others">,
@@ -219,7 +217,6 @@ function findSizeFault(files: readonly SkillFile[]): string | undefined {
   }
 }
 
-/** Returns the total size of files, in bytes. */
 export function totalSize(files: readonly SkillFile[]): number {
   return files.reduce((sum, { size }) => sum + size, 0);
 }

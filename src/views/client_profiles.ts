@@ -108,7 +108,6 @@ export const CLIENT_PROFILES: Readonly<Record<string, ClientProfile>> = {
 /** The name that `--as` accepts for clients without a profile. */
 export const OTHER_CLIENTS = "default";
 
-/** The names of all profiles. */
 export const PROFILE_NAMES: readonly string[] = [
   OTHER_CLIENTS,
   ...Object.keys(CLIENT_PROFILES),

@@ -27,7 +27,6 @@ export function sortList<T>(items: ListItem<T>[]): ListItem<T>[] {
   return items.sort((a, b) => byCodeUnits(a.key, b.key));
 }
 
-/** A page of a list. */
 interface Page<T> {
   readonly items: T[];
   /** The cursor of the next page, if there is one. */
@@ -120,7 +119,6 @@ export class CatalogView<T> {
     this.#derive = derive;
   }
 
-  /** Returns the value for a catalog. */
   of(catalog: SkillCatalog): T {
     if (this.#current?.catalog !== catalog) {
       this.#current = { catalog, value: this.#derive(catalog) };
@@ -186,7 +184,6 @@ function isSameList(a: readonly unknown[], b: readonly unknown[]): boolean {
     );
 }
 
-/** Returns the values of the items of a list. */
 export function valuesOf<T>(items: readonly ListItem<T>[]): T[] {
   return items.map(({ value }) => value);
 }

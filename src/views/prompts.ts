@@ -45,9 +45,7 @@ import { skillMdUri } from "../skills/uri.ts";
 /** The prompt that takes a skill's name as its argument. */
 const SKILL_PROMPT = "skill";
 
-/** Options of {@linkcode registerPrompts}. */
 export interface PromptsOptions extends DirectoryOptions {
-  /** The registered toolset. */
   readonly toolset: Toolset;
 }
 
@@ -97,7 +95,6 @@ function describeSkillPrompt(skills: readonly Skill[]): string {
   return whole;
 }
 
-/** Whether `prompts/list` has a prompt with a name. */
 export function hasPrompt(name: string, { skills }: SkillCatalog): boolean {
   if (name === SKILL_PROMPT) return true;
   const skill = skills.get(skillKey(name));
@@ -132,7 +129,6 @@ function createPromptEntries(skill: Skill): ListItem<Prompt>[] {
   return [{ key: listKey(skill, name), value }];
 }
 
-/** Options of {@linkcode createPrompt}. */
 interface PromptOptions extends SearchableSkills, DirectoryOptions {
   /** What the name in the request refers to. */
   readonly kind: "prompt" | "skill";

@@ -99,7 +99,6 @@ export function formatLoadedSkill(
   return `Loading: ${skill.name}\nBase directory: ${directory}\n\n${text}`;
 }
 
-/** Options of {@linkcode directoryOf}. */
 export interface DirectoryOptions {
   /**
    * Whether clients are on other machines, where the paths of this machine mean
@@ -124,7 +123,6 @@ export function skillMdOf(
   return isRemote ? skillMdUri(skill) : skill.file;
 }
 
-/** Formats a skill as one line of a list. */
 export function formatSkillLine({ name, description }: Skill): string {
   return `- ${joinDescription(oneLine(name), oneLine(description))}`;
 }
@@ -134,7 +132,6 @@ function joinDescription(name: string, description: string): string {
   return description === "" ? name : `${name}: ${description}`;
 }
 
-/** The limits of a list. */
 export interface ListLimits {
   /** The maximum length of the tool's description, in characters. */
   readonly descriptionLimit: number;

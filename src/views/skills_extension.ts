@@ -42,7 +42,6 @@ import type {
 } from "../skills/types.ts";
 import { findResource } from "./resources.ts";
 
-/** The identifier of the Skills extension. */
 export const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";
 
 /**
@@ -77,7 +76,6 @@ const ReadDirectoryRequestSchema = z.object({
   params: z.looseObject({ uri: z.string(), cursor: cursorParam }),
 });
 
-/** Options of the Skills extension. */
 export interface SkillsExtensionOptions {
   /** Called when a client lists the skills. */
   readonly onlist?: (client: ClientInfo | undefined) => void;

@@ -64,7 +64,6 @@ function createToolEntry(
   };
 }
 
-/** The tool list of each client. */
 export class ToolLists {
   readonly #tools: readonly SkillTool[];
   readonly #options: SkillToolOptions;
@@ -77,7 +76,6 @@ export class ToolLists {
     this.#options = options;
   }
 
-  /** Returns the list for a client. */
   listFor(client: ClientInfo | undefined, catalog: SkillCatalog): Tool[] {
     const view = toolViewFor(client, this.#options);
     this.#views.set(viewKey(view), view);
@@ -106,7 +104,6 @@ function viewKey({ profile, listsSkills }: ToolView): string {
   return `${profile.clientName} ${listsSkills}`;
 }
 
-/** Returns the view of a client. */
 export function toolViewFor(
   client: ClientInfo | undefined,
   { descriptionLimit, listsSkills, isRemote }: SkillToolOptions,

@@ -196,7 +196,6 @@ export async function readPath(
   }
 }
 
-/** Whether a path in a skill lies below a folder. */
 function isBelow(folder: readonly string[], path: string): boolean {
   const names = path.split("/");
   return names.length > folder.length &&
@@ -228,11 +227,9 @@ function withFileNames(
   return new Error(`${message}. Its files: ${paths.join(", ")}${more}`);
 }
 
-/** A folder of a skill. */
 interface SkillFolder {
   /** The path that the model passed. */
   readonly path: string;
-  /** The files in it. */
   readonly files: readonly SkillFile[];
   /** The entries in it that are not served. */
   readonly leftOut: readonly SkillProblem[];
@@ -276,7 +273,6 @@ function leftOutReason({ reason }: SkillProblem): string {
     : reason;
 }
 
-/** Creates a result with one text. */
 export function createTextResult(text: string): CallToolResult {
   return { content: [{ type: "text", text }] };
 }

@@ -76,7 +76,6 @@ export async function callTool(
   }
 }
 
-/** Creates the error for a call of an unknown tool. */
 function createUnknownToolError(
   name: string,
   tools: readonly SkillTool[],

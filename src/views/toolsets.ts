@@ -72,14 +72,12 @@ export interface SkillToolOptions {
   readonly autoInstallDeps?: boolean;
 }
 
-/** The context of a tool call. */
 export interface ToolContext extends SearchableSkills {
   readonly options: SkillToolOptions;
   /** Aborted when the client cancels the call or disconnects. */
   readonly signal: AbortSignal;
 }
 
-/** A tool of a toolset. */
 export interface SkillTool<Input extends z.ZodObject = z.ZodObject> {
   /** The name that clients call. */
   readonly name: string;
@@ -94,7 +92,6 @@ export interface SkillTool<Input extends z.ZodObject = z.ZodObject> {
   readonly usage?: string;
   /** The parameter whose description can continue the list. */
   readonly listParameter?: string;
-  /** The schema of its input. */
   readonly input: Input;
   /** The schema of its structured result, if it has one. */
   readonly output?: z.ZodObject;
@@ -116,7 +113,6 @@ function defineTool<Input extends z.ZodObject>(
   return tool;
 }
 
-/** The annotations of a tool that only reads skills. */
 const READ_ONLY: ToolAnnotations = {
   readOnlyHint: true,
   destructiveHint: false,
@@ -165,7 +161,6 @@ ${formatAvailableSkills(catalog, ({ scope }) => scope)}`,
   },
 });
 
-/** Skilljack's tool `skill`. */
 const skilljackSkillTool = defineTool({
   name: "skill",
   title: "Activate Skill",
@@ -187,7 +182,6 @@ ${formatAvailableSkills(catalog, (skill) => skillMdOf(skill, options))}`,
   call: ({ name }, context) => loadSkill(name, context),
 });
 
-/** Skilljack's tool `skill-resource`. */
 const skilljackResourceTool = defineTool({
   name: "skill-resource",
   title: "Read Skill File",
@@ -329,7 +323,6 @@ const agentSkillsShellTool = defineTool({
   },
 });
 
-/** The tools of each toolset. */
 export const TOOLSETS: Readonly<Record<Toolset, readonly SkillTool[]>> = {
   skill: [skillTool],
   skilljack: [skilljackSkillTool, skilljackResourceTool],
@@ -342,7 +335,6 @@ export const TOOLSETS: Readonly<Record<Toolset, readonly SkillTool[]>> = {
   ],
 };
 
-/** The names of the toolsets. */
 export const TOOLSET_NAMES = Object.keys(TOOLSETS) as Toolset[];
 
 /** Returns the tools that the options and Deno's permissions allow. */

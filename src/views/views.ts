@@ -36,9 +36,7 @@ const CAPABILITIES = {
 /** The maximum time for which a client is allowed to cache results, in seconds. */
 const MAX_TTL_SECONDS = 5;
 
-/** Options of {@linkcode describeServer}. */
 export interface DescriptionOptions {
-  /** The registered toolset. */
   readonly toolset: Toolset;
   /** The time between two rescans in seconds. */
   readonly refreshSeconds?: number | undefined;
