@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { filterAllowed } from "./watch_list.ts";
+import { filterAllowed, listWatchedFolders } from "./watch_list.ts";
+import { Place } from "../../tests/testing.ts";
 
 /** Lists which of some folders are allowed, and which ones Deno was asked about. */
 function filter(
@@ -47,4 +48,22 @@ Deno.test("filterAllowed() asks about each folder below one of which a part is d
     allowed: ["/skills", "/skills/a"],
     asked: folders,
   });
+});
+
+Deno.test("listWatchedFolders() lists a file itself if Deno is not allowed to read its folder", async () => {
+  using place = new Place();
+  const file = Deno.realPathSync(place.file("policy/policy.yaml", ""));
+  const list = async () =>
+    await listWatchedFolders([], { roots: [], linkTargets: [], files: [file] });
+  assert.ok(!(await list()).has(file));
+  const { querySync } = Deno.permissions;
+  Deno.permissions.querySync = (permission) =>
+    "path" in permission && permission.path === file
+      ? querySync(permission)
+      : { state: "prompt" } as Deno.PermissionStatus;
+  try {
+    assert.deepEqual([...(await list()).keys()], [file]);
+  } finally {
+    Deno.permissions.querySync = querySync;
+  }
 });
