@@ -84,7 +84,7 @@ import { findSkillFile, type SkillFolder } from "./src/skills/skill_md.ts";
 import { type SkillOutcome, SkillReader } from "./src/skills/skill_reader.ts";
 import {
   areUnchanged,
-  entryOf,
+  entryPathOf,
   isListedName,
   isSeen,
   listSubfolders,
@@ -535,7 +535,7 @@ class SkillScan {
     const found = yield* findSkillFile(path);
     if (found && "error" in found) throw found.error;
     const scope = this.#scopes.scopeOf(realPath);
-    const entry = entryOf(path);
+    const entry = entryPathOf(path);
     // All folders are copies of this one, and a property that is added later would
     // take more memory.
     const skill = undefined;

@@ -16,6 +16,7 @@ import {
   openPolicy,
   type Settings,
 } from "./src/cli/settings.ts";
+import type { SkillsToReport } from "./src/cli/report_data.ts";
 import { McpServer } from "./src/protocol/mcp_server.ts";
 import {
   type ByteWriter,
@@ -23,7 +24,6 @@ import {
   writeAll,
 } from "./src/protocol/stdio_transport.ts";
 import { findShellFault } from "./src/shell.ts";
-import type { PolicyFile } from "./src/skills/policy_file.ts";
 import type { SkillCatalog } from "./src/skills/types.ts";
 import { jsonText, log, logged, quote } from "./src/text.ts";
 import { registerSubscriptions } from "./src/views/subscriptions.ts";
@@ -156,11 +156,9 @@ async function welcome({ catalog }: SkillRegistry): Promise<void> {
 }
 
 /** The skills to serve. */
-interface OpenSkills {
+interface OpenSkills extends SkillsToReport {
   /** The skills, with the user's policy applied. */
   readonly registry: SkillRegistry;
-  /** The policy file, if one is given. */
-  readonly policyFile: PolicyFile | undefined;
 }
 
 /**

@@ -56,7 +56,7 @@ interface ShellRun {
 }
 
 /** The result of a shell command. */
-export interface ShellResult {
+interface ShellResult {
   /** The command's stdout and stderr, and a note if it failed or was stopped. */
   readonly text: string;
   /** Whether the time limit stopped the command. */
@@ -97,15 +97,10 @@ export async function runShellCommand(
   return { text: `${stdout}\n${stderr}${note}`, isError: isLate };
 }
 
-interface RunningShell {
-  readonly shell: Deno.ChildProcess;
-  readonly tree: ProcessTree;
-}
-
 function startShell(
   command: string,
   { directory, install }: Pick<ShellRun, "directory" | "install">,
-): RunningShell {
+): { shell: Deno.ChildProcess; tree: ProcessTree } {
   const { options, variables } = shellEnvironment();
   let shell: Deno.ChildProcess | undefined;
   try {

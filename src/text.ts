@@ -92,10 +92,19 @@ export function escapeHidden(
   return text.toWellFormed().replace(HIDDEN, escapeOf);
 }
 
-function escapeUnits(character: string): string {
+/** Escapes a character as in JSON, by its UTF-16 code units. */
+export function escapeUnits(character: string): string {
   return character.split("").map((unit) =>
     `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`
   ).join("");
+}
+
+/** Escapes a character as in the double quotes of YAML and TOML, by its code point. */
+export function escapeCodePoint(character: string): string {
+  const digits = character.codePointAt(0)!.toString(16);
+  return digits.length > 4
+    ? `\\U${digits.padStart(8, "0")}`
+    : `\\u${digits.padStart(4, "0")}`;
 }
 
 /** Visible ASCII characters, spaces, and line feeds. */
@@ -140,14 +149,23 @@ export function oneLine(text: string): string {
 /** The width of a terminal, in characters. */
 const COLUMNS = 80;
 
-/** Breaks a text into lines of at most 80 characters. Does not break words. */
-export function wrapText(text: string): string {
-  const lines: string[] = [];
-  for (const word of text.split(" ")) {
-    const line = `${lines.at(-1) ?? ""} ${word}`;
-    if (lines.length > 0 && line.length <= COLUMNS) {
-      lines[lines.length - 1] = line;
-    } else lines.push(word);
+/** Breaks a text into lines, by default of at most 80 characters. Does not break words. */
+export function wrapText(
+  text: string,
+  { width = COLUMNS, start = "", indentation = start }: {
+    width?: number;
+    /** What the first line begins with. */
+    start?: string;
+    /** What the other lines begin with. */
+    indentation?: string;
+  } = {},
+): string {
+  const [first = "", ...words] = text.split(" ");
+  const lines = [start + first];
+  for (const word of words) {
+    const line = `${lines.at(-1)} ${word}`;
+    if (line.length <= width) lines[lines.length - 1] = line;
+    else lines.push(indentation + word);
   }
   return lines.join("\n");
 }

@@ -8,7 +8,7 @@
 import { join } from "jsr:@std/path@^1";
 import {
   commandToAdd,
-  entryOf,
+  entryFor,
   expandPath,
   formatConfig,
   type UserPlaces,
@@ -260,7 +260,7 @@ function createCommand(
   const shell = shellInUse(program);
   const command = words && quoteCommand(words, shell);
   if (command === undefined) return {};
-  const entry = entryOf(client, server);
+  const entry = entryFor(client, server);
   const fields = Object.entries(client.unsetFields ?? {})
     .filter(([name]) => name in entry)
     .map(([name, value]) =>

@@ -12,7 +12,12 @@ import {
   SERVER_NAME,
 } from "./clients.ts";
 import type { Launch } from "./launch.ts";
-import { escapeHidden, jsonText, stringifyJson } from "../text.ts";
+import {
+  escapeCodePoint,
+  escapeHidden,
+  jsonText,
+  stringifyJson,
+} from "../text.ts";
 
 /** The locations of a user's folders. */
 export interface UserPlaces {
@@ -43,7 +48,7 @@ export function expandPath(template: PathTemplate, places: UserPlaces): string {
 }
 
 /** Returns a client's entry for a server. */
-export function entryOf(
+export function entryFor(
   client: McpClient,
   server: Launch | RemoteServer,
 ): object {
@@ -59,7 +64,7 @@ export function commandToAdd(
   const isRemote = "url" in server;
   const template = isRemote ? client.remote.addCommand : client.addCommand;
   if (template === undefined) return undefined;
-  const entry = entryOf(client, server);
+  const entry = entryFor(client, server);
   const parts: Readonly<Record<string, readonly string[]>> = {
     "{entry}": [inlineJson(entry)],
     "{namedEntry}": [
@@ -99,7 +104,7 @@ export function formatConfig(
   const { format, section = "mcpServers", topLevel, remote } = client;
   const content = {
     ...topLevel,
-    [section]: { [SERVER_NAME]: entryOf(client, server) },
+    [section]: { [SERVER_NAME]: entryFor(client, server) },
     ...("url" in server && remote.topLevel?.(server)),
   };
   if (format === "toml") return asToml(content);
@@ -136,15 +141,7 @@ function asYaml(content: object, indent = ""): string {
   }).join("");
 }
 
-/**
- * Formats a value for TOML or YAML, with texts in double quotes. Both escape
- * code points, and JSON escapes UTF-16 code units.
- */
+/** Formats a value for TOML or YAML, with texts in double quotes. */
 function quoted(value: unknown): string {
-  return escapeHidden(stringifyJson(value), (character) => {
-    const digits = character.codePointAt(0)!.toString(16);
-    return digits.length > 4
-      ? `\\U${digits.padStart(8, "0")}`
-      : `\\u${digits.padStart(4, "0")}`;
-  });
+  return escapeHidden(stringifyJson(value), escapeCodePoint);
 }

@@ -5,11 +5,11 @@
  * @module
  */
 
-import { entryOf } from "./client_files.ts";
+import { entryFor } from "./client_files.ts";
 import type { ClientName } from "./client_names.ts";
 import { type McpClient, type RemoteServer, SERVER_NAME } from "./clients.ts";
 import type { Launch } from "./launch.ts";
-import { stringifyJson } from "../text.ts";
+import { escapeUnits, stringifyJson } from "../text.ts";
 
 /** The same link in two forms. */
 export interface InstallLink {
@@ -38,7 +38,7 @@ export const INSTALL_LINKS: { readonly [Name in ClientName]?: LinkFormat } = {
     create: (client, server) => {
       const entry = {
         name: SERVER_NAME,
-        ...entryOf(client, server),
+        ...entryFor(client, server),
         ...("url" in server && client.remote.topLevel?.(server)),
       };
       const app = `vscode:mcp/install?${encode(asciiJson(entry))}`;
@@ -53,7 +53,7 @@ export const INSTALL_LINKS: { readonly [Name in ClientName]?: LinkFormat } = {
       withBase64({
         app: "cursor://anysphere.cursor-deeplink/mcp/install",
         web: "https://cursor.com/en/install-mcp",
-      }, entryOf(client, server)),
+      }, entryFor(client, server)),
   },
   /** @see {@link https://goose-docs.ai/docs/getting-started/using-extensions#deeplinks} */
   "goose": {
@@ -66,12 +66,12 @@ export const INSTALL_LINKS: { readonly [Name in ClientName]?: LinkFormat } = {
       withBase64({
         app: "lmstudio://add_mcp",
         web: "https://lmstudio.ai/install-mcp",
-      }, entryOf(client, server)),
+      }, entryFor(client, server)),
   },
   /** @see {@link https://kiro.dev/docs/mcp/servers} */
   "kiro": {
     create: (client, server) => {
-      const config = asciiJson(entryOf(client, server));
+      const config = asciiJson(entryFor(client, server));
       return withQuery({
         app: "kiro://kiro.mcp/add",
         web: "https://kiro.dev/launch/mcp/add",
@@ -140,8 +140,5 @@ function gooseRemote({ url, token }: RemoteServer): Field[] {
 
 /** Serializes a value as JSON in ASCII, which every decoder of a link reads alike. */
 function asciiJson(value: unknown): string {
-  return stringifyJson(value).replace(
-    /[^\x20-\x7e]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  return stringifyJson(value).replace(/[^\x20-\x7e]/g, escapeUnits);
 }

@@ -5,7 +5,7 @@
  */
 
 import type { CheckSettings } from "./check_targets.ts";
-import { createReport, hasErrors, type OpenSkills } from "./report_data.ts";
+import { createReport, hasErrors, type SkillsToReport } from "./report_data.ts";
 import { reportAsJson } from "./report_json.ts";
 import { currentFolder } from "../files/paths.ts";
 import { reportAsText, type TextStyle } from "./report_text.ts";
@@ -15,7 +15,7 @@ import { reportAsText, type TextStyle } from "./report_text.ts";
  * line asks for. `isBad` means that `--check` found errors.
  */
 export async function reportSkills(
-  skills: OpenSkills,
+  skills: SkillsToReport,
   settings: CheckSettings,
 ): Promise<{ text: string; isBad: boolean }> {
   const { check = false, json = false } = settings.values;

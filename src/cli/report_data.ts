@@ -37,7 +37,7 @@ import type {
 } from "../skills/types.ts";
 
 /** The skills that a report is about, as the server opens them. */
-export interface OpenSkills {
+export interface SkillsToReport {
   readonly registry: SkillSource;
   /** The policy file, if one is given. */
   readonly policyFile?: PolicyFile | undefined;
@@ -48,7 +48,7 @@ export interface OpenSkills {
  * of `--check`, or else of `--list`.
  */
 export async function createReport(
-  { registry, policyFile }: OpenSkills,
+  { registry, policyFile }: SkillsToReport,
   settings: CheckSettings,
 ): Promise<Report> {
   const { check = false } = settings.values;
@@ -215,7 +215,7 @@ function countUnsearched(
 
 /** Describes the effects of the policy, if there is one. */
 function findPolicyEffects(
-  { registry, policyFile }: OpenSkills,
+  { registry, policyFile }: SkillsToReport,
   { policyFile: file }: Settings,
 ): ReportedPolicy | undefined {
   const effects = registry.inspectPolicy();

@@ -12,7 +12,7 @@ import { styleText } from "node:util";
 import { isAtOrBelow } from "../files/paths.ts";
 import { qualifiedName } from "../skills/names.ts";
 import type { Finding } from "../skills/validity.ts";
-import { escapeHidden, oneLine } from "../text.ts";
+import { escapeHidden, oneLine, wrapText } from "../text.ts";
 import {
   type FoundSkill,
   placeOf,
@@ -233,15 +233,15 @@ class TextReport {
     const places = findings.map(({ file, line, reason }) => {
       const place = this.#path(file) + (line === undefined ? "" : `:${line}`);
       const text = isShared ? place : `${place}: ${reason}`;
-      return this.#wrap(text, "    ");
+      return this.#wrap(text);
     });
     // The other lines of a hint are a text to copy.
     const [fix, ...copy] = hint.split("\n");
     return [
       heading,
-      ...isShared ? [this.#wrap(`${reason}:`, "    ")] : [],
+      ...isShared ? [this.#wrap(`${reason}:`)] : [],
       ...places,
-      this.#wrap(`fix: ${fix}`, "    "),
+      this.#wrap(`fix: ${fix}`),
       ...copy.map((line) => `      ${escapeHidden(line)}`),
     ];
   }
@@ -277,16 +277,10 @@ class TextReport {
   }
 
   /** Wraps a text at the width of the terminal, and indents it. */
-  #wrap(text: string, indentation: string): string {
+  #wrap(text: string, start = "    "): string {
     const { width = Infinity } = this.#style;
-    const [first = "", ...words] = escapeHidden(text).split(" ");
-    const lines = [indentation + first];
-    for (const word of words) {
-      const line = `${lines.at(-1)} ${word}`;
-      if (line.length <= width) lines[lines.length - 1] = line;
-      else lines.push(`${indentation}  ${word}`);
-    }
-    return lines.join("\n");
+    const indentation = `${start}  `;
+    return wrapText(escapeHidden(text), { width, start, indentation });
   }
 
   #paint(text: string, color: "bold" | "red" | "yellow"): string {

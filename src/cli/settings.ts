@@ -170,7 +170,7 @@ const COMMANDS = ["list", "check", "help", "version", "print-config"];
 
 /** @throws {UsageError} If an argument is an option without its hyphens. */
 function refuseCommand(argument: string, places: SkillRootOptions): void {
-  if (!COMMANDS.includes(argument) || isFolder(argument, places)) return;
+  if (!COMMANDS.includes(argument) || isGivenFolder(argument, places)) return;
   throw new UsageError(
     `Cannot find the folder ${
       quote(argument)
@@ -183,7 +183,7 @@ function refuseCommand(argument: string, places: SkillRootOptions): void {
  * client's configuration where only the program was replaced.
  */
 function isLeftOver(argument: string, places: SkillRootOptions): boolean {
-  if (argument !== "mcp" || isFolder(argument, places)) return false;
+  if (argument !== "mcp" || isGivenFolder(argument, places)) return false;
   log(`Ignoring the argument "mcp": there is no folder with that name`);
   return true;
 }
@@ -250,7 +250,7 @@ function findHomeDirectory(): string | undefined {
 
 /** Splits an argument at its commas, unless it names a folder. */
 function foldersIn(argument: string, places: SkillRootOptions): string[] {
-  if (isFolder(argument, places)) return [argument];
+  if (isGivenFolder(argument, places)) return [argument];
   return argument.split(",").map((name) => name.trim()).filter(Boolean);
 }
 
@@ -264,7 +264,7 @@ function resolveGiven(folder: string, places: SkillRootOptions): string[] {
   }
 }
 
-function isFolder(folder: string, places: SkillRootOptions): boolean {
+function isGivenFolder(folder: string, places: SkillRootOptions): boolean {
   try {
     return Deno.statSync(resolveFolder(folder, places)).isDirectory;
   } catch {

@@ -280,6 +280,15 @@ export function isThere(path: string): boolean {
   return lstatIfThere(path) !== undefined;
 }
 
+/** Whether a path leads to a folder. */
+export function isFolder(path: string): boolean {
+  try {
+    return Deno.statSync(path).isDirectory;
+  } catch {
+    return false;
+  }
+}
+
 export function isLink(path: string): boolean {
   return lstatIfThere(path)?.isSymlink ?? false;
 }

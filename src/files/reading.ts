@@ -19,7 +19,6 @@ import {
 } from "./faults.ts";
 import { fileVersion, isRacy, type OpenFile, openFile } from "./open_file.ts";
 import {
-  type FindOptions,
   FolderWalk,
   ForeignLinkError,
   type ServedFolder,
@@ -52,10 +51,13 @@ function readUpTo(
 export function* checkFile(
   folder: ServedFolder,
   path: string,
-  options: WalkOptions & FindOptions,
+  options: WalkOptions & { isListed?: boolean },
 ): Steps<CheckedFile> {
   try {
-    const located = yield* new FolderWalk(folder, options).find(path, options);
+    const located = yield* new FolderWalk(folder, options).find(
+      path,
+      options.isListed,
+    );
     yield;
     return { ...located, info: statLocated(located) };
   } catch (error) {

@@ -81,11 +81,6 @@ export interface WalkOptions extends FileAccessOptions {
   readonly listings?: FolderListings;
 }
 
-export interface FindOptions {
-  /** Whether a walk has just listed the path, so that its names are those on disk. Default: `false`. */
-  readonly isListed?: boolean;
-}
-
 /** Lists the files of a folder, the real paths of its folders, and the entries that are left out. */
 export function* walkFolder(
   folder: ServedFolder,
@@ -156,8 +151,14 @@ export class FolderWalk {
     };
   }
 
-  /** Resolves a path in the folder. */
-  *find(path: string, { isListed = false }: FindOptions = {}): Steps<Located> {
+  /**
+   * Resolves a path in the folder.
+   *
+   * @param path The path.
+   * @param isListed Whether a walk has just listed it, so that its names are those
+   *   on disk.
+   */
+  *find(path: string, isListed = false): Steps<Located> {
     const names = splitPath(path);
     const isForeign = names === undefined || !names.every(isVisible) ||
       names[0] !== SKILL_MD && names.length === 1 &&

@@ -17,7 +17,6 @@ import type {
   SkillChange,
   SkillProblem,
   SkillRoot,
-  SkillRootReport,
   SkillState,
 } from "./types.ts";
 
@@ -30,14 +29,6 @@ export const EMPTY_CATALOG: SkillCatalog = {
   roots: [],
   revision: 0,
 };
-
-/** What {@linkcode CatalogBuilder.build} adds to the skills. */
-export interface CatalogParts {
-  readonly problems: readonly SkillProblem[];
-  /** The reports, without the numbers of skills. */
-  readonly roots: readonly SkillRootReport[];
-  readonly previous: SkillCatalog;
-}
 
 /** Decides which skills have which names. */
 export class CatalogBuilder {
@@ -65,7 +56,11 @@ export class CatalogBuilder {
   }
 
   /** Builds the catalog, or returns the previous one if it is the same. */
-  build({ problems, roots, previous }: CatalogParts): SkillCatalog {
+  build(
+    { problems, roots, previous }:
+      & Pick<SkillCatalog, "problems" | "roots">
+      & { previous: SkillCatalog },
+  ): SkillCatalog {
     const found = {
       skills: this.#skills,
       problems,

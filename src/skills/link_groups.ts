@@ -50,7 +50,7 @@ export function* combineLinks<T extends Problem>(
   const groups: LinkGroup<T>[] = [];
   const kept: (T | LinkGroup<T>)[] = [];
   for (const problem of problems) {
-    const target = isLink(problem) && !isSecret(problem.file)
+    const target = pointsOutside(problem) && !isSecret(problem.file)
       ? yield* findTargetFolder(problem.file, base)
       : undefined;
     if (target === undefined || !isNarrow(target, base)) {
@@ -73,7 +73,7 @@ export function* combineLinks<T extends Problem>(
   return kept.map((item) => "links" in item ? describeGroup(item) : item);
 }
 
-function isLink({ reason }: Problem): boolean {
+function pointsOutside({ reason }: Problem): boolean {
   return reason === LINK_OUT_OF_SKILL.reason ||
     reason === LINK_OUT_OF_PROJECT.reason;
 }

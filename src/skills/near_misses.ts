@@ -249,7 +249,7 @@ class NearMissSearch {
   #isSearched({ name, isDirectory, isSymlink }: Deno.DirEntry): boolean {
     const { scope, root: { recursive } } = this.#report;
     const isFollowed = isSymlink && scope === "global" && !recursive;
-    return (isDirectory || isFollowed) && !UNSEARCHED_NAMES.test(name);
+    return (isDirectory || isFollowed) && !NEVER_SKILLS.test(name);
   }
 
   #isSkill(folder: string, entries: readonly Deno.DirEntry[]): boolean {
@@ -265,7 +265,7 @@ class NearMissSearch {
 }
 
 /** Folders that hold no skills, because tools or version control fill them. */
-const UNSEARCHED_NAMES =
+const NEVER_SKILLS =
   /^\.|^(?:node_modules|__pycache__|site-packages|venv|target|dist|build)$/;
 
 /** Lists a folder by name. Returns an empty list if it is very large or cannot be read. */

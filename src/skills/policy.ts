@@ -39,7 +39,7 @@ import type {
 } from "./types.ts";
 
 /** The maximum length of a name that is matched against a glob with wildcards, in characters. */
-const MAX_NAME_LENGTH = 128;
+const MAX_MATCHED_LENGTH = 128;
 
 /** The maximum length of a glob, in characters. */
 const MAX_GLOB_LENGTH = 256;
@@ -282,7 +282,7 @@ function candidateOf(
 }
 
 function isTooLong(key: string | undefined): boolean {
-  return key !== undefined && key.length > MAX_NAME_LENGTH;
+  return key !== undefined && key.length > MAX_MATCHED_LENGTH;
 }
 
 /** Whether a rule matches, or might match a name that is too long to check. */

@@ -6,13 +6,11 @@
 
 import { oneLine, quote } from "../text.ts";
 import { qualifiedName } from "./names.ts";
+import { MAX_SHOWN_NAME } from "./skill_md.ts";
 import type { SkillCatalog, SkillProblem } from "./types.ts";
 
 /** The maximum number of shadowed skills that are described. */
 const MAX_SHADOWED = 1_000;
-
-/** The maximum length of a name in a description, in characters. */
-const MAX_NAME_LENGTH = 200;
 
 /** Describes a problem in one line, with all reasons to skip the file. */
 export function describeProblem(
@@ -48,7 +46,7 @@ export function describeProblems(
 }
 
 function shortName(name: string): string {
-  return quote(name.slice(0, MAX_NAME_LENGTH));
+  return quote(name.slice(0, MAX_SHOWN_NAME));
 }
 
 /** Describes a problem with a policy in one line. */

@@ -21,6 +21,7 @@ import {
   isWindows,
   resolveFolder,
 } from "../files/paths.ts";
+import { isFolder } from "../files/confinement.ts";
 import type { BaseFolders } from "../files/types.ts";
 import { normalizeText, quote } from "../text.ts";
 
@@ -200,14 +201,6 @@ function describeFault(
       ? `add --allow-read=${path}, or write the folders without wildcards`
       : `add --allow-read=${path}`,
   };
-}
-
-function isFolder(path: string): boolean {
-  try {
-    return Deno.statSync(path).isDirectory;
-  } catch {
-    return false;
-  }
 }
 
 function isInRegion(path: string, { folder, glob, isDeep }: Region): boolean {

@@ -116,7 +116,7 @@ export function parseSkill(
     const { line, hint, kind } = error;
     const reason = error.reason.slice(0, MAX_REASON_LENGTH);
     const name = nameIn(text);
-    const isName = name !== "" && name.length <= MAX_NAME_LENGTH;
+    const isName = name !== "" && name.length <= MAX_SHOWN_NAME;
     const names = [basename(folder.path), ...(isName ? [name] : [])];
     const others = error.others.length > 0 ? { others: error.others } : {};
     return { file, kind, reason, hint, line, names, ...others };
@@ -127,7 +127,7 @@ export function parseSkill(
 const MAX_REASON_LENGTH = 500;
 
 /** The maximum length of a name in a report, in characters. */
-const MAX_NAME_LENGTH = 200;
+export const MAX_SHOWN_NAME = 200;
 
 /** How much of a `SKILL.md` is read first, in bytes. Most frontmatter is shorter. */
 const SHORT_HEAD_SIZE = 2 * 1024;

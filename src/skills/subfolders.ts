@@ -150,6 +150,6 @@ export function* isSeen(
 }
 
 /** Returns where the entry of a path lies: its name in the real path of its folder. */
-export function entryOf(path: string): string {
+export function entryPathOf(path: string): string {
   return join(realPathOf(dirname(path)), basename(path));
 }

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { escapeHidden } from "../text.ts";
+import { escapeCodePoint, escapeHidden } from "../text.ts";
 
 /** An entry of a block mapping: a key, and the lines of its value. */
 export interface YamlEntry {
@@ -124,12 +124,7 @@ export function quoteYaml(text: string): string {
   const escaped = escapeHidden(
     text.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n")
       .replaceAll("\t", "\\t"),
-    (character) => {
-      const digits = character.codePointAt(0)!.toString(16);
-      return digits.length > 4
-        ? `\\U${digits.padStart(8, "0")}`
-        : `\\u${digits.padStart(4, "0")}`;
-    },
+    escapeCodePoint,
   );
   return `"${escaped}"`;
 }

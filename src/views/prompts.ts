@@ -38,21 +38,17 @@ import {
 import { type SearchableSkills, SkillSearch } from "../skills/search.ts";
 import { SKILL_MD } from "../files/paths.ts";
 import { quote, skillKey } from "../text.ts";
-import type { Toolset } from "./toolsets.ts";
+import type { SkillToolOptions } from "./toolsets.ts";
 import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
 import { skillMdUri } from "../skills/uri.ts";
 
 /** The prompt that takes a skill's name as its argument. */
 const SKILL_PROMPT = "skill";
 
-export interface PromptsOptions extends DirectoryOptions {
-  readonly toolset: Toolset;
-}
-
 export function registerPrompts(
   server: RequestHandlers,
   registry: SkillSource,
-  { toolset, isRemote }: PromptsOptions,
+  { toolset, isRemote }: SkillToolOptions,
 ): void {
   const search = new SkillSearch(isForUser);
   const items = new SkillItems(createPromptEntries);

@@ -135,7 +135,7 @@ async function readResource(
   uri: string,
   registry: SkillSource,
 ): Promise<ReadResourceResult["contents"]> {
-  const { skill, path } = findResource(uri, registry);
+  const { skill, path } = requireResource(uri, registry);
   if (path !== "") {
     const file = await readFile(registry, skill, path ?? SKILL_MD);
     return [resourceContents(uri, file)];
@@ -159,7 +159,7 @@ async function readResource(
  * @throws {Error} The JSON-RPC error "invalid params" if there is no such
  *   skill.
  */
-export function findResource(
+export function requireResource(
   uri: string,
   registry: SkillSource,
 ): { skill: Skill; path: string | undefined } {

@@ -40,7 +40,7 @@ import type {
   SkillFrontmatter,
   SkillSource,
 } from "../skills/types.ts";
-import { findResource } from "./resources.ts";
+import { requireResource } from "./resources.ts";
 
 export const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";
 
@@ -188,7 +188,7 @@ class SkillEntries {
    *   skill, or if hosts cannot load it.
    */
   async find(uri: string): Promise<SkillEntry> {
-    const { skill } = findResource(uri, this.#registry);
+    const { skill } = requireResource(uri, this.#registry);
     const skillMd = skillMdUri(skill);
     if (skillMd !== uri) {
       throw invalidParams(
@@ -267,7 +267,7 @@ async function listChildren(
   uri: string,
   registry: SkillSource,
 ): Promise<{ skill: Skill; children: ListItem<Child>[] }> {
-  const { skill, path } = findResource(uri, registry);
+  const { skill, path } = requireResource(uri, registry);
   const prefix = path === undefined ? "" : `${path}/`;
   const children = new Map<string, Child>();
   const slice = new TimeSlice();

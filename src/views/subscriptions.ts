@@ -6,7 +6,7 @@
 
 import type { McpServer } from "../protocol/mcp_server.ts";
 import { qualifiedName } from "../skills/names.ts";
-import { findResource } from "./resources.ts";
+import { requireResource } from "./resources.ts";
 import { SKILL_MD } from "../files/paths.ts";
 import { skillKey } from "../text.ts";
 import type { SkillChange, SkillSource } from "../skills/types.ts";
@@ -48,7 +48,7 @@ function parseSubscription(
   registry: SkillSource,
 ): Subscription {
   if (uri === ALL_SKILLS) return { key: undefined, path: "" };
-  const { skill, path } = findResource(uri, registry);
+  const { skill, path } = requireResource(uri, registry);
   return { key: skillKey(qualifiedName(skill)), path };
 }
 

@@ -227,7 +227,7 @@ function withFileNames(
   return new Error(`${message}. Its files: ${paths.join(", ")}${more}`);
 }
 
-interface SkillFolder {
+interface FolderToRead {
   /** The path that the model passed. */
   readonly path: string;
   readonly files: readonly SkillFile[];
@@ -238,7 +238,7 @@ interface SkillFolder {
 
 async function readFolder(
   skill: Skill,
-  { path, files, leftOut, registry }: SkillFolder,
+  { path, files, leftOut, registry }: FolderToRead,
 ): Promise<CallToolResult> {
   const content = await readTogether(files, async (file) => {
     const item = await readContent(skill, file, registry);

@@ -22,8 +22,8 @@ import {
 } from "./skills_extension.ts";
 import { DEFAULT_REFRESH_SECONDS } from "../skills/roots.ts";
 import { registerTools } from "./tools.ts";
-import type { SkillToolOptions, Toolset } from "./toolsets.ts";
-import type { SkillSource } from "../skills/types.ts";
+import type { SkillToolOptions } from "./toolsets.ts";
+import type { SkillRegistryOptions, SkillSource } from "../skills/types.ts";
 
 const CAPABILITIES = {
   tools: { listChanged: true },
@@ -36,16 +36,12 @@ const CAPABILITIES = {
 /** The maximum time for which a client is allowed to cache results, in seconds. */
 const MAX_TTL_SECONDS = 5;
 
-export interface DescriptionOptions {
-  readonly toolset: Toolset;
-  /** The time between two rescans in seconds. */
-  readonly refreshSeconds?: number | undefined;
-}
-
 /** Creates the description of the server for clients of both eras of the protocol. */
 export function describeServer(
   registry: SkillSource,
-  { toolset, refreshSeconds = DEFAULT_REFRESH_SECONDS }: DescriptionOptions,
+  { toolset, refreshSeconds = DEFAULT_REFRESH_SECONDS }:
+    & SkillToolOptions
+    & SkillRegistryOptions,
 ): ServerDescription {
   return {
     serverInfo: {
