@@ -95,7 +95,7 @@ async function printModelView(
   client: string,
   settings: Settings,
 ): Promise<number> {
-  const { createModelView, viewAsText } = await import(
+  const { createModelView, modelViewAsText } = await import(
     "./src/cli/model_view.ts"
   );
   const { registry } = await openSkills(settings);
@@ -103,7 +103,7 @@ async function printModelView(
   warnOfMissingFolders(catalog, settings);
   const view = createModelView(client, catalog, settings.tools);
   return await print(
-    settings.values.json ? jsonText(view) : viewAsText(view),
+    settings.values.json ? jsonText(view) : modelViewAsText(view),
   );
 }
 

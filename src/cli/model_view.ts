@@ -125,7 +125,7 @@ function sizeOf(characters: number): Size {
 }
 
 /** Formats a view for people, with hidden characters escaped. */
-export function viewAsText(view: ModelView): string {
+export function modelViewAsText(view: ModelView): string {
   const { client, toolset, skills, instructions, tools, total } = view;
   const search = view.searchesTools
     ? ", which the model has to search for"

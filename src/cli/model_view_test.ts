@@ -5,7 +5,11 @@ import { describeServer, registerViews } from "../views/views.ts";
 import { CLIENT_NAMES } from "./client_names.ts";
 import { parseCommandLine } from "./command_line.ts";
 import { McpServer } from "../protocol/mcp_server.ts";
-import { createModelView, type ModelView, viewAsText } from "./model_view.ts";
+import {
+  createModelView,
+  type ModelView,
+  modelViewAsText,
+} from "./model_view.ts";
 import {
   assertMisuse,
   lacks,
@@ -251,11 +255,11 @@ Deno.test("--list --as shows each text with its length, an estimate of its token
   assert.equal(total.tokens, Math.ceil(sum / 4));
 });
 
-Deno.test("viewAsText() marks what the model does not see, or sees only after a search", async () => {
+Deno.test("modelViewAsText() marks what the model does not see, or sees only after a search", async () => {
   using place = new Place();
   writeSkills(place);
   const textFor = async (client: string) =>
-    viewAsText(await viewOf(place, client));
+    modelViewAsText(await viewOf(place, client));
   assert.match(await textFor("cline"), /^Instructions: not shown$/m);
   const codex = await textFor("codex");
   assert.match(codex, /^Instructions, first line only: \d+ characters/m);
@@ -309,11 +313,11 @@ for (const client of ["cursor", "claude-desktop", "zed", "kiro"]) {
   });
 }
 
-Deno.test("viewAsText() heads the view of clients without a profile", async () => {
+Deno.test("modelViewAsText() heads the view of clients without a profile", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "git");
   const headOf = async (client: string) =>
-    viewAsText(await viewOf(place, client)).split("\n\n").slice(0, 3);
+    modelViewAsText(await viewOf(place, client)).split("\n\n").slice(0, 3);
   const note =
     "These clients have no profile. As far as they were tried, they show the tools\nwhole, and no instructions.";
   assert.deepEqual(await headOf("default"), [

@@ -296,7 +296,7 @@ export function hasErrors({ findings }: Report): boolean {
   return findings.some(({ severity }) => severity === "error");
 }
 
-export function placeOf(
+export function placeOfRule(
   { line }: SkillPolicyRule,
   { file }: ReportedPolicy,
 ): { file: string; line: number } | undefined {

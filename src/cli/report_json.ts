@@ -8,7 +8,7 @@ import { qualifiedName } from "../skills/names.ts";
 import { jsonText } from "../text.ts";
 import {
   type FoundSkill,
-  placeOf,
+  placeOfRule,
   type Report,
   type ReportedPolicy,
 } from "./report_data.ts";
@@ -38,7 +38,7 @@ export function reportAsJson(report: Report): string {
     })),
     off: policy?.off.map(({ skill, rule }) => ({
       ...placeOfSkill(skill),
-      rule: rule && placeOf(rule, policy),
+      rule: rule && placeOfRule(rule, policy),
     })),
     unlisted: unlisted.map(({ skill, unlisted }) => ({
       name: qualifiedName(skill),
@@ -72,7 +72,10 @@ function placeOfSkill({ name, scope, directory, file }: Skill) {
 function decisionOn(skill: Skill, policy: ReportedPolicy | undefined) {
   if (policy === undefined) return undefined;
   const rule = policy.rules.get(skill);
-  return { state: skill.state ?? "on", rule: rule && placeOf(rule, policy) };
+  return {
+    state: skill.state ?? "on",
+    rule: rule && placeOfRule(rule, policy),
+  };
 }
 
 function describeFinding(

@@ -15,7 +15,7 @@ import type { Finding } from "../skills/validity.ts";
 import { escapeHidden, oneLine, wrapText } from "../text.ts";
 import {
   type FoundSkill,
-  placeOf,
+  placeOfRule,
   type Report,
   type ReportedPolicy,
 } from "./report_data.ts";
@@ -303,7 +303,7 @@ function ruleCell(
   policy: ReportedPolicy | undefined,
 ): string {
   if (rule === undefined || policy === undefined) return "";
-  const place = placeOf(rule, policy);
+  const place = placeOfRule(rule, policy);
   return place ? `${basename(place.file)}:${place.line}` : "no usable policy";
 }
 

@@ -301,3 +301,9 @@ export function lstatIfThere(path: string): Deno.FileInfo | undefined {
     throw error;
   }
 }
+
+/** Whether Deno has permission to read a path. Without it, some operations prompt the user. */
+export function mayRead(path: string): boolean {
+  const permission = { name: "read", path } as const;
+  return Deno.permissions.querySync(permission).state === "granted";
+}

@@ -5,7 +5,7 @@
  */
 
 import { basename, dirname } from "jsr:@std/path@^1";
-import { realPathIfThere } from "./confinement.ts";
+import { mayRead, realPathIfThere } from "./confinement.ts";
 import { quote } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 
@@ -50,7 +50,7 @@ export function describeUnwatched(
     // The folder above comes first, and what holds for it holds for those below.
     const isNew = !known.has(dirname(folder));
     known.add(folder);
-    if (isNew && !isAllowed(folder)) unwatched.push(folder);
+    if (isNew && !mayRead(folder)) unwatched.push(folder);
   }
   const [first, ...others] = unwatched;
   if (first === undefined) return undefined;
@@ -82,7 +82,7 @@ class WatchList {
   /** Adds a file and, if it is a link, its target. */
   addFile(file: string): void {
     for (const path of new Set([file, realPathIfThere(file) ?? file])) {
-      if (isAllowed(dirname(path))) this.addSurroundings(path);
+      if (mayRead(dirname(path))) this.addSurroundings(path);
       else this.#folders.set(path, new Set());
     }
   }
@@ -116,11 +116,6 @@ class WatchList {
   }
 }
 
-/** Whether Deno has permission to read a folder. Without it, watching could prompt the user. */
-export function isAllowed(path: string): boolean {
-  return queryPermission(path).state === "granted";
-}
-
 /**
  * Returns the folders that Deno has permission to read. Asks as little as possible,
  * because Deno keeps each answer for good, in one kilobyte.
@@ -132,14 +127,11 @@ export function* filterAllowed(folders: Iterable<string>): Iterable<string> {
     if (whole.has(dirname(path))) {
       whole.add(path);
     } else {
-      const { state, partial } = queryPermission(path);
+      const permission = { name: "read", path } as const;
+      const { state, partial } = Deno.permissions.querySync(permission);
       if (state !== "granted") continue;
       if (!partial) whole.add(path);
     }
     yield path;
   }
-}
-
-function queryPermission(path: string): Deno.PermissionStatus {
-  return Deno.permissions.querySync({ name: "read", path });
 }

@@ -115,13 +115,13 @@ export function changedSkills(
   const { served: now } = catalog;
   const { served: before } = previous;
   // Each time a SKILL.md is parsed, it gets a new frontmatter object.
-  const keys = differences(now, before, (skill) => skill?.frontmatter);
-  const states = differences(now, before, (skill) => skill?.state);
+  const keys = differingKeys(now, before, (skill) => skill?.frontmatter);
+  const states = differingKeys(now, before, (skill) => skill?.state);
   return { keys, states: states.difference(keys) };
 }
 
 /** Returns the keys whose values differ between two maps, compared by some aspect. */
-export function differences<T>(
+export function differingKeys<T>(
   a: ReadonlyMap<string, T>,
   b: ReadonlyMap<string, T>,
   aspectOf: (value: T | undefined) => unknown = (value) => value,

@@ -14,7 +14,7 @@ import {
   inspectSkillMd,
 } from "./frontmatter.ts";
 import { KNOWN_FIELDS } from "./frontmatter_faults.ts";
-import { findLinks, type Link, pathOf } from "./markdown_links.ts";
+import { findLinks, type Link, pathOfTarget } from "./markdown_links.ts";
 import {
   checkContents,
   checkFrontmatter,
@@ -375,7 +375,7 @@ function* checkLinks(
   for (const link of findLinks(body)) {
     if (targets.has(link.target)) continue;
     targets.add(link.target);
-    const path = pathOf(link.target);
+    const path = pathOfTarget(link.target);
     if (path === undefined || broken.has(path) || isServed(path)) continue;
     broken.set(path, link);
   }

@@ -6,7 +6,7 @@
 
 import { SKILL_MD } from "../files/paths.ts";
 import { TimeSlice } from "../time_slice.ts";
-import { differences } from "./catalog.ts";
+import { differingKeys } from "./catalog.ts";
 import type { SkillFiles } from "./skill_files.ts";
 import type { ClosedFolders, SkillCatalog } from "./types.ts";
 
@@ -84,7 +84,7 @@ export class FileTracker {
     const changed = new Map<string, Set<string>>();
     for (const [key, { versions }] of this.#known) {
       const old = before.get(key)?.versions ?? versions;
-      const paths = differences(versions, old);
+      const paths = differingKeys(versions, old);
       if (paths.size > 0) changed.set(key, paths);
     }
     return changed;

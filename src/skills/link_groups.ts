@@ -7,7 +7,7 @@
 
 import { basename, dirname } from "jsr:@std/path@^1";
 import { LINK_OUT_OF_PROJECT, LINK_OUT_OF_SKILL } from "../files/faults.ts";
-import { isAllowed } from "../files/watch_list.ts";
+import { mayRead } from "../files/confinement.ts";
 import { isAtOrBelow } from "../files/paths.ts";
 import { quoteArgument } from "../shell_quoting.ts";
 import { quote } from "../text.ts";
@@ -124,7 +124,7 @@ function* findTargetFolder(
     yield;
     const isExpected = target.endsWith(basename(file)) ||
       project !== undefined && isAtOrBelow(target, project);
-    if (isHidden || !isExpected || !isAllowed(target)) return undefined;
+    if (isHidden || !isExpected || !mayRead(target)) return undefined;
     return Deno.statSync(target).isDirectory ? target : dirname(target);
   } catch {
     return undefined;

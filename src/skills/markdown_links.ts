@@ -142,7 +142,7 @@ function blankOut(
  * Returns the path in the skill that a target refers to, or `undefined` if the
  * target is not a relative path.
  */
-export function pathOf(target: string): string | undefined {
+export function pathOfTarget(target: string): string | undefined {
   if (/^(?:[a-z][a-z\d+.-]*:|[/\\#?~@])|[{}$*|]|\.\.\./i.test(target)) {
     return undefined;
   }

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
-import { findLinks, pathOf } from "./markdown_links.ts";
+import { findLinks, pathOfTarget } from "./markdown_links.ts";
 import { assertLinearTime } from "../../tests/testing.ts";
 
-Deno.test("pathOf() resolves a target to a path relative to the skill", () => {
+Deno.test("pathOfTarget() resolves a target to a path relative to the skill", () => {
   const paths = {
     "a.md": "a.md",
     "./a/../b//c.md#part?x": "b/c.md",
@@ -20,11 +20,11 @@ Deno.test("pathOf() resolves a target to a path relative to the skill", () => {
     "%2e%2e/b": "../b",
   };
   for (const [target, path] of Object.entries(paths)) {
-    assert.equal(pathOf(target), path, target);
+    assert.equal(pathOfTarget(target), path, target);
   }
 });
 
-Deno.test("pathOf() returns undefined for targets that are not paths in a skill", () => {
+Deno.test("pathOfTarget() returns undefined for targets that are not paths in a skill", () => {
   const targets = [
     "https://example.com/a.md",
     "mailto:a@example.com",
@@ -32,13 +32,14 @@ Deno.test("pathOf() returns undefined for targets that are not paths in a skill"
     ...["{path}", "$HOME/a.md", "*.md", "a|b", "..."],
   ];
   for (const target of targets) {
-    assert.equal(pathOf(target), undefined, target);
+    assert.equal(pathOfTarget(target), undefined, target);
   }
 });
 
 /** Resolves the links in a text to paths. */
 function findPaths(markdown: string): (string | undefined)[] {
-  return findLinks(markdown).map(({ target }) => pathOf(target)).toArray();
+  return findLinks(markdown).map(({ target }) => pathOfTarget(target))
+    .toArray();
 }
 
 const slow: [string, string, string, string, number?][] = [
@@ -52,7 +53,7 @@ const slow: [string, string, string, string, number?][] = [
 ];
 
 for (const [what, start, piece, end, length = 200_000] of slow) {
-  Deno.test(`findLinks() and pathOf() take linear time for ${what}`, async () => {
+  Deno.test(`findLinks() and pathOfTarget() take linear time for ${what}`, async () => {
     await assertLinearTime((length) => {
       findPaths(start + piece.repeat(length / piece.length) + end);
     }, { length, what });
@@ -67,7 +68,7 @@ const piece = fc.constantFrom(
   ...[" ", "\t", "\n", "\r", "\r\n", "\u2028", "\u3000", "\ufeff", "\ud800"],
 );
 
-Deno.test("findLinks() and pathOf() take linear time for any repeated text", async () => {
+Deno.test("findLinks() and pathOfTarget() take linear time for any repeated text", async () => {
   const text = (maxLength: number) =>
     fc.array(piece, { maxLength }).map((pieces) => pieces.join(""));
   await fc.assert(

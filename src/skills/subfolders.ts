@@ -6,7 +6,7 @@
  */
 
 import { basename, dirname, join } from "jsr:@std/path@^1";
-import { isConfirmed, isThere } from "../files/confinement.ts";
+import { isConfirmed, isThere, mayRead } from "../files/confinement.ts";
 import { fileVersion } from "../files/open_file.ts";
 import { sortByName } from "../files/paths.ts";
 import type { Steps, TimeSlice } from "../time_slice.ts";
@@ -136,8 +136,7 @@ export function* isSeen(
 ): Steps<boolean> {
   if (realPath === undefined) return true;
   // A folder that Deno is not allowed to read reveals nothing.
-  const permission = { name: "read", path } as const;
-  if (Deno.permissions.querySync(permission).state !== "granted") return true;
+  if (!mayRead(path)) return true;
   const isListed = isListedName(file);
   yield;
   return yield* isConfirmed(

@@ -25,7 +25,7 @@ import {
 } from "./list_views.ts";
 import { invalidParams } from "../protocol/errors.ts";
 import type { RequestHandlers } from "../protocol/handlers.ts";
-import { readFile } from "./resources.ts";
+import { readForRequest } from "./resources.ts";
 import {
   type DirectoryOptions,
   divideList,
@@ -146,7 +146,7 @@ async function createPrompt(
   if (skill === undefined || !isForUser(skill)) {
     throw await createUnknownNameError(name, { kind, registry, search });
   }
-  const file = await readFile(registry, skill, SKILL_MD);
+  const file = await readForRequest(registry, skill, SKILL_MD);
   const text = file.text ?? new TextDecoder().decode(file.bytes);
   return {
     description: skill.description,

@@ -42,7 +42,7 @@ import type { Skill, SkillFileContent, SkillSource } from "../skills/types.ts";
  * @throws {Error} The JSON-RPC error "invalid params" if the file cannot be
  *   read.
  */
-export async function readFile(
+export async function readForRequest(
   registry: SkillSource,
   skill: Skill,
   path: string,
@@ -137,7 +137,7 @@ async function readResource(
 ): Promise<ReadResourceResult["contents"]> {
   const { skill, path } = requireResource(uri, registry);
   if (path !== "") {
-    const file = await readFile(registry, skill, path ?? SKILL_MD);
+    const file = await readForRequest(registry, skill, path ?? SKILL_MD);
     return [resourceContents(uri, file)];
   }
   const files = (await registry.listFiles(skill))
