@@ -6,7 +6,7 @@
  * @module
  */
 
-import { type FencedText, findFences } from "./frontmatter_fences.ts";
+import { type FencedText, findFences, isFence } from "./frontmatter_fences.ts";
 import { hasRequiredFields, repairFrontmatter } from "./frontmatter_faults.ts";
 import { parseYamlOrError } from "./yaml_errors.ts";
 import { isMapping } from "./yaml_repair.ts";
@@ -127,11 +127,6 @@ function isTooLarge(text: string, end: number): boolean {
 function findLineEnd(text: string, start: number): number {
   const end = text.indexOf("\n", start);
   return end === -1 ? text.length : end;
-}
-
-/** Whether a line starts or ends frontmatter. */
-export function isFence(line: string): boolean {
-  return /^---[ \t]*\r?$/.test(line);
 }
 
 /**

@@ -23,7 +23,10 @@ const NEAR_FENCE =
 /** The first line of frontmatter without a fence. */
 const FIELD = /^(?:name|description)\s*:/i;
 
-const FENCE = /^---[ \t]*$/;
+/** Whether a line starts or ends frontmatter. */
+export function isFence(line: string): boolean {
+  return /^---[ \t]*\r?$/.test(line);
+}
 
 /** A `SKILL.md`, split at its fences or where they most likely belong. */
 export interface FencedText {
@@ -50,7 +53,7 @@ export function findFences(text: string): FencedText {
   const yaml = lines.slice(first, end);
   const isFound = splitEntries(yaml)
     .some(({ key }) => KNOWN_FIELDS.includes(key.toLowerCase()));
-  const isEnded = near !== -1 && FENCE.test(lines[near]!);
+  const isEnded = near !== -1 && isFence(lines[near]!);
   const faults = isEnded || opening.coversEnd
     ? opening.faults
     : [...opening.faults, describeEnd(lines, { end, near, isFound })];
@@ -72,9 +75,9 @@ interface Opening {
 }
 
 function findOpening(lines: readonly string[]): Opening {
-  if (FENCE.test(lines[0]!)) return { faults: [], first: 1 };
+  if (isFence(lines[0]!)) return { faults: [], first: 1 };
   const start = lines.findIndex((line) => line.trim() !== "");
-  const fence = lines.findIndex((line) => FENCE.test(line));
+  const fence = lines.findIndex((line) => isFence(line));
   const { first, coversEnd, ...fault } = start === -1
     ? { reason: "the file is empty", hint: TEMPLATE }
     : describeStart(lines, { start, fence }) ??
@@ -105,7 +108,7 @@ function describeStart(
   }
   if (NEAR_FENCE.test(text)) {
     const last = lines.findIndex((line, index) =>
-      index > start && NEAR_FENCE.test(line) && !FENCE.test(line)
+      index > start && NEAR_FENCE.test(line) && !isFence(line)
     );
     const other = last === -1 ? "" : ` and on line ${last + 1}`;
     return {
@@ -116,7 +119,7 @@ function describeStart(
       coversEnd: last !== -1,
     };
   }
-  if (/^\s*(?:```|~~~)/.test(text) && FENCE.test(lines[line] ?? "")) {
+  if (/^\s*(?:```|~~~)/.test(text) && isFence(lines[line] ?? "")) {
     const hint = "remove this line, and the line that ends the code block";
     const reason = "the frontmatter is in a code block";
     return { reason, line, hint, first: line + 1 };

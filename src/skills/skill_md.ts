@@ -6,11 +6,11 @@
 
 import { basename } from "jsr:@std/path@^1";
 import {
-  isFence,
   MAX_FRONTMATTER_SIZE,
   parseSkillMd,
   SkillSyntaxError,
 } from "./frontmatter.ts";
+import { isFence } from "./frontmatter_fences.ts";
 import { lstatIfThere } from "../files/confinement.ts";
 import type { Steps } from "../time_slice.ts";
 import type { OpenFile } from "../files/open_file.ts";
