@@ -253,6 +253,40 @@ for (const [client, { addCommand, expands }] of CLIENTS) {
   });
 }
 
+/** Runs a command in the Command Prompt. See {@linkcode argumentsOf}. */
+async function argumentsInCmd(
+  command: string,
+  { program, place }: { program: string; place: Place },
+): Promise<string[]> {
+  const script = place.file(
+    "bin/print.js",
+    "console.log(JSON.stringify(Deno.args))",
+  );
+  // As npm does for the programs that it installs.
+  const batch = `@"${Deno.execPath()}" run "${script}" %*\r\n`;
+  place.file(`bin/${program}.cmd`, batch);
+  const path = `${join(place.path, "bin")};${Deno.env.get("PATH")}`;
+  const { success, stdout } = await new Deno.Command("cmd", {
+    args: ["/d", "/s", "/c", `"${command}"`],
+    windowsRawArguments: true,
+    env: { PATH: path },
+  }).output();
+  assert.ok(success);
+  return JSON.parse(new TextDecoder().decode(stdout));
+}
+
+for (const [client, wordsOf] of Object.entries(COMMANDS)) {
+  Deno.test(`the command for ${client} adds the server in the Command Prompt`, {
+    ignore: lacks("cmd"),
+  }, async () => {
+    using place = new Place();
+    const { text, command } = windowsConfig(client, { shell: "cmd" });
+    const [program, ...words] = wordsOf(parseLaunch(text));
+    const received = await argumentsInCmd(command!, { program, place });
+    assert.deepEqual(received, words);
+  });
+}
+
 Deno.test("createClientConfig() returns commands for the Command Prompt and for PowerShell", () => {
   const inCmd = windowsConfig("codex", { shell: "cmd" });
   assert.equal(inCmd.commandTitle, "Run this command in the Command Prompt");
