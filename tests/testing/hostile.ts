@@ -54,7 +54,11 @@ function addSpecialFiles(place: Place): void {
   const skills = HOSTILE_SKILLS;
   place.folder(skills, "folder", "SKILL.md");
   if (!isWindows) {
-    place.socket = listenIn(place.folder(skills, "socket"), "SKILL.md");
+    // macOS limits the path of a socket to 103 bytes.
+    const link = place.link(place.folder(skills, "socket"), "short");
+    const path = join(link, "SKILL.md");
+    place.socket = Deno.listen({ transport: "unix", path });
+    Deno.removeSync(link);
     runSync("mkfifo", join(place.folder(skills, "fifo"), "SKILL.md"));
     runSync("mkfifo", join(place.folder(skills, "good"), "fifo.md"));
   }
@@ -65,17 +69,6 @@ function addSpecialFiles(place: Place): void {
   Deno.truncateSync(sparse, size);
   place.file(`${skills}/good/sparse.bin`, "");
   Deno.truncateSync(join(place.path, skills, "good", "sparse.bin"), size);
-}
-
-/** Creates a socket. Its path is relative, because macOS limits it to 103 bytes. */
-function listenIn(folder: string, path: string): Disposable {
-  const current = Deno.cwd();
-  Deno.chdir(folder);
-  try {
-    return Deno.listen({ transport: "unix", path });
-  } finally {
-    Deno.chdir(current);
-  }
 }
 
 function addUnusualNames(place: Place): void {
