@@ -141,13 +141,6 @@ const malformed: [string, string, RegExp, number, RegExp][] = [
     /spaces instead of tabs/,
   ],
   [
-    "has a field that is indented with a tab",
-    "---\nname: a\ndescription: b\nmetadata:\n\tauthor: me\n---\n",
-    /"author" is indented with tabs/,
-    5,
-    /spaces instead of tabs/,
-  ],
-  [
     "has a field twice",
     "---\nname: a\ndescription: b\nname: b\n---\n",
     /"name" appears twice: here and on line 2/,

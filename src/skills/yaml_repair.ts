@@ -117,7 +117,7 @@ export function describeQuoting(entry: YamlEntry): string {
 
 /** Describes why the value of an entry cannot be parsed. */
 export function describeValueFault(entry: YamlEntry, parsed: unknown): string {
-  const { key, indentation, rest, isGlued } = entry;
+  const { key, rest, isGlued } = entry;
   const value = `the value of ${quote(key)}`;
   if (divideName(entry) !== undefined) {
     return "the name and the description are on the same line";
@@ -127,9 +127,6 @@ export function describeValueFault(entry: YamlEntry, parsed: unknown): string {
   const message = parsed instanceof Error ? parsed.message : "";
   if (/^\s*\t/m.test([rest, ...entry.more].join("\n"))) {
     return `${value} is indented with tabs`;
-  }
-  if (indentation.includes("\t")) {
-    return `the field ${quote(key)} is indented with tabs`;
   }
   if (mark === '"' || mark === "'") {
     const marks = rest.split(mark).length - 1;
