@@ -1010,6 +1010,9 @@ export class SkillRegistry implements SkillSource {
       await runInSlices(areUnchanged(last.versions)) && isSame();
   }
 
+  /** Scans, though nobody waits for it. */
+  readonly #rescan = () => this.#inBackground(() => this.refresh());
+
   /** Runs a task that nobody waits for, and logs its errors. */
   #inBackground(work: () => Promise<unknown>): void {
     work().catch((error) =>
@@ -1080,13 +1083,12 @@ export class SkillRegistry implements SkillSource {
       this.#options;
     if (this.#isClosed || this.#isWatching) return;
     this.#isWatching = true;
-    const refresh = () => this.#inBackground(() => this.refresh());
     if (refreshSeconds > 0) {
-      this.#timer = setInterval(refresh, refreshSeconds * 1000);
+      this.#timer = setInterval(this.#rescan, refreshSeconds * 1000);
       Deno.unrefTimer(this.#timer);
     }
     if (watchFolders) {
-      this.#watcher = new FolderWatcher(refresh, this.#log);
+      this.#watcher = new FolderWatcher(this.#rescan, this.#log);
       this.#inBackground(() => this.#watchFolders());
     }
   }
@@ -1137,8 +1139,7 @@ export class SkillRegistry implements SkillSource {
     clearTimeout(this.#retry);
     this.#retries = isPassing ? this.#retries + 1 : 0;
     if (!isPassing || !this.#isWatching || this.#retries > MAX_RETRIES) return;
-    const refresh = () => this.#inBackground(() => this.refresh());
-    this.#retry = setTimeout(refresh, RETRY_MS);
+    this.#retry = setTimeout(this.#rescan, RETRY_MS);
     Deno.unrefTimer(this.#retry);
   }
 

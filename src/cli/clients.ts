@@ -21,7 +21,7 @@ export const TOKEN_VARIABLE = "SKILL_SERVER_TOKEN";
  * `{token}` (an option, if there is a token), `{entry}` as JSON, or `{namedEntry}`,
  * which also contains the name and what belongs to the top level.
  */
-export type CommandTemplate = string;
+type CommandTemplate = string;
 
 export interface RemoteServer {
   readonly url: string;
@@ -35,7 +35,7 @@ export function isLocal(url: string): boolean {
 }
 
 /** How a client is configured for a server at a URL. */
-export interface RemoteFormat {
+interface RemoteFormat {
   /** The reference that stands for the token in the configuration, if the client supports one. */
   readonly token?: string;
   /**

@@ -12,7 +12,7 @@ import type { Launch } from "./launch.ts";
 import { escapeUnits, stringifyJson } from "../text.ts";
 
 /** The same link in two forms. */
-export interface InstallLink {
+interface InstallLink {
   /** Opens the client itself. */
   readonly app: string;
   /** A web page of the client's vendor that opens it, for pages that accept only web links. */

@@ -205,7 +205,7 @@ function resolvePolicyFile(
  * Returns the value of an environment variable, if it is set and Deno has
  * permission to read it.
  */
-export function readEnvironment(name: string): string | undefined {
+function readEnvironment(name: string): string | undefined {
   try {
     return Deno.env.get(name);
   } catch (error) {

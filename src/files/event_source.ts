@@ -21,7 +21,7 @@ export const MAX_LOCAL_PATHS = 64;
 const WORKER_FILES = 16;
 
 /** Folders to watch, without their subfolders. */
-export interface WatchRequest {
+interface WatchRequest {
   /** The paths to watch in addition to those that are watched already. */
   readonly paths: readonly string[];
   /** Whether to close all watchers first. */

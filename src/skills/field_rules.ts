@@ -31,7 +31,7 @@ const MAX_FRONTMATTER_DEPTH = 64;
 const MAX_FRONTMATTER_LENGTH = 256 * 1024;
 
 /** A rule about a field of the frontmatter. */
-export interface FieldRule {
+interface FieldRule {
   readonly rule: RuleId;
   readonly field: string;
   /**

@@ -44,7 +44,7 @@ const COMMON_FILES =
   /^(?:readme|changelog|contributing|license|security|code_of_conduct|agents|claude|gemini|index|notice|authors|todo|skills?)\b/i;
 
 /** What is known about a catalog. */
-export interface NearMissOptions {
+interface NearMissOptions {
   /** The folders of all skills that the scan found, whether or not they are valid. */
   readonly skillFolders: ReadonlySet<string>;
   /** Whether the policy switches off a folder. */

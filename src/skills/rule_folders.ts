@@ -29,7 +29,7 @@ import { normalizeText, quote } from "../text.ts";
 const MAX_FOLDERS = 1_000;
 
 /** A folder that a glob stands for. */
-export interface RuleFolder {
+interface RuleFolder {
   readonly path: string;
   /** The rest of the glob, beginning with a wildcard. If it is empty, the folder itself matches. */
   readonly rest: readonly string[];

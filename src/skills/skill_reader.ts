@@ -52,7 +52,7 @@ interface ReadSkill<Folder extends SkillFolder> extends SkillOutcome {
 }
 
 /** Options of {@linkcode SkillReader.startScan}. */
-export interface ReaderOptions {
+interface ReaderOptions {
   readonly maxFileSize: number;
   /** Whether a file with the same status is the same, however recently it changed. */
   readonly trustsStatus: boolean;

@@ -60,7 +60,7 @@ export const UNSEARCHED_NAMES: ReadonlySet<string> = new Set([
  * The versions of listed folders, by path, as they were before each was listed.
  * That of a missing folder is `undefined`.
  */
-export type FolderVersions = ReadonlyMap<string, string | undefined>;
+type FolderVersions = ReadonlyMap<string, string | undefined>;
 
 /**
  * Lists the folders and links in a folder, in the order of their names. Returns

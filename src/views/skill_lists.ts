@@ -48,7 +48,7 @@ export function byListRank(a: Skill, b: Skill): number {
 }
 
 /** Returns the rank of a skill in lists: pinned ones first, those listed by name only last. */
-export function listRank({ state }: Skill): number {
+function listRank({ state }: Skill): number {
   return state === "pinned" ? 0 : state === "name-only" ? 2 : 1;
 }
 
@@ -132,7 +132,7 @@ function joinDescription(name: string, description: string): string {
   return description === "" ? name : `${name}: ${description}`;
 }
 
-export interface ListLimits {
+interface ListLimits {
   /** The maximum length of the tool's description, in characters. */
   readonly descriptionLimit: number;
   /** How much text may be added to the description of the tool's parameter, in characters. */

@@ -30,7 +30,7 @@ import type { SkillCatalog } from "../skills/types.ts";
 const MIN_SUMMARY_LIMIT = 2_000;
 
 /** What determines how a client sees the tools. */
-export interface ToolView extends DirectoryOptions {
+interface ToolView extends DirectoryOptions {
   /** What the client shows the model. */
   readonly profile: ClientProfile;
   /** Whether the client lists the skills itself, so that the tools can omit the list. */
@@ -104,7 +104,7 @@ function viewKey({ profile, listsSkills }: ToolView): string {
   return `${profile.clientName} ${listsSkills}`;
 }
 
-export function toolViewFor(
+function toolViewFor(
   client: ClientInfo | undefined,
   { descriptionLimit, listsSkills, isRemote }: SkillToolOptions,
 ): ToolView {
