@@ -159,7 +159,11 @@ export class FolderWatcher {
   get #isIdle(): boolean {
     return this.#isWatching && !this.#isCovering &&
       this.#source !== undefined && this.#timer === undefined &&
-      this.#folders.keys().every((path) => this.#covered.has(path));
+      this.#covers(this.#folders);
+  }
+
+  #covers(folders: WatchedFolders): boolean {
+    return folders.keys().every((path) => this.#covered.has(path));
   }
 
   /** Receives the events that the source knows of. Returns whether it replied in time. */
@@ -207,6 +211,8 @@ export class FolderWatcher {
 
   /** Starts watching the folders that are not watched yet, and returns whether there were any. */
   async #openMissing(all: WatchedFolders): Promise<boolean> {
+    // Usually so, and then there is nothing to list.
+    if (this.#covers(all)) return false;
     const folders = await this.#listAllowed(all);
     if (folders.every((path) => this.#covered.has(path))) return false;
     const source = await this.#sourceFor(folders);

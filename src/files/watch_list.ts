@@ -45,12 +45,10 @@ export function describeUnwatched(
   folders: ReadonlySet<string>,
 ): string | undefined {
   const unwatched: string[] = [];
-  const known = new Set<string>();
   for (const folder of folders) {
-    // The folder above comes first, and what holds for it holds for those below.
-    const isNew = !known.has(dirname(folder));
-    known.add(folder);
-    if (isNew && !mayRead(folder)) unwatched.push(folder);
+    // What holds for a folder holds for those below.
+    const isTop = !folders.has(dirname(folder));
+    if (isTop && !mayRead(folder)) unwatched.push(folder);
   }
   const [first, ...others] = unwatched;
   if (first === undefined) return undefined;
