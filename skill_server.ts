@@ -6,10 +6,10 @@
  */
 
 import * as z from "npm:zod@^4";
+import config from "./deno.json" with { type: "json" };
 import { SkillRegistry } from "./mod.ts";
 import type { ClientName } from "./src/cli/client_names.ts";
 import { parseCommandLine, UsageError } from "./src/cli/command_line.ts";
-import { runningProgram, VERSION } from "./src/cli/program.ts";
 import {
   createSettings,
   missingFolders,
@@ -51,7 +51,7 @@ async function run(args: readonly string[]): Promise<number> {
     const { help, version, list, check, as, "print-config": client } =
       command.values;
     if (help) return await printHelp();
-    if (version) return await print(`${VERSION}\n`);
+    if (version) return await print(`${config.version}\n`);
     const settings = createSettings(command);
     if (client !== undefined) {
       return await printConfig(client as ClientName, settings);
@@ -64,7 +64,7 @@ async function run(args: readonly string[]): Promise<number> {
     log(error.message);
     await logged();
     const { usageText } = await import("./src/cli/help.ts");
-    await print(usageText(runningProgram()), Deno.stderr);
+    await print(usageText(), Deno.stderr);
     return 2;
   }
 }
@@ -73,7 +73,7 @@ async function run(args: readonly string[]): Promise<number> {
 
 async function printHelp(): Promise<number> {
   const { helpText } = await import("./src/cli/help.ts");
-  return await print(helpText(runningProgram()));
+  return await print(helpText());
 }
 
 /** Prints the configuration for an MCP client. */
@@ -151,7 +151,7 @@ async function serve(settings: Settings): Promise<number> {
 async function welcome({ catalog }: SkillRegistry): Promise<void> {
   const { welcomeText } = await import("./src/cli/help.ts");
   await logged();
-  const text = welcomeText(runningProgram(), catalog.served.size);
+  const text = welcomeText(catalog.served.size);
   await print(text, Deno.stderr);
 }
 

@@ -10,6 +10,7 @@ import {
   commandFor,
   DOCUMENTATION_URL,
   type Program,
+  runningProgram,
   VERSION,
 } from "./program.ts";
 import { MIN_DESCRIPTION_LIMIT } from "./settings.ts";
@@ -80,7 +81,7 @@ const COLUMNS = 80;
 /** The number of client names in a line of the help text. */
 const CLIENTS_PER_LINE = 5;
 
-export function helpText(program: Program): string {
+export function helpText(program: Program = runningProgram()): string {
   return `skill-server ${VERSION} finds Agent Skills and serves them to an MCP client over
 stdin and stdout.
 
@@ -109,7 +110,7 @@ function inLines(names: readonly string[]): string {
 }
 
 /** Returns what an invalid command line prints after its message. */
-export function usageText(program: Program): string {
+export function usageText(program: Program = runningProgram()): string {
   return `\n${usage(program)}\nAdd --help to see the options.\n`;
 }
 
@@ -122,7 +123,10 @@ function usage(program: Program): string {
 }
 
 /** Returns what a server in a terminal prints instead of waiting silently. */
-export function welcomeText(program: Program, skills: number): string {
+export function welcomeText(
+  skills: number,
+  program: Program = runningProgram(),
+): string {
   const found = skills === 1 ? "1 skill" : `${skills} skills`;
   return `
 This is an MCP server with ${found}. It waits for a client on stdin, so it is
