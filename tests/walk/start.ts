@@ -36,7 +36,7 @@ export function chooseStart(disk: Disk, random: Random): Start {
     toolset: random.pick(TOOLSETS),
     folders: [
       ...some(0.3, folder),
-      ...some(0.1, () => relative(workingDirectory, folder()) || "."),
+      ...some(0.1, () => relativeBelow(workingDirectory, folder())),
     ],
     skillsDir: random.chance(0.15) ? [folder(), folder()] : [],
     skillDirs: some(0.4, folder),
@@ -44,6 +44,15 @@ export function chooseStart(disk: Disk, random: Random): Start {
     trustLinks: some(0.25, () => join(path, random.pick(["store", "other"]))),
     usesPolicy: random.chance(0.8),
   };
+}
+
+/**
+ * Returns a path relative to a folder if it lies below. Otherwise, it would lead
+ * elsewhere once the folder becomes a link.
+ */
+function relativeBelow(folder: string, path: string): string {
+  const below = relative(folder, path) || ".";
+  return below.startsWith("..") ? path : below;
 }
 
 /** Returns the folders, the arguments, and the environment of a server. */
