@@ -10,7 +10,7 @@ export class Model {
   /** The places that are closed to everyone, and to the model. */
   readonly #closed = { off: new Set<string>(), manual: new Set<string>() };
   readonly #world: World;
-  readonly #project: string | undefined;
+  readonly project: string | undefined;
   readonly #trusted: string[];
   /** Where links in the project may lead. */
   readonly #allowed: string[];
@@ -22,7 +22,7 @@ export class Model {
     const base = disk.real(workingDirectory);
     // The home folder, and what lies above it, is no project.
     if (base && !disk.isWithin(disk.real(home) ?? home, base)) {
-      this.#project = base;
+      this.project = base;
     }
     this.#trusted = disk.reals(trustLinks);
     const own = roots.map(({ path }) => path)
@@ -30,7 +30,7 @@ export class Model {
     const homeRoots = [".agent/skills", ".claude/skills", ".agents/skills"]
       .map((path) => join(home, path));
     this.#allowed = disk.reals([...own, ...homeRoots])
-      .concat(this.#project ?? [], this.#trusted);
+      .concat(this.project ?? [], this.#trusted);
     this.#rules = rules.map((rule) => {
       const folders = rule.in === undefined ? [] : disk.expandGlob(rule.in);
       return { ...rule, folders };
@@ -54,7 +54,7 @@ export class Model {
   }
 
   #scopeOf(place: string): string {
-    return this.#project !== undefined && disk.isWithin(place, this.#project)
+    return this.project !== undefined && disk.isWithin(place, this.project)
       ? "project"
       : "global";
   }

@@ -75,9 +75,14 @@ export class Walk implements Disposable {
     this.#phase = "start";
     this.#readRules();
     using server = await LocalServer.open(this.#launch);
+    const hasProject = () => new Model(this.#world).project !== undefined;
+    const hadProject = hasProject();
     for (let step = 1; step <= steps; step++) {
       this.#disk.change();
       this.#readRules(this.#world.rules);
+      // Which roots are the project's is decided when a server starts. It is not
+      // decided again if the home folder is moved into the project later.
+      if (hasProject() !== hadProject) return;
       await server.refresh();
       this.#phase = `step ${step}`;
       assert.deepEqual(
