@@ -105,7 +105,9 @@ export class Disk implements Disposable {
 
   #skills(): string[] {
     return this.#entries.filter(({ path }) => /\/skill\.md$/i.test(path))
-      .map(({ path }) => dirname(path));
+      .map(({ path }) => dirname(path))
+      // To remove or move it would take away everything.
+      .filter((path) => path !== this.place.path);
   }
 
   #skill(): string {
