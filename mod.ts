@@ -418,8 +418,8 @@ class SkillScan {
     const folders = [...this.#scopes.ownFolders];
     for (const { path, scope } of this.#roots) {
       yield;
-      const isOwn = scope === "global" && !this.#scopes.passesProjectLink(path);
-      if (isOwn) folders.push(path);
+      if (scope === "project" || this.#scopes.passesProjectLink(path)) continue;
+      folders.push(path);
     }
     this.#trustLinks = yield* boundaries(this.#options.trustLinks ?? []);
     this.#allowedTargets = [

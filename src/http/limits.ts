@@ -103,15 +103,23 @@ export class RequestLimits {
     using turn = new DisposableStack();
     using room = new DisposableStack();
     using largeTurn = new DisposableStack();
+    let refusal: unknown;
     const makeRoom = async (size: number) => {
       if (size <= SMALL_RESPONSE_LENGTH || turn.disposed) return;
       turn.dispose();
-      room.use(await this.#waitForRoom(size));
+      try {
+        room.use(await this.#waitForRoom(size));
+      } catch (error) {
+        // The handler may turn it into a response.
+        refusal = error;
+        throw error;
+      }
       largeTurn.use(await this.#largeTurn.borrow(1));
     };
     const message = await this.#receive(request, turn);
     turn.use(await this.#handled.borrow(1));
     const response = await handler(message, makeRoom);
+    if (refusal !== undefined) throw refusal;
     if (response instanceof Response) return response;
     const { text, status, headers } = response;
     await makeRoom(text.length);

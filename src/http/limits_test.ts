@@ -128,6 +128,12 @@ Deno.test("RequestLimits.handle() refuses a large response if others of 64 MiB w
   const responses = Array.from({ length: 16 }, () => respond(limits, LARGE));
   // Responses start to wait one after the other, in the order of the requests.
   await assert.rejects(respond(limits, LARGE), NO_ROOM);
+  // A handler may turn the error into a response.
+  const refused = limits.handle(request(), async (_message, makeRoom) => {
+    await makeRoom(LARGE.length).catch(() => {});
+    return { text: "error", status: 200, headers: new Headers() };
+  });
+  await assert.rejects(refused, NO_ROOM);
   for (const response of responses) await (await response).body!.cancel();
 });
 

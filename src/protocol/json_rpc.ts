@@ -48,11 +48,17 @@ export function serializeMessage(message: JSONRPCMessage): string {
  * times as much, if every character has to be escaped.
  */
 export function estimateSize(value: unknown): number {
-  if (typeof value === "string") return value.length;
-  if (typeof value !== "object" || value === null) return 1;
-  let size = 1;
-  for (const [key, item] of Object.entries(value)) {
-    size += key.length + estimateSize(item);
+  let size = 0;
+  // Not recursive, because frontmatter can be deeply nested.
+  const values = [value];
+  while (values.length > 0) {
+    const next = values.pop();
+    size += typeof next === "string" ? next.length : 1;
+    if (typeof next !== "object" || next === null) continue;
+    for (const [key, item] of Object.entries(next)) {
+      size += key.length;
+      values.push(item);
+    }
   }
   return size;
 }

@@ -253,7 +253,11 @@ export class McpServer implements RequestHandlers {
     try {
       if (request.isModern) checkModern(message);
       const isEarly = EARLY_METHODS.includes(request.method);
-      if (this.#ready !== undefined && !isEarly) await this.#ready;
+      if (this.#ready !== undefined && !isEarly) {
+        await this.#ready;
+        // It may have been cancelled in the meantime.
+        if (request.signal.aborted) return;
+      }
       const [schema, handler] = this.#handlers.get(request.method) ?? [];
       if (schema === undefined) throw rpcError(-32601, "Method not found");
       const result = await handler!(parseRequest(schema, message), request);

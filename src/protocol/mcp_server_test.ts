@@ -310,6 +310,11 @@ Deno.test("McpServer answers pings and the first requests of clients before it i
   await bare.write({ method: "notifications/initialized" });
   const discovered = await bare.askAs("modern", "server/discover");
   assert.equal(discovered.result.instructions, "For modern");
+  let calls = 0;
+  bare.server.setRequestHandler(
+    z.object({ method: z.literal("prompts/list") }),
+    () => ({ calls: ++calls }),
+  );
   for (const id of ["a", "b"]) await bare.write({ id, method: "prompts/list" });
   await bare.write({
     method: "notifications/cancelled",
@@ -318,7 +323,7 @@ Deno.test("McpServer answers pings and the first requests of clients before it i
   await bare.ask("ping");
   assert.deepEqual(bare.pipe.sent.takeAll(), []);
   ready.resolve();
-  await bare.reply("b");
+  assert.equal((await bare.reply("b")).result.calls, 1);
   await bare.pipe.end();
   assert.deepEqual(bare.pipe.sent.takeAll(), []);
 });

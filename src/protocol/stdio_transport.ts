@@ -82,7 +82,10 @@ export class StdioTransport {
   readonly #output: ByteWriter;
   readonly #lines = new LineQueue(MAX_LINE_SIZE);
   readonly #firstMessage = Promise.withResolvers<void>();
+  #ready: Promise<unknown> = Promise.resolve();
   #isReady = false;
+  /** The total length of the messages that were handled before that, in characters. */
+  #earlyLength = 0;
   /** Fulfilled when the messages in the lines so far have been handled. */
   #working: Promise<void> | undefined;
   #handling = new ActiveMessages();
@@ -116,10 +119,11 @@ export class StdioTransport {
    * Starts reading.
    *
    * @param ready Fulfilled when the replies no longer wait for the start of the
-   *   server. If a client disconnects sooner, the transport closes.
+   *   server. Until then, only a limited amount of input is handled. If a client
+   *   disconnects sooner, the transport closes.
    */
   start(ready: Promise<unknown> = Promise.resolve()): void {
-    ready.then(() => this.#isReady = true);
+    this.#ready = ready.then(() => this.#isReady = true);
     this.#read();
   }
 
@@ -228,6 +232,11 @@ export class StdioTransport {
     for (const line of this.#lines) {
       if (this.#isClosed) break;
       if (line?.trim() === "") continue;
+      if (!this.#isReady) {
+        this.#earlyLength += line?.length ?? 0;
+        if (this.#earlyLength > MAX_READ_AHEAD) await this.#ready;
+        if (this.#isClosed) break;
+      }
       const { message, errorResponse } = parseMessage(line);
       if (errorResponse !== undefined) this.send(errorResponse);
       const handled = message && this.onmessage?.(message);

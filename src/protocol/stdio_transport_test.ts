@@ -301,6 +301,32 @@ Deno.test("StdioTransport buffers a line that arrives byte by byte in little mor
   assert.ok(growth > 0 && growth < 100, `${growth} MB`);
 });
 
+Deno.test("StdioTransport delivers at most 1 MiB before it is ready", async () => {
+  const ready = Promise.withResolvers<void>();
+  const pipe = new Pipe({ ready: ready.promise });
+  pipe.transport.onmessage = (message) => pipe.received.put(message);
+  const text = "x".repeat(2 ** 16);
+  let isWritten = false;
+  const writing = (async () => {
+    for (let id = 0; id < 60; id++) {
+      await pipe.write(
+        `${JSON.stringify({ ...ping(id), params: { text } })}\n`,
+      );
+    }
+    isWritten = true;
+  })();
+  await pipe.received.take((message) => (message as Reply).id === 14, "14");
+  for (let turn = 0; turn < 100; turn++) {
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+  assert.ok(!isWritten);
+  assert.equal(pipe.received.values.length, 14);
+  ready.resolve();
+  await within(writing, "the rest to be read");
+  await pipe.received.take((message) => (message as Reply).id === 59, "59");
+  await pipe.transport.close();
+});
+
 Deno.test("StdioTransport closes before it is ready if the input ends without requests, or a grace period later", () =>
   withGracePeriod(2 * DEADLINE_MS, async () => {
     const never = new Promise(() => {});

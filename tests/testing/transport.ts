@@ -30,7 +30,7 @@ export class Pipe {
     write?: (bytes: Uint8Array) => Promise<number>;
     /** The server that handles the messages. By default, the test handles them. */
     server?: McpServer;
-    /** The transport delivers no messages until this promise is fulfilled. */
+    /** The transport delivers only a limited amount of input until this promise is fulfilled. */
     ready?: Promise<unknown>;
   } = {}) {
     const output: ByteWriter = {
