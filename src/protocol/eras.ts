@@ -19,6 +19,15 @@ export interface ClientInfo {
   readonly version?: string;
 }
 
+/** The protocol versions of the legacy era that the server supports, the latest first. */
+export const LEGACY_VERSIONS: readonly string[] = [
+  "2025-11-25",
+  "2025-06-18",
+  "2025-03-26",
+  "2024-11-05",
+  "2024-10-07",
+];
+
 /** The protocol versions of the modern era that the server supports. */
 export const MODERN_VERSIONS: readonly string[] = ["2026-07-28"];
 

@@ -12,6 +12,7 @@ import type {
 import type * as z from "npm:zod@^4";
 import type { ClientInfo } from "./eras.ts";
 import { describeIssues, invalidParams } from "./errors.ts";
+import type { RequestSchema } from "./requests.ts";
 
 /** A server's description of itself. */
 export interface ServerDescription {
@@ -40,8 +41,6 @@ export type RequestHandler<Request> = (
   request: Request,
   context: RequestContext,
 ) => Result | Promise<Result>;
-
-export type RequestSchema = z.ZodObject<{ method: z.ZodLiteral<string> }>;
 
 /** A server on which request handlers can be set, such as `McpServer`. */
 export interface RequestHandlers {

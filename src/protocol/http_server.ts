@@ -30,9 +30,9 @@ import {
   type RequestContext,
   type RequestHandler,
   type RequestHandlers,
-  type RequestSchema,
   type ServerDescription,
 } from "./handlers.ts";
+import type { RequestSchema } from "./requests.ts";
 import { isObject } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 

@@ -23,20 +23,20 @@ import type {
   RequestId,
   Result,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
 import {
   InitializeRequestSchema,
-  LATEST_PROTOCOL_VERSION,
+  listRequestSchema,
   PingRequestSchema,
+  type RequestSchema,
   SubscribeRequestSchema,
-  SUPPORTED_PROTOCOL_VERSIONS,
   UnsubscribeRequestSchema,
-} from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
-import * as z from "npm:zod@^4";
+} from "./requests.ts";
+import type * as z from "npm:zod@^4";
 import {
   cachingOf,
   checkModern,
   type ClientInfo,
+  LEGACY_VERSIONS,
   META,
   MODERN_VERSIONS,
 } from "./eras.ts";
@@ -44,7 +44,6 @@ import { errorObject, replaceReply, rpcError } from "./errors.ts";
 import {
   parseRequest,
   type RequestHandlers,
-  type RequestSchema,
   type ServerDescription,
 } from "./handlers.ts";
 import { RunningRequest } from "./running_request.ts";
@@ -57,9 +56,7 @@ import {
   Subscriptions,
 } from "./subscriptions.ts";
 
-const DiscoverRequestSchema = z.object({
-  method: z.literal("server/discover"),
-});
+const DiscoverRequestSchema = listRequestSchema("server/discover");
 
 /**
  * When the first requests of a client are answered even if the server is not
@@ -344,9 +341,9 @@ export class McpServer implements RequestHandlers {
     await this.#readySoon;
     const { capabilities, serverInfo, instructions } = this.#description;
     return {
-      protocolVersion: SUPPORTED_PROTOCOL_VERSIONS.includes(protocolVersion)
+      protocolVersion: LEGACY_VERSIONS.includes(protocolVersion)
         ? protocolVersion
-        : LATEST_PROTOCOL_VERSION,
+        : LEGACY_VERSIONS[0],
       capabilities,
       serverInfo,
       instructions: instructions(clientInfo),

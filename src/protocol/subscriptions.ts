@@ -8,6 +8,7 @@
 
 import * as z from "npm:zod@^4";
 import { invalidParams } from "./errors.ts";
+import { requestSchema } from "./requests.ts";
 import { quote } from "../text.ts";
 
 /** The maximum number of subscriptions to resources. */
@@ -31,9 +32,8 @@ const SubscriptionFilterSchema = z.object({
 
 export type SubscriptionFilter = z.infer<typeof SubscriptionFilterSchema>;
 
-export const ListenRequestSchema = z.object({
-  method: z.literal("subscriptions/listen"),
-  params: z.object({ notifications: SubscriptionFilterSchema }),
+export const ListenRequestSchema = requestSchema("subscriptions/listen", {
+  notifications: SubscriptionFilterSchema,
 });
 
 /** For each notification, the flag that requests it and the capability that it requires. */

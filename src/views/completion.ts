@@ -5,8 +5,7 @@
  */
 
 import type { CompleteResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
-import { CompleteRequestSchema } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
+import { CompleteRequestSchema } from "../protocol/requests.ts";
 import { invalidParams } from "../protocol/errors.ts";
 import type { RequestHandlers } from "../protocol/handlers.ts";
 import { qualifiedName } from "../skills/names.ts";

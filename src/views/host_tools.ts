@@ -4,7 +4,8 @@
  * @module
  */
 
-import type { RequestHandlers, RequestSchema } from "../protocol/handlers.ts";
+import type { RequestHandlers } from "../protocol/handlers.ts";
+import type { RequestSchema } from "../protocol/requests.ts";
 import { quote } from "../text.ts";
 
 /**

@@ -8,11 +8,10 @@ import type {
   GetPromptResult,
   Prompt,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
 import {
   GetPromptRequestSchema,
   ListPromptsRequestSchema,
-} from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
+} from "../protocol/requests.ts";
 import { DEFAULT_PROFILE, profileFor } from "./client_profiles.ts";
 import {
   CatalogView,

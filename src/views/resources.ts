@@ -9,12 +9,11 @@ import type {
   Resource,
   ResourceTemplate,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
 import {
   ListResourcesRequestSchema,
   ListResourceTemplatesRequestSchema,
   ReadResourceRequestSchema,
-} from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
+} from "../protocol/requests.ts";
 import {
   CatalogView,
   getPage,

@@ -8,7 +8,6 @@
  */
 
 import type { Resource } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-import * as z from "npm:zod@^4";
 import { parseSkillMd } from "../skills/frontmatter.ts";
 import {
   CatalogView,
@@ -22,6 +21,12 @@ import {
 import type { ClientInfo } from "../protocol/eras.ts";
 import { invalidParams } from "../protocol/errors.ts";
 import type { RequestHandlers } from "../protocol/handlers.ts";
+import {
+  cursorParam,
+  listRequestSchema,
+  requestSchema,
+  uriParam,
+} from "../protocol/requests.ts";
 import { mediaTypeOf, mediaTypeOfName } from "../files/media_types.ts";
 import { sha256 } from "../files/reading.ts";
 import {
@@ -59,21 +64,13 @@ interface SkillEntry {
   }[];
 }
 
-const cursorParam = z.string().optional();
+const ListSkillsRequestSchema = listRequestSchema("skills/list");
 
-const ListSkillsRequestSchema = z.object({
-  method: z.literal("skills/list"),
-  params: z.looseObject({ cursor: cursorParam }).optional(),
-});
+const GetSkillRequestSchema = requestSchema("skills/get", { uri: uriParam });
 
-const GetSkillRequestSchema = z.object({
-  method: z.literal("skills/get"),
-  params: z.looseObject({ uri: z.string() }),
-});
-
-const ReadDirectoryRequestSchema = z.object({
-  method: z.literal("resources/directory/read"),
-  params: z.looseObject({ uri: z.string(), cursor: cursorParam }),
+const ReadDirectoryRequestSchema = requestSchema("resources/directory/read", {
+  uri: uriParam,
+  cursor: cursorParam,
 });
 
 export interface SkillsExtensionOptions {

@@ -5,11 +5,10 @@
  */
 
 import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
 import {
   CallToolRequestSchema,
   ListToolsRequestSchema,
-} from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
+} from "../protocol/requests.ts";
 import * as z from "npm:zod@^4";
 import { notifyWhenChanged, refuseCursor } from "./list_views.ts";
 import { describeIssues, invalidParams } from "../protocol/errors.ts";

@@ -1,0 +1,83 @@
+/**
+ * The requests of MCP that the server handles, as schemas.
+ *
+ * The SDK has them too, but it creates the schemas of the whole protocol when it
+ * is loaded, which would take a fifth of the startup time. The tests compare these
+ * schemas with the SDK's.
+ *
+ * @see {@link https://modelcontextprotocol.io/specification/2025-11-25/schema}
+ *
+ * @module
+ */
+
+import * as z from "npm:zod@^4";
+
+/** A schema of requests with one method. */
+export type RequestSchema = z.ZodObject<{ method: z.ZodLiteral<string> }>;
+
+/** Where a page of a list starts. */
+export const cursorParam = z.string().optional();
+
+export const uriParam = z.string();
+
+/** Creates the schema of a request from those of its params. Other params are kept. */
+export function requestSchema<
+  Method extends string,
+  Params extends z.core.$ZodLooseShape,
+>(method: Method, params: Params) {
+  const _meta = z.looseObject({}).optional();
+  return z.object({
+    method: z.literal(method),
+    params: z.looseObject({ _meta, ...params }),
+  });
+}
+
+/** Creates the schema of a request that needs no params, such as one for a list. */
+export function listRequestSchema<Method extends string>(method: Method) {
+  const { shape } = requestSchema(method, { cursor: cursorParam });
+  return z.object({ ...shape, params: shape.params.optional() });
+}
+
+export const InitializeRequestSchema = requestSchema("initialize", {
+  protocolVersion: z.string(),
+  capabilities: z.looseObject({}),
+  clientInfo: z.looseObject({ name: z.string(), version: z.string() }),
+});
+export const PingRequestSchema = listRequestSchema("ping");
+
+export const ListToolsRequestSchema = listRequestSchema("tools/list");
+export const CallToolRequestSchema = requestSchema("tools/call", {
+  name: z.string(),
+  arguments: z.record(z.string(), z.unknown()).optional(),
+});
+
+export const ListPromptsRequestSchema = listRequestSchema("prompts/list");
+export const GetPromptRequestSchema = requestSchema("prompts/get", {
+  name: z.string(),
+  arguments: z.record(z.string(), z.string()).optional(),
+});
+
+export const ListResourcesRequestSchema = listRequestSchema("resources/list");
+export const ListResourceTemplatesRequestSchema = listRequestSchema(
+  "resources/templates/list",
+);
+export const ReadResourceRequestSchema = requestSchema("resources/read", {
+  uri: uriParam,
+});
+export const SubscribeRequestSchema = requestSchema("resources/subscribe", {
+  uri: uriParam,
+});
+export const UnsubscribeRequestSchema = requestSchema("resources/unsubscribe", {
+  uri: uriParam,
+});
+
+export const CompleteRequestSchema = requestSchema("completion/complete", {
+  ref: z.union([
+    z.object({ type: z.literal("ref/prompt"), name: z.string() }),
+    z.object({ type: z.literal("ref/resource"), uri: uriParam }),
+  ]),
+  argument: z.object({ name: z.string(), value: z.string() }),
+  context: z.object({
+    arguments: z.record(z.string(), z.string()).optional(),
+  }).optional(),
+});
