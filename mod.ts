@@ -582,7 +582,7 @@ class SkillScan {
       for (const entry of await this.#listFolder(folder)) {
         if (++count > MAX_SEARCHED_FOLDERS) {
           this.#report({ file: path, ...TOO_MANY_FOLDERS }, { path, root });
-          this.#closed.endEarly(this.#visited);
+          this.#closed.endEarly();
           return;
         }
         const child = await this.#run(this.#visit(entry, folder));

@@ -6,7 +6,7 @@
  */
 
 import assert from "node:assert/strict";
-import { join } from "jsr:@std/path@^1";
+import { basename, join } from "jsr:@std/path@^1";
 import { SkillFileError, SkillRegistry } from "../mod.ts";
 import {
   lacks,
@@ -188,6 +188,50 @@ Deno.test(
           );
         }
       }
+    }
+  },
+);
+
+Deno.test(
+  "a skill that only a link beyond the limit of searched folders leads to is closed to the skills that lead there",
+  { ignore: lacks("links") },
+  async () => {
+    using place = new Place();
+    const skills = place.folder(SKILLS);
+    const more = place.folder("more");
+    place.skill("more", "open");
+    // In a trusted folder, and in the skill that leads there.
+    for (const parent of ["store", "more/open/docs"]) {
+      const off = place.skill(parent, "off", skillMd("off", SECRET));
+      place.file(`${parent}/off/sub/notes.md`, SECRET);
+      place.link(off, `${SKILLS}/zz-${basename(parent)}`);
+      place.link(join(off, "sub"), `more/open/${basename(parent)}-link`);
+    }
+    place.file("store/shared/guide.md", "open");
+    place.link(join(place.path, "store", "shared"), "more/open/shared");
+    const roots = [root(skills, { recursive: true }), root(more)];
+    using registry = new SkillRegistry(roots, {
+      homeDirectory: place.home,
+      trustLinks: [join(place.path, "store")],
+      policy: { rules: [{ skill: "off", state: "off" }] },
+      log: () => {},
+    });
+    await refreshBeyondLimit(registry, skills);
+    const open = registry.find("open")!;
+    const files = await registry.listFiles(open);
+    assert.deepEqual(files.map(({ path }) => path), [
+      "SKILL.md",
+      "shared/guide.md",
+    ]);
+    for (
+      const path of [
+        "store-link/notes.md",
+        "docs/off/SKILL.md",
+        "docs/off/sub/notes.md",
+        "docs-link/notes.md",
+      ]
+    ) {
+      await assert.rejects(registry.readFile(open, path), SkillFileError);
     }
   },
 );

@@ -2,13 +2,14 @@
  * The folders that are closed: to everyone, because they are off, or to the model
  * only. This is the one place that is asked, whichever root or link leads to a
  * folder, whichever skill lies around it, and whether or not its `SKILL.md` is
- * valid. If a search ended early, that includes the folders that it would have
- * judged.
+ * valid. If a search ended early, that includes all folders that have a `SKILL.md`
+ * and were not judged.
  *
  * @module
  */
 
 import { dirname } from "jsr:@std/path@^1";
+import { mayRead } from "../files/confinement.ts";
 import { isAtOrBelow } from "../files/paths.ts";
 import { runSteps } from "../time_slice.ts";
 import type { PolicyDecider } from "./policy.ts";
@@ -25,8 +26,8 @@ export class ClosedFolderSet implements ClosedFolders {
   readonly #closures = new Map<string, Closure>();
   /** Decides on folders that are no skills, if rules name folders. */
   readonly #decideOnFolder: ((realPath: string) => SkillState) | undefined;
-  /** The folders that were visited by searches that ended early. */
-  #visited: ReadonlySet<string> = new Set();
+  /** Whether a search did not visit all folders. */
+  #endedEarly = false;
   #hasClosed = false;
 
   /**
@@ -53,12 +54,10 @@ export class ClosedFolderSet implements ClosedFolders {
 
   /**
    * Records that a search ended early. What it did not visit has not been judged, so
-   * a folder below that has a `SKILL.md` is closed to everyone.
-   *
-   * @param visited The real paths of the folders that it visited.
+   * a folder that has a `SKILL.md` and is no known skill is closed to everyone.
    */
-  endEarly(visited: ReadonlySet<string>): void {
-    this.#visited = this.#visited.union(visited);
+  endEarly(): void {
+    this.#endedEarly = true;
     this.#hasClosed = true;
   }
 
@@ -88,23 +87,13 @@ export class ClosedFolderSet implements ClosedFolders {
     return closure;
   }
 
-  /** Whether a folder is a skill, valid or not, that a search would have visited. */
+  /**
+   * Whether a folder is a skill, valid or not, that no search judged. It does not
+   * matter where the folder lies, because a link that was not visited may lead to it.
+   */
   #isUnjudged(folder: string): boolean {
-    return this.#isBelowVisited(folder) &&
+    return this.#endedEarly && mayRead(folder) &&
       runSteps(findSkillFile(folder)) !== undefined;
-  }
-
-  #isBelowVisited(folder: string): boolean {
-    if (this.#visited.size === 0 || this.#visited.has(folder)) return false;
-    for (
-      let above = dirname(folder);
-      above !== folder;
-      above = dirname(above)
-    ) {
-      if (this.#visited.has(above)) return true;
-      folder = above;
-    }
-    return false;
   }
 }
 
