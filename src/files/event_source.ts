@@ -38,6 +38,8 @@ export type WatchReport =
     readonly events: readonly WatchEvent[];
     /** The number of events, including those that are left out because they repeat others. */
     readonly count: number;
+    /** The time since the last event, in milliseconds. */
+    readonly age: number;
   }
   /**
    * The reply to a request. It has only the paths that cannot be watched, because
@@ -155,6 +157,7 @@ class EventServer {
   #watchers: Deno.FsWatcher[] = [];
   #events: WatchEvent[] = [];
   #count = 0;
+  #lastEvent = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(port: WatchPort) {
@@ -204,6 +207,7 @@ class EventServer {
 
   #record({ kind, paths, flag }: Deno.FsEvent): void {
     this.#count++;
+    this.#lastEvent = performance.now();
     const last = this.#events.at(-1);
     const isRepeated = last !== undefined && !flag && last.kind === kind &&
       last.paths.join("\n") === paths.join("\n");
@@ -222,7 +226,8 @@ class EventServer {
     const [events, count] = [this.#events, this.#count];
     [this.#events, this.#count] = [[], 0];
     this.#timer = setTimeout(() => this.#send(), EventServer.#BATCH_MS);
-    this.#port.postMessage({ kind: "events", events, count });
+    const age = performance.now() - this.#lastEvent;
+    this.#port.postMessage({ kind: "events", events, count, age });
   }
 
   #flush(): void {

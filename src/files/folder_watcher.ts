@@ -306,7 +306,7 @@ export class FolderWatcher {
     if (report.kind === "failed") return this.#giveUp(report.message);
     for (const event of report.events) {
       this.#recordStale(event);
-      if (this.#isRelevant(event)) this.#recordEvent();
+      if (this.#isRelevant(event)) this.#recordEvent(report.age);
     }
     if (!this.#budget.take(costOf(report, this.#covered.size))) this.#rest();
   }
@@ -332,11 +332,11 @@ export class FolderWatcher {
   }
 
   /** Records an event and schedules the callback for the end of the burst. */
-  #recordEvent(): void {
+  #recordEvent(age: number): void {
     const now = performance.now();
-    this.#lastEvent = now;
+    this.#lastEvent = now - age;
     this.#burstEnd ??= now + WATCH_BURST_MS;
-    this.#callBackIn(Math.min(WATCH_QUIET_MS, this.#burstEnd - now));
+    this.#callBackIn(Math.min(WATCH_QUIET_MS - age, this.#burstEnd - now));
   }
 
   #callBackIn(milliseconds: number): void {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import { SkillRegistry } from "../../mod.ts";
+import { startLocalSource, type WatchReport } from "./event_source.ts";
 import { FolderWatcher } from "./folder_watcher.ts";
 import {
   DiskSpy,
@@ -276,6 +277,23 @@ Deno.test("FolderWatcher rests while there are too many events, calls back meanw
     .map(({ length }) => length);
   assert.deepEqual(rests, [5, 10]);
   assert.deepEqual(lines, []);
+});
+
+Deno.test("startLocalSource() reports how old the events of a batch are, so that quiet counts from then", async () => {
+  const event = { kind: "modify", paths: ["/skills"] } as Deno.FsEvent;
+  using _spy = new WatchSpy(() => repeatEvent(event, 2));
+  const reports = new Inbox<WatchReport>();
+  const source = startLocalSource((report) => reports.put(report));
+  source.send({ paths: ["/skills"], isFresh: false });
+  const isEvents = ({ kind }: WatchReport) => kind === "events";
+  const ages = [];
+  for (const which of ["first", "second"]) {
+    const report = await reports.take(isEvents, `the ${which} events`);
+    assert.ok(report.kind === "events" && report.count === 1);
+    ages.push(report.age);
+  }
+  source.close();
+  assert.ok(ages[1]! > ages[0]! + 10, ages.join(", "));
 });
 
 /** Records the requests to watch folders, and the workers that are started. */
