@@ -8,7 +8,7 @@
 import * as z from "npm:zod@^4";
 import config from "./deno.json" with { type: "json" };
 import { SkillRegistry } from "./mod.ts";
-import type { ClientName } from "./src/cli/client_names.ts";
+import type { ClientName } from "./src/cli/clients.ts";
 import { parseCommandLine, UsageError } from "./src/cli/command_line.ts";
 import {
   createSettings,

@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import type { Page } from "npm:playwright-core@^1";
 import { createClientConfig } from "../src/cli/client_config.ts";
-import { CLIENT_NAMES, type ClientName } from "../src/cli/client_names.ts";
-import { MCP_CLIENTS } from "../src/cli/clients.ts";
+import {
+  CLIENT_NAMES,
+  type ClientName,
+  MCP_CLIENTS,
+} from "../src/cli/clients.ts";
 import { parseCommandLine } from "../src/cli/command_line.ts";
 import { createSettings } from "../src/cli/settings.ts";
 import {

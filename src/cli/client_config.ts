@@ -5,24 +5,23 @@
  * @module
  */
 
-import { join } from "jsr:@std/path@^1";
 import {
   commandToAdd,
   entryFor,
   expandPath,
   formatConfig,
-  type UserPlaces,
 } from "./client_files.ts";
-import type { ClientName } from "./client_names.ts";
 import {
+  type ClientName,
   isLocal,
   MCP_CLIENTS,
   type McpClient,
+  type PathTemplate,
   type RemoteServer,
   TOKEN_VARIABLE,
 } from "./clients.ts";
 import { UsageError } from "./command_line.ts";
-import { INSTALL_LINKS } from "./install_links.ts";
+import { createInstallLinks, INSTALL_LINKS } from "./install_links.ts";
 import {
   type ClientNeeds,
   createLaunch,
@@ -37,8 +36,10 @@ import {
   runningProgram,
 } from "./program.ts";
 import type { Settings } from "./settings.ts";
-import { quoteCommand, SHELL_TITLES, shellInUse } from "../shell_quoting.ts";
+import { realPathIfThere } from "../files/confinement.ts";
 import { isAtOrBelow } from "../files/paths.ts";
+import { quoteCommand, SHELL_TITLES, shellInUse } from "../shell_quoting.ts";
+import { listSkillFolders } from "../skills/near_misses.ts";
 import { quote, wrapText } from "../text.ts";
 
 /** A client's configuration, and what the user should know about it. */
@@ -73,7 +74,7 @@ export function createClientConfig(
   if (link) return createLinks(name, context);
   const { server, notes } = url === undefined
     ? describeLaunch(context)
-    : describeRemote(client, url, program);
+    : describeRemote(context, url);
   return {
     text: formatConfig(client, server),
     notes: [...notes, ...listExpanded(client, server)],
@@ -86,17 +87,14 @@ export function createClientConfig(
 export function configMessage(config: ClientConfig): string {
   const { notes, commandTitle, command, title } = config;
   const paragraphs = notes.map((note) => wrapText(note));
-  if (command !== undefined) {
+  if (command === undefined) {
+    paragraphs.push(wrapText(`${title}:`));
+  } else {
+    const lowered = title.charAt(0).toLowerCase() + title.slice(1);
     paragraphs.push(wrapText(`${commandTitle}:`), command);
+    paragraphs.push(wrapText(`Or ${lowered}:`));
   }
-  paragraphs.push(
-    wrapText(command === undefined ? `${title}:` : `Or ${lowered(title)}:`),
-  );
   return `\n${paragraphs.join("\n\n")}\n\n`;
-}
-
-function lowered(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
 /** What a configuration is made of. */
@@ -107,58 +105,48 @@ interface Context {
 }
 
 /** The server that a client connects to, and what the user should know about it. */
-interface DescribedServer<Server = Launch | RemoteServer> {
-  readonly server: Server;
+interface DescribedServer {
+  readonly server: Launch | RemoteServer;
   readonly notes: readonly string[];
+}
+
+/** Returns the notes that apply. */
+function listNotes(...notes: (string | false | undefined)[]): string[] {
+  return notes.filter((note) => typeof note === "string");
 }
 
 function describeLaunch(context: Context): DescribedServer {
   const { settings, program } = context;
   const { needs, notes } = findNeeds(context);
   const server = createLaunch(program, { settings, needs });
-  const isNpx = isInNpxCache(program.executable);
   return {
     server,
-    notes: [
+    notes: listNotes(
       ...notes,
-      ...isNpx ? [NPX_NOTE] : [],
-      ...program.mainModule !== undefined && hasUnknownImportMap()
-        ? [
-          "Cannot determine the import map that Deno runs with: add --import-map=… to the arguments.",
-        ]
-        : [],
-      ...server.args.includes("--allow-read")
-        ? [
-          "Cannot limit Deno to folders with a comma in their names: it gets permission to read every folder.",
-        ]
-        : [],
-    ],
+      isInNpxCache(program.executable) &&
+        "The entry uses npx, which asks the npm registry for Deno at each start, and prefers a Deno in the node_modules of the folder where the client starts it. To avoid both, install Deno (https://deno.com) and print the configuration with it.",
+      program.mainModule !== undefined && hasUnknownImportMap() &&
+        "Cannot determine the import map that Deno runs with: add --import-map=… to the arguments.",
+      server.args.includes("--allow-read") &&
+        "Cannot limit Deno to folders with a comma in their names: it gets permission to read every folder.",
+    ),
   };
 }
 
-const NPX_NOTE =
-  "The entry uses npx, which asks the npm registry for Deno at each start, and prefers a Deno in the node_modules of the folder where the client starts it. To avoid both, install Deno (https://deno.com) and print the configuration with it.";
-
 /** Finds what a client needs beyond the settings. */
-function findNeeds(
-  context: Context,
-): { needs: ClientNeeds; notes: string[] } {
+function findNeeds(context: Context): { needs: ClientNeeds; notes: string[] } {
   const { client: { title, toolset, ownSkillsLimit }, settings } = context;
   const nameOnlyFolders = findOwnSkills(context);
-  const notes = [];
-  if (toolset !== undefined && settings.values.tools === undefined) {
-    notes.push(
+  const hasOwn = nameOnlyFolders.length > 0;
+  const notes = listNotes(
+    toolset !== undefined && settings.values.tools === undefined &&
       `${title} cannot open files. So the entry selects the toolset ${toolset}, which has a tool that reads the other files of a skill.`,
-    );
-  }
-  if (nameOnlyFolders.length > 0) {
-    notes.push(
+    hasOwn &&
       `${title} itself lists the skills in ${
         inWords(nameOnlyFolders)
       }. So that the model sees each description once, the server lists these skills by name (--name-only). Remove these arguments if you switch off the list of ${title}.`,
-      ...ownSkillsLimit === undefined ? [] : [ownSkillsLimit],
-    );
-  }
+    hasOwn && ownSkillsLimit,
+  );
   return { needs: { toolset, nameOnlyFolders }, notes };
 }
 
@@ -171,52 +159,42 @@ function inWords(items: readonly string[]): string {
 /** Returns the folders whose skills both the client and the server list. */
 function findOwnSkills(context: Context): string[] {
   const { client: { ownSkills = [] }, settings } = context;
-  const places = placesOf(context);
   const usual = listUsualRoots(settings);
-  const folders = ownSkills.map((path) => expandPath(path, places));
+  const folders = ownSkills.map((path) => placeOf(path, context));
   return folders.filter((folder) =>
     usual.includes(folder) ||
     settings.roots.some(({ path, recursive }) =>
       path === folder || recursive && isAtOrBelow(folder, path) ||
-      hasLinkInto(path, folder)
+      hasSkillsIn(path, folder)
     )
   );
 }
 
-/** Whether a root contains a link to a skill in a folder, as skill installers create them. */
-function hasLinkInto(root: string, folder: string): boolean {
-  try {
-    const place = Deno.realPathSync(folder);
-    return Array.from(Deno.readDirSync(root)).some(({ name, isSymlink }) => {
-      if (!isSymlink) return false;
-      try {
-        return isAtOrBelow(Deno.realPathSync(join(root, name)), place);
-      } catch {
-        return false; // The link is broken.
-      }
-    });
-  } catch {
-    return false; // One of the folders does not exist.
-  }
+/** Whether a root lists skills in a folder, as through the links of skill installers. */
+function hasSkillsIn(root: string, folder: string): boolean {
+  const realPath = realPathIfThere(folder);
+  return realPath !== undefined &&
+    listSkillFolders(root).some((skill) => isAtOrBelow(skill, realPath));
 }
 
+/** @throws {UsageError} If the value of `--url` is invalid. */
 function describeRemote(
-  client: McpClient,
+  { client, program }: Context,
   text: string,
-  { variable }: Program,
-): DescribedServer<RemoteServer> {
-  const { token = "<token>", note } = client.remote;
-  const { url, notes } = parseServerUrl(text);
-  if (note !== undefined) notes.push(note);
+): DescribedServer {
+  const { remote: { token = "<token>", note } } = client;
+  const { url, remark } = parseServerUrl(text);
   // On this machine, a server needs no token unless the environment has one.
-  if (isLocal(url) && !variable(TOKEN_VARIABLE)) {
-    return { server: { url, token: undefined }, notes };
+  if (isLocal(url) && !program.variable(TOKEN_VARIABLE)) {
+    const server = { url, token: undefined };
+    return { server, notes: listNotes(remark, note) };
   }
-  return { server: { url, token }, notes: [...notes, describeToken(client)] };
+  const notes = listNotes(remark, note, describeToken(client));
+  return { server: { url, token }, notes };
 }
 
 /** Parses the value of `--url`. Completes it if it has no path. */
-function parseServerUrl(text: string): { url: string; notes: string[] } {
+function parseServerUrl(text: string): { url: string; remark?: string } {
   const url = URL.parse(text);
   if (url?.protocol !== "https:" && url?.protocol !== "http:") {
     throw new UsageError(
@@ -225,20 +203,14 @@ function parseServerUrl(text: string): { url: string; notes: string[] } {
       }: expected a URL such as https://skills.example.com/mcp`,
     );
   }
-  if (/\/mcp\/?$/.test(url.pathname)) return { url: url.href, notes: [] };
-  if (url.pathname === "/") {
-    url.pathname = "/mcp";
-    return {
-      url: url.href,
-      notes: [`Clients connect to /mcp, so the URL is ${url.href}.`],
-    };
-  }
-  return {
-    url: url.href,
-    notes: [
-      `The server expects clients at /mcp. Check that ${url.href} leads there.`,
-    ],
-  };
+  if (/\/mcp\/?$/.test(url.pathname)) return { url: url.href };
+  const isBare = url.pathname === "/";
+  if (isBare) url.pathname = "/mcp";
+  const { href } = url;
+  const remark = isBare
+    ? `Clients connect to /mcp, so the URL is ${href}.`
+    : `The server expects clients at /mcp. Check that ${href} leads there.`;
+  return { url: href, remark };
 }
 
 /** Describes where a client gets the token. */
@@ -260,9 +232,8 @@ function createCommand(
   const shell = shellInUse(program);
   const command = words && quoteCommand(words, shell);
   if (command === undefined) return {};
-  const entry = entryFor(client, server);
-  const fields = Object.entries(client.unsetFields ?? {})
-    .filter(([name]) => name in entry)
+  const fields = Object.entries(entryFor(client, server))
+    .filter(([name]) => name === client.unsetField)
     .map(([name, value]) =>
       ` and then add "${name}": ${value} to the entry in ${fileOf(context)}`
     );
@@ -275,22 +246,26 @@ function createCommand(
 /** Describes which file a configuration belongs in. */
 function describePlace(context: Context): string {
   const { title, projectFile, formerFile } = context.client;
-  const former = formerFile &&
-    ` (in older versions, ${quote(expandPath(formerFile, placesOf(context)))})`;
-  const project = projectFile &&
-    `, or for a single project in ${quote(projectFile)}`;
-  return `Add this to the configuration of ${title} in ${fileOf(context)}${
-    former ?? ""
-  }${project ?? ""}`;
+  const former = formerFile === undefined
+    ? ""
+    : ` (in older versions, ${quote(placeOf(formerFile, context))})`;
+  const project = projectFile === undefined
+    ? ""
+    : `, or for a single project in ${quote(projectFile)}`;
+  return `Add this to the configuration of ${title} in ${
+    fileOf(context)
+  }${former}${project}`;
 }
 
 function fileOf(context: Context): string {
-  return quote(expandPath(context.client.userFile, placesOf(context)));
+  return quote(placeOf(context.client.userFile, context));
 }
 
-function placesOf({ settings, program }: Context): UserPlaces {
-  const { os, variable } = program;
-  return { os, variable, home: settings.home ?? "~" };
+function placeOf(
+  template: PathTemplate,
+  { settings: { home = "~" }, program }: Context,
+): string {
+  return expandPath(template, { ...program, home });
 }
 
 /** Returns a message for each text that the client would expand. */
@@ -310,8 +285,8 @@ function listExpanded(
 
 /** Creates the links that install the server in a client. */
 function createLinks(name: ClientName, context: Context): ClientConfig {
-  const { client, settings, program } = context;
-  const { title } = client;
+  const { client, settings } = context;
+  const { title, remote } = client;
   const format = INSTALL_LINKS[name];
   if (format === undefined) {
     throw new UsageError(
@@ -320,12 +295,13 @@ function createLinks(name: ClientName, context: Context): ClientConfig {
       } install servers from links`,
     );
   }
-  const { homeFolder } = format;
+  const { homeFolder, tokenSource = remote.tokenSource } = format;
+  const linked = { ...client, remote: { ...remote, tokenSource } };
   const { url } = settings.values;
   const { server, notes } = url === undefined
     ? describePortableLaunch(context, homeFolder)
-    : describeRemote(withTokenSource(client, format.tokenSource), url, program);
-  const { app, web } = format.create(client, server);
+    : describeRemote({ ...context, client: linked }, url);
+  const [app, web] = createInstallLinks(format, format.query(client, server));
   return {
     text: `${app}\n${web}\n`,
     notes: [
@@ -338,40 +314,25 @@ function createLinks(name: ClientName, context: Context): ClientConfig {
   };
 }
 
-function withTokenSource(
-  client: McpClient,
-  tokenSource: string | undefined,
-): McpClient {
-  return tokenSource === undefined
-    ? client
-    : { ...client, remote: { ...client.remote, tokenSource } };
-}
-
 function describePortableLaunch(
   context: Context,
   homeFolder: string | undefined,
-): DescribedServer<Launch> {
+): DescribedServer {
   const { client: { title }, settings, program } = context;
   const { needs, notes } = findNeeds(context);
   const server = createPortableLaunch(program, { settings, needs, homeFolder });
   const { home = "~", directories, recursiveDirectories } = settings;
   const foreign = [...directories, ...recursiveDirectories]
-    .filter((folder) => !isAtOrBelow(folder, home));
+    .filter((folder) => !isAtOrBelow(folder, home)).map(quote);
   return {
     server,
-    notes: [
+    notes: listNotes(
       ...notes,
       "Whoever opens the link needs Node: npx asks the npm registry for Deno at each start, and prefers a Deno in the node_modules of the folder where the client starts it.",
-      ...foreign.length > 0
-        ? [
-          `Others need the same folders: ${inWords(foreign.map(quote))}.`,
-        ]
-        : [],
-      ...server.args.includes("--allow-read")
-        ? [
-          `Deno gets permission to read every folder, because ${title} cannot put the home folder into an argument.`,
-        ]
-        : [],
-    ],
+      foreign.length > 0 &&
+        `Others need the same folders: ${inWords(foreign)}.`,
+      server.args.includes("--allow-read") &&
+        `Deno gets permission to read every folder, because ${title} cannot put the home folder into an argument.`,
+    ),
   };
 }

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { join, resolve } from "jsr:@std/path@^1";
 import type { ClientConfig } from "./client_config.ts";
 import { expandPath, formatConfig } from "./client_files.ts";
-import type { ClientName } from "./client_names.ts";
-import { MCP_CLIENTS, type McpClient } from "./clients.ts";
+import { type ClientName, MCP_CLIENTS, type McpClient } from "./clients.ts";
 import type { Launch } from "./launch.ts";
 import { isInNpxCache } from "./program.ts";
 import {

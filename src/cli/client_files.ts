@@ -12,6 +12,7 @@ import {
   SERVER_NAME,
 } from "./clients.ts";
 import type { Launch } from "./launch.ts";
+import type { Program } from "./program.ts";
 import {
   escapeCodePoint,
   escapeHidden,
@@ -20,40 +21,54 @@ import {
 } from "../text.ts";
 
 /** The locations of a user's folders. */
-export interface UserPlaces {
-  readonly os: typeof Deno.build.os;
+interface UserPlaces extends Pick<Program, "os" | "variable"> {
   readonly home: string;
-  /** Returns the value of an environment variable, if it is set. */
-  readonly variable: (name: string) => string | undefined;
 }
 
 /** Returns the path that a template stands for, with the separator of the operating system. */
 export function expandPath(template: PathTemplate, places: UserPlaces): string {
+  const { os, home, variable } = places;
   if (typeof template !== "string") {
-    const { windows, darwin, other } = template;
-    if (places.os === "windows") return expandPath(windows, places);
-    return expandPath(places.os === "darwin" && darwin || other, places);
+    const { windows, other, darwin = other } = template;
+    const path = { windows, darwin }[os as string] ?? other;
+    return expandPath(path, places);
   }
-  const [, name, fallback, rest] = /^\{(\w+):(.*)\}([^{}]*)$/.exec(template) ??
-    [];
-  const separator = places.os === "windows" ? "\\" : "/";
-  const written = (path: string) => path.replaceAll("/", separator);
-  if (name === undefined) {
-    return template.startsWith("~")
-      ? places.home + written(template.slice(1))
-      : written(template);
-  }
-  const value = places.variable(name) || expandPath(fallback!, places);
-  return value + written(rest!);
+  const [, name, fallback = "", rest = template] =
+    /^\{(\w+):(.*)\}([^{}]*)$/.exec(template) ?? [];
+  const path = rest.replaceAll("/", os === "windows" ? "\\" : "/");
+  return name === undefined
+    ? path.replace(/^~/, () => home)
+    : (variable(name) || expandPath(fallback, places)) + path;
 }
 
 /** Returns a client's entry for a server. */
 export function entryFor(
+  { entry, fields, remote }: McpClient,
+  server: Launch | RemoteServer,
+): object {
+  return "url" in server
+    ? { ...remote.entry(server), ...fields }
+    : { ...entry?.(server) ?? server, ...fields };
+}
+
+/** Returns a client's entry with the server's name, and what belongs to the top level. */
+export function namedEntryFor(
   client: McpClient,
   server: Launch | RemoteServer,
 ): object {
-  if ("url" in server) return client.remote.entry(server);
-  return client.entry?.(server) ?? server;
+  return {
+    name: SERVER_NAME,
+    ...entryFor(client, server),
+    ...remoteTopLevel(client, server),
+  };
+}
+
+function remoteTopLevel(
+  { remote }: McpClient,
+  server: Launch | RemoteServer,
+): object | undefined {
+  const hasToken = "url" in server && server.token !== undefined;
+  return hasToken ? remote.topLevel : undefined;
 }
 
 /** Returns the words of the client's own command that adds a server, if it has one. */
@@ -61,24 +76,17 @@ export function commandToAdd(
   client: McpClient,
   server: Launch | RemoteServer,
 ): string[] | undefined {
-  const isRemote = "url" in server;
-  const template = isRemote ? client.remote.addCommand : client.addCommand;
-  if (template === undefined) return undefined;
-  const entry = entryFor(client, server);
+  const template = "url" in server
+    ? client.remote.addCommand
+    : client.addCommand;
   const parts: Readonly<Record<string, readonly string[]>> = {
-    "{entry}": [inlineJson(entry)],
-    "{namedEntry}": [
-      inlineJson({
-        name: SERVER_NAME,
-        ...entry,
-        ...(isRemote && client.remote.topLevel?.(server)),
-      }),
-    ],
-    ...isRemote
+    "{entry}": [inlineJson(entryFor(client, server))],
+    "{namedEntry}": [inlineJson(namedEntryFor(client, server))],
+    ..."url" in server
       ? { "{url}": [server.url], "{token}": tokenOption(client, server) }
       : { "{command}": [server.command], "{args}": server.args },
   };
-  return template.split(" ").flatMap((word) => parts[word] ?? word);
+  return template?.split(" ").flatMap((word) => parts[word] ?? word);
 }
 
 function tokenOption(
@@ -101,31 +109,25 @@ export function formatConfig(
   client: McpClient,
   server: Launch | RemoteServer,
 ): string {
-  const { format, section = "mcpServers", topLevel, remote } = client;
+  const { format, section = "mcpServers", topLevel } = client;
+  const entry = entryFor(client, server);
+  if (format === "toml") return asToml(`${section}.${SERVER_NAME}`, entry);
   const content = {
     ...topLevel,
-    [section]: { [SERVER_NAME]: entryFor(client, server) },
-    ...("url" in server && remote.topLevel?.(server)),
+    [section]: { [SERVER_NAME]: entry },
+    ...remoteTopLevel(client, server),
   };
-  if (format === "toml") return asToml(content);
   return format === "yaml" ? asYaml(content) : jsonText(content);
 }
 
-/** Formats a file that contains one section with one entry as TOML. */
-function asToml(content: object): string {
-  return Object.entries(content).flatMap(([section, servers]) =>
-    Object.entries(servers).map(([name, entry]) =>
-      `[${section}.${name}]\n${tomlFields(entry as object)}`
-    )
-  ).join("\n");
-}
-
-function tomlFields(entry: object): string {
-  return Object.entries(entry).map(([key, value]) =>
+/** Formats a table with texts and lists of texts as TOML. */
+function asToml(name: string, entry: object): string {
+  const fields = Object.entries(entry).map(([key, value]) =>
     Array.isArray(value)
       ? `${key} = [\n${value.map((item) => `  ${quoted(item)},\n`).join("")}]\n`
       : `${key} = ${quoted(value)}\n`
-  ).join("");
+  );
+  return `[${name}]\n${fields.join("")}`;
 }
 
 function asYaml(content: object, indent = ""): string {

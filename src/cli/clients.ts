@@ -6,7 +6,6 @@
  * @module
  */
 
-import type { ClientName } from "./client_names.ts";
 import type { Launch } from "./launch.ts";
 
 /** The server's name in a client's configuration, and in the commands below. */
@@ -14,14 +13,6 @@ export const SERVER_NAME = "skills";
 
 /** The environment variable that contains the token of a server at a URL. */
 export const TOKEN_VARIABLE = "SKILL_SERVER_TOKEN";
-
-/**
- * A client's own command that adds the configuration: words that are separated by
- * spaces. Some stand for parts of it: `{command}` and `{args}`, `{url}` and
- * `{token}` (an option, if there is a token), `{entry}` as JSON, or `{namedEntry}`,
- * which also contains the name and what belongs to the top level.
- */
-type CommandTemplate = string;
 
 export interface RemoteServer {
   readonly url: string;
@@ -45,11 +36,12 @@ interface RemoteFormat {
   readonly tokenSource?: string;
   /** What else the user should know. */
   readonly note?: string;
-  /** Returns the entry in the client's file. */
+  /** Returns the entry in the client's file, without {@linkcode McpClient.fields}. */
   readonly entry: (server: RemoteServer) => object;
-  /** Returns fields for the top level of the file. */
-  readonly topLevel?: (server: RemoteServer) => object;
-  readonly addCommand?: CommandTemplate;
+  /** Fields at the top level of the file if there is a token. */
+  readonly topLevel?: object;
+  /** See {@linkcode McpClient.addCommand}. */
+  readonly addCommand?: string;
   /** The words for the token in that command. Default: the option `--header`. */
   readonly tokenOption?: readonly string[];
 }
@@ -79,13 +71,21 @@ export interface McpClient {
   readonly section?: string;
   /** Fields at the top level of the file. */
   readonly topLevel?: object;
-  /** Returns the entry in that section. Default: the command and its arguments. */
+  /** Returns the entry in that section, without the fields. Default: the command and its arguments. */
   readonly entry?: (launch: Launch) => object;
+  /** Fields of each entry. */
+  readonly fields?: object;
   /** How the client is configured for a server at a URL. */
   readonly remote: RemoteFormat;
-  readonly addCommand?: CommandTemplate;
-  /** The fields of the configuration that this command cannot set. */
-  readonly unsetFields?: Readonly<Record<string, unknown>>;
+  /**
+   * The client's own command that adds the configuration: words that are
+   * separated by spaces. Some stand for parts of it: `{command}` and `{args}`,
+   * `{url}` and `{token}` (an option, if there is a token), `{entry}` as JSON, or
+   * `{namedEntry}`, which also contains the name and what belongs to the top level.
+   */
+  readonly addCommand?: string;
+  /** The field of the entry that this command cannot set. */
+  readonly unsetField?: string;
   /** Matches the text that the client would expand in arguments. */
   readonly expands?: RegExp;
   /**
@@ -103,9 +103,6 @@ const ADD_TO_CLAUDE_CODE = "claude mcp add-json --scope user skills {entry}";
 
 const ADD_TO_VS_CODE = "code --add-mcp {namedEntry}";
 
-/** Makes Claude Code show the tools to the model immediately instead of after a search. */
-const CLAUDE_CODE_FIELDS = { alwaysLoad: true };
-
 /** Makes VS Code ask for the token and store it encrypted. */
 const VSCODE_INPUT = {
   type: "promptString",
@@ -114,13 +111,13 @@ const VSCODE_INPUT = {
   password: true,
 };
 
-/** Makes Qwen Code show the tools to the model immediately instead of after a search. */
-const QWEN_FIELDS = { alwaysLoadTools: true };
+/** The skill folders of Claude Code, which other clients read too. */
+const CLAUDE_SKILLS = [".claude/skills", "~/.claude/skills"];
 
-/** Makes Cline wait 60 seconds for a reply. By default, the server has 3 seconds to start. */
-const CLINE_FIELDS = { timeout: 60 };
+/** The skill folders that agents share. */
+const AGENTS_SKILLS = [".agents/skills", "~/.agents/skills"];
 
-/** The fields of an entry of goose besides what it connects to. */
+/** The fields of an entry of goose, which come first. */
 const GOOSE_FIELDS = {
   enabled: true,
   name: SERVER_NAME,
@@ -128,24 +125,22 @@ const GOOSE_FIELDS = {
   timeout: 300,
 };
 
-/** The clients by the names that `--print-config` accepts. */
-export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
+const CLIENTS = {
   /** @see {@link https://code.claude.com/docs/en/mcp} */
   "claude-code": {
     title: "Claude Code",
     userFile: "{CLAUDE_CONFIG_DIR:~}/.claude.json",
     projectFile: ".mcp.json",
-    entry: claudeCodeEntry,
+    entry: stdioEntry,
+    // The model sees the tools immediately instead of after a search.
+    fields: { alwaysLoad: true },
     remote: {
       token: `\${${TOKEN_VARIABLE}}`,
-      entry: claudeCodeRemoteEntry,
+      entry: httpEntry,
       addCommand: ADD_TO_CLAUDE_CODE,
     },
     addCommand: ADD_TO_CLAUDE_CODE,
-    ownSkills: [
-      ".claude/skills",
-      "{CLAUDE_CONFIG_DIR:~/.claude}/skills",
-    ],
+    ownSkills: [".claude/skills", "{CLAUDE_CONFIG_DIR:~/.claude}/skills"],
     ownSkillsLimit:
       'It lists descriptions only up to one percent of the model\'s context window: if you have more than 60 skills or use a small model, add "skillListingBudgetFraction": 0.1 to the settings.json of Claude Code.',
     expands: /\$\{/,
@@ -181,7 +176,7 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
       token: TOKEN_VARIABLE,
       entry: ({ url, token }) => ({
         url,
-        ...(token !== undefined && { bearer_token_env_var: token }),
+        ...token !== undefined && { bearer_token_env_var: token },
       }),
       tokenOption: ["--bearer-token-env-var", "{token}"],
       addCommand: "codex mcp add skills --url {url} {token}",
@@ -208,7 +203,7 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
       token: `\${input:${VSCODE_INPUT.id}}`,
       tokenSource: "VS Code asks for the token.",
       entry: httpEntry,
-      topLevel: vscodeInputs,
+      topLevel: { inputs: [VSCODE_INPUT] },
       addCommand: ADD_TO_VS_CODE,
     },
     addCommand: ADD_TO_VS_CODE,
@@ -217,59 +212,27 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
   /** @see {@link https://opencode.ai/docs/mcp-servers} */
   "opencode": {
     title: "OpenCode",
-    userFile: "{XDG_CONFIG_HOME:~/.config}/opencode/opencode.json",
     projectFile: "opencode.json",
-    section: "mcp",
-    topLevel: { $schema: "https://opencode.ai/config.json" },
-    entry: localEntry,
-    remote: {
-      token: `{env:${TOKEN_VARIABLE}}`,
-      entry: typedRemoteEntry,
-      tokenOption: ["--header", "Authorization=Bearer {token}"],
-      addCommand: "opencode mcp add skills --url {url} {token}",
-    },
-    addCommand: "opencode mcp add skills -- {command} {args}",
-    ownSkills: [
-      ".claude/skills",
-      "~/.claude/skills",
-      ".agents/skills",
-      "~/.agents/skills",
-      ".opencode/skill",
-      ".opencode/skills",
-      "{XDG_CONFIG_HOME:~/.config}/opencode/skill",
-      "{XDG_CONFIG_HOME:~/.config}/opencode/skills",
-    ],
-    expands: /\{(?:env|file):/,
+    ...openCodeClient("opencode", {
+      $schema: "https://opencode.ai/config.json",
+      projectSkills: [".opencode/skill", ".opencode/skills"],
+    }),
   },
   /** @see {@link https://github.com/google-gemini/gemini-cli/blob/main/docs/tools/mcp-server.md} */
   "gemini-cli": {
     title: "Gemini CLI",
-    userFile: "{GEMINI_CLI_HOME:~}/.gemini/settings.json",
-    projectFile: ".gemini/settings.json",
-    remote: {
-      token: `$${TOKEN_VARIABLE}`,
-      entry: httpUrlEntry,
-      addCommand:
-        "gemini mcp add --scope user --transport http skills {url} {token}",
-    },
-    addCommand: "gemini mcp add --scope user skills {command} -- {args}",
-    ownSkills: [
-      ".agents/skills",
-      "~/.agents/skills",
-      ".gemini/skills",
-      "{GEMINI_CLI_HOME:~}/.gemini/skills",
-    ],
-    expands: /\$[\w{]/,
+    ...geminiClient("gemini", "{GEMINI_CLI_HOME:~}/.gemini"),
   },
   /** @see {@link https://docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot/add-mcp-servers} */
   "copilot": {
     title: "Copilot CLI",
     userFile: "{COPILOT_HOME:~/.copilot}/mcp-config.json",
     projectFile: ".github/mcp.json",
-    entry: (launch) => ({ type: "local", ...launch, tools: ["*"] }),
+    entry: (launch: Launch) => ({ type: "local", ...launch }),
+    fields: { tools: ["*"] },
     remote: {
       token: `\${${TOKEN_VARIABLE}}`,
-      entry: (server) => ({ ...httpEntry(server), tools: ["*"] }),
+      entry: httpEntry,
       addCommand: "copilot mcp add --transport http {token} skills {url}",
     },
     addCommand: "copilot mcp add skills -- {command} {args}",
@@ -280,63 +243,32 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     title: "Cline",
     userFile:
       "{CLINE_MCP_SETTINGS_PATH:{CLINE_DATA_DIR:~/.cline/data}/settings/cline_mcp_settings.json}",
-    entry: (launch) => ({ ...launch, ...CLINE_FIELDS }),
+    // The time limit for replies. By default, the server has 3 seconds to start.
+    entry: (launch: Launch) => ({ ...launch, timeout: 60 }),
     remote: {
       entry: (server) => ({ type: "streamableHttp", ...urlEntry(server) }),
       addCommand:
         "cline mcp install --yes --transport streamableHttp {token} skills {url}",
     },
     addCommand: "cline mcp install --yes skills -- {command} {args}",
-    unsetFields: CLINE_FIELDS,
+    unsetField: "timeout",
   },
   /** @see {@link https://qwenlm.github.io/qwen-code-docs/en/users/features/mcp/} */
   "qwen-code": {
     title: "Qwen Code",
-    userFile: "{QWEN_HOME:~/.qwen}/settings.json",
-    projectFile: ".qwen/settings.json",
-    entry: (launch) => ({ ...launch, ...QWEN_FIELDS }),
-    remote: {
-      token: `$${TOKEN_VARIABLE}`,
-      entry: (server) => ({ ...httpUrlEntry(server), ...QWEN_FIELDS }),
-      addCommand:
-        "qwen mcp add --scope user --transport http skills {url} {token}",
-    },
-    addCommand: "qwen mcp add --scope user skills {command} -- {args}",
-    unsetFields: QWEN_FIELDS,
-    ownSkills: [
-      ".agents/skills",
-      "~/.agents/skills",
-      ".qwen/skills",
-      "{QWEN_HOME:~/.qwen}/skills",
-    ],
-    expands: /\$[\w{]/,
+    ...geminiClient("qwen", "{QWEN_HOME:~/.qwen}"),
+    // The model sees the tools immediately instead of after a search.
+    fields: { alwaysLoadTools: true },
+    unsetField: "alwaysLoadTools",
   },
   /** @see {@link https://kilo.ai/docs/automate/mcp/using-in-kilo-code} */
   "kilo": {
     title: "Kilo Code",
-    userFile: "{XDG_CONFIG_HOME:~/.config}/kilo/kilo.json",
     projectFile: ".kilo/kilo.json",
-    section: "mcp",
-    topLevel: { $schema: "https://app.kilo.ai/config.json" },
-    entry: localEntry,
-    remote: {
-      token: `{env:${TOKEN_VARIABLE}}`,
-      entry: typedRemoteEntry,
-      tokenOption: ["--header", "Authorization=Bearer {token}"],
-      addCommand: "kilo mcp add skills --url {url} {token}",
-    },
-    addCommand: "kilo mcp add skills -- {command} {args}",
-    ownSkills: [
-      ".claude/skills",
-      "~/.claude/skills",
-      ".agents/skills",
-      "~/.agents/skills",
-      ".kilo/skills",
-      ".kilocode/skills",
-      "{XDG_CONFIG_HOME:~/.config}/kilo/skill",
-      "{XDG_CONFIG_HOME:~/.config}/kilo/skills",
-    ],
-    expands: /\{(?:env|file):/,
+    ...openCodeClient("kilo", {
+      $schema: "https://app.kilo.ai/config.json",
+      projectSkills: [".kilo/skills", ".kilocode/skills"],
+    }),
   },
   /** @see {@link https://goose-docs.ai/docs/guides/config-files} */
   "goose": {
@@ -359,10 +291,8 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
         ...GOOSE_FIELDS,
         type: "streamable_http",
         uri: url,
-        ...(token !== undefined && {
-          env_keys: [TOKEN_VARIABLE],
-          headers: { Authorization: `Bearer ${token}` },
-        }),
+        ...token !== undefined && { env_keys: [TOKEN_VARIABLE] },
+        ...headersFor(token),
       }),
     },
   },
@@ -400,7 +330,15 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     remote: { token: `\${${TOKEN_VARIABLE}}`, entry: urlEntry },
     expands: /\$\{/,
   },
-};
+} satisfies Record<string, McpClient>;
+
+/** A client of `--print-config`. */
+export type ClientName = keyof typeof CLIENTS;
+
+/** The clients by the names that `--print-config` accepts. */
+export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = CLIENTS;
+
+export const CLIENT_NAMES = Object.keys(CLIENTS) as ClientName[];
 
 /** Returns the path of a file in the folder for configuration files. */
 function inConfigFolder(file: string, windowsFile = file) {
@@ -418,44 +356,75 @@ function inAppFolder(file: string) {
   };
 }
 
+/** Returns what OpenCode and its forks have in common. */
+function openCodeClient(
+  program: string,
+  { $schema, projectSkills }: { $schema: string; projectSkills: string[] },
+) {
+  const folder = `{XDG_CONFIG_HOME:~/.config}/${program}`;
+  const ownFolders = [`${folder}/skill`, `${folder}/skills`];
+  return {
+    userFile: `${folder}/${program}.json`,
+    section: "mcp",
+    topLevel: { $schema },
+    entry: ({ command, args }: Launch) => ({
+      type: "local",
+      command: [command, ...args],
+    }),
+    remote: {
+      token: `{env:${TOKEN_VARIABLE}}`,
+      entry: (server: RemoteServer) => ({
+        type: "remote",
+        ...urlEntry(server),
+      }),
+      tokenOption: ["--header", "Authorization=Bearer {token}"],
+      addCommand: `${program} mcp add skills --url {url} {token}`,
+    },
+    addCommand: `${program} mcp add skills -- {command} {args}`,
+    ownSkills: [
+      ...CLAUDE_SKILLS,
+      ...AGENTS_SKILLS,
+      ...projectSkills,
+      ...ownFolders,
+    ],
+    expands: /\{(?:env|file):/,
+  };
+}
+
+/** Returns what Gemini CLI and its forks have in common. */
+function geminiClient(program: string, folder: string) {
+  const add = `${program} mcp add --scope user`;
+  return {
+    userFile: `${folder}/settings.json`,
+    projectFile: `.${program}/settings.json`,
+    remote: {
+      token: `$${TOKEN_VARIABLE}`,
+      entry: ({ url, token }: RemoteServer) => ({
+        httpUrl: url,
+        ...headersFor(token),
+      }),
+      addCommand: `${add} --transport http skills {url} {token}`,
+    },
+    addCommand: `${add} skills {command} -- {args}`,
+    ownSkills: [...AGENTS_SKILLS, `.${program}/skills`, `${folder}/skills`],
+    expands: /\$[\w{]/,
+  };
+}
+
 function stdioEntry(launch: Launch) {
   return { type: "stdio", ...launch };
 }
 
-function claudeCodeEntry(launch: Launch) {
-  return { ...stdioEntry(launch), ...CLAUDE_CODE_FIELDS };
-}
-
-function localEntry({ command, args }: Launch) {
-  return { type: "local", command: [command, ...args] };
-}
-
 /** Returns the fields that most clients use for a server at a URL. */
-function urlEntry(server: RemoteServer) {
-  return { url: server.url, ...headersOf(server) };
-}
-
-function httpUrlEntry(server: RemoteServer) {
-  return { httpUrl: server.url, ...headersOf(server) };
+function urlEntry({ url, token }: RemoteServer) {
+  return { url, ...headersFor(token) };
 }
 
 function httpEntry(server: RemoteServer) {
   return { type: "http", ...urlEntry(server) };
 }
 
-function typedRemoteEntry(server: RemoteServer) {
-  return { type: "remote", ...urlEntry(server) };
-}
-
-function claudeCodeRemoteEntry(server: RemoteServer) {
-  return { ...httpEntry(server), ...CLAUDE_CODE_FIELDS };
-}
-
-function headersOf({ token }: RemoteServer) {
-  if (token === undefined) return {};
-  return { headers: { Authorization: `Bearer ${token}` } };
-}
-
-function vscodeInputs({ token }: RemoteServer) {
-  return token === undefined ? {} : { inputs: [VSCODE_INPUT] };
+function headersFor(token: string | undefined) {
+  return token !== undefined &&
+    { headers: { Authorization: `Bearer ${token}` } };
 }

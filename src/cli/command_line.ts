@@ -6,7 +6,7 @@
  */
 
 import { parseArgs } from "node:util";
-import { CLIENT_NAMES } from "./client_names.ts";
+import { CLIENT_NAMES } from "./clients.ts";
 import { nearestWords, quote } from "../text.ts";
 import { OTHER_CLIENTS } from "../views/client_profiles.ts";
 import { TOOLSET_NAMES } from "../views/toolsets.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import config from "../../deno.json" with { type: "json" };
 import { createClientConfig } from "./client_config.ts";
-import { CLIENT_NAMES, type ClientName } from "./client_names.ts";
+import { CLIENT_NAMES, type ClientName } from "./clients.ts";
 import { OPTIONS } from "./command_line.ts";
 import { helpText } from "./help.ts";
 import {

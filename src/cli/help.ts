@@ -5,7 +5,7 @@
  * @module
  */
 
-import { CLIENT_NAMES } from "./client_names.ts";
+import { CLIENT_NAMES } from "./clients.ts";
 import {
   commandFor,
   DOCUMENTATION_URL,

@@ -5,19 +5,16 @@
  * @module
  */
 
-import { entryFor } from "./client_files.ts";
-import type { ClientName } from "./client_names.ts";
-import { type McpClient, type RemoteServer, SERVER_NAME } from "./clients.ts";
+import { entryFor, namedEntryFor } from "./client_files.ts";
+import {
+  type ClientName,
+  type McpClient,
+  type RemoteServer,
+  SERVER_NAME,
+  TOKEN_VARIABLE,
+} from "./clients.ts";
 import type { Launch } from "./launch.ts";
 import { escapeUnits, stringifyJson } from "../text.ts";
-
-/** The same link in two forms. */
-interface InstallLink {
-  /** Opens the client itself. */
-  readonly app: string;
-  /** A web page of the client's vendor that opens it, for pages that accept only web links. */
-  readonly web: string;
-}
 
 /** How a client installs a server from a link. */
 interface LinkFormat {
@@ -25,89 +22,71 @@ interface LinkFormat {
   readonly homeFolder?: string;
   /** The note that says where the client gets the token, if it is another one than in its file. */
   readonly tokenSource?: string;
-  readonly create: (
-    client: McpClient,
-    server: Launch | RemoteServer,
-  ) => InstallLink;
+  /** The link that opens the client itself, without the query. */
+  readonly app: string;
+  /**
+   * A web page of the client's vendor that opens it, for pages that accept only
+   * web links. It gets the same query or, after `=`, the whole link.
+   */
+  readonly web: string;
+  readonly query: (client: McpClient, server: Launch | RemoteServer) => string;
 }
 
 export const INSTALL_LINKS: { readonly [Name in ClientName]?: LinkFormat } = {
   /** @see {@link https://code.visualstudio.com/api/extension-guides/ai/mcp#create-an-mcp-installation-url} */
   "vscode": {
     homeFolder: "${userHome}",
-    create: (client, server) => {
-      const entry = {
-        name: SERVER_NAME,
-        ...entryFor(client, server),
-        ...("url" in server && client.remote.topLevel?.(server)),
-      };
-      const app = `vscode:mcp/install?${encode(asciiJson(entry))}`;
-      const web = "https://insiders.vscode.dev/redirect?url=";
-      return { app, web: web + encode(app) };
-    },
+    app: "vscode:mcp/install",
+    web: "https://insiders.vscode.dev/redirect?url=",
+    query: (client, server) => encode(asciiJson(namedEntryFor(client, server))),
   },
   /** @see {@link https://cursor.com/docs/mcp/install-links} */
   "cursor": {
     homeFolder: "${userHome}",
-    create: (client, server) =>
-      withBase64({
-        app: "cursor://anysphere.cursor-deeplink/mcp/install",
-        web: "https://cursor.com/en/install-mcp",
-      }, entryFor(client, server)),
+    app: "cursor://anysphere.cursor-deeplink/mcp/install",
+    web: "https://cursor.com/en/install-mcp",
+    query: base64Query,
   },
   /** @see {@link https://goose-docs.ai/docs/getting-started/using-extensions#deeplinks} */
   "goose": {
     tokenSource: "goose asks for the token.",
-    create: (_, server) => gooseLink(server),
+    app: "goose://extension",
+    web: "https://goose-docs.ai/extension",
+    query: (_, server) => gooseQuery(server),
   },
   /** @see {@link https://lmstudio.ai/docs/app/mcp/deeplink} */
   "lm-studio": {
-    create: (client, server) =>
-      withBase64({
-        app: "lmstudio://add_mcp",
-        web: "https://lmstudio.ai/install-mcp",
-      }, entryFor(client, server)),
+    app: "lmstudio://add_mcp",
+    web: "https://lmstudio.ai/install-mcp",
+    query: base64Query,
   },
   /** @see {@link https://kiro.dev/docs/mcp/servers} */
   "kiro": {
-    create: (client, server) => {
-      const config = asciiJson(entryFor(client, server));
-      return withQuery({
-        app: "kiro://kiro.mcp/add",
-        web: "https://kiro.dev/launch/mcp/add",
-      }, [["name", SERVER_NAME], ["config", config]]);
-    },
+    app: "kiro://kiro.mcp/add",
+    web: "https://kiro.dev/launch/mcp/add",
+    query: (client, server) => configQuery(asciiJson(entryFor(client, server))),
   },
 };
 
-function withBase64(link: InstallLink, entry: object): InstallLink {
-  const config = btoa(asciiJson(entry));
-  return withQuery(link, [["name", SERVER_NAME], ["config", config]]);
+/** Creates the link that opens the client itself, and the one that opens it through a web page. */
+export function createInstallLinks(
+  { app, web }: LinkFormat,
+  query: string,
+): [app: string, web: string] {
+  const link = `${app}?${query}`;
+  return [link, web.endsWith("=") ? web + encode(link) : `${web}?${query}`];
 }
 
-function withQuery(
-  { app, web }: InstallLink,
-  fields: readonly (readonly [string, string])[],
-): InstallLink {
-  const query = fields.map(([name, value]) => `${name}=${encode(value)}`).join(
-    "&",
-  );
-  return { app: `${app}?${query}`, web: `${web}?${query}` };
+function base64Query(client: McpClient, server: Launch | RemoteServer): string {
+  return configQuery(btoa(asciiJson(entryFor(client, server))));
 }
 
-/** Encodes a text for a link in Markdown, where parentheses and apostrophes have a meaning. */
-function encode(text: string): string {
-  return encodeURIComponent(text).replace(
-    /[!'()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
+function configQuery(config: string): string {
+  return formatQuery([["name", SERVER_NAME], ["config", config]]);
 }
 
-function gooseLink(server: Launch | RemoteServer): InstallLink {
-  return withQuery({
-    app: "goose://extension",
-    web: "https://goose-docs.ai/extension",
-  }, [
+function gooseQuery(server: Launch | RemoteServer): string {
+  return formatQuery([
     ..."url" in server ? gooseRemote(server) : gooseCommand(server),
     ["id", SERVER_NAME],
     ["name", SERVER_NAME],
@@ -116,26 +95,33 @@ function gooseLink(server: Launch | RemoteServer): InstallLink {
   ]);
 }
 
-type Field = readonly [string, string];
+type Field = readonly [name: string, value: string];
 
 function gooseCommand({ command, args }: Launch): Field[] {
-  return [
-    ["cmd", command],
-    ...args.map((arg): Field => ["arg", arg]),
-  ];
+  return [["cmd", command], ...args.map((arg): Field => ["arg", arg])];
 }
 
 function gooseRemote({ url, token }: RemoteServer): Field[] {
-  const [, variable = ""] = /^\$\{(\w+)\}$/.exec(token ?? "") ?? [];
+  const fields: Field[] = [["url", url], ["type", "streamable_http"]];
+  if (token === undefined) return fields;
   return [
-    ["url", url],
-    ["type", "streamable_http"],
-    ...token === undefined ? [] : [
-      ["header", `Authorization=Bearer ${token}`] as const,
-      // Makes goose ask for the token.
-      ["env", `${variable}=Token of the skill server`] as const,
-    ],
+    ...fields,
+    ["header", `Authorization=Bearer ${token}`],
+    // Makes goose ask for the token.
+    ["env", `${TOKEN_VARIABLE}=Token of the skill server`],
   ];
+}
+
+function formatQuery(fields: readonly Field[]): string {
+  return fields.map(([name, value]) => `${name}=${encode(value)}`).join("&");
+}
+
+/** Encodes a text for a link in Markdown, where parentheses and apostrophes have a meaning. */
+function encode(text: string): string {
+  return encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
 }
 
 /** Serializes a value as JSON in ASCII, which every decoder of a link reads alike. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { resolve } from "jsr:@std/path@^1";
 import { type ClientConfig, createClientConfig } from "./client_config.ts";
-import { CLIENT_NAMES, type ClientName } from "./client_names.ts";
+import { CLIENT_NAMES, type ClientName } from "./clients.ts";
 import { INSTALL_LINKS } from "./install_links.ts";
 import type { Launch } from "./launch.ts";
 import { runningProgram, SPECIFIER } from "./program.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { openSkills } from "../../skill_server.ts";
 import { CLIENT_PROFILES, PROFILE_NAMES } from "../views/client_profiles.ts";
 import { describeServer, registerViews } from "../views/views.ts";
-import { CLIENT_NAMES } from "./client_names.ts";
+import { CLIENT_NAMES } from "./clients.ts";
 import { parseCommandLine } from "./command_line.ts";
 import { McpServer } from "../protocol/mcp_server.ts";
 import {

@@ -13,8 +13,7 @@
 
 import { createHash } from "node:crypto";
 import { createClientConfig } from "../cli/client_config.ts";
-import { CLIENT_NAMES } from "../cli/client_names.ts";
-import { MCP_CLIENTS, TOKEN_VARIABLE } from "../cli/clients.ts";
+import { CLIENT_NAMES, MCP_CLIENTS, TOKEN_VARIABLE } from "../cli/clients.ts";
 import type { Program } from "../cli/program.ts";
 import type { Settings } from "../cli/settings.ts";
 import { stringifyJson } from "../text.ts";

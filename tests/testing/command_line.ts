@@ -6,7 +6,7 @@ import {
   type ClientConfig,
   createClientConfig,
 } from "../../src/cli/client_config.ts";
-import type { ClientName } from "../../src/cli/client_names.ts";
+import type { ClientName } from "../../src/cli/clients.ts";
 import type { Launch } from "../../src/cli/launch.ts";
 import { isInNpxCache } from "../../src/cli/program.ts";
 import { parseCommandLine, UsageError } from "../../src/cli/command_line.ts";
