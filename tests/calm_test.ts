@@ -2,8 +2,12 @@
 // not repeat work. The tests count operations instead of measuring time.
 
 import assert from "node:assert/strict";
-import { type SkillCatalog, SkillRegistry } from "../mod.ts";
-import { notifyWhenChanged, SkillItems } from "../src/views/list_views.ts";
+import { SkillRegistry } from "../mod.ts";
+import {
+  CatalogView,
+  notifyWhenChanged,
+  perSkill,
+} from "../src/views/list_views.ts";
 import { readTogether } from "../src/views/read_together.ts";
 import { DiskSpy, lacks, Place, root, skillMd } from "./testing.ts";
 
@@ -146,11 +150,11 @@ Deno.test("a change to one of many skills derives the list items of that skill o
   using registry = new SkillRegistry([root(place.folder("skills"))]);
   await registry.refresh();
   const derived: string[] = [];
-  const items = new SkillItems((skill) => {
+  const itemOf = perSkill((skill) => {
     derived.push(skill.name);
-    return [{ key: skill.name, value: skill.description }];
+    return { key: skill.name, value: skill.description };
   });
-  const list = () => items.of(registry.catalog.served.values());
+  const list = () => [...registry.catalog.served.values()].map(itemOf);
   list();
   assert.equal(derived.splice(0).length, 50);
   place.skill("skills", "s7", skillMd("s7", "Changed"));
@@ -178,12 +182,12 @@ Deno.test("a change compares one list at a time, and the refresh waits for the n
   const derived: [list: string, turn: number][] = [];
   const notified: string[] = [];
   for (const name of ["one", "two", "same"]) {
-    const list = (catalog: SkillCatalog) => {
+    const list = new CatalogView(({ skills }) => {
       derived.push([name, turns]);
-      return name === "same" ? [] : [...catalog.skills.values()];
-    };
+      return name === "same" ? [] : [...skills.values()];
+    });
     const notify = () => Promise.resolve(void notified.push(name));
-    notifyWhenChanged(registry, list, notify);
+    notifyWhenChanged(registry, (catalog) => list.of(catalog), notify);
   }
   for (const [round, lists] of [6, 3].entries()) {
     place.skill("skills", "git", skillMd("git", `Changed ${round}`));

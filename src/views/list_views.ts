@@ -13,10 +13,16 @@ import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
 /** The maximum number of items on a page. Many clients read only the first page. */
 const PAGE_SIZE = 1_000;
 
-/** The maximum total length of the items on a page, in characters of JSON. */
+/**
+ * The maximum total length of the items on a page, in characters of JSON. A page
+ * must fit into a message.
+ */
 const MAX_PAGE_LENGTH = 2 * 1024 * 1024;
 
-/** An item of a list: a value and its sort key. */
+/** The start of a cursor. The key of the previous item follows. */
+const AFTER = "after:";
+
+/** An item of a list: a value and its sort key, which is not empty. */
 export interface ListItem<T> {
   readonly key: string;
   readonly value: T;
@@ -27,10 +33,12 @@ export function sortList<T>(items: ListItem<T>[]): ListItem<T>[] {
   return items.sort((a, b) => byCodeUnits(a.key, b.key));
 }
 
-interface Page<T> {
-  readonly items: T[];
-  /** The cursor of the next page, if there is one. */
-  readonly nextCursor?: string;
+interface PageOptions<T, Entry> {
+  readonly cursor: string | undefined;
+  /** Returns what the page contains for a value, or `undefined` to leave it out. */
+  readonly load: (
+    value: T,
+  ) => Entry | undefined | Promise<Entry | undefined>;
 }
 
 /**
@@ -40,57 +48,28 @@ interface Page<T> {
  *
  * @throws {Error} If the cursor is invalid.
  */
-export function getPage<T>(
+export async function loadPage<T, Entry>(
   items: readonly ListItem<T>[],
-  cursor: string | undefined,
-): Page<T> {
-  const last = cursor === undefined ? undefined : parseCursor(cursor);
-  const rest = last === undefined
-    ? items
-    : items.filter(({ key }) => key > last);
-  const room = new PageRoom();
-  const page = rest.slice(0, PAGE_SIZE)
-    .filter(({ value }) => room.take(stringifyJson(value).length));
-  return {
-    items: page.map(({ value }) => value),
-    ...(rest.length > page.length &&
-      { nextCursor: createCursor(page.at(-1)!.key) }),
-  };
-}
-
-/** The remaining room on a page. A page must fit into a message. */
-export class PageRoom {
-  #taken = 0;
-
-  /**
-   * Takes room for an item and returns whether it fits. The first item always
-   * fits. After an item that does not fit, no other item fits.
-   *
-   * @param length The length of the item in characters of JSON.
-   */
-  take(length: number): boolean {
-    const isFirst = this.#taken === 0;
-    this.#taken += length;
-    return isFirst || this.#taken <= MAX_PAGE_LENGTH;
+  { cursor = AFTER, load }: PageOptions<T, Entry>,
+): Promise<{ entries: Entry[]; nextCursor?: string }> {
+  if (!cursor.startsWith(AFTER)) throw unknownCursor(cursor);
+  let last = cursor.slice(AFTER.length);
+  const rest = items.filter(({ key }) => key > last);
+  const entries: Entry[] = [];
+  let length = 0;
+  const slice = new TimeSlice();
+  for (const { key, value } of rest.slice(0, PAGE_SIZE)) {
+    if (slice.isOver) await slice.yield();
+    const entry = await load(value);
+    if (entry !== undefined) {
+      length += stringifyJson(entry).length;
+      if (length > MAX_PAGE_LENGTH && entries.length > 0) break;
+      entries.push(entry);
+    }
+    last = key;
   }
-}
-
-/** Creates the cursor of the page that starts after the item with a key. */
-export function createCursor(key: string): string {
-  const bytes = new TextEncoder().encode(JSON.stringify({ after: key }));
-  return bytes.toBase64({ alphabet: "base64url" });
-}
-
-function parseCursor(cursor: string): string {
-  try {
-    const bytes = Uint8Array.fromBase64(cursor, { alphabet: "base64url" });
-    const text = new TextDecoder().decode(bytes);
-    const { after } = JSON.parse(text) as { after?: unknown };
-    if (typeof after === "string") return after;
-  } catch {
-    // The cursor is invalid.
-  }
-  throw unknownCursor(cursor);
+  const hasMore = rest.length > 0 && last !== rest.at(-1)!.key;
+  return { entries, ...(hasMore && { nextCursor: AFTER + last }) };
 }
 
 /**
@@ -128,27 +107,19 @@ export class CatalogView<T> {
 }
 
 /**
- * The items of a list that skills contribute one by one. A scan keeps the objects
- * of unchanged skills, and these keep their items, so that a change to one skill
- * derives only the items of that skill.
+ * Makes a function derive a value only once from each skill. A scan keeps the
+ * objects of unchanged skills, so that a change to one skill derives only the
+ * value of that skill. A WeakMap, because a skill that is gone needs no value.
  */
-export class SkillItems<T> {
-  readonly #derive: (skill: Skill) => readonly ListItem<T>[];
-  #items: ReadonlyMap<Skill, readonly ListItem<T>[]> = new Map();
-
-  constructor(derive: (skill: Skill) => readonly ListItem<T>[]) {
-    this.#derive = derive;
-  }
-
-  /** Returns the items of some skills, and forgets those of all others. */
-  of(skills: Iterable<Skill>): ListItem<T>[] {
-    const items = new Map<Skill, readonly ListItem<T>[]>();
-    for (const skill of skills) {
-      items.set(skill, this.#items.get(skill) ?? this.#derive(skill));
-    }
-    this.#items = items;
-    return [...items.values()].flat();
-  }
+export function perSkill<T>(
+  derive: (skill: Skill) => T,
+): (skill: Skill) => T {
+  const values = new WeakMap<Skill, T>();
+  return (skill) => {
+    const value = values.get(skill) ?? derive(skill);
+    values.set(skill, value);
+    return value;
+  };
 }
 
 /**
@@ -160,17 +131,12 @@ export function notifyWhenChanged(
   list: (catalog: SkillCatalog) => readonly unknown[],
   notify: () => Promise<void>,
 ): void {
-  let last: { catalog: SkillCatalog; values: readonly unknown[] } | undefined;
   registry.onChange(async ({ catalog, previous }) => {
     const slice = new TimeSlice();
     await slice.yield();
-    if (last?.catalog !== previous) {
-      last = { catalog: previous, values: list(previous) };
-      await slice.yield();
-    }
-    const { values } = last;
-    last = { catalog, values: list(catalog) };
-    if (isSameList(last.values, values)) return;
+    const before = list(previous);
+    await slice.yield();
+    if (isSameList(list(catalog), before)) return;
     // This fails if no client is connected.
     notify().catch(() => {});
   });
@@ -182,8 +148,4 @@ function isSameList(a: readonly unknown[], b: readonly unknown[]): boolean {
     a.every((value, index) =>
       value === b[index] || JSON.stringify(value) === JSON.stringify(b[index])
     );
-}
-
-export function valuesOf<T>(items: readonly ListItem<T>[]): T[] {
-  return items.map(({ value }) => value);
 }

@@ -15,12 +15,11 @@ import {
 import { DEFAULT_PROFILE, profileFor } from "./client_profiles.ts";
 import {
   CatalogView,
-  getPage,
   type ListItem,
+  loadPage,
   notifyWhenChanged,
-  SkillItems,
+  perSkill,
   sortList,
-  valuesOf,
 } from "./list_views.ts";
 import { invalidParams } from "../protocol/errors.ts";
 import type { RequestHandlers } from "../protocol/handlers.ts";
@@ -50,11 +49,17 @@ export function registerPrompts(
   { toolset, isRemote }: SkillToolOptions,
 ): void {
   const search = new SkillSearch(isForUser);
-  const items = new SkillItems(createPromptEntries);
-  const prompts = new CatalogView((catalog) => listPrompts(catalog, items));
-  server.setRequestHandler(ListPromptsRequestSchema, ({ params }) => {
-    const page = getPage(prompts.of(registry.catalog), params?.cursor);
-    return { prompts: page.items, nextCursor: page.nextCursor };
+  const itemsOf = perSkill(createPrompts);
+  const list = new CatalogView((catalog) => {
+    const skills = listUserSkills(catalog);
+    return sortList([createSkillPrompt(skills), ...skills.flatMap(itemsOf)]);
+  });
+  server.setRequestHandler(ListPromptsRequestSchema, async ({ params }) => {
+    const { entries, nextCursor } = await loadPage(list.of(registry.catalog), {
+      cursor: params?.cursor,
+      load: (prompt) => prompt,
+    });
+    return { prompts: entries, nextCursor };
   });
   server.setRequestHandler(GetPromptRequestSchema, ({ params }, { client }) => {
     const { name, arguments: input } = params;
@@ -63,16 +68,16 @@ export function registerPrompts(
       !profileFor(client).dropsEmbeddedResources;
     const options = { registry, search, asResource, isRemote };
     if (name !== SKILL_PROMPT) {
-      return createPrompt(name, { kind: "prompt", ...options });
+      return loadPrompt(name, { kind: "prompt", ...options });
     }
     if (input?.name) {
-      return createPrompt(input.name, { kind: "skill", ...options });
+      return loadPrompt(input.name, { kind: "skill", ...options });
     }
     throw invalidParams('The prompt "skill" requires the argument "name"');
   });
   notifyWhenChanged(
     registry,
-    (catalog) => valuesOf(prompts.of(catalog)),
+    (catalog) => list.of(catalog).map(({ value }) => value),
     () => server.notify("notifications/prompts/list_changed"),
   );
 }
@@ -96,12 +101,8 @@ export function hasPrompt(name: string, { skills }: SkillCatalog): boolean {
   return skill !== undefined && skill.name === name && isForUser(skill);
 }
 
-/** Lists the prompt `skill`, which takes a name, and a prompt for each skill with another name. */
-function listPrompts(
-  catalog: SkillCatalog,
-  items: SkillItems<Prompt>,
-): ListItem<Prompt>[] {
-  const skills = listUserSkills(catalog);
+/** Creates the prompt that takes a name. */
+function createSkillPrompt(skills: readonly Skill[]): ListItem<Prompt> {
   const value = {
     name: SKILL_PROMPT,
     title: "Load Skill",
@@ -112,12 +113,12 @@ function listPrompts(
       required: true,
     }],
   };
-  // The empty key puts this prompt on the first page. Many clients read no other.
-  return sortList([{ key: "", value }, ...items.of(skills)]);
+  // This key puts the prompt on the first page. Many clients read no other.
+  return { key: " ", value };
 }
 
 /** Creates the prompt of a skill, unless it has the name of the prompt that takes a name. */
-function createPromptEntries(skill: Skill): ListItem<Prompt>[] {
+function createPrompts(skill: Skill): ListItem<Prompt>[] {
   const { name, description } = skill;
   if (name === SKILL_PROMPT) return [];
   const value = { name, title: name, description };
@@ -132,12 +133,12 @@ interface PromptOptions extends SearchableSkills, DirectoryOptions {
 }
 
 /**
- * Creates the prompt that loads a skill.
+ * Creates the messages of a prompt.
  *
  * @throws {Error} If there is no skill with this name that the user can load.
  *   The message says whether the client asked for a prompt or a skill.
  */
-async function createPrompt(
+async function loadPrompt(
   name: string,
   { kind, registry, search, asResource, isRemote }: PromptOptions,
 ): Promise<GetPromptResult> {
@@ -145,29 +146,25 @@ async function createPrompt(
   if (skill === undefined || !isForUser(skill)) {
     throw await createUnknownNameError(name, { kind, registry, search });
   }
-  const file = await readForRequest(registry, skill, SKILL_MD);
+  const uri = skillMdUri(skill);
+  const file = await readForRequest(
+    uri,
+    () => registry.readFile(skill, SKILL_MD),
+  );
   const text = file.text ?? new TextDecoder().decode(file.bytes);
+  const content = asResource
+    ? {
+      type: "resource" as const,
+      resource: { uri, mimeType: "text/markdown", text },
+    }
+    : {
+      type: "text" as const,
+      text: formatLoadedSkill(skill, text, { isRemote }),
+    };
+  const annotations = { audience: ["assistant" as const], priority: 1.0 };
   return {
     description: skill.description,
-    messages: [{
-      role: "user",
-      content: {
-        ...(asResource
-          ? {
-            type: "resource",
-            resource: {
-              uri: skillMdUri(skill),
-              mimeType: "text/markdown",
-              text,
-            },
-          }
-          : {
-            type: "text",
-            text: formatLoadedSkill(skill, text, { isRemote }),
-          }),
-        annotations: { audience: ["assistant"], priority: 1.0 },
-      },
-    }],
+    messages: [{ role: "user", content: { ...content, annotations } }],
   };
 }
 

@@ -16,13 +16,12 @@ import {
 } from "../protocol/requests.ts";
 import {
   CatalogView,
-  getPage,
   type ListItem,
+  loadPage,
   notifyWhenChanged,
+  perSkill,
   refuseCursor,
-  SkillItems,
   sortList,
-  valuesOf,
 } from "./list_views.ts";
 import { invalidParams } from "../protocol/errors.ts";
 import type { RequestHandlers } from "../protocol/handlers.ts";
@@ -33,23 +32,21 @@ import { skillFileUri, skillMdUri } from "../skills/uri.ts";
 import { SKILL_MD } from "../files/paths.ts";
 import { quote } from "../text.ts";
 import { readTogether } from "./read_together.ts";
-import type { Skill, SkillFileContent, SkillSource } from "../skills/types.ts";
+import type { Skill, SkillSource } from "../skills/types.ts";
 
 /**
- * Reads a file of a skill for a request.
+ * Reads something for a request.
  *
- * @throws {Error} The JSON-RPC error "invalid params" if the file cannot be
- *   read.
+ * @throws {Error} The JSON-RPC error "invalid params" with the URI if it cannot
+ *   be read.
  */
-export async function readForRequest(
-  registry: SkillSource,
-  skill: Skill,
-  path: string,
-): Promise<SkillFileContent> {
+export async function readForRequest<T>(
+  uri: string,
+  read: () => Promise<T>,
+): Promise<T> {
   try {
-    return await registry.readFile(skill, path);
+    return await read();
   } catch (error) {
-    const uri = skillFileUri(skill, path);
     throw invalidParams((error as Error).message, { uri });
   }
 }
@@ -58,13 +55,16 @@ export function registerResources(
   server: RequestHandlers,
   registry: SkillSource,
 ): void {
-  const items = new SkillItems(createResources);
+  const itemsOf = perSkill(createResources);
   const list = new CatalogView(({ served }) =>
-    sortList(items.of(served.values()))
+    sortList([...served.values()].flatMap(itemsOf))
   );
-  server.setRequestHandler(ListResourcesRequestSchema, ({ params }) => {
-    const page = getPage(list.of(registry.catalog), params?.cursor);
-    return { resources: page.items, nextCursor: page.nextCursor };
+  server.setRequestHandler(ListResourcesRequestSchema, async ({ params }) => {
+    const { entries, nextCursor } = await loadPage(list.of(registry.catalog), {
+      cursor: params?.cursor,
+      load: (resource) => resource,
+    });
+    return { resources: entries, nextCursor };
   });
   server.setRequestHandler(
     ListResourceTemplatesRequestSchema,
@@ -81,7 +81,7 @@ export function registerResources(
   );
   notifyWhenChanged(
     registry,
-    (catalog) => valuesOf(list.of(catalog)),
+    (catalog) => list.of(catalog).map(({ value }) => value),
     () => server.notify("notifications/resources/list_changed"),
   );
 }
@@ -130,26 +130,23 @@ function createResources(skill: Skill): ListItem<Resource>[] {
 }
 
 /** Reads the file or the files that a URI refers to. */
-async function readResource(
+function readResource(
   uri: string,
   registry: SkillSource,
 ): Promise<ReadResourceResult["contents"]> {
-  const { skill, path } = requireResource(uri, registry);
-  if (path !== "") {
-    const file = await readForRequest(registry, skill, path ?? SKILL_MD);
-    return [resourceContents(uri, file)];
-  }
-  const files = (await registry.listFiles(skill))
-    .filter(({ path }) => path !== SKILL_MD);
-  try {
-    return await readTogether(files, async (file) =>
+  const { skill, path = SKILL_MD } = requireResource(uri, registry);
+  return readForRequest(uri, async () => {
+    if (path !== "") {
+      return [resourceContents(uri, await registry.readFile(skill, path))];
+    }
+    const files = await registry.listFiles(skill);
+    const others = files.filter(({ path }) => path !== SKILL_MD);
+    return await readTogether(others, async (file) =>
       resourceContents(
         skillFileUri(skill, file.path),
         await registry.readFile(skill, file),
       ));
-  } catch (error) {
-    throw invalidParams((error as Error).message, { uri });
-  }
+  });
 }
 
 /**

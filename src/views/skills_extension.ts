@@ -11,11 +11,8 @@ import type { Resource } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import { parseSkillMd } from "../skills/frontmatter.ts";
 import {
   CatalogView,
-  createCursor,
-  getPage,
   type ListItem,
-  PageRoom,
-  SkillItems,
+  loadPage,
   sortList,
 } from "./list_views.ts";
 import type { ClientInfo } from "../protocol/eras.ts";
@@ -29,15 +26,11 @@ import {
 } from "../protocol/requests.ts";
 import { mediaTypeOf, mediaTypeOfName } from "../files/media_types.ts";
 import { sha256 } from "../files/reading.ts";
-import {
-  checkFrontmatter,
-  findUnlisting,
-  isUnlisting,
-} from "../skills/validity.ts";
+import { findUnlisting } from "../skills/validity.ts";
 import { listKey } from "./skill_lists.ts";
 import { skillFileUri, skillMdUri } from "../skills/uri.ts";
 import { SKILL_MD } from "../files/paths.ts";
-import { quote, stringifyJson, withoutInvisible } from "../text.ts";
+import { quote, withoutInvisible } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 import type {
   Skill,
@@ -83,121 +76,62 @@ export function registerSkillsExtension(
   registry: SkillSource,
   { onlist }: SkillsExtensionOptions,
 ): void {
-  const entries = new SkillEntries(registry);
-  const items = new SkillItems<Skill>((value) =>
-    checkFrontmatter(value).some(isUnlisting)
-      ? []
-      : [{ key: listKey(value, skillMdUri(value)), value }]
-  );
   const list = new CatalogView(({ served }) =>
-    sortList(items.of(served.values()))
+    sortList([...served.values()].map((value) => (
+      { key: listKey(value, skillMdUri(value)), value }
+    )))
   );
   server.setRequestHandler(ListSkillsRequestSchema, async (
     { params },
     { client },
   ) => {
     onlist?.(client);
-    const page = getPage(list.of(registry.catalog), params?.cursor);
-    const skills: SkillEntry[] = [];
-    const slice = new TimeSlice();
-    const room = new PageRoom();
-    let lastKey = "";
-    for (const skill of page.items) {
-      if (slice.isOver) await slice.yield();
-      const entry = await entries.load(skill);
-      if (typeof entry === "string") continue;
-      if (!room.take(estimateLength(entry))) {
-        return { skills, nextCursor: createCursor(lastKey) };
-      }
-      skills.push(entry);
-      lastKey = listKey(skill, entry.uri);
-    }
-    return { skills, nextCursor: page.nextCursor };
+    const { entries, nextCursor } = await loadPage(list.of(registry.catalog), {
+      cursor: params?.cursor,
+      load: (skill) => loadEntry(skill, registry).catch(() => undefined),
+    });
+    return { skills: entries, nextCursor };
   });
   server.setRequestHandler(
     GetSkillRequestSchema,
-    async ({ params: { uri } }) => ({ skill: await entries.find(uri) }),
+    async ({ params: { uri } }) => ({ skill: await findEntry(uri, registry) }),
   );
   server.setRequestHandler(ReadDirectoryRequestSchema, async ({ params }) => {
     const { uri, cursor } = params;
     const { skill, children } = await listChildren(uri, registry);
-    const page = getPage(children, cursor);
-    const resources: Resource[] = [];
-    const slice = new TimeSlice();
-    for (const child of page.items) {
-      if (slice.isOver) await slice.yield();
-      resources.push(await describeChild(child, { skill, registry }));
-    }
-    return { resources, nextCursor: page.nextCursor };
+    const { entries, nextCursor } = await loadPage(children, {
+      cursor,
+      load: (child) => describeChild(child, { skill, registry }),
+    });
+    return { resources: entries, nextCursor };
   });
 }
 
-/** Estimates the length of an entry as JSON, in characters. */
-function estimateLength({ frontmatter, resources }: SkillEntry): number {
-  const lengths = resources.map(({ uri }) => uri.length + 128);
-  return lengths.reduce(
-    (sum, length) => sum + length,
-    stringifyJson(frontmatter).length,
-  );
-}
-
-/** The entries of skills, kept until their files change. */
-class SkillEntries {
-  readonly #registry: SkillSource;
-  /**
-   * The entries, and the versions of the files that they describe. A scan that
-   * finds a change replaces the skill, and its entry should go with it.
-   */
-  readonly #entries = new WeakMap<
-    Skill,
-    { versions: string; entry: SkillEntry }
-  >();
-
-  constructor(registry: SkillSource) {
-    this.#registry = registry;
+/**
+ * Finds the entry of a skill by the URI of its `SKILL.md`.
+ *
+ * @throws {Error} The JSON-RPC error "invalid params" if there is no such
+ *   skill, or if hosts cannot load it.
+ */
+async function findEntry(
+  uri: string,
+  registry: SkillSource,
+): Promise<SkillEntry> {
+  const { skill } = requireResource(uri, registry);
+  const skillMd = skillMdUri(skill);
+  if (skillMd !== uri) {
+    throw invalidParams(
+      `${quote(uri)} is not the URI of a skill's SKILL.md: the URI is ${
+        quote(skillMd)
+      }`,
+      { uri },
+    );
   }
-
-  /** Returns the current entry of a skill, or the reason why hosts cannot load it. */
-  async load(skill: Skill): Promise<SkillEntry | string> {
-    const contents = await this.#registry.inspectFiles(skill);
-    const unlisting = findUnlisting(skill, contents);
-    if (unlisting !== undefined) return unlisting.reason;
-    const { files } = contents;
-    const versions = files.map(({ path, version }) => `${version}:${path}`)
-      .join("\n");
-    const known = this.#entries.get(skill);
-    if (known?.versions === versions) return known.entry;
-    try {
-      const entry = await createEntry(skill, files, this.#registry);
-      const isSettled = !files.some(({ isRacy }) => isRacy);
-      if (isSettled) this.#entries.set(skill, { versions, entry });
-      return entry;
-    } catch (error) {
-      // Not kept, because the next attempt may succeed though no file changes.
-      return (error as Error).message;
-    }
-  }
-
-  /**
-   * Finds the entry of a skill by the URI of its `SKILL.md`.
-   *
-   * @throws {Error} The JSON-RPC error "invalid params" if there is no such
-   *   skill, or if hosts cannot load it.
-   */
-  async find(uri: string): Promise<SkillEntry> {
-    const { skill } = requireResource(uri, this.#registry);
-    const skillMd = skillMdUri(skill);
-    if (skillMd !== uri) {
-      throw invalidParams(
-        `${quote(uri)} is not the URI of a skill's SKILL.md: the URI is ${
-          quote(skillMd)
-        }`,
-        { uri },
-      );
-    }
-    const entry = await this.load(skill);
-    if (typeof entry !== "string") return entry;
-    throw invalidParams(`Cannot get the skill ${quote(uri)}: ${entry}`, {
+  try {
+    return await loadEntry(skill, registry);
+  } catch (error) {
+    const { message } = error as Error;
+    throw invalidParams(`Cannot get the skill ${quote(uri)}: ${message}`, {
       uri,
     });
   }
@@ -209,47 +143,35 @@ class SkillEntries {
  *
  * @throws {Error} If hosts cannot load the skill.
  */
-async function createEntry(
+async function loadEntry(
   skill: Skill,
-  files: readonly SkillFile[],
   registry: SkillSource,
 ): Promise<SkillEntry> {
-  const { frontmatter, ...skillMd } = await readSkillMd(skill, registry);
-  const { file, name } = skill;
-  const unlisting = checkFrontmatter({ frontmatter, file }).find(isUnlisting);
+  const contents = await registry.inspectFiles(skill);
+  const { text, bytes, size } = await registry.readFile(skill, SKILL_MD);
+  if (text === undefined) throw new Error("SKILL.md is not valid UTF-8");
+  const frontmatter = parseSkillMd(text);
+  const unlisting = findUnlisting({ ...skill, frontmatter }, contents);
   if (unlisting !== undefined) throw new Error(unlisting.reason);
-  if (frontmatter.name !== name) throw new Error("the skill was renamed");
+  if (frontmatter.name !== skill.name) {
+    throw new Error("the skill was renamed");
+  }
   const resources = [];
   const slice = new TimeSlice();
-  for (const file of files) {
+  for (const file of contents.files) {
     if (slice.isOver) await slice.yield();
     const uri = skillFileUri(skill, file.path);
     const digested = file.path === SKILL_MD
-      ? skillMd
+      ? { digest: await sha256(bytes), size }
       : await registry.digest(skill, file);
     resources.push({ uri, ...digested });
   }
   return { uri: skillMdUri(skill), frontmatter, resources };
 }
 
-/** Reads the frontmatter, the digest, and the size of a `SKILL.md`. */
-async function readSkillMd(skill: Skill, registry: SkillSource): Promise<{
-  frontmatter: SkillFrontmatter;
-  digest: string;
-  size: number;
-}> {
-  const { text, bytes, size } = await registry.readFile(
-    skill,
-    SKILL_MD,
-  );
-  if (text === undefined) throw new Error("SKILL.md is not valid UTF-8");
-  return { frontmatter: parseSkillMd(text), digest: await sha256(bytes), size };
-}
-
 /** A file or folder directly in a folder of a skill. */
 interface Child {
-  readonly uri: string;
-  readonly name: string;
+  readonly path: string;
   /** The file, or `undefined` for a folder. */
   readonly file: SkillFile | undefined;
 }
@@ -264,17 +186,14 @@ async function listChildren(
   uri: string,
   registry: SkillSource,
 ): Promise<{ skill: Skill; children: ListItem<Child>[] }> {
-  const { skill, path } = requireResource(uri, registry);
-  const prefix = path === undefined ? "" : `${path}/`;
+  const { skill, path: folder } = requireResource(uri, registry);
+  const prefix = folder === undefined ? "" : `${folder}/`;
   const children = new Map<string, Child>();
-  const slice = new TimeSlice();
   for (const file of await registry.listFiles(skill)) {
-    if (slice.isOver) await slice.yield();
-    if (path === "" || !file.path.startsWith(prefix)) continue;
+    if (!file.path.startsWith(prefix)) continue;
     const [name, ...rest] = file.path.slice(prefix.length).split("/");
-    const uri = skillFileUri(skill, prefix + name!);
-    const isFile = rest.length === 0;
-    children.set(uri, { uri, name: name!, file: isFile ? file : undefined });
+    const path = prefix + name;
+    children.set(path, { path, file: rest.length === 0 ? file : undefined });
   }
   const items = [...children].map(([key, value]) => ({ key, value }));
   if (items.length > 0) return { skill, children: sortList(items) };
@@ -288,20 +207,14 @@ async function listChildren(
 
 /** Describes a file or folder as a resource. */
 async function describeChild(
-  { uri, name, file }: Child,
+  { path, file }: Child,
   { skill, registry }: { skill: Skill; registry: SkillSource },
 ): Promise<Resource> {
-  const shown = { uri, name: withoutInvisible(name) };
-  if (file === undefined) return { ...shown, mimeType: "inode/directory" };
-  const { path, size } = file;
-  const readText = async () => {
-    try {
-      return (await registry.readFile(skill, file)).text;
-    } catch {
-      return undefined;
-    }
-  };
-  const mimeType = mediaTypeOfName(path) ??
-    mediaTypeOf({ path, text: await readText() });
-  return { ...shown, mimeType, size };
+  const uri = skillFileUri(skill, path);
+  const name = withoutInvisible(path.slice(path.lastIndexOf("/") + 1));
+  if (file === undefined) return { uri, name, mimeType: "inode/directory" };
+  const readContent = () =>
+    registry.readFile(skill, file).catch(() => ({ path, text: undefined }));
+  const mimeType = mediaTypeOfName(path) ?? mediaTypeOf(await readContent());
+  return { uri, name, mimeType, size: file.size };
 }

@@ -327,6 +327,19 @@ Deno.test("skills/list is paged, with each skill on exactly one page", {
   }
 });
 
+Deno.test("a page of skills/list is as long as its entries, however long the instructions are", async () => {
+  using place = new Place();
+  for (let i = 0; i < 300; i++) {
+    const text = skillMd(`s${i}`) + "More to do. ".repeat(100);
+    place.skill("home/.claude/skills", `s${i}`, text);
+  }
+  await using wire = new Wire(place, { args: ["--no-watch"] });
+  await wire.initialize();
+  const [page, ...others] = await pages(wire, "skills/list");
+  assert.equal(page!.skills.length, 300);
+  assert.deepEqual(others, []);
+});
+
 Deno.test("skills/list and resources/read agree while files change", async () => {
   using place = new Place();
   const skill = "home/.claude/skills/git";

@@ -64,12 +64,12 @@ function createToolEntry(
   };
 }
 
+/** The lists of tools of all clients. Each list is kept until the catalog changes. */
 export class ToolLists {
   readonly #tools: readonly SkillTool[];
   readonly #options: SkillToolOptions;
-  /** The views of the clients that requested a list, by key. */
-  readonly #views = new Map<string, ToolView>();
-  readonly #lists = new CatalogView(() => new Map<string, Tool[]>());
+  /** The lists that clients requested, by what determines them. */
+  readonly #lists = new Map<string, CatalogView<Tool[]>>();
 
   constructor(tools: readonly SkillTool[], options: SkillToolOptions) {
     this.#tools = tools;
@@ -77,45 +77,35 @@ export class ToolLists {
   }
 
   listFor(client: ClientInfo | undefined, catalog: SkillCatalog): Tool[] {
-    const view = toolViewFor(client, this.#options);
-    this.#views.set(viewKey(view), view);
-    return this.#list(view, catalog);
+    const { clientName } = profileFor(client);
+    const key = `${clientName} ${this.#options.listsSkills?.(client)}`;
+    const list = this.#lists.get(key) ?? this.#createList(client);
+    this.#lists.set(key, list);
+    return list.of(catalog);
   }
 
   /** Returns the lists of all clients that requested one, or the default list if none has. */
   listAll(catalog: SkillCatalog): Tool[][] {
-    const views = this.#views.size > 0
-      ? [...this.#views.values()]
-      : [toolViewFor(undefined, this.#options)];
-    return views.map((view) => this.#list(view, catalog));
+    const lists = this.#lists.size > 0
+      ? [...this.#lists.values()]
+      : [this.#createList(undefined)];
+    return lists.map((list) => list.of(catalog));
   }
 
-  #list(view: ToolView, catalog: SkillCatalog): Tool[] {
-    const lists = this.#lists.of(catalog);
-    const key = viewKey(view);
-    const list = lists.get(key) ??
-      this.#tools.map((tool) => createToolEntry(tool, catalog, view));
-    lists.set(key, list);
-    return list;
+  #createList(client: ClientInfo | undefined): CatalogView<Tool[]> {
+    const { descriptionLimit, listsSkills, isRemote } = this.#options;
+    const profile = profileFor(client);
+    const view = {
+      profile: descriptionLimit === undefined
+        ? profile
+        : withDescriptionLimit(profile, descriptionLimit),
+      listsSkills: listsSkills?.(client) ?? false,
+      isRemote,
+    };
+    return new CatalogView((catalog) =>
+      this.#tools.map((tool) => createToolEntry(tool, catalog, view))
+    );
   }
-}
-
-function viewKey({ profile, listsSkills }: ToolView): string {
-  return `${profile.clientName} ${listsSkills}`;
-}
-
-function toolViewFor(
-  client: ClientInfo | undefined,
-  { descriptionLimit, listsSkills, isRemote }: SkillToolOptions,
-): ToolView {
-  const profile = profileFor(client);
-  return {
-    profile: descriptionLimit === undefined
-      ? profile
-      : withDescriptionLimit(profile, descriptionLimit),
-    listsSkills: listsSkills?.(client) ?? false,
-    isRemote,
-  };
 }
 
 function toJsonSchema(type: z.ZodObject): Tool["inputSchema"] {
