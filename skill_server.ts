@@ -5,7 +5,7 @@
  * @module
  */
 
-import * as z from "npm:zod@^4";
+import * as z from "npm:zod@^4/mini";
 import config from "./deno.json" with { type: "json" };
 import { SkillRegistry } from "./mod.ts";
 import type { ClientName } from "./src/cli/clients.ts";

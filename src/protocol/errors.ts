@@ -5,7 +5,8 @@
  */
 
 import type { Result } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-import type * as z from "npm:zod@^4";
+import type * as z from "npm:zod@^4/mini";
+import en from "npm:zod@^4/v4/locales/en.js";
 import { quote } from "../text.ts";
 
 /** Creates the JSON-RPC error "invalid params". */
@@ -45,11 +46,14 @@ export function replaceReply(
     : { error: { code: -32603, message: text } };
 }
 
+/** Parses with messages. The small variant of zod has none by itself. */
+export const IN_ENGLISH = { error: en().localeError };
+
 /** The maximum length of a description of what is wrong with a value, in characters. */
 const MAX_ISSUES_LENGTH = 5_000;
 
 /** Describes what is wrong with a value, and where. */
-export function describeIssues({ issues }: z.ZodError): string {
+export function describeIssues({ issues }: z.core.$ZodError): string {
   return issues.map(({ path, message }) =>
     path.length > 0 ? `${quote(path.join("."))}: ${message}` : message
   ).join("; ").slice(0, MAX_ISSUES_LENGTH);

@@ -9,9 +9,9 @@ import type {
   Result,
   ServerCapabilities,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-import type * as z from "npm:zod@^4";
+import type * as z from "npm:zod@^4/mini";
 import type { ClientInfo } from "./eras.ts";
-import { describeIssues, invalidParams } from "./errors.ts";
+import { describeIssues, IN_ENGLISH, invalidParams } from "./errors.ts";
 import type { RequestSchema } from "./requests.ts";
 
 /** A server's description of itself. */
@@ -62,7 +62,7 @@ export function parseRequest<Schema extends RequestSchema>(
   schema: Schema,
   request: unknown,
 ): z.infer<Schema> {
-  const { success, data, error } = schema.safeParse(request);
+  const { success, data, error } = schema.safeParse(request, IN_ENGLISH);
   if (success) return data;
   throw invalidParams(`Invalid params: ${describeIssues(error)}`);
 }

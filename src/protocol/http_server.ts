@@ -21,7 +21,7 @@ import {
   type ServerCapabilities,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import type { Result } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-import type * as z from "npm:zod@^4";
+import type * as z from "npm:zod@^4/mini";
 import { estimateSize, serializeMessage } from "./json_rpc.ts";
 import { cachingOf, type ClientInfo, clientOf } from "./eras.ts";
 import { replaceReply, rpcError } from "./errors.ts";
@@ -32,7 +32,7 @@ import {
   type RequestHandlers,
   type ServerDescription,
 } from "./handlers.ts";
-import type { RequestSchema } from "./requests.ts";
+import { methodOf, type RequestSchema } from "./requests.ts";
 import { isObject } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 
@@ -79,8 +79,10 @@ export class McpHttpServer implements RequestHandlers {
     schema: Schema,
     handler: RequestHandler<z.infer<Schema>>,
   ): void {
-    const { value: method } = schema.shape.method;
-    this.#handlers.set(method, [schema, handler as RequestHandler<unknown>]);
+    this.#handlers.set(methodOf(schema), [
+      schema,
+      handler as RequestHandler<unknown>,
+    ]);
   }
 
   /** Notifies the listeners that a list changed. */

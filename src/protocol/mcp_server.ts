@@ -26,12 +26,13 @@ import type {
 import {
   InitializeRequestSchema,
   listRequestSchema,
+  methodOf,
   PingRequestSchema,
   type RequestSchema,
   SubscribeRequestSchema,
   UnsubscribeRequestSchema,
 } from "./requests.ts";
-import type * as z from "npm:zod@^4";
+import type * as z from "npm:zod@^4/mini";
 import {
   cachingOf,
   checkModern,
@@ -175,8 +176,10 @@ export class McpServer implements RequestHandlers {
     schema: Schema,
     handler: DeferrableHandler<z.infer<Schema>>,
   ): void {
-    const { value: method } = schema.shape.method;
-    this.#handlers.set(method, [schema, handler as DeferrableHandler<unknown>]);
+    this.#handlers.set(methodOf(schema), [
+      schema,
+      handler as DeferrableHandler<unknown>,
+    ]);
   }
 
   /**

@@ -10,13 +10,20 @@
  * @module
  */
 
-import * as z from "npm:zod@^4";
+import * as z from "npm:zod@^4/mini";
 
 /** A schema of requests with one method. */
-export type RequestSchema = z.ZodObject<{ method: z.ZodLiteral<string> }>;
+export type RequestSchema = z.ZodMiniObject<
+  { method: z.ZodMiniLiteral<string> }
+>;
+
+/** Returns the method of the requests that a schema accepts. */
+export function methodOf(schema: RequestSchema): string {
+  return schema.shape.method.def.values[0]!;
+}
 
 /** Where a page of a list starts. */
-export const cursorParam = z.string().optional();
+export const cursorParam = z.optional(z.string());
 
 export const uriParam = z.string();
 
@@ -25,7 +32,7 @@ export function requestSchema<
   Method extends string,
   Params extends z.core.$ZodLooseShape,
 >(method: Method, params: Params) {
-  const _meta = z.looseObject({}).optional();
+  const _meta = z.optional(z.looseObject({}));
   return z.object({
     method: z.literal(method),
     params: z.looseObject({ _meta, ...params }),
@@ -35,7 +42,7 @@ export function requestSchema<
 /** Creates the schema of a request that needs no params, such as one for a list. */
 export function listRequestSchema<Method extends string>(method: Method) {
   const { shape } = requestSchema(method, { cursor: cursorParam });
-  return z.object({ ...shape, params: shape.params.optional() });
+  return z.object({ ...shape, params: z.optional(shape.params) });
 }
 
 export const InitializeRequestSchema = requestSchema("initialize", {
@@ -48,13 +55,13 @@ export const PingRequestSchema = listRequestSchema("ping");
 export const ListToolsRequestSchema = listRequestSchema("tools/list");
 export const CallToolRequestSchema = requestSchema("tools/call", {
   name: z.string(),
-  arguments: z.record(z.string(), z.unknown()).optional(),
+  arguments: z.optional(z.record(z.string(), z.unknown())),
 });
 
 export const ListPromptsRequestSchema = listRequestSchema("prompts/list");
 export const GetPromptRequestSchema = requestSchema("prompts/get", {
   name: z.string(),
-  arguments: z.record(z.string(), z.string()).optional(),
+  arguments: z.optional(z.record(z.string(), z.string())),
 });
 
 export const ListResourcesRequestSchema = listRequestSchema("resources/list");
@@ -77,7 +84,7 @@ export const CompleteRequestSchema = requestSchema("completion/complete", {
     z.object({ type: z.literal("ref/resource"), uri: uriParam }),
   ]),
   argument: z.object({ name: z.string(), value: z.string() }),
-  context: z.object({
-    arguments: z.record(z.string(), z.string()).optional(),
-  }).optional(),
+  context: z.optional(z.object({
+    arguments: z.optional(z.record(z.string(), z.string())),
+  })),
 });

@@ -59,7 +59,7 @@ for (const [name, valid] of Object.entries(REQUESTS)) {
   Deno.test(`${name} accepts the same requests as the SDK's`, () => {
     const ours = requests[name as keyof typeof REQUESTS];
     const theirs = sdk[name as keyof typeof REQUESTS];
-    const { value: method } = ours.shape.method;
+    const method = requests.methodOf(ours);
     for (const params of valid) {
       assert.ok(ours.safeParse({ method, params }).success);
       for (const request of variantsOf({ method, params })) {

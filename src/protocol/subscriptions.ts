@@ -6,7 +6,7 @@
  * @module
  */
 
-import * as z from "npm:zod@^4";
+import * as z from "npm:zod@^4/mini";
 import { invalidParams } from "./errors.ts";
 import { requestSchema } from "./requests.ts";
 import { quote } from "../text.ts";
@@ -20,14 +20,16 @@ const MAX_URI_LENGTH = 8 * 1024;
 /** The maximum total length of all URIs with subscriptions, in characters. */
 const MAX_URIS_LENGTH = 1024 * 1024;
 
-const flag = z.boolean().optional();
+const flag = z.optional(z.boolean());
 
 /** The notifications that a modern client requests. */
 const SubscriptionFilterSchema = z.object({
   toolsListChanged: flag,
   promptsListChanged: flag,
   resourcesListChanged: flag,
-  resourceSubscriptions: z.array(z.string()).max(MAX_SUBSCRIPTIONS).optional(),
+  resourceSubscriptions: z.optional(
+    z.array(z.string()).check(z.maxLength(MAX_SUBSCRIPTIONS)),
+  ),
 });
 
 export type SubscriptionFilter = z.infer<typeof SubscriptionFilterSchema>;

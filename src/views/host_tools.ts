@@ -5,7 +5,7 @@
  */
 
 import type { RequestHandlers } from "../protocol/handlers.ts";
-import type { RequestSchema } from "../protocol/requests.ts";
+import { methodOf, type RequestSchema } from "../protocol/requests.ts";
 import { quote } from "../text.ts";
 
 /**
@@ -44,7 +44,7 @@ export function joinTools(
   }
   return {
     setRequestHandler: (schema: RequestSchema, handler: AnyHandler) => {
-      const { value: method } = schema.shape.method;
+      const method = methodOf(schema);
       const host = known.get(method);
       const join = method === "tools/list" ? joinLists : joinCalls;
       target.setRequestHandler(

@@ -6,7 +6,7 @@
  */
 
 import type { Tool } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-import * as z from "npm:zod@^4";
+import * as z from "npm:zod@^4/mini";
 import {
   type ClientProfile,
   profileFor,
@@ -108,7 +108,7 @@ export class ToolLists {
   }
 }
 
-function toJsonSchema(type: z.ZodObject): Tool["inputSchema"] {
+function toJsonSchema(type: z.ZodMiniObject): Tool["inputSchema"] {
   return z.toJSONSchema(type, { io: "input" }) as Tool["inputSchema"];
 }
 

@@ -9,9 +9,12 @@ import {
   CallToolRequestSchema,
   ListToolsRequestSchema,
 } from "../protocol/requests.ts";
-import * as z from "npm:zod@^4";
 import { notifyWhenChanged, refuseCursor } from "./list_views.ts";
-import { describeIssues, invalidParams } from "../protocol/errors.ts";
+import {
+  describeIssues,
+  IN_ENGLISH,
+  invalidParams,
+} from "../protocol/errors.ts";
 import type { RequestHandlers } from "../protocol/handlers.ts";
 import { ToolLists } from "./tool_lists.ts";
 import { createTextResult } from "./tool_reading.ts";
@@ -63,16 +66,22 @@ export async function callTool(
   context: ToolContext,
 ): Promise<CallToolResult> {
   try {
-    return await tool.call(tool.input.parse(input), context);
+    return await tool.call(parseInput(tool, input), context);
   } catch (error) {
-    if (error instanceof UnknownSkillError && error.isSearchResult) {
-      return createTextResult(error.message);
-    }
-    const text = error instanceof z.ZodError
-      ? `Cannot call ${quote(tool.name)}: ${describeIssues(error)}`
-      : (error as Error).message;
-    return { ...createTextResult(text), isError: true };
+    const result = createTextResult((error as Error).message);
+    return error instanceof UnknownSkillError && error.isSearchResult
+      ? result
+      : { ...result, isError: true };
   }
+}
+
+function parseInput(
+  { name, input: schema }: SkillTool,
+  input: Record<string, unknown>,
+): Record<string, unknown> {
+  const { success, data, error } = schema.safeParse(input, IN_ENGLISH);
+  if (success) return data;
+  throw new Error(`Cannot call ${quote(name)}: ${describeIssues(error)}`);
 }
 
 function createUnknownToolError(

@@ -8,7 +8,7 @@ import type {
   CallToolResult,
   ToolAnnotations,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-import * as z from "npm:zod@^4";
+import * as z from "npm:zod@^4/mini";
 import {
   createTextResult,
   loadSkill,
@@ -78,7 +78,7 @@ export interface ToolContext extends SearchableSkills {
   readonly signal: AbortSignal;
 }
 
-export interface SkillTool<Input extends z.ZodObject = z.ZodObject> {
+export interface SkillTool<Input extends z.ZodMiniObject = z.ZodMiniObject> {
   /** The name that clients call. */
   readonly name: string;
   /** The display name. */
@@ -94,7 +94,7 @@ export interface SkillTool<Input extends z.ZodObject = z.ZodObject> {
   readonly listParameter?: string;
   readonly input: Input;
   /** The schema of its structured result, if it has one. */
-  readonly output?: z.ZodObject;
+  readonly output?: z.ZodMiniObject;
   /** Hints for clients about its effects. */
   readonly annotations: ToolAnnotations;
   /** Whether the options and Deno's permissions allow it. Default: always. */
@@ -107,10 +107,14 @@ export interface SkillTool<Input extends z.ZodObject = z.ZodObject> {
 }
 
 /** Defines a tool. TypeScript infers the type of its input from the schema. */
-function defineTool<Input extends z.ZodObject>(
+function defineTool<Input extends z.ZodMiniObject>(
   tool: SkillTool<Input>,
 ): SkillTool {
   return tool;
+}
+
+function describedString(description: string): z.ZodMiniString {
+  return z.string().check(z.describe(description));
 }
 
 const READ_ONLY: ToolAnnotations = {
@@ -150,9 +154,8 @@ ${formatAvailableSkills(catalog, ({ scope }) => scope)}`,
     "Before you start a task, load the skill that matches it by name and follow its instructions.",
   listParameter: "name",
   input: z.strictObject({
-    name: z.string()
-      .min(1, "Skill name cannot be empty")
-      .describe("Name of the skill to load (case-insensitive)"),
+    name: describedString("Name of the skill to load (case-insensitive)")
+      .check(z.minLength(1, "Skill name cannot be empty")),
   }),
   annotations: READ_ONLY,
   call: async ({ name }, context) => {
@@ -176,7 +179,7 @@ ${formatAvailableSkills(catalog, (skill) => skillMdOf(skill, options))}`,
     "When a task matches a skill: 1) activate it by name, 2) follow its instructions completely.",
   listParameter: "name",
   input: z.object({
-    name: z.string().describe("Skill name from <available_skills>"),
+    name: describedString("Skill name from <available_skills>"),
   }),
   annotations: READ_ONLY,
   call: ({ name }, context) => loadSkill(name, context),
@@ -188,8 +191,8 @@ const skilljackResourceTool = defineTool({
   describe: () =>
     "Read files in a skill's directory (scripts/, references/, assets/, snippets/, …) that its instructions refer to. Pass the path of a file to read it, the path of a folder to read all files in it, or an empty path to list the files.",
   input: z.object({
-    skill: z.string().describe("Skill name"),
-    path: z.string().describe(
+    skill: describedString("Skill name"),
+    path: describedString(
       "Path relative to the skill's directory: 'snippets/tool.ts' (a file), 'templates' (all files in a folder), '' (the list of files)",
     ),
   }),
@@ -233,7 +236,7 @@ const referenceReadTool = defineTool({
   describe: () =>
     "Read the full instructions of a skill by name. Returns the complete SKILL.md content.",
   input: z.object({
-    name: z.string().describe("The skill name to read (from list_skills)"),
+    name: describedString("The skill name to read (from list_skills)"),
   }),
   annotations: READ_ONLY,
   call: ({ name }, context) => loadSkill(name, context),
@@ -260,7 +263,7 @@ const agentSkillsMetadataTool = defineTool({
 });
 
 /** The parameter of AgentSkills' tools that names the skill. */
-const skillName = z.string().describe("Name of the skill");
+const skillName = describedString("Name of the skill");
 
 /** AgentSkills' tool `load_skill_op`. */
 const agentSkillsLoadTool = defineTool({
@@ -280,7 +283,7 @@ const agentSkillsReadTool = defineTool({
     "Read a reference file of a skill, such as forms.md or reference.md, from the skill's directory.",
   input: z.object({
     skill_name: skillName,
-    file_name: z.string().describe(
+    file_name: describedString(
       "The file's name, or its path relative to the skill's directory",
     ),
   }),
@@ -300,7 +303,7 @@ const agentSkillsShellTool = defineTool({
     "Execute a shell command in a skill's directory, for example to run a script that the skill's instructions refer to. Returns the command's stdout and stderr.",
   input: z.object({
     skill_name: skillName,
-    command: z.string().describe("The shell command to execute"),
+    command: describedString("The shell command to execute"),
   }),
   annotations: {
     readOnlyHint: false,
