@@ -11,91 +11,124 @@ import { nearestWords, quote } from "../text.ts";
 import { OTHER_CLIENTS } from "../views/client_profiles.ts";
 import { TOOLSET_NAMES } from "../views/toolsets.ts";
 
-/** The options, in the form that `parseArgs` of `node:util` expects. */
-export const OPTIONS = {
-  "tools": { type: "string" },
-  "skill-dir": { type: "string", multiple: true },
-  "agents": { type: "boolean" },
-  "policy": { type: "string" },
-  "name-only": { type: "string", multiple: true },
-  "trust-links": { type: "string", multiple: true },
-  "max-file-size": { type: "string" },
-  "description-limit": { type: "string" },
-  "refresh": { type: "string" },
-  "no-watch": { type: "boolean" },
-  "shell-timeout": { type: "string" },
-  "auto-install-deps": { type: "boolean" },
-  "list": { type: "boolean" },
-  "check": { type: "boolean" },
-  "json": { type: "boolean" },
-  "as": { type: "string" },
-  "print-config": { type: "string" },
-  "link": { type: "boolean" },
-  "url": { type: "string" },
-  "help": { type: "boolean", short: "h" },
-  "version": { type: "boolean", short: "V" },
-} as const;
+/** An option, in the form that `parseArgs` of `node:util` expects, and what its value must be. */
+interface Option {
+  readonly type: "string" | "boolean";
+  readonly multiple?: boolean;
+  readonly short?: string;
+  /** The only values that it accepts. */
+  readonly choices?: readonly string[];
+  /** What its value is, if there are no choices. */
+  readonly value?: string;
+  /** Which of these values it accepts. */
+  readonly range?: string;
+  readonly isInRange?: (value: string) => boolean;
+}
 
-type OptionName = keyof typeof OPTIONS;
+/** The minimum length limit, in characters. It leaves room to say what a tool does. */
+export const MIN_DESCRIPTION_LIMIT = 300;
 
-const OPTION_NAMES = Object.keys(OPTIONS) as OptionName[];
+/** The longest interval that a timer supports, in seconds. */
+const MAX_SECONDS = 2_000_000;
 
-/** The options that do something other than serve, or that say how to do it. */
-const OTHER_OPTIONS: readonly OptionName[] = [
-  ...["list", "check", "json", "as"] as const,
-  ...["print-config", "link", "url", "help", "version"] as const,
-];
+const FLAG = { type: "boolean" } as const;
+const FOLDERS = { type: "string", multiple: true, value: "a folder" } as const;
+
+function seconds(min: number) {
+  return {
+    type: "string",
+    value: "a number of seconds",
+    range: `from ${min} to ${MAX_SECONDS}`,
+    isInRange: (value: string) =>
+      Number(value) >= min && Number(value) <= MAX_SECONDS,
+  } as const;
+}
+
+/** Converts a number of megabytes to bytes, if it is valid. */
+export function parseMegabytes(value: string | undefined): number | undefined {
+  const size = Math.round(Number(value) * 1024 * 1024);
+  return size >= 1 && Number.isSafeInteger(size) ? size : undefined;
+}
 
 /** The options that affect a running server. */
-export const SERVING_OPTIONS: readonly OptionName[] = OPTION_NAMES
-  .filter((name) => !OTHER_OPTIONS.includes(name));
+const SERVING = {
+  "tools": { type: "string", choices: TOOLSET_NAMES },
+  "skill-dir": FOLDERS,
+  "agents": FLAG,
+  "policy": { type: "string", value: "the path of a file" },
+  "name-only": FOLDERS,
+  "trust-links": FOLDERS,
+  "max-file-size": {
+    type: "string",
+    value: "a number of megabytes",
+    range: "greater than 0",
+    isInRange: (value) => parseMegabytes(value) !== undefined,
+  },
+  "description-limit": {
+    type: "string",
+    value: "a number of characters",
+    range: `of at least ${MIN_DESCRIPTION_LIMIT}, or 0 for no limit`,
+    isInRange: (value) =>
+      Number.isSafeInteger(Number(value)) &&
+      (Number(value) === 0 || Number(value) >= MIN_DESCRIPTION_LIMIT),
+  },
+  "refresh": seconds(0),
+  "no-watch": FLAG,
+  "shell-timeout": seconds(0.1),
+  "auto-install-deps": FLAG,
+} as const satisfies Readonly<Record<string, Option>>;
 
-/** The values of the options that accept only some. */
-const CHOICES: { readonly [Name in OptionName]?: readonly string[] } = {
-  "tools": TOOLSET_NAMES,
-  "as": [OTHER_CLIENTS, ...CLIENT_NAMES],
-  "print-config": CLIENT_NAMES,
-};
+export const SERVING_OPTIONS = Object.keys(SERVING) as (keyof typeof SERVING)[];
 
-/** What the other options that take a value require. */
-const VALUES: { readonly [Name in OptionName]?: string } = {
-  "skill-dir": "a folder",
-  "policy": "the path of a file",
-  "name-only": "a folder",
-  "trust-links": "a folder",
-  "max-file-size": "a number of megabytes",
-  "description-limit": "a number of characters",
-  "refresh": "a number of seconds",
-  "shell-timeout": "a number of seconds",
-  "url": "a URL such as https://skills.example.com/mcp",
-};
+/** All options. The others do something else than serve, or say how to do it. */
+export const OPTIONS = {
+  ...SERVING,
+  "list": FLAG,
+  "check": FLAG,
+  "json": FLAG,
+  "as": { type: "string", choices: [OTHER_CLIENTS, ...CLIENT_NAMES] },
+  "print-config": { type: "string", choices: CLIENT_NAMES },
+  "link": FLAG,
+  "url": {
+    type: "string",
+    value: "a URL such as https://skills.example.com/mcp",
+  },
+  "help": { type: "boolean", short: "h" },
+  "version": { type: "boolean", short: "V" },
+} as const satisfies Readonly<Record<string, Option>>;
+
+type OptionName = keyof typeof OPTIONS;
 
 /** Thrown for an invalid command line or an invalid environment variable. */
 export class UsageError extends Error {}
 
 /** A parsed command line. */
-export type CommandLine = ReturnType<typeof parseCommandLine>;
+export type CommandLine = ReturnType<
+  typeof parseArgs<{ options: typeof OPTIONS; allowPositionals: true }>
+>;
 
 /**
  * Parses the command line.
  *
  * @throws {UsageError} If it is invalid.
  */
-export function parseCommandLine(args: readonly string[]) {
-  const given = {
-    args: withoutSeparator(args),
+export function parseCommandLine(args: readonly string[]): CommandLine {
+  const given = withoutSeparator(args);
+  // The strict parser's messages do not say what was probably meant, and it
+  // rejects negative numbers.
+  const { tokens, values, positionals } = parseArgs({
+    args: given,
     options: OPTIONS,
     allowPositionals: true,
-  } as const;
-  // The strict parser's messages do not say what was probably meant.
-  const { tokens } = parseArgs({ ...given, strict: false, tokens: true });
-  const options = tokens.filter((token) => token.kind === "option");
-  for (const option of options) checkOption(option, given.args);
-  const command = parseArgs({
-    ...given,
-    args: joinNumbers(given.args, options),
+    strict: false,
+    tokens: true,
   });
-  checkCombination(command.values);
+  for (const token of tokens) {
+    if (token.kind === "option") checkOption(token, given);
+  }
+  const command = { values, positionals } as CommandLine;
+  const conflict = findConflict(command.values);
+  if (conflict !== undefined) throw new UsageError(conflict);
   return command;
 }
 
@@ -129,37 +162,27 @@ interface WrittenOption {
 function checkOption(option: WrittenOption, args: readonly string[]): void {
   const { name, value, inlineValue } = option;
   if (!isOption(name)) throw unknownOption(option, args);
-  if (OPTIONS[name].type === "boolean") {
+  const expected: Option = OPTIONS[name];
+  if (expected.type === "boolean") {
     if (value === undefined) return;
     throw new UsageError(
       `Cannot use --${name} with the value ${quote(value)}: it takes none`,
     );
   }
-  const choices = CHOICES[name];
+  const { choices, range, isInRange } = expected;
   const isMissing = value === undefined || value.trim() === "" ||
     (!inlineValue && /^-(?!\d)/.test(value));
   if (isMissing) {
-    const expected = choices ? `one of ${choices.join(", ")}` : VALUES[name];
-    throw new UsageError(`--${name} requires ${expected}`);
+    const kind = choices ? `one of ${choices.join(", ")}` : expected.value;
+    throw new UsageError(`--${name} requires ${kind}`);
   }
-  if (choices && !choices.includes(value)) {
-    throw new UsageError(
-      `Invalid --${name} ${quote(value)}: ${suggest(value, choices)}`,
-    );
-  }
-}
-
-/** Joins each option to its value if that is a negative number, as the strict parser requires. */
-function joinNumbers(
-  args: readonly string[],
-  options: readonly WrittenOption[],
-): string[] {
-  const joined = [...args];
-  for (const { rawName, value, inlineValue, index } of options.toReversed()) {
-    if (inlineValue || !value?.startsWith("-")) continue;
-    joined.splice(index, 2, `${rawName}=${value}`);
-  }
-  return joined;
+  const advice = choices?.includes(value) === false
+    ? suggest(value, choices)
+    : isInRange?.(value) === false
+    ? `expected ${expected.value} ${range}`
+    : undefined;
+  if (advice === undefined) return;
+  throw new UsageError(`Invalid --${name} ${quote(value)}: ${advice}`);
 }
 
 /** Says which of the values was probably meant, or lists all of them. */
@@ -177,10 +200,8 @@ function unknownOption(
   // In "-list", the parser sees the options -l, -i, -s, and -t.
   const isGroup = !rawName.startsWith("--");
   const written = isGroup ? args[index]! : rawName;
-  const [near] = nearestWords(
-    isGroup ? written.slice(1) : name,
-    OPTION_NAMES,
-  );
+  const word = isGroup ? written.slice(1) : name;
+  const [near] = nearestWords(word, Object.keys(OPTIONS));
   const advice = near
     ? `: did you mean --${near}?`
     : DENO_OPTION.test(written)
@@ -193,27 +214,16 @@ function unknownOption(
 const DENO_OPTION =
   /^--(?:(?:allow|deny)-\w+|port|host|parallel|import-map|no-prompt|cached-only|reload)$/;
 
-/** @throws {UsageError} If options do not go together. */
-function checkCombination(
-  values: ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>["values"],
-): void {
+/** Says which options do not go together, if any. */
+function findConflict(values: CommandLine["values"]): string | undefined {
   const { json, list, check, as, url, link, "print-config": client } = values;
   const report = check ? "--check" : list ? "--list" : undefined;
-  if (json && report === undefined) {
-    throw new UsageError("--json requires --list or --check");
-  }
-  if (as !== undefined && check) {
-    throw new UsageError("Cannot combine --as with --check: use --list");
-  }
-  if (as !== undefined && !list) throw new UsageError("--as requires --list");
-  if (client === undefined) {
-    const name = url !== undefined ? "--url" : link ? "--link" : undefined;
-    if (name === undefined) return;
-    throw new UsageError(`${name} requires --print-config`);
-  }
-  if (report !== undefined) {
-    throw new UsageError(
-      `Cannot combine --print-config with ${report}: use one of them`,
-    );
+  if (json && !report) return "--json requires --list or --check";
+  if (as && check) return "Cannot combine --as with --check: use --list";
+  if (as && !list) return "--as requires --list";
+  if (url && !client) return "--url requires --print-config";
+  if (link && !client) return "--link requires --print-config";
+  if (client && report) {
+    return `Cannot combine --print-config with ${report}: use one of them`;
   }
 }

@@ -6,6 +6,7 @@
  */
 
 import { CLIENT_NAMES } from "./clients.ts";
+import { MIN_DESCRIPTION_LIMIT } from "./command_line.ts";
 import {
   commandFor,
   DOCUMENTATION_URL,
@@ -13,7 +14,6 @@ import {
   runningProgram,
   VERSION,
 } from "./program.ts";
-import { MIN_DESCRIPTION_LIMIT } from "./settings.ts";
 import { DEFAULT_SHELL_TIMEOUT } from "../shell.ts";
 import { DEFAULT_REFRESH_SECONDS } from "../skills/roots.ts";
 import {

@@ -7,9 +7,9 @@
 
 import { isAbsolute, relative } from "jsr:@std/path@^1";
 import { fileURLToPath } from "node:url";
-import { SERVING_OPTIONS } from "./command_line.ts";
+import { parseMegabytes, SERVING_OPTIONS } from "./command_line.ts";
 import { isInNpxCache, type Program, SPECIFIER } from "./program.ts";
-import { parseMegabytes, type Settings } from "./settings.ts";
+import type { Settings } from "./settings.ts";
 import { isAtOrBelow } from "../files/paths.ts";
 import { ALLOW_SHELL, mayRunShell } from "../shell.ts";
 import { listPolicyPermissions } from "../skills/policy_permissions.ts";
@@ -127,7 +127,7 @@ function serverArguments(
   { toolset, nameOnlyFolders }: ClientNeeds,
   { variable }: Program,
 ): string[] {
-  const size = values["max-file-size"] ?? variable("MAX_FILE_SIZE_MB");
+  const size = values["max-file-size"] ?? variable("MAX_FILE_SIZE_MB") ?? "";
   const own = options.nameOnlyFolders ?? [];
   const resolved: Readonly<Record<string, unknown>> = {
     ...values,

@@ -7,6 +7,7 @@
 import { isAbsolute } from "jsr:@std/path@^1";
 import {
   type CommandLine,
+  parseMegabytes,
   SERVING_OPTIONS,
   UsageError,
 } from "./command_line.ts";
@@ -25,12 +26,6 @@ import type {
   SkillRoot,
   SkillRootOptions,
 } from "../skills/types.ts";
-
-/** The minimum length limit, in characters. It leaves room to say what a tool does. */
-export const MIN_DESCRIPTION_LIMIT = 300;
-
-/** The longest interval that a timer supports, in seconds. */
-const MAX_SECONDS = 2_000_000;
 
 export interface Settings {
   /** The options as given on the command line. */
@@ -90,8 +85,8 @@ export function createSettings({ values, positionals }: CommandLine): Settings {
       nameOnlyFolders: absolute(values["name-only"]),
       trustLinks,
       ...places,
-      maxFileSize: parseMaxFileSize(values["max-file-size"]),
-      refreshSeconds: parseSeconds("--refresh", values.refresh),
+      maxFileSize: findMaxFileSize(values["max-file-size"]),
+      refreshSeconds: toNumber(values.refresh),
       watchFolders: !values["no-watch"],
     },
   };
@@ -105,27 +100,26 @@ function warnOfNoEffect(
     trustLinks: readonly string[];
   },
 ): void {
+  const given = SERVING_OPTIONS.filter((name) => values[name] !== undefined);
   if (values.url !== undefined) {
-    const names = SERVING_OPTIONS.filter((name) => values[name] !== undefined)
-      .map((name) => `--${name}`);
+    const names = given.map((name) => `--${name}`);
     if (positionals.length > 0) names.push("DIR");
-    if (names.length > 0) {
-      log(
-        `Ignoring ${
-          names.join(", ")
-        }: with --url, set this where that server runs`,
-      );
+    if (names.length === 0) return;
+    const list = names.join(", ");
+    return log(`Ignoring ${list}: with --url, set this where that server runs`);
+  }
+  const ignore = (names: readonly string[], reason: string) => {
+    for (const name of given.filter((name) => names.includes(name))) {
+      log(`Ignoring --${name}: ${reason}`);
     }
-    return;
-  }
+  };
   const report = values.list ? "--list" : values.check ? "--check" : undefined;
-  for (const name of ["refresh", "no-watch"] as const) {
-    if (report === undefined || values[name] === undefined) continue;
-    log(`Ignoring --${name}: it has no effect with ${report}`);
+  if (report) {
+    ignore(["refresh", "no-watch"], `it has no effect with ${report}`);
   }
-  for (const name of ["shell-timeout", "auto-install-deps"] as const) {
-    if (values[name] === undefined || values.tools === "agentskills") continue;
-    log(`Ignoring --${name}: it has an effect only with --tools agentskills`);
+  if (values.tools !== "agentskills") {
+    const reason = "it has an effect only with --tools agentskills";
+    ignore(["shell-timeout", "auto-install-deps"], reason);
   }
   for (const folder of trustLinks.filter(isAbsent)) {
     log(
@@ -154,11 +148,7 @@ function givenFolders(
   positionals: readonly string[],
   { toolset, ...places }: SkillRootOptions & Pick<SkillToolOptions, "toolset">,
 ): readonly string[] {
-  if (positionals.some((folder) => folder.trim() === "")) {
-    throw new UsageError("DIR must not be empty");
-  }
-  for (const word of positionals) refuseCommand(word, places);
-  const folders = positionals.filter((folder) => !isLeftOver(folder, places));
+  const folders = positionals.filter((word) => isFolder(word, places));
   const others = readEnvironment("SKILLS_DIR") ?? "";
   const hasOthers = others.trim() !== "" &&
     (folders.length === 0 || toolset === "skilljack");
@@ -168,24 +158,26 @@ function givenFolders(
 /** Options that people write without hyphens, as other programs have them. */
 const COMMANDS = ["list", "check", "help", "version", "print-config"];
 
-/** @throws {UsageError} If an argument is an option without its hyphens. */
-function refuseCommand(argument: string, places: SkillRootOptions): void {
-  if (!COMMANDS.includes(argument) || isGivenFolder(argument, places)) return;
+/**
+ * Whether an argument stands for a folder. The subcommand of another server does
+ * not: it is left over in a client's configuration where only the program was
+ * replaced.
+ *
+ * @throws {UsageError} If it is empty, or an option without its hyphens.
+ */
+function isFolder(argument: string, places: SkillRootOptions): boolean {
+  if (argument.trim() === "") throw new UsageError("DIR must not be empty");
+  const isCommand = COMMANDS.includes(argument) || argument === "mcp";
+  if (!isCommand || isGivenFolder(argument, places)) return true;
+  if (argument === "mcp") {
+    log(`Ignoring the argument "mcp": there is no folder with that name`);
+    return false;
+  }
   throw new UsageError(
     `Cannot find the folder ${
       quote(argument)
     }: did you mean --${argument}? (write ./${argument} for a folder that you will create)`,
   );
-}
-
-/**
- * Whether an argument is the subcommand of another server, left over in a
- * client's configuration where only the program was replaced.
- */
-function isLeftOver(argument: string, places: SkillRootOptions): boolean {
-  if (argument !== "mcp" || isGivenFolder(argument, places)) return false;
-  log(`Ignoring the argument "mcp": there is no folder with that name`);
-  return true;
 }
 
 /** Returns the absolute path of the policy file, if there is one. */
@@ -275,66 +267,28 @@ function isGivenFolder(folder: string, places: SkillRootOptions): boolean {
 function createToolOptions(values: CommandLine["values"]): SkillToolOptions {
   return {
     toolset: (values.tools ?? "skill") as Toolset,
-    shellTimeout: parseSeconds("--shell-timeout", values["shell-timeout"], 0.1),
+    shellTimeout: toNumber(values["shell-timeout"]),
     autoInstallDeps: values["auto-install-deps"],
-    descriptionLimit: parseDescriptionLimit(values["description-limit"]),
+    descriptionLimit: toNumber(values["description-limit"]),
   };
 }
 
+function toNumber(option: string | undefined): number | undefined {
+  return option === undefined ? undefined : Number(option);
+}
+
 /** Returns the size limit in bytes. An invalid environment variable is ignored. */
-function parseMaxFileSize(option: string | undefined): number {
-  const value = option ?? readEnvironment("MAX_FILE_SIZE_MB");
+function findMaxFileSize(option: string | undefined): number {
+  const value = option ?? readEnvironment("MAX_FILE_SIZE_MB") ?? "";
   const size = parseMegabytes(value);
-  if (size !== undefined) return size;
-  if (option !== undefined) {
-    throw new UsageError(
-      `Invalid --max-file-size ${
-        quote(option)
-      }: expected a number of megabytes greater than 0`,
-    );
-  }
-  if (value) {
+  if (size === undefined && value !== "") {
     log(
       `Ignoring MAX_FILE_SIZE_MB=${
         quote(value)
       }: expected a number of megabytes greater than 0`,
     );
   }
-  return DEFAULT_MAX_FILE_SIZE;
-}
-
-/** Converts a number of megabytes to bytes, if it is valid. */
-export function parseMegabytes(value: string | undefined): number | undefined {
-  const size = Math.round(Number(value) * 1024 * 1024);
-  return size >= 1 && Number.isSafeInteger(size) ? size : undefined;
-}
-
-function parseDescriptionLimit(option: string | undefined): number | undefined {
-  if (option === undefined) return undefined;
-  const limit = Number(option);
-  const isEnough = limit === 0 || limit >= MIN_DESCRIPTION_LIMIT;
-  if (Number.isSafeInteger(limit) && isEnough) return limit;
-  throw new UsageError(
-    `Invalid --description-limit ${
-      quote(option)
-    }: expected a number of characters of at least ${MIN_DESCRIPTION_LIMIT}, or 0 for no limit`,
-  );
-}
-
-/** Parses an option that takes a number of seconds, if it is given. */
-function parseSeconds(
-  option: string,
-  value: string | undefined,
-  min = 0,
-): number | undefined {
-  if (value === undefined) return undefined;
-  const number = Number(value);
-  if (number >= min && number <= MAX_SECONDS) return number;
-  throw new UsageError(
-    `Invalid ${option} ${
-      quote(value)
-    }: expected a number of seconds from ${min} to ${MAX_SECONDS}`,
-  );
+  return size ?? DEFAULT_MAX_FILE_SIZE;
 }
 
 /** Returns the folders that the user named and that do not exist. */
@@ -343,11 +297,8 @@ export function missingFolders(
   { directories, recursiveDirectories }: Settings,
 ): string[] {
   const named = [...directories, ...recursiveDirectories];
-  return roots
-    .filter(({ root, status }) =>
-      status === "missing" && named.includes(root.path)
-    )
-    .map(({ root }) => root.path);
+  return roots.filter(({ status }) => status === "missing")
+    .map(({ root }) => root.path).filter((path) => named.includes(path));
 }
 
 /** Opens the policy file, if one is given. Only then is its module loaded. */
