@@ -5,10 +5,15 @@
  */
 
 import type { CheckSettings } from "./check_targets.ts";
-import { createReport, hasErrors, type SkillsToReport } from "./report_data.ts";
-import { reportAsJson } from "./report_json.ts";
-import { currentFolder } from "../files/paths.ts";
+import {
+  createReport,
+  hasErrors,
+  type Report,
+  type SkillsToReport,
+} from "./report_data.ts";
 import { reportAsText, type TextStyle } from "./report_text.ts";
+import { currentFolder } from "../files/paths.ts";
+import { jsonText } from "../text.ts";
 
 /**
  * Scans the roots once and reports the result in the format that the command
@@ -28,6 +33,11 @@ export async function reportSkills(
     }),
     isBad: check && hasErrors(report),
   };
+}
+
+function reportAsJson({ data }: Report): string {
+  const skills = data.skills.map(({ root: _, ...skill }) => skill);
+  return jsonText({ ...data, skills });
 }
 
 /** Returns the style for a terminal, or else for a file. */

@@ -12,6 +12,7 @@ import { quoteArgument } from "../shell_quoting.ts";
 import { checkSkill, checkSkipped } from "../skills/checks.ts";
 import { combineLinks } from "../skills/link_groups.ts";
 import { findNearMisses, listSkillFolders } from "../skills/near_misses.ts";
+import { qualifiedName } from "../skills/names.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
 import {
   checkFileName,
@@ -43,6 +44,9 @@ export interface SkillsToReport {
   readonly policyFile?: PolicyFile | undefined;
 }
 
+/** The skills that were found, and the problems with them. */
+export type Report = Awaited<ReturnType<typeof createReport>>;
+
 /**
  * Scans the roots once and creates the report that the command line asks for:
  * of `--check`, or else of `--list`.
@@ -50,38 +54,108 @@ export interface SkillsToReport {
 export async function createReport(
   { registry, policyFile }: SkillsToReport,
   settings: CheckSettings,
-): Promise<Report> {
-  const { check = false } = settings.values;
+) {
   const catalog = await registry.refresh();
   const policy = findPolicyEffects({ registry, policyFile }, settings);
-  const problems = [
+  const skipped = [
     ...findMissingFolders(catalog, settings),
     ...catalog.problems.filter(({ file }) => isTarget(file, settings)),
     ...await findNearMissesIn(catalog, { settings, policyFile, policy }),
   ];
   const { skills, findings: found } = await inspectSkills(registry, settings);
+  const { check = false } = settings.values;
   const findings = [
     ...checkPolicy(policy, { check, catalog }),
-    ...problems.flatMap(createSkipFindings),
-    ...check ? await checkRest(registry, problems) : [],
+    ...skipped.flatMap(createSkipFindings),
+    ...check ? await checkRest(registry, skipped) : [],
     ...found,
   ];
   if (check) {
     findings.push(...checkCount({ skills, policy, findings }, settings));
   }
+  const problems = await runInSlices(combineLinks(findings, {
+    workingDirectory: currentFolder(),
+    homeDirectory: settings.home,
+  }));
   return {
-    roots: catalog.roots,
-    shadowed: catalog.shadowed,
     values: settings.values,
-    skipped: countSkipped(problems),
-    skills,
-    policy,
-    findings: await runInSlices(combineLinks(findings, {
-      workingDirectory: currentFolder(),
-      homeDirectory: settings.home,
-    })),
-    unsearched: countUnsearched(catalog, settings),
+    policyFile: policy?.file,
+    found: skills.length,
+    skipped: countSkipped(skipped),
+    data: {
+      ...describeCatalog(catalog, skills, policy),
+      unsearched: countUnsearched(catalog, settings),
+      problems: problems.map(describeFinding),
+    },
   };
+}
+
+/** Describes the skills as `--json` prints them. `docs/check.md` describes the shape. */
+function describeCatalog(
+  { roots, shadowed }: SkillCatalog,
+  skills: readonly FoundSkill[],
+  policy: ReportedPolicy | undefined,
+) {
+  const described = new Map(
+    roots.map(({ root, scope, status, skills }) => {
+      const { path, recursive } = root;
+      return [root, { path, scope, recursive, status, skills }] as const;
+    }),
+  );
+  return {
+    roots: [...described.values()],
+    skills: skills.filter(({ skill }) => skill.prefix === undefined)
+      .map(({ skill, files, size }) => {
+        const { name, description, scope, directory, file } = skill;
+        const decision = decisionOn(skill, policy);
+        const root = described.get(skill.root)!;
+        const place = { scope, directory, file, root };
+        return { name, description, ...place, files, size, ...decision };
+      }),
+    shadowed: shadowed.map(({ skill, by }) => ({
+      name: skill.name,
+      qualifiedName: qualifiedName(skill),
+      file: skill.file,
+      by: by.file,
+      ...decisionOn(skill, policy),
+    })),
+    off: policy?.off.map(({ skill, rule }) => ({
+      name: skill.name,
+      scope: skill.scope,
+      directory: skill.directory,
+      file: skill.file,
+      rule: placeOfRule(rule, policy),
+    })),
+    unlisted: skills.filter(({ unlisted }) => unlisted !== undefined)
+      .map(({ skill, unlisted: reason = "" }) => ({
+        name: qualifiedName(skill),
+        reason,
+      })),
+  };
+}
+
+/** Returns the state of a skill and the rule that applies, if there is a policy. */
+function decisionOn(skill: Skill, policy: ReportedPolicy | undefined) {
+  if (policy === undefined) return undefined;
+  const rule = placeOfRule(policy.rules.get(skill), policy);
+  return { state: skill.state ?? "on", rule };
+}
+
+/** Returns the place of a rule. The rule that replaces an unusable policy has none. */
+function placeOfRule(
+  rule: SkillPolicyRule | undefined,
+  { file }: ReportedPolicy,
+) {
+  return rule?.line === undefined ? undefined : { file, line: rule.line };
+}
+
+function describeFinding(finding: Finding): Finding {
+  const { rule, severity, file, line, reason, hint } = finding;
+  return { rule, severity, file, line, reason, hint };
+}
+
+export function hasErrors({ data }: Report): boolean {
+  return data.problems.some(({ severity }) => severity === "error");
 }
 
 /** Lists the files of each skill, and checks them if the command line asks for it. */
@@ -118,13 +192,11 @@ async function checkRest(
   source: SkillSource,
   problems: readonly SkillProblem[],
 ): Promise<Finding[]> {
-  const findings: Finding[] = [];
-  for (const problem of problems) {
-    for await (const finding of checkSkipped(problem, source)) {
-      findings.push(finding);
-    }
-  }
-  return findings;
+  const findings = await Array.fromAsync(
+    problems,
+    (problem) => Array.fromAsync(checkSkipped(problem, source)),
+  );
+  return findings.flat();
 }
 
 /** Counts the skills among what is skipped. Other problems have no names. */
@@ -139,7 +211,11 @@ function isAtRoot({ directory, root }: Skill): boolean {
 
 /** Reports that `--check` has found nothing to check. */
 function checkCount(
-  { skills, policy, findings }: Pick<Report, "skills" | "policy" | "findings">,
+  { skills, policy, findings }: {
+    skills: readonly FoundSkill[];
+    policy: ReportedPolicy | undefined;
+    findings: readonly Finding[];
+  },
   { directories, roots }: Settings,
 ): Finding[] {
   const isFound = skills.length > 0 || (policy?.off.length ?? 0) > 0 ||
@@ -196,7 +272,7 @@ async function createDecider(policy: SkillPolicy): Promise<PolicyDecider> {
 function countUnsearched(
   catalog: SkillCatalog,
   { directories, home, values }: Settings,
-): UnsearchedFolder[] {
+) {
   if (values.agents || directories.length > 0) return [];
   const known = new Set(
     [...catalog.served.values()].map(({ realDirectory }) => realDirectory),
@@ -237,32 +313,14 @@ function findMissingFolders(
   }));
 }
 
-/** The skills that were found, and the problems with them. */
-export interface Report extends Pick<SkillCatalog, "roots" | "shadowed"> {
-  readonly skills: readonly FoundSkill[];
-  readonly policy: ReportedPolicy | undefined;
-  readonly findings: readonly Finding[];
-  readonly skipped: number;
-  /** What the command line asks for. */
-  readonly values: Settings["values"];
-  /** The folders with skills that an option would add. */
-  readonly unsearched: readonly UnsearchedFolder[];
-}
-
-/** A folder with skills that is not searched. */
-interface UnsearchedFolder {
-  readonly path: string;
-  readonly skills: number;
-}
-
 /** The effects of a policy, and the problems with its file. */
-export interface ReportedPolicy extends SkillPolicyReport {
+interface ReportedPolicy extends SkillPolicyReport {
   readonly file: string;
   readonly problems: readonly SkillProblem[];
 }
 
 /** A skill, with the number and the size of its files. */
-export interface FoundSkill {
+interface FoundSkill {
   readonly skill: Skill;
   readonly files: number;
   /** Their total size in bytes. */
@@ -290,15 +348,4 @@ function* checkPolicy(
     const hint = "fix the rule, or remove it";
     yield createFinding("policy-unused", { file, line, reason, hint });
   }
-}
-
-export function hasErrors({ findings }: Report): boolean {
-  return findings.some(({ severity }) => severity === "error");
-}
-
-export function placeOfRule(
-  { line }: SkillPolicyRule,
-  { file }: ReportedPolicy,
-): { file: string; line: number } | undefined {
-  return line === undefined ? undefined : { file, line };
 }

@@ -269,10 +269,12 @@ Deno.test("--check reports a file that can be listed but not read, as an error t
     throw new SkillFileError(path, { reason: "it is locked", hint: "unlock" });
   };
   const list = await createReport({ registry }, checkSettings("--list"));
-  assert.equal(list.skills[0]!.unlisted, undefined);
+  assert.deepEqual(list.data.unlisted, []);
   const report = await createReport({ registry }, checkSettings("--check"));
-  assert.equal(report.skills[0]!.unlisted, "it is locked");
-  assert.deepEqual(report.findings, [{
+  assert.deepEqual(report.data.unlisted, [
+    { name: "locked", reason: "it is locked" },
+  ]);
+  assert.deepEqual(JSON.parse(JSON.stringify(report.data.problems)), [{
     rule: "unreadable",
     severity: "error",
     file: key,
@@ -292,7 +294,7 @@ Deno.test("--list does not open the files of a skill", async () => {
   registry.readFile = () => assert.fail("a file was read");
   registry.digest = () => assert.fail("a file was hashed");
   const report = await createReport({ registry }, checkSettings("--list"));
-  assert.equal(report.skills.length, 10);
+  assert.equal(report.data.skills.length, 10);
 });
 
 Deno.test("--check reports no links into unreadable folders, however many there are", async () => {
@@ -312,8 +314,8 @@ Deno.test("--check reports no links into unreadable folders, however many there 
     const leftOut = folders.map((folder) => ({ file: `${folder}/`, ...fault }));
     registry.inspectFiles = () => Promise.resolve({ files, leftOut });
     const check = checkSettings("--check");
-    const { findings } = await createReport({ registry }, check);
-    const broken = findings.filter(({ rule }) => rule === "broken-link");
+    const { data } = await createReport({ registry }, check);
+    const broken = data.problems.filter(({ rule }) => rule === "broken-link");
     assert.deepEqual(broken.map(({ line }) => line), [length + 7]);
   }, { length: 8_000, what: "links into folders that are left out" });
 });
@@ -331,7 +333,7 @@ Deno.test("--check takes linear time for any repeated text", async () => {
         const body = `${wrapping}${text}${end}`;
         place.skill("skills", "odd", skillMd("odd") + body);
         const report = await reportOn(join(place.path, "skills"));
-        assert.deepEqual([report.skills.length, hasErrors(report)], [1, false]);
+        assert.deepEqual([report.found, hasErrors(report)], [1, false]);
       }, { length: 300_000, what: JSON.stringify(wrapping + piece) });
     }
   }

@@ -7,23 +7,13 @@
  * @module
  */
 
-import { basename, join, relative } from "jsr:@std/path@^1";
+import { basename, dirname, join, relative } from "jsr:@std/path@^1";
 import { styleText } from "node:util";
+import type { Report } from "./report_data.ts";
 import { isAtOrBelow } from "../files/paths.ts";
-import { qualifiedName } from "../skills/names.ts";
+import type { SkillState } from "../skills/types.ts";
 import type { Finding } from "../skills/validity.ts";
 import { escapeHidden, oneLine, wrapText } from "../text.ts";
-import {
-  type FoundSkill,
-  placeOfRule,
-  type Report,
-  type ReportedPolicy,
-} from "./report_data.ts";
-import type {
-  Skill,
-  SkillPolicyRule,
-  SkillRootReport,
-} from "../skills/types.ts";
 
 export interface TextStyle {
   readonly colors: boolean;
@@ -45,6 +35,11 @@ interface Section {
   readonly explanation?: string;
   readonly count?: number | string;
   readonly lines: readonly string[];
+}
+
+/** A section whose lines are the rows of a table. */
+interface Table extends Pick<Section, "heading" | "explanation"> {
+  readonly rows: readonly string[][];
 }
 
 class TextReport {
@@ -70,12 +65,12 @@ class TextReport {
         this.#unsearched(),
       ]
       : [this.#problems()];
-    const texts = sections.filter(({ lines }) => lines.length > 0)
-      .map((section) => this.#format(section));
+    const texts = sections.filter((text) => text !== "");
     return [...texts, `${this.#summary()}\n`].join("\n");
   }
 
-  #format({ heading, explanation, count, lines }: Section): string {
+  #section({ heading, explanation, count, lines }: Section): string {
+    if (lines.length === 0) return "";
     const title = this.#paint(heading, "bold") +
       (count === undefined ? "" : ` (${count})`);
     const intro = explanation === undefined
@@ -84,140 +79,122 @@ class TextReport {
     return [title, ...intro, ...lines].map((line) => `${line}\n`).join("");
   }
 
-  #folders(): Section {
-    const { roots } = this.#report;
-    const rows = roots.map(
-      ({ root, scope, status, skills }: SkillRootReport) => {
-        const found = status === "found" ? count(skills, "skill") : "";
-        return [status, scope, found, this.#path(root.path)];
-      },
-    );
-    return { heading: "Folders", count: roots.length, lines: table(rows) };
+  #table({ rows, ...title }: Table): string {
+    return this.#section({ ...title, count: rows.length, lines: table(rows) });
   }
 
-  #policy(): Section {
-    const { policy } = this.#report;
-    const lines = policy ? [`  ${this.#path(policy.file)}`] : [];
-    return { heading: "Policy", lines };
+  #folders(): string {
+    const rows = this.#report.data.roots.map(
+      ({ path, scope, status, skills }) => {
+        const found = status === "found" ? count(skills, "skill") : "";
+        return [status, scope, found, this.#path(path)];
+      },
+    );
+    return this.#table({ heading: "Folders", rows });
+  }
+
+  #policy(): string {
+    const { policyFile } = this.#report;
+    const lines = policyFile ? [`  ${this.#path(policyFile)}`] : [];
+    return this.#section({ heading: "Policy", lines });
   }
 
   /** Lists the skills below the folders that they were found in. */
-  #skills(): Section {
-    const { roots, skills, policy } = this.#report;
-    const plain = skills.filter(({ skill }) => skill.prefix === undefined);
-    const rows = plain.map((found) => this.#skillRow(found, policy));
+  #skills(): string {
+    const { roots, skills } = this.#report.data;
+    const rows = skills.map((skill) => {
+      const { name, directory, files, size, root: { path } } = skill;
+      const isUsual = directory === join(path, name);
+      const place = isUsual ? "" : `in ${relative(path, directory) || "."}`;
+      const contents = [count(files, "file"), formatSize(size)];
+      return [oneLine(name), ...decisionCells(skill), ...contents, place];
+    });
     const lines = table(rows, "    ");
-    const byRoot = Map.groupBy(lines, (_, index) => plain[index]!.skill.root);
-    const groups = roots.flatMap(({ root, scope }) => {
+    const byRoot = Map.groupBy(lines, (_, index) => skills[index]!.root);
+    const groups = roots.flatMap((root) => {
       const own = byRoot.get(root) ?? [];
-      const title = `  ${this.#path(root.path)} (${scope})`;
+      const title = `  ${this.#path(root.path)} (${root.scope})`;
       return own.length > 0 ? [title, ...own] : [];
     });
-    return {
+    return this.#section({
       heading: "Skills",
-      count: plain.length,
+      count: skills.length,
       lines: groups.length > 0 ? groups : [`  ${this.#describeNone()}`],
-    };
-  }
-
-  #skillRow(
-    { skill, files, size }: FoundSkill,
-    policy: ReportedPolicy | undefined,
-  ): string[] {
-    const { name, directory, root } = skill;
-    const decision = decisionCells(skill, policy);
-    const contents = [count(files, "file"), formatSize(size)];
-    const isUsual = directory === join(root.path, name);
-    const place = isUsual ? "" : `in ${relative(root.path, directory) || "."}`;
-    return [oneLine(name), ...decision, ...contents, place];
+    });
   }
 
   /** Says why no skill is listed. */
   #describeNone(): string {
-    const { policy, findings } = this.#report;
-    const off = policy?.off.length ?? 0;
-    if (off > 0) return "none: those that were found are off, see below";
-    if (findings.some(({ severity }) => severity === "error")) {
+    const { off = [], problems } = this.#report.data;
+    if (off.length > 0) return "none: those that were found are off, see below";
+    if (problems.some(isError)) {
       return "none: those that were found are skipped, see above";
     }
     return "none yet: create a folder with a SKILL.md in one of the folders above";
   }
 
-  #off(): Section {
-    const { policy } = this.#report;
-    const rows = policy?.off.map(({ skill, rule }) => [
-      oneLine(skill.name),
-      ruleCell(rule, policy),
-      this.#path(skill.directory),
-    ]) ?? [];
-    return {
-      heading: "Skills that are off",
-      count: rows.length,
-      lines: table(rows),
-    };
+  #off(): string {
+    const { off = [] } = this.#report.data;
+    const rows = off.map(({ name, rule, directory }) => {
+      const [, place = ""] = decisionCells({ state: "off", rule });
+      return [oneLine(name), place, this.#path(directory)];
+    });
+    return this.#table({ heading: "Skills that are off", rows });
   }
 
-  #shadowed(): Section {
-    const { shadowed, policy } = this.#report;
-    const rows = shadowed.map(({ skill, by }) => [
-      oneLine(qualifiedName(skill)),
-      ...decisionCells(skill, policy),
-      this.#path(skill.directory),
-      `after ${this.#path(by.directory)}`,
+  #shadowed(): string {
+    const rows = this.#report.data.shadowed.map((skill) => [
+      oneLine(skill.qualifiedName),
+      ...decisionCells(skill),
+      this.#path(dirname(skill.file)),
+      `after ${this.#path(dirname(skill.by))}`,
     ]);
-    return {
+    return this.#table({
       heading: "Shadowed skills",
       explanation:
         "An earlier skill has the same name. Load these by the names below.",
-      count: rows.length,
-      lines: table(rows),
-    };
+      rows,
+    });
   }
 
-  #unlisted(): Section {
-    const { skills } = this.#report;
-    const unlisted = skills.filter(({ unlisted }) => unlisted !== undefined);
-    const rows = unlisted.map(({ skill, unlisted = "" }) => [
-      oneLine(qualifiedName(skill)),
-      unlisted,
-    ]);
-    return {
+  #unlisted(): string {
+    const { unlisted } = this.#report.data;
+    return this.#table({
       heading: "Skills that are not valid for all hosts",
       explanation:
         "Hosts with the Skills extension cannot load these. All other clients can.",
-      count: rows.length,
-      lines: table(rows),
-    };
+      rows: unlisted.map(({ name, reason }) => [oneLine(name), reason]),
+    });
   }
 
-  #unsearched(): Section {
-    const { unsearched } = this.#report;
-    const rows = unsearched.map(({ path, skills }) => [
-      count(skills, "skill"),
-      this.#path(path),
-    ]);
-    return {
+  #unsearched(): string {
+    const { unsearched } = this.#report.data;
+    return this.#table({
       heading: "Folders that are not searched",
       explanation: "To serve these skills too, add the option --agents.",
-      count: rows.length,
-      lines: table(rows),
-    };
+      rows: unsearched.map(({ path, skills }) => [
+        count(skills, "skill"),
+        this.#path(path),
+      ]),
+    });
   }
 
-  /** Formats the findings, errors first. Those with the same rule and fix are grouped. */
-  #problems(): Section {
-    const { findings } = this.#report;
-    const isError = ({ severity }: Finding) => severity === "error";
-    const errors = findings.filter(isError);
-    const warnings = findings.filter((finding) => !isError(finding));
-    const groups = [errors, warnings].flatMap((list) => [
-      ...Map.groupBy(list, ({ rule, hint }) => `${rule} ${hint}`).values(),
-    ]);
-    return {
+  /** Formats the problems, errors first. Those with the same rule and fix are grouped. */
+  #problems(): string {
+    const { problems } = this.#report.data;
+    const { error = [], warning = [] } = Object.groupBy(
+      problems,
+      ({ severity }) => severity,
+    );
+    const groups = Map.groupBy(
+      [...error, ...warning],
+      ({ rule, hint }) => `${rule} ${hint}`,
+    );
+    return this.#section({
       heading: "Problems",
       count: this.#counts(),
-      lines: groups.flatMap((group) => this.#group(group)),
-    };
+      lines: [...groups.values()].flatMap((group) => this.#group(group)),
+    });
   }
 
   /**
@@ -247,23 +224,22 @@ class TextReport {
   }
 
   #counts(): string {
-    const { findings } = this.#report;
-    const errors = findings.filter(({ severity }) => severity === "error");
-    return `${count(errors.length, "error")}, ${
-      count(findings.length - errors.length, "warning")
-    }`;
+    const { problems } = this.#report.data;
+    const errors = problems.filter(isError).length;
+    const warnings = problems.length - errors;
+    return `${count(errors, "error")}, ${count(warnings, "warning")}`;
   }
 
   #summary(): string {
-    const { values, skills, skipped, findings } = this.#report;
-    const problems = findings.length === 0 ? "no problems" : this.#counts();
+    const { values, found, skipped, data } = this.#report;
+    const problems = data.problems.length === 0
+      ? "no problems"
+      : this.#counts();
     if (values.check) {
-      return `Checked ${count(skills.length + skipped, "skill")}: ${problems}`;
+      return `Checked ${count(found + skipped, "skill")}: ${problems}`;
     }
-    const found = `Found ${count(skills.length, "skill")}: ${problems}.`;
-    return skills.length === 0
-      ? found
-      : `${found} To check each skill, run with --check.`;
+    const advice = found === 0 ? "" : " To check each skill, run with --check.";
+    return `Found ${count(found, "skill")}: ${problems}.${advice}`;
   }
 
   /** Shortens a path in the working directory or the home folder. */
@@ -289,22 +265,20 @@ class TextReport {
   }
 }
 
-/** Returns the state of a skill, and the rule that applies. */
-function decisionCells(
-  skill: Skill,
-  policy: ReportedPolicy | undefined,
-): string[] {
-  if (policy === undefined) return [];
-  return [skill.state ?? "on", ruleCell(policy.rules.get(skill), policy)];
+function isError({ severity }: Finding): boolean {
+  return severity === "error";
 }
 
-function ruleCell(
-  rule: SkillPolicyRule | undefined,
-  policy: ReportedPolicy | undefined,
-): string {
-  if (rule === undefined || policy === undefined) return "";
-  const place = placeOfRule(rule, policy);
-  return place ? `${basename(place.file)}:${place.line}` : "no usable policy";
+/** Returns the state of a skill, and the rule that applies, if there is a policy. */
+function decisionCells(
+  { state, rule }: {
+    state?: SkillState;
+    rule?: { file: string; line: number } | undefined;
+  },
+): string[] {
+  if (state === undefined) return [];
+  const noRule = state === "off" ? "no usable policy" : "";
+  return [state, rule ? `${basename(rule.file)}:${rule.line}` : noRule];
 }
 
 /** The maximum width that a column is padded to, in characters. Longer cells exceed it. */
