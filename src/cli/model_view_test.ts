@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { openSkills } from "../../skill_server.ts";
-import { CLIENT_PROFILES, PROFILE_NAMES } from "../views/client_profiles.ts";
+import { CLIENT_PROFILES, OTHER_CLIENTS } from "../views/client_profiles.ts";
 import { describeServer, registerViews } from "../views/views.ts";
 import { CLIENT_NAMES } from "./clients.ts";
 import { parseCommandLine } from "./command_line.ts";
@@ -156,7 +156,7 @@ function assertShows(view: ModelView, served: ServedView): void {
   assert.equal(view.searchesTools, client === "codex");
 }
 
-for (const client of PROFILE_NAMES) {
+for (const client of [OTHER_CLIENTS, ...Object.keys(CLIENT_PROFILES)]) {
   Deno.test(`createModelView() shows what the server sends and the model of ${client} sees`, async () => {
     using place = new Place();
     writeSkills(place);

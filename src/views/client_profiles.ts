@@ -108,12 +108,7 @@ export const CLIENT_PROFILES: Readonly<Record<string, ClientProfile>> = {
 /** The name that `--as` accepts for clients without a profile. */
 export const OTHER_CLIENTS = "default";
 
-export const PROFILE_NAMES: readonly string[] = [
-  OTHER_CLIENTS,
-  ...Object.keys(CLIENT_PROFILES),
-];
-
-/** Returns the profile with a name from {@linkcode PROFILE_NAMES}, or else the default. */
+/** Returns the profile with a name that `--as` accepts, or else the default. */
 export function findProfile(name: string): ClientProfile {
   return Object.hasOwn(CLIENT_PROFILES, name)
     ? CLIENT_PROFILES[name]!
@@ -139,14 +134,6 @@ export function profileFor(client: ClientInfo | undefined): ClientProfile {
   const isMatch = ({ clientName }: ClientProfile) =>
     name === clientName || name.startsWith(`${clientName}-`);
   return Object.values(CLIENT_PROFILES).find(isMatch) ?? DEFAULT_PROFILE;
-}
-
-/** Returns a profile for a tool without a parameter that can continue the list. */
-export function withoutParameter(profile: ClientProfile): ClientProfile {
-  const { descriptionLimit, parameterLimit } = profile;
-  return parameterLimit === 0
-    ? profile
-    : { ...profile, parameterLimit: 0, namesLimit: descriptionLimit };
 }
 
 /**

@@ -5,6 +5,8 @@
  * @module
  */
 
+import type { ClientProfile } from "./client_profiles.ts";
+import { perSkill } from "./list_views.ts";
 import { escapeXml, oneLine } from "../text.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { skillFileUri, skillMdUri } from "../skills/uri.ts";
@@ -77,15 +79,6 @@ export function formatAvailableSkills(
   return `<available_skills>\n${skills.join("\n")}\n</available_skills>`;
 }
 
-/** Returns the total length of the names and descriptions. A complete list is longer. */
-export function measureSkills(catalog: SkillCatalog): number {
-  return listToolSkills(catalog).reduce(
-    (sum, { name, description }) =>
-      sum + name.length + description.trim().length,
-    0,
-  );
-}
-
 /**
  * Formats the text of a `SKILL.md` for the model. It begins with the skill's
  * directory, because the instructions may refer to files in it.
@@ -123,24 +116,9 @@ export function skillMdOf(
   return isRemote ? skillMdUri(skill) : skill.file;
 }
 
-export function formatSkillLine({ name, description }: Skill): string {
-  return `- ${joinDescription(oneLine(name), oneLine(description))}`;
-}
-
-/** Appends a description to a name, if there is one. */
-function joinDescription(name: string, description: string): string {
-  return description === "" ? name : `${name}: ${description}`;
-}
-
-interface ListLimits {
-  /** The maximum length of the tool's description, in characters. */
-  readonly descriptionLimit: number;
-  /** How much text may be added to the description of the tool's parameter, in characters. */
-  readonly parameterLimit: number;
-  /** The limit for both together if only it has room for every name, in characters. */
-  readonly namesLimit: number;
-  /** The end of a truncated text. */
-  readonly ellipsis: string;
+export function formatSkillLine(skill: Skill): string {
+  const description = oneLine(skill.description);
+  return `- ${oneLine(skill.name)}${description && `: ${description}`}`;
 }
 
 /** A list of skills, divided between a tool's description and its parameter's. */
@@ -158,26 +136,26 @@ const PARAMETER_HEAD = ". More skills:";
 const CONTINUED = "\n(the description of the parameter lists more skills)";
 
 /**
- * Lists skills after a usage text, within limits. Every name is listed, and the
- * descriptions share the remaining room equally. Pinned skills get their
- * descriptions first, and skills listed by name only get theirs last. If the
+ * Lists skills after a usage text, within the limits of a client. Every name is
+ * listed, and the descriptions share the remaining room equally. Pinned skills get
+ * their descriptions first, and skills listed by name only get theirs last. If the
  * names do not fit either, the last line says how to find the other skills.
  */
 export function divideList(
   usage: string,
   skills: readonly Skill[],
-  limits: ListLimits,
+  profile: ClientProfile,
 ): DividedList {
   const head = `${usage}\n\nSkills:`;
   const lines = skills.map(createLine);
   const overhead = head.length +
-    (limits.parameterLimit > 0 ? CONTINUED.length + PARAMETER_HEAD.length : 0);
-  const list = extendForNames(limits, { lines, overhead });
-  const { descriptionLimit, parameterLimit, ellipsis } = list;
+    (profile.parameterLimit > 0 ? CONTINUED.length + PARAMETER_HEAD.length : 0);
+  const limits = extendForNames(profile, { lines, overhead });
+  const { descriptionLimit, parameterLimit, ellipsis } = limits;
   let room = descriptionLimit + parameterLimit - overhead;
   for (;;) {
     const fitted = fitLines(lines, { room, ellipsis });
-    const divided = divideLines(head, fitted, list);
+    const divided = divideLines(head, fitted, limits);
     // A line that does not fit into the description moves to the parameter whole.
     const excess = divided.parameter.length - parameterLimit;
     if (excess <= 0) return divided;
@@ -187,116 +165,82 @@ export function divideList(
 
 /** Extends the limits so that all names fit, if the limit for names allows it. */
 function extendForNames(
-  list: ListLimits,
+  profile: ClientProfile,
   { lines, overhead }: { lines: readonly Line[]; overhead: number },
-): ListLimits {
-  const { descriptionLimit, parameterLimit, namesLimit } = list;
-  const names = lines.map(({ name }) => name);
+): ClientProfile {
+  const { descriptionLimit, parameterLimit, namesLimit } = profile;
+  const lengths = lines.map(({ name }) => name.length);
   // Dividing the list wastes at most the length of one name.
   const lost = parameterLimit > 0
-    ? names.reduce((most, { length }) => Math.max(most, length), 0)
+    ? lengths.reduce((most, length) => Math.max(most, length), 0)
     : 0;
-  const needed = overhead + totalLength(names) + lost;
+  const needed = lengths.reduce((sum, length) => sum + length, overhead + lost);
   const missing = needed - descriptionLimit - parameterLimit;
-  if (missing <= 0 || needed > namesLimit) return list;
-  return parameterLimit > 0
-    ? { ...list, parameterLimit: parameterLimit + missing }
-    : { ...list, descriptionLimit: descriptionLimit + missing };
+  if (missing <= 0 || needed > namesLimit) return profile;
+  const last = parameterLimit > 0 ? "parameterLimit" : "descriptionLimit";
+  return { ...profile, [last]: profile[last] + missing };
 }
 
 /** Puts as many lines as fit into the description and the rest into the parameter. */
 function divideLines(
   head: string,
   lines: readonly string[],
-  { descriptionLimit, parameterLimit }: ListLimits,
+  { descriptionLimit, parameterLimit }: ClientProfile,
 ): DividedList {
   const whole = head + lines.join("");
   if (whole.length <= descriptionLimit || parameterLimit === 0) {
     return { description: whole, parameter: "" };
   }
-  let description = head;
-  let count = 0;
-  for (const line of lines) {
-    const length = description.length + line.length + CONTINUED.length;
-    if (length > descriptionLimit) break;
-    description += line;
-    count++;
-  }
+  const room = descriptionLimit - head.length - CONTINUED.length;
+  const count = countFitting(lines, room);
   return {
-    description: description + CONTINUED,
+    description: head + lines.slice(0, count).join("") + CONTINUED,
     parameter: PARAMETER_HEAD + lines.slice(count).join(""),
   };
 }
 
-/** The room for some lines, and the end of a truncated one. */
-interface LineLimits {
-  /** The maximum total length, in characters. */
-  readonly room: number;
-  readonly ellipsis: string;
+/** Returns how many texts fit into some room, one after another. */
+function countFitting(texts: readonly string[], room: number): number {
+  let length = 0;
+  const index = texts.findIndex((text) => (length += text.length) > room);
+  return index < 0 ? texts.length : index;
 }
 
-/** The two parts of a skill's line in a list. */
-interface Line {
-  readonly rank: number;
-  readonly name: string;
-  readonly description: string;
-}
-
-/**
- * The lines of skills. A WeakMap, because a scan keeps the objects of unchanged
- * skills: their lines stay as long as they do, for the lists of all clients.
- */
-const knownLines = new WeakMap<Skill, Line>();
-
-function createLine(skill: Skill): Line {
-  const known = knownLines.get(skill);
-  if (known !== undefined) return known;
-  const line = {
+/** The two parts of a skill's line in a list, which all clients share. */
+const createLine = perSkill((skill) => {
+  const description = escapeXml(oneLine(skill.description));
+  return {
     rank: listRank(skill),
     name: `\n- ${escapeXml(oneLine(skill.name))}`,
-    description: joinDescription("", escapeXml(oneLine(skill.description))),
+    description: description && `: ${description}`,
   };
-  knownLines.set(skill, line);
-  return line;
-}
+});
 
-/** Truncates the descriptions of lines to fit. */
+type Line = ReturnType<typeof createLine>;
+
+/** Truncates the descriptions of lines to fit. Those of the same rank share the room equally. */
 function fitLines(
   lines: readonly Line[],
-  { room, ellipsis }: LineLimits,
+  { room, ellipsis }: { room: number; ellipsis: string },
 ): string[] {
-  let rest = room - totalLength(lines.map(({ name }) => name));
+  let rest = lines.reduce((rest, { name }) => rest - name.length, room);
   if (rest < 0) return fitNames(lines, room);
   const texts: string[] = [];
-  for (const wanted of [0, 1, 2]) {
-    const group = lines.filter(({ rank }) => rank === wanted);
-    const fitted = fitDescriptions(group, { room: rest, ellipsis });
-    rest -= totalLength(fitted);
-    group.forEach(({ name }, index) => texts.push(name + fitted[index]!));
+  for (const group of Map.groupBy(lines, ({ rank }) => rank).values()) {
+    const limit = fairShare(group, rest);
+    for (const { name, description } of group) {
+      const text = truncate(description, { limit, ellipsis });
+      rest -= text.length;
+      texts.push(name + text);
+    }
   }
   return texts;
 }
 
-/** Truncates the descriptions so that they share the room equally. */
-function fitDescriptions(
-  lines: readonly Line[],
-  { room, ellipsis }: LineLimits,
-): string[] {
-  const share = fairShare(lines.map(({ description }) => description), room);
-  return lines.map(({ description }) =>
-    share > `: ${ellipsis}`.length || description.length <= share
-      ? truncate(description, { limit: share, ellipsis })
-      : ""
-  );
-}
-
-function totalLength(texts: readonly string[]): number {
-  return texts.reduce((sum, { length }) => sum + length, 0);
-}
-
-/** Returns the maximum length of each text with which all of them fit. */
-function fairShare(texts: readonly string[], room: number): number {
-  const lengths = texts.map(({ length }) => length).sort((a, b) => a - b);
+/** Returns the maximum length of each description with which all of them fit. */
+function fairShare(lines: readonly Line[], room: number): number {
+  const lengths = lines.map(({ description }) => description.length)
+    .sort((a, b) => a - b);
   let rest = room;
   for (const [index, length] of lengths.entries()) {
     const share = Math.floor(rest / (lengths.length - index));
@@ -306,12 +250,13 @@ function fairShare(texts: readonly string[], room: number): number {
   return Infinity;
 }
 
-/** Truncates a text to a number of characters, after a whole word if possible. */
+/** Truncates a description to a number of characters, after a whole word if possible. */
 function truncate(
   text: string,
   { limit, ellipsis }: { limit: number; ellipsis: string },
 ): string {
   if (text.length <= limit) return text;
+  if (limit <= `: ${ellipsis}`.length) return "";
   const cut = text.slice(0, limit - ellipsis.length).toWellFormed()
     .replace(/&[a-z]*$/, "");
   const word = cut.lastIndexOf(" ");
@@ -322,14 +267,9 @@ function truncate(
 function fitNames(lines: readonly Line[], room: number): string[] {
   const lastLine = (count: number) =>
     `\n(and ${count} more: pass a name to load one, or words that describe the task to search)`;
-  const names: string[] = [];
-  let rest = room - lastLine(lines.length).length;
-  for (const { name } of lines) {
-    if (name.length > rest) break;
-    rest -= name.length;
-    names.push(name);
-  }
-  return [...names, lastLine(lines.length - names.length)];
+  const names = lines.map(({ name }) => name);
+  const count = countFitting(names, room - lastLine(names.length).length);
+  return [...names.slice(0, count), lastLine(names.length - count)];
 }
 
 /**
@@ -345,20 +285,17 @@ export function summarizeSkills(
 ): string {
   const skills = listModelSkills(catalog);
   if (skills.length === 0) return `${purpose}. There are none yet.`;
-  const line = (names: readonly string[]) => {
-    const rest = skills.length - names.length;
-    const more = rest > 0 ? ` and ${rest} more` : "";
-    return `${purpose}: ${names.join(", ")}${more}.`;
-  };
+  let summary = `${purpose}: ${skills.length} in total.`;
   const names: string[] = [];
   for (const name of orderForSummary(skills)) {
-    const isFirst = names.length === 0;
-    if (!isFirst && line([...names, name]).length > MAX_SUMMARY_LENGTH) break;
     names.push(name);
+    const rest = skills.length - names.length;
+    const more = rest > 0 ? ` and ${rest} more` : "";
+    const line = `${purpose}: ${names.join(", ")}${more}.`;
+    if (line.length > MAX_SUMMARY_LENGTH) break;
+    summary = line;
   }
-  return line(names).length <= MAX_SUMMARY_LENGTH
-    ? line(names)
-    : `${purpose}: ${skills.length} in total.`;
+  return summary;
 }
 
 /**
@@ -366,24 +303,21 @@ export function summarizeSkills(
  * pinned skills first, then one name of each family (names with the same first
  * word), starting with the largest family, then a second name of each, and so on.
  */
-function* orderForSummary(skills: readonly Skill[]): Generator<string> {
-  const pinned = skills.filter(({ state }) => state === "pinned");
-  yield* pinned.map(({ name }) => oneLine(name));
-  const others = skills.filter(({ state }) => state !== "pinned");
-  const families = [
-    ...Map.groupBy(
-      others.map(({ name }) => oneLine(name)),
-      (name) => /^[\p{L}\p{N}]*/u.exec(name)![0].toLowerCase(),
-    ).values(),
-  ];
-  families.sort((a, b) => b.length - a.length);
-  for (const family of families) family.sort((a, b) => a.length - b.length);
-  const largest = families[0]?.length ?? 0;
-  for (let rank = 0; rank < largest; rank++) {
-    for (const family of families) {
-      // Families are sorted by size, so the remaining ones are no larger.
-      if (rank >= family.length) break;
-      yield family[rank]!;
-    }
-  }
+function orderForSummary(skills: readonly Skill[]): string[] {
+  const { pinned = [], others = [] } = Object.groupBy(
+    skills,
+    ({ state }) => state === "pinned" ? "pinned" : "others",
+  );
+  const families = Map.groupBy(
+    others.map(({ name }) => oneLine(name)),
+    (name) => /^[\p{L}\p{N}]*/u.exec(name)![0].toLowerCase(),
+  );
+  const ranked = [...families.values()]
+    .sort((a, b) => b.length - a.length)
+    .flatMap((family) =>
+      family.sort((a, b) => a.length - b.length)
+        .map((name, rank) => ({ name, rank }))
+    );
+  ranked.sort((a, b) => a.rank - b.rank);
+  return [...pinned, ...ranked].map(({ name }) => oneLine(name));
 }

@@ -5,13 +5,15 @@
  * @module
  */
 
-import type { Tool } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+import type {
+  Tool,
+  ToolAnnotations,
+} from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import * as z from "npm:zod@^4/mini";
 import {
   type ClientProfile,
   profileFor,
   withDescriptionLimit,
-  withoutParameter,
 } from "./client_profiles.ts";
 import { CatalogView } from "./list_views.ts";
 import type { ClientInfo } from "../protocol/eras.ts";
@@ -20,14 +22,21 @@ import {
   type DividedList,
   divideList,
   listToolSkills,
-  measureSkills,
   summarizeSkills,
 } from "./skill_lists.ts";
 import type { SkillTool, SkillToolOptions } from "./toolsets.ts";
-import type { SkillCatalog } from "../skills/types.ts";
+import type { Skill, SkillCatalog } from "../skills/types.ts";
 
 /** The line that summarizes the skills is omitted below this description limit, in characters. */
 const MIN_SUMMARY_LIMIT = 2_000;
+
+/** The annotations of a tool, unless it says otherwise. */
+const READ_ONLY: ToolAnnotations = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+};
 
 /** What determines how a client sees the tools. */
 interface ToolView extends DirectoryOptions {
@@ -59,7 +68,7 @@ function createToolEntry(
     description,
     inputSchema,
     ...(output && { outputSchema: toJsonSchema(output) }),
-    annotations: { title, ...annotations },
+    annotations: { title, ...READ_ONLY, ...annotations },
     ...(toolMeta && !view.listsSkills && { _meta: { ...toolMeta } }),
   };
 }
@@ -118,25 +127,31 @@ function describeTool(
   catalog: SkillCatalog,
   { profile, listsSkills, isRemote }: ToolView,
 ): DividedList {
-  if (usage === undefined) {
-    return { description: describe(catalog, { isRemote }), parameter: "" };
+  if (describe === undefined || listsSkills) {
+    return { description: usage, parameter: "" };
   }
-  if (listsSkills) return { description: usage, parameter: "" };
-  if (
-    profile.style === "contract" &&
-    measureSkills(catalog) <= profile.descriptionLimit
-  ) {
+  const { style, descriptionLimit, parameterLimit } = profile;
+  const skills = listToolSkills(catalog);
+  if (style === "contract" && measure(skills) <= descriptionLimit) {
     const description = describe(catalog, { isRemote });
-    if (description.length <= profile.descriptionLimit) {
+    if (description.length <= descriptionLimit) {
       return { description, parameter: "" };
     }
   }
-  const summary = profile.descriptionLimit < MIN_SUMMARY_LIMIT
+  const summary = descriptionLimit < MIN_SUMMARY_LIMIT
     ? ""
     : `${summarizeSkills(catalog, "Load instructions for a task")}\n`;
-  return divideList(
-    summary + usage,
-    listToolSkills(catalog),
-    listParameter === undefined ? withoutParameter(profile) : profile,
+  const limits = parameterLimit > 0 && listParameter === undefined
+    ? withDescriptionLimit(profile, descriptionLimit)
+    : profile;
+  return divideList(summary + usage, skills, limits);
+}
+
+/** Returns the total length of the texts of skills. A complete list is longer. */
+function measure(skills: readonly Skill[]): number {
+  return skills.reduce(
+    (sum, { name, description }) =>
+      sum + name.length + description.trim().length,
+    0,
   );
 }

@@ -186,3 +186,19 @@ Deno.test("registerSkillTools() says what to do about a tool with the same name 
     TypeError,
   );
 });
+
+Deno.test("registerSkillTools() names the toolsets if there is none with the name", () => {
+  using place = new Place();
+  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
+  const host = new McpServer({ name: "host", version: "1.0.0" });
+  for (const name of ["skills", "toString", undefined]) {
+    assert.throws(
+      () => registerSkillTools(host, registry, { toolset: name as "skill" }),
+      {
+        name: "TypeError",
+        message:
+          `Cannot provide the tools: there is no toolset "${name}"; choose one of "skill", "skilljack", "reference", "agentskills"`,
+      },
+    );
+  }
+});

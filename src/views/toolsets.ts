@@ -35,7 +35,7 @@ import {
   skillMdOf,
 } from "./skill_lists.ts";
 import type { SearchableSkills } from "../skills/search.ts";
-import { jsonText } from "../text.ts";
+import { jsonText, quote } from "../text.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 
 /** A set of tools, named after the server that introduced them. */
@@ -83,20 +83,20 @@ export interface SkillTool<Input extends z.ZodMiniObject = z.ZodMiniObject> {
   readonly name: string;
   /** The display name. */
   readonly title: string;
-  /** Returns the description in the wording of the tool's contract. */
-  readonly describe: (
+  /** What it is for. If its description lists the skills: in brief, without the list. */
+  readonly usage: string;
+  /** Returns the description that lists the skills, in the wording of the tool's contract. */
+  readonly describe?: (
     catalog: SkillCatalog,
     options: DirectoryOptions,
   ) => string;
-  /** A brief description, for a tool whose description lists the skills. */
-  readonly usage?: string;
   /** The parameter whose description can continue the list. */
   readonly listParameter?: string;
   readonly input: Input;
   /** The schema of its structured result, if it has one. */
   readonly output?: z.ZodMiniObject;
-  /** Hints for clients about its effects. */
-  readonly annotations: ToolAnnotations;
+  /** Hints for clients about its effects. Default: it only reads. */
+  readonly annotations?: ToolAnnotations;
   /** Whether the options and Deno's permissions allow it. Default: always. */
   readonly isAllowed?: (options: SkillToolOptions) => boolean;
   /** Runs the tool. If that fails, throws an error with a message for the model. */
@@ -116,13 +116,6 @@ function defineTool<Input extends z.ZodMiniObject>(
 function describedString(description: string): z.ZodMiniString {
   return z.string().check(z.describe(description));
 }
-
-const READ_ONLY: ToolAnnotations = {
-  readOnlyHint: true,
-  destructiveHint: false,
-  idempotentHint: true,
-  openWorldHint: false,
-};
 
 /** The default toolset's tool `skill`. */
 const skillTool = defineTool({
@@ -157,7 +150,6 @@ ${formatAvailableSkills(catalog, ({ scope }) => scope)}`,
     name: describedString("Name of the skill to load (case-insensitive)")
       .check(z.minLength(1, "Skill name cannot be empty")),
   }),
-  annotations: READ_ONLY,
   call: async ({ name }, context) => {
     const { skill, text } = await readSkillText(name, context);
     return createTextResult(formatLoadedSkill(skill, text, context.options));
@@ -181,14 +173,13 @@ ${formatAvailableSkills(catalog, (skill) => skillMdOf(skill, options))}`,
   input: z.object({
     name: describedString("Skill name from <available_skills>"),
   }),
-  annotations: READ_ONLY,
   call: ({ name }, context) => loadSkill(name, context),
 });
 
 const skilljackResourceTool = defineTool({
   name: "skill-resource",
   title: "Read Skill File",
-  describe: () =>
+  usage:
     "Read files in a skill's directory (scripts/, references/, assets/, snippets/, …) that its instructions refer to. Pass the path of a file to read it, the path of a folder to read all files in it, or an empty path to list the files.",
   input: z.object({
     skill: describedString("Skill name"),
@@ -196,7 +187,6 @@ const skilljackResourceTool = defineTool({
       "Path relative to the skill's directory: 'snippets/tool.ts' (a file), 'templates' (all files in a folder), '' (the list of files)",
     ),
   }),
-  annotations: READ_ONLY,
   call: ({ skill: name, path }, context) =>
     withSkill(
       name,
@@ -219,7 +209,6 @@ const referenceListTool = defineTool({
   output: z.object({
     skills: z.array(z.object({ name: z.string(), description: z.string() })),
   }),
-  annotations: READ_ONLY,
   call: (_input, { registry }) => {
     const skills = listToolSkills(registry.catalog).map(
       ({ name, description }) => ({ name, description }),
@@ -233,12 +222,11 @@ const referenceListTool = defineTool({
 const referenceReadTool = defineTool({
   name: "read_skill",
   title: "Read Skill Instructions",
-  describe: () =>
+  usage:
     "Read the full instructions of a skill by name. Returns the complete SKILL.md content.",
   input: z.object({
     name: describedString("The skill name to read (from list_skills)"),
   }),
-  annotations: READ_ONLY,
   call: ({ name }, context) => loadSkill(name, context),
 });
 
@@ -246,17 +234,14 @@ const referenceReadTool = defineTool({
 const agentSkillsMetadataTool = defineTool({
   name: "load_skill_metadata_op",
   title: "Load Skill Metadata",
-  describe: () =>
+  usage:
     "Load metadata from all available skills (always call at task start). Returns the description and directory of each skill, keyed by name.",
   input: z.object({}),
-  annotations: READ_ONLY,
   call: (_input, { registry, options }) => {
     const metadata = listToolSkills(registry.catalog).map((skill) => {
       const { name, description } = skill;
-      return [
-        name,
-        { description, skill_dir: directoryOf(skill, options) },
-      ] as const;
+      const skill_dir = directoryOf(skill, options);
+      return [name, { description, skill_dir }] as const;
     });
     return createTextResult(jsonText(Object.fromEntries(metadata)).trimEnd());
   },
@@ -269,9 +254,8 @@ const skillName = describedString("Name of the skill");
 const agentSkillsLoadTool = defineTool({
   name: "load_skill_op",
   title: "Load Skill",
-  describe: () => "Load a specific skill's instructions (its SKILL.md).",
+  usage: "Load a specific skill's instructions (its SKILL.md).",
   input: z.object({ skill_name: skillName }),
-  annotations: READ_ONLY,
   call: ({ skill_name }, context) => loadSkill(skill_name, context),
 });
 
@@ -279,7 +263,7 @@ const agentSkillsLoadTool = defineTool({
 const agentSkillsReadTool = defineTool({
   name: "read_reference_file_op",
   title: "Read Reference File",
-  describe: () =>
+  usage:
     "Read a reference file of a skill, such as forms.md or reference.md, from the skill's directory.",
   input: z.object({
     skill_name: skillName,
@@ -287,7 +271,6 @@ const agentSkillsReadTool = defineTool({
       "The file's name, or its path relative to the skill's directory",
     ),
   }),
-  annotations: READ_ONLY,
   call: ({ skill_name, file_name }, context) =>
     withSkill(skill_name, context, async (skill) => {
       const path = pathInSkill(skill, file_name);
@@ -299,7 +282,7 @@ const agentSkillsReadTool = defineTool({
 const agentSkillsShellTool = defineTool({
   name: "run_shell_command_op",
   title: "Run Shell Command",
-  describe: () =>
+  usage:
     "Execute a shell command in a skill's directory, for example to run a script that the skill's instructions refer to. Returns the command's stdout and stderr.",
   input: z.object({
     skill_name: skillName,
@@ -340,9 +323,22 @@ export const TOOLSETS: Readonly<Record<Toolset, readonly SkillTool[]>> = {
 
 export const TOOLSET_NAMES = Object.keys(TOOLSETS) as Toolset[];
 
-/** Returns the tools that the options and Deno's permissions allow. */
+/**
+ * Returns the tools that the options and Deno's permissions allow.
+ *
+ * @throws {TypeError} If the toolset does not exist.
+ */
 export function listTools(options: SkillToolOptions): SkillTool[] {
-  return TOOLSETS[options.toolset].filter(
-    ({ isAllowed }) => isAllowed?.(options) ?? true,
+  const { toolset } = options;
+  if (!Object.hasOwn(TOOLSETS, toolset)) {
+    const names = TOOLSET_NAMES.map(quote).join(", ");
+    throw new TypeError(
+      `Cannot provide the tools: there is no toolset ${
+        quote(`${toolset}`)
+      }; choose one of ${names}`,
+    );
+  }
+  return TOOLSETS[toolset].filter(({ isAllowed }) =>
+    isAllowed?.(options) ?? true
   );
 }
