@@ -146,6 +146,12 @@ export function oneLine(text: string): string {
   return withoutInvisible(text).replace(IRREGULAR_SPACE, " ").trim();
 }
 
+/** Joins the first items of a list with commas, and shows whether there are more. */
+export function joinFirst(items: readonly string[], limit: number): string {
+  const more = items.length > limit ? ", …" : "";
+  return items.slice(0, limit).join(", ") + more;
+}
+
 /** The width of a terminal, in characters. */
 const COLUMNS = 80;
 

@@ -8,43 +8,46 @@ import { basename, dirname, join } from "jsr:@std/path@^1";
 import { faultOf, MAX_FILE_DEPTH } from "../files/faults.ts";
 import { isThere } from "../files/confinement.ts";
 import { SKILL_MD } from "../files/paths.ts";
-import {
-  findFieldLine,
-  type InspectedSkillMd,
-  inspectSkillMd,
-} from "./frontmatter.ts";
+import { inspectSkillMd } from "./frontmatter.ts";
 import { KNOWN_FIELDS } from "./frontmatter_faults.ts";
-import { findLinks, type Link, pathOfTarget } from "./markdown_links.ts";
+import { findLinks, pathOfTarget } from "./markdown_links.ts";
 import {
   checkContents,
   checkFrontmatter,
   createFinding,
   type Finding,
   MAX_LINES,
-  type RuleId,
   type SkillContents,
 } from "./validity.ts";
 import {
+  findFieldLine,
   linesOf,
+  listNested,
   plainTextOf,
   splitEntries,
   type YamlEntry,
 } from "./yaml_lines.ts";
-import { quoteEntry, renameEntry, replaceHint } from "./yaml_repair.ts";
+import { quoteEntry, renameEntry } from "./yaml_repair.ts";
 import {
   editDistance,
+  joinFirst,
   listInvisible,
   normalizeText,
   quote,
   withoutInvisible,
 } from "../text.ts";
-import type { Skill, SkillProblem, SkillSource } from "./types.ts";
+import type {
+  Skill,
+  SkillFrontmatter,
+  SkillProblem,
+  SkillSource,
+} from "./types.ts";
 
-/** The maximum number of findings of one kind that are reported for a skill. */
+/** The maximum number of findings of one check that are reported for a skill. */
 const MAX_SIMILAR = 20;
 
-/** The maximum length of a link's target in a finding, in characters. */
-const MAX_TARGET_LENGTH = 200;
+/** The maximum length of a text that a finding quotes, in characters. */
+const MAX_QUOTED_LENGTH = 200;
 
 /** The maximum number of invisible characters of a line that are named. */
 const MAX_CODE_POINTS = 10;
@@ -76,25 +79,17 @@ export async function* checkSkill(
   }
 }
 
-/** The rules that invalid frontmatter violates. */
-const FRONTMATTER_RULES: readonly (string | undefined)[] = [
-  "frontmatter-missing",
-  "frontmatter-size",
-  "yaml",
-  "name-missing",
-  "description-missing",
-] satisfies RuleId[];
-
 /**
  * Checks the rest of a skill that is skipped because of its frontmatter, so that
  * its author sees everything at once. Other problems have no findings.
  */
 export async function* checkSkipped(
-  { file, kind }: SkillProblem,
+  { file, kind, line }: SkillProblem,
   source: SkillSource,
 ): AsyncGenerator<Finding> {
   const directory = dirname(file);
-  if (!FRONTMATTER_RULES.includes(kind) || !isThere(directory)) return;
+  const isFrontmatter = line !== undefined && kind !== "utf-16";
+  if (!isFrontmatter || !isThere(directory)) return;
   const name = basename(directory);
   const skill: Skill = {
     name,
@@ -118,7 +113,7 @@ async function* checkMain(
   skill: Skill,
   { source, contents, isSkipped = false }: CheckOptions,
 ): AsyncGenerator<Finding> {
-  const { file } = skill;
+  const { file, directory } = skill;
   let text;
   try {
     const main = await source.readFile(skill, SKILL_MD);
@@ -135,30 +130,15 @@ async function* checkMain(
     yield createChanged(file, fault.reason);
     return;
   }
-  const { yaml = "", body } = inspected;
-  const main = { ...inspected, file, yaml };
-  yield* checkFrontmatter(main, yaml);
-  yield* checkFieldNames(main);
-  yield* checkDescription(main);
-  yield* checkEscapes(main);
-  yield* checkFolderName(main, skill);
-  yield* checkLength(skill, text);
-  yield* checkCharacters(main, text);
-  if (body === undefined) return;
-  const firstLine = countLineBreaks(text) - countLineBreaks(body) + 1;
-  if (body.trim() === "") {
-    yield createFinding("body-empty", { file, line: firstLine, ...BODY_EMPTY });
-  }
-  yield* checkLinks(skill, { body, firstLine, contents });
+  const { frontmatter, yaml = "", body } = inspected;
+  yield* checkFrontmatter({ frontmatter, file }, yaml);
+  const entries = splitEntries(linesOf(yaml));
+  const main = { text, frontmatter, yaml, entries, body, directory, contents };
+  for (const check of CHECKS) yield* limitSimilar(file, check(main));
 }
 
 function createChanged(file: string, reason: string): Finding {
   return createFinding("changed", { file, reason, hint: "check it again" });
-}
-
-interface CheckedMain extends Pick<InspectedSkillMd, "frontmatter"> {
-  readonly file: string;
-  readonly yaml: string;
 }
 
 const NOT_UTF_8 = {
@@ -166,33 +146,64 @@ const NOT_UTF_8 = {
   hint: "save the file as UTF-8",
 };
 
-const BODY_EMPTY = {
-  reason: "there are no instructions below the frontmatter",
-  hint: "write what the agent should do",
-};
+/** A `SKILL.md`, and what was found in it. */
+interface CheckedMain {
+  readonly text: string;
+  readonly frontmatter: Partial<SkillFrontmatter>;
+  readonly yaml: string;
+  readonly entries: readonly YamlEntry[];
+  readonly body: string | undefined;
+  /** The skill directory. */
+  readonly directory: string;
+  readonly contents: SkillContents;
+}
+
+/** What a check finds in a `SKILL.md`. */
+type Fault = Omit<Finding, "file" | "severity">;
+
+const CHECKS: readonly ((main: CheckedMain) => Iterable<Fault>)[] = [
+  checkFieldNames,
+  checkDescription,
+  checkEscapes,
+  checkFolderName,
+  checkLength,
+  checkCharacters,
+  checkBody,
+  checkLinks,
+];
+
+/** Reports the first faults that a check finds, and the number of the others. */
+function* limitSimilar(
+  file: string,
+  found: Iterable<Fault>,
+): Generator<Finding> {
+  const faults = [...found];
+  const more = faults.length - MAX_SIMILAR;
+  if (more > 0) {
+    const last = faults[MAX_SIMILAR - 1]!;
+    const reason = `there are ${more} more like these`;
+    faults.splice(MAX_SIMILAR, more, { ...last, reason });
+  }
+  for (const { rule, ...fault } of faults) {
+    yield createFinding(rule, { file, ...fault });
+  }
+}
 
 /** Reports unknown fields that differ only slightly from known ones. */
 function* checkFieldNames(
-  { frontmatter, file, yaml }: CheckedMain,
-): Generator<Finding> {
-  const misspelled = splitEntries(linesOf(yaml)).flatMap((entry) => {
-    const field = Object.hasOwn(frontmatter, entry.key)
-      ? findKnownField(entry.key)
-      : undefined;
-    return field === undefined ? [] : [{ entry, field }];
-  });
-  for (const { entry, field } of misspelled.slice(0, MAX_SIMILAR)) {
-    const line = renameEntry(entry, field);
-    yield createFinding("field-misspelled", {
-      file,
+  { frontmatter, entries }: CheckedMain,
+): Generator<Fault> {
+  for (const entry of entries) {
+    const field = findKnownField(entry.key);
+    if (field === undefined || !Object.hasOwn(frontmatter, entry.key)) continue;
+    yield {
+      rule: "field-misspelled",
       line: entry.start + 1,
       reason: `the field ${quote(entry.key)} is unknown, but ${
         quote(field)
       } is known`,
-      hint: line === undefined
-        ? `write "${field}:"`
-        : `write this line instead:\n${line}`,
-    });
+      hint: renameEntry(entry, field).hint,
+    };
   }
 }
 
@@ -209,34 +220,36 @@ const MAX_FIELD_LENGTH = 100;
 
 /** Checks the description for a comment that cuts it, and for placeholders. */
 function* checkDescription(
-  { frontmatter: { description }, file, yaml }: CheckedMain,
-): Generator<Finding> {
+  { frontmatter: { description }, entries }: CheckedMain,
+): Generator<Fault> {
   if (description === undefined) return;
-  const entries = splitEntries(linesOf(yaml));
+  const line = findFieldLine("description", entries);
   const entry = entries.find(({ key }) => key === "description");
-  const line = findFieldLine("description", yaml);
-  const text = entry && plainTextOf(entry);
-  const isCut = entry && /^[^"'|>]/.test(entry.rest) && /\s#/.test(text!) &&
-    text!.startsWith(description) && text !== description;
-  const written = isCut ? quoteEntry(entry) : undefined;
-  if (written !== undefined) {
-    yield createFinding("description-cut", {
-      file,
+  if (entry !== undefined && isCut(description, entry)) {
+    yield {
+      rule: "description-cut",
       line,
       reason: 'the description is cut off at " #", which starts a comment',
-      hint: replaceHint(entry!, { line, written }),
-    });
+      hint: quoteEntry(entry).hint,
+    };
   }
-  if (PLACEHOLDERS.some((pattern) => pattern.test(description.trim()))) {
-    yield createFinding("description-placeholder", {
-      file,
+  const text = description.trim();
+  if (PLACEHOLDERS.some((pattern) => pattern.test(text))) {
+    const shown = quote(text.slice(0, MAX_QUOTED_LENGTH));
+    yield {
+      rule: "description-placeholder",
       line,
-      reason: `the description ${
-        quote(description.trim().slice(0, MAX_TARGET_LENGTH))
-      } is a placeholder`,
+      reason: `the description ${shown} is a placeholder`,
       hint: "write what the skill does and when to use it",
-    });
+    };
   }
+}
+
+/** Whether a comment hides the end of a plain value. */
+function isCut(value: string, entry: YamlEntry): boolean {
+  const text = plainTextOf(entry);
+  return /^[^"'|>]/.test(entry.rest) && /\s#/.test(text) &&
+    text.startsWith(value) && text !== value;
 }
 
 /** Descriptions of templates that were not filled in. */
@@ -252,33 +265,19 @@ const PLACEHOLDERS = [
 ];
 
 /** Reports paths and regular expressions in double quotes that YAML changes. */
-function* checkEscapes({ file, yaml }: CheckedMain): Generator<Finding> {
-  const entries = splitEntries(linesOf(yaml));
-  const slips = [...entries, ...entries.flatMap(listNested)]
-    .flatMap((entry) => {
-      const escape = findSlip([entry.rest, ...entry.more].join("\n"));
-      return escape === undefined ? [] : [{ entry, escape }];
-    });
-  for (const { entry, escape } of slips.slice(0, MAX_SIMILAR)) {
+function* checkEscapes({ entries }: CheckedMain): Generator<Fault> {
+  const nested = entries.flatMap((entry) => listNested(entry));
+  for (const entry of [...entries, ...nested]) {
+    const escape = findSlip([entry.rest, ...entry.more].join("\n"));
+    if (escape === undefined) continue;
     const text = plainTextOf(entry).replaceAll("\\\\", "\\");
-    const written = quoteEntry(entry, text);
-    const line = entry.start + 1;
-    yield createFinding("backslash", {
-      file,
-      line,
+    yield {
+      rule: "backslash",
+      line: entry.start + 1,
       reason: `the double quotes turn ${quote(escape)} into another character`,
-      hint: written === undefined
-        ? "put the value in single quotes"
-        : replaceHint(entry, { line, written }),
-    });
+      hint: quoteEntry(entry, { text }).hint,
+    };
   }
-}
-
-/** Lists the entries of a mapping below an entry. */
-function listNested({ rest, start, more }: YamlEntry): YamlEntry[] {
-  if (rest.trim() !== "") return [];
-  return splitEntries(more)
-    .map((entry) => ({ ...entry, start: start + 1 + entry.start }));
 }
 
 /**
@@ -300,97 +299,90 @@ function findSlip(value: string): string | undefined {
 }
 
 function* checkFolderName(
-  { frontmatter, file, yaml }: CheckedMain,
-  { directory }: Skill,
-): Generator<Finding> {
+  { frontmatter, entries, directory }: CheckedMain,
+): Generator<Fault> {
   if (frontmatter.name === undefined) return;
   const name = withoutInvisible(frontmatter.name);
   const folder = basename(directory);
   if (normalizeText(folder) === normalizeText(name)) return;
-  yield createFinding("name-folder", {
-    file,
-    line: findFieldLine("name", yaml),
+  yield {
+    rule: "name-folder",
+    line: findFieldLine("name", entries),
     reason: `the name ${quote(name)} differs from the folder name ${
       quote(folder)
     }`,
     hint: "give the skill and its folder the same name",
-  });
+  };
 }
 
-function* checkLength({ file }: Skill, text: string): Generator<Finding> {
+function* checkLength({ text }: CheckedMain): Generator<Fault> {
   const lines = countLineBreaks(text) + (text.endsWith("\n") ? 0 : 1);
   if (lines <= MAX_LINES) return;
-  yield createFinding("length", {
-    file,
+  yield {
+    rule: "length",
     reason: `it has ${lines} lines, more than the recommended ${MAX_LINES}`,
     hint: "move details into separate files, for the agent to read if needed",
-  });
+  };
 }
 
 /** Checks a `SKILL.md` for invisible characters, which can hide text. */
 function* checkCharacters(
-  { file, frontmatter, yaml }: CheckedMain,
-  text: string,
-): Generator<Finding> {
-  const { name = "", description = "" } = frontmatter;
-  if (listInvisible(text + name + description).length === 0) return;
-  const places = text.replace(/^\ufeff/, "").split(/\r?\n/)
-    .map((text, index) => ({ line: index + 1, text }));
+  { text, yaml, frontmatter, entries }: CheckedMain,
+): Generator<Fault> {
+  const places = linesOf(text.replace(/^\ufeff/, ""))
+    .map((text, index) => ({ text, line: index + 1 }));
   // Characters that YAML escapes appear only in the parsed values.
   if (listInvisible(yaml).length === 0) {
-    places.push({ line: findFieldLine("name", yaml), text: name });
-    places.push({
-      line: findFieldLine("description", yaml),
-      text: description,
-    });
+    for (const field of ["name", "description"] as const) {
+      const line = findFieldLine(field, entries);
+      places.push({ text: frontmatter[field] ?? "", line });
+    }
   }
-  const found = places.flatMap(({ line, text }) =>
-    describeInvisible(text).map((reason) => ({ line, reason }))
-  );
-  const hint = "remove them, and find out where they come from";
-  yield* limitSimilar({ rule: "invisible-characters", file, hint }, found);
+  for (const { text, line } of places) {
+    const characters = listInvisible(text);
+    if (characters.length === 0) continue;
+    yield {
+      rule: "invisible-characters",
+      line,
+      reason: `the line contains invisible characters: ${
+        joinFirst(characters, MAX_CODE_POINTS)
+      }`,
+      hint: "remove them, and find out where they come from",
+    };
+  }
 }
 
-/** Describes the invisible characters in a line. Returns an empty array if there are none. */
-function describeInvisible(line: string): string[] {
-  const characters = listInvisible(line);
-  if (characters.length === 0) return [];
-  const shown = characters.slice(0, MAX_CODE_POINTS).join(", ");
-  const more = characters.length > MAX_CODE_POINTS ? ", …" : "";
-  return [`the line contains invisible characters: ${shown}${more}`];
+function* checkBody({ text, body }: CheckedMain): Generator<Fault> {
+  if (body === undefined || body.trim() !== "") return;
+  yield {
+    rule: "body-empty",
+    line: firstLineOf(body, text),
+    reason: "there are no instructions below the frontmatter",
+    hint: "write what the agent should do",
+  };
 }
 
-/** Checks the relative links in the body, each target once. */
+/** Checks the relative links in the body, each path once. */
 function* checkLinks(
-  { file }: Skill,
-  { body, firstLine, contents }: {
-    body: string;
-    firstLine: number;
-    contents: SkillContents;
-  },
-): Generator<Finding> {
+  { text, body = "", contents }: CheckedMain,
+): Generator<Fault> {
   const isServed = createPathTest(contents);
-  const targets = new Set<string>();
-  const broken = new Map<string, Link>();
-  for (const link of findLinks(body)) {
-    if (targets.has(link.target)) continue;
-    targets.add(link.target);
-    const path = pathOfTarget(link.target);
-    if (path === undefined || broken.has(path) || isServed(path)) continue;
-    broken.set(path, link);
-  }
-  const found = [...broken].map(([path, { target, line }]) => {
+  const checked = new Set<string>();
+  for (const { target, line } of findLinks(body)) {
+    const path = pathOfTarget(target);
+    if (path === undefined || checked.has(path)) continue;
+    checked.add(path);
+    if (isServed(path)) continue;
     const fault = path.split("/", 1)[0] === ".."
       ? "points outside the skill"
       : "does not point to a served file";
-    const shown = quote(target.slice(0, MAX_TARGET_LENGTH));
-    return {
-      line: firstLine + line,
-      reason: `the link ${shown} ${fault}`,
+    yield {
+      rule: "broken-link",
+      line: firstLineOf(body, text) + line,
+      reason: `the link ${quote(target.slice(0, MAX_QUOTED_LENGTH))} ${fault}`,
+      hint: "link to a served file, or remove the link",
     };
-  });
-  const hint = "link to a served file, or remove the link";
-  yield* limitSimilar({ rule: "broken-link", file, hint }, found);
+  }
 }
 
 /**
@@ -417,19 +409,9 @@ function listPrefixes(path: string): string[] {
   return ["", ...names.map((_, index) => names.slice(0, index + 1).join("/"))];
 }
 
-/** Reports the first findings of one kind, and the number of the others. */
-function* limitSimilar(
-  { rule, ...rest }: { rule: RuleId; file: string; hint: string },
-  found: readonly { line: number; reason: string }[],
-): Generator<Finding> {
-  const reported = found.slice(0, MAX_SIMILAR);
-  for (const place of reported) {
-    yield createFinding(rule, { ...rest, ...place });
-  }
-  const more = found.length - reported.length;
-  if (more === 0) return;
-  const reason = `there are ${more} more like these`;
-  yield createFinding(rule, { ...rest, line: reported.at(-1)!.line, reason });
+/** Returns the number of the line on which the body of a `SKILL.md` starts. */
+function firstLineOf(body: string, text: string): number {
+  return countLineBreaks(text) - countLineBreaks(body) + 1;
 }
 
 function countLineBreaks(text: string): number {

@@ -6,10 +6,8 @@
  * @module
  */
 
-import { type FencedText, findFences, isFence } from "./frontmatter_fences.ts";
-import { hasRequiredFields, repairFrontmatter } from "./frontmatter_faults.ts";
-import { parseYamlOrError } from "./yaml_errors.ts";
-import { isMapping } from "./yaml_repair.ts";
+import { FENCE, type FencedText, findFences } from "./frontmatter_fences.ts";
+import { inspectFrontmatter } from "./frontmatter_faults.ts";
 import { oneLine } from "../text.ts";
 import type { SkillFrontmatter, SkillSyntaxFault } from "./types.ts";
 
@@ -79,34 +77,31 @@ export interface InspectedSkillMd extends FencedText {
 
 /** Finds the frontmatter and the faults of a `SKILL.md`, and repairs what it can. */
 export function inspectSkillMd(text: string): InspectedSkillMd {
-  const fenced = splitSkillMd(text);
-  if (fenced.yaml === undefined) return { ...fenced, frontmatter: {} };
-  const value = parseYamlOrError(fenced.yaml);
-  if (isMapping(value) && hasRequiredFields(value)) {
-    return { ...fenced, frontmatter: value };
-  }
-  const { faults, ...repaired } = repairFrontmatter(fenced.yaml, value);
-  return { ...fenced, ...repaired, faults: [...fenced.faults, ...faults] };
+  const { faults, ...fenced } = splitSkillMd(text);
+  if (fenced.yaml === undefined) return { faults, frontmatter: {} };
+  const inspected = inspectFrontmatter(fenced.yaml);
+  return { ...fenced, ...inspected, faults: [...faults, ...inspected.faults] };
 }
 
 /** Splits a `SKILL.md` into the YAML of its frontmatter and the Markdown after it. */
 function splitSkillMd(text: string): FencedText {
-  const start = text.startsWith("\ufeff") ? 1 : 0;
-  const opening = findLineEnd(text, start);
-  if (!isFence(text.slice(start, opening))) return findFences(text);
-  let line = opening + 1;
-  while (line < text.length && line <= MAX_FRONTMATTER_SIZE) {
-    const end = findLineEnd(text, line);
-    if (isFence(text.slice(line, end)) && !isTooLarge(text, end)) {
-      // With the line break before it, the lines have the numbers of the file.
-      const yaml = text.slice(opening, line);
-      return { faults: [], yaml, body: text.slice(end + 1) };
-    }
-    line = end + 1;
+  const [frontmatter = text, yaml] = FRONTMATTER.exec(text) ?? [];
+  if (OPENING.test(text) && isTooLarge(frontmatter)) {
+    return { faults: [TOO_LARGE] };
   }
-  return isTooLarge(text, text.length)
-    ? { faults: [TOO_LARGE], yaml: undefined, body: undefined }
-    : findFences(text);
+  if (yaml === undefined) return findFences(text);
+  return { faults: [], yaml, body: text.slice(frontmatter.length + 1) };
+}
+
+const OPENING = new RegExp(`^\ufeff?${FENCE}`);
+
+/** The YAML begins with a line break, so that its lines have the numbers of the file. */
+const FRONTMATTER = new RegExp(
+  String.raw`${OPENING.source}(\n(?:[^]*?\n)??)${FENCE}`,
+);
+
+function isTooLarge(frontmatter: string): boolean {
+  return new TextEncoder().encode(frontmatter).length > MAX_FRONTMATTER_SIZE;
 }
 
 const TOO_LARGE: SkillSyntaxFault = {
@@ -115,31 +110,3 @@ const TOO_LARGE: SkillSyntaxFault = {
   line: 1,
   hint: 'end it with a line "---", and move long texts to the body',
 };
-
-/** Whether the first `end` characters exceed the maximum size of the frontmatter. */
-function isTooLarge(text: string, end: number): boolean {
-  if (end * 3 <= MAX_FRONTMATTER_SIZE) return false;
-  return new TextEncoder().encode(text.slice(0, end)).length >
-    MAX_FRONTMATTER_SIZE;
-}
-
-/** Returns the index at which the line that starts at `start` ends. */
-function findLineEnd(text: string, start: number): number {
-  const end = text.indexOf("\n", start);
-  return end === -1 ? text.length : end;
-}
-
-/**
- * Returns the number of the line on which a field of the frontmatter starts. The
- * YAML has the line numbers of the file.
- */
-export function findFieldLine(field: string, yaml: string): number {
-  const keys = yaml.split("\n").map((line) => {
-    const [key] = line.split(":", 1);
-    return key!.trimEnd().replace(/^["']|["']$/g, "");
-  });
-  // All fields have the same indentation as the first.
-  const [, indentation = ""] = /^( *)[^\s#]/m.exec(yaml) ?? [];
-  const index = keys.indexOf(indentation + field);
-  return index === -1 ? 2 : index + 1;
-}

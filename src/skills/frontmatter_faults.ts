@@ -15,31 +15,33 @@
 import { nearestWords, oneLine, quote } from "../text.ts";
 import {
   describeYamlError,
+  isMapping,
   isUnrepairable,
   parseYamlOrError,
 } from "./yaml_errors.ts";
 import {
   linesOf,
+  listNested,
   plainTextOf,
   splitEntries,
   type YamlEntry,
 } from "./yaml_lines.ts";
 import {
-  describeQuoting,
   describeValueFault,
-  isMapping,
-  isWriteHint,
   quoteEntry,
   renameEntry,
+  type Repair,
   repairEntry,
-  replaceHint,
-  tryParse,
-  writeHint,
 } from "./yaml_repair.ts";
 import type { SkillFrontmatter, SkillSyntaxFault } from "./types.ts";
 
-/** The fields without which a skill cannot be served. */
-const REQUIRED_FIELDS = ["name", "description"];
+/** The fields without which a skill cannot be served, and what to write in them. */
+const REQUIRED: Readonly<Record<string, string>> = {
+  name: "the name of the skill's folder",
+  description: "what the skill does and when to use it",
+};
+
+const REQUIRED_FIELDS = Object.keys(REQUIRED);
 
 /** The fields of the frontmatter that have a meaning. */
 export const KNOWN_FIELDS: readonly string[] = [
@@ -62,45 +64,38 @@ const MAX_REPAIRED_LINES = 200;
 /** The maximum number of faults that are reported for one frontmatter. */
 const MAX_FAULTS = 20;
 
-export interface RepairedFrontmatter {
-  /** What was wrong with it. */
-  readonly faults: SkillSyntaxFault[];
-  /** The fields that are fine or were repaired. */
+/** What can be said about the YAML of a frontmatter, even if it is not valid. */
+export interface InspectedFrontmatter {
+  /** What is wrong with it. */
+  readonly faults: readonly SkillSyntaxFault[];
+  /** The fields that are valid or were repaired. */
   readonly frontmatter: Partial<SkillFrontmatter>;
   /** The YAML with the repaired lines. */
   readonly yaml: string;
 }
 
-/**
- * Finds everything that is wrong with YAML that is not valid frontmatter, and
- * repairs what it can.
- *
- * @param yaml The YAML.
- * @param parsed The result of {@linkcode parseYamlOrError}.
- */
-export function repairFrontmatter(
-  yaml: string,
-  parsed: unknown,
-): RepairedFrontmatter {
-  const faults: SkillSyntaxFault[] = [];
+/** Finds everything that is wrong with the YAML of a frontmatter, and repairs what it can. */
+export function inspectFrontmatter(yaml: string): InspectedFrontmatter {
+  const parsed = parseYamlOrError(yaml);
+  const isValid = isMapping(parsed) &&
+    REQUIRED_FIELDS.every((field) => isText(parsed[field]));
+  if (isValid) return { faults: [], frontmatter: parsed, yaml };
   const repair = new FrontmatterRepair(yaml);
+  const faults = new Map<unknown, SkillSyntaxFault>();
   for (const fault of repair.findFaults(parsed)) {
-    const same = faults.findIndex(({ line }) => line === fault.line);
     // The later hint for a line includes the repairs of the earlier one.
-    const isSame = same !== -1 && isWriteHint(faults[same]!.hint) &&
-      isWriteHint(fault.hint);
-    if (!isSame) faults.push(fault);
-    else {
-      const { reason } = faults[same]!;
-      faults[same] = { ...fault, reason: `${reason}; ${fault.reason}` };
-    }
-    if (faults.length === MAX_FAULTS) break;
+    const key = fault.hint.includes("\n") ? fault.line : fault;
+    const earlier = faults.get(key);
+    const reason = earlier
+      ? `${earlier.reason}; ${fault.reason}`
+      : fault.reason;
+    faults.set(key, { ...fault, reason });
+    if (faults.size === MAX_FAULTS) break;
   }
-  return { faults: faults.toSorted(byLine), ...repair.result(parsed) };
-}
-
-function byLine(a: SkillSyntaxFault, b: SkillSyntaxFault): number {
-  return a.line - b.line;
+  return {
+    faults: [...faults.values()].sort((a, b) => a.line - b.line),
+    ...repair.result(parsed),
+  };
 }
 
 /** Repairs frontmatter entry by entry. */
@@ -121,114 +116,104 @@ class FrontmatterRepair {
       start.length > MAX_REPAIRED_LINES;
   }
 
+  /** The YAML, with the entries repaired so far. */
+  get #repaired(): string {
+    return this.#isLong ? this.#yaml : this.#lines.join("\n");
+  }
+
   *findFaults(whole: unknown): Generator<SkillSyntaxFault> {
-    if (isMapping(whole)) return yield* this.#checkFields(whole);
-    if (whole instanceof Error && (this.#isLong || isUnrepairable(whole))) {
-      return yield { kind: "yaml", ...describeYamlError(whole, this.#yaml) };
+    let parsed = whole;
+    if (!isMapping(whole) && !this.#isLong && !isUnrepairable(whole)) {
+      yield* this.#repairEntries(splitEntries(this.#lines, KNOWN_FIELDS));
+      yield* this.#dropDuplicates();
+      parsed = parseYamlOrError(this.#repaired);
     }
-    if (this.#isLong) return yield NOT_A_MAPPING;
-    yield* this.#repairEntries(this.#lines);
-    yield* this.#dropDuplicates();
-    const parsed = parseYamlOrError(this.#lines.join("\n"));
     if (parsed instanceof Error) {
-      const fault = describeYamlError(parsed, this.#lines.join("\n"));
-      return yield { kind: "yaml", ...fault };
+      yield { kind: "yaml", ...describeYamlError(parsed, this.#repaired) };
+    } else if (!isMapping(parsed)) {
+      yield NOT_A_MAPPING;
+    } else {
+      for (const field of REQUIRED_FIELDS) {
+        yield* this.#checkField(field, parsed);
+      }
     }
-    if (!isMapping(parsed)) return yield NOT_A_MAPPING;
-    yield* this.#checkFields(parsed);
   }
 
-  /** Repairs the entries among some lines, which start after an offset in an outer entry. */
   *#repairEntries(
-    lines: readonly string[],
-    offset = 0,
+    entries: readonly YamlEntry[],
+    isNested = false,
   ): Generator<SkillSyntaxFault> {
-    for (const entry of splitEntries(lines, KNOWN_FIELDS)) {
-      const text = [lines[entry.start], ...entry.more].join("\n");
-      const parsed = parseYamlOrError(text);
-      const isFine = !entry.isGlued &&
-        (!(parsed instanceof Error) || this.#isAliasKnown(parsed));
-      if (isFine) continue;
-      const start = entry.start + offset;
-      const isOuter = entry.rest.trim() === "" && offset === 0 &&
-        splitEntries(entry.more).length > 0;
-      if (isOuter) {
-        const before = this.#lines.join("\n");
-        yield* this.#repairEntries(entry.more, start + 1);
-        if (this.#lines.join("\n") !== before) continue;
-      }
-      const repair = repairEntry(entry, start + 1);
-      if (repair === undefined && offset === 0) {
-        this.#unrepaired.add(entry.key);
-      }
-      const written = repair?.lines ??
-        [`${entry.indentation}${entry.key}: ''`];
-      this.#replace(start, entry.more.length + 1, written);
-      yield {
-        kind: "yaml",
-        reason: describeValueFault(entry, parsed),
-        line: start + 1,
-        hint: repair?.hint ?? describeQuoting(entry),
-      };
+    for (const entry of entries) {
+      const parsed = this.#parse(entry);
+      if (!entry.isGlued && !this.#isMalformed(parsed)) continue;
+      const nested = isNested ? [] : listNested(entry, KNOWN_FIELDS);
+      const faults = [...this.#repairEntries(nested, true)];
+      yield* faults;
+      if (faults.length > 0) continue;
+      const { key, indentation } = entry;
+      const { hint, lines } = repairEntry(entry);
+      if (lines === undefined && !isNested) this.#unrepaired.add(key);
+      this.#replace(entry, lines ?? [`${indentation}${key}: ''`]);
+      const reason = describeValueFault(entry, parsed);
+      yield { kind: "yaml", reason, line: entry.start + 1, hint };
     }
   }
 
-  /** Whether an error is about an alias whose anchor is in another entry. */
-  #isAliasKnown({ message }: Error): boolean {
-    const [, name] = /unidentified alias "([^"]*)"/.exec(message) ?? [];
-    return name !== undefined && this.#yaml.includes(`&${name}`);
+  #parse({ start, more }: YamlEntry): unknown {
+    return parseYamlOrError([this.#lines[start], ...more].join("\n"));
   }
 
-  /** Replaces lines, and keeps the number of lines. */
-  #replace(start: number, count: number, lines: readonly string[]): void {
-    const blank = Array(Math.max(count - lines.length, 0)).fill("");
-    this.#lines.splice(start, count, ...lines.slice(0, count), ...blank);
+  /** Whether an entry is malformed, and does not only have an anchor in another entry. */
+  #isMalformed(parsed: unknown): boolean {
+    if (!(parsed instanceof Error)) return false;
+    const [, name] = /unidentified alias "([^"]*)"/.exec(parsed.message) ?? [];
+    return name === undefined || !this.#yaml.includes(`&${name}`);
+  }
+
+  /** Replaces the lines of an entry, and keeps the number of lines. */
+  #replace({ start, more }: YamlEntry, lines: readonly string[]): void {
+    const count = more.length + 1;
+    const blank = Array(count - lines.length).fill("");
+    this.#lines.splice(start, count, ...lines, ...blank);
   }
 
   *#dropDuplicates(): Generator<SkillSyntaxFault> {
-    const first = new Map<string, number>();
-    for (const { key, start, more } of splitEntries(this.#lines)) {
-      const other = first.get(key);
-      first.set(key, other ?? start);
-      if (other === undefined) continue;
-      this.#replace(start, more.length + 1, []);
-      yield {
-        kind: "yaml",
-        reason: `the field ${quote(key)} appears twice: here and on line ${
-          other + 1
-        }`,
-        line: start + 1,
-        hint: "remove one of the two",
-      };
+    const entries = splitEntries(this.#lines);
+    for (const entry of entries) {
+      const key = entry.key;
+      const first = entries.find((other) => other.key === key)!;
+      if (first === entry) continue;
+      this.#replace(entry, []);
+      const reason = `the field ${quote(key)} appears twice: here and on line ${
+        first.start + 1
+      }`;
+      const hint = "remove one of the two";
+      yield { kind: "yaml", reason, line: entry.start + 1, hint };
     }
   }
 
-  *#checkFields(
-    frontmatter: Readonly<Record<string, unknown>>,
-  ): Generator<SkillSyntaxFault> {
-    for (const field of REQUIRED_FIELDS) {
-      yield* this.#checkField(field, frontmatter);
-    }
-  }
-
+  /** Finds out why a required field is not a text. */
   *#checkField(
     field: string,
     frontmatter: Readonly<Record<string, unknown>>,
   ): Generator<SkillSyntaxFault> {
-    const found = findFieldFault(frontmatter, { field, lines: this.#lines });
-    if (found === undefined) return;
-    const { entry, written, ...fault } = found;
-    yield fault;
-    if (entry === undefined || written === undefined || this.#isLong) return;
-    this.#replace(entry.start, entry.more.length + 1, written);
+    if (isText(frontmatter[field])) return;
+    const entries = splitEntries(this.#lines);
+    const { entry, reason, hint, lines } = Object.hasOwn(frontmatter, field)
+      ? describeValue(field, { entries, value: frontmatter[field] })
+      : describeMissing(field, entries);
+    const line = (entry?.start ?? 0) + 1;
+    yield { kind: `${field}-missing`, reason, line, hint };
+    if (entry === undefined || lines === undefined || this.#isLong) return;
+    this.#replace(entry, lines);
     // A field that got its right name can have a wrong value.
-    const repaired = tryParse(this.#lines.join("\n"));
+    const repaired = parseYamlOrError(this.#repaired);
     if (isMapping(repaired)) yield* this.#checkField(field, repaired);
   }
 
   /** Returns what remains after the faults were found. */
-  result(whole: unknown): Omit<RepairedFrontmatter, "faults"> {
-    const yaml = this.#isLong ? this.#yaml : this.#lines.join("\n");
+  result(whole: unknown): Omit<InspectedFrontmatter, "faults"> {
+    const yaml = this.#repaired;
     const parsed = this.#isLong ? whole : parseYamlOrError(yaml);
     const all = isMapping(parsed) ? parsed : this.#parseEntries();
     const fields = Object.entries(all).filter(([field, value]) =>
@@ -242,11 +227,9 @@ class FrontmatterRepair {
   #parseEntries(): Record<string, unknown> {
     const entries = splitEntries(this.#lines);
     if (this.#isLong) entries.pop();
-    const values = entries.flatMap(({ key, start, more }) => {
-      const parsed = tryParse([this.#lines[start], ...more].join("\n"));
-      return isMapping(parsed) ? [[key, parsed[key]] as const] : [];
-    });
-    return Object.fromEntries(values);
+    const mappings = entries.map((entry) => this.#parse(entry))
+      .filter(isMapping);
+    return Object.fromEntries(mappings.flatMap(Object.entries));
   }
 }
 
@@ -257,106 +240,57 @@ const NOT_A_MAPPING: SkillSyntaxFault = {
   hint: 'write "name: …" and "description: …" on lines of their own',
 };
 
-/** A fault of a required field, and the lines that repair an entry. */
-interface FieldFault extends SkillSyntaxFault {
+/** A fault of a required field, and the entry that is meant to be the field. */
+interface FieldFault extends Repair {
+  readonly reason: string;
   readonly entry?: YamlEntry | undefined;
-  readonly written?: readonly string[] | undefined;
 }
 
-/** Finds out why a required field is not a text. */
-function findFieldFault(
-  frontmatter: Readonly<Record<string, unknown>>,
-  { field, lines }: { field: string; lines: readonly string[] },
-): FieldFault | undefined {
-  const value = frontmatter[field];
-  if (isText(value)) return undefined;
-  const kind = `${field}-missing`;
-  const entries = splitEntries(lines);
-  if (!Object.hasOwn(frontmatter, field)) {
-    const found = findMisspelled(field, entries);
-    return { kind, ...found ?? describeMissing(field) };
-  }
-  const entry = entries.find(({ key }) => key === field);
-  const line = (entry?.start ?? 0) + 1;
-  const isEmpty = value === null || typeof value === "string";
-  const written = entry && hasVisibleText(plainTextOf(entry))
-    ? quoteEntry(entry)
-    : undefined;
-  const hint = written !== undefined
-    ? replaceHint(entry!, { line, written })
-    : isEmpty
-    ? `write ${DESCRIPTIONS[field]} after "${field}:"`
-    : "write it as one text in quotes";
-  const reason = describeEmpty(field, entry, isEmpty);
-  const fault = { kind, reason, line, hint };
-  return written === undefined
-    ? fault
-    : { ...fault, entry, written: [written] };
-}
-
-const DESCRIPTIONS: Readonly<Record<string, string>> = {
-  name: "the name of the skill's folder",
-  description: "what the skill does and when to use it",
-};
-
-function describeEmpty(
+/** Describes a required field whose value is not a text. */
+function describeValue(
   field: string,
-  entry: YamlEntry | undefined,
-  isEmpty: boolean,
-): string {
-  if (!isEmpty) return `the field ${quote(field)} is not a string`;
+  { entries, value }: { entries: readonly YamlEntry[]; value: unknown },
+): FieldFault {
+  const entry = entries.find(({ key }) => key === field);
+  const isEmpty = value === null || typeof value === "string";
   const isComment = entry?.rest.startsWith("#") ?? false;
-  return `the field ${quote(field)} is empty${
-    isComment ? ', because "#" starts a comment' : ""
-  }`;
+  const reason = isEmpty
+    ? `the field ${quote(field)} is empty${
+      isComment ? ', because "#" starts a comment' : ""
+    }`
+    : `the field ${quote(field)} is not a string`;
+  const otherwise = isEmpty
+    ? `write ${REQUIRED[field]} after "${field}:"`
+    : "write it as one text in quotes";
+  const repair = entry !== undefined && isText(plainTextOf(entry))
+    ? quoteEntry(entry, { otherwise })
+    : { hint: otherwise };
+  return { entry, reason, ...repair };
 }
 
+/** Describes a required field that is missing or has another name. */
 function describeMissing(
   field: string,
-): Omit<SkillSyntaxFault, "kind"> {
-  return {
-    reason: `the field ${quote(field)} is missing`,
-    line: 1,
-    hint: `add a line "${field}: …" with ${DESCRIPTIONS[field]}`,
-  };
-}
-
-/** Finds the entry that is meant to be a required field. */
-function findMisspelled(
-  field: string,
   entries: readonly YamlEntry[],
-): Omit<FieldFault, "kind"> | undefined {
+): FieldFault {
   const unknown = entries.filter(({ key }) => !KNOWN_FIELDS.includes(key));
   const keys = unknown.map(({ key }) => key);
   const nearest = keys.find((key) => key.toLowerCase() === field) ??
     nearestWords(field, keys)[0] ??
     keys.find((key) => key.length > 3 && field.startsWith(key));
   const entry = unknown.find(({ key }) => key === nearest);
-  if (entry === undefined) return undefined;
-  const line = renameEntry(entry, field);
+  const reason = `the field ${quote(field)} is missing`;
+  if (entry === undefined) {
+    const hint = `add a line "${field}: …" with ${REQUIRED[field]}`;
+    return { reason, hint };
+  }
   return {
-    reason: `the field ${quote(field)} is missing, but there is a field ${
-      quote(entry.key)
-    }`,
-    line: entry.start + 1,
-    hint: line === undefined
-      ? `write "${field}:" instead of "${entry.key}:"`
-      : writeHint(line),
     entry,
-    written: line === undefined ? undefined : [line, ...entry.more],
+    reason: `${reason}, but there is a field ${quote(entry.key)}`,
+    ...renameEntry(entry, field),
   };
 }
 
-function hasVisibleText(text: string): boolean {
-  return /[!-~]/.test(text) || oneLine(text) !== "";
-}
-
-export function hasRequiredFields(
-  frontmatter: Readonly<Record<string, unknown>>,
-): boolean {
-  return REQUIRED_FIELDS.every((field) => isText(frontmatter[field]));
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string" && hasVisibleText(value);
+function isText(value: unknown): boolean {
+  return typeof value === "string" && oneLine(value) !== "";
 }

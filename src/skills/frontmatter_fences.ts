@@ -1,6 +1,7 @@
 /**
- * What is wrong with a `SKILL.md` whose frontmatter does not start or end with a
- * line `---`, how to fix it, and where the frontmatter most likely is.
+ * The lines `---` that start and end the frontmatter of a `SKILL.md`. If one of
+ * them is missing or wrong: how to fix it, and where the frontmatter most likely
+ * is.
  *
  * @module
  */
@@ -23,29 +24,32 @@ const NEAR_FENCE =
 /** The first line of frontmatter without a fence. */
 const FIELD = /^(?:name|description)\s*:/i;
 
-/** Whether a line starts or ends frontmatter. */
-export function isFence(line: string): boolean {
-  return /^---[ \t]*\r?$/.test(line);
+/** The pattern of a line that starts or ends frontmatter. */
+export const FENCE = String.raw`---[ \t]*\r?(?=\n|$)`;
+
+const FENCE_LINE = new RegExp(`^${FENCE}`);
+
+function isFence(line = ""): boolean {
+  return FENCE_LINE.test(line);
 }
 
 /** A `SKILL.md`, split at its fences or where they most likely belong. */
 export interface FencedText {
   readonly faults: readonly SkillSyntaxFault[];
   /** The YAML, with its line numbers of the file, if it was found. */
-  readonly yaml: string | undefined;
+  readonly yaml?: string;
   /** The Markdown after it, up to the end of the file. */
-  readonly body: string | undefined;
+  readonly body?: string;
 }
 
 /** Finds out why the frontmatter of a `SKILL.md` does not start or end, and where it is. */
 export function findFences(text: string): FencedText {
-  const none = { yaml: undefined, body: undefined };
-  if (isUtf16(text)) return { faults: [IS_UTF_16], ...none };
+  if (isUtf16(text)) return { faults: [IS_UTF_16] };
   const lines = linesOf(text.replace(/^\ufeff/, "").slice(0, MAX_LENGTH))
     .slice(0, MAX_LINES);
-  const opening = findOpening(lines);
-  if (opening.first === undefined) return { faults: opening.faults, ...none };
-  const { first } = opening;
+  const { first, fault, coversEnd = false } = findOpening(lines);
+  const faults = fault ? [{ kind: KIND, line: 1, ...fault }] : [];
+  if (first === undefined) return { faults };
   const near = lines.findIndex((line, index) =>
     index >= first && NEAR_FENCE.test(line)
   );
@@ -53,96 +57,85 @@ export function findFences(text: string): FencedText {
   const yaml = lines.slice(first, end);
   const isFound = splitEntries(yaml)
     .some(({ key }) => KNOWN_FIELDS.includes(key.toLowerCase()));
-  const isEnded = near !== -1 && isFence(lines[near]!);
-  const faults = isEnded || opening.coversEnd
-    ? opening.faults
-    : [...opening.faults, describeEnd(lines, { end, near, isFound })];
-  if (!isFound) return { faults, ...none };
+  if (!isFence(lines[near]) && !coversEnd) {
+    faults.push(describeEnd(lines, { end, near, isFound }));
+  }
+  if (!isFound) return { faults };
   return {
     faults,
     yaml: "\n".repeat(first) + yaml.join("\n"),
-    body: skipLines(text, near === -1 ? end : end + 1),
+    body: text.split("\n").slice(near === -1 ? end : end + 1).join("\n"),
   };
 }
 
-/** What is wrong with the start of the frontmatter. */
+/** The kind of all faults but {@linkcode IS_UTF_16}. */
+const KIND = "frontmatter-missing";
+
+/** The start of the frontmatter. */
 interface Opening {
-  readonly faults: readonly SkillSyntaxFault[];
+  /** What is wrong with it. The line is 1 if it is missing. */
+  readonly fault?: { reason: string; hint: string; line?: number };
   /** The index of the first line of the YAML, if it was found. */
-  readonly first?: number | undefined;
+  readonly first?: number;
   /** Whether the hint also says how to end the frontmatter. */
   readonly coversEnd?: boolean;
 }
 
 function findOpening(lines: readonly string[]): Opening {
-  if (isFence(lines[0]!)) return { faults: [], first: 1 };
+  if (isFence(lines[0])) return { first: 1 };
   const start = lines.findIndex((line) => line.trim() !== "");
+  if (start === -1) {
+    return { fault: { reason: "the file is empty", hint: TEMPLATE } };
+  }
   const fence = lines.findIndex((line) => isFence(line));
-  const { first, coversEnd, ...fault } = start === -1
-    ? { reason: "the file is empty", hint: TEMPLATE }
-    : describeStart(lines, { start, fence }) ??
-      { reason: "there is no frontmatter", hint: TEMPLATE };
-  const kind = "frontmatter-missing";
-  return { faults: [{ kind, line: 1, ...fault }], first, coversEnd };
+  return describeStart(lines, { start, fence }) ??
+    { fault: { reason: "there is no frontmatter", hint: TEMPLATE } };
 }
-
-/** A fault without its kind, and the YAML after it. The line is 1 if it is missing. */
-type StartFault =
-  & Pick<SkillSyntaxFault, "reason" | "hint">
-  & Pick<Opening, "first" | "coversEnd">
-  & { line?: number };
 
 /** Describes the first line with text, if it shows what the author meant. */
 function describeStart(
   lines: readonly string[],
   { start, fence }: { start: number; fence: number },
-): StartFault | undefined {
+): Opening | undefined {
   const text = lines[start]!;
   const line = start + 1;
   if (fence === start) {
-    return {
-      reason: 'there are blank lines before the first "---"',
-      hint: 'remove the blank lines before the first "---"',
-      first: line,
-    };
+    const reason = 'there are blank lines before the first "---"';
+    const hint = 'remove the blank lines before the first "---"';
+    return { fault: { reason, hint }, first: line };
   }
   if (NEAR_FENCE.test(text)) {
     const last = lines.findIndex((line, index) =>
       index > start && NEAR_FENCE.test(line) && !isFence(line)
     );
     const other = last === -1 ? "" : ` and on line ${last + 1}`;
-    return {
-      reason: `line ${line} is ${quote(text)} instead of "---"`,
-      line,
-      hint: `write "---" on line ${line}${other}`,
-      first: line,
-      coversEnd: last !== -1,
-    };
+    const reason = describeNearFence(lines, start);
+    const hint = `write "---" on line ${line}${other}`;
+    const fault = { reason, line, hint };
+    return { fault, first: line, coversEnd: last !== -1 };
   }
-  if (/^\s*(?:```|~~~)/.test(text) && isFence(lines[line] ?? "")) {
-    const hint = "remove this line, and the line that ends the code block";
+  if (/^\s*(?:```|~~~)/.test(text) && isFence(lines[line])) {
     const reason = "the frontmatter is in a code block";
-    return { reason, line, hint, first: line + 1 };
+    const hint = "remove this line, and the line that ends the code block";
+    return { fault: { reason, line, hint }, first: line + 1 };
   }
   if (FIELD.test(text)) {
     const end = findBody(lines, start) + 1;
     const other = fence === -1 ? ` and another one before line ${end}` : "";
-    return {
-      reason: 'there is no line "---" before the frontmatter',
-      line,
-      hint: `insert a line "---" before line ${line}${other}`,
-      first: start,
-      coversEnd: true,
-    };
+    const reason = 'there is no line "---" before the frontmatter';
+    const hint = `insert a line "---" before line ${line}${other}`;
+    return { fault: { reason, line, hint }, first: start, coversEnd: true };
   }
   if (fence > 0 && FIELD.test(lines[fence + 1] ?? "")) {
     const place = `which starts on line ${fence + 1}`;
-    return {
-      reason: `there is text before the frontmatter, ${place}`,
-      hint: "move the frontmatter to the start of the file",
-      first: fence + 1,
-    };
+    const reason = `there is text before the frontmatter, ${place}`;
+    const hint = "move the frontmatter to the start of the file";
+    return { fault: { reason, hint }, first: fence + 1 };
   }
+}
+
+function describeNearFence(lines: readonly string[], index: number): string {
+  return `line ${index + 1} is ${quote(lines[index]!)} instead of "---"`;
 }
 
 const TEMPLATE =
@@ -165,27 +158,21 @@ function describeEnd(
   lines: readonly string[],
   { end, near, isFound }: { end: number; near: number; isFound: boolean },
 ): SkillSyntaxFault {
-  const kind = "frontmatter-missing";
-  const reason = "the frontmatter does not end";
+  const fault = { kind: KIND, reason: "the frontmatter does not end", line: 1 };
   if (!isFound) {
-    const hint = 'end it with a line "---" before the Markdown';
-    return { kind, reason, line: 1, hint };
+    return { ...fault, hint: 'end it with a line "---" before the Markdown' };
   }
   if (near !== -1) {
-    return {
-      kind,
-      reason: `${reason}, because line ${near + 1} is ${
-        quote(lines[near]!)
-      } instead of "---"`,
-      line: near + 1,
-      hint: "write this line instead:\n---",
-    };
+    const reason = `${fault.reason}, because ${describeNearFence(lines, near)}`;
+    const hint = "write this line instead:\n---";
+    return { ...fault, reason, line: near + 1, hint };
   }
-  const isWhole = lines.slice(end).every((line) => line.trim() === "");
-  const hint = isWhole
-    ? "add this line at the end of the file:\n---"
-    : `insert this line before line ${end + 1}:\n---`;
-  return { kind, reason, line: end + (isWhole ? 0 : 1), hint };
+  if (lines.slice(end).every((line) => line.trim() === "")) {
+    const hint = "add this line at the end of the file:\n---";
+    return { ...fault, line: end, hint };
+  }
+  const hint = `insert this line before line ${end + 1}:\n---`;
+  return { ...fault, line: end + 1, hint };
 }
 
 /**
@@ -193,21 +180,10 @@ function describeEnd(
  * starts, or the number of lines if there is none.
  */
 function findBody(lines: readonly string[], first: number): number {
-  const isBody = (line: string, index: number) => {
-    const isEntry = splitEntries(lines.slice(index + 1, index + 2)).length > 0;
+  const start = lines.findIndex((line, index) => {
+    const [next] = splitEntries(lines.slice(index + 1, index + 2));
     return index >= first &&
-      (/^#{1,6}\s/.test(line) || line.trim() === "" && !isEntry);
-  };
-  const start = lines.findIndex(isBody);
+      (/^#{1,6}\s/.test(line) || line.trim() === "" && next === undefined);
+  });
   return start === -1 ? lines.length : start;
-}
-
-function skipLines(text: string, count: number): string {
-  let start = 0;
-  for (let line = 0; line < count; line++) {
-    const end = text.indexOf("\n", start);
-    if (end === -1) return "";
-    start = end + 1;
-  }
-  return text.slice(start);
 }

@@ -5,18 +5,20 @@
  */
 
 import { basename } from "jsr:@std/path@^1";
-import {
-  MAX_FRONTMATTER_SIZE,
-  parseSkillMd,
-  SkillSyntaxError,
-} from "./frontmatter.ts";
-import { isFence } from "./frontmatter_fences.ts";
+import { inspectSkillMd, MAX_FRONTMATTER_SIZE } from "./frontmatter.ts";
+import { FENCE } from "./frontmatter_fences.ts";
 import { lstatIfThere } from "../files/confinement.ts";
 import type { Steps } from "../time_slice.ts";
 import type { OpenFile } from "../files/open_file.ts";
 import { childPath, isCaseBlind, SKILL_MD } from "../files/paths.ts";
 import { withoutInvisible } from "../text.ts";
-import type { Skill, SkillProblem, SkillRoot, SkillScope } from "./types.ts";
+import type {
+  Skill,
+  SkillFrontmatter,
+  SkillProblem,
+  SkillRoot,
+  SkillScope,
+} from "./types.ts";
 
 /** A folder that may be a skill. */
 export interface SkillFolder {
@@ -63,16 +65,6 @@ function nameOnDisk(name: string, folder: string): string {
   return names.includes(name) ? name : names[0] ?? name;
 }
 
-/** Returns the likely name of a skill whose frontmatter is malformed, or an empty string. */
-function nameIn(text: string): string {
-  for (const line of text.split("\n", 100)) {
-    if (line.startsWith("name:")) {
-      return line.slice("name:".length).trim().replace(/^["']|["']$/g, "");
-    }
-  }
-  return "";
-}
-
 /**
  * Whether a `SKILL.md`, valid or not, is meant to be hidden from the model. If the
  * frontmatter is malformed, a line of it is enough.
@@ -96,31 +88,37 @@ export function parseSkill(
     folder: SkillFolder;
   },
 ): Skill | SkillProblem {
-  try {
-    const frontmatter = parseSkillMd(text);
+  const { faults: [fault, ...others], frontmatter } = inspectSkillMd(text);
+  if (fault !== undefined) {
     return {
-      name: withoutInvisible(frontmatter.name),
-      description: withoutInvisible(frontmatter.description),
-      frontmatter,
-      excerpt,
-      directory: folder.path,
-      realDirectory: folder.realPath,
       file,
-      size,
-      version,
-      scope: folder.scope,
-      root: folder.root,
+      ...fault,
+      reason: fault.reason.slice(0, MAX_REASON_LENGTH),
+      names: [basename(folder.path), ...nameIn(text)],
+      ...others.length > 0 ? { others } : {},
     };
-  } catch (error) {
-    if (!(error instanceof SkillSyntaxError)) throw error;
-    const { line, hint, kind } = error;
-    const reason = error.reason.slice(0, MAX_REASON_LENGTH);
-    const name = nameIn(text);
-    const isName = name !== "" && name.length <= MAX_SHOWN_NAME;
-    const names = [basename(folder.path), ...(isName ? [name] : [])];
-    const others = error.others.length > 0 ? { others: error.others } : {};
-    return { file, kind, reason, hint, line, names, ...others };
   }
+  const valid = frontmatter as SkillFrontmatter;
+  return {
+    name: withoutInvisible(valid.name),
+    description: withoutInvisible(valid.description),
+    frontmatter: valid,
+    excerpt,
+    directory: folder.path,
+    realDirectory: folder.realPath,
+    file,
+    size,
+    version,
+    scope: folder.scope,
+    root: folder.root,
+  };
+}
+
+/** Returns the likely name in malformed frontmatter, if there is one. */
+function nameIn(text: string): string[] {
+  const [, value = ""] = /^name:(.*)/m.exec(text) ?? [];
+  const name = value.trim().replace(/^["']|["']$/g, "");
+  return name !== "" && name.length <= MAX_SHOWN_NAME ? [name] : [];
 }
 
 /** The maximum length of the reason of a problem, in characters. */
@@ -198,26 +196,13 @@ export function isSameHead(
 
 /** Returns the end of the line that closes the frontmatter, if there is one. */
 function findFrontmatterEnd(bytes: Uint8Array): number | undefined {
-  // Without a first fence, the next one may start the frontmatter.
-  const first = bytes[0] === BYTE_ORDER_MARK[0] ? BYTE_ORDER_MARK.length : 0;
-  if (bytes[first] !== HYPHEN) return undefined;
-  for (
-    let start = bytes.indexOf(LINE_FEED) + 1;
-    start > 0;
-    start = bytes.indexOf(LINE_FEED, start) + 1
-  ) {
-    if (bytes[start] !== HYPHEN) continue;
-    const end = bytes.indexOf(LINE_FEED, start) + 1;
-    if (
-      end > 0 && isFence(headDecoder.decode(bytes.subarray(start, end - 1)))
-    ) {
-      return end;
-    }
-  }
+  return FRONTMATTER.exec(byteDecoder.decode(bytes))?.[0].length;
 }
 
-const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
+/** Decodes each byte to one character. */
+const byteDecoder = new TextDecoder("latin1");
 
-const LINE_FEED = 0x0a;
-
-const HYPHEN = 0x2d;
+/** Frontmatter after an optional byte order mark, as bytes. */
+const FRONTMATTER = new RegExp(
+  String.raw`^(?:\xef\xbb\xbf)?${FENCE}\n(?:[^]*?\n)??${FENCE}\n`,
+);

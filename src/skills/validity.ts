@@ -11,9 +11,9 @@
  */
 
 import { basename, join } from "jsr:@std/path@^1";
-import { findFieldLine } from "./frontmatter.ts";
 import { SKILL_MD } from "../files/paths.ts";
 import { FIELD_RULES } from "./field_rules.ts";
+import { findFieldLine, linesOf, splitEntries } from "./yaml_lines.ts";
 import { quote } from "../text.ts";
 import type {
   Skill,
@@ -150,11 +150,12 @@ export function checkFrontmatter(
   },
   yaml?: string,
 ): Finding[] {
+  const entries = yaml === undefined ? [] : splitEntries(linesOf(yaml));
   return FIELD_RULES.flatMap(({ rule, field, hint, findFault }) => {
     if (!Object.hasOwn(frontmatter, field)) return [];
     const reason = findFault(frontmatter as SkillFrontmatter);
     if (reason === undefined) return [];
-    const line = yaml === undefined ? undefined : findFieldLine(field, yaml);
+    const line = yaml === undefined ? undefined : findFieldLine(field, entries);
     return [createFinding(rule, { file, line, reason, hint })];
   });
 }

@@ -1,11 +1,11 @@
 /**
- * What is wrong with YAML that cannot be parsed, and how to fix it.
+ * Parsing YAML, and what is wrong with YAML that cannot be parsed.
  *
  * @module
  */
 
 import { parse as parseYaml } from "jsr:@std/yaml@^1";
-import { oneLine } from "../text.ts";
+import { isObject, oneLine } from "../text.ts";
 
 /** Parses YAML. Returns the error if it is malformed. */
 export function parseYamlOrError(yaml: string): unknown {
@@ -16,11 +16,18 @@ export function parseYamlOrError(yaml: string): unknown {
   }
 }
 
-/** Whether YAML cannot be repaired entry by entry. */
-export function isUnrepairable(error: Error): boolean {
-  return isTooDeep(error) ||
-    /more than (?:1|one) document/.test(error.message);
+/** Whether a result of {@linkcode parseYamlOrError} is a mapping. */
+export function isMapping(parsed: unknown): parsed is Record<string, unknown> {
+  return isObject(parsed) && !(parsed instanceof Error);
 }
+
+/** Whether a result of {@linkcode parseYamlOrError} cannot be repaired entry by entry. */
+export function isUnrepairable(parsed: unknown): boolean {
+  return parsed instanceof Error &&
+    (isTooDeep(parsed) || MANY_DOCUMENTS.test(parsed.message));
+}
+
+const MANY_DOCUMENTS = /more than (?:1|one) document/;
 
 /** Whether YAML is nested too deeply, for the parser or for the stack. */
 function isTooDeep(error: Error): boolean {
@@ -36,50 +43,37 @@ export function describeYamlError(
   error: Error,
   yaml: string,
 ): { reason: string; line: number; hint: string } {
+  const lines = yaml.trimEnd().split("\n");
   if (isTooDeep(error)) {
     const reason = "the YAML is nested too deeply";
-    const line = yaml.slice(0, yaml.search(/\S/)).split("\n").length;
+    const line = lines.findIndex((line) => line.trim() !== "") + 1;
     return { reason, line, hint: "reduce the nesting" };
   }
-  if (/more than (?:1|one) document/.test(error.message)) {
-    return findSecondDocument(yaml);
+  if (MANY_DOCUMENTS.test(error.message)) {
+    const reason = "there is more than one YAML document";
+    const index = lines.findIndex((line, index) =>
+      index > 0 && /^(?:---|\.\.\.)(?:\s|$)/.test(line)
+    );
+    const hint = "remove this line and everything after it";
+    return { reason, line: Math.max(index, 0) + 1, hint };
   }
-  const [, , place] = /^(.*?) at line (\d+), column \d+/s.exec(error.message) ??
-    [];
-  const lines = yaml.trimEnd().split("\n");
+  const reason = describeMalformed(error);
+  const [, place = 1] = / at line (\d+), column/.exec(error.message) ?? [];
   // Some parsers report an error in the last line on the line after it.
-  const line = Math.min(Number(place ?? 1), lines.length);
-  const reason = oneLine(parserMessage(error.message));
-  return {
-    reason: `the YAML is malformed: ${reason}`,
-    line,
-    hint: /\bduplicated\b.*\bkey\b/i.test(reason)
-      ? "remove one of the duplicate keys"
-      : yamlHint(lines[line - 1]!),
-  };
+  const line = Math.min(Number(place), lines.length);
+  const hint = /\bduplicated\b.*\bkey\b/i.test(reason)
+    ? "remove one of the duplicate keys"
+    : describeFix(lines[line - 1]!);
+  return { reason, line, hint };
 }
 
-/** Returns the message of the YAML parser, without the place. */
-export function parserMessage(message: string): string {
-  const [, reason] = /^(.*?) at line (\d+), column \d+/s.exec(message) ?? [];
-  return reason ?? message.split("\n")[0]!;
+/** Describes an error of the YAML parser without its place. */
+export function describeMalformed({ message }: Error): string {
+  const [text] = message.split(/ at line \d+, column \d+|\n/, 1);
+  return `the YAML is malformed: ${oneLine(text!)}`;
 }
 
-/** Describes the fault that YAML consists of more than one document. */
-function findSecondDocument(
-  yaml: string,
-): { reason: string; line: number; hint: string } {
-  const index = yaml.split("\n").findIndex((line, index) =>
-    index > 0 && /^(?:---|\.\.\.)(?:\s|$)/.test(line)
-  );
-  return {
-    reason: "there is more than one YAML document",
-    line: Math.max(index, 0) + 1,
-    hint: "remove this line and everything after it",
-  };
-}
-
-function yamlHint(line: string): string {
+function describeFix(line: string): string {
   if (/^\s*\t/.test(line)) return "indent with spaces instead of tabs";
   if (/[:,{-]\s+[@`%&*!|>]/.test(line)) {
     return "put the value that begins with a special character in single quotes";

@@ -59,6 +59,27 @@ export function splitEntries(
   });
 }
 
+/** Lists the entries of a mapping in the lines below an entry. */
+export function listNested(
+  { rest, start, more }: YamlEntry,
+  fields?: readonly string[],
+): YamlEntry[] {
+  if (rest.trim() !== "") return [];
+  return splitEntries(more, fields)
+    .map((entry) => ({ ...entry, start: start + 1 + entry.start }));
+}
+
+/**
+ * Returns the number of the line on which an entry starts, from 1, or on which the
+ * YAML starts in its file if there is no such entry.
+ */
+export function findFieldLine(
+  field: string,
+  entries: readonly YamlEntry[],
+): number {
+  return (entries.find(({ key }) => key === field)?.start ?? 1) + 1;
+}
+
 /** Whether a line below a value is blank, or a comment that is not part of it. */
 function isAfterValue(
   line: string,
