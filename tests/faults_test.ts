@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import { SkillRegistry, SkillScanner } from "../mod.ts";
 import type { RequestHandlers } from "../src/protocol/handlers.ts";
+import { methodOf, type RequestSchema } from "../src/protocol/requests.ts";
 import { registerSkillsExtension } from "../src/views/skills_extension.ts";
 import {
   diskError,
@@ -138,9 +139,9 @@ Deno.test("skills/list and skills/get keep no error, so a skill is back though n
   const requests = new Map<string, (request: unknown) => Promise<unknown>>();
   const server = {
     setRequestHandler: (
-      { shape }: { shape: { method: { value: string } } },
+      schema: RequestSchema,
       handler: (request: unknown, context: unknown) => Promise<unknown>,
-    ) => requests.set(shape.method.value, (params) => handler({ params }, {})),
+    ) => requests.set(methodOf(schema), (params) => handler({ params }, {})),
     notify: () => Promise.resolve(),
   };
   registerSkillsExtension(server as unknown as RequestHandlers, registry, {});
