@@ -28,7 +28,6 @@ import { quote, unescapeXml } from "../text.ts";
 import type {
   Skill,
   SkillFile,
-  SkillFileContent,
   SkillProblem,
   SkillSource,
 } from "../skills/types.ts";
@@ -40,8 +39,9 @@ const MODEL = { forModel: true };
 const MAX_NAMED_FILES = 20;
 
 /**
- * Finds a skill for the model. If there is none with the name, scans the roots,
- * because the skill may have just been added or moved.
+ * Finds a skill for the model. If there is none with the name, or if its `SKILL.md`
+ * changed since the last scan, scans the roots first: the skill may have just been
+ * added or moved, and its frontmatter may have changed.
  *
  * @throws {Error} If the skill is unknown. The message is for the model.
  */
@@ -49,68 +49,38 @@ export async function requireSkill(
   name: string,
   skills: SkillsForModel,
 ): Promise<Skill> {
-  return findForModel(name, skills) ?? await rescanForModel(name, skills);
-}
-
-/**
- * Calls a function with a skill. If the call fails and the skill changed since
- * the last scan, scans the roots and tries again.
- *
- * @throws {Error} If the skill is unknown or the call fails. The message is for the model.
- */
-export async function withSkill<T>(
-  name: string,
-  skills: SkillsForModel,
-  use: (skill: Skill) => T | Promise<T>,
-): Promise<T> {
-  const skill = await requireSkill(name, skills);
-  try {
-    return await use(skill);
-  } catch (error) {
-    if (await readIfCurrent(skill, skills) !== undefined) throw error;
-  }
-  return await use(await rescanForModel(name, skills));
-}
-
-/** Scans the roots if that could find something, and then finds a skill for the model. */
-async function rescanForModel(
-  name: string,
-  skills: SkillsForModel,
-): Promise<Skill> {
   const { registry } = skills;
+  const known = findForModel(name, registry);
+  if (known !== undefined && await isCurrent(known, registry)) return known;
   // Somebody may have just fixed what is known by this name.
   const isKnown = registry.find(name) !== undefined ||
     listProblemsOf(name, registry.catalog).length > 0;
   await registry.refresh({ trust: isKnown ? "status" : "watcher" });
-  const skill = findForModel(name, skills);
+  const skill = findForModel(name, registry);
   if (skill !== undefined) return skill;
   throw await createUnknownSkillError(name, skills);
 }
 
-/** Reads the `SKILL.md` of a skill if it is unchanged since the last scan. */
-async function readIfCurrent(
-  skill: Skill,
-  { registry }: SkillsForModel,
-): Promise<SkillFileContent | undefined> {
-  try {
-    const file = await registry.readFile(skill, SKILL_MD, MODEL);
-    return file.version === skill.version ? file : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function findForModel(
-  name: string,
-  { registry }: SkillsForModel,
-): Skill | undefined {
+function findForModel(name: string, registry: SkillSource): Skill | undefined {
   const skill = registry.find(name) ?? registry.find(unescapeXml(name));
   return skill && isForModel(skill) ? skill : undefined;
 }
 
+/** Whether the `SKILL.md` of a skill is unchanged since the last scan. */
+async function isCurrent(
+  skill: Skill,
+  registry: SkillSource,
+): Promise<boolean> {
+  try {
+    const { version } = await registry.readFile(skill, SKILL_MD, MODEL);
+    return version === skill.version;
+  } catch {
+    return false;
+  }
+}
+
 /**
- * Reads the current `SKILL.md` of a skill. If the file changed since the last
- * scan, scans the roots first, because the frontmatter may have changed too.
+ * Reads the current `SKILL.md` of a skill.
  *
  * @throws {Error} If there is no such skill, or if its `SKILL.md` cannot be
  *   read. The message is for the model.
@@ -119,13 +89,10 @@ export async function readSkillText(
   name: string,
   skills: SkillsForModel,
 ): Promise<{ skill: Skill; text: string }> {
-  let skill = findForModel(name, skills);
-  let file = skill && await readIfCurrent(skill, skills);
-  if (skill === undefined || file === undefined) {
-    skill = await rescanForModel(name, skills);
-    file = await skills.registry.readFile(skill, SKILL_MD, MODEL);
-  }
-  return { skill, text: file.text ?? new TextDecoder().decode(file.bytes) };
+  const skill = await requireSkill(name, skills);
+  const { registry } = skills;
+  const { text, bytes } = await registry.readFile(skill, SKILL_MD, MODEL);
+  return { skill, text: text ?? new TextDecoder().decode(bytes) };
 }
 
 export async function loadSkill(

@@ -265,6 +265,16 @@ Deno.test("tools load a skill by its name as it appears in the list", async () =
   }
 });
 
+/** Returns a function that calls `skill-resource` without a client. */
+function resourceCaller(registry: SkillRegistry) {
+  const [, tool] = TOOLSETS.skilljack;
+  const { signal } = new AbortController();
+  const search = new SkillSearch(() => true);
+  const options = { toolset: "skilljack" } as const;
+  return (skill: string, path: string) =>
+    callTool(tool!, { skill, path }, { registry, search, options, signal });
+}
+
 Deno.test("skill-resource scans again only if that can help", async () => {
   using place = new Place();
   place.skill("skills", "git");
@@ -277,16 +287,7 @@ Deno.test("skill-resource scans again only if that can help", async () => {
     scans++;
     return refresh();
   };
-  const [, tool] = TOOLSETS.skilljack;
-  const { signal } = new AbortController();
-  const context = {
-    registry,
-    search: new SkillSearch(() => true),
-    options: { toolset: "skilljack" },
-    signal,
-  } as const;
-  const call = (skill: string, path: string) =>
-    callTool(tool!, { skill, path }, context);
+  const call = resourceCaller(registry);
   for (const path of ["large.md", "none.md", "../up", "SKILL.md/x"]) {
     assert.equal((await call("git", path)).isError, true);
     assert.equal(scans, 0, path);
@@ -301,4 +302,22 @@ Deno.test("skill-resource scans again only if that can help", async () => {
   place.remove("skills/git");
   assert.equal((await call("git", "notes.md")).isError, undefined);
   assert.equal(scans, 2);
+});
+
+Deno.test("skill-resource reads no file of a skill that has just been hidden from the model", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  place.file("skills/git/notes.md", "notes");
+  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
+  await registry.refresh();
+  const call = resourceCaller(registry);
+  assert.equal((await call("git", "notes.md")).isError, undefined);
+  place.skill(
+    "skills",
+    "git",
+    "---\nname: git\ndescription: d\ndisable-model-invocation: true\n---\n",
+  );
+  const { content, isError } = await call("git", "notes.md");
+  assert.equal(isError, true);
+  assert.match(JSON.stringify(content), /Skill 'git' not found/);
 });

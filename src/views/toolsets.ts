@@ -17,7 +17,6 @@ import {
   readPath,
   readSkillText,
   requireSkill,
-  withSkill,
 } from "./tool_reading.ts";
 import type { ClientInfo } from "../protocol/eras.ts";
 import {
@@ -187,12 +186,10 @@ const skilljackResourceTool = defineTool({
       "Path relative to the skill's directory: 'snippets/tool.ts' (a file), 'templates' (all files in a folder), '' (the list of files)",
     ),
   }),
-  call: ({ skill: name, path }, context) =>
-    withSkill(
-      name,
-      context,
-      (skill) => readPath(skill, pathInSkill(skill, path), context.registry),
-    ),
+  call: async ({ skill: name, path }, context) => {
+    const skill = await requireSkill(name, context);
+    return await readPath(skill, pathInSkill(skill, path), context.registry);
+  },
 });
 
 /** The reference implementation's tool `list_skills`. */
@@ -271,11 +268,11 @@ const agentSkillsReadTool = defineTool({
       "The file's name, or its path relative to the skill's directory",
     ),
   }),
-  call: ({ skill_name, file_name }, context) =>
-    withSkill(skill_name, context, async (skill) => {
-      const path = pathInSkill(skill, file_name);
-      return { content: [await readContent(skill, path, context.registry)] };
-    }),
+  call: async ({ skill_name, file_name }, context) => {
+    const skill = await requireSkill(skill_name, context);
+    const path = pathInSkill(skill, file_name);
+    return { content: [await readContent(skill, path, context.registry)] };
+  },
 });
 
 /** AgentSkills' tool `run_shell_command_op`, the only tool that runs programs. */
