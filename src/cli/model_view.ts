@@ -35,83 +35,61 @@ interface Passage extends Size {
   readonly text: string;
 }
 
-/** A tool as the model sees it. */
-interface ViewedTool {
-  readonly name: string;
-  readonly description: Passage;
-  readonly parameters: readonly (Passage & { readonly name: string })[];
-  /** The metadata for the client. The model does not see it. */
-  readonly _meta?: Tool["_meta"];
-}
-
 /** What the model of a client sees. */
-export interface ModelView {
-  readonly client: string;
-  readonly toolset: string;
-  /** The number of skills that the model may load. */
-  readonly skills: number;
-  /** The part of the instructions that the model sees. */
-  readonly instructions: Passage & { readonly part: "whole" | "first line" } | {
-    readonly part: "none";
-  };
-  readonly tools: readonly ViewedTool[];
-  /** Whether the model sees the tools only after a search. */
-  readonly searchesTools: boolean;
-  /** The total length of these texts. */
-  readonly total: Size;
-}
+export type ModelView = ReturnType<typeof createModelView>;
 
 export function createModelView(
   client: string,
   catalog: SkillCatalog,
   options: SkillToolOptions,
-): ModelView {
+) {
   const profile = findProfile(client);
-  const instructions = viewInstructions(
-    createInstructions(options.toolset, catalog),
-    profile,
-  );
+  const text = createInstructions(options.toolset, catalog);
+  const instructions = viewInstructions(text, profile);
   const tools = new ToolLists(listTools(options), options)
     .listFor({ name: profile.clientName }, catalog)
     .map(viewTool);
-  const passages = tools.flatMap((
-    { description, parameters },
-  ) => [description, ...parameters]);
-  if (instructions.part !== "none") passages.push(instructions);
+  const passages = [
+    ...tools.flatMap((tool) => [tool.description, ...tool.parameters]),
+    ...instructions.part === "none" ? [] : [instructions],
+  ];
+  const total = passages.reduce((sum, { characters }) => sum + characters, 0);
   return {
     client,
     toolset: options.toolset,
+    /** The number of skills that the model may load. */
     skills: listModelSkills(catalog).length,
     instructions,
     tools,
     searchesTools: profile.searchesTools,
-    total: sizeOf(
-      passages.reduce((sum, { characters }) => sum + characters, 0),
-    ),
+    total: sizeOf(total),
   };
 }
 
+/** Returns the part of the instructions that the model sees. */
 function viewInstructions(
   text: string,
   { instructions: part }: ClientProfile,
-): ModelView["instructions"] {
+) {
   if (part === "none") return { part };
   const [firstLine] = text.split("\n", 1);
   return { part, ...measure(part === "whole" ? text : firstLine!) };
 }
 
-function viewTool({ name, description, inputSchema, _meta }: Tool): ViewedTool {
-  const parameters = Object.entries(inputSchema.properties ?? {}) as [
+/** Returns what the model sees of a tool, and the metadata for the client alone. */
+function viewTool({ name, description, inputSchema, _meta }: Tool) {
+  const properties = Object.entries(inputSchema.properties ?? {}) as [
     string,
     { description: string },
   ][];
+  const parameters = properties.map(([name, { description }]) => ({
+    name,
+    ...measure(description),
+  }));
   return {
     name,
     description: measure(description!),
-    parameters: parameters.map(([name, { description }]) => ({
-      name,
-      ...measure(description),
-    })),
+    parameters,
     ...(_meta && { _meta }),
   };
 }
@@ -127,21 +105,19 @@ function sizeOf(characters: number): Size {
 /** Formats a view for people, with hidden characters escaped. */
 export function modelViewAsText(view: ModelView): string {
   const { client, toolset, skills, instructions, tools, total } = view;
-  const search = view.searchesTools
-    ? ", which the model has to search for"
-    : "";
+  const { part } = instructions;
+  const noun = skills === 1 ? "skill" : "skills";
+  const isShared = findProfile(client) === DEFAULT_PROFILE;
   const sections = [
-    `What the model sees in ${describeClient(client)} (${skills} ${
-      skills === 1 ? "skill" : "skills"
-    }, toolset ${toolset})`,
-    ...findProfile(client) === DEFAULT_PROFILE ? [OTHERS_NOTE] : [],
-    instructions.part === "none" ? "Instructions: not shown" : section(
-      instructions.part === "whole"
-        ? "Instructions"
-        : `Instructions, ${instructions.part} only`,
+    `What the model sees in ${
+      describeClient(client)
+    } (${skills} ${noun}, toolset ${toolset})`,
+    ...isShared ? [OTHERS_NOTE] : [],
+    part === "none" ? "Instructions: not shown" : section(
+      part === "whole" ? "Instructions" : `Instructions, ${part} only`,
       instructions,
     ),
-    ...tools.flatMap((tool) => toolSections(tool, search)),
+    ...tools.flatMap((tool) => toolSections(tool, view)),
     `Total: ${
       sizeText(total)
     } (estimated as characters / ${CHARACTERS_PER_TOKEN})`,
@@ -161,24 +137,22 @@ function describeClient(client: string): string {
 }
 
 function toolSections(
-  { name, description, parameters, _meta }: ViewedTool,
-  search: string,
+  { name, description, parameters, _meta }: ModelView["tools"][number],
+  { searchesTools }: ModelView,
 ): string[] {
-  const sections = [
+  const search = searchesTools ? ", which the model has to search for" : "";
+  const json = _meta && stringifyJson(_meta);
+  return [
     section(`Tool ${name}${search}`, description),
     ...parameters.map((parameter) =>
       section(`Parameter ${parameter.name} of ${name}`, parameter)
     ),
-  ];
-  if (_meta !== undefined) {
-    const json = stringifyJson(_meta);
-    sections.push(
+    ...json === undefined ? [] : [
       `_meta of ${name}, for the client only: ${json.length} characters\n${
         indent(json)
       }`,
-    );
-  }
-  return sections;
+    ],
+  ];
 }
 
 function section(title: string, passage: Passage): string {
