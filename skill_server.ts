@@ -13,10 +13,8 @@ import { parseCommandLine, UsageError } from "./src/cli/command_line.ts";
 import {
   createSettings,
   missingFolders,
-  openPolicy,
   type Settings,
 } from "./src/cli/settings.ts";
-import type { SkillsToReport } from "./src/cli/report_data.ts";
 import { McpServer } from "./src/protocol/mcp_server.ts";
 import {
   type ByteWriter,
@@ -24,6 +22,7 @@ import {
   writeAll,
 } from "./src/protocol/stdio_transport.ts";
 import { findShellFault } from "./src/shell.ts";
+import type { PolicyFile } from "./src/skills/policy_file.ts";
 import type { SkillCatalog } from "./src/skills/types.ts";
 import { jsonText, log, logged, quote } from "./src/text.ts";
 import { registerSubscriptions } from "./src/views/subscriptions.ts";
@@ -61,10 +60,9 @@ async function run(args: readonly string[]): Promise<number> {
     return await serve(settings);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    log(error.message);
     await logged();
     const { usageText } = await import("./src/cli/help.ts");
-    await print(usageText(), Deno.stderr);
+    await print(usageText(error.message), Deno.stderr);
     return 2;
   }
 }
@@ -137,13 +135,8 @@ async function serve(settings: Settings): Promise<number> {
   Promise.all([ready, transport.firstMessage]).then(() =>
     setTimeout(() => registry.watch(), WATCH_DELAY_MS)
   );
-  const ended = server.connect(transport, ready);
-  const isReady = await Promise.race([
-    ready.then(() => true),
-    ended.then(() => false),
-  ]);
-  if (isReady && Deno.stdin.isTerminal()) await welcome(registry);
-  await ended;
+  if (Deno.stdin.isTerminal()) ready.then(() => welcome(registry));
+  await server.connect(transport, ready);
   return 0;
 }
 
@@ -155,30 +148,28 @@ async function welcome({ catalog }: SkillRegistry): Promise<void> {
   await print(text, Deno.stderr);
 }
 
-/** The skills to serve. */
-interface OpenSkills extends SkillsToReport {
-  /** The skills, with the user's policy applied. */
-  readonly registry: SkillRegistry;
-}
-
 /**
- * Creates the registry for the settings and loads their policy. Does not scan the roots.
+ * Creates the registry for the settings and loads their policy, if they name one.
+ * Does not scan the roots.
  *
  * @param settings The settings.
  * @param logLine Logs a line.
  */
 export async function openSkills(
-  settings: Settings,
+  { roots, options, policyFile: file, home }: Settings,
   logLine: (line: string) => void = log,
-): Promise<OpenSkills> {
-  const { roots, options } = settings;
-  const policySource = await openPolicy(settings, logLine);
+): Promise<{ registry: SkillRegistry; policyFile: PolicyFile | undefined }> {
+  let policyFile: PolicyFile | undefined;
+  if (file !== undefined) {
+    const { PolicyFile } = await import("./src/skills/policy_file.ts");
+    policyFile = new PolicyFile({ file, homeDirectory: home }, logLine);
+  }
   const registry = new SkillRegistry(roots, {
     ...options,
-    policySource,
+    policySource: policyFile,
     log: logLine,
   });
-  return { registry, policyFile: policySource };
+  return { registry, policyFile };
 }
 
 /**

@@ -463,7 +463,8 @@ Deno.test("an invalid command line prints only a message and the usage to stderr
     const { code, stdout, stderr } = await runServer(place, { args });
     assert.deepEqual([code, stdout], [2, ""]);
     const [line, usage, hint, ...rest] = stderr.trimEnd().split("\n\n");
-    assert.equal(line, `skill-server: ${message}`);
+    assert.equal(line!.replaceAll("\n", " "), `skill-server: ${message}`);
+    for (const part of line!.split("\n")) assert.ok(part.length <= 80, part);
     assert.match(usage!, /^Usage:\n {2}.*\s+\[options\] \[DIR\.\.\.\]$/);
     assert.equal(hint, "Add --help to see the options.");
     assert.deepEqual(rest, []);

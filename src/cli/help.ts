@@ -21,6 +21,7 @@ import {
   NAMES_LIMIT,
   OTHER_CLIENTS,
 } from "../views/client_profiles.ts";
+import { oneLine, wrapText } from "../text.ts";
 import { TOOLSET_NAMES } from "../views/toolsets.ts";
 
 const OPTIONS_HELP = `Folders:
@@ -78,9 +79,6 @@ Environment:
 /** The width of a terminal, in characters. */
 const COLUMNS = 80;
 
-/** The number of client names in a line of the help text. */
-const CLIENTS_PER_LINE = 5;
-
 export function helpText(program: Program = runningProgram()): string {
   return `skill-server ${VERSION} finds Agent Skills and serves them to an MCP client over
 stdin and stdout.
@@ -94,24 +92,22 @@ Examples:
 
 ${OPTIONS_HELP}
 Clients:
-${inLines(CLIENT_NAMES)}
+${wrapText(CLIENT_NAMES.join(", "), { start: "  " })}
 
 Documentation: ${DOCUMENTATION_URL}
 `;
 }
 
-/** Formats names as lines of a few names each. */
-function inLines(names: readonly string[]): string {
-  const lines = [];
-  for (let i = 0; i < names.length; i += CLIENTS_PER_LINE) {
-    lines.push(`  ${names.slice(i, i + CLIENTS_PER_LINE).join(", ")}`);
-  }
-  return lines.join(",\n");
-}
+/** Returns what an invalid command line prints. */
+export function usageText(
+  message: string,
+  program: Program = runningProgram(),
+): string {
+  return `${wrapText(`skill-server: ${oneLine(message)}`)}
 
-/** Returns what an invalid command line prints after its message. */
-export function usageText(program: Program = runningProgram()): string {
-  return `\n${usage(program)}\nAdd --help to see the options.\n`;
+${usage(program)}
+Add --help to see the options.
+`;
 }
 
 function usage(program: Program): string {

@@ -361,8 +361,9 @@ Deno.test("--as lists the valid names for an unknown client, and requires --list
     args: ["--list", "--as="],
   });
   assert.deepEqual([code, stdout], [2, ""]);
-  assert.ok(
-    stderr.startsWith(`skill-server: --as requires one of ${names}\n`),
-    stderr,
+  const [message] = stderr.split("\n\n", 1);
+  assert.equal(
+    message!.replaceAll("\n", " "),
+    `skill-server: --as requires one of ${names}`,
   );
 });

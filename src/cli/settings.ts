@@ -12,7 +12,6 @@ import {
   UsageError,
 } from "./command_line.ts";
 import { resolveFolder } from "../files/paths.ts";
-import type { PolicyFile } from "../skills/policy_file.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
 import {
   DEFAULT_MAX_FILE_SIZE,
@@ -299,14 +298,4 @@ export function missingFolders(
   const named = [...directories, ...recursiveDirectories];
   return roots.filter(({ status }) => status === "missing")
     .map(({ root }) => root.path).filter((path) => named.includes(path));
-}
-
-/** Opens the policy file, if one is given. Only then is its module loaded. */
-export async function openPolicy(
-  { policyFile: file, home }: Settings,
-  log: (line: string) => void,
-): Promise<PolicyFile | undefined> {
-  if (file === undefined) return undefined;
-  const { PolicyFile } = await import("../skills/policy_file.ts");
-  return new PolicyFile({ file, homeDirectory: home }, log);
 }
