@@ -23,6 +23,7 @@ import {
 } from "./src/protocol/stdio_transport.ts";
 import { findShellFault } from "./src/shell.ts";
 import type { PolicyFile } from "./src/skills/policy_file.ts";
+import { resolveSkillRoots } from "./src/skills/roots.ts";
 import type { SkillCatalog } from "./src/skills/types.ts";
 import { jsonText, log, logged, quote } from "./src/text.ts";
 import { registerSubscriptions } from "./src/views/subscriptions.ts";
@@ -192,12 +193,17 @@ async function prepare(
   registerSubscriptions(server, registry);
 }
 
-/** Logs a warning for each folder in the settings that does not exist. */
+/**
+ * Logs a warning for each folder in the settings that does not exist. One that is
+ * a default folder is not misspelled: the bundle for Claude Desktop names these.
+ */
 export function warnOfMissingFolders(
   catalog: SkillCatalog,
   settings: Settings,
 ): void {
+  const usual = resolveSkillRoots(settings.options).map(({ path }) => path);
   for (const folder of missingFolders(catalog, settings)) {
+    if (usual.includes(folder)) continue;
     log(
       `Cannot find the folder ${
         quote(folder)

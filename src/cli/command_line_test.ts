@@ -77,6 +77,18 @@ Deno.test("server reports a given folder that does not exist", async () => {
   assert.deepEqual(session.stderr.takeAll(), []);
 });
 
+Deno.test("server does not call a default folder misspelled if it is given and does not exist", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "git");
+  const env = { SKILLS_DIR: "~/.claude/skills,~/.agent/skills,~/typo" };
+  await using session = await Session.open(place, { env });
+  assert.deepEqual(await session.names(), ["git"]);
+  const folder = join(place.home, "typo");
+  assert.deepEqual(session.stderr.takeAll(), [
+    `skill-server: Cannot find the folder "${folder}": check its spelling; it will be searched as soon as it exists`,
+  ]);
+});
+
 Deno.test("server reads the size limit from --max-file-size, then from MAX_FILE_SIZE_MB", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "big", skillMd("big") + "x".repeat(2e6));
