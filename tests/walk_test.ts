@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { lacks } from "./testing.ts";
-import { Walk } from "./walk/walk.ts";
+import { Walk, type WalkOptions } from "./walk/walk.ts";
 
 /** The number of steps, and the seed of the first walk: WALK=<steps>:<seed> sets both. */
 const [STEPS, SEED] = (Deno.env.get("WALK") ?? "2000:1").split(":")
@@ -9,8 +9,11 @@ const [STEPS, SEED] = (Deno.env.get("WALK") ?? "2000:1").split(":")
 /** The number of steps of one walk, which has its own disk and settings. */
 const WALK_STEPS = 100;
 
-/** Of so many walks, one ends with processes, because each takes a while. */
-const WALKS_PER_PROCESS = 10;
+/**
+ * Of so many walks, one ends with processes, and another has a server that watches,
+ * because both take a while.
+ */
+const WALKS_PER_SLOW = Number(Deno.env.get("SLOWLY") ?? 10);
 
 /** The seeds of walks that found a fault. */
 const FOUND = [67, 98, 243, 333, 473, 20267];
@@ -19,7 +22,7 @@ const FOUND = [67, 98, 243, 333, 473, 20267];
 async function walk(
   seed: number,
   steps: number,
-  options: { withProcesses: boolean },
+  options: WalkOptions,
 ): Promise<void> {
   try {
     using walk = new Walk(seed);
@@ -36,8 +39,9 @@ Deno.test({
   fn: async () => {
     for (let count = 0; count * WALK_STEPS < STEPS; count++) {
       const steps = Math.min(WALK_STEPS, STEPS - count * WALK_STEPS);
-      const withProcesses = count % WALKS_PER_PROCESS === 0;
-      await walk(SEED + count, steps, { withProcesses });
+      const turn = count % WALKS_PER_SLOW;
+      const options = { watches: turn === 1, withProcesses: turn === 0 };
+      await walk(SEED + count, steps, options);
     }
   },
 });
@@ -47,7 +51,8 @@ Deno.test({
   ignore: lacks("links", "names"),
   fn: async () => {
     for (const seed of FOUND) {
-      await walk(seed, WALK_STEPS, { withProcesses: false });
+      const options = { watches: false, withProcesses: false };
+      await walk(seed, WALK_STEPS, options);
     }
   },
 });

@@ -1,7 +1,8 @@
 // A disk that changes at random: skills in roots and in each other, links, and a policy.
-import { basename, dirname, join, relative } from "jsr:@std/path@^1";
+import { basename, dirname, join, relative, resolve } from "jsr:@std/path@^1";
 import { Place } from "../testing/folders.ts";
 import type { Random } from "./random.ts";
+import { isLink, isWithin, locate, real } from "./reading.ts";
 
 /** The names of folders. Skills also have other names. */
 const NAMES = ["a", "b", "c", "d"];
@@ -13,6 +14,9 @@ export const SKILL_NAMES = [...NAMES, "A", "global", "project"];
 const SUBFOLDERS = ["", "", "sub", ".hidden", "node_modules"];
 
 const MAX_SKILLS = 10;
+
+/** The maximum number of links that lead to a path. */
+const MAX_LINKS = 40;
 
 /** A file, folder, or link. */
 type Entry = Pick<Deno.DirEntry, "isDirectory" | "isSymlink"> & {
@@ -132,7 +136,7 @@ export class Disk implements Disposable {
     const parent = random.chance(0.4) && this.#skills().length > 0
       ? join(this.#skill(), random.pick(SUBFOLDERS))
       : random.pick(random.chance(0.7) ? this.roots : this.#others);
-    return join(parent, random.pick(NAMES));
+    return this.#requireInside(join(parent, random.pick(NAMES)));
   }
 
   /** Returns a text that no other file contains. */
@@ -157,8 +161,27 @@ export class Disk implements Disposable {
     const text = edit(`---\n${fields}---\n`);
     // Without its last line, the frontmatter would contain the token.
     const body = text.endsWith("---\n") ? this.#token() : "";
-    Deno.writeTextFileSync(this.#mainOf(folder), text + body);
+    const main = this.#mainOf(folder);
+    if (!this.#isInside(main)) Deno.removeSync(main);
+    Deno.writeTextFileSync(main, text + body);
     return `${folder} ${text}`;
+  }
+
+  /**
+   * Whether a write to a path stays here. A relative link that was moved, or whose
+   * folder was, may lead anywhere.
+   */
+  #isInside(path: string, links = MAX_LINKS): boolean {
+    const place = real(path);
+    if (place !== undefined) return isWithin(place, this.place.path);
+    if (!isLink(path)) return this.#isInside(dirname(path), links);
+    const target = resolve(dirname(locate(path)), Deno.readLinkSync(path));
+    return links > 0 && this.#isInside(target, links - 1);
+  }
+
+  #requireInside(path: string): string {
+    if (this.#isInside(path)) return path;
+    throw new Error(`${path} leads elsewhere`);
   }
 
   #link(target: string, path: string): string {
@@ -263,7 +286,7 @@ export class Disk implements Disposable {
 
   /** Moves a root and leaves a link, or replaces a root with a link to another. */
   linkRoot(): string {
-    const root = this.#random.pick(this.roots);
+    const root = this.#requireInside(this.#random.pick(this.roots));
     const name = `root${++this.#count}`;
     const moved = join(this.#random.pick(this.#others), name);
     Deno.renameSync(root, moved);
@@ -276,7 +299,7 @@ export class Disk implements Disposable {
   unlinkRoot(): string {
     const root = this.#random.pick(this.roots);
     if (Deno.lstatSync(root).isSymlink) Deno.removeSync(root);
-    Deno.mkdirSync(root, { recursive: true });
+    Deno.mkdirSync(this.#requireInside(root), { recursive: true });
     return root;
   }
 

@@ -2,7 +2,8 @@
 // is written from the rules, not from the code, and it keeps nothing.
 import { basename, dirname, join } from "jsr:@std/path@^1";
 import * as disk from "./reading.ts";
-import type { Face, Found, Sight, State, Subject, World } from "./world.ts";
+import { CLOSED, type Closure, type State, type World } from "./world.ts";
+import type { Face, Found, Sight, Subject } from "./world.ts";
 
 /** The reference model. */
 export class Model {
@@ -10,29 +11,34 @@ export class Model {
   /** The places that are closed to everyone, and to the model. */
   readonly #closed = { off: new Set<string>(), manual: new Set<string>() };
   readonly #world: World;
-  readonly project: string | undefined;
+  readonly project: string[];
   readonly #trusted: string[];
   /** Where links in the project may lead. */
   readonly #allowed: string[];
   readonly #rules;
+  #isUnresolved = false;
 
   constructor(world: World) {
-    const { workingDirectory, home, roots, rules, trustLinks } = world;
+    const { home, roots, granted } = world;
     this.#world = world;
-    const base = disk.real(workingDirectory);
     // The home folder, and what lies above it, is no project.
-    if (base && !disk.isWithin(disk.real(home) ?? home, base)) {
-      this.project = base;
-    }
-    this.#trusted = disk.reals(trustLinks);
+    this.project = disk.reals([world.workingDirectory])
+      .filter((base) => !disk.isWithin(disk.real(home) ?? home, base));
+    this.#trusted = disk.reals(world.trustLinks);
     const own = roots.map(({ path }) => path)
       .filter((path) => !this.#isConfined(path));
     const homeRoots = [".agent/skills", ".claude/skills", ".agents/skills"]
       .map((path) => join(home, path));
     this.#allowed = disk.reals([...own, ...homeRoots])
-      .concat(this.project ?? [], this.#trusted);
-    this.#rules = rules.map((rule) => {
-      const folders = rule.in === undefined ? [] : disk.expandGlob(rule.in);
+      .concat(this.project, this.#trusted);
+    this.#rules = world.rules.map((rule) => {
+      if (rule.in === undefined) return { ...rule, folders: [] };
+      // Nobody may list the home folder, or one above it, unless it was granted.
+      const top = disk.folderOf(rule.in);
+      const isKnown = disk.isInside(top, granted) || !disk.isWithin(home, top);
+      this.#isUnresolved ||= !isKnown;
+      const folders = disk.expandGlob(rule.in)
+        .flatMap((path) => isKnown ? disk.spellings(path) : path);
       return { ...rule, folders };
     });
   }
@@ -54,9 +60,7 @@ export class Model {
   }
 
   #scopeOf(place: string): string {
-    return this.project !== undefined && disk.isWithin(place, this.project)
-      ? "project"
-      : "global";
+    return disk.isInside(place, this.project) ? "project" : "global";
   }
 
   /** Whether a link that lies in the project is on the path. */
@@ -122,8 +126,9 @@ export class Model {
     return true;
   }
 
-  /** The last rule that matches applies. */
+  /** The last rule that matches applies. What is unresolved closes the project. */
   #decide(name: string | undefined, { path, scope }: Subject): State {
+    if (this.#isUnresolved && scope === "project") return "off";
     const rule = this.#rules.findLast((rule) =>
       (rule.scope ?? scope) === scope &&
       (rule.skill === undefined ||
@@ -154,8 +159,7 @@ export class Model {
     const states = names.flatMap((name) =>
       subjects.map((subject) => this.#decide(name, subject))
     );
-    return (["off", "manual"] as const)
-      .find((state) => states.includes(state)) ?? states[0]!;
+    return CLOSED.find((state) => states.includes(state)) ?? states[0]!;
   }
 
   #close(place: string, state: State, forModel = true): void {
@@ -164,17 +168,14 @@ export class Model {
   }
 
   /** Whether a path lies in a closed folder that the skill does not lie in itself. */
-  #isClosed(path: string, skill: string, kinds: ("off" | "manual")[]): boolean {
+  #isClosed(path: string, skill: string, kinds: Closure[]): boolean {
     return kinds.flatMap((kind) => [...this.#closed[kind]]).some((folder) =>
       disk.isWithin(path, folder) &&
       !(disk.isWithin(skill, folder) && disk.isWithin(path, skill))
     );
   }
 
-  #listFiles(
-    skill: Found,
-    ...kinds: ("off" | "manual")[]
-  ): Map<string, string> {
+  #listFiles(skill: Found, ...kinds: Closure[]): Map<string, string> {
     return disk.listFiles(skill, {
       isOwn: (target) => this.#isOwn(target, skill.place),
       isOpen: (target) => !this.#isClosed(target, skill.place, kinds),
@@ -183,11 +184,10 @@ export class Model {
 
   #show(skill: Found): Sight[] {
     const { place, main, frontmatter: { name, isValid, forUser } } = skill;
-    const file = disk.real(main)!;
+    const file = disk.real(main) ?? "";
     const judged = this.#judge(skill);
-    const isShown = isValid && judged !== "off" &&
-      !this.#isClosed(file, place, ["off"]);
-    if (!isShown) return [];
+    const isOff = judged === "off" || this.#isClosed(file, place, ["off"]);
+    if (!isValid || isOff) return [];
     const isManual = this.#isClosed(file, place, ["manual"]);
     const state = isManual ? "manual" : judged;
     const forModel = !isManual && !this.#closed.manual.has(place);

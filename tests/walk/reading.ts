@@ -45,10 +45,14 @@ export function globPattern(glob: string): RegExp {
   return new RegExp(`^${source}$`, "is");
 }
 
-/**
- * Returns the paths on disk that a glob stands for, without a `/**` at its end: as
- * spelled, where they lie, and their real paths.
- */
+/** Returns the folder above the first wildcard of a glob, or the glob without any. */
+export function folderOf(glob: string): string {
+  const parts = glob.split("/");
+  const first = parts.findIndex((part) => part.includes("*"));
+  return first < 0 ? glob : parts.slice(0, first).join("/");
+}
+
+/** Returns the paths on disk that a glob stands for, without a `/**` at its end. */
 export function expandGlob(glob: string): string[] {
   let folders = ["/"];
   for (const part of glob.replace(/\/\*\*$/, "").split("/").filter(Boolean)) {
@@ -60,7 +64,7 @@ export function expandGlob(glob: string): string[] {
         : [join(folder, part)]
     );
   }
-  return [...folders, ...folders.map(locate), ...reals(folders)];
+  return folders;
 }
 
 /** Finds the main file of a skill, even if it is a dangling link. */
@@ -100,6 +104,11 @@ export function isInside(path: string, folders: readonly string[]): boolean {
 /** Returns the path of an entry in the real path of its folder. */
 export function locate(path: string): string {
   return join(real(dirname(path)) ?? dirname(path), basename(path));
+}
+
+/** Returns the paths of a folder: as spelled, where its entry lies, and its real path. */
+export function spellings(path: string): string[] {
+  return [path, locate(path), ...reals([path])];
 }
 
 /** Returns the names of a path below a folder. */

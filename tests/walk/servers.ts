@@ -39,14 +39,10 @@ let lastId = 0;
 /** A server in this process, with a connection for each era and transport. */
 export class LocalServer implements Disposable {
   readonly asks: Asks;
-  readonly #skills: Awaited<ReturnType<typeof openSkills>>;
+  readonly #registry: SkillRegistry;
 
-  private constructor(
-    settings: Settings,
-    skills: Awaited<ReturnType<typeof openSkills>>,
-  ) {
-    this.#skills = skills;
-    const { registry } = skills;
+  private constructor(settings: Settings, registry: SkillRegistry) {
+    this.#registry = registry;
     this.asks = {
       ...askStdio(settings, registry),
       ...askHttp(settings, registry),
@@ -58,22 +54,41 @@ export class LocalServer implements Disposable {
       launch,
       () => createSettings(parseCommandLine(launch.args)),
     );
-    const skills = await openSkills(settings, () => {});
-    await skills.registry.refresh();
-    return new LocalServer(settings, skills);
+    const { registry } = await openSkills(settings, () => {});
+    await registry.refresh();
+    return new LocalServer(settings, registry);
   }
 
   get catalog(): SkillCatalog {
-    return this.#skills.registry.catalog;
+    return this.#registry.catalog;
   }
 
   /** Notices the changes on disk. */
   async refresh(): Promise<void> {
-    await this.#skills.registry.refresh();
+    await this.#registry.refresh();
+  }
+
+  /** Starts to watch the disk. Only its events cause scans then. */
+  watch(): void {
+    this.#registry.watch();
+  }
+
+  /** Waits for the end of a scan that nobody has requested yet. */
+  nextScan(): Promise<void> {
+    const registry = this.#registry;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { refresh } = registry;
+    registry.refresh = async (options) => {
+      registry.refresh = refresh;
+      const catalog = await refresh.call(registry, options);
+      resolve();
+      return catalog;
+    };
+    return promise;
   }
 
   [Symbol.dispose](): void {
-    this.#skills.registry.close();
+    this.#registry.close();
   }
 }
 

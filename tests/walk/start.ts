@@ -99,7 +99,14 @@ export function worldOf(start: Start, disk: Disk): World {
   const more = start.skillDirs.map((path) => ({ path, recursive: true }));
   const trustLinks = [...start.trustLinks];
   return {
-    ...{ workingDirectory, home, toolset, trustLinks, rules: [] },
+    ...{
+      workingDirectory,
+      home,
+      toolset,
+      trustLinks,
+      rules: [],
+      granted: ["/"],
+    },
     roots: [...roots, ...more],
   };
 }

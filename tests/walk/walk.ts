@@ -1,11 +1,11 @@
 // A walk over the states of a disk: changes it at random, and checks what servers show.
 import assert from "node:assert/strict";
 import { relative } from "jsr:@std/path@^1";
-import { flagsWith } from "../testing.ts";
+import { DEADLINE_MS, flagsWith, within } from "../testing.ts";
 import { Disk, SKILL_NAMES } from "./disk.ts";
 import { Model } from "./model.ts";
 import { Random } from "./random.ts";
-import { isFolder } from "./reading.ts";
+import { isFolder, reals } from "./reading.ts";
 import {
   type Launch,
   LocalServer,
@@ -26,6 +26,20 @@ import type { Sight, World } from "./world.ts";
 
 /** The share of the steps after which all views are checked. */
 const VIEWS_PER_STEP = 0.1;
+
+/** The share of the steps after which a server that watches is checked. */
+const RESTS_PER_STEP = 0.3;
+
+/** The share of these rests at which all views are checked. */
+const VIEWS_PER_REST = 0.3;
+
+/** How a walk is checked. */
+export interface WalkOptions {
+  /** Whether the server watches the disk. Otherwise, it scans after each step. */
+  readonly watches: boolean;
+  /** Whether processes are checked at the end. */
+  readonly withProcesses: boolean;
+}
 
 /** A random walk over the states of a disk. */
 export class Walk implements Disposable {
@@ -52,13 +66,16 @@ export class Walk implements Disposable {
     for (let count = 0; count < 12; count++) this.#disk.change();
   }
 
-  /** Checks a server after each step, and fresh ones at the end. */
+  /**
+   * Checks a server after each step, or at each rest if it watches, and fresh ones
+   * at the end.
+   */
   async run(
     steps: number,
-    { withProcesses }: { withProcesses: boolean },
+    { watches, withProcesses }: WalkOptions,
   ): Promise<void> {
     try {
-      await this.#walk(steps);
+      await (watches ? this.#walkWatched(steps) : this.#walk(steps));
       await this.#rest();
       // No process can start in a folder that was moved away.
       const { project, home } = this.#launch;
@@ -72,30 +89,64 @@ export class Walk implements Disposable {
   }
 
   async #walk(steps: number): Promise<void> {
+    using server = await this.#open(this.#launch);
+    for (const step of this.#change(steps)) {
+      await server.refresh();
+      this.#checkCatalog(server);
+      if (!this.#random.chance(VIEWS_PER_STEP)) continue;
+      const connection = this.#random.pick(Object.entries(server.asks));
+      await this.#check(connection, step);
+    }
+  }
+
+  /** Requests no scans: the server must notice the changes by watching the disk. */
+  async #walkWatched(steps: number): Promise<void> {
+    const args = ["--refresh=0", ...this.#launch.args];
+    using server = await this.#open({ ...this.#launch, args });
+    server.watch();
+    let rules = JSON.stringify(this.#world.rules);
+    for (const step of this.#change(steps)) {
+      // Which policy was the last valid one depends on what the server has read.
+      const scan = server.nextScan();
+      const isSame = rules === (rules = JSON.stringify(this.#world.rules));
+      if (!isSame) await within(scan, `a scan in ${step}`);
+      if (!this.#random.chance(RESTS_PER_STEP)) continue;
+      await untilScanned(server, () => this.#checkCatalog(server));
+      if (!this.#random.chance(VIEWS_PER_REST)) continue;
+      const connection = this.#random.pick(Object.entries(server.asks));
+      await untilScanned(server, () => this.#check(connection, step));
+    }
+  }
+
+  #open(launch: Launch): Promise<LocalServer> {
     this.#phase = "start";
     this.#readRules();
-    using server = await LocalServer.open(this.#launch);
-    const hasProject = () => new Model(this.#world).project !== undefined;
-    const hadProject = hasProject();
+    return LocalServer.open(launch);
+  }
+
+  /** Changes the disk, and yields after each step. */
+  *#change(steps: number): Iterable<string> {
+    const countProjects = () => new Model(this.#world).project.length;
+    const count = countProjects();
     for (let step = 1; step <= steps; step++) {
       this.#disk.change();
       this.#readRules(this.#world.rules);
       // Which roots are the project's is decided when a server starts. It is not
       // decided again if the home folder is moved into the project later.
-      if (hasProject() !== hadProject) return;
-      await server.refresh();
-      this.#phase = `step ${step}`;
-      assert.deepEqual(
-        briefly([
-          ...server.catalog.skills.values(),
-          ...server.catalog.shadowed.map(({ skill }) => skill),
-        ], ({ realDirectory }) => realDirectory),
-        briefly(new Model(this.#world).look(), ({ place }) => place),
-      );
-      if (!this.#random.chance(VIEWS_PER_STEP)) continue;
-      const connection = this.#random.pick(Object.entries(server.asks));
-      await this.#check(connection, `step ${step}`);
+      if (countProjects() !== count) return;
+      yield this.#phase = `step ${step}`;
     }
+  }
+
+  /** Checks the skills in the catalog, without their files. */
+  #checkCatalog({ catalog }: LocalServer): void {
+    assert.deepEqual(
+      briefly([
+        ...catalog.skills.values(),
+        ...catalog.shadowed.map(({ skill }) => skill),
+      ], ({ realDirectory }) => realDirectory),
+      briefly(new Model(this.#world).look(), ({ place }) => place),
+    );
   }
 
   /** Checks a server that starts now. */
@@ -126,11 +177,10 @@ export class Walk implements Disposable {
   async #restWithNarrowPermissions(): Promise<void> {
     const printed = await openAsPrinted(this.#launch);
     await using _wire = printed.wire;
-    // Where a wildcard stands for a link, the folder above it must be granted.
-    if (!this.#world.rules.some((rule) => rule.in?.includes("*"))) {
-      await this.#check(["stdio", printed.asks.stdio!], "as printed");
-    }
-    const { rules, roots } = this.#world;
+    const { rules, roots, trustLinks } = this.#world;
+    const open = [...roots.map(({ path }) => path), ...trustLinks];
+    this.#world = { ...this.#world, granted: [...open, ...reals(open)] };
+    await this.#check(["stdio", printed.asks.stdio!], "as printed");
     if (rules.some((rule) => rule.in ?? rule.scope)) return;
     const granted = [this.#disk.policy, ...roots.map(({ path }) => path)]
       .filter(() => this.#random.chance(0.7));
@@ -213,6 +263,26 @@ export class Walk implements Disposable {
 
   [Symbol.dispose](): void {
     this.#disk[Symbol.dispose]();
+  }
+}
+
+/** Repeats a check after each scan, until it passes. */
+async function untilScanned(
+  server: LocalServer,
+  check: () => unknown,
+): Promise<void> {
+  const end = performance.now() + DEADLINE_MS;
+  for (;;) {
+    const scan = server.nextScan();
+    try {
+      await check();
+      return;
+    } catch (error) {
+      const rest = end - performance.now();
+      await within(scan, "a scan", rest).catch(() => {
+        throw error;
+      });
+    }
   }
 }
 

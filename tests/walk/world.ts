@@ -11,6 +11,11 @@ export interface Rule {
 
 export type State = "on" | "pinned" | "name-only" | "manual" | "off";
 
+/** The states that close a folder, the strictest first. */
+export const CLOSED = ["off", "manual"] as const;
+
+export type Closure = typeof CLOSED[number];
+
 /** The settings of a server. */
 export interface World {
   workingDirectory: string;
@@ -20,6 +25,8 @@ export interface World {
   roots: { path: string; recursive: boolean }[];
   trustLinks: string[];
   rules: readonly Rule[];
+  /** The folders that Deno may read, without those of rules. */
+  granted: readonly string[];
 }
 
 /** A skill that clients may see. */
