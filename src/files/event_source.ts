@@ -189,15 +189,26 @@ class EventServer {
       this.#listen(watcher).catch((error) => this.#fail(error));
       return [];
     } catch (error) {
+      // Often, a folder was just removed or replaced. The error does not say which.
+      if (paths.length > 1) {
+        const middle = paths.length >> 1;
+        return [paths.slice(0, middle), paths.slice(middle)]
+          .flatMap((half) => this.#open(half));
+      }
       const { NotCapable, NotFound, PermissionDenied } = Deno.errors;
       const isFolderError = [NotCapable, NotFound, PermissionDenied]
         .some((type) => error instanceof type);
-      if (!isFolderError) throw error;
-      // A folder was just removed or locked. The error does not say which one.
-      if (paths.length === 1) return paths;
-      const middle = paths.length >> 1;
-      return [paths.slice(0, middle), paths.slice(middle)]
-        .flatMap((half) => this.#open(half));
+      if (isFolderError || !this.#isThere(paths[0]!)) return paths;
+      throw error;
+    }
+  }
+
+  #isThere(path: string): boolean {
+    try {
+      Deno.statSync(path);
+      return true;
+    } catch {
+      return false;
     }
   }
 

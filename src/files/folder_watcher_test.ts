@@ -178,6 +178,34 @@ Deno.test("SkillRegistry.watch() watches the other folders if one cannot be watc
   }
 });
 
+Deno.test(
+  "FolderWatcher watches the other folders if one becomes a link to itself or lies in a file",
+  { ignore: lacks("links") },
+  async () => {
+    using place = new Place();
+    const folder = place.folder("skills");
+    const file = place.file("file", "");
+    const broken = [place.link("loop", "loop"), join(file, "below")];
+    const events = new Inbox<void>();
+    const lines: string[] = [];
+    const watcher = new FolderWatcher(
+      () => events.put(),
+      (line) => lines.push(line),
+    );
+    try {
+      watcher.update(
+        new Map([...broken, folder].map((path) => [path, "all"])),
+      );
+      await events.take(() => true, "the call after it starts watching");
+      place.file("skills/new", "");
+      await events.take(() => true, "the call after a change");
+      assert.deepEqual(lines, []);
+    } finally {
+      watcher.close();
+    }
+  },
+);
+
 Deno.test("SkillRegistry.watch() retries without a timer if folders disappear while it starts watching them", async () => {
   using place = new Place();
   place.skill("skills", "git");

@@ -7,21 +7,30 @@
 import type { SkillFileContent } from "./types.ts";
 
 /**
- * The file name extensions and whole file names that are common in skills, in
- * lowercase. Source code is always text, regardless of the type that is
+ * What the media types of files begin with whose extension is the rest: `.png` is
+ * `image/png`. Source code is always text, regardless of the type that is
  * registered for it.
  *
  * @see {@link https://www.iana.org/assignments/media-types}
  */
+const PREFIXES: Readonly<Record<string, string>> = {
+  "application/": "json pdf rtf toml wasm xml yaml zip",
+  "audio/": "flac ogg wav",
+  "font/": "otf ttf woff woff2",
+  "image/": "avif bmp gif heic jpeg png tiff webp",
+  "text/": "css csv html",
+  "text/x-":
+    "bat cmake dart diff go graphql groovy java less lua nix php r sass scala sql svelte swift vue zig",
+  "video/": "mp4 webm",
+};
+
+/** The other extensions and whole file names that are common in skills, in lowercase. */
 const EXTENSIONS: Readonly<Record<string, string>> = {
   "application/epub+zip": ".epub",
   "application/gzip": ".gz .tgz",
-  "application/json": ".json .excalidraw .map",
+  "application/json": ".excalidraw .map",
   "application/ld+json": ".jsonld",
   "application/msword": ".doc",
-  "application/pdf": ".pdf",
-  "application/rtf": ".rtf",
-  "application/toml": ".toml",
   "application/vnd.apache.parquet": ".parquet",
   "application/vnd.ms-excel": ".xls",
   "application/vnd.ms-powerpoint": ".ppt",
@@ -40,100 +49,72 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   "application/vnd.openxmlformats-officedocument.wordprocessingml.template":
     ".dotx",
   "application/vnd.sqlite3": ".sqlite .sqlite3",
-  "application/wasm": ".wasm",
   "application/x-7z-compressed": ".7z",
   "application/x-bzip2": ".bz2",
   "application/x-ipynb+json": ".ipynb",
   "application/x-ndjson": ".jsonl .ndjson",
   "application/x-tar": ".tar",
   "application/x-xz": ".xz",
-  "application/xml": ".xml .drawio .plist .xsd .xsl .xslt",
-  "application/yaml": ".yaml .yml",
-  "application/zip": ".zip .skill .whl",
-  "audio/flac": ".flac",
+  "application/xml": ".drawio .plist .xsd .xsl .xslt",
+  "application/yaml": ".yml",
+  "application/zip": ".skill .whl",
   "audio/mp4": ".m4a",
   "audio/mpeg": ".mp3",
-  "audio/ogg": ".ogg .opus",
-  "audio/wav": ".wav",
-  "font/otf": ".otf",
-  "font/ttf": ".ttf",
-  "font/woff": ".woff",
-  "font/woff2": ".woff2",
-  "image/avif": ".avif",
-  "image/bmp": ".bmp",
-  "image/gif": ".gif",
-  "image/heic": ".heic",
-  "image/jpeg": ".jpg .jpeg",
-  "image/png": ".png",
+  "audio/ogg": ".opus",
+  "image/jpeg": ".jpg",
   "image/svg+xml": ".svg",
-  "image/tiff": ".tif .tiff",
+  "image/tiff": ".tif",
   "image/vnd.microsoft.icon": ".ico",
-  "image/webp": ".webp",
-  "text/css": ".css",
-  "text/csv": ".csv",
-  "text/html": ".html .htm",
+  "text/html": ".htm",
   "text/javascript": ".js .cjs .jsx .mjs",
   "text/markdown": ".md .markdown .mdc .mdx",
   "text/plain": ".txt .cfg .conf .ini .log .properties",
   "text/tab-separated-values": ".tsv",
   "text/typescript": ".ts .cts .mts .tsx",
-  "text/x-bat": ".bat .cmd",
+  "text/x-bat": ".cmd",
   "text/x-bibtex": ".bib",
   "text/x-c": ".c .h",
   "text/x-c++": ".cc .cpp .cxx .hh .hpp .hxx",
   "text/x-clojure": ".clj .cljc .cljs .edn",
-  "text/x-cmake": ".cmake",
   "text/x-csharp": ".cs",
-  "text/x-dart": ".dart",
-  "text/x-diff": ".diff .patch",
+  "text/x-diff": ".patch",
   "text/x-dockerfile": "dockerfile containerfile .dockerfile",
   "text/x-elixir": ".ex .exs",
   "text/x-erlang": ".erl .hrl",
-  "text/x-go": ".go",
-  "text/x-graphql": ".graphql .gql",
-  "text/x-groovy": ".gradle .groovy jenkinsfile",
+  "text/x-graphql": ".gql",
+  "text/x-groovy": ".gradle jenkinsfile",
   "text/x-haskell": ".hs",
-  "text/x-java": ".java",
   "text/x-julia": ".jl",
   "text/x-kotlin": ".kt .kts",
-  "text/x-less": ".less",
-  "text/x-lua": ".lua",
   "text/x-makefile": "makefile gnumakefile .mk",
-  "text/x-nix": ".nix",
   "text/x-perl": ".pl .pm",
-  "text/x-php": ".php",
   "text/x-powershell": ".ps1 .psd1 .psm1",
   "text/x-protobuf": ".proto",
   "text/x-python": ".py .pyi .pyw",
-  "text/x-r": ".r .rmd",
+  "text/x-r": ".rmd",
   "text/x-rst": ".rst",
   "text/x-ruby": ".rb gemfile rakefile",
   "text/x-rust": ".rs",
-  "text/x-sass": ".sass .scss",
-  "text/x-scala": ".scala",
+  "text/x-sass": ".scss",
   "text/x-shellscript": ".sh .bash .fish .ksh .zsh",
   "text/x-solidity": ".sol",
-  "text/x-sql": ".sql",
-  "text/x-svelte": ".svelte",
-  "text/x-swift": ".swift",
   "text/x-terraform": ".tf .tfvars",
   "text/x-tex": ".tex .cls .sty",
-  "text/x-vue": ".vue",
-  "text/x-zig": ".zig",
-  "video/mp4": ".mp4",
   "video/quicktime": ".mov",
-  "video/webm": ".webm",
 };
 
 /** Media types by extension or file name. Created on first use to keep startup short. */
 let mediaTypes: ReadonlyMap<string, string> | undefined;
 
 function createMediaTypes(): ReadonlyMap<string, string> {
-  return new Map(
-    Object.entries(EXTENSIONS).flatMap(([type, extensions]) =>
-      extensions.split(" ").map((extension) => [extension, type] as const)
-    ),
-  );
+  const types = new Map<string, string>();
+  for (const [prefix, names] of Object.entries(PREFIXES)) {
+    for (const name of names.split(" ")) types.set(`.${name}`, prefix + name);
+  }
+  for (const [type, extensions] of Object.entries(EXTENSIONS)) {
+    for (const extension of extensions.split(" ")) types.set(extension, type);
+  }
+  return types;
 }
 
 /**
@@ -160,15 +141,11 @@ export function mediaTypeOf(
   return mediaTypeOfName(path) ?? contentType;
 }
 
-/** The contents of a resource: the exact text of the file, or its bytes in base64. */
-type ResourceContents =
-  | { uri: string; mimeType: string; text: string }
-  | { uri: string; mimeType: string; blob: string };
-
+/** Returns the contents of a resource: the exact text of the file, or its bytes in base64. */
 export function resourceContents(
   uri: string,
   file: SkillFileContent,
-): ResourceContents {
+): { uri: string; mimeType: string } & ({ text: string } | { blob: string }) {
   const mimeType = mediaTypeOf(file);
   const { text, bytes } = file;
   return text === undefined
