@@ -33,13 +33,11 @@ const RESTS_PER_STEP = 0.3;
 /** The share of these rests at which all views are checked. */
 const VIEWS_PER_REST = 0.3;
 
-/** How a walk is checked. */
-export interface WalkOptions {
-  /** Whether the server watches the disk. Otherwise, it scans after each step. */
-  readonly watches: boolean;
-  /** Whether processes are checked at the end. */
-  readonly withProcesses: boolean;
-}
+/**
+ * How a walk is checked: a server scans after each step, or it watches the disk, or
+ * it scans and there are processes at the end.
+ */
+export type WalkMode = "scan" | "watch" | "processes";
 
 /** A random walk over the states of a disk. */
 export class Walk implements Disposable {
@@ -66,21 +64,15 @@ export class Walk implements Disposable {
     for (let count = 0; count < 12; count++) this.#disk.change();
   }
 
-  /**
-   * Checks a server after each step, or at each rest if it watches, and fresh ones
-   * at the end.
-   */
-  async run(
-    steps: number,
-    { watches, withProcesses }: WalkOptions,
-  ): Promise<void> {
+  /** Checks a server while the disk changes, and fresh ones at the end. */
+  async run(steps: number, mode: WalkMode): Promise<void> {
     try {
-      await (watches ? this.#walkWatched(steps) : this.#walk(steps));
+      await (mode === "watch" ? this.#walkWatched(steps) : this.#walk(steps));
       await this.#rest();
       // No process can start in a folder that was moved away.
       const { project, home } = this.#launch;
       const canStart = isFolder(project) && isFolder(home);
-      if (withProcesses && canStart) await this.#restWithProcesses();
+      if (mode === "processes" && canStart) await this.#restWithProcesses();
     } catch (error) {
       throw new Error(
         [this.#phase, ...this.#describe(), (error as Error).message].join("\n"),
