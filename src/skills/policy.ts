@@ -77,10 +77,7 @@ export interface PolicySubject {
 
 /** Applies the rules of a policy. */
 export class PolicyDecider {
-  /** The rules for a single name, by the name's key, in reverse order. */
-  readonly #exact = new Map<string, CompiledRule[]>();
-  /** All other rules, in reverse order. */
-  readonly #general: CompiledRule[] = [];
+  readonly #rules: readonly CompiledRule[];
   /** The globs for folders, by their texts. */
   readonly #folders = new Map<string, FolderGlob>();
   /** The decisions on names, scopes, and paths. */
@@ -96,12 +93,7 @@ export class PolicyDecider {
    */
   constructor(policy: SkillPolicy) {
     this.policy = policy;
-    for (const [index, rule] of policy.rules.entries()) {
-      const compiled = this.#compile(rule, index);
-      const { name } = compiled;
-      if (typeof name !== "string") this.#general.unshift(compiled);
-      else this.#exact.set(name, [compiled, ...this.#exact.get(name) ?? []]);
-    }
+    this.#rules = policy.rules.map((rule) => this.#compile(rule));
     this.#findProblems();
   }
 
@@ -156,8 +148,8 @@ export class PolicyDecider {
     const candidates = subjects.flatMap(({ names, faces }) =>
       names.flatMap((name) => faces.map((face) => candidateOf(name, face)))
     );
-    return this.#rules()
-      .filter(({ scope, folder }) =>
+    return this.#rules
+      .filter(({ rule: { scope }, folder }) =>
         scope !== "project" && !folder?.fitsElsewhere(folders)
       )
       .filter((rule) =>
@@ -166,31 +158,25 @@ export class PolicyDecider {
       .map(({ rule }) => rule);
   }
 
-  /** Returns the rules in order. */
-  #rules(): CompiledRule[] {
-    return [...this.#general, ...[...this.#exact.values()].flat()]
-      .sort((a, b) => a.index - b.index);
-  }
-
   #findProblems(): void {
     const { file = "" } = this.policy;
-    this.#problems = this.#rules().flatMap(({ rule: { line }, folder }) =>
+    this.#problems = this.#rules.flatMap(({ rule: { line }, folder }) =>
       folder?.fault ? [{ file, line, ...folder.fault }] : []
     );
   }
 
-  #compile(rule: SkillPolicyRule, index: number): CompiledRule {
-    const { skill, scope } = rule;
+  #compile(rule: SkillPolicyRule): CompiledRule {
+    const { skill } = rule;
     const { file, homeDirectory } = this.policy;
     for (const glob of [skill, rule.in]) requireGlob(glob);
     const name = skill === undefined ? undefined : compileName(skill);
-    if (rule.in === undefined) return { rule, index, scope, name };
+    if (rule.in === undefined) return { rule, name };
     const folder = this.#folders.get(rule.in) ?? new FolderGlob(rule.in, {
       workingDirectory: file === undefined ? currentFolder() : dirname(file),
       homeDirectory,
     });
     this.#folders.set(rule.in, folder);
-    return { rule, index, scope, name, folder };
+    return { rule, name, folder };
   }
 
   #decideOnFace(name: string | undefined, face: Face): PolicyDecision {
@@ -208,16 +194,10 @@ export class PolicyDecider {
   }
 
   #applyRules(candidate: Candidate): PolicyDecision {
-    const { key } = candidate;
-    const isMatch = (rule: CompiledRule) => matchesRule(rule, candidate);
-    const exact = this.#exact.get(key ?? "")?.find(isMatch);
-    const general = this.#general.find(isMatch);
-    const last = (exact?.index ?? -1) > (general?.index ?? -1)
-      ? exact
-      : general;
+    const last = this.#rules.findLast((rule) => matchesRule(rule, candidate));
     if (last === undefined) return { state: "on" };
     const { rule, name } = last;
-    const isUncertain = typeof name === "object" && isTooLong(key);
+    const isUncertain = typeof name === "object" && isTooLong(candidate.key);
     return { state: isUncertain ? "off" : rule.state, rule };
   }
 }
@@ -255,9 +235,6 @@ function requireGlob(glob: string | undefined): void {
 
 interface CompiledRule {
   readonly rule: SkillPolicyRule;
-  /** The position among the rules of the policy. */
-  readonly index: number;
-  readonly scope: SkillScope | undefined;
   /** The key of the skill's name, or a glob for it. Default: any name. */
   readonly name: string | Glob | undefined;
   /** The folders that must contain the skill directory. Default: any. */
@@ -287,13 +264,19 @@ function isTooLong(key: string | undefined): boolean {
 
 /** Whether a rule matches, or might match a name that is too long to check. */
 function matchesRule(
-  { scope, name, folder }: CompiledRule,
+  { rule: { scope }, name, folder }: CompiledRule,
   candidate: Candidate,
 ): boolean {
-  if (scope !== undefined && scope !== candidate.scope) return false;
-  if (folder !== undefined && !folder.matches(candidate.path)) return false;
+  return (scope === undefined || scope === candidate.scope) &&
+    matchesName(candidate.key, name) &&
+    (folder === undefined || folder.matches(candidate.path));
+}
+
+function matchesName(
+  key: string | undefined,
+  name: CompiledRule["name"],
+): boolean {
   if (name === undefined) return true;
-  const { key } = candidate;
   if (key === undefined || typeof name === "string") return name === key;
   return containsLiterals(key, name) &&
     (isTooLong(key) || matchesGlob(withoutSlashes(key), name));

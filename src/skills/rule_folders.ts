@@ -47,40 +47,67 @@ interface Region {
 export class FolderGlob {
   readonly #folders: readonly RuleFolder[];
   readonly #isDeep: boolean;
+  /** The folders on disk that the glob stands for. */
+  #found = new Map<string, RuleFolder>();
   #regions: readonly Region[] = [];
-  /** Identifies the folders on disk that the glob stood for last. */
-  #key = "";
   /** Why the glob cannot be resolved, if it cannot. */
   fault: Fault | undefined;
 
   constructor(glob: string, base: BaseFolders) {
     this.#folders = listRuleFolders(glob, base);
-    const isPlain = !WILDCARD.test(withoutBraces(glob));
-    this.#isDeep = isPlain || glob.replace(/[/\\]+$/, "").endsWith("**");
+    const isPlain = this.#folders[0]!.rest.length === 0;
+    this.#isDeep = isPlain || /\*\*[/\\]*$/.test(glob);
     this.resolve();
   }
 
   /** Resolves the glob again. Returns whether it changed. */
   resolve(): boolean {
-    const resolver = new Resolver();
-    for (const { path, rest } of this.#folders) resolver.add(path, rest);
-    this.fault = resolver.fault;
-    const found = [...resolver.found.values()];
-    const key = [...resolver.found.keys(), String(this.fault?.reason)]
-      .join("\n");
-    if (key === this.#key) return false;
-    this.#key = key;
-    this.#regions = found.map(({ path, rest }) => {
+    const before = this.#key;
+    this.#found = new Map();
+    this.fault = undefined;
+    for (const { path, rest } of this.#folders) {
+      this.#record(path, rest);
+      this.#follow(path, { rest, expected: path });
+    }
+    if (this.#key === before) return false;
+    this.#regions = [...this.#found.values()].map(({ path, rest }) => {
       const names = rest.at(-1) === "**" ? rest.slice(0, -1) : rest;
-      return {
-        folder: comparablePath(path),
-        glob: names.length === 0
-          ? undefined
-          : compileGlob(comparable(names.join("/"))),
-        isDeep: this.#isDeep,
-      };
+      const glob = names.length === 0
+        ? undefined
+        : compileGlob(comparable(names.join("/")));
+      return { folder: comparablePath(path), glob, isDeep: this.#isDeep };
     });
     return true;
+  }
+
+  get #key(): string {
+    return [...this.#found.keys(), this.fault?.reason].join("\n");
+  }
+
+  /** Follows a path that has no links if its real path is the expected one. */
+  #follow(
+    path: string,
+    { rest, expected }: { rest: readonly string[]; expected: string },
+  ): void {
+    try {
+      const realPath = Deno.realPathSync(path);
+      if (realPath !== expected) this.#record(realPath, rest);
+      const [pattern, ...below] = rest;
+      if (pattern === undefined || pattern === "**") return;
+      for (const name of listMatching(path, { pattern, below })) {
+        this.#follow(childPath(path, name), {
+          rest: below,
+          expected: childPath(realPath, name),
+        });
+      }
+    } catch (error) {
+      if (!isAbsence(error)) this.fault ??= describeFault(path, rest, error);
+    }
+  }
+
+  #record(path: string, rest: readonly string[]): void {
+    if (this.#found.size >= MAX_FOLDERS) this.fault ??= TOO_MANY_FOLDERS;
+    else this.#found.set(`${path}\0${rest.join("/")}`, { path, rest });
   }
 
   /** Whether a path in comparable form is a matching folder, or lies in one if the glob says so. */
@@ -125,44 +152,6 @@ export function listRuleFolders(
   });
 }
 
-/** Finds the folders that a glob stands for on disk. */
-class Resolver {
-  readonly found = new Map<string, RuleFolder>();
-  fault: Fault | undefined;
-
-  /** Adds a folder by its path and, if links lead to or below it, by its real path. */
-  add(path: string, rest: readonly string[]): void {
-    this.#record(path, rest);
-    this.#follow(path, { rest, expected: path });
-  }
-
-  /** Follows a path that has no links if its real path is the expected one. */
-  #follow(
-    path: string,
-    { rest, expected }: { rest: readonly string[]; expected: string },
-  ): void {
-    try {
-      const realPath = Deno.realPathSync(path);
-      if (realPath !== expected) this.#record(realPath, rest);
-      const [pattern, ...below] = rest;
-      if (pattern === undefined || pattern === "**") return;
-      for (const name of listMatching(path, { pattern, below })) {
-        this.#follow(childPath(path, name), {
-          rest: below,
-          expected: childPath(realPath, name),
-        });
-      }
-    } catch (error) {
-      if (!isAbsence(error)) this.fault ??= describeFault(path, rest, error);
-    }
-  }
-
-  #record(path: string, rest: readonly string[]): void {
-    if (this.found.size >= MAX_FOLDERS) this.fault ??= TOO_MANY_FOLDERS;
-    else this.found.set(`${path}\0${rest.join("/")}`, { path, rest });
-  }
-}
-
 /** Lists the links in a folder, and the folders that can contain links, whose names match a pattern. */
 function listMatching(
   folder: string,
@@ -195,11 +184,12 @@ function describeFault(
     const { reason, hint } = faultOf(error);
     return { reason: `${what}: ${reason}`, hint };
   }
+  const others = rest.length > 0
+    ? ", or write the folders without wildcards"
+    : "";
   return {
     reason: `${what}: Deno is not allowed to read it`,
-    hint: rest.length > 0
-      ? `add --allow-read=${path}, or write the folders without wildcards`
-      : `add --allow-read=${path}`,
+    hint: `add --allow-read=${path}${others}`,
   };
 }
 
@@ -256,17 +246,9 @@ export function expandBraces(glob: string): string[] {
   if (group === null) return [glob];
   const before = glob.slice(0, group.index);
   const after = glob.slice(group.index + group[0].length);
-  return [
-    ...new Set(
-      group[1]!.split(",").flatMap((part) =>
-        expandBraces(before + part + after)
-      ),
-    ),
-  ];
-}
-
-function withoutBraces(glob: string): string {
-  return expandBraces(glob)[0]!;
+  const texts = group[1]!.split(",")
+    .flatMap((part) => expandBraces(before + part + after));
+  return [...new Set(texts)];
 }
 
 /**
