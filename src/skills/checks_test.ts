@@ -66,6 +66,17 @@ for (const [name, yaml, findings] of violations) {
   });
 }
 
+Deno.test("--check reports the line of a field, not of a bare word that equals its name", async () => {
+  using place = new Place();
+  const yaml = "name\nname: bare\ndescription: d\nlicense: 1";
+  place.skill("home/.claude/skills", "folder", `---\n${yaml}\n---\nText\n`);
+  const findings = await findingsIn(place);
+  assert.deepEqual(findings.filter((line) => !line.startsWith("error yaml")), [
+    "warning license folder/SKILL.md:5: license is not a string",
+    'error name-folder folder/SKILL.md:3: the name "bare" differs from the folder name "folder"',
+  ]);
+});
+
 /** A value of the description, and the line that keeps its text, if it is cut off. */
 const descriptions: [string, string | undefined][] = [
   ["C# and issue #12", "description: 'C# and issue #12'"],

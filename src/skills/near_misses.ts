@@ -17,7 +17,7 @@ import {
   sortByName,
 } from "../files/paths.ts";
 import { quoteArgument } from "../shell_quoting.ts";
-import { quote } from "../text.ts";
+import { joinFirst, quote } from "../text.ts";
 import type { SkillProblem, SkillRootReport, SkillScope } from "./types.ts";
 
 /** The maximum number of folders that are listed below one root. */
@@ -63,48 +63,34 @@ export function findNearMisses(
   roots: readonly SkillRootReport[],
   options: NearMissOptions,
 ): SkillProblem[] {
-  const found = new Set(
-    roots.filter(({ status }) => status === "found")
-      .map(({ root }) => root.path),
-  );
-  return roots.flatMap((report) => {
-    if (report.realPath === undefined) return [];
+  const searched = roots.filter(({ realPath }) => realPath !== undefined);
+  const paths = new Set(searched.map(({ root }) => root.path));
+  return searched.flatMap((report) => {
     const search = new NearMissSearch(report, options);
-    const isForSkills = isFolderOfSkills(report, found);
-    const misses = search.run(isForSkills).slice(0, MAX_REPORTED + 1);
-    if (misses.length <= MAX_REPORTED) return misses;
-    return [...misses.slice(0, MAX_REPORTED), describeMore(report.root.path)];
+    const misses = [...search.run(paths).take(MAX_REPORTED + 1)];
+    if (misses.length > MAX_REPORTED) {
+      misses[MAX_REPORTED] = {
+        file: report.root.path,
+        kind: "no-skill-md",
+        reason: `it has more than ${MAX_REPORTED} entries like these`,
+        hint: "fix the listed ones first",
+      };
+    }
+    return misses;
   });
 }
 
-function describeMore(file: string): SkillProblem {
-  return {
-    file,
-    kind: "no-skill-md",
-    reason: `it has more than ${MAX_REPORTED} entries like these`,
-    hint: "fix the listed ones first",
-  };
-}
-
-/**
- * Whether everything in a root is meant as a skill. A folder on the command line
- * can also be a project, whose skills are in a subfolder.
- */
-function isFolderOfSkills(
-  { root: { path } }: SkillRootReport,
-  found: ReadonlySet<string>,
-): boolean {
-  if (basename(path) === "skills") return true;
-  const subfolders = ["skills", join(".claude", "skills")];
-  const isProject = subfolders.some((name) => found.has(join(path, name)));
-  return !isProject && listFolder(path).every(({ name }) => name !== ".git");
+/** A folder, and what is in it. */
+interface ListedFolder {
+  readonly path: string;
+  readonly realPath: string;
+  readonly entries: readonly Deno.DirEntry[];
 }
 
 /** The search for near misses in one root. */
 class NearMissSearch {
   readonly #report: SkillRootReport;
   readonly #options: NearMissOptions;
-  readonly #misses: SkillProblem[] = [];
   #folders = 0;
 
   constructor(report: SkillRootReport, options: NearMissOptions) {
@@ -113,136 +99,60 @@ class NearMissSearch {
   }
 
   /** Runs the search. Only in folders of skills, everything else is suspicious too. */
-  run(isForSkills: boolean): SkillProblem[] {
-    const { root, realPath = "" } = this.#report;
-    const entries = this.#list(root.path, realPath);
-    if (!this.#isSkill(root.path, entries)) {
-      this.#checkFiles(root.path, entries);
-      if (isForSkills && !root.recursive) this.#checkLoose(entries);
+  *run(roots: ReadonlySet<string>): Generator<SkillProblem> {
+    const { root: { path, recursive }, realPath = "" } = this.#report;
+    const top = this.#list(path, realPath);
+    const isForSkills = !recursive && isFolderOfSkills(top, roots);
+    if (!this.#isSkill(top)) {
+      yield* findMisnamed(top);
+      if (isForSkills) yield* findLoose(top);
     }
-    let level = [{ path: root.path, realPath, entries }];
-    const depth = root.recursive ? MAX_DEPTH : 1;
-    for (let i = 0; i < depth; i++) {
-      level = level.flatMap(({ entries, ...folder }) =>
-        this.#checkFolders(folder, { entries, isForSkills })
-      );
-    }
-    return this.#misses;
-  }
-
-  /** Checks the subfolders of a folder. Returns those that are no skills. */
-  #checkFolders(
-    { path, realPath }: { path: string; realPath: string },
-    { entries, isForSkills }: {
-      entries: readonly Deno.DirEntry[];
-      isForSkills: boolean;
-    },
-  ): { path: string; realPath: string; entries: Deno.DirEntry[] }[] {
-    const { root } = this.#report;
-    return entries.filter((entry) => this.#isSearched(entry)).flatMap(
-      ({ name, isSymlink }) => {
-        const folder = childPath(path, name);
-        const place = isSymlink
-          ? realPathIfThere(folder)
-          : childPath(realPath, name);
-        if (place === undefined || this.#isOff(folder, place)) return [];
-        const entries = this.#list(folder, place);
-        if (this.#isSkill(folder, entries)) return [];
-        const isNamed = this.#checkFiles(folder, entries);
-        if (!isNamed && !root.recursive) {
-          this.#checkFolder(folder, { realPath: place, entries, isForSkills });
+    let level = [top];
+    for (let depth = recursive ? MAX_DEPTH : 1; depth > 0; depth--) {
+      level = level.flatMap((folder) => this.#listSubfolders(folder))
+        .filter((folder) => !this.#isSkill(folder));
+      for (const folder of level) {
+        const misnamed = findMisnamed(folder);
+        yield* misnamed;
+        if (misnamed.length === 0 && !recursive) {
+          yield* this.#checkFolder(folder, isForSkills);
         }
-        return [{ path: folder, realPath: place, entries }];
-      },
-    );
+      }
+    }
   }
 
   /** Reports a folder without a `SKILL.md`, if it contains skills or a README. */
-  #checkFolder(
-    path: string,
-    { realPath, entries, isForSkills }: {
-      realPath: string;
-      entries: readonly Deno.DirEntry[];
-      isForSkills: boolean;
-    },
-  ): void {
-    const nested = entries.filter((entry) => {
-      const folder = childPath(path, entry.name);
-      return entry.isDirectory && this.#isSearched(entry) &&
-        !this.#options.skillFolders.has(folder) &&
-        hasSkillMd(this.#list(folder, childPath(realPath, entry.name)));
-    }).map(({ name }) => name);
-    if (nested.length > 0 && (isForSkills || this.#report.skills > 0)) {
-      this.#misses.push(this.#describeNested(path, nested));
-    } else if (nested.length === 0 && isForSkills) {
-      this.#checkReadme(path, entries);
+  *#checkFolder(
+    folder: ListedFolder,
+    isForSkills: boolean,
+  ): Generator<SkillProblem> {
+    const entries = folder.entries.filter(({ isDirectory }) => isDirectory);
+    const nested = this.#listSubfolders({ ...folder, entries })
+      .filter(({ path, entries }) =>
+        hasSkillMd(entries) && !this.#options.skillFolders.has(path)
+      );
+    if (nested.length === 0) {
+      if (isForSkills) yield* findReadme(folder);
+    } else if (isForSkills || this.#report.skills > 0) {
+      yield describeNested(folder, nested);
     }
   }
 
-  #describeNested(path: string, names: readonly string[]): SkillProblem {
-    const option = `--skill-dir ${quoteArgument(path)}`;
-    const what = names.length === 1 ? "it" : "them";
-    return {
-      file: path,
-      kind: "nested-too-deep",
-      reason: `${describeNames(names)} one level too deep`,
-      hint: `move ${what} one folder up, or search this folder too:\n${option}`,
-    };
-  }
-
-  /** Reports a folder that has a README or a file with its own name. */
-  #checkReadme(path: string, entries: readonly Deno.DirEntry[]): void {
-    const own = `${basename(path)}.md`.toLowerCase();
-    const readme = entries.find(({ name, isFile }) =>
-      isFile && (/^readme\b/i.test(name) || name.toLowerCase() === own)
+  /** Lists the folders in a folder that may hold skills. */
+  #listSubfolders({ path, realPath, entries }: ListedFolder): ListedFolder[] {
+    return entries.filter((entry) => this.#isSearched(entry)).flatMap(
+      ({ name, isSymlink }) => {
+        const directory = childPath(path, name);
+        const realDirectory = isSymlink
+          ? realPathIfThere(directory)
+          : childPath(realPath, name);
+        if (realDirectory === undefined) return [];
+        const { scope } = this.#report;
+        return this.#options.isOff({ name, scope, directory, realDirectory })
+          ? []
+          : [this.#list(directory, realDirectory)];
+      },
     );
-    if (readme === undefined) return;
-    this.#misses.push({
-      file: path,
-      kind: "no-skill-md",
-      reason: `it has a ${readme.name}, but no ${SKILL_MD}`,
-      hint:
-        `add a ${SKILL_MD}, or move the folder elsewhere if it is not a skill`,
-    });
-  }
-
-  /** Reports files whose names are almost `SKILL.md`. Returns whether there are any. */
-  #checkFiles(folder: string, entries: readonly Deno.DirEntry[]): boolean {
-    const named = entries.filter(({ name, isDirectory }) =>
-      !isDirectory && LIKE_SKILL_MD.test(name)
-    );
-    for (const { name } of named.slice(0, MAX_NAMES)) {
-      this.#misses.push({
-        file: childPath(folder, name),
-        kind: "file-name",
-        reason: `the file of a skill must be named ${quote(SKILL_MD)}`,
-        hint: `rename it to ${quote(SKILL_MD)}`,
-      });
-    }
-    return named.length > 0;
-  }
-
-  /** Reports Markdown files directly in the root, where skills have folders. */
-  #checkLoose(entries: readonly Deno.DirEntry[]): void {
-    const { path } = this.#report.root;
-    for (const { name, isDirectory } of entries) {
-      const isLoose = !isDirectory && /^[^.].*\.(?:md|markdown)$/i.test(name) &&
-        !COMMON_FILES.test(name);
-      if (!isLoose) continue;
-      const folder = name.replace(/\.\w+$/, "");
-      this.#misses.push({
-        file: childPath(path, name),
-        kind: "loose-file",
-        reason: "it is not in a folder of its own, as a skill must be",
-        hint: `move it to ${quote(join(folder, SKILL_MD))}`,
-      });
-    }
-  }
-
-  #isOff(directory: string, realDirectory: string): boolean {
-    const { scope } = this.#report;
-    const name = basename(directory);
-    return this.#options.isOff({ name, scope, directory, realDirectory });
   }
 
   /** Whether a folder may hold skills. Links of a project can lead anywhere. */
@@ -252,16 +162,91 @@ class NearMissSearch {
     return (isDirectory || isFollowed) && !NEVER_SKILLS.test(name);
   }
 
-  #isSkill(folder: string, entries: readonly Deno.DirEntry[]): boolean {
-    return this.#options.skillFolders.has(folder) || hasSkillMd(entries);
+  #isSkill({ path, entries }: ListedFolder): boolean {
+    return this.#options.skillFolders.has(path) || hasSkillMd(entries);
   }
 
   /** Lists a folder, if it lies at its real path and there is room for one more. */
-  #list(path: string, realPath: string): Deno.DirEntry[] {
-    if (++this.#folders > MAX_FOLDERS) return [];
-    const entries = listFolder(path);
-    return realPathIfThere(path) === realPath ? entries : [];
+  #list(path: string, realPath: string): ListedFolder {
+    const isListed = ++this.#folders <= MAX_FOLDERS;
+    const listed = isListed ? listFolder(path) : [];
+    const entries = realPathIfThere(path) === realPath ? listed : [];
+    return { path, realPath, entries };
   }
+}
+
+/**
+ * Whether everything in a root is meant as a skill. A folder on the command line
+ * can also be a project, whose skills are in a subfolder.
+ */
+function isFolderOfSkills(
+  { path, entries }: ListedFolder,
+  roots: ReadonlySet<string>,
+): boolean {
+  if (basename(path) === "skills") return true;
+  const subfolders = ["skills", join(".claude", "skills")];
+  const isProject = subfolders.some((name) => roots.has(join(path, name)));
+  return !isProject && entries.every(({ name }) => name !== ".git");
+}
+
+/** Finds files whose names are almost `SKILL.md`. */
+function findMisnamed({ path, entries }: ListedFolder): SkillProblem[] {
+  return entries
+    .filter(({ name, isDirectory }) => !isDirectory && LIKE_SKILL_MD.test(name))
+    .slice(0, MAX_NAMES)
+    .map(({ name }) => ({
+      file: childPath(path, name),
+      kind: "file-name",
+      reason: `the file of a skill must be named ${quote(SKILL_MD)}`,
+      hint: `rename it to ${quote(SKILL_MD)}`,
+    }));
+}
+
+/** Finds Markdown files directly in the root, where skills have folders. */
+function findLoose({ path, entries }: ListedFolder): SkillProblem[] {
+  return entries
+    .filter(({ name, isDirectory }) =>
+      !isDirectory && /^[^.].*\.(?:md|markdown)$/i.test(name) &&
+      !COMMON_FILES.test(name)
+    )
+    .map(({ name }) => ({
+      file: childPath(path, name),
+      kind: "loose-file",
+      reason: "it is not in a folder of its own, as a skill must be",
+      hint: `move it to ${quote(join(name.replace(/\.\w+$/, ""), SKILL_MD))}`,
+    }));
+}
+
+/** Finds the README of a folder, or a file with the folder's name. */
+function findReadme({ path, entries }: ListedFolder): SkillProblem[] {
+  const own = `${basename(path)}.md`.toLowerCase();
+  const readme = entries.find(({ name, isFile }) =>
+    isFile && (/^readme\b/i.test(name) || name.toLowerCase() === own)
+  );
+  if (readme === undefined) return [];
+  const reason = `it has a ${readme.name}, but no ${SKILL_MD}`;
+  const hint =
+    `add a ${SKILL_MD}, or move the folder elsewhere if it is not a skill`;
+  return [{ file: path, kind: "no-skill-md", reason, hint }];
+}
+
+/** Describes skills in a folder that is not itself searched. */
+function describeNested(
+  { path }: ListedFolder,
+  nested: readonly ListedFolder[],
+): SkillProblem {
+  const names = nested.map(({ path }) => quote(basename(path)));
+  const shown = joinFirst(names, MAX_NAMES);
+  const [what, it] = names.length === 1
+    ? [`the skill ${shown} is`, "it"]
+    : [`${names.length} skills (${shown}) are`, "them"];
+  const option = `--skill-dir ${quoteArgument(path)}`;
+  return {
+    file: path,
+    kind: "nested-too-deep",
+    reason: `${what} one level too deep`,
+    hint: `move ${it} one folder up, or search this folder too:\n${option}`,
+  };
 }
 
 /** Folders that hold no skills, because tools or version control fill them. */
@@ -285,14 +270,6 @@ function hasSkillMd(entries: readonly Deno.DirEntry[]): boolean {
     name === SKILL_MD || name === "skill.md" ||
     isCaseBlind && name.toLowerCase() === "skill.md"
   );
-}
-
-function describeNames(names: readonly string[]): string {
-  const shown = names.slice(0, MAX_NAMES).map((name) => quote(name)).join(", ");
-  const more = names.length > MAX_NAMES ? ", …" : "";
-  return names.length === 1
-    ? `the skill ${shown} is`
-    : `${names.length} skills (${shown}${more}) are`;
 }
 
 /**

@@ -115,12 +115,13 @@ Deno.test("--list reports nothing in folders that the policy switches off", asyn
   using place = new Place();
   place.file("home/.claude/skills/pdf/SKILL.txt", "");
   place.file("home/.claude/skills/git/SKILL.txt", "");
+  place.skill("home/.claude/skills/group", "pdf");
   const rules = "rules:\n- { skill: pdf, state: off }\n";
   place.file("home/policy/rules.yaml", rules);
   const args = ["--list", "--policy", "~/policy/rules.yaml"];
   const { text: stdout } = await printedReport(place, ...args);
   assert.match(stdout, /git\/SKILL.txt/);
-  assert.doesNotMatch(stdout, /pdf\/SKILL.txt/);
+  assert.doesNotMatch(stdout, /pdf\/SKILL.txt|too-deep/);
 });
 
 Deno.test("--list does not follow a project's links to find near misses", {
