@@ -149,24 +149,14 @@ export async function readPath(
   try {
     return { content: [await readContent(skill, path, registry)] };
   } catch (error) {
-    const { files, leftOut } = await registry.inspectFiles(skill, MODEL);
     const isFolder = error instanceof SkillFileError &&
       error.reason === IS_A_FOLDER.reason;
-    if (!isFolder) throw withFileNames(error as Error, files);
-    const folder = splitPath(path)!;
-    return await readFolder(skill, {
-      path,
-      files: files.filter(({ path }) => isBelow(folder, path)),
-      leftOut: leftOut.filter(({ file }) => isBelow(folder, file)),
-      registry,
-    });
+    if (isFolder) return await readFolder(skill, path, registry);
+    const { message } = error as Error;
+    const { files } = await registry.inspectFiles(skill, MODEL);
+    const names = shorten(files.map(({ path }) => quote(path)));
+    throw new Error(`${message}. Its files: ${names.join(", ")}`);
   }
-}
-
-function isBelow(folder: readonly string[], path: string): boolean {
-  const names = path.split("/");
-  return names.length > folder.length &&
-    folder.every((name, index) => name === names[index]);
 }
 
 async function listResources(
@@ -183,39 +173,25 @@ async function listResources(
   return createTextResult([list, ...describeLeftOut(leftOut)].join("\n\n"));
 }
 
-/** Returns an error whose message also lists the skill's files. */
-function withFileNames(
-  { message }: Error,
-  files: readonly SkillFile[],
-): Error {
-  const paths = files.slice(0, MAX_NAMED_FILES).map(({ path }) => quote(path));
-  const rest = files.length - paths.length;
-  const more = rest > 0 ? ` and ${rest} more` : "";
-  return new Error(`${message}. Its files: ${paths.join(", ")}${more}`);
-}
-
-interface FolderToRead {
-  /** The path that the model passed. */
-  readonly path: string;
-  readonly files: readonly SkillFile[];
-  /** The entries in it that are not served. */
-  readonly leftOut: readonly SkillProblem[];
-  readonly registry: SkillSource;
-}
-
 async function readFolder(
   skill: Skill,
-  { path, files, leftOut, registry }: FolderToRead,
+  folder: string,
+  registry: SkillSource,
 ): Promise<CallToolResult> {
-  const content = await readTogether(files, async (file) => {
+  const prefix = [...splitPath(folder)!, ""].join("/");
+  const { files, leftOut } = await registry.inspectFiles(skill, MODEL);
+  const inFolder = files.filter(({ path }) => path.startsWith(prefix));
+  const content = await readTogether(inFolder, async (file) => {
     const item = await readContent(skill, file, registry);
     if (item.type === "text") item.text = `--- ${file.path} ---\n${item.text}`;
     return item;
   });
-  const texts = describeLeftOut(leftOut);
-  if (files.length === 0) {
+  const texts = describeLeftOut(
+    leftOut.filter(({ file }) => file.startsWith(prefix)),
+  );
+  if (inFolder.length === 0) {
     const state = texts.length > 0 ? "has no readable files" : "is empty";
-    texts.unshift(`The folder ${quote(path)} ${state}`);
+    texts.unshift(`The folder ${quote(folder)} ${state}`);
   }
   for (const text of texts) content.push({ type: "text", text });
   return { content };
@@ -224,12 +200,20 @@ async function readFolder(
 /** Returns a text that lists the entries that are left out, or no text if there are none. */
 function describeLeftOut(leftOut: readonly SkillProblem[]): string[] {
   if (leftOut.length === 0) return [];
-  const lines = leftOut.slice(0, MAX_NAMED_FILES).map((problem) =>
-    `- ${quote(problem.file || ".")}: ${leftOutReason(problem)}`
+  const lines = shorten(
+    leftOut.map((problem) =>
+      `${quote(problem.file || ".")}: ${leftOutReason(problem)}`
+    ),
   );
-  const rest = leftOut.length - lines.length;
-  if (rest > 0) lines.push(`- and ${rest} more`);
-  return [`Left out:\n${lines.join("\n")}`];
+  return [`Left out:\n- ${lines.join("\n- ")}`];
+}
+
+/** Replaces the end of a long list with the number of its items. */
+function shorten(items: string[]): string[] {
+  const rest = items.length - MAX_NAMED_FILES;
+  return rest > 0
+    ? items.toSpliced(MAX_NAMED_FILES, rest, `and ${rest} more`)
+    : items;
 }
 
 /** Returns why an entry is left out, without revealing whether the target of a link exists. */
