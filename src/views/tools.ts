@@ -24,7 +24,7 @@ import {
   type SkillToolOptions,
   type ToolContext,
 } from "./toolsets.ts";
-import { UnknownSkillError } from "./unknown_skill.ts";
+import { SearchResults } from "./unknown_skill.ts";
 import { quote } from "../text.ts";
 import { SkillSearch } from "../skills/search.ts";
 import { isForModel } from "./skill_lists.ts";
@@ -48,7 +48,11 @@ export function registerTools(
   });
   server.setRequestHandler(CallToolRequestSchema, ({ params }, { signal }) => {
     const tool = tools.find(({ name }) => name === params.name);
-    if (tool === undefined) throw createUnknownToolError(params.name, tools);
+    if (tool === undefined) {
+      const names = tools.map(({ name }) => quote(name)).join(", ");
+      const unknown = `Unknown tool ${quote(params.name)}`;
+      throw invalidParams(`${unknown}: the tools are ${names}`);
+    }
     const context = { registry, search, options, signal };
     return callTool(tool, params.arguments ?? {}, context);
   });
@@ -69,7 +73,7 @@ export async function callTool(
     return await tool.call(parseInput(tool, input), context);
   } catch (error) {
     const result = createTextResult((error as Error).message);
-    return error instanceof UnknownSkillError && error.isSearchResult
+    return error instanceof SearchResults
       ? result
       : { ...result, isError: true };
   }
@@ -82,12 +86,4 @@ function parseInput(
   const { success, data, error } = schema.safeParse(input, IN_ENGLISH);
   if (success) return data;
   throw new Error(`Cannot call ${quote(name)}: ${describeIssues(error)}`);
-}
-
-function createUnknownToolError(
-  name: string,
-  tools: readonly SkillTool[],
-): Error {
-  const names = tools.map(({ name }) => quote(name)).join(", ");
-  return invalidParams(`Unknown tool ${quote(name)}: the tools are ${names}`);
 }

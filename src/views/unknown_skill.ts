@@ -31,28 +31,17 @@ export interface SkillsForModel extends SearchableSkills {
   readonly options?: DirectoryOptions;
 }
 
-/** Thrown when no skill has the requested name. The message is for the model. */
-export class UnknownSkillError extends Error {
-  /** Whether the message lists the results of a search for the name. */
-  readonly isSearchResult: boolean;
-
-  constructor(
-    message: string,
-    { isSearchResult }: { isSearchResult: boolean },
-  ) {
-    super(message);
-    this.isSearchResult = isSearchResult;
-  }
-}
+/** Thrown if the answer to an unknown name lists the results of a search for it. */
+export class SearchResults extends Error {}
 
 /**
- * Creates the error for an unknown skill. It lists the available skills and, if
- * a skill with that name was skipped, says why.
+ * Creates the error for an unknown skill. The message is for the model. It lists
+ * the available skills and, if a skill with that name was skipped, says why.
  */
 export async function createUnknownSkillError(
   name: string,
   { registry, search, options }: SkillsForModel,
-): Promise<UnknownSkillError> {
+): Promise<Error> {
   const { catalog } = registry;
   const problems = listProblemsOf(name, catalog);
   const skipped = problems.length > 0 && options?.isRemote
@@ -61,14 +50,15 @@ export async function createUnknownSkillError(
     : problems.map((problem) => `${describeProblem(problem)}\n\n`).join("");
   const skills = listModelSkills(catalog);
   const echo = oneLine(name.slice(0, MAX_ECHO_LENGTH));
-  const isSearchResult = skills.length > MAX_LISTED_SKILLS;
-  const text = isSearchResult
-    ? formatSearchResults(echo, {
-      found: await search.find(echo, catalog),
-      count: skills.length,
-    })
-    : formatSkillList(echo, skills);
-  return new UnknownSkillError(skipped + text, { isSearchResult });
+  const start = `${skipped}Skill '${echo}' not found.\n\n`;
+  if (skills.length > MAX_LISTED_SKILLS) {
+    const found = await search.find(echo, catalog);
+    return new SearchResults(start + describeFound(found, skills.length));
+  }
+  // The wording of the contract of the tool "skill".
+  return new Error(`${start}Available skills:
+${formatLines(skills)}
+Use the exact skill name (case-insensitive) to load a skill.`);
 }
 
 /** Lists the problems with skills of a name, up to a limit. */
@@ -82,33 +72,19 @@ export function listProblemsOf(
     .slice(0, MAX_NAMED_PROBLEMS);
 }
 
-/** Creates the contract's answer to an unknown name, which lists all skills. */
-function formatSkillList(name: string, skills: readonly Skill[]): string {
-  const lines = skills.map((skill) => `${formatSkillLine(skill)}\n`);
-  return `Skill '${name}' not found.
+function describeFound(found: readonly Skill[], count: number): string {
+  const again = "To search again, pass other words instead of a name.";
+  if (found.length === 0) {
+    return `None of these words occurs in the names, the descriptions, or the first lines of the instructions of the ${count} skills.
 
-Available skills:
-${lines.join("")}
-Use the exact skill name (case-insensitive) to load a skill.`;
+${again}`;
+  }
+  return `Search results for these words, best match first:
+${formatLines(found)}(and ${count - found.length} other skills)
+
+To load one of these skills, use its exact name (case-insensitive). ${again}`;
 }
 
-/** Creates the answer to an unknown name that lists the best-matching skills. */
-function formatSearchResults(
-  name: string,
-  { found, count }: { found: readonly Skill[]; count: number },
-): string {
-  const lines = found.map((skill) => `${formatSkillLine(skill)}\n`);
-  const rest = count - found.length;
-  if (found.length > 0) lines.push(`(and ${rest} other skills)\n`);
-  const heading = found.length > 0
-    ? "Search results for these words, best match first:"
-    : `None of these words occurs in the names, the descriptions, or the first lines of the instructions of the ${count} skills.`;
-  const next = found.length > 0
-    ? "To load one of these skills, use its exact name (case-insensitive). To search again, pass other words instead of a name."
-    : "To search again, pass other words instead of a name.";
-  return `Skill '${name}' not found.
-
-${heading}
-${lines.join("")}
-${next}`;
+function formatLines(skills: readonly Skill[]): string {
+  return skills.map((skill) => `${formatSkillLine(skill)}\n`).join("");
 }
