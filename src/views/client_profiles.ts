@@ -77,32 +77,26 @@ export const DEFAULT_PROFILE: ClientProfile = {
   dropsEmbeddedResources: false,
 };
 
+const DROPS_RESOURCES = { dropsEmbeddedResources: true };
+
 /** The profiles by the client names that `--print-config` and `--as` accept. */
 export const CLIENT_PROFILES: Readonly<Record<string, ClientProfile>> = {
-  "claude-code": {
-    ...briefProfile("claude-code"),
+  "claude-code": briefProfile("claude-code", {
     descriptionLimit: 2_048,
     parameterLimit: DEFAULT_DESCRIPTION_LIMIT - 2_048,
     ellipsis: "...",
     toolMeta: { "anthropic/alwaysLoad": true },
-  },
-  "codex": {
-    ...briefProfile("codex-mcp-client"),
+  }),
+  "codex": briefProfile("codex-mcp-client", {
     instructions: "first line",
     searchesTools: true,
-  },
-  "opencode": { ...briefProfile("opencode"), dropsEmbeddedResources: true },
-  "kilo": { ...briefProfile("kilo"), dropsEmbeddedResources: true },
-  "gemini-cli": {
-    ...briefProfile("gemini-cli-mcp-client"),
-    dropsEmbeddedResources: true,
-  },
-  "qwen-code": {
-    ...briefProfile("qwen-cli-mcp-client"),
-    dropsEmbeddedResources: true,
-  },
-  "copilot": { ...briefProfile("copilot-cli"), instructions: "none" },
-  "cline": { ...briefProfile("@cline/core"), instructions: "none" },
+  }),
+  "opencode": briefProfile("opencode", DROPS_RESOURCES),
+  "kilo": briefProfile("kilo", DROPS_RESOURCES),
+  "gemini-cli": briefProfile("gemini-cli-mcp-client", DROPS_RESOURCES),
+  "qwen-code": briefProfile("qwen-cli-mcp-client", DROPS_RESOURCES),
+  "copilot": briefProfile("copilot-cli", { instructions: "none" }),
+  "cline": briefProfile("@cline/core", { instructions: "none" }),
 };
 
 /** The name that `--as` accepts for clients without a profile. */
@@ -115,13 +109,17 @@ export function findProfile(name: string): ClientProfile {
     : DEFAULT_PROFILE;
 }
 
-function briefProfile(clientName: string): ClientProfile {
+function briefProfile(
+  clientName: string,
+  properties: Partial<ClientProfile>,
+): ClientProfile {
   return {
     ...DEFAULT_PROFILE,
     clientName,
     style: "brief",
     namesLimit: NAMES_LIMIT,
     instructions: "whole",
+    ...properties,
   };
 }
 

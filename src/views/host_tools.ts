@@ -47,10 +47,8 @@ export function joinTools(
       const method = methodOf(schema);
       const host = known.get(method);
       const join = method === "tools/list" ? joinLists : joinCalls;
-      target.setRequestHandler(
-        schema as never,
-        (host ? join(host, handler, names) : handler) as never,
-      );
+      const joined = host ? join({ host, handler, names }) : handler;
+      target.setRequestHandler(schema as never, joined as never);
     },
     notify: () => target.sendToolListChanged(),
   };
@@ -68,12 +66,15 @@ function knownHandlers(server: object): ReadonlyMap<string, AnyHandler> {
   );
 }
 
+/** Handlers of the same request, and the names of the tools that join the host's. */
+interface Handlers {
+  readonly host: AnyHandler;
+  readonly handler: AnyHandler;
+  readonly names: ReadonlySet<string>;
+}
+
 /** Lists the host's tools, and after those of the first page the ones that join them. */
-function joinLists(
-  host: AnyHandler,
-  handler: AnyHandler,
-  names: ReadonlySet<string>,
-): AnyHandler {
+function joinLists({ host, handler, names }: Handlers): AnyHandler {
   return async (request, context) => {
     const theirs = await host(request, context);
     for (const { name } of theirs.tools) {
@@ -91,13 +92,7 @@ function joinLists(
 }
 
 /** Calls the tools that join by name, and otherwise the host's. */
-function joinCalls(
-  host: AnyHandler,
-  handler: AnyHandler,
-  names: ReadonlySet<string>,
-): AnyHandler {
+function joinCalls({ host, handler, names }: Handlers): AnyHandler {
   return (request, context) =>
-    names.has(request.params.name)
-      ? handler(request, context)
-      : host(request, context);
+    (names.has(request.params.name) ? handler : host)(request, context);
 }

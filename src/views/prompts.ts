@@ -5,6 +5,8 @@
  */
 
 import type {
+  ContentBlock,
+  GetPromptRequest,
   GetPromptResult,
   Prompt,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
@@ -61,25 +63,39 @@ export function registerPrompts(
     });
     return { prompts: entries, nextCursor };
   });
-  server.setRequestHandler(GetPromptRequestSchema, ({ params }, { client }) => {
-    const { name, arguments: input } = params;
-    // Skilljack's prompts embed the skill as a resource. Some clients drop such prompts.
-    const asResource = toolset === "skilljack" && client !== undefined &&
-      !profileFor(client).dropsEmbeddedResources;
-    const options = { registry, search, asResource, isRemote };
-    if (name !== SKILL_PROMPT) {
-      return loadPrompt(name, { kind: "prompt", ...options });
-    }
-    if (input?.name) {
-      return loadPrompt(input.name, { kind: "skill", ...options });
-    }
-    throw invalidParams('The prompt "skill" requires the argument "name"');
-  });
+  server.setRequestHandler(
+    GetPromptRequestSchema,
+    async ({ params }, { client }) => {
+      const skill = await requirePrompt(params, { registry, search });
+      // Skilljack's prompts embed the skill as a resource. Some clients drop such prompts.
+      const asResource = toolset === "skilljack" && client !== undefined &&
+        !profileFor(client).dropsEmbeddedResources;
+      return await loadPrompt(skill, registry, { asResource, isRemote });
+    },
+  );
   notifyWhenChanged(
     registry,
     (catalog) => list.of(catalog).map(({ value }) => value),
     () => server.notify("notifications/prompts/list_changed"),
   );
+}
+
+async function loadPrompt(
+  skill: Skill,
+  registry: SkillSource,
+  { asResource, isRemote }: DirectoryOptions & { asResource: boolean },
+): Promise<GetPromptResult> {
+  const uri = skillMdUri(skill);
+  const read = () => registry.readFile(skill, SKILL_MD);
+  const { text: whole, bytes } = await readForRequest(uri, read);
+  const text = whole ?? new TextDecoder().decode(bytes);
+  const mimeType = "text/markdown";
+  const content: ContentBlock = asResource
+    ? { type: "resource", resource: { uri, mimeType, text } }
+    : { type: "text", text: formatLoadedSkill(skill, text, { isRemote }) };
+  content.annotations = { audience: ["assistant"], priority: 1.0 };
+  const { description } = skill;
+  return { description, messages: [{ role: "user", content }] };
 }
 
 /** Creates the description of the prompt that takes a name. It lists the skills. */
@@ -125,66 +141,32 @@ function createPrompts(skill: Skill): ListItem<Prompt>[] {
   return [{ key: listKey(skill, name), value }];
 }
 
-interface PromptOptions extends SearchableSkills, DirectoryOptions {
-  /** What the name in the request refers to. */
-  readonly kind: "prompt" | "skill";
-  /** Whether the prompt contains the skill as an embedded resource instead of as text. */
-  readonly asResource: boolean;
-}
-
-/**
- * Creates the messages of a prompt.
- *
- * @throws {Error} If there is no skill with this name that the user can load.
- *   The message says whether the client asked for a prompt or a skill.
- */
-async function loadPrompt(
-  name: string,
-  { kind, registry, search, asResource, isRemote }: PromptOptions,
-): Promise<GetPromptResult> {
-  const skill = registry.find(name);
-  if (skill === undefined || !isForUser(skill)) {
-    throw await createUnknownNameError(name, { kind, registry, search });
-  }
-  const uri = skillMdUri(skill);
-  const file = await readForRequest(
-    uri,
-    () => registry.readFile(skill, SKILL_MD),
-  );
-  const text = file.text ?? new TextDecoder().decode(file.bytes);
-  const content = asResource
-    ? {
-      type: "resource" as const,
-      resource: { uri, mimeType: "text/markdown", text },
-    }
-    : {
-      type: "text" as const,
-      text: formatLoadedSkill(skill, text, { isRemote }),
-    };
-  const annotations = { audience: ["assistant" as const], priority: 1.0 };
-  return {
-    description: skill.description,
-    messages: [{ role: "user", content: { ...content, annotations } }],
-  };
-}
-
 /** The maximum number of names that the error for an unknown name lists. */
 const MAX_NEAR_NAMES = 5;
 
 /**
- * Creates the error for an unknown name. Its message lists available names, the
- * most similar first.
+ * Finds the skill that a prompt loads.
+ *
+ * @throws {Error} If there is no skill with this name that the user can load. The
+ *   message lists available names, the most similar first.
  */
-async function createUnknownNameError(
-  name: string,
-  { kind, registry, search }: SearchableSkills & { kind: string },
-): Promise<Error> {
+async function requirePrompt(
+  { name: prompt, arguments: input }: GetPromptRequest["params"],
+  { registry, search }: SearchableSkills,
+): Promise<Skill> {
+  const isGeneral = prompt === SKILL_PROMPT;
+  const name = isGeneral ? input?.name ?? "" : prompt;
+  if (isGeneral && name === "") {
+    throw invalidParams('The prompt "skill" requires the argument "name"');
+  }
+  const skill = registry.find(name);
+  if (skill !== undefined && isForUser(skill)) return skill;
   const { catalog } = registry;
   const found = await search.find(name, catalog);
   const near = [...new Set([...found, ...listUserSkills(catalog)])]
     .slice(0, MAX_NEAR_NAMES).map(({ name }) => quote(name)).join(", ");
-  return invalidParams(
-    `Unknown ${kind} ${quote(name)}${
+  throw invalidParams(
+    `Unknown ${isGeneral ? "skill" : "prompt"} ${quote(name)}${
       near && `: available names include ${near}`
     }`,
   );
