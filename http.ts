@@ -37,6 +37,7 @@ import { keepListening } from "./src/http/listening.ts";
 import { createHttpSettings, type HttpSettings } from "./src/http/settings.ts";
 import { type MakeRoom, McpHttpServer } from "./src/protocol/http_server.ts";
 import { isObject, log, logged, toWellFormedJson } from "./src/text.ts";
+import { wait } from "./src/time_slice.ts";
 import { describeServer, registerViews } from "./src/views/views.ts";
 
 /** The path that clients connect to. */
@@ -190,12 +191,8 @@ function text(status: number, body: string): Response {
 async function end(): Promise<void> {
   if (isEnding) return;
   isEnding = true;
-  await Promise.race([limits.whenIdle(), wait(GRACE_MS)]);
+  await wait(GRACE_MS, limits.whenIdle());
   await mcp.close();
   await wait(FLUSH_MS);
   Deno.exit(0);
-}
-
-function wait(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

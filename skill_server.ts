@@ -26,6 +26,7 @@ import type { PolicyFile } from "./src/skills/policy_file.ts";
 import { resolveSkillRoots } from "./src/skills/roots.ts";
 import type { SkillCatalog } from "./src/skills/types.ts";
 import { jsonText, log, logged, quote } from "./src/text.ts";
+import { wait } from "./src/time_slice.ts";
 import { registerSubscriptions } from "./src/views/subscriptions.ts";
 import { describeServer, registerViews } from "./src/views/views.ts";
 
@@ -40,7 +41,7 @@ z.config({ jitless: true });
  */
 export async function main(args: readonly string[]): Promise<void> {
   const code = await run(args);
-  await Promise.race([logged(), new Promise((end) => setTimeout(end, 100))]);
+  await wait(100, logged());
   Deno.exit(code);
 }
 

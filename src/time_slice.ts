@@ -59,6 +59,20 @@ function pause(): Promise<void> {
   });
 }
 
+/** Waits for a time in milliseconds, or only until something else is done. */
+export async function wait(
+  milliseconds: number,
+  done?: Promise<unknown>,
+): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, milliseconds);
+  try {
+    await Promise.race([promise, ...(done ? [done] : [])]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /**
  * A task that can pause at each `yield`. Operations on files come between the
  * pauses, because on a network each one can take as long as a slice. The same

@@ -12,6 +12,7 @@
  * @module
  */
 
+import { wait } from "../time_slice.ts";
 import type { LimitedLog } from "./limited_log.ts";
 
 /** The time that pending requests have before connections are closed, in milliseconds. */
@@ -98,8 +99,4 @@ async function restart(
       return;
     }
   }
-}
-
-function wait(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

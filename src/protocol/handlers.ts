@@ -11,8 +11,13 @@ import type {
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import type * as z from "npm:zod@^4/mini";
 import type { ClientInfo } from "./eras.ts";
-import { describeIssues, IN_ENGLISH, invalidParams } from "./errors.ts";
-import type { RequestSchema } from "./requests.ts";
+import {
+  describeIssues,
+  IN_ENGLISH,
+  invalidParams,
+  rpcError,
+} from "./errors.ts";
+import { methodOf, type RequestSchema } from "./requests.ts";
 
 /** A server's description of itself. */
 export interface ServerDescription {
@@ -52,17 +57,36 @@ export interface RequestHandlers {
   notify(method: string, params?: Record<string, unknown>): Promise<void>;
 }
 
-/**
- * Parses a request with a schema.
- *
- * @throws {Error} If the request does not match the schema. The error means
- *   invalid params, and its message says what is wrong with them.
- */
-export function parseRequest<Schema extends RequestSchema>(
-  schema: Schema,
-  request: unknown,
-): z.infer<Schema> {
-  const { success, data, error } = schema.safeParse(request, IN_ENGLISH);
-  if (success) return data;
-  throw invalidParams(`Invalid params: ${describeIssues(error)}`);
+/** Passes requests to their handlers. Each server extends it with a transport. */
+export class RequestDispatcher<Context, Output> {
+  readonly #handlers = new Map<
+    string,
+    (request: unknown, context: Context) => Output
+  >();
+
+  /**
+   * Sets the handler for the requests that a schema accepts. The reply to a
+   * request with other params is the error "invalid params".
+   */
+  setRequestHandler<Schema extends RequestSchema>(
+    schema: Schema,
+    handler: (request: z.infer<Schema>, context: Context) => Output,
+  ): void {
+    this.#handlers.set(methodOf(schema), (request, context) => {
+      const { success, data, error } = schema.safeParse(request, IN_ENGLISH);
+      if (success) return handler(data, context);
+      throw invalidParams(`Invalid params: ${describeIssues(error)}`);
+    });
+  }
+
+  /**
+   * Calls the handler of a request.
+   *
+   * @throws {Error} The reply, if there is no handler or the params are invalid.
+   */
+  protected handle(request: { method: string }, context: Context): Output {
+    const handler = this.#handlers.get(request.method);
+    if (handler === undefined) throw rpcError(-32601, "Method not found");
+    return handler(request, context);
+  }
 }

@@ -20,19 +20,18 @@ import {
   Server,
   type ServerCapabilities,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
-import type { Result } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-import type * as z from "npm:zod@^4/mini";
+import type {
+  JSONRPCRequest,
+  Result,
+} from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import { estimateSize, serializeMessage } from "./json_rpc.ts";
 import { cachingOf, type ClientInfo, clientOf } from "./eras.ts";
-import { replaceReply, rpcError } from "./errors.ts";
+import { replaceReply } from "./errors.ts";
 import {
-  parseRequest,
   type RequestContext,
-  type RequestHandler,
-  type RequestHandlers,
+  RequestDispatcher,
   type ServerDescription,
 } from "./handlers.ts";
-import { methodOf, type RequestSchema } from "./requests.ts";
 import { isObject } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 
@@ -49,40 +48,22 @@ const EVENTS = {
  */
 export type MakeRoom = (size: number) => Promise<void>;
 
-/** What is known about a request that is being handled. */
-interface KnownRequest {
-  readonly client: ClientInfo | undefined;
-  readonly makeRoom: MakeRoom;
+/** A request for the SDK, which passes it on, with what the handlers need. */
+class KnownRequest extends Request {
+  client: ClientInfo | undefined;
+  makeRoom: MakeRoom = () => Promise.resolve();
 }
 
 /** An MCP server over HTTP that keeps nothing between requests. */
-export class McpHttpServer implements RequestHandlers {
+export class McpHttpServer
+  extends RequestDispatcher<RequestContext, Result | Promise<Result>> {
   readonly #description: ServerDescription;
-  readonly #handlers = new Map<
-    string,
-    [RequestSchema, RequestHandler<unknown>]
-  >();
-  /** What is known about the requests that are being handled. */
-  readonly #requests = new WeakMap<Request, KnownRequest>();
   readonly #mcp = createMcpHandler((context) => this.#createServer(context));
 
   /** Creates a server that handles only the protocol's own requests. */
   constructor(description: ServerDescription) {
+    super();
     this.#description = description;
-  }
-
-  /**
-   * Sets the handler for the requests that a schema accepts. The reply to a
-   * request with other params is the error "invalid params".
-   */
-  setRequestHandler<Schema extends RequestSchema>(
-    schema: Schema,
-    handler: RequestHandler<z.infer<Schema>>,
-  ): void {
-    this.#handlers.set(methodOf(schema), [
-      schema,
-      handler as RequestHandler<unknown>,
-    ]);
   }
 
   /** Notifies the listeners that a list changed. */
@@ -102,13 +83,13 @@ export class McpHttpServer implements RequestHandlers {
   async fetch(
     { url, method, headers }: Request,
     message: unknown,
-    makeRoom: MakeRoom = () => Promise.resolve(),
+    makeRoom?: MakeRoom,
   ): Promise<Response> {
     // Deno aborts the signal of a request after each response. The SDK would take
     // that for a disconnect, so it gets a request without the signal.
-    const head = new Request(url, { method, headers });
-    const client = isRequest(message) ? clientOf(message) : undefined;
-    this.#requests.set(head, { client, makeRoom });
+    const head = new KnownRequest(url, { method, headers });
+    if (isObject(message)) head.client = clientOf(message as JSONRPCRequest);
+    if (makeRoom !== undefined) head.makeRoom = makeRoom;
     return await this.#mcp.fetch(head, { parsedBody: message });
   }
 
@@ -120,8 +101,7 @@ export class McpHttpServer implements RequestHandlers {
   #createServer({ era, requestInfo }: McpRequestContext): Server {
     const { serverInfo, instructions, ttlMs } = this.#description;
     const isModern = era === "modern";
-    // The SDK passes on the request that it got.
-    const { client, makeRoom } = this.#requests.get(requestInfo!)!;
+    const { client, makeRoom } = requestInfo as KnownRequest;
     const server = new Server(serverInfo, {
       capabilities: this.#capabilities(isModern),
       instructions: instructions(client),
@@ -133,22 +113,20 @@ export class McpHttpServer implements RequestHandlers {
       request,
       { mcpReq: { signal } },
     ) => ({
-      ...await this.#handle(request, { signal, client }, makeRoom),
+      ...await this.#respond(request, { signal, client }, makeRoom),
       ...(isModern ? cachingOf(request.method, ttlMs) : {}),
     });
     return server;
   }
 
   /** Returns the result of a request, or a replacement if it is too large. */
-  async #handle(
+  async #respond(
     request: { method: string },
     context: RequestContext,
     makeRoom: MakeRoom,
   ): Promise<Result> {
-    const [schema, handler] = this.#handlers.get(request.method) ?? [];
-    if (schema === undefined) throw rpcError(-32601, "Method not found");
     const slice = new TimeSlice();
-    const result = await handler!(parseRequest(schema, request), context);
+    const result = await this.handle(request, context);
     await makeRoom(estimateSize(result));
     if (slice.isOver) await slice.yield();
     try {
@@ -172,13 +150,4 @@ export class McpHttpServer implements RequestHandlers {
       .map(([name]) => [name, listChanged ? { listChanged } : {}]);
     return { ...others, ...Object.fromEntries(lists) };
   }
-}
-
-/** Whether a value looks like a request. The SDK checks the rest. */
-function isRequest(
-  value: unknown,
-): value is { method: string; params?: Record<string, unknown> } {
-  if (!isObject(value)) return false;
-  const { method, params = {} } = value;
-  return typeof method === "string" && isObject(params);
 }

@@ -26,9 +26,7 @@ import type {
 import {
   InitializeRequestSchema,
   listRequestSchema,
-  methodOf,
   PingRequestSchema,
-  type RequestSchema,
   SubscribeRequestSchema,
   UnsubscribeRequestSchema,
 } from "./requests.ts";
@@ -42,11 +40,7 @@ import {
   MODERN_VERSIONS,
 } from "./eras.ts";
 import { errorObject, replaceReply, rpcError } from "./errors.ts";
-import {
-  parseRequest,
-  type RequestHandlers,
-  type ServerDescription,
-} from "./handlers.ts";
+import { RequestDispatcher, type ServerDescription } from "./handlers.ts";
 import { RunningRequest } from "./running_request.ts";
 import type { StdioTransport } from "./stdio_transport.ts";
 import {
@@ -56,6 +50,7 @@ import {
   type SubscriptionFilter,
   Subscriptions,
 } from "./subscriptions.ts";
+import { wait } from "../time_slice.ts";
 
 const DiscoverRequestSchema = listRequestSchema("server/discover");
 
@@ -68,18 +63,6 @@ const HANDSHAKE_TIME_MS = 350;
 
 /** How long the first requests wait at least for the server to be ready, in milliseconds. */
 const MIN_HANDSHAKE_WAIT_MS = 100;
-
-/** Waits until the server is ready, or until its clients have waited long enough. */
-async function waitForHandshake(ready: Promise<unknown>): Promise<void> {
-  const rest = HANDSHAKE_TIME_MS - performance.now();
-  const late = Promise.withResolvers<void>();
-  const timer = setTimeout(late.resolve, Math.max(rest, MIN_HANDSHAKE_WAIT_MS));
-  try {
-    await Promise.race([ready, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
 
 /** The requests that are answered even if the server is not ready. */
 const EARLY_METHODS = ["initialize", "ping", "server/discover"];
@@ -95,11 +78,8 @@ const LEGACY_CLIENT = Symbol("the legacy client");
 
 type Subscriber = RunningRequest | typeof LEGACY_CLIENT;
 
-/** A handler that can also defer its reply, in which case it returns no result. */
-type DeferrableHandler<Request> = (
-  request: Request,
-  context: RunningRequest,
-) => Result | undefined | Promise<Result | undefined>;
+/** What a handler returns: no result if it defers its reply. */
+type Output = Result | undefined | Promise<Result | undefined>;
 
 /**
  * An MCP server for clients of both eras.
@@ -109,7 +89,7 @@ type DeferrableHandler<Request> = (
  * loads a JSON Schema validator and two more variants of zod, which would take a
  * quarter of the startup time.
  */
-export class McpServer implements RequestHandlers {
+export class McpServer extends RequestDispatcher<RunningRequest, Output> {
   /** Called with each error of the transport. */
   onerror?: (error: Error) => void;
   /**
@@ -120,10 +100,6 @@ export class McpServer implements RequestHandlers {
   onsubscribe?: (uri: string) => EndSubscription | Promise<EndSubscription>;
 
   readonly #description: ServerDescription;
-  readonly #handlers = new Map<
-    string,
-    [RequestSchema, DeferrableHandler<unknown>]
-  >();
   /** The pending requests by ID, including those of listeners. */
   readonly #requests = new Map<RequestId, RunningRequest>();
   readonly #subscriptions = new Subscriptions<Subscriber>(async (uri) => {
@@ -140,6 +116,7 @@ export class McpServer implements RequestHandlers {
 
   /** Creates a server that handles only the protocol's own requests. */
   constructor(description: ServerDescription) {
+    super();
     this.#description = description;
     this.setRequestHandler(PingRequestSchema, () => ({}));
     this.setRequestHandler(
@@ -169,20 +146,6 @@ export class McpServer implements RequestHandlers {
   }
 
   /**
-   * Sets the handler for the requests that a schema accepts. The reply to a
-   * request with other params is the error "invalid params".
-   */
-  setRequestHandler<Schema extends RequestSchema>(
-    schema: Schema,
-    handler: DeferrableHandler<z.infer<Schema>>,
-  ): void {
-    this.#handlers.set(methodOf(schema), [
-      schema,
-      handler as DeferrableHandler<unknown>,
-    ]);
-  }
-
-  /**
    * Starts a transport and serves its clients until the transport closes.
    *
    * @param transport A transport that has not been started.
@@ -195,7 +158,8 @@ export class McpServer implements RequestHandlers {
     ready: Promise<unknown> = Promise.resolve(),
   ): Promise<void> {
     this.#transport = transport;
-    this.#readySoon = waitForHandshake(ready);
+    const rest = HANDSHAKE_TIME_MS - performance.now();
+    this.#readySoon = wait(Math.max(rest, MIN_HANDSHAKE_WAIT_MS), ready);
     this.#ready = ready.finally(() => this.#ready = undefined);
     const closed = Promise.withResolvers<void>();
     transport.onmessage = (message) => this.#receive(message);
@@ -211,10 +175,7 @@ export class McpServer implements RequestHandlers {
 
   /** Closes the connection. First replies to the listeners, unless that takes too long. */
   async close(): Promise<void> {
-    const late = Promise.withResolvers<void>();
-    const timer = setTimeout(late.resolve, CLOSE_TIMEOUT_MS);
-    await Promise.race([this.#endListening(), late.promise]);
-    clearTimeout(timer);
+    await wait(CLOSE_TIMEOUT_MS, this.#endListening());
     await this.#transport?.close();
   }
 
@@ -258,9 +219,7 @@ export class McpServer implements RequestHandlers {
         // It may have been cancelled in the meantime.
         if (request.signal.aborted) return;
       }
-      const [schema, handler] = this.#handlers.get(request.method) ?? [];
-      if (schema === undefined) throw rpcError(-32601, "Method not found");
-      const result = await handler!(parseRequest(schema, message), request);
+      const result = await this.handle(message, request);
       if (result === undefined) return;
       reply = { result: this.#completeResult(request, result) };
     } catch (error) {

@@ -9,7 +9,7 @@
 
 import type { JSONRPCMessage } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import { MAX_LINE_SIZE, parseMessage, serializeMessage } from "./json_rpc.ts";
-import { TimeSlice } from "../time_slice.ts";
+import { TimeSlice, wait } from "../time_slice.ts";
 
 /** How much to read at a time, in bytes. */
 const READ_SIZE = 64 * 1024;
@@ -445,7 +445,7 @@ export async function writeAll(
     } catch (error) {
       // The other side made the pipe non-blocking.
       if (!(error instanceof Deno.errors.WouldBlock)) throw error;
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      await wait(RETRY_MS);
     }
   }
 }
