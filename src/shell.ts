@@ -55,25 +55,19 @@ interface ShellRun {
   readonly signal: AbortSignal;
 }
 
-/** The result of a shell command. */
-interface ShellResult {
-  /** The command's stdout and stderr, and a note if it failed or was stopped. */
-  readonly text: string;
-  /** Whether the time limit stopped the command. */
-  readonly isError: boolean;
-}
-
 /**
  * Runs a shell command until it exits, reaches its time limit, or is aborted.
  * Then ends the processes that it started, except those in a session of their
  * own whose parent has exited.
  *
+ * @returns The command's stdout and stderr with a note if it failed or was
+ *   stopped, and whether the time limit stopped it.
  * @throws {Error} If the shell cannot be started, or the signal is already aborted.
  */
 export async function runShellCommand(
   command: string,
   { directory, install, timeout, signal }: ShellRun,
-): Promise<ShellResult> {
+): Promise<{ text: string; isError: boolean }> {
   signal.throwIfAborted();
   const { shell, tree } = startShell(command, { directory, install });
   let isLate = false;
@@ -81,14 +75,13 @@ export async function runShellCommand(
     isLate = true;
     tree.end();
   }, timeout * 1000);
-  const onAbort = () => tree.end();
-  signal.addEventListener("abort", onAbort);
-  const outputs = [new Output(shell.stdout), new Output(shell.stderr)];
+  signal.addEventListener("abort", tree.end);
+  const outputs = [shell.stdout, shell.stderr].map(collectOutput);
   const { code } = await shell.status;
   clearTimeout(timer);
-  signal.removeEventListener("abort", onAbort);
+  signal.removeEventListener("abort", tree.end);
   await tree.endRest();
-  const [stdout, stderr] = await Promise.all(outputs.map((out) => out.end()));
+  const [stdout, stderr] = await Promise.all(outputs.map((end) => end()));
   const note = isLate
     ? `\n[stopped at the time limit of ${timeout} s; --shell-timeout changes it]`
     : code === 0
@@ -117,27 +110,17 @@ function startShell(
       windowsRawArguments: true,
     }).spawn();
     const { pid } = shell;
-    if (isWindows) return { shell, tree: new WindowsTree(pid) };
-    const tree = new UnixTree(pid, options);
-    startCommand(shell);
+    if (isWindows) return { shell, tree: windowsTree(pid) };
+    const tree = unixTree(pid, options);
+    // The shell runs its command after a line. The process tree must exist by then,
+    // so that the command ends with this process.
+    new Blob(["\n"]).stream().pipeTo(shell.stdin).catch(() => {
+      // The shell has already exited.
+    });
     return { shell, tree };
   } catch (error) {
     shell?.kill("SIGKILL");
     throw new Error(`Cannot run the command: ${spawnFault(error)}`);
-  }
-}
-
-/**
- * Lets the shell run its command. Must be called after the process tree is
- * created, so that the command ends with this process.
- */
-async function startCommand({ stdin }: Deno.ChildProcess): Promise<void> {
-  try {
-    const writer = stdin.getWriter();
-    await writer.write(new TextEncoder().encode("\n"));
-    await writer.close();
-  } catch {
-    // The shell has already exited.
   }
 }
 
@@ -211,9 +194,6 @@ interface ShellEnvironment {
 /** Matches the names of variables that the dynamic linker reads. */
 const LINKER_VARIABLE = /^(?:LD|DYLD)_/;
 
-/** Matches names that a shell can assign to. */
-const SHELL_VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
-
 /**
  * Returns the environment for a shell. If `--allow-run` lists programs, Deno
  * does not start them while a variable of the dynamic linker is set. So the
@@ -229,7 +209,8 @@ function shellEnvironment(): ShellEnvironment {
   const others = all.filter(([name]) => !LINKER_VARIABLE.test(name));
   return {
     options: { clearEnv: true, env: Object.fromEntries(others) },
-    variables: variables.filter(([name]) => SHELL_VARIABLE.test(name)),
+    // A shell cannot assign to other names.
+    variables: variables.filter(([name]) => /^\w+$/.test(name)),
   };
 }
 
@@ -257,9 +238,9 @@ function spawnFault(error: unknown): string {
 /** A shell and the processes that it started. */
 interface ProcessTree {
   /** Ends all of them. Can be called more than once. */
-  end(): void;
+  readonly end: () => void;
   /** Ends the remaining processes after the shell has exited. */
-  endRest(): Promise<void>;
+  readonly endRest: () => Promise<void>;
 }
 
 /**
@@ -309,45 +290,36 @@ done
  * command exits, when the command must be stopped, or when this process exits,
  * even if this process is killed.
  */
-class UnixTree implements ProcessTree {
-  readonly #guard: Deno.ChildProcess;
-
-  constructor(pid: number, options: ShellEnvironment["options"]) {
-    this.#guard = new Deno.Command(SHELL, {
-      ...options,
-      args: ["-c", END_PROCESSES, SHELL, String(pid)],
-      stdin: "piped",
-      stdout: "null",
-      stderr: "null",
-      // Signals to the process group of this process must not end the second shell.
-      detached: true,
-    }).spawn();
-  }
-
-  end(): void {
-    this.#guard.stdin.close().catch(() => {});
-  }
-
-  async endRest(): Promise<void> {
-    this.end();
-    await this.#guard.status;
-  }
+function unixTree(
+  pid: number,
+  options: ShellEnvironment["options"],
+): ProcessTree {
+  const guard = new Deno.Command(SHELL, {
+    ...options,
+    args: ["-c", END_PROCESSES, SHELL, String(pid)],
+    stdin: "piped",
+    stdout: "null",
+    stderr: "null",
+    // Signals to the process group of this process must not end the second shell.
+    detached: true,
+  }).spawn();
+  const end = () => {
+    guard.stdin.close().catch(() => {});
+  };
+  const endRest = async () => {
+    end();
+    await guard.status;
+  };
+  return { end, endRest };
 }
 
 /** A process tree on Windows, where the children of a process cannot be found after it exits. */
-class WindowsTree implements ProcessTree {
-  readonly #pid: number;
-
-  constructor(pid: number) {
-    this.#pid = pid;
-  }
-
-  end(): void {
+function windowsTree(pid: number): ProcessTree {
+  const line = `"%SystemRoot%\\System32\\taskkill.exe" /T /F /PID ${pid}`;
+  const end = () => {
     // Run by the shell, because Deno may have permission only for the shell. Waits
     // for the end, because this process may be about to exit, and then its children
     // end too.
-    const line =
-      `"%SystemRoot%\\System32\\taskkill.exe" /T /F /PID ${this.#pid}`;
     new Deno.Command(SHELL, {
       // The shell would look for programs in the working directory first.
       args: ["/d", "/s", "/c", `"${line}"`],
@@ -356,45 +328,38 @@ class WindowsTree implements ProcessTree {
       stdout: "null",
       stderr: "null",
     }).outputSync();
-  }
-
-  endRest(): Promise<void> {
-    return Promise.resolve();
-  }
+  };
+  return { end, endRest: () => Promise.resolve() };
 }
 
-/** Collects what a process writes, up to a limit. */
-class Output {
-  readonly #reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>;
-  readonly #chunks: Uint8Array<ArrayBuffer>[] = [];
-  readonly #reading: Promise<void>;
-  #size = 0;
-
-  constructor(stream: ReadableStream<Uint8Array<ArrayBuffer>>) {
-    this.#reader = stream.getReader();
-    this.#reading = this.#read();
-  }
-
-  /**
-   * Returns the output. Waits only briefly for its end, because a process that
-   * was not ended may keep the pipe open.
-   */
-  async end(): Promise<string> {
-    const timer = setTimeout(() => this.#reader.cancel(), OUTPUT_GRACE_MS);
-    await this.#reading;
-    clearTimeout(timer);
-    const text = await new Blob(this.#chunks).text();
-    const rest = this.#size - MAX_OUTPUT_SIZE;
-    return rest > 0 ? `${text}\n[${rest} bytes omitted]` : text;
-  }
-
-  async #read(): Promise<void> {
+/**
+ * Collects what a process writes, up to a limit.
+ *
+ * @returns A function that returns the output. It waits only briefly for the end,
+ *   because a process that was not ended may keep the pipe open.
+ */
+function collectOutput(
+  stream: ReadableStream<Uint8Array<ArrayBuffer>>,
+): () => Promise<string> {
+  const reader = stream.getReader();
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let size = 0;
+  const read = async () => {
     for (;;) {
-      const { value } = await this.#reader.read();
+      const { value } = await reader.read();
       if (value === undefined) return;
-      const room = MAX_OUTPUT_SIZE - this.#size;
-      if (room > 0) this.#chunks.push(value.subarray(0, room));
-      this.#size += value.length;
+      const room = MAX_OUTPUT_SIZE - size;
+      if (room > 0) chunks.push(value.subarray(0, room));
+      size += value.length;
     }
-  }
+  };
+  const reading = read();
+  return async () => {
+    const timer = setTimeout(() => reader.cancel(), OUTPUT_GRACE_MS);
+    await reading;
+    clearTimeout(timer);
+    const text = await new Blob(chunks).text();
+    const rest = size - MAX_OUTPUT_SIZE;
+    return rest > 0 ? `${text}\n[${rest} bytes omitted]` : text;
+  };
 }
