@@ -37,8 +37,8 @@ export async function findShellFault(): Promise<string | undefined> {
   }
   const args = isWindows ? ["/d", "/c", "ver"] : ["-c", ":"];
   try {
-    await new Deno.Command(SHELL, { args, ...shellEnvironment().options })
-      .output();
+    const { env } = shellEnvironment();
+    await new Deno.Command(SHELL, { args, env }).output();
   } catch (error) {
     return spawnFault(error);
   }
@@ -94,11 +94,11 @@ function startShell(
   command: string,
   { directory, install }: Pick<ShellRun, "directory" | "install">,
 ): { shell: Deno.ChildProcess; tree: ProcessTree } {
-  const { options, variables } = shellEnvironment();
+  const { env, variables } = shellEnvironment();
   let shell: Deno.ChildProcess | undefined;
   try {
     shell = new Deno.Command(SHELL, {
-      ...options,
+      env,
       args: shellArguments(command, { install, variables }),
       cwd: directory,
       stdin: isWindows ? "null" : "piped",
@@ -111,7 +111,7 @@ function startShell(
     }).spawn();
     const { pid } = shell;
     if (isWindows) return { shell, tree: windowsTree(pid) };
-    const tree = unixTree(pid, options);
+    const tree = unixTree(pid, env);
     // The shell runs its command after a line. The process tree must exist by then,
     // so that the command ends with this process.
     new Blob(["\n"]).stream().pipeTo(shell.stdin).catch(() => {
@@ -166,7 +166,7 @@ function shellArguments(
   command: string,
   { install, variables }: {
     install: boolean;
-    variables: readonly EnvironmentVariable[];
+    variables: readonly [name: string, value: string][];
   },
 ): string[] {
   if (isWindows) {
@@ -182,33 +182,17 @@ function shellArguments(
   return ["-c", script, SHELL, ...values, command];
 }
 
-type EnvironmentVariable = readonly [name: string, value: string];
-
-interface ShellEnvironment {
-  /** The options that determine which variables Deno passes on. */
-  readonly options: Pick<Deno.CommandOptions, "env" | "clearEnv">;
-  /** The variables that the shell sets itself. */
-  readonly variables: readonly EnvironmentVariable[];
-}
-
-/** Matches the names of variables that the dynamic linker reads. */
-const LINKER_VARIABLE = /^(?:LD|DYLD)_/;
-
 /**
- * Returns the environment for a shell. If `--allow-run` lists programs, Deno
- * does not start them while a variable of the dynamic linker is set. So the
- * shell sets these variables itself.
+ * Returns the variables that Deno sets for the shell besides its own, and those
+ * that the shell sets itself. If `--allow-run` lists programs, Deno starts them
+ * only with empty values for the variables of the dynamic linker.
  */
-function shellEnvironment(): ShellEnvironment {
-  const unchanged = { options: {}, variables: [] };
+function shellEnvironment() {
   const { state } = Deno.permissions.querySync({ name: "run" });
-  if (isWindows || state === "granted") return unchanged;
-  const all = allVariables();
-  const variables = all.filter(([name]) => LINKER_VARIABLE.test(name));
-  if (variables.length === 0) return unchanged;
-  const others = all.filter(([name]) => !LINKER_VARIABLE.test(name));
+  const all = isWindows || state === "granted" ? [] : allVariables();
+  const variables = all.filter(([name]) => /^(?:LD|DYLD)_/i.test(name));
   return {
-    options: { clearEnv: true, env: Object.fromEntries(others) },
+    env: Object.fromEntries(variables.map(([name]) => [name, ""])),
     // A shell cannot assign to other names.
     variables: variables.filter(([name]) => /^\w+$/.test(name)),
   };
@@ -218,7 +202,7 @@ function shellEnvironment(): ShellEnvironment {
  * Returns all environment variables, or none if Deno does not have permission
  * to read all of them.
  */
-function allVariables(): EnvironmentVariable[] {
+function allVariables(): [name: string, value: string][] {
   try {
     return Object.entries(Deno.env.toObject());
   } catch (error) {
@@ -230,7 +214,7 @@ function allVariables(): EnvironmentVariable[] {
 /** Returns why the shell could not be started. */
 function spawnFault(error: unknown): string {
   const { message } = error as Error;
-  return /\b(?:LD|DYLD)_/.test(message)
+  return /\b(?:LD|DYLD)_/i.test(message)
     ? "Deno does not start the shell while a variable such as LD_LIBRARY_PATH is set; add --allow-env or --allow-run, without names"
     : oneLine(message);
 }
@@ -290,12 +274,9 @@ done
  * command exits, when the command must be stopped, or when this process exits,
  * even if this process is killed.
  */
-function unixTree(
-  pid: number,
-  options: ShellEnvironment["options"],
-): ProcessTree {
+function unixTree(pid: number, env: Record<string, string>): ProcessTree {
   const guard = new Deno.Command(SHELL, {
-    ...options,
+    env,
     args: ["-c", END_PROCESSES, SHELL, String(pid)],
     stdin: "piped",
     stdout: "null",
@@ -341,21 +322,21 @@ function windowsTree(pid: number): ProcessTree {
 function collectOutput(
   stream: ReadableStream<Uint8Array<ArrayBuffer>>,
 ): () => Promise<string> {
-  const reader = stream.getReader();
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let size = 0;
-  const read = async () => {
-    for (;;) {
-      const { value } = await reader.read();
-      if (value === undefined) return;
+  const stop = new AbortController();
+  const collector = new WritableStream({
+    write: (chunk: Uint8Array<ArrayBuffer>) => {
       const room = MAX_OUTPUT_SIZE - size;
-      if (room > 0) chunks.push(value.subarray(0, room));
-      size += value.length;
-    }
-  };
-  const reading = read();
+      if (room > 0) chunks.push(chunk.subarray(0, room));
+      size += chunk.length;
+    },
+  });
+  const reading = stream.pipeTo(collector, stop).catch(() => {
+    // The wait was too long.
+  });
   return async () => {
-    const timer = setTimeout(() => reader.cancel(), OUTPUT_GRACE_MS);
+    const timer = setTimeout(() => stop.abort(), OUTPUT_GRACE_MS);
     await reading;
     clearTimeout(timer);
     const text = await new Blob(chunks).text();

@@ -288,7 +288,10 @@ for (const run of ["--allow-run", "--allow-run=sh"]) {
     async () => {
       using place = filesPlace();
       // Variables with these names have no effect, so the test is harmless.
-      const env = { LD_A: 'it\'s "a"\n b', DYLD_B: "$HOME", OTHER: "c" };
+      const env = {
+        ...{ LD_A: 'it\'s "a"\n b', DYLD_B: "$HOME", OTHER: "c" },
+        ...{ ld_lower: "d", "LD_NO-NAME": "e" },
+      };
       for (const install of [[], ["--auto-install-deps"]]) {
         await using session = await Session.open(place, {
           args: ["--tools", "agentskills", ...install],
@@ -297,12 +300,12 @@ for (const run of ["--allow-run", "--allow-run=sh"]) {
         });
         const { text } = await session.text(
           ...shell(
-            'sh -c \'echo "$LD_A;$DYLD_B;$OTHER;py"\'; echo "$#"; exit 3',
+            'sh -c \'echo "$LD_A;$DYLD_B;$OTHER;$ld_lower;py"\'; echo "$#"; exit 3',
           ),
         );
         assert.equal(
           text,
-          'it\'s "a"\n b;$HOME;c;py\n0\n\n\n[exit code 3]',
+          'it\'s "a"\n b;$HOME;c;d;py\n0\n\n\n[exit code 3]',
         );
       }
     },
