@@ -36,7 +36,7 @@
  * @module
  */
 
-import { basename, dirname, resolve } from "jsr:@std/path@^1";
+import { basename, dirname, join, resolve } from "jsr:@std/path@^1";
 import { FolderWatcher } from "./src/files/folder_watcher.ts";
 import {
   describeUnwatched,
@@ -64,7 +64,6 @@ import {
   isOwn,
 } from "./src/files/confinement.ts";
 import {
-  type Fault,
   faultOf,
   isAbsence,
   isPassing,
@@ -84,7 +83,6 @@ import { findSkillFile, type SkillFolder } from "./src/skills/skill_md.ts";
 import { type SkillOutcome, SkillReader } from "./src/skills/skill_reader.ts";
 import {
   areUnchanged,
-  entryPathOf,
   isListedName,
   isSeen,
   listSubfolders,
@@ -162,8 +160,8 @@ const MAX_PROBLEMS = 1_000;
 export interface ScanResult {
   /** The skills that were found. It is the previous catalog if nothing changed. */
   readonly catalog: SkillCatalog;
-  /** The real paths of the folders that it searched. */
-  readonly folders: ReadonlySet<string>;
+  /** The folders that it searched, by their real paths. */
+  readonly folders: ReadonlyMap<string, unknown>;
   /** The versions of the folders that it listed, by path. */
   readonly versions: ReadonlyMap<string, string | undefined>;
   /** The targets of links that it found, including missing ones. */
@@ -176,41 +174,12 @@ export interface ScanResult {
   readonly isPassing: boolean;
 }
 
-/** A path that a root lists. */
-interface ListedPath {
-  readonly path: string;
-  readonly root: SkillRoot;
-  /** Where its entry lies: its name in the real path of the folder that lists it. */
-  readonly entry: string;
-  /** Whether a link of the project leads here. All links below are confined then, too. */
-  readonly isConfined: boolean;
-}
-
-/** An entry of a folder. */
-interface ListedEntry extends ListedPath {
-  readonly parent: SearchedFolder;
-}
-
-/** A folder that may be a skill or contain skills. */
-interface SearchedFolder extends ListedPath, SkillFolder {
-  readonly depth: number;
-  /** The real path of the skill that this folder is or lies in. */
-  skill?: string | undefined;
-}
-
-/** A folder with a `SKILL.md`, valid or not. */
-interface FoundFolder extends SkillOutcome {
-  /** The first folder through which it was found. */
-  readonly folder: SearchedFolder;
-  /** The paths through which roots list it. */
-  readonly faces: Face[];
-  decision: PolicyDecision;
-}
-
 /** Where a problem is. What is unknown, or cannot be confirmed, is left out. */
 type ProblemPlace =
-  & Pick<ListedPath, "path" | "root">
-  & Partial<SearchedFolder & ListedEntry>;
+  & Pick<SkillFolder, "path" | "root">
+  & Partial<SkillFolder>
+  // The folder that lists it, if it is an entry without a known real path.
+  & { readonly parent?: SkillFolder };
 
 /**
  * Searches the roots for skills.
@@ -257,7 +226,7 @@ export class SkillScanner {
   /** The policy of the next scan, if any. */
   #policy: SkillPolicy | undefined;
   #decider: PolicyDecider | undefined;
-  readonly #reader = new SkillReader<SearchedFolder>();
+  readonly #reader = new SkillReader();
   readonly #variants = new SkillVariants();
   #catalog = EMPTY_CATALOG;
   /** The last scan, which knows what is off, if it had a policy. */
@@ -334,7 +303,7 @@ async function compilePolicy(policy: SkillPolicy): Promise<PolicyDecider> {
 interface SkillScanOptions extends Omit<ScanOptions, "policy"> {
   readonly policy: PolicyDecider | undefined;
   readonly trustsStatus: boolean;
-  readonly reader: SkillReader<SearchedFolder>;
+  readonly reader: SkillReader;
   readonly variants: SkillVariants;
   readonly previous: SkillCatalog;
 }
@@ -351,19 +320,19 @@ class SkillScan {
   #trustLinks: readonly string[] = [];
   /** The real paths of folders that the links of a project are allowed to point into. */
   #allowedTargets: readonly string[] = [];
-  readonly #folders = new Set<string>();
+  /** The folders by real path, with the skill in each, valid or not, if there is one. */
+  readonly #folders = new Map<string, SkillOutcome | undefined>();
   readonly #versions = new Map<string, string | undefined>();
   /** The targets of links that were found, including missing ones. */
   readonly #targets = new Set<string>();
-  /** The folders with a `SKILL.md`, by real path. */
-  readonly #found = new Map<string, FoundFolder>();
+  /** The paths through which roots list skills, by real path, if anything asks about them. */
+  readonly #faces = new Map<string, Face[]>();
+  /** The decisions of the policy, by real path, if there is one. */
+  readonly #decisions = new Map<string, PolicyDecision>();
   readonly #problems: { problem: SkillProblem; place: ProblemPlace }[] = [];
   /** The paths of roots that cannot be searched. */
   readonly #refused: string[] = [];
-  /** The real paths of the folders that were visited below the current root. */
-  #visited = new Set<string>();
   readonly #catalog: CatalogBuilder;
-  readonly #off: FoundFolder[] = [];
   #isPassing = false;
   readonly #slice = new TimeSlice();
 
@@ -379,31 +348,26 @@ class SkillScan {
 
   /** Searches the roots and creates the catalog, or returns the previous one if it is the same. */
   async run(): Promise<ScanResult> {
-    const { reader, trustsStatus, maxFileSize = DEFAULT_MAX_FILE_SIZE } =
-      this.#options;
+    const { reader, trustsStatus, previous } = this.#options;
+    const { maxFileSize = DEFAULT_MAX_FILE_SIZE } = this.#options;
     this.#policy?.resolveFolders();
     await this.#run(this.#resolveTargets());
     reader.startScan({
       maxFileSize,
       trustsStatus,
       trustLinks: this.#trustLinks,
-      onLink: (target, realPath) => {
-        this.#targets.add(target);
-        if (realPath !== undefined) this.#folders.add(dirname(realPath));
-      },
+      linkTargets: this.#targets,
     });
     const roots: SkillRootReport[] = [];
     for (const root of this.#roots) {
       if (this.#slice.isOver) await this.#slice.yield();
       roots.push(await this.#searchRoot(root));
     }
-    await this.#decide();
+    await this.#run(this.#decide());
     this.#serveSkills();
-    const problems = await this.#listProblems();
-    const { previous } = this.#options;
-    const catalog = this.#catalog.build({ problems, roots, previous });
+    const problems = await this.#run(this.#listProblems());
     return {
-      catalog,
+      catalog: this.#catalog.build({ problems, roots, previous }),
       folders: this.#folders,
       versions: this.#versions,
       linkTargets: this.#targets,
@@ -411,6 +375,11 @@ class SkillScan {
       unresolved: this.#policy?.problems ?? [],
       isPassing: this.#isPassing,
     };
+  }
+
+  /** Runs a part of the scan, with pauses. */
+  #run<T>(steps: Steps<T>): Promise<T> {
+    return runInSlices(steps, this.#slice);
   }
 
   /** Resolves the folders that links are allowed to point into. */
@@ -432,25 +401,37 @@ class SkillScan {
   reportPolicy(catalog: SkillCatalog): SkillPolicyReport | undefined {
     const policy = this.#policy;
     if (policy === undefined) return undefined;
+    const ruleOf = (skill: Skill) =>
+      this.#decisions.get(skill.realDirectory)?.rule;
+    const found = this.#found().toArray();
+    const served = new Set(
+      catalog.served.values().map(({ realDirectory }) => realDirectory),
+    );
     const rules = new Map<Skill, SkillPolicyRule>();
     for (const skill of catalog.served.values()) {
-      const { rule } = this.#found.get(skill.realDirectory)!.decision;
+      const rule = ruleOf(skill);
       if (rule !== undefined) rules.set(skill, rule);
     }
-    const subjects = [...this.#found.values()].map((found) =>
-      this.#subjectOf(found)
-    );
     return {
       rules,
-      off: this.#off.flatMap(({ outcome, decision }) =>
-        "reason" in outcome ? [] : [{ skill: outcome, rule: decision.rule }]
+      off: found.flatMap(([realPath, { outcome: skill }]) =>
+        "reason" in skill || served.has(realPath)
+          ? []
+          : [{ skill, rule: ruleOf(skill) }]
       ),
       unused: policy.listUnused(
-        subjects,
+        found.map(([, skill]) => this.#subjectOf(skill)),
         this.#roots.map(({ path }) => path),
       ),
       unresolved: policy.problems,
     };
+  }
+
+  /** Returns the folders with a `SKILL.md`, valid or not, in the order in which they were found. */
+  #found(): IteratorObject<[realPath: string, SkillOutcome]> {
+    return this.#folders.entries().filter(
+      (entry): entry is [string, SkillOutcome] => entry[1] !== undefined,
+    );
   }
 
   /** Searches a root. */
@@ -463,8 +444,7 @@ class SkillScan {
     try {
       const top = await this.#run(this.#enterRoot(root));
       await this.#search(top);
-      const { realPath } = top;
-      return { ...report, status: "found", realPath };
+      return { ...report, status: "found", realPath: top.realPath };
     } catch (error) {
       if (error instanceof Deno.errors.NotFound) {
         this.#versions.set(path, undefined);
@@ -487,17 +467,11 @@ class SkillScan {
    * If a folder cannot be read for the moment, keeps what the previous scan found
    * in it, and reports the problem. Returns whether there was anything.
    */
-  #keepKnown(
-    { path, root }: Pick<SearchedFolder, "path" | "root">,
-    error: unknown,
-  ): boolean {
+  #keepKnown({ path, root }: ProblemPlace, error: unknown): boolean {
     if (!isPassing(error)) return false;
     this.#isPassing = true;
     const kept = this.#options.reader.keepBelow(path, root);
-    for (const { folder, ...known } of kept) {
-      this.#folders.add(folder.realPath);
-      this.#note(folder, known);
-    }
+    for (const known of kept) this.#note(known.folder, known);
     // Without the real path, which could not be confirmed at the moment.
     const problem = { file: path, ...passingFault(error) };
     if (kept.length > 0) this.#report(problem, { path, root });
@@ -514,7 +488,7 @@ class SkillScan {
    *
    * @throws {Error} If the root does not exist or cannot be searched.
    */
-  *#enterRoot(root: SkillRoot): Steps<SearchedFolder> {
+  *#enterRoot(root: SkillRoot): Steps<SkillFolder> {
     const { path, recursive } = root;
     if (isLink(path)) this.#recordTarget(path);
     yield;
@@ -535,19 +509,18 @@ class SkillScan {
     const found = yield* findSkillFile(path);
     if (found && "error" in found) throw found.error;
     const scope = this.#scopes.scopeOf(realPath);
-    const entry = entryPathOf(path);
-    // All folders are copies of this one, and a property that is added later would
-    // take more memory.
-    const skill = undefined;
+    const entry = join(realPathOf(dirname(path)), basename(path));
+    const outer = undefined;
+    const depth = 0;
     const top = {
       path,
       realPath,
-      entry,
-      scope,
-      isConfined,
-      depth: 0,
       root,
-      skill,
+      scope,
+      entry,
+      isConfined,
+      outer,
+      depth,
     };
     if (found && !recursive) {
       this.#report({ file: path, ...ROOT_IS_A_SKILL }, top);
@@ -569,16 +542,13 @@ class SkillScan {
    * Searches a root, breadth first.
    * @throws {Error} If the root itself cannot be read.
    */
-  async #search(top: SearchedFolder): Promise<void> {
+  async #search(top: SkillFolder): Promise<void> {
     const { path, realPath, root } = top;
-    if (root.recursive && await this.#run(this.#findSkill(top))) {
-      top.skill = realPath;
-    }
-    const queue = [top];
-    this.#visited = new Set([realPath]);
-    this.#folders.add(realPath);
+    this.#addFolder(realPath);
+    if (root.recursive) await this.#run(this.#findSkill(top));
+    const queue = new Map([[realPath, top]]);
     let count = 0;
-    for (const folder of queue) {
+    for (const folder of queue.values()) {
       for (const entry of await this.#listFolder(folder)) {
         if (++count > MAX_SEARCHED_FOLDERS) {
           this.#report({ file: path, ...TOO_MANY_FOLDERS }, { path, root });
@@ -586,13 +556,19 @@ class SkillScan {
           return;
         }
         const child = await this.#run(this.#visit(entry, folder));
-        if (child !== undefined) queue.push(child);
+        const isSearched = child !== undefined && root.recursive &&
+          child.depth < MAX_SEARCH_DEPTH && !queue.has(child.realPath);
+        if (isSearched) queue.set(child.realPath, child);
       }
     }
   }
 
+  #addFolder(realPath: string): void {
+    if (!this.#folders.has(realPath)) this.#folders.set(realPath, undefined);
+  }
+
   /** Lists the folders and links in a folder, in the order of their names. */
-  async #listFolder(folder: SearchedFolder): Promise<Deno.DirEntry[]> {
+  async #listFolder(folder: SkillFolder): Promise<Deno.DirEntry[]> {
     const { path, realPath, depth } = folder;
     try {
       const versions = this.#versions;
@@ -601,87 +577,75 @@ class SkillScan {
       if (depth === 0) throw error;
       if (this.#keepKnown(folder, error)) return [];
       // A skill can be served even if its folder cannot be listed.
-      if (!isAbsence(error) && !this.#found.has(realPath)) {
+      const isSkill = this.#folders.get(realPath) !== undefined;
+      if (!isAbsence(error) && !isSkill) {
         this.#report({ file: path, ...faultOf(error) }, folder);
       }
       return [];
     }
   }
 
-  /** Runs a part of the scan, with pauses. */
-  #run<T>(steps: Steps<T>): Promise<T> {
-    return runInSlices(steps, this.#slice);
-  }
-
   /**
    * Visits an entry of a folder, and notes the skill in it, if any. A failure is
    * reported and does not affect other entries.
    *
-   * @returns The entry, if it is a folder to search as well.
+   * @returns The entry, if it is a folder.
    */
   *#visit(
-    entry: Deno.DirEntry,
-    parent: SearchedFolder,
-  ): Steps<SearchedFolder | undefined> {
+    { name, isSymlink }: Deno.DirEntry,
+    parent: SkillFolder,
+  ): Steps<SkillFolder | undefined> {
     yield;
-    const { name, isSymlink } = entry;
-    const { root, isConfined } = parent;
+    const { root } = parent;
     if (root.recursive && UNSEARCHED_NAMES.has(name)) return undefined;
     const path = childPath(parent.path, name);
-    const lying = parent.path === parent.realPath
+    const entry = parent.path === parent.realPath
       ? path
       : childPath(parent.realPath, name);
-    const listed = { path, root, entry: lying, isConfined, parent };
+    const isConfined = parent.isConfined ||
+      isSymlink && parent.scope === "project";
+    const listed = { path, root, entry, isConfined, parent };
     try {
       if (name.includes("\ufffd") && !isListedName(path)) {
         throw new SkillFileError(path, NAME_IS_NOT_UTF_8);
       }
-      const child = yield* this.#enter(listed, isSymlink);
-      if (child === undefined) return undefined;
-      const isVisited = this.#visited.has(child.realPath);
-      this.#visited.add(child.realPath);
-      this.#folders.add(child.realPath);
-      if (yield* this.#findSkill(child)) child.skill = child.realPath;
-      const isSearched = root.recursive && child.depth < MAX_SEARCH_DEPTH;
-      return isSearched && !isVisited ? child : undefined;
+      const outer = this.#skillAround(parent);
+      const realPath = isSymlink
+        ? yield* this.#followLink(listed, outer)
+        : entry;
+      if (realPath === undefined) return undefined;
+      // What lies in the project lies in it however deep.
+      const scope = parent.scope === "project" && !isSymlink
+        ? parent.scope
+        : this.#scopes.scopeOf(realPath);
+      const depth = parent.depth + 1;
+      const folder = this.#options.reader.reuse(
+        { path, realPath, root, scope, entry, isConfined, outer, depth },
+      );
+      this.#addFolder(folder.realPath);
+      yield* this.#findSkill(folder);
+      return folder;
     } catch (error) {
-      if (this.#keepKnown({ path, root }, error)) return undefined;
-      const problem = { file: path, ...faultOf(error), names: [name] };
-      this.#report(problem, listed);
+      if (this.#keepKnown(listed, error)) return undefined;
+      this.#report({ file: path, ...faultOf(error), names: [name] }, listed);
       return undefined;
     }
   }
 
-  /** Follows an entry of a folder, and returns it if it is a folder. */
-  *#enter(
-    listed: ListedEntry,
-    isSymlink: boolean,
-  ): Steps<SearchedFolder | undefined> {
-    const { path, entry, parent } = listed;
-    const isConfined = parent.isConfined ||
-      isSymlink && parent.scope === "project";
-    const realPath = isSymlink
-      ? yield* this.#followLink(listed, isConfined)
-      : entry;
-    if (realPath === undefined) return undefined;
-    // What lies in the project lies in it however deep.
-    const scope = parent.scope === "project" && !isSymlink
-      ? parent.scope
-      : this.#scopes.scopeOf(realPath);
-    const depth = parent.depth + 1;
-    return { ...parent, path, realPath, entry, scope, isConfined, depth };
+  /** Returns the real path of the skill that a searched folder is or lies in. */
+  #skillAround({ realPath, root, outer }: SkillFolder): string | undefined {
+    const isSkill = root.recursive && this.#folders.get(realPath) !== undefined;
+    return isSkill ? realPath : outer;
   }
 
   /** Returns the real path of the target of a link, if it is a folder to search. */
   *#followLink(
-    listed: ListedEntry,
-    isConfined: boolean,
+    { path, root, isConfined }: Pick<
+      SkillFolder,
+      "path" | "root" | "isConfined"
+    >,
+    skill: string | undefined,
   ): Steps<string | undefined> {
-    const { path, root, parent: { skill } } = listed;
-    const reportLink = (fault: Fault) => {
-      const problem = { file: path, ...fault, names: [basename(path)] };
-      this.#report(problem, listed);
-    };
     try {
       if (skill === undefined) this.#recordTarget(path);
       yield;
@@ -695,38 +659,34 @@ class SkillScan {
       if (!isConfined || this.#isAllowed(realPath)) return realPath;
       // Report only links to skills.
       if ((yield* findSkillFile(path)) === undefined) return undefined;
-      reportLink(LINK_OUT_OF_PROJECT);
     } catch (error) {
-      if (isPassing(error)) throw error;
       // Below a recursive root, dangling links are common and harmless.
-      if (!root.recursive) reportLink(faultOf(error));
+      if (isPassing(error) || !root.recursive) throw error;
+      return undefined;
     }
+    throw new SkillFileError(path, LINK_OUT_OF_PROJECT);
   }
 
-  /** Notes the skill in a folder, valid or not. Returns whether there is one. */
-  *#findSkill(folder: SearchedFolder): Steps<boolean> {
-    const known = this.#found.get(folder.realPath);
+  /** Finds the skill in a folder, valid or not. */
+  *#findSkill(folder: SkillFolder): Steps<void> {
+    const known = this.#folders.get(folder.realPath);
     const read = known ?? (yield* this.#options.reader.read(folder));
-    if (read === undefined) return false;
-    this.#note(folder, read);
-    return true;
+    if (read !== undefined) this.#note(folder, read);
   }
 
-  /** Notes what a folder contains, or another face of a known folder. */
-  #note(folder: SearchedFolder, read: SkillOutcome): void {
+  /** Notes the skill in a folder, valid or not, or another face of a known one. */
+  #note(folder: SkillFolder, read: SkillOutcome): void {
     const { path, realPath, root } = folder;
-    const { outcome, passingError } = read;
-    const faces = this.#facesOf(folder);
-    const known = this.#found.get(realPath);
-    if (known !== undefined) {
-      known.faces.push(...faces);
-      return;
+    const { outcome, linkedFolder, passingError } = read;
+    if (this.#policy !== undefined || !this.#nameOnly.isEmpty) {
+      const known = this.#faces.get(realPath) ?? [];
+      this.#faces.set(realPath, [...known, ...this.#facesOf(folder)]);
     }
-    // A scan holds one of these for each skill, so it copies only what it needs.
-    const { isHidden, linkedFolder } = read;
-    const decision = SERVED;
-    const found = { outcome, isHidden, linkedFolder, folder, faces, decision };
-    this.#found.set(realPath, found);
+    if (this.#folders.get(realPath) !== undefined) return;
+    // Skills have the order in which they were found, not their folders.
+    this.#folders.delete(realPath);
+    this.#folders.set(realPath, read);
+    if (linkedFolder !== undefined) this.#addFolder(linkedFolder);
     if ("reason" in outcome) this.#report(outcome, folder);
     if (passingError === undefined) return;
     this.#isPassing = true;
@@ -737,7 +697,6 @@ class SkillScan {
 
   /** Returns the faces of a path: as it is listed, and where its entry lies. */
   #facesOf({ path, entry = path, isConfined = false }: ProblemPlace): Face[] {
-    if (this.#policy === undefined && this.#nameOnly.isEmpty) return NO_FACES;
     const scopes = new Set<SkillScope>([this.#scopes.scopeOf(entry)]);
     if (isConfined) scopes.add("project");
     return [...new Set([path, entry])].flatMap((path) =>
@@ -746,60 +705,61 @@ class SkillScan {
   }
 
   /** Returns what rules are asked about: all names and faces of a folder. */
-  #subjectOf({ outcome, folder, faces }: FoundFolder): PolicySubject {
-    const { realPath, scope } = folder;
-    const all = [...faces, { path: realPath, scope }];
-    if (!("reason" in outcome)) return { names: [outcome.name], faces: all };
-    const folders = all.map(({ path }) => basename(path));
+  #subjectOf(
+    { outcome, folder: { realPath, scope } }: SkillOutcome,
+  ): PolicySubject {
+    const faces = [...this.#faces.get(realPath) ?? [], {
+      path: realPath,
+      scope,
+    }];
+    if (!("reason" in outcome)) return { names: [outcome.name], faces };
+    const folders = faces.map(({ path }) => basename(path));
     const names = new Set([...outcome.names ?? [], ...folders, undefined]);
-    return { names: [...names], faces: all };
+    return { names: [...names], faces };
   }
 
   /** Whether a problem is with something that is off. */
   #isOff({ names = [] }: SkillProblem, place: ProblemPlace): boolean {
     if (this.#policy === undefined) return false;
-    const found = this.#found.get(place.realPath ?? place.path);
-    const subject = found === undefined
-      ? {
+    const decision = this.#decisions.get(place.realPath ?? place.path) ??
+      this.#policy.decide({
         names: names.length > 0 ? names : [undefined],
         faces: this.#facesOf(place),
-      }
-      : this.#subjectOf(found);
-    return this.#policy.decide(subject).state === "off";
+      });
+    return decision.state === "off";
   }
 
   /** Decides on everything that was found. */
-  async #decide(): Promise<void> {
-    for (const [realPath, found] of this.#found) {
-      if (this.#slice.isOver) await this.#slice.yield();
-      if (this.#policy !== undefined) {
-        found.decision = this.#policy.decide(this.#subjectOf(found));
-      }
-      const { decision: { state }, isHidden } = found;
-      this.#closed.add(realPath, { state, isHidden });
+  *#decide(): Steps<void> {
+    for (const [realPath, found] of this.#found()) {
+      yield;
+      const decision = this.#policy?.decide(this.#subjectOf(found));
+      if (decision !== undefined) this.#decisions.set(realPath, decision);
+      const { state } = decision ?? SERVED;
+      const isManual = found.isHidden && state !== "off";
+      this.#closed.add(realPath, isManual ? "manual" : state);
     }
   }
 
   /** Adds the skills that are not off to the catalog. */
   #serveSkills(): void {
-    for (const [realPath, found] of this.#found) {
-      const { outcome, linkedFolder = realPath } = found;
+    for (const [skill, { outcome, linkedFolder = skill }] of this.#found()) {
+      if ("reason" in outcome) continue;
+      const state = this.#stateOf(outcome);
       const isClosed = (forModel: boolean) =>
-        this.#closed.isClosed(linkedFolder, { skill: realPath, forModel });
-      if (found.decision.state === "off" || isClosed(false)) {
-        this.#off.push(found);
-      } else if (!("reason" in outcome)) {
-        const state = isClosed(true) ? "manual" : this.#stateOf(outcome, found);
-        this.#catalog.add(outcome, state);
-      }
+        this.#closed.isClosed(linkedFolder, { skill, forModel });
+      if (state === "off" || isClosed(false)) continue;
+      this.#catalog.add(outcome, isClosed(true) ? "manual" : state);
     }
   }
 
-  /** Returns the state of a skill that is served. A rule that applies wins over `--name-only`. */
-  #stateOf(skill: Skill, { decision, faces }: FoundFolder): SkillState {
-    if (decision.rule !== undefined) return decision.state;
-    const paths = [skill.realDirectory, ...faces.map(({ path }) => path)];
-    return this.#nameOnly.has(skill.name, paths) ? "name-only" : decision.state;
+  /** Returns the state of a skill. A rule that applies wins over `--name-only`. */
+  #stateOf({ name, realDirectory }: Skill): SkillState {
+    const { rule, state } = this.#decisions.get(realDirectory) ?? SERVED;
+    if (rule !== undefined || state !== "on") return state;
+    const faces = this.#faces.get(realDirectory) ?? [];
+    const paths = [realDirectory, ...faces.map(({ path }) => path)];
+    return this.#nameOnly.has(name, paths) ? "name-only" : state;
   }
 
   /**
@@ -807,16 +767,16 @@ class SkillScan {
    * are off, and of files that were seen only while a folder on their path was
    * swapped for a link.
    */
-  async #listProblems(): Promise<SkillProblem[]> {
+  *#listProblems(): Steps<SkillProblem[]> {
     const listed: SkillProblem[] = [];
     const counts = new Map<SkillRoot, number>();
     for (const { problem, place } of this.#problems) {
-      if (this.#slice.isOver) await this.#slice.yield();
+      yield;
       if (this.#isOff(problem, place)) continue;
       const { root, parent: folder = place } = place;
       const count = counts.get(root) ?? 0;
       const isChecked = count < MAX_PROBLEMS;
-      if (isChecked && !await this.#run(isSeen(problem.file, folder))) continue;
+      if (isChecked && !(yield* isSeen(problem.file, folder))) continue;
       counts.set(root, count + 1);
       if (isChecked) listed.push(problem);
     }
@@ -827,9 +787,6 @@ class SkillScan {
     return listed;
   }
 }
-
-/** The faces where nothing asks about them. One array for all saves memory. */
-const NO_FACES: Face[] = [];
 
 /** The decision without a policy. */
 const SERVED: PolicyDecision = { state: "on" };
@@ -857,15 +814,7 @@ export class SkillRegistry implements SkillSource {
   readonly #log: (line: string) => void;
   readonly #problemLog: ProblemLog;
   readonly #listeners = new Set<SkillChangeListener>();
-  #last: ScanResult = {
-    catalog: EMPTY_CATALOG,
-    folders: new Set(),
-    versions: new Map(),
-    linkTargets: new Set(),
-    closed: { isClosed: () => false },
-    unresolved: [],
-    isPassing: false,
-  };
+  #last: ScanResult | undefined;
   /** The logged line about folders that cannot be watched. */
   #unwatched: string | undefined;
   readonly #scans = new SharedTask<SkillCatalog>();
@@ -899,7 +848,7 @@ export class SkillRegistry implements SkillSource {
 
   /** The catalog of the last completed scan. */
   get catalog(): SkillCatalog {
-    return this.#last.catalog;
+    return this.#last?.catalog ?? EMPTY_CATALOG;
   }
 
   /**
@@ -1003,10 +952,10 @@ export class SkillRegistry implements SkillSource {
 
   /** Whether the watcher and the listed folders show that the last scan is still valid. */
   async #isCurrent(): Promise<boolean> {
-    const last = this.#last;
-    const isSame = () =>
-      last === this.#last && last === this.#watched && !this.#scans.isRunning;
-    return isSame() && !last.isPassing && await this.#watcher!.isQuiet() &&
+    const last = this.#watched;
+    const isSame = () => last === this.#last && !this.#scans.isRunning;
+    return isSame() && last !== undefined && !last.isPassing &&
+      await this.#watcher!.isQuiet() &&
       await runInSlices(areUnchanged(last.versions)) && isSame();
   }
 
@@ -1145,18 +1094,16 @@ export class SkillRegistry implements SkillSource {
 
   /** Updates the watched folders to those of the current catalog. */
   async #watchFolders(): Promise<void> {
-    if (this.#watcher === undefined) return;
     const last = this.#last;
+    if (this.#watcher === undefined || last === undefined) return;
     const { catalog, folders, linkTargets } = last;
     const { policySource } = this.#options;
-    const watched = await listWatchedFolders(
-      [...folders, ...this.#tracker.folders],
-      {
-        roots: catalog.roots.map(({ root }) => root.path),
-        linkTargets,
-        files: policySource === undefined ? [] : [policySource.file],
-      },
-    );
+    const watched = await listWatchedFolders(folders, {
+      folders: this.#tracker.folders,
+      roots: catalog.roots.map(({ root }) => root.path),
+      linkTargets,
+      files: policySource === undefined ? [] : [policySource.file],
+    });
     // Another scan may have ended in the meantime.
     if (last !== this.#last) return;
     this.#watcher.update(watched);

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
+import { SkillScanner } from "../mod.ts";
 import { isCaseBlind } from "../src/files/paths.ts";
 import {
   DiskSpy,
   lacks,
+  names,
   OpenSpy,
   Place,
   root,
@@ -160,3 +162,31 @@ Deno.test("SkillScanner.scan() detects changes even if the clock is wrong", asyn
     Date.now = now;
   }
 });
+
+Deno.test(
+  "SkillScanner.scan() closes a skill whose SKILL.md is linked anew, to the same file in a skill that is off",
+  {
+    ignore: lacks("links"),
+  },
+  async () => {
+    using place = new Place();
+    const skills = place.folder("skills");
+    place.file("store/git/SKILL.md", skillMd("git"));
+    place.folder("store/closed");
+    const [git, closed] = ["git", "closed"].map((folder) =>
+      join(place.path, "store", folder, "SKILL.md")
+    );
+    Deno.linkSync(git!, closed!);
+    place.link(git!, "skills/linked/SKILL.md");
+    const scanner = new SkillScanner([root(skills)], {
+      trustLinks: [join(place.path, "store")],
+      policy: {
+        rules: [{ in: join(place.path, "store/closed"), state: "off" }],
+      },
+    });
+    assert.deepEqual(names((await scanner.scan(true)).catalog), ["git"]);
+    place.remove("skills/linked/SKILL.md");
+    place.link(closed!, "skills/linked/SKILL.md");
+    assert.deepEqual(names((await scanner.scan(true)).catalog), []);
+  },
+);

@@ -30,7 +30,7 @@ import {
   type WatchEvent,
   type WatchReport,
 } from "./event_source.ts";
-import { filterAllowed, type WatchedFolders } from "./watch_list.ts";
+import { filterAllowed, pathsOf, type WatchedFolders } from "./watch_list.ts";
 import { runInSlices, type Steps, TimeSlice } from "../time_slice.ts";
 
 /** The pause in events that ends a burst, in milliseconds. */
@@ -108,7 +108,7 @@ export class FolderWatcher {
   readonly #stale = new Set<string>();
   /** Whether events were lost, so that any folder may have been removed or replaced. */
   #isAllStale = false;
-  #folders: WatchedFolders = new Map();
+  #folders: WatchedFolders = { whole: new Map(), parts: new Map() };
   #isCovering = false;
   #isLimitLogged = false;
   #burstEnd: number | undefined;
@@ -135,7 +135,8 @@ export class FolderWatcher {
    */
   update(folders: WatchedFolders): void {
     this.#folders = folders;
-    if (folders.size > MAX_WATCHED_FOLDERS && !this.#isLimitLogged) {
+    const size = folders.whole.size + folders.parts.size;
+    if (size > MAX_WATCHED_FOLDERS && !this.#isLimitLogged) {
       this.#isLimitLogged = true;
       this.#log(
         `Cannot watch more than ${MAX_WATCHED_FOLDERS} folders: the next rescan finds changes in the others`,
@@ -163,7 +164,7 @@ export class FolderWatcher {
   }
 
   #covers(folders: WatchedFolders): boolean {
-    return folders.keys().every((path) => this.#covered.has(path));
+    return pathsOf(folders).every((path) => this.#covered.has(path));
   }
 
   /** Receives the events that the source knows of. Returns whether it replied in time. */
@@ -237,7 +238,7 @@ export class FolderWatcher {
   async #listAllowed(folders: WatchedFolders): Promise<string[]> {
     const allowed: string[] = [];
     const slice = new TimeSlice();
-    for (const path of filterAllowed(folders.keys())) {
+    for (const path of filterAllowed(pathsOf(folders))) {
       if (allowed.length === MAX_WATCHED_FOLDERS) break;
       if (slice.isOver) await slice.yield();
       allowed.push(path);
@@ -324,10 +325,12 @@ export class FolderWatcher {
   #isRelevant({ kind, paths, flag }: WatchEvent): boolean {
     if (flag === "rescan") return true;
     if (kind === "access") return false;
+    const { whole, parts } = this.#folders;
     return paths.some((path) => {
-      const names = this.#folders.get(dirname(path));
-      return this.#folders.has(path) || names === "all" ||
-        names?.has(basename(path));
+      const folder = dirname(path);
+      const names = parts.get(folder);
+      return whole.has(path) || parts.has(path) || whole.has(folder) ||
+        names === "all" || names?.has(basename(path));
     });
   }
 

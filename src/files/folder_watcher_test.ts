@@ -3,6 +3,7 @@ import { join } from "jsr:@std/path@^1";
 import { SkillRegistry } from "../../mod.ts";
 import { startLocalSource, type WatchReport } from "./event_source.ts";
 import { FolderWatcher } from "./folder_watcher.ts";
+import type { WatchedFolders } from "./watch_list.ts";
 import {
   DiskSpy,
   environment,
@@ -21,6 +22,11 @@ import {
   within,
   withTimers,
 } from "../../tests/testing.ts";
+
+/** Watches every change in some folders. */
+function wholeFolders(paths: string[]): WatchedFolders {
+  return { whole: new Set(paths), parts: new Map() };
+}
 
 Deno.test("SkillRegistry.watch() reports skills that are added, changed, and removed", async () => {
   using place = new Place();
@@ -194,7 +200,7 @@ Deno.test(
     );
     try {
       watcher.update(
-        new Map([...broken, folder].map((path) => [path, "all"])),
+        wholeFolders([...broken, folder]),
       );
       await events.take(() => true, "the call after it starts watching");
       place.file("skills/new", "");
@@ -296,7 +302,7 @@ Deno.test("FolderWatcher rests while there are too many events, calls back meanw
       open.push(spy.requests.length - spy.closed);
       if (spy.requests.length === 3) calm.resolve();
     }, (line) => lines.push(line));
-    watcher.update(new Map([["/skills", "all"]]));
+    watcher.update(wholeFolders(["/skills"]));
     await within(calm.promise, "the folder to be watched again");
     watcher.close();
   });
@@ -545,7 +551,7 @@ Deno.test("FolderWatcher watches the first 20,000 folders and reports once that 
     const lines: string[] = [];
     const watcher = new FolderWatcher(() => {}, (line) => lines.push(line));
     const paths = Array.from({ length: 20_001 }, (_, index) => `/f${index}`);
-    const folders = new Map(paths.map((path) => [path, "all"] as const));
+    const folders = wholeFolders(paths);
     watcher.update(folders);
     watcher.update(folders);
     const watched = await within(requested.promise, "the request");
@@ -573,7 +579,7 @@ Deno.test("FolderWatcher does not take its own busy process for a slow disk", as
   const opened = Promise.withResolvers<void>();
   const watcher = new FolderWatcher(opened.resolve, () => {});
   try {
-    watcher.update(new Map([[place.path, "all"]]));
+    watcher.update(wholeFolders([place.path]));
     await within(opened.promise, "the callback");
   } finally {
     Deno.stat = stat;
@@ -594,7 +600,7 @@ Deno.test("FolderWatcher falls back to a timer if a worker cannot be started", a
     const line = Promise.withResolvers<string>();
     const watcher = new FolderWatcher(() => {}, line.resolve);
     const paths = Array.from({ length: 100 }, (_, index) => `/f${index}`);
-    watcher.update(new Map(paths.map((path) => [path, "all"])));
+    watcher.update(wholeFolders(paths));
     assert.equal(
       await within(line.promise, "the line"),
       "Cannot watch folders: Workers are not supported; the next rescan finds changes instead",
@@ -623,10 +629,10 @@ Deno.test(
       } catch { /* There are no more. */ }
       const folders = Array.from({ length: 100 }, (_, index) => {
         Deno.mkdirSync(\`skill-\${index}\`);
-        return [\`\${Deno.cwd()}/skill-\${index}\`, "all"];
+        return \`\${Deno.cwd()}/skill-\${index}\`;
       });
       files.pop().close();
-      watcher.update(new Map(folders));
+      watcher.update({ whole: new Set(folders), parts: new Map() });
       await called.promise;
       console.log("polls");
       for (const file of files) file.close();

@@ -9,43 +9,65 @@ import { mayRead, realPathIfThere } from "./confinement.ts";
 import { quote } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 
-/** The folders to watch, and the names in each that matter. */
-export type WatchedFolders = ReadonlyMap<string, "all" | ReadonlySet<string>>;
+/** Folders by their real paths, in whatever collection they are known. */
+export type FolderSet = Pick<
+  ReadonlyMap<string, unknown>,
+  "has" | "keys" | "size"
+>;
+
+/** The folders to watch. */
+export interface WatchedFolders {
+  /** Folders in which every change matters. They can be many, so nobody copies them. */
+  readonly whole: FolderSet;
+  /** Other folders, and the names in each that matter. */
+  readonly parts: ReadonlyMap<string, "all" | ReadonlySet<string>>;
+}
 
 /**
- * Lists the folders in which changes matter. The most important ones come first,
- * because the system may limit the number of watched folders.
+ * Lists the folders in which changes matter.
  *
- * @param folders The real paths of folders in which every change matters.
- * @param around The paths of entries that may appear or disappear: roots, the
- *   targets of links, and single files.
+ * @param whole The folders in which every change matters.
+ * @param around More such folders, and the paths of entries that may appear or
+ *   disappear: roots, the targets of links, and single files.
  */
 export async function listWatchedFolders(
-  folders: Iterable<string>,
+  whole: FolderSet,
   around: {
+    folders: Iterable<string>;
     roots: Iterable<string>;
     linkTargets: Iterable<string>;
     files: Iterable<string>;
   },
 ): Promise<WatchedFolders> {
-  const list = new WatchList();
+  const list = new WatchList(whole);
   const slice = new TimeSlice();
+  for (const folder of around.folders) list.parts.set(folder, "all");
   for (const path of around.roots) list.addSurroundings(path);
   for (const path of around.files) list.addFile(path);
-  for (const folder of folders) list.add(folder);
   for (const path of around.linkTargets) {
     if (slice.isOver) await slice.yield();
     list.addSurroundings(path);
   }
-  return list.folders;
+  return list;
+}
+
+/**
+ * Lists the paths of folders to watch. The most important ones come first, because
+ * the system may limit the number of watched folders.
+ */
+export function* pathsOf(
+  { parts, whole }: WatchedFolders,
+): Generator<string, void> {
+  yield* parts.keys();
+  yield* whole.keys();
 }
 
 /** Describes the searched folders that Deno is not allowed to watch, if there are any. */
 export function describeUnwatched(
-  folders: ReadonlySet<string>,
+  folders: FolderSet,
 ): string | undefined {
   const unwatched: string[] = [];
-  for (const folder of folders) {
+  for (const folder of folders.keys()) {
     // What holds for a folder holds for those below.
     const isTop = !folders.has(dirname(folder));
     if (isTop && !mayRead(folder)) unwatched.push(folder);
@@ -60,28 +82,24 @@ export function describeUnwatched(
   }`;
 }
 
-class WatchList {
-  readonly #folders = new Map<string, "all" | Set<string>>();
+class WatchList implements WatchedFolders {
+  readonly whole: FolderSet;
+  readonly parts = new Map<string, "all" | Set<string>>();
   /**
    * Cached real paths of folders, `undefined` for missing ones. Often, many
    * links point into few folders.
    */
   readonly #realPaths = new Map<string, string | undefined>();
 
-  get folders(): WatchedFolders {
-    return this.#folders;
-  }
-
-  /** Adds a folder in which all names matter. */
-  add(folder: string): void {
-    this.#folders.set(folder, "all");
+  constructor(whole: FolderSet) {
+    this.whole = whole;
   }
 
   /** Adds a file and, if it is a link, its target. */
   addFile(file: string): void {
     for (const path of new Set([file, realPathIfThere(file) ?? file])) {
       if (mayRead(dirname(path))) this.addSurroundings(path);
-      else this.#folders.set(path, new Set());
+      else this.parts.set(path, new Set());
     }
   }
 
@@ -96,9 +114,9 @@ class WatchList {
       const parent = dirname(path);
       const folder = this.#realPath(parent);
       if (folder !== undefined) {
-        const names = this.#folders.get(folder) ?? new Set();
-        if (names !== "all") {
-          this.#folders.set(folder, names.add(basename(path)));
+        const names = this.parts.get(folder) ?? new Set();
+        if (names !== "all" && !this.whole.has(folder)) {
+          this.parts.set(folder, names.add(basename(path)));
         }
         if (level >= 2) return;
       }

@@ -17,18 +17,14 @@ import type { Scopes } from "./scopes.ts";
 import { findSkillFile } from "./skill_md.ts";
 import type { ClosedFolders, SkillState } from "./types.ts";
 
-/** To whom a folder is closed. */
-type Closure = "nobody" | "model" | "everyone";
-
 /** The closed folders of one scan, by their real paths. */
 export class ClosedFolderSet implements ClosedFolders {
-  /** The folders that are asked about, with the answers. */
-  readonly #closures = new Map<string, Closure>();
+  /** The states of the skills, and of the other folders that are asked about. */
+  readonly #states = new Map<string, SkillState>();
   /** Decides on folders that are no skills, if rules name folders. */
   readonly #decideOnFolder: ((realPath: string) => SkillState) | undefined;
   /** Whether a search did not visit all folders. */
   #endedEarly = false;
-  #hasClosed = false;
 
   /**
    * Creates the set, without any skills.
@@ -36,20 +32,17 @@ export class ClosedFolderSet implements ClosedFolders {
    * @param policy The policy, if there is one.
    * @param scopes The scopes of the folders.
    */
-  constructor(policy?: PolicyDecider, scopes?: Scopes) {
-    if (!policy?.hasFolders || scopes === undefined) return;
+  constructor(policy: PolicyDecider | undefined, scopes: Scopes) {
+    if (!policy?.hasFolders) return;
     this.#decideOnFolder = (path) =>
       policy.decideOnFolder({ path, scope: scopes.scopeOf(path) });
   }
 
-  /** Adds a skill, valid or not, by its real path. */
-  add(
-    realPath: string,
-    { state, isHidden }: { state: SkillState; isHidden: boolean },
-  ): void {
-    const closure = closureOf(isHidden && state !== "off" ? "manual" : state);
-    this.#closures.set(realPath, closure);
-    this.#hasClosed ||= closure !== "nobody";
+  /** Adds a skill, valid or not, by its real path. All searches must have ended. */
+  add(realPath: string, state: SkillState): void {
+    const isClosed = state === "off" || state === "manual";
+    // Where nothing else closes folders, the others need no memory.
+    if (isClosed || this.#judgesFolders) this.#states.set(realPath, state);
   }
 
   /**
@@ -58,33 +51,36 @@ export class ClosedFolderSet implements ClosedFolders {
    */
   endEarly(): void {
     this.#endedEarly = true;
-    this.#hasClosed = true;
   }
 
   isClosed(
     realPath: string,
     { skill, forModel }: { skill: string; forModel: boolean },
   ): boolean {
-    if (!this.#hasClosed && this.#decideOnFolder === undefined) return false;
+    if (this.#states.size === 0 && !this.#judgesFolders) return false;
     const end = isAtOrBelow(realPath, skill) ? skill : undefined;
     for (let folder = realPath; folder !== end; folder = dirname(folder)) {
-      const closure = this.#closureOf(folder);
-      if (closure === "everyone" || forModel && closure === "model") {
-        return true;
-      }
+      const state = this.#stateOf(folder);
+      if (state === "off" || forModel && state === "manual") return true;
       if (folder === dirname(folder)) break;
     }
     return false;
   }
 
-  #closureOf(folder: string): Closure {
-    const known = this.#closures.get(folder);
-    if (known !== undefined) return known;
-    const closure = this.#isUnjudged(folder)
-      ? "everyone"
-      : closureOf(this.#decideOnFolder?.(folder) ?? "on");
-    this.#closures.set(folder, closure);
-    return closure;
+  /** Whether folders that are no known skills can be closed. */
+  get #judgesFolders(): boolean {
+    return this.#endedEarly || this.#decideOnFolder !== undefined;
+  }
+
+  #stateOf(folder: string): SkillState {
+    let state = this.#states.get(folder);
+    if (state === undefined) {
+      state = this.#isUnjudged(folder)
+        ? "off"
+        : this.#decideOnFolder?.(folder) ?? "on";
+      this.#states.set(folder, state);
+    }
+    return state;
   }
 
   /**
@@ -95,8 +91,4 @@ export class ClosedFolderSet implements ClosedFolders {
     return this.#endedEarly && mayRead(folder) &&
       runSteps(findSkillFile(folder)) !== undefined;
   }
-}
-
-function closureOf(state: SkillState): Closure {
-  return state === "off" ? "everyone" : state === "manual" ? "model" : "nobody";
 }

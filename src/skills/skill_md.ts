@@ -20,13 +20,22 @@ import type {
   SkillScope,
 } from "./types.ts";
 
-/** A folder that may be a skill. */
+/** A folder that may be a skill or contain skills. */
 export interface SkillFolder {
+  /** The path through which a root lists it. */
   readonly path: string;
   readonly realPath: string;
   readonly root: SkillRoot;
   /** The scope of its real path. */
   readonly scope: SkillScope;
+  /** Where its entry lies: its name in the real path of the folder that lists it. */
+  readonly entry: string;
+  /** Whether a link of the project leads here. All links below are confined then, too. */
+  readonly isConfined: boolean;
+  /** The real path of the skill around it, if a search found one. */
+  readonly outer: string | undefined;
+  /** How many levels it is below the root. */
+  readonly depth: number;
 }
 
 /** The `SKILL.md` of a skill, or the error of the attempt to find it. */

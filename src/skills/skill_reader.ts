@@ -33,6 +33,8 @@ import type { Skill, SkillProblem, SkillRoot } from "./types.ts";
 
 /** What is known about the `SKILL.md` in a folder. */
 export interface SkillOutcome {
+  /** The first folder through which it was found. */
+  readonly folder: SkillFolder;
   /** The skill, or its problem. */
   readonly outcome: Skill | SkillProblem;
   /** Whether its frontmatter hides it from the model. */
@@ -44,11 +46,12 @@ export interface SkillOutcome {
 }
 
 /** The result of reading a `SKILL.md`, kept from one scan to the next. */
-interface ReadSkill<Folder extends SkillFolder> extends SkillOutcome {
-  readonly folder: Folder;
+interface ReadSkill extends SkillOutcome {
   readonly version: string;
   /** What was read, kept only while the file can change without a new version. */
   readonly racyHead: SkillHead | undefined;
+  /** Its position among all that was read. */
+  position: number;
 }
 
 /** Options of {@linkcode SkillReader.startScan}. */
@@ -58,46 +61,50 @@ interface ReaderOptions {
   readonly trustsStatus: boolean;
   /** The real paths of folders that links are allowed to point into. */
   readonly trustLinks: readonly string[];
-  /** Called with the target of each `SKILL.md` that is a link, and with its real path. */
-  readonly onLink: (target: string, realPath?: string) => void;
+  /** Receives the target of each `SKILL.md` that is a link. */
+  readonly linkTargets: Set<string>;
 }
 
-/** The options between two scans. */
-const NO_OPTIONS: ReaderOptions = {
-  maxFileSize: 0,
-  trustsStatus: false,
-  trustLinks: [],
-  onLink: () => {},
-};
-
-/** Reads each `SKILL.md` once, until it changes. */
-export class SkillReader<Folder extends SkillFolder> {
-  /** The files that the previous scan read, by path. */
-  #known: ReadonlyMap<string, ReadSkill<Folder>> = new Map();
-  #read = new Map<string, ReadSkill<Folder>>();
-  #options: ReaderOptions = NO_OPTIONS;
+/**
+ * Reads each `SKILL.md` once, until it changes. What is the same as before stays the
+ * same object, because the garbage of many scans would take more memory than the skills.
+ */
+export class SkillReader {
+  /** What was read, by the path of the folder. */
+  readonly #known = new Map<string, ReadSkill>();
+  #options!: ReaderOptions;
+  /** How many times something was read or found unchanged. */
+  #count = 0;
+  /** That number at the start of the scan. */
+  #start = 0;
 
   startScan(options: ReaderOptions): void {
     this.#options = options;
-    this.#read = new Map();
+    this.#start = this.#count;
   }
 
   /** Ends a scan that succeeded. What only earlier scans read is forgotten. */
   endScan(): void {
-    this.#known = this.#read;
-    // The callback would keep the whole scan in memory.
-    this.#options = NO_OPTIONS;
+    for (const [path, read] of this.#known) {
+      if (!this.#isCurrent(read)) this.#known.delete(path);
+    }
+  }
+
+  /** Returns the folder that the previous scan read, if it is the same. */
+  reuse(folder: SkillFolder): SkillFolder {
+    const known = this.#known.get(folder.path)?.folder;
+    const isSame = known !== undefined &&
+      (Object.keys(folder) as (keyof SkillFolder)[])
+        .every((key) => known[key] === folder[key]);
+    return isSame ? known : folder;
   }
 
   /** Reads the skill in a folder, if any. */
-  *read(folder: Folder): Steps<SkillOutcome | undefined> {
+  *read(folder: SkillFolder): Steps<SkillOutcome | undefined> {
     const found = yield* findSkillFile(folder.path);
     if (found === undefined) return undefined;
     const { file } = found;
-    const known = this.#known.get(file);
-    const reused = known !== undefined && isReadIn(folder, known)
-      ? known
-      : undefined;
+    const known = this.#findKnown(file, folder);
     try {
       if ("error" in found) throw found.error;
       if (found.info.isDirectory) {
@@ -111,12 +118,7 @@ export class SkillReader<Folder extends SkillFolder> {
           boundary: boundaryOf(folder),
           info: found.info,
         };
-      const isUnchanged = reused?.version === fileVersion(checked.info) &&
-        (this.#options.trustsStatus || reused.racyHead === undefined);
-      const read = isUnchanged
-        ? reused
-        : yield* this.#readText(checked, { folder, known: reused });
-      return this.#keep(file, read);
+      return this.#keep(yield* this.#readChanged(checked, { folder, known }));
     } catch (error) {
       const isGone = "info" in found && !found.info.isSymlink &&
         isAbsence(error);
@@ -125,56 +127,77 @@ export class SkillReader<Folder extends SkillFolder> {
       // Many programs replace a file to save it. The next scan reads the new file.
       const wasReplaced = error instanceof SkillFileError &&
         error.reason === WAS_REPLACED.reason;
-      if (reused !== undefined && (wasReplaced || isPassing(error))) {
-        return { ...this.#keep(file, reused), ...passing };
+      if (known !== undefined && (wasReplaced || isPassing(error))) {
+        return { ...this.#keep(known), ...passing };
       }
       const names = [basename(folder.path)];
       const outcome = { file, ...faultOf(error), names };
-      return { outcome, isHidden: false, ...passing };
+      return { folder, outcome, isHidden: false, ...passing };
     }
   }
 
   /**
    * Keeps what the previous scan read in a folder of a root, because the folder
-   * cannot be read for the moment. Returns the skill directories with what is kept.
+   * cannot be read for the moment. Returns what is kept, in order.
    */
-  keepBelow(
-    path: string,
-    root: SkillRoot,
-  ): (SkillOutcome & { readonly folder: Folder })[] {
-    const kept = [...this.#known].filter(([file, { folder }]) =>
-      !this.#read.has(file) && folder.root === root &&
-      isAtOrBelow(folder.path, path)
-    );
-    return kept.map(([file, read]) => this.#keep(file, read));
+  keepBelow(path: string, root: SkillRoot): SkillOutcome[] {
+    return [...this.#known.values()]
+      .filter((read) =>
+        !this.#isCurrent(read) && read.folder.root === root &&
+        isAtOrBelow(read.folder.path, path)
+      )
+      .sort((a, b) => a.position - b.position)
+      .map((read) => this.#keep(read));
   }
 
-  #keep(file: string, read: ReadSkill<Folder>): ReadSkill<Folder> {
-    this.#read.set(file, read);
+  #keep(read: ReadSkill): ReadSkill {
+    read.position = ++this.#count;
+    this.#known.set(read.folder.path, read);
     return read;
+  }
+
+  /** Whether the current scan has already read it. */
+  #isCurrent({ position }: ReadSkill): boolean {
+    return position > this.#start;
+  }
+
+  /** Finds what was read from a file in the same folder of the same root. */
+  #findKnown(file: string, folder: SkillFolder): ReadSkill | undefined {
+    const known = this.#known.get(folder.path);
+    if (known === undefined) return undefined;
+    const { root, scope, realPath } = known.folder;
+    const isSame = known.outcome.file === file && root === folder.root &&
+      scope === folder.scope && realPath === folder.realPath;
+    if (!isSame) return undefined;
+    return known.folder === folder ? known : { ...known, folder };
   }
 
   /** Follows a `SKILL.md` that is a link, into the skill or a trusted folder. */
   *#followLink(file: string, folder: SkillFolder): Steps<CheckedFile> {
-    const target = resolve(dirname(file), Deno.readLinkSync(file));
-    this.#options.onLink(target);
+    const { linkTargets, trustLinks } = this.#options;
+    linkTargets.add(resolve(dirname(file), Deno.readLinkSync(file)));
     yield;
     const realPath = Deno.realPathSync(file);
     yield;
-    if (!isOwn(realPath, folder.realPath, this.#options.trustLinks)) {
+    if (!isOwn(realPath, folder.realPath, trustLinks)) {
       throw new SkillFileError(file, LINK_OUT_OF_SKILL);
     }
-    this.#options.onLink(target, realPath);
     const boundary = boundaryOf(folder);
     return { path: file, realPath, boundary, info: Deno.statSync(file) };
   }
 
-  *#readText(
+  /** Reads a `SKILL.md`, unless it is the same as before. */
+  *#readChanged(
     checked: CheckedFile,
-    { folder, known }: { folder: Folder; known: ReadSkill<Folder> | undefined },
-  ): Steps<ReadSkill<Folder>> {
-    const { path: file, realPath } = checked;
-    const { maxFileSize } = this.#options;
+    { folder, known }: { folder: SkillFolder; known: ReadSkill | undefined },
+  ): Steps<ReadSkill> {
+    const { maxFileSize, trustsStatus } = this.#options;
+    const lying = dirname(checked.realPath);
+    const linkedFolder = lying === folder.realPath ? undefined : lying;
+    const isUnchanged = known?.version === fileVersion(checked.info) &&
+      known.linkedFolder === linkedFolder &&
+      (trustsStatus || known.racyHead === undefined);
+    if (isUnchanged) return known;
     const { head, info, isCertain } = yield* readConfined(
       checked,
       { maxFileSize, open: openForScan },
@@ -187,30 +210,19 @@ export class SkillReader<Folder extends SkillFolder> {
     const version = fileVersion(info);
     const isKnown = known?.version === version &&
       isSameHead(head, known.racyHead);
+    const { path: file } = checked;
     const { size } = info;
     const outcome = isKnown
       ? known.outcome
       : parseSkill(head, { file, size, version, folder });
-    const linkedFolder = dirname(realPath);
+    const isHidden = isHiddenFromModel(outcome, head.text);
+    const racyHead = isRacy(info) || !isCertain ? head : undefined;
+    const position = 0;
     return {
-      outcome,
-      isHidden: isHiddenFromModel(outcome, head.text),
-      linkedFolder: linkedFolder === folder.realPath ? undefined : linkedFolder,
-      folder,
-      version,
-      racyHead: isRacy(info) || !isCertain ? head : undefined,
+      ...{ folder, outcome, isHidden, linkedFolder, version, racyHead },
+      position,
     };
   }
-}
-
-/** Whether a known file was read in the same folder of the same root. */
-function isReadIn(
-  folder: SkillFolder,
-  { outcome }: SkillOutcome,
-): boolean {
-  return "reason" in outcome ||
-    outcome.root === folder.root && outcome.scope === folder.scope &&
-      outcome.realDirectory === folder.realPath;
 }
 
 export function boundaryOf(

@@ -5,12 +5,10 @@
  * @module
  */
 
-import { basename, dirname, join } from "jsr:@std/path@^1";
 import { isConfirmed, isThere, mayRead } from "../files/confinement.ts";
 import { fileVersion } from "../files/open_file.ts";
 import { sortByName } from "../files/paths.ts";
 import type { Steps, TimeSlice } from "../time_slice.ts";
-import { realPathOf } from "./scopes.ts";
 import { boundaryOf } from "./skill_reader.ts";
 
 /**
@@ -146,9 +144,4 @@ export function* isSeen(
       return isListedName(file) === isListed;
     },
   );
-}
-
-/** Returns where the entry of a path lies: its name in the real path of its folder. */
-export function entryPathOf(path: string): string {
-  return join(realPathOf(dirname(path)), basename(path));
 }
