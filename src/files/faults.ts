@@ -163,42 +163,37 @@ const ONLY_WITH_ALL: Fault = {
   hint: "copy it to a local folder",
 };
 
+const NOT_ALLOWED: Fault = {
+  kind: "permission",
+  reason: "Deno is not allowed to read it",
+  hint: "add it to the folders of --allow-read",
+};
+
+const NO_PERMISSION: Fault = {
+  kind: "permission",
+  reason: "you have no permission to read it",
+  hint: "grant yourself read permission, or remove it",
+};
+
 /** Describes an error of the file system and how to fix it. */
 export function faultOf(error: unknown): Fault {
+  const { NotFound, NotADirectory, FilesystemLoop } = Deno.errors;
   if (error instanceof SkillFileError) {
     const { reason, hint, kind } = error;
     return kind === undefined ? { reason, hint } : { kind, reason, hint };
   }
-  const { NotFound, NotADirectory } = Deno.errors;
+  if (error instanceof Deno.errors.NotCapable) {
+    return error.message.includes("--allow-all") ? ONLY_WITH_ALL : NOT_ALLOWED;
+  }
+  if (error instanceof Deno.errors.PermissionDenied) return NO_PERMISSION;
   if (error instanceof NotFound || error instanceof NotADirectory) {
     return LINK_TO_NOTHING;
   }
-  if (error instanceof Deno.errors.NotCapable) {
-    if (error.message.includes("--allow-all")) return ONLY_WITH_ALL;
-    return {
-      kind: "permission",
-      reason: "Deno is not allowed to read it",
-      hint: "add it to the folders of --allow-read",
-    };
-  }
-  if (error instanceof Deno.errors.PermissionDenied) {
-    return {
-      kind: "permission",
-      reason: "you have no permission to read it",
-      hint: "grant yourself read permission, or remove it",
-    };
-  }
-  if (error instanceof Deno.errors.FilesystemLoop) {
-    return {
-      kind: LINK_TO_NOTHING.kind,
-      reason: "it is a link to itself",
-      hint: LINK_TO_NOTHING.hint,
-    };
+  if (error instanceof FilesystemLoop) {
+    return { ...LINK_TO_NOTHING, reason: "it is a link to itself" };
   }
   return {
-    reason: `the operating system refuses to read it (${
-      oneLine((error as Error).message)
-    })`,
+    reason: `the operating system refuses to read it (${messageOf(error)})`,
     hint: "replace it with a readable file or folder",
   };
 }
@@ -209,19 +204,23 @@ export function faultOf(error: unknown): Fault {
  */
 export function isPassing(error: unknown): boolean {
   const { NotCapable, PermissionDenied } = Deno.errors;
-  const isAboutFile = isAbsence(error) || error instanceof SkillFileError ||
-    error instanceof NotCapable || error instanceof PermissionDenied;
-  return !isAboutFile;
+  return !isAbsence(error) &&
+    ![SkillFileError, NotCapable, PermissionDenied]
+      .some((type) => error instanceof type);
 }
 
 /** Describes an error that may pass, for something that stays as it was. */
 export function passingFault(error: unknown): Fault {
   return {
     reason: `it cannot be read for the moment (${
-      oneLine((error as Error).message)
+      messageOf(error)
     }), so what was found in it before stays`,
     hint: "the next attempt follows in a second",
   };
+}
+
+function messageOf(error: unknown): string {
+  return oneLine((error as Error).message);
 }
 
 export function tooLarge(size: number, maxFileSize: number): Fault {
@@ -251,8 +250,8 @@ function inMegabytes(bytes: number): number {
 
 /** Whether an error means that a path does not exist. */
 export function isAbsence(error: unknown): boolean {
-  return error instanceof Deno.errors.NotFound ||
-    error instanceof Deno.errors.NotADirectory ||
-    error instanceof Deno.errors.FilesystemLoop ||
-    error instanceof TypeError; // a NUL in the path
+  const { NotFound, NotADirectory, FilesystemLoop } = Deno.errors;
+  // A NUL in the path is a TypeError.
+  return [NotFound, NotADirectory, FilesystemLoop, TypeError]
+    .some((type) => error instanceof type);
 }

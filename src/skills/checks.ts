@@ -14,6 +14,7 @@ import { findLinks, pathOfTarget } from "./markdown_links.ts";
 import {
   checkContents,
   checkFrontmatter,
+  createChange,
   createFinding,
   type Finding,
   MAX_LINES,
@@ -122,12 +123,12 @@ async function* checkMain(
     }
     text = main.text ?? new TextDecoder().decode(main.bytes);
   } catch (error) {
-    yield createChanged(file, (error as Error).message);
+    yield createChange(file, (error as Error).message);
     return;
   }
   const { faults: [fault], ...inspected } = inspectSkillMd(text);
   if (fault !== undefined && !isSkipped) {
-    yield createChanged(file, fault.reason);
+    yield createChange(file, fault.reason);
     return;
   }
   const { frontmatter, yaml = "", body } = inspected;
@@ -135,10 +136,6 @@ async function* checkMain(
   const entries = splitEntries(linesOf(yaml));
   const main = { text, frontmatter, yaml, entries, body, directory, contents };
   for (const check of CHECKS) yield* limitSimilar(file, check(main));
-}
-
-function createChanged(file: string, reason: string): Finding {
-  return createFinding("changed", { file, reason, hint: "check it again" });
 }
 
 const NOT_UTF_8 = {

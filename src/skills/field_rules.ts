@@ -40,7 +40,9 @@ interface FieldRule {
    */
   readonly hint: string;
   /** Returns what is wrong with the field, if anything. */
-  readonly findFault: (frontmatter: SkillFrontmatter) => string | undefined;
+  readonly findFault: (
+    frontmatter: SkillFrontmatter,
+  ) => string | false | undefined;
 }
 
 /** @see {@link https://agentskills.io/specification#frontmatter} */
@@ -50,18 +52,16 @@ export const FIELD_RULES: readonly FieldRule[] = [
     field: "name",
     hint: "use only a-z, 0-9, and single hyphens between them in the name",
     findFault: ({ name }) =>
-      isHostName(name)
-        ? undefined
-        : "the name does not consist of a-z, 0-9, and single hyphens",
+      !isHostName(name) &&
+      "the name does not consist of a-z, 0-9, and single hyphens",
   },
   {
     rule: "name-length",
     field: "name",
     hint: `shorten the name to ${MAX_NAME_LENGTH} characters`,
     findFault: ({ name }) =>
-      name.length > MAX_NAME_LENGTH
-        ? `the name is longer than ${MAX_NAME_LENGTH} characters`
-        : undefined,
+      name.length > MAX_NAME_LENGTH &&
+      `the name is longer than ${MAX_NAME_LENGTH} characters`,
   },
   {
     rule: "description-length",
@@ -69,9 +69,8 @@ export const FIELD_RULES: readonly FieldRule[] = [
     hint:
       `shorten the description to ${MAX_DESCRIPTION_LENGTH} characters, and move details into the body`,
     findFault: ({ description }) =>
-      [...description].length > MAX_DESCRIPTION_LENGTH
-        ? `the description is longer than ${MAX_DESCRIPTION_LENGTH} characters`
-        : undefined,
+      [...description].length > MAX_DESCRIPTION_LENGTH &&
+      `the description is longer than ${MAX_DESCRIPTION_LENGTH} characters`,
   },
   {
     rule: "compatibility",
@@ -79,18 +78,15 @@ export const FIELD_RULES: readonly FieldRule[] = [
     hint:
       `write compatibility as a string of 1 to ${MAX_COMPATIBILITY_LENGTH} characters, or remove it`,
     findFault: ({ compatibility = "any" }) =>
-      isString(compatibility, MAX_COMPATIBILITY_LENGTH)
-        ? undefined
-        : `compatibility is not a string of 1 to ${MAX_COMPATIBILITY_LENGTH} characters`,
+      !isString(compatibility, MAX_COMPATIBILITY_LENGTH) &&
+      `compatibility is not a string of 1 to ${MAX_COMPATIBILITY_LENGTH} characters`,
   },
   {
     rule: "metadata",
     field: "metadata",
     hint: "write metadata as a mapping with its values in quotes, or remove it",
     findFault: ({ metadata = {} }) =>
-      isMapOfStrings(metadata)
-        ? undefined
-        : "metadata is not a mapping of strings",
+      !isMapOfStrings(metadata) && "metadata is not a mapping of strings",
   },
   {
     rule: "frontmatter-json",
@@ -104,7 +100,7 @@ export const FIELD_RULES: readonly FieldRule[] = [
     field: "license",
     hint: "write the name of the license, or of its file, as a string",
     findFault: ({ license = "" }) =>
-      typeof license === "string" ? undefined : "license is not a string",
+      typeof license !== "string" && "license is not a string",
   },
   {
     rule: "allowed-tools",
@@ -113,9 +109,8 @@ export const FIELD_RULES: readonly FieldRule[] = [
     findFault: ({ "allowed-tools": tools = "" }) => {
       if (typeof tools !== "string") return "allowed-tools is not a string";
       // Commas in parentheses belong to a tool's own pattern.
-      return tools.replace(/\([^()]*\)/g, "").includes(",")
-        ? "allowed-tools is separated by commas"
-        : undefined;
+      return tools.replace(/\([^()]*\)/g, "").includes(",") &&
+        "allowed-tools is separated by commas";
     },
   },
   ...["disable-model-invocation", "user-invocable"].map((field) => ({
@@ -123,9 +118,8 @@ export const FIELD_RULES: readonly FieldRule[] = [
     field,
     hint: "write true or false, without quotes",
     findFault: ({ [field]: flag = true }: SkillFrontmatter) =>
-      typeof flag === "boolean"
-        ? undefined
-        : `${field} is not true or false, so it has no effect`,
+      typeof flag !== "boolean" &&
+      `${field} is not true or false, so it has no effect`,
   })),
 ];
 
@@ -156,9 +150,8 @@ function findJsonFault(frontmatter: SkillFrontmatter): string | undefined {
     if (parents.length >= MAX_FRONTMATTER_DEPTH) {
       return `the frontmatter is nested more than ${MAX_FRONTMATTER_DEPTH} levels deep`;
     }
-    for (const [key, item] of Object.entries(value)) {
-      const fault = findFault(key, parents) ??
-        findFault(item, [...parents, value]);
+    for (const item of Object.entries(value).flat()) {
+      const fault = findFault(item, [...parents, value]);
       if (fault !== undefined) return fault;
     }
   };

@@ -10,7 +10,7 @@ import { LINK_OUT_OF_PROJECT, LINK_OUT_OF_SKILL } from "../files/faults.ts";
 import { mayRead } from "../files/confinement.ts";
 import { isAtOrBelow } from "../files/paths.ts";
 import { quoteArgument } from "../shell_quoting.ts";
-import { quote } from "../text.ts";
+import { joinFirst, quote } from "../text.ts";
 import type { BaseFolders } from "../files/types.ts";
 import type { Steps } from "../time_slice.ts";
 import type { SkillProblem } from "./types.ts";
@@ -50,33 +50,31 @@ export function* combineLinks<T extends Problem>(
   const groups: LinkGroup<T>[] = [];
   const kept: (T | LinkGroup<T>)[] = [];
   for (const problem of problems) {
-    const target = pointsOutside(problem) && !isSecret(problem.file)
-      ? yield* findTargetFolder(problem.file, base)
+    const { file, kind, rule, reason } = problem;
+    const target = POINTS_OUTSIDE.includes(reason) && !isSecret(file)
+      ? yield* findTargetFolder(file, base)
       : undefined;
-    if (target === undefined || !isNarrow(target, base)) {
-      kept.push(problem);
-      continue;
-    }
-    const group = groups.find(({ links: [first], target: other }) =>
-      first!.kind === problem.kind && first!.rule === problem.rule &&
-      isNarrow(commonFolder(other, target), base)
-    );
-    if (group === undefined) {
+    const group = target &&
+      groups.find(({ links: [first], target: other }) =>
+        first!.kind === kind && first!.rule === rule &&
+        isNarrow(commonFolder(other, target), base)
+      );
+    if (group) {
+      group.target = commonFolder(group.target, target);
+      group.links.push(problem);
+    } else if (target !== undefined) {
       const added = { links: [problem], target };
       groups.push(added);
       kept.push(added);
     } else {
-      group.target = commonFolder(group.target, target);
-      group.links.push(problem);
+      kept.push(problem);
     }
   }
   return kept.map((item) => "links" in item ? describeGroup(item) : item);
 }
 
-function pointsOutside({ reason }: Problem): boolean {
-  return reason === LINK_OUT_OF_SKILL.reason ||
-    reason === LINK_OUT_OF_PROJECT.reason;
-}
+/** The reasons that are combined. */
+const POINTS_OUTSIDE = [LINK_OUT_OF_SKILL.reason, LINK_OUT_OF_PROJECT.reason];
 
 /** Whether a folder is small enough to be offered. */
 function isNarrow(
@@ -99,12 +97,10 @@ function describeGroup<T extends Problem>({ links, target }: LinkGroup<T>): T {
     return { ...first!, reason, hint };
   }
   const file = links.map(({ file }) => dirname(file)).reduce(commonFolder);
-  const names = links.slice(0, MAX_NAMED)
-    .map((link) => quote(link.file.slice(file.length + 1)));
-  const more = links.length > MAX_NAMED ? ", …" : "";
+  const names = links.map((link) => quote(link.file.slice(file.length + 1)));
   const reason = `${links.length} links in it point outside, into ${
     quote(target)
-  }: ${names.join(", ")}${more}`;
+  }: ${joinFirst(names, MAX_NAMED)}`;
   return { ...first!, file, reason, hint };
 }
 
@@ -115,8 +111,9 @@ function describeGroup<T extends Problem>({ links, target }: LinkGroup<T>): T {
  */
 function* findTargetFolder(
   file: string,
-  { workingDirectory: project }: BaseFolders,
+  base: BaseFolders,
 ): Steps<string | undefined> {
+  const project = base.workingDirectory;
   try {
     const target = Deno.realPathSync(file);
     yield;
@@ -125,7 +122,9 @@ function* findTargetFolder(
     const isExpected = target.endsWith(basename(file)) ||
       project !== undefined && isAtOrBelow(target, project);
     if (isHidden || !isExpected || !mayRead(target)) return undefined;
-    return Deno.statSync(target).isDirectory ? target : dirname(target);
+    const { isDirectory } = Deno.statSync(target);
+    const folder = isDirectory ? target : dirname(target);
+    return isNarrow(folder, base) ? folder : undefined;
   } catch {
     return undefined;
   }

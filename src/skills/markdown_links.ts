@@ -76,27 +76,28 @@ const FENCE = /^(\s*(?:(?:>|[-*+]|\d{1,9}[.)])\s*)*)(`{3,}|~{3,})([^]*)$/;
 
 /**
  * Removes code spans (from a run of backticks to the next run of the same
- * length), but keeps their line breaks.
+ * length, without a blank line between them), but keeps their line breaks.
  */
 function withoutSpans(markdown: string): string {
-  const runs = [...markdown.matchAll(/`+|\n\s*\n/g)].map(
-    ({ index, 0: text }) => ({
-      start: index + (isEscaped(markdown, index) ? 1 : 0),
-      end: index + text.length,
-      isGap: !text.startsWith("`"),
-      length: text.length,
-    }),
-  );
-  const ends = new Map<number, number>();
-  const spans: { start: number; end: number }[] = [];
-  for (const { start, end, isGap, length } of runs.reverse()) {
-    const closing = ends.get(end - start);
-    // A span cannot contain a blank line.
-    if (isGap) ends.clear();
-    else ends.set(length, end);
-    if (!isGap && closing !== undefined) spans.push({ start, end: closing });
-  }
-  return blankOut(markdown, spans.reverse());
+  return markdown.split(/(\n\s*\n)/).map((paragraph) => {
+    const runs = [...paragraph.matchAll(/`+/g)];
+    const last = new Map(runs.map(([{ length }], index) => [length, index]));
+    let prose = "";
+    let end = 0;
+    for (let i = 0; i < runs.length; i++) {
+      const { index, 0: run } = runs[i]!;
+      // The first backtick of an opening run can be escaped.
+      const start = isEscaped(paragraph, index) ? index + 1 : index;
+      const length = index + run.length - start;
+      // Without this test, looking for the ends of many spans takes long.
+      if ((last.get(length) ?? i) <= i) continue;
+      do i++; while (runs[i]![0].length !== length);
+      prose += paragraph.slice(end, start);
+      end = runs[i]!.index + length;
+      prose += blankOut(paragraph.slice(start, end));
+    }
+    return prose + paragraph.slice(end);
+  }).join("");
 }
 
 /** Whether the character at an index is escaped by a backslash. */
@@ -108,34 +109,14 @@ function isEscaped(text: string, index: number): boolean {
 
 /** Removes HTML comments, but keeps their line breaks. */
 function withoutComments(markdown: string): string {
-  const comments: { start: number; end: number }[] = [];
-  let end = 0;
-  for (;;) {
-    const start = markdown.indexOf("<!--", end);
-    const closing = markdown.indexOf("-->", start + "<!--".length);
-    if (start === -1 || closing === -1) return blankOut(markdown, comments);
-    end = closing + "-->".length;
-    comments.push({ start, end });
-  }
+  // Looking for the end of many comments without an end takes long.
+  const end = markdown.lastIndexOf("-->") + "-->".length;
+  return markdown.slice(0, end).replace(/<!--[^]*?-->/g, blankOut) +
+    markdown.slice(end);
 }
 
-/**
- * Removes parts of a text, but keeps their line breaks. Ignores a part that
- * begins in another one.
- */
-function blankOut(
-  text: string,
-  parts: readonly { start: number; end: number }[],
-): string {
-  let result = "";
-  let last = 0;
-  for (const { start, end } of parts) {
-    if (start < last) continue;
-    result += text.slice(last, start);
-    result += text.slice(start, end).replace(/[^\n]+/g, "");
-    last = end;
-  }
-  return result + text.slice(last);
+function blankOut(text: string): string {
+  return text.replace(/[^\n]+/g, "");
 }
 
 /**

@@ -52,13 +52,8 @@ export function* findSkillFile(
     try {
       const info = lstatIfThere(file);
       yield;
-      if (info !== undefined) {
-        const onDisk = nameOnDisk(name, folder);
-        return {
-          file: onDisk === name ? file : childPath(folder, onDisk),
-          info,
-        };
-      }
+      if (info === undefined) continue;
+      return { file: childPath(folder, nameOnDisk(name, folder)), info };
     } catch (error) {
       return { file, error };
     }

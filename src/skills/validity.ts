@@ -122,12 +122,10 @@ export function createSkipFindings(
   { others = [], ...first }: SkillProblem,
 ): Finding[] {
   const { file } = first;
-  return [first, ...others.map((fault) => ({ file, ...fault }))]
-    .map((fault) => createFinding(ruleOf(fault), fault));
-}
-
-function ruleOf({ kind = "" }: Pick<SkillProblem, "kind">): RuleId {
-  return Object.hasOwn(RULES, kind) ? kind as RuleId : "skipped";
+  return [first, ...others].map(({ kind = "", ...fault }) => {
+    const rule = Object.hasOwn(RULES, kind) ? kind as RuleId : "skipped";
+    return createFinding(rule, { file, ...fault });
+  });
 }
 
 /** Whether `skills/list` omits a skill because of a finding. */
@@ -152,9 +150,9 @@ export function checkFrontmatter(
 ): Finding[] {
   const entries = yaml === undefined ? [] : splitEntries(linesOf(yaml));
   return FIELD_RULES.flatMap(({ rule, field, hint, findFault }) => {
-    if (!Object.hasOwn(frontmatter, field)) return [];
-    const reason = findFault(frontmatter as SkillFrontmatter);
-    if (reason === undefined) return [];
+    const reason = Object.hasOwn(frontmatter, field) &&
+      findFault(frontmatter as SkillFrontmatter);
+    if (!reason) return [];
     const line = yaml === undefined ? undefined : findFieldLine(field, entries);
     return [createFinding(rule, { file, line, reason, hint })];
   });
@@ -194,7 +192,8 @@ export function checkContents(
   );
   const isListed = !findings.some(({ rule }) => rule === "unreadable");
   if (isListed && !files.some(({ path }) => path === SKILL_MD)) {
-    findings.push(createFinding("changed", { file, ...MISSING }));
+    const reason = "SKILL.md is not among the files of the skill";
+    findings.push(createChange(file, reason));
   }
   const reason = findSizeFault(files);
   if (reason !== undefined) {
@@ -204,10 +203,10 @@ export function checkContents(
   return findings;
 }
 
-const MISSING = {
-  reason: "SKILL.md is not among the files of the skill",
-  hint: "try again",
-};
+/** Returns the finding that a skill changed while it was being checked. */
+export function createChange(file: string, reason: string): Finding {
+  return createFinding("changed", { file, reason, hint: "try again" });
+}
 
 function findSizeFault(files: readonly SkillFile[]): string | undefined {
   if (files.length > MAX_SKILL_FILES) {
