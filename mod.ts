@@ -60,7 +60,6 @@ import { FileTracker } from "./src/skills/file_tracker.ts";
 import {
   boundaries,
   DEFAULT_MAX_FILE_SIZE,
-  isLink,
   isOwn,
 } from "./src/files/confinement.ts";
 import {
@@ -318,8 +317,8 @@ class SkillScan {
   readonly #nameOnly: NameOnlyFolders;
   /** The real paths of folders that all links are allowed to point into. */
   #trustLinks: readonly string[] = [];
-  /** The real paths of folders that the links of a project are allowed to point into. */
-  #allowedTargets: readonly string[] = [];
+  /** The real paths of folders that the links of a project are allowed to point into, once one needs them. */
+  #allowedTargets: readonly string[] | undefined;
   /** The folders by real path, with the skill in each, valid or not, if there is one. */
   readonly #folders = new Map<string, SkillOutcome | undefined>();
   readonly #versions = new Map<string, string | undefined>();
@@ -351,7 +350,8 @@ class SkillScan {
     const { reader, trustsStatus, previous } = this.#options;
     const { maxFileSize = DEFAULT_MAX_FILE_SIZE } = this.#options;
     this.#policy?.resolveFolders();
-    await this.#run(this.#resolveTargets());
+    const { trustLinks = [] } = this.#options;
+    this.#trustLinks = await this.#run(boundaries(trustLinks));
     reader.startScan({
       maxFileSize,
       trustsStatus,
@@ -380,21 +380,6 @@ class SkillScan {
   /** Runs a part of the scan, with pauses. */
   #run<T>(steps: Steps<T>): Promise<T> {
     return runInSlices(steps, this.#slice);
-  }
-
-  /** Resolves the folders that links are allowed to point into. */
-  *#resolveTargets(): Steps<void> {
-    const folders = [...this.#scopes.ownFolders];
-    for (const { path, scope } of this.#roots) {
-      yield;
-      if (scope === "project" || this.#scopes.passesProjectLink(path)) continue;
-      folders.push(path);
-    }
-    this.#trustLinks = yield* boundaries(this.#options.trustLinks ?? []);
-    this.#allowedTargets = [
-      ...yield* boundaries(folders),
-      ...this.#trustLinks,
-    ];
   }
 
   /** Describes the decisions of the policy, if there is one. */
@@ -437,18 +422,23 @@ class SkillScan {
   /** Searches a root. */
   async #searchRoot(root: SkillRoot): Promise<SkillRootReport> {
     const { path } = root;
-    const scope = root.scope === "project"
-      ? root.scope
-      : this.#scopes.scopeOf(realPathOf(path));
-    const report = { root, scope, skills: 0 };
+    const report = (
+      status: SkillRootReport["status"],
+      findPlace: () => string,
+    ) => {
+      const isProject = root.scope === "project";
+      const scope = isProject ? root.scope : this.#scopes.scopeOf(findPlace());
+      return { root, scope, status, skills: 0 };
+    };
     try {
       const top = await this.#run(this.#enterRoot(root));
       await this.#search(top);
-      return { ...report, status: "found", realPath: top.realPath };
+      const { realPath } = top;
+      return { ...report("found", () => realPath), realPath };
     } catch (error) {
       if (error instanceof Deno.errors.NotFound) {
         this.#versions.set(path, undefined);
-        return { ...report, status: "missing" };
+        return report("missing", () => realPathOf(dirname(path)));
       }
       if (this.#keepKnown({ path, root }, error)) {
         const { roots } = this.#options.previous;
@@ -459,7 +449,7 @@ class SkillScan {
         this.#report({ file: path, ...faultOf(error) }, { path, root });
       }
       this.#refused.push(path);
-      return { ...report, status: "refused" };
+      return report("refused", () => realPathOf(path));
     }
   }
 
@@ -490,16 +480,16 @@ class SkillScan {
    */
   *#enterRoot(root: SkillRoot): Steps<SkillFolder> {
     const { path, recursive } = root;
-    if (isLink(path)) this.#recordTarget(path);
+    // Usually, most roots do not exist, and each error takes a while.
+    if (Deno.lstatSync(path).isSymlink) this.#recordTarget(path);
     yield;
     const realPath = Deno.realPathSync(path);
     const isConfined = this.#scopes.passesProjectLink(path);
     yield;
-    if (!this.#isAllowed(realPath)) {
-      if (isConfined) throw new SkillFileError(path, LINK_OUT_OF_PROJECT);
-      if (root.scope === "project") {
-        throw new SkillFileError(path, ROOT_OUT_OF_PROJECT);
-      }
+    const isJudged = isConfined || root.scope === "project";
+    if (isJudged && !(yield* this.#isAllowed(realPath))) {
+      const fault = isConfined ? LINK_OUT_OF_PROJECT : ROOT_OUT_OF_PROJECT;
+      throw new SkillFileError(path, fault);
     }
     yield;
     if (!Deno.statSync(path).isDirectory) {
@@ -529,8 +519,19 @@ class SkillScan {
   }
 
   /** Whether the links of a project are allowed to point to a real path. */
-  #isAllowed(realPath: string): boolean {
+  *#isAllowed(realPath: string): Steps<boolean> {
+    this.#allowedTargets ??= yield* this.#resolveTargets();
     return isAtOrBelowAny(realPath, this.#allowedTargets);
+  }
+
+  *#resolveTargets(): Steps<string[]> {
+    const folders = new Set(this.#scopes.ownFolders);
+    for (const { path, scope } of this.#roots) {
+      yield;
+      if (scope === "project" || this.#scopes.passesProjectLink(path)) continue;
+      folders.add(path);
+    }
+    return [...yield* boundaries([...folders]), ...this.#trustLinks];
   }
 
   /** Records the target of a link, because something may appear or disappear there. */
@@ -656,7 +657,7 @@ class SkillScan {
       }
       if (!Deno.statSync(path).isDirectory) return undefined;
       yield;
-      if (!isConfined || this.#isAllowed(realPath)) return realPath;
+      if (!isConfined || (yield* this.#isAllowed(realPath))) return realPath;
       // Report only links to skills.
       if ((yield* findSkillFile(path)) === undefined) return undefined;
     } catch (error) {

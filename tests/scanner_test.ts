@@ -10,6 +10,7 @@ import {
 import {
   assertLinearTime,
   createInvalidNames,
+  DiskSpy,
   lacks,
   names,
   Place,
@@ -311,25 +312,35 @@ Deno.test("scanSkillRoots() reports an unreadable folder once even if it contain
   using place = new Place();
   place.skill("dir/skills", "git");
   const folder = join(place.path, "dir");
-  const { realPathSync } = Deno;
   // Changing the folder's mode would not work: root can read everything.
-  Deno.realPathSync = (path) => {
-    if (path.toString().startsWith(folder)) {
-      throw new Deno.errors.PermissionDenied();
-    }
-    return realPathSync(path);
+  using _disk = new DiskSpy((path) =>
+    path.startsWith(folder) ? new Deno.errors.PermissionDenied() : undefined
+  );
+  const roots = resolveSkillRoots({ directories: [folder] });
+  const catalog = await scanSkillRoots(roots);
+  assert.deepEqual(
+    catalog.roots.map(({ status }) => status),
+    ["refused", "refused", "refused"],
+  );
+  assert.deepEqual(catalog.problems.map(({ file }) => file), [folder]);
+});
+
+Deno.test("scanSkillRoots() asks little about roots that do not exist", async () => {
+  using place = new Place();
+  const folders = {
+    workingDirectory: place.project,
+    homeDirectory: place.home,
   };
-  try {
-    const roots = resolveSkillRoots({ directories: [folder] });
-    const catalog = await scanSkillRoots(roots);
-    assert.deepEqual(
-      catalog.roots.map(({ status }) => status),
-      ["refused", "refused", "refused"],
-    );
-    assert.deepEqual(catalog.problems.map(({ file }) => file), [folder]);
-  } finally {
-    Deno.realPathSync = realPathSync;
-  }
+  const roots = resolveSkillRoots(folders);
+  using disk = new DiskSpy();
+  const catalog = await scanSkillRoots(roots, folders);
+  assert.deepEqual(
+    catalog.roots.map(({ status, scope }) => `${status} ${scope}`),
+    ["missing project", "missing global", "missing project", "missing global"],
+  );
+  // Two for the project and the home folder, one for each root, and two to find
+  // where a root in the home folder would be.
+  assert.ok(disk.count <= 10, `${disk.count} operations`);
 });
 
 Deno.test("scanSkillRoots() accepts larger files with maxFileSize", async () => {
