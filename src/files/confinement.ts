@@ -195,14 +195,17 @@ export interface Entry extends Deno.DirEntry {
 
 /**
  * Lists a folder and confirms that it lies at its real path. Returns the
- * entries that every check finds.
+ * entries that every check finds. If that is not all of them, others may be
+ * missing, so it lists the folder once more.
  */
 export function* listConfirmed(
   folder: Located,
   read: () => Steps<Entry[]>,
+  { isRepeated = false } = {},
 ): Steps<Entry[]> {
   const since = Date.now();
-  let entries = yield* read();
+  const listed = yield* read();
+  let entries = listed;
   const isSame = function* () {
     const identities = new Set<string>();
     for (const entry of yield* read()) {
@@ -220,7 +223,9 @@ export function* listConfirmed(
   const checks = entries.length > MANY_ENTRIES ? FEW_CHECKS : CHECKS;
   const { realPath } = folder;
   yield* confirmLocation(folder, { since, folder: realPath, isSame, checks });
-  return entries;
+  return entries.length < listed.length && !isRepeated
+    ? yield* listConfirmed(folder, read, { isRepeated: true })
+    : entries;
 }
 
 /** Returns a text that identifies an entry and does not change when a file grows. */

@@ -23,7 +23,6 @@ import {
   ForeignLinkError,
   type ServedFolder,
   splitPath,
-  type WalkOptions,
 } from "./walking.ts";
 import type { Steps } from "../time_slice.ts";
 import type { FileAccessOptions, SkillFileContent } from "./types.ts";
@@ -51,7 +50,7 @@ function readUpTo(
 export function* checkFile(
   folder: ServedFolder,
   path: string,
-  options: WalkOptions & { isListed?: boolean },
+  options: FileAccessOptions & { isListed?: boolean },
 ): Steps<CheckedFile> {
   try {
     const located = yield* new FolderWalk(folder, options).find(
@@ -63,16 +62,6 @@ export function* checkFile(
   } catch (error) {
     throw toFileError(path, error);
   }
-}
-
-/** Reads the current content of a file of a folder as bytes. */
-export function* readBytes(
-  folder: ServedFolder,
-  path: string,
-  options: FileAccessOptions,
-): Steps<Omit<SkillFileContent, "text">> {
-  const checked = yield* checkFile(folder, path, options);
-  return yield* readChecked(checked, path, options);
 }
 
 /** Reads a checked file as bytes. */

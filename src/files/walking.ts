@@ -1,6 +1,6 @@
 /**
- * Lists what belongs to a folder, and finds a path in it. Only confirmed listings
- * are cached.
+ * Lists what belongs to a folder, and finds a path in it. Each folder is confirmed
+ * when it is listed.
  *
  * @module
  */
@@ -16,7 +16,6 @@ import {
   isInPlace,
   isOwn,
   isSameFile,
-  isSettled,
   isVisible,
   listConfirmed,
   type Located,
@@ -51,9 +50,6 @@ import { byCodeUnits } from "../text.ts";
 import { runSteps, type Steps } from "../time_slice.ts";
 import type { Boundary, FileAccessOptions, SkillFile } from "./types.ts";
 
-/** The maximum number of entries of a folder whose listing is cached. */
-const MAX_KNOWN_ENTRIES = 1_000;
-
 /** Splits a path into names. Returns `undefined` if it cannot be the path of a served file. */
 export function splitPath(path: string): string[] | undefined {
   const names: string[] = [];
@@ -76,21 +72,12 @@ export interface ServedFolder extends Boundary {
   readonly file: string;
 }
 
-export interface WalkOptions extends FileAccessOptions {
-  /** The cached listings of the folder, which the walk updates. Default: none. */
-  readonly listings?: FolderListings;
-}
-
 /** Lists the files of a folder, the real paths of its folders, and the entries that are left out. */
-export function* walkFolder(
+export function walkFolder(
   folder: ServedFolder,
-  options: WalkOptions,
+  options: FileAccessOptions,
 ): Steps<FolderContents> {
-  const walk = new FolderWalk(folder, options);
-  const contents = yield* walk.list();
-  if (yield* walk.confirm()) return contents;
-  const thorough = new FolderWalk(folder, { ...options, isThorough: true });
-  return yield* thorough.list();
+  return new FolderWalk(folder, options).list();
 }
 
 export interface FolderContents {
@@ -115,7 +102,6 @@ export class ForeignLinkError extends SkillFileError {}
 /** A walk through a folder. It defines which files belong to the folder. */
 export class FolderWalk {
   readonly #served: ServedFolder;
-  readonly #listings: FolderListings;
   readonly #trustLinks: readonly string[];
   readonly #isClosed: (realPath: string) => boolean;
   readonly #maxFileSize: number;
@@ -123,22 +109,11 @@ export class FolderWalk {
   readonly #files: SkillFile[] = [];
   readonly #folders: string[] = [];
   readonly #leftOut = new Map<string, Fault>();
-  readonly #since = Date.now();
-  /** Whether to follow links and confirm each folder when it is listed. */
-  readonly #isThorough: boolean;
-  /** The folders that are not confirmed yet, by path. */
-  readonly #seen = new Map<string, KnownFolder>();
-  #hasLinks = false;
   /** The number of visited entries. */
   #entries = 0;
 
-  constructor(
-    served: ServedFolder,
-    options: WalkOptions & { isThorough?: boolean },
-  ) {
+  constructor(served: ServedFolder, options: FileAccessOptions) {
     this.#served = served;
-    this.#listings = options.listings ?? new FolderListings();
-    this.#isThorough = options.isThorough ?? false;
     this.#trustLinks = runSteps(boundaries(options.trustLinks ?? []));
     this.#isClosed = options.isClosed ?? (() => false);
     this.#maxFileSize = options.maxFileSize ?? DEFAULT_MAX_FILE_SIZE;
@@ -188,7 +163,8 @@ export class FolderWalk {
   *#isListed(names: readonly string[]): Steps<boolean> {
     let folder = this.#served.directory;
     for (const name of names) {
-      const { entries } = yield* this.#readFolder(folder);
+      yield;
+      const entries = Deno.readDirSync(folder);
       if (!entries.some((entry) => entry.name === name)) return false;
       folder = childPath(folder, name);
     }
@@ -213,29 +189,6 @@ export class FolderWalk {
       folders: this.#folders,
       leftOut: this.#leftOut,
     };
-  }
-
-  /**
-   * Whether the whole list is confirmed: there are no links, and no folder
-   * changed during the walk or shortly before it. If so, the next walk does not
-   * need to read these folders again.
-   */
-  *confirm(): Steps<boolean> {
-    const top = this.#top;
-    const since = this.#since;
-    try {
-      if (this.#hasLinks || !isInPlace(top)) return false;
-      for (const [path, { version }] of this.#seen) {
-        yield;
-        const info = Deno.statSync(path);
-        if (fileVersion(info) !== version || isRacy(info, since)) return false;
-      }
-      const isConfirmed = yield* isSettled(top, dirname(top.realPath), since);
-      if (isConfirmed) this.#listings.folders = this.#seen;
-      return isConfirmed;
-    } catch {
-      return false;
-    }
   }
 
   /** Resolves names with a single call, if none of them is a link. */
@@ -273,7 +226,11 @@ export class FolderWalk {
     this.#folders.push(folder.realPath);
     let entries: readonly Entry[] = [];
     try {
-      entries = yield* this.#listEntries(folder);
+      const limit = MAX_WALKED_ENTRIES - this.#entries + 1;
+      entries = yield* listConfirmed(
+        folder,
+        () => readEntries(folder.path, limit),
+      );
     } catch (error) {
       if (!isAbsence(error)) this.#leftOut.set(prefix, faultOf(error));
     }
@@ -292,37 +249,6 @@ export class FolderWalk {
     }
   }
 
-  /** Lists the visible entries of a folder, sorted by name, with their status. */
-  *#listEntries(folder: TreeNode): Steps<Entry[]> {
-    const { path } = folder;
-    const limit = MAX_WALKED_ENTRIES - this.#entries + 1;
-    if (this.#isThorough) {
-      const read = function* () {
-        const entries = yield* readVisible(path);
-        return yield* statEntries(path, entries.slice(0, limit));
-      };
-      return yield* listConfirmed(folder, read);
-    }
-    const { version, entries } = yield* this.#readFolder(path);
-    yield;
-    const isKept = entries.length <= MAX_KNOWN_ENTRIES;
-    this.#seen.set(path, { version, entries: isKept ? entries : undefined });
-    return yield* statEntries(path, entries.slice(0, limit));
-  }
-
-  /** Returns the visible entries of a folder, sorted by name, from the cache if possible. */
-  *#readFolder(
-    path: string,
-  ): Steps<{ version: string; entries: readonly Deno.DirEntry[] }> {
-    // Getting the status of a folder takes a quarter of the time of listing it.
-    const version = fileVersion(Deno.statSync(path));
-    yield;
-    const known = this.#listings.folders.get(path);
-    return known?.version === version && known.entries !== undefined
-      ? { version, entries: known.entries }
-      : { version, entries: yield* readVisible(path) };
-  }
-
   *#listEntry(
     entry: Entry,
     { folder, path }: { folder: TreeNode; path: string },
@@ -330,10 +256,6 @@ export class FolderWalk {
     yield;
     if (isMisread(entry.name)) {
       this.#leftOut.set(path, NAME_IS_MISREAD);
-      return;
-    }
-    if (entry.isSymlink && !this.#isThorough) {
-      this.#hasLinks = true;
       return;
     }
     const node = entry.isSymlink ? this.#follow(folder, entry.name) : {
@@ -345,7 +267,7 @@ export class FolderWalk {
     };
     if (this.#isClosed(node.realPath)) return;
     // A link to a trusted folder above the skill leads back to it.
-    if (this.#isThorough && isAtOrAbove(node.realPath, folder)) {
+    if (isAtOrAbove(node.realPath, folder)) {
       throw new ForeignLinkError(path, LEADS_BACK);
     }
     if (entry.error !== undefined) throw entry.error;
@@ -385,36 +307,17 @@ function findEntryFault(
   return name.includes("\ufffd") ? NAME_IS_NOT_UTF_8 : undefined;
 }
 
-/** The cached listings of a served folder and its subfolders. */
-export class FolderListings {
-  /** The listings, by path. */
-  folders: ReadonlyMap<string, KnownFolder> = new Map();
-}
-
-/** The cached listing of a folder. */
-interface KnownFolder {
-  readonly version: string;
-  /** The visible entries, sorted by name, unless there are too many to cache. */
-  readonly entries: readonly Deno.DirEntry[] | undefined;
-}
-
-/** Lists the visible entries of a folder, sorted by the code units of their names. */
-function* readVisible(folder: string): Steps<Deno.DirEntry[]> {
+/** Lists the first visible entries of a folder, sorted by name, with their status. */
+function* readEntries(folder: string, limit: number): Steps<Entry[]> {
   const listed = [...Deno.readDirSync(folder)];
   yield;
-  return sortByName(listed.filter(({ name }) => isVisible(name)));
-}
-
-function* statEntries(
-  folder: string,
-  entries: readonly Deno.DirEntry[],
-): Steps<Entry[]> {
-  const stated: Entry[] = [];
-  for (const entry of entries) {
+  const visible = sortByName(listed.filter(({ name }) => isVisible(name)));
+  const entries: Entry[] = [];
+  for (const entry of visible.slice(0, limit)) {
     yield;
-    stated.push(statEntry(folder, entry));
+    entries.push(statEntry(folder, entry));
   }
-  return stated;
+  return entries;
 }
 
 function statEntry(folder: string, entry: Deno.DirEntry): Entry {

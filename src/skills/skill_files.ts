@@ -8,7 +8,6 @@ import type { CheckedFile } from "../files/confinement.ts";
 import { fileVersion } from "../files/open_file.ts";
 import {
   checkFile,
-  readBytes,
   readChecked,
   sha256,
   toFileError,
@@ -16,10 +15,8 @@ import {
 } from "../files/reading.ts";
 import {
   type FolderContents,
-  FolderListings,
   FolderWalk,
   walkFolder,
-  type WalkOptions,
 } from "../files/walking.ts";
 import {
   runInSlices,
@@ -107,7 +104,8 @@ export function readSkillFile(
   path: string,
   options: FileAccessOptions = {},
 ): SkillFileContent {
-  return withText(runSteps(readBytes(skill, path, options)));
+  const checked = runSteps(checkFile(skill, path, options));
+  return withText(runSteps(readChecked(checked, path, options)));
 }
 
 /**
@@ -141,8 +139,8 @@ export function listSkillFiles(
 export class SkillFiles {
   readonly #options: FileAccessOptions;
   #closed: ClosedFolders = { isClosed: () => false };
-  // A WeakMap, because each scan can replace a skill and its listings.
-  readonly #known = new WeakMap<Skill, KnownSkill>();
+  // A WeakMap, because each scan can replace a skill.
+  readonly #walks = new WeakMap<Skill, Walks>();
   /** Contents of files that were read recently, by version and path. */
   readonly #contents = new Map<string, SkillFileContent>();
   #contentsSize = 0;
@@ -165,13 +163,13 @@ export class SkillFiles {
    */
   walk(skill: Skill, view: WalkView = {}): Promise<FolderContents> {
     const { closed = this.#closed, forModel = false } = view;
-    const known = this.#recall(skill);
-    if (known.closed !== closed) {
-      known.closed = closed;
-      known.walks = createWalks();
-    }
     const options = this.#accessTo(skill, view);
-    return known.walks[forModel ? "model" : "user"].run(() =>
+    let walks = this.#walks.get(skill);
+    if (walks?.closed !== closed) {
+      walks = { closed, model: new SharedTask(), user: new SharedTask() };
+      this.#walks.set(skill, walks);
+    }
+    return walks[forModel ? "model" : "user"].run(() =>
       runInSlices(walkFolder(skill, options))
     );
   }
@@ -240,19 +238,10 @@ export class SkillFiles {
   #accessTo(
     skill: Skill,
     { forModel = false, closed = this.#closed }: WalkView = {},
-  ): WalkOptions {
+  ): FileAccessOptions {
     const viewer = { skill: skill.realDirectory, forModel };
     const isClosed = (realPath: string) => closed.isClosed(realPath, viewer);
-    const { listings } = this.#recall(skill);
-    return { ...this.#options, isClosed, listings };
-  }
-
-  /** Returns what is known about the files of a skill. */
-  #recall(skill: Skill): KnownSkill {
-    const known = this.#known.get(skill) ??
-      { listings: new FolderListings(), walks: createWalks() };
-    this.#known.set(skill, known);
-    return known;
+    return { ...this.#options, isClosed };
   }
 
   /** Caches a copy of the content of a file, and evicts the oldest entries if the cache is full. */
@@ -271,24 +260,16 @@ export class SkillFiles {
   }
 }
 
-/** What is known about the files of a skill. */
-interface KnownSkill {
-  readonly listings: FolderListings;
-  /** The closed folders that the walks leave out. */
-  closed?: ClosedFolders;
-  /** The walks for the model, and for everyone else. */
-  walks: {
-    model: SharedTask<FolderContents>;
-    user: SharedTask<FolderContents>;
-  };
+/** The walks through the files of a skill: for the model, and for everyone else. */
+interface Walks {
+  /** The closed folders that they leave out. */
+  readonly closed: ClosedFolders;
+  readonly model: SharedTask<FolderContents>;
+  readonly user: SharedTask<FolderContents>;
 }
 
 /** Who asks for files, and what is closed. */
 interface WalkView extends SkillViewer {
   /** Default: the folders that {@linkcode SkillFiles.close} set. */
   readonly closed?: ClosedFolders;
-}
-
-function createWalks(): KnownSkill["walks"] {
-  return { model: new SharedTask(), user: new SharedTask() };
 }
