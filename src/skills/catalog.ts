@@ -6,12 +6,12 @@
 
 import {
   type SkillVariants,
-  type UnprefixedSkill,
   withPrefixes,
   withQualifiedNames,
 } from "./names.ts";
 import { skillKey } from "../text.ts";
 import type {
+  ShadowedSkill,
   Skill,
   SkillCatalog,
   SkillChange,
@@ -34,7 +34,7 @@ export const EMPTY_CATALOG: SkillCatalog = {
 export class CatalogBuilder {
   readonly #variants: SkillVariants;
   readonly #skills = new Map<string, Skill>();
-  readonly #shadowed: UnprefixedSkill[] = [];
+  readonly #shadowed: ShadowedSkill[] = [];
   readonly #counts = new Map<SkillRoot, number>();
 
   /** Creates a builder without skills. The copies of skills are kept for later catalogs. */
@@ -52,7 +52,7 @@ export class CatalogBuilder {
     const key = skillKey(name);
     const by = this.#skills.get(key);
     if (by === undefined) this.#skills.set(key, skill);
-    else this.#shadowed.push({ key, skill, by });
+    else this.#shadowed.push({ skill, by });
   }
 
   /** Builds the catalog, or returns the previous one if it is the same. */

@@ -31,7 +31,7 @@ export class NameOnlyFolders {
    * @param paths Its real path, and the paths through which roots list it.
    */
   has(name: string, paths: readonly string[]): boolean {
-    return !this.isEmpty && isHostName(name) &&
+    return isHostName(name) &&
       paths.some((path) => isAtOrBelowAny(path, this.#folders));
   }
 }

@@ -10,11 +10,6 @@ import { isScope, parsePrefixedUri, parseSkillUri } from "./uri.ts";
 import { oneLine, skillKey } from "../text.ts";
 import type { ShadowedSkill, Skill, SkillCatalog } from "./types.ts";
 
-/** A shadowed skill that has no prefix yet, and the key of its name. */
-export interface UnprefixedSkill extends ShadowedSkill {
-  readonly key: string;
-}
-
 /**
  * Assigns a prefix to each shadowed skill: its scope if that is unique, or the
  * name of its root's folder, with a number if necessary. The name of a folder is
@@ -27,7 +22,7 @@ export interface UnprefixedSkill extends ShadowedSkill {
 export function withPrefixes(
   skills: ReadonlyMap<string, Skill>,
   { shadowed, variants }: {
-    shadowed: readonly UnprefixedSkill[];
+    shadowed: readonly ShadowedSkill[];
     variants: SkillVariants;
   },
 ): ShadowedSkill[] {
@@ -35,11 +30,12 @@ export function withPrefixes(
   // Skills with the same name in the same root share a list, so that no prefix is
   // tried twice.
   const lists = new Map<string, Generator<string>>();
-  return shadowed.map(({ skill, by, key }) => {
-    const { scope, root: { path } } = skill;
-    const list = lists.get(`${scope} ${key} ${path}`) ??
-      generatePrefixes(skill);
-    lists.set(`${scope} ${key} ${path}`, list);
+  return shadowed.map(({ skill, by }) => {
+    const { scope, root } = skill;
+    const key = skillKey(skill.name);
+    const place = `${scope} ${key} ${root.path}`;
+    const list = lists.get(place) ?? generatePrefixes(skill);
+    lists.set(place, list);
     for (;;) {
       const prefix: string = list.next().value;
       const prefixKey = skillKey(prefix);
@@ -71,13 +67,11 @@ export class SkillVariants {
 
   /** Copies a skill. A repeated call returns the same object. */
   create(skill: Skill, properties: Pick<Skill, "state" | "prefix">): Skill {
-    const known = this.#variants.get(skill);
-    const isSame = known !== undefined &&
-      Object.entries(properties).every(([key, value]) =>
-        known[key as keyof typeof properties] === value
-      );
-    if (isSame) return known;
     const variant = { ...skill, ...properties };
+    const { state, prefix } = variant;
+    const known = this.#variants.get(skill);
+    const isSame = known?.state === state && known?.prefix === prefix;
+    if (known !== undefined && isSame) return known;
     this.#variants.set(skill, variant);
     return variant;
   }
@@ -99,9 +93,14 @@ export function withQualifiedNames(
   skills: ReadonlyMap<string, Skill>,
   shadowed: readonly ShadowedSkill[],
 ): ReadonlyMap<string, Skill> {
-  if (shadowed.length === 0) return skills;
-  const all = [...skills.values(), ...shadowed.map(({ skill }) => skill)];
-  return new Map(all.map((skill) => [skillKey(qualifiedName(skill)), skill]));
+  const all = new Map<string, Skill>();
+  for (const [key, skill] of skills) {
+    all.set(SCOPED_NAME.test(key) ? `${skill.scope}:${key}` : key, skill);
+  }
+  for (const { skill } of shadowed) {
+    all.set(skillKey(qualifiedName(skill)), skill);
+  }
+  return all;
 }
 
 /**
@@ -115,21 +114,25 @@ export function findSkill(
   const key = skillKey(name);
   const [, scope, rest] = SCOPED_NAME.exec(key) ?? [];
   if (scope === undefined) return catalog.served.get(key);
-  const skill = findInScope(rest!, { scope, catalog });
-  if (skill !== undefined) return skill;
-  const plain = catalog.skills.get(key);
-  return plain?.scope === scope ? plain : undefined;
+  const found = [
+    findPrefixed(scope, { name: rest!, catalog }),
+    catalog.skills.get(key),
+  ];
+  return found.find((skill) => skill?.scope === scope);
 }
 
-/** Finds the first skill of a scope with a name, given by its key. */
-function findInScope(
-  key: string,
-  { scope, catalog }: { scope: string; catalog: SkillCatalog },
+/** Finds the skill with a prefix, or the first skill if the prefix is its scope. */
+function findPrefixed(
+  prefix: string,
+  { name, catalog }: { name: string; catalog: SkillCatalog },
 ): Skill | undefined {
-  const plain = catalog.skills.get(key);
-  if (plain?.scope === scope) return plain;
-  const shadowed = catalog.served.get(`${scope}:${key}`);
-  return shadowed?.prefix === scope ? shadowed : undefined;
+  const prefixKey = skillKey(prefix);
+  const first = catalog.skills.get(skillKey(name));
+  if (first?.scope === prefixKey) return first;
+  const skill = catalog.served.get(skillKey(`${prefix}:${name}`));
+  const isMatch = skill?.prefix !== undefined &&
+    skillKey(skill.prefix) === prefixKey;
+  return isMatch ? skill : undefined;
 }
 
 /** Finds the skill and the path that a `skill://` URI refers to. */
@@ -137,25 +140,14 @@ export function findResource(
   uri: string,
   catalog: SkillCatalog,
 ): { skill: Skill; path: string | undefined } | undefined {
-  const parsed = parseSkillUri(uri);
-  const isPlain = parsed !== undefined && !isScope(parsed.name);
-  const skill = isPlain ? catalog.skills.get(skillKey(parsed.name)) : undefined;
-  if (skill !== undefined) return { skill, path: parsed!.path };
+  const plain = parseSkillUri(uri);
+  if (plain !== undefined && !isScope(plain.name)) {
+    const skill = catalog.skills.get(skillKey(plain.name));
+    if (skill !== undefined) return { skill, path: plain.path };
+  }
   const { prefix = "", name = "", path } = parsePrefixedUri(uri) ?? {};
-  const found = isScope(prefix)
-    ? findInScope(skillKey(name), { scope: skillKey(prefix), catalog })
-    : findWithPrefix(prefix, { name, catalog });
-  return found && { skill: found, path };
-}
-
-function findWithPrefix(
-  prefix: string,
-  { name, catalog }: { name: string; catalog: SkillCatalog },
-): Skill | undefined {
-  const skill = catalog.served.get(skillKey(`${prefix}:${name}`));
-  const isMatch = skill?.prefix !== undefined &&
-    skillKey(skill.prefix) === skillKey(prefix);
-  return isMatch ? skill : undefined;
+  const skill = findPrefixed(prefix, { name, catalog });
+  return skill && { skill, path };
 }
 
 /** Whether a name consists only of the characters that hosts accept. */

@@ -59,8 +59,8 @@ export function parseSkillUri(
     const segments = path?.split("/").map(decodeURIComponent);
     const isValid = !path ||
       segments!.every((segment) =>
-        segment !== "" && segment !== "." && segment !== ".." &&
-        !segment.includes("/") && !isMisread(segment)
+        !["", ".", ".."].includes(segment) && !segment.includes("/") &&
+        !isMisread(segment)
       );
     if (!isValid) return undefined;
     return { name: decodeURIComponent(name), path: segments?.join("/") };
@@ -104,12 +104,9 @@ export function skillMdUri(skill: Skill): string {
 export function parsePrefixedUri(
   uri: string,
 ): { prefix: string; name: string; path: string | undefined } | undefined {
-  const [, first, rest] = /^(skill:\/\/[^/?#]+)\/(.+)$/s.exec(uri) ?? [];
-  const prefix = first === undefined ? undefined : parseSkillUri(first)?.name;
-  const parsed = rest === undefined
-    ? undefined
-    : parseSkillUri(`skill://${rest}`);
-  return prefix === undefined || parsed === undefined
-    ? undefined
-    : { prefix, ...parsed };
+  const [, first = "", rest = ""] = /^(skill:\/\/[^/?#]+)\/(.+)$/s.exec(uri) ??
+    [];
+  const prefix = parseSkillUri(first)?.name;
+  const parsed = parseSkillUri(`skill://${rest}`);
+  return prefix !== undefined && parsed ? { prefix, ...parsed } : undefined;
 }
