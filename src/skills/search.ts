@@ -46,11 +46,8 @@ const SIMILAR_WEIGHT = 0.5;
 /** The minimum length of a word that stands for the words that it begins. */
 const MIN_PREFIX_LENGTH = 2;
 
-/** The minimum length of a word in which one typo is tolerated. */
-const MIN_TYPO_LENGTH = 5;
-
-/** The minimum length of a word in which two typos are tolerated. */
-const MIN_TYPOS_LENGTH = 8;
+/** The minimum lengths of words in which one typo and two typos are tolerated. */
+const MIN_TYPO_LENGTHS = [5, 8];
 
 /** Words that are ignored. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
@@ -109,26 +106,23 @@ async function createIndex(skills: readonly Skill[]): Promise<SkillIndex> {
   return index;
 }
 
-/** A skill, and the numbers of the words in each of its fields. */
-interface IndexedSkill {
-  readonly skill: Skill;
-  readonly fields: readonly Uint32Array[];
-}
-
 /** A word of a query, or one of several words that it stands for. */
 interface QueryWord {
-  readonly id: number;
   /** The position of the word in the query. */
   readonly position: number;
+  /** How much it counts. */
   readonly weight: number;
 }
 
 class SkillIndex {
-  readonly #skills: IndexedSkill[] = [];
+  /** The skills, and the numbers of the words in each of their fields. */
+  readonly #skills: { skill: Skill; fields: Uint32Array[] }[] = [];
   /** The numbers of the words without their endings. */
   readonly #stems = new Map<string, number>();
   /** The numbers of the words as they are spelled. */
   readonly #words = new Map<string, number>();
+  /** In how many skills each word occurs, by its number. */
+  readonly #frequencies: number[] = [];
   /** The total length of each field. */
   readonly #lengths = WEIGHTS.map(() => 0);
 
@@ -142,6 +136,8 @@ class SkillIndex {
       Uint32Array.from(words, (word) => this.#numberOf(word))
     );
     fields.forEach(({ length }, field) => this.#lengths[field]! += length);
+    const ids = new Set(fields.flatMap((ids) => [...ids]));
+    for (const id of ids) this.#frequencies[id]! += 1;
     this.#skills.push({ skill, fields });
   }
 
@@ -149,7 +145,7 @@ class SkillIndex {
     const known = this.#words.get(word);
     if (known !== undefined) return known;
     const stem = withoutEnding(word);
-    const id = this.#stems.get(stem) ?? this.#stems.size;
+    const id = this.#stems.get(stem) ?? this.#frequencies.push(0) - 1;
     this.#stems.set(stem, id);
     this.#words.set(word, id);
     return id;
@@ -157,91 +153,80 @@ class SkillIndex {
 
   /** Finds the skills that match a query best. */
   find(query: string): Skill[] {
-    const queryWords = this.#parse(query);
-    const found = this.#count(queryWords);
-    const rarities = queryWords.map((_, index) => {
-      const count = found.filter(({ counts }) => counts[index]! > 0).length;
-      return Math.log(1 + (this.#skills.length - count + 0.5) / (count + 0.5));
+    const words = this.#parse(query);
+    const found = this.#skills.flatMap(({ skill, fields }) => {
+      const score = this.#score(fields, words);
+      return score > 0 ? [{ skill, score }] : [];
     });
-    const scored = found.map(({ skill, counts }) => {
-      const scores: number[] = [];
-      for (const [index, { position, weight }] of queryWords.entries()) {
-        const count = counts[index]!;
-        const score = weight * rarities[index]! * count / (SATURATION + count);
-        scores[position] = Math.max(scores[position] ?? 0, score);
-      }
-      return { skill, score: scores.reduce((sum, score) => sum + score, 0) };
-    });
-    return scored.sort((a, b) => b.score - a.score).slice(0, MAX_RESULTS)
+    return found.sort((a, b) => b.score - a.score).slice(0, MAX_RESULTS)
       .map(({ skill }) => skill);
   }
 
-  /** Returns the known words of a query, and those that its unknown words stand for. */
-  #parse(query: string): QueryWord[] {
-    const words = new Set(splitWords(query));
-    const parsed = words.values().flatMap((word, position) => {
+  /** Returns the known words of a query and those that its unknown words stand for, by number. */
+  #parse(query: string): Map<number, QueryWord> {
+    const found = new Map<number, QueryWord>();
+    const add = (id: number, position: number, weight: number) =>
+      found.set(id, { position, weight: weight * this.#rarityOf(id) });
+    const words = [...new Set(splitWords(query))];
+    for (const [position, word] of words.entries()) {
       const id = this.#stems.get(withoutEnding(word));
-      return id === undefined
-        ? this.#listSimilar(word).map((id) => ({
-          id,
-          position,
-          weight: SIMILAR_WEIGHT,
-        }))
-        : [{ id, position, weight: 1 }];
-    }).toArray();
-    const joined = this.#stems.get(withoutEnding(joinWords(query) ?? ""));
-    if (joined !== undefined) {
-      parsed.push({ id: joined, position: words.size, weight: 1 });
+      if (id !== undefined) {
+        add(id, position, 1);
+        continue;
+      }
+      for (const id of this.#listSimilar(word)) {
+        add(id, position, SIMILAR_WEIGHT);
+      }
     }
-    return parsed;
+    const joined = this.#stems.get(withoutEnding(joinWords(query) ?? ""));
+    if (joined !== undefined) add(joined, words.length, 1);
+    return found;
+  }
+
+  #rarityOf(id: number): number {
+    const count = this.#frequencies[id]!;
+    return Math.log(1 + (this.#skills.length - count + 0.5) / (count + 0.5));
   }
 
   /** Lists the words that a word begins or, if there are none, that it may be a misspelling of. */
   #listSimilar(word: string): number[] {
-    const { length } = word;
-    if (length < MIN_PREFIX_LENGTH) return [];
-    const typos = length < MIN_TYPO_LENGTH
-      ? 0
-      : length < MIN_TYPOS_LENGTH
-      ? 1
-      : 2;
-    const isBegun = (other: string) => other.startsWith(word);
-    const isSimilar = (other: string) =>
-      // The first letter is rarely wrong, and comparing it saves most of the time.
-      other[0] === word[0] && Math.abs(other.length - length) <= typos &&
-      editDistance(word, other, typos) <= typos;
+    if (word.length < MIN_PREFIX_LENGTH) return [];
+    const typos = MIN_TYPO_LENGTHS.filter((min) => word.length >= min).length;
     const listIds = (isMatch: (other: string) => boolean) =>
-      new Set(
-        this.#words.entries().filter(([other]) => isMatch(other))
-          .map(([, id]) => id),
-      );
-    const begun = listIds(isBegun);
-    return [...begun.size > 0 || typos === 0 ? begun : listIds(isSimilar)];
+      this.#words.entries().filter(([other]) => isMatch(other))
+        .map(([, id]) => id).toArray();
+    const begun = listIds((other) => other.startsWith(word));
+    if (begun.length > 0) return begun;
+    // The first letter is rarely wrong, and comparing it saves most of the time.
+    return listIds((other) =>
+      other[0] === word[0] && editDistance(word, other, typos) <= typos
+    );
   }
 
   /**
-   * Counts the words of a query in each skill that contains any. An occurrence
-   * counts by the weight and the relative length of its field.
+   * Returns the score of a skill. An occurrence of a word counts by the weight and
+   * the relative length of its field.
    */
-  #count(
-    queryWords: readonly QueryWord[],
-  ): { skill: Skill; counts: Float64Array }[] {
-    const indexes = new Map(queryWords.map(({ id }, index) => [id, index]));
-    return this.#skills.flatMap(({ skill, fields }) => {
-      let counts: Float64Array | undefined;
-      for (const [field, ids] of fields.entries()) {
-        const average = this.#lengths[field]! / this.#skills.length;
-        const weight = WEIGHTS[field]! /
-          (1 + LENGTH_NORMALIZATION * (ids.length / average - 1));
-        for (const id of ids) {
-          const index = indexes.get(id);
-          if (index === undefined) continue;
-          counts ??= new Float64Array(queryWords.length);
-          counts[index]! += weight;
-        }
+  #score(
+    fields: readonly Uint32Array[],
+    words: ReadonlyMap<number, QueryWord>,
+  ): number {
+    const counts = new Map<number, number>();
+    for (const [field, ids] of fields.entries()) {
+      const average = this.#lengths[field]! / this.#skills.length;
+      const weight = WEIGHTS[field]! /
+        (1 + LENGTH_NORMALIZATION * (ids.length / average - 1));
+      for (const id of ids) {
+        if (words.has(id)) counts.set(id, (counts.get(id) ?? 0) + weight);
       }
-      return counts === undefined ? [] : [{ skill, counts }];
-    });
+    }
+    const scores: number[] = [];
+    for (const [id, count] of counts) {
+      const { position, weight } = words.get(id)!;
+      const score = weight * count / (SATURATION + count);
+      scores[position] = Math.max(scores[position] ?? 0, score);
+    }
+    return scores.reduce((sum, score) => sum + score, 0);
   }
 }
 
