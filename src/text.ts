@@ -27,7 +27,11 @@ export function log(line: string): void {
   const text = `skill-server: ${oneLine(line)}\n`;
   if (loggingSize + text.length > MAX_LOG_SIZE) return;
   loggingSize += text.length;
-  logging = logging.then(() => writeToStderr(text)).then(() => {
+  const write = () =>
+    ReadableStream.from([new TextEncoder().encode(text)])
+      .pipeTo(Deno.stderr.writable, { preventClose: true });
+  // If nobody reads stderr anymore, the server can still serve its client.
+  logging = logging.then(write).catch(() => {}).then(() => {
     loggingSize -= text.length;
   });
 }
@@ -35,19 +39,6 @@ export function log(line: string): void {
 /** Waits until all lines logged so far have been written. */
 export function logged(): Promise<void> {
   return logging;
-}
-
-async function writeToStderr(text: string): Promise<void> {
-  try {
-    const writer = Deno.stderr.writable.getWriter();
-    try {
-      await writer.write(new TextEncoder().encode(text));
-    } finally {
-      writer.releaseLock();
-    }
-  } catch {
-    // Nobody reads stderr anymore, but the server can still serve its client.
-  }
 }
 
 /** The maximum length of a quoted value, in characters. It is longer than any path. */
@@ -212,7 +203,11 @@ export function stringifyJson(value: unknown, indent?: number): string {
  */
 export function toWellFormedJson(json: string): string {
   // JSON.stringify does not escape surrogates in pairs.
-  return json.includes("\\ud") ? json.replace(ESCAPES, withoutSurrogate) : json;
+  if (!json.includes("\\ud")) return json;
+  return json.replace(
+    ESCAPES,
+    (sequence) => sequence.startsWith("\\ud") ? "\ufffd" : sequence,
+  );
 }
 
 /**
@@ -220,10 +215,6 @@ export function toWellFormedJson(json: string): string {
  * backslash is not mistaken for the start of another sequence.
  */
 const ESCAPES = /\\(?:u[\da-f]{4}|[^u])/g;
-
-function withoutSurrogate(sequence: string): string {
-  return sequence.startsWith("\\ud") ? "\ufffd" : sequence;
-}
 
 /** Whether a value is an object of JSON or a mapping of YAML: neither `null` nor an array. */
 export function isObject(value: unknown): value is Record<string, unknown> {
@@ -283,27 +274,22 @@ export function normalizeText(text: string): string {
 export function nearestWords(word: string, words: Iterable<string>): string[] {
   const key = word.toLowerCase();
   return Array.from(words)
-    .map((other) => ({ other, ...compareWords(key, other.toLowerCase()) }))
-    .filter(({ isStarted, distance }) => isStarted || distance < FAR)
-    .sort((a, b) =>
-      a.distance - b.distance || Number(b.isStarted) - Number(a.isStarted)
-    )
+    .map((other) => ({ other, rank: rankWord(key, other.toLowerCase()) }))
+    .filter(({ rank }) => rank < FAR)
+    .sort((a, b) => a.rank - b.rank)
     .map(({ other }) => other);
 }
 
-/** Returns whether a word is the start of another one, and their edit distance if it is small. */
-function compareWords(
-  word: string,
-  other: string,
-): { isStarted: boolean; distance: number } {
+/**
+ * Returns how far a word is from another one: their edit distance, or less if it
+ * is the start of the other one.
+ */
+function rankWord(word: string, other: string): number {
   const limit = other.length > 3 ? 2 : other.length > 1 ? 1 : 0;
-  const distance = Math.abs(word.length - other.length) > limit
-    ? FAR
-    : editDistance(word, other, limit);
-  return {
-    isStarted: word !== "" && other.startsWith(word),
-    distance: distance > limit ? FAR : distance,
-  };
+  const distance = editDistance(word, other, limit);
+  const isStart = word !== "" && other.startsWith(word);
+  if (distance > limit) return isStart ? limit + 1 : FAR;
+  return isStart ? distance - 0.5 : distance;
 }
 
 /** The distance of words that are not similar. */
@@ -316,6 +302,7 @@ const FAR = 1_000;
  * time is linear in the length.
  */
 export function editDistance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) > limit) return FAR;
   let before: number[] = [];
   let row = Array.from({ length: limit + 1 }, (_, column) => column);
   for (let i = 1; i <= a.length; i++) {
