@@ -187,22 +187,15 @@ export class McpServer extends RequestDispatcher<RunningRequest, Output> {
     method: string,
     params?: Record<string, unknown>,
   ): Promise<void> {
-    const uri = method === "notifications/resources/updated"
-      ? params?.uri as string
-      : undefined;
-    const subscribers = uri === undefined
-      ? this.#subscribersTo(method)
-      : this.#subscriptions.subscribers(uri);
-    const sent = [];
-    for (const subscriber of subscribers) {
-      if (subscriber === LEGACY_CLIENT) {
-        sent.push(this.#send({ method, ...(params && { params }) }));
-      } else if (subscriber.filter !== undefined) {
-        const _meta = subscriptionMeta(subscriber);
-        sent.push(this.#send({ method, params: { ...params, _meta } }));
-      }
-    }
-    await Promise.all(sent);
+    const subscribers = method === "notifications/resources/updated"
+      ? this.#subscriptions.subscribers(params?.uri as string)
+      : this.#subscribersTo(method);
+    await Promise.all(Array.from(subscribers, (subscriber) => {
+      if (subscriber === LEGACY_CLIENT) return this.#send({ method, params });
+      if (subscriber.filter === undefined) return undefined;
+      const _meta = subscriptionMeta(subscriber);
+      return this.#send({ method, params: { ...params, _meta } });
+    }));
   }
 
   /** Handles a message. Replies to a request, unless it is cancelled first. */
@@ -267,8 +260,7 @@ export class McpServer extends RequestDispatcher<RunningRequest, Output> {
     if (signal.aborted) return;
     let sent;
     try {
-      const complete = { jsonrpc: "2.0", id, ...reply } as JSONRPCMessage;
-      sent = this.#transport?.send(complete);
+      sent = this.#send({ id, ...reply });
     } catch (error) {
       const replacement = this.#createReplacement(request, error as Error);
       sent = this.#send({ id, ...replacement });

@@ -89,8 +89,6 @@ export class StdioTransport {
   /** Fulfilled when the messages in the lines so far have been handled. */
   #working: Promise<void> | undefined;
   #handling = new ActiveMessages();
-  /** Runs while other messages wait for those that are being handled. */
-  #slowTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #unsent: Batch[] = [];
   #unsentLength = 0;
   /** The batch that is being written. */
@@ -142,15 +140,17 @@ export class StdioTransport {
     if (waiting) return waiting;
     this.#unsentLength += line.length;
     let batch = this.#unsent.at(-1);
-    if (batch === undefined || batch.length > BATCH_LENGTH) {
-      this.#unsent.push(batch = new Batch());
+    if (batch === undefined || batch.text.length > BATCH_LENGTH) {
+      batch = { text: "", written: Promise.withResolvers() };
+      this.#unsent.push(batch);
     }
-    batch.add(line);
+    batch.text += line;
+    const { promise } = batch.written;
     // A reply that follows a notification can be outdated by the next notification.
     if (!isNotification) this.#notifications.clear();
-    else this.#notifications.set(line, batch.written.promise);
+    else this.#notifications.set(line, promise);
     if (this.#sending === undefined) this.#write();
-    return batch.written.promise;
+    return promise;
   }
 
   /** Closes the transport immediately. Can be called more than once. */
@@ -158,8 +158,6 @@ export class StdioTransport {
     if (!this.#isClosed) {
       this.#isClosed = true;
       clearTimeout(this.#grace);
-      clearTimeout(this.#slowTimer);
-      this.#handling.endWait();
       this.onclose?.();
     }
     return Promise.resolve();
@@ -254,12 +252,9 @@ export class StdioTransport {
    * that replies cannot pile up.
    */
   async #makeRoom(): Promise<void> {
-    this.#slowTimer ??= setTimeout(() => {
-      this.#slowTimer = undefined;
-      this.#handling.endWait();
-      this.#handling = new ActiveMessages();
-    }, SLOW_MS);
-    await this.#handling.room;
+    await wait(SLOW_MS, this.#handling.room);
+    const areSlow = this.#handling.size > MAX_PARALLEL / 2;
+    if (areSlow) this.#handling = new ActiveMessages();
   }
 
   /** Writes the unsent batches, including those that are added in the meantime. */
@@ -268,8 +263,8 @@ export class StdioTransport {
       for (let batch; (batch = this.#unsent.shift()) !== undefined;) {
         this.#sending = batch;
         this.#notifications.clear();
-        await writeAll(this.#output, batch.bytes());
-        this.#unsentLength -= batch.length;
+        await writeAll(this.#output, encoder.encode(batch.text));
+        this.#unsentLength -= batch.text.length;
         this.#firstMessage.resolve();
         if (this.#inputEnded) this.#restartGrace();
         batch.written.resolve();
@@ -293,10 +288,7 @@ class ActiveMessages {
     return this.#size;
   }
 
-  /**
-   * Fulfilled when no more than half of {@linkcode MAX_PARALLEL} messages are
-   * left, or by {@linkcode ActiveMessages.endWait}.
-   */
+  /** Fulfilled when no more than half of {@linkcode MAX_PARALLEL} messages are left. */
   get room(): Promise<void> {
     return this.#room.promise;
   }
@@ -306,10 +298,7 @@ class ActiveMessages {
     this.#size++;
     await handled;
     this.#size--;
-    if (this.#size === MAX_PARALLEL / 2) this.endWait();
-  }
-
-  endWait(): void {
+    if (this.#size !== MAX_PARALLEL / 2) return;
     this.#room.resolve();
     this.#room = Promise.withResolvers();
   }
@@ -320,24 +309,9 @@ class ActiveMessages {
  * single promise for all batches would keep everything that ever waited for it
  * in memory.
  */
-class Batch {
-  readonly written = Promise.withResolvers<void>();
-  readonly #lines: string[] = [];
-  #length = 0;
-
-  /** The total length of the lines, in characters. */
-  get length(): number {
-    return this.#length;
-  }
-
-  add(line: string): void {
-    this.#lines.push(line);
-    this.#length += line.length;
-  }
-
-  bytes(): Uint8Array {
-    return encoder.encode(this.#lines.join(""));
-  }
+interface Batch {
+  text: string;
+  readonly written: PromiseWithResolvers<void>;
 }
 
 const encoder = new TextEncoder();
@@ -372,12 +346,8 @@ class LineQueue {
   add(bytes: Uint8Array): void {
     let start = 0;
     for (let end; (end = bytes.indexOf(0x0a, start)) !== -1; start = end + 1) {
-      const part = bytes.subarray(start, end);
-      if (this.#partSize === 0) this.#put(part, part.length);
-      else {
-        this.#append(part);
-        this.end();
-      }
+      this.#append(bytes.subarray(start, end));
+      this.end();
     }
     this.#append(bytes.subarray(start));
   }
@@ -385,9 +355,15 @@ class LineQueue {
   /** Ends the incomplete line, if there is one. */
   end(): void {
     const size = this.#partSize;
-    this.#put(this.#buffer.subarray(0, size), size);
-    this.#buffer = new Uint8Array();
+    if (size === 0) return;
+    const text = size > this.#limit
+      ? undefined
+      : decoder.decode(this.#buffer.subarray(0, size));
+    this.#lines.push({ text, size });
+    this.#size += size;
     this.#partSize = 0;
+    // A long line would keep its memory.
+    if (this.#buffer.length > READ_SIZE) this.#buffer = new Uint8Array();
   }
 
   /** Takes out the lines, including those that are added in the meantime. */
@@ -402,13 +378,6 @@ class LineQueue {
       this.#taken.resolve();
       this.#taken = Promise.withResolvers();
     }
-  }
-
-  #put(bytes: Uint8Array, size: number): void {
-    if (size === 0) return;
-    const text = size > this.#limit ? undefined : decoder.decode(bytes);
-    this.#lines.push({ text, size });
-    this.#size += size;
   }
 
   /**
