@@ -151,7 +151,10 @@ async function respond(
   makeRoom: MakeRoom,
 ): Promise<Response | ResponseParts> {
   const response = await mcp.fetch(request, message, makeRoom);
-  if (isListen(message)) return response;
+  // A stream that stays open.
+  if (isObject(message) && message.method === "subscriptions/listen") {
+    return response;
+  }
   const { status, headers } = response;
   return { text: toWellFormedJson(await response.text()), status, headers };
 }
@@ -159,11 +162,6 @@ async function respond(
 function refuseMethod(allowed: readonly string[]): Response {
   const headers = { Allow: allowed.join(", ") };
   return refuse(405, `Method not allowed: use ${allowed[0]}`, { headers });
-}
-
-/** Whether a message requests a stream that stays open. */
-function isListen(message: unknown): boolean {
-  return isObject(message) && message.method === "subscriptions/listen";
 }
 
 function welcome(): string {

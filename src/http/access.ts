@@ -58,13 +58,12 @@ export class AccessControl {
 
   /** Says why the server cannot serve clients at an address, if it cannot. */
   faultFor(address: Deno.Addr | undefined): string | undefined {
-    if (isLoopback(address)) return undefined;
-    if (this.#token === undefined) {
-      return `Cannot serve other machines without a token: ${ADVICE}`;
-    }
-    return this.#token.length < MIN_TOKEN_LENGTH
-      ? `Cannot serve other machines with a token of less than ${MIN_TOKEN_LENGTH} characters: ${ADVICE}`
-      : undefined;
+    const { length = 0 } = this.#token ?? {};
+    if (isLoopback(address) || length >= MIN_TOKEN_LENGTH) return undefined;
+    const lack = this.#token === undefined
+      ? "without a token"
+      : `with a token of less than ${MIN_TOKEN_LENGTH} characters`;
+    return `Cannot serve other machines ${lack}: ${ADVICE}`;
   }
 
   /**
@@ -77,14 +76,15 @@ export class AccessControl {
     const host = headers.get("host") ?? URL.parse(url)?.host;
     const origin = headers.get("origin");
     const isOwnPage = origin !== null && URL.parse(origin)?.host === host;
-    const results = [
-      this.#acceptsAnyHost ? undefined : validateHostHeader(host, this.#hosts),
-      this.#acceptsAnyHost && isOwnPage
-        ? undefined
-        : validateOriginHeader(origin, this.#hosts),
-    ];
+    const results = [];
+    if (!this.#acceptsAnyHost) {
+      results.push(validateHostHeader(host, this.#hosts));
+    }
+    if (!this.#acceptsAnyHost || !isOwnPage) {
+      results.push(validateOriginHeader(origin, this.#hosts));
+    }
     for (const result of results) {
-      if (result === undefined || result.ok) continue;
+      if (result.ok) continue;
       const reason = `${result.message}; add it to SKILL_SERVER_HOSTS`;
       return this.#refuse(403, reason, { address });
     }

@@ -84,7 +84,7 @@ export class RequestLimits {
   readonly #responses = new Budget(MAX_RESPONSES_SIZE);
   /** Lent to the large response that is being serialized. */
   readonly #largeTurn = new Budget(1);
-  #waitingSize = 0;
+  readonly #waiting = new Budget(MAX_WAITING_SIZE);
 
   /**
    * Parses the body of a request as JSON and passes the message to a handler.
@@ -146,13 +146,9 @@ export class RequestLimits {
 
   /** Borrows a part of the budget for large responses. */
   async #waitForRoom(size: number): Promise<Disposable> {
-    if (this.#waitingSize + size > MAX_WAITING_SIZE) throw noRoom();
-    this.#waitingSize += size;
-    try {
-      return await this.#responses.borrow(size, WAIT_TIMEOUT_MS);
-    } finally {
-      this.#waitingSize -= size;
-    }
+    if (size > MAX_WAITING_SIZE) throw noRoom();
+    using _place = await this.#waiting.borrow(size, 0);
+    return await this.#responses.borrow(size, WAIT_TIMEOUT_MS);
   }
 
   /** Waits until nothing is being received, handled, or written. */
@@ -234,7 +230,7 @@ async function readText(body: Request["body"]): Promise<string> {
   let size = 0;
   try {
     for (;;) {
-      const { done, value } = await readPart(reader);
+      const { done, value } = await reader.read().catch(failDisconnected);
       if (done) break;
       size += value.length;
       if (size > MAX_BODY_SIZE) throw tooLarge();
@@ -247,15 +243,9 @@ async function readText(body: Request["body"]): Promise<string> {
   throw bodyError("it arrived too slowly", 408);
 }
 
-/** Reads the next part of a body. Deno throws an error if the client disconnects. */
-async function readPart(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-): Promise<ReadableStreamReadResult<Uint8Array>> {
-  try {
-    return await reader.read();
-  } catch {
-    throw bodyError("the client disconnected", 400);
-  }
+/** Replaces Deno's own error. */
+function failDisconnected(): never {
+  throw bodyError("the client disconnected", 400);
 }
 
 function tooLarge(): LimitError {

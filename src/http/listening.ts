@@ -25,9 +25,7 @@ const RETRY_MS = 250;
 const MAX_ATTEMPTS = 40;
 
 /** The options with which `deno serve` calls `Deno.serve`. */
-type ServeOptions =
-  & Deno.ServeTcpOptions
-  & Deno.ServeInit<Deno.NetAddr>;
+type ServeOptions = Deno.ServeTcpOptions & Deno.ServeInit<Deno.NetAddr>;
 
 /** What {@linkcode keepListening} needs. */
 export interface ListeningOptions {
@@ -87,16 +85,16 @@ async function restart(
   start: () => unknown,
   { onFailure }: ListeningOptions,
 ): Promise<void> {
-  for (let attempt = 1;; attempt++) {
+  let message = "";
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     // The connections close after the signal, not with it.
     await wait(RETRY_MS);
     try {
       start();
       return;
     } catch (error) {
-      if (attempt < MAX_ATTEMPTS) continue;
-      onFailure(`Cannot listen again: ${(error as Error).message}`);
-      return;
+      message = (error as Error).message;
     }
   }
+  onFailure(`Cannot listen again: ${message}`);
 }

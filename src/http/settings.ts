@@ -8,26 +8,15 @@
 import {
   type CommandLine,
   parseCommandLine,
+  SERVING_OPTIONS,
   UsageError,
 } from "../cli/command_line.ts";
 import { createSettings, type Settings } from "../cli/settings.ts";
 import type { AccessOptions } from "./access.ts";
 import { quote } from "../text.ts";
 
-/** Options that do something other than serve, or that configure the shell tool. */
-const REFUSED_OPTIONS = [
-  "list",
-  "check",
-  "json",
-  "as",
-  "print-config",
-  "link",
-  "url",
-  "help",
-  "version",
-  "shell-timeout",
-  "auto-install-deps",
-] as const;
+/** Options for serving that configure the shell tool. */
+const SHELL_OPTIONS = ["shell-timeout", "auto-install-deps"];
 
 export interface HttpSettings extends Settings {
   readonly access: AccessOptions;
@@ -57,8 +46,9 @@ export function createHttpSettings(args: readonly string[]): HttpSettings {
     parseCommandLine(args),
     parseVariable(variables.SKILL_SERVER_ARGS ?? ""),
   );
-  for (const name of REFUSED_OPTIONS) {
-    if (command.values[name] === undefined) continue;
+  for (const name of Object.keys(command.values)) {
+    const isServing = (SERVING_OPTIONS as string[]).includes(name);
+    if (isServing && !SHELL_OPTIONS.includes(name)) continue;
     throw new UsageError(
       `Cannot use --${name} over HTTP: use it with the server on stdio`,
     );
@@ -104,21 +94,15 @@ function parseVariable(text: string): CommandLine {
  * line takes precedence, and the values of repeatable options are combined.
  */
 function mergeCommands(command: CommandLine, more: CommandLine): CommandLine {
-  const lists = ["skill-dir", "trust-links"] as const;
-  const combined = lists.map((name) => [
-    name,
-    [...command.values[name] ?? [], ...more.values[name] ?? []],
-  ]);
-  return {
-    values: {
-      ...more.values,
-      ...command.values,
-      ...Object.fromEntries(combined),
-    },
-    positionals: command.positionals.length > 0
-      ? command.positionals
-      : more.positionals,
-  };
+  const values = { ...more.values, ...command.values };
+  for (const name of ["skill-dir", "trust-links"] as const) {
+    values[name] = [
+      ...command.values[name] ?? [],
+      ...more.values[name] ?? [],
+    ];
+  }
+  const { positionals } = command.positionals.length > 0 ? command : more;
+  return { values, positionals };
 }
 
 /** Splits a text into words as a shell does. Supports quotation marks, but not escapes. */

@@ -18,27 +18,25 @@ export function rpcError(code: number, message: string, data?: unknown): Error {
   return Object.assign(new Error(message), { code, data });
 }
 
-/** Returns the JSON-RPC error object for a thrown value. */
-export function errorObject(
-  thrown: unknown,
-): { code: number; message: string; data?: unknown } {
+/** What a reply to a request contains besides the ID: a result, or else an error. */
+export interface Reply {
+  readonly result?: Result;
+  readonly error?: { code: number; message: string; data?: unknown };
+}
+
+/** Creates the reply that reports a thrown value. */
+export function errorReply(thrown: unknown): Reply {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));
   const { code, message, data } = error as Error & Record<string, unknown>;
-  return {
-    code: Number.isSafeInteger(code) ? code as number : -32603,
-    message,
-    ...(data !== undefined && { data }),
-  };
+  const known = Number.isSafeInteger(code) ? code as number : -32603;
+  return { error: { code: known, message, data } };
 }
 
 /**
  * Creates a replacement for a reply that cannot be sent. For a tool call, it is
  * a result, so that the model can read it.
  */
-export function replaceReply(
-  method: string,
-  { name, message }: Error,
-): { result: Result } | { error: { code: number; message: string } } {
+export function replaceReply(method: string, { name, message }: Error): Reply {
   const advice = name === "RangeError" ? "; ask for less at a time" : "";
   const text = `Cannot send the reply: ${message}${advice}`;
   return method === "tools/call"

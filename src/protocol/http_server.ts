@@ -136,8 +136,8 @@ export class McpHttpServer
       return result;
     } catch (error) {
       const reply = replaceReply(request.method, error as Error);
-      if ("result" in reply) return reply.result;
-      throw Object.assign(new Error(reply.error.message), reply.error);
+      if (reply.result !== undefined) return reply.result;
+      throw Object.assign(new Error(), reply.error);
     }
   }
 

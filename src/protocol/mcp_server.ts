@@ -39,7 +39,7 @@ import {
   META,
   MODERN_VERSIONS,
 } from "./eras.ts";
-import { errorObject, replaceReply, rpcError } from "./errors.ts";
+import { errorReply, replaceReply, type Reply, rpcError } from "./errors.ts";
 import { RequestDispatcher, type ServerDescription } from "./handlers.ts";
 import { RunningRequest } from "./running_request.ts";
 import type { StdioTransport } from "./stdio_transport.ts";
@@ -203,7 +203,6 @@ export class McpServer extends RequestDispatcher<RunningRequest, Output> {
     if (!("method" in message)) return;
     if (!("id" in message)) return this.#receiveNotification(message);
     const request = this.#begin(message);
-    let reply;
     try {
       if (request.isModern) checkModern(message);
       const isEarly = EARLY_METHODS.includes(request.method);
@@ -213,12 +212,10 @@ export class McpServer extends RequestDispatcher<RunningRequest, Output> {
         if (request.signal.aborted) return;
       }
       const result = await this.handle(message, request);
-      if (result === undefined) return;
-      reply = { result: this.#completeResult(request, result) };
+      if (result !== undefined) this.#reply(request, { result });
     } catch (error) {
-      reply = { error: errorObject(error) };
+      this.#reply(request, errorReply(error));
     }
-    this.#reply(request, reply);
   }
 
   #receiveNotification({ method, params }: JSONRPCNotification): void {
@@ -242,42 +239,34 @@ export class McpServer extends RequestDispatcher<RunningRequest, Output> {
     request.cancel();
   }
 
-  /** Adds the fields that a modern client expects, if the request is from one. */
-  #completeResult(
-    { isModern, method }: RunningRequest,
-    result: Result,
-  ): Result {
-    if (!isModern) return result;
-    const { serverInfo, ttlMs } = this.#description;
-    const caching = cachingOf(method, ttlMs);
-    const _meta = { ...result._meta, [META.serverInfo]: serverInfo };
-    return { resultType: "complete", ...result, ...caching, _meta };
-  }
-
-  async #reply(request: RunningRequest, reply: object): Promise<void> {
-    const { id, signal } = request;
+  /** Replies to a request, unless it was cancelled. */
+  async #reply(request: RunningRequest, reply: Reply): Promise<void> {
+    const { id, method, signal } = request;
     if (this.#requests.get(id) === request) this.#requests.delete(id);
     if (signal.aborted) return;
     let sent;
     try {
-      sent = this.#send({ id, ...reply });
+      sent = this.#sendReply(request, reply);
     } catch (error) {
-      const replacement = this.#createReplacement(request, error as Error);
-      sent = this.#send({ id, ...replacement });
+      sent = this.#sendReply(request, replaceReply(method, error as Error));
     }
     request.settle();
     await sent;
   }
 
-  /**
-   * Creates a replacement for a reply that cannot be sent, in the form that the
-   * era of the request requires.
-   */
-  #createReplacement(request: RunningRequest, error: Error): object {
-    const reply = replaceReply(request.method, error);
-    return "result" in reply
-      ? { result: this.#completeResult(request, reply.result) }
-      : reply;
+  /** Sends a reply, with the fields that the era of the request requires. */
+  #sendReply(
+    { id, method, isModern }: RunningRequest,
+    { result, error }: Reply,
+  ): Promise<void> | undefined {
+    if (!isModern || !result) return this.#send({ id, result, error });
+    const { serverInfo, ttlMs } = this.#description;
+    const caching = cachingOf(method, ttlMs);
+    const _meta = { ...result._meta, [META.serverInfo]: serverInfo };
+    return this.#send({
+      id,
+      result: { resultType: "complete", ...result, ...caching, _meta },
+    });
   }
 
   /** Sends a message. Throws an error if it cannot be sent. */
@@ -315,7 +304,7 @@ export class McpServer extends RequestDispatcher<RunningRequest, Output> {
         this.#subscriptions.replace(uri, request, LEGACY_CLIENT);
         this.#reply(request, { result: {} });
       },
-      (error) => this.#reply(request, { error: errorObject(error) }),
+      (error) => this.#reply(request, errorReply(error)),
     );
   }
 
@@ -385,9 +374,7 @@ export class McpServer extends RequestDispatcher<RunningRequest, Output> {
     );
     await Promise.all(listeners.map((request) => {
       const _meta = subscriptionMeta(request);
-      return this.#reply(request, {
-        result: this.#completeResult(request, { _meta }),
-      });
+      return this.#reply(request, { result: { _meta } });
     }));
   }
 }

@@ -20,7 +20,13 @@ export class RunningRequest implements RequestContext {
   /** The filter of a listener, once it has been acknowledged. */
   filter: SubscriptionFilter | undefined;
   readonly #controller = new AbortController();
+  readonly signal: AbortSignal = this.#controller.signal;
   readonly #settled = Promise.withResolvers<void>();
+  /**
+   * Fulfilled when nothing needs to wait for the request anymore: it has a
+   * reply, was cancelled, or is an acknowledged listener.
+   */
+  readonly settled: Promise<void> = this.#settled.promise;
 
   constructor(
     message: JSONRPCRequest,
@@ -38,18 +44,6 @@ export class RunningRequest implements RequestContext {
 
   get isListener(): boolean {
     return this.method === "subscriptions/listen";
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  /**
-   * Fulfilled when nothing needs to wait for the request anymore: it has a
-   * reply, was cancelled, or is an acknowledged listener.
-   */
-  get settled(): Promise<void> {
-    return this.#settled.promise;
   }
 
   settle(): void {
