@@ -72,14 +72,6 @@ export interface ServedFolder extends Boundary {
   readonly file: string;
 }
 
-/** Lists the files of a folder, the real paths of its folders, and the entries that are left out. */
-export function walkFolder(
-  folder: ServedFolder,
-  options: FileAccessOptions,
-): Steps<FolderContents> {
-  return new FolderWalk(folder, options).list();
-}
-
 export interface FolderContents {
   /** The files that can be read, sorted by path. */
   readonly files: SkillFile[];
@@ -181,6 +173,7 @@ export class FolderWalk {
     return name === main || !(yield* this.#isListed([main]));
   }
 
+  /** Lists the files, the real paths of the folders, and the entries that are left out. */
   *list(): Steps<FolderContents> {
     yield* this.#listFolder(this.#top, "");
     yield;

@@ -117,16 +117,12 @@ export class PolicyDecider {
   }
 
   decide({ names, faces }: PolicySubject): PolicyDecision {
-    let strictest: PolicyDecision | undefined;
-    for (const name of names) {
-      for (const face of faces) {
-        const decision = this.#decideOnFace(name, face);
-        const isStricter = strictest === undefined ||
-          strictness(decision) > strictness(strictest);
-        if (isStricter) strictest = decision;
-      }
-    }
-    return strictest ?? { state: "on" };
+    const decisions = names.flatMap((name) =>
+      faces.map((face) => this.#decideOnFace(name, face))
+    );
+    return decisions.find(({ state }) => state === "off") ??
+      decisions.find(({ state }) => state === "manual") ??
+      decisions[0] ?? { state: "on" };
   }
 
   /** Decides on a folder that is not a skill. It is on unless a rule names it. */
@@ -280,11 +276,6 @@ function matchesName(
   if (key === undefined || typeof name === "string") return name === key;
   return containsLiterals(key, name) &&
     (isTooLong(key) || matchesGlob(withoutSlashes(key), name));
-}
-
-/** Returns how strict a decision is, from 0. */
-function strictness({ state }: PolicyDecision): number {
-  return state === "off" ? 2 : state === "manual" ? 1 : 0;
 }
 
 /** Compiles a glob for names. Returns `undefined` if it matches any name. */

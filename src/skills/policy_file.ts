@@ -6,8 +6,8 @@
  * @module
  */
 
-import { parse as parseYaml } from "jsr:@std/yaml@^1";
-import { describeYamlError } from "./yaml_errors.ts";
+import { describeYamlError, parseYamlOrError } from "./yaml_errors.ts";
+import { linesOf } from "./yaml_lines.ts";
 import { findGlobFault } from "./policy.ts";
 import { type Fault, faultOf, SkillFileError } from "../files/faults.ts";
 import { isObject, nearestWords, quote } from "../text.ts";
@@ -28,15 +28,9 @@ const MAX_POLICY_SIZE = 64 * 1024;
 /** The maximum number of rules in a policy. */
 const MAX_RULES = 1_000;
 
-const STATES: readonly SkillState[] = [
-  "on",
-  "pinned",
-  "name-only",
-  "manual",
-  "off",
-];
+const STATES: SkillState[] = ["on", "pinned", "name-only", "manual", "off"];
 
-const SCOPES: readonly SkillScope[] = ["project", "global"];
+const SCOPES: SkillScope[] = ["project", "global"];
 
 const RULE_KEYS = ["state", "skill", "scope", "in"];
 
@@ -84,12 +78,12 @@ class PolicyParser {
 
   constructor(yaml: string, source: PolicyOrigin) {
     this.#yaml = yaml;
-    this.#lines = yaml.split(/\r?\n/);
+    this.#lines = linesOf(yaml);
     this.#source = source;
   }
 
   parse(): SkillPolicy {
-    const items = this.#parseRules(this.#parseMapping());
+    const items = this.#parseRules();
     const starts = findRuleLines(this.#lines, items.length);
     const rules = items.map((item, index) => {
       const start = starts[index]!;
@@ -100,38 +94,28 @@ class PolicyParser {
     throw new PolicyError(this.#problems.sort((a, b) => a.line! - b.line!));
   }
 
-  #parseMapping(): object {
-    let value: unknown;
-    try {
-      value = parseYaml(this.#yaml, { schema: "core" });
-    } catch (error) {
-      const { line, ...fault } = describeYamlError(error as Error, this.#yaml);
+  #parseRules(): readonly unknown[] {
+    const policy = parseYamlOrError(this.#yaml);
+    if (policy instanceof Error) {
+      const { line, ...fault } = describeYamlError(policy, this.#yaml);
       this.#report(line - 1, fault);
-      return {};
-    }
-    if (isObject(value)) return value;
-    this.#report(0, { reason: "it has no rules", hint: RULES_HINT });
-    return {};
-  }
-
-  #parseRules(policy: object): readonly unknown[] {
-    if (this.#problems.length > 0) return [];
-    for (const key of Object.keys(policy)) {
-      if (key === "rules") continue;
-      this.#report(
-        findKeyLine(key, this.#lines),
-        describeUnknownWord("key", { word: key, words: ["rules"] }),
-      );
-    }
-    const { rules } = policy as { rules?: unknown };
-    if (Array.isArray(rules) && rules.length <= MAX_RULES) return rules;
-    const line = findKeyLine("rules", this.#lines);
-    if (Array.isArray(rules)) this.#report(line, TOO_MANY_RULES);
-    else if (this.#problems.length === 0) {
-      this.#report(line, {
-        reason: "it has no list of rules",
-        hint: RULES_HINT,
-      });
+    } else if (!isObject(policy)) {
+      this.#report(0, { reason: "it has no rules", hint: RULES_HINT });
+    } else {
+      for (const key of Object.keys(policy)) {
+        const fault = checkWord("key", key, ["rules"]);
+        if (fault) this.#report(findKeyLine(key, this.#lines), fault);
+      }
+      const { rules } = policy;
+      const line = findKeyLine("rules", this.#lines);
+      if (!Array.isArray(rules)) {
+        // A misspelled key has been reported.
+        if (this.#problems.length === 0) this.#report(line, NO_LIST);
+      } else if (rules.length > MAX_RULES) {
+        this.#report(line, TOO_MANY_RULES);
+      } else {
+        return rules;
+      }
     }
     return [];
   }
@@ -147,8 +131,7 @@ class PolicyParser {
     };
     if (!isObject(rule)) return report("", NOT_A_RULE);
     for (const key of Object.keys(rule)) {
-      if (RULE_KEYS.includes(key)) continue;
-      report(key, describeUnknownWord("key", { word: key, words: RULE_KEYS }));
+      report(key, checkWord("key", key, RULE_KEYS));
     }
     const { state, skill, scope, in: folder } = rule;
     report(
@@ -183,6 +166,8 @@ class PolicyParser {
 const RULES_HINT =
   'write "rules:", and below it a line "- { state: …, … }" for each rule, or "rules: []" for none';
 
+const NO_LIST: Fault = { reason: "it has no list of rules", hint: RULES_HINT };
+
 const TOO_MANY_RULES: Fault = {
   reason: `it has more than ${MAX_RULES} rules`,
   hint: "use globs to write fewer rules",
@@ -198,20 +183,14 @@ const NO_STATE: Fault = {
   hint: `add one of: ${STATES.join(", ")}`,
 };
 
+/** Reports an unknown word and suggests a similar one. */
 function checkWord(
   kind: string,
   value: unknown,
   words: readonly string[],
 ): Fault | undefined {
   if (words.includes(value as string)) return undefined;
-  return describeUnknownWord(kind, { word: String(value), words });
-}
-
-/** Reports an unknown word and suggests a similar one. */
-function describeUnknownWord(
-  kind: string,
-  { word, words }: { word: string; words: readonly string[] },
-): Fault {
+  const word = String(value);
   const [nearest] = nearestWords(word, words);
   const all = words.join(", ");
   return {

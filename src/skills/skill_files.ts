@@ -13,11 +13,7 @@ import {
   toFileError,
   withText,
 } from "../files/reading.ts";
-import {
-  type FolderContents,
-  FolderWalk,
-  walkFolder,
-} from "../files/walking.ts";
+import { type FolderContents, FolderWalk } from "../files/walking.ts";
 import {
   runInSlices,
   runSteps,
@@ -132,7 +128,7 @@ export function listSkillFiles(
   skill: Skill,
   options: FileAccessOptions = {},
 ): SkillFile[] {
-  return runSteps(walkFolder(skill, options)).files;
+  return runSteps(new FolderWalk(skill, options).list()).files;
 }
 
 /** Access to the files of skills that remembers what it listed and read. */
@@ -170,7 +166,7 @@ export class SkillFiles {
       this.#walks.set(skill, walks);
     }
     return walks[forModel ? "model" : "user"].run(() =>
-      runInSlices(walkFolder(skill, options))
+      runInSlices(new FolderWalk(skill, options).list())
     );
   }
 
