@@ -116,10 +116,12 @@ testPage(
 
 /** Asserts that the page shows the configuration of each client. */
 async function assertClients(page: Page, url: string): Promise<void> {
-  const names = CLIENT_NAMES.filter((name) => MCP_CLIENTS[name].remote);
   const options = await page.locator("#client option").allTextContents();
-  assert.deepEqual(options, names.map((name) => MCP_CLIENTS[name].title));
-  for (const name of names) {
+  assert.deepEqual(
+    options,
+    CLIENT_NAMES.map((name) => MCP_CLIENTS[name].title),
+  );
+  for (const name of CLIENT_NAMES) {
     const { text, command = "" } = configOf(name, url);
     await page.selectOption("#client", { label: MCP_CLIENTS[name].title });
     assert.equal(await page.textContent("#entry"), text);

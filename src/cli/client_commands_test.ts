@@ -185,8 +185,8 @@ const REMOTE_COMMANDS: Readonly<Record<string, string[]>> = {
   ],
 };
 
-for (const [client, { remote, section = "mcpServers" }] of CLIENTS) {
-  if (remote.addCommand === undefined) continue;
+for (const [client, { addUrlCommand, section = "mcpServers" }] of CLIENTS) {
+  if (addUrlCommand === undefined) continue;
   Deno.test(
     `createClientConfig() returns the command that connects ${client} to a URL`,
     {

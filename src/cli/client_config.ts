@@ -10,13 +10,14 @@ import {
   entryFor,
   expandPath,
   formatConfig,
+  userFileOf,
+  type UserPlaces,
 } from "./client_files.ts";
 import {
   type ClientName,
   isLocal,
   MCP_CLIENTS,
   type McpClient,
-  type PathTemplate,
   type RemoteServer,
   TOKEN_VARIABLE,
 } from "./clients.ts";
@@ -160,7 +161,8 @@ function inWords(items: readonly string[]): string {
 function findOwnSkills(context: Context): string[] {
   const { client: { ownSkills = [] }, settings } = context;
   const usual = listUsualRoots(settings);
-  const folders = ownSkills.map((path) => placeOf(path, context));
+  const places = placesOf(context);
+  const folders = ownSkills.map((path) => expandPath(path, places));
   return folders.filter((folder) =>
     usual.includes(folder) ||
     settings.roots.some(({ path, recursive }) =>
@@ -182,14 +184,14 @@ function describeRemote(
   { client, program }: Context,
   text: string,
 ): DescribedServer {
-  const { remote: { token = "<token>", note } } = client;
+  const { token = "<token>", urlNote } = client;
   const { url, remark } = parseServerUrl(text);
   // On this machine, a server needs no token unless the environment has one.
   if (isLocal(url) && !program.variable(TOKEN_VARIABLE)) {
     const server = { url, token: undefined };
-    return { server, notes: listNotes(remark, note) };
+    return { server, notes: listNotes(remark, urlNote) };
   }
-  const notes = listNotes(remark, note, describeToken(client));
+  const notes = listNotes(remark, urlNote, describeToken(client));
   return { server: { url, token }, notes };
 }
 
@@ -214,11 +216,11 @@ function parseServerUrl(text: string): { url: string; remark?: string } {
 }
 
 /** Describes where a client gets the token. */
-function describeToken({ title, remote }: McpClient): string {
-  if (remote.token === undefined) {
+function describeToken({ title, token, tokenSource }: McpClient): string {
+  if (token === undefined) {
     return `Replace <token> with the token of the server, because ${title} cannot read it from the environment.`;
   }
-  return remote.tokenSource ??
+  return tokenSource ??
     `${title} reads the token from the environment variable ${TOKEN_VARIABLE}.`;
 }
 
@@ -248,7 +250,9 @@ function describePlace(context: Context): string {
   const { title, projectFile, formerFile } = context.client;
   const former = formerFile === undefined
     ? ""
-    : ` (in older versions, ${quote(placeOf(formerFile, context))})`;
+    : ` (in older versions, ${
+      quote(expandPath(formerFile, placesOf(context)))
+    })`;
   const project = projectFile === undefined
     ? ""
     : `, or for a single project in ${quote(projectFile)}`;
@@ -258,14 +262,11 @@ function describePlace(context: Context): string {
 }
 
 function fileOf(context: Context): string {
-  return quote(placeOf(context.client.userFile, context));
+  return quote(userFileOf(context.client, placesOf(context)));
 }
 
-function placeOf(
-  template: PathTemplate,
-  { settings: { home = "~" }, program }: Context,
-): string {
-  return expandPath(template, { ...program, home });
+function placesOf({ settings: { home = "~" }, program }: Context): UserPlaces {
+  return { ...program, home };
 }
 
 /** Returns a message for each text that the client would expand. */
@@ -286,7 +287,7 @@ function listExpanded(
 /** Creates the links that install the server in a client. */
 function createLinks(name: ClientName, context: Context): ClientConfig {
   const { client, settings } = context;
-  const { title, remote } = client;
+  const { title } = client;
   const format = INSTALL_LINKS[name];
   if (format === undefined) {
     throw new UsageError(
@@ -295,8 +296,8 @@ function createLinks(name: ClientName, context: Context): ClientConfig {
       } install servers from links`,
     );
   }
-  const { homeFolder, tokenSource = remote.tokenSource } = format;
-  const linked = { ...client, remote: { ...remote, tokenSource } };
+  const { homeFolder, tokenSource = client.tokenSource } = format;
+  const linked = { ...client, tokenSource };
   const { url } = settings.values;
   const { server, notes } = url === undefined
     ? describePortableLaunch(context, homeFolder)

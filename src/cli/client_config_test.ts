@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join, resolve } from "jsr:@std/path@^1";
 import type { ClientConfig } from "./client_config.ts";
-import { expandPath, formatConfig } from "./client_files.ts";
+import { formatConfig, userFileOf } from "./client_files.ts";
 import { type ClientName, MCP_CLIENTS, type McpClient } from "./clients.ts";
 import type { Launch } from "./launch.ts";
 import { isInNpxCache } from "./program.ts";
@@ -66,7 +66,7 @@ for (const name of PRINTED_CLIENTS) {
 for (const [name, client] of CLIENTS) {
   Deno.test(`docs/clients.md names the configuration files of ${name} on each operating system`, () => {
     const file = (os: typeof Deno.build.os) =>
-      expandPath(client.userFile, {
+      userFileOf(client, {
         os,
         home: "~",
         variable: (name) =>

@@ -7,9 +7,9 @@
 
 import {
   type McpClient,
-  type PathTemplate,
   type RemoteServer,
   SERVER_NAME,
+  urlEntry as usualUrlEntry,
 } from "./clients.ts";
 import type { Launch } from "./launch.ts";
 import type { Program } from "./program.ts";
@@ -21,18 +21,27 @@ import {
 } from "../text.ts";
 
 /** The locations of a user's folders. */
-interface UserPlaces extends Pick<Program, "os" | "variable"> {
+export interface UserPlaces extends Pick<Program, "os" | "variable"> {
   readonly home: string;
 }
 
+/** Returns the path of a client's configuration file. */
+export function userFileOf(
+  { userFile, windowsFile = userFile, macFile = userFile }: McpClient,
+  places: UserPlaces,
+): string {
+  const { os } = places;
+  const file = os === "windows"
+    ? windowsFile
+    : os === "darwin"
+    ? macFile
+    : userFile;
+  return expandPath(file, places);
+}
+
 /** Returns the path that a template stands for, with the separator of the operating system. */
-export function expandPath(template: PathTemplate, places: UserPlaces): string {
+export function expandPath(template: string, places: UserPlaces): string {
   const { os, home, variable } = places;
-  if (typeof template !== "string") {
-    const { windows, other, darwin = other } = template;
-    const path = { windows, darwin }[os as string] ?? other;
-    return expandPath(path, places);
-  }
   const [, name, fallback = "", rest = template] =
     /^\{(\w+):(.*)\}([^{}]*)$/.exec(template) ?? [];
   const path = rest.replaceAll("/", os === "windows" ? "\\" : "/");
@@ -43,11 +52,11 @@ export function expandPath(template: PathTemplate, places: UserPlaces): string {
 
 /** Returns a client's entry for a server. */
 export function entryFor(
-  { entry, fields, remote }: McpClient,
+  { entry, urlEntry = usualUrlEntry, fields }: McpClient,
   server: Launch | RemoteServer,
 ): object {
   return "url" in server
-    ? { ...remote.entry(server), ...fields }
+    ? { ...urlEntry(server), ...fields }
     : { ...entry?.(server) ?? server, ...fields };
 }
 
@@ -59,16 +68,16 @@ export function namedEntryFor(
   return {
     name: SERVER_NAME,
     ...entryFor(client, server),
-    ...remoteTopLevel(client, server),
+    ...tokenTopLevel(client, server),
   };
 }
 
-function remoteTopLevel(
-  { remote }: McpClient,
+function tokenTopLevel(
+  client: McpClient,
   server: Launch | RemoteServer,
 ): object | undefined {
   const hasToken = "url" in server && server.token !== undefined;
-  return hasToken ? remote.topLevel : undefined;
+  return hasToken ? client.tokenTopLevel : undefined;
 }
 
 /** Returns the words of the client's own command that adds a server, if it has one. */
@@ -76,26 +85,22 @@ export function commandToAdd(
   client: McpClient,
   server: Launch | RemoteServer,
 ): string[] | undefined {
-  const template = "url" in server
-    ? client.remote.addCommand
-    : client.addCommand;
+  const template = "url" in server ? client.addUrlCommand : client.addCommand;
   const parts: Readonly<Record<string, readonly string[]>> = {
     "{entry}": [inlineJson(entryFor(client, server))],
     "{namedEntry}": [inlineJson(namedEntryFor(client, server))],
     ..."url" in server
-      ? { "{url}": [server.url], "{token}": tokenOption(client, server) }
+      ? { "{url}": [server.url], "{token}": wordsForToken(client, server) }
       : { "{command}": [server.command], "{args}": server.args },
   };
   return template?.split(" ").flatMap((word) => parts[word] ?? word);
 }
 
-function tokenOption(
-  { remote }: McpClient,
+function wordsForToken(
+  { tokenOption = ["--header", "Authorization: Bearer {token}"] }: McpClient,
   { token }: RemoteServer,
 ): readonly string[] {
   if (token === undefined) return [];
-  const { tokenOption = ["--header", "Authorization: Bearer {token}"] } =
-    remote;
   return tokenOption.map((word) => word.replace("{token}", () => token));
 }
 
@@ -115,7 +120,7 @@ export function formatConfig(
   const content = {
     ...topLevel,
     [section]: { [SERVER_NAME]: entry },
-    ...remoteTopLevel(client, server),
+    ...tokenTopLevel(client, server),
   };
   return format === "yaml" ? asYaml(content) : jsonText(content);
 }

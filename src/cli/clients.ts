@@ -25,8 +25,48 @@ export function isLocal(url: string): boolean {
   return ["localhost", "127.0.0.1", "[::1]"].includes(new URL(url).hostname);
 }
 
-/** How a client is configured for a server at a URL. */
-interface RemoteFormat {
+/**
+ * An MCP client.
+ *
+ * In its paths, `~` is the home folder, `{VARIABLE:default}` is the value of an
+ * environment variable or, if it is not set, a default, and the separator is `/`.
+ *
+ * In its commands, the words are separated by spaces. Some stand for parts of the
+ * configuration: `{command}` and `{args}`, `{url}` and `{token}` (an option, if
+ * there is a token), `{entry}` as JSON, or `{namedEntry}`, which also contains the
+ * name and what belongs to the top level.
+ */
+export interface McpClient {
+  readonly title: string;
+  /** The user's configuration file, which applies to all projects. */
+  readonly userFile: string;
+  /** The same file on Windows and on macOS, if it is elsewhere. */
+  readonly windowsFile?: string;
+  readonly macFile?: string;
+  /** The configuration file of a project. */
+  readonly projectFile?: string;
+  /** The user's configuration file in older versions of the client. */
+  readonly formerFile?: string;
+  /** The format of these files. Default: JSON. */
+  readonly format?: "toml" | "yaml";
+  /** The name of the section that contains the servers. Default: "mcpServers". */
+  readonly section?: string;
+  /** Fields at the top level of the file. */
+  readonly topLevel?: object;
+  /** Returns the entry in that section. Default: the command and its arguments. */
+  readonly entry?: (launch: Launch) => object;
+  /** Returns the entry for a server at a URL. Default: the URL and the headers. */
+  readonly urlEntry?: (server: RemoteServer) => object;
+  /** Fields of both entries. */
+  readonly fields?: object;
+  /** The client's own command that adds the entry. */
+  readonly addCommand?: string;
+  /** The client's own command that adds the entry for a server at a URL. */
+  readonly addUrlCommand?: string;
+  /** The field of the entry that these commands cannot set. */
+  readonly unsetField?: string;
+  /** The words for the token in these commands. Default: the option `--header`. */
+  readonly tokenOption?: readonly string[];
   /** The reference that stands for the token in the configuration, if the client supports one. */
   readonly token?: string;
   /**
@@ -34,58 +74,10 @@ interface RemoteFormat {
    * the environment variable.
    */
   readonly tokenSource?: string;
-  /** What else the user should know. */
-  readonly note?: string;
-  /** Returns the entry in the client's file, without {@linkcode McpClient.fields}. */
-  readonly entry: (server: RemoteServer) => object;
   /** Fields at the top level of the file if there is a token. */
-  readonly topLevel?: object;
-  /** See {@linkcode McpClient.addCommand}. */
-  readonly addCommand?: string;
-  /** The words for the token in that command. Default: the option `--header`. */
-  readonly tokenOption?: readonly string[];
-}
-
-/**
- * A path for each operating system. `~` is the home folder, and
- * `{VARIABLE:default}` is the value of an environment variable or, if it is not
- * set, a default. The separator is `/`.
- */
-export type PathTemplate = string | {
-  readonly windows: string;
-  readonly darwin?: string;
-  readonly other: string;
-};
-
-export interface McpClient {
-  readonly title: string;
-  /** The user's configuration file, which applies to all projects. */
-  readonly userFile: PathTemplate;
-  /** The configuration file of a project, with `/` as separator. */
-  readonly projectFile?: string;
-  /** The user's configuration file in older versions of the client. */
-  readonly formerFile?: PathTemplate;
-  /** The format of these files. Default: JSON. */
-  readonly format?: "toml" | "yaml";
-  /** The name of the section that contains the servers. Default: "mcpServers". */
-  readonly section?: string;
-  /** Fields at the top level of the file. */
-  readonly topLevel?: object;
-  /** Returns the entry in that section, without the fields. Default: the command and its arguments. */
-  readonly entry?: (launch: Launch) => object;
-  /** Fields of each entry. */
-  readonly fields?: object;
-  /** How the client is configured for a server at a URL. */
-  readonly remote: RemoteFormat;
-  /**
-   * The client's own command that adds the configuration: words that are
-   * separated by spaces. Some stand for parts of it: `{command}` and `{args}`,
-   * `{url}` and `{token}` (an option, if there is a token), `{entry}` as JSON, or
-   * `{namedEntry}`, which also contains the name and what belongs to the top level.
-   */
-  readonly addCommand?: string;
-  /** The field of the entry that this command cannot set. */
-  readonly unsetField?: string;
+  readonly tokenTopLevel?: object;
+  /** What else the user should know about a server at a URL. */
+  readonly urlNote?: string;
   /** Matches the text that the client would expand in arguments. */
   readonly expands?: RegExp;
   /**
@@ -98,6 +90,11 @@ export interface McpClient {
   /** The toolset for a client whose model cannot open files. */
   readonly toolset?: string;
 }
+
+/** The folders for configuration files, and for application data on Windows and macOS. */
+const CONFIG = "{XDG_CONFIG_HOME:~/.config}";
+const APP_DATA = "{APPDATA:~/AppData/Roaming}";
+const MAC_DATA = "~/Library/Application Support";
 
 const ADD_TO_CLAUDE_CODE = "claude mcp add-json --scope user skills {entry}";
 
@@ -134,11 +131,9 @@ const CLIENTS = {
     entry: stdioEntry,
     // The model sees the tools immediately instead of after a search.
     fields: { alwaysLoad: true },
-    remote: {
-      token: `\${${TOKEN_VARIABLE}}`,
-      entry: httpEntry,
-      addCommand: ADD_TO_CLAUDE_CODE,
-    },
+    token: `\${${TOKEN_VARIABLE}}`,
+    urlEntry: httpEntry,
+    addUrlCommand: ADD_TO_CLAUDE_CODE,
     addCommand: ADD_TO_CLAUDE_CODE,
     ownSkills: [".claude/skills", "{CLAUDE_CONFIG_DIR:~/.claude}/skills"],
     ownSkillsLimit:
@@ -148,22 +143,22 @@ const CLIENTS = {
   /** @see {@link https://modelcontextprotocol.io/docs/develop/connect-local-servers} */
   "claude-desktop": {
     title: "Claude Desktop",
-    userFile: inAppFolder("Claude/claude_desktop_config.json"),
+    userFile: `${CONFIG}/Claude/claude_desktop_config.json`,
+    windowsFile: `${APP_DATA}/Claude/claude_desktop_config.json`,
+    macFile: `${MAC_DATA}/Claude/claude_desktop_config.json`,
     toolset: "skilljack",
-    remote: {
-      note:
-        "Claude Desktop itself connects to URLs only with OAuth. So the entry starts mcp-remote, which connects to this one and needs Node (https://nodejs.org).",
-      entry: ({ url, token }) => ({
-        command: "npx",
-        args: [
-          ...["-y", "mcp-remote", url],
-          ...token === undefined ? [] : ["--header", "Authorization:${AUTH}"],
-          ...url.startsWith("http:") && !isLocal(url) ? ["--allow-http"] : [],
-        ],
-        // On Windows, an argument with a space would become two.
-        ...token !== undefined && { env: { AUTH: `Bearer ${token}` } },
-      }),
-    },
+    urlNote:
+      "Claude Desktop itself connects to URLs only with OAuth. So the entry starts mcp-remote, which connects to this one and needs Node (https://nodejs.org).",
+    urlEntry: ({ url, token }) => ({
+      command: "npx",
+      args: [
+        ...["-y", "mcp-remote", url],
+        ...token === undefined ? [] : ["--header", "Authorization:${AUTH}"],
+        ...url.startsWith("http:") && !isLocal(url) ? ["--allow-http"] : [],
+      ],
+      // On Windows, an argument with a space would become two.
+      ...token !== undefined && { env: { AUTH: `Bearer ${token}` } },
+    }),
   },
   /** @see {@link https://developers.openai.com/codex/mcp} */
   "codex": {
@@ -172,15 +167,13 @@ const CLIENTS = {
     projectFile: ".codex/config.toml",
     format: "toml",
     section: "mcp_servers",
-    remote: {
-      token: TOKEN_VARIABLE,
-      entry: ({ url, token }) => ({
-        url,
-        ...token !== undefined && { bearer_token_env_var: token },
-      }),
-      tokenOption: ["--bearer-token-env-var", "{token}"],
-      addCommand: "codex mcp add skills --url {url} {token}",
-    },
+    token: TOKEN_VARIABLE,
+    urlEntry: ({ url, token }) => ({
+      url,
+      ...token !== undefined && { bearer_token_env_var: token },
+    }),
+    tokenOption: ["--bearer-token-env-var", "{token}"],
+    addUrlCommand: "codex mcp add skills --url {url} {token}",
     addCommand: "codex mcp add skills -- {command} {args}",
   },
   /** @see {@link https://cursor.com/docs/mcp} */
@@ -189,23 +182,23 @@ const CLIENTS = {
     userFile: "~/.cursor/mcp.json",
     projectFile: ".cursor/mcp.json",
     entry: stdioEntry,
-    remote: { token: `\${env:${TOKEN_VARIABLE}}`, entry: urlEntry },
+    token: `\${env:${TOKEN_VARIABLE}}`,
     expands: /\$\{/,
   },
   /** @see {@link https://code.visualstudio.com/docs/agents/reference/mcp-configuration} */
   "vscode": {
     title: "VS Code",
-    userFile: inAppFolder("Code/User/mcp.json"),
+    userFile: `${CONFIG}/Code/User/mcp.json`,
+    windowsFile: `${APP_DATA}/Code/User/mcp.json`,
+    macFile: `${MAC_DATA}/Code/User/mcp.json`,
     projectFile: ".vscode/mcp.json",
     section: "servers",
     entry: stdioEntry,
-    remote: {
-      token: `\${input:${VSCODE_INPUT.id}}`,
-      tokenSource: "VS Code asks for the token.",
-      entry: httpEntry,
-      topLevel: { inputs: [VSCODE_INPUT] },
-      addCommand: ADD_TO_VS_CODE,
-    },
+    token: `\${input:${VSCODE_INPUT.id}}`,
+    tokenSource: "VS Code asks for the token.",
+    urlEntry: httpEntry,
+    tokenTopLevel: { inputs: [VSCODE_INPUT] },
+    addUrlCommand: ADD_TO_VS_CODE,
     addCommand: ADD_TO_VS_CODE,
     expands: /\$\{|^~/,
   },
@@ -230,11 +223,9 @@ const CLIENTS = {
     projectFile: ".github/mcp.json",
     entry: (launch: Launch) => ({ type: "local", ...launch }),
     fields: { tools: ["*"] },
-    remote: {
-      token: `\${${TOKEN_VARIABLE}}`,
-      entry: httpEntry,
-      addCommand: "copilot mcp add --transport http {token} skills {url}",
-    },
+    token: `\${${TOKEN_VARIABLE}}`,
+    urlEntry: httpEntry,
+    addUrlCommand: "copilot mcp add --transport http {token} skills {url}",
     addCommand: "copilot mcp add skills -- {command} {args}",
     expands: /\$[\w{]/,
   },
@@ -245,11 +236,9 @@ const CLIENTS = {
       "{CLINE_MCP_SETTINGS_PATH:{CLINE_DATA_DIR:~/.cline/data}/settings/cline_mcp_settings.json}",
     // The time limit for replies. By default, the server has 3 seconds to start.
     entry: (launch: Launch) => ({ ...launch, timeout: 60 }),
-    remote: {
-      entry: (server) => ({ type: "streamableHttp", ...urlEntry(server) }),
-      addCommand:
-        "cline mcp install --yes --transport streamableHttp {token} skills {url}",
-    },
+    urlEntry: (server) => ({ type: "streamableHttp", ...urlEntry(server) }),
+    addUrlCommand:
+      "cline mcp install --yes --transport streamableHttp {token} skills {url}",
     addCommand: "cline mcp install --yes skills -- {command} {args}",
     unsetField: "timeout",
   },
@@ -273,10 +262,8 @@ const CLIENTS = {
   /** @see {@link https://goose-docs.ai/docs/guides/config-files} */
   "goose": {
     title: "goose",
-    userFile: inConfigFolder(
-      "goose/config.yaml",
-      "Block/goose/config/config.yaml",
-    ),
+    userFile: `${CONFIG}/goose/config.yaml`,
+    windowsFile: `${APP_DATA}/Block/goose/config/config.yaml`,
     format: "yaml",
     section: "extensions",
     entry: ({ command, args }) => ({
@@ -285,41 +272,37 @@ const CLIENTS = {
       cmd: command,
       args,
     }),
-    remote: {
-      token: `\${${TOKEN_VARIABLE}}`,
-      entry: ({ url, token }) => ({
-        ...GOOSE_FIELDS,
-        type: "streamable_http",
-        uri: url,
-        ...token !== undefined && { env_keys: [TOKEN_VARIABLE] },
-        ...headersFor(token),
-      }),
-    },
+    token: `\${${TOKEN_VARIABLE}}`,
+    urlEntry: ({ url, token }) => ({
+      ...GOOSE_FIELDS,
+      type: "streamable_http",
+      uri: url,
+      ...token !== undefined && { env_keys: [TOKEN_VARIABLE] },
+      ...headersFor(token),
+    }),
   },
   /** @see {@link https://docs.devin.ai/cli/extensibility/mcp/configuration} */
   "windsurf": {
     title: "Windsurf (Devin Desktop)",
-    userFile: inConfigFolder("devin/mcp_config.json"),
+    userFile: `${CONFIG}/devin/mcp_config.json`,
+    windowsFile: `${APP_DATA}/devin/mcp_config.json`,
     projectFile: ".devin/mcp_config.json",
     formerFile: "~/.codeium/windsurf/mcp_config.json",
-    remote: {
-      entry: (server) => ({ ...urlEntry(server), transport: "http" }),
-    },
+    urlEntry: (server) => ({ ...urlEntry(server), transport: "http" }),
     expands: /\$\{/,
   },
   /** @see {@link https://zed.dev/docs/ai/mcp} */
   "zed": {
     title: "Zed",
-    userFile: inConfigFolder("zed/settings.json", "Zed/settings.json"),
+    userFile: `${CONFIG}/zed/settings.json`,
+    windowsFile: `${APP_DATA}/Zed/settings.json`,
     projectFile: ".zed/settings.json",
     section: "context_servers",
-    remote: { entry: urlEntry },
   },
   /** @see {@link https://lmstudio.ai/docs/app/mcp} */
   "lm-studio": {
     title: "LM Studio",
     userFile: "~/.lmstudio/mcp.json",
-    remote: { entry: urlEntry },
     toolset: "skilljack",
   },
   /** @see {@link https://kiro.dev/docs/mcp/configuration} */
@@ -327,7 +310,7 @@ const CLIENTS = {
     title: "Kiro",
     userFile: "~/.kiro/settings/mcp.json",
     projectFile: ".kiro/settings/mcp.json",
-    remote: { token: `\${${TOKEN_VARIABLE}}`, entry: urlEntry },
+    token: `\${${TOKEN_VARIABLE}}`,
     expands: /\$\{/,
   },
 } satisfies Record<string, McpClient>;
@@ -340,28 +323,12 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = CLIENTS;
 
 export const CLIENT_NAMES = Object.keys(CLIENTS) as ClientName[];
 
-/** Returns the path of a file in the folder for configuration files. */
-function inConfigFolder(file: string, windowsFile = file) {
-  return {
-    windows: `{APPDATA:~/AppData/Roaming}/${windowsFile}`,
-    other: `{XDG_CONFIG_HOME:~/.config}/${file}`,
-  };
-}
-
-/** Returns the path of a file in the folder for application data. */
-function inAppFolder(file: string) {
-  return {
-    ...inConfigFolder(file),
-    darwin: `~/Library/Application Support/${file}`,
-  };
-}
-
 /** Returns what OpenCode and its forks have in common. */
 function openCodeClient(
   program: string,
   { $schema, projectSkills }: { $schema: string; projectSkills: string[] },
 ) {
-  const folder = `{XDG_CONFIG_HOME:~/.config}/${program}`;
+  const folder = `${CONFIG}/${program}`;
   const ownFolders = [`${folder}/skill`, `${folder}/skills`];
   return {
     userFile: `${folder}/${program}.json`,
@@ -371,15 +338,13 @@ function openCodeClient(
       type: "local",
       command: [command, ...args],
     }),
-    remote: {
-      token: `{env:${TOKEN_VARIABLE}}`,
-      entry: (server: RemoteServer) => ({
-        type: "remote",
-        ...urlEntry(server),
-      }),
-      tokenOption: ["--header", "Authorization=Bearer {token}"],
-      addCommand: `${program} mcp add skills --url {url} {token}`,
-    },
+    token: `{env:${TOKEN_VARIABLE}}`,
+    urlEntry: (server: RemoteServer) => ({
+      type: "remote",
+      ...urlEntry(server),
+    }),
+    tokenOption: ["--header", "Authorization=Bearer {token}"],
+    addUrlCommand: `${program} mcp add skills --url {url} {token}`,
     addCommand: `${program} mcp add skills -- {command} {args}`,
     ownSkills: [
       ...CLAUDE_SKILLS,
@@ -397,14 +362,12 @@ function geminiClient(program: string, folder: string) {
   return {
     userFile: `${folder}/settings.json`,
     projectFile: `.${program}/settings.json`,
-    remote: {
-      token: `$${TOKEN_VARIABLE}`,
-      entry: ({ url, token }: RemoteServer) => ({
-        httpUrl: url,
-        ...headersFor(token),
-      }),
-      addCommand: `${add} --transport http skills {url} {token}`,
-    },
+    token: `$${TOKEN_VARIABLE}`,
+    urlEntry: ({ url, token }: RemoteServer) => ({
+      httpUrl: url,
+      ...headersFor(token),
+    }),
+    addUrlCommand: `${add} --transport http skills {url} {token}`,
     addCommand: `${add} skills {command} -- {args}`,
     ownSkills: [...AGENTS_SKILLS, `.${program}/skills`, `${folder}/skills`],
     expands: /\$[\w{]/,
@@ -416,7 +379,7 @@ function stdioEntry(launch: Launch) {
 }
 
 /** Returns the fields that most clients use for a server at a URL. */
-function urlEntry({ url, token }: RemoteServer) {
+export function urlEntry({ url, token }: RemoteServer) {
   return { url, ...headersFor(token) };
 }
 

@@ -62,7 +62,7 @@ function assertConnects(name: string, text: string): void {
 
 const REMOTE_URL = "https://skills.example.com/mcp";
 
-for (const [name, { title, remote }] of CLIENTS) {
+for (const [name, { title, token }] of CLIENTS) {
   Deno.test(`createClientConfig() configures a connection of ${name} to a URL`, () => {
     const create = (url: string) => configFor(name, "--url", url);
     const { text, notes, title: place } = create(REMOTE_URL);
@@ -70,7 +70,7 @@ for (const [name, { title, remote }] of CLIENTS) {
     assert.match(place, /^Add this to the configuration of /);
     assert.match(
       notes.join("\n"),
-      remote.token === undefined
+      token === undefined
         ? /^Replace <token> with the token of the server/m
         : new RegExp(`^${title} (?:reads|asks for) the token`),
     );
