@@ -18,7 +18,7 @@ import {
   isLocal,
   MCP_CLIENTS,
   type McpClient,
-  type RemoteServer,
+  type Server,
   TOKEN_VARIABLE,
 } from "./clients.ts";
 import { UsageError } from "./command_line.ts";
@@ -27,7 +27,6 @@ import {
   type ClientNeeds,
   createLaunch,
   createPortableLaunch,
-  type Launch,
   listUsualRoots,
 } from "./launch.ts";
 import {
@@ -107,7 +106,7 @@ interface Context {
 
 /** The server that a client connects to, and what the user should know about it. */
 interface DescribedServer {
-  readonly server: Launch | RemoteServer;
+  readonly server: Server;
   readonly notes: readonly string[];
 }
 
@@ -227,7 +226,7 @@ function describeToken({ title, token, tokenSource }: McpClient): string {
 /** Creates the client's own command that adds the entry, if it can be pasted safely. */
 function createCommand(
   context: Context,
-  server: Launch | RemoteServer,
+  server: Server,
 ): Pick<ClientConfig, "command" | "commandTitle"> {
   const { client, program } = context;
   const words = commandToAdd(client, server);
@@ -270,10 +269,8 @@ function placesOf({ settings: { home = "~" }, program }: Context): UserPlaces {
 }
 
 /** Returns a message for each text that the client would expand. */
-function listExpanded(
-  { title, expands }: McpClient,
-  server: Launch | RemoteServer,
-): string[] {
+function listExpanded(client: McpClient, server: Server): string[] {
+  const { title, expands } = client;
   const texts = "url" in server
     ? [server.url]
     : [server.command, ...server.args];

@@ -8,10 +8,10 @@
 import {
   type McpClient,
   type RemoteServer,
+  type Server,
   SERVER_NAME,
   urlEntry as usualUrlEntry,
 } from "./clients.ts";
-import type { Launch } from "./launch.ts";
 import type { Program } from "./program.ts";
 import {
   escapeCodePoint,
@@ -26,17 +26,13 @@ export interface UserPlaces extends Pick<Program, "os" | "variable"> {
 }
 
 /** Returns the path of a client's configuration file. */
-export function userFileOf(
-  { userFile, windowsFile = userFile, macFile = userFile }: McpClient,
-  places: UserPlaces,
-): string {
-  const { os } = places;
-  const file = os === "windows"
-    ? windowsFile
-    : os === "darwin"
-    ? macFile
-    : userFile;
-  return expandPath(file, places);
+export function userFileOf(client: McpClient, places: UserPlaces): string {
+  const { userFile, windowsFile, macFile } = client;
+  const files: Partial<Record<UserPlaces["os"], string | undefined>> = {
+    windows: windowsFile,
+    darwin: macFile,
+  };
+  return expandPath(files[places.os] ?? userFile, places);
 }
 
 /** Returns the path that a template stands for, with the separator of the operating system. */
@@ -51,31 +47,20 @@ export function expandPath(template: string, places: UserPlaces): string {
 }
 
 /** Returns a client's entry for a server. */
-export function entryFor(
-  { entry, urlEntry = usualUrlEntry, fields }: McpClient,
-  server: Launch | RemoteServer,
-): object {
+export function entryFor(client: McpClient, server: Server): object {
+  const { entry, urlEntry = usualUrlEntry, fields } = client;
   return "url" in server
     ? { ...urlEntry(server), ...fields }
     : { ...entry?.(server) ?? server, ...fields };
 }
 
 /** Returns a client's entry with the server's name, and what belongs to the top level. */
-export function namedEntryFor(
-  client: McpClient,
-  server: Launch | RemoteServer,
-): object {
-  return {
-    name: SERVER_NAME,
-    ...entryFor(client, server),
-    ...tokenTopLevel(client, server),
-  };
+export function namedEntryFor(client: McpClient, server: Server): object {
+  const entry = entryFor(client, server);
+  return { name: SERVER_NAME, ...entry, ...tokenTopLevel(client, server) };
 }
 
-function tokenTopLevel(
-  client: McpClient,
-  server: Launch | RemoteServer,
-): object | undefined {
+function tokenTopLevel(client: McpClient, server: Server): object | undefined {
   const hasToken = "url" in server && server.token !== undefined;
   return hasToken ? client.tokenTopLevel : undefined;
 }
@@ -83,7 +68,7 @@ function tokenTopLevel(
 /** Returns the words of the client's own command that adds a server, if it has one. */
 export function commandToAdd(
   client: McpClient,
-  server: Launch | RemoteServer,
+  server: Server,
 ): string[] | undefined {
   const template = "url" in server ? client.addUrlCommand : client.addCommand;
   const parts: Readonly<Record<string, readonly string[]>> = {
@@ -110,10 +95,7 @@ function inlineJson(value: unknown): string {
 }
 
 /** Formats the configuration of a client for a server. */
-export function formatConfig(
-  client: McpClient,
-  server: Launch | RemoteServer,
-): string {
+export function formatConfig(client: McpClient, server: Server): string {
   const { format, section = "mcpServers", topLevel } = client;
   const entry = entryFor(client, server);
   if (format === "toml") return asToml(`${section}.${SERVER_NAME}`, entry);

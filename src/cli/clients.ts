@@ -20,6 +20,9 @@ export interface RemoteServer {
   readonly token: string | undefined;
 }
 
+/** What a client connects to: a command that starts the server, or its URL. */
+export type Server = Launch | RemoteServer;
+
 /** Whether a URL leads to this machine. */
 export function isLocal(url: string): boolean {
   return ["localhost", "127.0.0.1", "[::1]"].includes(new URL(url).hostname);

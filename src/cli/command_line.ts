@@ -194,13 +194,12 @@ function suggest(value: string, values: readonly string[]): string {
 }
 
 function unknownOption(
-  { rawName, name, index }: WrittenOption,
+  { rawName, index }: WrittenOption,
   args: readonly string[],
 ): UsageError {
   // In "-list", the parser sees the options -l, -i, -s, and -t.
-  const isGroup = !rawName.startsWith("--");
-  const written = isGroup ? args[index]! : rawName;
-  const word = isGroup ? written.slice(1) : name;
+  const written = rawName.startsWith("--") ? rawName : args[index]!;
+  const word = written.replace(/^-+/, "");
   const [near] = nearestWords(word, Object.keys(OPTIONS));
   const advice = near
     ? `: did you mean --${near}?`

@@ -10,6 +10,7 @@ import {
   type ClientName,
   type McpClient,
   type RemoteServer,
+  type Server,
   SERVER_NAME,
   TOKEN_VARIABLE,
 } from "./clients.ts";
@@ -29,7 +30,7 @@ interface LinkFormat {
    * web links. It gets the same query or, after `=`, the whole link.
    */
   readonly web: string;
-  readonly query: (client: McpClient, server: Launch | RemoteServer) => string;
+  readonly query: (client: McpClient, server: Server) => string;
 }
 
 export const INSTALL_LINKS: { readonly [Name in ClientName]?: LinkFormat } = {
@@ -77,7 +78,7 @@ export function createInstallLinks(
   return [link, web.endsWith("=") ? web + encode(link) : `${web}?${query}`];
 }
 
-function base64Query(client: McpClient, server: Launch | RemoteServer): string {
+function base64Query(client: McpClient, server: Server): string {
   return configQuery(btoa(asciiJson(entryFor(client, server))));
 }
 
@@ -85,7 +86,7 @@ function configQuery(config: string): string {
   return formatQuery([["name", SERVER_NAME], ["config", config]]);
 }
 
-function gooseQuery(server: Launch | RemoteServer): string {
+function gooseQuery(server: Server): string {
   return formatQuery([
     ..."url" in server ? gooseRemote(server) : gooseCommand(server),
     ["id", SERVER_NAME],

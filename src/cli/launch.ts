@@ -162,22 +162,18 @@ export function listUsualRoots(
 }
 
 function listFolders(settings: Settings): string[] {
-  const { home, directories, recursiveDirectories, policyFile, options } =
-    settings;
+  const { home, policyFile, options } = settings;
   const folders = [
     ...listUsualRoots(settings),
-    ...directories,
-    ...recursiveDirectories,
+    ...settings.directories,
+    ...settings.recursiveDirectories,
     ...options.trustLinks ?? [],
   ];
-  return [
-    ...folders,
-    // A link may only be watched where it leads.
-    ...folders.filter(isAbsolute).map(realPathOf),
-    ...policyFile
-      ? listPolicyPermissions({ file: policyFile, homeDirectory: home })
-      : [],
-  ];
+  // A link may only be watched where it leads.
+  const places = folders.filter(isAbsolute).map(realPathOf);
+  const policy = { file: policyFile ?? "", homeDirectory: home };
+  const granted = policyFile ? listPolicyPermissions(policy) : [];
+  return [...folders, ...places, ...granted];
 }
 
 /**
@@ -197,11 +193,11 @@ export function allowRead(folders: readonly string[]): string {
  */
 function withoutNested(folders: readonly string[]): string[] {
   const unique = [...new Set(folders)];
-  const absolute = unique.filter(isAbsolute);
   return unique.filter((folder) =>
     !isAbsolute(folder) ||
-    !absolute.some((other) =>
-      isAtOrBelow(folder, other) && !isAtOrBelow(other, folder)
+    !unique.some((other) =>
+      isAbsolute(other) && isAtOrBelow(folder, other) &&
+      !isAtOrBelow(other, folder)
     )
   );
 }

@@ -22,19 +22,6 @@ import type { SkillCatalog } from "../skills/types.ts";
 /** The approximate number of characters per token of English text. */
 const CHARACTERS_PER_TOKEN = 4;
 
-/** The length of a text. */
-interface Size {
-  /** The number of UTF-16 code units, which clients count. */
-  readonly characters: number;
-  /** The estimated number of tokens. */
-  readonly tokens: number;
-}
-
-/** A text that the model sees. */
-interface Passage extends Size {
-  readonly text: string;
-}
-
 /** What the model of a client sees. */
 export type ModelView = ReturnType<typeof createModelView>;
 
@@ -78,14 +65,12 @@ function viewInstructions(
 
 /** Returns what the model sees of a tool, and the metadata for the client alone. */
 function viewTool({ name, description, inputSchema, _meta }: Tool) {
-  const properties = Object.entries(inputSchema.properties ?? {}) as [
-    string,
-    { description: string },
-  ][];
-  const parameters = properties.map(([name, { description }]) => ({
-    name,
-    ...measure(description),
-  }));
+  const { properties = {} } = inputSchema as {
+    properties?: Record<string, { description: string }>;
+  };
+  const parameters = Object.entries(properties).map(
+    ([name, { description }]) => ({ name, ...measure(description) }),
+  );
   return {
     name,
     description: measure(description!),
@@ -94,11 +79,15 @@ function viewTool({ name, description, inputSchema, _meta }: Tool) {
   };
 }
 
-function measure(text: string): Passage {
+/** A text that the model sees, and its length. */
+type Passage = ReturnType<typeof measure>;
+
+function measure(text: string) {
   return { ...sizeOf(text.length), text };
 }
 
-function sizeOf(characters: number): Size {
+/** Returns the length of a text in UTF-16 code units, which clients count, and in tokens. */
+function sizeOf(characters: number) {
   return { characters, tokens: Math.ceil(characters / CHARACTERS_PER_TOKEN) };
 }
 
@@ -159,7 +148,7 @@ function section(title: string, passage: Passage): string {
   return `${title}: ${sizeText(passage)}\n${indent(passage.text)}`;
 }
 
-function sizeText({ characters, tokens }: Size): string {
+function sizeText({ characters, tokens }: ReturnType<typeof sizeOf>): string {
   return `${characters} characters, about ${tokens} tokens`;
 }
 

@@ -49,19 +49,22 @@ export function runningProgram(): Program {
   };
 }
 
+/** What the import map, if there is one, resolves a JSR package to. */
+const YAML = import.meta.resolve("jsr:@std/yaml@^1");
+
+const isOurMap = YAML.endsWith("/npm_only/yaml.ts");
+
 /** Returns the import map that Deno runs with, if it is this repository's. */
 function findImportMap(): string | undefined {
-  const yaml = import.meta.resolve("jsr:@std/yaml@^1");
-  if (!yaml.endsWith("/npm_only/yaml.ts")) return undefined;
-  const map = new URL("import_map.json", yaml);
+  if (!isOurMap) return undefined;
+  const map = new URL("import_map.json", YAML);
   return map.protocol === "file:" ? fileURLToPath(map) : map.href;
 }
 
 /** Whether Deno runs with an import map that cannot be determined. */
 export function hasUnknownImportMap(): boolean {
-  const yaml = import.meta.resolve("jsr:@std/yaml@^1");
   // Only an import map can resolve a JSR package to a file.
-  return yaml.startsWith("file:") && !yaml.endsWith("/npm_only/yaml.ts");
+  return YAML.startsWith("file:") && !isOurMap;
 }
 
 export function isInNpxCache(executable: string): boolean {

@@ -44,6 +44,13 @@ export interface SkillsToReport {
   readonly policyFile?: PolicyFile | undefined;
 }
 
+/** What a report is made from. */
+interface Sources extends SkillsToReport {
+  readonly catalog: SkillCatalog;
+  readonly settings: CheckSettings;
+  readonly policy: ReportedPolicy | undefined;
+}
+
 /** The skills that were found, and the problems with them. */
 export type Report = Awaited<ReturnType<typeof createReport>>;
 
@@ -52,27 +59,28 @@ export type Report = Awaited<ReturnType<typeof createReport>>;
  * of `--check`, or else of `--list`.
  */
 export async function createReport(
-  { registry, policyFile }: SkillsToReport,
+  skills: SkillsToReport,
   settings: CheckSettings,
 ) {
-  const catalog = await registry.refresh();
-  const policy = findPolicyEffects({ registry, policyFile }, settings);
+  const catalog = await skills.registry.refresh();
+  const policy = findPolicyEffects(skills, settings);
+  const sources = { ...skills, catalog, settings, policy };
   const skipped = [
-    ...findMissingFolders(catalog, settings),
+    ...findMissingFolders(sources),
     ...catalog.problems.filter(({ file }) => isTarget(file, settings)),
-    ...await findNearMissesIn(catalog, { settings, policyFile, policy }),
+    ...await findNearMissesIn(sources),
   ];
-  const { skills, findings: found } = await inspectSkills(registry, settings);
+  const found = await inspectSkills(sources);
   const { check = false } = settings.values;
   const findings = [
-    ...checkPolicy(policy, { check, catalog }),
+    ...checkPolicy(sources),
     ...skipped.flatMap(createSkipFindings),
-    ...check ? await checkRest(registry, skipped) : [],
-    ...found,
+    ...check ? await checkRest(skipped, skills) : [],
+    ...found.flatMap(({ findings }) => findings),
   ];
-  if (check) {
-    findings.push(...checkCount({ skills, policy, findings }, settings));
-  }
+  const isEmpty = found.length === 0 && !policy?.off.length &&
+    !findings.some(isError);
+  if (check && isEmpty) findings.push(findNothing(settings));
   const problems = await runInSlices(combineLinks(findings, {
     workingDirectory: currentFolder(),
     homeDirectory: settings.home,
@@ -80,11 +88,11 @@ export async function createReport(
   return {
     values: settings.values,
     policyFile: policy?.file,
-    found: skills.length,
+    found: found.length,
     skipped: countSkipped(skipped),
     data: {
-      ...describeCatalog(catalog, skills, policy),
-      unsearched: countUnsearched(catalog, settings),
+      ...describeCatalog(found, sources),
+      unsearched: countUnsearched(sources),
       problems: problems.map(describeFinding),
     },
   };
@@ -92,9 +100,8 @@ export async function createReport(
 
 /** Describes the skills as `--json` prints them. `docs/check.md` describes the shape. */
 function describeCatalog(
-  { roots, shadowed }: SkillCatalog,
   skills: readonly FoundSkill[],
-  policy: ReportedPolicy | undefined,
+  { catalog: { roots, shadowed }, policy }: Sources,
 ) {
   const described = new Map(
     roots.map(({ root, scope, status, skills }) => {
@@ -155,46 +162,47 @@ function describeFinding(finding: Finding): Finding {
 }
 
 export function hasErrors({ data }: Report): boolean {
-  return data.problems.some(({ severity }) => severity === "error");
+  return data.problems.some(isError);
+}
+
+export function isError({ severity }: Finding): boolean {
+  return severity === "error";
 }
 
 /** Lists the files of each skill, and checks them if the command line asks for it. */
 async function inspectSkills(
-  source: SkillSource,
-  { targets, values: { check } }: CheckSettings,
-): Promise<{ skills: FoundSkill[]; findings: Finding[] }> {
-  const skills: FoundSkill[] = [];
-  const findings: Finding[] = [];
-  for (const skill of source.catalog.served.values()) {
-    if (targets.has(skill.root.path) && !isAtRoot(skill)) continue;
-    const contents = await source.inspectFiles(skill);
+  { registry, catalog, settings }: Sources,
+): Promise<FoundSkill[]> {
+  const { targets, values: { check } } = settings;
+  const skills = [...catalog.served.values()].filter(({ directory, root }) =>
+    !targets.has(root.path) || directory === root.path
+  );
+  return await Array.fromAsync(skills, async (skill) => {
+    const contents = await registry.inspectFiles(skill);
     const found = check
-      ? await Array.fromAsync(checkSkill(skill, { source, contents }))
+      ? await Array.fromAsync(checkSkill(skill, { source: registry, contents }))
       : [];
-    for (const finding of [...checkFileName(skill), ...found]) {
-      findings.push(finding);
-    }
     const unlisting = check
       ? found.find(isUnlisting)
       : findUnlisting(skill, contents);
-    skills.push({
+    return {
       skill,
       files: contents.files.length,
       size: totalSize(contents.files),
       unlisted: unlisting?.reason,
-    });
-  }
-  return { skills, findings };
+      findings: [...checkFileName(skill), ...found],
+    };
+  });
 }
 
 /** Checks the rest of each skill that is skipped because of its frontmatter. */
 async function checkRest(
-  source: SkillSource,
   problems: readonly SkillProblem[],
+  { registry }: SkillsToReport,
 ): Promise<Finding[]> {
   const findings = await Array.fromAsync(
     problems,
-    (problem) => Array.fromAsync(checkSkipped(problem, source)),
+    (problem) => Array.fromAsync(checkSkipped(problem, registry)),
   );
   return findings.flat();
 }
@@ -205,44 +213,26 @@ function countSkipped(problems: readonly SkillProblem[]): number {
   return new Set(skipped.map(({ file }) => file)).size;
 }
 
-function isAtRoot({ directory, root }: Skill): boolean {
-  return directory === root.path;
-}
-
 /** Reports that `--check` has found nothing to check. */
-function checkCount(
-  { skills, policy, findings }: {
-    skills: readonly FoundSkill[];
-    policy: ReportedPolicy | undefined;
-    findings: readonly Finding[];
-  },
-  { directories, roots }: Settings,
-): Finding[] {
-  const isFound = skills.length > 0 || (policy?.off.length ?? 0) > 0 ||
-    findings.some(({ severity }) => severity === "error");
-  if (isFound) return [];
+function findNothing({ directories, roots }: Settings): Finding {
+  const isGiven = directories.length > 0;
   const [file = "."] = [...directories, ...roots.map(({ path }) => path)];
-  return [createFinding("no-skills", {
+  return createFinding("no-skills", {
     file,
-    reason: directories.length > 0
+    reason: isGiven
       ? "there is no skill in it"
       : "there is no skill here, nor in the other folders that --list shows",
-    hint: directories.length > 0
+    hint: isGiven
       ? `if it is a skill, add a ${SKILL_MD} to it; if there are skills deeper in it, search its subfolders:\n--check --skill-dir ${
         quoteArgument(file)
       }`
       : 'pass the folder of your skills, as in "--check DIR"',
-  })];
+  });
 }
 
 /** Finds what is almost a skill, except in folders that the policy switches off. */
 async function findNearMissesIn(
-  catalog: SkillCatalog,
-  { settings, policyFile, policy }: {
-    settings: CheckSettings;
-    policyFile: PolicyFile | undefined;
-    policy: ReportedPolicy | undefined;
-  },
+  { catalog, settings, policyFile, policy }: Sources,
 ): Promise<SkillProblem[]> {
   const decider = policyFile && await createDecider(policyFile.load());
   const skills = [
@@ -269,24 +259,23 @@ async function createDecider(policy: SkillPolicy): Promise<PolicyDecider> {
 }
 
 /** Counts the skills in the folders that `--agents` would add. */
-function countUnsearched(
-  catalog: SkillCatalog,
-  { directories, home, values }: Settings,
-) {
+function countUnsearched({ catalog, settings }: Sources) {
+  const { directories, home, values } = settings;
   if (values.agents || directories.length > 0) return [];
   const known = new Set(
     [...catalog.served.values()].map(({ realDirectory }) => realDirectory),
   );
-  const places = { workingDirectory: currentFolder(), homeDirectory: home };
-  const usual = resolveSkillRoots(places).map(({ path }) => path);
-  return resolveSkillRoots({ ...places, agents: true })
-    .filter(({ path }) => !usual.includes(path))
-    .map(({ path }) => {
-      const skills = listSkillFolders(path)
-        .filter((folder) => !known.has(folder));
-      return { path, skills: skills.length };
-    })
-    .filter(({ skills }) => skills > 0);
+  const roots = resolveSkillRoots({
+    workingDirectory: currentFolder(),
+    homeDirectory: home,
+    directories: [],
+    agents: true,
+  });
+  return roots.map(({ path }) => {
+    const unknown = listSkillFolders(path)
+      .filter((folder) => !known.has(folder));
+    return { path, skills: unknown.length };
+  }).filter(({ skills }) => skills > 0);
 }
 
 /** Describes the effects of the policy, if there is one. */
@@ -301,10 +290,7 @@ function findPolicyEffects(
 }
 
 /** Reports the folders that the user named and that do not exist. */
-function findMissingFolders(
-  catalog: SkillCatalog,
-  settings: Settings,
-): SkillProblem[] {
+function findMissingFolders({ catalog, settings }: Sources): SkillProblem[] {
   return missingFolders(catalog, settings).map((file) => ({
     file,
     kind: "folder-missing",
@@ -327,17 +313,17 @@ interface FoundSkill {
   readonly size: number;
   /** The reason why `skills/list` omits it, if it does. */
   readonly unlisted: string | undefined;
+  readonly findings: readonly Finding[];
 }
 
 /** Checks the policy file, and whether each of its rules matches a skill. */
 function* checkPolicy(
-  policy: ReportedPolicy | undefined,
-  { check, catalog }: { check: boolean; catalog: SkillCatalog },
+  { policy, catalog, settings: { values } }: Sources,
 ): Generator<Finding> {
   if (policy === undefined) return;
   const { file, problems, off, unused } = policy;
   for (const problem of problems) yield createFinding("policy", problem);
-  if (!check || problems.length > 0) return;
+  if (!values.check || problems.length > 0) return;
   const skills = [...catalog.skills.values(), ...off.map(({ skill }) => skill)];
   const names = new Set(skills.map(({ name }) => name));
   for (const { line, skill } of unused) {

@@ -9,7 +9,7 @@
 
 import { basename, dirname, join, relative } from "jsr:@std/path@^1";
 import { styleText } from "node:util";
-import type { Report } from "./report_data.ts";
+import { isError, type Report } from "./report_data.ts";
 import { isAtOrBelow } from "../files/paths.ts";
 import type { SkillState } from "../skills/types.ts";
 import type { Finding } from "../skills/validity.ts";
@@ -263,10 +263,6 @@ class TextReport {
     const { colors } = this.#style;
     return colors ? styleText(color, text, { validateStream: false }) : text;
   }
-}
-
-function isError({ severity }: Finding): boolean {
-  return severity === "error";
 }
 
 /** Returns the state of a skill, and the rule that applies, if there is a policy. */
