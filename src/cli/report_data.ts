@@ -4,7 +4,7 @@
  * @module
  */
 
-import { dirname } from "jsr:@std/path@^1";
+import { basename, dirname } from "jsr:@std/path@^1";
 import { type CheckSettings, isTarget } from "./check_targets.ts";
 import { missingFolders, type Settings } from "./settings.ts";
 import { currentFolder, SKILL_MD } from "../files/paths.ts";
@@ -246,9 +246,10 @@ async function findNearMissesIn(
     skillFolders: new Set(
       [...skills.map(({ directory }) => directory), ...faulty],
     ),
-    isOff: ({ name, scope, directory, realDirectory }) => {
-      const faces = [directory, realDirectory].map((path) => ({ path, scope }));
-      return decider?.decide({ names: [name], faces }).state === "off";
+    isOff: (paths, scope) => {
+      const names = [basename(paths[0]!)];
+      const faces = paths.map((path) => ({ path, scope }));
+      return decider?.decide({ names, faces }).state === "off";
     },
   });
 }

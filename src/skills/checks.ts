@@ -8,7 +8,7 @@ import { basename, dirname, join } from "jsr:@std/path@^1";
 import { faultOf, MAX_FILE_DEPTH } from "../files/faults.ts";
 import { isThere } from "../files/confinement.ts";
 import { SKILL_MD } from "../files/paths.ts";
-import { inspectSkillMd } from "./frontmatter.ts";
+import { type InspectedSkillMd, inspectSkillMd } from "./frontmatter.ts";
 import { KNOWN_FIELDS } from "./frontmatter_faults.ts";
 import { findLinks, pathOfTarget } from "./markdown_links.ts";
 import {
@@ -25,10 +25,11 @@ import {
   linesOf,
   listNested,
   plainTextOf,
+  quoteEntry,
+  renameEntry,
   splitEntries,
   type YamlEntry,
-} from "./yaml_lines.ts";
-import { quoteEntry, renameEntry } from "./yaml_repair.ts";
+} from "./yaml_entries.ts";
 import {
   editDistance,
   joinFirst,
@@ -37,12 +38,7 @@ import {
   quote,
   withoutInvisible,
 } from "../text.ts";
-import type {
-  Skill,
-  SkillFrontmatter,
-  SkillProblem,
-  SkillSource,
-} from "./types.ts";
+import type { Skill, SkillProblem, SkillSource } from "./types.ts";
 
 /** The maximum number of findings of one check that are reported for a skill. */
 const MAX_SIMILAR = 20;
@@ -126,15 +122,15 @@ async function* checkMain(
     yield createChange(file, (error as Error).message);
     return;
   }
-  const { faults: [fault], ...inspected } = inspectSkillMd(text);
+  const inspected = inspectSkillMd(text);
+  const { faults: [fault], frontmatter, yaml = "" } = inspected;
   if (fault !== undefined && !isSkipped) {
     yield createChange(file, fault.reason);
     return;
   }
-  const { frontmatter, yaml = "", body } = inspected;
   yield* checkFrontmatter({ frontmatter, file }, yaml);
   const entries = splitEntries(linesOf(yaml));
-  const main = { text, frontmatter, yaml, entries, body, directory, contents };
+  const main = { ...inspected, text, entries, directory, contents };
   for (const check of CHECKS) yield* limitSimilar(file, check(main));
 }
 
@@ -144,12 +140,9 @@ const NOT_UTF_8 = {
 };
 
 /** A `SKILL.md`, and what was found in it. */
-interface CheckedMain {
+interface CheckedMain extends InspectedSkillMd {
   readonly text: string;
-  readonly frontmatter: Partial<SkillFrontmatter>;
-  readonly yaml: string;
   readonly entries: readonly YamlEntry[];
-  readonly body: string | undefined;
   /** The skill directory. */
   readonly directory: string;
   readonly contents: SkillContents;
@@ -207,13 +200,9 @@ function* checkFieldNames(
 /** Returns the known field that an unknown one is most likely meant to be. */
 function findKnownField(key: string): string | undefined {
   if (KNOWN_FIELDS.includes(key)) return undefined;
-  const name = key.slice(0, MAX_FIELD_LENGTH).toLowerCase()
-    .replaceAll("_", "-").trim();
+  const name = key.toLowerCase().replaceAll("_", "-").trim();
   return KNOWN_FIELDS.find((field) => editDistance(name, field, 1) <= 1);
 }
-
-/** How many characters of the name of a field are compared. */
-const MAX_FIELD_LENGTH = 100;
 
 /** Checks the description for a comment that cuts it, and for placeholders. */
 function* checkDescription(
@@ -324,7 +313,7 @@ function* checkLength({ text }: CheckedMain): Generator<Fault> {
 
 /** Checks a `SKILL.md` for invisible characters, which can hide text. */
 function* checkCharacters(
-  { text, yaml, frontmatter, entries }: CheckedMain,
+  { text, yaml = "", frontmatter, entries }: CheckedMain,
 ): Generator<Fault> {
   const places = linesOf(text.replace(/^\ufeff/, ""))
     .map((text, index) => ({ text, line: index + 1 }));

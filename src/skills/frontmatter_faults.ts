@@ -20,19 +20,17 @@ import {
   parseYamlOrError,
 } from "./yaml_errors.ts";
 import {
+  describeValueFault,
   linesOf,
   listNested,
   plainTextOf,
-  splitEntries,
-  type YamlEntry,
-} from "./yaml_lines.ts";
-import {
-  describeValueFault,
   quoteEntry,
   renameEntry,
   type Repair,
   repairEntry,
-} from "./yaml_repair.ts";
+  splitEntries,
+  type YamlEntry,
+} from "./yaml_entries.ts";
 import type { SkillFrontmatter, SkillSyntaxFault } from "./types.ts";
 
 /** The fields without which a skill cannot be served, and what to write in them. */
@@ -145,7 +143,7 @@ class FrontmatterRepair {
   ): Generator<SkillSyntaxFault> {
     for (const entry of entries) {
       const parsed = this.#parse(entry);
-      if (!entry.isGlued && !this.#isMalformed(parsed)) continue;
+      if (!entry.isGlued && !(parsed instanceof Error)) continue;
       const nested = isNested ? [] : listNested(entry, KNOWN_FIELDS);
       const faults = [...this.#repairEntries(nested, true)];
       yield* faults;
@@ -161,13 +159,6 @@ class FrontmatterRepair {
 
   #parse({ start, more }: YamlEntry): unknown {
     return parseYamlOrError([this.#lines[start], ...more].join("\n"));
-  }
-
-  /** Whether an entry is malformed, and does not only have an anchor in another entry. */
-  #isMalformed(parsed: unknown): boolean {
-    if (!(parsed instanceof Error)) return false;
-    const [, name] = /unidentified alias "([^"]*)"/.exec(parsed.message) ?? [];
-    return name === undefined || !this.#yaml.includes(`&${name}`);
   }
 
   /** Replaces the lines of an entry, and keeps the number of lines. */
@@ -275,8 +266,7 @@ function describeMissing(
 ): FieldFault {
   const unknown = entries.filter(({ key }) => !KNOWN_FIELDS.includes(key));
   const keys = unknown.map(({ key }) => key);
-  const nearest = keys.find((key) => key.toLowerCase() === field) ??
-    nearestWords(field, keys)[0] ??
+  const nearest = nearestWords(field, keys)[0] ??
     keys.find((key) => key.length > 3 && field.startsWith(key));
   const entry = unknown.find(({ key }) => key === nearest);
   const reason = `the field ${quote(field)} is missing`;

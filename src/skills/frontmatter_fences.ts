@@ -7,7 +7,7 @@
  */
 
 import { KNOWN_FIELDS } from "./frontmatter_faults.ts";
-import { linesOf, splitEntries } from "./yaml_lines.ts";
+import { linesOf, splitEntries } from "./yaml_entries.ts";
 import type { SkillSyntaxFault } from "./types.ts";
 import { quote } from "../text.ts";
 

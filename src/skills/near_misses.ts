@@ -47,15 +47,8 @@ const COMMON_FILES =
 interface NearMissOptions {
   /** The folders of all skills that the scan found, whether or not they are valid. */
   readonly skillFolders: ReadonlySet<string>;
-  /** Whether the policy switches off a folder. */
-  readonly isOff: (
-    folder: {
-      name: string;
-      scope: SkillScope;
-      directory: string;
-      realDirectory: string;
-    },
-  ) => boolean;
+  /** Whether the policy switches off a folder with these paths. */
+  readonly isOff: (paths: readonly string[], scope: SkillScope) => boolean;
 }
 
 /** Finds the near misses in the roots that were searched. */
@@ -142,15 +135,13 @@ class NearMissSearch {
   #listSubfolders({ path, realPath, entries }: ListedFolder): ListedFolder[] {
     return entries.filter((entry) => this.#isSearched(entry)).flatMap(
       ({ name, isSymlink }) => {
-        const directory = childPath(path, name);
-        const realDirectory = isSymlink
-          ? realPathIfThere(directory)
+        const folder = childPath(path, name);
+        const place = isSymlink
+          ? realPathIfThere(folder)
           : childPath(realPath, name);
-        if (realDirectory === undefined) return [];
-        const { scope } = this.#report;
-        return this.#options.isOff({ name, scope, directory, realDirectory })
-          ? []
-          : [this.#list(directory, realDirectory)];
+        const isOpen = place !== undefined &&
+          !this.#options.isOff([folder, place], this.#report.scope);
+        return isOpen ? [this.#list(folder, place)] : [];
       },
     );
   }

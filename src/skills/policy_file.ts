@@ -7,7 +7,7 @@
  */
 
 import { describeYamlError, parseYamlOrError } from "./yaml_errors.ts";
-import { linesOf } from "./yaml_lines.ts";
+import { linesOf } from "./yaml_entries.ts";
 import { findGlobFault } from "./policy.ts";
 import { type Fault, faultOf, SkillFileError } from "../files/faults.ts";
 import { isObject, nearestWords, quote } from "../text.ts";

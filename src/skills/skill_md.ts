@@ -161,32 +161,13 @@ export function readHead(file: OpenFile): SkillHead {
     length += read;
     const isWhole = read === 0 || length === headBuffer.length;
     const bytes = headBuffer.subarray(0, length);
-    const end = findFrontmatterEnd(bytes);
-    if (end === undefined && !isWhole) continue;
+    const end = findFrontmatterEnd(bytes) ?? (isWhole ? length : undefined);
+    if (end === undefined) continue;
     return {
       text: headDecoder.decode(bytes.subarray(0, end)),
-      excerpt: copyToBlock(
-        bytes.subarray(end ?? length, (end ?? length) + EXCERPT_SIZE),
-      ),
+      excerpt: bytes.slice(end, end + EXCERPT_SIZE),
     };
   }
-}
-
-/**
- * How many bytes of excerpts share a buffer. A buffer for each would take 300
- * bytes more. The last excerpt of a buffer keeps all of it in memory.
- */
-const BLOCK_SIZE = 8 * EXCERPT_SIZE;
-
-let block = new Uint8Array(0);
-
-/** Copies bytes into a buffer that several copies share. */
-function copyToBlock(bytes: Uint8Array): Uint8Array {
-  if (bytes.length > block.length) block = new Uint8Array(BLOCK_SIZE);
-  const copy = block.subarray(0, bytes.length);
-  copy.set(bytes);
-  block = block.subarray(bytes.length);
-  return copy;
 }
 
 /** Whether the beginning of a `SKILL.md` is the same as before. */

@@ -13,7 +13,7 @@
 import { basename, join } from "jsr:@std/path@^1";
 import { SKILL_MD } from "../files/paths.ts";
 import { FIELD_RULES } from "./field_rules.ts";
-import { findFieldLine, linesOf, splitEntries } from "./yaml_lines.ts";
+import { findFieldLine, linesOf, splitEntries } from "./yaml_entries.ts";
 import { quote } from "../text.ts";
 import type {
   Skill,
