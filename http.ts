@@ -27,7 +27,7 @@ import {
 import { UsageError } from "./src/cli/command_line.ts";
 import { DOCUMENTATION_URL } from "./src/cli/program.ts";
 import { AccessControl, refuse } from "./src/http/access.ts";
-import { LimitedLog } from "./src/http/limited_log.ts";
+import { limitLog } from "./src/http/limited_log.ts";
 import {
   LimitError,
   RequestLimits,
@@ -50,7 +50,7 @@ const GRACE_MS = 500;
 const FLUSH_MS = 100;
 
 const settings = await loadSettings();
-const access = new AccessControl(settings.access, new LimitedLog(log));
+const access = new AccessControl(settings.access, limitLog(log));
 const limits = new RequestLimits();
 const { registry } = await openSkills(settings);
 const mcp = new McpHttpServer(
@@ -64,7 +64,7 @@ registerViews(mcp, registry, settings.tools);
 registry.watch();
 for (const signal of END_SIGNALS) Deno.addSignalListener(signal, end);
 keepListening({
-  log: new LimitedLog(log),
+  log: limitLog(log),
   onFailure: (reason) => exit(reason, 1),
 });
 

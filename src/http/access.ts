@@ -20,7 +20,6 @@ import {
   validateHostHeader,
   validateOriginHeader,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
-import type { LimitedLog } from "./limited_log.ts";
 
 /** The minimum length of a token that protects the server from other machines, in characters. */
 const MIN_TOKEN_LENGTH = 16;
@@ -42,15 +41,13 @@ export interface AccessOptions {
 /** Refuses requests from clients that have no access. */
 export class AccessControl {
   readonly #token: string | undefined;
-  readonly #digest: Uint8Array;
   readonly #hosts: string[];
   readonly #acceptsAnyHost: boolean;
-  readonly #log: LimitedLog;
+  readonly #log: (line: string) => void;
 
   /** Creates an access control from the settings and the log for refused requests. */
-  constructor({ token, hosts }: AccessOptions, log: LimitedLog) {
+  constructor({ token, hosts }: AccessOptions, log: (line: string) => void) {
     this.#token = token;
-    this.#digest = sha256(token ?? "");
     this.#hosts = [...localhostAllowedHostnames(), ...hosts];
     this.#acceptsAnyHost = token !== undefined && hosts.length === 0;
     this.#log = log;
@@ -100,7 +97,8 @@ export class AccessControl {
     if (this.#token === undefined) return undefined;
     const authorization = request.headers.get("authorization") ?? "";
     const [, token] = /^bearer +(\S+) *$/i.exec(authorization) ?? [];
-    if (token !== undefined && timingSafeEqual(sha256(token), this.#digest)) {
+    const digest = sha256(this.#token);
+    if (token !== undefined && timingSafeEqual(sha256(token), digest)) {
       return undefined;
     }
     const challenge = authorization === ""
@@ -121,7 +119,7 @@ export class AccessControl {
       ? ` from ${address.hostname}`
       : "";
     const cause = reason.slice(0, MAX_REASON_LENGTH);
-    this.#log.write(
+    this.#log(
       `Refused a request${client} with status ${status}: ${cause}`,
     );
     return refuse(status, reason, { headers });

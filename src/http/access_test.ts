@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { AccessControl, type AccessOptions, isLoopback } from "./access.ts";
-import { LimitedLog } from "./limited_log.ts";
+import { limitLog } from "./limited_log.ts";
 
 /** A token that is long enough for other machines. */
 const TOKEN = "correct-horse-battery-staple";
@@ -9,7 +9,7 @@ function createAccess(
   options: Partial<AccessOptions>,
   lines: string[] = [],
 ): AccessControl {
-  const log = new LimitedLog((line) => lines.push(line));
+  const log = limitLog((line) => lines.push(line));
   return new AccessControl({ token: undefined, hosts: [], ...options }, log);
 }
 

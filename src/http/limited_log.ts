@@ -7,29 +7,24 @@
 /** The minimum time between two lines, in milliseconds. */
 const INTERVAL_MS = 60_000;
 
-/** Logs at most one line a minute, so that clients cannot fill the log. */
-export class LimitedLog {
-  readonly #log: (line: string) => void;
-  #nextTime = -Infinity;
-  #dropped = 0;
-
-  /** Creates a limited log that writes to another log. */
-  constructor(log: (line: string) => void) {
-    this.#log = log;
-  }
-
-  /** Logs a line, or counts it if there was one in the last minute. */
-  write(line: string): void {
+/**
+ * Creates a log that passes on at most one line a minute and counts the others, so
+ * that clients cannot fill it.
+ */
+export function limitLog(log: (line: string) => void): (line: string) => void {
+  let nextTime = -Infinity;
+  let dropped = 0;
+  return (line) => {
     const time = performance.now();
-    if (time < this.#nextTime) {
-      this.#dropped++;
+    if (time < nextTime) {
+      dropped++;
       return;
     }
-    const others = this.#dropped > 0
-      ? ` (${this.#dropped} more such events since the last line)`
+    const others = dropped > 0
+      ? ` (${dropped} more such events since the last line)`
       : "";
-    this.#log(line + others);
-    this.#nextTime = time + INTERVAL_MS;
-    this.#dropped = 0;
-  }
+    log(line + others);
+    nextTime = time + INTERVAL_MS;
+    dropped = 0;
+  };
 }

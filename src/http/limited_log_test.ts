@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
-import { LimitedLog } from "./limited_log.ts";
+import { limitLog } from "./limited_log.ts";
 
-Deno.test("LimitedLog.write() logs one line a minute and counts the others", () => {
+Deno.test("limitLog() passes on one line a minute and counts the others", () => {
   const { now } = performance;
   let time = 0;
   performance.now = () => time;
   try {
     const lines: string[] = [];
-    const log = new LimitedLog((line) => lines.push(line));
+    const log = limitLog((line) => lines.push(line));
     for (const seconds of [0, 1, 59, 60, 61, 300]) {
       time = seconds * 1000;
-      log.write(`at ${seconds}`);
+      log(`at ${seconds}`);
     }
     assert.deepEqual(lines, [
       "at 0",

@@ -17,6 +17,7 @@
  */
 
 import type { MakeRoom } from "../protocol/http_server.ts";
+import { wait } from "../time_slice.ts";
 
 /** The maximum size of a request body, in bytes. */
 const MAX_BODY_SIZE = 1024 * 1024;
@@ -187,16 +188,15 @@ class Budget {
   }
 
   async #wait(amount: number, timeout: number | undefined): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const { promise, resolve } = Promise.withResolvers<void>();
     const loan = { amount, resolve };
     this.#waiting.add(loan);
-    const timer = timeout === undefined ? undefined : setTimeout(() => {
-      this.#waiting.delete(loan);
-      reject(noRoom());
-      this.#giveBack(0);
-    }, timeout);
-    await promise;
-    clearTimeout(timer);
+    await (timeout === undefined ? promise : wait(timeout, promise));
+    const isLent = !this.#waiting.delete(loan);
+    if (isLent) return;
+    // The next in line may need less.
+    this.#giveBack(0);
+    throw noRoom();
   }
 
   #giveBack(amount: number): void {

@@ -13,7 +13,6 @@
  */
 
 import { wait } from "../time_slice.ts";
-import type { LimitedLog } from "./limited_log.ts";
 
 /** The time that pending requests have before connections are closed, in milliseconds. */
 const GRACE_MS = 500;
@@ -27,9 +26,8 @@ const MAX_ATTEMPTS = 40;
 /** The options with which `deno serve` calls `Deno.serve`. */
 type ServeOptions = Deno.ServeTcpOptions & Deno.ServeInit<Deno.NetAddr>;
 
-/** What {@linkcode keepListening} needs. */
-export interface ListeningOptions {
-  readonly log: LimitedLog;
+interface ListeningOptions {
+  readonly log: (line: string) => void;
   /** Called with the reason if the server cannot listen, or cannot listen again. */
   readonly onFailure: (reason: string) => void;
 }
@@ -45,7 +43,7 @@ export function keepListening(options: ListeningOptions): void {
     const controller = new AbortController();
     const server = serve({ ...init, signal: controller.signal });
     server.finished.catch(async ({ message }: Error) => {
-      options.log.write(
+      options.log(
         `Cannot accept connections: ${message}; closing all connections and listening again`,
       );
       await wait(GRACE_MS);

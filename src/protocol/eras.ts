@@ -41,26 +41,11 @@ export const META = {
 };
 
 /** Methods of the legacy era that do not exist in the modern era. */
-const LEGACY_METHODS = [
-  "initialize",
-  "ping",
-  "logging/setLevel",
-  "resources/subscribe",
-  "resources/unsubscribe",
-];
+const LEGACY_METHODS =
+  /^(initialize|ping|logging\/setLevel|resources\/(un)?subscribe)$/;
 
-/** Methods whose results a modern client can cache. */
-const CACHEABLE_METHODS = [
-  "server/discover",
-  "tools/list",
-  "prompts/list",
-  "resources/list",
-  "resources/templates/list",
-  "resources/read",
-  "resources/directory/read",
-  "skills/list",
-  "skills/get",
-];
+/** Methods whose results a modern client can cache: those that list and read. */
+const CACHEABLE_METHODS = /\/(discover|list|read)$|^skills\/get$/;
 
 /**
  * Returns the client that a request names: in `_meta` for a modern client, in
@@ -69,11 +54,12 @@ const CACHEABLE_METHODS = [
 export function clientOf(
   { method, params }: Pick<JSONRPCRequest, "method" | "params">,
 ): ClientInfo | undefined {
-  return clientInfoOf(
-    method === "initialize"
-      ? params?.clientInfo
-      : metaOf(params)[META.clientInfo],
-  );
+  const info = method === "initialize"
+    ? params?.clientInfo
+    : metaOf(params)[META.clientInfo];
+  if (!isObject(info) || typeof info.name !== "string") return undefined;
+  const { name, version } = info;
+  return typeof version === "string" ? { name, version } : { name };
 }
 
 /**
@@ -84,9 +70,7 @@ export function cachingOf(
   method: string,
   ttlMs: number,
 ): { ttlMs?: number; cacheScope?: "private" } {
-  return CACHEABLE_METHODS.includes(method)
-    ? { ttlMs, cacheScope: "private" }
-    : {};
+  return CACHEABLE_METHODS.test(method) ? { ttlMs, cacheScope: "private" } : {};
 }
 
 /**
@@ -115,11 +99,9 @@ export function checkModern({ method, params }: JSONRPCRequest): void {
     );
   }
   if (!isObject(info)) {
-    throw invalidParams(
-      `${META.clientInfo} in _meta must be an object`,
-    );
+    throw invalidParams(`${META.clientInfo} in _meta must be an object`);
   }
-  if (LEGACY_METHODS.includes(method)) {
+  if (LEGACY_METHODS.test(method)) {
     throw rpcError(-32601, `Method not found in ${version}`);
   }
 }
@@ -129,10 +111,4 @@ export function metaOf(
 ): Record<string, unknown> {
   const meta: unknown = params?._meta;
   return isObject(meta) ? meta : {};
-}
-
-function clientInfoOf(value: unknown): ClientInfo | undefined {
-  if (!isObject(value) || typeof value.name !== "string") return undefined;
-  const { name, version } = value;
-  return typeof version === "string" ? { name, version } : { name };
 }

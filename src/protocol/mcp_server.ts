@@ -30,7 +30,6 @@ import {
   SubscribeRequestSchema,
   UnsubscribeRequestSchema,
 } from "./requests.ts";
-import type * as z from "npm:zod@^4/mini";
 import {
   cachingOf,
   checkModern,
@@ -119,18 +118,20 @@ export class McpServer extends RequestDispatcher<RunningRequest, Output> {
     super();
     this.#description = description;
     this.setRequestHandler(PingRequestSchema, () => ({}));
-    this.setRequestHandler(
-      InitializeRequestSchema,
-      ({ params }) => this.#initialize(params),
-    );
-    this.setRequestHandler(DiscoverRequestSchema, async (_, { client }) => {
-      await this.#readySoon;
+    this.setRequestHandler(InitializeRequestSchema, async ({ params }) => {
+      const { protocolVersion: wanted, clientInfo } = params;
+      const isKnown = LEGACY_VERSIONS.includes(wanted);
+      this.#legacyClient = clientInfo;
       return {
-        supportedVersions: MODERN_VERSIONS,
-        capabilities: description.capabilities,
-        instructions: description.instructions(client),
+        protocolVersion: isKnown ? wanted : LEGACY_VERSIONS[0],
+        serverInfo: description.serverInfo,
+        ...await this.#introduce(clientInfo),
       };
     });
+    this.setRequestHandler(DiscoverRequestSchema, async (_, { client }) => ({
+      supportedVersions: MODERN_VERSIONS,
+      ...await this.#introduce(client),
+    }));
     this.setRequestHandler(
       ListenRequestSchema,
       ({ params }, request) => this.#listen(params.notifications, request),
@@ -275,22 +276,11 @@ export class McpServer extends RequestDispatcher<RunningRequest, Output> {
     return this.#transport?.send(complete);
   }
 
-  async #initialize(
-    { protocolVersion, clientInfo }: z.infer<
-      typeof InitializeRequestSchema
-    >["params"],
-  ): Promise<Result> {
-    this.#legacyClient = clientInfo;
+  /** Returns what a client learns about the server first. */
+  async #introduce(client: ClientInfo | undefined): Promise<Result> {
     await this.#readySoon;
-    const { capabilities, serverInfo, instructions } = this.#description;
-    return {
-      protocolVersion: LEGACY_VERSIONS.includes(protocolVersion)
-        ? protocolVersion
-        : LEGACY_VERSIONS[0],
-      capabilities,
-      serverInfo,
-      instructions: instructions(clientInfo),
-    };
+    const { capabilities, instructions } = this.#description;
+    return { capabilities, instructions: instructions(client) };
   }
 
   /**
