@@ -12,6 +12,7 @@
 
 import { dirname, relative } from "jsr:@std/path@^1";
 import {
+  attempt,
   IS_A_FOLDER,
   isAbsence,
   NOT_A_FILE,
@@ -54,11 +55,7 @@ export function* readConfined<T>(
   read: (file: OpenFile, isCertain: boolean) => T,
 ): Steps<T> {
   const { path, info } = checked;
-  if (info.isDirectory) throw new SkillFileError(path, IS_A_FOLDER);
-  if (!info.isFile) throw new SkillFileError(path, NOT_A_FILE);
-  if (info.size > maxFileSize) {
-    throw new SkillFileError(path, tooLarge(info.size, maxFileSize));
-  }
+  requireReadable(checked, maxFileSize);
   const since = Date.now();
   using file = open(path, info);
   yield;
@@ -71,6 +68,21 @@ export function* readConfined<T>(
   const folder = dirname(checked.realPath);
   const isCertain = yield* confirmLocation(checked, { since, folder, isSame });
   return read(file, isCertain);
+}
+
+/**
+ * Checks that something can be read.
+ *
+ * @throws {SkillFileError} If it is not a regular file, or is too large.
+ */
+export function requireReadable(
+  { path, info }: Pick<CheckedFile, "path" | "info">,
+  maxFileSize: number,
+): void {
+  if (info.isDirectory) throw new SkillFileError(path, IS_A_FOLDER);
+  if (!info.isFile) throw new SkillFileError(path, NOT_A_FILE);
+  if (info.size <= maxFileSize) return;
+  throw new SkillFileError(path, tooLarge(info.size, maxFileSize));
 }
 
 /** Stats the file at a path, without following a link that has replaced it. */
@@ -273,11 +285,7 @@ export function* boundaries(paths: readonly string[]): Steps<string[]> {
 
 /** Returns the real path of a file or folder, if it exists and can be resolved. */
 export function realPathIfThere(path: string): string | undefined {
-  try {
-    return Deno.realPathSync(path);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => Deno.realPathSync(path));
 }
 
 /** Whether a path exists, including dangling links. */
@@ -287,11 +295,7 @@ export function isThere(path: string): boolean {
 
 /** Whether a path leads to a folder. */
 export function isFolder(path: string): boolean {
-  try {
-    return Deno.statSync(path).isDirectory;
-  } catch {
-    return false;
-  }
+  return attempt(() => Deno.statSync(path).isDirectory) ?? false;
 }
 
 export function isLink(path: string): boolean {

@@ -198,6 +198,15 @@ export function faultOf(error: unknown): Fault {
   };
 }
 
+/** Returns what a function returns, or `undefined` if it throws an error, whatever the reason. */
+export function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Whether an error may pass by itself, such as too many open files or a network
  * folder that is out of reach. Errors that say something about the file do not.

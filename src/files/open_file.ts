@@ -135,18 +135,19 @@ class NodeFile implements OpenFile {
   }
 }
 
+const { NotFound, PermissionDenied } = Deno.errors;
+
+/** The errors of Deno by the codes of `node:fs`. */
+const ERRORS: Readonly<Record<string, new (message: string) => Error>> = {
+  ENOENT: NotFound,
+  ENOTDIR: NotFound,
+  ELOOP: NotFound,
+  EACCES: PermissionDenied,
+  EPERM: PermissionDenied,
+};
+
 /** Converts an error of `node:fs` to the error that Deno's own functions would throw. */
 function denoError(error: Error & { code?: string }): Error {
-  const { NotFound, PermissionDenied } = Deno.errors;
-  switch (error.code) {
-    case "ENOENT":
-    case "ENOTDIR":
-    case "ELOOP":
-      return new NotFound(error.message);
-    case "EACCES":
-    case "EPERM":
-      return new PermissionDenied(error.message);
-    default:
-      return error;
-  }
+  const DenoError = ERRORS[error.code ?? ""];
+  return DenoError ? new DenoError(error.message) : error;
 }

@@ -11,6 +11,7 @@ import {
   relative,
   resolve,
 } from "jsr:@std/path@^1";
+import { attempt } from "./faults.ts";
 import { quote } from "../text.ts";
 import type { BaseFolders } from "./types.ts";
 
@@ -65,13 +66,9 @@ export function resolveFolder(
   return base === undefined ? normalize(folder) : resolve(base, path);
 }
 
-/** Returns the working directory, if there is one. */
+/** Returns the working directory, unless it was removed, or Deno is not allowed to read it. */
 export function currentFolder(): string | undefined {
-  try {
-    return Deno.cwd();
-  } catch {
-    // It was removed, or Deno is not allowed to read it.
-  }
+  return attempt(() => Deno.cwd());
 }
 
 /** Whether a path is a folder or lies in it. Compares path strings without resolving links. */

@@ -53,10 +53,8 @@ export function* checkFile(
   options: FileAccessOptions & { isListed?: boolean },
 ): Steps<CheckedFile> {
   try {
-    const located = yield* new FolderWalk(folder, options).find(
-      path,
-      options.isListed,
-    );
+    const walk = new FolderWalk(folder, options);
+    const located = yield* walk.find(path, options.isListed);
     yield;
     return { ...located, info: statLocated(located) };
   } catch (error) {
@@ -100,20 +98,15 @@ export function toFileError(path: string, error: unknown): SkillFileError {
   return new SkillFileError(path, isNotThere ? NOT_THERE : faultOf(error));
 }
 
-/** Adds the text of a file to its bytes. */
+/** Adds the exact text to the bytes of a file, including a byte order mark. */
 export function withText(
   content: Omit<SkillFileContent, "text">,
 ): SkillFileContent {
-  return { ...content, text: decodeUtf8(content.bytes) };
-}
-
-/** Decodes UTF-8 exactly, including a byte order mark. Returns `undefined` if it is invalid. */
-function decodeUtf8(bytes: Uint8Array): string | undefined {
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
-      .decode(bytes);
+    return { ...content, text: decoder.decode(content.bytes) };
   } catch {
-    return undefined;
+    return { ...content, text: undefined };
   }
 }
 

@@ -19,6 +19,7 @@ import {
   isVisible,
   listConfirmed,
   type Located,
+  requireReadable,
   statLocated,
 } from "./confinement.ts";
 import {
@@ -32,11 +33,9 @@ import {
   MAX_WALKED_ENTRIES,
   NAME_IS_MISREAD,
   NAME_IS_NOT_UTF_8,
-  NOT_A_FILE,
   SkillFileError,
   TOO_DEEP,
   TOO_MANY_ENTRIES,
-  tooLarge,
 } from "./faults.ts";
 import { fileVersion, isRacy } from "./open_file.ts";
 import {
@@ -212,7 +211,7 @@ export class FolderWalk {
       isOwn(realPath, this.#served.realDirectory, this.#trustLinks) &&
       !this.#isClosed(realPath);
     if (!isOwnPath) throw new ForeignLinkError(path, LINK_OUT_OF_SKILL);
-    return { ...parent, path, realPath, parent, depth: parent.depth + 1 };
+    return childNode(parent, { name, realPath });
   }
 
   *#listFolder(folder: TreeNode, prefix: string): Steps<void> {
@@ -247,40 +246,40 @@ export class FolderWalk {
     { folder, path }: { folder: TreeNode; path: string },
   ): Steps<void> {
     yield;
-    if (isMisread(entry.name)) {
-      this.#leftOut.set(path, NAME_IS_MISREAD);
-      return;
-    }
-    const node = entry.isSymlink ? this.#follow(folder, entry.name) : {
-      ...folder,
-      path: childPath(folder.path, entry.name),
-      realPath: childPath(folder.realPath, entry.name),
-      parent: folder,
-      depth: folder.depth + 1,
-    };
+    const { name, isSymlink } = entry;
+    if (isMisread(name)) throw new SkillFileError(path, NAME_IS_MISREAD);
+    const node = isSymlink
+      ? this.#follow(folder, name)
+      : childNode(folder, { name, realPath: childPath(folder.realPath, name) });
     if (this.#isClosed(node.realPath)) return;
     // A link to a trusted folder above the skill leads back to it.
     if (isAtOrAbove(node.realPath, folder)) {
       throw new ForeignLinkError(path, LEADS_BACK);
     }
     if (entry.error !== undefined) throw entry.error;
-    const info = entry.isSymlink ? yield* statTarget(node) : entry.info;
+    const info = isSymlink ? yield* statTarget(node) : entry.info;
     if (info === undefined || info.isDirectory) {
-      if (node.depth === MAX_FILE_DEPTH) this.#leftOut.set(path, TOO_DEEP);
-      else yield* this.#listFolder(node, `${path}/`);
-    } else if (!info.isFile) {
-      this.#leftOut.set(path, NOT_A_FILE);
-    } else if (info.size > this.#maxFileSize) {
-      this.#leftOut.set(path, tooLarge(info.size, this.#maxFileSize));
-    } else {
-      this.#files.push({
-        path: node.depth === 1 && (yield* this.#isMain(path)) ? SKILL_MD : path,
-        size: info.size,
-        version: fileVersion(info),
-        isRacy: isRacy(info),
-      });
+      if (node.depth === MAX_FILE_DEPTH) {
+        throw new SkillFileError(path, TOO_DEEP);
+      }
+      return yield* this.#listFolder(node, `${path}/`);
     }
+    requireReadable({ path, info }, this.#maxFileSize);
+    this.#files.push({
+      path: node.depth === 1 && (yield* this.#isMain(path)) ? SKILL_MD : path,
+      size: info.size,
+      version: fileVersion(info),
+      isRacy: isRacy(info),
+    });
   }
+}
+
+function childNode(
+  parent: TreeNode,
+  { name, realPath }: { name: string; realPath: string },
+): TreeNode {
+  const path = childPath(parent.path, name);
+  return { ...parent, path, realPath, parent, depth: parent.depth + 1 };
 }
 
 /** Whether a real path is that of a node or of a folder that contains it. */

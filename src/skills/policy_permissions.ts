@@ -5,6 +5,7 @@
  */
 
 import { dirname } from "jsr:@std/path@^1";
+import { attempt } from "../files/faults.ts";
 import { isAtOrBelow } from "../files/paths.ts";
 import {
   parsePolicy,
@@ -13,7 +14,6 @@ import {
 } from "./policy_file.ts";
 import { listRuleFolders } from "./rule_folders.ts";
 import { realPathOf } from "./scopes.ts";
-import type { SkillPolicy } from "./types.ts";
 
 /**
  * Lists the paths that must be readable to use a policy and to notice its
@@ -23,24 +23,17 @@ import type { SkillPolicy } from "./types.ts";
  */
 export function listPolicyPermissions(source: PolicyOrigin): string[] {
   const { file, homeDirectory: home } = source;
-  const folders = loadRules(source).flatMap((rule) =>
-    rule.in === undefined ? [] : listRuleFolders(rule.in, {
-      workingDirectory: dirname(file),
-      homeDirectory: home,
-    }).map(({ path }) => path)
-  );
+  const base = { workingDirectory: dirname(file), homeDirectory: home };
+  // An invalid policy has no rules.
+  const policy = attempt(() => parsePolicy(readPolicyText(file), source));
+  const folders = (policy?.rules ?? [])
+    .flatMap((rule) =>
+      rule.in === undefined ? [] : listRuleFolders(rule.in, base)
+    )
+    .map(({ path }) => path);
   const isTooMuch = (path: string) =>
     path === dirname(path) || home !== undefined && isAtOrBelow(home, path);
   const paths = [file, ...folders.filter((path) => !isTooMuch(path))];
   const real = paths.map(realPathOf).filter((path) => !isTooMuch(path));
   return [...new Set([...paths, ...real])];
-}
-
-/** Returns the rules of a policy, or none if it is invalid. */
-function loadRules(source: PolicyOrigin): SkillPolicy["rules"] {
-  try {
-    return parsePolicy(readPolicyText(source.file), source).rules;
-  } catch {
-    return [];
-  }
 }

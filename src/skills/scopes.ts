@@ -7,6 +7,7 @@
 
 import { dirname, join, relative } from "jsr:@std/path@^1";
 import { isLink } from "../files/confinement.ts";
+import { attempt } from "../files/faults.ts";
 import { isAtOrBelow, isCaseBlind } from "../files/paths.ts";
 import type { BaseFolders } from "../files/types.ts";
 import type { SkillScope } from "./types.ts";
@@ -73,9 +74,8 @@ export class Scopes {
     if (realPathOf(path) === path) return false;
     for (let link = path; link !== dirname(link); link = dirname(link)) {
       const parent = realPathOf(dirname(link));
-      if (this.scopeOf(parent) === "project" && isReadableLink(link)) {
-        return true;
-      }
+      const isProject = this.scopeOf(parent) === "project";
+      if (isProject && attempt(() => isLink(link))) return true;
     }
     return false;
   }
@@ -89,14 +89,6 @@ export function realPathOf(path: string): string {
     } catch {
       if (folder === dirname(folder)) return path;
     }
-  }
-}
-
-function isReadableLink(path: string): boolean {
-  try {
-    return isLink(path);
-  } catch {
-    return false;
   }
 }
 

@@ -6,6 +6,7 @@
  */
 
 import { isConfirmed, isThere, mayRead } from "../files/confinement.ts";
+import { attempt } from "../files/faults.ts";
 import { fileVersion } from "../files/open_file.ts";
 import { sortByName } from "../files/paths.ts";
 import type { Steps, TimeSlice } from "../time_slice.ts";
@@ -90,11 +91,7 @@ export function* areUnchanged(versions: FolderVersions): Steps<boolean> {
 }
 
 function versionOf(folder: string): string | undefined {
-  try {
-    return fileVersion(Deno.statSync(folder));
-  } catch {
-    return undefined;
-  }
+  return attempt(() => fileVersion(Deno.statSync(folder)));
 }
 
 async function readFolder(
