@@ -144,12 +144,12 @@ export function withDescriptionLimit(
   profile: ClientProfile,
   limit: number,
 ): ClientProfile {
-  const total = limit === 0 ? Infinity : limit;
-  const isDivided = total - profile.descriptionLimit >= MIN_PARAMETER_LIMIT &&
-    profile.parameterLimit > 0;
-  const descriptionLimit = profile.parameterLimit > 0
-    ? Math.min(total, profile.descriptionLimit)
-    : total;
-  const parameterLimit = isDivided ? total - descriptionLimit : 0;
-  return { ...profile, descriptionLimit, parameterLimit, namesLimit: total };
+  const namesLimit = limit === 0 ? Infinity : limit;
+  if (profile.parameterLimit === 0) {
+    return { ...profile, descriptionLimit: namesLimit, namesLimit };
+  }
+  const descriptionLimit = Math.min(namesLimit, profile.descriptionLimit);
+  const rest = namesLimit - descriptionLimit;
+  const parameterLimit = rest >= MIN_PARAMETER_LIMIT ? rest : 0;
+  return { ...profile, descriptionLimit, parameterLimit, namesLimit };
 }

@@ -72,26 +72,20 @@ async function listPaths(
   registry: SkillSource,
 ): Promise<string[]> {
   const { skills, served } = registry.catalog;
+  const list = async (skill: Skill) =>
+    (await registry.listFiles(skill)).map(({ path }) => path);
   const key = skillKey(name);
   const plain = isScope(name) ? undefined : skills.get(key);
-  if (plain !== undefined) return await listFilePaths(plain, registry);
+  if (plain !== undefined) return await list(plain);
   const values: string[] = [];
   for (const skill of served.values()) {
     if (key === "" || skillKey(uriPrefix(skill) ?? "") !== key) continue;
     const folder = `${skill.name}/`;
-    const paths = start.toLowerCase().startsWith(folder.toLowerCase())
-      ? await listFilePaths(skill, registry)
-      : [SKILL_MD];
+    const isInside = start.toLowerCase().startsWith(folder.toLowerCase());
+    const paths = isInside ? await list(skill) : [SKILL_MD];
     for (const path of paths) values.push(folder + path);
   }
   return values;
-}
-
-async function listFilePaths(
-  skill: Skill,
-  registry: SkillSource,
-): Promise<string[]> {
-  return (await registry.listFiles(skill)).map(({ path }) => path);
 }
 
 function completeValue(

@@ -17,9 +17,9 @@ export function createInstructions(
   toolset: Toolset,
   catalog: SkillCatalog,
 ): string {
-  const { list, load } = INSTRUCTIONS[toolset];
+  const { list, load } = TOOLS[toolset];
   return `${summarize(catalog, list)}
-Before you start a task, check whether one of the skills that ${list} lists matches it. If so, load that skill with the tool ${load} and follow its instructions.
+Before you start a task, check whether one of the skills that the tool ${list} lists matches it. If so, load that skill with the tool ${load} and follow its instructions.
 If the tool ${load} is not in your list of tools, use your tool search to find it: search for "${load}" or "skills". A skill that is added later can be loaded by name at any time.`;
 }
 
@@ -27,18 +27,14 @@ If the tool ${load} is not in your list of tools, use your tool search to find i
 function summarize(catalog: SkillCatalog, list: string): string {
   const purpose = "Proven instructions for tasks (skills)";
   return catalog.revision === 0
-    ? `${purpose}: ${list} lists them.`
+    ? `${purpose}: the tool ${list} lists them.`
     : summarizeSkills(catalog, purpose);
 }
 
-/** For each toolset, where the skills are listed and which tool loads one. */
-const INSTRUCTIONS: Readonly<Record<Toolset, { list: string; load: string }>> =
-  {
-    skill: { list: "the tool skill", load: "skill" },
-    skilljack: { list: "the tool skill", load: "skill" },
-    reference: { list: "the tool list_skills", load: "read_skill" },
-    agentskills: {
-      list: "the tool load_skill_metadata_op",
-      load: "load_skill_op",
-    },
-  };
+/** For each toolset, which tool lists the skills and which one loads a skill. */
+const TOOLS: Readonly<Record<Toolset, { list: string; load: string }>> = {
+  skill: { list: "skill", load: "skill" },
+  skilljack: { list: "skill", load: "skill" },
+  reference: { list: "list_skills", load: "read_skill" },
+  agentskills: { list: "load_skill_metadata_op", load: "load_skill_op" },
+};

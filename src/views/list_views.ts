@@ -33,24 +33,22 @@ export function sortList<T>(items: ListItem<T>[]): ListItem<T>[] {
   return items.sort((a, b) => byCodeUnits(a.key, b.key));
 }
 
-interface PageOptions<T, Entry> {
-  readonly cursor: string | undefined;
-  /** Returns what the page contains for a value, or `undefined` to leave it out. */
-  readonly load: (
-    value: T,
-  ) => Entry | undefined | Promise<Entry | undefined>;
-}
-
 /**
  * Returns the page of a sorted list that starts at a cursor. A cursor contains
  * the key of the previous item. If the list changes between two pages, the
  * items that remain are neither skipped nor repeated.
  *
+ * @param items The whole list.
+ * @param options The cursor, and a function that returns the entry of the page
+ *   for a value, or `undefined` to leave it out.
  * @throws {Error} If the cursor is invalid.
  */
 export async function loadPage<T, Entry>(
   items: readonly ListItem<T>[],
-  { cursor = AFTER, load }: PageOptions<T, Entry>,
+  { cursor = AFTER, load }: {
+    cursor: string | undefined;
+    load: (value: T) => Entry | undefined | Promise<Entry | undefined>;
+  },
 ): Promise<{ entries: Entry[]; nextCursor?: string }> {
   if (!cursor.startsWith(AFTER)) throw unknownCursor(cursor);
   let last = cursor.slice(AFTER.length);

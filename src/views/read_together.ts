@@ -24,20 +24,19 @@ export async function readTogether<T>(
   files: readonly SkillFile[],
   read: (file: SkillFile) => Promise<T>,
 ): Promise<T[]> {
-  // In JSON, a byte of a file takes one to six bytes.
   const needed = files.reduce(
     (sum, { path, size }) => sum + size + path.length + ITEM_SIZE,
     0,
   );
   if (needed > MAX_MESSAGE_SIZE) throw createTooLargeError(files);
-  const isSmall = needed * 6 < MAX_MESSAGE_SIZE / 2;
   const slice = new TimeSlice();
   const contents: T[] = [];
   let length = 0;
   for (const file of files) {
     if (slice.isOver) await slice.yield();
     const content = await read(file);
-    if (!isSmall) length += stringifyJson(content).length;
+    // In JSON, a byte of a file takes one to six bytes.
+    length += stringifyJson(content).length;
     if (length > MAX_MESSAGE_SIZE) throw createTooLargeError(files);
     contents.push(content);
   }

@@ -73,12 +73,9 @@ export function registerResources(
       return { resourceTemplates: RESOURCE_TEMPLATES };
     },
   );
-  server.setRequestHandler(
-    ReadResourceRequestSchema,
-    async ({ params: { uri } }) => ({
-      contents: await readResource(uri, registry),
-    }),
-  );
+  server.setRequestHandler(ReadResourceRequestSchema, async ({ params }) => ({
+    contents: await readResource(params.uri, registry),
+  }));
   notifyWhenChanged(
     registry,
     (catalog) => list.of(catalog).map(({ value }) => value),

@@ -32,30 +32,10 @@ import { skillFileUri, skillMdUri } from "../skills/uri.ts";
 import { SKILL_MD } from "../files/paths.ts";
 import { quote, withoutInvisible } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
-import type {
-  Skill,
-  SkillFile,
-  SkillFrontmatter,
-  SkillSource,
-} from "../skills/types.ts";
+import type { Skill, SkillFile, SkillSource } from "../skills/types.ts";
 import { requireResource } from "./resources.ts";
 
 export const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";
-
-/**
- * An entry of the Skills extension: a skill with all its files.
- *
- * @see {@link https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx}
- */
-interface SkillEntry {
-  readonly uri: string;
-  readonly frontmatter: SkillFrontmatter;
-  readonly resources: {
-    readonly uri: string;
-    readonly digest: string;
-    readonly size: number;
-  }[];
-}
 
 const ListSkillsRequestSchema = listRequestSchema("skills/list");
 
@@ -76,26 +56,28 @@ export function registerSkillsExtension(
   registry: SkillSource,
   { onlist }: SkillsExtensionOptions,
 ): void {
-  const list = new CatalogView(({ served }) =>
-    sortList([...served.values()].map((value) => (
-      { key: listKey(value, skillMdUri(value)), value }
-    )))
-  );
-  server.setRequestHandler(ListSkillsRequestSchema, async (
-    { params },
-    { client },
-  ) => {
-    onlist?.(client);
-    const { entries, nextCursor } = await loadPage(list.of(registry.catalog), {
-      cursor: params?.cursor,
-      load: (skill) => loadEntry(skill, registry).catch(() => undefined),
-    });
-    return { skills: entries, nextCursor };
+  const list = new CatalogView(({ served }) => {
+    const items = served.values().map((value) => ({
+      key: listKey(value, skillMdUri(value)),
+      value,
+    }));
+    return sortList([...items]);
   });
   server.setRequestHandler(
-    GetSkillRequestSchema,
-    async ({ params: { uri } }) => ({ skill: await findEntry(uri, registry) }),
+    ListSkillsRequestSchema,
+    async ({ params }, { client }) => {
+      onlist?.(client);
+      const skills = list.of(registry.catalog);
+      const { entries, nextCursor } = await loadPage(skills, {
+        cursor: params?.cursor,
+        load: (skill) => loadEntry(skill, registry).catch(() => undefined),
+      });
+      return { skills: entries, nextCursor };
+    },
   );
+  server.setRequestHandler(GetSkillRequestSchema, async ({ params }) => ({
+    skill: await findEntry(params.uri, registry),
+  }));
   server.setRequestHandler(ReadDirectoryRequestSchema, async ({ params }) => {
     const { uri, cursor } = params;
     const { skill, children } = await listChildren(uri, registry);
@@ -113,10 +95,7 @@ export function registerSkillsExtension(
  * @throws {Error} The JSON-RPC error "invalid params" if there is no such
  *   skill, or if hosts cannot load it.
  */
-async function findEntry(
-  uri: string,
-  registry: SkillSource,
-): Promise<SkillEntry> {
+async function findEntry(uri: string, registry: SkillSource) {
   const { skill } = requireResource(uri, registry);
   const skillMd = skillMdUri(skill);
   if (skillMd !== uri) {
@@ -127,14 +106,10 @@ async function findEntry(
       { uri },
     );
   }
-  try {
-    return await loadEntry(skill, registry);
-  } catch (error) {
-    const { message } = error as Error;
-    throw invalidParams(`Cannot get the skill ${quote(uri)}: ${message}`, {
-      uri,
-    });
-  }
+  return await loadEntry(skill, registry).catch(({ message }: Error) => {
+    const text = `Cannot get the skill ${quote(uri)}: ${message}`;
+    throw invalidParams(text, { uri });
+  });
 }
 
 /**
@@ -143,10 +118,7 @@ async function findEntry(
  *
  * @throws {Error} If hosts cannot load the skill.
  */
-async function loadEntry(
-  skill: Skill,
-  registry: SkillSource,
-): Promise<SkillEntry> {
+async function loadEntry(skill: Skill, registry: SkillSource) {
   const contents = await registry.inspectFiles(skill);
   const { text, bytes, size } = await registry.readFile(skill, SKILL_MD);
   if (text === undefined) throw new Error("SKILL.md is not valid UTF-8");

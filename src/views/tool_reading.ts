@@ -38,6 +38,9 @@ const MODEL = { forModel: true };
 /** The maximum number of files that a message names. */
 const MAX_NAMED_FILES = 20;
 
+/** The reasons why links are left out. */
+const LINK_REASONS = [LINK_OUT_OF_SKILL.reason, LINK_TO_NOTHING.reason];
+
 /**
  * Finds a skill for the model. If there is none with the name, or if its `SKILL.md`
  * changed since the last scan, scans the roots first: the skill may have just been
@@ -200,12 +203,14 @@ async function readFolder(
 /** Returns a text that lists the entries that are left out, or no text if there are none. */
 function describeLeftOut(leftOut: readonly SkillProblem[]): string[] {
   if (leftOut.length === 0) return [];
-  const lines = shorten(
-    leftOut.map((problem) =>
-      `${quote(problem.file || ".")}: ${leftOutReason(problem)}`
-    ),
-  );
-  return [`Left out:\n- ${lines.join("\n- ")}`];
+  const lines = leftOut.map(({ file, reason }) => {
+    // Whether the target of a link exists stays hidden.
+    const shown = LINK_REASONS.includes(reason)
+      ? "it is a link that does not point to a file of the skill"
+      : reason;
+    return `${quote(file || ".")}: ${shown}`;
+  });
+  return [`Left out:\n- ${shorten(lines).join("\n- ")}`];
 }
 
 /** Replaces the end of a long list with the number of its items. */
@@ -214,14 +219,6 @@ function shorten(items: string[]): string[] {
   return rest > 0
     ? items.toSpliced(MAX_NAMED_FILES, rest, `and ${rest} more`)
     : items;
-}
-
-/** Returns why an entry is left out, without revealing whether the target of a link exists. */
-function leftOutReason({ reason }: SkillProblem): string {
-  return reason === LINK_OUT_OF_SKILL.reason ||
-      reason === LINK_TO_NOTHING.reason
-    ? "it is a link that does not point to a file of the skill"
-    : reason;
 }
 
 export function createTextResult(text: string): CallToolResult {

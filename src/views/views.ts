@@ -43,12 +43,9 @@ export function describeServer(
     & SkillToolOptions
     & SkillRegistryOptions,
 ): ServerDescription {
+  const { name, version } = config;
   return {
-    serverInfo: {
-      name: config.name,
-      title: "Agent Skills",
-      version: config.version,
-    },
+    serverInfo: { name, title: "Agent Skills", version },
     capabilities: CAPABILITIES,
     instructions: () => createInstructions(toolset, registry.catalog),
     ttlMs: Math.floor(Math.min(refreshSeconds, MAX_TTL_SECONDS) * 1000),
