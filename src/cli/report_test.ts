@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { basename, join, resolve } from "jsr:@std/path@^1";
 import { SkillFileError, SkillRegistry } from "../../mod.ts";
 import { createReport, hasErrors, type Report } from "./report_data.ts";
-import { reportAsText } from "./report_text.ts";
+import { reportAsText } from "./report.ts";
 import { type Rule, RULES } from "../skills/validity.ts";
 import { checkSettings, printedReport } from "../../tests/testing/report.ts";
 import {
