@@ -24,7 +24,6 @@ import {
 import { UsageError } from "./command_line.ts";
 import { createInstallLinks, INSTALL_LINKS } from "./install_links.ts";
 import {
-  type ClientNeeds,
   createLaunch,
   createPortableLaunch,
   listUsualRoots,
@@ -116,9 +115,9 @@ function listNotes(...notes: (string | false | undefined)[]): string[] {
 }
 
 function describeLaunch(context: Context): DescribedServer {
-  const { settings, program } = context;
-  const { needs, notes } = findNeeds(context);
-  const server = createLaunch(program, { settings, needs });
+  const { program } = context;
+  const { settings, notes } = adaptSettings(context);
+  const server = createLaunch(program, settings);
   return {
     server,
     notes: listNotes(
@@ -133,21 +132,32 @@ function describeLaunch(context: Context): DescribedServer {
   };
 }
 
-/** Finds what a client needs beyond the settings. */
-function findNeeds(context: Context): { needs: ClientNeeds; notes: string[] } {
+/** Adds to the settings what a client needs. */
+function adaptSettings(
+  context: Context,
+): { settings: Settings; notes: string[] } {
   const { client: { title, toolset, ownSkillsLimit }, settings } = context;
-  const nameOnlyFolders = findOwnSkills(context);
-  const hasOwn = nameOnlyFolders.length > 0;
+  const { values: { tools = toolset }, options } = settings;
+  const ownSkills = findOwnSkills(context);
+  const nameOnlyFolders = [...ownSkills, ...options.nameOnlyFolders ?? []];
+  const hasOwn = ownSkills.length > 0;
   const notes = listNotes(
     toolset !== undefined && settings.values.tools === undefined &&
       `${title} cannot open files. So the entry selects the toolset ${toolset}, which has a tool that reads the other files of a skill.`,
     hasOwn &&
       `${title} itself lists the skills in ${
-        inWords(nameOnlyFolders)
+        inWords(ownSkills)
       }. So that the model sees each description once, the server lists these skills by name (--name-only). Remove these arguments if you switch off the list of ${title}.`,
     hasOwn && ownSkillsLimit,
   );
-  return { needs: { toolset, nameOnlyFolders }, notes };
+  return {
+    settings: {
+      ...settings,
+      values: { ...settings.values, tools },
+      options: { ...options, nameOnlyFolders },
+    },
+    notes,
+  };
 }
 
 /** Joins items as in a sentence. */
@@ -178,40 +188,29 @@ function hasSkillsIn(root: string, folder: string): boolean {
     listSkillFolders(root).some((skill) => isAtOrBelow(skill, realPath));
 }
 
-/** @throws {UsageError} If the value of `--url` is invalid. */
+/** Describes a server at a URL. Completes the URL if it has no path. */
 function describeRemote(
   { client, program }: Context,
   text: string,
 ): DescribedServer {
-  const { token = "<token>", urlNote } = client;
-  const { url, remark } = parseServerUrl(text);
-  // On this machine, a server needs no token unless the environment has one.
-  if (isLocal(url) && !program.variable(TOKEN_VARIABLE)) {
-    const server = { url, token: undefined };
-    return { server, notes: listNotes(remark, urlNote) };
-  }
-  const notes = listNotes(remark, urlNote, describeToken(client));
-  return { server: { url, token }, notes };
-}
-
-/** Parses the value of `--url`. Completes it if it has no path. */
-function parseServerUrl(text: string): { url: string; remark?: string } {
-  const url = URL.parse(text);
-  if (url?.protocol !== "https:" && url?.protocol !== "http:") {
-    throw new UsageError(
-      `Invalid --url ${
-        quote(text)
-      }: expected a URL such as https://skills.example.com/mcp`,
-    );
-  }
-  if (/\/mcp\/?$/.test(url.pathname)) return { url: url.href };
+  const url = new URL(text);
   const isBare = url.pathname === "/";
   if (isBare) url.pathname = "/mcp";
-  const { href } = url;
-  const remark = isBare
-    ? `Clients connect to /mcp, so the URL is ${href}.`
-    : `The server expects clients at /mcp. Check that ${href} leads there.`;
-  return { url: href, remark };
+  const { href, pathname } = url;
+  // On this machine, a server needs no token unless the environment has one.
+  const needsToken = !isLocal(href) ||
+    Boolean(program.variable(TOKEN_VARIABLE));
+  const { token = "<token>", urlNote } = client;
+  return {
+    server: { url: href, token: needsToken ? token : undefined },
+    notes: listNotes(
+      isBare && `Clients connect to /mcp, so the URL is ${href}.`,
+      !/\/mcp\/?$/.test(pathname) &&
+        `The server expects clients at /mcp. Check that ${href} leads there.`,
+      urlNote,
+      needsToken && describeToken(client),
+    ),
+  };
 }
 
 /** Describes where a client gets the token. */
@@ -233,14 +232,14 @@ function createCommand(
   const shell = shellInUse(program);
   const command = words && quoteCommand(words, shell);
   if (command === undefined) return {};
-  const fields = Object.entries(entryFor(client, server))
-    .filter(([name]) => name === client.unsetField)
-    .map(([name, value]) =>
-      ` and then add "${name}": ${value} to the entry in ${fileOf(context)}`
-    );
-  const commandTitle = `Run this command in ${SHELL_TITLES[shell]}${
-    fields.join("")
-  }`;
+  const { unsetField = "" } = client;
+  const entry: Record<string, unknown> = { ...entryFor(client, server) };
+  const rest = entry[unsetField] === undefined
+    ? ""
+    : ` and then add "${unsetField}": ${entry[unsetField]} to the entry in ${
+      fileOf(context)
+    }`;
+  const commandTitle = `Run this command in ${SHELL_TITLES[shell]}${rest}`;
   return { command, commandTitle };
 }
 
@@ -316,9 +315,9 @@ function describePortableLaunch(
   context: Context,
   homeFolder: string | undefined,
 ): DescribedServer {
-  const { client: { title }, settings, program } = context;
-  const { needs, notes } = findNeeds(context);
-  const server = createPortableLaunch(program, { settings, needs, homeFolder });
+  const { client: { title }, program } = context;
+  const { settings, notes } = adaptSettings(context);
+  const server = createPortableLaunch(program, { ...settings, homeFolder });
   const { home = "~", directories, recursiveDirectories } = settings;
   const foreign = [...directories, ...recursiveDirectories]
     .filter((folder) => !isAtOrBelow(folder, home)).map(quote);

@@ -92,6 +92,7 @@ export const OPTIONS = {
   "url": {
     type: "string",
     value: "a URL such as https://skills.example.com/mcp",
+    isInRange: (value) => /^https?:$/.test(URL.parse(value)?.protocol ?? ""),
   },
   "help": { type: "boolean", short: "h" },
   "version": { type: "boolean", short: "V" },
@@ -179,7 +180,7 @@ function checkOption(option: WrittenOption, args: readonly string[]): void {
   const advice = choices?.includes(value) === false
     ? suggest(value, choices)
     : isInRange?.(value) === false
-    ? `expected ${expected.value} ${range}`
+    ? `expected ${range ? `${expected.value} ${range}` : expected.value}`
     : undefined;
   if (advice === undefined) return;
   throw new UsageError(`Invalid --${name} ${quote(value)}: ${advice}`);

@@ -22,20 +22,9 @@ export interface Launch {
   readonly args: readonly string[];
 }
 
-/** What a client adds to the settings. */
-export interface ClientNeeds {
-  /** The toolset if the settings name none. */
-  readonly toolset: string | undefined;
-  /** Folders whose skills the client lists itself. */
-  readonly nameOnlyFolders: readonly string[];
-}
-
 /** Creates the command that starts the server on this machine. */
-export function createLaunch(
-  program: Program,
-  { settings, needs }: { settings: Settings; needs: ClientNeeds },
-): Launch {
-  const args = serverArguments(settings, needs, program);
+export function createLaunch(program: Program, settings: Settings): Launch {
+  const args = serverArguments(settings, program);
   const { mainModule, importMap } = program;
   // The permissions of an executable are built in.
   if (mainModule === undefined) return { command: program.executable, args };
@@ -70,18 +59,14 @@ function runDeno({ executable, os }: Program, args: readonly string[]): Launch {
  */
 export function createPortableLaunch(
   program: Program,
-  { settings, needs, homeFolder }: {
-    settings: Settings;
-    needs: ClientNeeds;
-    homeFolder: string | undefined;
-  },
+  { homeFolder, ...settings }: Settings & { homeFolder: string | undefined },
 ): Launch {
   const atHome = (path: string, name: string | undefined) =>
     inHome(path, settings.home, name);
   const folders = listFolders(settings)
     .map((path) => atHome(path, homeFolder));
   const isLimited = folders.every((path) => path !== undefined);
-  const args = serverArguments(settings, needs, program).map((arg) => {
+  const args = serverArguments(settings, program).map((arg) => {
     const [, option = "", path = arg] = /^(--[\w-]+=)(.*)$/s.exec(arg) ?? [];
     // The server itself replaces the tilde.
     return option + atHome(path, "~");
@@ -124,17 +109,14 @@ function shellPermission({ tools }: Settings): string[] {
 /** Returns arguments that have the same effect in any folder and environment. */
 function serverArguments(
   { values, directories, recursiveDirectories, policyFile, options }: Settings,
-  { toolset, nameOnlyFolders }: ClientNeeds,
   { variable }: Program,
 ): string[] {
   const size = values["max-file-size"] ?? variable("MAX_FILE_SIZE_MB") ?? "";
-  const own = options.nameOnlyFolders ?? [];
   const resolved: Readonly<Record<string, unknown>> = {
     ...values,
-    "tools": values.tools ?? toolset,
     "skill-dir": recursiveDirectories,
     "policy": policyFile,
-    "name-only": [...new Set([...nameOnlyFolders, ...own])],
+    "name-only": [...new Set(options.nameOnlyFolders)],
     "trust-links": options.trustLinks,
     "max-file-size": parseMegabytes(size) ? size : undefined,
   };

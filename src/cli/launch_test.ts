@@ -1,15 +1,8 @@
 import assert from "node:assert/strict";
 import { join, resolve } from "jsr:@std/path@^1";
-import {
-  allowRead,
-  type ClientNeeds,
-  createLaunch,
-  createPortableLaunch,
-} from "./launch.ts";
+import { allowRead, createLaunch, createPortableLaunch } from "./launch.ts";
 import { isInNpxCache, type Program, SPECIFIER } from "./program.ts";
 import { onWindows, Place, settingsFor } from "../../tests/testing.ts";
-
-const NEEDS: ClientNeeds = { toolset: undefined, nameOnlyFolders: [] };
 
 const PROGRAM: Program = {
   executable: "/bin/deno",
@@ -26,7 +19,7 @@ const FOLDER = resolve("/a/skills");
 function launchOf(program: Partial<Program>, ...args: string[]) {
   const settings = settingsFor(FOLDER, ...args);
   const all = { ...PROGRAM, ...program };
-  return createLaunch(all, { settings, needs: NEEDS });
+  return createLaunch(all, settings);
 }
 
 Deno.test("createLaunch() starts a module from a registry, a URL, or a file", () => {
@@ -109,12 +102,8 @@ Deno.test("createPortableLaunch() uses a module that others can load, and ~ for 
       ...[join(home, "team"), "--policy", join(home, "rules", "a.yaml")],
       ...["--name-only", join(home, "team"), "--trust-links", home],
     ];
-    const settings = { ...settingsFor(...args), home };
-    return createPortableLaunch({ ...PROGRAM, mainModule }, {
-      settings,
-      needs: NEEDS,
-      homeFolder,
-    });
+    const settings = { ...settingsFor(...args), home, homeFolder };
+    return createPortableLaunch({ ...PROGRAM, mainModule }, settings);
   };
   assert.deepEqual(portable(SPECIFIER, "${userHome}"), {
     command: "npx",

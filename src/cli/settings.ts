@@ -63,7 +63,7 @@ export function createSettings({ values, positionals }: CommandLine): Settings {
   const directories = absolute(given);
   const recursiveDirectories = absolute(values["skill-dir"]);
   const trustLinks = absolute(values["trust-links"]);
-  warnOfNoEffect(values, { positionals, trustLinks });
+  warnOfNoEffect({ values, positionals }, trustLinks);
   const roots = resolveSkillRoots({
     ...places,
     directories: given.length > 0 ? directories : undefined,
@@ -93,11 +93,8 @@ export function createSettings({ values, positionals }: CommandLine): Settings {
 
 /** Logs which options have no effect, and why. */
 function warnOfNoEffect(
-  values: CommandLine["values"],
-  { positionals, trustLinks }: {
-    positionals: readonly string[];
-    trustLinks: readonly string[];
-  },
+  { values, positionals }: CommandLine,
+  trustLinks: readonly string[],
 ): void {
   const given = SERVING_OPTIONS.filter((name) => values[name] !== undefined);
   if (values.url !== undefined) {
