@@ -44,12 +44,11 @@ export function findCheckTargets(settings: Settings): CheckSettings {
 
 /** Returns the directory of the skill that a path names, if it does. */
 function skillAt(path: string): string | undefined {
-  if (runSteps(findSkillFile(path)) !== undefined) return path;
   const isFile = basename(path).toLowerCase() === SKILL_MD.toLowerCase();
-  const folder = dirname(path);
-  return isFile && runSteps(findSkillFile(folder)) !== undefined
-    ? folder
-    : undefined;
+  const folders = isFile ? [path, dirname(path)] : [path];
+  return folders.find((folder) =>
+    runSteps(findSkillFile(folder)) !== undefined
+  );
 }
 
 /** Whether a file is part of what is checked: of a named skill, but not of one inside it. */

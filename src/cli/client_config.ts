@@ -103,18 +103,13 @@ interface Context {
   readonly program: Program;
 }
 
-/** The server that a client connects to, and what the user should know about it. */
-interface DescribedServer {
-  readonly server: Server;
-  readonly notes: readonly string[];
-}
-
 /** Returns the notes that apply. */
 function listNotes(...notes: (string | false | undefined)[]): string[] {
   return notes.filter((note) => typeof note === "string");
 }
 
-function describeLaunch(context: Context): DescribedServer {
+/** Returns the command that starts the server, and what the user should know about it. */
+function describeLaunch(context: Context) {
   const { program } = context;
   const { settings, notes } = adaptSettings(context);
   const server = createLaunch(program, settings);
@@ -133,9 +128,7 @@ function describeLaunch(context: Context): DescribedServer {
 }
 
 /** Adds to the settings what a client needs. */
-function adaptSettings(
-  context: Context,
-): { settings: Settings; notes: string[] } {
+function adaptSettings(context: Context) {
   const { client: { title, toolset, ownSkillsLimit }, settings } = context;
   const { values: { tools = toolset }, options } = settings;
   const ownSkills = findOwnSkills(context);
@@ -188,11 +181,8 @@ function hasSkillsIn(root: string, folder: string): boolean {
     listSkillFolders(root).some((skill) => isAtOrBelow(skill, realPath));
 }
 
-/** Describes a server at a URL. Completes the URL if it has no path. */
-function describeRemote(
-  { client, program }: Context,
-  text: string,
-): DescribedServer {
+/** Like {@linkcode describeLaunch} for a server at a URL. Completes the URL if it has no path. */
+function describeRemote({ client, program }: Context, text: string) {
   const url = new URL(text);
   const isBare = url.pathname === "/";
   if (isBare) url.pathname = "/mcp";
@@ -311,10 +301,11 @@ function createLinks(name: ClientName, context: Context): ClientConfig {
   };
 }
 
+/** Like {@linkcode describeLaunch} for a link that others open. */
 function describePortableLaunch(
   context: Context,
   homeFolder: string | undefined,
-): DescribedServer {
+) {
   const { client: { title }, program } = context;
   const { settings, notes } = adaptSettings(context);
   const server = createPortableLaunch(program, { ...settings, homeFolder });

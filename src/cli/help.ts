@@ -99,13 +99,10 @@ Documentation: ${DOCUMENTATION_URL}
 }
 
 /** Returns what an invalid command line prints. */
-export function usageText(
-  message: string,
-  program: Program = runningProgram(),
-): string {
+export function usageText(message: string): string {
   return `${wrapText(`skill-server: ${oneLine(message)}`)}
 
-${usage(program)}
+${usage(runningProgram())}
 Add --help to see the options.
 `;
 }
@@ -119,10 +116,8 @@ function usage(program: Program): string {
 }
 
 /** Returns what a server in a terminal prints instead of waiting silently. */
-export function welcomeText(
-  skills: number,
-  program: Program = runningProgram(),
-): string {
+export function welcomeText(skills: number): string {
+  const program = runningProgram();
   const found = skills === 1 ? "1 skill" : `${skills} skills`;
   return `
 This is an MCP server with ${found}. It waits for a client on stdin, so it is

@@ -54,10 +54,7 @@ export function createModelView(
 }
 
 /** Returns the part of the instructions that the model sees. */
-function viewInstructions(
-  text: string,
-  { instructions: part }: ClientProfile,
-) {
+function viewInstructions(text: string, { instructions: part }: ClientProfile) {
   if (part === "none") return { part };
   const [firstLine] = text.split("\n", 1);
   return { part, ...measure(part === "whole" ? text : firstLine!) };

@@ -75,17 +75,16 @@ export function reportAsText(report: Report, style: TextStyle): string {
   return new TextReport(report, style).format();
 }
 
-/** A section of the text: a heading, what it means, and its lines. */
+/** A section of the text. */
 interface Section {
   readonly heading: string;
+  /** What the heading means. */
   readonly explanation?: string;
+  /** What the heading counts. Default: the lines. */
   readonly count?: number | string;
-  readonly lines: readonly string[];
-}
-
-/** A section whose lines are the rows of a table. */
-interface Table extends Pick<Section, "heading" | "explanation"> {
-  readonly rows: readonly string[][];
+  readonly rows?: readonly string[][];
+  /** Default: the rows as a table. */
+  readonly lines?: readonly string[];
 }
 
 type ReportedSkill = Report["data"]["skills"][number];
@@ -114,16 +113,14 @@ class TextReport {
     return [...texts, `${this.#summary()}\n`].join("\n");
   }
 
-  #section({ heading, explanation, count, lines }: Section): string {
+  #section(section: Section): string {
+    const { heading, explanation, rows = [], lines = table(rows) } = section;
     if (lines.length === 0) return "";
+    const { count = lines.length } = section;
     const title = this.#paint(heading, "bold") +
-      (count === undefined ? "" : ` (${count})`);
+      (count === "" ? "" : ` (${count})`);
     const intro = explanation ? [this.#wrap(explanation, "  ")] : [];
     return [title, ...intro, ...lines].map((line) => `${line}\n`).join("");
-  }
-
-  #table({ rows, ...title }: Table): string {
-    return this.#section({ ...title, count: rows.length, lines: table(rows) });
   }
 
   #folders(): string {
@@ -133,13 +130,13 @@ class TextReport {
         return [status, scope, found, this.#path(path)];
       },
     );
-    return this.#table({ heading: "Folders", rows });
+    return this.#section({ heading: "Folders", rows });
   }
 
   #policy(): string {
     const { policyFile } = this.#report;
     const lines = policyFile ? [`  ${this.#path(policyFile)}`] : [];
-    return this.#section({ heading: "Policy", lines });
+    return this.#section({ heading: "Policy", count: "", lines });
   }
 
   /** Lists the skills below the folders that they were found in. */
@@ -179,7 +176,7 @@ class TextReport {
   /** Lists what is not served as the other skills are. */
   #others(): string[] {
     const { off = [], shadowed, unlisted, unsearched } = this.#report.data;
-    const tables: Table[] = [{
+    const sections: Section[] = [{
       heading: "Skills that are off",
       rows: off.map(({ name, rule, directory }) => {
         const [, place = ""] = decisionCells({ state: "off", rule });
@@ -208,7 +205,7 @@ class TextReport {
         this.#path(path),
       ]),
     }];
-    return tables.map((table) => this.#table(table));
+    return sections.map((section) => this.#section(section));
   }
 
   /** Formats the problems, errors first. Those with the same rule and fix are grouped. */

@@ -31,7 +31,6 @@ import type {
   Skill,
   SkillCatalog,
   SkillPolicy,
-  SkillPolicyReport,
   SkillPolicyRule,
   SkillProblem,
   SkillSource,
@@ -169,10 +168,11 @@ export function isError({ severity }: Finding): boolean {
   return severity === "error";
 }
 
+/** A skill, with what was found out about its files. */
+type FoundSkill = Awaited<ReturnType<typeof inspectSkills>>[number];
+
 /** Lists the files of each skill, and checks them if the command line asks for it. */
-async function inspectSkills(
-  { registry, catalog, settings }: Sources,
-): Promise<FoundSkill[]> {
+async function inspectSkills({ registry, catalog, settings }: Sources) {
   const { targets, values: { check } } = settings;
   const skills = [...catalog.served.values()].filter(({ directory, root }) =>
     !targets.has(root.path) || directory === root.path
@@ -188,7 +188,9 @@ async function inspectSkills(
     return {
       skill,
       files: contents.files.length,
+      /** The total size of the files in bytes. */
       size: totalSize(contents.files),
+      /** The reason why `skills/list` omits the skill, if it does. */
       unlisted: unlisting?.reason,
       findings: [...checkFileName(skill), ...found],
     };
@@ -279,11 +281,14 @@ function countUnsearched({ catalog, settings }: Sources) {
   }).filter(({ skills }) => skills > 0);
 }
 
+/** The effects of a policy, and the problems with its file. */
+type ReportedPolicy = NonNullable<ReturnType<typeof findPolicyEffects>>;
+
 /** Describes the effects of the policy, if there is one. */
 function findPolicyEffects(
   { registry, policyFile }: SkillsToReport,
   { policyFile: file }: Settings,
-): ReportedPolicy | undefined {
+) {
   const effects = registry.inspectPolicy();
   if (file === undefined || !policyFile || !effects) return undefined;
   const problems = [...policyFile.problems, ...effects.unresolved];
@@ -300,23 +305,6 @@ function findMissingFolders({ catalog, settings }: Sources): SkillProblem[] {
   }));
 }
 
-/** The effects of a policy, and the problems with its file. */
-interface ReportedPolicy extends SkillPolicyReport {
-  readonly file: string;
-  readonly problems: readonly SkillProblem[];
-}
-
-/** A skill, with the number and the size of its files. */
-interface FoundSkill {
-  readonly skill: Skill;
-  readonly files: number;
-  /** Their total size in bytes. */
-  readonly size: number;
-  /** The reason why `skills/list` omits it, if it does. */
-  readonly unlisted: string | undefined;
-  readonly findings: readonly Finding[];
-}
-
 /** Checks the policy file, and whether each of its rules matches a skill. */
 function* checkPolicy(
   { policy, catalog, settings: { values } }: Sources,
@@ -329,9 +317,8 @@ function* checkPolicy(
   const names = new Set(skills.map(({ name }) => name));
   for (const { line, skill } of unused) {
     const [nearest] = skill === undefined ? [] : nearestWords(skill, names);
-    const reason = nearest === undefined
-      ? "the rule matches no skill"
-      : `the rule matches no skill; the closest name is ${quote(nearest)}`;
+    const advice = nearest && `; the closest name is ${quote(nearest)}`;
+    const reason = `the rule matches no skill${advice ?? ""}`;
     const hint = "fix the rule, or remove it";
     yield createFinding("policy-unused", { file, line, reason, hint });
   }
