@@ -176,7 +176,7 @@ export function isInPlace({ path, realPath }: Located): boolean {
  * Whether the folders from the parent of the boundary down to `folder`, a
  * real path, have not changed since a while before the time `since`.
  */
-export function* isSettled(
+function* isSettled(
   { boundary: { directory, realDirectory } }: Located,
   folder: string,
   since: number,

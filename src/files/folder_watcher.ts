@@ -30,6 +30,7 @@ import {
   type WatchEvent,
   type WatchReport,
 } from "./event_source.ts";
+import { attempt } from "./faults.ts";
 import { filterAllowed, pathsOf, type WatchedFolders } from "./watch_list.ts";
 import { runInSlices, type Steps, TimeSlice } from "../time_slice.ts";
 
@@ -222,9 +223,8 @@ export class FolderWatcher {
     const isFresh = this.#mustReopen(missing, folders.length);
     if (isFresh && !this.#isCalm()) return false;
     if (isFresh) this.#forget();
-    const tops = sortByDepth([...this.#covered]).slice(0, TOP_FOLDERS);
-    const wanted = isFresh ? folders : [...tops, ...missing];
-    const paths = sortByDepth(wanted);
+    const tops = sortByLength(this.#covered).slice(0, TOP_FOLDERS);
+    const paths = sortByLength(isFresh ? folders : [...tops, ...missing]);
     this.#requests++;
     const failed = new Set(await this.#send(source, { paths, isFresh }));
     const opened = paths.filter((path) =>
@@ -431,11 +431,9 @@ function costOf(
   return count * EVENT_COST + missing.length * size + (isLossy ? LOSS_COST : 0);
 }
 
-/** Sorts paths so that folders come before their subfolders. */
-function sortByDepth(paths: readonly string[]): string[] {
-  const depth = (path: string) => path.split(/[\\/]/).length;
-  const depths = new Map(paths.map((path) => [path, depth(path)]));
-  return [...depths.keys()].sort((a, b) => depths.get(a)! - depths.get(b)!);
+/** Sorts paths so that folders come before their subfolders, whose paths are longer. */
+function sortByLength(paths: Iterable<string>): string[] {
+  return [...new Set(paths)].sort((a, b) => a.length - b.length);
 }
 
 /** Whether the status of one of the folders takes long, as on a network. */
@@ -458,10 +456,7 @@ function* hasSlowFolder(folders: readonly string[]): Steps<boolean> {
  */
 function timeOfStatus(path: string): number {
   const start = performance.now();
-  try {
-    Deno.statSync(path);
-  } catch {
-    // A missing folder takes time too.
-  }
+  // A missing folder takes time too.
+  attempt(() => Deno.statSync(path));
   return performance.now() - start;
 }

@@ -24,6 +24,8 @@ const PREFIXES: Readonly<Record<string, string>> = {
   "video/": "mp4 webm",
 };
 
+const OFFICE = "application/vnd.openxmlformats-officedocument";
+
 /** The other extensions and whole file names that are common in skills, in lowercase. */
 const EXTENSIONS: Readonly<Record<string, string>> = {
   "application/epub+zip": ".epub",
@@ -37,17 +39,12 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   "application/vnd.oasis.opendocument.presentation": ".odp",
   "application/vnd.oasis.opendocument.spreadsheet": ".ods",
   "application/vnd.oasis.opendocument.text": ".odt",
-  "application/vnd.openxmlformats-officedocument.presentationml.presentation":
-    ".pptx",
-  "application/vnd.openxmlformats-officedocument.presentationml.template":
-    ".potx",
-  "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ".xlsx",
-  "application/vnd.openxmlformats-officedocument.spreadsheetml.template":
-    ".xltx",
-  "application/vnd.openxmlformats-officedocument.wordprocessingml.document":
-    ".docx",
-  "application/vnd.openxmlformats-officedocument.wordprocessingml.template":
-    ".dotx",
+  [`${OFFICE}.presentationml.presentation`]: ".pptx",
+  [`${OFFICE}.presentationml.template`]: ".potx",
+  [`${OFFICE}.spreadsheetml.sheet`]: ".xlsx",
+  [`${OFFICE}.spreadsheetml.template`]: ".xltx",
+  [`${OFFICE}.wordprocessingml.document`]: ".docx",
+  [`${OFFICE}.wordprocessingml.template`]: ".dotx",
   "application/vnd.sqlite3": ".sqlite .sqlite3",
   "application/x-7z-compressed": ".7z",
   "application/x-bzip2": ".bz2",
