@@ -85,6 +85,7 @@ import {
   isListedName,
   isSeen,
   listSubfolders,
+  type Subfolder,
   UNSEARCHED_NAMES,
 } from "./src/skills/subfolders.ts";
 import { ClosedFolderSet } from "./src/skills/closed_folders.ts";
@@ -569,7 +570,7 @@ class SkillScan {
   }
 
   /** Lists the folders and links in a folder, in the order of their names. */
-  async #listFolder(folder: SkillFolder): Promise<Deno.DirEntry[]> {
+  async #listFolder(folder: SkillFolder): Promise<Subfolder[]> {
     const { path, realPath, depth } = folder;
     try {
       const versions = this.#versions;
@@ -593,7 +594,7 @@ class SkillScan {
    * @returns The entry, if it is a folder.
    */
   *#visit(
-    { name, isSymlink }: Deno.DirEntry,
+    { name, isSymlink }: Subfolder,
     parent: SkillFolder,
   ): Steps<SkillFolder | undefined> {
     yield;

@@ -96,7 +96,9 @@ export class SkillReader {
     const isSame = known !== undefined &&
       (Object.keys(folder) as (keyof SkillFolder)[])
         .every((key) => known[key] === folder[key]);
-    return isSame ? known : folder;
+    // A copy, because V8 creates objects among the old ones, where they stay for
+    // long, if most of those that were created at the same place before lasted.
+    return isSame ? known : { ...folder };
   }
 
   /** Reads the skill in a folder, if any. */

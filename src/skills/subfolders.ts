@@ -71,7 +71,7 @@ export async function listSubfolders(
     versions: Map<string, string | undefined>;
     slice: TimeSlice;
   },
-): Promise<Deno.DirEntry[]> {
+): Promise<Subfolder[]> {
   if (slice.isOver) await slice.yield();
   const info = Deno.statSync(path);
   versions.set(path, fileVersion(info));
@@ -94,20 +94,21 @@ function versionOf(folder: string): string | undefined {
   return attempt(() => fileVersion(Deno.statSync(folder)));
 }
 
+/** An entry that may be searched. Deno's own ones take six times the memory. */
+export type Subfolder = Pick<Deno.DirEntry, "name" | "isSymlink">;
+
 async function readFolder(
   path: string,
   { size }: Deno.FileInfo,
-): Promise<Deno.DirEntry[]> {
-  const mayBeSearched = ({ isDirectory, isSymlink }: Deno.DirEntry) =>
-    isDirectory || isSymlink;
-  if (size <= MAX_SHORT_FOLDER_SIZE) {
-    return Array.from(Deno.readDirSync(path)).filter(mayBeSearched);
+): Promise<Subfolder[]> {
+  const found: Subfolder[] = [];
+  const entries = size > MAX_SHORT_FOLDER_SIZE
+    ? Deno.readDir(path)
+    : Deno.readDirSync(path);
+  for await (const { name, isDirectory, isSymlink } of entries) {
+    if (isDirectory || isSymlink) found.push({ name, isSymlink });
   }
-  const entries: Deno.DirEntry[] = [];
-  for await (const entry of Deno.readDir(path)) {
-    if (mayBeSearched(entry)) entries.push(entry);
-  }
-  return entries;
+  return found;
 }
 
 /** Whether a listed entry can be found by its name. It cannot if the name is not UTF-8. */
