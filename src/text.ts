@@ -298,27 +298,19 @@ const FAR = 1_000;
 /**
  * Returns the number of characters to insert, remove, replace, or swap with the
  * next one to turn one text into the other. Returns a larger number than `limit`
- * if it exceeds the limit: only the cells near the diagonal are computed, so the
- * time is linear in the length.
+ * if it exceeds the limit: each difference leaves a lower limit for the rest, so
+ * the time is linear in the length.
  */
 export function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return FAR;
-  let before: number[] = [];
-  let row = Array.from({ length: limit + 1 }, (_, column) => column);
-  for (let i = 1; i <= a.length; i++) {
-    const next: number[] = i <= limit ? [i] : [];
-    const last = Math.min(b.length, i + limit);
-    for (let j = Math.max(1, i - limit); j <= last; j++) {
-      const isSame = a[i - 1] === b[j - 1];
-      const isSwapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
-      next[j] = Math.min(
-        (next[j - 1] ?? FAR) + 1,
-        (row[j] ?? FAR) + 1,
-        (row[j - 1] ?? FAR) + (isSame ? 0 : 1),
-        isSwapped ? (before[j - 2] ?? FAR) + 1 : FAR,
-      );
-    }
-    [before, row] = [row, next];
-  }
-  return row[b.length] ?? FAR;
+  let start = 0;
+  while (start < a.length && a[start] === b[start]) start++;
+  const [restA, restB] = [a.slice(start), b.slice(start)];
+  if (restA === "" || restB === "") return restA.length + restB.length;
+  if (limit === 0) return FAR;
+  const after = (i: number, j: number) =>
+    1 + editDistance(restA.slice(i), restB.slice(j), limit - 1);
+  const isSwapped = restA[0] === restB[1] && restA[1] === restB[0];
+  const swapped = isSwapped ? after(2, 2) : FAR;
+  return Math.min(after(1, 0), after(0, 1), after(1, 1), swapped);
 }

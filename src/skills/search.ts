@@ -165,21 +165,20 @@ class SkillIndex {
   /** Returns the known words of a query and those that its unknown words stand for, by number. */
   #parse(query: string): Map<number, QueryWord> {
     const found = new Map<number, QueryWord>();
-    const add = (id: number, position: number, weight: number) =>
-      found.set(id, { position, weight: weight * this.#rarityOf(id) });
     const words = [...new Set(splitWords(query))];
     for (const [position, word] of words.entries()) {
-      const id = this.#stems.get(withoutEnding(word));
-      if (id !== undefined) {
-        add(id, position, 1);
-        continue;
-      }
-      for (const id of this.#listSimilar(word)) {
-        add(id, position, SIMILAR_WEIGHT);
+      const known = this.#stems.get(withoutEnding(word));
+      const ids = known === undefined ? this.#listSimilar(word) : [known];
+      const weight = known === undefined ? SIMILAR_WEIGHT : 1;
+      for (const id of ids) {
+        found.set(id, { position, weight: weight * this.#rarityOf(id) });
       }
     }
     const joined = this.#stems.get(withoutEnding(joinWords(query) ?? ""));
-    if (joined !== undefined) add(joined, words.length, 1);
+    if (joined !== undefined) {
+      const weight = this.#rarityOf(joined);
+      found.set(joined, { position: words.length, weight });
+    }
     return found;
   }
 
