@@ -88,13 +88,20 @@ export function runSteps<T>(steps: Steps<T>): T {
   }
 }
 
+/** Whether the last step of a task took a whole slice, as on a slow disk. */
+let isSlow = false;
+
 /** Runs a task, and pauses at the end of each slice. */
 export async function runInSlices<T>(
   steps: Steps<T>,
   slice: TimeSlice = new TimeSlice(),
 ): Promise<T> {
+  // Tasks that start together would block for the sum of their first steps.
+  if (isSlow) await slice.yield();
   for (;;) {
+    const start = performance.now();
     const { done, value } = steps.next();
+    isSlow = performance.now() - start >= SLICE_MS;
     if (done) return value;
     if (slice.isOver) await slice.yield();
   }

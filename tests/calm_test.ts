@@ -94,6 +94,24 @@ Deno.test("SkillRegistry pauses between operations on a slow disk", async () => 
   }
 });
 
+Deno.test("SkillRegistry pauses between calls that start together on a slow disk", async () => {
+  using place = new Place();
+  const folder = createSkills(place);
+  using registry = new SkillRegistry([root(folder)]);
+  await registry.refresh();
+  const skills = ["s0", "s1", "s2", "s3", "s4"];
+  using disk = new SlowDisk(folder);
+  for (let round = 0; round < 2; round++) {
+    disk.longestRun = 0;
+    await Promise.all(
+      skills.map((name) =>
+        registry.readFile(registry.find(name)!, "docs/1.md")
+      ),
+    );
+  }
+  assert.ok(disk.longestRun <= 2, `${disk.longestRun}`);
+});
+
 Deno.test("SkillRegistry reads all files of a folder without listing it for each", async () => {
   using place = new Place();
   place.skill("skills", "flat");

@@ -3,8 +3,9 @@
  *
  * 1. Each request body has a size limit and a time limit. Large request bodies
  *    share a byte budget.
- * 2. Only a few requests are handled at a time, and the others wait. Handlers
- *    share one thread, so handling more at a time would only take more memory.
+ * 2. Only a few requests are handled at a time, and the others wait, except for
+ *    pings. Handlers share one thread, so handling more at a time would only take
+ *    more memory.
  * 3. `Deno.serve` keeps a response body in memory until the client has read it.
  *    Large responses share a byte budget, and end early if the client stops
  *    reading. A large response waits for its part of the budget before it is
@@ -17,6 +18,7 @@
  */
 
 import type { MakeRoom } from "../protocol/http_server.ts";
+import { isObject } from "../text.ts";
 import { wait } from "../time_slice.ts";
 
 /** The maximum size of a request body, in bytes. */
@@ -118,7 +120,9 @@ export class RequestLimits {
       largeTurn.use(await this.#largeTurn.borrow(1));
     };
     const message = await this.#receive(request, turn);
-    turn.use(await this.#handled.borrow(1));
+    // A ping takes no memory, and asks whether the server still answers.
+    const isPing = isObject(message) && message.method === "ping";
+    turn.use(await this.#handled.borrow(isPing ? 0 : 1));
     const response = await handler(message, makeRoom);
     if (refusal !== undefined) throw refusal;
     if (response instanceof Response) return response;

@@ -41,6 +41,25 @@ Deno.test("RequestLimits.handle() handles eight requests at a time and queues th
   assert.equal(most, 8);
 });
 
+Deno.test("RequestLimits.handle() handles a ping while eight requests are being handled", async () => {
+  const limits = new RequestLimits();
+  const { promise, resolve } = Promise.withResolvers<Response>();
+  const responses = Array.from(
+    { length: 9 },
+    () => limits.handle(request(), () => promise),
+  );
+  const { status } = await within(
+    limits.handle(
+      request(JSON.stringify({ method: "ping" })),
+      () => Promise.resolve(new Response()),
+    ),
+    "the response to the ping",
+  );
+  assert.equal(status, 200);
+  resolve(new Response());
+  await Promise.all(responses);
+});
+
 Deno.test("RequestLimits.handle() frees the slot of a handler that throws", async () => {
   const limits = new RequestLimits();
   for (let count = 0; count < 20; count++) {
