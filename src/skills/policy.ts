@@ -53,9 +53,6 @@ const MAX_STARS = 3;
 /** The maximum number of `{` in a glob. Each one multiplies the number of patterns. */
 const MAX_BRACES = 3;
 
-/** The maximum number of cached decisions. */
-const MAX_DECISIONS = 100_000;
-
 export interface PolicyDecision {
   readonly state: SkillState;
   /** The rule that applies, if there is one. */
@@ -80,8 +77,6 @@ export class PolicyDecider {
   readonly #rules: readonly CompiledRule[];
   /** The globs for folders, by their texts. */
   readonly #folders = new Map<string, FolderGlob>();
-  /** The decisions on names, scopes, and paths. */
-  readonly #decisions = new Map<string, PolicyDecision>();
   /** The policy as it was given. */
   readonly policy: SkillPolicy;
   #problems: SkillProblem[] = [];
@@ -109,10 +104,7 @@ export class PolicyDecider {
 
   /** Resolves the rules' folders again. */
   resolveFolders(): void {
-    const changed = [...this.#folders.values()]
-      .filter((folder) => folder.resolve());
-    if (changed.length === 0) return;
-    this.#decisions.clear();
+    for (const folder of this.#folders.values()) folder.resolve();
     this.#findProblems();
   }
 
@@ -179,21 +171,12 @@ export class PolicyDecider {
     if (this.#problems.length > 0 && face.scope === "project") {
       return UNRESOLVED;
     }
-    const key = `${name === undefined}\0${name}\0${face.scope}\0${face.path}`;
-    let decision = this.#decisions.get(key);
-    if (decision === undefined) {
-      if (this.#decisions.size >= MAX_DECISIONS) this.#decisions.clear();
-      decision = this.#applyRules(candidateOf(name, face));
-      this.#decisions.set(key, decision);
-    }
-    return decision;
-  }
-
-  #applyRules(candidate: Candidate): PolicyDecision {
+    const candidate = candidateOf(name, face);
     const last = this.#rules.findLast((rule) => matchesRule(rule, candidate));
     if (last === undefined) return { state: "on" };
-    const { rule, name } = last;
-    const isUncertain = typeof name === "object" && isTooLong(candidate.key);
+    const { rule } = last;
+    const isUncertain = typeof last.name === "object" &&
+      isTooLong(candidate.key);
     return { state: isUncertain ? "off" : rule.state, rule };
   }
 }

@@ -48,7 +48,7 @@ export class FolderGlob {
   readonly #folders: readonly RuleFolder[];
   readonly #isDeep: boolean;
   /** The folders on disk that the glob stands for. */
-  #found = new Map<string, RuleFolder>();
+  readonly #found = new Map<string, RuleFolder>();
   #regions: readonly Region[] = [];
   /** Why the glob cannot be resolved, if it cannot. */
   fault: Fault | undefined;
@@ -60,16 +60,14 @@ export class FolderGlob {
     this.resolve();
   }
 
-  /** Resolves the glob again. Returns whether it changed. */
-  resolve(): boolean {
-    const before = this.#key;
-    this.#found = new Map();
+  /** Resolves the glob again. */
+  resolve(): void {
+    this.#found.clear();
     this.fault = undefined;
     for (const { path, rest } of this.#folders) {
       this.#record(path, rest);
       this.#follow(path, { rest, expected: path });
     }
-    if (this.#key === before) return false;
     this.#regions = [...this.#found.values()].map(({ path, rest }) => {
       const names = rest.at(-1) === "**" ? rest.slice(0, -1) : rest;
       const glob = names.length === 0
@@ -77,11 +75,6 @@ export class FolderGlob {
         : compileGlob(comparable(names.join("/")));
       return { folder: comparablePath(path), glob, isDeep: this.#isDeep };
     });
-    return true;
-  }
-
-  get #key(): string {
-    return [...this.#found.keys(), this.fault?.reason].join("\n");
   }
 
   /** Follows a path that has no links if its real path is the expected one. */
