@@ -51,7 +51,10 @@ async function run(args: readonly string[]): Promise<number> {
     const command = parseCommandLine(args);
     const { help, version, list, check, as, "print-config": client } =
       command.values;
-    if (help) return await printHelp();
+    if (help) {
+      const { helpText } = await import("./src/cli/help.ts");
+      return await print(helpText());
+    }
     if (version) return await print(`${config.version}\n`);
     const settings = createSettings(command);
     if (client !== undefined) {
@@ -70,11 +73,6 @@ async function run(args: readonly string[]): Promise<number> {
 }
 
 // Modules that a running server does not need are loaded on demand.
-
-async function printHelp(): Promise<number> {
-  const { helpText } = await import("./src/cli/help.ts");
-  return await print(helpText());
-}
 
 /** Prints the configuration for an MCP client. */
 async function printConfig(

@@ -7,6 +7,7 @@
 
 import { isWindows } from "./files/paths.ts";
 import { oneLine } from "./text.ts";
+import { wait } from "./time_slice.ts";
 
 /** The default time limit for a shell command, in seconds. */
 export const DEFAULT_SHELL_TIMEOUT = 60;
@@ -66,10 +67,11 @@ interface ShellRun {
  */
 export async function runShellCommand(
   command: string,
-  { directory, install, timeout, signal }: ShellRun,
+  run: ShellRun,
 ): Promise<{ text: string; isError: boolean }> {
+  const { timeout, signal } = run;
   signal.throwIfAborted();
-  const { shell, tree } = startShell(command, { directory, install });
+  const { shell, tree } = startShell(command, run);
   let isLate = false;
   const timer = setTimeout(() => {
     isLate = true;
@@ -82,18 +84,14 @@ export async function runShellCommand(
   signal.removeEventListener("abort", tree.end);
   await tree.endRest();
   const [stdout, stderr] = await Promise.all(outputs.map((end) => end()));
+  const failure = code === 0 ? "" : `\n[exit code ${code}]`;
   const note = isLate
     ? `\n[stopped at the time limit of ${timeout} s; --shell-timeout changes it]`
-    : code === 0
-    ? ""
-    : `\n[exit code ${code}]`;
+    : failure;
   return { text: `${stdout}\n${stderr}${note}`, isError: isLate };
 }
 
-function startShell(
-  command: string,
-  { directory, install }: Pick<ShellRun, "directory" | "install">,
-): { shell: Deno.ChildProcess; tree: ProcessTree } {
+function startShell(command: string, { directory, install }: ShellRun) {
   const { env, variables } = shellEnvironment();
   let shell: Deno.ChildProcess | undefined;
   try {
@@ -205,9 +203,8 @@ function shellEnvironment() {
 function allVariables(): [name: string, value: string][] {
   try {
     return Object.entries(Deno.env.toObject());
-  } catch (error) {
-    if (error instanceof Deno.errors.NotCapable) return [];
-    throw error;
+  } catch {
+    return []; // Deno has no permission.
   }
 }
 
@@ -336,9 +333,8 @@ function collectOutput(
     // The wait was too long.
   });
   return async () => {
-    const timer = setTimeout(() => stop.abort(), OUTPUT_GRACE_MS);
-    await reading;
-    clearTimeout(timer);
+    await wait(OUTPUT_GRACE_MS, reading);
+    stop.abort();
     const text = await new Blob(chunks).text();
     const rest = size - MAX_OUTPUT_SIZE;
     return rest > 0 ? `${text}\n[${rest} bytes omitted]` : text;

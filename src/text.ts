@@ -144,7 +144,7 @@ export function joinFirst(items: readonly string[], limit: number): string {
 }
 
 /** The width of a terminal, in characters. */
-const COLUMNS = 80;
+export const COLUMNS = 80;
 
 /** Breaks a text into lines, by default of at most 80 characters. Does not break words. */
 export function wrapText(

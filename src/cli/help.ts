@@ -21,7 +21,7 @@ import {
   NAMES_LIMIT,
   OTHER_CLIENTS,
 } from "../views/client_profiles.ts";
-import { oneLine, wrapText } from "../text.ts";
+import { COLUMNS, oneLine, wrapText } from "../text.ts";
 import { TOOLSET_NAMES } from "../views/toolsets.ts";
 
 const OPTIONS_HELP = `Folders:
@@ -75,9 +75,6 @@ Environment:
                        --tools skilljack; separate several with commas
   MAX_FILE_SIZE_MB     used if --max-file-size is not given
 `;
-
-/** The width of a terminal, in characters. */
-const COLUMNS = 80;
 
 export function helpText(program: Program = runningProgram()): string {
   return `skill-server ${VERSION} finds Agent Skills and serves them to an MCP client over
