@@ -27,10 +27,8 @@ const FIELD = /^(?:name|description)\s*:/i;
 /** The pattern of a line that starts or ends frontmatter. */
 export const FENCE = String.raw`---[ \t]*\r?(?=\n|$)`;
 
-const FENCE_LINE = new RegExp(`^${FENCE}`);
-
 function isFence(line = ""): boolean {
-  return FENCE_LINE.test(line);
+  return /^---[ \t]*$/.test(line);
 }
 
 /** A `SKILL.md`, split at its fences or where they most likely belong. */

@@ -281,6 +281,13 @@ const malformed: [string, string, RegExp, number, RegExp][] = [
     /write this line instead:\n---/,
   ],
   [
+    "ends its lines with two carriage returns",
+    "---\r\r\nname: a\r\r\ndescription: b\r\r\n---\r\r\n",
+    /line 1 is "---\\u000d" instead of "---"/,
+    1,
+    /write "---" on line 1 and on line 4/,
+  ],
+  [
     "does not separate its frontmatter from the body",
     "---\nname: a\ndescription: b\n\n# A\n",
     /not end/,
@@ -351,6 +358,28 @@ Deno.test("parseSkillMd() reports all faults of the frontmatter at once", () => 
     });
     return true;
   });
+});
+
+Deno.test("parseSkillMd() returns a name and a description, or throws a SkillSyntaxError", () => {
+  const piece = fc.constantFrom(
+    ...["---", "----", "--", "...", "```", "# x", "\ufeff", "\0", "\u2028"],
+    ...["name:", "name: a", "description: b", "desc: c", "license: [", "- x"],
+    ...["\n", "\r\n", "\r", "\r\r\n", "\n\n", " ", "\t", ":", '"', "'", "|"],
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 16 }), (pieces) => {
+      const text = pieces.join("");
+      for (const start of ["", "---\n", "---\r\r\n"]) {
+        try {
+          const { name, description } = parseSkillMd(start + text);
+          assert.ok(name.trim() !== "" && description.trim() !== "");
+        } catch (error) {
+          assert.ok(error instanceof SkillSyntaxError, String(error));
+        }
+      }
+    }),
+    { numRuns: 2_000 },
+  );
 });
 
 /** What authors write in descriptions, and what YAML misunderstands in them. */
