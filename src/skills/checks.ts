@@ -6,7 +6,7 @@
 
 import { basename, dirname, join } from "jsr:@std/path@^1";
 import { faultOf, MAX_FILE_DEPTH } from "../files/faults.ts";
-import { isThere } from "../files/confinement.ts";
+import { realPathIfThere } from "../files/confinement.ts";
 import { SKILL_MD } from "../files/paths.ts";
 import { type InspectedSkillMd, inspectSkillMd } from "./frontmatter.ts";
 import { KNOWN_FIELDS } from "./frontmatter_faults.ts";
@@ -85,8 +85,9 @@ export async function* checkSkipped(
   source: SkillSource,
 ): AsyncGenerator<Finding> {
   const directory = dirname(file);
+  const realDirectory = realPathIfThere(directory);
   const isFrontmatter = line !== undefined && kind !== "utf-16";
-  if (!isFrontmatter || !isThere(directory)) return;
+  if (!isFrontmatter || realDirectory === undefined) return;
   const name = basename(directory);
   const skill: Skill = {
     name,
@@ -94,7 +95,7 @@ export async function* checkSkipped(
     frontmatter: { name, description: "" },
     excerpt: new Uint8Array(),
     directory,
-    realDirectory: Deno.realPathSync(directory),
+    realDirectory,
     file,
     size: 0,
     version: "",
@@ -378,21 +379,19 @@ function* checkLinks(
 function createPathTest(
   { files, leftOut }: SkillContents,
 ): (path: string) => boolean {
-  const served = new Set(files.flatMap(({ path }) => listPrefixes(path)));
-  const unreadable = new Set(
-    leftOut.map(({ file }) => file)
-      .filter((file) => file === "" || file.endsWith("/"))
-      .map((folder) => folder.slice(0, -1)),
+  const served = new Set(
+    files.flatMap(({ path }) => [path, ...listFolders(path)]),
   );
+  const unread = new Set(leftOut.map(({ file }) => file));
   return (path) =>
-    path === "" || served.has(path) ||
-    listPrefixes(path).some((prefix) => unreadable.has(prefix));
+    served.has(path) || served.has(`${path}/`) ||
+    listFolders(`${path}/`).some((folder) => unread.has(folder));
 }
 
-/** Lists the prefixes of a path, starting with the skill directory, as deep as files are served. */
-function listPrefixes(path: string): string[] {
-  const names = path.split("/", MAX_FILE_DEPTH);
-  return ["", ...names.map((_, index) => names.slice(0, index + 1).join("/"))];
+/** Lists the folders in a path with their slashes, as deep as files are served, and `""`. */
+function listFolders(path: string): string[] {
+  return path.matchAll(/^|(?<=\/)/g).take(MAX_FILE_DEPTH + 1)
+    .map(({ index }) => path.slice(0, index)).toArray();
 }
 
 /** Returns the number of the line on which the body of a `SKILL.md` starts. */

@@ -20,7 +20,6 @@ import {
   parseYamlOrError,
 } from "./yaml_errors.ts";
 import {
-  describeValueFault,
   linesOf,
   listNested,
   plainTextOf,
@@ -78,9 +77,9 @@ export function inspectFrontmatter(yaml: string): InspectedFrontmatter {
   const isValid = isMapping(parsed) &&
     REQUIRED_FIELDS.every((field) => isText(parsed[field]));
   if (isValid) return { faults: [], frontmatter: parsed, yaml };
-  const repair = new FrontmatterRepair(yaml);
+  const repair = new FrontmatterRepair(yaml, parsed);
   const faults = new Map<unknown, SkillSyntaxFault>();
-  for (const fault of repair.findFaults(parsed)) {
+  for (const fault of repair.findFaults()) {
     // The later hint for a line includes the repairs of the earlier one.
     const key = fault.hint.includes("\n") ? fault.line : fault;
     const earlier = faults.get(key);
@@ -92,7 +91,7 @@ export function inspectFrontmatter(yaml: string): InspectedFrontmatter {
   }
   return {
     faults: [...faults.values()].sort((a, b) => a.line - b.line),
-    ...repair.result(parsed),
+    ...repair.result(),
   };
 }
 
@@ -101,13 +100,16 @@ class FrontmatterRepair {
   readonly #yaml: string;
   /** The lines of the YAML, with the entries repaired so far. */
   readonly #lines: string[];
+  /** What they were parsed to last. */
+  #parsed: unknown;
   /** Whether some lines are left out, so that entries cannot be repaired. */
   readonly #isLong: boolean;
   /** The fields whose values could not be repaired. */
   readonly #unrepaired = new Set<string>();
 
-  constructor(yaml: string) {
+  constructor(yaml: string, parsed: unknown) {
     this.#yaml = yaml;
+    this.#parsed = parsed;
     const start = linesOf(yaml.slice(0, MAX_REPAIRED_LENGTH));
     this.#lines = start.slice(0, MAX_REPAIRED_LINES);
     this.#isLong = yaml.length > MAX_REPAIRED_LENGTH ||
@@ -119,21 +121,23 @@ class FrontmatterRepair {
     return this.#isLong ? this.#yaml : this.#lines.join("\n");
   }
 
-  *findFaults(whole: unknown): Generator<SkillSyntaxFault> {
-    let parsed = whole;
-    if (!isMapping(whole) && !this.#isLong && !isUnrepairable(whole)) {
+  *findFaults(): Generator<SkillSyntaxFault> {
+    if (
+      !isMapping(this.#parsed) && !isUnrepairable(this.#parsed) && !this.#isLong
+    ) {
       yield* this.#repairEntries(splitEntries(this.#lines, KNOWN_FIELDS));
       yield* this.#dropDuplicates();
-      parsed = parseYamlOrError(this.#repaired);
+      this.#parsed = parseYamlOrError(this.#repaired);
     }
-    if (parsed instanceof Error) {
-      yield { kind: "yaml", ...describeYamlError(parsed, this.#repaired) };
-    } else if (!isMapping(parsed)) {
-      yield NOT_A_MAPPING;
+    if (isMapping(this.#parsed)) {
+      for (const field of REQUIRED_FIELDS) yield* this.#checkField(field);
+    } else if (this.#parsed instanceof Error) {
+      yield {
+        kind: "yaml",
+        ...describeYamlError(this.#parsed, this.#repaired),
+      };
     } else {
-      for (const field of REQUIRED_FIELDS) {
-        yield* this.#checkField(field, parsed);
-      }
+      yield NOT_A_MAPPING;
     }
   }
 
@@ -149,10 +153,9 @@ class FrontmatterRepair {
       yield* faults;
       if (faults.length > 0) continue;
       const { key, indentation } = entry;
-      const { hint, lines } = repairEntry(entry);
+      const { reason, hint, lines } = repairEntry(entry);
       if (lines === undefined && !isNested) this.#unrepaired.add(key);
       this.#replace(entry, lines ?? [`${indentation}${key}: ''`]);
-      const reason = describeValueFault(entry, parsed);
       yield { kind: "yaml", reason, line: entry.start + 1, hint };
     }
   }
@@ -169,49 +172,42 @@ class FrontmatterRepair {
   }
 
   *#dropDuplicates(): Generator<SkillSyntaxFault> {
-    const entries = splitEntries(this.#lines);
-    for (const entry of entries) {
-      const key = entry.key;
-      const first = entries.find((other) => other.key === key)!;
-      if (first === entry) continue;
-      this.#replace(entry, []);
-      const reason = `the field ${quote(key)} appears twice: here and on line ${
-        first.start + 1
-      }`;
+    const byKey = Map.groupBy(splitEntries(this.#lines), ({ key }) => key);
+    for (const [key, [first, ...others]] of byKey) {
+      const place = `here and on line ${first!.start + 1}`;
+      const reason = `the field ${quote(key)} appears twice: ${place}`;
       const hint = "remove one of the two";
-      yield { kind: "yaml", reason, line: entry.start + 1, hint };
+      for (const entry of others) {
+        this.#replace(entry, []);
+        yield { kind: "yaml", reason, line: entry.start + 1, hint };
+      }
     }
   }
 
   /** Finds out why a required field is not a text. */
-  *#checkField(
-    field: string,
-    frontmatter: Readonly<Record<string, unknown>>,
-  ): Generator<SkillSyntaxFault> {
-    if (isText(frontmatter[field])) return;
+  *#checkField(field: string): Generator<SkillSyntaxFault> {
+    if (!isMapping(this.#parsed) || isText(this.#parsed[field])) return;
     const entries = splitEntries(this.#lines);
-    const { entry, reason, hint, lines } = Object.hasOwn(frontmatter, field)
-      ? describeValue(field, { entries, value: frontmatter[field] })
+    const { entry, reason, hint, lines } = Object.hasOwn(this.#parsed, field)
+      ? describeValue(field, { entries, value: this.#parsed[field] })
       : describeMissing(field, entries);
     const line = (entry?.start ?? 0) + 1;
     yield { kind: `${field}-missing`, reason, line, hint };
     if (entry === undefined || lines === undefined || this.#isLong) return;
     this.#replace(entry, lines);
+    this.#parsed = parseYamlOrError(this.#repaired);
     // A field that got its right name can have a wrong value.
-    const repaired = parseYamlOrError(this.#repaired);
-    if (isMapping(repaired)) yield* this.#checkField(field, repaired);
+    yield* this.#checkField(field);
   }
 
   /** Returns what remains after the faults were found. */
-  result(whole: unknown): Omit<InspectedFrontmatter, "faults"> {
-    const yaml = this.#repaired;
-    const parsed = this.#isLong ? whole : parseYamlOrError(yaml);
-    const all = isMapping(parsed) ? parsed : this.#parseEntries();
+  result(): Omit<InspectedFrontmatter, "faults"> {
+    const all = isMapping(this.#parsed) ? this.#parsed : this.#parseEntries();
     const fields = Object.entries(all).filter(([field, value]) =>
       !this.#unrepaired.has(field) &&
       (isText(value) || !REQUIRED_FIELDS.includes(field))
     );
-    return { yaml, frontmatter: Object.fromEntries(fields) };
+    return { yaml: this.#repaired, frontmatter: Object.fromEntries(fields) };
   }
 
   /** Parses the entries one by one, without those that are malformed or cut off. */
@@ -243,20 +239,16 @@ function describeValue(
   { entries, value }: { entries: readonly YamlEntry[]; value: unknown },
 ): FieldFault {
   const entry = entries.find(({ key }) => key === field);
-  const isEmpty = value === null || typeof value === "string";
-  const isComment = entry?.rest.startsWith("#") ?? false;
-  const reason = isEmpty
-    ? `the field ${quote(field)} is empty${
-      isComment ? ', because "#" starts a comment' : ""
-    }`
-    : `the field ${quote(field)} is not a string`;
-  const otherwise = isEmpty
-    ? `write ${REQUIRED[field]} after "${field}:"`
-    : "write it as one text in quotes";
+  const cause = entry?.rest.startsWith("#")
+    ? ', because "#" starts a comment'
+    : "";
+  const [fault, otherwise] = value === null || typeof value === "string"
+    ? [`is empty${cause}`, `write ${REQUIRED[field]} after "${field}:"`]
+    : ["is not a string", "write it as one text in quotes"];
   const repair = entry !== undefined && isText(plainTextOf(entry))
     ? quoteEntry(entry, { otherwise })
     : { hint: otherwise };
-  return { entry, reason, ...repair };
+  return { entry, reason: `the field ${quote(field)} ${fault}`, ...repair };
 }
 
 /** Describes a required field that is missing or has another name. */

@@ -49,10 +49,9 @@ export function splitEntries(
   const first = lines.find((line) => /^\s*[^\s#]/.test(line)) ?? "";
   const [indentation] = /^\s*/.exec(first)!;
   const starts = lines.flatMap((line, start) => {
-    const match = line.startsWith(indentation)
-      ? KEY.exec(line.slice(indentation.length))
-      : null;
-    if (match === null) return [];
+    const match = line.startsWith(indentation) &&
+      KEY.exec(line.slice(indentation.length));
+    if (!match) return [];
     const [, double, single, plain, space, rest] = match;
     const key = (double ?? single ?? plain)!.trimEnd();
     const isGlued = space === "" && rest !== "";
@@ -103,7 +102,7 @@ function isAfterValue(
  * colon. A plain key with a space is rather the middle of a text.
  */
 const KEY =
-  /^(?:"([^"\\]*)"|'([^']*)'|([^\s"'#&*!|>%@`{}[\],:-][^\s:#]{0,200}))\s*:([ \t]+|)(.*)$/;
+  /^(?:"([^"\\]*)"|'([^']*)'|([^\s"'#&*!|>%@`{}[\],:-][^\s:#]{0,200}))\s*:([ \t]+|)([^]*)$/;
 
 /** Whether the value of an entry is a text in lines below a `|` or `>`. */
 function isBlockScalar({ rest }: Pick<YamlEntry, "rest">): boolean {
@@ -150,12 +149,7 @@ function withoutQuotes(text: string): string {
  */
 function quoteYaml(text: string): string {
   if (escapeHidden(text) === text) return `'${text.replaceAll("'", "''")}'`;
-  const escaped = escapeHidden(
-    text.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n")
-      .replaceAll("\t", "\\t"),
-    escapeCodePoint,
-  );
-  return `"${escaped}"`;
+  return escapeHidden(JSON.stringify(text.toWellFormed()), escapeCodePoint);
 }
 
 /** How to fix an entry, and the finished lines, if there are any. */
@@ -164,31 +158,34 @@ export interface Repair {
   readonly lines?: readonly string[];
 }
 
-/** Repairs an entry that cannot be parsed, if the author's text can be kept. */
-export function repairEntry(entry: YamlEntry): Repair {
+/**
+ * Describes why an entry cannot be parsed, and repairs it, if the author's text can
+ * be kept.
+ */
+export function repairEntry(entry: YamlEntry): Repair & { reason: string } {
   const divided = divideName(entry);
   if (divided !== undefined) {
+    const reason = "the name and the description are on the same line";
     const hint = `write these lines instead:\n${divided}`;
-    return { lines: [divided], hint };
+    return { reason, hint, lines: [divided] };
   }
   const { key, indentation, rest, more } = entry;
   const spaced = [`${indentation}${key}: ${rest}`, ...more];
-  if (entry.isGlued && isValid(spaced)) return writeLines(spaced);
-  const untabbed = spaced.map((line) =>
+  const error = parseYamlOrError(spaced.join("\n"));
+  const reason = entry.isGlued || !(error instanceof Error)
+    ? `there is no space after ${quote(`${key}:`)}`
+    : describeValueFault(entry, error);
+  if (!(error instanceof Error)) return { reason, ...writeLines(spaced) };
+  const lines = spaced.map((line) =>
     line.replace(/^\s+/, (space) => space.replaceAll("\t", "  "))
   );
-  const hasTabs = untabbed.some((line, index) => line !== spaced[index]);
-  if (hasTabs && isValid(untabbed)) {
-    return { lines: untabbed, hint: "indent with spaces instead of tabs" };
+  if (!(parseYamlOrError(lines.join("\n")) instanceof Error)) {
+    return { reason, hint: "indent with spaces instead of tabs", lines };
   }
   const otherwise = isBlockScalar(entry)
     ? `indent all lines below "${key}:" by the same number of spaces`
     : "put the value in single quotes on one line, and write each single quote in it twice";
-  return quoteEntry(entry, { otherwise });
-}
-
-function isValid(lines: readonly string[]): boolean {
-  return !(parseYamlOrError(lines.join("\n")) instanceof Error);
+  return { reason, ...quoteEntry(entry, { otherwise }) };
 }
 
 /**
@@ -239,14 +236,9 @@ function writeLines(lines: readonly string[]): Repair {
 }
 
 /** Describes why the value of an entry cannot be parsed. */
-export function describeValueFault(entry: YamlEntry, parsed: unknown): string {
+function describeValueFault(entry: YamlEntry, error: Error): string {
   const { key, rest, more, indentation } = entry;
   const value = `the value of ${quote(key)}`;
-  if (divideName(entry) !== undefined) {
-    return "the name and the description are on the same line";
-  }
-  if (entry.isGlued) return `there is no space after ${quote(`${key}:`)}`;
-  const error = parsed as Error;
   const mark = rest[0] ?? "";
   if (/^\s*\t/m.test([rest, ...more].join("\n"))) {
     return `${value} is indented with tabs`;
