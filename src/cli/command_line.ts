@@ -170,7 +170,7 @@ function checkOption(option: WrittenOption, args: readonly string[]): void {
       `Cannot use --${name} with the value ${quote(value)}: it takes none`,
     );
   }
-  const { choices, range, isInRange } = expected;
+  const { choices, range = "", isInRange } = expected;
   const isMissing = value === undefined || value.trim() === "" ||
     (!inlineValue && /^-(?!\d)/.test(value));
   if (isMissing) {
@@ -180,7 +180,7 @@ function checkOption(option: WrittenOption, args: readonly string[]): void {
   const advice = choices?.includes(value) === false
     ? suggest(value, choices)
     : isInRange?.(value) === false
-    ? `expected ${range ? `${expected.value} ${range}` : expected.value}`
+    ? `expected ${expected.value} ${range}`.trimEnd()
     : undefined;
   if (advice === undefined) return;
   throw new UsageError(`Invalid --${name} ${quote(value)}: ${advice}`);

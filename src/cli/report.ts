@@ -1,8 +1,8 @@
 /**
  * The output of `--list` and `--check`.
  *
- * For people, `--check` prints the problems, and `--list` the skills as well. The summary
- * comes last, where a terminal shows it. What users copy is never wrapped.
+ * As text, `--check` prints the problems, and `--list` the skills as well. The
+ * summary comes last, where a terminal shows it. What users copy is never wrapped.
  *
  * @module
  */

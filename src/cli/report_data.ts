@@ -112,11 +112,11 @@ function describeCatalog(
     roots: [...described.values()],
     skills: skills.filter(({ skill }) => skill.prefix === undefined)
       .map(({ skill, files, size }) => {
-        const { name, description, scope, directory, file } = skill;
-        const decision = decisionOn(skill, policy);
+        const { name, ...place } = placeOf(skill);
+        const { description } = skill;
         const root = described.get(skill.root)!;
-        const place = { scope, directory, file, root };
-        return { name, description, ...place, files, size, ...decision };
+        const decision = decisionOn(skill, policy);
+        return { name, description, ...place, root, files, size, ...decision };
       }),
     shadowed: shadowed.map(({ skill, by }) => ({
       name: skill.name,
@@ -126,10 +126,7 @@ function describeCatalog(
       ...decisionOn(skill, policy),
     })),
     off: policy?.off.map(({ skill, rule }) => ({
-      name: skill.name,
-      scope: skill.scope,
-      directory: skill.directory,
-      file: skill.file,
+      ...placeOf(skill),
       rule: placeOfRule(rule, policy),
     })),
     unlisted: skills.filter(({ unlisted }) => unlisted !== undefined)
@@ -138,6 +135,10 @@ function describeCatalog(
         reason,
       })),
   };
+}
+
+function placeOf({ name, scope, directory, file }: Skill) {
+  return { name, scope, directory, file };
 }
 
 /** Returns the state of a skill and the rule that applies, if there is a policy. */

@@ -48,16 +48,14 @@ export interface Settings {
  * @throws {UsageError} If the value of an option is invalid.
  */
 export function createSettings({ values, positionals }: CommandLine): Settings {
-  const homeFolder = findHomeDirectory();
-  const places = {
-    workingDirectory: findWorkingDirectory(homeFolder),
-    homeDirectory: homeFolder,
-  };
+  const home = findHomeDirectory();
+  const workingDirectory = findWorkingDirectory(home);
+  const places = { workingDirectory, homeDirectory: home };
   const tools = createToolOptions(values);
   const given = givenFolders(positionals, { ...places, ...tools })
     .flatMap((folder) => foldersIn(folder, places));
   const needsHome = given.length === 0 || values.agents;
-  if (homeFolder === undefined && needsHome) log(NO_HOME);
+  if (home === undefined && needsHome) log(NO_HOME);
   const absolute = (folders: readonly string[] = []) =>
     folders.flatMap((folder) => resolveGiven(folder, places));
   const directories = absolute(given);
@@ -72,11 +70,9 @@ export function createSettings({ values, positionals }: CommandLine): Settings {
   });
   return {
     values,
-    roots: tools.toolset === "agentskills"
-      ? roots.map((root) => ({ ...root, recursive: true }))
-      : roots,
+    roots: tools.toolset === "agentskills" ? roots.map(asRecursive) : roots,
     tools,
-    home: homeFolder,
+    home,
     directories,
     recursiveDirectories,
     policyFile: resolvePolicyFile(values.policy, places),
@@ -89,6 +85,10 @@ export function createSettings({ values, positionals }: CommandLine): Settings {
       watchFolders: !values["no-watch"],
     },
   };
+}
+
+function asRecursive(root: SkillRoot): SkillRoot {
+  return { ...root, recursive: true };
 }
 
 /** Logs which options have no effect, and why. */
