@@ -51,7 +51,7 @@ import type {
 } from "./src/skills/policy.ts";
 import { ProblemLog } from "./src/skills/problem_log.ts";
 import {
-  CatalogBuilder,
+  buildCatalog,
   changedSkills,
   EMPTY_CATALOG,
 } from "./src/skills/catalog.ts";
@@ -332,7 +332,6 @@ class SkillScan {
   readonly #problems: { problem: SkillProblem; place: ProblemPlace }[] = [];
   /** The paths of roots that cannot be searched. */
   readonly #refused: string[] = [];
-  readonly #catalog: CatalogBuilder;
   #isPassing = false;
   readonly #slice = new TimeSlice();
 
@@ -340,7 +339,6 @@ class SkillScan {
     this.#roots = roots;
     this.#options = options;
     this.#policy = options.policy;
-    this.#catalog = new CatalogBuilder(options.variants);
     this.#scopes = new Scopes(options);
     this.#closed = new ClosedFolderSet(options.policy, this.#scopes);
     this.#nameOnly = new NameOnlyFolders(options.nameOnlyFolders);
@@ -348,10 +346,10 @@ class SkillScan {
 
   /** Searches the roots and creates the catalog, or returns the previous one if it is the same. */
   async run(): Promise<ScanResult> {
-    const { reader, trustsStatus, previous } = this.#options;
-    const { maxFileSize = DEFAULT_MAX_FILE_SIZE } = this.#options;
+    const { reader, trustsStatus, previous, variants } = this.#options;
+    const { maxFileSize = DEFAULT_MAX_FILE_SIZE, trustLinks = [] } =
+      this.#options;
     this.#policy?.resolveFolders();
-    const { trustLinks = [] } = this.#options;
     this.#trustLinks = await this.#run(boundaries(trustLinks));
     reader.startScan({
       maxFileSize,
@@ -365,10 +363,10 @@ class SkillScan {
       roots.push(await this.#searchRoot(root));
     }
     await this.#run(this.#decide());
-    this.#serveSkills();
     const problems = await this.#run(this.#listProblems());
+    const rest = { problems, roots, previous, variants };
     return {
-      catalog: this.#catalog.build({ problems, roots, previous }),
+      catalog: buildCatalog(this.#listServed(), rest),
       folders: this.#folders,
       versions: this.#versions,
       linkTargets: this.#targets,
@@ -573,8 +571,8 @@ class SkillScan {
   async #listFolder(folder: SkillFolder): Promise<Subfolder[]> {
     const { path, realPath, depth } = folder;
     try {
-      const versions = this.#versions;
-      return await listSubfolders(folder, { versions, slice: this.#slice });
+      if (this.#slice.isOver) await this.#slice.yield();
+      return await listSubfolders(folder, this.#versions);
     } catch (error) {
       if (depth === 0) throw error;
       if (this.#keepKnown(folder, error)) return [];
@@ -689,12 +687,12 @@ class SkillScan {
     this.#folders.delete(realPath);
     this.#folders.set(realPath, read);
     if (linkedFolder !== undefined) this.#addFolder(linkedFolder);
+    const { file } = outcome;
+    if (passingError !== undefined) this.#isPassing = true;
     if ("reason" in outcome) this.#report(outcome, folder);
-    if (passingError === undefined) return;
-    this.#isPassing = true;
-    if ("reason" in outcome) return;
-    const problem = { file: outcome.file, ...passingFault(passingError) };
-    this.#report(problem, { path, root });
+    else if (passingError !== undefined) {
+      this.#report({ file, ...passingFault(passingError) }, { path, root });
+    }
   }
 
   /** Returns the faces of a path: as it is listed, and where its entry lies. */
@@ -743,16 +741,23 @@ class SkillScan {
     }
   }
 
-  /** Adds the skills that are not off to the catalog. */
-  #serveSkills(): void {
-    for (const [skill, { outcome, linkedFolder = skill }] of this.#found()) {
+  /** Lists the skills that are not off, with their states. */
+  #listServed(): Skill[] {
+    const served: Skill[] = [];
+    for (const [folder, { outcome, linkedFolder = folder }] of this.#found()) {
       if ("reason" in outcome) continue;
-      const state = this.#stateOf(outcome);
       const isClosed = (forModel: boolean) =>
-        this.#closed.isClosed(linkedFolder, { skill, forModel });
-      if (state === "off" || isClosed(false)) continue;
-      this.#catalog.add(outcome, isClosed(true) ? "manual" : state);
+        this.#closed.isClosed(linkedFolder, { skill: folder, forModel });
+      const decided = this.#stateOf(outcome);
+      if (decided === "off" || isClosed(false)) continue;
+      const state = isClosed(true) ? "manual" : decided;
+      served.push(
+        state === "on"
+          ? outcome
+          : this.#options.variants.create(outcome, { state }),
+      );
     }
+    return served;
   }
 
   /** Returns the state of a skill. A rule that applies wins over `--name-only`. */

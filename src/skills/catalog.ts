@@ -15,9 +15,6 @@ import type {
   Skill,
   SkillCatalog,
   SkillChange,
-  SkillProblem,
-  SkillRoot,
-  SkillState,
 } from "./types.ts";
 
 /** The catalog before the first scan. */
@@ -30,56 +27,44 @@ export const EMPTY_CATALOG: SkillCatalog = {
   revision: 0,
 };
 
-/** Decides which skills have which names. */
-export class CatalogBuilder {
-  readonly #variants: SkillVariants;
-  readonly #skills = new Map<string, Skill>();
-  readonly #shadowed: ShadowedSkill[] = [];
-  readonly #counts = new Map<SkillRoot, number>();
-
-  /** Creates a builder without skills. The copies of skills are kept for later catalogs. */
-  constructor(variants: SkillVariants) {
-    this.#variants = variants;
+/**
+ * Builds the catalog of some skills, or returns the previous one if it is the same.
+ *
+ * @param found The skills that are served, in the order in which they were found.
+ * @param options The problems, the roots, the previous catalog, and the owner of
+ *   the copies that have prefixes.
+ */
+export function buildCatalog(
+  found: readonly Skill[],
+  { problems, roots, previous, variants }:
+    & Pick<SkillCatalog, "problems" | "roots">
+    & { previous: SkillCatalog; variants: SkillVariants },
+): SkillCatalog {
+  const first = new Map<string, Skill>();
+  const others: ShadowedSkill[] = [];
+  const counts = new Map(roots.map(({ root }) => [root, 0]));
+  for (const skill of found) {
+    const key = skillKey(skill.name);
+    const by = first.get(key);
+    if (by === undefined) first.set(key, skill);
+    else others.push({ skill, by });
+    counts.set(skill.root, counts.get(skill.root)! + 1);
   }
-
-  /** Adds a skill. If its name is taken, it is shadowed. */
-  add(found: Skill, state: SkillState): void {
-    const skill = state === "on"
-      ? found
-      : this.#variants.create(found, { state });
-    const { root, name } = skill;
-    this.#counts.set(root, (this.#counts.get(root) ?? 0) + 1);
-    const key = skillKey(name);
-    const by = this.#skills.get(key);
-    if (by === undefined) this.#skills.set(key, skill);
-    else this.#shadowed.push({ skill, by });
-  }
-
-  /** Builds the catalog, or returns the previous one if it is the same. */
-  build(
-    { problems, roots, previous }:
-      & Pick<SkillCatalog, "problems" | "roots">
-      & { previous: SkillCatalog },
-  ): SkillCatalog {
-    const found = {
-      skills: this.#skills,
-      problems,
-      shadowed: withPrefixes(this.#skills, {
-        shadowed: this.#shadowed,
-        variants: this.#variants,
-      }),
-      roots: roots.map((report) => ({
-        ...report,
-        skills: this.#counts.get(report.root) ?? 0,
-      })),
-      revision: previous.revision + 1,
-    };
-    if (isSameCatalog(found, previous)) return previous;
-    const keys = [...this.#skills.keys()].sort();
-    const skills = new Map(keys.map((key) => [key, this.#skills.get(key)!]));
-    const served = withQualifiedNames(skills, found.shadowed);
-    return { ...found, skills, served };
-  }
+  const catalog = {
+    skills: first,
+    problems,
+    shadowed: withPrefixes(first, { shadowed: others, variants }),
+    roots: roots.map((report) => {
+      return { ...report, skills: counts.get(report.root)! };
+    }),
+    revision: previous.revision + 1,
+  };
+  if (isSameCatalog(catalog, previous)) return previous;
+  const skills = new Map(
+    [...first.keys()].sort().map((key) => [key, first.get(key)!]),
+  );
+  const served = withQualifiedNames(skills, catalog.shadowed);
+  return { ...catalog, skills, served };
 }
 
 function isSameCatalog(
@@ -92,18 +77,8 @@ function isSameCatalog(
     a.shadowed.every(({ skill, by }, index) =>
       b.shadowed[index]!.skill === skill && b.shadowed[index]!.by === by
     ) &&
-    a.problems.length === b.problems.length &&
-    a.problems.every((problem, index) =>
-      isSameProblem(problem, b.problems[index]!)
-    ) &&
-    JSON.stringify(a.roots) === JSON.stringify(b.roots);
-}
-
-function isSameProblem(a: SkillProblem, b: SkillProblem): boolean {
-  return a === b ||
-    a.file === b.file && a.line === b.line && a.reason === b.reason &&
-      a.hint === b.hint && a.names?.join("\n") === b.names?.join("\n") &&
-      JSON.stringify(a.others) === JSON.stringify(b.others);
+    JSON.stringify([a.problems, a.roots]) ===
+      JSON.stringify([b.problems, b.roots]);
 }
 
 /** Returns the keys of the skills that differ between two catalogs. */

@@ -9,7 +9,7 @@ import { isConfirmed, isThere, mayRead } from "../files/confinement.ts";
 import { attempt } from "../files/faults.ts";
 import { fileVersion } from "../files/open_file.ts";
 import { sortByName } from "../files/paths.ts";
-import type { Steps, TimeSlice } from "../time_slice.ts";
+import type { Steps } from "../time_slice.ts";
 import { boundaryOf } from "./skill_reader.ts";
 
 /**
@@ -23,66 +23,44 @@ const MAX_SHORT_FOLDER_SIZE = 256 * 1024;
  * and those in which tools install, build, or cache files. Nobody would give a
  * skill any of these names, which is why `site-packages` is listed but not `venv`.
  */
-export const UNSEARCHED_NAMES: ReadonlySet<string> = new Set([
-  ".git",
-  ".hg",
-  ".jj",
-  ".svn",
-  ".bundle",
-  ".cache",
-  ".cargo",
-  ".eggs",
-  ".gradle",
-  ".idea",
-  ".mypy_cache",
-  ".next",
-  ".nox",
-  ".npm",
-  ".nuxt",
-  ".parcel-cache",
-  ".pnpm-store",
-  ".pytest_cache",
-  ".ruff_cache",
-  ".rustup",
-  ".svelte-kit",
-  ".terraform",
-  ".tox",
-  ".turbo",
-  ".venv",
-  ".yarn",
-  "__pycache__",
-  "node_modules",
-  "site-packages",
-]);
+export const UNSEARCHED_NAMES: ReadonlySet<string> = new Set(
+  `.git .hg .jj .svn
+  .bundle .cache .cargo .eggs .gradle .idea .mypy_cache .next .nox .npm .nuxt
+  .parcel-cache .pnpm-store .pytest_cache .ruff_cache .rustup .svelte-kit
+  .terraform .tox .turbo .venv .yarn __pycache__ node_modules site-packages`
+    .split(/\s+/),
+);
 
-/**
- * The versions of listed folders, by path, as they were before each was listed.
- * That of a missing folder is `undefined`.
- */
-type FolderVersions = ReadonlyMap<string, string | undefined>;
+/** An entry that may be searched. Deno's own ones take six times the memory. */
+export type Subfolder = Pick<Deno.DirEntry, "name" | "isSymlink">;
 
 /**
  * Lists the folders and links in a folder, in the order of their names. Returns
  * none if the folder was replaced by a link since its real path was found.
+ *
+ * @param folder The folder.
+ * @param versions Receives the version that the folder had before.
  */
 export async function listSubfolders(
   { path, realPath }: { path: string; realPath: string },
-  { versions, slice }: {
-    versions: Map<string, string | undefined>;
-    slice: TimeSlice;
-  },
+  versions: Map<string, string | undefined>,
 ): Promise<Subfolder[]> {
-  if (slice.isOver) await slice.yield();
   const info = Deno.statSync(path);
   versions.set(path, fileVersion(info));
-  const entries = await readFolder(path, info);
-  if (slice.isOver) await slice.yield();
-  if (Deno.realPathSync(path) !== realPath) return [];
-  return sortByName(entries);
+  const found: Subfolder[] = [];
+  const entries = info.size > MAX_SHORT_FOLDER_SIZE
+    ? Deno.readDir(path)
+    : Deno.readDirSync(path);
+  for await (const { name, isDirectory, isSymlink } of entries) {
+    if (isDirectory || isSymlink) found.push({ name, isSymlink });
+  }
+  return Deno.realPathSync(path) === realPath ? sortByName(found) : [];
 }
 
 /** Whether no entry was added to listed folders or removed from them. */
-export function* areUnchanged(versions: FolderVersions): Steps<boolean> {
+export function* areUnchanged(
+  versions: ReadonlyMap<string, string | undefined>,
+): Steps<boolean> {
   for (const [path, version] of versions) {
     if (versionOf(path) !== version) return false;
     yield;
@@ -92,23 +70,6 @@ export function* areUnchanged(versions: FolderVersions): Steps<boolean> {
 
 function versionOf(folder: string): string | undefined {
   return attempt(() => fileVersion(Deno.statSync(folder)));
-}
-
-/** An entry that may be searched. Deno's own ones take six times the memory. */
-export type Subfolder = Pick<Deno.DirEntry, "name" | "isSymlink">;
-
-async function readFolder(
-  path: string,
-  { size }: Deno.FileInfo,
-): Promise<Subfolder[]> {
-  const found: Subfolder[] = [];
-  const entries = size > MAX_SHORT_FOLDER_SIZE
-    ? Deno.readDir(path)
-    : Deno.readDirSync(path);
-  for await (const { name, isDirectory, isSymlink } of entries) {
-    if (isDirectory || isSymlink) found.push({ name, isSymlink });
-  }
-  return found;
 }
 
 /** Whether a listed entry can be found by its name. It cannot if the name is not UTF-8. */
