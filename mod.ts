@@ -252,7 +252,9 @@ export class SkillScanner {
    */
   async setPolicy(policy: SkillPolicy | undefined): Promise<void> {
     if (policy !== this.#decider?.policy) {
-      this.#decider = policy && await compilePolicy(policy);
+      // Only now is the module for policies loaded.
+      this.#decider = policy &&
+        new (await import("./src/skills/policy.ts")).PolicyDecider(policy);
     }
     this.#policy = policy;
   }
@@ -291,12 +293,6 @@ export class SkillScanner {
   inspectPolicy(): SkillPolicyReport | undefined {
     return this.#scan?.reportPolicy(this.#catalog);
   }
-}
-
-/** Compiles a policy. Only then is the module for policies loaded. */
-async function compilePolicy(policy: SkillPolicy): Promise<PolicyDecider> {
-  const { PolicyDecider } = await import("./src/skills/policy.ts");
-  return new PolicyDecider(policy);
 }
 
 /** Options of {@linkcode SkillScan}. */

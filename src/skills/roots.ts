@@ -30,17 +30,21 @@ export const DEFAULT_REFRESH_SECONDS = 30;
  * @throws {Error} If a configured folder is relative to an unknown base folder.
  */
 export function resolveSkillRoots(options: SkillRootOptions): SkillRoot[] {
-  const { directories, recursiveDirectories = [] } = options;
+  const { directories, recursiveDirectories = [], agents } = options;
+  // The user trusts these folders. Each scan finds out whether they lie in the project.
+  const configured = (directory: string, recursive: boolean): SkillRoot => {
+    const path = resolveFolder(directory, options);
+    return { path, scope: "global", recursive };
+  };
+  const shared = (folder: string) => wellKnownRoots(folder, options);
   const roots = directories
-    ? directories.flatMap((directory) => configuredRoots(directory, options))
-    : [
-      ...wellKnownRoots(".agent", options),
-      ...wellKnownRoots(".claude", options),
-    ];
-  if (options.agents) roots.push(...wellKnownRoots(".agents", options));
-  for (const directory of recursiveDirectories) {
-    roots.push(configuredRoot(directory, { ...options, recursive: true }));
-  }
+    ? directories.flatMap((directory) =>
+      ["", join(".claude", "skills"), "skills"]
+        .map((folder) => configured(join(directory, folder), false))
+    )
+    : [".agent", ".claude"].flatMap(shared);
+  if (agents) roots.push(...shared(".agents"));
+  roots.push(...recursiveDirectories.map((path) => configured(path, true)));
   return roots.filter((root, index) => {
     const isSame = (other: SkillRoot) =>
       other.path === root.path && other.recursive === root.recursive;
@@ -66,23 +70,4 @@ function wellKnownRoots(
       ? []
       : [{ path: join(base, folder, "skills"), scope, recursive: false }]
   );
-}
-
-/** Returns the roots for a folder that the user configured. */
-function configuredRoots(
-  directory: string,
-  options: SkillRootOptions,
-): SkillRoot[] {
-  return ["", join(".claude", "skills"), "skills"].map((folder) =>
-    configuredRoot(join(directory, folder), { ...options, recursive: false })
-  );
-}
-
-function configuredRoot(
-  directory: string,
-  options: SkillRootOptions & { recursive: boolean },
-): SkillRoot {
-  // The user trusts this folder. Each scan finds out whether it lies in the project.
-  const path = resolveFolder(directory, options);
-  return { path, scope: "global", recursive: options.recursive };
 }
