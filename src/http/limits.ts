@@ -56,16 +56,13 @@ const CHUNK_SIZE = 64 * 1024;
 
 /** Thrown for a request that is not accepted, or whose response cannot be sent. */
 export class LimitError extends Error {
-  /** The HTTP status of the response. */
-  readonly status: number;
-  /** The JSON-RPC code of the error. */
-  readonly code: number | undefined;
-
   /** Creates an error with the HTTP status and the JSON-RPC code of the response. */
-  constructor(message: string, status: number, code?: number) {
+  constructor(
+    message: string,
+    readonly status: number,
+    readonly code?: number,
+  ) {
     super(message);
-    this.status = status;
-    this.code = code;
   }
 }
 

@@ -177,7 +177,7 @@ export class McpServer extends RequestDispatcher<RunningRequest, Output> {
   /** Closes the connection. First replies to the listeners, unless that takes too long. */
   async close(): Promise<void> {
     await wait(CLOSE_TIMEOUT_MS, this.#endListening());
-    await this.#transport?.close();
+    this.#transport?.close();
   }
 
   /**

@@ -82,6 +82,8 @@ export class StdioTransport {
   readonly #output: ByteWriter;
   readonly #lines = new LineQueue(MAX_LINE_SIZE);
   readonly #firstMessage = Promise.withResolvers<void>();
+  /** Fulfilled when the first message has been written. */
+  readonly firstMessage: Promise<void> = this.#firstMessage.promise;
   #ready: Promise<unknown> = Promise.resolve();
   #isReady = false;
   /** The total length of the messages that were handled before that, in characters. */
@@ -95,8 +97,8 @@ export class StdioTransport {
   #sending: Batch | undefined;
   /** The notifications that wait after the last reply, and when they are written. */
   readonly #notifications = new Map<string, Promise<void>>();
+  /** Runs after the end of the input, while a reply is expected. */
   #grace: ReturnType<typeof setTimeout> | undefined;
-  #inputEnded = false;
   #isClosed = false;
 
   /** Creates a transport that reads nothing until it is started. */
@@ -106,11 +108,6 @@ export class StdioTransport {
   ) {
     this.#input = input;
     this.#output = output;
-  }
-
-  /** Fulfilled when the first message has been written. */
-  get firstMessage(): Promise<void> {
-    return this.#firstMessage.promise;
   }
 
   /**
@@ -154,13 +151,11 @@ export class StdioTransport {
   }
 
   /** Closes the transport immediately. Can be called more than once. */
-  close(): Promise<void> {
-    if (!this.#isClosed) {
-      this.#isClosed = true;
-      clearTimeout(this.#grace);
-      this.onclose?.();
-    }
-    return Promise.resolve();
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    clearTimeout(this.#grace);
+    this.onclose?.();
   }
 
   /**
@@ -184,13 +179,12 @@ export class StdioTransport {
       this.onerror?.(error as Error);
     }
     const isDisconnected = performance.now() - lastTime > DISCONNECT_MS;
-    if (isDisconnected && !this.#isReady) await this.close();
+    if (isDisconnected && !this.#isReady) this.close();
     else await this.#end();
   }
 
   /** Handles the rest of the input, and closes the transport when the replies have been written. */
   async #end(): Promise<void> {
-    this.#inputEnded = true;
     this.#restartGrace();
     this.#lines.end();
     this.#work();
@@ -198,7 +192,7 @@ export class StdioTransport {
     await this.#working;
     await this.oninputend?.();
     while (this.#sending !== undefined) await this.#sending.written.promise;
-    await this.close();
+    this.close();
   }
 
   /**
@@ -266,14 +260,14 @@ export class StdioTransport {
         await writeAll(this.#output, encoder.encode(batch.text));
         this.#unsentLength -= batch.text.length;
         this.#firstMessage.resolve();
-        if (this.#inputEnded) this.#restartGrace();
+        if (this.#grace !== undefined) this.#restartGrace();
         batch.written.resolve();
       }
     } catch (error) {
       const isReaderGone = error instanceof Deno.errors.BrokenPipe;
       if (!isReaderGone) this.onerror?.(error as Error);
       this.#sending?.written.resolve();
-      await this.close();
+      this.close();
     }
     this.#sending = undefined;
   }

@@ -162,7 +162,7 @@ Deno.test("StdioTransport closes when its output is closed", async () => {
   await pipe.transport.send(pong(1));
   await within(pipe.closed.promise, "the transport to close");
   await pipe.transport.send(pong(2));
-  await pipe.transport.close();
+  pipe.transport.close();
 });
 
 Deno.test("StdioTransport stops reading while its output is blocked", async () => {
@@ -214,7 +214,7 @@ Deno.test("StdioTransport limits the number of messages in progress", () =>
       "ping 11",
     );
     assert.equal(pipe.received.values.length, 10);
-    await pipe.transport.close();
+    pipe.transport.close();
   }));
 
 Deno.test("StdioTransport delivers more messages if some take a long time", async () => {
@@ -228,7 +228,7 @@ Deno.test("StdioTransport delivers more messages if some take a long time", asyn
     (message) => (message as Reply).id === 99,
     "ping 99",
   );
-  await pipe.transport.close();
+  pipe.transport.close();
 });
 
 Deno.test("StdioTransport sends no message that is too long for clients", async () => {
@@ -324,7 +324,7 @@ Deno.test("StdioTransport delivers at most 1 MiB before it is ready", async () =
   ready.resolve();
   await within(writing, "the rest to be read");
   await pipe.received.take((message) => (message as Reply).id === 59, "59");
-  await pipe.transport.close();
+  pipe.transport.close();
 });
 
 Deno.test("StdioTransport closes before it is ready if the input ends without requests, or a grace period later", () =>
