@@ -101,6 +101,16 @@ export class Disk implements Disposable {
     } catch (error) {
       this.#note(`${operation}: ${(error as Error).message}`);
     }
+    this.#removeLinksOut();
+  }
+
+  /** Removes the links that lead to other folders of this machine, as relative ones may after a move. */
+  #removeLinksOut(): void {
+    for (const { path, isSymlink } of this.list()) {
+      if (!isSymlink || this.#isInside(path)) continue;
+      Deno.removeSync(path);
+      this.#note(`remove ${path}, which leads out`);
+    }
   }
 
   #note(line: string): void {
@@ -136,7 +146,7 @@ export class Disk implements Disposable {
     const parent = random.chance(0.4) && this.#skills().length > 0
       ? join(this.#skill(), random.pick(SUBFOLDERS))
       : random.pick(random.chance(0.7) ? this.roots : this.#others);
-    return this.#requireInside(join(parent, random.pick(NAMES)));
+    return join(parent, random.pick(NAMES));
   }
 
   /** Returns a text that no other file contains. */
@@ -162,26 +172,18 @@ export class Disk implements Disposable {
     // Without its last line, the frontmatter would contain the token.
     const body = text.endsWith("---\n") ? this.#token() : "";
     const main = this.#mainOf(folder);
-    if (!this.#isInside(main)) Deno.removeSync(main);
     Deno.writeTextFileSync(main, text + body);
     return `${folder} ${text}`;
   }
 
-  /**
-   * Whether a write to a path stays here. A relative link that was moved, or whose
-   * folder was, may lead anywhere.
-   */
+  /** Whether a path, which may not exist yet, leads to something in this place. */
   #isInside(path: string, links = MAX_LINKS): boolean {
     const place = real(path);
     if (place !== undefined) return isWithin(place, this.place.path);
     if (!isLink(path)) return this.#isInside(dirname(path), links);
     const target = resolve(dirname(locate(path)), Deno.readLinkSync(path));
-    return links > 0 && this.#isInside(target, links - 1);
-  }
-
-  #requireInside(path: string): string {
-    if (this.#isInside(path)) return path;
-    throw new Error(`${path} leads elsewhere`);
+    // A loop leads nowhere.
+    return links === 0 || this.#isInside(target, links - 1);
   }
 
   #link(target: string, path: string): string {
@@ -286,7 +288,7 @@ export class Disk implements Disposable {
 
   /** Moves a root and leaves a link, or replaces a root with a link to another. */
   linkRoot(): string {
-    const root = this.#requireInside(this.#random.pick(this.roots));
+    const root = this.#random.pick(this.roots);
     const name = `root${++this.#count}`;
     const moved = join(this.#random.pick(this.#others), name);
     Deno.renameSync(root, moved);
@@ -299,7 +301,7 @@ export class Disk implements Disposable {
   unlinkRoot(): string {
     const root = this.#random.pick(this.roots);
     if (Deno.lstatSync(root).isSymlink) Deno.removeSync(root);
-    Deno.mkdirSync(this.#requireInside(root), { recursive: true });
+    Deno.mkdirSync(root, { recursive: true });
     return root;
   }
 
