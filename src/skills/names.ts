@@ -82,8 +82,13 @@ export class SkillVariants {
  * plain name that begins with a scope is qualified, too.
  */
 export function qualifiedName({ name, prefix, scope }: Skill): string {
-  if (prefix !== undefined) return `${prefix}:${name}`;
-  return SCOPED_NAME.test(skillKey(name)) ? `${scope}:${name}` : name;
+  if (prefix !== undefined) return withPrefix(prefix, name);
+  return SCOPED_NAME.test(skillKey(name)) ? withPrefix(scope, name) : name;
+}
+
+/** Like the key of the name alone, this ignores spaces around the name. */
+function withPrefix(prefix: string, name: string): string {
+  return `${prefix}:${oneLine(name)}`;
 }
 
 const SCOPED_NAME = /^(project|global):(.+)$/s;
@@ -129,7 +134,7 @@ function findPrefixed(
   const prefixKey = skillKey(prefix);
   const first = catalog.skills.get(skillKey(name));
   if (first?.scope === prefixKey) return first;
-  const skill = catalog.served.get(skillKey(`${prefix}:${name}`));
+  const skill = catalog.served.get(skillKey(withPrefix(prefix, name)));
   const isMatch = skill?.prefix !== undefined &&
     skillKey(skill.prefix) === prefixKey;
   return isMatch ? skill : undefined;

@@ -127,6 +127,7 @@ Deno.test("SkillRegistry.find() accepts the scope as a prefix of the first skill
       ["project:git", first],
       ["Project:GIT", first],
       ["global:git", second],
+      ["global: git", second],
       ["other:git", undefined],
       ["project:", undefined],
       ["project:none", undefined],
@@ -134,6 +135,8 @@ Deno.test("SkillRegistry.find() accepts the scope as a prefix of the first skill
   ) {
     assert.equal(registry.find(name!)?.directory, directory, name);
   }
+  const uri = "skill://global/%20git";
+  assert.equal(registry.findResource(uri)?.skill.directory, second);
 });
 
 Deno.test("withPrefixes() takes linear time for skills with the same name", async () => {
