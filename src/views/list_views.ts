@@ -28,9 +28,10 @@ export interface ListItem<T> {
   readonly value: T;
 }
 
-/** Sorts a list by key, in place. */
-export function sortList<T>(items: ListItem<T>[]): ListItem<T>[] {
-  return items.sort((a, b) => byCodeUnits(a.key, b.key));
+/** Sorts a list by key. Keys become well-formed, because messages with cursors are. */
+export function sortList<T>(items: readonly ListItem<T>[]): ListItem<T>[] {
+  return items.map(({ key, value }) => ({ key: key.toWellFormed(), value }))
+    .sort((a, b) => byCodeUnits(a.key, b.key));
 }
 
 /**

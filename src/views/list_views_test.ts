@@ -1,0 +1,18 @@
+import assert from "node:assert/strict";
+import { loadPage, sortList } from "./list_views.ts";
+import { stringifyJson } from "../text.ts";
+
+Deno.test("loadPage() skips and repeats nothing after a key with an unpaired surrogate", async () => {
+  const first = Array.from({ length: 999 }, (_, i) => `a${1_000 + i}`);
+  const keys = [...first, "b\ud800", "b😀", "b\uff00", "c"];
+  const items = sortList(keys.map((key, value) => ({ key, value })));
+  const found: number[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await loadPage(items, { cursor, load: (value) => value });
+    found.push(...page.entries);
+    // As a client gets it and sends it back.
+    cursor = JSON.parse(stringifyJson([page.nextCursor]))[0] ?? undefined;
+  } while (cursor !== undefined);
+  assert.deepEqual(found.toSorted((a, b) => a - b), [...keys.keys()]);
+});
