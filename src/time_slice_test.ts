@@ -11,6 +11,18 @@ Deno.test("TimeSlice.yield() lets timers and other tasks run", async () => {
   }
 });
 
+Deno.test("TimeSlice.isOver is true if the clock was set back", () => {
+  const slice = new TimeSlice(1_000_000);
+  assert.ok(!slice.isOver);
+  const { now } = Date;
+  Date.now = () => now() - 3_600_000;
+  try {
+    assert.ok(slice.isOver);
+  } finally {
+    Date.now = now;
+  }
+});
+
 Deno.test("TimeSlice.yield() lets sockets be read, however many tasks wait", async () => {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const accepted = listener.accept();

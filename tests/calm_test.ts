@@ -22,13 +22,13 @@ class SlowDisk implements Disposable {
   /** The most operations between two turns of the event loop. */
   longestRun = 0;
   readonly #spy: DiskSpy;
-  readonly #now = performance.now;
+  readonly #now = Date.now;
   #run = 0;
   #delay = 0;
   #isOpen = true;
 
   constructor(folder: string) {
-    performance.now = () => this.#now.call(performance) + this.#delay;
+    Date.now = () => this.#now() + this.#delay;
     this.#spy = new DiskSpy((path) => {
       if (!path.startsWith(folder)) return undefined;
       this.#delay += 20;
@@ -51,7 +51,7 @@ class SlowDisk implements Disposable {
   [Symbol.dispose](): void {
     this.#isOpen = false;
     this.#spy[Symbol.dispose]();
-    performance.now = this.#now;
+    Date.now = this.#now;
   }
 }
 

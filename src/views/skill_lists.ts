@@ -303,21 +303,21 @@ export function summarizeSkills(
  * pinned skills first, then one name of each family (names with the same first
  * word), starting with the largest family, then a second name of each, and so on.
  */
-function orderForSummary(skills: readonly Skill[]): string[] {
+function* orderForSummary(skills: readonly Skill[]): Generator<string> {
   const { pinned = [], others = [] } = Object.groupBy(
-    skills,
+    skills.map(({ name, state }) => ({ name: oneLine(name), state })),
     ({ state }) => state === "pinned" ? "pinned" : "others",
   );
-  const families = Map.groupBy(
-    others.map(({ name }) => oneLine(name)),
-    (name) => /^[\p{L}\p{N}]*/u.exec(name)![0].toLowerCase(),
-  );
-  const ranked = [...families.values()]
-    .sort((a, b) => b.length - a.length)
-    .flatMap((family) =>
-      family.sort((a, b) => a.length - b.length)
-        .map((name, rank) => ({ name, rank }))
-    );
-  ranked.sort((a, b) => a.rank - b.rank);
-  return [...pinned, ...ranked].map(({ name }) => oneLine(name));
+  yield* pinned.map(({ name }) => name);
+  const families = [
+    ...Map.groupBy(
+      others.map(({ name }) => name),
+      (name) => /^[\p{L}\p{N}]*/u.exec(name)![0].toLowerCase(),
+    ).values(),
+  ].sort((a, b) => b.length - a.length);
+  for (const family of families) family.sort((a, b) => a.length - b.length);
+  const largest = families[0]?.length ?? 0;
+  for (let rank = 0; rank < largest; rank++) {
+    yield* families.flatMap((family) => family[rank] ?? []);
+  }
 }
