@@ -65,7 +65,6 @@ async function run(args: readonly string[]): Promise<number> {
     return await serve(settings);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    await logged();
     const { usageText } = await import("./src/cli/help.ts");
     await print(usageText(error.message), Deno.stderr);
     return 2;
@@ -83,7 +82,6 @@ async function printConfig(
     "./src/cli/client_config.ts"
   );
   const config = createClientConfig(client, settings);
-  await logged();
   await print(configMessage(config), Deno.stderr);
   return await print(config.text);
 }
@@ -143,7 +141,6 @@ async function serve(settings: Settings): Promise<number> {
 /** Tells people what a server in their terminal does, and what they may be looking for. */
 async function welcome({ catalog }: SkillRegistry): Promise<void> {
   const { welcomeText } = await import("./src/cli/help.ts");
-  await logged();
   const text = welcomeText(catalog.served.size);
   await print(text, Deno.stderr);
 }
@@ -227,13 +224,14 @@ export const END_SIGNALS: readonly Deno.Signal[] = Deno.build.os === "windows"
   : ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"];
 
 /**
- * Prints a text and returns the exit code. It is not an error if the reader
- * closes the stream early.
+ * Prints a text below what has been logged, and returns the exit code. It is not
+ * an error if the reader closes the stream early.
  */
 async function print(
   text: string,
   stream: ByteWriter = Deno.stdout,
 ): Promise<number> {
+  await logged();
   try {
     await writeAll(stream, new TextEncoder().encode(text));
   } catch (error) {

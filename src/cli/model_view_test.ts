@@ -18,6 +18,7 @@ import {
   Place,
   type Reply,
   runServer,
+  serverCommand,
   settingsFor,
   skillMd,
   Wire,
@@ -282,6 +283,26 @@ Deno.test("--list --as escapes control characters for the terminal", {
       /[^\P{Cc}\n]|\p{Default_Ignorable_Code_Point}/u,
     );
   }
+});
+
+Deno.test("--list --as reports each skipped skill before what the model sees", {
+  ignore: lacks("sh"),
+}, async () => {
+  using place = new Place();
+  for (let number = 0; number < 400; number++) {
+    place.file(`project/.claude/skills/skill-${number}/SKILL.md`, "");
+  }
+  const [command, options] = serverCommand(place, {
+    args: ["--list", "--as", "default"],
+  });
+  const { stdout } = await new Deno.Command("sh", {
+    ...options,
+    args: ["-c", 'exec "$@" 2>&1', "sh", command, ...options.args ?? []],
+    stdin: "null",
+  }).output();
+  const text = new TextDecoder().decode(stdout);
+  assert.equal(text.match(/^skill-server: Skipped /gm)?.length, 400);
+  assert.doesNotMatch(text, /^What the model sees[^]*^skill-server: /m);
 });
 
 Deno.test("--list --as omits skills that are hidden from the model, and reports skipped skills on stderr", async () => {
