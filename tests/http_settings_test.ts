@@ -133,3 +133,20 @@ Deno.test("an option on the command line takes precedence over SKILL_SERVER_ARGS
   );
   assert.equal((await server.ask("tools/list")).result.ttlMs, 2_000);
 });
+
+Deno.test("the values of each repeatable option are combined with those in SKILL_SERVER_ARGS", async () => {
+  using place = new Place();
+  const folders = ["one", "two"].map((name) => {
+    place.skill(name, name);
+    return `${place.path}/${name}`;
+  });
+  const [first, second] = folders;
+  await using server = await HttpServer.start(place, {
+    args: [`--name-only=${first}`, ...folders],
+    env: { SKILL_SERVER_ARGS: `--name-only="${second}"` },
+  });
+  const { result } = await server.ask("tools/list");
+  const [{ description }] = result.tools;
+  assert.match(description, /<name>one</);
+  assert.doesNotMatch(description, /About/);
+});

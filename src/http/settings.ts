@@ -94,12 +94,11 @@ function parseVariable(text: string): CommandLine {
  * line takes precedence, and the values of repeatable options are combined.
  */
 function mergeCommands(command: CommandLine, more: CommandLine): CommandLine {
-  const values = { ...more.values, ...command.values };
-  for (const name of ["skill-dir", "trust-links"] as const) {
-    values[name] = [
-      ...command.values[name] ?? [],
-      ...more.values[name] ?? [],
-    ];
+  const values: Record<string, unknown> = { ...more.values };
+  for (const [name, value] of Object.entries(command.values)) {
+    const other = values[name];
+    const isList = Array.isArray(value) && Array.isArray(other);
+    values[name] = isList ? [...value, ...other] : value;
   }
   const { positionals } = command.positionals.length > 0 ? command : more;
   return { values, positionals };
