@@ -314,12 +314,13 @@ function* checkLength({ text }: CheckedMain): Generator<Fault> {
 
 /** Checks a `SKILL.md` for invisible characters, which can hide text. */
 function* checkCharacters(
-  { text, yaml = "", frontmatter, entries }: CheckedMain,
+  { text, body = "", frontmatter, entries }: CheckedMain,
 ): Generator<Fault> {
-  const places = linesOf(text.replace(/^\ufeff/, ""))
-    .map((text, index) => ({ text, line: index + 1 }));
+  const lines = linesOf(text.replace(/^\ufeff/, ""));
+  const places = lines.map((text, index) => ({ text, line: index + 1 }));
+  const head = lines.slice(0, firstLineOf(body, text) - 1).join("\n");
   // Characters that YAML escapes appear only in the parsed values.
-  if (listInvisible(yaml).length === 0) {
+  if (listInvisible(head).length === 0) {
     for (const field of ["name", "description"] as const) {
       const line = findFieldLine(field, entries);
       places.push({ text: frontmatter[field] ?? "", line });

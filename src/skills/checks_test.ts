@@ -405,6 +405,21 @@ Deno.test("--check reports invisible characters, by line and code point", async 
   ]);
 });
 
+Deno.test("--check reports a control character once, as what YAML does not allow", async () => {
+  using place = new Place();
+  const skills = "home/.claude/skills";
+  place.skill(skills, "plain", skillMd("plain", "Fill \u001b[31mforms"));
+  place.skill(skills, "quoted", skillMd("quoted", '"Fill \u001b[31mforms"'));
+  const reason =
+    'the value of "description" contains an invisible character, which YAML does not allow';
+  assert.deepEqual(await findingsIn(place), [
+    `error yaml plain/SKILL.md:3: ${reason}`,
+    `error yaml quoted/SKILL.md:3: ${reason}`,
+    "warning invisible-characters plain/SKILL.md:3: the line contains invisible characters: U+001B",
+    "warning invisible-characters quoted/SKILL.md:3: the line contains invisible characters: U+001B",
+  ]);
+});
+
 Deno.test("--check reports each target once and counts the rest if there are many", async () => {
   using place = new Place();
   const links = Array.from({ length: 30 }, (_, index) => `[x](${index}.md)\n`);

@@ -240,8 +240,10 @@ function describeValueFault(entry: YamlEntry, error: Error): string {
   const { key, rest, more, indentation } = entry;
   const value = `the value of ${quote(key)}`;
   const mark = rest[0] ?? "";
-  if (/^\s*\t/m.test([rest, ...more].join("\n"))) {
-    return `${value} is indented with tabs`;
+  const text = [rest, ...more].join("\n");
+  if (/^\s*\t/m.test(text)) return `${value} is indented with tabs`;
+  if (/[^\P{Cc}\t\n\x85]/u.test(text)) {
+    return `${value} contains an invisible character, which YAML does not allow`;
   }
   if (mark === '"' || mark === "'") {
     const marks = rest.split(mark).length - 1;
