@@ -10,7 +10,7 @@ import { byCodeUnits, quote, stringifyJson } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
 
-/** The maximum number of items on a page. Many clients read only the first page. */
+/** The maximum number of entries on a page. Many clients read only the first page. */
 const PAGE_SIZE = 1_000;
 
 /**
@@ -57,7 +57,8 @@ export async function loadPage<T, Entry>(
   const entries: Entry[] = [];
   let length = 0;
   const slice = new TimeSlice();
-  for (const { key, value } of rest.slice(0, PAGE_SIZE)) {
+  for (const { key, value } of rest) {
+    if (entries.length === PAGE_SIZE) break;
     if (slice.isOver) await slice.yield();
     const entry = await load(value);
     if (entry !== undefined) {

@@ -16,3 +16,16 @@ Deno.test("loadPage() skips and repeats nothing after a key with an unpaired sur
   } while (cursor !== undefined);
   assert.deepEqual(found.toSorted((a, b) => a - b), [...keys.keys()]);
 });
+
+Deno.test("loadPage() fills a page although some values have no entry", async () => {
+  const items = sortList(
+    Array.from({ length: 1_100 }, (_, value) => ({ key: `${value}`, value })),
+  );
+  const load = (value: number) => value < 1_050 ? undefined : value;
+  const { entries, nextCursor } = await loadPage(items, {
+    cursor: undefined,
+    load,
+  });
+  assert.equal(entries.length, 50);
+  assert.equal(nextCursor, undefined);
+});
