@@ -116,7 +116,9 @@ async function* checkMain(
   try {
     const main = await source.readFile(skill, SKILL_MD);
     if (main.text === undefined) {
-      yield createFinding("utf-8", { file, ...NOT_UTF_8 });
+      const reason = "SKILL.md is not valid UTF-8";
+      const hint = "save the file as UTF-8";
+      yield createFinding("utf-8", { file, reason, hint });
     }
     text = main.text ?? new TextDecoder().decode(main.bytes);
   } catch (error) {
@@ -134,11 +136,6 @@ async function* checkMain(
   const main = { ...inspected, text, entries, directory, contents };
   for (const check of CHECKS) yield* limitSimilar(file, check(main));
 }
-
-const NOT_UTF_8 = {
-  reason: "SKILL.md is not valid UTF-8",
-  hint: "save the file as UTF-8",
-};
 
 /** A `SKILL.md`, and what was found in it. */
 interface CheckedMain extends InspectedSkillMd {
@@ -355,6 +352,7 @@ function* checkLinks(
   { text, body = "", contents }: CheckedMain,
 ): Generator<Fault> {
   const isServed = createPathTest(contents);
+  const firstLine = firstLineOf(body, text);
   const checked = new Set<string>();
   for (const { target, line } of findLinks(body)) {
     const path = pathOfTarget(target);
@@ -366,7 +364,7 @@ function* checkLinks(
       : "does not point to a served file";
     yield {
       rule: "broken-link",
-      line: firstLineOf(body, text) + line,
+      line: firstLine + line,
       reason: `the link ${quote(target.slice(0, MAX_QUOTED_LENGTH))} ${fault}`,
       hint: "link to a served file, or remove the link",
     };

@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { basename, dirname, join } from "jsr:@std/path@^1";
 import { findingsIn, problemsIn } from "../../tests/testing/report.ts";
-import { lacks, Place, runSync, skillMd } from "../../tests/testing.ts";
+import {
+  assertLinearTime,
+  lacks,
+  Place,
+  runSync,
+  skillMd,
+} from "../../tests/testing.ts";
 
 const violations: [string, string, string[]][] = [
   ["UPPER", "name: UPPER\ndescription: d", [
@@ -428,4 +434,16 @@ Deno.test("--check reports each target once and counts the rest if there are man
   const findings = await findingsIn(place);
   assert.equal(findings.length, 21);
   assert.match(findings.at(-1)!, /there are 11 more like these$/);
+});
+
+Deno.test("--check takes linear time for broken links with different targets", async () => {
+  await assertLinearTime(async (length) => {
+    using place = new Place();
+    let text = skillMd("links");
+    for (let index = 0; text.length < length; index++) {
+      text += `[x](${index}.md)\n`;
+    }
+    place.skill("home/.claude/skills", "links", text);
+    assert.equal((await findingsIn(place)).length > 20, true);
+  }, { length: 400_000, what: "links" });
 });

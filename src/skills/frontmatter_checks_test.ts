@@ -144,11 +144,11 @@ Deno.test("--check takes linear time for unusual frontmatter", async () => {
       for (let index = 0; yaml.length < length; index++) yaml += piece(index);
       for (const end of ["\n---\n", "\n"]) {
         place.skill(
-          "skills",
+          "home/.claude/skills",
           "odd",
           `---\nname: odd\ndescription: d\n${yaml}${end}`,
         );
-        await findingsIn(place);
+        assert.notDeepEqual(await findingsIn(place), []);
       }
     }, { length: 20_000, what: JSON.stringify(piece(0)) });
   }

@@ -144,7 +144,10 @@ function decode(path: string): string {
 
 const DECODER = new TextDecoder();
 
-/** Resolves `.` and `..` in a path. Any `..` that remains points outside the skill. */
+/**
+ * Resolves `.` and `..` in a path. Any `..` that remains points outside the skill.
+ * Unlike `normalize`, it takes linear time.
+ */
 function withoutDots(path: string): string {
   const names: string[] = [];
   for (const name of path.split("/")) {
