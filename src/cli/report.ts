@@ -165,11 +165,12 @@ class TextReport {
 
   /** Says why no skill is listed. */
   #describeNone(): string {
-    const { off = [], problems } = this.#report.data;
+    const { skipped, data: { off = [], problems } } = this.#report;
     if (off.length > 0) return "none: those that were found are off, see below";
-    if (problems.some(isError)) {
+    if (skipped > 0) {
       return "none: those that were found are skipped, see above";
     }
+    if (problems.some(isError)) return "none: see the problems above";
     return "none yet: create a folder with a SKILL.md in one of the folders above";
   }
 

@@ -68,6 +68,13 @@ Deno.test("--list reports where to put skills if there are none", async () => {
   );
 });
 
+Deno.test("--list refers to the problems if there are no skills because of them", async () => {
+  using place = new Place();
+  const { stdout } = await runServer(place, { args: ["--list", "typo"] });
+  assert.match(stdout, /there is no such folder/);
+  assert.match(stdout, /^Skills \(0\)\n {2}none: see the problems above\n/m);
+});
+
 Deno.test("--list says that skills were skipped if none is left", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "pdf", "no frontmatter");
