@@ -6,7 +6,7 @@
  */
 
 import { dirname, join, relative } from "jsr:@std/path@^1";
-import { isLink } from "../files/confinement.ts";
+import { isLink, realPathIfThere } from "../files/confinement.ts";
 import { attempt } from "../files/faults.ts";
 import { isAtOrBelow, isCaseBlind } from "../files/paths.ts";
 import type { BaseFolders } from "../files/types.ts";
@@ -84,11 +84,9 @@ export class Scopes {
 /** Returns the real path of a folder, or of the nearest folder above it that has one. */
 export function realPathOf(path: string): string {
   for (let folder = path;; folder = dirname(folder)) {
-    try {
-      return join(Deno.realPathSync(folder), relative(folder, path));
-    } catch {
-      if (folder === dirname(folder)) return path;
-    }
+    const realPath = realPathIfThere(folder);
+    if (realPath !== undefined) return join(realPath, relative(folder, path));
+    if (folder === dirname(folder)) return path;
   }
 }
 

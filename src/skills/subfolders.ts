@@ -62,14 +62,11 @@ export function* areUnchanged(
   versions: ReadonlyMap<string, string | undefined>,
 ): Steps<boolean> {
   for (const [path, version] of versions) {
-    if (versionOf(path) !== version) return false;
+    const now = attempt(() => fileVersion(Deno.statSync(path)));
+    if (now !== version) return false;
     yield;
   }
   return true;
-}
-
-function versionOf(folder: string): string | undefined {
-  return attempt(() => fileVersion(Deno.statSync(folder)));
 }
 
 /** Whether a listed entry can be found by its name. It cannot if the name is not UTF-8. */
