@@ -567,8 +567,8 @@ class SkillScan {
   async #listFolder(folder: SkillFolder): Promise<Subfolder[]> {
     const { path, realPath, depth } = folder;
     try {
-      if (this.#slice.isOver) await this.#slice.yield();
-      return await listSubfolders(folder, this.#versions);
+      const options = { versions: this.#versions, slice: this.#slice };
+      return await listSubfolders(folder, options);
     } catch (error) {
       if (depth === 0) throw error;
       if (this.#keepKnown(folder, error)) return [];

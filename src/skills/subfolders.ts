@@ -9,7 +9,7 @@ import { isConfirmed, isThere, mayRead } from "../files/confinement.ts";
 import { attempt } from "../files/faults.ts";
 import { fileVersion } from "../files/open_file.ts";
 import { sortByName } from "../files/paths.ts";
-import type { Steps } from "../time_slice.ts";
+import type { Steps, TimeSlice } from "../time_slice.ts";
 import { boundaryOf } from "./skill_reader.ts";
 
 /**
@@ -39,14 +39,20 @@ export type Subfolder = Pick<Deno.DirEntry, "name" | "isSymlink">;
  * none if the folder was replaced by a link since its real path was found.
  *
  * @param folder The folder.
- * @param versions Receives the version that the folder had before.
+ * @param options The map that receives the version that the folder had before, and
+ *   the time slice of the search.
  */
 export async function listSubfolders(
   { path, realPath }: { path: string; realPath: string },
-  versions: Map<string, string | undefined>,
+  { versions, slice }: {
+    versions: Map<string, string | undefined>;
+    slice: TimeSlice;
+  },
 ): Promise<Subfolder[]> {
+  if (slice.isOver) await slice.yield();
   const info = Deno.statSync(path);
   versions.set(path, fileVersion(info));
+  if (slice.isOver) await slice.yield();
   const found: Subfolder[] = [];
   const entries = info.size > MAX_SHORT_FOLDER_SIZE
     ? Deno.readDir(path)
@@ -54,6 +60,7 @@ export async function listSubfolders(
   for await (const { name, isDirectory, isSymlink } of entries) {
     if (isDirectory || isSymlink) found.push({ name, isSymlink });
   }
+  if (slice.isOver) await slice.yield();
   return Deno.realPathSync(path) === realPath ? sortByName(found) : [];
 }
 
