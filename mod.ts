@@ -759,7 +759,8 @@ class SkillScan {
   /** Returns the state of a skill. A rule that applies wins over `--name-only`. */
   #stateOf({ name, realDirectory }: Skill): SkillState {
     const { rule, state } = this.#decisions.get(realDirectory) ?? SERVED;
-    if (rule !== undefined || state !== "on") return state;
+    const isDecided = rule !== undefined || state !== "on";
+    if (isDecided || this.#nameOnly.isEmpty) return state;
     const faces = this.#faces.get(realDirectory) ?? [];
     const paths = [realDirectory, ...faces.map(({ path }) => path)];
     return this.#nameOnly.has(name, paths) ? "name-only" : state;
