@@ -190,3 +190,21 @@ Deno.test(
     assert.deepEqual(names((await scanner.scan(true)).catalog), []);
   },
 );
+
+Deno.test(
+  "SkillScanner.scan() searches where a linked SKILL.md lies even if it cannot be read",
+  { ignore: lacks("links") },
+  async () => {
+    using place = new Place();
+    const file = place.file("store/skill.md", skillMd("git", "x".repeat(500)));
+    place.link(file, "links/skill.md");
+    place.link(join(place.path, "links", "skill.md"), "skills/git/SKILL.md");
+    const roots = [root(join(place.path, "skills"))];
+    const { catalog, folders } = await new SkillScanner(roots, {
+      trustLinks: [place.path],
+      maxFileSize: 100,
+    }).scan();
+    assert.match(catalog.problems[0]!.reason, /the limit is/);
+    assert.ok(folders.has(join(place.path, "store")));
+  },
+);

@@ -107,6 +107,7 @@ export class SkillReader {
     if (found === undefined) return undefined;
     const { file } = found;
     const known = this.#findKnown(file, folder);
+    let linkedFolder: string | undefined;
     try {
       if ("error" in found) throw found.error;
       if (found.info.isDirectory) {
@@ -120,7 +121,10 @@ export class SkillReader {
           boundary: boundaryOf(folder),
           info: found.info,
         };
-      return this.#keep(yield* this.#readChanged(checked, { folder, known }));
+      const lying = dirname(checked.realPath);
+      if (lying !== folder.realPath) linkedFolder = lying;
+      const options = { folder, linkedFolder, known };
+      return this.#keep(yield* this.#readChanged(checked, options));
     } catch (error) {
       const isGone = "info" in found && !found.info.isSymlink &&
         isAbsence(error);
@@ -134,7 +138,7 @@ export class SkillReader {
       }
       const names = [basename(folder.path)];
       const outcome = { file, ...faultOf(error), names };
-      return { folder, outcome, isHidden: false, ...passing };
+      return { folder, outcome, isHidden: false, linkedFolder, ...passing };
     }
   }
 
@@ -191,11 +195,11 @@ export class SkillReader {
   /** Reads a `SKILL.md`, unless it is the same as before. */
   *#readChanged(
     checked: CheckedFile,
-    { folder, known }: { folder: SkillFolder; known: ReadSkill | undefined },
+    { folder, linkedFolder, known }:
+      & Pick<SkillOutcome, "folder" | "linkedFolder">
+      & { known: ReadSkill | undefined },
   ): Steps<ReadSkill> {
     const { maxFileSize, trustsStatus } = this.#options;
-    const lying = dirname(checked.realPath);
-    const linkedFolder = lying === folder.realPath ? undefined : lying;
     const isUnchanged = known?.version === fileVersion(checked.info) &&
       known.linkedFolder === linkedFolder &&
       (trustsStatus || known.racyHead === undefined);
