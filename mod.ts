@@ -675,8 +675,11 @@ class SkillScan {
     const { path, realPath, root } = folder;
     const { outcome, linkedFolder, passingError } = read;
     if (this.#policy !== undefined || !this.#nameOnly.isEmpty) {
-      const known = this.#faces.get(realPath) ?? [];
-      this.#faces.set(realPath, [...known, ...this.#facesOf(folder)]);
+      const faces = this.#facesOf(folder);
+      const known = this.#faces.get(realPath);
+      // Thousands of links can lead to the same folder.
+      if (known === undefined) this.#faces.set(realPath, faces);
+      else known.push(...faces);
     }
     if (this.#folders.get(realPath) !== undefined) return;
     // Skills have the order in which they were found, not their folders.

@@ -109,9 +109,12 @@ export class PolicyDecider {
   }
 
   decide({ names, faces }: PolicySubject): PolicyDecision {
-    const decisions = names.flatMap((name) =>
-      faces.map((face) => this.#decideOnFace(name, face))
-    );
+    const decisions = names.flatMap((name) => {
+      const key = keyOf(name);
+      // There can be many rules, and thousands of links to the same skill.
+      const rules = this.#rules.filter((rule) => matchesName(key, rule.name));
+      return faces.map((face) => this.#decideOnFace(face, { name, rules }));
+    });
     return decisions.find(({ state }) => state === "off") ??
       decisions.find(({ state }) => state === "manual") ??
       decisions[0] ?? { state: "on" };
@@ -122,7 +125,8 @@ export class PolicyDecider {
     const path = comparablePath(face.path);
     const isNamed = [...this.#folders.values()]
       .some((folder) => folder.names(path));
-    return isNamed ? this.#decideOnFace(undefined, face).state : "on";
+    const subject = { name: undefined, rules: this.#rules };
+    return isNamed ? this.#decideOnFace(face, subject).state : "on";
   }
 
   /**
@@ -167,12 +171,18 @@ export class PolicyDecider {
     return { rule, name, folder };
   }
 
-  #decideOnFace(name: string | undefined, face: Face): PolicyDecision {
+  #decideOnFace(
+    face: Face,
+    { name, rules }: {
+      name: string | undefined;
+      rules: readonly CompiledRule[];
+    },
+  ): PolicyDecision {
     if (this.#problems.length > 0 && face.scope === "project") {
       return UNRESOLVED;
     }
     const candidate = candidateOf(name, face);
-    const last = this.#rules.findLast((rule) => matchesRule(rule, candidate));
+    const last = rules.findLast((rule) => matchesRule(rule, candidate));
     if (last === undefined) return { state: "on" };
     const { rule } = last;
     const isUncertain = typeof last.name === "object" &&
@@ -233,8 +243,11 @@ function candidateOf(
   name: string | undefined,
   { path, scope }: Face,
 ): Candidate {
-  const key = name === undefined ? undefined : skillKey(name);
-  return { key, scope, path: comparablePath(path) };
+  return { key: keyOf(name), scope, path: comparablePath(path) };
+}
+
+function keyOf(name: string | undefined): string | undefined {
+  return name === undefined ? undefined : skillKey(name);
 }
 
 function isTooLong(key: string | undefined): boolean {

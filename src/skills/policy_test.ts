@@ -3,7 +3,13 @@ import { join, resolve } from "jsr:@std/path@^1";
 import type { SkillPolicyRule, SkillScope } from "../../mod.ts";
 import { PolicyDecider, type PolicySubject } from "./policy.ts";
 import { parsePolicy } from "./policy_file.ts";
-import { isWindows, lacks, Place, README } from "../../tests/testing.ts";
+import {
+  assertLinearTime,
+  isWindows,
+  lacks,
+  Place,
+  README,
+} from "../../tests/testing.ts";
 
 /** What a policy decides on, with one scope for all faces. */
 interface Properties {
@@ -285,4 +291,18 @@ Deno.test("the policies in the README do what the README says", () => {
     ["pinned", "pinned", "pinned", "name-only", "on"],
     ["on", "on", "on", "on", "manual"],
   ]);
+});
+
+Deno.test("PolicyDecider.decide() takes linear time for many rules and many links to the same skill", async () => {
+  await assertLinearTime((length) => {
+    const rules = Array.from({ length }, (_, index) => {
+      return { skill: `skill-${index}`, state: "off" as const };
+    });
+    const faces = Array.from({ length }, (_, index) => {
+      return { path: resolve(`/skills/${index}`), scope: "global" as const };
+    });
+    const subject = { names: ["git", "skill-1"], faces };
+    const { rule } = new PolicyDecider({ rules }).decide(subject);
+    assert.equal(rule, rules[1]);
+  }, { length: 10_000, what: "rules and links" });
 });
