@@ -437,7 +437,9 @@ class SkillScan {
       }
       if (this.#keepKnown({ path, root }, error)) {
         const { roots } = this.#options.previous;
-        return roots.find((report) => report.root === root)!;
+        // It is missing there if the scan that found the root failed later.
+        return roots.find((report) => report.root === root) ??
+          report("found", () => realPathOf(path));
       }
       // A configured folder stands for three roots, but one report is enough.
       if (!isAtOrBelowAny(path, this.#refused)) {
