@@ -107,7 +107,9 @@ Deno.test("the server survives every message and answers every request", async (
   assert.deepEqual(twice, [], `seed ${seed}`);
 });
 
-Deno.test("very long requests get short replies", async () => {
+Deno.test("very long requests get short replies", {
+  ignore: lacks("speed"),
+}, async () => {
   using place = filesPlace();
   for (let id = 0; id < 200; id++) {
     place.skill("home/.claude/skills", `bad-${id}`, "no frontmatter");
