@@ -497,18 +497,8 @@ class SkillScan {
     if (found && "error" in found) throw found.error;
     const scope = this.#scopes.scopeOf(realPath);
     const entry = join(realPathOf(dirname(path)), basename(path));
-    const outer = undefined;
-    const depth = 0;
-    const top = {
-      path,
-      realPath,
-      root,
-      scope,
-      entry,
-      isConfined,
-      outer,
-      depth,
-    };
+    const place = { path, realPath, root, scope, entry, isConfined };
+    const top = { ...place, outer: undefined, depth: 0 };
     if (found && !recursive) {
       this.#report({ file: path, ...ROOT_IS_A_SKILL }, top);
     }
@@ -538,6 +528,7 @@ class SkillScan {
 
   /**
    * Searches a root, breadth first.
+   *
    * @throws {Error} If the root itself cannot be read.
    */
   async #search(top: SkillFolder): Promise<void> {

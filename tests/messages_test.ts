@@ -107,9 +107,7 @@ Deno.test("the server survives every message and answers every request", async (
   assert.deepEqual(twice, [], `seed ${seed}`);
 });
 
-Deno.test("very long requests get short replies", {
-  ignore: lacks("speed"),
-}, async () => {
+Deno.test("very long requests get short replies", async () => {
   using place = filesPlace();
   for (let id = 0; id < 200; id++) {
     place.skill("home/.claude/skills", `bad-${id}`, "no frontmatter");
@@ -142,7 +140,8 @@ Deno.test("very long requests get short replies", {
     }
   }
   const time = performance.now() - start;
-  assert.ok(time < DEADLINE_MS, `${time} ms`);
+  // Each request scans 200 skills that were just written.
+  assert.ok(lacks("speed") || time < DEADLINE_MS, `${time} ms`);
 });
 
 /** Creates a place with skills whose files together exceed the limit for a message. */

@@ -11,6 +11,7 @@ import {
   SERVING_OPTIONS,
   UsageError,
 } from "./command_line.ts";
+import { attempt } from "../files/faults.ts";
 import { resolveFolder } from "../files/paths.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
 import {
@@ -253,11 +254,8 @@ function resolveGiven(folder: string, places: SkillRootOptions): string[] {
 }
 
 function isGivenFolder(folder: string, places: SkillRootOptions): boolean {
-  try {
-    return Deno.statSync(resolveFolder(folder, places)).isDirectory;
-  } catch {
-    return false;
-  }
+  const info = attempt(() => Deno.statSync(resolveFolder(folder, places)));
+  return info?.isDirectory ?? false;
 }
 
 function createToolOptions(values: CommandLine["values"]): SkillToolOptions {

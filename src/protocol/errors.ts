@@ -44,7 +44,7 @@ export function replaceReply(method: string, { name, message }: Error): Reply {
     : { error: { code: -32603, message: text } };
 }
 
-/** Parses with messages. The small variant of zod has none by itself. */
+/** Options for parsing. The small variant of zod has no messages of its own. */
 export const IN_ENGLISH = { error: en().localeError };
 
 /** The maximum length of a description of what is wrong with a value, in characters. */

@@ -2,7 +2,7 @@
  * The requests of MCP that the server handles, as schemas.
  *
  * The SDK has them too, but it creates the schemas of the whole protocol when it
- * is loaded, which would take a fifth of the startup time. The tests compare these
+ * is loaded, which would take a sixth of the startup time. The tests compare these
  * schemas with the SDK's.
  *
  * @see {@link https://modelcontextprotocol.io/specification/2025-11-25/schema}

@@ -96,8 +96,8 @@ export class SkillReader {
     const isSame = known !== undefined &&
       (Object.keys(folder) as (keyof SkillFolder)[])
         .every((key) => known[key] === folder[key]);
-    // A copy, because V8 creates objects among the old ones, where they stay for
-    // long, if most of those that were created at the same place before lasted.
+    // A copy, because V8 allocates objects as old ones if most of the earlier ones
+    // from the same place in the code survived, and old garbage stays longer.
     return isSame ? known : { ...folder };
   }
 
