@@ -43,12 +43,8 @@ import {
   listWatchedFolders,
 } from "./src/files/watch_list.ts";
 import { childPath, currentFolder, isAtOrBelowAny } from "./src/files/paths.ts";
-import type {
-  Face,
-  PolicyDecider,
-  PolicyDecision,
-  PolicySubject,
-} from "./src/skills/policy.ts";
+import { type ListedFolder, ScanDecisions } from "./src/skills/decisions.ts";
+import type { PolicyDecider } from "./src/skills/policy.ts";
 import { ProblemLog } from "./src/skills/problem_log.ts";
 import {
   buildCatalog,
@@ -88,8 +84,6 @@ import {
   type Subfolder,
   UNSEARCHED_NAMES,
 } from "./src/skills/subfolders.ts";
-import { ClosedFolderSet } from "./src/skills/closed_folders.ts";
-import { NameOnlyFolders } from "./src/skills/name_only.ts";
 import { realPathOf, Scopes } from "./src/skills/scopes.ts";
 import { log } from "./src/text.ts";
 import { DEFAULT_REFRESH_SECONDS } from "./src/skills/roots.ts";
@@ -114,14 +108,11 @@ import type {
   SkillFileContent,
   SkillPolicy,
   SkillPolicyReport,
-  SkillPolicyRule,
   SkillProblem,
   SkillRegistryOptions,
   SkillRoot,
   SkillRootReport,
-  SkillScope,
   SkillSource,
-  SkillState,
   SkillViewer,
 } from "./src/skills/types.ts";
 
@@ -161,7 +152,7 @@ export interface ScanResult {
   /** The skills that were found. It is the previous catalog if nothing changed. */
   readonly catalog: SkillCatalog;
   /** The folders that it searched, by their real paths. */
-  readonly folders: ReadonlyMap<string, unknown>;
+  readonly folders: ReadonlySet<string>;
   /** The versions of the folders that it listed, by path. */
   readonly versions: ReadonlyMap<string, string | undefined>;
   /** The targets of links that it found, including missing ones. */
@@ -174,12 +165,11 @@ export interface ScanResult {
   readonly isPassing: boolean;
 }
 
-/** Where a problem is. What is unknown, or cannot be confirmed, is left out. */
-type ProblemPlace =
-  & Pick<SkillFolder, "path" | "root">
-  & Partial<SkillFolder>
-  // The folder that lists it, if it is an entry without a known real path.
-  & { readonly parent?: SkillFolder };
+/** Where a problem is. */
+type ProblemPlace = ListedFolder & {
+  /** The folder that lists it, if it is an entry without a known real path. */
+  readonly parent?: SkillFolder;
+};
 
 /**
  * Searches the roots for skills.
@@ -229,8 +219,8 @@ export class SkillScanner {
   readonly #reader = new SkillReader();
   readonly #variants = new SkillVariants();
   #catalog = EMPTY_CATALOG;
-  /** The last scan, which knows what is off, if it had a policy. */
-  #scan: SkillScan | undefined;
+  /** The decisions of the last scan, which include what is off, if it had a policy. */
+  #decisions: ScanDecisions | undefined;
 
   /**
    * Creates a scanner.
@@ -281,8 +271,8 @@ export class SkillScanner {
     const result = await scan.run();
     this.#reader.endScan();
     this.#catalog = result.catalog;
-    // Without a policy, nothing needs to keep the whole scan in memory.
-    this.#scan = policy && scan;
+    // Without a policy, nothing needs to keep them in memory.
+    this.#decisions = policy && scan.decisions;
     return result;
   }
 
@@ -291,7 +281,8 @@ export class SkillScanner {
    * Only this report contains the skills that are off.
    */
   inspectPolicy(): SkillPolicyReport | undefined {
-    return this.#scan?.reportPolicy(this.#catalog);
+    const roots = this.#roots.map(({ path }) => path);
+    return this.#decisions?.report(this.#catalog, roots);
   }
 }
 
@@ -308,23 +299,19 @@ interface SkillScanOptions extends Omit<ScanOptions, "policy"> {
 class SkillScan {
   readonly #roots: readonly SkillRoot[];
   readonly #options: SkillScanOptions;
-  readonly #policy: PolicyDecider | undefined;
   readonly #scopes: Scopes;
-  readonly #closed: ClosedFolderSet;
-  readonly #nameOnly: NameOnlyFolders;
+  readonly decisions: ScanDecisions;
   /** The real paths of folders that all links are allowed to point into. */
   #trustLinks: readonly string[] = [];
   /** The real paths of folders that the links of a project are allowed to point into, once one needs them. */
   #allowedTargets: readonly string[] | undefined;
-  /** The folders by real path, with the skill in each, valid or not, if there is one. */
-  readonly #folders = new Map<string, SkillOutcome | undefined>();
+  /** The real paths of the folders to watch. */
+  readonly #folders = new Set<string>();
+  /** The skills, valid or not, by real path. */
+  readonly #skills = new Map<string, SkillOutcome>();
   readonly #versions = new Map<string, string | undefined>();
   /** The targets of links that were found, including missing ones. */
   readonly #targets = new Set<string>();
-  /** The paths through which roots list skills, by real path, if anything asks about them. */
-  readonly #faces = new Map<string, Face[]>();
-  /** The decisions of the policy, by real path, if there is one. */
-  readonly #decisions = new Map<string, PolicyDecision>();
   readonly #problems: { problem: SkillProblem; place: ProblemPlace }[] = [];
   /** The paths of roots that cannot be searched. */
   readonly #refused: string[] = [];
@@ -334,18 +321,16 @@ class SkillScan {
   constructor(roots: readonly SkillRoot[], options: SkillScanOptions) {
     this.#roots = roots;
     this.#options = options;
-    this.#policy = options.policy;
     this.#scopes = new Scopes(options);
-    this.#closed = new ClosedFolderSet(options.policy, this.#scopes);
-    this.#nameOnly = new NameOnlyFolders(options.nameOnlyFolders);
+    this.decisions = new ScanDecisions(this.#scopes, options);
   }
 
   /** Searches the roots and creates the catalog, or returns the previous one if it is the same. */
   async run(): Promise<ScanResult> {
-    const { reader, trustsStatus, previous, variants } = this.#options;
+    const { policy, reader, trustsStatus, previous, variants } = this.#options;
     const { maxFileSize = DEFAULT_MAX_FILE_SIZE, trustLinks = [] } =
       this.#options;
-    this.#policy?.resolveFolders();
+    policy?.resolveFolders();
     this.#trustLinks = await this.#run(boundaries(trustLinks));
     reader.startScan({
       maxFileSize,
@@ -358,16 +343,16 @@ class SkillScan {
       if (this.#slice.isOver) await this.#slice.yield();
       roots.push(await this.#searchRoot(root));
     }
-    await this.#run(this.#decide());
+    await this.#run(this.decisions.decide(this.#skills));
     const problems = await this.#run(this.#listProblems());
     const rest = { problems, roots, previous, variants };
     return {
-      catalog: buildCatalog(this.#listServed(), rest),
+      catalog: buildCatalog(this.decisions.listServed(variants), rest),
       folders: this.#folders,
       versions: this.#versions,
       linkTargets: this.#targets,
-      closed: this.#closed,
-      unresolved: this.#policy?.problems ?? [],
+      closed: this.decisions.closed,
+      unresolved: policy?.problems ?? [],
       isPassing: this.#isPassing,
     };
   }
@@ -377,49 +362,12 @@ class SkillScan {
     return runInSlices(steps, this.#slice);
   }
 
-  /** Describes the decisions of the policy, if there is one. */
-  reportPolicy(catalog: SkillCatalog): SkillPolicyReport | undefined {
-    const policy = this.#policy;
-    if (policy === undefined) return undefined;
-    const ruleOf = (skill: Skill) =>
-      this.#decisions.get(skill.realDirectory)?.rule;
-    const found = this.#found().toArray();
-    const served = new Set(
-      catalog.served.values().map(({ realDirectory }) => realDirectory),
-    );
-    const rules = new Map<Skill, SkillPolicyRule>();
-    for (const skill of catalog.served.values()) {
-      const rule = ruleOf(skill);
-      if (rule !== undefined) rules.set(skill, rule);
-    }
-    return {
-      rules,
-      off: found.flatMap(([realPath, { outcome: skill }]) =>
-        "reason" in skill || served.has(realPath)
-          ? []
-          : [{ skill, rule: ruleOf(skill) }]
-      ),
-      unused: policy.listUnused(
-        found.map(([, skill]) => this.#subjectOf(skill)),
-        this.#roots.map(({ path }) => path),
-      ),
-      unresolved: policy.problems,
-    };
-  }
-
-  /** Returns the folders with a `SKILL.md`, valid or not, in the order in which they were found. */
-  #found(): IteratorObject<[realPath: string, SkillOutcome]> {
-    return this.#folders.entries().filter(
-      (entry): entry is [string, SkillOutcome] => entry[1] !== undefined,
-    );
-  }
-
   /** Searches a root. */
   async #searchRoot(root: SkillRoot): Promise<SkillRootReport> {
     const { path } = root;
     const report = (
       status: SkillRootReport["status"],
-      findPlace: () => string,
+      findPlace = () => realPathOf(path),
     ) => {
       const isProject = root.scope === "project";
       const scope = isProject ? root.scope : this.#scopes.scopeOf(findPlace());
@@ -438,15 +386,14 @@ class SkillScan {
       if (this.#keepKnown({ path, root }, error)) {
         const { roots } = this.#options.previous;
         // It is missing there if the scan that found the root failed later.
-        return roots.find((report) => report.root === root) ??
-          report("found", () => realPathOf(path));
+        return roots.find((report) => report.root === root) ?? report("found");
       }
       // A configured folder stands for three roots, but one report is enough.
       if (!isAtOrBelowAny(path, this.#refused)) {
         this.#report({ file: path, ...faultOf(error) }, { path, root });
       }
       this.#refused.push(path);
-      return report("refused", () => realPathOf(path));
+      return report("refused");
     }
   }
 
@@ -533,7 +480,7 @@ class SkillScan {
    */
   async #search(top: SkillFolder): Promise<void> {
     const { path, realPath, root } = top;
-    this.#addFolder(realPath);
+    this.#folders.add(realPath);
     if (root.recursive) await this.#run(this.#findSkill(top));
     const queue = new Map([[realPath, top]]);
     let count = 0;
@@ -541,7 +488,7 @@ class SkillScan {
       for (const entry of await this.#listFolder(folder)) {
         if (++count > MAX_SEARCHED_FOLDERS) {
           this.#report({ file: path, ...TOO_MANY_FOLDERS }, { path, root });
-          this.#closed.endEarly();
+          this.decisions.closed.endEarly();
           return;
         }
         const child = await this.#run(this.#visit(entry, folder));
@@ -550,10 +497,6 @@ class SkillScan {
         if (isSearched) queue.set(child.realPath, child);
       }
     }
-  }
-
-  #addFolder(realPath: string): void {
-    if (!this.#folders.has(realPath)) this.#folders.set(realPath, undefined);
   }
 
   /** Lists the folders and links in a folder, in the order of their names. */
@@ -566,7 +509,7 @@ class SkillScan {
       if (depth === 0) throw error;
       if (this.#keepKnown(folder, error)) return [];
       // A skill can be served even if its folder cannot be listed.
-      const isSkill = this.#folders.get(realPath) !== undefined;
+      const isSkill = this.#skills.has(realPath);
       if (!isAbsence(error) && !isSkill) {
         this.#report({ file: path, ...faultOf(error) }, folder);
       }
@@ -611,7 +554,7 @@ class SkillScan {
       const folder = this.#options.reader.reuse(
         { path, realPath, root, scope, entry, isConfined, outer, depth },
       );
-      this.#addFolder(folder.realPath);
+      this.#folders.add(folder.realPath);
       yield* this.#findSkill(folder);
       return folder;
     } catch (error) {
@@ -623,8 +566,7 @@ class SkillScan {
 
   /** Returns the real path of the skill that a searched folder is or lies in. */
   #skillAround({ realPath, root, outer }: SkillFolder): string | undefined {
-    const isSkill = root.recursive && this.#folders.get(realPath) !== undefined;
-    return isSkill ? realPath : outer;
+    return root.recursive && this.#skills.has(realPath) ? realPath : outer;
   }
 
   /** Returns the real path of the target of a link, if it is a folder to search. */
@@ -658,7 +600,7 @@ class SkillScan {
 
   /** Finds the skill in a folder, valid or not. */
   *#findSkill(folder: SkillFolder): Steps<void> {
-    const known = this.#folders.get(folder.realPath);
+    const known = this.#skills.get(folder.realPath);
     const read = known ?? (yield* this.#options.reader.read(folder));
     if (read !== undefined) this.#note(folder, read);
   }
@@ -667,99 +609,16 @@ class SkillScan {
   #note(folder: SkillFolder, read: SkillOutcome): void {
     const { path, realPath, root } = folder;
     const { outcome, linkedFolder, passingError } = read;
-    if (this.#policy !== undefined || !this.#nameOnly.isEmpty) {
-      const faces = this.#facesOf(folder);
-      const known = this.#faces.get(realPath);
-      // Thousands of links can lead to the same folder.
-      if (known === undefined) this.#faces.set(realPath, faces);
-      else known.push(...faces);
-    }
-    if (this.#folders.get(realPath) !== undefined) return;
-    // Skills have the order in which they were found, not their folders.
-    this.#folders.delete(realPath);
-    this.#folders.set(realPath, read);
-    if (linkedFolder !== undefined) this.#addFolder(linkedFolder);
+    this.decisions.addFace(folder);
+    if (this.#skills.has(realPath)) return;
+    this.#skills.set(realPath, read);
+    if (linkedFolder !== undefined) this.#folders.add(linkedFolder);
     const { file } = outcome;
     if (passingError !== undefined) this.#isPassing = true;
     if ("reason" in outcome) this.#report(outcome, folder);
     else if (passingError !== undefined) {
       this.#report({ file, ...passingFault(passingError) }, { path, root });
     }
-  }
-
-  /** Returns the faces of a path: as it is listed, and where its entry lies. */
-  #facesOf({ path, entry = path, isConfined = false }: ProblemPlace): Face[] {
-    const scopes = new Set<SkillScope>([this.#scopes.scopeOf(entry)]);
-    if (isConfined) scopes.add("project");
-    return [...new Set([path, entry])].flatMap((path) =>
-      [...scopes].map((scope) => ({ path, scope }))
-    );
-  }
-
-  /** Returns what rules are asked about: all names and faces of a folder. */
-  #subjectOf(
-    { outcome, folder: { realPath, scope } }: SkillOutcome,
-  ): PolicySubject {
-    const faces = [...this.#faces.get(realPath) ?? [], {
-      path: realPath,
-      scope,
-    }];
-    if (!("reason" in outcome)) return { names: [outcome.name], faces };
-    const folders = faces.map(({ path }) => basename(path));
-    const names = new Set([...outcome.names ?? [], ...folders, undefined]);
-    return { names: [...names], faces };
-  }
-
-  /** Whether a problem is with something that is off. */
-  #isOff({ names = [] }: SkillProblem, place: ProblemPlace): boolean {
-    if (this.#policy === undefined) return false;
-    const decision = this.#decisions.get(place.realPath ?? place.path) ??
-      this.#policy.decide({
-        names: names.length > 0 ? names : [undefined],
-        faces: this.#facesOf(place),
-      });
-    return decision.state === "off";
-  }
-
-  /** Decides on everything that was found. */
-  *#decide(): Steps<void> {
-    for (const [realPath, found] of this.#found()) {
-      yield;
-      const decision = this.#policy?.decide(this.#subjectOf(found));
-      if (decision !== undefined) this.#decisions.set(realPath, decision);
-      const { state } = decision ?? SERVED;
-      const isManual = found.isHidden && state !== "off";
-      this.#closed.add(realPath, isManual ? "manual" : state);
-    }
-  }
-
-  /** Lists the skills that are not off, with their states. */
-  #listServed(): Skill[] {
-    const served: Skill[] = [];
-    for (const [folder, { outcome, linkedFolder = folder }] of this.#found()) {
-      if ("reason" in outcome) continue;
-      const isClosed = (forModel: boolean) =>
-        this.#closed.isClosed(linkedFolder, { skill: folder, forModel });
-      const decided = this.#stateOf(outcome);
-      if (decided === "off" || isClosed(false)) continue;
-      const state = isClosed(true) ? "manual" : decided;
-      served.push(
-        state === "on"
-          ? outcome
-          : this.#options.variants.create(outcome, { state }),
-      );
-    }
-    return served;
-  }
-
-  /** Returns the state of a skill. A rule that applies wins over `--name-only`. */
-  #stateOf({ name, realDirectory }: Skill): SkillState {
-    const { rule, state } = this.#decisions.get(realDirectory) ?? SERVED;
-    const isDecided = rule !== undefined || state !== "on";
-    if (isDecided || this.#nameOnly.isEmpty) return state;
-    const faces = this.#faces.get(realDirectory) ?? [];
-    const paths = [realDirectory, ...faces.map(({ path }) => path)];
-    return this.#nameOnly.has(name, paths) ? "name-only" : state;
   }
 
   /**
@@ -772,7 +631,7 @@ class SkillScan {
     const counts = new Map<SkillRoot, number>();
     for (const { problem, place } of this.#problems) {
       yield;
-      if (this.#isOff(problem, place)) continue;
+      if (this.decisions.isOff(problem, place)) continue;
       const { root, parent: folder = place } = place;
       const count = counts.get(root) ?? 0;
       const isChecked = count < MAX_PROBLEMS;
@@ -787,9 +646,6 @@ class SkillScan {
     return listed;
   }
 }
-
-/** The decision without a policy. */
-const SERVED: PolicyDecision = { state: "on" };
 
 /**
  * Keeps the catalog of the skills in some roots current, and gives access to
