@@ -22,36 +22,31 @@ const WORKER_FILES = 16;
 
 /** Folders to watch, without their subfolders. */
 interface WatchRequest {
-  /** The paths to watch in addition to those that are watched already. */
+  /**
+   * The paths to watch in addition to those that are watched already. With none,
+   * the request only asks for the events that have reached this process.
+   */
   readonly paths: readonly string[];
   /** Whether to close all watchers first. */
   readonly isFresh: boolean;
 }
 
-/** Asks a source to report the events that it knows of, before it replies. */
-const FLUSH = "flush";
-
 /** What a source reports. */
 export type WatchReport =
   | {
     readonly kind: "events";
-    readonly events: readonly WatchEvent[];
+    readonly events: readonly Deno.FsEvent[];
     /** The number of events, including those that are left out because they repeat others. */
     readonly count: number;
     /** The time since the last event, in milliseconds. */
     readonly age: number;
   }
   /**
-   * The reply to a request. It has only the paths that cannot be watched, because
-   * copies of all of them would take memory.
+   * The reply to a request, after all events before it. It has only the paths that
+   * cannot be watched, because copies of all of them would take memory.
    */
-  | { readonly kind: "opened"; readonly failed: readonly string[] }
-  /** The reply to {@linkcode EventSource.flush}. */
-  | { readonly kind: "flushed" }
+  | { readonly kind: "reply"; readonly failed: readonly string[] }
   | { readonly kind: "failed"; readonly message: string };
-
-/** The data of an event. */
-export type WatchEvent = Pick<Deno.FsEvent, "kind" | "paths" | "flag">;
 
 /** A running source of events. */
 export interface EventSource {
@@ -59,36 +54,8 @@ export interface EventSource {
   readonly isWorker: boolean;
   /** Sends a request. Each one is answered by one report, unless watching fails. */
   send(request: WatchRequest): void;
-  /** Asks for the events that have reached this process. Then it reports that there are no more. */
-  flush(): void;
   /** Stops it. There are no more reports. */
   close(): void;
-}
-
-/** What an {@linkcode EventServer} is told: to watch folders, to flush, or to stop. */
-type ServerRequest = WatchRequest | typeof FLUSH | undefined;
-
-/** The connection of an {@linkcode EventServer} to its client. */
-interface WatchPort {
-  onmessage: ((message: { data: ServerRequest }) => void) | null;
-  postMessage(report: WatchReport): void;
-}
-
-/** Starts a source in this thread. */
-export function startLocalSource(
-  report: (report: WatchReport) => void,
-): EventSource {
-  const port: WatchPort = { onmessage: null, postMessage: report };
-  new EventServer(port);
-  return {
-    isWorker: false,
-    send: (data) => port.onmessage!({ data }),
-    flush: () => port.onmessage!({ data: FLUSH }),
-    close: () => {
-      port.postMessage = () => {};
-      port.onmessage!({ data: undefined });
-    },
-  };
 }
 
 /**
@@ -117,7 +84,9 @@ export function startWorkerSource(
   report: (report: WatchReport) => void,
 ): EventSource {
   // A module of its own could not be loaded from a bundle or without permission.
-  const text = `new (${EventServer})(globalThis)`;
+  const text =
+    `const source = new (${LocalSource})((data) => postMessage(data));
+    onmessage = ({ data }) => source.send(data);`;
   const url = URL.createObjectURL(
     new Blob([text], { type: "text/javascript" }),
   );
@@ -131,7 +100,6 @@ export function startWorkerSource(
   return {
     isWorker: true,
     send: (request) => worker.postMessage(request),
-    flush: () => worker.postMessage(FLUSH),
     close: () => {
       worker.onmessage = worker.onerror = null;
       worker.terminate();
@@ -141,43 +109,47 @@ export function startWorkerSource(
 }
 
 /**
- * Watches the folders that a client requests, and reports their events: the
- * first one immediately, and those that follow in batches. A worker runs the text
- * of this class, so it must not refer to anything outside.
+ * A source in this thread. It reports the first event immediately, and those that
+ * follow in batches. A worker runs the text of this class, so it must not refer to
+ * anything outside.
  */
-class EventServer {
+export class LocalSource implements EventSource {
   /** The time between two batches, in milliseconds. */
   static readonly #BATCH_MS = 20;
   /** The maximum number of events in a batch. More are reported as lost. */
   static readonly #MAX_BATCH = 500;
-  /** The time between closing and reopening watchers, in milliseconds. */
-  static readonly #REOPEN_MS = 10;
 
-  readonly #port: WatchPort;
+  readonly isWorker = false;
+  #report: ((report: WatchReport) => void) | undefined;
   #watchers: Deno.FsWatcher[] = [];
-  #events: WatchEvent[] = [];
+  #events: Deno.FsEvent[] = [];
   #count = 0;
   #lastEvent = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(port: WatchPort) {
-    this.#port = port;
-    port.onmessage = ({ data }) => {
-      if (data === undefined) this.#close();
-      else if (data === "flush") this.#flush();
-      else this.#handle(data).catch((error) => this.#fail(error));
-    };
+  constructor(report: (report: WatchReport) => void) {
+    this.#report = report;
+  }
+
+  send(request: WatchRequest): void {
+    this.#handle(request).catch((error) => this.#fail(error));
+  }
+
+  close(): void {
+    this.#report = undefined;
+    this.#closeWatchers();
   }
 
   async #handle({ paths, isFresh }: WatchRequest): Promise<void> {
-    if (isFresh) {
-      this.#close();
-      // A closed path counts as watched until the event loop has turned.
-      await new Promise((resolve) =>
-        setTimeout(resolve, EventServer.#REOPEN_MS)
-      );
-    }
-    this.#port.postMessage({ kind: "opened", failed: this.#open(paths) });
+    if (isFresh) this.#closeWatchers();
+    // When the event loop turns, the events arrive that have reached this process,
+    // and closed paths no longer count as watched.
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    if (this.#report === undefined) return;
+    const failed = this.#open(paths);
+    clearTimeout(this.#timer);
+    this.#sendEvents();
+    this.#report({ kind: "reply", failed });
   }
 
   /** Starts watching folders and returns those that cannot be watched. */
@@ -195,9 +167,9 @@ class EventServer {
         return [paths.slice(0, middle), paths.slice(middle)]
           .flatMap((half) => this.#open(half));
       }
-      const { NotCapable, NotFound, PermissionDenied } = Deno.errors;
-      const isFolderError = [NotCapable, NotFound, PermissionDenied]
-        .some((type) => error instanceof type);
+      const { NotFound, PermissionDenied } = Deno.errors;
+      const isFolderError = error instanceof NotFound ||
+        error instanceof PermissionDenied;
       if (isFolderError || !this.#isThere(paths[0]!)) return paths;
       throw error;
     }
@@ -216,46 +188,37 @@ class EventServer {
     for await (const event of watcher) this.#record(event);
   }
 
-  #record({ kind, paths, flag }: Deno.FsEvent): void {
+  #record(event: Deno.FsEvent): void {
     this.#count++;
     this.#lastEvent = performance.now();
+    const { kind, paths, flag } = event;
     const last = this.#events.at(-1);
     const isRepeated = last !== undefined && !flag && last.kind === kind &&
       last.paths.join("\n") === paths.join("\n");
-    if (this.#events.length === EventServer.#MAX_BATCH) {
+    if (this.#events.length === LocalSource.#MAX_BATCH) {
       this.#events[0] = { kind: "other", paths: [], flag: "rescan" };
     } else if (!isRepeated) {
-      this.#events.push({ kind, paths, ...(flag && { flag }) });
+      this.#events.push(event);
     }
-    if (this.#timer === undefined) this.#send();
+    if (this.#timer === undefined) this.#sendEvents();
   }
 
   /** Reports the recorded events, and then waits before it reports the next ones. */
-  #send(): void {
+  #sendEvents(): void {
     this.#timer = undefined;
     if (this.#count === 0) return;
     const [events, count] = [this.#events, this.#count];
     [this.#events, this.#count] = [[], 0];
-    this.#timer = setTimeout(() => this.#send(), EventServer.#BATCH_MS);
+    this.#timer = setTimeout(() => this.#sendEvents(), LocalSource.#BATCH_MS);
     const age = performance.now() - this.#lastEvent;
-    this.#port.postMessage({ kind: "events", events, count, age });
-  }
-
-  #flush(): void {
-    // Events that have reached this process arrive when the event loop turns.
-    setTimeout(() => {
-      clearTimeout(this.#timer);
-      this.#send();
-      this.#port.postMessage({ kind: "flushed" });
-    }, 1);
+    this.#report?.({ kind: "events", events, count, age });
   }
 
   #fail(error: unknown): void {
-    const { message } = error as Error;
-    this.#port.postMessage({ kind: "failed", message });
+    this.#report?.({ kind: "failed", message: (error as Error).message });
   }
 
-  #close(): void {
+  #closeWatchers(): void {
     for (const watcher of this.#watchers) watcher.close();
     this.#watchers = [];
   }

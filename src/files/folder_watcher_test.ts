@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import { SkillRegistry } from "../../mod.ts";
-import { startLocalSource, type WatchReport } from "./event_source.ts";
+import { LocalSource, type WatchReport } from "./event_source.ts";
 import { FolderWatcher } from "./folder_watcher.ts";
 import type { WatchedFolders } from "./watch_list.ts";
 import {
@@ -313,11 +313,11 @@ Deno.test("FolderWatcher rests while there are too many events, calls back meanw
   assert.deepEqual(lines, []);
 });
 
-Deno.test("startLocalSource() reports how old the events of a batch are, so that quiet counts from then", async () => {
+Deno.test("LocalSource reports how old the events of a batch are, so that quiet counts from then", async () => {
   const event = { kind: "modify", paths: ["/skills"] } as Deno.FsEvent;
   using _spy = new WatchSpy(() => repeatEvent(event, 2));
   const reports = new Inbox<WatchReport>();
-  const source = startLocalSource((report) => reports.put(report));
+  const source = new LocalSource((report) => reports.put(report));
   source.send({ paths: ["/skills"], isFresh: false });
   const isEvents = ({ kind }: WatchReport) => kind === "events";
   const ages = [];
@@ -328,6 +328,45 @@ Deno.test("startLocalSource() reports how old the events of a batch are, so that
   }
   source.close();
   assert.ok(ages[1]! > ages[0]! + 10, ages.join(", "));
+});
+
+Deno.test("LocalSource reports more than 500 different events in a batch as lost", async () => {
+  using _spy = new WatchSpy(async function* () {
+    for (let i = 0; i < 1_000; i++) {
+      yield { kind: "modify", paths: [`/skills/${i}`] } as Deno.FsEvent;
+    }
+  });
+  const reports = new Inbox<WatchReport>();
+  const source = new LocalSource((report) => reports.put(report));
+  source.send({ paths: ["/skills"], isFresh: false });
+  const report = await reports.take(
+    (report) => report.kind === "events" && report.count > 1,
+    "the batch",
+  );
+  source.close();
+  assert.ok(report.kind === "events");
+  const { events, count } = report;
+  assert.deepEqual([count, events.length, events[0]!.flag], [
+    999,
+    500,
+    "rescan",
+  ]);
+});
+
+Deno.test("FolderWatcher reopens its watchers after lost events, because folders may have been replaced", async () => {
+  const lost = { kind: "other", paths: [], flag: "rescan" } as Deno.FsEvent;
+  using spy: WatchSpy = new WatchSpy(() =>
+    repeatEvent(lost, spy.requests.length === 1 ? 1 : 0)
+  );
+  const folders = wholeFolders(["/skills"]);
+  const watcher = new FolderWatcher(() => watcher.update(folders), () => {});
+  try {
+    watcher.update(folders);
+    await eventually(() => spy.requests.length === 2, "the new watcher");
+    assert.equal(spy.closed, 1);
+  } finally {
+    watcher.close();
+  }
 });
 
 /** Records the requests to watch folders, and the workers that are started. */
@@ -367,6 +406,8 @@ class WatchSpy implements Disposable {
 
 /** Yields an event a number of times, and then waits forever. */
 async function* repeatEvent(event: Deno.FsEvent, count: number) {
+  // Events from the system arrive when the event loop turns.
+  await new Promise((resolve) => setTimeout(resolve));
   for (let i = 0; i < count; i++) yield event;
   await Promise.withResolvers<never>().promise;
 }
@@ -587,6 +628,28 @@ Deno.test("FolderWatcher does not take its own busy process for a slow disk", as
   }
   assert.equal(spy.workers, 0);
   assert.deepEqual(spy.requests, [[place.path]]);
+});
+
+Deno.test("FolderWatcher watches folders on a slow disk in a worker", async () => {
+  using place = new Place();
+  using spy = new WatchSpy();
+  const { statSync } = Deno;
+  Deno.statSync = (path) => {
+    const end = performance.now() + 15;
+    while (performance.now() < end);
+    return statSync(path);
+  };
+  const opened = Promise.withResolvers<void>();
+  const watcher = new FolderWatcher(opened.resolve, () => {});
+  try {
+    watcher.update(wholeFolders([place.path]));
+    await within(opened.promise, "the callback");
+  } finally {
+    Deno.statSync = statSync;
+    watcher.close();
+  }
+  assert.equal(spy.workers, 1);
+  assert.deepEqual(spy.requests, []);
 });
 
 Deno.test("FolderWatcher falls back to a timer if a worker cannot be started", async () => {
