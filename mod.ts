@@ -923,10 +923,10 @@ export class SkillRegistry implements SkillSource {
     this.#isThorough = false;
     const result = await this.#scanner.scan(trustsStatus);
     const { catalog, closed } = result;
-    const files = await this.#tracker.update(catalog, closed);
+    this.#files.close(closed);
+    const files = await this.#tracker.update(catalog);
     if (this.#isClosed) return previous;
     this.#last = result;
-    this.#files.close(closed);
     this.#inBackground(() => this.#watchFolders());
     this.#scheduleRetry(result);
     this.#inBackground(() =>

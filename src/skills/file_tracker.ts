@@ -8,7 +8,7 @@ import { SKILL_MD } from "../files/paths.ts";
 import { TimeSlice } from "../time_slice.ts";
 import { differingKeys } from "./catalog.ts";
 import type { SkillFiles } from "./skill_files.ts";
-import type { ClosedFolders, SkillCatalog } from "./types.ts";
+import type { SkillCatalog } from "./types.ts";
 
 /** The tracking of a skill's files. */
 interface Tracking {
@@ -75,12 +75,9 @@ export class FileTracker {
    * Lists the tracked files again. Returns the paths of those that changed, by
    * skill, without skills that were not tracked before.
    */
-  async update(
-    catalog: SkillCatalog,
-    closed: ClosedFolders,
-  ): Promise<Map<string, Set<string>>> {
+  async update(catalog: SkillCatalog): Promise<Map<string, Set<string>>> {
     const before = this.#known;
-    this.#known = await this.#list(catalog, closed);
+    this.#known = await this.#list(catalog);
     const changed = new Map<string, Set<string>>();
     for (const [key, { versions }] of this.#known) {
       const old = before.get(key)?.versions ?? versions;
@@ -92,7 +89,6 @@ export class FileTracker {
 
   async #list(
     { served: skills }: SkillCatalog,
-    closed: ClosedFolders,
   ): Promise<Map<string, TrackedFiles>> {
     const listed = new Map<string, TrackedFiles>();
     const keys = this.#tracked.has(undefined)
@@ -103,7 +99,7 @@ export class FileTracker {
       const skill = skills.get(key!);
       if (skill === undefined) continue;
       if (slice.isOver) await slice.yield();
-      const { files, folders } = await this.#files.walk(skill, { closed });
+      const { files, folders } = await this.#files.walk(skill);
       const versions = files
         // The scan itself detects changes of this file.
         .filter(({ path }) => path !== SKILL_MD)

@@ -148,6 +148,7 @@ export class SkillFiles {
     this.#options = options;
   }
 
+  /** Closes folders instead of those that were closed before. */
   close(folders: ClosedFolders): void {
     this.#closed = folders;
   }
@@ -157,16 +158,12 @@ export class SkillFiles {
    * walk share the next one, because the running one may have missed the latest
    * changes.
    */
-  walk(skill: Skill, view: WalkView = {}): Promise<FolderContents> {
-    const { closed = this.#closed, forModel = false } = view;
-    const options = this.#accessTo(skill, view);
-    let walks = this.#walks.get(skill);
-    if (walks?.closed !== closed) {
-      walks = { closed, model: new SharedTask(), user: new SharedTask() };
-      this.#walks.set(skill, walks);
-    }
-    return walks[forModel ? "model" : "user"].run(() =>
-      runInSlices(new FolderWalk(skill, options).list())
+  walk(skill: Skill, viewer: SkillViewer = {}): Promise<FolderContents> {
+    const walks = this.#walks.get(skill) ??
+      { model: new SharedTask(), user: new SharedTask() };
+    this.#walks.set(skill, walks);
+    return walks[viewer.forModel ? "model" : "user"].run(() =>
+      runInSlices(new FolderWalk(skill, this.#accessTo(skill, viewer)).list())
     );
   }
 
@@ -233,10 +230,11 @@ export class SkillFiles {
 
   #accessTo(
     skill: Skill,
-    { forModel = false, closed = this.#closed }: WalkView = {},
+    { forModel = false }: SkillViewer = {},
   ): FileAccessOptions {
     const viewer = { skill: skill.realDirectory, forModel };
-    const isClosed = (realPath: string) => closed.isClosed(realPath, viewer);
+    const isClosed = (realPath: string) =>
+      this.#closed.isClosed(realPath, viewer);
     return { ...this.#options, isClosed };
   }
 
@@ -258,14 +256,6 @@ export class SkillFiles {
 
 /** The walks through the files of a skill: for the model, and for everyone else. */
 interface Walks {
-  /** The closed folders that they leave out. */
-  readonly closed: ClosedFolders;
   readonly model: SharedTask<FolderContents>;
   readonly user: SharedTask<FolderContents>;
-}
-
-/** Who asks for files, and what is closed. */
-interface WalkView extends SkillViewer {
-  /** Default: the folders that {@linkcode SkillFiles.close} set. */
-  readonly closed?: ClosedFolders;
 }
