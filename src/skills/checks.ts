@@ -131,8 +131,8 @@ async function* checkMain(
     yield createChange(file, fault.reason);
     return;
   }
-  yield* checkFrontmatter({ frontmatter, file }, yaml);
   const entries = splitEntries(linesOf(yaml));
+  yield* checkFrontmatter({ frontmatter, file }, entries);
   const main = { ...inspected, text, entries, directory, contents };
   for (const check of CHECKS) yield* limitSimilar(file, check(main));
 }

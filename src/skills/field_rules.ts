@@ -45,7 +45,6 @@ interface FieldRule {
   ) => string | false | undefined;
 }
 
-/** @see {@link https://agentskills.io/specification#frontmatter} */
 export const FIELD_RULES: readonly FieldRule[] = [
   {
     rule: "name-characters",

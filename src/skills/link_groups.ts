@@ -23,15 +23,14 @@ const MAX_NAMED = 3;
 
 /** A problem with a file, or a finding. */
 interface Problem extends Pick<SkillProblem, "file" | "reason" | "hint"> {
-  readonly kind?: string;
   readonly rule?: string;
 }
 
-/** Links of one kind that point into one folder. */
+/** Links of one kind that point into one folder, or another problem. */
 interface LinkGroup<T extends Problem> {
-  readonly links: T[];
-  /** The folder that contains all targets. */
-  target: string;
+  readonly links: [T, ...T[]];
+  /** The folder that contains all targets, if they are combined. */
+  target: string | undefined;
 }
 
 /**
@@ -48,29 +47,24 @@ export function* combineLinks<T extends Problem>(
   },
 ): Steps<T[]> {
   const groups: LinkGroup<T>[] = [];
-  const kept: (T | LinkGroup<T>)[] = [];
   for (const problem of problems) {
-    const { file, kind, rule, reason } = problem;
+    const { file, rule, reason } = problem;
     const target = POINTS_OUTSIDE.includes(reason) && !isSecret(file)
       ? yield* findTargetFolder(file, base)
       : undefined;
     const group = target &&
       groups.find(({ links: [first], target: other }) =>
-        first!.kind === kind && first!.rule === rule &&
+        other !== undefined && first.rule === rule &&
         isNarrow(commonFolder(other, target), base)
       );
     if (group) {
-      group.target = commonFolder(group.target, target);
+      group.target = commonFolder(group.target!, target);
       group.links.push(problem);
-    } else if (target !== undefined) {
-      const added = { links: [problem], target };
-      groups.push(added);
-      kept.push(added);
     } else {
-      kept.push(problem);
+      groups.push({ links: [problem], target });
     }
   }
-  return kept.map((item) => "links" in item ? describeGroup(item) : item);
+  return groups.map(describeGroup);
 }
 
 /** The reasons that are combined. */
@@ -88,20 +82,21 @@ function isNarrow(
 
 function describeGroup<T extends Problem>({ links, target }: LinkGroup<T>): T {
   const [first] = links;
+  if (target === undefined) return first;
   const hint =
     `if the folder is yours and all of it can be served, add this option:\n--trust-links ${
       quoteArgument(target)
     }`;
   if (links.length === 1) {
-    const reason = `${first!.reason}: ${quote(target)}`;
-    return { ...first!, reason, hint };
+    const reason = `${first.reason}: ${quote(target)}`;
+    return { ...first, reason, hint };
   }
   const file = links.map(({ file }) => dirname(file)).reduce(commonFolder);
   const names = links.map((link) => quote(link.file.slice(file.length + 1)));
   const reason = `${links.length} links in it point outside, into ${
     quote(target)
   }: ${joinFirst(names, MAX_NAMED)}`;
-  return { ...first!, file, reason, hint };
+  return { ...first, file, reason, hint };
 }
 
 /**

@@ -10,6 +10,7 @@
 
 import { basename, join } from "jsr:@std/path@^1";
 import { realPathIfThere } from "../files/confinement.ts";
+import { attempt } from "../files/faults.ts";
 import {
   childPath,
   isCaseBlind,
@@ -246,13 +247,12 @@ const NEVER_SKILLS =
 
 /** Lists a folder by name. Returns an empty list if it is very large or cannot be read. */
 function listFolder(path: string): Deno.DirEntry[] {
-  try {
-    if (Deno.statSync(path).size > MAX_FOLDER_SIZE) return [];
-    return sortByName(Deno.readDirSync(path));
-  } catch {
-    // The scan has reported it.
-    return [];
-  }
+  // The scan has reported what cannot be read.
+  return attempt(() =>
+    Deno.statSync(path).size > MAX_FOLDER_SIZE
+      ? []
+      : sortByName(Deno.readDirSync(path))
+  ) ?? [];
 }
 
 /** Whether there is a `SKILL.md` that a scan finds. */

@@ -22,8 +22,8 @@ export class ProblemLog {
   readonly #log: (line: string) => void;
   #logged: ReadonlySet<string> = new Set();
   #catalog: SkillCatalog | undefined;
-  /** The problems of a catalog, with the links into one folder combined. */
-  #combined: { catalog: SkillCatalog; problems: SkillProblem[] } | undefined;
+  /** The problems of that catalog, with the links into one folder combined. */
+  #problems: Promise<SkillProblem[]> | undefined;
 
   /** Creates a log without problems. */
   constructor(folders: BaseFolders, log: (line: string) => void) {
@@ -41,14 +41,11 @@ export class ProblemLog {
     catalog: SkillCatalog,
     unresolved: readonly SkillProblem[],
   ): Promise<void> {
+    if (this.#catalog !== catalog) this.#problems = this.#combineLinks(catalog);
     this.#catalog = catalog;
-    if (this.#combined?.catalog !== catalog) {
-      const problems = await this.#combineLinks(catalog);
-      // Another scan may have ended in the meantime.
-      if (this.#catalog !== catalog) return;
-      this.#combined = { catalog, problems };
-    }
-    const { problems } = this.#combined;
+    const problems = await this.#problems!;
+    // Another scan may have ended in the meantime.
+    if (this.#catalog !== catalog) return;
     const lines = [
       ...unresolved.map((problem) =>
         `${describePolicyProblem(problem)}. ${NO_PROJECT_SKILLS}`

@@ -51,11 +51,10 @@ function shortName(name: string): string {
 
 /** Describes a problem with a policy in one line. */
 export function describePolicyProblem(
-  { file, line, reason, hint }: SkillProblem,
+  { file, ...fault }: SkillProblem,
 ): string {
   const name = file === "" ? "" : ` ${quote(file)}`;
-  const place = line === undefined ? "" : ` (line ${line})`;
-  return `Cannot use the policy${name}${place}: ${reason}; ${hint}`;
+  return `Cannot use the policy${name}${describeFault(fault, 0)}`;
 }
 
 /** What an invalid policy means for the skills, until there is a valid one. */

@@ -11,12 +11,7 @@ import type {
   SkillFileContent,
 } from "../files/types.ts";
 
-export type {
-  BaseFolders,
-  FileAccessOptions,
-  SkillFile,
-  SkillFileContent,
-} from "../files/types.ts";
+export type { BaseFolders, FileAccessOptions, SkillFile, SkillFileContent };
 
 /** Where a skill comes from: the current project or the user's own folders. */
 export type SkillScope = "project" | "global";
@@ -169,16 +164,9 @@ export interface SkillProblem {
 }
 
 /** A fault in the frontmatter of a `SKILL.md`. */
-export interface SkillSyntaxFault {
-  /** The ID of a rule of `--check`. */
-  readonly kind: string;
-  /** What is wrong. */
-  readonly reason: string;
-  /** How to fix it. If there is a second line, it is the text to write. */
-  readonly hint: string;
-  /** The number of the line in the `SKILL.md`, from 1. */
-  readonly line: number;
-}
+export type SkillSyntaxFault = Required<
+  Pick<SkillProblem, "kind" | "reason" | "hint" | "line">
+>;
 
 /** A skill with the same name as a skill that was found earlier. */
 export interface ShadowedSkill {

@@ -13,7 +13,7 @@
 import { basename, join } from "jsr:@std/path@^1";
 import { SKILL_MD } from "../files/paths.ts";
 import { FIELD_RULES } from "./field_rules.ts";
-import { findFieldLine, linesOf, splitEntries } from "./yaml_entries.ts";
+import { findFieldLine, type YamlEntry } from "./yaml_entries.ts";
 import { quote } from "../text.ts";
 import type {
   Skill,
@@ -138,22 +138,21 @@ export function isUnlisting({ rule }: Finding): boolean {
  * Checks frontmatter. What is missing is not checked.
  *
  * @param skill The frontmatter, and the file that contains it.
- * @param yaml The YAML of the frontmatter, with the line numbers of the file.
- *   Without it, findings have no line numbers.
+ * @param entries The entries of the frontmatter. Without them, findings have no
+ *   line numbers.
  */
 export function checkFrontmatter(
   { frontmatter, file }: {
     frontmatter: Partial<SkillFrontmatter>;
     file: string;
   },
-  yaml?: string,
+  entries?: readonly YamlEntry[],
 ): Finding[] {
-  const entries = yaml === undefined ? [] : splitEntries(linesOf(yaml));
   return FIELD_RULES.flatMap(({ rule, field, hint, findFault }) => {
     const reason = Object.hasOwn(frontmatter, field) &&
       findFault(frontmatter as SkillFrontmatter);
     if (!reason) return [];
-    const line = yaml === undefined ? undefined : findFieldLine(field, entries);
+    const line = entries && findFieldLine(field, entries);
     return [createFinding(rule, { file, line, reason, hint })];
   });
 }

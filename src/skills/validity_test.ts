@@ -9,6 +9,7 @@ import {
   isUnlisting,
   type SkillContents,
 } from "./validity.ts";
+import { splitEntries } from "./yaml_entries.ts";
 import { stringifyJson } from "../text.ts";
 import type { Skill, SkillFile } from "./types.ts";
 
@@ -46,10 +47,13 @@ function rulesOf(contents: SkillContents): string[] {
   );
 }
 
-Deno.test("checkFrontmatter() reports line numbers if it gets the YAML", () => {
-  const yaml = "\ndescription: d\nlicense: 1\nname: Git\n";
+Deno.test("checkFrontmatter() reports line numbers if it gets the entries", () => {
+  const lines = ["---", "description: d", "license: 1", "name: Git", "---"];
   const frontmatter = { name: "Git", description: "d", license: 1 };
-  const [name, license] = checkFrontmatter({ frontmatter, file }, yaml);
+  const [name, license] = checkFrontmatter(
+    { frontmatter, file },
+    splitEntries(lines),
+  );
   assert.deepEqual([name!.rule, name!.line], ["name-characters", 4]);
   assert.deepEqual([license!.rule, license!.line], ["license", 3]);
   const findings = checkFrontmatter({ frontmatter, file });
