@@ -185,15 +185,16 @@ Deno.test("--print-config keeps the other options and the environment's settings
 Deno.test("--print-config grants permission to run the shell if Deno has that permission and a tool needs it", async () => {
   using place = new Place();
   const shell = isWindows ? "cmd" : "sh";
-  const runs = async (...args: string[]) => {
-    const flags = [...FLAGS.slice(0, 3), "--allow-run", ...IMPORTS];
+  const allowed = [...FLAGS.slice(0, 3), "--allow-run", ...IMPORTS];
+  const runs = async (flags: string[], ...args: string[]) => {
     const launch = await printedLaunch(place, { flags, args });
     return launch.args.includes(`--allow-run=${shell}`);
   };
-  assert.deepEqual(
-    [await runs("--tools", "agentskills"), await runs()],
-    [true, false],
-  );
+  assert.deepEqual([
+    await runs(allowed, "--tools", "agentskills"),
+    await runs(allowed),
+    await runs(FLAGS, "--tools", "agentskills"),
+  ], [true, false, false]);
 });
 
 Deno.test("--print-config keeps the user's description limit", async () => {

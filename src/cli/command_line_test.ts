@@ -247,15 +247,15 @@ Deno.test("commandFor() names the command as its reader runs it", () => {
   if (!isWindows) {
     cases.push(
       [
-        { mainModule: "file:///code/mod.ts", importMap: "/code/npm/map.json" },
+        { mainModule: "/code/mod.ts", importMap: "/code/npm/map.json" },
         `deno ${flags} --import-map=npm/map.json mod.ts`,
       ],
       [
-        { mainModule: "file:///code/mod.ts", variable: () => "/code" },
+        { mainModule: "/code/mod.ts", variable: () => "/code" },
         "deno task start",
       ],
       [
-        { mainModule: "file:///else/mod.ts", variable: () => "/code" },
+        { mainModule: "/else/mod.ts", variable: () => "/code" },
         `deno ${flags} /else/mod.ts`,
       ],
     );

@@ -6,7 +6,6 @@
  */
 
 import { isAbsolute, relative } from "jsr:@std/path@^1";
-import { fileURLToPath } from "node:url";
 import { parseMegabytes, SERVING_OPTIONS } from "./command_line.ts";
 import { isInNpxCache, type Program, SPECIFIER } from "./program.ts";
 import type { Settings } from "./settings.ts";
@@ -28,14 +27,11 @@ export function createLaunch(program: Program, settings: Settings): Launch {
   const { mainModule, importMap } = program;
   // The permissions of an executable are built in.
   if (mainModule === undefined) return { command: program.executable, args };
-  const main = mainModule.startsWith("file:")
-    ? fileURLToPath(mainModule)
-    : mainModule;
   return runDeno(program, [
     ...[allowRead(listFolders(settings)), "--allow-env"],
     ...shellPermission(settings),
     ...importMap === undefined ? [] : [`--import-map=${importMap}`],
-    ...[main, ...args],
+    ...[mainModule, ...args],
   ]);
 }
 
@@ -61,15 +57,15 @@ export function createPortableLaunch(
   program: Program,
   { homeFolder, ...settings }: Settings & { homeFolder: string | undefined },
 ): Launch {
-  const atHome = (path: string, name: string | undefined) =>
-    inHome(path, settings.home, name);
+  const { home } = settings;
   const folders = listFolders(settings)
-    .map((path) => atHome(path, homeFolder));
-  const isLimited = folders.every((path) => path !== undefined);
+    .map((path) => inHome(path, { home, name: homeFolder }));
+  const isLimited = homeFolder !== undefined ||
+    !folders.some((path) => path.startsWith("~"));
   const args = serverArguments(settings, program).map((arg) => {
     const [, option = "", path = arg] = /^(--[\w-]+=)(.*)$/s.exec(arg) ?? [];
     // The server itself replaces the tilde.
-    return option + atHome(path, "~");
+    return option + inHome(path, { home });
   });
   return {
     command: "npx",
@@ -82,14 +78,12 @@ export function createPortableLaunch(
 }
 
 /** Returns a path with its home folder replaced, and with `/` as the separator there. */
-function inHome<Name extends string | undefined>(
+function inHome(
   path: string,
-  home: string | undefined,
-  name: Name,
-): string | Name {
+  { home, name = "~" }: Pick<Settings, "home"> & { name?: string | undefined },
+): string {
   if (!isAbsolute(path)) return path.replaceAll("\\", "/");
   if (home === undefined || !isAtOrBelow(path, home)) return path;
-  if (name === undefined) return name;
   return [name, ...relative(home, path).split(/[\\/]/)].filter(Boolean)
     .join("/");
 }
@@ -111,7 +105,7 @@ function serverArguments(
   { values, directories, recursiveDirectories, policyFile, options }: Settings,
   { variable }: Program,
 ): string[] {
-  const size = values["max-file-size"] ?? variable("MAX_FILE_SIZE_MB") ?? "";
+  const size = values["max-file-size"] ?? variable("MAX_FILE_SIZE_MB");
   const resolved: Readonly<Record<string, unknown>> = {
     ...values,
     "skill-dir": recursiveDirectories,

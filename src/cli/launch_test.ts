@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { join, resolve } from "jsr:@std/path@^1";
 import { allowRead, createLaunch, createPortableLaunch } from "./launch.ts";
 import { isInNpxCache, type Program, SPECIFIER } from "./program.ts";
-import { onWindows, Place, settingsFor } from "../../tests/testing.ts";
+import { ALLOW_SHELL } from "../shell.ts";
+import { lacks, onWindows, Place, settingsFor } from "../../tests/testing.ts";
 
 const PROGRAM: Program = {
   executable: "/bin/deno",
@@ -31,7 +32,7 @@ Deno.test("createLaunch() starts a module from a registry, a URL, or a file", ()
   const mainOf = (mainModule: string) => launchOf({ mainModule }).args.at(-2);
   const url = "https://example.com/mod.ts";
   assert.equal(mainOf(url), url);
-  assert.equal(mainOf(import.meta.url), import.meta.filename);
+  assert.equal(mainOf("/code/mod.ts"), "/code/mod.ts");
 });
 
 Deno.test("createLaunch() starts an executable with only the server's arguments", () => {
@@ -71,6 +72,31 @@ Deno.test("createLaunch() includes the import map", () => {
   ]);
 });
 
+Deno.test(
+  "createLaunch() allows reading where a link leads, and the folders of the policy's rules",
+  {
+    ignore: lacks("links"),
+  },
+  () => {
+    using place = new Place();
+    const store = place.folder("store");
+    place.link("store", "link");
+    const rules = place.folder("home/rules");
+    const policy = place.file(
+      "policy.yaml",
+      'rules: [{ in: "~/rules/**", state: off }]',
+    );
+    const link = join(place.path, "link");
+    const settings = settingsFor(link, "--policy", policy);
+    const home = place.home;
+    const { args } = createLaunch(PROGRAM, { ...settings, home });
+    assert.equal(
+      args[1],
+      `--allow-read=${[link, store, policy, rules].join(",")}`,
+    );
+  },
+);
+
 Deno.test("allowRead() grants permission for everything if a permission flag cannot express a folder", () => {
   const [a, b, c] = ["/a", "/b,c", "/ab"].map((path) => resolve(path));
   assert.equal(allowRead([a!, b!]), "--allow-read");
@@ -79,6 +105,9 @@ Deno.test("allowRead() grants permission for everything if a permission flag can
     allowRead([a!, join(a!, "b"), a!, c!]),
     `--allow-read=${a},${c}`,
   );
+  // Another project has other folders.
+  const nested = [".agents/skills", resolve(".agents/skills/x")];
+  assert.equal(allowRead(nested), `--allow-read=${nested.join(",")}`);
 });
 
 Deno.test("allowRead() keeps both spellings of a folder on Windows, where case is ignored", async () => {
@@ -97,10 +126,12 @@ Deno.test("allowRead() keeps both spellings of a folder on Windows, where case i
 
 Deno.test("createPortableLaunch() uses a module that others can load, and ~ for the home folder", () => {
   const home = resolve("/home/me");
+  const other = resolve("/srv/b");
   const portable = (mainModule: string | undefined, homeFolder?: string) => {
     const args = [
       ...[join(home, "team"), "--policy", join(home, "rules", "a.yaml")],
       ...["--name-only", join(home, "team"), "--trust-links", home],
+      ...["--skill-dir", other, "--tools", "agentskills"],
     ];
     const settings = { ...settingsFor(...args), home, homeFolder };
     return createPortableLaunch({ ...PROGRAM, mainModule }, settings);
@@ -109,8 +140,9 @@ Deno.test("createPortableLaunch() uses a module that others can load, and ~ for 
     command: "npx",
     args: [
       ...["-y", "deno", "run"],
-      "--allow-read=${userHome}/team,${userHome},${userHome}/rules/a.yaml",
-      ...["--allow-env", SPECIFIER, "--policy=~/rules/a.yaml"],
+      `--allow-read=\${userHome}/team,${other},\${userHome},\${userHome}/rules/a.yaml`,
+      ...["--allow-env", ALLOW_SHELL, SPECIFIER, "--tools=agentskills"],
+      ...[`--skill-dir=${other}`, "--policy=~/rules/a.yaml"],
       ...["--name-only=~/team", "--trust-links=~", "~/team"],
     ],
   });
@@ -118,7 +150,8 @@ Deno.test("createPortableLaunch() uses a module that others can load, and ~ for 
   const mainOf = (main: string | undefined) =>
     portable(main).args.find((arg) => /^(?:jsr|https|file):|mod\.ts/.test(arg));
   assert.equal(mainOf(url), url);
-  assert.equal(mainOf("file:///code/mod.ts"), SPECIFIER);
+  assert.equal(mainOf(`${SPECIFIER}@1.0.0`), `${SPECIFIER}@1.0.0`);
+  assert.equal(mainOf("/code/mod.ts"), SPECIFIER);
   assert.equal(mainOf("https://jsr.io/@skill-server/x/1/mod.ts"), SPECIFIER);
   assert.equal(mainOf(undefined), SPECIFIER);
   assert.ok(portable(SPECIFIER).args.includes("--allow-read"));

@@ -20,7 +20,7 @@ export const DOCUMENTATION_URL = `https://jsr.io/${config.name}`;
 export interface Program {
   /** The file that runs: Deno, or the server as an executable. */
   readonly executable: string;
-  /** The main module, or `undefined` if it is part of the executable. */
+  /** The path or URL of the main module, or `undefined` if it is part of the executable. */
   readonly mainModule: string | undefined;
   /** The import map that Deno runs with, if any is known. */
   readonly importMap: string | undefined;
@@ -35,7 +35,7 @@ export function runningProgram(): Program {
   const isExecutable = Deno.build.standalone;
   return {
     executable: Deno.execPath(),
-    mainModule: isExecutable ? undefined : Deno.mainModule,
+    mainModule: isExecutable ? undefined : pathOrUrl(Deno.mainModule),
     importMap: isExecutable ? undefined : findImportMap(),
     os: Deno.build.os,
     variable: (name) => {
@@ -57,8 +57,12 @@ const isOurMap = YAML.endsWith("/npm_only/yaml.ts");
 /** Returns the import map that Deno runs with, if it is this repository's. */
 function findImportMap(): string | undefined {
   if (!isOurMap) return undefined;
-  const map = new URL("import_map.json", YAML);
-  return map.protocol === "file:" ? fileURLToPath(map) : map.href;
+  return pathOrUrl(new URL("import_map.json", YAML).href);
+}
+
+/** Returns the path that a URL stands for, or a URL of another kind unchanged. */
+function pathOrUrl(url: string): string {
+  return url.startsWith("file:") ? fileURLToPath(url) : url;
 }
 
 /** Whether Deno runs with an import map that cannot be determined. */
@@ -84,10 +88,8 @@ function commandWords(program: Program): string[] {
   const { executable, mainModule, importMap, folder, variable } = program;
   if (mainModule === undefined) return [executableName(program)];
   const deno = isInNpxCache(executable) ? ["npx", "-y", "deno"] : ["deno"];
-  const isFile = mainModule.startsWith("file:");
-  const main = isFile ? fileURLToPath(mainModule) : mainModule;
   // Deno sets this variable for the commands of a task, and runs them in the task's folder.
-  const isTask = isFile && variable("INIT_CWD") && dirname(main) === folder;
+  const isTask = variable("INIT_CWD") && dirname(mainModule) === folder;
   if (isTask) return [...deno, "task", "start"];
   const near = (path: string) =>
     isAbsolute(path) && folder !== undefined && isAtOrBelow(path, folder)
@@ -96,7 +98,7 @@ function commandWords(program: Program): string[] {
   return [
     ...[...deno, "run", "--allow-read", "--allow-env"],
     ...importMap === undefined ? [] : [`--import-map=${near(importMap)}`],
-    near(main),
+    near(mainModule),
   ];
 }
 
