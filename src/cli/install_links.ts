@@ -120,8 +120,8 @@ function formatQuery(fields: readonly Field[]): string {
 /** Encodes a text for a link in Markdown, where parentheses and apostrophes have a meaning. */
 function encode(text: string): string {
   return encodeURIComponent(text).replace(
-    /[!'()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+    /['()]/g,
+    (character) => `%${character.charCodeAt(0).toString(16)}`,
   );
 }
 

@@ -98,10 +98,20 @@ for (const client of LINKED_CLIENTS) {
   });
 
   Deno.test(`--link with folders prints links for ${client} that contain no home folder`, () => {
-    const args = ["--skill-dir", resolve("/home/me/it's ü"), "--refresh", "5"];
+    const args = [
+      "--skill-dir",
+      resolve("/home/me/it's (技)"),
+      "--refresh",
+      "5",
+    ];
     for (const link of linesOf(linksFor(client, ...args))) {
+      // These have a meaning in Markdown.
+      assert.doesNotMatch(link, /['()]/);
       const { args } = decode(link);
-      assert.deepEqual(args.slice(-2), ["--skill-dir=~/it's ü", "--refresh=5"]);
+      assert.deepEqual(args.slice(-2), [
+        "--skill-dir=~/it's (技)",
+        "--refresh=5",
+      ]);
       assert.doesNotMatch(args.join(" "), /home[\\/]me/);
     }
     const { notes } = linksFor(client, "--skill-dir", resolve("/srv/a"));
@@ -119,7 +129,11 @@ for (const client of LINKED_CLIENTS) {
       "goose": "${SKILL_SERVER_TOKEN}",
     };
     const token = `Bearer ${references[client] ?? "<token>"}`;
-    for (const link of linesOf(linksFor(client, "--url", url))) {
+    const config = linksFor(client, "--url", url);
+    if (client === "goose") {
+      assert.ok(config.notes.includes("goose asks for the token."));
+    }
+    for (const link of linesOf(config)) {
       const entry = decode(link);
       assert.equal(entry.url, url);
       if (client === "goose") {
@@ -130,6 +144,11 @@ for (const client of LINKED_CLIENTS) {
       }
       assert.deepEqual(entry.headers, { Authorization: token });
       if (client === "vscode") assert.equal(entry.inputs.length, 1);
+    }
+    // A server on this machine needs no token.
+    const local = linksFor(client, "--url", "http://localhost:8000/mcp");
+    for (const link of linesOf(local)) {
+      assert.doesNotMatch(JSON.stringify(decode(link)), /token/i);
     }
   });
 
