@@ -22,7 +22,6 @@ import {
   writeAll,
 } from "./src/protocol/stdio_transport.ts";
 import { findShellFault } from "./src/shell.ts";
-import type { PolicyFile } from "./src/skills/policy_file.ts";
 import { resolveSkillRoots } from "./src/skills/roots.ts";
 import type { SkillCatalog } from "./src/skills/types.ts";
 import { jsonText, log, logged, quote } from "./src/text.ts";
@@ -148,19 +147,15 @@ async function welcome({ catalog }: SkillRegistry): Promise<void> {
 /**
  * Creates the registry for the settings and loads their policy, if they name one.
  * Does not scan the roots.
- *
- * @param settings The settings.
- * @param logLine Logs a line.
  */
 export async function openSkills(
   { roots, options, policyFile: file, home }: Settings,
   logLine: (line: string) => void = log,
-): Promise<{ registry: SkillRegistry; policyFile: PolicyFile | undefined }> {
-  let policyFile: PolicyFile | undefined;
-  if (file !== undefined) {
-    const { PolicyFile } = await import("./src/skills/policy_file.ts");
-    policyFile = new PolicyFile({ file, homeDirectory: home }, logLine);
-  }
+) {
+  const policyFile = file === undefined
+    ? undefined
+    : new (await import("./src/skills/policy_file.ts"))
+      .PolicyFile({ file, homeDirectory: home }, logLine);
   const registry = new SkillRegistry(roots, {
     ...options,
     policySource: policyFile,

@@ -224,7 +224,7 @@ const CLIENTS = {
     title: "Copilot CLI",
     userFile: "{COPILOT_HOME:~/.copilot}/mcp-config.json",
     projectFile: ".github/mcp.json",
-    entry: (launch: Launch) => ({ type: "local", ...launch }),
+    entry: (launch) => ({ type: "local", ...launch }),
     fields: { tools: ["*"] },
     token: `\${${TOKEN_VARIABLE}}`,
     urlEntry: httpEntry,
@@ -238,7 +238,7 @@ const CLIENTS = {
     userFile:
       "{CLINE_MCP_SETTINGS_PATH:{CLINE_DATA_DIR:~/.cline/data}/settings/cline_mcp_settings.json}",
     // The time limit for replies. By default, the server has 3 seconds to start.
-    entry: (launch: Launch) => ({ ...launch, timeout: 60 }),
+    entry: (launch) => ({ ...launch, timeout: 60 }),
     urlEntry: (server) => ({ type: "streamableHttp", ...urlEntry(server) }),
     addUrlCommand:
       "cline mcp install --yes --transport streamableHttp {token} skills {url}",

@@ -134,11 +134,9 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
 }
 
 /** Drops a leading "--" before an option. Task runners require it to pass options on. */
-function withoutSeparator([first, ...rest]: readonly string[]): string[] {
-  if (first === undefined) return [];
-  const [, name] = /^--([\w-]+)/.exec(rest[0] ?? "") ?? [];
-  const isPassedOn = first === "--" && name !== undefined && isOption(name);
-  return isPassedOn ? rest : [first, ...rest];
+function withoutSeparator(args: readonly string[]): string[] {
+  const [, name = ""] = /^--([\w-]+)/.exec(args[1] ?? "") ?? [];
+  return args.slice(args[0] === "--" && isOption(name) ? 1 : 0);
 }
 
 function isOption(name: string): name is OptionName {

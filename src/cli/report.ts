@@ -17,6 +17,7 @@ import {
   type Report,
   type SkillsToReport,
 } from "./report_data.ts";
+import { attempt } from "../files/faults.ts";
 import { currentFolder, isAtOrBelow } from "../files/paths.ts";
 import type { Finding } from "../skills/validity.ts";
 import { escapeHidden, jsonText, oneLine, wrapText } from "../text.ts";
@@ -59,16 +60,8 @@ function reportAsJson({ data }: Report): string {
 /** Returns the style for a terminal, or else for a file. */
 function styleOfOutput(): Pick<TextStyle, "colors" | "width"> {
   if (!Deno.stdout.isTerminal()) return { colors: false };
-  return { colors: !Deno.noColor, width: terminalWidth() };
-}
-
-/** Returns the width of the terminal, in characters, if it is known. */
-function terminalWidth(): number | undefined {
-  try {
-    return Deno.consoleSize().columns || undefined;
-  } catch {
-    return undefined;
-  }
+  const width = attempt(() => Deno.consoleSize().columns) || undefined;
+  return { colors: !Deno.noColor, width };
 }
 
 export function reportAsText(report: Report, style: TextStyle): string {

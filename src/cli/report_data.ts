@@ -25,12 +25,10 @@ import {
 } from "../skills/validity.ts";
 import { nearestWords, quote } from "../text.ts";
 import { runInSlices } from "../time_slice.ts";
-import type { PolicyDecider } from "../skills/policy.ts";
 import type { PolicyFile } from "../skills/policy_file.ts";
 import type {
   Skill,
   SkillCatalog,
-  SkillPolicy,
   SkillPolicyRule,
   SkillProblem,
   SkillSource,
@@ -237,7 +235,8 @@ function findNothing({ directories, roots }: Settings): Finding {
 async function findNearMissesIn(
   { catalog, settings, policyFile, policy }: Sources,
 ): Promise<SkillProblem[]> {
-  const decider = policyFile && await createDecider(policyFile.load());
+  const decider = policyFile &&
+    new (await import("../skills/policy.ts")).PolicyDecider(policyFile.load());
   const skills = [
     ...catalog.served.values(),
     ...policy?.off.map(({ skill }) => skill) ?? [],
@@ -255,11 +254,6 @@ async function findNearMissesIn(
       return decider?.decide({ names, faces }).state === "off";
     },
   });
-}
-
-async function createDecider(policy: SkillPolicy): Promise<PolicyDecider> {
-  const { PolicyDecider } = await import("../skills/policy.ts");
-  return new PolicyDecider(policy);
 }
 
 /** Counts the skills in the folders that `--agents` would add. */

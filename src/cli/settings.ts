@@ -71,7 +71,9 @@ export function createSettings({ values, positionals }: CommandLine): Settings {
   });
   return {
     values,
-    roots: tools.toolset === "agentskills" ? roots.map(asRecursive) : roots,
+    roots: tools.toolset === "agentskills"
+      ? roots.map((root) => ({ ...root, recursive: true }))
+      : roots,
     tools,
     home,
     directories,
@@ -86,10 +88,6 @@ export function createSettings({ values, positionals }: CommandLine): Settings {
       watchFolders: !values["no-watch"],
     },
   };
-}
-
-function asRecursive(root: SkillRoot): SkillRoot {
-  return { ...root, recursive: true };
 }
 
 /** Logs which options have no effect, and why. */
@@ -146,9 +144,8 @@ function givenFolders(
   { toolset, ...places }: SkillRootOptions & Pick<SkillToolOptions, "toolset">,
 ): readonly string[] {
   const folders = positionals.filter((word) => isFolder(word, places));
-  const others = readEnvironment("SKILLS_DIR") ?? "";
-  const hasOthers = others.trim() !== "" &&
-    (folders.length === 0 || toolset === "skilljack");
+  const others = readEnvironment("SKILLS_DIR");
+  const hasOthers = others && (folders.length === 0 || toolset === "skilljack");
   return hasOthers ? [...folders, others] : folders;
 }
 
