@@ -122,8 +122,9 @@ async function serve(settings: Settings): Promise<number> {
   const server = new McpServer(
     describeServer(registry, { ...settings.tools, ...settings.options }),
   );
-  server.onerror = (error) => log(`Cannot handle a message: ${error.message}`);
   const transport = new StdioTransport();
+  transport.onerror = (error) =>
+    log(`Cannot handle a message: ${error.message}`);
   for (const signal of END_SIGNALS) {
     Deno.addSignalListener(signal, () => server.close());
   }

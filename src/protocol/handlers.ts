@@ -24,8 +24,8 @@ export interface ServerDescription {
   readonly serverInfo: { name: string; title: string; version: string };
   /** What the server can do. */
   readonly capabilities: ServerCapabilities;
-  /** Returns what a client's model should know before it uses the server. */
-  readonly instructions: (client: ClientInfo | undefined) => string;
+  /** Returns what the model should know before it uses the server. */
+  readonly instructions: () => string;
   /** How long a client can cache a result, in milliseconds. */
   readonly ttlMs: number;
 }
@@ -38,23 +38,23 @@ export interface RequestContext {
   readonly client: ClientInfo | undefined;
 }
 
-/**
- * Handles a request. If it throws an error, the reply is that error, with its
- * `code` and `data`.
- */
-export type RequestHandler<Request> = (
-  request: Request,
-  context: RequestContext,
-) => Result | Promise<Result>;
+/** The lists whose changes clients can listen for. */
+export const LISTS = ["tools", "prompts", "resources"] as const;
+
+export type ListName = typeof LISTS[number];
 
 /** A server on which request handlers can be set, such as `McpServer`. */
 export interface RequestHandlers {
+  /** If the handler throws an error, the reply is that error, with its `code` and `data`. */
   setRequestHandler<Schema extends RequestSchema>(
     schema: Schema,
-    handler: RequestHandler<z.infer<Schema>>,
+    handler: (
+      request: z.infer<Schema>,
+      context: RequestContext,
+    ) => Result | Promise<Result>,
   ): void;
-  /** Sends a notification to its subscribers. */
-  notify(method: string, params?: Record<string, unknown>): Promise<void>;
+  /** Notifies the clients that listen to a list that it changed. */
+  notifyListChanged(list: ListName): Promise<void>;
 }
 
 /** Passes requests to their handlers. Each server extends it with a transport. */

@@ -28,19 +28,14 @@ import { estimateSize, serializeMessage } from "./json_rpc.ts";
 import { cachingOf, type ClientInfo, clientOf } from "./eras.ts";
 import { replaceReply } from "./errors.ts";
 import {
+  type ListName,
+  LISTS,
   type RequestContext,
   RequestDispatcher,
   type ServerDescription,
 } from "./handlers.ts";
 import { isObject } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
-
-/** The SDK's names for the notifications that it sends to listeners. */
-const EVENTS = {
-  "notifications/tools/list_changed": "tools_list_changed",
-  "notifications/prompts/list_changed": "prompts_list_changed",
-  "notifications/resources/list_changed": "resources_list_changed",
-} as const;
 
 /**
  * Called with the approximate size of a result in bytes. The result is serialized
@@ -67,9 +62,8 @@ export class McpHttpServer
   }
 
   /** Notifies the listeners that a list changed. */
-  notify(method: string): Promise<void> {
-    const kind = EVENTS[method as keyof typeof EVENTS];
-    if (kind !== undefined) this.#mcp.bus.publish({ kind });
+  notifyListChanged(list: ListName): Promise<void> {
+    this.#mcp.bus.publish({ kind: `${list}_list_changed` });
     return Promise.resolve();
   }
 
@@ -104,7 +98,7 @@ export class McpHttpServer
     const { client, makeRoom } = requestInfo as KnownRequest;
     const server = new Server(serverInfo, {
       capabilities: this.#capabilities(isModern),
-      instructions: instructions(client),
+      instructions: instructions(),
       cacheHints: { "server/discover": cachingOf("server/discover", ttlMs) },
     });
     // Handlers that are set one by one would get requests only after the SDK's
@@ -142,12 +136,11 @@ export class McpHttpServer
   }
 
   /** Returns the capabilities that the server has over HTTP. */
-  #capabilities(listChanged: boolean): ServerCapabilities {
-    const { tools, prompts, resources, ...others } = this.#description
-      .capabilities as ServerCapabilities;
-    const lists = Object.entries({ tools, prompts, resources })
-      .filter(([, capability]) => capability !== undefined)
-      .map(([name]) => [name, listChanged ? { listChanged } : {}]);
-    return { ...others, ...Object.fromEntries(lists) };
+  #capabilities(isModern: boolean): ServerCapabilities {
+    const lists = LISTS.map((name) =>
+      [name, isModern ? { listChanged: true } : {}] as const
+    );
+    const capabilities = this.#description.capabilities as ServerCapabilities;
+    return { ...capabilities, ...Object.fromEntries(lists) };
   }
 }

@@ -38,13 +38,16 @@ import {
   META,
   MODERN_VERSIONS,
 } from "./eras.ts";
-import { errorReply, replaceReply, type Reply, rpcError } from "./errors.ts";
-import { RequestDispatcher, type ServerDescription } from "./handlers.ts";
+import { errorReply, replaceReply, type Reply } from "./errors.ts";
+import {
+  type ListName,
+  LISTS,
+  RequestDispatcher,
+  type ServerDescription,
+} from "./handlers.ts";
 import { RunningRequest } from "./running_request.ts";
 import type { StdioTransport } from "./stdio_transport.ts";
 import {
-  type EndSubscription,
-  LIST_NOTIFICATIONS,
   ListenRequestSchema,
   type SubscriptionFilter,
   Subscriptions,
@@ -89,22 +92,19 @@ type Output = Result | undefined | Promise<Result | undefined>;
  * quarter of the startup time.
  */
 export class McpServer extends RequestDispatcher<RunningRequest, Output> {
-  /** Called with each error of the transport. */
-  onerror?: (error: Error) => void;
   /**
    * Called with the URI of a resource when the first client subscribes to it.
    * Returns a function that ends the subscription, or throws an error if there
    * is no such resource.
    */
-  onsubscribe?: (uri: string) => EndSubscription | Promise<EndSubscription>;
+  onsubscribe?: (uri: string) => Promise<() => void>;
 
   readonly #description: ServerDescription;
   /** The pending requests by ID, including those of listeners. */
   readonly #requests = new Map<RequestId, RunningRequest>();
-  readonly #subscriptions = new Subscriptions<Subscriber>(async (uri) => {
-    if (this.onsubscribe) return await this.onsubscribe(uri);
-    throw rpcError(-32601, "Method not found");
-  });
+  readonly #subscriptions = new Subscriptions<Subscriber>((uri) =>
+    this.onsubscribe!(uri)
+  );
   #transport: StdioTransport | undefined;
   #ready: Promise<unknown> | undefined;
   /** Fulfilled when the server is ready, or when clients have waited long enough. */
@@ -125,12 +125,12 @@ export class McpServer extends RequestDispatcher<RunningRequest, Output> {
       return {
         protocolVersion: isKnown ? wanted : LEGACY_VERSIONS[0],
         serverInfo: description.serverInfo,
-        ...await this.#introduce(clientInfo),
+        ...await this.#introduce(),
       };
     });
-    this.setRequestHandler(DiscoverRequestSchema, async (_, { client }) => ({
+    this.setRequestHandler(DiscoverRequestSchema, async () => ({
       supportedVersions: MODERN_VERSIONS,
-      ...await this.#introduce(client),
+      ...await this.#introduce(),
     }));
     this.setRequestHandler(
       ListenRequestSchema,
@@ -140,10 +140,10 @@ export class McpServer extends RequestDispatcher<RunningRequest, Output> {
       SubscribeRequestSchema,
       ({ params }, request) => this.#subscribe(params.uri, request),
     );
-    this.setRequestHandler(
-      UnsubscribeRequestSchema,
-      ({ params }) => this.#unsubscribe(params.uri),
-    );
+    this.setRequestHandler(UnsubscribeRequestSchema, ({ params }) => {
+      this.#subscriptions.remove(params.uri, LEGACY_CLIENT);
+      return {};
+    });
   }
 
   /**
@@ -164,7 +164,6 @@ export class McpServer extends RequestDispatcher<RunningRequest, Output> {
     this.#ready = ready.finally(() => this.#ready = undefined);
     const closed = Promise.withResolvers<void>();
     transport.onmessage = (message) => this.#receive(message);
-    transport.onerror = (error) => this.onerror?.(error);
     transport.oninputend = () => this.#end();
     transport.onclose = () => {
       for (const request of this.#requests.values()) request.cancel();
@@ -180,17 +179,27 @@ export class McpServer extends RequestDispatcher<RunningRequest, Output> {
     this.#transport?.close();
   }
 
-  /**
-   * Sends a notification to its subscribers. For modern clients, adds the ID of
-   * the subscription.
-   */
-  async notify(
+  /** Notifies the clients that listen to a list that it changed. */
+  async notifyListChanged(list: ListName): Promise<void> {
+    const subscribers: Subscriber[] = this.#legacyClient ? [LEGACY_CLIENT] : [];
+    for (const request of this.#requests.values()) {
+      if (request.filter?.[`${list}ListChanged`]) subscribers.push(request);
+    }
+    await this.#notify(subscribers, `notifications/${list}/list_changed`);
+  }
+
+  /** Notifies the subscribers to a resource that it changed. */
+  async notifyUpdated(uri: string): Promise<void> {
+    const subscribers = this.#subscriptions.subscribers(uri);
+    await this.#notify(subscribers, "notifications/resources/updated", { uri });
+  }
+
+  /** Sends a notification. For modern clients, adds the ID of the subscription. */
+  async #notify(
+    subscribers: Iterable<Subscriber>,
     method: string,
-    params?: Record<string, unknown>,
+    params?: { uri: string },
   ): Promise<void> {
-    const subscribers = method === "notifications/resources/updated"
-      ? this.#subscriptions.subscribers(params?.uri as string)
-      : this.#subscribersTo(method);
     await Promise.all(Array.from(subscribers, (subscriber) => {
       if (subscriber === LEGACY_CLIENT) return this.#send({ method, params });
       if (subscriber.filter === undefined) return undefined;
@@ -277,10 +286,10 @@ export class McpServer extends RequestDispatcher<RunningRequest, Output> {
   }
 
   /** Returns what a client learns about the server first. */
-  async #introduce(client: ClientInfo | undefined): Promise<Result> {
+  async #introduce(): Promise<Result> {
     await this.#readySoon;
     const { capabilities, instructions } = this.#description;
-    return { capabilities, instructions: instructions(client) };
+    return { capabilities, instructions: instructions() };
   }
 
   /**
@@ -288,24 +297,13 @@ export class McpServer extends RequestDispatcher<RunningRequest, Output> {
    * not wait for it.
    */
   #subscribe(uri: string, request: RunningRequest): Result | undefined {
-    if (this.#subscriptions.subscribers(uri).has(LEGACY_CLIENT)) return {};
-    this.#subscriptions.add(uri, request).then(
-      () => {
-        this.#subscriptions.replace(uri, request, LEGACY_CLIENT);
-        this.#reply(request, { result: {} });
-      },
+    request.signal.onabort = () =>
+      this.#subscriptions.remove(uri, LEGACY_CLIENT);
+    this.#subscriptions.add(uri, LEGACY_CLIENT).then(
+      () => this.#reply(request, { result: {} }),
       (error) => this.#reply(request, errorReply(error)),
     );
-  }
-
-  /** Ends the legacy client's subscription, even if it is still being set up. */
-  #unsubscribe(uri: string): Result {
-    for (const subscriber of this.#subscriptions.subscribers(uri)) {
-      if (subscriber === LEGACY_CLIENT || !subscriber.isModern) {
-        this.#subscriptions.remove(uri, subscriber);
-      }
-    }
-    return {};
+    return undefined;
   }
 
   /** Starts a listener, and acknowledges the part of its filter that the server supports. */
@@ -315,9 +313,9 @@ export class McpServer extends RequestDispatcher<RunningRequest, Output> {
   ): Promise<Result | undefined> {
     const { capabilities } = this.#description;
     const filter: SubscriptionFilter = {};
-    for (const [flag, capability] of Object.values(LIST_NOTIFICATIONS)) {
-      const isHonored = wanted[flag] && capabilities[capability]?.listChanged;
-      if (isHonored) filter[flag] = true;
+    for (const list of LISTS) {
+      const flag = `${list}ListChanged` as const;
+      if (wanted[flag] && capabilities[list]?.listChanged) filter[flag] = true;
     }
     const { resourceSubscriptions: uris } = wanted;
     const known = uris && capabilities.resources?.subscribe &&
@@ -336,17 +334,6 @@ export class McpServer extends RequestDispatcher<RunningRequest, Output> {
     request.filter = filter;
     request.settle();
     return undefined;
-  }
-
-  /** Lists the subscribers to a notification that is not about a single resource. */
-  #subscribersTo(method: string): Subscriber[] {
-    const [flag] =
-      LIST_NOTIFICATIONS[method as keyof typeof LIST_NOTIFICATIONS] ?? [];
-    const subscribers: Subscriber[] = this.#legacyClient ? [LEGACY_CLIENT] : [];
-    for (const request of this.#requests.values()) {
-      if (flag && request.filter?.[flag]) subscribers.push(request);
-    }
-    return subscribers;
   }
 
   /** Replies to the listeners, and waits for the replies to all other requests. */

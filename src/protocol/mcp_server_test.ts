@@ -94,7 +94,7 @@ class BareServer {
       tools: { listChanged: true },
       resources: { subscribe: true },
     },
-    instructions: (client) => `For ${client?.name ?? "anyone"}`,
+    instructions: () => "Do this",
     ttlMs: 0,
   });
   readonly pipe: Pipe;
@@ -126,11 +126,11 @@ class BareServer {
     return await this.ask(method, { _meta: { ...MODERN_META, ...info } });
   }
 
-  async initialize(name = "legacy"): Promise<Reply> {
+  async initialize(): Promise<Reply> {
     return await this.ask("initialize", {
       protocolVersion: "2025-11-25",
       capabilities: {},
-      clientInfo: { name, version: "1" },
+      clientInfo: { name: "legacy", version: "1" },
     });
   }
 
@@ -181,24 +181,6 @@ Deno.test("McpServer passes the client's info to its handlers in both eras", asy
   ]);
 });
 
-Deno.test("McpServer creates its instructions for each client", async () => {
-  const bare = new BareServer();
-  const replies = [
-    await bare.askAs(undefined, "server/discover"),
-    await bare.askAs("modern", "server/discover"),
-    await bare.initialize("first"),
-    await bare.initialize("second"),
-    await bare.askAs(undefined, "server/discover"),
-  ];
-  assert.deepEqual(replies.map(({ result }) => result.instructions), [
-    "For anyone",
-    "For modern",
-    "For first",
-    "For second",
-    "For second",
-  ]);
-});
-
 Deno.test("McpServer does not wait for cancelled requests", () =>
   withGracePeriod(2 * DEADLINE_MS, async () => {
     const bare = new BareServer();
@@ -241,7 +223,7 @@ Deno.test("McpServer starts a subscription with the first subscriber and ends it
   for (const _ of [1, 2]) {
     await bare.ask("resources/subscribe", { uri: "x:y" });
   }
-  await bare.server.notify("notifications/resources/updated", { uri: "x:y" });
+  await bare.server.notifyUpdated("x:y");
   assert.deepEqual(
     bare.pipe.sent.takeAll().map((line) => subscriptionOf(JSON.stringify(line)))
       .sort(),
@@ -253,7 +235,7 @@ Deno.test("McpServer starts a subscription with the first subscriber and ends it
   await bare.cancel("b");
   await bare.ask("ping");
   assert.deepEqual(counts.ended, ["x:y"]);
-  await bare.server.notify("notifications/resources/updated", { uri: "x:y" });
+  await bare.server.notifyUpdated("x:y");
   assert.deepEqual(bare.pipe.sent.takeAll(), []);
 });
 
@@ -270,7 +252,7 @@ Deno.test("McpServer ends every subscription that it started, in any order of ev
   gate.resolve();
   for (const id of ["a", "b"]) await bare.reply(id);
   assert.equal(counts.started.length - counts.ended.length, 1);
-  await bare.server.notify("notifications/resources/updated", params);
+  await bare.server.notifyUpdated("x:y");
   assert.equal(bare.pipe.sent.takeAll().length, 1);
   await bare.ask("resources/unsubscribe", params);
   assert.equal(counts.started.length, counts.ended.length);
@@ -297,7 +279,7 @@ Deno.test("McpServer ends the subscriptions of a cancelled request", async () =>
   await bare.ask("ping");
   gate.resolve();
   await bare.ask("ping");
-  await bare.server.notify("notifications/resources/updated", params);
+  await bare.server.notifyUpdated("x:y");
   assert.deepEqual(bare.pipe.sent.takeAll(), []);
   assert.deepEqual(counts.ended, counts.started);
 });
@@ -305,11 +287,11 @@ Deno.test("McpServer ends the subscriptions of a cancelled request", async () =>
 Deno.test("McpServer answers pings and the first requests of clients before it is ready, and all others afterwards", async () => {
   const ready = Promise.withResolvers<void>();
   const bare = new BareServer({ ready: ready.promise });
-  const { result } = await bare.initialize("early");
-  assert.equal(result.instructions, "For early");
+  const { result } = await bare.initialize();
+  assert.equal(result.instructions, "Do this");
   await bare.write({ method: "notifications/initialized" });
   const discovered = await bare.askAs("modern", "server/discover");
-  assert.equal(discovered.result.instructions, "For modern");
+  assert.equal(discovered.result.instructions, "Do this");
   let calls = 0;
   bare.server.setRequestHandler(
     z.object({ method: z.literal("prompts/list") }),
@@ -353,11 +335,11 @@ Deno.test("McpServer ends a subscription when another request reuses its ID", as
   const wanted = { toolsListChanged: true, resourceSubscriptions: ["x:y"] };
   await bare.listen("a", wanted);
   await bare.listen("a", wanted);
-  await bare.server.notify("notifications/tools/list_changed");
+  await bare.server.notifyListChanged("tools");
   assert.equal(bare.pipe.sent.takeAll().length, 1);
   await bare.write({ id: "a", method: "ping" });
   await bare.reply("a");
-  await bare.server.notify("notifications/tools/list_changed");
+  await bare.server.notifyListChanged("tools");
   assert.deepEqual(bare.pipe.sent.takeAll(), []);
   assert.deepEqual(counts.ended, counts.started);
 });

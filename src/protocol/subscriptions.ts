@@ -38,20 +38,11 @@ export const ListenRequestSchema = requestSchema("subscriptions/listen", {
   notifications: SubscriptionFilterSchema,
 });
 
-/** For each notification, the flag that requests it and the capability that it requires. */
-export const LIST_NOTIFICATIONS = {
-  "notifications/tools/list_changed": ["toolsListChanged", "tools"],
-  "notifications/prompts/list_changed": ["promptsListChanged", "prompts"],
-  "notifications/resources/list_changed": ["resourcesListChanged", "resources"],
-} as const;
-
-export type EndSubscription = () => void | Promise<void>;
-
 export class Subscriptions<Subscriber> {
-  readonly #begin: (uri: string) => Promise<EndSubscription>;
+  readonly #begin: (uri: string) => Promise<() => void>;
   readonly #resources = new Map<string, {
     readonly subscribers: Set<Subscriber>;
-    readonly end: Promise<EndSubscription>;
+    readonly end: Promise<() => void>;
   }>();
   #size = 0;
   #urisLength = 0;
@@ -59,9 +50,10 @@ export class Subscriptions<Subscriber> {
   /**
    * Creates an empty set of subscriptions.
    *
-   * @param begin Called when a resource gets its first subscriber.
+   * @param begin Called when a resource gets its first subscriber. Returns a
+   *   function that is called when it has lost its last one.
    */
-  constructor(begin: (uri: string) => Promise<EndSubscription>) {
+  constructor(begin: (uri: string) => Promise<() => void>) {
     this.#begin = begin;
   }
 
@@ -70,20 +62,22 @@ export class Subscriptions<Subscriber> {
   }
 
   /**
-   * Adds a subscriber.
+   * Adds a subscriber. Adding it again has no effect.
    *
    * @throws {Error} If there is no such resource, or if there are too many subscriptions.
    */
   async add(uri: string, subscriber: Subscriber): Promise<void> {
-    this.#checkLimits(uri);
     let resource = this.#resources.get(uri);
+    if (!resource?.subscribers.has(subscriber)) {
+      this.#checkLimits(uri);
+      this.#size++;
+    }
     if (resource === undefined) {
       resource = { subscribers: new Set(), end: this.#begin(uri) };
       this.#resources.set(uri, resource);
       this.#urisLength += uri.length;
     }
     resource.subscribers.add(subscriber);
-    this.#size++;
     try {
       await resource.end;
     } catch (error) {
@@ -106,14 +100,6 @@ export class Subscriptions<Subscriber> {
       ),
     );
     return added.flat();
-  }
-
-  /** Transfers a subscription to another subscriber, unless it has ended in the meantime. */
-  replace(uri: string, subscriber: Subscriber, other: Subscriber): void {
-    const { subscribers } = this.#resources.get(uri) ?? {};
-    if (!subscribers?.has(subscriber)) return;
-    if (subscribers.has(other)) this.#size--;
-    subscribers.add(other).delete(subscriber);
   }
 
   /** Removes a subscriber. The subscription to a resource ends with its last subscriber. */

@@ -50,7 +50,7 @@ export function joinTools(
       const joined = host ? join({ host, handler, names }) : handler;
       target.setRequestHandler(schema as never, joined as never);
     },
-    notify: () => target.sendToolListChanged(),
+    notifyListChanged: () => target.sendToolListChanged(),
   };
 }
 

@@ -76,7 +76,7 @@ export function registerPrompts(
   notifyWhenChanged(
     registry,
     (catalog) => list.of(catalog).map(({ value }) => value),
-    () => server.notify("notifications/prompts/list_changed"),
+    () => server.notifyListChanged("prompts"),
   );
 }
 

@@ -79,7 +79,7 @@ export function registerResources(
   notifyWhenChanged(
     registry,
     (catalog) => list.of(catalog).map(({ value }) => value),
-    () => server.notify("notifications/resources/list_changed"),
+    () => server.notifyListChanged("resources"),
   );
 }
 

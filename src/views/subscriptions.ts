@@ -33,8 +33,7 @@ export function registerSubscriptions(
     const subscription = parseSubscription(uri, registry);
     const endTracking = await registry.trackFiles(subscription.key);
     const endListening = registry.onChange((change) => {
-      if (!isAffected(subscription, change)) return;
-      server.notify("notifications/resources/updated", { uri });
+      if (isAffected(subscription, change)) server.notifyUpdated(uri);
     });
     return () => {
       endListening();

@@ -59,7 +59,7 @@ export function registerTools(
   notifyWhenChanged(
     registry,
     (catalog) => lists.listAll(catalog),
-    () => server.notify("notifications/tools/list_changed"),
+    () => server.notifyListChanged("tools"),
   );
 }
 
