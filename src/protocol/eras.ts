@@ -15,8 +15,6 @@ import { isObject } from "../text.ts";
 export interface ClientInfo {
   /** The client's name. */
   readonly name: string;
-  /** The client's version, if it gives one. */
-  readonly version?: string;
 }
 
 /** The protocol versions of the legacy era that the server supports, the latest first. */
@@ -57,9 +55,9 @@ export function clientOf(
   const info = method === "initialize"
     ? params?.clientInfo
     : metaOf(params)[META.clientInfo];
-  if (!isObject(info) || typeof info.name !== "string") return undefined;
-  const { name, version } = info;
-  return typeof version === "string" ? { name, version } : { name };
+  return isObject(info) && typeof info.name === "string"
+    ? { name: info.name }
+    : undefined;
 }
 
 /**

@@ -187,9 +187,7 @@ export class StdioTransport {
   async #end(): Promise<void> {
     this.#restartGrace();
     this.#lines.end();
-    this.#work();
-    while (this.#lines.size > 0 && !this.#isClosed) await this.#lines.taken;
-    await this.#working;
+    while (this.#lines.size > 0 && !this.#isClosed) await this.#work();
     await this.oninputend?.();
     while (this.#sending !== undefined) await this.#sending.written.promise;
     this.close();

@@ -104,9 +104,7 @@ export const OTHER_CLIENTS = "default";
 
 /** Returns the profile with a name that `--as` accepts, or else the default. */
 export function findProfile(name: string): ClientProfile {
-  return Object.hasOwn(CLIENT_PROFILES, name)
-    ? CLIENT_PROFILES[name]!
-    : DEFAULT_PROFILE;
+  return CLIENT_PROFILES[name] ?? DEFAULT_PROFILE;
 }
 
 function briefProfile(

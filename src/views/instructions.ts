@@ -18,17 +18,14 @@ export function createInstructions(
   catalog: SkillCatalog,
 ): string {
   const { list, load } = TOOLS[toolset];
-  return `${summarize(catalog, list)}
-Before you start a task, check whether one of the skills that the tool ${list} lists matches it. If so, load that skill with the tool ${load} and follow its instructions.
-If the tool ${load} is not in your list of tools, use your tool search to find it: search for "${load}" or "skills". A skill that is added later can be loaded by name at any time.`;
-}
-
-/** Returns the first line, which names skills if they have been found already. */
-function summarize(catalog: SkillCatalog, list: string): string {
   const purpose = "Proven instructions for tasks (skills)";
-  return catalog.revision === 0
+  // Before the first scan, it is unknown whether there are any.
+  const firstLine = catalog.revision === 0
     ? `${purpose}: the tool ${list} lists them.`
     : summarizeSkills(catalog, purpose);
+  return `${firstLine}
+Before you start a task, check whether one of the skills that the tool ${list} lists matches it. If so, load that skill with the tool ${load} and follow its instructions.
+If the tool ${load} is not in your list of tools, use your tool search to find it: search for "${load}" or "skills". A skill that is added later can be loaded by name at any time.`;
 }
 
 /** For each toolset, which tool lists the skills and which one loads a skill. */

@@ -305,13 +305,13 @@ export function summarizeSkills(
  */
 function* orderForSummary(skills: readonly Skill[]): Generator<string> {
   const { pinned = [], others = [] } = Object.groupBy(
-    skills.map(({ name, state }) => ({ name: oneLine(name), state })),
+    skills,
     ({ state }) => state === "pinned" ? "pinned" : "others",
   );
-  yield* pinned.map(({ name }) => name);
+  yield* pinned.map(({ name }) => oneLine(name));
   const families = [
     ...Map.groupBy(
-      others.map(({ name }) => name),
+      others.map(({ name }) => oneLine(name)),
       (name) => /^[\p{L}\p{N}]*/u.exec(name)![0].toLowerCase(),
     ).values(),
   ].sort((a, b) => b.length - a.length);

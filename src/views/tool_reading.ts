@@ -74,12 +74,10 @@ async function isCurrent(
   skill: Skill,
   registry: SkillSource,
 ): Promise<boolean> {
-  try {
-    const { version } = await registry.readFile(skill, SKILL_MD, MODEL);
-    return version === skill.version;
-  } catch {
-    return false;
-  }
+  const file = await registry.readFile(skill, SKILL_MD, MODEL).catch(() =>
+    null
+  );
+  return file?.version === skill.version;
 }
 
 /**

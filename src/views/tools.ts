@@ -65,25 +65,18 @@ export function registerTools(
 
 /** Calls a tool. Turns errors into results that report to the model what failed. */
 export async function callTool(
-  tool: SkillTool,
+  { name, input: schema, call }: SkillTool,
   input: Record<string, unknown>,
   context: ToolContext,
 ): Promise<CallToolResult> {
   try {
-    return await tool.call(parseInput(tool, input), context);
+    const { success, data, error } = schema.safeParse(input, IN_ENGLISH);
+    if (success) return await call(data, context);
+    throw new Error(`Cannot call ${quote(name)}: ${describeIssues(error)}`);
   } catch (error) {
     const result = createTextResult((error as Error).message);
     return error instanceof SearchResults
       ? result
       : { ...result, isError: true };
   }
-}
-
-function parseInput(
-  { name, input: schema }: SkillTool,
-  input: Record<string, unknown>,
-): Record<string, unknown> {
-  const { success, data, error } = schema.safeParse(input, IN_ENGLISH);
-  if (success) return data;
-  throw new Error(`Cannot call ${quote(name)}: ${describeIssues(error)}`);
 }
