@@ -11,7 +11,7 @@ import { isInNpxCache, type Program, SPECIFIER } from "./program.ts";
 import type { Settings } from "./settings.ts";
 import { isAtOrBelow } from "../files/paths.ts";
 import { ALLOW_SHELL, mayRunShell } from "../shell.ts";
-import { listPolicyPermissions } from "../skills/policy_permissions.ts";
+import { listPolicyPermissions } from "../skills/policy_file.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
 import { realPathOf } from "../skills/scopes.ts";
 

@@ -233,7 +233,7 @@ function* checkDescription(
 function isCut(value: string, entry: YamlEntry): boolean {
   const text = plainTextOf(entry);
   return /^[^"'|>]/.test(entry.rest) && /\s#/.test(text) &&
-    text.startsWith(value) && text !== value;
+    text.startsWith(value);
 }
 
 /** Descriptions of templates that were not filled in. */

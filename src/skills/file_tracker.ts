@@ -10,14 +10,6 @@ import { differingKeys } from "./catalog.ts";
 import type { SkillFiles } from "./skill_files.ts";
 import type { SkillCatalog } from "./types.ts";
 
-/** The tracking of a skill's files. */
-interface Tracking {
-  /** The number of callers that track the files. */
-  count: number;
-  /** The first refresh that lists the files. */
-  readonly begun: Promise<unknown>;
-}
-
 /** The state of a skill's files. */
 interface TrackedFiles {
   /** The versions of the files, by path. */
@@ -29,11 +21,16 @@ interface TrackedFiles {
 /** Knows whose files are tracked, and what their versions were. */
 export class FileTracker {
   readonly #files: SkillFiles;
-  /** The skills whose files are tracked, by key. The key `undefined` stands for all skills. */
-  readonly #tracked = new Map<string | undefined, Tracking>();
+  /**
+   * The number of callers that track the files of each skill, and the first refresh
+   * that lists them, by key. The key `undefined` stands for all skills.
+   */
+  readonly #tracked = new Map<
+    string | undefined,
+    { count: number; readonly begun: Promise<unknown> }
+  >();
   #known: ReadonlyMap<string, TrackedFiles> = new Map();
 
-  /** Creates a tracker that tracks no files. */
   constructor(files: SkillFiles) {
     this.#files = files;
   }

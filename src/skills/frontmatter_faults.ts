@@ -97,28 +97,25 @@ export function inspectFrontmatter(yaml: string): InspectedFrontmatter {
 
 /** Repairs frontmatter entry by entry. */
 class FrontmatterRepair {
-  readonly #yaml: string;
   /** The lines of the YAML, with the entries repaired so far. */
   readonly #lines: string[];
   /** What they were parsed to last. */
   #parsed: unknown;
-  /** Whether some lines are left out, so that entries cannot be repaired. */
+  /** Whether there is too much YAML to repair its entries. */
   readonly #isLong: boolean;
   /** The fields whose values could not be repaired. */
   readonly #unrepaired = new Set<string>();
 
   constructor(yaml: string, parsed: unknown) {
-    this.#yaml = yaml;
+    this.#lines = linesOf(yaml);
     this.#parsed = parsed;
-    const start = linesOf(yaml.slice(0, MAX_REPAIRED_LENGTH));
-    this.#lines = start.slice(0, MAX_REPAIRED_LINES);
     this.#isLong = yaml.length > MAX_REPAIRED_LENGTH ||
-      start.length > MAX_REPAIRED_LINES;
+      this.#lines.length > MAX_REPAIRED_LINES;
   }
 
   /** The YAML, with the entries repaired so far. */
   get #repaired(): string {
-    return this.#isLong ? this.#yaml : this.#lines.join("\n");
+    return this.#lines.join("\n");
   }
 
   *findFaults(): Generator<SkillSyntaxFault> {
@@ -137,7 +134,12 @@ class FrontmatterRepair {
         ...describeYamlError(this.#parsed, this.#repaired),
       };
     } else {
-      yield NOT_A_MAPPING;
+      yield {
+        kind: "yaml",
+        reason: "the frontmatter is not a YAML mapping",
+        line: 2,
+        hint: 'write "name: …" and "description: …" on lines of their own',
+      };
     }
   }
 
@@ -210,22 +212,13 @@ class FrontmatterRepair {
     return { yaml: this.#repaired, frontmatter: Object.fromEntries(fields) };
   }
 
-  /** Parses the entries one by one, without those that are malformed or cut off. */
+  /** Parses the first entries one by one, without those that are malformed. */
   #parseEntries(): Record<string, unknown> {
-    const entries = splitEntries(this.#lines);
-    if (this.#isLong) entries.pop();
-    const mappings = entries.map((entry) => this.#parse(entry))
-      .filter(isMapping);
+    const mappings = splitEntries(this.#lines).slice(0, MAX_REPAIRED_LINES)
+      .map((entry) => this.#parse(entry)).filter(isMapping);
     return Object.fromEntries(mappings.flatMap(Object.entries));
   }
 }
-
-const NOT_A_MAPPING: SkillSyntaxFault = {
-  kind: "yaml",
-  reason: "the frontmatter is not a YAML mapping",
-  line: 2,
-  hint: 'write "name: …" and "description: …" on lines of their own',
-};
 
 /** A fault of a required field, and the entry that is meant to be the field. */
 interface FieldFault extends Repair {

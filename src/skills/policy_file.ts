@@ -6,12 +6,20 @@
  * @module
  */
 
+import { dirname } from "jsr:@std/path@^1";
 import { describeYamlError, parseYamlOrError } from "./yaml_errors.ts";
 import { linesOf } from "./yaml_entries.ts";
 import { findGlobFault } from "./policy.ts";
-import { type Fault, faultOf, SkillFileError } from "../files/faults.ts";
+import {
+  attempt,
+  type Fault,
+  faultOf,
+  SkillFileError,
+} from "../files/faults.ts";
+import { isAtOrBelow } from "../files/paths.ts";
 import { isObject, nearestWords, quote } from "../text.ts";
-import { expandBraces } from "./rule_folders.ts";
+import { expandBraces, listRuleFolders } from "./rule_folders.ts";
+import { realPathOf } from "./scopes.ts";
 import { describePolicyProblem, NO_PROJECT_SKILLS } from "./problems.ts";
 import type {
   SkillPolicy,
@@ -38,11 +46,9 @@ const RULE_KEYS = ["state", "skill", "scope", "in"];
 const FALLBACK: SkillPolicy = { rules: [{ scope: "project", state: "off" }] };
 
 /** Where a policy comes from. */
-export interface PolicyOrigin {
-  readonly file: string;
-  /** The home folder, if it is known. */
-  readonly homeDirectory?: string;
-}
+export type PolicyOrigin =
+  & Required<Pick<SkillPolicy, "file">>
+  & Pick<SkillPolicy, "homeDirectory">;
 
 /** Thrown for an invalid policy. */
 export class PolicyError extends Error {
@@ -112,7 +118,10 @@ class PolicyParser {
         // A misspelled key has been reported.
         if (this.#problems.length === 0) this.#report(line, NO_LIST);
       } else if (rules.length > MAX_RULES) {
-        this.#report(line, TOO_MANY_RULES);
+        this.#report(line, {
+          reason: `it has more than ${MAX_RULES} rules`,
+          hint: "use globs to write fewer rules",
+        });
       } else {
         return rules;
       }
@@ -168,11 +177,6 @@ const RULES_HINT =
 
 const NO_LIST: Fault = { reason: "it has no list of rules", hint: RULES_HINT };
 
-const TOO_MANY_RULES: Fault = {
-  reason: `it has more than ${MAX_RULES} rules`,
-  hint: "use globs to write fewer rules",
-};
-
 const NOT_A_RULE: Fault = {
   reason: "the rule is not a mapping",
   hint: 'write it as "{ state: off, skill: … }"',
@@ -221,19 +225,14 @@ function checkGlob(key: string, value: unknown): Fault | undefined {
  */
 function findRuleLines(lines: readonly string[], count: number): number[] {
   const list = findKeyLine("rules", lines);
-  const starts: number[] = [];
-  let indentation: string | undefined;
-  for (const [index, line] of lines.entries()) {
-    if (index <= list || /^\s*(?:#|$)/.test(line)) continue;
-    const [, indent, dash] = /^(\s*)(-(?=\s|$))?/.exec(line)!;
-    indentation ??= indent!;
-    if (indent!.length > indentation.length) continue;
-    if (indent !== indentation || dash === undefined) break;
-    starts.push(index);
-  }
+  const items = lines.entries().drop(list + 1)
+    .filter(([, line]) => /^\s*-(?:\s|$)/.test(line));
+  // The items of a list in a rule are indented further.
+  const [starts = []] = Map.groupBy(items, ([, line]) => line.indexOf("-"))
+    .values();
   return starts.length === count
-    ? starts
-    : Array.from({ length: count }, () => list);
+    ? starts.map(([index]) => index)
+    : Array(count).fill(list);
 }
 
 /** Returns the first line, from 0, that contains a key, or 0 if none does. */
@@ -305,7 +304,7 @@ export class PolicyFile implements SkillPolicySource {
  *
  * @throws {SkillFileError} If it is not a regular file, or is too large.
  */
-export function readPolicyText(file: string): string {
+function readPolicyText(file: string): string {
   // Check first, because opening a FIFO can block.
   const { isFile, size } = Deno.statSync(file);
   if (!isFile) throw new SkillFileError(file, NOT_A_FILE);
@@ -323,18 +322,39 @@ const TOO_LARGE: Fault = {
   hint: "use globs to make it smaller",
 };
 
-const NOT_FOUND: Fault = {
-  reason: "there is no such file",
-  hint: "create it, or check the spelling of its path",
-};
-
 function createProblems(
   error: unknown,
   { file }: PolicyOrigin,
 ): readonly SkillProblem[] {
   if (error instanceof PolicyError) return error.problems;
   const fault = error instanceof Deno.errors.NotFound
-    ? NOT_FOUND
+    ? {
+      reason: "there is no such file",
+      hint: "create it, or check the spelling of its path",
+    }
     : faultOf(error);
   return [{ file, ...fault }];
+}
+
+/**
+ * Lists the paths that must be readable to use a policy and to notice its
+ * changes: the file, and the folders of its rules, with the targets of links. The
+ * home folder and the folders above it are left out. A rule with a wildcard in
+ * one of these cannot be resolved without more permissions.
+ */
+export function listPolicyPermissions(source: PolicyOrigin): string[] {
+  const { file, homeDirectory: home } = source;
+  const base = { workingDirectory: dirname(file), homeDirectory: home };
+  // An invalid policy has no rules.
+  const policy = attempt(() => parsePolicy(readPolicyText(file), source));
+  const folders = (policy?.rules ?? [])
+    .flatMap((rule) =>
+      rule.in === undefined ? [] : listRuleFolders(rule.in, base)
+    )
+    .map(({ path }) => path);
+  const isTooMuch = (path: string) =>
+    path === dirname(path) || home !== undefined && isAtOrBelow(home, path);
+  const paths = [file, ...folders.filter((path) => !isTooMuch(path))];
+  const real = paths.map(realPathOf).filter((path) => !isTooMuch(path));
+  return [...new Set([...paths, ...real])];
 }

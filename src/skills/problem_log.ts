@@ -25,7 +25,6 @@ export class ProblemLog {
   /** The problems of that catalog, with the links into one folder combined. */
   #problems: Promise<SkillProblem[]> | undefined;
 
-  /** Creates a log without problems. */
   constructor(folders: BaseFolders, log: (line: string) => void) {
     this.#folders = folders;
     this.#log = log;

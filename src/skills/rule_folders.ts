@@ -138,10 +138,7 @@ export function listRuleFolders(
     const first = parts.findIndex((part) => WILDCARD.test(part));
     const end = first === -1 ? parts.length : first;
     const folder = parts.slice(0, end).map((part) => `${part}/`).join("");
-    return {
-      path: resolveFolder(folder || "./", base),
-      rest: parts.slice(end),
-    };
+    return { path: resolveFolder(folder, base), rest: parts.slice(end) };
   });
 }
 

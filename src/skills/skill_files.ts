@@ -135,15 +135,20 @@ export function listSkillFiles(
 export class SkillFiles {
   readonly #options: FileAccessOptions;
   #closed: ClosedFolders = { isClosed: () => false };
-  // A WeakMap, because each scan can replace a skill.
-  readonly #walks = new WeakMap<Skill, Walks>();
+  /**
+   * The walks through the files of a skill. A WeakMap, because each scan can
+   * replace a skill.
+   */
+  readonly #walks = new WeakMap<
+    Skill,
+    Record<"model" | "user", SharedTask<FolderContents>>
+  >();
   /** Contents of files that were read recently, by version and path. */
   readonly #contents = new Map<string, SkillFileContent>();
   #contentsSize = 0;
   /** Digests of files, by version and path. */
   readonly #digests = new Map<string, string>();
 
-  /** Creates access with the given limits. */
   constructor(options: FileAccessOptions) {
     this.#options = options;
   }
@@ -252,10 +257,4 @@ export class SkillFiles {
       this.#contentsSize -= size;
     }
   }
-}
-
-/** The walks through the files of a skill: for the model, and for everyone else. */
-interface Walks {
-  readonly model: SharedTask<FolderContents>;
-  readonly user: SharedTask<FolderContents>;
 }

@@ -348,7 +348,11 @@ export interface SkillSource {
   find(name: string): Skill | undefined;
   /** Lists the files of a skill. */
   listFiles(skill: Skill, viewer?: SkillViewer): Promise<SkillFile[]>;
-  /** Lists the files of a skill and the entries of its directory that are not served. */
+  /**
+   * Lists the files of a skill and the entries of its directory that are not
+   * served, with paths relative to the directory. The path of an unreadable folder
+   * ends with `/`. The path of the directory itself is empty.
+   */
   inspectFiles(
     skill: Skill,
     viewer?: SkillViewer,

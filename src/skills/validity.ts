@@ -20,6 +20,7 @@ import type {
   SkillFile,
   SkillFrontmatter,
   SkillProblem,
+  SkillSource,
 } from "./types.ts";
 
 /** The recommended length of a `SKILL.md`, in lines. */
@@ -168,15 +169,7 @@ export function checkFileName({ file }: Pick<Skill, "file">): Finding[] {
 }
 
 /** The files of a skill, and the entries that are not served. */
-export interface SkillContents {
-  readonly files: readonly SkillFile[];
-  /**
-   * The entries that are not served, with paths relative to the skill
-   * directory. The path of an unreadable folder ends with `/`. The path of the
-   * skill directory itself is empty.
-   */
-  readonly leftOut: readonly SkillProblem[];
-}
+export type SkillContents = Awaited<ReturnType<SkillSource["inspectFiles"]>>;
 
 /** Checks the list of a skill's files, without reading them. */
 export function checkContents(

@@ -34,7 +34,7 @@ function filesOf(...sizes: number[]): SkillFile[] {
 }
 
 function contentsOf(
-  files: readonly SkillFile[],
+  files: SkillFile[],
   ...leftOut: string[]
 ): SkillContents {
   const fault = { reason: "it is locked", hint: "unlock" };

@@ -135,9 +135,8 @@ function withoutQuotes(text: string): string {
   const inner = text.slice(1, last);
   // In `"a" and "b"`, the quotes are part of the text.
   const next = inner.search(mark === '"' ? /(?<!\\)"/ : /'/);
-  const endsWord = next > 0 && /\S/.test(inner[next - 1]!) &&
-    /^.(?:[\s,.;:!?)]|$)/.test(inner.slice(next));
-  if (endsWord && inner[next + 1] !== mark) return text;
+  const endsWord = /^.(?:[\s,.;:!?)]|$)/.test(inner.slice(next));
+  if (next > 0 && endsWord) return text;
   return mark === '"'
     ? inner.replaceAll('\\"', '"')
     : inner.replaceAll("''", "'");
@@ -261,10 +260,9 @@ function describeValueFault(entry: YamlEntry, error: Error): string {
   if (/:(?:\s|$)/.test(rest)) {
     return `${value} contains a colon, which starts another value in YAML`;
   }
-  const isOutdented = more.some((line) => {
-    const indent = line.search(/\S/);
-    return indent !== -1 && indent <= indentation.length;
-  });
+  const isOutdented = more.some((line) =>
+    /^\S/.test(line.slice(indentation.length))
+  );
   return isOutdented
     ? `${value} continues on a line that is not indented`
     : describeMalformed(error);
