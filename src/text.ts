@@ -137,6 +137,11 @@ export function oneLine(text: string): string {
   return withoutInvisible(text).replace(IRREGULAR_SPACE, " ").trim();
 }
 
+/** Returns a number and a noun: "1 skill", "2 skills". */
+export function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
 /** Joins the first items of a list with commas, and shows whether there are more. */
 export function joinFirst(items: readonly string[], limit: number): string {
   const more = items.length > limit ? ", …" : "";

@@ -155,8 +155,7 @@ function adaptSettings(context: Context) {
 
 /** Joins items as in a sentence. */
 function inWords(items: readonly string[]): string {
-  if (items.length < 3) return items.join(" and ");
-  return `${items.slice(0, -1).join(", ")}, and ${items.at(-1)}`;
+  return new Intl.ListFormat("en").format(items);
 }
 
 /** Returns the folders whose skills both the client and the server list. */

@@ -77,6 +77,7 @@ for (const [name, client] of CLIENTS) {
       macOS: file("darwin"),
       Windows: file("windows"),
     };
+    assert.equal(files.macOS, client.macFile ?? files.Linux);
     const [, table] = CLIENTS_PAGE.split("## Configuration files");
     const rows = table!.split("\n").filter((line) =>
       line.startsWith(`| ${client.title} `)

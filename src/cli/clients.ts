@@ -111,9 +111,6 @@ const VSCODE_INPUT = {
   password: true,
 };
 
-/** The skill folders of Claude Code, which other clients read too. */
-const CLAUDE_SKILLS = [".claude/skills", "~/.claude/skills"];
-
 /** The skill folders that agents share. */
 const AGENTS_SKILLS = [".agents/skills", "~/.agents/skills"];
 
@@ -332,7 +329,6 @@ function openCodeClient(
   { $schema, projectSkills }: { $schema: string; projectSkills: string[] },
 ) {
   const folder = `${CONFIG}/${program}`;
-  const ownFolders = [`${folder}/skill`, `${folder}/skills`];
   return {
     userFile: `${folder}/${program}.json`,
     section: "mcp",
@@ -350,10 +346,10 @@ function openCodeClient(
     addUrlCommand: `${program} mcp add skills --url {url} {token}`,
     addCommand: `${program} mcp add skills -- {command} {args}`,
     ownSkills: [
-      ...CLAUDE_SKILLS,
+      ...[".claude/skills", "~/.claude/skills"],
       ...AGENTS_SKILLS,
       ...projectSkills,
-      ...ownFolders,
+      ...[`${folder}/skill`, `${folder}/skills`],
     ],
     expands: /\{(?:env|file):/,
   };

@@ -21,7 +21,7 @@ import {
   NAMES_LIMIT,
   OTHER_CLIENTS,
 } from "../views/client_profiles.ts";
-import { COLUMNS, oneLine, wrapText } from "../text.ts";
+import { COLUMNS, count, oneLine, wrapText } from "../text.ts";
 import { TOOLSET_NAMES } from "../views/toolsets.ts";
 
 const OPTIONS_HELP = `Folders:
@@ -115,7 +115,7 @@ function usage(program: Program): string {
 /** Returns what a server in a terminal prints instead of waiting silently. */
 export function welcomeText(skills: number): string {
   const program = runningProgram();
-  const found = skills === 1 ? "1 skill" : `${skills} skills`;
+  const found = count(skills, "skill");
   return `
 This is an MCP server with ${found}. It waits for a client on stdin, so it is
 usually started by one. Press Ctrl+C to exit.

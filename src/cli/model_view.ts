@@ -13,7 +13,7 @@ import {
   OTHER_CLIENTS,
 } from "../views/client_profiles.ts";
 import { listModelSkills } from "../views/skill_lists.ts";
-import { escapeHidden, stringifyJson, wrapText } from "../text.ts";
+import { count, escapeHidden, stringifyJson, wrapText } from "../text.ts";
 import { createInstructions } from "../views/instructions.ts";
 import { ToolLists } from "../views/tool_lists.ts";
 import { listTools, type SkillToolOptions } from "../views/toolsets.ts";
@@ -92,12 +92,11 @@ function sizeOf(characters: number) {
 export function modelViewAsText(view: ModelView): string {
   const { client, toolset, skills, instructions, tools, total } = view;
   const { part } = instructions;
-  const noun = skills === 1 ? "skill" : "skills";
   const isShared = findProfile(client) === DEFAULT_PROFILE;
   const sections = [
-    `What the model sees in ${
-      describeClient(client)
-    } (${skills} ${noun}, toolset ${toolset})`,
+    `What the model sees in ${describeClient(client)} (${
+      count(skills, "skill")
+    }, toolset ${toolset})`,
     ...isShared ? [OTHERS_NOTE] : [],
     part === "none" ? "Instructions: not shown" : section(
       part === "whole" ? "Instructions" : `Instructions, ${part} only`,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { configMessage } from "./client_config.ts";
-import { MCP_CLIENTS, type McpClient } from "./clients.ts";
+import { type ClientName, MCP_CLIENTS, type McpClient } from "./clients.ts";
 import { parseCommandLine } from "./command_line.ts";
 import {
   assertMisuse,
@@ -54,6 +54,8 @@ function assertConnects(name: string, text: string): void {
     });
     return;
   }
+  const { fields }: McpClient = MCP_CLIENTS[name as ClientName];
+  assert.deepEqual({ ...entry, ...fields }, entry);
   const [urlField, token] = REMOTE_FIELDS[name]!;
   assert.equal(entry[urlField], REMOTE_URL);
   assert.deepEqual(entry.headers, { Authorization: `Bearer ${token}` });

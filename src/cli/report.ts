@@ -20,7 +20,7 @@ import {
 import { attempt } from "../files/faults.ts";
 import { currentFolder, isAtOrBelow } from "../files/paths.ts";
 import type { Finding } from "../skills/validity.ts";
-import { escapeHidden, jsonText, oneLine, wrapText } from "../text.ts";
+import { count, escapeHidden, jsonText, oneLine, wrapText } from "../text.ts";
 
 export interface TextStyle {
   readonly colors: boolean;
@@ -310,10 +310,6 @@ function table(rows: readonly string[][], indentation = "  "): string[] {
     const columns = row.map((cell, column) => cell.padEnd(widths[column]!));
     return `${indentation}${columns.join("  ").trimEnd()}`;
   });
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
 /** Formats a number of bytes: 512 B, 1.5 kB, 12 MB. */
