@@ -148,6 +148,14 @@ Deno.test("createClientConfig() reports what the client's command omits", () => 
   assert.match(configFor("codex").commandTitle!, /^Run this command in [^,]*$/);
 });
 
+Deno.test("createClientConfig() escapes hidden characters in a command that takes JSON", () => {
+  const folder = resolve("/a\ufe0fb");
+  const commandFor = (client: string) =>
+    configFor(client, "--skill-dir", folder).command;
+  assert.match(commandFor("claude-code")!, /a\\+ufe0fb/);
+  assert.equal(commandFor("codex"), undefined);
+});
+
 const REMOTE_URL = "https://skills.example.com/mcp";
 
 /** The words of the command that connects a client to a URL, as its own help documents them. */

@@ -136,10 +136,14 @@ for (const [name, client] of CLIENTS) {
   Deno.test(`--print-config ${name} writes what the client parses`, () => {
     const text = formatConfig(client, ODD_LAUNCH);
     const config = parseConfig(text);
+    assert.deepEqual({ ...config, ...client.topLevel }, config);
     const entry = config[SECTIONS[name] ?? "mcpServers"]!.skills!;
     for (const key of ["command", "cmd", "args"]) delete entry[key];
     assert.deepEqual(entry, ENTRIES[name]);
     assert.deepEqual(parseLaunch(text), ODD_LAUNCH);
+    // An executable needs no arguments.
+    const plain = { command: "/bin/skill-server", args: [] };
+    assert.deepEqual(parseLaunch(formatConfig(client, plain)), plain);
   });
 }
 
