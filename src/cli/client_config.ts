@@ -119,7 +119,7 @@ function describeLaunch(context: Context) {
       ...notes,
       isInNpxCache(program.executable) &&
         "The entry uses npx, which asks the npm registry for Deno at each start, and prefers a Deno in the node_modules of the folder where the client starts it. To avoid both, install Deno (https://deno.com) and print the configuration with it.",
-      program.mainModule !== undefined && hasUnknownImportMap() &&
+      program.mainModule !== undefined && hasUnknownImportMap &&
         "Cannot determine the import map that Deno runs with: add --import-map=… to the arguments.",
       server.args.includes("--allow-read") &&
         "Cannot limit Deno to folders with a comma in their names: it gets permission to read every folder.",

@@ -135,6 +135,7 @@ for (const [name, client] of CLIENTS) {
   if (name === "codex") continue;
   Deno.test(`--print-config ${name} writes what the client parses`, () => {
     const text = formatConfig(client, ODD_LAUNCH);
+    assert.equal(text.startsWith("{"), client.format === undefined);
     const config = parseConfig(text);
     assert.deepEqual({ ...config, ...client.topLevel }, config);
     const entry = config[SECTIONS[name] ?? "mcpServers"]!.skills!;

@@ -203,7 +203,7 @@ Deno.test("--help fits in a terminal of 80 columns, and names the documentation"
 
 Deno.test(
   "the commands in the help text run as printed",
-  { ignore: lacks("sh") || hasUnknownImportMap() },
+  { ignore: lacks("sh") || hasUnknownImportMap },
   async () => {
     using place = new Place();
     place.skill("home/.claude/skills", "git");

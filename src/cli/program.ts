@@ -7,6 +7,7 @@
 import { basename, dirname, isAbsolute, relative } from "jsr:@std/path@^1";
 import { fileURLToPath } from "node:url";
 import config from "../../deno.json" with { type: "json" };
+import { attempt } from "../files/faults.ts";
 import { currentFolder, isAtOrBelow } from "../files/paths.ts";
 import { quoteCommand, shellInUse } from "../shell_quoting.ts";
 
@@ -36,15 +37,10 @@ export function runningProgram(): Program {
   return {
     executable: Deno.execPath(),
     mainModule: isExecutable ? undefined : pathOrUrl(Deno.mainModule),
-    importMap: isExecutable ? undefined : findImportMap(),
+    importMap: isExecutable ? undefined : IMPORT_MAP,
     os: Deno.build.os,
-    variable: (name) => {
-      try {
-        return Deno.env.get(name);
-      } catch {
-        // Deno has no permission.
-      }
-    },
+    // Deno may have no permission.
+    variable: (name) => attempt(() => Deno.env.get(name)),
     folder: currentFolder(),
   };
 }
@@ -52,23 +48,21 @@ export function runningProgram(): Program {
 /** What the import map, if there is one, resolves a JSR package to. */
 const YAML = import.meta.resolve("jsr:@std/yaml@^1");
 
-const isOurMap = YAML.endsWith("/npm_only/yaml.ts");
+/** The import map that Deno runs with, if it is this repository's. */
+const IMPORT_MAP = YAML.endsWith("/npm_only/yaml.ts")
+  ? pathOrUrl(new URL("import_map.json", YAML).href)
+  : undefined;
 
-/** Returns the import map that Deno runs with, if it is this repository's. */
-function findImportMap(): string | undefined {
-  if (!isOurMap) return undefined;
-  return pathOrUrl(new URL("import_map.json", YAML).href);
-}
+/**
+ * Whether Deno runs with an import map that cannot be determined. Only an import
+ * map can resolve a JSR package to a file.
+ */
+export const hasUnknownImportMap = YAML.startsWith("file:") &&
+  IMPORT_MAP === undefined;
 
 /** Returns the path that a URL stands for, or a URL of another kind unchanged. */
 function pathOrUrl(url: string): string {
   return url.startsWith("file:") ? fileURLToPath(url) : url;
-}
-
-/** Whether Deno runs with an import map that cannot be determined. */
-export function hasUnknownImportMap(): boolean {
-  // Only an import map can resolve a JSR package to a file.
-  return YAML.startsWith("file:") && !isOurMap;
 }
 
 export function isInNpxCache(executable: string): boolean {

@@ -94,6 +94,16 @@ Deno.test("--print-config claude-code --url prints the configuration, and where 
   assert.match(paragraphs[1]!, /^Run this command /);
   assert.match(paragraphs[2]!, /^(?:cmd \/c ')?claude mcp add-json /);
   assert.match(paragraphs[3]!, /^Or add this /);
+  for (const index of [0, 1, 3]) {
+    for (const line of paragraphs[index]!.split("\n")) {
+      assert.ok(line.length <= 80, line);
+    }
+  }
+  // This client has no command.
+  assert.match(
+    configMessage(configFor("cursor", "--url", REMOTE_URL)),
+    /\n\nAdd this to the configuration\sof\sCursor [^]*:\n\n$/,
+  );
 });
 
 Deno.test("--url requires a URL and --print-config", () => {

@@ -14,10 +14,8 @@ import {
 import { attempt } from "../files/faults.ts";
 import { resolveFolder } from "../files/paths.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
-import {
-  DEFAULT_MAX_FILE_SIZE,
-  realPathIfThere,
-} from "../files/confinement.ts";
+import { realPathOf } from "../skills/scopes.ts";
+import { DEFAULT_MAX_FILE_SIZE } from "../files/confinement.ts";
 import { log, quote } from "../text.ts";
 import type { SkillToolOptions, Toolset } from "../views/toolsets.ts";
 import type {
@@ -206,17 +204,14 @@ function findWorkingDirectory(home: string | undefined): string | undefined {
   try {
     const folder = Deno.cwd();
     // Use the same path for both, so that they compare as equal.
-    return home !== undefined && isSameFolder(folder, home) ? home : folder;
+    const isHome = home !== undefined &&
+      realPathOf(folder) === realPathOf(home);
+    return isHome ? home : folder;
   } catch {
     log(
       "Cannot determine the working directory: project skills are skipped; start the server in an existing folder",
     );
   }
-}
-
-function isSameFolder(a: string, b: string): boolean {
-  const realPath = realPathIfThere(a);
-  return realPath !== undefined && realPath === realPathIfThere(b);
 }
 
 /** On Windows, other shells set HOME, and they write paths differently. */
@@ -270,9 +265,9 @@ function toNumber(option: string | undefined): number | undefined {
 
 /** Returns the size limit in bytes. An invalid environment variable is ignored. */
 function findMaxFileSize(option: string | undefined): number {
-  const value = option ?? readEnvironment("MAX_FILE_SIZE_MB") ?? "";
+  const value = option ?? readEnvironment("MAX_FILE_SIZE_MB");
   const size = parseMegabytes(value);
-  if (size === undefined && value !== "") {
+  if (size === undefined && value) {
     log(
       `Ignoring MAX_FILE_SIZE_MB=${
         quote(value)
