@@ -17,15 +17,9 @@ const TIME_STEP_MS = 2_000;
 
 /**
  * How far the clock of a file system may be behind the clock of this process, in
- * milliseconds. A server that only reads cannot ask for the time there.
+ * milliseconds. A program that only reads cannot ask for the time there.
  */
 const MAX_CLOCK_DIFFERENCE_MS = 30_000;
-
-/**
- * If a file changed less than this time before it was read, in milliseconds, its
- * times may not show another change.
- */
-const RACY_MS = TIME_STEP_MS + MAX_CLOCK_DIFFERENCE_MS;
 
 export interface OpenFile extends Disposable {
   readonly info: FileState;
@@ -52,11 +46,20 @@ export function fileVersion(
  * version. Also `true` if its times are unknown or exceed the range of `Date`.
  */
 export function isRacy(
-  { mtime, ctime }: Pick<FileState, "mtime" | "ctime">,
+  { dev, mtime, ctime }: Pick<FileState, "dev" | "mtime" | "ctime">,
   now = Date.now(),
 ): boolean {
   const changed = Math.max(mtime?.getTime() ?? NaN, ctime?.getTime() ?? NaN);
-  return !(now - changed >= RACY_MS);
+  const delay = isOnBlockDevice(dev) ? 0 : MAX_CLOCK_DIFFERENCE_MS;
+  return !(now - changed >= TIME_STEP_MS + delay);
+}
+
+/**
+ * Whether a file system is on a block device, so that its clock is the system's.
+ * On Linux, the others, such as those on a network, have the major number 0.
+ */
+function isOnBlockDevice(dev: number): boolean {
+  return Deno.build.os === "linux" && (dev >> 8 & 0xfff) !== 0;
 }
 
 /**

@@ -47,11 +47,26 @@ for (const open of [openFile, openForScan]) {
 
 Deno.test("isRacy() treats a time as recent if it is unknown or more than a date can hold", () => {
   const time = new Date(0);
-  const past = { mtime: time, ctime: time };
+  const past = { dev: 0, mtime: time, ctime: time };
   assert.equal(isRacy(past), false);
-  assert.equal(isRacy(past, 1_999), true);
+  assert.equal(isRacy(past, 31_999), true);
   assert.equal(isRacy({ ...past, mtime: new Date() }), true);
   assert.equal(isRacy({ ...past, ctime: new Date() }), true);
   assert.equal(isRacy({ ...past, mtime: null }), true);
   assert.equal(isRacy({ ...past, mtime: new Date(NaN) }), true);
 });
+
+Deno.test(
+  "isRacy() takes the clock of a file system on a block device for the system's",
+  {
+    ignore: Deno.build.os !== "linux",
+  },
+  () => {
+    const time = new Date(0);
+    for (const [dev, end] of [[0xfe00, 2_000], [0x100001, 32_000]] as const) {
+      const file = { dev, mtime: time, ctime: time };
+      assert.equal(isRacy(file, end - 1), true);
+      assert.equal(isRacy(file, end), false);
+    }
+  },
+);

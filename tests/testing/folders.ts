@@ -11,10 +11,18 @@ export function skillMd(name: string, description = `About ${name}`): string {
 
 /** A temporary folder that contains a project folder and a home folder. */
 export class Place implements Disposable {
-  readonly path = Deno.realPathSync(Deno.makeTempDirSync());
-  readonly project = this.folder("project");
-  readonly home = this.folder("home");
+  readonly path: string;
+  readonly project: string;
+  readonly home: string;
   socket: Disposable | undefined;
+
+  /** Creates the folders in a folder, or else in the one for temporary files. */
+  constructor(folder?: string) {
+    const path = Deno.makeTempDirSync({ dir: folder });
+    this.path = Deno.realPathSync(path);
+    this.project = this.folder("project");
+    this.home = this.folder("home");
+  }
 
   folder(...names: string[]): string {
     const path = join(this.path, ...names);
