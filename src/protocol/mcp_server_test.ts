@@ -181,6 +181,13 @@ Deno.test("McpServer passes the client's info to its handlers in both eras", asy
   ]);
 });
 
+Deno.test("McpServer ignores responses", async () => {
+  const bare = new BareServer();
+  await bare.write({ id: 1, result: {} }, { id: 2, error: { code: 1 } });
+  await bare.ask("ping");
+  assert.deepEqual(bare.pipe.sent.takeAll(), []);
+});
+
 Deno.test("McpServer does not wait for cancelled requests", () =>
   withGracePeriod(2 * DEADLINE_MS, async () => {
     const bare = new BareServer();

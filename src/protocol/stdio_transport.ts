@@ -80,7 +80,7 @@ export class StdioTransport {
 
   readonly #input: ByteReader;
   readonly #output: ByteWriter;
-  readonly #lines = new LineQueue(MAX_LINE_SIZE);
+  readonly #lines = new LineQueue();
   readonly #firstMessage = Promise.withResolvers<void>();
   /** Fulfilled when the first message has been written. */
   readonly firstMessage: Promise<void> = this.#firstMessage.promise;
@@ -308,9 +308,8 @@ interface Batch {
 
 const encoder = new TextEncoder();
 
-/** Splits bytes into lines. A line that is longer than the limit becomes `undefined`. */
+/** Splits bytes into lines. A line that is too long becomes `undefined`. */
 class LineQueue {
-  readonly #limit: number;
   /** The complete lines, and their sizes in bytes. */
   #lines: { text: string | undefined; size: number }[] = [];
   /** The start of the incomplete line, with room for more bytes. */
@@ -319,10 +318,6 @@ class LineQueue {
   #partSize = 0;
   #size = 0;
   #taken = Promise.withResolvers<void>();
-
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
 
   /** The total size of the complete lines, in bytes. */
   get size(): number {
@@ -348,7 +343,7 @@ class LineQueue {
   end(): void {
     const size = this.#partSize;
     if (size === 0) return;
-    const text = size > this.#limit
+    const text = size > MAX_LINE_SIZE
       ? undefined
       : decoder.decode(this.#buffer.subarray(0, size));
     this.#lines.push({ text, size });
@@ -378,13 +373,13 @@ class LineQueue {
    */
   #append(part: Uint8Array): void {
     const size = this.#partSize + part.length;
-    if (size > this.#limit) this.#buffer = new Uint8Array();
+    if (size > MAX_LINE_SIZE) this.#buffer = new Uint8Array();
     else if (size > this.#buffer.length) {
-      const larger = new Uint8Array(Math.min(2 * size, this.#limit));
+      const larger = new Uint8Array(Math.min(2 * size, MAX_LINE_SIZE));
       larger.set(this.#buffer.subarray(0, this.#partSize));
       this.#buffer = larger;
     }
-    if (size <= this.#limit) this.#buffer.set(part, this.#partSize);
+    if (size <= MAX_LINE_SIZE) this.#buffer.set(part, this.#partSize);
     this.#partSize = size;
   }
 }

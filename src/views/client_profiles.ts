@@ -132,12 +132,7 @@ export function profileFor(client: ClientInfo | undefined): ClientProfile {
   return Object.values(CLIENT_PROFILES).find(isMatch) ?? DEFAULT_PROFILE;
 }
 
-/**
- * Returns a profile with a different limit for the list of skills.
- *
- * @param profile The profile to start from.
- * @param limit The limit in characters; 0 for none.
- */
+/** Returns a profile with another limit for the list of skills, in characters; 0 for none. */
 export function withDescriptionLimit(
   profile: ClientProfile,
   limit: number,

@@ -4,7 +4,6 @@
  * @module
  */
 
-import type { CompleteResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import { CompleteRequestSchema } from "../protocol/requests.ts";
 import { invalidParams } from "../protocol/errors.ts";
 import type { RequestHandlers } from "../protocol/handlers.ts";
@@ -41,7 +40,17 @@ export function registerCompletion(
       : argument.name === "path"
       ? await listPaths({ name: context?.arguments?.name, start }, registry)
       : [];
-    return { completion: completeValue(start, values) };
+    const key = start.toLowerCase();
+    const matches = values.filter((value) =>
+      value.toLowerCase().startsWith(key)
+    );
+    return {
+      completion: {
+        values: matches.slice(0, MAX_COMPLETIONS),
+        total: matches.length,
+        hasMore: matches.length > MAX_COMPLETIONS,
+      },
+    };
   });
 }
 
@@ -86,17 +95,4 @@ async function listPaths(
     for (const path of paths) values.push(folder + path);
   }
   return values;
-}
-
-function completeValue(
-  start: string,
-  values: string[],
-): CompleteResult["completion"] {
-  const key = start.toLowerCase();
-  const matches = values.filter((value) => value.toLowerCase().startsWith(key));
-  return {
-    values: matches.slice(0, MAX_COMPLETIONS),
-    total: matches.length,
-    hasMore: matches.length > MAX_COMPLETIONS,
-  };
 }

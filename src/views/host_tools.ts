@@ -26,7 +26,7 @@ type AnyHandler = (request: any, context: any) => any;
 /**
  * Returns a server on which handlers join the ones that the host has set.
  *
- * @param server The host's server: a `Server`, or an `McpServer`.
+ * @param server The host's `Server` or `McpServer`.
  * @param names The names of the tools that join the host's.
  * @throws {TypeError} If the server's own handlers cannot be found.
  */
@@ -54,10 +54,7 @@ export function joinTools(
   };
 }
 
-/**
- * Returns the handlers of a server by method. The SDK has no public way to get
- * them.
- */
+/** Returns the handlers of a server by method. The SDK has no public way to get them. */
 function knownHandlers(server: object): ReadonlyMap<string, AnyHandler> {
   const { _requestHandlers: handlers } = server as Record<string, unknown>;
   if (handlers instanceof Map) return handlers;

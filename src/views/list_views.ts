@@ -39,7 +39,6 @@ export function sortList<T>(items: readonly ListItem<T>[]): ListItem<T>[] {
  * the key of the previous item. If the list changes between two pages, the
  * items that remain are neither skipped nor repeated.
  *
- * @param items The whole list.
  * @param options The cursor, and a function that returns the entry of the page
  *   for a value, or `undefined` to leave it out.
  * @throws {Error} If the cursor is invalid.

@@ -15,7 +15,6 @@ const ITEM_SIZE = 20;
 /**
  * Reads files for one message.
  *
- * @param files The files.
  * @param read Returns what the message contains for a file.
  * @throws {Error} If they do not fit into one message. If their sizes show that,
  *   none of them is read.

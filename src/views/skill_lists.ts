@@ -9,7 +9,7 @@ import type { ClientProfile } from "./client_profiles.ts";
 import { perSkill } from "./list_views.ts";
 import { escapeXml, oneLine } from "../text.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
-import { skillFileUri, skillMdUri } from "../skills/uri.ts";
+import { skillFileUri } from "../skills/uri.ts";
 
 /** The maximum length of the line that summarizes the skills, in characters. */
 const MAX_SUMMARY_LENGTH = 250;
@@ -103,17 +103,9 @@ export interface DirectoryOptions {
 /** Returns how the model refers to the directory of a skill: by its path or its URI. */
 export function directoryOf(
   skill: Skill,
-  { isRemote = false }: DirectoryOptions,
+  { isRemote }: DirectoryOptions,
 ): string {
   return isRemote ? skillFileUri(skill, "") : skill.directory;
-}
-
-/** Returns how the model refers to the `SKILL.md` of a skill: by its path or its URI. */
-export function skillMdOf(
-  skill: Skill,
-  { isRemote = false }: DirectoryOptions,
-): string {
-  return isRemote ? skillMdUri(skill) : skill.file;
 }
 
 export function formatSkillLine(skill: Skill): string {
@@ -273,11 +265,9 @@ function fitNames(lines: readonly Line[], room: number): string[] {
 }
 
 /**
- * Summarizes the skills in one line of at most 250 characters. Some clients
- * show the model nothing else until it searches for tools.
- *
- * @param catalog The skills.
- * @param purpose The text before the names, without a period.
+ * Summarizes the skills in one line of at most 250 characters, after a text
+ * without a period. Some clients show the model nothing else until it searches
+ * for tools.
  */
 export function summarizeSkills(
   catalog: SkillCatalog,

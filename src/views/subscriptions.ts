@@ -14,26 +14,18 @@ import type { SkillChange, SkillSource } from "../skills/types.ts";
 /** The URI of a subscription to all skills. */
 const ALL_SKILLS = "skill://";
 
-/** What a client subscribed to. */
-interface Subscription {
-  /** The skill's key, or `undefined` for all skills. */
-  readonly key: string | undefined;
-  /**
-   * The path of a file or folder, `undefined` for the skill itself, or an empty
-   * string for all of its files.
-   */
-  readonly path: string | undefined;
-}
-
 export function registerSubscriptions(
   server: McpServer,
   registry: SkillSource,
 ): void {
   server.onsubscribe = async (uri) => {
-    const subscription = parseSubscription(uri, registry);
-    const endTracking = await registry.trackFiles(subscription.key);
+    const { skill, path } = uri === ALL_SKILLS
+      ? {}
+      : requireResource(uri, registry);
+    const key = skill && skillKey(qualifiedName(skill));
+    const endTracking = await registry.trackFiles(key);
     const endListening = registry.onChange((change) => {
-      if (isAffected(subscription, change)) server.notifyUpdated(uri);
+      if (isAffected({ key, path }, change)) server.notifyUpdated(uri);
     });
     return () => {
       endListening();
@@ -42,18 +34,15 @@ export function registerSubscriptions(
   };
 }
 
-function parseSubscription(
-  uri: string,
-  registry: SkillSource,
-): Subscription {
-  if (uri === ALL_SKILLS) return { key: undefined, path: "" };
-  const { skill, path } = requireResource(uri, registry);
-  return { key: skillKey(qualifiedName(skill)), path };
-}
-
-/** Whether a change affects what a client subscribed to. */
+/**
+ * Whether a change affects a subscription.
+ *
+ * @param subscription The key of the skill, or `undefined` for all skills. The
+ *   path of a file or folder, `undefined` for the skill itself, or an empty string
+ *   for all of its files.
+ */
 function isAffected(
-  { key, path }: Subscription,
+  { key, path }: { key: string | undefined; path: string | undefined },
   change: SkillChange,
 ): boolean {
   const { catalog, previous, keys, files } = change;

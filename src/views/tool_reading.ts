@@ -74,9 +74,8 @@ async function isCurrent(
   skill: Skill,
   registry: SkillSource,
 ): Promise<boolean> {
-  const file = await registry.readFile(skill, SKILL_MD, MODEL).catch(() =>
-    null
-  );
+  const file = await registry.readFile(skill, SKILL_MD, MODEL)
+    .catch(() => undefined);
   return file?.version === skill.version;
 }
 

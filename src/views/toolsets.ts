@@ -31,11 +31,11 @@ import {
   formatLoadedSkill,
   formatSkillLine,
   listToolSkills,
-  skillMdOf,
 } from "./skill_lists.ts";
 import type { SearchableSkills } from "../skills/search.ts";
 import { jsonText, quote } from "../text.ts";
 import type { SkillCatalog } from "../skills/types.ts";
+import { skillMdUri } from "../skills/uri.ts";
 
 /** A set of tools, named after the server that introduced them. */
 export type Toolset = "skill" | "skilljack" | "reference" | "agentskills";
@@ -158,14 +158,19 @@ ${formatAvailableSkills(catalog, ({ scope }) => scope)}`,
 const skilljackSkillTool = defineTool({
   name: "skill",
   title: "Activate Skill",
-  describe: (catalog, options) =>
+  describe: (catalog, { isRemote }) =>
     `Load and activate an Agent Skill by name. Returns the full SKILL.md content.
 
 # Skills
 
 When a user's task matches a skill description below: 1) activate it, 2) follow its instructions completely.
 
-${formatAvailableSkills(catalog, (skill) => skillMdOf(skill, options))}`,
+${
+      formatAvailableSkills(
+        catalog,
+        (skill) => isRemote ? skillMdUri(skill) : skill.file,
+      )
+    }`,
   usage:
     "When a task matches a skill: 1) activate it by name, 2) follow its instructions completely.",
   listParameter: "name",
