@@ -161,7 +161,7 @@ export class McpServer extends RequestDispatcher<RunningRequest, Output> {
     this.#transport = transport;
     const rest = HANDSHAKE_TIME_MS - performance.now();
     this.#readySoon = wait(Math.max(rest, MIN_HANDSHAKE_WAIT_MS), ready);
-    this.#ready = ready.finally(() => this.#ready = undefined);
+    this.#ready = ready;
     const closed = Promise.withResolvers<void>();
     transport.onmessage = (message) => this.#receive(message);
     transport.oninputend = () => this.#end();
@@ -215,8 +215,7 @@ export class McpServer extends RequestDispatcher<RunningRequest, Output> {
     const request = this.#begin(message);
     try {
       if (request.isModern) checkModern(message);
-      const isEarly = EARLY_METHODS.includes(request.method);
-      if (this.#ready !== undefined && !isEarly) {
+      if (!EARLY_METHODS.includes(request.method)) {
         await this.#ready;
         // It may have been cancelled in the meantime.
         if (request.signal.aborted) return;

@@ -90,7 +90,8 @@ export class StdioTransport {
   #earlyLength = 0;
   /** Fulfilled when the messages in the lines so far have been handled. */
   #working: Promise<void> | undefined;
-  #handling = new ActiveMessages();
+  /** The messages that are being handled, except for slow ones. */
+  #handling = new Set<Promise<void>>();
   readonly #unsent: Batch[] = [];
   #unsentLength = 0;
   /** The batch that is being written. */
@@ -173,7 +174,7 @@ export class StdioTransport {
         lastTime = performance.now();
         this.#lines.add(buffer.subarray(0, length));
         this.#work();
-        while (this.#lines.size > MAX_READ_AHEAD) await this.#lines.taken;
+        if (this.#lines.size > MAX_READ_AHEAD) await this.#work();
       }
     } catch (error) {
       this.onerror?.(error as Error);
@@ -230,7 +231,10 @@ export class StdioTransport {
       const { message, errorResponse } = parseMessage(line);
       if (errorResponse !== undefined) this.send(errorResponse);
       const handled = message && this.onmessage?.(message);
-      if (handled) this.#handling.add(handled);
+      if (handled) {
+        const handling = this.#handling.add(handled);
+        handled.then(() => handling.delete(handled));
+      }
       if (this.#handling.size >= MAX_PARALLEL) await this.#makeRoom();
       while (this.#unsentLength > MAX_UNSENT_LENGTH && this.#sending) {
         await this.#sending.written.promise;
@@ -244,9 +248,13 @@ export class StdioTransport {
    * that replies cannot pile up.
    */
   async #makeRoom(): Promise<void> {
-    await wait(SLOW_MS, this.#handling.room);
-    const areSlow = this.#handling.size > MAX_PARALLEL / 2;
-    if (areSlow) this.#handling = new ActiveMessages();
+    const handling = this.#handling;
+    const isFull = () => handling.size > MAX_PARALLEL / 2;
+    const handleSome = async () => {
+      while (isFull()) await Promise.race(handling);
+    };
+    await wait(SLOW_MS, handleSome());
+    if (isFull()) this.#handling = new Set();
   }
 
   /** Writes the unsent batches, including those that are added in the meantime. */
@@ -271,31 +279,6 @@ export class StdioTransport {
   }
 }
 
-/** The messages that are being handled. */
-class ActiveMessages {
-  #size = 0;
-  #room = Promise.withResolvers<void>();
-
-  get size(): number {
-    return this.#size;
-  }
-
-  /** Fulfilled when no more than half of {@linkcode MAX_PARALLEL} messages are left. */
-  get room(): Promise<void> {
-    return this.#room.promise;
-  }
-
-  /** Adds a message, and removes it when it has been handled. */
-  async add(handled: Promise<void>): Promise<void> {
-    this.#size++;
-    await handled;
-    this.#size--;
-    if (this.#size !== MAX_PARALLEL / 2) return;
-    this.#room.resolve();
-    this.#room = Promise.withResolvers();
-  }
-}
-
 /**
  * Lines that are written together. Each batch has its own promise. Under load, a
  * single promise for all batches would keep everything that ever waited for it
@@ -317,16 +300,10 @@ class LineQueue {
   /** The size of the incomplete line in bytes, including those past the limit. */
   #partSize = 0;
   #size = 0;
-  #taken = Promise.withResolvers<void>();
 
   /** The total size of the complete lines, in bytes. */
   get size(): number {
     return this.#size;
-  }
-
-  /** Fulfilled when the next lines have been taken out. */
-  get taken(): Promise<void> {
-    return this.#taken.promise;
   }
 
   /** Adds bytes. The caller can overwrite them afterward. */
@@ -362,8 +339,6 @@ class LineQueue {
         yield text;
         this.#size -= size;
       }
-      this.#taken.resolve();
-      this.#taken = Promise.withResolvers();
     }
   }
 
