@@ -84,11 +84,10 @@ export function parseMessage(
   } catch {
     return createErrorResponse(-32700, "A message must be one line of JSON");
   }
-  return isMessage(value) ? { message: value } : createErrorResponse(
-    -32600,
-    "The line is not a JSON-RPC message of MCP",
-    idOf(value),
-  );
+  if (isMessage(value)) return { message: value };
+  const id = isObject(value) && isId(value.id) ? value.id : undefined;
+  const message = "The line is not a JSON-RPC message of MCP";
+  return createErrorResponse(-32600, message, id);
 }
 
 /**
@@ -116,10 +115,4 @@ function createErrorResponse(
   id?: RequestId,
 ): { errorResponse: JSONRPCErrorResponse } {
   return { errorResponse: { jsonrpc: "2.0", id, error: { code, message } } };
-}
-
-/** Returns the ID of an invalid message, if it has one. */
-function idOf(value: unknown): RequestId | undefined {
-  const id = isObject(value) ? value.id : undefined;
-  return isId(id) || Number.isInteger(id) ? id as RequestId : undefined;
 }

@@ -246,6 +246,23 @@ Deno.test("McpServer starts a subscription with the first subscriber and ends it
   assert.deepEqual(bare.pipe.sent.takeAll(), []);
 });
 
+Deno.test("McpServer sends no notification to a listener before the acknowledgment", async () => {
+  const bare = new BareServer();
+  const counts = recordSubscriptions(bare);
+  await bare.listen("a", { resourceSubscriptions: ["x:y"] });
+  const gate = Promise.withResolvers<void>();
+  counts.gate = gate.promise;
+  const listening = bare.listen("b", { resourceSubscriptions: ["x:y", "x:z"] });
+  await bare.ask("ping");
+  await bare.server.notifyUpdated("x:y");
+  const ids = bare.pipe.sent.takeAll().map((line) =>
+    subscriptionOf(JSON.stringify(line))
+  );
+  assert.deepEqual(ids, ["a"]);
+  gate.resolve();
+  await listening;
+});
+
 Deno.test("McpServer ends every subscription that it started, in any order of events", async () => {
   const bare = new BareServer();
   const counts = recordSubscriptions(bare);

@@ -102,9 +102,6 @@ export const RESOURCE_TEMPLATES: ResourceTemplate[] = [
   },
 ];
 
-/** The key in `_meta` for the scope of a skill. */
-const SCOPE_KEY = "skill-server/scope";
-
 /** Creates the resources of a skill: its `SKILL.md` and the collection of its other files. */
 function createResources(skill: Skill): ListItem<Resource>[] {
   const name = qualifiedName(skill);
@@ -115,7 +112,7 @@ function createResources(skill: Skill): ListItem<Resource>[] {
       name,
       description: skill.description,
       mimeType: "text/markdown",
-      _meta: { [SCOPE_KEY]: skill.scope },
+      _meta: { "skill-server/scope": skill.scope },
     },
     {
       uri: skillFileUri(skill, ""),

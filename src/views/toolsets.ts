@@ -116,7 +116,6 @@ function describedString(description: string): z.ZodMiniString {
   return z.string().check(z.describe(description));
 }
 
-/** The default toolset's tool `skill`. */
 const skillTool = defineTool({
   name: "skill",
   title: "Load Skill",
@@ -197,7 +196,6 @@ const skilljackResourceTool = defineTool({
   },
 });
 
-/** The reference implementation's tool `list_skills`. */
 const referenceListTool = defineTool({
   name: "list_skills",
   title: "List Available Skills",
@@ -220,7 +218,6 @@ const referenceListTool = defineTool({
   },
 });
 
-/** The reference implementation's tool `read_skill`. */
 const referenceReadTool = defineTool({
   name: "read_skill",
   title: "Read Skill Instructions",
@@ -232,7 +229,6 @@ const referenceReadTool = defineTool({
   call: ({ name }, context) => loadSkill(name, context),
 });
 
-/** AgentSkills' tool `load_skill_metadata_op`. */
 const agentSkillsMetadataTool = defineTool({
   name: "load_skill_metadata_op",
   title: "Load Skill Metadata",
@@ -252,7 +248,6 @@ const agentSkillsMetadataTool = defineTool({
 /** The parameter of AgentSkills' tools that names the skill. */
 const skillName = describedString("Name of the skill");
 
-/** AgentSkills' tool `load_skill_op`. */
 const agentSkillsLoadTool = defineTool({
   name: "load_skill_op",
   title: "Load Skill",
@@ -261,7 +256,6 @@ const agentSkillsLoadTool = defineTool({
   call: ({ skill_name }, context) => loadSkill(skill_name, context),
 });
 
-/** AgentSkills' tool `read_reference_file_op`. */
 const agentSkillsReadTool = defineTool({
   name: "read_reference_file_op",
   title: "Read Reference File",
@@ -280,7 +274,7 @@ const agentSkillsReadTool = defineTool({
   },
 });
 
-/** AgentSkills' tool `run_shell_command_op`, the only tool that runs programs. */
+/** The only tool that runs programs. */
 const agentSkillsShellTool = defineTool({
   name: "run_shell_command_op",
   title: "Run Shell Command",
