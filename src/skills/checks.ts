@@ -53,8 +53,6 @@ interface CheckOptions {
   readonly source: SkillSource;
   /** What the source listed. */
   readonly contents: SkillContents;
-  /** Whether its frontmatter is known to be invalid. Default: `false`. */
-  readonly isSkipped?: boolean;
 }
 
 /** Checks a skill in its current state. */
@@ -103,13 +101,13 @@ export async function* checkSkipped(
     root: { path: dirname(directory), scope: "global", recursive: false },
   };
   const contents = await source.inspectFiles(skill);
-  yield* checkSkill(skill, { source, contents, isSkipped: true });
+  yield* checkSkill(skill, { source, contents });
 }
 
 /** Checks the frontmatter, the length, the characters, and the links of a `SKILL.md`. */
 async function* checkMain(
   skill: Skill,
-  { source, contents, isSkipped = false }: CheckOptions,
+  { source, contents }: CheckOptions,
 ): AsyncGenerator<Finding> {
   const { file, directory } = skill;
   let text;
@@ -126,11 +124,7 @@ async function* checkMain(
     return;
   }
   const inspected = inspectSkillMd(text);
-  const { faults: [fault], frontmatter, yaml = "" } = inspected;
-  if (fault !== undefined && !isSkipped) {
-    yield createChange(file, fault.reason);
-    return;
-  }
+  const { frontmatter, yaml = "" } = inspected;
   const entries = splitEntries(linesOf(yaml));
   yield* checkFrontmatter({ frontmatter, file }, entries);
   const main = { ...inspected, text, entries, directory, contents };
@@ -178,12 +172,10 @@ function* limitSimilar(
 }
 
 /** Reports unknown fields that differ only slightly from known ones. */
-function* checkFieldNames(
-  { frontmatter, entries }: CheckedMain,
-): Generator<Fault> {
+function* checkFieldNames({ entries }: CheckedMain): Generator<Fault> {
   for (const entry of entries) {
     const field = findKnownField(entry.key);
-    if (field === undefined || !Object.hasOwn(frontmatter, entry.key)) continue;
+    if (field === undefined) continue;
     yield {
       rule: "field-misspelled",
       line: entry.start + 1,

@@ -73,11 +73,7 @@ export interface InspectedFrontmatter {
 
 /** Finds everything that is wrong with the YAML of a frontmatter, and repairs what it can. */
 export function inspectFrontmatter(yaml: string): InspectedFrontmatter {
-  const parsed = parseYamlOrError(yaml);
-  const isValid = isMapping(parsed) &&
-    REQUIRED_FIELDS.every((field) => isText(parsed[field]));
-  if (isValid) return { faults: [], frontmatter: parsed, yaml };
-  const repair = new FrontmatterRepair(yaml, parsed);
+  const repair = new FrontmatterRepair(yaml);
   const faults = new Map<unknown, SkillSyntaxFault>();
   for (const fault of repair.findFaults()) {
     // The later hint for a line includes the repairs of the earlier one.
@@ -106,9 +102,9 @@ class FrontmatterRepair {
   /** The fields whose values could not be repaired. */
   readonly #unrepaired = new Set<string>();
 
-  constructor(yaml: string, parsed: unknown) {
+  constructor(yaml: string) {
     this.#lines = linesOf(yaml);
-    this.#parsed = parsed;
+    this.#parsed = parseYamlOrError(yaml);
     this.#isLong = yaml.length > MAX_REPAIRED_LENGTH ||
       this.#lines.length > MAX_REPAIRED_LINES;
   }

@@ -97,14 +97,14 @@ class NearMissSearch {
     const { root: { path, recursive }, realPath = "" } = this.#report;
     const top = this.#list(path, realPath);
     const isForSkills = !recursive && isFolderOfSkills(top, roots);
-    if (!this.#isSkill(top)) {
+    if (!hasSkillMd(top)) {
       yield* findMisnamed(top);
       if (isForSkills) yield* findLoose(top);
     }
     let level = [top];
     for (let depth = recursive ? MAX_DEPTH : 1; depth > 0; depth--) {
       level = level.flatMap((folder) => this.#listSubfolders(folder))
-        .filter((folder) => !this.#isSkill(folder));
+        .filter((folder) => !hasSkillMd(folder));
       for (const folder of level) {
         const misnamed = findMisnamed(folder);
         yield* misnamed;
@@ -122,8 +122,9 @@ class NearMissSearch {
   ): Generator<SkillProblem> {
     const entries = folder.entries.filter(({ isDirectory }) => isDirectory);
     const nested = this.#listSubfolders({ ...folder, entries })
-      .filter(({ path, entries }) =>
-        hasSkillMd(entries) && !this.#options.skillFolders.has(path)
+      .filter((subfolder) =>
+        hasSkillMd(subfolder) &&
+        !this.#options.skillFolders.has(subfolder.path)
       );
     if (nested.length === 0) {
       if (isForSkills) yield* findReadme(folder);
@@ -152,10 +153,6 @@ class NearMissSearch {
     const { scope, root: { recursive } } = this.#report;
     const isFollowed = isSymlink && scope === "global" && !recursive;
     return (isDirectory || isFollowed) && !NEVER_SKILLS.test(name);
-  }
-
-  #isSkill({ path, entries }: ListedFolder): boolean {
-    return this.#options.skillFolders.has(path) || hasSkillMd(entries);
   }
 
   /** Lists a folder, if it lies at its real path and there is room for one more. */
@@ -256,7 +253,7 @@ function listFolder(path: string): Deno.DirEntry[] {
 }
 
 /** Whether there is a `SKILL.md` that a scan finds. */
-function hasSkillMd(entries: readonly Deno.DirEntry[]): boolean {
+function hasSkillMd({ entries }: Pick<ListedFolder, "entries">): boolean {
   return entries.some(({ name }) =>
     name === SKILL_MD || name === "skill.md" ||
     isCaseBlind && name.toLowerCase() === "skill.md"
@@ -271,6 +268,6 @@ export function listSkillFolders(folder: string): string[] {
   return listFolder(folder).slice(0, MAX_FOLDERS)
     .filter((entry) => !entry.isFile)
     .map(({ name }) => childPath(folder, name))
-    .filter((path) => hasSkillMd(listFolder(path)))
+    .filter((path) => hasSkillMd({ entries: listFolder(path) }))
     .flatMap((path) => realPathIfThere(path) ?? []);
 }
