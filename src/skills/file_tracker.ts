@@ -59,12 +59,10 @@ export class FileTracker {
       if (isTracked && --tracking.count === 0) this.#tracked.delete(key);
       isTracked = false;
     };
-    try {
-      await tracking.begun;
-    } catch (error) {
+    await tracking.begun.catch((error) => {
       end();
       throw error;
-    }
+    });
     return end;
   }
 

@@ -115,6 +115,15 @@ for (const [value, line] of quoted) {
   });
 }
 
+Deno.test("--check reports a value that is too long for a finished line once", async () => {
+  using place = new Place();
+  const yaml = `name: long\ndescription: ${"a: ".repeat(800)}`;
+  place.skill("home/.claude/skills", "long", `---\n${yaml}\n---\nText\n`);
+  assert.deepEqual(await findingsIn(place), [
+    'error yaml long/SKILL.md:3: the value of "description" contains a colon, which starts another value in YAML',
+  ]);
+});
+
 Deno.test("--check checks the rest of frontmatter with more faults than it reports", async () => {
   using place = new Place();
   const faulty = Array.from({ length: 25 }, (_, index) => `k${index}: a: b`);

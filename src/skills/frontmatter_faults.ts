@@ -184,6 +184,7 @@ class FrontmatterRepair {
 
   /** Finds out why a required field is not a text. */
   *#checkField(field: string): Generator<SkillSyntaxFault> {
+    if (this.#unrepaired.has(field)) return;
     if (!isMapping(this.#parsed) || isText(this.#parsed[field])) return;
     const entries = splitEntries(this.#lines);
     const { entry, reason, hint, lines } = Object.hasOwn(this.#parsed, field)
