@@ -325,6 +325,26 @@ Deno.test("SkillRegistry.trackFiles() waits for the first listing even if anothe
   assert.deepEqual(changed, ["notes.md", "notes.md"]);
 });
 
+Deno.test("SkillRegistry.trackFiles() keeps tracking a skill that is removed and added again", async () => {
+  using place = new Place();
+  const add = () => {
+    place.skill("skills", "git");
+    return place.file("skills/git/notes.md", "1");
+  };
+  add();
+  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
+  await registry.trackFiles("git");
+  const changed: string[] = [];
+  registry.onChange(({ files }) => changed.push(...files.get("git") ?? []));
+  place.remove("skills/git");
+  assert.equal((await registry.refresh()).skills.size, 0);
+  const file = add();
+  await registry.refresh();
+  Deno.writeTextFileSync(file, "22");
+  await registry.refresh();
+  assert.deepEqual(changed, ["notes.md"]);
+});
+
 Deno.test("SkillRegistry.onChange() reports exactly the changes that clients can see", async () => {
   using place = new Place();
   const folder = join(place.path, "skills");

@@ -135,7 +135,6 @@ async function* checkMain(
 interface CheckedMain extends InspectedSkillMd {
   readonly text: string;
   readonly entries: readonly YamlEntry[];
-  /** The skill directory. */
   readonly directory: string;
   readonly contents: SkillContents;
 }
@@ -224,8 +223,7 @@ function* checkDescription(
 /** Whether a comment hides the end of a plain value. */
 function isCut(value: string, entry: YamlEntry): boolean {
   const text = plainTextOf(entry);
-  return /^[^"'|>]/.test(entry.rest) && /\s#/.test(text) &&
-    text.startsWith(value);
+  return text !== value && text.startsWith(value);
 }
 
 /** Descriptions of templates that were not filled in. */

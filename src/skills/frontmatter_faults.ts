@@ -63,7 +63,6 @@ const MAX_FAULTS = 20;
 
 /** What can be said about the YAML of a frontmatter, even if it is not valid. */
 export interface InspectedFrontmatter {
-  /** What is wrong with it. */
   readonly faults: readonly SkillSyntaxFault[];
   /** The fields that are valid or were repaired. */
   readonly frontmatter: Partial<SkillFrontmatter>;

@@ -74,7 +74,6 @@ export function findNearMisses(
   });
 }
 
-/** A folder, and what is in it. */
 interface ListedFolder {
   readonly path: string;
   readonly realPath: string;

@@ -52,10 +52,8 @@ export type PolicyOrigin =
 
 /** Thrown for an invalid policy. */
 export class PolicyError extends Error {
-  /** All errors in the policy. */
   readonly problems: readonly SkillProblem[];
 
-  /** Creates an error that lists all errors in a policy. */
   constructor(problems: readonly SkillProblem[]) {
     super(problems.map(describePolicyProblem).join("\n"));
     this.name = "PolicyError";

@@ -258,6 +258,15 @@ Deno.test("PolicyDecider() refuses globs that could take too long to match", () 
   );
 });
 
+Deno.test("PolicyDecider.decide() turns off project skills if a rule stands for too many folders", () => {
+  const glob = "/{0,1,2,3,4,5,6,7,8,9,a}".repeat(3);
+  const rules: SkillPolicyRule[] = [{ state: "on", in: glob }];
+  const [problem] = new PolicyDecider({ rules }).problems;
+  assert.equal(problem!.reason, "a glob stands for more than 1000 folders");
+  assert.equal(stateOf(rules, subject("/a")), "on");
+  assert.equal(stateOf(rules, subject("/a", { scope: "project" })), "off");
+});
+
 Deno.test("PolicyDecider.decide() decides on folders without a skill by their other properties", () => {
   const rules: SkillPolicyRule[] = [
     { scope: "project", state: "off" },

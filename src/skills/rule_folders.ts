@@ -161,7 +161,6 @@ const TOO_MANY_FOLDERS: Fault = {
   hint: "write the folders without wildcards",
 };
 
-/** Describes why a folder of a rule cannot be resolved. */
 function describeFault(
   path: string,
   rest: readonly string[],

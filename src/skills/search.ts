@@ -68,8 +68,6 @@ export class SkillSearch {
   #index: Promise<SkillIndex> | undefined;
 
   /**
-   * Creates a search. It creates its index when it is first used.
-   *
    * @param isAllowed Whether a skill is allowed as a result. Other skills have no
    *   influence on the results.
    */
@@ -85,13 +83,13 @@ export class SkillSearch {
    * @returns At most 20 skills, best match first.
    */
   async find(query: string, catalog: SkillCatalog): Promise<Skill[]> {
-    if (this.#index === undefined || this.#catalog !== catalog) {
+    if (this.#catalog !== catalog) {
       this.#catalog = catalog;
       this.#index = createIndex(
         [...catalog.skills.values()].filter(this.#isAllowed),
       );
     }
-    return (await this.#index).find(query.slice(0, MAX_QUERY_LENGTH));
+    return (await this.#index!).find(query.slice(0, MAX_QUERY_LENGTH));
   }
 }
 
@@ -158,7 +156,6 @@ class SkillIndex {
     return id;
   }
 
-  /** Finds the skills that match a query best. */
   find(query: string): Skill[] {
     const words = this.#parse(query);
     const found = this.#skills.flatMap((indexed) => {

@@ -35,6 +35,7 @@ Deno.test("parseSkillUri() returns undefined for other URIs", () => {
       "skill://git/x?y",
       "skill://git/x#y",
       "skill://git?x",
+      `skill://git/${"x".repeat(1024 * 1024)}`,
     ]
   ) assert.equal(parseSkillUri(uri), undefined, uri);
 });
