@@ -424,6 +424,8 @@ Deno.test(
     const skill = place.skill(skills, "git");
     await using wire = new Wire(place);
     await wire.initialize();
+    // Otherwise, the first scan may come after the change.
+    await wire.ask(nextId(), "tools/list");
     // After the first notification, every folder is watched.
     place.skill(skills, "git", skillMd("git", "Changed"));
     await wire.lines.take(
