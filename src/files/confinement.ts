@@ -60,14 +60,21 @@ export function* readConfined<T>(
   using file = open(path, info);
   yield;
   if (!file.info.isFile) throw new SkillFileError(path, WAS_REPLACED);
-  const { info: opened } = file;
+  return read(file, yield* confirmFile(checked, { since, info: file.info }));
+}
+
+/** Confirms that a file lies at its real path. See {@linkcode confirmLocation}. */
+export function confirmFile(
+  file: Located,
+  { info, ...options }: { info: FileState; since: number; checks?: number },
+): Steps<boolean> {
   const isSame = function* () {
     yield;
-    return isSameFile(statLocated(checked), opened);
+    const { isFile, dev, ino } = statLocated(file);
+    return isFile === info.isFile && dev === info.dev && ino === info.ino;
   };
-  const folder = dirname(checked.realPath);
-  const isCertain = yield* confirmLocation(checked, { since, folder, isSame });
-  return read(file, isCertain);
+  const folder = dirname(file.realPath);
+  return confirmLocation(file, { ...options, folder, isSame });
 }
 
 /**
@@ -95,10 +102,6 @@ export function statLocated(located: Located): Deno.FileInfo {
 export function isDirect({ path, realPath, boundary }: Located): boolean {
   return realPath ===
     boundary.realDirectory + path.slice(boundary.directory.length);
-}
-
-export function isSameFile(a: FileState, b: FileState): boolean {
-  return a.isFile === b.isFile && a.dev === b.dev && a.ino === b.ino;
 }
 
 /** How many times a path is checked again if folders on it changed recently. */
@@ -131,7 +134,7 @@ const MANY_ENTRIES = 500;
  * @returns Whether it is certain that nothing was swapped, as in case 1.
  * @throws {SkillFileError} If a swap was detected.
  */
-export function* confirmLocation(
+function* confirmLocation(
   located: Located,
   { since, folder, isSame, checks = CHECKS }: {
     since: number;

@@ -132,10 +132,8 @@ export function mediaTypeOfName(path: string): string | undefined {
 export function mediaTypeOf(
   { path, text }: Pick<SkillFileContent, "path" | "text">,
 ): string {
-  const contentType = text === undefined
-    ? "application/octet-stream"
-    : "text/plain";
-  return mediaTypeOfName(path) ?? contentType;
+  return mediaTypeOfName(path) ??
+    (text === undefined ? "application/octet-stream" : "text/plain");
 }
 
 /** Returns the contents of a resource: the exact text of the file, or its bytes in base64. */

@@ -84,10 +84,9 @@ export function openForScan(path: string, info: FileState): OpenFile {
   const file = Deno.openSync(path);
   try {
     return new DenoFile(file);
-  } catch (error) {
+  } catch {
     file.close();
-    if (error instanceof Deno.errors.NotCapable) return openFile(path);
-    throw error;
+    return openFile(path);
   }
 }
 

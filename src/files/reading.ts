@@ -28,10 +28,7 @@ import type { Steps } from "../time_slice.ts";
 import type { FileAccessOptions, SkillFileContent } from "./types.ts";
 
 /** Reads a file to its end, but at most `limit` bytes. */
-function readUpTo(
-  file: OpenFile,
-  limit: number,
-): Uint8Array<ArrayBuffer> {
+function readUpTo(file: OpenFile, limit: number): Uint8Array<ArrayBuffer> {
   let buffer = new Uint8Array(Math.min(file.info.size + 1, limit));
   let length = 0;
   for (;;) {
@@ -39,9 +36,8 @@ function readUpTo(
     length += read;
     if (read === 0 || length === limit) return buffer.subarray(0, length);
     if (length === buffer.length) {
-      const larger = new Uint8Array(Math.min(buffer.length * 2, limit));
-      larger.set(buffer);
-      buffer = larger;
+      const size = Math.min(length * 2, limit);
+      buffer = new Uint8Array(buffer.buffer.transfer(size));
     }
   }
 }
@@ -111,11 +107,9 @@ export function withText(
 }
 
 /** Returns the SHA-256 digest of some bytes in the format of the Skills extension. */
-export async function sha256(bytes: Uint8Array): Promise<string> {
+export function sha256(bytes: Uint8Array): string {
   // Loaded on demand, because loading takes a while. For small files, Web Crypto
   // takes five times as long.
-  const { createHash } = await (cryptoModule ??= import("node:crypto"));
-  return `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
+  const { hash } = globalThis.process.getBuiltinModule("node:crypto");
+  return `sha256:${hash("sha256", bytes)}`;
 }
-
-let cryptoModule: Promise<typeof import("node:crypto")> | undefined;

@@ -5,17 +5,16 @@
  * @module
  */
 
-import { basename, dirname } from "jsr:@std/path@^1";
+import { basename } from "jsr:@std/path@^1";
 import {
   boundaries,
-  confirmLocation,
+  confirmFile,
   DEFAULT_MAX_FILE_SIZE,
   type Entry,
   FEW_CHECKS,
   isDirect,
   isInPlace,
   isOwn,
-  isSameFile,
   isVisible,
   listConfirmed,
   type Located,
@@ -331,11 +330,6 @@ function* statTarget(link: Located): Steps<Deno.FileInfo> {
   const info = statLocated(link);
   yield;
   if (info.isDirectory) return info;
-  const isSame = function* () {
-    yield;
-    return isSameFile(statLocated(link), info);
-  };
-  const folder = dirname(link.realPath);
-  yield* confirmLocation(link, { since, folder, isSame, checks: FEW_CHECKS });
+  yield* confirmFile(link, { since, info, checks: FEW_CHECKS });
   return info;
 }

@@ -10,7 +10,7 @@ import { quote } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 
 /** Folders by their real paths, in whatever collection they are known. */
-export type FolderSet = Pick<
+type FolderSet = Pick<
   ReadonlyMap<string, unknown>,
   "has" | "keys" | "size"
 >;

@@ -14,7 +14,7 @@
  * @module
  */
 
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import {
   localhostAllowedHostnames,
   validateHostHeader,
@@ -143,5 +143,5 @@ export function refuse(
 }
 
 function sha256(text: string): Uint8Array {
-  return createHash("sha256").update(text).digest();
+  return hash("sha256", text, "buffer");
 }

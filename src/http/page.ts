@@ -11,7 +11,7 @@
  * @module
  */
 
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { createClientConfig } from "../cli/client_config.ts";
 import { CLIENT_NAMES, MCP_CLIENTS, TOKEN_VARIABLE } from "../cli/clients.ts";
 import type { Program } from "../cli/program.ts";
@@ -77,8 +77,7 @@ function createPolicy(): string {
   const [script, style] = ["script", "style"].map((tag) => {
     const element = new RegExp(`<${tag}>([^]*)</${tag}>`);
     const [, content] = element.exec(PAGE_TEXT)!;
-    const hash = createHash("sha256").update(content!).digest("base64");
-    return `'sha256-${hash}'`;
+    return `'sha256-${hash("sha256", content!, "base64")}'`;
   });
   return [
     "default-src 'none'",

@@ -214,7 +214,7 @@ export class SkillFiles {
     const checked = await runInSlices(this.#check(skill, file), slice);
     const reading = readChecked(checked, file.path, this.#options);
     const { bytes, size, version, isRacy } = await runInSlices(reading, slice);
-    const digest = await sha256(bytes);
+    const digest = sha256(bytes);
     if (this.#digests.size >= MAX_DIGESTS) this.#digests.clear();
     if (!isRacy && version === file.version) this.#digests.set(key, digest);
     return { digest, size };

@@ -134,7 +134,7 @@ async function loadEntry(skill: Skill, registry: SkillSource) {
     if (slice.isOver) await slice.yield();
     const uri = skillFileUri(skill, file.path);
     const digested = file.path === SKILL_MD
-      ? { digest: await sha256(bytes), size }
+      ? { digest: sha256(bytes), size }
       : await registry.digest(skill, file);
     resources.push({ uri, ...digested });
   }
