@@ -5,6 +5,7 @@
  * @module
  */
 
+import { attempt } from "./files/faults.ts";
 import { isWindows } from "./files/paths.ts";
 import { oneLine } from "./text.ts";
 import { wait } from "./time_slice.ts";
@@ -183,29 +184,21 @@ function shellArguments(
 /**
  * Returns the variables that Deno sets for the shell besides its own, and those
  * that the shell sets itself. If `--allow-run` lists programs, Deno starts them
- * only with empty values for the variables of the dynamic linker.
+ * only with empty values for the variables of the dynamic linker. It knows none if
+ * it is not allowed to read all variables.
  */
 function shellEnvironment() {
   const { state } = Deno.permissions.querySync({ name: "run" });
-  const all = isWindows || state === "granted" ? [] : allVariables();
-  const variables = all.filter(([name]) => /^(?:LD|DYLD)_/i.test(name));
+  const all = isWindows || state === "granted"
+    ? undefined
+    : attempt(() => Deno.env.toObject());
+  const variables = Object.entries(all ?? {})
+    .filter(([name]) => /^(?:LD|DYLD)_/i.test(name));
   return {
     env: Object.fromEntries(variables.map(([name]) => [name, ""])),
     // A shell cannot assign to other names.
     variables: variables.filter(([name]) => /^\w+$/.test(name)),
   };
-}
-
-/**
- * Returns all environment variables, or none if Deno does not have permission
- * to read all of them.
- */
-function allVariables(): [name: string, value: string][] {
-  try {
-    return Object.entries(Deno.env.toObject());
-  } catch {
-    return []; // Deno has no permission.
-  }
 }
 
 /** Returns why the shell could not be started. */

@@ -69,8 +69,24 @@ function isOnBlockDevice(dev: number): boolean {
  */
 export function openFile(path: string): OpenFile {
   isNodeLoaded = true;
-  return new NodeFile(path);
+  const fs = globalThis.process.getBuiltinModule("node:fs");
+  const { O_RDONLY, O_NONBLOCK = 0 } = fs.constants;
+  let fd: number;
+  try {
+    fd = fs.openSync(path, O_RDONLY | O_NONBLOCK);
+  } catch (error) {
+    throw denoError(error as Error);
+  }
+  const stats = fs.fstatSync(fd);
+  const { dev, ino, size, mtime, ctime } = stats;
+  return {
+    info: { isFile: stats.isFile(), dev, ino, size, mtime, ctime },
+    read: (buffer) => fs.readSync(fd, buffer),
+    [Symbol.dispose]: () => fs.closeSync(fd),
+  };
 }
+
+let isNodeLoaded = false;
 
 /**
  * Opens a file, without loading `node:fs` if possible: the file must not have
@@ -82,58 +98,17 @@ export function openFile(path: string): OpenFile {
 export function openForScan(path: string, info: FileState): OpenFile {
   if (isNodeLoaded || isRacy(info)) return openFile(path);
   const file = Deno.openSync(path);
+  // Three times as fast as close().
+  const close = () => file[Symbol.dispose]();
   try {
-    return new DenoFile(file);
+    return {
+      info: file.statSync(),
+      read: (buffer) => file.readSync(buffer) ?? 0,
+      [Symbol.dispose]: close,
+    };
   } catch {
-    file.close();
+    close();
     return openFile(path);
-  }
-}
-
-let isNodeLoaded = false;
-
-class DenoFile implements OpenFile {
-  readonly #file: Deno.FsFile;
-  readonly info: FileState;
-
-  constructor(file: Deno.FsFile) {
-    this.#file = file;
-    this.info = file.statSync();
-  }
-
-  read(buffer: Uint8Array): number {
-    return this.#file.readSync(buffer) ?? 0;
-  }
-
-  [Symbol.dispose](): void {
-    // Three times as fast as close().
-    this.#file[Symbol.dispose]();
-  }
-}
-
-class NodeFile implements OpenFile {
-  readonly #fs = globalThis.process.getBuiltinModule("node:fs");
-  readonly #fd: number;
-  readonly info: FileState;
-
-  constructor(path: string) {
-    const { O_RDONLY, O_NONBLOCK = 0 } = this.#fs.constants;
-    try {
-      this.#fd = this.#fs.openSync(path, O_RDONLY | O_NONBLOCK);
-    } catch (error) {
-      throw denoError(error as Error);
-    }
-    const stats = this.#fs.fstatSync(this.#fd);
-    const { dev, ino, size, mtime, ctime } = stats;
-    this.info = { isFile: stats.isFile(), dev, ino, size, mtime, ctime };
-  }
-
-  read(buffer: Uint8Array): number {
-    return this.#fs.readSync(this.#fd, buffer);
-  }
-
-  [Symbol.dispose](): void {
-    this.#fs.closeSync(this.#fd);
   }
 }
 

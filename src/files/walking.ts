@@ -96,9 +96,11 @@ export class FolderWalk {
   readonly #isClosed: (realPath: string) => boolean;
   readonly #maxFileSize: number;
   readonly #top: TreeNode;
-  readonly #files: SkillFile[] = [];
-  readonly #folders: string[] = [];
-  readonly #leftOut = new Map<string, Fault>();
+  readonly #contents: FolderContents = {
+    files: [],
+    folders: [],
+    leftOut: new Map(),
+  };
   /** The number of visited entries. */
   #entries = 0;
 
@@ -175,11 +177,8 @@ export class FolderWalk {
   *list(): Steps<FolderContents> {
     yield* this.#listFolder(this.#top, "");
     yield;
-    return {
-      files: this.#files.sort((a, b) => byCodeUnits(a.path, b.path)),
-      folders: this.#folders,
-      leftOut: this.#leftOut,
-    };
+    this.#contents.files.sort((a, b) => byCodeUnits(a.path, b.path));
+    return this.#contents;
   }
 
   /** Resolves names with a single call, if none of them is a link. */
@@ -214,7 +213,8 @@ export class FolderWalk {
   }
 
   *#listFolder(folder: TreeNode, prefix: string): Steps<void> {
-    this.#folders.push(folder.realPath);
+    const { folders, leftOut } = this.#contents;
+    folders.push(folder.realPath);
     let entries: readonly Entry[] = [];
     try {
       const limit = MAX_WALKED_ENTRIES - this.#entries + 1;
@@ -223,19 +223,19 @@ export class FolderWalk {
         () => readEntries(folder.path, limit),
       );
     } catch (error) {
-      if (!isAbsence(error)) this.#leftOut.set(prefix, faultOf(error));
+      if (!isAbsence(error)) leftOut.set(prefix, faultOf(error));
     }
     for (const entry of entries) {
       const path = prefix + entry.name;
       if (++this.#entries > MAX_WALKED_ENTRIES) {
-        this.#leftOut.set(path, TOO_MANY_ENTRIES);
+        leftOut.set(path, TOO_MANY_ENTRIES);
         return;
       }
       try {
         yield* this.#listEntry(entry, { folder, path });
       } catch (error) {
         const fault = findEntryFault(entry, error);
-        if (fault !== undefined) this.#leftOut.set(path, fault);
+        if (fault !== undefined) leftOut.set(path, fault);
       }
     }
   }
@@ -264,7 +264,7 @@ export class FolderWalk {
       return yield* this.#listFolder(node, `${path}/`);
     }
     requireReadable({ path, info }, this.#maxFileSize);
-    this.#files.push({
+    this.#contents.files.push({
       path: node.depth === 1 && (yield* this.#isMain(path)) ? SKILL_MD : path,
       size: info.size,
       version: fileVersion(info),
