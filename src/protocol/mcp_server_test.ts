@@ -252,7 +252,9 @@ Deno.test("McpServer sends no notification to a listener before the acknowledgme
   await bare.listen("a", { resourceSubscriptions: ["x:y"] });
   const gate = Promise.withResolvers<void>();
   counts.gate = gate.promise;
-  const listening = bare.listen("b", { resourceSubscriptions: ["x:y", "x:z"] });
+  const notifications = { resourceSubscriptions: ["x:y", "x:z"] };
+  const params = { _meta: MODERN_META, notifications };
+  await bare.write({ id: "b", method: "subscriptions/listen", params });
   await bare.ask("ping");
   await bare.server.notifyUpdated("x:y");
   const ids = bare.pipe.sent.takeAll().map((line) =>
@@ -260,7 +262,6 @@ Deno.test("McpServer sends no notification to a listener before the acknowledgme
   );
   assert.deepEqual(ids, ["a"]);
   gate.resolve();
-  await listening;
 });
 
 Deno.test("McpServer ends every subscription that it started, in any order of events", async () => {
