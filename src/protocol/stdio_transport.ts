@@ -45,15 +45,9 @@ const DISCONNECT_MS = 250;
 /** How long to wait before retrying a write that would have blocked, in milliseconds. */
 const RETRY_MS = 5;
 
-export interface ByteReader {
-  /** Reads some bytes and returns how many, or `null` at the end. */
-  read(buffer: Uint8Array): Promise<number | null>;
-}
+export type ByteReader = Pick<typeof Deno.stdin, "read">;
 
-export interface ByteWriter {
-  /** Writes some of the bytes and returns how many. */
-  write(bytes: Uint8Array): Promise<number>;
-}
+export type ByteWriter = Pick<typeof Deno.stdout, "write">;
 
 /**
  * An MCP transport that reads and writes bytes, by default on stdin and stdout.

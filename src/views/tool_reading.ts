@@ -120,7 +120,15 @@ export async function readContent(
  */
 export function pathInSkill(skill: Skill, path: string): string {
   const uri = skillFileUri(skill, "");
-  if (path.startsWith(uri)) return decodePath(path.slice(uri.length));
+  if (path.startsWith(uri)) {
+    const rest = path.slice(uri.length);
+    try {
+      return decodeURIComponent(rest);
+    } catch {
+      // The model did not encode it.
+      return rest;
+    }
+  }
   if (!isAbsolute(path)) return path;
   const { directory, realDirectory, file } = skill;
   if (path === file) return SKILL_MD;
@@ -128,15 +136,6 @@ export function pathInSkill(skill: Skill, path: string): string {
     isAtOrBelow(path, folder)
   );
   return base === undefined ? path : relative(base, path);
-}
-
-/** Decodes the path in a URI, unless it is not encoded as one. */
-function decodePath(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
 }
 
 /** Reads a file, reads all files of a folder, or lists the files if the path is empty. */

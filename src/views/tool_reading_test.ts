@@ -275,6 +275,22 @@ function resourceCaller(registry: SkillRegistry) {
     callTool(tool!, { skill, path }, { registry, search, options, signal });
 }
 
+Deno.test("skill-resource accepts the URI of a file, even if its path is not encoded", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  place.file("skills/git/my notes.md", "notes");
+  place.file("skills/git/100%.md", "all");
+  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
+  await registry.refresh();
+  const call = resourceCaller(registry);
+  for (const path of ["my%20notes.md", "my notes.md", "100%25.md", "100%.md"]) {
+    const { content, isError } = await call("git", `skill://git/${path}`);
+    assert.equal(isError, undefined, path);
+    const text = path.startsWith("my") ? "notes" : "all";
+    assert.deepEqual(content, [{ type: "text", text }]);
+  }
+});
+
 Deno.test("skill-resource scans again only if that can help", async () => {
   using place = new Place();
   place.skill("skills", "git");
