@@ -50,7 +50,7 @@ const CACHEABLE_METHODS = /\/(discover|list|read)$|^skills\/get$/;
  * the params of `initialize` for a legacy client.
  */
 export function clientOf(
-  { method, params }: Pick<JSONRPCRequest, "method" | "params">,
+  { method, params }: JSONRPCRequest,
 ): ClientInfo | undefined {
   const info = method === "initialize"
     ? params?.clientInfo

@@ -305,29 +305,26 @@ export class McpServer extends RequestDispatcher<RunningRequest, Output> {
     return undefined;
   }
 
-  /** Starts a listener, and acknowledges the part of its filter that the server supports. */
+  /** Starts a listener, and acknowledges the flags and the known resources of its filter. */
   async #listen(
     wanted: SubscriptionFilter,
     request: RunningRequest,
   ): Promise<Result | undefined> {
-    const { capabilities } = this.#description;
     const filter: SubscriptionFilter = {};
     for (const list of LISTS) {
       const flag = `${list}ListChanged` as const;
-      if (wanted[flag] && capabilities[list]?.listChanged) filter[flag] = true;
+      if (wanted[flag]) filter[flag] = true;
     }
     const { resourceSubscriptions: uris } = wanted;
-    const known = uris && capabilities.resources?.subscribe &&
-      await this.#subscriptions.addKnown(new Set(uris), request);
+    if (uris !== undefined) {
+      const known = this.#subscriptions.addKnown(new Set(uris), request);
+      filter.resourceSubscriptions = await known;
+    }
     if (request.signal.aborted) return undefined;
     const _meta = subscriptionMeta(request);
-    const notifications = {
-      ...filter,
-      ...(known && { resourceSubscriptions: known }),
-    };
     this.#send({
       method: "notifications/subscriptions/acknowledged",
-      params: { _meta, notifications },
+      params: { _meta, notifications: filter },
     });
     if (this.#isEnding) return { _meta };
     request.filter = filter;

@@ -215,13 +215,12 @@ export class StdioTransport {
   async #handleLines(): Promise<void> {
     const slice = new TimeSlice();
     for (const line of this.#lines) {
-      if (this.#isClosed) break;
       if (line?.trim() === "") continue;
       if (!this.#isReady) {
         this.#earlyLength += line?.length ?? 0;
         if (this.#earlyLength > MAX_READ_AHEAD) await this.#ready;
-        if (this.#isClosed) break;
       }
+      if (this.#isClosed) break;
       const { message, errorResponse } = parseMessage(line);
       if (errorResponse !== undefined) this.send(errorResponse);
       const handled = message && this.onmessage?.(message);
