@@ -148,7 +148,6 @@ export class RequestLimits {
 
   /** Borrows a part of the budget for large responses. */
   async #waitForRoom(size: number): Promise<Disposable> {
-    if (size > MAX_WAITING_SIZE) throw noRoom();
     using _place = await this.#waiting.borrow(size, 0);
     return await this.#responses.borrow(size, WAIT_TIMEOUT_MS);
   }

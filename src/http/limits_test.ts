@@ -23,7 +23,7 @@ Deno.test("RequestLimits.handle() handles eight requests at a time and queues th
   const responses = Array.from(
     { length: 100 },
     (_, index) =>
-      limits.handle(request(JSON.stringify(index)), async (message) => {
+      limits.handle(request(JSON.stringify({ index })), async (message) => {
         await new Promise<void>((resolve) =>
           most = Math.max(most, running.push(resolve))
         );
@@ -37,7 +37,7 @@ Deno.test("RequestLimits.handle() handles eight requests at a time and queues th
   const messages = await Promise.all(
     responses.map(async (response) => await (await response).json()),
   );
-  assert.deepEqual(messages, [...messages.keys()]);
+  assert.deepEqual(messages, messages.map((_, index) => ({ index })));
   assert.equal(most, 8);
 });
 
@@ -209,6 +209,34 @@ Deno.test("RequestLimits.handle() handles small requests while large bodies arri
     assert.equal(await first.text(), "small");
     for (const response of slow) await assert.rejects(response);
   });
+});
+
+Deno.test("RequestLimits.handle() receives large bodies of 32 MiB at a time", async () => {
+  const limits = new RequestLimits();
+  const bodies: ReadableStreamDefaultController<Uint8Array>[] = [];
+  let most = 0;
+  const responses = Array.from({ length: 100 }, () => {
+    const body = new ReadableStream<Uint8Array>({
+      pull: (body) => {
+        most = Math.max(most, bodies.push(body));
+      },
+    }, { highWaterMark: 0 });
+    return limits.handle(request(body), () => Promise.resolve(new Response()));
+  });
+  for (let count = 0; count < 100; count++) {
+    await eventually(() => bodies.length > 0, "a body to be received");
+    const body = bodies.shift()!;
+    body.enqueue(new TextEncoder().encode("{}"));
+    body.close();
+  }
+  await Promise.all(responses);
+  assert.equal(most, 32);
+});
+
+Deno.test("RequestLimits.handle() sends a response of more than 64 MiB if there is no other one", async () => {
+  const limits = new RequestLimits();
+  const text = "a".repeat(65 * MB);
+  assert.equal((await (await respond(limits, text)).text()).length, 65 * MB);
 });
 
 Deno.test("RequestLimits.handle() refuses a large response that waits for too long", async () => {
