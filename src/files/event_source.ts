@@ -71,12 +71,12 @@ export async function canStartWorker(folder: string): Promise<boolean> {
     () => Deno.open(`${folder}/`),
   );
   const results = await Promise.allSettled(opening);
+  let canStart = true;
   for (const result of results) {
     if (result.status === "fulfilled") result.value.close();
+    else if (isPassing(result.reason)) canStart = false;
   }
-  return !results.some((result) =>
-    result.status === "rejected" && isPassing(result.reason)
-  );
+  return canStart;
 }
 
 /** Starts a source in a worker. See {@linkcode canStartWorker}. */

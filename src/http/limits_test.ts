@@ -87,6 +87,22 @@ Deno.test("RequestLimits.handle() refuses a body that is too large, with and wit
   }
 });
 
+Deno.test("RequestLimits.handle() refuses a body that is not a single message", async () => {
+  const limits = new RequestLimits();
+  const bodies: [string | null, number][] = [[null, -32700], ["", -32700], [
+    "{",
+    -32700,
+  ], ["[]", -32600]];
+  for (const [body, code] of bodies) {
+    const request = new Request("http://localhost", { method: "POST", body });
+    await assert.rejects(
+      limits.handle(request, () => assert.fail()),
+      { status: 400, code },
+      String(body),
+    );
+  }
+});
+
 Deno.test("RequestLimits.handle() serves other requests while it waits a limited time for slow bodies", async () => {
   await withGracePeriod(50, async () => {
     const limits = new RequestLimits();
