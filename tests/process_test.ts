@@ -101,6 +101,15 @@ Deno.test("server exits quietly when its output is closed", async () => {
   await stdin.abort().catch(() => {});
 });
 
+Deno.test("--list exits quietly when its output is closed", async () => {
+  using place = new Place();
+  const list = spawnServer(place, { args: ["--list"] });
+  await list.stdout.cancel();
+  await list.stdin.close();
+  assert.equal(await new Response(list.stderr).text(), "");
+  assert.equal((await list.status).code, 0);
+});
+
 Deno.test("server writes only JSON-RPC to stdout, whatever the input", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "bad", "no frontmatter");
