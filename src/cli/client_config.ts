@@ -69,7 +69,8 @@ export function createClientConfig(
 ): ClientConfig {
   const client = MCP_CLIENTS[name];
   const { url, link } = settings.values;
-  const context = { client, settings, program };
+  const places = { ...program, home: settings.home ?? "~" };
+  const context = { client, settings, program, places };
   if (link) return createLinks(name, context);
   const { server, notes } = url === undefined
     ? describeLaunch(context)
@@ -101,6 +102,7 @@ interface Context {
   readonly client: McpClient;
   readonly settings: Settings;
   readonly program: Program;
+  readonly places: UserPlaces;
 }
 
 /** Returns the notes that apply. */
@@ -160,9 +162,8 @@ function inWords(items: readonly string[]): string {
 
 /** Returns the folders whose skills both the client and the server list. */
 function findOwnSkills(context: Context): string[] {
-  const { client: { ownSkills = [] }, settings } = context;
+  const { client: { ownSkills = [] }, settings, places } = context;
   const usual = listUsualRoots(settings);
-  const places = placesOf(context);
   const folders = ownSkills.map((path) => expandPath(path, places));
   return folders.filter((folder) =>
     usual.includes(folder) ||
@@ -234,12 +235,10 @@ function createCommand(
 
 /** Describes which file a configuration belongs in. */
 function describePlace(context: Context): string {
-  const { title, projectFile, formerFile } = context.client;
+  const { client: { title, projectFile, formerFile }, places } = context;
   const former = formerFile === undefined
     ? ""
-    : ` (in older versions, ${
-      quote(expandPath(formerFile, placesOf(context)))
-    })`;
+    : ` (in older versions, ${quote(expandPath(formerFile, places))})`;
   const project = projectFile === undefined
     ? ""
     : `, or for a single project in ${quote(projectFile)}`;
@@ -248,12 +247,8 @@ function describePlace(context: Context): string {
   }${former}${project}`;
 }
 
-function fileOf(context: Context): string {
-  return quote(userFileOf(context.client, placesOf(context)));
-}
-
-function placesOf({ settings: { home = "~" }, program }: Context): UserPlaces {
-  return { ...program, home };
+function fileOf({ client, places }: Context): string {
+  return quote(userFileOf(client, places));
 }
 
 /** Returns a message for each text that the client would expand. */
