@@ -141,8 +141,7 @@ async function serve(settings: Settings): Promise<number> {
 /** Tells people what a server in their terminal does, and what they may be looking for. */
 async function welcome({ catalog }: SkillRegistry): Promise<void> {
   const { welcomeText } = await import("./src/cli/help.ts");
-  const text = welcomeText(catalog.served.size);
-  await print(text, Deno.stderr);
+  await print(welcomeText(catalog.served.size), Deno.stderr);
 }
 
 /**
