@@ -68,7 +68,7 @@ export async function createReport(
     ...await findNearMissesIn(sources),
   ];
   const found = await inspectSkills(sources);
-  const { check = false } = settings.values;
+  const { check } = settings.values;
   const findings = [
     ...checkPolicy(sources),
     ...skipped.flatMap(createSkipFindings),
