@@ -45,7 +45,7 @@ import {
 import { childPath, currentFolder, isAtOrBelowAny } from "./src/files/paths.ts";
 import { type ListedFolder, ScanDecisions } from "./src/skills/decisions.ts";
 import type { PolicyDecider } from "./src/skills/policy.ts";
-import { ProblemLog } from "./src/skills/problem_log.ts";
+import { ProblemLog } from "./src/skills/problems.ts";
 import {
   buildCatalog,
   changedSkills,

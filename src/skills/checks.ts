@@ -64,7 +64,6 @@ export async function* checkSkill(
   yield* checkMain(skill, options);
   yield* checkContents(skill, contents);
   for (const listed of contents.files) {
-    if (listed.path === SKILL_MD) continue;
     try {
       await source.readFile(skill, listed);
     } catch (error) {
@@ -86,20 +85,8 @@ export async function* checkSkipped(
   const realDirectory = realPathIfThere(directory);
   const isFrontmatter = line !== undefined && kind !== "utf-16";
   if (!isFrontmatter || realDirectory === undefined) return;
-  const name = basename(directory);
-  const skill: Skill = {
-    name,
-    description: "",
-    frontmatter: { name, description: "" },
-    excerpt: new Uint8Array(),
-    directory,
-    realDirectory,
-    file,
-    size: 0,
-    version: "",
-    scope: "global",
-    root: { path: dirname(directory), scope: "global", recursive: false },
-  };
+  // Access to its files needs no more.
+  const skill = { directory, realDirectory, file } as Skill;
   const contents = await source.inspectFiles(skill);
   yield* checkSkill(skill, { source, contents });
 }

@@ -124,17 +124,12 @@ class FrontmatterRepair {
     if (isMapping(this.#parsed)) {
       for (const field of REQUIRED_FIELDS) yield* this.#checkField(field);
     } else if (this.#parsed instanceof Error) {
-      yield {
-        kind: "yaml",
-        ...describeYamlError(this.#parsed, this.#repaired),
-      };
+      const fault = describeYamlError(this.#parsed, this.#repaired);
+      yield { kind: "yaml", ...fault };
     } else {
-      yield {
-        kind: "yaml",
-        reason: "the frontmatter is not a YAML mapping",
-        line: 2,
-        hint: 'write "name: …" and "description: …" on lines of their own',
-      };
+      const reason = "the frontmatter is not a YAML mapping";
+      const hint = 'write "name: …" and "description: …" on lines of their own';
+      yield { kind: "yaml", reason, line: 2, hint };
     }
   }
 

@@ -67,7 +67,7 @@ export class PolicyError extends Error {
  * @throws {PolicyError} If it is invalid.
  */
 export function parsePolicy(text: string, source: PolicyOrigin): SkillPolicy {
-  return new PolicyParser(text.replace(/^\ufeff/, ""), source).parse();
+  return new PolicyParser(text, source).parse();
 }
 
 /**

@@ -36,6 +36,8 @@ Deno.test("parsePolicy() returns rules with their line numbers", () => {
       { state: "on", line: 9 },
     ],
   });
+  const marked = parsePolicy("\ufeffrules:\n- { state: on }", source);
+  assert.deepEqual(marked.rules, [{ state: "on", line: 2 }]);
   const crlf = parsePolicy(yaml.replaceAll("\n", "\r\n"), source);
   assert.deepEqual(crlf.rules.map(({ line }) => line), [3, 6, 9]);
   const flow = parsePolicy(
@@ -144,6 +146,7 @@ Deno.test("PolicyFile keeps the last valid policy while the file is invalid or m
     assert.deepEqual(lines, []);
   }
   place.remove("policy.yaml");
+  assert.equal(file.load(), good);
   assert.equal(file.load(), good);
   assert.match(lines.pop()!, /there is no such file/);
   place.file("policy.yaml", "rules: []");
