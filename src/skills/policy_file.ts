@@ -62,118 +62,98 @@ export class PolicyError extends Error {
 }
 
 /**
- * Parses the YAML of a policy.
+ * Parses the YAML of a policy. The YAML parser does not report line numbers, so
+ * they are found in the text.
  *
  * @throws {PolicyError} If it is invalid.
  */
 export function parsePolicy(text: string, source: PolicyOrigin): SkillPolicy {
-  return new PolicyParser(text, source).parse();
+  const lines = linesOf(text);
+  const problems: SkillProblem[] = [];
+  const report = (line: number, fault: Fault) =>
+    problems.push({ file: source.file, line: line + 1, ...fault });
+  const items = parseRules(text, report);
+  const starts = findRuleLines(lines, items.length);
+  const rules = items.map((item, index) => {
+    const start = starts[index]!;
+    const own = lines.slice(start, starts[index + 1]);
+    for (const [key, fault] of checkRule(item, source)) {
+      if (fault) report(start + findKeyLine(key, own), fault);
+    }
+    return { ...item as SkillPolicyRule, line: start + 1 };
+  });
+  if (problems.length === 0) return { ...source, rules };
+  throw new PolicyError(problems.sort((a, b) => a.line! - b.line!));
 }
 
-/**
- * Parses a policy. The YAML parser does not report line numbers, so this class
- * finds them in the text.
- */
-class PolicyParser {
-  readonly #yaml: string;
-  readonly #lines: readonly string[];
-  readonly #source: PolicyOrigin;
-  readonly #problems: SkillProblem[] = [];
-
-  constructor(yaml: string, source: PolicyOrigin) {
-    this.#yaml = yaml;
-    this.#lines = linesOf(yaml);
-    this.#source = source;
-  }
-
-  parse(): SkillPolicy {
-    const items = this.#parseRules();
-    const starts = findRuleLines(this.#lines, items.length);
-    const rules = items.map((item, index) => {
-      const start = starts[index]!;
-      this.#checkRule(item, { start, end: starts[index + 1] });
-      return { ...item as SkillPolicyRule, line: start + 1 };
-    });
-    if (this.#problems.length === 0) return { ...this.#source, rules };
-    throw new PolicyError(this.#problems.sort((a, b) => a.line! - b.line!));
-  }
-
-  #parseRules(): readonly unknown[] {
-    const policy = parseYamlOrError(this.#yaml);
-    if (policy instanceof Error) {
-      const { line, ...fault } = describeYamlError(policy, this.#yaml);
-      this.#report(line - 1, fault);
-    } else if (!isObject(policy)) {
-      this.#report(0, { reason: "it has no rules", hint: RULES_HINT });
-    } else {
-      for (const key of Object.keys(policy)) {
-        const fault = checkWord("key", key, ["rules"]);
-        if (fault) this.#report(findKeyLine(key, this.#lines), fault);
-      }
-      const { rules } = policy;
-      const line = findKeyLine("rules", this.#lines);
-      if (!Array.isArray(rules)) {
-        // A misspelled key has been reported.
-        if (this.#problems.length === 0) this.#report(line, NO_LIST);
-      } else if (rules.length > MAX_RULES) {
-        this.#report(line, {
-          reason: `it has more than ${MAX_RULES} rules`,
-          hint: "use globs to write fewer rules",
-        });
-      } else {
-        return rules;
-      }
+/** Returns the list of rules, and reports faults on lines counted from 0. */
+function parseRules(
+  yaml: string,
+  report: (line: number, fault: Fault) => void,
+): readonly unknown[] {
+  const policy = parseYamlOrError(yaml);
+  if (policy instanceof Error) {
+    const { line, ...fault } = describeYamlError(policy, yaml);
+    report(line - 1, fault);
+  } else if (!isObject(policy)) {
+    report(0, { reason: "it has no rules", hint: RULES_HINT });
+  } else {
+    const lines = linesOf(yaml);
+    const { rules, ...others } = policy;
+    for (const key of Object.keys(others)) {
+      report(findKeyLine(key, lines), checkWord("key", key, ["rules"])!);
     }
-    return [];
-  }
-
-  /** Checks a rule on the lines from `start` to `end`. */
-  #checkRule(
-    rule: unknown,
-    { start, end }: { start: number; end?: number },
-  ): void {
-    const report = (key: string, fault: Fault | undefined) => {
-      const lines = this.#lines.slice(start, end);
-      if (fault) this.#report(start + findKeyLine(key, lines), fault);
-    };
-    if (!isObject(rule)) return report("", NOT_A_RULE);
-    for (const key of Object.keys(rule)) {
-      report(key, checkWord("key", key, RULE_KEYS));
-    }
-    const { state, skill, scope, in: folder } = rule;
-    report(
-      "state",
-      state === undefined ? NO_STATE : checkWord("state", state, STATES),
-    );
-    if (scope !== undefined) report("scope", checkWord("scope", scope, SCOPES));
-    if (skill !== undefined) report("skill", checkGlob("skill", skill));
-    if (folder !== undefined) {
-      report(
-        "in",
-        checkGlob("in", folder) ?? this.#checkHome(folder as string),
-      );
+    const line = findKeyLine("rules", lines);
+    if (Array.isArray(rules)) {
+      if (rules.length <= MAX_RULES) return rules;
+      report(line, {
+        reason: `it has more than ${MAX_RULES} rules`,
+        hint: "use globs to write fewer rules",
+      });
+    } else if (Object.keys(others).length === 0) {
+      // Otherwise, a misspelled key has been reported.
+      report(line, { reason: "it has no list of rules", hint: RULES_HINT });
     }
   }
+  return [];
+}
 
-  #checkHome(glob: string): Fault | undefined {
-    const isKnown = this.#source.homeDirectory !== undefined ||
-      !expandBraces(glob).some((folder) => /^~(?=$|[\\/])/.test(folder));
-    return isKnown ? undefined : {
-      reason: "the home folder is unknown",
-      hint: 'write its absolute path instead of "~"',
-    };
+/** Checks a rule. Each fault belongs to a key. */
+function* checkRule(
+  rule: unknown,
+  source: PolicyOrigin,
+): Generator<[key: string, fault: Fault | undefined]> {
+  if (!isObject(rule)) return yield ["", NOT_A_RULE];
+  for (const key of Object.keys(rule)) {
+    yield [key, checkWord("key", key, RULE_KEYS)];
   }
+  const { state, skill, scope, in: folder } = rule;
+  yield [
+    "state",
+    state === undefined ? NO_STATE : checkWord("state", state, STATES),
+  ];
+  if (scope !== undefined) yield ["scope", checkWord("scope", scope, SCOPES)];
+  if (skill !== undefined) yield ["skill", checkGlob("skill", skill)];
+  if (folder !== undefined) {
+    const fault = checkGlob("in", folder);
+    yield ["in", fault ?? checkHome(folder as string, source)];
+  }
+}
 
-  /** Reports an error on a line, counted from 0. */
-  #report(line: number, fault: Fault): void {
-    this.#problems.push({ file: this.#source.file, line: line + 1, ...fault });
-  }
+function checkHome(
+  glob: string,
+  { homeDirectory }: PolicyOrigin,
+): Fault | undefined {
+  const isKnown = homeDirectory !== undefined ||
+    !expandBraces(glob).some((folder) => /^~(?=$|[\\/])/.test(folder));
+  return isKnown ? undefined : {
+    reason: "the home folder is unknown",
+    hint: 'write its absolute path instead of "~"',
+  };
 }
 
 const RULES_HINT =
   'write "rules:", and below it a line "- { state: …, … }" for each rule, or "rules: []" for none';
-
-const NO_LIST: Fault = { reason: "it has no list of rules", hint: RULES_HINT };
 
 const NOT_A_RULE: Fault = {
   reason: "the rule is not a mapping",
