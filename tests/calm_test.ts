@@ -3,11 +3,8 @@
 
 import assert from "node:assert/strict";
 import { SkillRegistry } from "../mod.ts";
-import {
-  CatalogView,
-  notifyWhenChanged,
-  perSkill,
-} from "../src/views/list_views.ts";
+import type { Skill, SkillCatalog } from "../src/skills/types.ts";
+import { deriveOnce, notifyWhenChanged } from "../src/views/list_views.ts";
 import { readTogether } from "../src/views/read_together.ts";
 import { DiskSpy, lacks, Place, root, skillMd } from "./testing.ts";
 
@@ -168,7 +165,7 @@ Deno.test("a change to one of many skills derives the list items of that skill o
   using registry = new SkillRegistry([root(place.folder("skills"))]);
   await registry.refresh();
   const derived: string[] = [];
-  const itemOf = perSkill((skill) => {
+  const itemOf = deriveOnce((skill: Skill) => {
     derived.push(skill.name);
     return { key: skill.name, value: skill.description };
   });
@@ -200,12 +197,12 @@ Deno.test("a change compares one list at a time, and the refresh waits for the n
   const derived: [list: string, turn: number][] = [];
   const notified: string[] = [];
   for (const name of ["one", "two", "same"]) {
-    const list = new CatalogView(({ skills }) => {
+    const list = deriveOnce(({ skills }: SkillCatalog) => {
       derived.push([name, turns]);
       return name === "same" ? [] : [...skills.values()];
     });
     const notify = () => Promise.resolve(void notified.push(name));
-    notifyWhenChanged(registry, (catalog) => list.of(catalog), notify);
+    notifyWhenChanged(registry, list, notify);
   }
   for (const [round, lists] of [6, 3].entries()) {
     place.skill("skills", "git", skillMd("git", `Changed ${round}`));

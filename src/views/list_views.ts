@@ -88,35 +88,18 @@ function unknownCursor(cursor: string): Error {
   );
 }
 
-/** A value that is derived from the catalog, and kept until the catalog changes. */
-export class CatalogView<T> {
-  readonly #derive: (catalog: SkillCatalog) => T;
-  #current: { catalog: SkillCatalog; value: T } | undefined;
-
-  constructor(derive: (catalog: SkillCatalog) => T) {
-    this.#derive = derive;
-  }
-
-  of(catalog: SkillCatalog): T {
-    if (this.#current?.catalog !== catalog) {
-      this.#current = { catalog, value: this.#derive(catalog) };
-    }
-    return this.#current.value;
-  }
-}
-
 /**
- * Makes a function derive a value only once from each skill. A scan keeps the
- * objects of unchanged skills, so that a change to one skill derives only the
- * value of that skill. A WeakMap, because a skill that is gone needs no value.
+ * Makes a function derive a value only once from each catalog or skill. A scan
+ * keeps the objects of unchanged skills, so that a change to one skill derives only
+ * the value of that skill. A WeakMap, because what is gone needs no value.
  */
-export function perSkill<T>(
-  derive: (skill: Skill) => T,
-): (skill: Skill) => T {
-  const values = new WeakMap<Skill, T>();
-  return (skill) => {
-    const value = values.get(skill) ?? derive(skill);
-    values.set(skill, value);
+export function deriveOnce<Source extends SkillCatalog | Skill, T>(
+  derive: (source: Source) => T,
+): (source: Source) => T {
+  const values = new WeakMap<Source, T>();
+  return (source) => {
+    const value = values.get(source) ?? derive(source);
+    values.set(source, value);
     return value;
   };
 }

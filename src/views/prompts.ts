@@ -16,11 +16,10 @@ import {
 } from "../protocol/requests.ts";
 import { DEFAULT_PROFILE, profileFor } from "./client_profiles.ts";
 import {
-  CatalogView,
+  deriveOnce,
   type ListItem,
   loadPage,
   notifyWhenChanged,
-  perSkill,
   sortList,
 } from "./list_views.ts";
 import { invalidParams } from "../protocol/errors.ts";
@@ -51,13 +50,13 @@ export function registerPrompts(
   { toolset, isRemote }: SkillToolOptions,
 ): void {
   const search = new SkillSearch(isForUser);
-  const itemsOf = perSkill(createPrompts);
-  const list = new CatalogView((catalog) => {
+  const itemsOf = deriveOnce(createPrompts);
+  const list = deriveOnce((catalog: SkillCatalog) => {
     const skills = listUserSkills(catalog);
     return sortList([createSkillPrompt(skills), ...skills.flatMap(itemsOf)]);
   });
   server.setRequestHandler(ListPromptsRequestSchema, async ({ params }) => {
-    const { entries, nextCursor } = await loadPage(list.of(registry.catalog), {
+    const { entries, nextCursor } = await loadPage(list(registry.catalog), {
       cursor: params?.cursor,
       load: (prompt) => prompt,
     });
@@ -75,7 +74,7 @@ export function registerPrompts(
   );
   notifyWhenChanged(
     registry,
-    (catalog) => list.of(catalog).map(({ value }) => value),
+    (catalog) => list(catalog).map(({ value }) => value),
     () => server.notifyListChanged("prompts"),
   );
 }

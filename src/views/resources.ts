@@ -15,11 +15,10 @@ import {
   ReadResourceRequestSchema,
 } from "../protocol/requests.ts";
 import {
-  CatalogView,
+  deriveOnce,
   type ListItem,
   loadPage,
   notifyWhenChanged,
-  perSkill,
   refuseCursor,
   sortList,
 } from "./list_views.ts";
@@ -32,7 +31,7 @@ import { skillFileUri, skillMdUri } from "../skills/uri.ts";
 import { SKILL_MD } from "../files/paths.ts";
 import { quote } from "../text.ts";
 import { readTogether } from "./read_together.ts";
-import type { Skill, SkillSource } from "../skills/types.ts";
+import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
 
 /**
  * Reads something for a request.
@@ -55,12 +54,12 @@ export function registerResources(
   server: RequestHandlers,
   registry: SkillSource,
 ): void {
-  const itemsOf = perSkill(createResources);
-  const list = new CatalogView(({ served }) =>
+  const itemsOf = deriveOnce(createResources);
+  const list = deriveOnce(({ served }: SkillCatalog) =>
     sortList([...served.values()].flatMap(itemsOf))
   );
   server.setRequestHandler(ListResourcesRequestSchema, async ({ params }) => {
-    const { entries, nextCursor } = await loadPage(list.of(registry.catalog), {
+    const { entries, nextCursor } = await loadPage(list(registry.catalog), {
       cursor: params?.cursor,
       load: (resource) => resource,
     });
@@ -78,7 +77,7 @@ export function registerResources(
   }));
   notifyWhenChanged(
     registry,
-    (catalog) => list.of(catalog).map(({ value }) => value),
+    (catalog) => list(catalog).map(({ value }) => value),
     () => server.notifyListChanged("resources"),
   );
 }

@@ -6,7 +6,7 @@
  */
 
 import type { ClientProfile } from "./client_profiles.ts";
-import { perSkill } from "./list_views.ts";
+import { deriveOnce } from "./list_views.ts";
 import { escapeXml, oneLine } from "../text.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { skillFileUri } from "../skills/uri.ts";
@@ -199,7 +199,7 @@ function countFitting(texts: readonly string[], room: number): number {
 }
 
 /** The two parts of a skill's line in a list, which all clients share. */
-const createLine = perSkill((skill) => {
+const createLine = deriveOnce((skill: Skill) => {
   const description = escapeXml(oneLine(skill.description));
   return {
     rank: listRank(skill),

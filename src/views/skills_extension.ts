@@ -9,12 +9,7 @@
 
 import type { Resource } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import { parseSkillMd } from "../skills/frontmatter.ts";
-import {
-  CatalogView,
-  type ListItem,
-  loadPage,
-  sortList,
-} from "./list_views.ts";
+import { deriveOnce, type ListItem, loadPage, sortList } from "./list_views.ts";
 import type { ClientInfo } from "../protocol/eras.ts";
 import { invalidParams } from "../protocol/errors.ts";
 import type { RequestHandlers } from "../protocol/handlers.ts";
@@ -32,7 +27,12 @@ import { skillFileUri, skillMdUri } from "../skills/uri.ts";
 import { SKILL_MD } from "../files/paths.ts";
 import { quote, withoutInvisible } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
-import type { Skill, SkillFile, SkillSource } from "../skills/types.ts";
+import type {
+  Skill,
+  SkillCatalog,
+  SkillFile,
+  SkillSource,
+} from "../skills/types.ts";
 import { requireResource } from "./resources.ts";
 
 export const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";
@@ -56,7 +56,7 @@ export function registerSkillsExtension(
   registry: SkillSource,
   { onlist }: SkillsExtensionOptions,
 ): void {
-  const list = new CatalogView(({ served }) => {
+  const list = deriveOnce(({ served }: SkillCatalog) => {
     const items = served.values().map((value) => ({
       key: listKey(value, skillMdUri(value)),
       value,
@@ -67,7 +67,7 @@ export function registerSkillsExtension(
     ListSkillsRequestSchema,
     async ({ params }, { client }) => {
       onlist?.(client);
-      const skills = list.of(registry.catalog);
+      const skills = list(registry.catalog);
       const { entries, nextCursor } = await loadPage(skills, {
         cursor: params?.cursor,
         load: (skill) => loadEntry(skill, registry).catch(() => undefined),

@@ -15,7 +15,7 @@ import {
   profileFor,
   withDescriptionLimit,
 } from "./client_profiles.ts";
-import { CatalogView } from "./list_views.ts";
+import { deriveOnce } from "./list_views.ts";
 import type { ClientInfo } from "../protocol/eras.ts";
 import {
   type DirectoryOptions,
@@ -78,7 +78,7 @@ export class ToolLists {
   readonly #tools: readonly SkillTool[];
   readonly #options: SkillToolOptions;
   /** The lists that clients requested, by what determines them. */
-  readonly #lists = new Map<string, CatalogView<Tool[]>>();
+  readonly #lists = new Map<string, (catalog: SkillCatalog) => Tool[]>();
 
   constructor(tools: readonly SkillTool[], options: SkillToolOptions) {
     this.#tools = tools;
@@ -90,7 +90,7 @@ export class ToolLists {
     const key = `${clientName} ${this.#options.listsSkills?.(client)}`;
     const list = this.#lists.get(key) ?? this.#createList(client);
     this.#lists.set(key, list);
-    return list.of(catalog);
+    return list(catalog);
   }
 
   /** Returns the lists of all clients that requested one, or the default list if none has. */
@@ -98,10 +98,10 @@ export class ToolLists {
     const lists = this.#lists.size > 0
       ? [...this.#lists.values()]
       : [this.#createList(undefined)];
-    return lists.map((list) => list.of(catalog));
+    return lists.map((list) => list(catalog));
   }
 
-  #createList(client: ClientInfo | undefined): CatalogView<Tool[]> {
+  #createList(client: ClientInfo | undefined) {
     const { descriptionLimit, listsSkills, isRemote } = this.#options;
     const profile = profileFor(client);
     const view = {
@@ -111,7 +111,7 @@ export class ToolLists {
       listsSkills: listsSkills?.(client) ?? false,
       isRemote,
     };
-    return new CatalogView((catalog) =>
+    return deriveOnce((catalog: SkillCatalog) =>
       this.#tools.map((tool) => createToolEntry(tool, catalog, view))
     );
   }
