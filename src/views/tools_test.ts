@@ -134,6 +134,27 @@ for (const [kind, createHost] of Object.entries(HOSTS)) {
   });
 }
 
+Deno.test("registerSkillTools() adds the tools to the first page of a host's list", async () => {
+  using place = new Place();
+  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
+  const host = HOSTS.Server();
+  const tool = (name: string) => ({ name, inputSchema: { type: "object" } });
+  host.setRequestHandler(
+    ListToolsRequestSchema,
+    ({ params }) =>
+      params?.cursor === undefined
+        ? { tools: [tool("time")], nextCursor: "2" }
+        : { tools: [tool("date")] },
+  );
+  registerSkillTools(host, registry, { toolset: "skill" });
+  const client = await connect(host);
+  const list = async (cursor?: string) =>
+    (await client.listTools({ cursor })).tools.map(({ name }) => name);
+  assert.deepEqual(await list(), ["time", "skill"]);
+  assert.deepEqual(await list("2"), ["date"]);
+  await client.close();
+});
+
 Deno.test("the example of registerSkillTools() is a whole server, which ends with its client", async () => {
   using place = new Place();
   place.file("project/testdata/skills/git/SKILL.md", skillMd("git"));
