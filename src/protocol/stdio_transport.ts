@@ -59,7 +59,6 @@ export type ByteWriter = Pick<typeof Deno.stdout, "write">;
 export class StdioTransport {
   /** Called once, when the transport closes. */
   onclose?: () => void;
-  /** Called when an error occurs. */
   onerror?: (error: Error) => void;
   /**
    * Called with each message. While the promises that it returns are pending,

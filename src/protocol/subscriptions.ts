@@ -11,7 +11,6 @@ import { invalidParams } from "./errors.ts";
 import { requestSchema } from "./requests.ts";
 import { quote } from "../text.ts";
 
-/** The maximum number of subscriptions to resources. */
 const MAX_SUBSCRIPTIONS = 10_000;
 
 /** The maximum length of the URI of a subscription, in characters. */

@@ -16,7 +16,6 @@ import { isScope, uriPrefix } from "../skills/uri.ts";
 import { quote, skillKey } from "../text.ts";
 import type { Skill, SkillSource } from "../skills/types.ts";
 
-/** The maximum number of values in a completion. */
 const MAX_COMPLETIONS = 100;
 
 export function registerCompletion(

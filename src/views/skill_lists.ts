@@ -44,7 +44,6 @@ export function isForUser({ frontmatter }: Skill): boolean {
   return frontmatter["user-invocable"] !== false;
 }
 
-/** Compares skills by their rank in lists. */
 export function byListRank(a: Skill, b: Skill): number {
   return listRank(a) - listRank(b);
 }
