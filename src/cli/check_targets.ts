@@ -45,10 +45,8 @@ export function findCheckTargets(settings: Settings): CheckSettings {
 /** Returns the directory of the skill that a path names, if it does. */
 function skillAt(path: string): string | undefined {
   const isFile = basename(path).toLowerCase() === SKILL_MD.toLowerCase();
-  const folders = isFile ? [path, dirname(path)] : [path];
-  return folders.find((folder) =>
-    runSteps(findSkillFile(folder)) !== undefined
-  );
+  const folder = isFile ? dirname(path) : path;
+  return runSteps(findSkillFile(folder)) && folder;
 }
 
 /** Whether a file is part of what is checked: of a named skill, but not of one inside it. */

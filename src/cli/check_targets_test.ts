@@ -10,6 +10,7 @@ function targetPlace(): Place {
   place.skill("project/skills", "broken", "no frontmatter");
   place.skill("home/.claude/skills", "other", "no frontmatter");
   place.skill("project/skills/pdf/examples", "nested", "no frontmatter");
+  place.file("project/skills/pdf/examples/skill.txt", "");
   return place;
 }
 
@@ -39,6 +40,19 @@ for (const [what, folder, target] of targets) {
     assert.match(stdout, /\nChecked 1 skill: 1 error, 0 warnings\n$/);
   });
 }
+
+Deno.test("--check checks a skill whose file is in lowercase", async () => {
+  using place = targetPlace();
+  const file = place.file("project/skills/low/skill.md", skillMd("low"));
+  const { text } = await printedReport(place, "--check", file);
+  assert.match(text, /Checked 1 skill: /);
+});
+
+Deno.test("--list shows that a server cannot serve the folder of a skill itself", async () => {
+  using place = targetPlace();
+  const { text } = await printedReport(place, "--list", "skills/pdf");
+  assert.match(text, /error\[root-is-skill\]\n {4}skills\/pdf: /);
+});
 
 Deno.test("--check reports a skill that cannot be served if it is given alone", async () => {
   using place = targetPlace();

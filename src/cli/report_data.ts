@@ -241,7 +241,7 @@ async function findNearMissesIn(
     ...catalog.served.values(),
     ...policy?.off.map(({ skill }) => skill) ?? [],
   ];
-  const faulty = catalog.problems.flatMap(({ file }) => [file, dirname(file)]);
+  const faulty = catalog.problems.map(({ file }) => dirname(file));
   const roots = catalog.roots
     .filter(({ root }) => !settings.targets.has(root.path));
   return findNearMisses(roots, {

@@ -112,9 +112,13 @@ Deno.test("--check reports rules that match nothing and the errors of a policy w
     ]],
   );
   // The report shows what a server does with the invalid policy.
-  assert.deepEqual(bad.off.map(({ name }: { name: string }) => name), [
-    "theirs",
-  ]);
+  assert.deepEqual(
+    bad.off.map(({ name, rule }: { name: string; rule?: object }) => [
+      name,
+      rule,
+    ]),
+    [["theirs", undefined]],
+  );
 });
 
 Deno.test("--print-config includes the policy's path and grants read permission for the file alone", async () => {
