@@ -295,7 +295,7 @@ Deno.test("server starts without any skill folder: contract, scenario 7", async 
     (await session.load("git")).text,
     "Skill 'git' not found.\n\nAvailable skills:\n\nUse the exact skill name (case-insensitive) to load a skill.",
   );
-  assert.deepEqual(session.stderr.takeAll(), []);
+  assert.deepEqual(await session.end(), []);
 });
 
 Deno.test("skill reports why a skill was skipped, where, and how to fix it: contract, scenarios 8 and 9; story 2, scenarios 2 and 4", async () => {
@@ -333,7 +333,7 @@ Deno.test("server skips a folder with no SKILL.md: story 2, scenario 3", async (
   place.skill("home/.claude/skills", "git");
   await using session = await Session.open(place);
   assert.deepEqual(await session.names(), ["git"]);
-  assert.deepEqual(session.stderr.takeAll(), []);
+  assert.deepEqual(await session.end(), []);
 });
 
 Deno.test("skill loads a file that has only frontmatter", async () => {

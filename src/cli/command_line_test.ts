@@ -74,7 +74,7 @@ Deno.test("server reports a given folder that does not exist", async () => {
   assert.ok(
     line.startsWith(`skill-server: Cannot find the folder "${folder}"`),
   );
-  assert.deepEqual(session.stderr.takeAll(), []);
+  assert.deepEqual(await session.end(), []);
 });
 
 Deno.test("server does not call a default folder misspelled if it is given and does not exist", async () => {
@@ -84,7 +84,7 @@ Deno.test("server does not call a default folder misspelled if it is given and d
   await using session = await Session.open(place, { env });
   assert.deepEqual(await session.names(), ["git"]);
   const folder = join(place.home, "typo");
-  assert.deepEqual(session.stderr.takeAll(), [
+  assert.deepEqual(await session.end(), [
     `skill-server: Cannot find the folder "${folder}": check its spelling; it will be searched as soon as it exists`,
   ]);
 });
@@ -124,7 +124,7 @@ Deno.test("server ignores an invalid MAX_FILE_SIZE_MB and reports it", async () 
     env: { MAX_FILE_SIZE_MB: "big" },
   });
   assert.deepEqual(await session.names(), ["git"]);
-  assert.deepEqual(session.stderr.takeAll(), []);
+  assert.deepEqual(await session.end(), []);
 });
 
 Deno.test("--tools skilljack searches SKILLS_DIR after the given folders", async () => {

@@ -46,16 +46,15 @@ Deno.test(
     using place = dotfilesPlace(["a", "b", "c", "d", "e"]);
     await using session = await Session.open(place);
     assert.deepEqual(await session.names(), []);
-    const [line, ...others] = session.stderr.takeAll();
-    assert.deepEqual(others, []);
+    const line = await session.stderr.take(() => true, "a line on stderr");
     assert.match(
-      line!,
+      line,
       /Skipped ".*skills": 5 links in it point outside, into ".*skills": "a.SKILL.md", "b.SKILL.md", "c.SKILL.md", …; if the folder is yours and all of it can be served, add this option: --trust-links ['"].*dot files.+skills['"]$/,
     );
     // What was logged is not logged again with the next skill.
     place.skill("home/.claude/skills", "new");
     assert.match((await session.load("new")).text, /^Loading: new/);
-    assert.deepEqual(session.stderr.takeAll(), []);
+    assert.deepEqual(await session.end(), []);
   },
 );
 

@@ -125,9 +125,15 @@ export class Session implements AsyncDisposable {
     );
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  /** Ends the server, and returns the rest of what it logged. */
+  async end(): Promise<string[]> {
     await this.client.close();
     assert.equal((await this.#wire.ended).code, 0);
+    return this.stderr.takeAll();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.end();
   }
 }
 
