@@ -382,12 +382,15 @@ class WatchSpy implements Disposable {
   constructor(create?: () => AsyncIterable<Deno.FsEvent>) {
     Deno.watchFs = (paths, options) => {
       this.requests.push([paths].flat());
-      if (create === undefined) return this.#watchFs(paths, options);
-      const events = create()[Symbol.asyncIterator]();
-      return {
-        close: () => this.closed++,
-        [Symbol.asyncIterator]: () => events,
-      } as unknown as Deno.FsWatcher;
+      const watcher = create === undefined
+        ? this.#watchFs(paths, options)
+        : Object.assign(create(), { close: () => {} }) as Deno.FsWatcher;
+      const close = watcher.close.bind(watcher);
+      watcher.close = () => {
+        this.closed++;
+        close();
+      };
+      return watcher;
     };
     const recordWorker = () => this.workers++;
     globalThis.Worker = class extends this.#Worker {
@@ -527,6 +530,7 @@ Deno.test("SkillRegistry.refresh() that trusts the watcher scans while nothing i
 
 Deno.test("SkillRegistry.watch() keeps working through many changes to the watched folders", async () => {
   using place = new Place();
+  using spy = new WatchSpy();
   using watched = await new WatchedRegistry([join(place.path, "skills")])
     .start();
   for (let round = 0; round < 25; round++) {
@@ -535,6 +539,8 @@ Deno.test("SkillRegistry.watch() keeps working through many changes to the watch
     await watched.changed(name);
     place.skill("skills", name, skillMd(name, "Changed"));
     await watched.changed(name);
+    // The system limits the number of watchers.
+    assert.ok(spy.requests.length - spy.closed <= 8);
   }
   place.skill("skills", "s0", skillMd("s0", "Again"));
   await watched.changed("s0");

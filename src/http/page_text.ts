@@ -23,7 +23,7 @@ export const PAGE_TEXT: string = String.raw`<!DOCTYPE html>
   --on-accent: light-dark(#fff, #10253a); --bad: light-dark(#a3221b, #ff9d94);
 }
 * { box-sizing: border-box; }
-[hidden] { display: none !important; }
+[hidden], #problem:empty { display: none !important; }
 body {
   margin: 0 auto; padding: 1.5rem 1rem 4rem; max-width: 60rem;
   background: var(--back); color: var(--text);
@@ -81,7 +81,7 @@ a { color: var(--accent); }
 </header>
 <main>
   <p class="dim">An MCP server that offers skills to AI applications. Its address: <code id="address"></code>. <a href="#connect-title">How to connect</a></p>
-  <p id="problem" class="bad" role="alert" hidden></p>
+  <p id="problem" class="bad" role="alert"></p>
   <form id="login" hidden>
     <label class="label" for="token">The server requires a token. This page keeps it until you close the tab.</label>
     <div class="row">
@@ -154,7 +154,10 @@ async function ask(method, params = {}) {
   } catch {
     throw new Error("Cannot reach the server. Check that it is running, and then select Reload.");
   }
-  if (response.status === 401) throw Object.assign(new Error("401"), { needsToken: true });
+  if (response.status === 401) {
+    const message = token && "The server does not accept this token. Check it, and try again.";
+    throw Object.assign(new Error(message), { needsToken: true });
+  }
   const reply = await response.json().catch(() => ({}));
   if (reply.error) throw new Error(reply.error.message);
   if (!reply.result) throw new Error("The server replied with status " + response.status + ".");
@@ -174,14 +177,13 @@ async function* pages(method) {
 async function load() {
   const current = ++round;
   const isOld = () => current !== round; // Another load has started, or the token is gone.
-  showProblem("");
+  $("problem").textContent = "";
   try {
     const found = [];
     for await (const { resources } of pages("resources/list")) {
       if (isOld()) return;
       found.push(...resources.filter(({ uri }) => uri.endsWith("/SKILL.md")));
     }
-    if (isOld()) return;
     rows = found.map(createRow);
     $("login").hidden = true;
     $("list").hidden = false;
@@ -193,15 +195,12 @@ async function load() {
       for (const { uri, resources } of skills) byUri.get(uri)?.setFiles(resources);
     }
   } catch (error) {
-    if (!isOld()) showFailure(error);
+    if (isOld()) return;
+    $("problem").textContent = error.message;
+    if (!error.needsToken) return;
+    forget();
+    $("token").focus();
   }
-}
-
-function showFailure(error) {
-  if (!error.needsToken) return showProblem(error.message);
-  if (token !== "") showProblem("The server does not accept this token. Check it, and try again.");
-  forget();
-  $("token").focus();
 }
 
 function forget() {
@@ -213,11 +212,6 @@ function forget() {
   $("list").hidden = true;
   $("forget").hidden = true;
   $("login").hidden = false;
-}
-
-function showProblem(text) {
-  $("problem").hidden = text === "";
-  $("problem").textContent = text;
 }
 
 /** Creates the row of a skill. Its content is loaded when it is opened. */
