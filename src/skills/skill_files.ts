@@ -4,7 +4,6 @@
  * @module
  */
 
-import type { CheckedFile } from "../files/confinement.ts";
 import { fileVersion } from "../files/open_file.ts";
 import {
   checkFile,
@@ -14,13 +13,7 @@ import {
   withText,
 } from "../files/reading.ts";
 import { type FolderContents, FolderWalk } from "../files/walking.ts";
-import {
-  runInSlices,
-  runSteps,
-  SharedTask,
-  type Steps,
-  TimeSlice,
-} from "../time_slice.ts";
+import { runInSlices, runSteps, SharedTask, TimeSlice } from "../time_slice.ts";
 import type {
   ClosedFolders,
   FileAccessOptions,
@@ -183,14 +176,15 @@ export class SkillFiles {
     file: string | SkillFile,
     viewer: SkillViewer = {},
   ): Promise<SkillFileContent> {
-    const path = typeof file === "string" ? file : file.path;
+    const isListed = typeof file !== "string";
+    const path = isListed ? file.path : file;
+    const options = { ...this.#accessTo(skill, viewer), isListed };
     const slice = new TimeSlice();
-    const checking = this.#check(skill, file, viewer);
-    const checked = await runInSlices(checking, slice);
+    const checked = await runInSlices(checkFile(skill, path, options), slice);
     const key = `${fileVersion(checked.info)}:${checked.path}`;
     const known = this.#contents.get(key);
     if (known !== undefined) return { ...known, bytes: known.bytes.slice() };
-    const reading = readChecked(checked, path, this.#options);
+    const reading = readChecked(checked, path, options);
     const content = withText(await runInSlices(reading, slice));
     if (!content.isRacy) this.#cacheContent(checked.path, content);
     return content;
@@ -210,27 +204,16 @@ export class SkillFiles {
     const key = `${file.version}:${skill.directory}:${file.path}`;
     const known = file.isRacy ? undefined : this.#digests.get(key);
     if (known !== undefined) return { digest: known, size: file.size };
+    const { path } = file;
+    const options = { ...this.#accessTo(skill), isListed: true };
     const slice = new TimeSlice();
-    const checked = await runInSlices(this.#check(skill, file), slice);
-    const reading = readChecked(checked, file.path, this.#options);
+    const checked = await runInSlices(checkFile(skill, path, options), slice);
+    const reading = readChecked(checked, path, options);
     const { bytes, size, version, isRacy } = await runInSlices(reading, slice);
     const digest = sha256(bytes);
     if (this.#digests.size >= MAX_DIGESTS) this.#digests.clear();
     if (!isRacy && version === file.version) this.#digests.set(key, digest);
     return { digest, size };
-  }
-
-  #check(
-    skill: Skill,
-    file: string | SkillFile,
-    viewer?: SkillViewer,
-  ): Steps<CheckedFile> {
-    const isListed = typeof file !== "string";
-    const path = isListed ? file.path : file;
-    return checkFile(skill, path, {
-      ...this.#accessTo(skill, viewer),
-      isListed,
-    });
   }
 
   #accessTo(
