@@ -12,13 +12,9 @@ import { isObject } from "../text.ts";
 import type { SkillFrontmatter } from "./types.ts";
 import type { RuleId } from "./validity.ts";
 
-/** The maximum length of a name according to the specification, in characters. */
+/** The maximum lengths of fields according to the specification, in characters. */
 const MAX_NAME_LENGTH = 64;
-
-/** The maximum length of a description according to the specification, in characters. */
 const MAX_DESCRIPTION_LENGTH = 1024;
-
-/** The maximum length of `compatibility` according to the specification, in characters. */
 const MAX_COMPATIBILITY_LENGTH = 500;
 
 /** The maximum depth of frontmatter that is sent, in levels. */

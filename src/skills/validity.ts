@@ -26,10 +26,8 @@ import type {
 /** The recommended length of a `SKILL.md`, in lines. */
 export const MAX_LINES = 500;
 
-/** The maximum number of files of a skill according to the Skills extension. */
+/** The maximum number and total size of a skill's files according to the Skills extension. */
 const MAX_SKILL_FILES = 512;
-
-/** The maximum total size of a skill's files according to the Skills extension, in MiB. */
 const MAX_SKILL_MIB = 16;
 
 /** The consequences of breaking a rule. */
