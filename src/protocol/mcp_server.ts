@@ -111,7 +111,6 @@ export class McpServer extends RequestDispatcher<RunningRequest, Output> {
   #readySoon: Promise<void> = Promise.resolve();
   /** The client that sent `initialize`, if any. */
   #legacyClient: ClientInfo | undefined;
-  #isEnding = false;
 
   /** Creates a server that handles only the protocol's own requests. */
   constructor(description: ServerDescription) {
@@ -326,22 +325,20 @@ export class McpServer extends RequestDispatcher<RunningRequest, Output> {
       method: "notifications/subscriptions/acknowledged",
       params: { _meta, notifications: filter },
     });
-    if (this.#isEnding) return { _meta };
     request.filter = filter;
     request.settle();
     return undefined;
   }
 
-  /** Replies to the listeners, and waits for the replies to all other requests. */
+  /** Waits for the replies to all other requests, and then replies to the listeners. */
   async #end(): Promise<void> {
-    await this.#endListening();
     const requests = [...this.#requests.values()];
     await Promise.all(requests.map(({ settled }) => settled));
+    await this.#endListening();
   }
 
   /** Replies to the listeners, which ends their subscriptions. */
   async #endListening(): Promise<void> {
-    this.#isEnding = true;
     const listeners = [...this.#requests.values()].filter(({ filter }) =>
       filter !== undefined
     );

@@ -346,6 +346,19 @@ Deno.test("McpServer answers every request before it closes if the input ends be
   await end;
 });
 
+Deno.test("McpServer acknowledges and ends a listener that starts at the end of the input", async () => {
+  const ready = Promise.withResolvers<void>();
+  const bare = new BareServer({ ready: ready.promise });
+  const params = { _meta: MODERN_META, notifications: {} };
+  await bare.write({ id: "a", method: "subscriptions/listen", params });
+  const end = bare.pipe.end();
+  ready.resolve();
+  await end;
+  const [acknowledgment, reply] = bare.pipe.sent.takeAll();
+  assert.equal(subscriptionOf(JSON.stringify(acknowledgment)), "a");
+  assert.equal(reply!.id, "a");
+});
+
 Deno.test("McpServer can be closed before it is ready", async () => {
   const bare = new BareServer({ ready: new Promise(() => {}) });
   await bare.write({ id: 1, method: "prompts/list" });
