@@ -217,7 +217,7 @@ function countSkipped(problems: readonly SkillProblem[]): number {
 /** Reports that `--check` has found nothing to check. */
 function findNothing({ directories, roots }: Settings): Finding {
   const isGiven = directories.length > 0;
-  const [file = "."] = [...directories, ...roots.map(({ path }) => path)];
+  const file = roots[0]?.path ?? ".";
   return createFinding("no-skills", {
     file,
     reason: isGiven
