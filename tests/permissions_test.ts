@@ -8,18 +8,46 @@ import {
   runServer,
   Session,
 } from "./testing.ts";
+import { printedReport } from "./testing/report.ts";
 
 Deno.test("server serves the project's skills if the home folder is unknown, and reports that it is", async () => {
   using place = new Place();
   place.skill("project/.claude/skills", "git");
-  const env = { HOME: "", USERPROFILE: "" };
-  await using session = await Session.open(place, { env });
-  assert.deepEqual(await session.names(), ["git"]);
-  await session.stderr.take(
-    (line) =>
-      line.startsWith("skill-server: Cannot determine the home folder: "),
-    "the line about the home folder",
-  );
+  for (const home of ["", "me"]) {
+    const env = { HOME: home, USERPROFILE: home };
+    await using session = await Session.open(place, { env });
+    assert.deepEqual(await session.names(), ["git"]);
+    await session.stderr.take(
+      (line) =>
+        line.startsWith("skill-server: Cannot determine the home folder: "),
+      "the line about the home folder",
+    );
+  }
+});
+
+Deno.test(
+  "--list lists each folder once if the home folder is a link to the working directory",
+  {
+    ignore: lacks("links"),
+  },
+  async () => {
+    using place = new Place();
+    const home = place.link("home", "me");
+    const { text } = await printedReport(
+      { project: place.home, home },
+      "--list",
+    );
+    assert.match(text, /^Folders \(2\)$/m);
+  },
+);
+
+Deno.test("server does not call a trusted folder misspelled if Deno is not allowed to read it", async () => {
+  using place = new Place();
+  const { stderr } = await runServer(place, {
+    flags: flagsWith(`--allow-read=${place.project}`, "--allow-env"),
+    args: ["--list", "--trust-links", place.path],
+  });
+  assert.equal(stderr, "");
 });
 
 Deno.test("server does not report an unknown home folder whose skills it would not serve", async () => {
