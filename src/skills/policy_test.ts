@@ -168,6 +168,24 @@ Deno.test(
   },
 );
 
+Deno.test("PolicyDecider.decide() matches each alternative in braces as if it were the whole glob", () => {
+  const stateIn = (glob: string, directory: string) =>
+    stateOf([{ in: glob, state: "off" }], subject(directory));
+  const deep = [
+    "{/code,/a*}",
+    "{/a*,/code/}",
+    "{/code/**,/a}",
+    "{/a,/code/**/}",
+  ];
+  for (const glob of deep) {
+    assert.equal(stateIn(glob, "/code/x/git"), "off", glob);
+  }
+  for (const glob of ["{/code/*,/a}", "{/a,/code/*}"]) {
+    assert.equal(stateIn(glob, "/code/git"), "off", glob);
+    assert.equal(stateIn(glob, "/code/x/git"), "on", glob);
+  }
+});
+
 Deno.test("PolicyDecider.decide() follows links in the folder paths of rules", {
   ignore: lacks("links"),
 }, () => {

@@ -33,20 +33,19 @@ interface RuleFolder {
   readonly path: string;
   /** The rest of the glob, beginning with a wildcard. If it is empty, the folder itself matches. */
   readonly rest: readonly string[];
-}
-
-/** A folder and a pattern for what lies in it. */
-interface Region {
-  /** The path or the real path, in comparable form. */
-  readonly folder: string;
-  readonly glob: Glob | undefined;
   /** Whether everything in a matching folder matches too. */
   readonly isDeep: boolean;
 }
 
+/** A folder and a pattern for what lies in it. */
+interface Region extends Pick<RuleFolder, "isDeep"> {
+  /** The path or the real path, in comparable form. */
+  readonly folder: string;
+  readonly glob: Glob | undefined;
+}
+
 export class FolderGlob {
   readonly #folders: readonly RuleFolder[];
-  readonly #isDeep: boolean;
   /** The folders on disk that the glob stands for. */
   readonly #found = new Map<string, RuleFolder>();
   #regions: readonly Region[] = [];
@@ -55,8 +54,6 @@ export class FolderGlob {
 
   constructor(glob: string, base: BaseFolders) {
     this.#folders = listRuleFolders(glob, base);
-    const isPlain = this.#folders[0]!.rest.length === 0;
-    this.#isDeep = isPlain || /\*\*[/\\]*$/.test(glob);
     this.resolve();
   }
 
@@ -64,43 +61,41 @@ export class FolderGlob {
   resolve(): void {
     this.#found.clear();
     this.fault = undefined;
-    for (const { path, rest } of this.#folders) {
-      this.#record(path, rest);
-      this.#follow(path, { rest, expected: path });
+    for (const folder of this.#folders) {
+      this.#record(folder);
+      this.#follow(folder, folder.path);
     }
-    this.#regions = [...this.#found.values()].map(({ path, rest }) => {
+    this.#regions = [...this.#found.values()].map(({ path, rest, isDeep }) => {
       const names = rest.at(-1) === "**" ? rest.slice(0, -1) : rest;
       const glob = names.length === 0
         ? undefined
         : compileGlob(comparable(names.join("/")));
-      return { folder: comparablePath(path), glob, isDeep: this.#isDeep };
+      return { folder: comparablePath(path), glob, isDeep };
     });
   }
 
   /** Follows a path that has no links if its real path is the expected one. */
-  #follow(
-    path: string,
-    { rest, expected }: { rest: readonly string[]; expected: string },
-  ): void {
+  #follow(folder: RuleFolder, expected: string): void {
+    const { path, rest } = folder;
     try {
       const realPath = Deno.realPathSync(path);
-      if (realPath !== expected) this.#record(realPath, rest);
+      if (realPath !== expected) this.#record({ ...folder, path: realPath });
       const [pattern, ...below] = rest;
       if (pattern === undefined || pattern === "**") return;
       for (const name of listMatching(path, { pattern, below })) {
-        this.#follow(childPath(path, name), {
-          rest: below,
-          expected: childPath(realPath, name),
-        });
+        const child = { ...folder, path: childPath(path, name), rest: below };
+        this.#follow(child, childPath(realPath, name));
       }
     } catch (error) {
       if (!isAbsence(error)) this.fault ??= describeFault(path, rest, error);
     }
   }
 
-  #record(path: string, rest: readonly string[]): void {
+  #record(folder: RuleFolder): void {
+    const { path, rest, isDeep } = folder;
+    const key = `${path}\0${rest.join("/")}\0${isDeep}`;
     if (this.#found.size >= MAX_FOLDERS) this.fault ??= TOO_MANY_FOLDERS;
-    else this.#found.set(`${path}\0${rest.join("/")}`, { path, rest });
+    else this.#found.set(key, folder);
   }
 
   /** Whether a path in comparable form is a matching folder, or lies in one if the glob says so. */
@@ -133,12 +128,14 @@ export function listRuleFolders(
   base: BaseFolders,
 ): RuleFolder[] {
   const slashed = isWindows ? glob.replaceAll("\\", "/") : glob;
-  return expandBraces(slashed.replace(/\/+$/, "")).map((text) => {
-    const parts = text.split("/");
+  return expandBraces(slashed).map((text) => {
+    const parts = text.replace(/\/+$/, "").split("/");
     const first = parts.findIndex((part) => WILDCARD.test(part));
     const end = first === -1 ? parts.length : first;
     const folder = parts.slice(0, end).map((part) => `${part}/`).join("");
-    return { path: resolveFolder(folder, base), rest: parts.slice(end) };
+    const rest = parts.slice(end);
+    const isDeep = rest.length === 0 || rest.at(-1)!.endsWith("**");
+    return { path: resolveFolder(folder, base), rest, isDeep };
   });
 }
 
