@@ -274,6 +274,23 @@ Deno.test("divideList() lists all names even if they need slightly more than the
   }
 });
 
+Deno.test("divideList() keeps both parts of a list within their limits", () => {
+  const profile = CLIENT_PROFILES["claude-code"]!;
+  const description = "Use this for tasks of this kind. ".repeat(10);
+  for (const count of [40, 80, 160, 320, 640]) {
+    const skills = Array.from(
+      { length: count },
+      (_, index) => ({ ...numbered(index), description }),
+    );
+    for (const limit of [3_000, 10_000, 30_000]) {
+      const limits = withDescriptionLimit(profile, limit);
+      const divided = divideList("Load the skill.", skills, limits);
+      assert.ok(divided.description.length <= limits.descriptionLimit);
+      assert.ok(divided.parameter.length <= limits.parameterLimit);
+    }
+  }
+});
+
 Deno.test("a tool without a parameter for the list respects the limit of its description", async () => {
   using place = new Place();
   makeSkills(place, 300);
