@@ -276,12 +276,10 @@ function createLinks(name: ClientName, context: Context): ClientConfig {
       } install servers from links`,
     );
   }
-  const { homeFolder, tokenSource = client.tokenSource } = format;
-  const linked = { ...client, tokenSource };
   const { url } = settings.values;
   const { server, notes } = url === undefined
-    ? describePortableLaunch(context, homeFolder)
-    : describeRemote({ ...context, client: linked }, url);
+    ? describePortableLaunch(context, format.homeFolder)
+    : describeRemote({ ...context, client: { ...client, ...format } }, url);
   const [app, web] = createInstallLinks(format, format.query(client, server));
   return {
     text: `${app}\n${web}\n`,

@@ -433,6 +433,20 @@ for (const [client, { title }] of CLIENTS) {
   });
 }
 
+Deno.test("createClientConfig() lists by name what a given folder contains and the client lists itself", () => {
+  const home = resolve("/home/me");
+  const own = join(home, ".claude", "skills");
+  for (
+    const args of [[join(home, ".claude")], [
+      resolve("/x"),
+      "--skill-dir",
+      home,
+    ]]
+  ) {
+    assert.deepEqual(nameOnly(configFor("claude-code", ...args)), [own]);
+  }
+});
+
 Deno.test("createClientConfig() keeps the user's own --name-only, each folder once", () => {
   const folder = resolve("/home/me/.claude/skills");
   const config = configFor("claude-code", "--name-only", folder);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { resolve } from "jsr:@std/path@^1";
 import { type ClientConfig, createClientConfig } from "./client_config.ts";
-import { CLIENT_NAMES, type ClientName } from "./clients.ts";
+import { CLIENT_NAMES, type ClientName, MCP_CLIENTS } from "./clients.ts";
 import { INSTALL_LINKS } from "./install_links.ts";
 import type { Launch } from "./launch.ts";
 import { runningProgram, SPECIFIER } from "./program.ts";
@@ -104,7 +104,9 @@ for (const client of LINKED_CLIENTS) {
       "--refresh",
       "5",
     ];
-    for (const link of linesOf(linksFor(client, ...args))) {
+    const config = linksFor(client, ...args);
+    assert.doesNotMatch(config.notes.join("\n"), /^Others need/m);
+    for (const link of linesOf(config)) {
       // These have a meaning in Markdown.
       assert.doesNotMatch(link, /['()]/);
       const { args } = decode(link);
@@ -130,8 +132,9 @@ for (const client of LINKED_CLIENTS) {
     };
     const token = `Bearer ${references[client] ?? "<token>"}`;
     const config = linksFor(client, "--url", url);
-    if (client === "goose") {
-      assert.ok(config.notes.includes("goose asks for the token."));
+    if (client === "goose" || client === "vscode") {
+      const { title } = MCP_CLIENTS[client];
+      assert.ok(config.notes.includes(`${title} asks for the token.`));
     }
     for (const link of linesOf(config)) {
       const entry = decode(link);

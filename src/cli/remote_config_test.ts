@@ -64,11 +64,12 @@ function assertConnects(name: string, text: string): void {
 
 const REMOTE_URL = "https://skills.example.com/mcp";
 
-for (const [name, { title, token }] of CLIENTS) {
+for (const [name, { title, token, urlNote }] of CLIENTS) {
   Deno.test(`createClientConfig() configures a connection of ${name} to a URL`, () => {
     const create = (url: string) => configFor(name, "--url", url);
     const { text, notes, title: place } = create(REMOTE_URL);
     assertConnects(name, text);
+    if (urlNote !== undefined) assert.ok(notes.includes(urlNote));
     assert.match(place, /^Add this to the configuration of /);
     assert.match(
       notes.join("\n"),
@@ -134,4 +135,14 @@ Deno.test("--url is completed if it has no path, and remarked on if it does not 
   assert.deepEqual(urlOf(`${host}/skills`), [`${host}/skills`, [
     `The server expects clients at /mcp. Check that ${host}/skills leads there.`,
   ]]);
+});
+
+Deno.test("--url warns about text that a client would change", () => {
+  const url = "https://example.com/$HOME/mcp";
+  const { notes } = configFor("gemini-cli", "--url", url);
+  assert.ok(
+    notes.some((note) =>
+      note.startsWith(`Cannot configure Gemini CLI with "${url}"`)
+    ),
+  );
 });

@@ -312,14 +312,13 @@ function table(rows: readonly string[][], indentation = "  "): string[] {
   });
 }
 
-/** Formats a number of bytes: 512 B, 1.5 kB, 12 MB. */
+/** Formats the size of a skill in bytes: 512 B, 1.5 kB, 12 MB. */
 function formatSize(bytes: number): string {
   const units = ["B", "kB", "MB", "GB"];
   let value = bytes;
-  let unit = 0;
-  while (value >= 999.5 && unit < units.length - 1) {
+  while (value >= 999.5) {
     value /= 1024;
-    unit++;
+    units.shift();
   }
-  return `${value.toFixed(unit > 0 && value < 9.95 ? 1 : 0)} ${units[unit]}`;
+  return `${value.toFixed(value < 9.95 ? 1 : 0)} ${units[0]}`;
 }

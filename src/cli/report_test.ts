@@ -66,6 +66,7 @@ Deno.test("--list reports where to put skills if there are none", async () => {
     stdout,
     /^Skills \(0\)\n {2}none yet: create a folder with a SKILL.md/m,
   );
+  assert.match(stdout, /\nFound 0 skills: no problems\.\n$/);
 });
 
 Deno.test("--list refers to the problems if there are no skills because of them", async () => {
