@@ -21,7 +21,7 @@ export const MAX_LOCAL_PATHS = 64;
 const WORKER_FILES = 16;
 
 /** Folders to watch, without their subfolders. */
-interface WatchRequest {
+export interface WatchRequest {
   /**
    * The paths to watch in addition to those that are watched already. With none,
    * the request only asks for the events that have reached this process.
@@ -191,10 +191,9 @@ export class LocalSource implements EventSource {
   #record(event: Deno.FsEvent): void {
     this.#count++;
     this.#lastEvent = performance.now();
-    const { kind, paths, flag } = event;
     const last = this.#events.at(-1);
-    const isRepeated = last !== undefined && !flag && last.kind === kind &&
-      last.paths.join("\n") === paths.join("\n");
+    const isRepeated = last?.kind === event.kind &&
+      last.paths.join("\n") === event.paths.join("\n");
     if (this.#events.length === LocalSource.#MAX_BATCH) {
       this.#events[0] = { kind: "other", paths: [], flag: "rescan" };
     } else if (!isRepeated) {

@@ -28,6 +28,7 @@ import {
   MAX_LOCAL_PATHS,
   startWorkerSource,
   type WatchReport,
+  type WatchRequest,
 } from "./event_source.ts";
 import { isFolder } from "./confinement.ts";
 import { filterAllowed, pathsOf, type WatchedFolders } from "./watch_list.ts";
@@ -241,7 +242,7 @@ export class FolderWatcher {
    * the source is closed or does not reply in time.
    */
   async #ask(
-    request: { paths: readonly string[]; isFresh: boolean },
+    request: WatchRequest,
     timeout: number,
   ): Promise<readonly string[] | undefined> {
     type Reply = readonly string[] | undefined;
