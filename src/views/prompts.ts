@@ -85,8 +85,8 @@ async function loadPrompt(
   { asResource, isRemote }: DirectoryOptions & { asResource: boolean },
 ): Promise<GetPromptResult> {
   const uri = skillMdUri(skill);
-  const read = () => registry.readFile(skill, SKILL_MD);
-  const { text: whole, bytes } = await readForRequest(uri, read);
+  const reading = registry.readFile(skill, SKILL_MD);
+  const { text: whole, bytes } = await readForRequest(uri, reading);
   const text = whole ?? new TextDecoder().decode(bytes);
   const mimeType = "text/markdown";
   const content: ContentBlock = asResource

@@ -34,20 +34,18 @@ import { readTogether } from "./read_together.ts";
 import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
 
 /**
- * Reads something for a request.
+ * Returns what is read for a request.
  *
  * @throws {Error} The JSON-RPC error "invalid params" with the URI if it cannot
  *   be read.
  */
-export async function readForRequest<T>(
+export function readForRequest<T>(
   uri: string,
-  read: () => Promise<T>,
+  reading: Promise<T>,
 ): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    throw invalidParams((error as Error).message, { uri });
-  }
+  return reading.catch(({ message }: Error) => {
+    throw invalidParams(message, { uri });
+  });
 }
 
 export function registerResources(
@@ -72,9 +70,10 @@ export function registerResources(
       return { resourceTemplates: RESOURCE_TEMPLATES };
     },
   );
-  server.setRequestHandler(ReadResourceRequestSchema, async ({ params }) => ({
-    contents: await readResource(params.uri, registry),
-  }));
+  server.setRequestHandler(ReadResourceRequestSchema, async ({ params }) => {
+    const reading = readResource(params.uri, registry);
+    return { contents: await readForRequest(params.uri, reading) };
+  });
   notifyWhenChanged(
     registry,
     (catalog) => list(catalog).map(({ value }) => value),
@@ -123,23 +122,21 @@ function createResources(skill: Skill): ListItem<Resource>[] {
 }
 
 /** Reads the file or the files that a URI refers to. */
-function readResource(
+async function readResource(
   uri: string,
   registry: SkillSource,
 ): Promise<ReadResourceResult["contents"]> {
   const { skill, path = SKILL_MD } = requireResource(uri, registry);
-  return readForRequest(uri, async () => {
-    if (path !== "") {
-      return [resourceContents(uri, await registry.readFile(skill, path))];
-    }
-    const files = await registry.listFiles(skill);
-    const others = files.filter(({ path }) => path !== SKILL_MD);
-    return await readTogether(others, async (file) =>
-      resourceContents(
-        skillFileUri(skill, file.path),
-        await registry.readFile(skill, file),
-      ));
-  });
+  if (path !== "") {
+    return [resourceContents(uri, await registry.readFile(skill, path))];
+  }
+  const files = await registry.listFiles(skill);
+  const others = files.filter(({ path }) => path !== SKILL_MD);
+  return await readTogether(others, async (file) =>
+    resourceContents(
+      skillFileUri(skill, file.path),
+      await registry.readFile(skill, file),
+    ));
 }
 
 /**
