@@ -62,6 +62,7 @@ export class FolderGlob {
     this.#found.clear();
     this.fault = undefined;
     for (const folder of this.#folders) {
+      if (this.fault === TOO_MANY_FOLDERS) break;
       this.#record(folder);
       this.#follow(folder, folder.path);
     }
