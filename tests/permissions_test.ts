@@ -41,6 +41,20 @@ Deno.test(
   },
 );
 
+Deno.test("server reports that a tool cannot run the shell only if Deno is not allowed to", async () => {
+  using place = new Place();
+  const args = ["--tools", "agentskills"];
+  const read = ["--allow-read", "--allow-env"];
+  const refused = flagsWith(...read);
+  await using session = await Session.open(place, { args, flags: refused });
+  const lack = "The tool run_shell_command_op is unavailable: Deno has no";
+  await session.stderr.take((line) => line.includes(lack), "the reason");
+  const allowed = flagsWith(...read, "--allow-run");
+  await using other = await Session.open(place, { args, flags: allowed });
+  await other.client.listTools();
+  assert.deepEqual(other.stderr.values, []);
+});
+
 Deno.test("server does not call a trusted folder misspelled if Deno is not allowed to read it", async () => {
   using place = new Place();
   const { stderr } = await runServer(place, {

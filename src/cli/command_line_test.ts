@@ -236,7 +236,7 @@ Deno.test("commandFor() names the command as its reader runs it", () => {
       `npx -y deno ${flags} ${SPECIFIER}`,
     ],
     [
-      { mainModule: "https://example.com/mod.ts" },
+      { mainModule: "https://example.com/mod.ts", folder: Deno.cwd() },
       `deno ${flags} https://example.com/mod.ts`,
     ],
     [
