@@ -362,6 +362,7 @@ export class Disk implements Disposable {
       `${dirname(folder)}/${basename(folder).slice(0, 2)}*/**`,
       `${dirname(folder)}/{${basename(folder)},nothing}/**`,
       `${random.pick(this.roots)}/*`,
+      `{${random.pick(this.roots)}/*,${folder}}`,
     ]);
   }
 

@@ -124,18 +124,26 @@ export function readRules(
   if (!usesPolicy) return [];
   try {
     const { rules } = JSON.parse(Deno.readTextFileSync(disk.policy));
-    return (rules as Rule[]).map(({ skill, ...others }): Rule => {
-      // An asterisk also stands for no name.
-      const rule = skill === "*" ? others : { ...others, skill };
-      if (rule.in === undefined) return rule;
-      const path = rule.in.replace(/^~/, disk.place.home);
-      const isAbsolute = path.startsWith("/");
-      return {
-        ...rule,
-        in: isAbsolute ? path : join(dirname(disk.policy), path),
-      };
-    });
+    return (rules as Rule[]).flatMap(splitRule).map(
+      ({ skill, ...others }): Rule => {
+        // An asterisk also stands for no name.
+        const rule = skill === "*" ? others : { ...others, skill };
+        if (rule.in === undefined) return rule;
+        const path = rule.in.replace(/^~/, disk.place.home);
+        const isAbsolute = path.startsWith("/");
+        return {
+          ...rule,
+          in: isAbsolute ? path : join(dirname(disk.policy), path),
+        };
+      },
+    );
   } catch {
     return last;
   }
+}
+
+/** Splits a rule with a list of globs in braces into a rule for each of them. */
+function splitRule(rule: Rule): Rule[] {
+  const [, globs] = /^\{(.*)\}$/.exec(rule.in ?? "") ?? [];
+  return globs?.split(",").map((glob) => ({ ...rule, in: glob })) ?? [rule];
 }
