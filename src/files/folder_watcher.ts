@@ -45,6 +45,12 @@ const WATCH_QUIET_MS = 100;
 /** The maximum length of a burst of events, in milliseconds. */
 const WATCH_BURST_MS = 1_000;
 
+/**
+ * How long there must be no events before watchers are reopened, in milliseconds.
+ * Reopening them after each burst takes memory.
+ */
+const REOPEN_QUIET_MS = 500;
+
 /** The maximum number of requests to watch more folders before all are reopened. */
 const MAX_REQUESTS = 8;
 
@@ -257,9 +263,9 @@ export class FolderWatcher {
 
   /** Whether no event occurred recently. If not, schedules a callback. */
   #isCalm(): boolean {
-    const isCalm = performance.now() - this.#lastEvent >= WATCH_QUIET_MS;
-    if (!isCalm) this.#callBackIn(WATCH_QUIET_MS);
-    return isCalm;
+    const rest = this.#lastEvent + REOPEN_QUIET_MS - performance.now();
+    if (rest > 0 && this.#burstEnd === undefined) this.#callBackIn(rest);
+    return rest <= 0;
   }
 
   #receive(report: WatchReport): void {
