@@ -28,6 +28,7 @@ import { quote, unescapeXml } from "../text.ts";
 import type {
   Skill,
   SkillFile,
+  SkillFileContent,
   SkillProblem,
   SkillSource,
 } from "../skills/types.ts";
@@ -42,9 +43,7 @@ const MAX_NAMED_FILES = 20;
 const LINK_REASONS = [LINK_OUT_OF_SKILL.reason, LINK_TO_NOTHING.reason];
 
 /**
- * Finds a skill for the model. If there is none with the name, or if its `SKILL.md`
- * changed since the last scan, scans the roots first: the skill may have just been
- * added or moved, and its frontmatter may have changed.
+ * Finds a skill for the model.
  *
  * @throws {Error} If the skill is unknown. The message is for the model.
  */
@@ -52,31 +51,37 @@ export async function requireSkill(
   name: string,
   skills: SkillsForModel,
 ): Promise<Skill> {
+  return (await findCurrent(name, skills)).skill;
+}
+
+/**
+ * Finds a skill for the model, and reads its `SKILL.md`. If there is none with the
+ * name, or if the file changed since the last scan, scans the roots instead: the
+ * skill may have just been added or moved, and its frontmatter may have changed.
+ */
+async function findCurrent(
+  name: string,
+  skills: SkillsForModel,
+): Promise<{ skill: Skill; file?: SkillFileContent }> {
   const { registry } = skills;
   const known = findForModel(name, registry);
-  if (known !== undefined && await isCurrent(known, registry)) return known;
+  const file = known &&
+    await registry.readFile(known, SKILL_MD, MODEL).catch(() => undefined);
+  if (file !== undefined && file.version === known?.version) {
+    return { skill: known, file };
+  }
   // Somebody may have just fixed what is known by this name.
   const isKnown = registry.find(name) !== undefined ||
     listProblemsOf(name, registry.catalog).length > 0;
   await registry.refresh({ trust: isKnown ? "status" : "watcher" });
   const skill = findForModel(name, registry);
-  if (skill !== undefined) return skill;
+  if (skill !== undefined) return { skill };
   throw await createUnknownSkillError(name, skills);
 }
 
 function findForModel(name: string, registry: SkillSource): Skill | undefined {
   const skill = registry.find(name) ?? registry.find(unescapeXml(name));
   return skill && isForModel(skill) ? skill : undefined;
-}
-
-/** Whether the `SKILL.md` of a skill is unchanged since the last scan. */
-async function isCurrent(
-  skill: Skill,
-  registry: SkillSource,
-): Promise<boolean> {
-  const file = await registry.readFile(skill, SKILL_MD, MODEL)
-    .catch(() => undefined);
-  return file?.version === skill.version;
 }
 
 /**
@@ -89,9 +94,9 @@ export async function readSkillText(
   name: string,
   skills: SkillsForModel,
 ): Promise<{ skill: Skill; text: string }> {
-  const skill = await requireSkill(name, skills);
-  const { registry } = skills;
-  const { text, bytes } = await registry.readFile(skill, SKILL_MD, MODEL);
+  const { skill, file } = await findCurrent(name, skills);
+  const { text, bytes } = file ??
+    await skills.registry.readFile(skill, SKILL_MD, MODEL);
   return { skill, text: text ?? new TextDecoder().decode(bytes) };
 }
 
