@@ -139,8 +139,12 @@ export class McpServer extends RequestDispatcher<RunningRequest, Output> {
       SubscribeRequestSchema,
       ({ params }, request) => this.#subscribe(params.uri, request),
     );
-    this.setRequestHandler(UnsubscribeRequestSchema, ({ params }) => {
-      this.#subscriptions.remove(params.uri, LEGACY_CLIENT);
+    this.setRequestHandler(UnsubscribeRequestSchema, ({ params: { uri } }) => {
+      for (const subscriber of this.#subscriptions.subscribers(uri)) {
+        if (subscriber === LEGACY_CLIENT || !subscriber.isModern) {
+          this.#subscriptions.remove(uri, subscriber);
+        }
+      }
       return {};
     });
   }
@@ -295,10 +299,13 @@ export class McpServer extends RequestDispatcher<RunningRequest, Output> {
    * not wait for it.
    */
   #subscribe(uri: string, request: RunningRequest): Result | undefined {
-    request.signal.onabort = () =>
-      this.#subscriptions.remove(uri, LEGACY_CLIENT);
-    this.#subscriptions.add(uri, LEGACY_CLIENT).then(
-      () => this.#reply(request, { result: {} }),
+    if (this.#subscriptions.subscribers(uri).has(LEGACY_CLIENT)) return {};
+    // Until it is set up, each request is a subscriber that can be cancelled.
+    this.#subscriptions.add(uri, request).then(
+      () => {
+        this.#subscriptions.replace(uri, request, LEGACY_CLIENT);
+        this.#reply(request, { result: {} });
+      },
       (error) => this.#reply(request, errorReply(error)),
     );
     return undefined;
@@ -330,8 +337,9 @@ export class McpServer extends RequestDispatcher<RunningRequest, Output> {
     return undefined;
   }
 
-  /** Waits for the replies to all other requests, and then replies to the listeners. */
+  /** Ends the listeners, and waits for the replies to all other requests, which can be listeners too. */
   async #end(): Promise<void> {
+    await this.#endListening();
     const requests = [...this.#requests.values()];
     await Promise.all(requests.map(({ settled }) => settled));
     await this.#endListening();

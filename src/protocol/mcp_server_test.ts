@@ -309,6 +309,36 @@ Deno.test("McpServer ends the subscriptions of a cancelled request", async () =>
   assert.deepEqual(counts.ended, counts.started);
 });
 
+Deno.test("McpServer keeps a subscription if another request for it is cancelled", async () => {
+  const bare = new BareServer();
+  const counts = recordSubscriptions(bare);
+  const gate = Promise.withResolvers<void>();
+  counts.gate = gate.promise;
+  await bare.initialize();
+  const params = { uri: "x:y" };
+  for (const id of ["a", "b"]) {
+    await bare.write({ id, method: "resources/subscribe", params });
+  }
+  await bare.cancel("b");
+  await bare.ask("ping");
+  gate.resolve();
+  assert.deepEqual((await bare.reply("a")).result, {});
+  await bare.server.notifyUpdated("x:y");
+  assert.equal(bare.pipe.sent.takeAll().length, 1);
+  await bare.ask("resources/unsubscribe", params);
+  assert.deepEqual(counts.ended, counts.started);
+});
+
+Deno.test("McpServer ends the listeners at the end of the input even if another request hangs", () =>
+  withGracePeriod(100, async () => {
+    const bare = new BareServer();
+    bare.server.setRequestHandler(WhoSchema, () => new Promise(() => {}));
+    await bare.listen("a", {});
+    await bare.write({ id: "b", method: "who" });
+    await bare.pipe.end();
+    assert.deepEqual(bare.pipe.sent.takeAll().map(({ id }) => id), ["a"]);
+  }));
+
 Deno.test("McpServer answers pings and the first requests of clients before it is ready, and all others afterwards", async () => {
   const ready = Promise.withResolvers<void>();
   const bare = new BareServer({ ready: ready.promise });

@@ -85,6 +85,8 @@ export class StdioTransport {
   #working: Promise<void> | undefined;
   /** The messages that are being handled, except for slow ones. */
   #handling = new Set<Promise<void>>();
+  /** Resolved when enough of them have been handled. */
+  #room: PromiseWithResolvers<void> | undefined;
   readonly #unsent: Batch[] = [];
   #unsentLength = 0;
   /** The batch that is being written. */
@@ -225,7 +227,10 @@ export class StdioTransport {
       const handled = message && this.onmessage?.(message);
       if (handled) {
         const handling = this.#handling.add(handled);
-        handled.then(() => handling.delete(handled));
+        handled.then(() => {
+          handling.delete(handled);
+          if (this.#handling.size <= MAX_PARALLEL / 2) this.#room?.resolve();
+        });
       }
       if (this.#handling.size >= MAX_PARALLEL) await this.#makeRoom();
       while (this.#unsentLength > MAX_UNSENT_LENGTH && this.#sending) {
@@ -240,13 +245,9 @@ export class StdioTransport {
    * that replies cannot pile up.
    */
   async #makeRoom(): Promise<void> {
-    const handling = this.#handling;
-    const isFull = () => handling.size > MAX_PARALLEL / 2;
-    const handleSome = async () => {
-      while (isFull()) await Promise.race(handling);
-    };
-    await wait(SLOW_MS, handleSome());
-    if (isFull()) this.#handling = new Set();
+    this.#room = Promise.withResolvers();
+    await wait(SLOW_MS, this.#room.promise);
+    if (this.#handling.size > MAX_PARALLEL / 2) this.#handling = new Set();
   }
 
   /** Writes the unsent batches, including those that are added in the meantime. */

@@ -352,3 +352,32 @@ Deno.test("StdioTransport does not wait forever to be ready after the end of the
     await pipe.end();
     assert.match(errors[0]!.message, /before the server was ready/);
   }));
+
+Deno.test("StdioTransport waits for a slow message only once, however many follow", async () => {
+  const pipe = new Pipe();
+  const slow = Promise.withResolvers<void>();
+  let waits = 0;
+  const then = slow.promise.then.bind(slow.promise);
+  slow.promise.then = ((...handlers: Parameters<typeof then>) => {
+    waits++;
+    return then(...handlers);
+  }) as typeof then;
+  const last = Promise.withResolvers<void>();
+  pipe.transport.onmessage = (message) => {
+    if (!("id" in message)) return;
+    return message.id === 1 ? slow.promise : handle(message.id);
+  };
+  const handle = async (id: unknown) => {
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    if (id === 1_000) last.resolve();
+  };
+  const lines = Array.from(
+    { length: 1_000 },
+    (_, index) => `${JSON.stringify(ping(index + 1))}\n`,
+  );
+  await pipe.write(lines.join(""));
+  await within(last.promise, "the last message");
+  assert.ok(waits <= 2, `${waits} waits`);
+  slow.resolve();
+  await pipe.end();
+});

@@ -101,6 +101,14 @@ export class Subscriptions<Subscriber> {
     return added.flat();
   }
 
+  /** Transfers a subscription to another subscriber, unless it has ended in the meantime. */
+  replace(uri: string, subscriber: Subscriber, other: Subscriber): void {
+    const { subscribers } = this.#resources.get(uri) ?? {};
+    if (!subscribers?.has(subscriber)) return;
+    if (subscribers.has(other)) this.#size--;
+    subscribers.add(other).delete(subscriber);
+  }
+
   /** Removes a subscriber. The subscription to a resource ends with its last subscriber. */
   remove(uri: string, subscriber: Subscriber): void {
     const resource = this.#resources.get(uri);
