@@ -118,6 +118,8 @@ export class LocalSource implements EventSource {
   static readonly #BATCH_MS = 20;
   /** The maximum number of events in a batch. More are reported as lost. */
   static readonly #MAX_BATCH = 500;
+  /** The time between closing and reopening watchers, in milliseconds. */
+  static readonly #REOPEN_MS = 10;
 
   readonly isWorker = false;
   #report: ((report: WatchReport) => void) | undefined;
@@ -144,7 +146,9 @@ export class LocalSource implements EventSource {
     if (isFresh) this.#closeWatchers();
     // When the event loop turns, the events arrive that have reached this process,
     // and closed paths no longer count as watched.
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    await new Promise((resolve) =>
+      setTimeout(resolve, isFresh ? LocalSource.#REOPEN_MS : 1)
+    );
     if (this.#report === undefined) return;
     const failed = this.#open(paths);
     clearTimeout(this.#timer);

@@ -54,6 +54,12 @@ const REOPEN_QUIET_MS = 500;
 /** The maximum number of requests to watch more folders before all are reopened. */
 const MAX_REQUESTS = 8;
 
+/**
+ * Watchers are reopened if they have more paths than this plus twice the number
+ * of folders to watch.
+ */
+const MAX_NEEDLESS_FOLDERS = 1_000;
+
 /** The maximum number of watched folders. All programs of a user share the system's limit. */
 const MAX_WATCHED_FOLDERS = 20_000;
 
@@ -192,6 +198,7 @@ export class FolderWatcher {
     if (this.#source === undefined) return;
     let missing = folders.filter((path) => !this.#isWatched(path));
     const isFresh = this.#requests >= MAX_REQUESTS ||
+      this.#paths.size > 2 * folders.length + MAX_NEEDLESS_FOLDERS ||
       missing.some((path) => this.#paths.has(path));
     if (isFresh) {
       if (!this.#isCalm()) return;
