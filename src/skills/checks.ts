@@ -64,6 +64,7 @@ export async function* checkSkill(
   yield* checkMain(skill, options);
   yield* checkContents(skill, contents);
   for (const listed of contents.files) {
+    if (listed.path === SKILL_MD) continue;
     try {
       await source.readFile(skill, listed);
     } catch (error) {
@@ -111,7 +112,12 @@ async function* checkMain(
     return;
   }
   const inspected = inspectSkillMd(text);
-  const { frontmatter, yaml = "" } = inspected;
+  const { faults: [fault], frontmatter, yaml = "" } = inspected;
+  // A skill that was skipped has no frontmatter.
+  if (fault !== undefined && skill.frontmatter !== undefined) {
+    yield createChange(file, fault.reason);
+    return;
+  }
   const entries = splitEntries(linesOf(yaml));
   yield* checkFrontmatter({ frontmatter, file }, entries);
   const main = { ...inspected, text, entries, directory, contents };
@@ -158,10 +164,12 @@ function* limitSimilar(
 }
 
 /** Reports unknown fields that differ only slightly from known ones. */
-function* checkFieldNames({ entries }: CheckedMain): Generator<Fault> {
+function* checkFieldNames(
+  { frontmatter, entries }: CheckedMain,
+): Generator<Fault> {
   for (const entry of entries) {
     const field = findKnownField(entry.key);
-    if (field === undefined) continue;
+    if (field === undefined || !Object.hasOwn(frontmatter, entry.key)) continue;
     yield {
       rule: "field-misspelled",
       line: entry.start + 1,
@@ -210,7 +218,8 @@ function* checkDescription(
 /** Whether a comment hides the end of a plain value. */
 function isCut(value: string, entry: YamlEntry): boolean {
   const text = plainTextOf(entry);
-  return text !== value && text.startsWith(value);
+  return !/^[|>]/.test(entry.rest) && text.startsWith(value) &&
+    /^\s+#/.test(text.slice(value.length));
 }
 
 /** Descriptions of templates that were not filled in. */

@@ -1,13 +1,16 @@
 import assert from "node:assert/strict";
 import { basename, dirname, join } from "jsr:@std/path@^1";
+import { SkillRegistry } from "../../mod.ts";
 import { findingsIn, problemsIn } from "../../tests/testing/report.ts";
 import {
   assertLinearTime,
   lacks,
   Place,
+  root,
   runSync,
   skillMd,
 } from "../../tests/testing.ts";
+import { checkSkill } from "./checks.ts";
 
 const violations: [string, string, string[]][] = [
   ["UPPER", "name: UPPER\ndescription: d", [
@@ -92,6 +95,8 @@ const descriptions: [string, string | undefined][] = [
   ["'quoted' # with a comment", undefined],
   ["C# and issue#12", undefined],
   ["|\n  a #1", undefined],
+  ["|-\n  a\n # with a comment", undefined],
+  ["text\nwhen to use: always", undefined],
 ];
 
 for (const [value, line] of descriptions) {
@@ -165,6 +170,37 @@ Deno.test("--check reports fields whose names are one letter from a known one", 
       ["field-misspelled", 7, "metadata: {}"],
     ],
   );
+});
+
+Deno.test("--check does not call a field misspelled that it cannot repair", async () => {
+  using place = new Place();
+  const fields = `name: long\ndescription: d\nlicence: @${"x".repeat(9_000)}`;
+  const text = `---\n${fields}\n---\nText\n`;
+  place.skill("home/.claude/skills", "long", text);
+  const problems = await problemsIn(
+    "--check",
+    join(place.home, ".claude", "skills"),
+  );
+  assert.deepEqual(problems.map(({ rule }) => rule), ["yaml"]);
+});
+
+Deno.test("checkSkill() reports once that a SKILL.md was removed or became invalid after the scan", async () => {
+  for (const text of [undefined, "---\nname: git\n---\n"]) {
+    using place = new Place();
+    const directory = place.skill("skills", "git");
+    using registry = new SkillRegistry([root(dirname(directory))]);
+    await registry.refresh();
+    const skill = registry.find("git")!;
+    const contents = await registry.inspectFiles(skill);
+    const file = join(directory, "SKILL.md");
+    if (text === undefined) Deno.removeSync(file);
+    else Deno.writeTextFileSync(file, text);
+    const findings = checkSkill(skill, { source: registry, contents });
+    assert.deepEqual(
+      (await Array.fromAsync(findings)).map(({ rule }) => rule),
+      ["changed"],
+    );
+  }
 });
 
 Deno.test("--check reports a skill without instructions", async () => {

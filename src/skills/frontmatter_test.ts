@@ -246,6 +246,13 @@ const malformed: [string, string, RegExp, number, RegExp][] = [
     /:\nname: a\ndescription: 'b: c'$/,
   ],
   [
+    "has quotes of the same kind in quotes",
+    '---\nname: a\ndescription: "Use the " character to quote"\n---\n',
+    /text after its closing quote/,
+    3,
+    /:\ndescription: 'Use the " character to quote'$/,
+  ],
+  [
     "is UTF-16",
     "\ufffd\ufffd-\0-\0-\0\n\0",
     /UTF-16/,

@@ -203,8 +203,11 @@ function checkGlob(key: string, value: unknown): Fault | undefined {
  */
 function findRuleLines(lines: readonly string[], count: number): number[] {
   const list = findKeyLine("rules", lines);
-  const items = lines.entries().drop(list + 1)
-    .filter(([, line]) => /^\s*-(?:\s|$)/.test(line));
+  const next = lines.findIndex((line, index) =>
+    index > list && /^[^\s#-]/.test(line)
+  );
+  const items = lines.entries().take(next === -1 ? Infinity : next)
+    .drop(list + 1).filter(([, line]) => /^\s*-(?:\s|$)/.test(line));
   // The items of a list in a rule are indented further.
   const [starts = []] = Map.groupBy(items, ([, line]) => line.indexOf("-"))
     .values();

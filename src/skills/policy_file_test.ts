@@ -74,6 +74,10 @@ rule: []
       '(line 10): there is no key "rule"; write "rules" (one of: rules)',
     ],
   );
+  assert.deepEqual(errorsIn("rules: [{ state: of }]\nother:\n- x"), [
+    '(line 1): there is no state "of"; write "off" (one of: on, pinned, name-only, manual, off)',
+    '(line 2): there is no key "other"; use one of: rules',
+  ]);
   for (
     const [yaml, error] of [
       ["", /^\(line 1\): it has no rules; write "rules:"/],

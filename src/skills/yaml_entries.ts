@@ -136,7 +136,7 @@ function withoutQuotes(text: string): string {
   // In `"a" and "b"`, the quotes are part of the text.
   const next = inner.search(mark === '"' ? /(?<!\\)"/ : /'/);
   const endsWord = /^.(?:[\s,.;:!?)]|$)/.test(inner.slice(next));
-  if (next > 0 && endsWord) return text;
+  if (endsWord && /\S/.test(inner[next - 1] ?? " ")) return text;
   return mark === '"'
     ? inner.replaceAll('\\"', '"')
     : inner.replaceAll("''", "'");
