@@ -146,6 +146,23 @@ Deno.test("every thread of a server returns the same results", async () => {
   if (!lacks("signals")) assert.equal(code, 0);
 });
 
+Deno.test("a modern request with an unknown method has the status 404", async () => {
+  using place = filesPlace();
+  await using server = await HttpServer.start(place);
+  for (const method of ["no/such", "resources/subscribe", "__proto__"]) {
+    const response = await server.fetch(
+      modern(method, { uri: "skill://git" }),
+      {
+        "mcp-protocol-version": "2026-07-28",
+        "mcp-method": method,
+        "mcp-name": "skill://git",
+      },
+    );
+    const { error } = await response.json();
+    assert.deepEqual([response.status, error.code], [404, -32601], method);
+  }
+});
+
 Deno.test("everything that the server sends over HTTP is well-formed Unicode", async () => {
   using place = new Place();
   const text = '---\nname: half\ndescription: "x \\ud800 y"\n---\n';

@@ -79,6 +79,11 @@ export class RequestDispatcher<Context, Output> {
     });
   }
 
+  /** Whether requests with a method have a handler. */
+  protected hasHandler(method: unknown): boolean {
+    return this.#handlers.has(method as string);
+  }
+
   /**
    * Calls the handler of a request.
    *

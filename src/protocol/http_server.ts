@@ -46,6 +46,7 @@ export type MakeRoom = (size: number) => Promise<void>;
 /** A request for the SDK, which passes it on, with what the handlers need. */
 class KnownRequest extends Request {
   client: ClientInfo | undefined;
+  hasHandler = false;
   makeRoom: MakeRoom = () => Promise.resolve();
 }
 
@@ -82,7 +83,10 @@ export class McpHttpServer
     // Deno aborts the signal of a request after each response. The SDK would take
     // that for a disconnect, so it gets a request without the signal.
     const head = new KnownRequest(url, { method, headers });
-    if (isObject(message)) head.client = clientOf(message as JSONRPCRequest);
+    if (isObject(message)) {
+      head.client = clientOf(message as JSONRPCRequest);
+      head.hasHandler = this.hasHandler(message.method);
+    }
     if (makeRoom !== undefined) head.makeRoom = makeRoom;
     return await this.#mcp.fetch(head, { parsedBody: message });
   }
@@ -95,12 +99,14 @@ export class McpHttpServer
   #createServer({ era, requestInfo }: McpRequestContext): Server {
     const { serverInfo, instructions, ttlMs } = this.#description;
     const isModern = era === "modern";
-    const { client, makeRoom } = requestInfo as KnownRequest;
+    const { client, hasHandler, makeRoom } = requestInfo as KnownRequest;
     const server = new Server(serverInfo, {
       capabilities: this.#capabilities(isModern),
       instructions: instructions(),
       cacheHints: { "server/discover": cachingOf("server/discover", ttlMs) },
     });
+    // To a modern client, the SDK replies with the status 404 by itself.
+    if (!hasHandler) return server;
     // Handlers that are set one by one would get requests only after the SDK's
     // own checks, whose errors are long.
     server.fallbackRequestHandler = async (
