@@ -112,7 +112,7 @@ export class FolderWatcher {
    * longer watched, and have the value `false`.
    */
   readonly #paths = new Map<string, boolean>();
-  #folders: WatchedFolders = { whole: new Map(), parts: new Map() };
+  #folders: WatchedFolders = { whole: new Set(), parts: new Map() };
   readonly #covering = new SharedTask<void>();
   #isLimitLogged = false;
   #burstEnd: number | undefined;

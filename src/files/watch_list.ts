@@ -9,16 +9,10 @@ import { mayRead, realPathIfThere } from "./confinement.ts";
 import { quote } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 
-/** Folders by their real paths, in whatever collection they are known. */
-type FolderSet = Pick<
-  ReadonlyMap<string, unknown>,
-  "has" | "keys" | "size"
->;
-
 /** The folders to watch. */
 export interface WatchedFolders {
   /** Folders in which every change matters. They can be many, so nobody copies them. */
-  readonly whole: FolderSet;
+  readonly whole: ReadonlySet<string>;
   /** Other folders, and the names in each that matter. */
   readonly parts: ReadonlyMap<string, "all" | ReadonlySet<string>>;
 }
@@ -31,7 +25,7 @@ export interface WatchedFolders {
  *   disappear: roots, the targets of links, and single files.
  */
 export async function listWatchedFolders(
-  whole: FolderSet,
+  whole: ReadonlySet<string>,
   around: {
     folders: Iterable<string>;
     roots: Iterable<string>;
@@ -64,7 +58,7 @@ export function* pathsOf(
 
 /** Describes the searched folders that Deno is not allowed to watch, if there are any. */
 export function describeUnwatched(
-  folders: FolderSet,
+  folders: ReadonlySet<string>,
 ): string | undefined {
   const unwatched: string[] = [];
   for (const folder of folders.keys()) {
@@ -83,7 +77,7 @@ export function describeUnwatched(
 }
 
 class WatchList implements WatchedFolders {
-  readonly whole: FolderSet;
+  readonly whole: ReadonlySet<string>;
   readonly parts = new Map<string, "all" | Set<string>>();
   /**
    * Cached real paths of folders, `undefined` for missing ones. Often, many
@@ -91,7 +85,7 @@ class WatchList implements WatchedFolders {
    */
   readonly #realPaths = new Map<string, string | undefined>();
 
-  constructor(whole: FolderSet) {
+  constructor(whole: ReadonlySet<string>) {
     this.whole = whole;
   }
 

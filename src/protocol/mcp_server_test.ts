@@ -220,6 +220,14 @@ function recordSubscriptions({ server }: BareServer): {
   return counts;
 }
 
+/** Records subscriptions that start only after a gate has been opened. */
+function recordWaitingSubscriptions(bare: BareServer) {
+  const counts = recordSubscriptions(bare);
+  const gate = Promise.withResolvers<void>();
+  counts.gate = gate.promise;
+  return { counts, gate };
+}
+
 Deno.test("McpServer starts a subscription with the first subscriber and ends it with the last", async () => {
   const bare = new BareServer();
   const counts = recordSubscriptions(bare);
@@ -266,9 +274,7 @@ Deno.test("McpServer sends no notification to a listener before the acknowledgme
 
 Deno.test("McpServer ends every subscription that it started, in any order of events", async () => {
   const bare = new BareServer();
-  const counts = recordSubscriptions(bare);
-  const gate = Promise.withResolvers<void>();
-  counts.gate = gate.promise;
+  const { counts, gate } = recordWaitingSubscriptions(bare);
   await bare.initialize();
   const params = { uri: "x:y" };
   await bare.write({ id: "a", method: "resources/subscribe", params });
@@ -285,9 +291,7 @@ Deno.test("McpServer ends every subscription that it started, in any order of ev
 
 Deno.test("McpServer ends the subscriptions of a cancelled request", async () => {
   const bare = new BareServer();
-  const counts = recordSubscriptions(bare);
-  const gate = Promise.withResolvers<void>();
-  counts.gate = gate.promise;
+  const { counts, gate } = recordWaitingSubscriptions(bare);
   await bare.initialize();
   const params = { uri: "x:y" };
   await bare.write({ id: "a", method: "resources/subscribe", params });
@@ -311,9 +315,7 @@ Deno.test("McpServer ends the subscriptions of a cancelled request", async () =>
 
 Deno.test("McpServer keeps a subscription if another request for it is cancelled", async () => {
   const bare = new BareServer();
-  const counts = recordSubscriptions(bare);
-  const gate = Promise.withResolvers<void>();
-  counts.gate = gate.promise;
+  const { counts, gate } = recordWaitingSubscriptions(bare);
   await bare.initialize();
   const params = { uri: "x:y" };
   for (const id of ["a", "b"]) {

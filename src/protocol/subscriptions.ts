@@ -61,22 +61,20 @@ export class Subscriptions<Subscriber> {
   }
 
   /**
-   * Adds a subscriber. Adding it again has no effect.
+   * Adds a subscriber that is not one yet.
    *
    * @throws {Error} If there is no such resource, or if there are too many subscriptions.
    */
   async add(uri: string, subscriber: Subscriber): Promise<void> {
+    this.#checkLimits(uri);
     let resource = this.#resources.get(uri);
-    if (!resource?.subscribers.has(subscriber)) {
-      this.#checkLimits(uri);
-      this.#size++;
-    }
     if (resource === undefined) {
       resource = { subscribers: new Set(), end: this.#begin(uri) };
       this.#resources.set(uri, resource);
       this.#urisLength += uri.length;
     }
     resource.subscribers.add(subscriber);
+    this.#size++;
     try {
       await resource.end;
     } catch (error) {
