@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import config from "./deno.json" with { type: "json" };
-import { lacks, Place, Session, skillMd } from "./tests/testing.ts";
+import { Session } from "./tests/testing/client.ts";
+import { Place, skillMd } from "./tests/testing/folders.ts";
+import { lacks } from "./tests/testing/needs.ts";
 
 Deno.test("server reports its name, version, and capabilities", async () => {
   using place = new Place();

@@ -1,15 +1,11 @@
 import assert from "node:assert/strict";
 import { basename, join } from "jsr:@std/path@^1";
-import {
-  eventually,
-  filesPlace,
-  flagsWith,
-  lacks,
-  Place,
-  runSync,
-  Session,
-  Wire,
-} from "../tests/testing.ts";
+import { Session } from "../tests/testing/client.ts";
+import { flagsWith } from "../tests/testing/environment.ts";
+import { filesPlace, Place, runSync } from "../tests/testing/folders.ts";
+import { lacks } from "../tests/testing/needs.ts";
+import { Wire } from "../tests/testing/server.ts";
+import { eventually } from "../tests/testing/waiting.ts";
 
 /** Starts a server with the tool that runs shell commands. */
 function openShell(place: Place, args: string[] = [], run = "--allow-run") {

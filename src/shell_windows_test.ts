@@ -1,16 +1,11 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
-import {
-  eventually,
-  filesPlace,
-  flagsWith,
-  lacks,
-  MOD,
-  type Place,
-  serverCommand,
-  Session,
-  Wire,
-} from "../tests/testing.ts";
+import { Session } from "../tests/testing/client.ts";
+import { flagsWith, MOD } from "../tests/testing/environment.ts";
+import { filesPlace, type Place } from "../tests/testing/folders.ts";
+import { lacks } from "../tests/testing/needs.ts";
+import { serverCommand, Wire } from "../tests/testing/server.ts";
+import { eventually } from "../tests/testing/waiting.ts";
 
 const ignore = lacks("cmd");
 

@@ -1,12 +1,8 @@
 import assert from "node:assert/strict";
-import {
-  assertLinearTime,
-  nextId,
-  Place,
-  runServer,
-  toolsets,
-  Wire,
-} from "../tests/testing.ts";
+import { nextId, toolsets } from "../tests/testing/client.ts";
+import { Place } from "../tests/testing/folders.ts";
+import { runServer, Wire } from "../tests/testing/server.ts";
+import { assertLinearTime } from "../tests/testing/waiting.ts";
 import {
   escapeHidden,
   escapeXml,

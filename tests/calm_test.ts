@@ -6,7 +6,9 @@ import { SkillRegistry } from "../mod.ts";
 import type { Skill, SkillCatalog } from "../src/skills/types.ts";
 import { deriveOnce, notifyWhenChanged } from "../src/views/list_views.ts";
 import { readTogether } from "../src/views/read_together.ts";
-import { DiskSpy, lacks, Place, root, skillMd } from "./testing.ts";
+import { DiskSpy, Place, skillMd } from "./testing/folders.ts";
+import { lacks } from "./testing/needs.ts";
+import { root } from "./testing/registry.ts";
 
 /** The maximum number of operations on the disk between two pauses. */
 const MAX_RUN = 2;

@@ -1,16 +1,11 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
-import {
-  CaseBlindPlace,
-  lacks,
-  listSkills,
-  nextId,
-  SECRET,
-  Session,
-  skillMd,
-  verify,
-  Wire,
-} from "./testing.ts";
+import { CaseBlindPlace } from "./testing/case_blind.ts";
+import { listSkills, nextId, Session, verify } from "./testing/client.ts";
+import { skillMd } from "./testing/folders.ts";
+import { SECRET } from "./testing/hostile.ts";
+import { lacks } from "./testing/needs.ts";
+import { Wire } from "./testing/server.ts";
 
 /** Creates a skill with a hidden folder, and with a nested skill that a policy turns off. */
 function createPlace(): CaseBlindPlace {

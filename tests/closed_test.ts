@@ -8,17 +8,13 @@
 import assert from "node:assert/strict";
 import { basename, join } from "jsr:@std/path@^1";
 import { SkillFileError, SkillRegistry } from "../mod.ts";
-import {
-  lacks,
-  nextId,
-  Place,
-  printedLaunch,
-  root,
-  SECRET,
-  Session,
-  skillMd,
-  Wire,
-} from "./testing.ts";
+import { nextId, Session } from "./testing/client.ts";
+import { printedLaunch } from "./testing/command_line.ts";
+import { Place, skillMd } from "./testing/folders.ts";
+import { SECRET } from "./testing/hostile.ts";
+import { lacks } from "./testing/needs.ts";
+import { root } from "./testing/registry.ts";
+import { Wire } from "./testing/server.ts";
 
 const SKILLS = "home/.claude/skills";
 

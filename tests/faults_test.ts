@@ -4,15 +4,9 @@ import { SkillRegistry, SkillScanner } from "../mod.ts";
 import type { RequestHandlers } from "../src/protocol/handlers.ts";
 import { methodOf, type RequestSchema } from "../src/protocol/requests.ts";
 import { registerSkillsExtension } from "../src/views/skills_extension.ts";
-import {
-  diskError,
-  DiskSpy,
-  Inbox,
-  names,
-  Place,
-  root,
-  withTimers,
-} from "./testing.ts";
+import { diskError, DiskSpy, Place } from "./testing/folders.ts";
+import { names, root } from "./testing/registry.ts";
+import { Inbox, withTimers } from "./testing/waiting.ts";
 
 const STAYS =
   "it cannot be read for the moment (Input/output error (os error 5)), so what was found in it before stays";

@@ -3,30 +3,20 @@ import { existsSync } from "node:fs";
 import { basename, dirname, join } from "jsr:@std/path@^1";
 import { readSkillFile, skillUri } from "../mod.ts";
 import {
-  createInvalidNames,
-  DEADLINE_MS,
-  environment,
-  eventually,
-  flagsWith,
-  hostilePlace,
-  isWindows,
-  lacks,
   listSkills,
   nextId,
   pages,
-  peakMemory,
-  Place,
-  runServer,
-  scanSkill,
-  SECRET,
   Session,
-  skillMd,
-  spawnServer,
   toolsets,
   verify,
-  Wire,
-  within,
-} from "./testing.ts";
+} from "./testing/client.ts";
+import { environment, flagsWith, isWindows } from "./testing/environment.ts";
+import { createInvalidNames, Place, skillMd } from "./testing/folders.ts";
+import { hostilePlace, SECRET } from "./testing/hostile.ts";
+import { lacks } from "./testing/needs.ts";
+import { scanSkill } from "./testing/registry.ts";
+import { peakMemory, runServer, spawnServer, Wire } from "./testing/server.ts";
+import { DEADLINE_MS, eventually, within } from "./testing/waiting.ts";
 
 /** Returns every request that refers to a skill. */
 function requestsFor(name: string): [string, Record<string, unknown>][] {

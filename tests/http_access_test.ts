@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
+import { filesPlace } from "./testing/folders.ts";
 import {
-  filesPlace,
   httpCommand,
   HttpServer,
   modern,
   modernClient,
-  runServer,
   TOKEN,
-} from "./testing.ts";
+} from "./testing/http.ts";
+import { runServer } from "./testing/server.ts";
 
 Deno.test("a client without the token learns nothing about the skills", async () => {
   using place = filesPlace();

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
+import { Place } from "./testing/folders.ts";
 import {
   httpCommand,
   type HttpOptions,
   HttpServer,
-  Place,
-  runServer,
   TOKEN,
-} from "./testing.ts";
+} from "./testing/http.ts";
+import { runServer } from "./testing/server.ts";
 
 Deno.test("options come from the command line and the environment", async () => {
   using place = new Place();

@@ -4,20 +4,18 @@ import { SkillsClient } from "npm:@modelcontextprotocol/client@^2/ext/skills";
 import { Client } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/index.js";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/client/streamableHttp"
 import { StreamableHTTPClientTransport } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/streamableHttp.js";
+import { toolsets } from "./testing/client.ts";
+import { filesPlace, Place } from "./testing/folders.ts";
 import {
-  eventually,
-  filesPlace,
   GIT_CALL,
   HttpServer,
-  lacks,
   modern,
   modernClient,
-  Place,
-  type Reply,
   TOKEN,
-  toolsets,
-  within,
-} from "./testing.ts";
+} from "./testing/http.ts";
+import { lacks } from "./testing/needs.ts";
+import type { Reply } from "./testing/server.ts";
+import { eventually, within } from "./testing/waiting.ts";
 
 Deno.test("a legacy client is served over HTTP", async () => {
   using place = filesPlace();

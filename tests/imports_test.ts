@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "jsr:@std/path@^1";
-import { REPOSITORY } from "./testing.ts";
+import { REPOSITORY } from "./testing/environment.ts";
 
 /** For each room of `src/`, the rooms that its modules may import. */
 const ROOMS: Record<string, string[]> = {

@@ -1,19 +1,17 @@
 import assert from "node:assert/strict";
 import { join, resolve } from "jsr:@std/path@^1";
 import type { Launch } from "../src/cli/launch.ts";
+import { Session } from "./testing/client.ts";
+import { printedLaunch, serverArgs } from "./testing/command_line.ts";
 import {
   environment,
   IMPORTS,
-  lacks,
   MOD,
-  Place,
-  printedLaunch,
   REPOSITORY,
-  runServer,
-  runSync,
-  serverArgs,
-  Session,
-} from "./testing.ts";
+} from "./testing/environment.ts";
+import { Place, runSync } from "./testing/folders.ts";
+import { lacks } from "./testing/needs.ts";
+import { runServer } from "./testing/server.ts";
 import { canCompile } from "./testing/executable.ts";
 
 /** Serves a folder's files over HTTP. */

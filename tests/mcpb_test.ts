@@ -6,15 +6,10 @@ import config from "../deno.json" with { type: "json" };
 import serverEntry from "../server.json" with { type: "json" };
 import serverSchema from "../testdata/server.schema.json" with { type: "json" };
 import type { Launch } from "../src/cli/launch.ts";
-import {
-  environment,
-  FLAGS,
-  lacks,
-  MOD,
-  Place,
-  REPOSITORY,
-  Session,
-} from "./testing.ts";
+import { Session } from "./testing/client.ts";
+import { environment, FLAGS, MOD, REPOSITORY } from "./testing/environment.ts";
+import { Place } from "./testing/folders.ts";
+import { lacks } from "./testing/needs.ts";
 import { canCompile } from "./testing/executable.ts";
 
 /** The package that checks, packs, and unpacks bundles, and that starts them in clients. */

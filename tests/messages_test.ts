@@ -1,19 +1,12 @@
 import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
-import {
-  DEADLINE_MS,
-  eventually,
-  filesPlace,
-  lacks,
-  MODERN_META,
-  pages,
-  peakMemory,
-  ping,
-  Place,
-  skillMd,
-  Wire,
-  within,
-} from "./testing.ts";
+import { pages } from "./testing/client.ts";
+import { filesPlace, Place, skillMd } from "./testing/folders.ts";
+import { MODERN_META } from "./testing/modern.ts";
+import { lacks } from "./testing/needs.ts";
+import { peakMemory, Wire } from "./testing/server.ts";
+import { ping } from "./testing/transport.ts";
+import { DEADLINE_MS, eventually, within } from "./testing/waiting.ts";
 
 /** Every method of the server and some unknown ones. */
 const METHODS = [

@@ -8,16 +8,11 @@ import {
 } from "../src/cli/clients.ts";
 import { parseCommandLine } from "../src/cli/command_line.ts";
 import { createSettings } from "../src/cli/settings.ts";
-import {
-  eventually,
-  filesPlace,
-  type HttpOptions,
-  HttpServer,
-  lacks,
-  Place,
-  skillMd,
-  Tab,
-} from "./testing.ts";
+import { Tab } from "./testing/browser.ts";
+import { filesPlace, Place, skillMd } from "./testing/folders.ts";
+import { type HttpOptions, HttpServer } from "./testing/http.ts";
+import { lacks } from "./testing/needs.ts";
+import { eventually } from "./testing/waiting.ts";
 
 const TOKEN = "correct-horse-battery-staple";
 

@@ -1,13 +1,10 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "jsr:@std/path@^1";
-import {
-  flagsWith,
-  lacks,
-  onWindows,
-  Place,
-  runServer,
-  Session,
-} from "./testing.ts";
+import { Session } from "./testing/client.ts";
+import { flagsWith } from "./testing/environment.ts";
+import { Place } from "./testing/folders.ts";
+import { lacks } from "./testing/needs.ts";
+import { onWindows, runServer } from "./testing/server.ts";
 import { printedReport } from "./testing/report.ts";
 
 Deno.test("server serves the project's skills if the home folder is unknown, and reports that it is", async () => {

@@ -8,18 +8,12 @@ import {
   SkillRegistry,
   type SkillRoot,
 } from "../mod.ts";
-import {
-  lacks,
-  names,
-  Place,
-  policyArgs,
-  policyPlace,
-  root,
-  runServer,
-  SECRET,
-  Session,
-  skillMd,
-} from "./testing.ts";
+import { Session } from "./testing/client.ts";
+import { Place, policyArgs, policyPlace, skillMd } from "./testing/folders.ts";
+import { SECRET } from "./testing/hostile.ts";
+import { lacks } from "./testing/needs.ts";
+import { names, root } from "./testing/registry.ts";
+import { runServer } from "./testing/server.ts";
 
 /** Returns the roots of a project and a home folder. */
 function rootsOf(place: Place): SkillRoot[] {

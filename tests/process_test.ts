@@ -1,15 +1,14 @@
 import assert from "node:assert/strict";
+import { Place } from "./testing/folders.ts";
+import { lacks } from "./testing/needs.ts";
 import {
-  eventually,
-  lacks,
   peakMemory,
-  ping,
-  Place,
   serverCommand,
   spawnServer,
   Wire,
-  within,
-} from "./testing.ts";
+} from "./testing/server.ts";
+import { ping } from "./testing/transport.ts";
+import { eventually, within } from "./testing/waiting.ts";
 
 Deno.test("server writes pending replies and exits with 0 when its input ends", async () => {
   using place = new Place();

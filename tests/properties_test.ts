@@ -13,16 +13,13 @@ import {
   skillUri,
 } from "../mod.ts";
 import { isMisread } from "../src/files/paths.ts";
-import {
-  assertLinearTime,
-  hostilePlace,
-  lacks,
-  Pipe,
-  Place,
-  root,
-  SEPARATOR,
-  skillMd,
-} from "./testing.ts";
+import { SEPARATOR } from "./testing/environment.ts";
+import { Place, skillMd } from "./testing/folders.ts";
+import { hostilePlace } from "./testing/hostile.ts";
+import { lacks } from "./testing/needs.ts";
+import { root } from "./testing/registry.ts";
+import { Pipe } from "./testing/transport.ts";
+import { assertLinearTime } from "./testing/waiting.ts";
 
 /** The usual number of inputs for a property. */
 const RUNS = { numRuns: 1_000 };

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import { record } from "../tools/record.ts";
-import { IMPORTS, lacks, REPOSITORY } from "./testing.ts";
+import { IMPORTS, REPOSITORY } from "./testing/environment.ts";
+import { lacks } from "./testing/needs.ts";
 
 Deno.test(
   "docs/terminal.svg shows what --list and --check print",

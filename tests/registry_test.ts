@@ -2,17 +2,10 @@ import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import { SkillRegistry } from "../mod.ts";
 import { isCaseBlind } from "../src/files/paths.ts";
-import {
-  DiskSpy,
-  Inbox,
-  lacks,
-  names,
-  OpenSpy,
-  Place,
-  root,
-  skillMd,
-  WatchedRegistry,
-} from "./testing.ts";
+import { DiskSpy, OpenSpy, Place, skillMd } from "./testing/folders.ts";
+import { lacks } from "./testing/needs.ts";
+import { names, root, WatchedRegistry } from "./testing/registry.ts";
+import { Inbox } from "./testing/waiting.ts";
 
 Deno.test("SkillRegistry.find() ignores case", async () => {
   using place = new Place();

@@ -2,16 +2,9 @@ import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import { SkillScanner } from "../mod.ts";
 import { isCaseBlind } from "../src/files/paths.ts";
-import {
-  DiskSpy,
-  lacks,
-  names,
-  OpenSpy,
-  Place,
-  root,
-  scansOf,
-  skillMd,
-} from "./testing.ts";
+import { DiskSpy, OpenSpy, Place, skillMd } from "./testing/folders.ts";
+import { lacks } from "./testing/needs.ts";
+import { names, root, scansOf } from "./testing/registry.ts";
 
 Deno.test("SkillScanner.scan() returns the same catalog, and opens no file, if nothing changed", async () => {
   using place = new Place();

@@ -6,16 +6,9 @@ import {
   scanSkillRoots,
   type Skill,
 } from "../mod.ts";
-import {
-  exchange,
-  lacks,
-  names,
-  OpenSpy,
-  Place,
-  root,
-  scansOf,
-  skillMd,
-} from "./testing.ts";
+import { exchange, OpenSpy, Place, skillMd } from "./testing/folders.ts";
+import { lacks } from "./testing/needs.ts";
+import { names, root, scansOf } from "./testing/registry.ts";
 
 Deno.test("scanSkillRoots() follows links in a skill only to trusted folders", {
   ignore: lacks("links"),

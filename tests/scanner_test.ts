@@ -8,17 +8,15 @@ import {
   skillKey,
 } from "../mod.ts";
 import {
-  assertLinearTime,
   createInvalidNames,
   DiskSpy,
-  lacks,
-  names,
   Place,
-  root,
   runSync,
   skillMd,
-  within,
-} from "./testing.ts";
+} from "./testing/folders.ts";
+import { lacks } from "./testing/needs.ts";
+import { names, root } from "./testing/registry.ts";
+import { assertLinearTime, within } from "./testing/waiting.ts";
 
 Deno.test("scanSkillRoots() finds the skills directly in a root, sorted by name", async () => {
   using place = new Place();

@@ -8,17 +8,12 @@
 
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
-import {
-  eventually,
-  lacks,
-  nextId,
-  Place,
-  type Reply,
-  runSync,
-  SECRET,
-  skillMd,
-  Wire,
-} from "./testing.ts";
+import { nextId } from "./testing/client.ts";
+import { Place, runSync, skillMd } from "./testing/folders.ts";
+import { SECRET } from "./testing/hostile.ts";
+import { lacks } from "./testing/needs.ts";
+import { type Reply, Wire } from "./testing/server.ts";
+import { eventually } from "./testing/waiting.ts";
 
 /** A process that swaps the entries at two paths about every 80 µs. */
 class SwapProcess implements AsyncDisposable {

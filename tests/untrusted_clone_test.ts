@@ -1,16 +1,11 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
-import {
-  Inbox,
-  MODERN_META,
-  nextId,
-  Place,
-  SECRET,
-  skillMd,
-  toolsets,
-  Wire,
-  within,
-} from "./testing.ts";
+import { nextId, toolsets } from "./testing/client.ts";
+import { Place, skillMd } from "./testing/folders.ts";
+import { SECRET } from "./testing/hostile.ts";
+import { MODERN_META } from "./testing/modern.ts";
+import { Wire } from "./testing/server.ts";
+import { Inbox, within } from "./testing/waiting.ts";
 
 /** Creates an untrusted clone with secrets everywhere, and a home folder with skills. */
 function clonePlace({ hasSkills = true } = {}): Place {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { lacks } from "./testing.ts";
+import { lacks } from "./testing/needs.ts";
 import { Walk, type WalkMode } from "./walk/walk.ts";
 
 /**

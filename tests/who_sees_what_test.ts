@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
-import { lacks, Place, skillMd } from "./testing.ts";
+import { Place, skillMd } from "./testing/folders.ts";
+import { lacks } from "./testing/needs.ts";
 import { Observer } from "./walk/observer.ts";
 import { LocalServer } from "./walk/servers.ts";
 import type { Shown, View } from "./walk/view.ts";

@@ -1,17 +1,10 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
-import {
-  lacks,
-  listSkills,
-  nextId,
-  Place,
-  runServer,
-  SECRET,
-  Session,
-  skillMd,
-  verify,
-  Wire,
-} from "./testing.ts";
+import { listSkills, nextId, Session, verify } from "./testing/client.ts";
+import { Place, skillMd } from "./testing/folders.ts";
+import { SECRET } from "./testing/hostile.ts";
+import { lacks } from "./testing/needs.ts";
+import { runServer, Wire } from "./testing/server.ts";
 
 /** Paths that Windows reads as a file of the skill, or as one outside of it. */
 function otherSpellings(skill: string): string[] {

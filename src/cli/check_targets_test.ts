@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import { printedReport } from "../../tests/testing/report.ts";
-import { Place, skillMd } from "../../tests/testing.ts";
+import { Place, skillMd } from "../../tests/testing/folders.ts";
 
 /** Creates a place with a good skill beside broken ones, here and in the home folder. */
 function targetPlace(): Place {

@@ -5,13 +5,13 @@ import { type ClientName, MCP_CLIENTS, type McpClient } from "./clients.ts";
 import type { Launch } from "./launch.ts";
 import {
   configFor,
-  lacks,
   parseConfig,
   parseLaunch,
-  Place,
-  runServer,
   settingsFor,
-} from "../../tests/testing.ts";
+} from "../../tests/testing/command_line.ts";
+import { Place } from "../../tests/testing/folders.ts";
+import { lacks } from "../../tests/testing/needs.ts";
+import { runServer } from "../../tests/testing/server.ts";
 
 const CLIENTS: readonly [string, McpClient][] = Object.entries(MCP_CLIENTS);
 

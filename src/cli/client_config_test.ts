@@ -5,27 +5,28 @@ import { formatConfig, userFileOf } from "./client_files.ts";
 import { type ClientName, MCP_CLIENTS, type McpClient } from "./clients.ts";
 import type { Launch } from "./launch.ts";
 import { isInNpxCache } from "./program.ts";
+import { Session } from "../../tests/testing/client.ts";
 import {
   configFor,
+  paragraphsOf,
+  parseConfig,
+  parseLaunch,
+  printedLaunch,
+  SECTIONS,
+  serverArgs,
+} from "../../tests/testing/command_line.ts";
+import {
   environment,
   FLAGS,
   IMPORTS,
   isWindows,
-  lacks,
   MOD,
-  paragraphsOf,
-  parseConfig,
-  parseLaunch,
-  Place,
-  printedLaunch,
   README,
   REPOSITORY,
-  runServer,
-  SECTIONS,
-  serverArgs,
-  serverCommand,
-  Session,
-} from "../../tests/testing.ts";
+} from "../../tests/testing/environment.ts";
+import { Place } from "../../tests/testing/folders.ts";
+import { lacks } from "../../tests/testing/needs.ts";
+import { runServer, serverCommand } from "../../tests/testing/server.ts";
 
 /** Returns what `--print-config` prints, with the paths replaced by those in the README's example. */
 async function readmeConfig(place: Place, client: string): Promise<string> {

@@ -12,20 +12,17 @@ import {
   runningProgram,
   SPECIFIER,
 } from "./program.ts";
+import { Session } from "../../tests/testing/client.ts";
 import {
   assertMisuse,
-  isWindows,
-  lacks,
-  Place,
   printedLaunch,
-  REPOSITORY,
-  runServer,
   serverArgs,
-  serverCommand,
-  Session,
   settingsFor,
-  skillMd,
-} from "../../tests/testing.ts";
+} from "../../tests/testing/command_line.ts";
+import { isWindows, REPOSITORY } from "../../tests/testing/environment.ts";
+import { Place, skillMd } from "../../tests/testing/folders.ts";
+import { lacks } from "../../tests/testing/needs.ts";
+import { runServer, serverCommand } from "../../tests/testing/server.ts";
 import type { Skill } from "../skills/types.ts";
 
 Deno.test("server searches the given folders instead of the default folders", async () => {

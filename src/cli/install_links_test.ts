@@ -5,16 +5,11 @@ import { CLIENT_NAMES, type ClientName, MCP_CLIENTS } from "./clients.ts";
 import { INSTALL_LINKS } from "./install_links.ts";
 import type { Launch } from "./launch.ts";
 import { runningProgram, SPECIFIER } from "./program.ts";
-import {
-  assertMisuse,
-  IMPORTS,
-  MOD,
-  Place,
-  README,
-  runServer,
-  Session,
-  settingsFor,
-} from "../../tests/testing.ts";
+import { Session } from "../../tests/testing/client.ts";
+import { assertMisuse, settingsFor } from "../../tests/testing/command_line.ts";
+import { IMPORTS, MOD, README } from "../../tests/testing/environment.ts";
+import { Place } from "../../tests/testing/folders.ts";
+import { runServer } from "../../tests/testing/server.ts";
 
 const LINKED_CLIENTS = Object.keys(INSTALL_LINKS) as ClientName[];
 

@@ -3,7 +3,10 @@ import { join, resolve } from "jsr:@std/path@^1";
 import { allowRead, createLaunch, createPortableLaunch } from "./launch.ts";
 import { isInNpxCache, type Program, SPECIFIER } from "./program.ts";
 import { ALLOW_SHELL } from "../shell.ts";
-import { lacks, onWindows, Place, settingsFor } from "../../tests/testing.ts";
+import { settingsFor } from "../../tests/testing/command_line.ts";
+import { Place } from "../../tests/testing/folders.ts";
+import { lacks } from "../../tests/testing/needs.ts";
+import { onWindows } from "../../tests/testing/server.ts";
 
 const PROGRAM: Program = {
   executable: "/bin/deno",

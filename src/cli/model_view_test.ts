@@ -10,19 +10,17 @@ import {
   type ModelView,
   modelViewAsText,
 } from "./model_view.ts";
+import { nextId } from "../../tests/testing/client.ts";
+import { assertMisuse, settingsFor } from "../../tests/testing/command_line.ts";
+import { Place, skillMd } from "../../tests/testing/folders.ts";
+import { lacks } from "../../tests/testing/needs.ts";
 import {
-  assertMisuse,
-  lacks,
-  nextId,
-  Pipe,
-  Place,
   type Reply,
   runServer,
   serverCommand,
-  settingsFor,
-  skillMd,
   Wire,
-} from "../../tests/testing.ts";
+} from "../../tests/testing/server.ts";
+import { Pipe } from "../../tests/testing/transport.ts";
 
 /** Creates the registry and the settings for the global skills of a place. */
 async function openPlace(place: Place, options: readonly string[]) {

@@ -6,10 +6,10 @@ import {
   assertMisuse,
   configFor,
   parseConfig,
-  Place,
-  runServer,
   SECTIONS,
-} from "../../tests/testing.ts";
+} from "../../tests/testing/command_line.ts";
+import { Place } from "../../tests/testing/folders.ts";
+import { runServer } from "../../tests/testing/server.ts";
 
 const CLIENTS: readonly [string, McpClient][] = Object.entries(MCP_CLIENTS);
 

@@ -1,15 +1,10 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
-import {
-  Place,
-  policyArgs,
-  policyPlace,
-  printedLaunch,
-  runServer,
-  SEPARATOR,
-  serverArgs,
-  Session,
-} from "../../tests/testing.ts";
+import { Session } from "../../tests/testing/client.ts";
+import { printedLaunch, serverArgs } from "../../tests/testing/command_line.ts";
+import { SEPARATOR } from "../../tests/testing/environment.ts";
+import { Place, policyArgs, policyPlace } from "../../tests/testing/folders.ts";
+import { runServer } from "../../tests/testing/server.ts";
 
 Deno.test("--list shows the state of each skill, the rule that applies, and the skills that are off", async () => {
   using place = new Place();

@@ -5,16 +5,12 @@ import { createReport, hasErrors, type Report } from "./report_data.ts";
 import { reportAsText } from "./report.ts";
 import { type Rule, RULES } from "../skills/validity.ts";
 import { checkSettings, printedReport } from "../../tests/testing/report.ts";
-import {
-  assertLinearTime,
-  lacks,
-  Place,
-  REPOSITORY,
-  root,
-  runServer,
-  serverCommand,
-  skillMd,
-} from "../../tests/testing.ts";
+import { REPOSITORY } from "../../tests/testing/environment.ts";
+import { Place, skillMd } from "../../tests/testing/folders.ts";
+import { lacks } from "../../tests/testing/needs.ts";
+import { root } from "../../tests/testing/registry.ts";
+import { runServer, serverCommand } from "../../tests/testing/server.ts";
+import { assertLinearTime } from "../../tests/testing/waiting.ts";
 
 /** Creates a place with one of everything that a report shows. */
 function reportPlace(): Place {

@@ -4,24 +4,22 @@ import { SkillRegistry } from "../../mod.ts";
 import { LocalSource, type WatchReport } from "./event_source.ts";
 import { FolderWatcher } from "./folder_watcher.ts";
 import type { WatchedFolders } from "./watch_list.ts";
+import { nextId } from "../../tests/testing/client.ts";
 import {
-  DiskSpy,
   environment,
-  eventually,
   IMPORTS,
-  Inbox,
-  lacks,
-  names,
-  nextId,
-  Place,
-  root,
   SEPARATOR,
-  skillMd,
-  WatchedRegistry,
-  Wire,
+} from "../../tests/testing/environment.ts";
+import { DiskSpy, Place, skillMd } from "../../tests/testing/folders.ts";
+import { lacks } from "../../tests/testing/needs.ts";
+import { names, root, WatchedRegistry } from "../../tests/testing/registry.ts";
+import { Wire } from "../../tests/testing/server.ts";
+import {
+  eventually,
+  Inbox,
   within,
   withTimers,
-} from "../../tests/testing.ts";
+} from "../../tests/testing/waiting.ts";
 
 /** Watches every change in some folders. */
 function wholeFolders(paths: string[]): WatchedFolders {

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { mediaTypeOf, mediaTypeOfName } from "./media_types.ts";
-import { nextId, Place, Wire } from "../../tests/testing.ts";
+import { nextId } from "../../tests/testing/client.ts";
+import { Place } from "../../tests/testing/folders.ts";
+import { Wire } from "../../tests/testing/server.ts";
 
 Deno.test("mediaTypeOfName() recognizes the usual files of skills, ignoring case", () => {
   const types = {

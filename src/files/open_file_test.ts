@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import { isRacy, openFile, openForScan } from "./open_file.ts";
-import { lacks, Place, runSync } from "../../tests/testing.ts";
+import { Place, runSync } from "../../tests/testing/folders.ts";
+import { lacks } from "../../tests/testing/needs.ts";
 
 for (const open of [openFile, openForScan]) {
   Deno.test(`${open.name}() opens a file for reading`, () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { checkFile, readChecked } from "./reading.ts";
 import { runSteps } from "../time_slice.ts";
-import { lacks } from "../../tests/testing.ts";
+import { lacks } from "../../tests/testing/needs.ts";
 
 Deno.test(
   "readChecked() reads a file that has more bytes than its status says",

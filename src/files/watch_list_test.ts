@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { filterAllowed, listWatchedFolders } from "./watch_list.ts";
-import { Place } from "../../tests/testing.ts";
+import { Place } from "../../tests/testing/folders.ts";
 
 /** Lists which of some folders are allowed, and which ones Deno was asked about. */
 function filter(

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { LimitError, RequestLimits } from "./limits.ts";
-import { eventually, withGracePeriod, within } from "../../tests/testing.ts";
+import {
+  eventually,
+  withGracePeriod,
+  within,
+} from "../../tests/testing/waiting.ts";
 
 const MB = 1024 * 1024;
 

@@ -1,16 +1,15 @@
 import assert from "node:assert/strict";
 import { Client as ModernClient } from "npm:@modelcontextprotocol/client@^2";
 import { SkillsClient } from "npm:@modelcontextprotocol/client@^2/ext/skills";
+import { clientTransport } from "../../tests/testing/client.ts";
+import { filesPlace, Place } from "../../tests/testing/folders.ts";
 import {
   askModern,
-  clientTransport,
-  filesPlace,
   MODERN_META,
-  Place,
   SERVER_INFO,
-  Wire,
-  within,
-} from "../../tests/testing.ts";
+} from "../../tests/testing/modern.ts";
+import { Wire } from "../../tests/testing/server.ts";
+import { within } from "../../tests/testing/waiting.ts";
 
 Deno.test("server/discover returns versions, capabilities, and instructions", async () => {
   using place = new Place();

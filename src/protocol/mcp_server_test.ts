@@ -2,19 +2,20 @@ import assert from "node:assert/strict";
 import * as z from "npm:zod@^4";
 import type { ClientInfo } from "./eras.ts";
 import { McpServer } from "./mcp_server.ts";
+import { nextId } from "../../tests/testing/client.ts";
+import { filesPlace } from "../../tests/testing/folders.ts";
+import {
+  MODERN_META,
+  type NotificationMessage,
+  subscriptionOf,
+} from "../../tests/testing/modern.ts";
+import { type Reply, Wire } from "../../tests/testing/server.ts";
+import { Pipe } from "../../tests/testing/transport.ts";
 import {
   DEADLINE_MS,
-  filesPlace,
-  MODERN_META,
-  nextId,
-  type NotificationMessage,
-  Pipe,
-  type Reply,
-  subscriptionOf,
-  Wire,
   withGracePeriod,
   within,
-} from "../../tests/testing.ts";
+} from "../../tests/testing/waiting.ts";
 
 Deno.test("tools/call ignores a request to run as a task", async () => {
   using place = filesPlace();

@@ -1,15 +1,14 @@
 import assert from "node:assert/strict";
+import { IMPORTS } from "../../tests/testing/environment.ts";
+import { Place } from "../../tests/testing/folders.ts";
+import type { Reply } from "../../tests/testing/server.ts";
+import { ping, Pipe } from "../../tests/testing/transport.ts";
 import {
   DEADLINE_MS,
-  IMPORTS,
-  ping,
-  Pipe,
-  Place,
-  type Reply,
   withGracePeriod,
   within,
   withTimers,
-} from "../../tests/testing.ts";
+} from "../../tests/testing/waiting.ts";
 
 const pong = (id: number | string) =>
   ({ jsonrpc: "2.0", id, result: {} }) as const;

@@ -1,18 +1,17 @@
 import assert from "node:assert/strict";
+import { nextId } from "../../tests/testing/client.ts";
+import { filesPlace, Place } from "../../tests/testing/folders.ts";
 import {
   askModern,
-  eventually,
-  filesPlace,
-  lacks,
   listen,
-  nextId,
-  ping,
-  Place,
   SERVER_INFO,
   subscriptionOf,
   takeNotification,
-  Wire,
-} from "../../tests/testing.ts";
+} from "../../tests/testing/modern.ts";
+import { lacks } from "../../tests/testing/needs.ts";
+import { Wire } from "../../tests/testing/server.ts";
+import { ping } from "../../tests/testing/transport.ts";
+import { eventually } from "../../tests/testing/waiting.ts";
 
 Deno.test("subscriptions/listen acknowledges first, and then sends only the requested notifications, with its ID", async () => {
   using place = filesPlace();

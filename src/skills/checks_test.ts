@@ -2,14 +2,10 @@ import assert from "node:assert/strict";
 import { basename, dirname, join } from "jsr:@std/path@^1";
 import { SkillRegistry } from "../../mod.ts";
 import { findingsIn, problemsIn } from "../../tests/testing/report.ts";
-import {
-  assertLinearTime,
-  lacks,
-  Place,
-  root,
-  runSync,
-  skillMd,
-} from "../../tests/testing.ts";
+import { Place, runSync, skillMd } from "../../tests/testing/folders.ts";
+import { lacks } from "../../tests/testing/needs.ts";
+import { root } from "../../tests/testing/registry.ts";
+import { assertLinearTime } from "../../tests/testing/waiting.ts";
 import { checkSkill } from "./checks.ts";
 
 const violations: [string, string, string[]][] = [

@@ -5,7 +5,8 @@ import {
   printedReport,
   problemsIn,
 } from "../../tests/testing/report.ts";
-import { assertLinearTime, Place } from "../../tests/testing.ts";
+import { Place } from "../../tests/testing/folders.ts";
+import { assertLinearTime } from "../../tests/testing/waiting.ts";
 
 Deno.test("--check applies the rules for fields to frontmatter that needs repair", async () => {
   using place = new Place();

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
-import { assertLinearTime } from "../../tests/testing.ts";
+import { assertLinearTime } from "../../tests/testing/waiting.ts";
 import { parseSkillMd, skillKey, SkillSyntaxError } from "../../mod.ts";
 
 Deno.test("parseSkillMd() returns all of the frontmatter unchanged", () => {

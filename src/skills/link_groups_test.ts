@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { join, resolve } from "jsr:@std/path@^1";
 import { printedReport } from "../../tests/testing/report.ts";
-import { lacks, Place, Session, skillMd } from "../../tests/testing.ts";
+import { Session } from "../../tests/testing/client.ts";
+import { Place, skillMd } from "../../tests/testing/folders.ts";
+import { lacks } from "../../tests/testing/needs.ts";
 
 const ignore = lacks("links");
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
 import { findLinks, pathOfTarget } from "./markdown_links.ts";
-import { assertLinearTime } from "../../tests/testing.ts";
+import { assertLinearTime } from "../../tests/testing/waiting.ts";
 
 Deno.test("pathOfTarget() resolves a target to a path relative to the skill", () => {
   const paths = {

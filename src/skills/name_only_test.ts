@@ -1,13 +1,10 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import { NameOnlyFolders } from "./name_only.ts";
-import {
-  flagsWith,
-  lacks,
-  Place,
-  Session,
-  skillMd,
-} from "../../tests/testing.ts";
+import { Session } from "../../tests/testing/client.ts";
+import { flagsWith } from "../../tests/testing/environment.ts";
+import { Place, skillMd } from "../../tests/testing/folders.ts";
+import { lacks } from "../../tests/testing/needs.ts";
 
 /** Returns the descriptions that the default tool lists, by name. */
 async function descriptions(

@@ -4,18 +4,16 @@ import { SkillsClient } from "npm:@modelcontextprotocol/client@^2/ext/skills";
 import { join } from "jsr:@std/path@^1";
 import { SkillRegistry } from "../../mod.ts";
 import {
-  assertLinearTime,
   clientTransport,
   listSkills,
-  Place,
-  root,
   Session,
-  skillMd,
   toolsets,
   verify,
-  Wire,
-  within,
-} from "../../tests/testing.ts";
+} from "../../tests/testing/client.ts";
+import { Place, skillMd } from "../../tests/testing/folders.ts";
+import { root } from "../../tests/testing/registry.ts";
+import { Wire } from "../../tests/testing/server.ts";
+import { assertLinearTime, within } from "../../tests/testing/waiting.ts";
 import { qualifiedName, SkillVariants, withPrefixes } from "./names.ts";
 import { skillMdUri } from "./uri.ts";
 import type { Skill, SkillRoot } from "./types.ts";

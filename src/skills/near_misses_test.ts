@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import { printedReport, problemsIn } from "../../tests/testing/report.ts";
-import { lacks, Place, skillMd } from "../../tests/testing.ts";
+import { Place, skillMd } from "../../tests/testing/folders.ts";
+import { lacks } from "../../tests/testing/needs.ts";
 import { isCaseBlind } from "../files/paths.ts";
 
 /** Lists the problems with a folder as `<rule> <path>: <reason>; <hint>`. */

@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import { SkillRegistry, type SkillRegistryOptions } from "../../mod.ts";
 import { parsePolicy, PolicyFile } from "./policy_file.ts";
-import { Inbox, lacks, Place, root, within } from "../../tests/testing.ts";
+import { Place } from "../../tests/testing/folders.ts";
+import { lacks } from "../../tests/testing/needs.ts";
+import { root } from "../../tests/testing/registry.ts";
+import { Inbox, within } from "../../tests/testing/waiting.ts";
 
 /** Parses invalid YAML and lists the errors. */
 function errorsIn(yaml: string): string[] {

@@ -3,14 +3,10 @@ import { join, resolve } from "jsr:@std/path@^1";
 import type { SkillPolicyRule, SkillScope } from "../../mod.ts";
 import { PolicyDecider, type PolicySubject } from "./policy.ts";
 import { parsePolicy } from "./policy_file.ts";
-import {
-  assertLinearTime,
-  DiskSpy,
-  isWindows,
-  lacks,
-  Place,
-  README,
-} from "../../tests/testing.ts";
+import { isWindows, README } from "../../tests/testing/environment.ts";
+import { DiskSpy, Place } from "../../tests/testing/folders.ts";
+import { lacks } from "../../tests/testing/needs.ts";
+import { assertLinearTime } from "../../tests/testing/waiting.ts";
 
 /** What a policy decides on, with one scope for all faces. */
 interface Properties {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { resolve } from "jsr:@std/path@^1";
 import { resolveSkillRoots, type SkillRoot } from "../../mod.ts";
-import { onWindows, Place } from "../../tests/testing.ts";
+import { Place } from "../../tests/testing/folders.ts";
+import { onWindows } from "../../tests/testing/server.ts";
 
 const places = {
   workingDirectory: resolve("/project"),

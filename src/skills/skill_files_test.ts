@@ -8,19 +8,18 @@ import {
   SkillFileError,
   SkillRegistry,
 } from "../../mod.ts";
+import { ODD } from "../../tests/testing/environment.ts";
 import {
   exchange,
   isDirectory,
-  lacks,
-  ODD,
-  onWindows,
   OpenSpy,
   Place,
-  root,
   runSync,
-  scanSkill,
   skillMd,
-} from "../../tests/testing.ts";
+} from "../../tests/testing/folders.ts";
+import { lacks } from "../../tests/testing/needs.ts";
+import { root, scanSkill } from "../../tests/testing/registry.ts";
+import { onWindows } from "../../tests/testing/server.ts";
 
 Deno.test(
   "listSkillFiles() lists the files of a skill, and readSkillFile() reads exactly those",

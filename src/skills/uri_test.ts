@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { parseSkillUri, skillUri } from "../../mod.ts";
-import { ODD } from "../../tests/testing.ts";
+import { ODD } from "../../tests/testing/environment.ts";
 
 Deno.test("skillUri() and parseSkillUri() are inverses", () => {
   for (const name of ["git", "Größe & 100%", "a/b", "..", "日本 語?#", "😀"]) {

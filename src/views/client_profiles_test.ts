@@ -8,7 +8,10 @@ import {
   withDescriptionLimit,
 } from "./client_profiles.ts";
 import { divideList } from "./skill_lists.ts";
-import { lacks, nextId, Place, skillMd, Wire } from "../../tests/testing.ts";
+import { nextId } from "../../tests/testing/client.ts";
+import { Place, skillMd } from "../../tests/testing/folders.ts";
+import { lacks } from "../../tests/testing/needs.ts";
+import { Wire } from "../../tests/testing/server.ts";
 import type { Skill } from "../skills/types.ts";
 
 /** The clients with profiles, and an unknown one. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { filesPlace, Place, Session } from "../../tests/testing.ts";
+import { Session } from "../../tests/testing/client.ts";
+import { filesPlace, Place } from "../../tests/testing/folders.ts";
 
 Deno.test("completion/complete completes names and paths by prefix, ignoring case", async () => {
   using place = filesPlace();

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import { SkillRegistry } from "../../mod.ts";
-import { Place, root } from "../../tests/testing.ts";
+import { Place } from "../../tests/testing/folders.ts";
+import { root } from "../../tests/testing/registry.ts";
 import { createInstructions } from "./instructions.ts";
 
 Deno.test("createInstructions() says where the skills are listed until the first scan ends, and names some afterwards", async () => {

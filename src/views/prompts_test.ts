@@ -1,14 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
-import {
-  filesPlace,
-  nextId,
-  Place,
-  Session,
-  skillMd,
-  toolsets,
-  Wire,
-} from "../../tests/testing.ts";
+import { nextId, Session, toolsets } from "../../tests/testing/client.ts";
+import { filesPlace, Place, skillMd } from "../../tests/testing/folders.ts";
+import { Wire } from "../../tests/testing/server.ts";
 
 Deno.test("prompts/list has the prompt skill and a prompt for each skill that users can load", async () => {
   using place = filesPlace();

@@ -1,14 +1,9 @@
 import assert from "node:assert/strict";
-import {
-  ENCODED_ODD,
-  filesPlace,
-  lacks,
-  ODD,
-  Place,
-  Session,
-  skillMd,
-  Wire,
-} from "../../tests/testing.ts";
+import { Session } from "../../tests/testing/client.ts";
+import { ENCODED_ODD, ODD } from "../../tests/testing/environment.ts";
+import { filesPlace, Place, skillMd } from "../../tests/testing/folders.ts";
+import { lacks } from "../../tests/testing/needs.ts";
+import { Wire } from "../../tests/testing/server.ts";
 
 Deno.test("resources/list contains each skill's SKILL.md and the collection of its files", async () => {
   using place = filesPlace();

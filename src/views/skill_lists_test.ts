@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { Place, Session, toolsets } from "../../tests/testing.ts";
+import { Session, toolsets } from "../../tests/testing/client.ts";
+import { Place } from "../../tests/testing/folders.ts";
 
 /** A part of the texts that clients get about a skill: in lists, and when they ask for it. */
 async function textsOf(session: Session, toolset: string) {

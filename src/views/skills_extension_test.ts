@@ -1,20 +1,19 @@
 import assert from "node:assert/strict";
 import { skillUri } from "../../mod.ts";
 import {
-  ENCODED_ODD,
   type Entry,
-  filesPlace,
-  lacks,
   listSkills,
-  ODD,
   pages,
-  Place,
-  runServer,
-  SEPARATOR,
-  skillMd,
   verify,
-  Wire,
-} from "../../tests/testing.ts";
+} from "../../tests/testing/client.ts";
+import {
+  ENCODED_ODD,
+  ODD,
+  SEPARATOR,
+} from "../../tests/testing/environment.ts";
+import { filesPlace, Place, skillMd } from "../../tests/testing/folders.ts";
+import { lacks } from "../../tests/testing/needs.ts";
+import { runServer, Wire } from "../../tests/testing/server.ts";
 
 /** Creates a place with a skill whose files are hard to serve correctly. */
 function hardPlace(): Place {

@@ -1,12 +1,8 @@
 import assert from "node:assert/strict";
-import {
-  filesPlace,
-  type Reply,
-  Session,
-  skillMd,
-  Wire,
-  within,
-} from "../../tests/testing.ts";
+import { Session } from "../../tests/testing/client.ts";
+import { filesPlace, skillMd } from "../../tests/testing/folders.ts";
+import { type Reply, Wire } from "../../tests/testing/server.ts";
+import { within } from "../../tests/testing/waiting.ts";
 
 Deno.test("resources/subscribe reports changes to a skill, a file, a folder, a collection, or everything", async () => {
   using place = filesPlace();

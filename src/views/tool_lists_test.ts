@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { filesPlace, Place, Session, skillMd } from "../../tests/testing.ts";
+import { Session } from "../../tests/testing/client.ts";
+import { filesPlace, Place, skillMd } from "../../tests/testing/folders.ts";
 
 for (
   const [toolset, limits] of [["skill", [2048, 900, 300]], ["skilljack", [

@@ -4,15 +4,15 @@ import { SkillRegistry } from "../../mod.ts";
 import { SkillSearch } from "../skills/search.ts";
 import { callTool } from "./tools.ts";
 import { TOOLSETS } from "./toolsets.ts";
+import { Session } from "../../tests/testing/client.ts";
 import {
   filesPlace,
-  lacks,
   Place,
-  root,
   runSync,
-  Session,
   skillMd,
-} from "../../tests/testing.ts";
+} from "../../tests/testing/folders.ts";
+import { lacks } from "../../tests/testing/needs.ts";
+import { root } from "../../tests/testing/registry.ts";
 
 Deno.test("skill-resource reads a file, a folder, and the list of files", async () => {
   using place = filesPlace();

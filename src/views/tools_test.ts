@@ -17,16 +17,12 @@ import {
   ToolListChangedNotificationSchema,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
 import { registerSkillTools, SkillRegistry } from "../../mod.ts";
-import {
-  flagsWith,
-  Inbox,
-  MOD,
-  Place,
-  root,
-  Session,
-  skillMd,
-  Wire,
-} from "../../tests/testing.ts";
+import { Session } from "../../tests/testing/client.ts";
+import { flagsWith, MOD } from "../../tests/testing/environment.ts";
+import { Place, skillMd } from "../../tests/testing/folders.ts";
+import { root } from "../../tests/testing/registry.ts";
+import { Wire } from "../../tests/testing/server.ts";
+import { Inbox } from "../../tests/testing/waiting.ts";
 
 Deno.test("tools/call of an unknown tool is a protocol error", async () => {
   using place = new Place();

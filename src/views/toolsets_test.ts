@@ -1,12 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
-import {
-  filesPlace,
-  Place,
-  Session,
-  skillMd,
-  toolsets,
-} from "../../tests/testing.ts";
+import { Session, toolsets } from "../../tests/testing/client.ts";
+import { filesPlace, Place, skillMd } from "../../tests/testing/folders.ts";
 
 for (const [toolset, expected] of Object.entries(toolsets)) {
   Deno.test(`--tools ${toolset} provides exactly its own tools, all read-only`, async () => {

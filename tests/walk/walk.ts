@@ -1,7 +1,8 @@
 // A walk over the states of a disk: changes it at random, and checks what servers show.
 import assert from "node:assert/strict";
 import { relative } from "jsr:@std/path@^1";
-import { DEADLINE_MS, flagsWith, within } from "../testing.ts";
+import { flagsWith } from "../testing/environment.ts";
+import { DEADLINE_MS, within } from "../testing/waiting.ts";
 import { Disk, SKILL_NAMES } from "./disk.ts";
 import { Model } from "./model.ts";
 import { Random } from "./random.ts";
