@@ -98,6 +98,7 @@ import { registerTools } from "./src/views/tools.ts";
 import { listTools, type SkillToolOptions } from "./src/views/toolsets.ts";
 import type {
   ClosedFolders,
+  Problem,
   RefreshOptions,
   ScanOptions,
   Skill,
@@ -108,7 +109,6 @@ import type {
   SkillFileContent,
   SkillPolicy,
   SkillPolicyReport,
-  SkillProblem,
   SkillRegistryOptions,
   SkillRoot,
   SkillRootReport,
@@ -160,13 +160,15 @@ export interface ScanResult {
   /** The folders that are closed to everyone or to the model. */
   readonly closed: ClosedFolders;
   /** The rules of the policy whose folders cannot be resolved. */
-  readonly unresolved: readonly SkillProblem[];
+  readonly unresolved: readonly Problem[];
   /** Whether something could not be read for the moment, so that another scan should follow soon. */
   readonly isPassing: boolean;
 }
 
 /** Where a problem is. */
 type ProblemPlace = ListedFolder & {
+  /** The possible names of the skill, if it may be one. */
+  readonly names?: readonly string[];
   /** The folder that lists it, if it is an entry without a known real path. */
   readonly parent?: SkillFolder;
 };
@@ -312,7 +314,7 @@ class SkillScan {
   readonly #versions = new Map<string, string | undefined>();
   /** The targets of links that were found, including missing ones. */
   readonly #targets = new Set<string>();
-  readonly #problems: { problem: SkillProblem; place: ProblemPlace }[] = [];
+  readonly #problems: { problem: Problem; place: ProblemPlace }[] = [];
   /** The paths of roots that cannot be searched. */
   readonly #refused: string[] = [];
   #isPassing = false;
@@ -413,7 +415,7 @@ class SkillScan {
   }
 
   /** Notes a problem. Whether it is reported depends on all that is found. */
-  #report(problem: SkillProblem, place: ProblemPlace): void {
+  #report(problem: Problem, place: ProblemPlace): void {
     this.#problems.push({ problem, place });
   }
 
@@ -559,7 +561,10 @@ class SkillScan {
       return folder;
     } catch (error) {
       if (this.#keepKnown(listed, error)) return undefined;
-      this.#report({ file: path, ...faultOf(error), names: [name] }, listed);
+      this.#report({ file: path, ...faultOf(error) }, {
+        ...listed,
+        names: [name],
+      });
       return undefined;
     }
   }
@@ -615,8 +620,9 @@ class SkillScan {
     if (linkedFolder !== undefined) this.#folders.add(linkedFolder);
     const { file } = outcome;
     if (passingError !== undefined) this.#isPassing = true;
-    if ("reason" in outcome) this.#report(outcome, folder);
-    else if (passingError !== undefined) {
+    if ("problems" in outcome) {
+      for (const problem of outcome.problems) this.#report(problem, folder);
+    } else if (passingError !== undefined) {
       this.#report({ file, ...passingFault(passingError) }, { path, root });
     }
   }
@@ -626,12 +632,12 @@ class SkillScan {
    * are off, and of files that were seen only while a folder on their path was
    * swapped for a link.
    */
-  *#listProblems(): Steps<SkillProblem[]> {
-    const listed: SkillProblem[] = [];
+  *#listProblems(): Steps<Problem[]> {
+    const listed: Problem[] = [];
     const counts = new Map<SkillRoot, number>();
     for (const { problem, place } of this.#problems) {
       yield;
-      if (this.decisions.isOff(problem, place)) continue;
+      if (this.decisions.isOff(place, place.names)) continue;
       const { root, parent: folder = place } = place;
       const count = counts.get(root) ?? 0;
       const isChecked = count < MAX_PROBLEMS;
@@ -744,7 +750,7 @@ export class SkillRegistry implements SkillSource {
   async inspectFiles(
     skill: Skill,
     viewer?: SkillViewer,
-  ): Promise<{ files: SkillFile[]; leftOut: SkillProblem[] }> {
+  ): Promise<{ files: SkillFile[]; leftOut: Problem[] }> {
     const { files, leftOut } = await this.#files.walk(skill, viewer);
     return {
       files,

@@ -164,7 +164,7 @@ Deno.test(
       log: () => {},
     });
     const { problems } = await refreshBeyondLimit(registry, skills);
-    assert.deepEqual(problems.map(({ kind }) => kind), ["too-many"]);
+    assert.deepEqual(problems.map(({ rule }) => rule), ["too-many"]);
     for (const forModel of [false, true]) {
       const list = async (name: string) =>
         (await registry.listFiles(registry.find(name)!, { forModel }))

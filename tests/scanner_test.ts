@@ -207,10 +207,9 @@ Deno.test("scanSkillRoots() skips a skill without read permission", async () => 
     assert.deepEqual(names(catalog), ["good"]);
     assert.deepEqual(catalog.problems, [{
       file,
-      kind: "permission",
+      rule: "permission",
       reason: "you have no permission to read it",
       hint: "grant yourself read permission, or remove it",
-      names: ["secret"],
     }]);
   } finally {
     Deno.lstatSync = lstatSync;
@@ -259,8 +258,8 @@ Deno.test("scanSkillRoots() skips only the entry that it cannot stat", async () 
     const catalog = await scanSkillRoots(roots);
     assert.deepEqual(names(catalog), ["a", "z"]);
     assert.deepEqual(
-      catalog.problems.map(({ reason, names }) => [reason, names]),
-      [["you have no permission to read it", ["\ufffd"]]],
+      catalog.problems.map(({ file, reason }) => [file, reason]),
+      [[join(odd, "SKILL.md"), "you have no permission to read it"]],
     );
   } finally {
     Deno.lstatSync = lstatSync;
@@ -455,7 +454,7 @@ Deno.test(
     assert.equal(problems.length, 1_001);
     assert.deepEqual(problems.at(-1), {
       file: join(place.path, "skills"),
-      kind: "too-many",
+      rule: "too-many",
       reason: "it has 4000 more problems that are not listed",
       hint: "fix the listed ones first",
     });

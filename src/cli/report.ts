@@ -14,12 +14,12 @@ import {
   createReport,
   hasErrors,
   isError,
+  type PrintedProblem,
   type Report,
   type SkillsToReport,
 } from "./report_data.ts";
 import { attempt } from "../files/faults.ts";
 import { currentFolder, isAtOrBelow } from "../files/paths.ts";
-import type { Finding } from "../skills/validity.ts";
 import { count, escapeHidden, jsonText, oneLine, wrapText } from "../text.ts";
 
 export interface TextStyle {
@@ -220,7 +220,7 @@ class TextReport {
    * Formats findings with the same rule and fix. Each place has the form that
    * editors and terminals turn into a link. A reason that all share is first.
    */
-  #group(findings: readonly Finding[]): string[] {
+  #group(findings: readonly PrintedProblem[]): string[] {
     const { rule, severity, hint, reason } = findings[0]!;
     const color = severity === "error" ? "red" : "yellow";
     const heading = `  ${this.#paint(severity, color)}[${rule}]`;

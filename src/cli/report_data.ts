@@ -16,21 +16,21 @@ import { qualifiedName } from "../skills/names.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
 import {
   checkFileName,
-  createFinding,
-  createSkipFindings,
-  type Finding,
+  createProblem,
   findUnlisting,
   isUnlisting,
+  type Rule,
+  ruleOf,
   totalSize,
 } from "../skills/validity.ts";
 import { nearestWords, quote } from "../text.ts";
 import { runInSlices } from "../time_slice.ts";
 import type { PolicyFile } from "../skills/policy_file.ts";
 import type {
+  Problem,
   Skill,
   SkillCatalog,
   SkillPolicyRule,
-  SkillProblem,
   SkillSource,
 } from "../skills/types.ts";
 
@@ -62,16 +62,18 @@ export async function createReport(
   const catalog = await skills.registry.refresh();
   const policy = findPolicyEffects(skills, settings);
   const sources = { ...skills, catalog, settings, policy };
+  const problemsOfScan = catalog.problems
+    .filter(({ file }) => isTarget(file, settings));
   const skipped = [
     ...findMissingFolders(sources),
-    ...catalog.problems.filter(({ file }) => isTarget(file, settings)),
+    ...problemsOfScan,
     ...await findNearMissesIn(sources),
   ];
   const found = await inspectSkills(sources);
   const { check } = settings.values;
   const findings = [
     ...checkPolicy(sources),
-    ...skipped.flatMap(createSkipFindings),
+    ...skipped,
     ...check ? await checkRest(skipped, skills) : [],
     ...found.flatMap(({ findings }) => findings),
   ];
@@ -86,11 +88,11 @@ export async function createReport(
     values: settings.values,
     policyFile: policy?.file,
     found: found.length,
-    skipped: countSkipped(skipped),
+    skipped: countSkipped(problemsOfScan),
     data: {
       ...describeCatalog(found, sources),
       unsearched: countUnsearched(sources),
-      problems: problems.map(describeFinding),
+      problems: problems.map(describeProblem),
     },
   };
 }
@@ -154,17 +156,24 @@ function placeOfRule(
   return rule?.line === undefined ? undefined : { file, line: rule.line };
 }
 
-function describeFinding(finding: Finding): Finding {
-  const { rule, severity, file, line, reason, hint } = finding;
-  return { rule, severity, file, line, reason, hint };
+/** A problem as it is printed. */
+export interface PrintedProblem extends Problem {
+  readonly severity: Rule["severity"];
+}
+
+function describeProblem(problem: Problem): PrintedProblem {
+  const { severity } = ruleOf(problem);
+  const { rule, file, line, reason, hint } = problem;
+  const place = line === undefined ? { file } : { file, line };
+  return { rule, severity, ...place, reason, hint };
 }
 
 export function hasErrors({ data }: Report): boolean {
   return data.problems.some(isError);
 }
 
-export function isError({ severity }: Finding): boolean {
-  return severity === "error";
+export function isError(problem: Problem): boolean {
+  return ruleOf(problem).severity === "error";
 }
 
 /** A skill, with what was found out about its files. */
@@ -198,27 +207,29 @@ async function inspectSkills({ registry, catalog, settings }: Sources) {
 
 /** Checks the rest of each skill that is skipped because of its frontmatter. */
 async function checkRest(
-  problems: readonly SkillProblem[],
+  problems: readonly Problem[],
   { registry }: SkillsToReport,
-): Promise<Finding[]> {
+): Promise<Problem[]> {
+  const first = new Map(problems.toReversed().map((it) => [it.file, it]));
   const findings = await Array.fromAsync(
-    problems,
+    [...first.values()].reverse(),
     (problem) => Array.fromAsync(checkSkipped(problem, registry)),
   );
   return findings.flat();
 }
 
-/** Counts the skills among what is skipped. Other problems have no names. */
-function countSkipped(problems: readonly SkillProblem[]): number {
-  const skipped = problems.filter(({ names }) => names !== undefined);
-  return new Set(skipped.map(({ file }) => file)).size;
+/** Counts the skills that are skipped. */
+function countSkipped(problems: readonly Problem[]): number {
+  const files = problems.map(({ file }) => file)
+    .filter((file) => basename(file).toLowerCase() === "skill.md");
+  return new Set(files).size;
 }
 
 /** Reports that `--check` has found nothing to check. */
-function findNothing({ directories, roots }: Settings): Finding {
+function findNothing({ directories, roots }: Settings): Problem {
   const isGiven = directories.length > 0;
   const file = roots[0]?.path ?? ".";
-  return createFinding("no-skills", {
+  return createProblem("no-skills", {
     file,
     reason: isGiven
       ? "there is no skill in it"
@@ -234,7 +245,7 @@ function findNothing({ directories, roots }: Settings): Finding {
 /** Finds what is almost a skill, except in folders that the policy switches off. */
 async function findNearMissesIn(
   { catalog, settings, policyFile, policy }: Sources,
-): Promise<SkillProblem[]> {
+): Promise<Problem[]> {
   const decider = policyFile &&
     new (await import("../skills/policy.ts")).PolicyDecider(policyFile.load());
   const skills = [
@@ -291,10 +302,10 @@ function findPolicyEffects(
 }
 
 /** Reports the folders that the user named and that do not exist. */
-function findMissingFolders({ catalog, settings }: Sources): SkillProblem[] {
+function findMissingFolders({ catalog, settings }: Sources): Problem[] {
   return missingFolders(catalog, settings).map((file) => ({
     file,
-    kind: "folder-missing",
+    rule: "folder-missing",
     reason: "there is no such folder",
     hint: "check its spelling",
   }));
@@ -303,10 +314,10 @@ function findMissingFolders({ catalog, settings }: Sources): SkillProblem[] {
 /** Checks the policy file, and whether each of its rules matches a skill. */
 function* checkPolicy(
   { policy, catalog, settings: { values } }: Sources,
-): Generator<Finding> {
+): Generator<Problem> {
   if (policy === undefined) return;
   const { file, problems, off, unused } = policy;
-  for (const problem of problems) yield createFinding("policy", problem);
+  for (const problem of problems) yield problem;
   if (!values.check || problems.length > 0) return;
   const skills = [...catalog.skills.values(), ...off.map(({ skill }) => skill)];
   const names = new Set(skills.map(({ name }) => name));
@@ -315,6 +326,6 @@ function* checkPolicy(
     const advice = nearest && `; the closest name is ${quote(nearest)}`;
     const reason = `the rule matches no skill${advice ?? ""}`;
     const hint = "fix the rule, or remove it";
-    yield createFinding("policy-unused", { file, line, reason, hint });
+    yield createProblem("policy-unused", { file, line, reason, hint });
   }
 }

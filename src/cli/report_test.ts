@@ -270,7 +270,11 @@ Deno.test("--check reports a file that can be listed but not read, as an error t
   registry.readFile = (skill, file) => {
     const path = typeof file === "string" ? file : file.path;
     if (path !== "key.md") return readFile(skill, file);
-    throw new SkillFileError(path, { reason: "it is locked", hint: "unlock" });
+    throw new SkillFileError(path, {
+      rule: "skipped",
+      reason: "it is locked",
+      hint: "unlock",
+    });
   };
   const list = await createReport({ registry }, checkSettings("--list"));
   assert.deepEqual(list.data.unlisted, []);
@@ -314,7 +318,7 @@ Deno.test("--check reports no links into unreadable folders, however many there 
     using registry = new SkillRegistry([root(join(place.path, "skills"))]);
     await registry.refresh();
     const { files } = await registry.inspectFiles(registry.find("links")!);
-    const fault = { reason: "it is locked", hint: "unlock" };
+    const fault = { rule: "skipped", reason: "it is locked", hint: "unlock" };
     const leftOut = folders.map((folder) => ({ file: `${folder}/`, ...fault }));
     registry.inspectFiles = () => Promise.resolve({ files, leftOut });
     const check = checkSettings("--check");

@@ -15,9 +15,9 @@ import {
   checkContents,
   checkFrontmatter,
   createChange,
-  createFinding,
-  type Finding,
+  createProblem,
   MAX_LINES,
+  type RuleId,
   type SkillContents,
 } from "./validity.ts";
 import {
@@ -38,7 +38,7 @@ import {
   quote,
   withoutInvisible,
 } from "../text.ts";
-import type { Skill, SkillProblem, SkillSource } from "./types.ts";
+import type { Problem, Skill, SkillSource } from "./types.ts";
 
 /** The maximum number of findings of one check that are reported for a skill. */
 const MAX_SIMILAR = 20;
@@ -59,7 +59,7 @@ interface CheckOptions {
 export async function* checkSkill(
   skill: Skill,
   options: CheckOptions,
-): AsyncGenerator<Finding> {
+): AsyncGenerator<Problem> {
   const { source, contents } = options;
   yield* checkMain(skill, options);
   yield* checkContents(skill, contents);
@@ -69,7 +69,7 @@ export async function* checkSkill(
       await source.readFile(skill, listed);
     } catch (error) {
       const file = join(skill.directory, listed.path);
-      yield createFinding("unreadable", { file, ...faultOf(error) });
+      yield createProblem("unreadable", { file, ...faultOf(error) });
     }
   }
 }
@@ -79,12 +79,12 @@ export async function* checkSkill(
  * its author sees everything at once. Other problems have no findings.
  */
 export async function* checkSkipped(
-  { file, kind, line }: SkillProblem,
+  { file, rule, line }: Problem,
   source: SkillSource,
-): AsyncGenerator<Finding> {
+): AsyncGenerator<Problem> {
   const directory = dirname(file);
   const realDirectory = realPathIfThere(directory);
-  const isFrontmatter = line !== undefined && kind !== "utf-16";
+  const isFrontmatter = line !== undefined && rule !== "utf-16";
   if (!isFrontmatter || realDirectory === undefined) return;
   // Access to its files needs no more.
   const skill = { directory, realDirectory, file } as Skill;
@@ -96,7 +96,7 @@ export async function* checkSkipped(
 async function* checkMain(
   skill: Skill,
   { source, contents }: CheckOptions,
-): AsyncGenerator<Finding> {
+): AsyncGenerator<Problem> {
   const { file, directory } = skill;
   let text;
   try {
@@ -104,7 +104,7 @@ async function* checkMain(
     if (main.text === undefined) {
       const reason = "SKILL.md is not valid UTF-8";
       const hint = "save the file as UTF-8";
-      yield createFinding("utf-8", { file, reason, hint });
+      yield createProblem("utf-8", { file, reason, hint });
     }
     text = main.text ?? new TextDecoder().decode(main.bytes);
   } catch (error) {
@@ -133,7 +133,10 @@ interface CheckedMain extends InspectedSkillMd {
 }
 
 /** What a check finds in a `SKILL.md`. */
-type Fault = Omit<Finding, "file" | "severity">;
+type Fault = Omit<Problem, "file" | "rule" | "line"> & {
+  readonly rule: RuleId;
+  readonly line?: number | undefined;
+};
 
 const CHECKS: readonly ((main: CheckedMain) => Iterable<Fault>)[] = [
   checkFieldNames,
@@ -150,7 +153,7 @@ const CHECKS: readonly ((main: CheckedMain) => Iterable<Fault>)[] = [
 function* limitSimilar(
   file: string,
   found: Iterable<Fault>,
-): Generator<Finding> {
+): Generator<Problem> {
   const faults = [...found];
   const more = faults.length - MAX_SIMILAR;
   if (more > 0) {
@@ -159,7 +162,7 @@ function* limitSimilar(
     faults.splice(MAX_SIMILAR, more, { ...last, reason });
   }
   for (const { rule, ...fault } of faults) {
-    yield createFinding(rule, { file, ...fault });
+    yield createProblem(rule, { file, ...fault });
   }
 }
 

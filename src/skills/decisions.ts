@@ -30,7 +30,6 @@ import type {
   SkillCatalog,
   SkillPolicyReport,
   SkillPolicyRule,
-  SkillProblem,
   SkillScope,
 } from "./types.ts";
 
@@ -95,7 +94,7 @@ export class ScanDecisions {
   listServed(variants: SkillVariants): Skill[] {
     const served: Skill[] = [];
     for (const [folder, { outcome, linkedFolder = folder }] of this.#found) {
-      if ("reason" in outcome) continue;
+      if ("problems" in outcome) continue;
       const isClosed = (forModel: boolean) =>
         this.closed.isClosed(linkedFolder, { skill: folder, forModel });
       const decided = this.#decisionOn(folder).state;
@@ -108,8 +107,8 @@ export class ScanDecisions {
     return served;
   }
 
-  /** Whether a problem is with something that is off. */
-  isOff({ names = [] }: SkillProblem, folder: ListedFolder): boolean {
+  /** Whether a folder is off, judged by these names if it is not a skill. */
+  isOff(folder: ListedFolder, names: readonly string[] = []): boolean {
     if (this.#policy === undefined) return false;
     const { realPath = folder.path } = folder;
     const decision = this.#found.has(realPath)
@@ -139,7 +138,7 @@ export class ScanDecisions {
     return {
       rules,
       off: found.flatMap(([realPath, { outcome: skill }]) =>
-        "reason" in skill || paths.has(realPath)
+        "problems" in skill || paths.has(realPath)
           ? []
           : [{ skill, rule: this.#decisionOn(realPath).rule }]
       ),
@@ -186,7 +185,7 @@ export class ScanDecisions {
     ];
     if ("name" in outcome) return { names: [outcome.name], faces };
     const folders = faces.map(({ path }) => basename(path));
-    const names = new Set([...outcome.names ?? [], ...folders, undefined]);
+    const names = new Set([...outcome.names, ...folders, undefined]);
     return { names: [...names], faces };
   }
 }

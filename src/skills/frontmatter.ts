@@ -9,10 +9,13 @@
 import { FENCE, type FencedText, findFences } from "./frontmatter_fences.ts";
 import { inspectFrontmatter } from "./frontmatter_faults.ts";
 import { oneLine } from "../text.ts";
-import type { SkillFrontmatter, SkillSyntaxFault } from "./types.ts";
+import type { Problem, SkillFrontmatter } from "./types.ts";
 
 /** The maximum size of the frontmatter in bytes, including its two `---` lines. */
 export const MAX_FRONTMATTER_SIZE = 64 * 1024;
+
+/** A problem with the frontmatter of a `SKILL.md`. */
+export type SyntaxFault = Required<Omit<Problem, "file">>;
 
 /** Thrown when the frontmatter of a `SKILL.md` is missing or invalid. */
 export class SkillSyntaxError extends SyntaxError {
@@ -23,22 +26,16 @@ export class SkillSyntaxError extends SyntaxError {
   /** How to fix it. If there is a second line, it is the text to write. */
   readonly hint: string;
   /** The ID of the rule in `docs/check.md`. */
-  readonly kind: string;
-  /** The other faults of the frontmatter. */
-  readonly others: readonly SkillSyntaxFault[];
+  readonly rule: string;
 
-  /** Creates an error from the first fault and the others. */
-  constructor(
-    { reason, line, hint, kind }: SkillSyntaxFault,
-    others: readonly SkillSyntaxFault[] = [],
-  ) {
+  /** Creates an error from what is wrong. */
+  constructor({ rule, reason, line, hint }: Required<Omit<Problem, "file">>) {
     super(oneLine(`Cannot parse SKILL.md: ${reason} (line ${line}); ${hint}`));
     this.name = "SkillSyntaxError";
     this.reason = reason;
     this.line = line;
     this.hint = hint;
-    this.kind = kind;
-    this.others = others;
+    this.rule = rule;
   }
 }
 
@@ -64,8 +61,8 @@ export class SkillSyntaxError extends SyntaxError {
  */
 export function parseSkillMd(text: string): SkillFrontmatter {
   const { faults, frontmatter } = inspectSkillMd(text);
-  const [fault, ...others] = faults;
-  if (fault !== undefined) throw new SkillSyntaxError(fault, others);
+  const [fault] = faults;
+  if (fault !== undefined) throw new SkillSyntaxError(fault);
   return frontmatter as SkillFrontmatter;
 }
 
@@ -104,8 +101,8 @@ function isTooLarge(frontmatter: string): boolean {
   return new TextEncoder().encode(frontmatter).length > MAX_FRONTMATTER_SIZE;
 }
 
-const TOO_LARGE: SkillSyntaxFault = {
-  kind: "frontmatter-size",
+const TOO_LARGE: SyntaxFault = {
+  rule: "frontmatter-size",
   reason: "the frontmatter does not end within 64 KiB",
   line: 1,
   hint: 'end it with a line "---", and move long texts to the body',

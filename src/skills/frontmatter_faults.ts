@@ -30,7 +30,8 @@ import {
   splitEntries,
   type YamlEntry,
 } from "./yaml_entries.ts";
-import type { SkillFrontmatter, SkillSyntaxFault } from "./types.ts";
+import type { SyntaxFault } from "./frontmatter.ts";
+import type { SkillFrontmatter } from "./types.ts";
 
 /** The fields without which a skill cannot be served, and what to write in them. */
 const REQUIRED: Readonly<Record<string, string>> = {
@@ -63,7 +64,7 @@ const MAX_FAULTS = 20;
 
 /** What can be said about the YAML of a frontmatter, even if it is not valid. */
 export interface InspectedFrontmatter {
-  readonly faults: readonly SkillSyntaxFault[];
+  readonly faults: readonly SyntaxFault[];
   /** The fields that are valid or were repaired. */
   readonly frontmatter: Partial<SkillFrontmatter>;
   /** The YAML with the repaired lines. */
@@ -78,7 +79,7 @@ export function inspectFrontmatter(yaml: string): InspectedFrontmatter {
   // Looking for faults would take half as long as parsing.
   if (isValid) return { faults: [], frontmatter: parsed, yaml };
   const repair = new FrontmatterRepair(yaml, parsed);
-  const faults = new Map<unknown, SkillSyntaxFault>();
+  const faults = new Map<unknown, SyntaxFault>();
   for (const fault of repair.findFaults()) {
     // The later hint for a line includes the repairs of the earlier one.
     const key = fault.hint.includes("\n") ? fault.line : fault;
@@ -118,7 +119,7 @@ class FrontmatterRepair {
     return this.#lines.join("\n");
   }
 
-  *findFaults(): Generator<SkillSyntaxFault> {
+  *findFaults(): Generator<SyntaxFault> {
     if (
       !isMapping(this.#parsed) && !isUnrepairable(this.#parsed) && !this.#isLong
     ) {
@@ -130,18 +131,18 @@ class FrontmatterRepair {
       for (const field of REQUIRED_FIELDS) yield* this.#checkField(field);
     } else if (this.#parsed instanceof Error) {
       const fault = describeYamlError(this.#parsed, this.#repaired);
-      yield { kind: "yaml", ...fault };
+      yield { rule: "yaml", ...fault };
     } else {
       const reason = "the frontmatter is not a YAML mapping";
       const hint = 'write "name: …" and "description: …" on lines of their own';
-      yield { kind: "yaml", reason, line: 2, hint };
+      yield { rule: "yaml", reason, line: 2, hint };
     }
   }
 
   *#repairEntries(
     entries: readonly YamlEntry[],
     isNested = false,
-  ): Generator<SkillSyntaxFault> {
+  ): Generator<SyntaxFault> {
     for (const entry of entries) {
       const parsed = this.#parse(entry);
       if (!entry.isGlued && !(parsed instanceof Error)) continue;
@@ -153,7 +154,7 @@ class FrontmatterRepair {
       const { reason, hint, lines } = repairEntry(entry);
       if (lines === undefined && !isNested) this.#unrepaired.add(key);
       this.#replace(entry, lines ?? [`${indentation}${key}: ''`]);
-      yield { kind: "yaml", reason, line: entry.start + 1, hint };
+      yield { rule: "yaml", reason, line: entry.start + 1, hint };
     }
   }
 
@@ -168,7 +169,7 @@ class FrontmatterRepair {
     this.#lines.splice(start, count, ...lines, ...blank);
   }
 
-  *#dropDuplicates(): Generator<SkillSyntaxFault> {
+  *#dropDuplicates(): Generator<SyntaxFault> {
     const byKey = Map.groupBy(splitEntries(this.#lines), ({ key }) => key);
     for (const [key, [first, ...others]] of byKey) {
       const place = `here and on line ${first!.start + 1}`;
@@ -176,13 +177,13 @@ class FrontmatterRepair {
       const hint = "remove one of the two";
       for (const entry of others) {
         this.#replace(entry, []);
-        yield { kind: "yaml", reason, line: entry.start + 1, hint };
+        yield { rule: "yaml", reason, line: entry.start + 1, hint };
       }
     }
   }
 
   /** Finds out why a required field is not a text. */
-  *#checkField(field: string): Generator<SkillSyntaxFault> {
+  *#checkField(field: string): Generator<SyntaxFault> {
     if (this.#unrepaired.has(field)) return;
     if (!isMapping(this.#parsed) || isText(this.#parsed[field])) return;
     const entries = splitEntries(this.#lines);
@@ -190,7 +191,7 @@ class FrontmatterRepair {
       ? describeValue(field, { entries, value: this.#parsed[field] })
       : describeMissing(field, entries);
     const line = (entry?.start ?? 0) + 1;
-    yield { kind: `${field}-missing`, reason, line, hint };
+    yield { rule: `${field}-missing`, reason, line, hint };
     if (entry === undefined || lines === undefined || this.#isLong) return;
     this.#replace(entry, lines);
     this.#parsed = parseYamlOrError(this.#repaired);

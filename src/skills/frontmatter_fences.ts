@@ -8,7 +8,7 @@
 
 import { KNOWN_FIELDS } from "./frontmatter_faults.ts";
 import { linesOf, splitEntries } from "./yaml_entries.ts";
-import type { SkillSyntaxFault } from "./types.ts";
+import type { SyntaxFault } from "./frontmatter.ts";
 import { quote } from "../text.ts";
 
 /** How many lines are searched for the frontmatter. */
@@ -33,7 +33,7 @@ function isFence(line = ""): boolean {
 
 /** A `SKILL.md`, split at its fences or where they most likely belong. */
 export interface FencedText {
-  readonly faults: readonly SkillSyntaxFault[];
+  readonly faults: readonly SyntaxFault[];
   /** The YAML, with its line numbers of the file, if it was found. */
   readonly yaml?: string;
   /** The Markdown after it, up to the end of the file. */
@@ -46,7 +46,7 @@ export function findFences(text: string): FencedText {
   const lines = linesOf(text.replace(/^\ufeff/, "").slice(0, MAX_LENGTH))
     .slice(0, MAX_LINES);
   const { first, fault, coversEnd = false } = findOpening(lines);
-  const faults = fault ? [{ kind: KIND, line: 1, ...fault }] : [];
+  const faults = fault ? [{ rule: RULE, line: 1, ...fault }] : [];
   if (first === undefined) return { faults };
   const near = lines.findIndex((line, index) =>
     index >= first && NEAR_FENCE.test(line)
@@ -66,8 +66,8 @@ export function findFences(text: string): FencedText {
   };
 }
 
-/** The kind of all faults but {@linkcode IS_UTF_16}. */
-const KIND = "frontmatter-missing";
+/** The rule of all faults but {@linkcode IS_UTF_16}. */
+const RULE = "frontmatter-missing";
 
 /** The start of the frontmatter. */
 interface Opening {
@@ -139,8 +139,8 @@ function describeNearFence(lines: readonly string[], index: number): string {
 const TEMPLATE =
   'start the file with a line "---", followed by the lines "name: …", "description: …", and "---"';
 
-const IS_UTF_16: SkillSyntaxFault = {
-  kind: "utf-16",
+const IS_UTF_16: SyntaxFault = {
+  rule: "utf-16",
   reason: "the file is encoded as UTF-16",
   line: 1,
   hint: "save it with the encoding UTF-8",
@@ -155,8 +155,8 @@ function isUtf16(text: string): boolean {
 function describeEnd(
   lines: readonly string[],
   { end, near, isFound }: { end: number; near: number; isFound: boolean },
-): SkillSyntaxFault {
-  const fault = { kind: KIND, reason: "the frontmatter does not end", line: 1 };
+): SyntaxFault {
+  const fault = { rule: RULE, reason: "the frontmatter does not end", line: 1 };
   if (!isFound) {
     return { ...fault, hint: 'end it with a line "---" before the Markdown' };
   }

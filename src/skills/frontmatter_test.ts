@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
 import { assertLinearTime } from "../../tests/testing/waiting.ts";
 import { parseSkillMd, skillKey, SkillSyntaxError } from "../../mod.ts";
+import { inspectSkillMd } from "./frontmatter.ts";
 
 Deno.test("parseSkillMd() returns all of the frontmatter unchanged", () => {
   assert.deepEqual(
@@ -345,7 +346,7 @@ Deno.test("parseSkillMd() reports all faults of the frontmatter at once", () => 
   ].join("\n");
   assert.throws(() => parseSkillMd(text), (error) => {
     assert.ok(error instanceof SkillSyntaxError);
-    const faults = [error, ...error.others];
+    const faults = inspectSkillMd(text).faults;
     assert.deepEqual(
       faults.map(({ line, hint }) => [line, hint.split("\n")[1]]),
       [
@@ -465,7 +466,7 @@ function hintFor(text: string): string | undefined {
     parseSkillMd(text);
   } catch (error) {
     assert.ok(error instanceof SkillSyntaxError);
-    const fault = [error, ...error.others].find(({ line }) => line === 3);
+    const fault = inspectSkillMd(text).faults.find(({ line }) => line === 3);
     return fault!.hint;
   }
 }

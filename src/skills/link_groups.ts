@@ -13,7 +13,7 @@ import { quoteArgument } from "../shell_quoting.ts";
 import { joinFirst, quote } from "../text.ts";
 import type { BaseFolders } from "../files/types.ts";
 import type { Steps } from "../time_slice.ts";
-import type { SkillProblem } from "./types.ts";
+import type { Problem } from "./types.ts";
 
 /** The minimum number of names in the path of a folder that is offered to be trusted. */
 const MIN_DEPTH = 2;
@@ -21,14 +21,9 @@ const MIN_DEPTH = 2;
 /** The maximum number of links that a finding names. */
 const MAX_NAMED = 3;
 
-/** A problem with a file, or a finding. */
-interface Problem extends Pick<SkillProblem, "file" | "reason" | "hint"> {
-  readonly rule?: string;
-}
-
 /** Links of one kind that point into one folder, or another problem. */
-interface LinkGroup<T extends Problem> {
-  readonly links: [T, ...T[]];
+interface LinkGroup {
+  readonly links: [Problem, ...Problem[]];
   /** The folder that contains all targets, if they are combined. */
   target: string | undefined;
 }
@@ -40,13 +35,13 @@ interface LinkGroup<T extends Problem> {
  * @param options The working directory and the home folder, which are never
  *   offered, and whether the target of a link must not be named.
  */
-export function* combineLinks<T extends Problem>(
-  problems: readonly T[],
+export function* combineLinks(
+  problems: readonly Problem[],
   { isSecret = () => false, ...base }: BaseFolders & {
     isSecret?: (file: string) => boolean;
   },
-): Steps<T[]> {
-  const groups: LinkGroup<T>[] = [];
+): Steps<Problem[]> {
+  const groups: LinkGroup[] = [];
   for (const problem of problems) {
     const { file, rule, reason } = problem;
     const target = POINTS_OUTSIDE.includes(reason) && !isSecret(file)
@@ -80,7 +75,7 @@ function isNarrow(
       .some((path) => path && isAtOrBelow(path, folder));
 }
 
-function describeGroup<T extends Problem>({ links, target }: LinkGroup<T>): T {
+function describeGroup({ links, target }: LinkGroup): Problem {
   const [first] = links;
   if (target === undefined) return first;
   const hint =

@@ -19,7 +19,7 @@ import {
 } from "../files/paths.ts";
 import { quoteArgument } from "../shell_quoting.ts";
 import { joinFirst, quote } from "../text.ts";
-import type { SkillProblem, SkillRootReport, SkillScope } from "./types.ts";
+import type { Problem, SkillRootReport, SkillScope } from "./types.ts";
 
 /** The maximum number of folders that are listed below one root. */
 const MAX_FOLDERS = 2_000;
@@ -56,7 +56,7 @@ interface NearMissOptions {
 export function findNearMisses(
   roots: readonly SkillRootReport[],
   options: NearMissOptions,
-): SkillProblem[] {
+): Problem[] {
   const searched = roots.filter(({ realPath }) => realPath !== undefined);
   const paths = new Set(searched.map(({ root }) => root.path));
   return searched.flatMap((report) => {
@@ -65,7 +65,7 @@ export function findNearMisses(
     if (misses.length > MAX_REPORTED) {
       misses[MAX_REPORTED] = {
         file: report.root.path,
-        kind: "no-skill-md",
+        rule: "no-skill-md",
         reason: `it has more than ${MAX_REPORTED} entries like these`,
         hint: "fix the listed ones first",
       };
@@ -92,7 +92,7 @@ class NearMissSearch {
   }
 
   /** Runs the search. Only in folders of skills, everything else is suspicious too. */
-  *run(roots: ReadonlySet<string>): Generator<SkillProblem> {
+  *run(roots: ReadonlySet<string>): Generator<Problem> {
     const { root: { path, recursive }, realPath = "" } = this.#report;
     const top = this.#list(path, realPath);
     const isForSkills = !recursive && isFolderOfSkills(top, roots);
@@ -118,7 +118,7 @@ class NearMissSearch {
   *#checkFolder(
     folder: ListedFolder,
     isForSkills: boolean,
-  ): Generator<SkillProblem> {
+  ): Generator<Problem> {
     const entries = folder.entries.filter(({ isDirectory }) => isDirectory);
     const nested = this.#listSubfolders({ ...folder, entries })
       .filter((subfolder) =>
@@ -178,20 +178,20 @@ function isFolderOfSkills(
 }
 
 /** Finds files whose names are almost `SKILL.md`. */
-function findMisnamed({ path, entries }: ListedFolder): SkillProblem[] {
+function findMisnamed({ path, entries }: ListedFolder): Problem[] {
   return entries
     .filter(({ name, isDirectory }) => !isDirectory && LIKE_SKILL_MD.test(name))
     .slice(0, MAX_NAMES)
     .map(({ name }) => ({
       file: childPath(path, name),
-      kind: "file-name",
+      rule: "file-name",
       reason: `the file of a skill must be named ${quote(SKILL_MD)}`,
       hint: `rename it to ${quote(SKILL_MD)}`,
     }));
 }
 
 /** Finds Markdown files directly in the root, where skills have folders. */
-function findLoose({ path, entries }: ListedFolder): SkillProblem[] {
+function findLoose({ path, entries }: ListedFolder): Problem[] {
   return entries
     .filter(({ name, isDirectory }) =>
       !isDirectory && /^[^.].*\.(?:md|markdown)$/i.test(name) &&
@@ -199,14 +199,14 @@ function findLoose({ path, entries }: ListedFolder): SkillProblem[] {
     )
     .map(({ name }) => ({
       file: childPath(path, name),
-      kind: "loose-file",
+      rule: "loose-file",
       reason: "it is not in a folder of its own, as a skill must be",
       hint: `move it to ${quote(join(name.replace(/\.\w+$/, ""), SKILL_MD))}`,
     }));
 }
 
 /** Finds the README of a folder, or a file with the folder's name. */
-function findReadme({ path, entries }: ListedFolder): SkillProblem[] {
+function findReadme({ path, entries }: ListedFolder): Problem[] {
   const own = `${basename(path)}.md`.toLowerCase();
   const readme = entries.find(({ name, isFile }) =>
     isFile && (/^readme\b/i.test(name) || name.toLowerCase() === own)
@@ -215,14 +215,14 @@ function findReadme({ path, entries }: ListedFolder): SkillProblem[] {
   const reason = `it has a ${readme.name}, but no ${SKILL_MD}`;
   const hint =
     `add a ${SKILL_MD}, or move the folder elsewhere if it is not a skill`;
-  return [{ file: path, kind: "no-skill-md", reason, hint }];
+  return [{ file: path, rule: "no-skill-md", reason, hint }];
 }
 
 /** Describes skills in a folder that is not itself searched. */
 function describeNested(
   { path }: ListedFolder,
   nested: readonly ListedFolder[],
-): SkillProblem {
+): Problem {
   const names = nested.map(({ path }) => quote(basename(path)));
   const shown = joinFirst(names, MAX_NAMES);
   const [what, it] = names.length === 1
@@ -231,7 +231,7 @@ function describeNested(
   const option = `--skill-dir ${quoteArgument(path)}`;
   return {
     file: path,
-    kind: "nested-too-deep",
+    rule: "nested-too-deep",
     reason: `${what} one level too deep`,
     hint: `move ${it} one folder up, or search this folder too:\n${option}`,
   };

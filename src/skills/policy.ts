@@ -18,7 +18,6 @@
  */
 
 import { dirname } from "jsr:@std/path@^1";
-import type { Fault } from "../files/faults.ts";
 import { currentFolder } from "../files/paths.ts";
 import { quote, skillKey } from "../text.ts";
 import {
@@ -28,12 +27,13 @@ import {
   FolderGlob,
   type Glob,
   matchesGlob,
+  type PolicyFault,
   WILDCARD,
 } from "./rule_folders.ts";
 import type {
+  Problem,
   SkillPolicy,
   SkillPolicyRule,
-  SkillProblem,
   SkillScope,
   SkillState,
 } from "./types.ts";
@@ -79,7 +79,7 @@ export class PolicyDecider {
   readonly #folders = new Map<string, FolderGlob>();
   /** The policy as it was given. */
   readonly policy: SkillPolicy;
-  #problems: SkillProblem[] = [];
+  #problems: Problem[] = [];
 
   /**
    * Compiles the rules.
@@ -93,7 +93,7 @@ export class PolicyDecider {
   }
 
   /** The rules whose folders cannot be resolved, in order. */
-  get problems(): readonly SkillProblem[] {
+  get problems(): readonly Problem[] {
     return this.#problems;
   }
 
@@ -153,7 +153,7 @@ export class PolicyDecider {
   #findProblems(): void {
     const { file = "" } = this.policy;
     this.#problems = this.#rules.flatMap(({ rule: { line }, folder }) =>
-      folder?.fault ? [{ file, line, ...folder.fault }] : []
+      folder?.fault ? [createPolicyProblem(folder.fault, { file, line })] : []
     );
   }
 
@@ -194,8 +194,17 @@ export class PolicyDecider {
 /** The decision on project skills while the folder of a rule cannot be resolved. */
 const UNRESOLVED: PolicyDecision = { state: "off" };
 
+/** Creates the problem with a policy at a line, if that is known. */
+function createPolicyProblem(
+  { reason, hint }: PolicyFault,
+  { file, line }: { file: string; line: number | undefined },
+): Problem {
+  const place = line === undefined ? { file } : { file, line };
+  return { rule: "policy", ...place, reason, hint };
+}
+
 /** Finds the problem with a glob, if there is one. */
-export function findGlobFault(glob: string): Fault | undefined {
+export function findGlobFault(glob: string): PolicyFault | undefined {
   if (glob.trim() === "") {
     return { reason: "a glob is empty", hint: 'omit it, or write "*"' };
   }

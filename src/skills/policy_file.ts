@@ -10,22 +10,21 @@ import { dirname } from "jsr:@std/path@^1";
 import { describeYamlError, parseYamlOrError } from "./yaml_errors.ts";
 import { linesOf } from "./yaml_entries.ts";
 import { findGlobFault } from "./policy.ts";
-import {
-  attempt,
-  type Fault,
-  faultOf,
-  SkillFileError,
-} from "../files/faults.ts";
+import { attempt, faultOf, SkillFileError } from "../files/faults.ts";
 import { isAtOrBelow } from "../files/paths.ts";
 import { isObject, nearestWords, quote } from "../text.ts";
-import { expandBraces, listRuleFolders } from "./rule_folders.ts";
+import {
+  expandBraces,
+  listRuleFolders,
+  type PolicyFault,
+} from "./rule_folders.ts";
 import { realPathOf } from "./scopes.ts";
 import { describePolicyProblem, NO_PROJECT_SKILLS } from "./problems.ts";
 import type {
+  Problem,
   SkillPolicy,
   SkillPolicyRule,
   SkillPolicySource,
-  SkillProblem,
   SkillScope,
   SkillState,
 } from "./types.ts";
@@ -52,9 +51,9 @@ export type PolicyOrigin =
 
 /** Thrown for an invalid policy. */
 export class PolicyError extends Error {
-  readonly problems: readonly SkillProblem[];
+  readonly problems: readonly Problem[];
 
-  constructor(problems: readonly SkillProblem[]) {
+  constructor(problems: readonly Problem[]) {
     super(problems.map(describePolicyProblem).join("\n"));
     this.name = "PolicyError";
     this.problems = problems;
@@ -69,9 +68,14 @@ export class PolicyError extends Error {
  */
 export function parsePolicy(text: string, source: PolicyOrigin): SkillPolicy {
   const lines = linesOf(text);
-  const problems: SkillProblem[] = [];
-  const report = (line: number, fault: Fault) =>
-    problems.push({ file: source.file, line: line + 1, ...fault });
+  const problems: Problem[] = [];
+  const report = (line: number, fault: PolicyFault) =>
+    problems.push({
+      rule: "policy",
+      file: source.file,
+      line: line + 1,
+      ...fault,
+    });
   const items = parseRules(text, report);
   const starts = findRuleLines(lines, items.length);
   const rules = items.map((item, index) => {
@@ -89,7 +93,7 @@ export function parsePolicy(text: string, source: PolicyOrigin): SkillPolicy {
 /** Returns the list of rules, and reports faults on lines counted from 0. */
 function parseRules(
   yaml: string,
-  report: (line: number, fault: Fault) => void,
+  report: (line: number, fault: PolicyFault) => void,
 ): readonly unknown[] {
   const policy = parseYamlOrError(yaml);
   if (policy instanceof Error) {
@@ -122,7 +126,7 @@ function parseRules(
 function* checkRule(
   rule: unknown,
   source: PolicyOrigin,
-): Generator<[key: string, fault: Fault | undefined]> {
+): Generator<[key: string, fault: PolicyFault | undefined]> {
   if (!isObject(rule)) return yield ["", NOT_A_RULE];
   for (const key of Object.keys(rule)) {
     yield [key, checkWord("key", key, RULE_KEYS)];
@@ -143,7 +147,7 @@ function* checkRule(
 function checkHome(
   glob: string,
   { homeDirectory }: PolicyOrigin,
-): Fault | undefined {
+): PolicyFault | undefined {
   const isKnown = homeDirectory !== undefined ||
     !expandBraces(glob).some((folder) => /^~(?=$|[\\/])/.test(folder));
   return isKnown ? undefined : {
@@ -155,12 +159,12 @@ function checkHome(
 const RULES_HINT =
   'write "rules:", and below it a line "- { state: …, … }" for each rule, or "rules: []" for none';
 
-const NOT_A_RULE: Fault = {
+const NOT_A_RULE: PolicyFault = {
   reason: "the rule is not a mapping",
   hint: 'write it as "{ state: off, skill: … }"',
 };
 
-const NO_STATE: Fault = {
+const NO_STATE: PolicyFault = {
   reason: "the rule has no state",
   hint: `add one of: ${STATES.join(", ")}`,
 };
@@ -170,7 +174,7 @@ function checkWord(
   kind: string,
   value: unknown,
   words: readonly string[],
-): Fault | undefined {
+): PolicyFault | undefined {
   if (words.includes(value as string)) return undefined;
   const word = String(value);
   const [nearest] = nearestWords(word, words);
@@ -183,7 +187,7 @@ function checkWord(
   };
 }
 
-function checkGlob(key: string, value: unknown): Fault | undefined {
+function checkGlob(key: string, value: unknown): PolicyFault | undefined {
   if (typeof value === "string") return findGlobFault(value);
   if (Array.isArray(value) && value.every((item) => typeof item === "string")) {
     return {
@@ -235,7 +239,7 @@ export class PolicyFile implements SkillPolicySource {
   #policy: SkillPolicy | undefined;
   /** The text that was last read, if the file is readable. */
   #text: string | undefined;
-  #problems: readonly SkillProblem[] = [];
+  #problems: readonly Problem[] = [];
 
   constructor(source: PolicyOrigin, log: (line: string) => void) {
     this.#source = source;
@@ -247,7 +251,7 @@ export class PolicyFile implements SkillPolicySource {
   }
 
   /** The problems with the file when it was last read. */
-  get problems(): readonly SkillProblem[] {
+  get problems(): readonly Problem[] {
     return this.#problems;
   }
 
@@ -268,7 +272,7 @@ export class PolicyFile implements SkillPolicySource {
   }
 
   /** Logs problems. A problem that persists is logged only once. */
-  #reportProblems(problems: readonly SkillProblem[]): void {
+  #reportProblems(problems: readonly Problem[]): void {
     const known = new Set(this.#problems.map(describePolicyProblem));
     const lines = problems.map(describePolicyProblem)
       .filter((line) => !known.has(line));
@@ -293,12 +297,14 @@ function readPolicyText(file: string): string {
   return Deno.readTextFileSync(file);
 }
 
-const NOT_A_FILE: Fault = {
+const NOT_A_FILE = {
+  rule: "policy",
   reason: "it is not a regular file",
   hint: "pass the path of a file",
 };
 
-const TOO_LARGE: Fault = {
+const TOO_LARGE = {
+  rule: "policy",
   reason: `it has more than ${MAX_POLICY_SIZE} bytes`,
   hint: "use globs to make it smaller",
 };
@@ -306,7 +312,7 @@ const TOO_LARGE: Fault = {
 function createProblems(
   error: unknown,
   { file }: PolicyOrigin,
-): readonly SkillProblem[] {
+): readonly Problem[] {
   if (error instanceof PolicyError) return error.problems;
   const fault = error instanceof Deno.errors.NotFound
     ? {
@@ -314,7 +320,7 @@ function createProblems(
       hint: "create it, or check the spelling of its path",
     }
     : faultOf(error);
-  return [{ file, ...fault }];
+  return [{ ...fault, file, rule: "policy" }];
 }
 
 /**

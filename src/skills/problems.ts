@@ -12,26 +12,21 @@ import { combineLinks } from "./link_groups.ts";
 import { qualifiedName } from "./names.ts";
 import { Scopes } from "./scopes.ts";
 import { MAX_SHOWN_NAME } from "./skill_md.ts";
-import type { SkillCatalog, SkillProblem } from "./types.ts";
+import type { Problem, SkillCatalog } from "./types.ts";
 
 /** The maximum number of shadowed skills that are described. */
 const MAX_SHADOWED = 1_000;
 
-/** Describes a problem in one line, with all reasons to skip the file. */
-export function describeProblem(
-  { file, others = [], ...first }: SkillProblem,
-): string {
-  const faults = [first, ...others].map(describeFault);
-  return oneLine(`Skipped ${quote(file)}${faults.join("; and ")}`);
+/** Describes a problem in one line. */
+export function describeProblem({ file, ...fault }: Problem): string {
+  return oneLine(`Skipped ${quote(file)}${describeFault(fault)}`);
 }
 
 function describeFault(
-  { line, reason, hint }: Omit<SkillProblem, "file">,
-  index: number,
+  { line, reason, hint }: Omit<Problem, "file">,
 ): string {
-  const start = index === 0 ? "" : " in the same file";
   const position = line === undefined ? "" : ` (line ${line})`;
-  return `${start}${position}: ${reason}; ${hint}`;
+  return `${position}: ${reason}; ${hint}`;
 }
 
 /** Describes each problem and each shadowed skill of a catalog in one line. */
@@ -56,10 +51,10 @@ function shortName(name: string): string {
 
 /** Describes a problem with a policy in one line. */
 export function describePolicyProblem(
-  { file, ...fault }: SkillProblem,
+  { file, ...fault }: Problem,
 ): string {
   const name = file === "" ? "" : ` ${quote(file)}`;
-  return `Cannot use the policy${name}${describeFault(fault, 0)}`;
+  return `Cannot use the policy${name}${describeFault(fault)}`;
 }
 
 /** What an invalid policy means for the skills, until there is a valid one. */
@@ -73,7 +68,7 @@ export class ProblemLog {
   #logged: ReadonlySet<string> = new Set();
   #catalog: SkillCatalog | undefined;
   /** The problems of that catalog, with the links into one folder combined. */
-  #problems: Promise<SkillProblem[]> | undefined;
+  #problems: Promise<Problem[]> | undefined;
 
   constructor(folders: BaseFolders, log: (line: string) => void) {
     this.#folders = folders;
@@ -88,7 +83,7 @@ export class ProblemLog {
    */
   async update(
     catalog: SkillCatalog,
-    unresolved: readonly SkillProblem[],
+    unresolved: readonly Problem[],
   ): Promise<void> {
     if (this.#catalog !== catalog) this.#problems = this.#combineLinks(catalog);
     this.#catalog = catalog;
@@ -107,7 +102,7 @@ export class ProblemLog {
     this.#logged = new Set(lines);
   }
 
-  #combineLinks({ problems }: SkillCatalog): Promise<SkillProblem[]> {
+  #combineLinks({ problems }: SkillCatalog): Promise<Problem[]> {
     const base = { workingDirectory: currentFolder(), ...this.#folders };
     const scopes = new Scopes(base);
     return runInSlices(combineLinks(problems, {

@@ -28,6 +28,9 @@ import { normalizeText, quote } from "../text.ts";
 /** The maximum number of folders that a glob can stand for, each with its own links. */
 const MAX_FOLDERS = 1_000;
 
+/** What is wrong with a policy. */
+export type PolicyFault = Omit<Fault, "rule">;
+
 /** A folder that a glob stands for. */
 interface RuleFolder {
   readonly path: string;
@@ -50,7 +53,7 @@ export class FolderGlob {
   readonly #found = new Map<string, RuleFolder>();
   #regions: readonly Region[] = [];
   /** Why the glob cannot be resolved, if it cannot. */
-  fault: Fault | undefined;
+  fault: PolicyFault | undefined;
 
   constructor(glob: string, base: BaseFolders) {
     this.#folders = listRuleFolders(glob, base);
@@ -154,7 +157,7 @@ function listMatching(
     .filter((name) => matchesGlob(comparable(name), glob));
 }
 
-const TOO_MANY_FOLDERS: Fault = {
+const TOO_MANY_FOLDERS: PolicyFault = {
   reason: `a glob stands for more than ${MAX_FOLDERS} folders`,
   hint: "write the folders without wildcards",
 };
@@ -163,7 +166,7 @@ function describeFault(
   path: string,
   rest: readonly string[],
   error: unknown,
-): Fault {
+): PolicyFault {
   const what = rest.length > 0 && rest[0] !== "**"
     ? `the folder ${quote(path)} above the wildcard cannot be listed`
     : `the folder ${quote(path)} cannot be resolved`;

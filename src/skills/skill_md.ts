@@ -13,9 +13,9 @@ import type { OpenFile } from "../files/open_file.ts";
 import { childPath, isCaseBlind, SKILL_MD } from "../files/paths.ts";
 import { withoutInvisible } from "../text.ts";
 import type {
+  Problem,
   Skill,
   SkillFrontmatter,
-  SkillProblem,
   SkillRoot,
   SkillScope,
 } from "./types.ts";
@@ -42,6 +42,17 @@ export interface SkillFolder {
 type FoundFile =
   | { file: string; info: Deno.FileInfo }
   | { file: string; error: unknown };
+
+/** A `SKILL.md` that is not served. */
+export interface FaultySkill {
+  readonly file: string;
+  readonly problems: readonly Problem[];
+  /**
+   * The possible names of the skill: the folder's name, and the name in the
+   * frontmatter if that was readable.
+   */
+  readonly names: readonly string[];
+}
 
 /** Finds the `SKILL.md` in a folder, even if it is a dangling link. */
 export function* findSkillFile(
@@ -74,10 +85,10 @@ function nameOnDisk(name: string, folder: string): string {
  * frontmatter is malformed, a line of it is enough.
  */
 export function isHiddenFromModel(
-  outcome: Skill | SkillProblem,
+  outcome: Skill | FaultySkill,
   text: string,
 ): boolean {
-  return "reason" in outcome
+  return "problems" in outcome
     ? /^["']?disable-model-invocation["']?\s*:\s*true\b/m.test(text)
     : outcome.frontmatter["disable-model-invocation"] === true;
 }
@@ -85,22 +96,23 @@ export function isHiddenFromModel(
 /** The allowed names of a skill's main file, starting with the standard one. */
 const SKILL_FILE_NAMES = [SKILL_MD, "skill.md"];
 
-/** Parses the text of a `SKILL.md`. Returns the skill or its problem. */
+/** Parses the text of a `SKILL.md`. Returns the skill or its problems. */
 export function parseSkill(
   { text, excerpt }: SkillHead,
   { file, size, version, folder }: Pick<Skill, "file" | "size" | "version"> & {
     folder: SkillFolder;
   },
-): Skill | SkillProblem {
-  const { faults: [fault, ...others], frontmatter } = inspectSkillMd(text);
-  if (fault !== undefined) {
-    return {
-      file,
-      ...fault,
-      reason: fault.reason.slice(0, MAX_REASON_LENGTH),
-      names: [basename(folder.path), ...nameIn(text)],
-      ...others.length > 0 ? { others } : {},
-    };
+): Skill | FaultySkill {
+  const { faults, frontmatter } = inspectSkillMd(text);
+  if (faults.length > 0) {
+    const problems = faults.map((fault) => {
+      return {
+        file,
+        ...fault,
+        reason: fault.reason.slice(0, MAX_REASON_LENGTH),
+      };
+    });
+    return { file, problems, names: [basename(folder.path), ...nameIn(text)] };
   }
   const valid = frontmatter as SkillFrontmatter;
   return {

@@ -21,6 +21,7 @@ import { isAtOrBelow } from "../files/paths.ts";
 import type { Steps } from "../time_slice.ts";
 import type { Boundary } from "../files/types.ts";
 import {
+  type FaultySkill,
   findSkillFile,
   isHiddenFromModel,
   isSameHead,
@@ -29,14 +30,14 @@ import {
   type SkillFolder,
   type SkillHead,
 } from "./skill_md.ts";
-import type { Skill, SkillProblem, SkillRoot } from "./types.ts";
+import type { Skill, SkillRoot } from "./types.ts";
 
 /** What is known about the `SKILL.md` in a folder. */
 export interface SkillOutcome {
   /** The first folder through which it was found. */
   readonly folder: SkillFolder;
-  /** The skill, or its problem. */
-  readonly outcome: Skill | SkillProblem;
+  /** The skill, or its problems. */
+  readonly outcome: Skill | FaultySkill;
   /** Whether its frontmatter hides it from the model. */
   readonly isHidden: boolean;
   /** The real path of the folder that contains the `SKILL.md`, if that is a link. */
@@ -137,7 +138,8 @@ export class SkillReader {
         return { ...this.#keep(known), ...passing };
       }
       const names = [basename(folder.path)];
-      const outcome = { file, ...faultOf(error), names };
+      const problems = [{ file, ...faultOf(error) }];
+      const outcome = { file, problems, names };
       return { folder, outcome, isHidden: false, linkedFolder, ...passing };
     }
   }

@@ -139,34 +139,22 @@ export interface SkillPolicyReport {
    */
   readonly unused: readonly SkillPolicyRule[];
   /** The rules whose folders cannot be resolved. Until they can, project skills are off. */
-  readonly unresolved: readonly SkillProblem[];
+  readonly unresolved: readonly Problem[];
 }
 
-/** The reason why a root, a skill, or an entry of a skill directory is not served. */
-export interface SkillProblem {
+/** What is wrong with a root, a skill, a file, or a policy, and how to fix it. */
+export interface Problem {
+  /** The ID of the rule of `--check` that it violates. */
+  readonly rule: string;
   /** The path of the file or folder. */
   readonly file: string;
+  /** The number of the line in {@linkcode Problem.file}, from 1, if it is known. */
+  readonly line?: number;
   /** What is wrong. */
   readonly reason: string;
   /** How to fix it. If there is a second line, it is the text to write. */
   readonly hint: string;
-  /** The kind of problem: the ID of a rule of `--check`. */
-  readonly kind?: string;
-  /** The number of the line in {@linkcode SkillProblem.file}, from 1. */
-  readonly line?: number;
-  /** The other problems with the frontmatter of the same file. */
-  readonly others?: readonly SkillSyntaxFault[];
-  /**
-   * The possible names of the skill: the folder's name, and the name in the
-   * frontmatter if that was readable.
-   */
-  readonly names?: readonly string[];
 }
-
-/** A fault in the frontmatter of a `SKILL.md`. */
-export type SkillSyntaxFault = Required<
-  Pick<SkillProblem, "kind" | "reason" | "hint" | "line">
->;
 
 /** A skill with the same name as a skill that was found earlier. */
 export interface ShadowedSkill {
@@ -198,7 +186,7 @@ export interface SkillCatalog {
   /** The skills by {@linkcode skillKey}, in the order of their keys. */
   readonly skills: ReadonlyMap<string, Skill>;
   /** What was skipped, and why. */
-  readonly problems: readonly SkillProblem[];
+  readonly problems: readonly Problem[];
   /** The skills that are shadowed by another skill with the same name. */
   readonly shadowed: readonly ShadowedSkill[];
   /** All skills that can be loaded, by the keys of their plain or qualified names. */
@@ -356,7 +344,7 @@ export interface SkillSource {
   inspectFiles(
     skill: Skill,
     viewer?: SkillViewer,
-  ): Promise<{ files: SkillFile[]; leftOut: SkillProblem[] }>;
+  ): Promise<{ files: SkillFile[]; leftOut: Problem[] }>;
   /** Finds the skill that a `skill://` URI refers to, and the path in the skill. */
   findResource(
     uri: string,

@@ -16,10 +16,10 @@ import { FIELD_RULES } from "./field_rules.ts";
 import { findFieldLine, type YamlEntry } from "./yaml_entries.ts";
 import { quote } from "../text.ts";
 import type {
+  Problem,
   Skill,
   SkillFile,
   SkillFrontmatter,
-  SkillProblem,
   SkillSource,
 } from "./types.ts";
 
@@ -103,34 +103,24 @@ export const RULES = {
 
 export type RuleId = keyof typeof RULES;
 
-/** A violation of a rule. */
-export interface Finding extends Omit<SkillProblem, "kind" | "others"> {
-  readonly rule: RuleId;
-  readonly severity: Rule["severity"];
-}
-
-export function createFinding(
+/** Creates a problem without a line if that is not known. */
+export function createProblem(
   rule: RuleId,
-  { kind: _, ...problem }: Omit<SkillProblem, "others">,
-): Finding {
-  return { rule, severity: RULES[rule].severity, ...problem };
+  { line, ...place }: Omit<Problem, "rule" | "line"> & {
+    line?: number | undefined;
+  },
+): Problem {
+  return { ...place, rule, ...line === undefined ? {} : { line } };
 }
 
-/** Returns a finding for each fault of something that is skipped. */
-export function createSkipFindings(
-  { others = [], ...first }: SkillProblem,
-): Finding[] {
-  const { file } = first;
-  return [first, ...others].map(({ kind = "", ...fault }) => {
-    const rule = Object.hasOwn(RULES, kind) ? kind as RuleId : "skipped";
-    return createFinding(rule, { file, ...fault });
-  });
+/** Returns the consequences of a problem. */
+export function ruleOf({ rule }: Pick<Problem, "rule">): Rule {
+  return RULES[rule as RuleId];
 }
 
-/** Whether `skills/list` omits a skill because of a finding. */
-export function isUnlisting({ rule }: Finding): boolean {
-  const { effect }: Rule = RULES[rule];
-  return effect === "unlisted";
+/** Whether `skills/list` omits a skill because of a problem. */
+export function isUnlisting(problem: Problem): boolean {
+  return ruleOf(problem).effect === "unlisted";
 }
 
 /**
@@ -146,24 +136,24 @@ export function checkFrontmatter(
     file: string;
   },
   entries?: readonly YamlEntry[],
-): Finding[] {
+): Problem[] {
   return FIELD_RULES.flatMap(({ rule, field, hint, findFault }) => {
     const reason = Object.hasOwn(frontmatter, field) &&
       findFault(frontmatter as SkillFrontmatter);
     if (!reason) return [];
     const line = entries && findFieldLine(field, entries);
-    return [createFinding(rule, { file, line, reason, hint })];
+    return [createProblem(rule, { file, line, reason, hint })];
   });
 }
 
 /** Checks the name of a skill's file. Only this server also finds a `skill.md`. */
-export function checkFileName({ file }: Pick<Skill, "file">): Finding[] {
+export function checkFileName({ file }: Pick<Skill, "file">): Problem[] {
   if (basename(file) === SKILL_MD) return [];
   const reason = `most programs find only ${quote(SKILL_MD)}, not ${
     quote(basename(file))
   }`;
   const hint = `rename it to ${quote(SKILL_MD)}`;
-  return [createFinding("file-name-case", { file, reason, hint })];
+  return [createProblem("file-name-case", { file, reason, hint })];
 }
 
 /** The files of a skill, and the entries that are not served. */
@@ -173,9 +163,9 @@ export type SkillContents = Awaited<ReturnType<SkillSource["inspectFiles"]>>;
 export function checkContents(
   { directory, file }: Pick<Skill, "directory" | "file">,
   { files, leftOut }: SkillContents,
-): Finding[] {
+): Problem[] {
   const findings = leftOut.map(({ file: path, ...fault }) =>
-    createFinding(path === "" ? "unreadable" : "not-served", {
+    createProblem(path === "" ? "unreadable" : "not-served", {
       ...fault,
       file: join(directory, path),
     })
@@ -188,14 +178,14 @@ export function checkContents(
   const reason = findSizeFault(files);
   if (reason !== undefined) {
     const hint = "remove what the agent does not need, or split the skill";
-    findings.push(createFinding("size", { file: directory, reason, hint }));
+    findings.push(createProblem("size", { file: directory, reason, hint }));
   }
   return findings;
 }
 
 /** Returns the finding that a skill changed while it was being checked. */
-export function createChange(file: string, reason: string): Finding {
-  return createFinding("changed", { file, reason, hint: "try again" });
+export function createChange(file: string, reason: string): Problem {
+  return createProblem("changed", { file, reason, hint: "try again" });
 }
 
 function findSizeFault(files: readonly SkillFile[]): string | undefined {
@@ -215,7 +205,7 @@ export function totalSize(files: readonly SkillFile[]): number {
 export function findUnlisting(
   skill: Skill,
   contents: SkillContents,
-): Finding | undefined {
+): Problem | undefined {
   return [...checkFrontmatter(skill), ...checkContents(skill, contents)]
     .find(isUnlisting);
 }

@@ -37,7 +37,7 @@ function contentsOf(
   files: SkillFile[],
   ...leftOut: string[]
 ): SkillContents {
-  const fault = { reason: "it is locked", hint: "unlock" };
+  const fault = { rule: "skipped", reason: "it is locked", hint: "unlock" };
   return { files, leftOut: leftOut.map((file) => ({ file, ...fault })) };
 }
 

@@ -26,10 +26,10 @@ import {
 import { skillFileUri } from "../skills/uri.ts";
 import { quote, unescapeXml } from "../text.ts";
 import type {
+  Problem,
   Skill,
   SkillFile,
   SkillFileContent,
-  SkillProblem,
   SkillSource,
 } from "../skills/types.ts";
 
@@ -202,7 +202,7 @@ async function readFolder(
 }
 
 /** Returns a text that lists the entries that are left out, or no text if there are none. */
-function describeLeftOut(leftOut: readonly SkillProblem[]): string[] {
+function describeLeftOut(leftOut: readonly Problem[]): string[] {
   if (leftOut.length === 0) return [];
   const lines = leftOut.map(({ file, reason }) => {
     // Whether the target of a link exists stays hidden.

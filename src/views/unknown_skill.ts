@@ -4,6 +4,7 @@
  * @module
  */
 
+import { basename, dirname } from "jsr:@std/path@^1";
 import { describeProblem } from "../skills/problems.ts";
 import type { SearchableSkills } from "../skills/search.ts";
 import {
@@ -12,7 +13,7 @@ import {
   listModelSkills,
 } from "./skill_lists.ts";
 import { oneLine, skillKey } from "../text.ts";
-import type { Skill, SkillCatalog, SkillProblem } from "../skills/types.ts";
+import type { Problem, Skill, SkillCatalog } from "../skills/types.ts";
 
 /**
  * The maximum number of skills that the answer to an unknown name lists. If
@@ -61,14 +62,16 @@ ${formatLines(skills)}
 Use the exact skill name (case-insensitive) to load a skill.`);
 }
 
-/** Lists the problems with skills of a name, up to a limit. */
+/** Lists the problems with a folder of a name, and with the skill in it, up to a limit. */
 export function listProblemsOf(
   name: string,
   { problems }: SkillCatalog,
-): SkillProblem[] {
+): Problem[] {
   const key = skillKey(name);
   return problems
-    .filter(({ names = [] }) => names.some((name) => skillKey(name) === key))
+    .filter(({ file }) =>
+      [file, dirname(file)].some((path) => skillKey(basename(path)) === key)
+    )
     .slice(0, MAX_NAMED_PROBLEMS);
 }
 
