@@ -155,7 +155,7 @@ export async function openSkills(
   const policyFile = file === undefined
     ? undefined
     : new (await import("./src/skills/policy_file.ts"))
-      .PolicyFile({ file, homeDirectory: home }, logLine);
+      .PolicyFile({ file, homeDirectory: home });
   const registry = new SkillRegistry(roots, {
     ...options,
     policySource: policyFile,

@@ -6,8 +6,7 @@
 
 import { basename, dirname, join } from "jsr:@std/path@^1";
 import { isAtOrBelow, SKILL_MD } from "../files/paths.ts";
-import { findSkillFile } from "../skills/skill_md.ts";
-import { runSteps } from "../time_slice.ts";
+import { isSkillFolder } from "../skills/skill_reader.ts";
 import type { SkillRoot } from "../skills/types.ts";
 import type { Settings } from "./settings.ts";
 
@@ -46,7 +45,7 @@ export function findCheckTargets(settings: Settings): CheckSettings {
 function skillAt(path: string): string | undefined {
   const isFile = basename(path).toLowerCase() === SKILL_MD.toLowerCase();
   const folder = isFile ? dirname(path) : path;
-  return runSteps(findSkillFile(folder)) && folder;
+  return isSkillFolder(folder) ? folder : undefined;
 }
 
 /** Whether a file is part of what is checked: of a named skill, but not of one inside it. */

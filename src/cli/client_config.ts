@@ -35,7 +35,7 @@ import {
   runningProgram,
 } from "./program.ts";
 import type { Settings } from "./settings.ts";
-import { realPathIfThere } from "../files/confinement.ts";
+import { realPathIfThere } from "../files/paths.ts";
 import { isAtOrBelow } from "../files/paths.ts";
 import { quoteCommand, SHELL_TITLES, shellInUse } from "../shell_quoting.ts";
 import { listSkillFolders } from "../skills/near_misses.ts";

@@ -13,7 +13,7 @@ import { isAtOrBelow } from "../files/paths.ts";
 import { ALLOW_SHELL, mayRunShell } from "../shell.ts";
 import { listPolicyPermissions } from "../skills/policy_file.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
-import { realPathOf } from "../skills/scopes.ts";
+import { realPathOf } from "../files/paths.ts";
 
 /** A command that starts the server. */
 export interface Launch {

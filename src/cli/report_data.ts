@@ -10,7 +10,6 @@ import { missingFolders, type Settings } from "./settings.ts";
 import { currentFolder, SKILL_MD } from "../files/paths.ts";
 import { quoteArgument } from "../shell_quoting.ts";
 import { checkSkill, checkSkipped } from "../skills/checks.ts";
-import { combineLinks } from "../skills/link_groups.ts";
 import { findNearMisses, listSkillFolders } from "../skills/near_misses.ts";
 import { qualifiedName } from "../skills/names.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
@@ -24,7 +23,6 @@ import {
   totalSize,
 } from "../skills/validity.ts";
 import { nearestWords, quote } from "../text.ts";
-import { runInSlices } from "../time_slice.ts";
 import type { PolicyFile } from "../skills/policy_file.ts";
 import type {
   Problem,
@@ -80,10 +78,7 @@ export async function createReport(
   const isEmpty = found.length === 0 && !policy?.off.length &&
     !findings.some(isError);
   if (check && isEmpty) findings.push(findNothing(settings));
-  const problems = await runInSlices(combineLinks(findings, {
-    workingDirectory: currentFolder(),
-    homeDirectory: settings.home,
-  }));
+  const problems = findings;
   return {
     values: settings.values,
     policyFile: policy?.file,
@@ -247,7 +242,7 @@ async function findNearMissesIn(
   { catalog, settings, policyFile, policy }: Sources,
 ): Promise<Problem[]> {
   const decider = policyFile &&
-    new (await import("../skills/policy.ts")).PolicyDecider(policyFile.load());
+    await createDecider(policyFile);
   const skills = [
     ...catalog.served.values(),
     ...policy?.off.map(({ skill }) => skill) ?? [],
@@ -261,10 +256,20 @@ async function findNearMissesIn(
     ),
     isOff: (paths, scope) => {
       const names = [basename(paths[0]!)];
-      const faces = paths.map((path) => ({ path, scope }));
-      return decider?.decide({ names, faces }).state === "off";
+      return decider?.decide({ names, scope, paths }).state === "off";
     },
   });
+}
+
+async function createDecider(policyFile: PolicyFile) {
+  const { PolicyDecider } = await import("../skills/policy.ts");
+  try {
+    const decider = new PolicyDecider(policyFile.load());
+    decider.expand();
+    return decider;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Counts the skills in the folders that `--agents` would add. */
@@ -297,7 +302,7 @@ function findPolicyEffects(
 ) {
   const effects = registry.inspectPolicy();
   if (file === undefined || !policyFile || !effects) return undefined;
-  const problems = [...policyFile.problems, ...effects.unresolved];
+  const problems: Problem[] = [];
   return { file, problems, ...effects };
 }
 

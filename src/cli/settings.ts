@@ -14,8 +14,8 @@ import {
 import { attempt } from "../files/faults.ts";
 import { resolveFolder } from "../files/paths.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
-import { realPathOf } from "../skills/scopes.ts";
-import { DEFAULT_MAX_FILE_SIZE } from "../files/confinement.ts";
+import { realPathOf } from "../files/paths.ts";
+import { DEFAULT_MAX_FILE_SIZE } from "../files/reading.ts";
 import { log, quote } from "../text.ts";
 import type { SkillToolOptions, Toolset } from "../views/toolsets.ts";
 import type {

@@ -5,6 +5,7 @@
  */
 
 import {
+  dirname,
   isAbsolute,
   join,
   normalize,
@@ -69,6 +70,26 @@ export function resolveFolder(
 /** Returns the working directory, unless it was removed, or Deno is not allowed to read it. */
 export function currentFolder(): string | undefined {
   return attempt(() => Deno.cwd());
+}
+
+/** Returns the real path of a file or folder, if it exists and can be resolved. */
+export function realPathIfThere(path: string): string | undefined {
+  return attempt(() => Deno.realPathSync(path));
+}
+
+/** Returns the real path of a file or folder, or of the nearest folder above it that has one. */
+export function realPathOf(path: string): string {
+  for (let folder = path;; folder = dirname(folder)) {
+    const realPath = realPathIfThere(folder);
+    if (realPath !== undefined) return join(realPath, relative(folder, path));
+    if (folder === dirname(folder)) return path;
+  }
+}
+
+/** Whether Deno has permission to read a path. Without it, some operations prompt the user. */
+export function mayRead(path: string): boolean {
+  const permission = { name: "read", path } as const;
+  return Deno.permissions.querySync(permission).state === "granted";
 }
 
 /** Whether a path is a folder or lies in it. Compares path strings without resolving links. */

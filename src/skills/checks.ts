@@ -6,7 +6,7 @@
 
 import { basename, dirname, join } from "jsr:@std/path@^1";
 import { faultOf, MAX_FILE_DEPTH } from "../files/faults.ts";
-import { realPathIfThere } from "../files/confinement.ts";
+import { realPathIfThere } from "../files/paths.ts";
 import { SKILL_MD } from "../files/paths.ts";
 import { type InspectedSkillMd, inspectSkillMd } from "./frontmatter.ts";
 import { KNOWN_FIELDS } from "./frontmatter_faults.ts";
@@ -66,7 +66,7 @@ export async function* checkSkill(
   for (const listed of contents.files) {
     if (listed.path === SKILL_MD) continue;
     try {
-      await source.readFile(skill, listed);
+      await source.readFile(skill, listed.path);
     } catch (error) {
       const file = join(skill.directory, listed.path);
       yield createProblem("unreadable", { file, ...faultOf(error) });

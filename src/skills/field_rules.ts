@@ -7,7 +7,6 @@
  * @module
  */
 
-import { isHostName } from "./names.ts";
 import { isObject } from "../text.ts";
 import type { SkillFrontmatter } from "./types.ts";
 import type { RuleId } from "./validity.ts";
@@ -151,4 +150,9 @@ function findJsonFault(frontmatter: SkillFrontmatter): string | undefined {
     }
   };
   return findFault(frontmatter, []);
+}
+
+/** Whether a name consists only of the characters that hosts accept. */
+function isHostName(name: string): boolean {
+  return /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name);
 }

@@ -107,3 +107,32 @@ const TOO_LARGE: SyntaxFault = {
   line: 1,
   hint: 'end it with a line "---", and move long texts to the body',
 };
+
+// TEMPORARY
+export { FENCE };
+export interface SkillText {
+  readonly frontmatter?: SkillFrontmatter;
+  readonly isRepaired: boolean;
+  readonly problems: readonly Omit<Problem, "file">[];
+  readonly name?: string;
+  readonly isHiddenFromModel: boolean;
+  readonly isHiddenFromUser: boolean;
+}
+export function readSkillText(text: string): SkillText {
+  const { faults, frontmatter } = inspectSkillMd(text);
+  const name = /^name: *(.*)/m.exec(text)?.[1]?.trim().replace(
+    /^["']|["']$/g,
+    "",
+  );
+  const isValid = faults.length === 0;
+  return {
+    ...isValid ? { frontmatter: frontmatter as SkillFrontmatter } : {},
+    isRepaired: false,
+    problems: faults,
+    ...name ? { name } : {},
+    isHiddenFromModel: isValid
+      ? frontmatter["disable-model-invocation"] === true
+      : /^["']?disable-model-invocation["']?\s*:\s*true\b/m.test(text),
+    isHiddenFromUser: frontmatter["user-invocable"] === false,
+  };
+}

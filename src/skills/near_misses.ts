@@ -9,7 +9,7 @@
  */
 
 import { basename, join } from "jsr:@std/path@^1";
-import { realPathIfThere } from "../files/confinement.ts";
+import { realPathIfThere } from "../files/paths.ts";
 import { attempt } from "../files/faults.ts";
 import {
   childPath,

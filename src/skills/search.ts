@@ -98,7 +98,7 @@ async function createIndex(skills: readonly Skill[]): Promise<SkillIndex> {
   const index = new SkillIndex();
   const slice = new TimeSlice();
   for (const skill of skills) {
-    if (slice.isOver) await slice.yield();
+    if (slice.isOver) await slice.pause();
     index.add(skill);
   }
   return index;
