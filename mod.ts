@@ -36,7 +36,7 @@
  * @module
  */
 
-import { basename, dirname } from "jsr:@std/path@^1";
+import { dirname } from "jsr:@std/path@^1";
 import {
   attempt,
   faultOf,
@@ -45,8 +45,6 @@ import {
   LINK_OUT_OF_PROJECT,
   MAX_SEARCHED_FOLDERS,
   messageOf,
-  moreProblems,
-  NAME_IS_NOT_UTF_8,
   ROOT_IS_A_FILE,
   SkillFileError,
   TOO_MANY_FOLDERS,
@@ -57,9 +55,7 @@ import {
   currentFolder,
   isAtOrBelowAny,
   realPathOf,
-  sortByName,
 } from "./src/files/paths.ts";
-import { isInPlace, isRecent, versionOf } from "./src/files/reading.ts";
 import { isOwn } from "./src/files/served_folder.ts";
 import { FolderWatcher } from "./src/files/watcher.ts";
 import {
@@ -68,20 +64,28 @@ import {
   EMPTY_CATALOG,
 } from "./src/skills/catalog.ts";
 import { FileTracker } from "./src/skills/file_tracker.ts";
-import { HiddenFolders } from "./src/skills/hidden_folders.ts";
+import {
+  describePolicy,
+  type FoundSkill,
+  FoundSkills,
+  type MetProblem,
+} from "./src/skills/found_skills.ts";
+import type { HiddenFolders } from "./src/skills/hidden_folders.ts";
 import { findResource, findSkill } from "./src/skills/names.ts";
-import type { PolicyDecider, PolicyDecision } from "./src/skills/policy.ts";
+import type { PolicyDecider } from "./src/skills/policy.ts";
 import { PolicyError } from "./src/skills/policy_error.ts";
 import { ProblemLog } from "./src/skills/problems.ts";
 import { Project, resolveTrusted } from "./src/skills/project.ts";
 import { ProjectBudget } from "./src/skills/project_budget.ts";
 import { DEFAULT_REFRESH_SECONDS } from "./src/skills/roots.ts";
 import { SkillFiles } from "./src/skills/skill_files.ts";
+import { isSkillFolder, SkillReader } from "./src/skills/skill_reader.ts";
 import {
-  isSkillFolder,
-  type ReadSkill,
-  SkillReader,
-} from "./src/skills/skill_reader.ts";
+  type ListedFolder,
+  listSubfolders,
+  requireName,
+  UNSEARCHED_NAMES,
+} from "./src/skills/subfolders.ts";
 import type {
   Problem,
   RefreshOptions,
@@ -96,12 +100,11 @@ import type {
   SkillRegistryOptions,
   SkillRoot,
   SkillRootReport,
-  SkillScope,
   SkillSource,
   SkillViewer,
 } from "./src/skills/types.ts";
 import { listWatchedFolders } from "./src/skills/watched_folders.ts";
-import { log, withoutInvisible } from "./src/text.ts";
+import { log } from "./src/text.ts";
 import { SharedTask, TimeSlice, wait } from "./src/time_slice.ts";
 import { joinTools, type SkillToolServer } from "./src/views/host_tools.ts";
 import { registerTools } from "./src/views/tools.ts";
@@ -122,21 +125,6 @@ export type * from "./src/skills/types.ts";
 
 /** How many levels below a recursive root are searched. */
 const MAX_SEARCH_DEPTH = 6;
-
-/** The maximum number of problems that are reported for one root. */
-const MAX_PROBLEMS = 1_000;
-
-/** A folder larger than this, in bytes, is listed asynchronously. It has about 10,000 entries. */
-const MAX_SHORT_FOLDER_SIZE = 256 * 1024;
-
-/** The names of folders that a recursive search skips, because tools fill them. */
-const UNSEARCHED_NAMES: ReadonlySet<string> = new Set(
-  `.git .hg .jj .svn
-  .bundle .cache .cargo .eggs .gradle .idea .mypy_cache .next .nox .npm .nuxt
-  .parcel-cache .pnpm-store .pytest_cache .ruff_cache .rustup .svelte-kit
-  .terraform .tox .turbo .venv .yarn __pycache__ node_modules site-packages`
-    .split(/\s+/),
-);
 
 /**
  * Searches the roots for skills, once.
@@ -212,23 +200,9 @@ class SkillScanner {
 
   /** Describes the decisions of the policy in a scan, if there is one. */
   inspectPolicy({ catalog, found }: ScanResult): SkillPolicyReport | undefined {
-    const decider = this.#decider;
-    if (decider === undefined) return undefined;
-    const byPath = new Map(found.map((it) => [it.realPath, it]));
-    const rules = [...catalog.served.values()].flatMap((skill) => {
-      const rule = byPath.get(skill.realDirectory)?.decision.rule;
-      return rule === undefined ? [] : [[skill, rule] as const];
-    });
-    return {
-      rules: new Map(rules),
-      off: found.flatMap(({ skill, decision: { state, rule } }) =>
-        skill !== undefined && state === "off" ? [{ skill, rule }] : []
-      ),
-      unused: decider.listUnused(
-        found.map(subjectOf),
-        this.#roots.map(({ path }) => path),
-      ),
-    };
+    if (this.#decider === undefined) return undefined;
+    const roots = this.#roots;
+    return describePolicy(this.#decider, { catalog, found, roots });
   }
 
   /** Loads the policy that applies now. Returns what is wrong with it. */
@@ -274,33 +248,6 @@ interface SearchedFolder {
   readonly outer: string | undefined;
 }
 
-/** A path through which a root lists a skill. */
-interface Listing {
-  readonly path: string;
-  readonly root: SkillRoot;
-  /** Its position among all that can be listed. */
-  readonly position: number;
-}
-
-/** A folder with a `SKILL.md`, valid or not. */
-interface FoundSkill {
-  readonly realPath: string;
-  readonly read: ReadSkill;
-  /** The paths through which roots list it, without those that leave the project. */
-  listings: Listing[];
-  /** The paths through links of the project that leave it. They count if there are no others. */
-  readonly departures: Listing[];
-  scope: SkillScope;
-  decision: PolicyDecision;
-  /** The skill, if it is valid. */
-  skill?: Skill | undefined;
-}
-
-/** A problem with something that a search met. */
-interface MetProblem extends Omit<Listing, "path"> {
-  readonly problem: Problem;
-}
-
 /** Options of {@linkcode SkillScan}. */
 interface SkillScanOptions extends SkillRegistryOptions {
   readonly decider: PolicyDecider | undefined;
@@ -317,11 +264,9 @@ class SkillScan {
   /** The real paths of folders that the links of a project are allowed to point into. */
   readonly #targets: readonly string[];
   readonly #budget: ProjectBudget | undefined;
-  /** The folders with a `SKILL.md`, by real path. */
-  readonly #found = new Map<string, FoundSkill>();
+  readonly #found: FoundSkills;
   readonly #searched = new Set<string>();
   readonly #problems: MetProblem[] = [];
-  readonly #hidden = new HiddenFolders();
   /** The paths of roots that cannot be searched. */
   readonly #refused: string[] = [];
   #position = 0;
@@ -335,6 +280,7 @@ class SkillScan {
     this.#trusted = resolveTrusted(options.trustLinks ?? []);
     this.#targets = [...this.#project.listTargets(roots), ...this.#trusted];
     this.#budget = options.limitsProject ? new ProjectBudget() : undefined;
+    this.#found = new FoundSkills(this.#project, options.decider);
   }
 
   /** Searches the roots and creates the catalog, or returns the previous one if it is the same. */
@@ -353,15 +299,14 @@ class SkillScan {
       this.#position = this.#roots.indexOf(root) * 2 * MAX_SEARCHED_FOLDERS;
       reports.set(root, await this.#searchRoot(root));
     }
-    const skills = await this.#listServed();
+    const found = this.#found;
+    const skills = await found.listServed(this.#slice);
+    const problems = [...policyProblems, ...found.listProblems(this.#problems)];
+    const rootReports = this.#roots.map((root) => reports.get(root)!);
     return {
-      catalog: buildCatalog({
-        skills,
-        problems: [...policyProblems, ...this.#listProblems()],
-        roots: this.#roots.map((root) => reports.get(root)!),
-      }, previous),
-      hidden: this.#hidden,
-      found: [...this.#found.values()],
+      catalog: buildCatalog({ skills, problems, roots: rootReports }, previous),
+      hidden: found.hidden,
+      found: found.all,
       searched: this.#searched,
       trouble: this.#trouble,
     };
@@ -428,9 +373,8 @@ class SkillScan {
    */
   async #search(top: SearchedFolder): Promise<void> {
     const { path, realPath, root } = top;
-    if (root.includesItself ?? root.recursive) {
-      this.#readSkill(top, () => false);
-    }
+    const { reader } = this.#options;
+    if (root.includesItself ?? root.recursive) this.#addSkill(top);
     const queue = new Map([[realPath, top]]);
     let count = 0;
     for (const folder of queue.values()) {
@@ -439,15 +383,20 @@ class SkillScan {
         if (this.#slice.isOver) await this.#slice.pause();
         if (++count > MAX_SEARCHED_FOLDERS) {
           this.#report(new SkillFileError(path, TOO_MANY_FOLDERS), top);
-          this.#hidden.endEarly((folder) =>
+          this.#found.hidden.endEarly((folder) =>
             !this.#found.has(folder) && isSkillFolder(folder)
           );
           return;
         }
-        const child = this.#visit(entry, { parent: folder, isSettled });
+        const child = this.#visit(entry, folder);
         const isSearched = child !== undefined && root.recursive &&
           child.depth < MAX_SEARCH_DEPTH && !queue.has(child.realPath);
         if (isSearched) queue.set(child.realPath, child);
+      }
+      for (const unconfirmed of reader.confirm(isSettled)) {
+        this.#found.remove(unconfirmed.realPath);
+        const error = new SkillFileError(unconfirmed.path, WAS_REPLACED);
+        this.#report(error, { path: unconfirmed.path, root });
       }
     }
     const fault = root.scope === "project" && this.#budget?.takeFault();
@@ -460,7 +409,7 @@ class SkillScan {
     this.#searched.add(realPath);
     try {
       if (this.#slice.isOver) await this.#slice.pause();
-      return await listFolder(folder);
+      return await listSubfolders(folder);
     } catch (error) {
       if (depth === 0) throw error;
       // A skill can be served even if its folder cannot be listed.
@@ -478,10 +427,7 @@ class SkillScan {
    */
   #visit(
     { name, isSymlink }: Deno.DirEntry,
-    { parent, isSettled }: {
-      parent: SearchedFolder;
-      isSettled: () => boolean;
-    },
+    parent: SearchedFolder,
   ): SearchedFolder | undefined {
     const { root } = parent;
     if (root.recursive && UNSEARCHED_NAMES.has(name)) return undefined;
@@ -493,14 +439,14 @@ class SkillScan {
       const listed = {
         ...parent,
         path,
-        realPath: childPath(parent.realPath, name),
+        realPath: parent.realPath === parent.path
+          ? path
+          : childPath(parent.realPath, name),
         depth: parent.depth + 1,
         outer: isSkill ? parent.realPath : parent.outer,
       };
       const child = isSymlink ? this.#followLink(listed) : listed;
-      if (child !== undefined) {
-        this.#readSkill(child, isSymlink ? () => false : isSettled);
-      }
+      if (child !== undefined) this.#addSkill(child);
       return child;
     } catch (error) {
       this.#report(error, { path, root });
@@ -534,183 +480,21 @@ class SkillScan {
     throw new SkillFileError(path, LINK_OUT_OF_PROJECT);
   }
 
-  /** Reads the skill in a folder, unless it is known, and notes the path that lists it. */
-  #readSkill(folder: SearchedFolder, isSettled: () => boolean): void {
+  /** Adds the skill in a folder, if there is one, with the path that lists it. */
+  #addSkill(folder: SearchedFolder): void {
     const { path, realPath, root, isConfined } = folder;
     const { reader } = this.#options;
-    const readable = { path, realPath, isSettled };
-    let found = this.#found.get(realPath);
-    if (found === undefined) {
-      const budget = root.scope === "project" ? this.#budget : undefined;
-      const read = budget === undefined ? reader.read(readable) : budget.read(
-        () => reader.read(readable),
-        () => reader.recall(readable),
-      );
-      if (read === undefined) return;
-      found = {
-        ...{ realPath, read, listings: [], departures: [] },
-        ...{ scope: "global", decision: SERVED },
-      };
-      this.#found.set(realPath, found);
-    }
+    const budget = root.scope === "project" ? this.#budget : undefined;
     const departs = isConfined &&
       this.#project.scopeOf(realPath) !== "project";
-    const listing = { path, root, position: ++this.#position };
-    (departs ? found.departures : found.listings).push(listing);
-  }
-
-  /** Decides on all skills, and lists those that are served, in the order of their roots. */
-  async #listServed(): Promise<Skill[]> {
-    for (const found of this.#found.values()) {
-      if (this.#slice.isOver) await this.#slice.pause();
-      this.#decide(found);
-    }
-    const served = [...this.#found.values()]
-      .filter(({ skill, decision }) => skill && decision.state !== "off")
-      .sort((a, b) => a.listings[0]!.position - b.listings[0]!.position);
-    return served.flatMap((found) => {
-      const { realPath: skill, read: { mainFolder } } = found;
-      const isHidden = (forModel: boolean) =>
-        this.#hidden.isHidden(mainFolder, { skill, forModel });
-      if (isHidden(false)) return [];
-      return isHidden(true) ? createSkill(found, "manual")! : found.skill!;
+    this.#found.add(realPath, {
+      listing: { path, root, position: ++this.#position, departs },
+      read: () =>
+        budget === undefined ? reader.read(folder) : budget.read(
+          () => reader.read(folder),
+          () => reader.recall(folder),
+        ),
     });
-  }
-
-  /** Decides in which state a skill is served, and what is hidden. */
-  #decide(found: FoundSkill): void {
-    const { listings, departures, realPath, read: { said } } = found;
-    if (listings.length === 0) found.listings = departures;
-    found.listings.sort((a, b) => a.position - b.position);
-    found.scope = listings.length === 0
-      ? "project"
-      : this.#project.scopeOf(realPath);
-    const { decider } = this.#options;
-    found.decision = decider?.decide(subjectOf(found)) ?? SERVED;
-    const { state } = found.decision;
-    found.skill = createSkill(found, state);
-    if (state === "off") this.#hidden.add(realPath, "off");
-    else if (state === "manual" || said.isHiddenFromModel) {
-      this.#hidden.add(realPath, "manual");
-    }
-  }
-
-  /** Lists the problems, up to a limit for each root, without those of what is off. */
-  #listProblems(): Problem[] {
-    const met = this.#problems.filter(({ problem }) => !this.#isOff(problem));
-    for (const { read, listings, decision } of this.#found.values()) {
-      const { path, root, position } = listings[0]!;
-      const file = childPath(path, read.fileName);
-      if (decision.state === "off") continue;
-      for (const problem of read.said.problems) {
-        met.push({ problem: { file, ...problem }, root, position });
-      }
-    }
-    met.sort((a, b) => a.position - b.position);
-    const byRoot = Map.groupBy(met, ({ root }) => root);
-    return byRoot.entries().toArray().flatMap(([{ path }, problems]) => {
-      const listed = problems.slice(0, MAX_PROBLEMS)
-        .map(({ problem }) => problem);
-      const rest = problems.length - listed.length;
-      return rest === 0
-        ? listed
-        : [...listed, { file: path, ...moreProblems(rest) }];
-    });
-  }
-
-  /** Whether the policy turns off what lies at the path of a problem. */
-  #isOff({ file }: Problem): boolean {
-    const { decider } = this.#options;
-    if (decider === undefined) return false;
-    const place = childPath(realPathOf(dirname(file)), basename(file));
-    const scope = this.#project.scopeOf(place);
-    const names = [basename(file)];
-    const { state } = decider.decide({ names, scope, paths: [file, place] });
-    return state === "off";
-  }
-}
-
-/** The decision without a policy. */
-const SERVED: PolicyDecision = { state: "on" };
-
-/** Returns what the policy is asked about: a skill, or a folder that may have several names. */
-function subjectOf({ realPath, scope, listings, read: { said } }: FoundSkill) {
-  const paths = [...listings.map(({ path }) => path), realPath];
-  if (said.frontmatter) return { names: [said.frontmatter.name], scope, paths };
-  const folders = paths.map((path) => basename(path));
-  const names = new Set([...said.name ? [said.name] : [], ...folders]);
-  return { names: [...names], scope, paths };
-}
-
-/** Creates a skill, if its frontmatter is valid. An unchanged one stays the same object. */
-function createSkill(
-  { realPath, scope, listings: [listing], read }: FoundSkill,
-  state: Skill["state"],
-): Skill | undefined {
-  const { path: directory, root } = listing!;
-  const { frontmatter, isRepaired, isHiddenFromModel, isHiddenFromUser } =
-    read.said;
-  if (frontmatter === undefined) return undefined;
-  const last = read.skill;
-  const isSame = last?.directory === directory && last.root === root &&
-    last.scope === scope && last.state === state;
-  return isSame ? last : read.skill = {
-    name: withoutInvisible(frontmatter.name),
-    description: withoutInvisible(frontmatter.description),
-    frontmatter,
-    directory,
-    realDirectory: realPath,
-    file: childPath(directory, read.fileName),
-    excerpt: read.excerpt,
-    size: read.size,
-    version: read.version,
-    ...{ scope, root, state },
-    ...{ isRepaired, isHiddenFromModel, isHiddenFromUser },
-  };
-}
-
-/** The folders and links in a folder, in the order of their names. */
-interface ListedFolder {
-  readonly entries: readonly Deno.DirEntry[];
-  /** Whether nothing in it was added, removed, or swapped since it was listed. */
-  readonly isSettled: () => boolean;
-}
-
-/**
- * Lists a folder.
- *
- * @throws {Error} If it cannot be listed, or was swapped for a link.
- */
-async function listFolder(
-  { path, realPath }: SearchedFolder,
-): Promise<ListedFolder> {
-  const status = Deno.statSync(path);
-  const entries = status.size > MAX_SHORT_FOLDER_SIZE
-    ? await Array.fromAsync(Deno.readDir(path))
-    : [...Deno.readDirSync(path)];
-  if (!isInPlace({ path, realPath })) {
-    throw new SkillFileError(path, WAS_REPLACED);
-  }
-  const version = isRecent(status) ? undefined : versionOf(status);
-  return {
-    entries: sortByName(
-      entries.filter(({ isDirectory, isSymlink }) => isDirectory || isSymlink),
-    ),
-    isSettled: () => version === versionOf(Deno.statSync(path)),
-  };
-}
-
-/**
- * Checks that an entry whose name may not be UTF-8 can be found by it.
- *
- * @throws {SkillFileError} If it cannot be found.
- */
-function requireName(path: string): void {
-  try {
-    Deno.lstatSync(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.PermissionDenied) return;
-    throw new SkillFileError(path, NAME_IS_NOT_UTF_8);
   }
 }
 

@@ -94,6 +94,10 @@ export function mayRead(path: string): boolean {
 
 /** Whether a path is a folder or lies in it. Compares path strings without resolving links. */
 export function isAtOrBelow(path: string, folder: string): boolean {
+  // Nearly all paths are normalized, and this takes a tenth of the time.
+  if (!isWindows && !path.includes("/.") && isAbsolute(path)) {
+    return path === folder || path.startsWith(childPath(folder, ""));
+  }
   const relativePath = relative(folder, path);
   return !isAbsolute(relativePath) && !/^\.\.(?:[\\/]|$)/.test(relativePath);
 }

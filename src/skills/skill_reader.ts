@@ -31,7 +31,6 @@ import {
 } from "../files/reading.ts";
 import { isOwn } from "../files/served_folder.ts";
 import {
-  FENCE,
   MAX_FRONTMATTER_SIZE,
   readSkillText,
   type SkillText,
@@ -44,15 +43,17 @@ const SKILL_FILE_NAMES = [SKILL_MD, "skill.md"];
 /** How much of the instructions is kept for searching, in bytes. */
 const EXCERPT_SIZE = 800;
 
-/** A folder to read, and what is known about the folder that lists it. */
+/** A folder to read. */
 export interface ReadableFolder {
   readonly path: string;
   readonly realPath: string;
-  /**
-   * Whether nothing in the folder that lists it was swapped since its real path was
-   * found. If that is unknown, the location of the file is confirmed.
-   */
-  readonly isSettled: () => boolean;
+}
+
+/** A file that was read, and whose location is not confirmed yet. */
+interface Unconfirmed {
+  readonly folder: ReadableFolder;
+  readonly located: Located;
+  readonly status: FileStatus;
 }
 
 /** What the `SKILL.md` in a folder says, or why it cannot be read. */
@@ -90,6 +91,7 @@ export class SkillReader {
   /** What was read, by the real path of the folder: in the last scan, and in this one. */
   #last = new Map<string, ReadSkill | Absence>();
   #current = new Map<string, ReadSkill | Absence>();
+  #unconfirmed: Unconfirmed[] = [];
 
   /** Starts a scan. What only earlier scans read is forgotten. */
   startScan(options: ReaderOptions): void {
@@ -123,6 +125,24 @@ export class SkillReader {
       // Many programs replace a file to save it, as one did just now.
       return this.#readCurrent(folder, known);
     }
+  }
+
+  /**
+   * Confirms that what was read since the last call lies where it was listed.
+   *
+   * @param isSettled Whether nothing changed in the folder that lists it, so that
+   *   nothing in it was swapped for a link. Otherwise, each file is confirmed.
+   * @returns The folders whose files lie elsewhere. What they said is forgotten.
+   */
+  confirm(isSettled: () => boolean): ReadableFolder[] {
+    const read = this.#unconfirmed;
+    this.#unconfirmed = [];
+    if (read.length === 0 || attempt(isSettled)) return [];
+    return read.flatMap(({ folder, located, status }) => {
+      if (attempt(() => confirmLocation(located, status) ?? true)) return [];
+      this.#current.delete(folder.realPath);
+      return [folder];
+    });
   }
 
   /** Reads a skill, or finds out that there is none. */
@@ -162,8 +182,10 @@ export class SkillReader {
       isLinked: false,
     };
     const target = status.isSymlink ? Deno.statSync(path) : status;
-    const mainFolder = dirname(located.realPath);
-    const isSame = last?.version === versionOf(target) &&
+    const mainFolder = status.isSymlink
+      ? dirname(located.realPath)
+      : folder.realPath;
+    const isSame = last !== undefined && last.version === versionOf(target) &&
       last.mainFolder === mainFolder && last.fileName === fileName;
     if (isSame && last.recentText === undefined) return last;
     const head = this.#readHead(located, { status: target, folder });
@@ -205,7 +227,8 @@ export class SkillReader {
       throw new SkillFileError(path, WAS_REPLACED);
     }
     const head = readHead(file);
-    if (isLinked || !folder.isSettled()) confirmLocation(located, file.status);
+    if (isLinked) confirmLocation(located, file.status);
+    else this.#unconfirmed.push({ folder, located, status: file.status });
     return { ...head, status: file.status };
   }
 }
@@ -291,14 +314,6 @@ const headBuffer = new Uint8Array(MAX_FRONTMATTER_SIZE + EXCERPT_SIZE);
 
 const textDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Decodes each byte to one character. */
-const byteDecoder = new TextDecoder("latin1");
-
-/** Frontmatter after an optional byte order mark, as bytes. */
-const FRONTMATTER = new RegExp(
-  String.raw`^(?:\xef\xbb\xbf)?${FENCE}\n(?:[^]*?\n)??${FENCE}\n`,
-);
-
 /** The beginning of a `SKILL.md`. */
 interface SkillHead {
   /**
@@ -317,10 +332,30 @@ function readHead(file: OpenFile): SkillHead {
     read = file.read(headBuffer.subarray(length, end));
   }
   const bytes = headBuffer.subarray(0, length);
-  const [{ length: size } = bytes] =
-    FRONTMATTER.exec(byteDecoder.decode(bytes)) ?? [];
+  const size = findFrontmatterEnd(bytes) ?? length;
   return {
     text: textDecoder.decode(bytes.subarray(0, size)),
     excerpt: bytes.slice(size, size + EXCERPT_SIZE),
   };
+}
+
+/** The characters of a fence, and what surrounds it, as bytes. */
+const [DASH, LINE_FEED, ...BLANKS] = new TextEncoder().encode("-\n\r\t ");
+
+/** Returns where the body of a `SKILL.md` begins, if its frontmatter ends. */
+function findFrontmatterEnd(bytes: Uint8Array): number | undefined {
+  const start = bytes[0] === 0xef ? 3 : 0;
+  let end = bytes.indexOf(LINE_FEED!, start);
+  if (!isFence(bytes.subarray(start, end))) return undefined;
+  while (end !== -1) {
+    const line = end + 1;
+    end = bytes.indexOf(LINE_FEED!, line);
+    if (end !== -1 && isFence(bytes.subarray(line, end))) return end + 1;
+  }
+}
+
+/** Whether a line consists of three dashes, and perhaps blanks. */
+function isFence(line: Uint8Array): boolean {
+  return line[0] === DASH && line[1] === DASH && line[2] === DASH &&
+    line.subarray(3).every((byte) => BLANKS.includes(byte));
 }
