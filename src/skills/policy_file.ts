@@ -7,8 +7,7 @@
  */
 
 import { dirname } from "jsr:@std/path@^1";
-import { describeYamlError, parseYamlOrError } from "./yaml_errors.ts";
-import { linesOf } from "./yaml_entries.ts";
+import { describeYamlError, parseYaml } from "./frontmatter.ts";
 import { expandBraces, findGlobFault } from "./glob.ts";
 import { attempt, faultOf } from "../files/faults.ts";
 import { isAtOrBelow, realPathOf } from "../files/paths.ts";
@@ -47,7 +46,7 @@ export type PolicyOrigin =
  * @throws {PolicyError} If it is invalid.
  */
 export function parsePolicy(text: string, source: PolicyOrigin): SkillPolicy {
-  const lines = linesOf(text);
+  const lines = text.split(/\r?\n/);
   const problems: (PolicyFault & { file: string; line: number })[] = [];
   const report = (line: number, fault: PolicyFault) =>
     problems.push({ file: source.file, line: line + 1, ...fault });
@@ -70,14 +69,14 @@ function parseRules(
   yaml: string,
   report: (line: number, fault: PolicyFault) => void,
 ): readonly unknown[] {
-  const policy = parseYamlOrError(yaml);
+  const policy = parseYaml(yaml);
   if (policy instanceof Error) {
     const { line, ...fault } = describeYamlError(policy, yaml);
     report(line - 1, fault);
   } else if (!isObject(policy)) {
     report(0, { reason: "it has no rules", hint: RULES_HINT });
   } else {
-    const lines = linesOf(yaml);
+    const lines = yaml.split(/\r?\n/);
     const { rules, ...others } = policy;
     for (const key of Object.keys(others)) {
       report(findKeyLine(key, lines), checkWord("key", key, ["rules"])!);
