@@ -48,7 +48,6 @@ import {
   ROOT_IS_A_FILE,
   SkillFileError,
   TOO_MANY_FOLDERS,
-  WAS_REPLACED,
 } from "./src/files/faults.ts";
 import {
   childPath,
@@ -393,10 +392,8 @@ class SkillScan {
           child.depth < MAX_SEARCH_DEPTH && !queue.has(child.realPath);
         if (isSearched) queue.set(child.realPath, child);
       }
-      for (const unconfirmed of reader.confirm(isSettled)) {
-        this.#found.remove(unconfirmed.realPath);
-        const error = new SkillFileError(unconfirmed.path, WAS_REPLACED);
-        this.#report(error, { path: unconfirmed.path, root });
+      for (const [realPath, read] of reader.confirm(isSettled)) {
+        this.#found.replace(realPath, read);
       }
     }
     const fault = root.scope === "project" && this.#budget?.takeFault();
@@ -744,7 +741,7 @@ export class SkillRegistry implements SkillSource {
     const { catalog, hidden } = result;
     this.#files.hide(hidden);
     const files = await this.#tracker.update(catalog);
-    const isSame = catalog === previous && files.size === 0;
+    const isSame = catalog.served === previous.served && files.size === 0;
     this.#problemLog.update(catalog);
     this.#watchFolders(isSame);
     this.#scheduleScan(result.trouble === undefined ? undefined : RETRY_MS);
@@ -772,25 +769,31 @@ export class SkillRegistry implements SkillSource {
     return isVoid;
   }
 
-  /** Schedules the next scan of the timer. The longer scans take, the rarer they are. */
-  #scheduleScan(milliseconds?: number): void {
+  /**
+   * Schedules the next scan of the timer. The longer scans take, the rarer they are.
+   *
+   * @param retryMs The time until the next attempt, if something could not be read.
+   */
+  #scheduleScan(retryMs?: number): void {
     clearTimeout(this.#timer);
     const { refreshSeconds = DEFAULT_REFRESH_SECONDS } = this.#options;
-    if (this.#isClosed || !this.#isWatching || refreshSeconds === 0) return;
+    if (this.#isClosed || !this.#isWatching) return;
     const rest = Math.max(this.#scanTime * RESCAN_SHARE, MIN_RESCAN_MS);
-    const delay = Math.min(rest, refreshSeconds * 1000);
-    this.#timer = setTimeout(
-      this.#rescan,
-      Math.min(milliseconds ?? delay, delay),
-    );
+    const rescanMs = refreshSeconds === 0
+      ? Infinity
+      : Math.min(rest, refreshSeconds * 1000);
+    const delay = Math.min(retryMs ?? Infinity, rescanMs);
+    if (delay === Infinity) return;
+    this.#timer = setTimeout(this.#rescan, delay);
     Deno.unrefTimer(this.#timer);
   }
 
   /** Scans, though nobody waits for it. */
   readonly #rescan = (): void => {
-    this.refresh().catch((error) =>
-      this.#log(`Cannot look for changes: ${(error as Error).message}`)
-    );
+    this.refresh().catch((error) => {
+      this.#log(`Cannot look for changes: ${(error as Error).message}`);
+      this.#scheduleScan();
+    });
   };
 
   /** Updates the watched folders to those of the last scan. */

@@ -32,7 +32,10 @@ interface FoundSkills {
   readonly roots: readonly SkillRootReport[];
 }
 
-/** Builds a catalog, or returns the previous one if it is the same. */
+/**
+ * Builds a catalog, or returns the previous one if it is the same. If only its
+ * problems are others, it has the maps of the previous one.
+ */
 export function buildCatalog(
   found: FoundSkills,
   previous: SkillCatalog,
@@ -47,22 +50,22 @@ export function buildCatalog(
     else shadowed.push(shadow(skill, { by, key, prefixed }));
   }
   const counts = Map.groupBy(found.skills, ({ root }) => root);
-  const catalog = {
-    skills: first,
-    problems: found.problems,
-    shadowed,
-    roots: found.roots.map((report) => ({
-      ...report,
-      skills: counts.get(report.root)?.length ?? 0,
-    })),
-    revision: previous.revision + 1,
-  };
-  if (isSameCatalog(catalog, previous)) return previous;
+  const roots = found.roots.map((report) => ({
+    ...report,
+    skills: counts.get(report.root)?.length ?? 0,
+  }));
+  const { problems } = found;
+  const revision = previous.revision + 1;
+  if (hasSameSkills(previous, { skills: first, shadowed })) {
+    const isSame = JSON.stringify([problems, roots]) ===
+      JSON.stringify([previous.problems, previous.roots]);
+    return isSame ? previous : { ...previous, problems, roots, revision };
+  }
   const skills = new Map(
     [...first.keys()].sort().map((key) => [key, first.get(key)!]),
   );
-  const served = withQualifiedNames(skills, catalog.shadowed);
-  return { ...catalog, skills, served };
+  const served = withQualifiedNames(skills, shadowed);
+  return { skills, problems, shadowed, served, roots, revision };
 }
 
 /** Describes a shadowed skill. Only the first one of the other scope has a prefix. */
@@ -92,18 +95,16 @@ function withPrefix(skill: Skill): Skill {
   return copy;
 }
 
-function isSameCatalog(
-  a: Omit<SkillCatalog, "served">,
-  b: SkillCatalog,
+function hasSameSkills(
+  a: SkillCatalog,
+  b: Pick<SkillCatalog, "skills" | "shadowed">,
 ): boolean {
   return a.skills.size === b.skills.size &&
-    a.skills.entries().every(([key, skill]) => b.skills.get(key) === skill) &&
+    b.skills.entries().every(([key, skill]) => a.skills.get(key) === skill) &&
     a.shadowed.length === b.shadowed.length &&
-    a.shadowed.every(({ skill, by }, index) =>
-      b.shadowed[index]!.skill === skill && b.shadowed[index]!.by === by
-    ) &&
-    JSON.stringify([a.problems, a.roots]) ===
-      JSON.stringify([b.problems, b.roots]);
+    b.shadowed.every(({ skill, by }, index) =>
+      a.shadowed[index]!.skill === skill && a.shadowed[index]!.by === by
+    );
 }
 
 /**

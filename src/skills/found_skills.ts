@@ -104,9 +104,11 @@ export class FoundSkills {
     });
   }
 
-  /** Removes a skill that turned out to lie elsewhere. */
-  remove(realPath: string): void {
-    this.#found.delete(realPath);
+  /** Replaces what was read in a folder, or removes it. */
+  replace(realPath: string, read: ReadSkill | undefined): void {
+    const known = this.#found.get(realPath);
+    if (read === undefined || known === undefined) this.#found.delete(realPath);
+    else this.#found.set(realPath, { ...known, read });
   }
 
   /** Decides on all skills, and lists those that are served, in the order of their roots. */

@@ -132,16 +132,25 @@ export class SkillReader {
    *
    * @param isSettled Whether nothing changed in the folder that lists it, so that
    *   nothing in it was swapped for a link. Otherwise, each file is confirmed.
-   * @returns The folders whose files lie elsewhere. What they said is forgotten.
+   * @returns What must be used instead for folders whose files lie elsewhere, or were
+   *   just replaced, by their real paths.
    */
-  confirm(isSettled: () => boolean): ReadableFolder[] {
-    const read = this.#unconfirmed;
-    this.#unconfirmed = [];
-    if (read.length === 0 || attempt(isSettled)) return [];
-    return read.flatMap(({ folder, located, status }) => {
-      if (attempt(() => confirmLocation(located, status) ?? true)) return [];
-      this.#current.delete(folder.realPath);
-      return [folder];
+  confirm(isSettled: () => boolean): Map<string, ReadSkill | undefined> {
+    const unconfirmed = this.#unconfirmed.splice(0);
+    const isNeedless = unconfirmed.length === 0 || attempt(isSettled);
+    const changed = unconfirmed
+      .filter((file) => !isNeedless && !isConfirmed(file))
+      .map(({ folder }) => [folder.realPath, this.#readAgain(folder)] as const);
+    return new Map(changed);
+  }
+
+  #readAgain(folder: ReadableFolder): ReadSkill | undefined {
+    const read = attempt(() => this.#readCurrent(folder, undefined));
+    if (this.#unconfirmed.splice(0).every(isConfirmed)) return read;
+    this.#current.delete(folder.realPath);
+    return describeUnreadable(folder, {
+      found: undefined,
+      fault: WAS_REPLACED,
     });
   }
 
@@ -230,6 +239,15 @@ export class SkillReader {
     if (isLinked) confirmLocation(located, file.status);
     else this.#unconfirmed.push({ folder, located, status: file.status });
     return { ...head, status: file.status };
+  }
+}
+
+function isConfirmed({ located, status }: Unconfirmed): boolean {
+  try {
+    confirmLocation(located, status);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -7,7 +7,6 @@ import {
   type SkillCatalog,
   SkillRegistry,
   type SkillRoot,
-  SkillScanner,
 } from "../../mod.ts";
 import { Inbox } from "./waiting.ts";
 
@@ -37,8 +36,8 @@ export function scansOf(
   roots: readonly SkillRoot[],
   options?: ScanOptions,
 ): () => Promise<SkillCatalog> {
-  const scanner = new SkillScanner(roots, options);
-  return async () => (await scanner.scan()).catalog;
+  const registry = new SkillRegistry(roots, { log: () => {}, ...options });
+  return () => registry.refresh();
 }
 
 /** A registry whose changes and log lines are recorded. */
