@@ -36,9 +36,7 @@
  * @module
  */
 
-import { dirname } from "jsr:@std/path@^1";
 import {
-  attempt,
   faultOf,
   isAbsence,
   isPassing,
@@ -49,12 +47,7 @@ import {
   SkillFileError,
   TOO_MANY_FOLDERS,
 } from "./src/files/faults.ts";
-import {
-  childPath,
-  currentFolder,
-  isAtOrBelowAny,
-  realPathOf,
-} from "./src/files/paths.ts";
+import { childPath, currentFolder, isAtOrBelowAny } from "./src/files/paths.ts";
 import { isOwn } from "./src/files/served_folder.ts";
 import { FolderWatcher } from "./src/files/watcher.ts";
 import {
@@ -260,8 +253,8 @@ class SkillScan {
   readonly #project: Project;
   /** The real paths of folders that all links are allowed to point into. */
   readonly #trusted: readonly string[];
-  /** The real paths of folders that the links of a project are allowed to point into. */
-  readonly #targets: readonly string[];
+  /** What {@linkcode #targets} returns, once a link needs it. */
+  #allowedTargets: readonly string[] | undefined;
   readonly #budget: ProjectBudget | undefined;
   readonly #found: FoundSkills;
   readonly #searched = new Set<string>();
@@ -277,9 +270,16 @@ class SkillScan {
     this.#options = options;
     this.#project = new Project(options);
     this.#trusted = resolveTrusted(options.trustLinks ?? []);
-    this.#targets = [...this.#project.listTargets(roots), ...this.#trusted];
     this.#budget = options.limitsProject ? new ProjectBudget() : undefined;
     this.#found = new FoundSkills(this.#project, options.decider);
+  }
+
+  /** The real paths of folders that the links of a project are allowed to point into. */
+  get #targets(): readonly string[] {
+    return this.#allowedTargets ??= [
+      ...this.#project.listTargets(this.#roots),
+      ...this.#trusted,
+    ];
   }
 
   /** Searches the roots and creates the catalog, or returns the previous one if it is the same. */
@@ -313,25 +313,23 @@ class SkillScan {
 
   /** Searches a root. */
   async #searchRoot(root: SkillRoot): Promise<SkillRootReport> {
-    const { path } = root;
-    const report = (status: SkillRootReport["status"], realPath: string) => {
-      const scope = this.#project.scopeOf(realPath);
-      return { root, scope, status, skills: 0 };
-    };
+    const { path, scope } = root;
     try {
       const top = this.#enterRoot(root);
       await this.#search(top);
       const { realPath } = top;
-      return { ...report("found", realPath), realPath };
+      const status = { status: "found", realPath, skills: 0 } as const;
+      return { root, scope: this.#project.scopeOf(realPath), ...status };
     } catch (error) {
-      const place = realPathOf(dirname(path));
-      if (isAbsence(error) && !isLink(path)) return report("missing", place);
+      if (error instanceof Deno.errors.NotFound) {
+        return { root, scope, status: "missing", skills: 0 };
+      }
       // A configured folder stands for three roots, but one report is enough.
       if (!isAtOrBelowAny(path, this.#refused)) {
         this.#report(error, { path, root });
       }
       this.#refused.push(path);
-      return report("refused", place);
+      return { root, scope, status: "refused", skills: 0 };
     }
   }
 
@@ -493,10 +491,6 @@ class SkillScan {
         ),
     });
   }
-}
-
-function isLink(path: string): boolean {
-  return attempt(() => Deno.lstatSync(path).isSymlink) ?? false;
 }
 
 /** Scans in a row that do not count. The next one does. */

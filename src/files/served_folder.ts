@@ -87,7 +87,7 @@ interface TreeNode extends Located {
   readonly above: readonly string[];
 }
 
-/** Thrown for a link that leads out of the folder, of which nothing may be told. */
+/** Thrown for a link that does not belong to the folder, of which nothing may be told. */
 class ForeignLinkError extends SkillFileError {}
 
 /** Whether a file or folder with this name is served. */
@@ -216,7 +216,7 @@ export class ServedFolder {
 
   /** Resolves names one by one, at least one of which is a link. */
   #followLinks(names: readonly string[]): Located {
-    requireInPlace(this.#top);
+    if (!isInPlace(this.#top)) throw new Deno.errors.NotFound();
     return names.reduce(
       (node, name) => resolveNode(childNode(node, name), this.#options),
       this.#top,
@@ -351,7 +351,7 @@ function childNode(parent: TreeNode, name: string): TreeNode {
 function resolveNode(node: TreeNode, options: ServedFolderOptions): TreeNode {
   const realPath = Deno.realPathSync(node.path);
   if (node.above.includes(realPath)) {
-    throw new SkillFileError(node.path, LINK_BACK);
+    throw new ForeignLinkError(node.path, LINK_BACK);
   }
   if (!isOwn(realPath, options) || options.isHidden(realPath)) {
     throw new ForeignLinkError(node.path, LINK_OUT_OF_SKILL);

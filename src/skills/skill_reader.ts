@@ -118,13 +118,9 @@ export class SkillReader {
       if (known === settledVersion(folder.path)) return this.recall(folder);
       return this.#readCurrent(folder, undefined);
     }
-    try {
-      return this.#readCurrent(folder, known);
-    } catch (error) {
-      if (!wasReplaced(error)) throw error;
-      // Many programs replace a file to save it, as one did just now.
-      return this.#readCurrent(folder, known);
-    }
+    const read = this.#readCurrent(folder, known);
+    // Many programs replace a file to save it, perhaps just now.
+    return wasReplaced(read) ? this.#readCurrent(folder, known) : read;
   }
 
   /**
@@ -171,7 +167,7 @@ export class SkillReader {
       this.#current.set(folder.realPath, read);
       return read;
     } catch (error) {
-      if (isPassing(error) || wasReplaced(error)) throw error;
+      if (isPassing(error)) throw error;
       return describeUnreadable(folder, { found, fault: faultOf(error) });
     }
   }
@@ -301,9 +297,8 @@ function settledVersion(folder: string): string | undefined {
   return isRecent(status) ? undefined : versionOf(status);
 }
 
-function wasReplaced(error: unknown): boolean {
-  return error instanceof SkillFileError &&
-    error.reason === WAS_REPLACED.reason;
+function wasReplaced(read: ReadSkill | undefined): boolean {
+  return read?.said.problems[0]?.reason === WAS_REPLACED.reason;
 }
 
 /** Describes a `SKILL.md` that cannot be read. It is not remembered. */

@@ -175,7 +175,7 @@ export interface ShadowedSkill {
 export interface SkillRootReport {
   /** The root. */
   readonly root: SkillRoot;
-  /** Whether it lies in the project or is declared to. */
+  /** Where it lies, or the declared scope if it is not found. */
   readonly scope: SkillScope;
   /** Whether it was searched, does not exist, or cannot be searched. */
   readonly status: "found" | "missing" | "refused";
