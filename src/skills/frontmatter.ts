@@ -183,6 +183,8 @@ export function describeYamlError(
   const reason = `the YAML is malformed: ${oneLine(text)}`;
   const hint = /duplicated/.test(text)
     ? "remove one of the duplicate keys"
+    : /alias|tag/.test(text)
+    ? "put the value in single quotes"
     : "check the quotes, colons, and indentation of this line and the line before it";
   return { line, reason, hint };
 }

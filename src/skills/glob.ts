@@ -21,6 +21,9 @@ const MAX_STARS = 3;
 /** The maximum number of `{` in a glob. Each one multiplies the number of patterns. */
 const MAX_BRACES = 3;
 
+/** The maximum number of alternatives that a glob stands for. */
+const MAX_ALTERNATIVES = 1_000;
+
 /** The characters that begin a wildcard. */
 export const WILDCARD = /[*?[{]/;
 
@@ -40,6 +43,14 @@ export function findGlobFault(glob: string): PolicyFault | undefined {
   const braces = glob.split("{").length - 1;
   const isSimple = glob.length <= MAX_GLOB_LENGTH &&
     Math.max(...stars) <= MAX_STARS && braces <= MAX_BRACES;
+  if (isSimple && expandBraces(glob).length > MAX_ALTERNATIVES) {
+    return {
+      reason: `the glob ${
+        quote(glob)
+      } stands for more than ${MAX_ALTERNATIVES} alternatives`,
+      hint: "split it into several rules",
+    };
+  }
   return isSimple ? undefined : {
     reason: `the glob ${
       quote(glob)

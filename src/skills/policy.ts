@@ -19,6 +19,7 @@
 import { dirname } from "jsr:@std/path@^1";
 import { attempt } from "../files/faults.ts";
 import { currentFolder, isAtOrBelowAny, realPathOf } from "../files/paths.ts";
+import type { BaseFolders } from "../files/types.ts";
 import { skillKey } from "../text.ts";
 import {
   comparablePath,
@@ -179,20 +180,31 @@ function compileRule(
   rule: SkillPolicyRule,
   { file, homeDirectory }: SkillPolicy,
 ): CompiledRule {
-  for (const glob of [rule.skill, rule.in]) requireGlob(glob, file);
+  const globs = [rule.skill, rule.in].filter((glob) => glob !== undefined);
+  const [fault] = globs.flatMap((glob) => findGlobFault(glob) ?? []);
+  if (fault !== undefined) {
+    throw new PolicyError([{ ...fault, file: file ?? "" }]);
+  }
   const workingDirectory = file === undefined ? currentFolder() : dirname(file);
+  const base = {
+    ...workingDirectory !== undefined && { workingDirectory },
+    ...homeDirectory !== undefined && { homeDirectory },
+  };
   return {
     rule,
     name: rule.skill === undefined ? undefined : compileName(rule.skill),
-    folders: rule.in === undefined
-      ? undefined
-      : new RuleFolders(rule.in, { workingDirectory, homeDirectory }),
+    folders: rule.in === undefined ? undefined : createFolders(rule.in, base),
   };
 }
 
-function requireGlob(glob: string | undefined, file = ""): void {
-  const fault = glob === undefined ? undefined : findGlobFault(glob);
-  if (fault !== undefined) throw new PolicyError([{ ...fault, file }]);
+function createFolders(glob: string, base: BaseFolders): RuleFolders {
+  try {
+    return new RuleFolders(glob, base);
+  } catch (error) {
+    const reason = (error as Error).message;
+    const hint = "write an absolute path";
+    throw new PolicyError([{ file: "", reason, hint }]);
+  }
 }
 
 /** Whether a rule is about an existing folder that lies in none of the roots. */

@@ -69,7 +69,8 @@ export function listProblemsOf(
 ): Problem[] {
   const key = skillKey(name);
   return problems
-    .filter(({ file }) =>
+    .filter(({ rule, file }) =>
+      rule === "policy" ||
       [file, dirname(file)].some((path) => skillKey(basename(path)) === key)
     )
     .slice(0, MAX_NAMED_PROBLEMS);
