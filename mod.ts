@@ -613,16 +613,15 @@ class SkillScan {
   /** Notes the skill in a folder, valid or not, or another face of a known one. */
   #note(folder: SkillFolder, read: SkillOutcome): void {
     const { path, realPath, root } = folder;
-    const { outcome, linkedFolder, passingError } = read;
+    const { outcome, problems, linkedFolder, passingError } = read;
     this.decisions.addFace(folder);
     if (this.#skills.has(realPath)) return;
     this.#skills.set(realPath, read);
     if (linkedFolder !== undefined) this.#folders.add(linkedFolder);
     const { file } = outcome;
     if (passingError !== undefined) this.#isPassing = true;
-    if ("problems" in outcome) {
-      for (const problem of outcome.problems) this.#report(problem, folder);
-    } else if (passingError !== undefined) {
+    for (const problem of problems) this.#report(problem, folder);
+    if (passingError !== undefined) {
       this.#report({ file, ...passingFault(passingError) }, { path, root });
     }
   }
@@ -705,7 +704,7 @@ export class SkillRegistry implements SkillSource {
     this.#tracker = new FileTracker(this.#files);
     this.#options = options;
     this.#log = options.log ?? log;
-    this.#problemLog = new ProblemLog(options, this.#log);
+    this.#problemLog = new ProblemLog(this.#log);
   }
 
   /** The catalog of the last completed scan. */
@@ -935,9 +934,7 @@ export class SkillRegistry implements SkillSource {
     this.#last = result;
     this.#inBackground(() => this.#watchFolders());
     this.#scheduleRetry(result);
-    this.#inBackground(() =>
-      this.#problemLog.update(catalog, result.unresolved)
-    );
+    this.#problemLog.update(catalog, result.unresolved);
     const change = { catalog, previous, ...changedSkills(catalog, previous) };
     if (change.keys.size + change.states.size + files.size > 0) {
       await this.#callListeners({ ...change, files });

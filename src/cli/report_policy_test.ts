@@ -29,8 +29,8 @@ Deno.test("--list shows the state of each skill, the rule that applies, and the 
     const line of [
       " found project 1 skill .claude/skills",
       " ~/policy.yaml",
-      " git on 1 file 48 B",
-      " pdf pinned policy.yaml:3 1 file 48 B",
+      " git on 1 file 48 B .claude/skills/git",
+      " pdf pinned policy.yaml:3 1 file 48 B ~/.claude/skills/pdf",
       " evil policy.yaml:2 .claude/skills/evil",
       " global:git on ~/.claude/skills/git after .claude/skills/git",
     ]

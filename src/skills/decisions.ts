@@ -94,7 +94,7 @@ export class ScanDecisions {
   listServed(variants: SkillVariants): Skill[] {
     const served: Skill[] = [];
     for (const [folder, { outcome, linkedFolder = folder }] of this.#found) {
-      if ("problems" in outcome) continue;
+      if ("names" in outcome) continue;
       const isClosed = (forModel: boolean) =>
         this.closed.isClosed(linkedFolder, { skill: folder, forModel });
       const decided = this.#decisionOn(folder).state;
@@ -138,7 +138,7 @@ export class ScanDecisions {
     return {
       rules,
       off: found.flatMap(([realPath, { outcome: skill }]) =>
-        "problems" in skill || paths.has(realPath)
+        "names" in skill || paths.has(realPath)
           ? []
           : [{ skill, rule: this.#decisionOn(realPath).rule }]
       ),

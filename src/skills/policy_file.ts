@@ -7,8 +7,7 @@
  */
 
 import { dirname } from "jsr:@std/path@^1";
-import { describeYamlError, parseYamlOrError } from "./yaml_errors.ts";
-import { linesOf } from "./yaml_entries.ts";
+import { describeYamlError, parseYaml } from "./frontmatter.ts";
 import { findGlobFault } from "./policy.ts";
 import { attempt, faultOf, SkillFileError } from "../files/faults.ts";
 import { isAtOrBelow } from "../files/paths.ts";
@@ -67,7 +66,7 @@ export class PolicyError extends Error {
  * @throws {PolicyError} If it is invalid.
  */
 export function parsePolicy(text: string, source: PolicyOrigin): SkillPolicy {
-  const lines = linesOf(text);
+  const lines = text.split(/\r?\n/);
   const problems: Problem[] = [];
   const report = (line: number, fault: PolicyFault) =>
     problems.push({
@@ -95,14 +94,14 @@ function parseRules(
   yaml: string,
   report: (line: number, fault: PolicyFault) => void,
 ): readonly unknown[] {
-  const policy = parseYamlOrError(yaml);
+  const policy = parseYaml(yaml);
   if (policy instanceof Error) {
     const { line, ...fault } = describeYamlError(policy, yaml);
     report(line - 1, fault);
   } else if (!isObject(policy)) {
     report(0, { reason: "it has no rules", hint: RULES_HINT });
   } else {
-    const lines = linesOf(yaml);
+    const lines = yaml.split(/\r?\n/);
     const { rules, ...others } = policy;
     for (const key of Object.keys(others)) {
       report(findKeyLine(key, lines), checkWord("key", key, ["rules"])!);

@@ -5,20 +5,13 @@
  */
 
 import { basename } from "jsr:@std/path@^1";
-import { inspectSkillMd, MAX_FRONTMATTER_SIZE } from "./frontmatter.ts";
-import { FENCE } from "./frontmatter_fences.ts";
+import { FENCE, MAX_FRONTMATTER_SIZE, readSkillText } from "./frontmatter.ts";
 import { lstatIfThere } from "../files/confinement.ts";
 import type { Steps } from "../time_slice.ts";
 import type { OpenFile } from "../files/open_file.ts";
 import { childPath, isCaseBlind, SKILL_MD } from "../files/paths.ts";
 import { withoutInvisible } from "../text.ts";
-import type {
-  Problem,
-  Skill,
-  SkillFrontmatter,
-  SkillRoot,
-  SkillScope,
-} from "./types.ts";
+import type { Problem, Skill, SkillRoot, SkillScope } from "./types.ts";
 
 /** A folder that may be a skill or contain skills. */
 export interface SkillFolder {
@@ -46,7 +39,6 @@ type FoundFile =
 /** A `SKILL.md` that is not served. */
 export interface FaultySkill {
   readonly file: string;
-  readonly problems: readonly Problem[];
   /**
    * The possible names of the skill: the folder's name, and the name in the
    * frontmatter if that was readable.
@@ -80,45 +72,36 @@ function nameOnDisk(name: string, folder: string): string {
   return names.includes(name) ? name : names[0] ?? name;
 }
 
-/**
- * Whether a `SKILL.md`, valid or not, is meant to be hidden from the model. If the
- * frontmatter is malformed, a line of it is enough.
- */
-export function isHiddenFromModel(
-  outcome: Skill | FaultySkill,
-  text: string,
-): boolean {
-  return "problems" in outcome
-    ? /^["']?disable-model-invocation["']?\s*:\s*true\b/m.test(text)
-    : outcome.frontmatter["disable-model-invocation"] === true;
-}
-
 /** The allowed names of a skill's main file, starting with the standard one. */
 const SKILL_FILE_NAMES = [SKILL_MD, "skill.md"];
 
-/** Parses the text of a `SKILL.md`. Returns the skill or its problems. */
+/** What the text of a `SKILL.md` says. */
+export interface ParsedSkill {
+  readonly outcome: Skill | FaultySkill;
+  readonly problems: readonly Problem[];
+  /** Whether a flag hides it from the model. */
+  readonly isHidden: boolean;
+}
+
+/** Parses the text of a `SKILL.md`. */
 export function parseSkill(
   { text, excerpt }: SkillHead,
   { file, size, version, folder }: Pick<Skill, "file" | "size" | "version"> & {
     folder: SkillFolder;
   },
-): Skill | FaultySkill {
-  const { faults, frontmatter } = inspectSkillMd(text);
-  if (faults.length > 0) {
-    const problems = faults.map((fault) => {
-      return {
-        file,
-        ...fault,
-        reason: fault.reason.slice(0, MAX_REASON_LENGTH),
-      };
-    });
-    return { file, problems, names: [basename(folder.path), ...nameIn(text)] };
+): ParsedSkill {
+  const said = readSkillText(text);
+  const { frontmatter, name, isRepaired, isHiddenFromModel: isHidden } = said;
+  const problems = said.problems.map((problem) => ({ file, ...problem }));
+  if (frontmatter === undefined) {
+    const names = [basename(folder.path), ...name === undefined ? [] : [name]];
+    return { outcome: { file, names }, problems, isHidden };
   }
-  const valid = frontmatter as SkillFrontmatter;
-  return {
-    name: withoutInvisible(valid.name),
-    description: withoutInvisible(valid.description),
-    frontmatter: valid,
+  const outcome: Skill = {
+    name: withoutInvisible(frontmatter.name),
+    description: withoutInvisible(frontmatter.description),
+    frontmatter,
+    ...isRepaired && { isRepaired },
     excerpt,
     directory: folder.path,
     realDirectory: folder.realPath,
@@ -128,17 +111,8 @@ export function parseSkill(
     scope: folder.scope,
     root: folder.root,
   };
+  return { outcome, problems, isHidden };
 }
-
-/** Returns the likely name in malformed frontmatter, if there is one. */
-function nameIn(text: string): string[] {
-  const [, value = ""] = /^name:(.*)/m.exec(text) ?? [];
-  const name = value.trim().replace(/^["']|["']$/g, "");
-  return name !== "" && name.length <= MAX_SHOWN_NAME ? [name] : [];
-}
-
-/** The maximum length of the reason of a problem, in characters. */
-const MAX_REASON_LENGTH = 500;
 
 /** The maximum length of a name in a report, in characters. */
 export const MAX_SHOWN_NAME = 200;

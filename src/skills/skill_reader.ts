@@ -23,21 +23,21 @@ import type { Boundary } from "../files/types.ts";
 import {
   type FaultySkill,
   findSkillFile,
-  isHiddenFromModel,
   isSameHead,
   parseSkill,
   readHead,
   type SkillFolder,
   type SkillHead,
 } from "./skill_md.ts";
-import type { Skill, SkillRoot } from "./types.ts";
+import type { Problem, Skill, SkillRoot } from "./types.ts";
 
 /** What is known about the `SKILL.md` in a folder. */
 export interface SkillOutcome {
   /** The first folder through which it was found. */
   readonly folder: SkillFolder;
-  /** The skill, or its problems. */
+  /** The skill, or what is known about one that is not served. */
   readonly outcome: Skill | FaultySkill;
+  readonly problems: readonly Problem[];
   /** Whether its frontmatter hides it from the model. */
   readonly isHidden: boolean;
   /** The real path of the folder that contains the `SKILL.md`, if that is a link. */
@@ -139,8 +139,9 @@ export class SkillReader {
       }
       const names = [basename(folder.path)];
       const problems = [{ file, ...faultOf(error) }];
-      const outcome = { file, problems, names };
-      return { folder, outcome, isHidden: false, linkedFolder, ...passing };
+      const outcome = { file, names };
+      const isHidden = false;
+      return { folder, outcome, problems, isHidden, linkedFolder, ...passing };
     }
   }
 
@@ -220,14 +221,21 @@ export class SkillReader {
       isSameHead(head, known.racyHead);
     const { path: file } = checked;
     const { size } = info;
-    const outcome = isKnown
-      ? known.outcome
+    const { outcome, problems, isHidden } = isKnown
+      ? known
       : parseSkill(head, { file, size, version, folder });
-    const isHidden = isHiddenFromModel(outcome, head.text);
     const racyHead = isRacy(info) || !isCertain ? head : undefined;
     const position = 0;
     return {
-      ...{ folder, outcome, isHidden, linkedFolder, version, racyHead },
+      ...{
+        folder,
+        outcome,
+        problems,
+        isHidden,
+        linkedFolder,
+        version,
+        racyHead,
+      },
       position,
     };
   }

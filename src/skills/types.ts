@@ -98,6 +98,11 @@ export interface Skill {
   readonly description: string;
   /** The whole frontmatter. */
   readonly frontmatter: SkillFrontmatter;
+  /**
+   * Whether the frontmatter parses only after a repair, as strict hosts do not do
+   * it. Default: `false`.
+   */
+  readonly isRepaired?: boolean;
   /** The skill directory as configured. This is the path to show to users. */
   readonly directory: string;
   /** The skill directory with all links resolved: the boundary of its files. */

@@ -8,6 +8,7 @@
 import type { ClientProfile } from "./client_profiles.ts";
 import { deriveOnce } from "./list_views.ts";
 import { escapeXml, oneLine } from "../text.ts";
+import { isHiddenFromModel, isHiddenFromUser } from "../skills/frontmatter.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { skillFileUri } from "../skills/uri.ts";
 
@@ -31,7 +32,7 @@ export function listToolSkills(catalog: SkillCatalog): Skill[] {
 
 /** Whether the model can load a skill. */
 export function isForModel({ frontmatter, state }: Skill): boolean {
-  return frontmatter["disable-model-invocation"] !== true && state !== "manual";
+  return !isHiddenFromModel(frontmatter) && state !== "manual";
 }
 
 /** Lists the skills that the user can load, in list order. */
@@ -41,7 +42,7 @@ export function listUserSkills({ skills }: SkillCatalog): Skill[] {
 
 /** Whether the user can load a skill. */
 export function isForUser({ frontmatter }: Skill): boolean {
-  return frontmatter["user-invocable"] !== false;
+  return !isHiddenFromUser(frontmatter);
 }
 
 export function byListRank(a: Skill, b: Skill): number {
