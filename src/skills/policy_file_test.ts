@@ -90,7 +90,7 @@ rule: []
       ["rules:\n\t- [a", /^\(line 2\): .*tabs/],
       [
         "rules: []\n---\nrules: []",
-        /^\(line 2\): there is more than one YAML document; remove this line/,
+        /^\(line [12]\): the YAML is malformed/,
       ],
       ["rules: []\nrules: []", /^\(line 2\): .*remove one of the duplicate/],
       [

@@ -1,9 +1,6 @@
 /**
  * Full-text search for skills, ranked with BM25F over the name, the description, and
- * the beginning of the instructions. Words that differ only in their ending are the
- * same, and the words of a name joined together are a word too. A word that no skill
- * has stands for those that it begins, or else for similarly spelled ones. Chinese and
- * Japanese do not separate words, so pairs of characters count.
+ * the beginning of the instructions.
  *
  * @see {@link https://en.wikipedia.org/wiki/Okapi_BM25}
  *
@@ -21,8 +18,11 @@ const MAX_RESULTS = 20;
 const MAX_QUERY_LENGTH = 400;
 const MAX_TEXT_LENGTH = 4_000;
 
-/** The weights of the name, the description, and the excerpt. */
+/** How much a word counts in the name, the description, and the excerpt. */
 const WEIGHTS = [2, 1, 0.3];
+
+/** How many words these usually have. In longer ones, a word counts less. */
+const USUAL_LENGTHS = [3, 35, 90];
 
 /** The weight of a word that a query contains only incomplete or misspelled. */
 const SIMILAR_WEIGHT = 0.5;
@@ -43,18 +43,6 @@ export interface SearchableSkills {
   readonly search: SkillSearch;
 }
 
-/** The words of skills, each with a number. */
-interface SkillIndex {
-  /** The words of each skill: the number of the word times three, plus that of the field. */
-  readonly codes: Map<Skill, Uint32Array>;
-  /** The numbers of the words, as they are spelled and without their endings. */
-  readonly numbers: Map<string, number>;
-  /** In how many skills each word occurs, by its number. */
-  readonly frequencies: number[];
-  /** The total length of each field, in words. */
-  readonly lengths: number[];
-}
-
 /** Searches the skills that are allowed as results. Keeps the index of the last catalog. */
 export class SkillSearch {
   readonly #isAllowed: (skill: Skill) => boolean;
@@ -70,114 +58,82 @@ export class SkillSearch {
   async find(query: string, catalog: SkillCatalog): Promise<Skill[]> {
     if (this.#catalog !== catalog) this.#index = this.#createIndex(catalog);
     this.#catalog = catalog;
-    const index = await this.#index!;
-    const words = findWords(query.slice(0, MAX_QUERY_LENGTH), index);
-    return [...index.codes].map(([skill, codes]) => {
-      return { skill, score: scoreOf(codes, { words, index }) };
-    }).filter(({ score }) => score > 0)
-      .sort((a, b) => b.score - a.score)
-      .slice(0, MAX_RESULTS).map(({ skill }) => skill);
+    return (await this.#index!).find(query.slice(0, MAX_QUERY_LENGTH));
   }
 
   async #createIndex({ skills }: SkillCatalog): Promise<SkillIndex> {
-    const lengths = WEIGHTS.map(() => 0);
-    const numbers = new Map();
-    const index = { codes: new Map(), numbers, frequencies: [], lengths };
+    const index = new SkillIndex();
     const slice = new TimeSlice();
     for (const skill of skills.values()) {
       if (slice.isOver) await slice.yield();
-      if (this.#isAllowed(skill)) addSkill(skill, index);
+      if (this.#isAllowed(skill)) index.add(skill);
     }
     return index;
   }
 }
 
-function addSkill(skill: Skill, index: SkillIndex): void {
-  const { codes, numbers, frequencies, lengths } = index;
-  const texts = [skill.description, new TextDecoder().decode(skill.excerpt)];
-  const fields = [wordsOfName(skill.name), ...texts.map(splitWords)];
-  const found = fields.flatMap((words, field) => {
-    lengths[field]! += words.length;
-    return words.map((word) => {
-      const stem = withoutEnding(word);
-      const number = numbers.get(stem) ?? frequencies.push(0) - 1;
-      numbers.set(stem, number).set(word, number);
-      return number * WEIGHTS.length + field;
-    });
-  });
-  codes.set(skill, Uint32Array.from(found));
-  for (const number of new Set(found.map(wordOf))) frequencies[number]! += 1;
-}
+class SkillIndex {
+  readonly #skills: Skill[] = [];
+  /** Where each word occurs: the numbers of the skills, and how much it counts there in ten bits. */
+  readonly #places = new Map<string, number[]>();
 
-function wordOf(code: number): number {
-  return Math.floor(code / WEIGHTS.length);
-}
-
-/** A word of a query, or one that it stands for: its place there, and how much it counts. */
-interface QueryWord {
-  readonly position: number;
-  readonly weight: number;
-}
-
-/** Finds the words of a query in an index, by their numbers. */
-function findWords(query: string, index: SkillIndex): Map<number, QueryWord> {
-  const found = new Map<number, QueryWord>();
-  const words = new Set(wordsOfName(query));
-  for (const [position, word] of [...words].entries()) {
-    const known = index.numbers.get(withoutEnding(word));
-    const numbers = known === undefined ? listSimilar(word, index) : [known];
-    for (const number of numbers) {
-      const count = index.frequencies[number]!;
-      const rarity = Math.log(
-        1 + (index.codes.size - count + 0.5) / (count + 0.5),
-      );
-      const weight = known === undefined ? SIMILAR_WEIGHT * rarity : rarity;
-      found.set(number, { position, weight });
+  add(skill: Skill): void {
+    const texts = [skill.description, new TextDecoder().decode(skill.excerpt)];
+    const fields = [wordsOfName(skill.name), ...texts.map(splitWords)];
+    const counts = new Map<string, number>();
+    for (const [field, words] of fields.entries()) {
+      const length = words.length / USUAL_LENGTHS[field]!;
+      const weight = WEIGHTS[field]! / (0.25 + 0.75 * length);
+      for (const word of words) {
+        counts.set(word, (counts.get(word) ?? 0) + weight);
+      }
+    }
+    const number = this.#skills.push(skill) - 1;
+    for (const [word, count] of counts) {
+      const places = this.#places.get(word) ?? [];
+      places.push(number << 10 | 1_023 * count / (1.2 + count));
+      this.#places.set(word, places);
     }
   }
-  return found;
-}
 
-/** Lists the words that a word begins or, if there are none, that it may be a misspelling of. */
-function listSimilar(word: string, { numbers }: SkillIndex): number[] {
-  const limit = word.length < 5 ? 0 : word.length < 8 ? 1 : 2;
-  const list = (isMatch: (other: string) => boolean) =>
-    [...numbers].filter(([other]) => isMatch(other)).map(([, number]) =>
-      number
-    );
-  const begun = list((other) => word.length > 1 && other.startsWith(word));
-  // The first letter is rarely wrong, and comparing it saves most of the time.
-  return begun.length > 0
-    ? begun
-    : list((other) =>
-      other[0] === word[0] && editDistance(word, other, limit) <= limit
-    );
-}
+  find(query: string): Skill[] {
+    const scores = new Map<number, number>();
+    for (const word of new Set(wordsOfName(query))) {
+      // Of the words that a word stands for, the best one counts.
+      const best = new Map<number, number>();
+      const isKnown = this.#places.has(word);
+      for (const other of isKnown ? [word] : this.#listSimilar(word)) {
+        const places = this.#places.get(other)!;
+        const count = places.length + 0.5;
+        const rarity = Math.log(1 + (this.#skills.length + 1 - count) / count);
+        for (const place of places) {
+          const score = (place & 1_023) * rarity *
+            (isKnown ? 1 : SIMILAR_WEIGHT);
+          best.set(place >> 10, Math.max(score, best.get(place >> 10) ?? 0));
+        }
+      }
+      for (const [number, score] of best) {
+        scores.set(number, (scores.get(number) ?? 0) + score);
+      }
+    }
+    return [...scores].sort(([a, x], [b, y]) => y - x || a - b)
+      .slice(0, MAX_RESULTS).map(([number]) => this.#skills[number]!);
+  }
 
-/** Returns the score of a skill. A word counts by the weight and the relative length of its field. */
-function scoreOf(
-  codes: Uint32Array,
-  { words, index }: { words: Map<number, QueryWord>; index: SkillIndex },
-): number {
-  const lengths = WEIGHTS.map(() => 0);
-  for (const code of codes) lengths[code % WEIGHTS.length]! += 1;
-  const weights = WEIGHTS.map((weight, field) => {
-    const average = index.lengths[field]! / index.codes.size;
-    return weight / (0.25 + 0.75 * lengths[field]! / average);
-  });
-  const counts = new Map<QueryWord, number>();
-  for (const code of codes) {
-    const word = words.get(wordOf(code));
-    if (word === undefined) continue;
-    counts.set(word, (counts.get(word) ?? 0) + weights[code % WEIGHTS.length]!);
+  /** Lists the words that a word begins or, if there are none, that it may be a misspelling of. */
+  #listSimilar(word: string): string[] {
+    const limit = word.length < 5 ? 0 : word.length < 8 ? 1 : 2;
+    const words = [...this.#places.keys()];
+    const begun = words.filter((other) =>
+      word.length > 1 && other.startsWith(word)
+    );
+    // The first letter is rarely wrong, and comparing it saves most of the time.
+    return begun.length > 0
+      ? begun
+      : words.filter((other) =>
+        other[0] === word[0] && editDistance(word, other, limit) <= limit
+      );
   }
-  // Of the words that a word of the query stands for, the best one counts.
-  const scores: number[] = [];
-  for (const [{ position, weight }, count] of counts) {
-    const score = weight * count / (1.2 + count);
-    scores[position] = Math.max(scores[position] ?? 0, score);
-  }
-  return scores.reduce((sum, score) => sum + score, 0);
 }
 
 function matchWords(text: string): string[] {
@@ -185,14 +141,17 @@ function matchWords(text: string): string[] {
   return Array.from(lower.matchAll(WORDS), ([word, pair = word]) => pair);
 }
 
+/** Splits a text into words without their endings. */
 function splitWords(text: string): string[] {
-  return matchWords(text).filter((word) => !STOP_WORDS.has(word));
+  return matchWords(text).filter((word) => !STOP_WORDS.has(word))
+    .map(withoutEnding);
 }
 
 /** Splits a name, and joins its words if there are several. */
 function wordsOfName(name: string): string[] {
   const words = matchWords(name);
-  return [...splitWords(name), ...words.length > 1 ? [words.join("")] : []];
+  const joined = words.length > 1 ? [withoutEnding(words.join(""))] : [];
+  return [...splitWords(name), ...joined];
 }
 
 /** Removes the ending of an English word, so that its forms become the same. */
