@@ -4,7 +4,7 @@
  * @module
  */
 
-import { dirname } from "jsr:@std/path@^1";
+import { basename, dirname } from "jsr:@std/path@^1";
 import { type CheckSettings, isTarget } from "./check_targets.ts";
 import { missingFolders, type Settings } from "./settings.ts";
 import { currentFolder, SKILL_MD } from "../files/paths.ts";
@@ -61,10 +61,12 @@ export async function createReport(
   const policy = skills.policyFile && skills.registry.inspectPolicy();
   const sources = { ...skills, catalog, settings, policy };
   const found = await inspectSkills(sources);
+  const ofScan = catalog.problems
+    .filter(({ file }) => isTarget(file, settings));
   const problems = [
     ...checkPolicy(sources),
     ...findMissingFolders(sources),
-    ...catalog.problems.filter(({ file }) => isTarget(file, settings)),
+    ...ofScan,
     ...findNearMissesIn(sources),
     ...found.flatMap(({ problems }) => problems),
   ];
@@ -72,7 +74,15 @@ export async function createReport(
     !problems.some(isError);
   if (settings.values.check && isEmpty) problems.push(findNothing(settings));
   const { roots, shadowed } = catalog;
+  const skipped = new Set(
+    ofScan.map(({ file }) => file)
+      .filter((file) => basename(file).toLowerCase() === "skill.md")
+      .filter((file) => !found.some(({ skill }) => skill.file === file)),
+  );
   return {
+    /** The number of skills that were checked. */
+    checked: settings.values.check ? found.length + skipped.size : undefined,
+    policy: policy && settings.policyFile,
     roots: roots.map(({ root: { path, recursive }, scope, status, skills }) => {
       return { path, scope, recursive, status, skills };
     }),

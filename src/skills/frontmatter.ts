@@ -440,25 +440,16 @@ const NO_START: TextProblem = {
     'start the file with a line "---", followed by the lines "name: …", "description: …", and "---"',
 };
 
-const NO_END: TextProblem = {
-  rule: "frontmatter-missing",
-  line: 1,
-  reason: "the frontmatter does not end",
-  hint: 'add a line "---" after it, before the Markdown',
-};
-
 const TOML: TextProblem = {
-  rule: "frontmatter-missing",
-  line: 1,
+  ...NO_START,
   reason: 'the frontmatter is TOML, because it begins with "+++"',
   hint: 'write it in YAML, between two lines "---"',
 };
 
-const UTF_16: TextProblem = {
-  rule: "utf-16",
-  line: 1,
-  reason: "the file is encoded as UTF-16",
-  hint: "save it with the encoding UTF-8",
+const NO_END: TextProblem = {
+  ...NO_START,
+  reason: "the frontmatter does not end",
+  hint: 'add a line "---" after it, before the Markdown',
 };
 
 const TOO_LARGE: TextProblem = {
@@ -466,4 +457,11 @@ const TOO_LARGE: TextProblem = {
   line: 1,
   reason: "the frontmatter does not end within 16 KiB",
   hint: 'end it with a line "---", and move long texts to the body',
+};
+
+const UTF_16: TextProblem = {
+  rule: "utf-16",
+  line: 1,
+  reason: "the file is encoded as UTF-16",
+  hint: "save it with the encoding UTF-8",
 };
