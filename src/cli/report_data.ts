@@ -76,8 +76,9 @@ export async function createReport(
   const { roots, shadowed } = catalog;
   const skipped = new Set(
     ofScan.map(({ file }) => file)
-      .filter((file) => basename(file).toLowerCase() === "skill.md")
-      .filter((file) => !found.some(({ skill }) => skill.file === file)),
+      .filter((file) =>
+        isMain(file) && !found.some(({ skill }) => skill.file === file)
+      ),
   );
   return {
     /** The number of skills that were checked. */
@@ -108,6 +109,11 @@ export async function createReport(
       return { rule, severity: severityOf({ rule }), ...problem };
     }),
   };
+}
+
+/** Whether a path is that of a `SKILL.md`. */
+function isMain(path: string): boolean {
+  return basename(path).toLowerCase() === SKILL_MD.toLowerCase();
 }
 
 /** Whether a problem makes `--check` fail. */
@@ -186,7 +192,7 @@ function findNearMissesIn({ catalog, settings, policy }: Sources): Problem[] {
       directory,
       realDirectory,
     ]),
-    ...catalog.problems.flatMap(({ file }) => [file, dirname(file)]),
+    ...catalog.problems.map(({ file }) => isMain(file) ? dirname(file) : file),
   ]);
   const { targets } = settings;
   const roots = catalog.roots.filter(({ root }) => !targets.has(root.path));

@@ -338,7 +338,11 @@ const WHOLE = [
 
 /** Returns why a value needs quotes, if it does. */
 function findValueFault(value: string): string | undefined {
+  if (/[^\P{Cc}\t]/u.test(value)) return "contains a control character";
   if (WHOLE.some((pattern) => pattern.test(value))) return undefined;
+  // Most text in brackets is not in nested ones, which takes longer to find out.
+  const isNested = /^[[{]/.test(value) && /[\]}]$/.test(value);
+  if (isNested && !(parseYaml(value) instanceof Error)) return undefined;
   if (/^["']/.test(value)) {
     return "has quotes or backslashes where YAML does not allow them";
   }

@@ -66,6 +66,7 @@ function findIn(
 ): Problem[] {
   const { root: { path: top, recursive }, skills } = report;
   const folders = listBelow(report, (path) => paths.has(path));
+  if (hasSkillMd(folders[0]!.entries) && known.has(top)) return [];
   const unknown = folders.filter(({ path, entries }) =>
     hasSkillMd(entries) && !known.has(path)
   ).map(({ path }) => path);
