@@ -19,7 +19,13 @@ import {
 } from "./report_data.ts";
 import { attempt } from "../files/faults.ts";
 import { currentFolder, isAtOrBelow } from "../files/paths.ts";
-import { count, escapeHidden, jsonText, oneLine } from "../text.ts";
+import {
+  byCodeUnits,
+  count,
+  escapeHidden,
+  jsonText,
+  oneLine,
+} from "../text.ts";
 
 /** How a report is shown as text. */
 export interface TextStyle {
@@ -61,7 +67,10 @@ export function reportAsText(report: Report, style: TextStyle): string {
     .filter(([, rows]) => rows.length > 0)
     .map(([title, rows]) => `${title} (${rows.length})\n${formatTable(rows)}`);
   const problems = report.problems
-    .toSorted((a, b) => Number(isError(b)) - Number(isError(a)))
+    .toSorted((a, b) =>
+      Number(isError(b)) - Number(isError(a)) ||
+      byCodeUnits(a.file, b.file) || (a.line ?? 0) - (b.line ?? 0)
+    )
     .map((problem) =>
       style.annotations ? annotate(problem, style) : format(problem, style)
     );

@@ -56,13 +56,13 @@ Deno.test("--list and --check report everything that is almost a skill, and the 
     text.replaceAll(place.home.replaceAll("\\", "/"), "~"),
     `~/.claude/skills/up/Skill.markdown: error[file-name]: the file of a skill must be named "SKILL.md"
   fix: rename it to "SKILL.md"
+~/.claude/skills: warning[nested-too-deep]: 2 skills ("deep/one", "deep/two") are too deep to be found
+  fix: move each folder directly into this one, or search all subfolders:
+  --skill-dir ~/.claude/skills/deep
 ~/.claude/skills/docx.skill: warning[archive]: it is an archive, where a folder was expected
   fix: unpack it into a folder of its own, and remove it
 ~/.claude/skills/pdf.zip: warning[archive]: it is an archive, where a folder was expected
   fix: unpack it into a folder of its own, and remove it
-~/.claude/skills: warning[nested-too-deep]: 2 skills ("deep/one", "deep/two") are too deep to be found
-  fix: move each folder directly into this one, or search all subfolders:
-  --skill-dir ~/.claude/skills/deep
 
 Checked 1 skill: 1 error, 3 warnings
 `,
