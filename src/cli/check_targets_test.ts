@@ -125,5 +125,5 @@ Deno.test("--check exits with 0 if the policy switches all skills off", async ()
     "Checked 0 skills: no problems\n",
   ]);
   const list = await printedReport(place, "--list", ...policy);
-  assert.match(list.text, /^ {2}none: those that were found are off/m);
+  assert.match(list.text, /^Found 0 skills \(and 1 off\): no problems\.$/m);
 });

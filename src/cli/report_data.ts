@@ -4,7 +4,7 @@
  * @module
  */
 
-import { dirname } from "jsr:@std/path@^1";
+import { basename, dirname } from "jsr:@std/path@^1";
 import { type CheckSettings, isTarget } from "./check_targets.ts";
 import { missingFolders, type Settings } from "./settings.ts";
 import { currentFolder, SKILL_MD } from "../files/paths.ts";
@@ -61,10 +61,12 @@ export async function createReport(
   const policy = skills.policyFile && skills.registry.inspectPolicy();
   const sources = { ...skills, catalog, settings, policy };
   const found = await inspectSkills(sources);
+  const ofScan = catalog.problems
+    .filter(({ file }) => isTarget(file, settings));
   const problems = [
     ...checkPolicy(sources),
     ...findMissingFolders(sources),
-    ...catalog.problems.filter(({ file }) => isTarget(file, settings)),
+    ...ofScan,
     ...findNearMissesIn(sources),
     ...found.flatMap(({ problems }) => problems),
   ];
@@ -72,7 +74,16 @@ export async function createReport(
     !problems.some(isError);
   if (settings.values.check && isEmpty) problems.push(findNothing(settings));
   const { roots, shadowed } = catalog;
+  const skipped = new Set(
+    ofScan.map(({ file }) => file)
+      .filter((file) =>
+        isMain(file) && !found.some(({ skill }) => skill.file === file)
+      ),
+  );
   return {
+    /** The number of skills that were checked. */
+    checked: settings.values.check ? found.length + skipped.size : undefined,
+    policy: policy && settings.policyFile,
     roots: roots.map(({ root: { path, recursive }, scope, status, skills }) => {
       return { path, scope, recursive, status, skills };
     }),
@@ -98,6 +109,11 @@ export async function createReport(
       return { rule, severity: severityOf({ rule }), ...problem };
     }),
   };
+}
+
+/** Whether a path is that of a `SKILL.md`. */
+function isMain(path: string): boolean {
+  return basename(path).toLowerCase() === SKILL_MD.toLowerCase();
 }
 
 /** Whether a problem makes `--check` fail. */
@@ -168,7 +184,8 @@ function findNothing({ directories, roots }: Settings): Problem {
 /** Finds what is almost a skill, beside the skills that the scan found. */
 function findNearMissesIn({ catalog, settings, policy }: Sources): Problem[] {
   const skills = [
-    ...catalog.served.values(),
+    ...catalog.skills.values(),
+    ...catalog.shadowed.map(({ skill }) => skill),
     ...policy?.off.map(({ skill }) => skill) ?? [],
   ];
   const known = new Set([
@@ -176,22 +193,11 @@ function findNearMissesIn({ catalog, settings, policy }: Sources): Problem[] {
       directory,
       realDirectory,
     ]),
-    ...catalog.problems.flatMap(({ file }) => [file, dirname(file)]),
+    ...catalog.problems.map(({ file }) => isMain(file) ? dirname(file) : file),
   ]);
   const { targets } = settings;
   const roots = catalog.roots.filter(({ root }) => !targets.has(root.path));
   return findNearMisses(roots, known);
-}
-
-async function createDecider(policyFile: PolicyFile) {
-  const { PolicyDecider } = await import("../skills/policy.ts");
-  try {
-    const decider = new PolicyDecider(policyFile.load());
-    decider.expand();
-    return decider;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Counts the skills in the folders that `--agents` would add. */

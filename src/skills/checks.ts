@@ -134,7 +134,7 @@ function checkFieldNames({ frontmatter, text }: CheckedMain): TextProblem[] {
 
 /** Reports a comment that hides the end of the description. */
 function checkCut({ frontmatter, text }: CheckedMain): TextProblem[] {
-  const { line, value } = findField("description", text)!;
+  const { line = 1, value = "" } = findField("description", text) ?? {};
   const { description } = frontmatter;
   const isCut = value.startsWith(`${description} #`);
   const reason = 'the description is cut off at " #", which starts a comment';
@@ -149,7 +149,7 @@ function checkPlaceholder({ frontmatter, text }: CheckedMain): TextProblem[] {
   const shown = quote(description.slice(0, MAX_QUOTED_LENGTH));
   return [{
     rule: "description-placeholder",
-    line: findField("description", text)!.line,
+    line: findField("description", text)?.line ?? 1,
     reason: `the description ${shown} is a placeholder`,
     hint: "write what the skill does and when to use it",
   }];
@@ -204,16 +204,14 @@ function checkLinks({ text, contents }: CheckedMain): TextProblem[] {
     } else known.lines.add(line);
   }
   return [...broken].map(([path, { target, lines }], index) => {
-    const [line = 1, ...others] = lines;
     const shown = quote(target.slice(0, MAX_QUOTED_LENGTH));
-    const more = others.length === 0
-      ? ""
-      : `, also on line ${joinFirst(others.map(String), MAX_NAMED)}`;
+    const all = joinFirst([...lines].map(String), MAX_NAMED);
+    const places = lines.size > 1 ? ` (lines ${all})` : "";
     const near = index < MAX_SIMILAR ? findNear(path, contents) : undefined;
     return {
       rule: "broken-link",
-      line,
-      reason: `the link ${shown} ${describeTarget(path)}${more}`,
+      line: [...lines][0]!,
+      reason: `the link ${shown} ${describeTarget(path)}${places}`,
       hint: near === undefined
         ? "link to a served file, or remove the link"
         : `link to ${quote(near)} instead`,

@@ -176,6 +176,24 @@ for (const [name, folder, reason, hint] of names) {
   });
 }
 
+Deno.test("--check checks frontmatter whose fields are not on lines of their own", async () => {
+  for (
+    const yaml of [
+      "{ name: git, description: TODO, licence: MIT, metadata: { a: 1 } }",
+      "  name: git\n  description: TODO\n  licence: MIT\n  metadata: { a: 1 }",
+      "? name\n: git\n? description\n: TODO\n? metadata\n: a: 1",
+    ]
+  ) {
+    using place = new Place();
+    const text = `---\n${yaml}\n---\nText\n`;
+    place.skill("home/.claude/skills", "git", text);
+    assert.deepEqual(
+      (await findingsIn(place)).map((line) => line.split(" ")[1]),
+      ["metadata", "description-placeholder"],
+    );
+  }
+});
+
 Deno.test("--check says how long a description is", async () => {
   using place = new Place();
   const text = skillMd("wordy", "\u{20000}".repeat(1_025));
@@ -312,7 +330,7 @@ Deno.test("--check reports links in the body to files that are not served", asyn
   assert.deepEqual(
     found.map(({ line, reason, hint }) => [line, reason.slice(9), hint]),
     [
-      [9, `"gone.md" ${gone}, also on line 11, 13`, remove],
+      [9, `"gone.md" ${gone} (lines 9, 11, 13)`, remove],
       [9, '"../other/SKILL.md" points outside the skill', remove],
       [11, `"titled.md" ${gone}`, remove],
       [

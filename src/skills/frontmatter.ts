@@ -179,12 +179,13 @@ export function describeYamlError(
 ): { line: number; reason: string; hint: string } {
   const [text = message, place = "1"] = message.split(/ at line (\d+), /, 2);
   // Some parsers report an error in the last line on the line after it.
-  const line = Math.min(Number(place), yaml.trimEnd().split("\n").length);
+  const lines = yaml.trimEnd().split("\n");
+  const line = Math.min(Number(place), lines.length);
   const reason = `the YAML is malformed: ${oneLine(text)}`;
   const hint = /duplicated/.test(text)
     ? "remove one of the duplicate keys"
-    : /alias|tag/.test(text)
-    ? "put the value in single quotes"
+    : /^\s*\t/.test(lines[line - 1]!)
+    ? "indent with spaces instead of tabs"
     : "check the quotes, colons, and indentation of this line and the line before it";
   return { line, reason, hint };
 }
@@ -337,7 +338,11 @@ const WHOLE = [
 
 /** Returns why a value needs quotes, if it does. */
 function findValueFault(value: string): string | undefined {
+  if (/[^\P{Cc}\t]/u.test(value)) return "contains a control character";
   if (WHOLE.some((pattern) => pattern.test(value))) return undefined;
+  // Most text in brackets is not in nested ones, which takes longer to find out.
+  const isNested = /^[[{]/.test(value) && /[\]}]$/.test(value);
+  if (isNested && !(parseYaml(value) instanceof Error)) return undefined;
   if (/^["']/.test(value)) {
     return "has quotes or backslashes where YAML does not allow them";
   }
@@ -439,25 +444,16 @@ const NO_START: TextProblem = {
     'start the file with a line "---", followed by the lines "name: …", "description: …", and "---"',
 };
 
-const NO_END: TextProblem = {
-  rule: "frontmatter-missing",
-  line: 1,
-  reason: "the frontmatter does not end",
-  hint: 'add a line "---" after it, before the Markdown',
-};
-
 const TOML: TextProblem = {
-  rule: "frontmatter-missing",
-  line: 1,
+  ...NO_START,
   reason: 'the frontmatter is TOML, because it begins with "+++"',
   hint: 'write it in YAML, between two lines "---"',
 };
 
-const UTF_16: TextProblem = {
-  rule: "utf-16",
-  line: 1,
-  reason: "the file is encoded as UTF-16",
-  hint: "save it with the encoding UTF-8",
+const NO_END: TextProblem = {
+  ...NO_START,
+  reason: "the frontmatter does not end",
+  hint: 'add a line "---" after it, before the Markdown',
 };
 
 const TOO_LARGE: TextProblem = {
@@ -465,4 +461,11 @@ const TOO_LARGE: TextProblem = {
   line: 1,
   reason: "the frontmatter does not end within 16 KiB",
   hint: 'end it with a line "---", and move long texts to the body',
+};
+
+const UTF_16: TextProblem = {
+  rule: "utf-16",
+  line: 1,
+  reason: "the file is encoded as UTF-16",
+  hint: "save it with the encoding UTF-8",
 };

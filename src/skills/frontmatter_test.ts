@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
 import { assertLinearTime } from "../../tests/testing/waiting.ts";
-import { parseSkillMd, SkillSyntaxError } from "../../mod.ts";
-import { skillKey } from "../text.ts";
+import { parseSkillMd, skillKey, SkillSyntaxError } from "../../mod.ts";
 import { readSkillText } from "./frontmatter.ts";
 
 Deno.test("parseSkillMd() returns all of the frontmatter unchanged", () => {
@@ -238,6 +237,8 @@ const repairs: [value: string, finished: string][] = [
   ["%d", "'%d'"],
   ["- item: x", "'- item: x'"],
   ["[draft] do things", "'[draft] do things'"],
+  ["[date] [type]", "'[date] [type]'"],
+  ["Fill \u001b[31mforms", '"Fill \\u001b[31mforms"'],
   ["{{name}} things", "'{{name}} things'"],
   ["> quoted", "'> quoted'"],
   ['"unclosed', "'unclosed'"],
@@ -250,7 +251,8 @@ const repairs: [value: string, finished: string][] = [
 
 for (const [value, finished] of repairs) {
   Deno.test(`readSkillText() serves the value ${value} and prints the line with quotes`, () => {
-    const yaml = `name: a\ndescription: ${value}\nallowed-tools: [Read] # x: y`;
+    const yaml =
+      `name: a\ndescription: ${value}\nallowed-tools: [Read] # x: y\nmetadata: {"a":{"b":["c"]}}`;
     for (const end of ["\n", "\r\n"]) {
       const text = `---\n${yaml}\n---\nText\n`.replaceAll("\n", end);
       const { frontmatter, isRepaired, problems } = readSkillText(text);
@@ -264,6 +266,7 @@ for (const [value, finished] of repairs) {
         ]],
       );
       assert.deepEqual(frontmatter!["allowed-tools"], ["Read"]);
+      assert.deepEqual(frontmatter!.metadata, { a: { b: ["c"] } });
       const fixed = `---\nname: a\ndescription: ${finished}\n---\n`;
       const { description } = parseSkillMd(fixed);
       assert.equal(frontmatter!.description, description);

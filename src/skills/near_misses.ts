@@ -29,9 +29,6 @@ const MAX_DEPTH = 6;
 /** The maximum number of names that a problem lists. */
 const MAX_NAMES = 5;
 
-/** The maximum number of problems that are reported for one root. */
-const MAX_REPORTED = 50;
-
 /** A name that is likely meant as `SKILL.md`. */
 const LIKE_SKILL_MD =
   /^skill(?: ?\(\d+\)| copy)? ?(?:\. ?(?:md|markdown|mdown|mkd|mdx|txt|text|rtf|docx))*\s*$/i;
@@ -52,79 +49,85 @@ export function findNearMisses(
 ): Problem[] {
   const searched = roots.filter(({ status }) => status === "found");
   const paths = new Set(searched.map(({ root }) => root.path));
-  return searched.flatMap((report) => {
-    const misses = findIn(report, { known, paths });
-    const more = misses.length - MAX_REPORTED;
-    if (more <= 0) return misses;
-    const reason = `it has ${more} more problems like these`;
-    const rest = { ...misses[0]!, file: report.root.path, reason };
-    return [...misses.slice(0, MAX_REPORTED), rest];
+  return searched.flatMap((report) => findIn(report, { known, paths }));
+}
+
+interface Folder {
+  readonly path: string;
+  /** How many levels it is below the root. */
+  readonly depth: number;
+  readonly entries: readonly Deno.DirEntry[];
+}
+
+/** Finds the near misses in one root. */
+function findIn(
+  report: SkillRootReport,
+  { known, paths }: { known: ReadonlySet<string>; paths: ReadonlySet<string> },
+): Problem[] {
+  const { root: { path: top, recursive }, skills } = report;
+  const folders = listBelow(report, (path) => paths.has(path));
+  if (hasSkillMd(folders[0]!.entries) && known.has(top)) return [];
+  const unknown = folders.filter(({ path, entries }) =>
+    hasSkillMd(entries) && !known.has(path)
+  ).map(({ path }) => path);
+  const deep = recursive ? [] : unknown.filter((path) => path !== top);
+  // Any other folder can be that of a project.
+  const isForSkills = !recursive && (basename(top) === "skills" || skills > 0);
+  return [
+    ...unknown.includes(top) ? [describeLoose(top)] : [],
+    ...isForSkills ? findArchives(folders[0]!) : [],
+    ...folders.filter(({ depth }) => depth < 2 || recursive)
+      .flatMap((folder) => findMisnamed(folder, isForSkills)),
+    ...deep.length > 0 ? [describeDeep(top, deep)] : [],
+  ];
+}
+
+/** Lists the folders below a root, breadth first, but not those in a skill. */
+function listBelow(
+  { root: { path: top, recursive }, scope }: SkillRootReport,
+  isExcluded: (path: string) => boolean,
+): Folder[] {
+  const folders = [{ path: top, depth: 0, entries: listFolder(top) }];
+  for (const { path, depth, entries } of folders) {
+    const isSkill = hasSkillMd(entries) && path !== top;
+    if (isSkill || depth === MAX_DEPTH) continue;
+    const isFollowed = depth === 0 && scope === "global" && !recursive;
+    for (const { name, isDirectory, isSymlink } of entries) {
+      const child = childPath(path, name);
+      const isSearched = (isDirectory || isSymlink && isFollowed) &&
+        !NEVER_SKILLS.test(name) && !isExcluded(child);
+      if (!isSearched || folders.length >= MAX_FOLDERS) continue;
+      const entries = listFolder(child);
+      folders.push({ path: child, depth: depth + 1, entries });
+    }
+  }
+  return folders;
+}
+
+/** Finds files whose names are almost `SKILL.md`. */
+function findMisnamed(
+  { path, depth, entries }: Folder,
+  isForSkills: boolean,
+): Problem[] {
+  if (hasSkillMd(entries)) return [];
+  const own = `${basename(path)}.md`.toLowerCase();
+  const reason = `the file of a skill must be named ${quote(SKILL_MD)}`;
+  const hint = `rename it to ${quote(SKILL_MD)}`;
+  return entries.filter(({ name, isDirectory }) =>
+    !isDirectory && (LIKE_SKILL_MD.test(name) ||
+      isForSkills && depth === 1 && name.toLowerCase() === own)
+  ).map(({ name }) => {
+    return { rule: "file-name", file: childPath(path, name), reason, hint };
   });
 }
 
-/** Finds the near misses in one root, level by level. */
-function findIn(
-  { root: { path: top, recursive }, scope, skills }: SkillRootReport,
-  { known, paths }: { known: ReadonlySet<string>; paths: ReadonlySet<string> },
-): Problem[] {
-  // Any other folder can be that of a project.
-  const isForSkills = !recursive && (basename(top) === "skills" || skills > 0);
-  const misses: Problem[] = [];
-  const deep: string[] = [];
-  let room = MAX_FOLDERS;
-  let level = [top];
-  for (let depth = 0; depth <= MAX_DEPTH && level.length > 0; depth++) {
-    const folders = level.splice(0, Math.max(room, 0))
-      .map((path) => ({ path, entries: listFolder(path) }));
-    room -= folders.length;
-    level = folders.flatMap(({ path, entries }) => {
-      const isMain = hasSkillMd(entries);
-      if (isMain && known.has(path)) return [];
-      if (isMain && path !== top) {
-        deep.push(path);
-        return [];
-      }
-      if (isMain) misses.push(describeLoose(path));
-      if (depth < 2 || recursive) {
-        misses.push(...findMisnamed(path, { entries, isForSkills, depth }));
-      }
-      const isFollowed = depth === 0 && scope === "global" && !recursive;
-      return entries.filter(({ name, isDirectory, isSymlink }) =>
-        (isDirectory || isSymlink && isFollowed) && !NEVER_SKILLS.test(name)
-      ).map(({ name }) => childPath(path, name))
-        .filter((path) => !paths.has(path));
+function findArchives({ path, entries }: Folder): Problem[] {
+  const reason = "it is an archive, where a folder was expected";
+  const hint = "unpack it into a folder of its own, and remove it";
+  return entries.filter(({ name }) => /\.(?:zip|skill|tgz)$/i.test(name))
+    .map(({ name }) => {
+      return { rule: "archive", file: childPath(path, name), reason, hint };
     });
-  }
-  const isDeep = deep.length > 0 && !recursive;
-  return isDeep ? [...misses, describeDeep(top, deep)] : misses;
-}
-
-/** Finds files whose names are almost `SKILL.md`, and archives of skills. */
-function findMisnamed(
-  folder: string,
-  { entries, isForSkills, depth }: {
-    entries: readonly Deno.DirEntry[];
-    isForSkills: boolean;
-    depth: number;
-  },
-): Problem[] {
-  const own = `${basename(folder)}.md`.toLowerCase();
-  return entries.filter(({ isDirectory }) => !isDirectory).flatMap(
-    ({ name }) => {
-      const file = childPath(folder, name);
-      if (isForSkills && depth === 0 && /\.(?:zip|skill|tgz)$/i.test(name)) {
-        const reason = "it is an archive, where a folder was expected";
-        const hint = "unpack it into a folder of its own, and remove it";
-        return [{ rule: "archive", file, reason, hint }];
-      }
-      const isOwn = isForSkills && depth === 1 && name.toLowerCase() === own;
-      const isLike = LIKE_SKILL_MD.test(name) && !hasSkillMd(entries);
-      if (!isOwn && !isLike || hasSkillMd(entries)) return [];
-      const reason = `the file of a skill must be named ${quote(SKILL_MD)}`;
-      const hint = `rename it to ${quote(SKILL_MD)}`;
-      return [{ rule: "file-name", file, reason, hint }];
-    },
-  );
 }
 
 function describeLoose(folder: string): Problem {

@@ -86,11 +86,11 @@ rule: []
       ["", /^\(line 1\): it has no rules; write "rules:"/],
       ["# nothing\n", /^\(line 1\): it has no rules/],
       ["rules:", /^\(line 1\): it has no list of rules/],
-      ["rules:\n- { skill: *, state: on }", /^\(line 2\): .*single quotes/],
+      ["rules:\n- { skill: *, state: on }", /^\(line 2\): .*check the quotes/],
       ["rules:\n\t- [a", /^\(line 2\): .*tabs/],
       [
         "rules: []\n---\nrules: []",
-        /^\(line 2\): there is more than one YAML document; remove this line/,
+        /^\(line [12]\): the YAML is malformed/,
       ],
       ["rules: []\nrules: []", /^\(line 2\): .*remove one of the duplicate/],
       [

@@ -5,6 +5,7 @@
  */
 
 import { basename, dirname } from "jsr:@std/path@^1";
+import { SKILL_MD } from "../files/paths.ts";
 import { describeProblem } from "../skills/problems.ts";
 import type { SearchableSkills } from "../skills/search.ts";
 import {
@@ -62,17 +63,18 @@ ${formatLines(skills)}
 Use the exact skill name (case-insensitive) to load a skill.`);
 }
 
-/** Lists the problems with a folder of a name, and with the skill in it, up to a limit. */
+/** Lists the problems with the skill in a folder of a name, and with the policy, up to a limit. */
 export function listProblemsOf(
   name: string,
   { problems }: SkillCatalog,
 ): Problem[] {
   const key = skillKey(name);
   return problems
-    .filter(({ rule, file }) =>
-      rule === "policy" ||
-      [file, dirname(file)].some((path) => skillKey(basename(path)) === key)
-    )
+    .filter(({ rule, file }) => {
+      const isMain = basename(file).toLowerCase() === SKILL_MD.toLowerCase();
+      return rule === "policy" ||
+        skillKey(basename(isMain ? dirname(file) : file)) === key;
+    })
     .slice(0, MAX_NAMED_PROBLEMS);
 }
 
