@@ -49,7 +49,6 @@ export const RULES: Readonly<Record<string, Effect>> = {
   "no-skills": "error",
   "folder-missing": "skipped",
   "not-a-folder": "skipped",
-  "root-is-skill": "skipped",
   "file-name": "skipped",
   "loose-file": "skipped",
   "frontmatter-missing": "skipped",
