@@ -2,15 +2,13 @@ import assert from "node:assert/strict";
 import { basename, dirname, join } from "jsr:@std/path@^1";
 import {
   type ScanOptions,
-  type Skill,
   type SkillPolicy,
   type SkillPolicyRule,
   SkillRegistry,
   type SkillRoot,
 } from "../mod.ts";
 import { Session } from "./testing/client.ts";
-import { Place, policyArgs, policyPlace, skillMd } from "./testing/folders.ts";
-import { SECRET } from "./testing/hostile.ts";
+import { Place, policyArgs, policyPlace } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
 import { names, root } from "./testing/registry.ts";
 import { runServer } from "./testing/server.ts";

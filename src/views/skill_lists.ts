@@ -8,7 +8,6 @@
 import type { ClientProfile } from "./client_profiles.ts";
 import { deriveOnce } from "./list_views.ts";
 import { escapeXml, oneLine } from "../text.ts";
-import { isHiddenFromModel, isHiddenFromUser } from "../skills/frontmatter.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { skillFileUri } from "../skills/uri.ts";
 
