@@ -5,12 +5,9 @@
  */
 
 import { isAbsolute } from "jsr:@std/path@^1";
-import {
-  type CommandLine,
-  parseMegabytes,
-  SERVING_OPTIONS,
-  UsageError,
-} from "./command_line.ts";
+import { existsSync } from "node:fs";
+import { type CommandLine, UsageError } from "./command_line.ts";
+import { parseMegabytes, SERVING_OPTIONS } from "./options.ts";
 import { attempt } from "../files/faults.ts";
 import { resolveFolder } from "../files/paths.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
@@ -35,6 +32,8 @@ export interface Settings {
   readonly directories: readonly string[];
   /** The absolute paths of the folders given with `--skill-dir`. */
   readonly recursiveDirectories: readonly string[];
+  /** Those folders that were given by their absolute path, or by one that begins with `~`. */
+  readonly spelledOut: readonly string[];
   /** The absolute path of the file given with `--policy`. */
   readonly policyFile: string | undefined;
   readonly options: SkillRegistryOptions;
@@ -60,7 +59,16 @@ export function createSettings({ values, positionals }: CommandLine): Settings {
   const directories = absolute(given);
   const recursiveDirectories = absolute(values["skill-dir"]);
   const trustLinks = absolute(values["trust-links"]);
-  warnOfNoEffect({ values, positionals }, trustLinks);
+  const named = [given, values["skill-dir"] ?? [], values["trust-links"] ?? []]
+    .flat();
+  warnOfNoEffect({ values, positionals });
+  for (const folder of trustLinks.filter((path) => !existsSync(path))) {
+    log(
+      `Cannot find the folder ${
+        quote(folder)
+      } of --trust-links: check its spelling; until it exists, no link can point into it`,
+    );
+  }
   const roots = resolveSkillRoots({
     ...places,
     directories: given.length > 0 ? directories : undefined,
@@ -76,6 +84,9 @@ export function createSettings({ values, positionals }: CommandLine): Settings {
     home,
     directories,
     recursiveDirectories,
+    spelledOut: absolute(
+      named.filter((path) => isAbsolute(path) || path.startsWith("~")),
+    ),
     policyFile: resolvePolicyFile(values.policy, places),
     options: {
       nameOnlyFolders: absolute(values["name-only"]),
@@ -89,47 +100,21 @@ export function createSettings({ values, positionals }: CommandLine): Settings {
 }
 
 /** Logs which options have no effect, and why. */
-function warnOfNoEffect(
-  { values, positionals }: CommandLine,
-  trustLinks: readonly string[],
-): void {
+function warnOfNoEffect({ values, positionals }: CommandLine): void {
   const given = SERVING_OPTIONS.filter((name) => values[name] !== undefined);
+  const ignore = (names: readonly string[], reason: string) => {
+    for (const name of names) log(`Ignoring ${name}: ${reason}`);
+  };
   if (values.url !== undefined) {
     const names = given.map((name) => `--${name}`);
-    if (positionals.length > 0) names.push("DIR");
-    if (names.length === 0) return;
-    const list = names.join(", ");
-    return log(`Ignoring ${list}: with --url, set this where that server runs`);
-  }
-  const ignore = (names: readonly string[], reason: string) => {
-    for (const name of given.filter((name) => names.includes(name))) {
-      log(`Ignoring --${name}: ${reason}`);
-    }
-  };
-  const report = values.list ? "--list" : values.check ? "--check" : undefined;
-  if (report) {
-    ignore(["refresh", "no-watch"], `it has no effect with ${report}`);
-  }
-  if (values.tools !== "agentskills") {
-    const reason = "it has an effect only with --tools agentskills";
-    ignore(["shell-timeout", "auto-install-deps"], reason);
-  }
-  for (const folder of trustLinks.filter(isAbsent)) {
-    log(
-      `Cannot find the folder ${
-        quote(folder)
-      } of --trust-links: check its spelling; until it exists, no link can point into it`,
+    const all = positionals.length > 0 ? [...names, "DIR"] : names;
+    ignore(all, "with --url, set this where that server runs");
+  } else if (values.tools !== "agentskills") {
+    const names = ["shell-timeout", "auto-install-deps"] as const;
+    ignore(
+      names.filter((name) => given.includes(name)).map((name) => `--${name}`),
+      "it has an effect only with --tools agentskills",
     );
-  }
-}
-
-/** Whether nothing exists at a path. */
-function isAbsent(path: string): boolean {
-  try {
-    Deno.statSync(path);
-    return false;
-  } catch (error) {
-    return error instanceof Deno.errors.NotFound;
   }
 }
 
