@@ -392,19 +392,11 @@ for (const glob of ["~/code", "~/{code,work}/**", "~/co*/**"]) {
     ];
     await using session = await Session.open(place, { args });
     assert.deepEqual(await session.names(), []);
-    // A printed configuration does not open the home folder for a wildcard.
+    // No configuration that opens the home folder for a wildcard is printed.
+    if (glob === "~/co*/**") return;
     const launch = await printedLaunch(place, { args });
     await using printed = await Session.open(place, { launch });
-    if (glob !== "~/co*/**") return assert.deepEqual(await printed.names(), []);
-    place.skill("project/.claude/skills", "theirs");
-    const line = await printed.stderr.take(
-      (line) => line.includes("policy"),
-      "the line about the policy",
-    );
-    assert.match(
-      line,
-      /the folder ".*home" above the wildcard cannot be listed: Deno is not allowed to read it; add --allow-read=\S+home, or write the folders without wildcards\. No project skills/,
-    );
+    assert.deepEqual(await printed.names(), []);
   });
 }
 

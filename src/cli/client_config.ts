@@ -200,20 +200,21 @@ function describeRemote(
   return { server: { url: href, ...headers }, notes };
 }
 
-/** Returns a message for each text that the client would expand. */
-function listExpanded({ title, expands }: McpClient, server: Server): string[] {
+/**
+ * Returns a message for each text that a client could expand: `$NAME`, `${NAME}`,
+ * `{env:NAME}`, `{file:NAME}`. Not every client does.
+ */
+function listExpanded({ title }: McpClient, server: Server): string[] {
   const texts = "url" in server
     ? [server.url]
     : [server.command, ...server.args];
-  return texts.filter((text) => expands?.test(text)).map((text) =>
-    `Cannot configure ${title} with ${
-      quote(text)
-    }: the client would expand part of it. Use other names.`
+  return texts.filter((text) => /\$[\w{]|\{\w+:/.test(text)).map((text) =>
+    `Check that ${title} leaves ${quote(text)} as it is, or use other names.`
   );
 }
 
 function entryFor({ entry, urlEntry }: McpClient, server: Server): object {
-  return "url" in server ? urlEntry(server) : entry(server);
+  return ("url" in server ? urlEntry?.(server) : entry?.(server)) ?? server;
 }
 
 /** Returns what the client asks its user for. */

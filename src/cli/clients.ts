@@ -45,10 +45,8 @@ export interface McpClient {
   readonly note?: string;
   /** The toolset for a client whose model cannot open files. */
   readonly toolset?: string;
-  /** Matches the text that the client would expand in arguments. */
-  readonly expands?: RegExp;
-  /** The entry that starts the server. */
-  readonly entry: (launch: Launch) => object;
+  /** The entry that starts the server. Default: the command and its arguments. */
+  readonly entry?: (launch: Launch) => object;
   /** The words of the client's own command that adds this entry. See {@linkcode addUrl}. */
   readonly add?: string;
   /** What this command cannot add to the entry. */
@@ -57,8 +55,8 @@ export interface McpClient {
   readonly token?: string;
   /** What the client asks its user for, at the top level of the file, if there is a token. */
   readonly inputs?: readonly object[];
-  /** The entry for a server at a URL. */
-  readonly urlEntry: (server: RemoteServer) => object;
+  /** The entry for a server at a URL. Default: the URL and the headers. */
+  readonly urlEntry?: (server: RemoteServer) => object;
   /** What the user should know about this entry. */
   readonly urlNote?: string;
   /**
@@ -85,7 +83,6 @@ const CLIENTS = {
     ownSkills: CLAUDE_SKILLS,
     note:
       'Claude Code lists descriptions of its own skills only up to one percent of the model\'s context window: if you have more than 60 skills or use a small model, add "skillListingBudgetFraction": 0.1 to its settings.json.',
-    expands: /\$\{/,
     // The model sees the tools immediately instead of after a search.
     entry: (launch) => ({ type: "stdio", ...launch, alwaysLoad: true }),
     add: "claude mcp add-json --scope user skills {entry}",
@@ -102,7 +99,6 @@ const CLIENTS = {
       windows: "%APPDATA%/Claude/claude_desktop_config.json",
     },
     toolset: "skilljack",
-    entry: (launch) => launch,
     urlNote:
       "Claude Desktop itself connects to URLs only with OAuth. So the entry starts mcp-remote, which connects to this one and needs Node (https://nodejs.org).",
     urlEntry: ({ url, headers }) => ({
@@ -123,7 +119,6 @@ const CLIENTS = {
     projectFile: ".codex/config.toml",
     format: "toml",
     section: "mcp_servers",
-    entry: (launch) => launch,
     add: "codex mcp add skills -- {command} {args}",
     token: TOKEN_VARIABLE,
     urlEntry: ({ url, headers }) => ({
@@ -139,10 +134,8 @@ const CLIENTS = {
     file: "~/.cursor/mcp.json",
     projectFile: ".cursor/mcp.json",
     note: listsOthers("Cursor"),
-    expands: /\$\{/,
     entry: (launch) => ({ type: "stdio", ...launch }),
     token: `\${env:${TOKEN_VARIABLE}}`,
-    urlEntry: (server) => server,
   },
   /** @see {@link https://code.visualstudio.com/docs/agents/reference/mcp-configuration} */
   "vscode": {
@@ -155,7 +148,6 @@ const CLIENTS = {
     projectFile: ".vscode/mcp.json",
     section: "servers",
     note: listsOthers("VS Code"),
-    expands: /\$\{|^~(?!\/$)/,
     entry: (launch) => ({ type: "stdio", ...launch }),
     add: "code --add-mcp {namedEntry}",
     token: "${input:skill-server-token}",
@@ -179,7 +171,6 @@ const CLIENTS = {
       ...[".opencode/skill", "~/.config/opencode/skill"],
       ...[".opencode/skills", "~/.config/opencode/skills"],
     ],
-    expands: /\{(?:env|file):/,
     entry: ({ command, args }) => ({
       type: "local",
       command: [command, ...args],
@@ -196,8 +187,6 @@ const CLIENTS = {
     file: "~/.gemini/settings.json",
     projectFile: ".gemini/settings.json",
     ownSkills: [...AGENTS_SKILLS, ".gemini/skills", "~/.gemini/skills"],
-    expands: /\$[\w{]/,
-    entry: (launch) => launch,
     add: "gemini mcp add --scope user skills {command} -- {args}",
     token: `$${TOKEN_VARIABLE}`,
     urlEntry: ({ url, headers }) => ({
@@ -211,7 +200,6 @@ const CLIENTS = {
     title: "Copilot CLI",
     file: "~/.copilot/mcp-config.json",
     projectFile: ".github/mcp.json",
-    expands: /\$[\w{]/,
     entry: (launch) => ({ type: "local", ...launch, tools: ["*"] }),
     add: "copilot mcp add skills -- {command} {args}",
     token: `\${${TOKEN_VARIABLE}}`,
@@ -240,7 +228,6 @@ const CLIENTS = {
     file: "~/.qwen/settings.json",
     projectFile: ".qwen/settings.json",
     ownSkills: [...AGENTS_SKILLS, ".qwen/skills", "~/.qwen/skills"],
-    expands: /\$[\w{]/,
     // The model sees the tools immediately instead of after a search.
     entry: (launch) => ({ ...launch, alwaysLoadTools: true }),
     add: "qwen mcp add --scope user skills {command} -- {args}",
@@ -264,7 +251,6 @@ const CLIENTS = {
       ...[".kilo/skills", "~/.config/kilo/skill"],
       ...[".kilocode/skills", "~/.config/kilo/skills"],
     ],
-    expands: /\{(?:env|file):/,
     entry: ({ command, args }) => ({
       type: "local",
       command: [command, ...args],
@@ -286,8 +272,6 @@ const CLIENTS = {
     projectFile: ".devin/mcp_config.json",
     note:
       "Older versions of Windsurf read ~/.codeium/windsurf/mcp_config.json instead.",
-    expands: /\$\{/,
-    entry: (launch) => launch,
     urlEntry: (server) => ({ ...server, transport: "http" }),
   },
   /** @see {@link https://zed.dev/docs/ai/mcp} */
@@ -300,26 +284,19 @@ const CLIENTS = {
     },
     projectFile: ".zed/settings.json",
     section: "context_servers",
-    entry: (launch) => launch,
-    urlEntry: (server) => server,
   },
   /** @see {@link https://lmstudio.ai/docs/app/mcp} */
   "lm-studio": {
     title: "LM Studio",
     file: "~/.lmstudio/mcp.json",
     toolset: "skilljack",
-    entry: (launch) => launch,
-    urlEntry: (server) => server,
   },
   /** @see {@link https://kiro.dev/docs/mcp/configuration} */
   "kiro": {
     title: "Kiro",
     file: "~/.kiro/settings/mcp.json",
     projectFile: ".kiro/settings/mcp.json",
-    expands: /\$\{/,
-    entry: (launch) => launch,
     token: `\${${TOKEN_VARIABLE}}`,
-    urlEntry: (server) => server,
   },
 } satisfies Record<string, McpClient>;
 

@@ -134,9 +134,15 @@ function listFolders(settings: Settings): string[] {
     }
     return place;
   });
-  const policy = { file: policyFile ?? "", homeDirectory: home };
-  const granted = policyFile ? listPolicyPermissions(policy) : [];
-  return [...given, ...places, ...granted];
+  if (policyFile === undefined) return [...given, ...places];
+  const policy = { file: policyFile, homeDirectory: home };
+  const { paths, unlisted } = listPolicyPermissions(policy);
+  if (unlisted === undefined) return [...given, ...places, ...paths];
+  throw new UsageError(
+    `Cannot print an entry for the policy: for its rule ${
+      quote(unlisted)
+    }, Deno would have to list the home folder or one above it; name the folder, as in ~/code/*`,
+  );
 }
 
 /**

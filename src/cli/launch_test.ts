@@ -43,11 +43,24 @@ Deno.test(
       'rules: [{ in: "~/rules/**", state: off }]',
     );
     const link = join(place.path, "link");
-    const settings = settingsFor(link, "--policy", policy);
-    const { args } = createLaunch(PROGRAM, { ...settings, home: place.home });
+    const launchOf = () => {
+      const settings = settingsFor(link, "--policy", policy);
+      return createLaunch(PROGRAM, { ...settings, home: place.home });
+    };
     assert.equal(
-      args[1],
+      launchOf().args[1],
       `--allow-read=${[link, store, policy, rules].join(",")}`,
+    );
+    // What is below the home folder can be compared without listing it.
+    place.file("policy.yaml", 'rules: [{ in: "~/**", state: off }]');
+    assert.equal(
+      launchOf().args[1],
+      `--allow-read=${[link, store, policy].join(",")}`,
+    );
+    place.file("policy.yaml", 'rules: [{ in: "~/co*/**", state: off }]');
+    assertMisuse(
+      launchOf,
+      'Cannot print an entry for the policy: for its rule "~/co*/**", Deno would have to list the home folder or one above it; name the folder, as in ~/code/*',
     );
   },
 );

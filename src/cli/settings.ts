@@ -5,7 +5,6 @@
  */
 
 import { isAbsolute } from "jsr:@std/path@^1";
-import { existsSync } from "node:fs";
 import { type CommandLine, UsageError } from "./command_line.ts";
 import { parseMegabytes, SERVING_OPTIONS } from "./options.ts";
 import { attempt } from "../files/faults.ts";
@@ -62,7 +61,7 @@ export function createSettings({ values, positionals }: CommandLine): Settings {
   const named = [given, values["skill-dir"] ?? [], values["trust-links"] ?? []]
     .flat();
   warnOfNoEffect({ values, positionals });
-  for (const folder of trustLinks.filter((path) => !existsSync(path))) {
+  for (const folder of trustLinks.filter(isAbsent)) {
     log(
       `Cannot find the folder ${
         quote(folder)
@@ -84,9 +83,9 @@ export function createSettings({ values, positionals }: CommandLine): Settings {
     home,
     directories,
     recursiveDirectories,
-    spelledOut: absolute(
-      named.filter((path) => isAbsolute(path) || path.startsWith("~")),
-    ),
+    spelledOut: named
+      .filter((path) => isAbsolute(path) || path.startsWith("~"))
+      .map((path) => attempt(() => resolveFolder(path, places)) ?? path),
     policyFile: resolvePolicyFile(values.policy, places),
     options: {
       nameOnlyFolders: absolute(values["name-only"]),
@@ -97,6 +96,15 @@ export function createSettings({ values, positionals }: CommandLine): Settings {
       watchFolders: !values["no-watch"],
     },
   };
+}
+
+/** Whether nothing exists at a path. */
+function isAbsent(path: string): boolean {
+  try {
+    return !Deno.statSync(path);
+  } catch (error) {
+    return error instanceof Deno.errors.NotFound;
+  }
 }
 
 /** Logs which options have no effect, and why. */
