@@ -12,7 +12,6 @@ import {
   isPlainRemote,
   MCP_CLIENTS,
   type McpClient,
-  type RemoteServer,
   type Server,
   TOKEN_VARIABLE,
 } from "./clients.ts";
@@ -76,7 +75,7 @@ export function createClientConfig(
     text: formatConfig(client, server),
     notes: [...notes, ...listExpanded(client, server)]
       .filter((note) => typeof note === "string"),
-    ...createCommand(client, { server, program, file }),
+    ...createCommand(client, { server, program }),
     title: `Add this to the configuration of ${title} in ${file}${
       project ?? ""
     }`,
@@ -158,14 +157,13 @@ function findOwnSkills(
     );
 }
 
-/** Whether a root contains links to skills in a folder, as skill installers create them. */
+/** Whether entries of a root lie in a folder, as the links that skill installers create. */
 function hasLinksTo(folder: string, root: string): boolean {
   const realFolder = attempt(() => Deno.realPathSync(folder));
   const entries = attempt(() => [...Deno.readDirSync(root)]) ?? [];
-  return realFolder !== undefined && entries.some(({ name, isSymlink }) => {
-    const place = isSymlink &&
-      attempt(() => Deno.realPathSync(join(root, name)));
-    return place && isAtOrBelow(place, realFolder);
+  return realFolder !== undefined && entries.some(({ name }) => {
+    const place = attempt(() => Deno.realPathSync(join(root, name)));
+    return place !== undefined && isAtOrBelow(place, realFolder);
   });
 }
 
@@ -243,41 +241,27 @@ function tomlText(name: string, entry: object): string {
   return `[${name}]\n${fields.join("")}`;
 }
 
-/** Creates the client's own command that adds the entry, if it can be pasted safely. */
+/** Creates the client's own command that adds the entry, if there is one that can be pasted safely. */
 function createCommand(
   client: McpClient,
-  { server, program, file }: { server: Server; program: Program; file: string },
+  { server, program }: { server: Server; program: Program },
 ): Pick<ClientConfig, "command" | "commandTitle"> {
-  const isRemote = "url" in server;
-  const { add, addUrl, addOmits } = client;
+  const { add } = client;
+  // Without JSON, the client's command takes no URL.
+  if (add === undefined || "url" in server && !/entry\}/i.test(add)) return {};
   const entry = entryFor(client, server);
   const named = { name: "skills", ...entry, ...inputsFor(client, server) };
-  const parts: Readonly<Record<string, readonly string[]>> = {
+  const launch = "url" in server ? undefined : server;
+  const parts: Readonly<Record<string, readonly string[] | undefined>> = {
+    "{command}": launch && [launch.command],
+    "{args}": launch?.args,
     "{entry}": [escapeHidden(stringifyJson(entry))],
     "{namedEntry}": [escapeHidden(stringifyJson(named))],
-    ...isRemote
-      ? { "{url}": [server.url], "{token}": tokenWords(client, server) }
-      : { "{command}": [server.command], "{args}": server.args },
   };
-  const words = (isRemote ? addUrl : add)?.split(" ")
-    .flatMap((word) => parts[word] ?? word);
+  const words = add.split(" ").flatMap((word) => parts[word] ?? word);
   const shell = shellInUse(program);
-  const command = words && quoteCommand(words, shell);
-  if (command === undefined) return {};
-  const rest = addOmits === undefined
-    ? ""
-    : `, and then add ${addOmits} to the entry in ${file}`;
-  return {
-    command,
-    commandTitle: `Run this command in ${SHELL_TITLES[shell]}${rest}`,
-  };
-}
-
-/** Returns the option of a client's command that sets the token, if there is one. */
-function tokenWords(
-  { tokenOption }: McpClient,
-  { headers }: RemoteServer,
-): readonly string[] {
-  if (headers === undefined) return [];
-  return tokenOption ?? ["--header", `Authorization: ${headers.Authorization}`];
+  const command = quoteCommand(words, shell);
+  return command === undefined
+    ? {}
+    : { command, commandTitle: `Run this command in ${SHELL_TITLES[shell]}` };
 }

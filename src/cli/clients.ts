@@ -47,10 +47,13 @@ export interface McpClient {
   readonly toolset?: string;
   /** The entry that starts the server. Default: the command and its arguments. */
   readonly entry?: (launch: Launch) => object;
-  /** The words of the client's own command that adds this entry. See {@linkcode addUrl}. */
+  /**
+   * The client's own command that adds the whole entry. `{command}` and `{args}`
+   * stand for the command and its arguments, `{entry}` for the entry as JSON, and
+   * `{namedEntry}` for that with its name and the inputs. With JSON, it also adds
+   * the entry for a server at a URL.
+   */
   readonly add?: string;
-  /** What this command cannot add to the entry. */
-  readonly addOmits?: string;
   /** The reference that stands for the token in an entry, if the client supports one. */
   readonly token?: string;
   /** What the client asks its user for, at the top level of the file, if there is a token. */
@@ -59,15 +62,6 @@ export interface McpClient {
   readonly urlEntry?: (server: RemoteServer) => object;
   /** What the user should know about this entry. */
   readonly urlNote?: string;
-  /**
-   * The words of the client's own command that adds this entry. `{command}`,
-   * `{args}`, and `{url}` stand for parts of the server, `{entry}` for the entry
-   * as JSON, `{namedEntry}` for that with its name and the inputs, and `{token}`
-   * for the option that sets the token.
-   */
-  readonly addUrl?: string;
-  /** The option that sets the token in this command. Default: `--header`. */
-  readonly tokenOption?: readonly string[];
 }
 
 const CLAUDE_SKILLS = [".claude/skills", "~/.claude/skills"];
@@ -88,7 +82,6 @@ const CLIENTS = {
     add: "claude mcp add-json --scope user skills {entry}",
     token: `\${${TOKEN_VARIABLE}}`,
     urlEntry: (server) => ({ type: "http", ...server, alwaysLoad: true }),
-    addUrl: "claude mcp add-json --scope user skills {entry}",
   },
   /** @see {@link https://modelcontextprotocol.io/docs/develop/connect-local-servers} */
   "claude-desktop": {
@@ -125,8 +118,6 @@ const CLIENTS = {
       url,
       ...headers && { bearer_token_env_var: TOKEN_VARIABLE },
     }),
-    addUrl: "codex mcp add skills --url {url} {token}",
-    tokenOption: ["--bearer-token-env-var", TOKEN_VARIABLE],
   },
   /** @see {@link https://cursor.com/docs/mcp} */
   "cursor": {
@@ -158,7 +149,6 @@ const CLIENTS = {
       password: true,
     }],
     urlEntry: (server) => ({ type: "http", ...server }),
-    addUrl: "code --add-mcp {namedEntry}",
   },
   /** @see {@link https://opencode.ai/docs/mcp-servers} */
   "opencode": {
@@ -178,8 +168,6 @@ const CLIENTS = {
     add: "opencode mcp add skills -- {command} {args}",
     token: `{env:${TOKEN_VARIABLE}}`,
     urlEntry: (server) => ({ type: "remote", ...server }),
-    addUrl: "opencode mcp add skills --url {url} {token}",
-    tokenOption: ["--header", `Authorization=Bearer {env:${TOKEN_VARIABLE}}`],
   },
   /** @see {@link https://github.com/google-gemini/gemini-cli/blob/main/docs/tools/mcp-server.md} */
   "gemini-cli": {
@@ -193,7 +181,6 @@ const CLIENTS = {
       httpUrl: url,
       ...headers && { headers },
     }),
-    addUrl: "gemini mcp add --scope user --transport http skills {url} {token}",
   },
   /** @see {@link https://docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot/add-mcp-servers} */
   "copilot": {
@@ -204,7 +191,6 @@ const CLIENTS = {
     add: "copilot mcp add skills -- {command} {args}",
     token: `\${${TOKEN_VARIABLE}}`,
     urlEntry: (server) => ({ type: "http", ...server, tools: ["*"] }),
-    addUrl: "copilot mcp add --transport http {token} skills {url}",
   },
   /** @see {@link https://docs.cline.bot/mcp/configuring-mcp-servers} */
   "cline": {
@@ -212,15 +198,11 @@ const CLIENTS = {
     file: "~/.cline/data/settings/cline_mcp_settings.json",
     // The time limit for replies. By default, the server has 3 seconds to start.
     entry: (launch) => ({ ...launch, timeout: 60 }),
-    add: "cline mcp install --yes skills -- {command} {args}",
-    addOmits: '"timeout": 60',
     urlEntry: (server) => ({
       type: "streamableHttp",
       ...server,
       timeout: 60,
     }),
-    addUrl:
-      "cline mcp install --yes --transport streamableHttp {token} skills {url}",
   },
   /** @see {@link https://qwenlm.github.io/qwen-code-docs/en/users/features/mcp/} */
   "qwen-code": {
@@ -230,15 +212,12 @@ const CLIENTS = {
     ownSkills: [...AGENTS_SKILLS, ".qwen/skills", "~/.qwen/skills"],
     // The model sees the tools immediately instead of after a search.
     entry: (launch) => ({ ...launch, alwaysLoadTools: true }),
-    add: "qwen mcp add --scope user skills {command} -- {args}",
-    addOmits: '"alwaysLoadTools": true',
     token: `$${TOKEN_VARIABLE}`,
     urlEntry: ({ url, headers }) => ({
       httpUrl: url,
       ...headers && { headers },
       alwaysLoadTools: true,
     }),
-    addUrl: "qwen mcp add --scope user --transport http skills {url} {token}",
   },
   /** @see {@link https://kilo.ai/docs/automate/mcp/using-in-kilo-code} */
   "kilo": {
@@ -258,8 +237,6 @@ const CLIENTS = {
     add: "kilo mcp add skills -- {command} {args}",
     token: `{env:${TOKEN_VARIABLE}}`,
     urlEntry: (server) => ({ type: "remote", ...server }),
-    addUrl: "kilo mcp add skills --url {url} {token}",
-    tokenOption: ["--header", `Authorization=Bearer {env:${TOKEN_VARIABLE}}`],
   },
   /** @see {@link https://docs.devin.ai/cli/extensibility/mcp/configuration} */
   "windsurf": {

@@ -50,7 +50,7 @@ function printAll(): string {
     "With a Deno that npx downloaded\n",
     print(["cursor"], NPX_PROGRAM),
     "On Windows\n",
-    ...["claude-code", "vscode"].map((name) => print([name], windows)),
+    ...["claude-code", "codex", "cursor"].map((name) => print([name], windows)),
   ].join(`\n${"-".repeat(80)}\n\n`);
 }
 

@@ -14,7 +14,7 @@ import {
   runningProgram,
   VERSION,
 } from "./program.ts";
-import { COLUMNS, count, oneLine, wrapText } from "../text.ts";
+import { count, oneLine, wrapText } from "../text.ts";
 
 /** The column in which the meaning of an option begins. */
 const INDENTATION = " ".repeat(22);
@@ -23,7 +23,9 @@ export function helpText(program: Program = runningProgram()): string {
   return `skill-server ${VERSION} finds Agent Skills and serves them to an MCP client over
 stdin and stdout.
 
-${usage(program)}
+Usage:
+  ${commandFor(program)} [options] [DIR...]
+
 Without DIR, it searches ./.agent/skills, ~/.agent/skills, ./.claude/skills, and
 ~/.claude/skills. With DIR, it searches DIR, DIR/.claude/skills, and DIR/skills.
 Separate several with spaces or commas.
@@ -64,17 +66,11 @@ function formatOption([usage, help]: [string, string]): string {
 export function usageText(message: string): string {
   return `${wrapText(`skill-server: ${oneLine(message)}`)}
 
-${usage(runningProgram())}
+Usage:
+  ${commandFor(runningProgram())} [options] [DIR...]
+
 Add --help to see the options.
 `;
-}
-
-function usage(program: Program): string {
-  const line = `  ${commandFor(program)} [options] [DIR...]`;
-  const lines = line.length > COLUMNS
-    ? line.replace(" [options]", "\n    [options]")
-    : line;
-  return `Usage:\n${lines}\n`;
 }
 
 /** Returns what a server in a terminal prints instead of waiting silently. */

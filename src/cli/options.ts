@@ -43,13 +43,17 @@ export function parseMegabytes(value: string | undefined): number | undefined {
   return size >= 1 && Number.isSafeInteger(size) ? size : undefined;
 }
 
+const FOLDERS = {
+  type: "string",
+  multiple: true,
+  value: "DIR",
+  expected: "a folder",
+} as const;
+
 /** The options that affect a running server. */
 const SERVING = {
   "skill-dir": {
-    type: "string",
-    multiple: true,
-    value: "DIR",
-    expected: "a folder",
+    ...FOLDERS,
     help: "also search DIR and its subfolders; repeatable",
   },
   "agents": {
@@ -57,10 +61,7 @@ const SERVING = {
     help: "also search ./.agents/skills and ~/.agents/skills",
   },
   "trust-links": {
-    type: "string",
-    multiple: true,
-    value: "DIR",
-    expected: "a folder",
+    ...FOLDERS,
     help: "allow links into DIR; repeatable",
   },
   "tools": {
@@ -76,10 +77,7 @@ const SERVING = {
     help: "file with rules for which skills to serve, and how prominently",
   },
   "name-only": {
-    type: "string",
-    multiple: true,
-    value: "DIR",
-    expected: "a folder",
+    ...FOLDERS,
     help:
       "list the skills in DIR without their descriptions, because the client lists them itself; repeatable",
   },
