@@ -15,11 +15,9 @@ import {
   type Server,
   TOKEN_VARIABLE,
 } from "./clients.ts";
-import { createLaunch, listUsualRoots } from "./launch.ts";
+import { createLaunch } from "./launch.ts";
 import { type Program, runningProgram } from "./program.ts";
 import type { Settings } from "./settings.ts";
-import { attempt } from "../files/faults.ts";
-import { isAtOrBelow } from "../files/paths.ts";
 import { quoteCommand, SHELL_TITLES, shellInUse } from "../shell_quoting.ts";
 import {
   escapeCodePoint,
@@ -114,23 +112,27 @@ function describeLaunch(
   client: McpClient,
   { settings, program }: { settings: Settings; program: Program },
 ): Description {
-  const { title, toolset, note } = client;
-  const { values, options } = settings;
-  const ownSkills = findOwnSkills(client, settings);
-  const folders = new Intl.ListFormat("en").format(ownSkills);
+  const { title, toolset, note, ownSkills = [] } = client;
+  const { values, options, home = "~" } = settings;
+  // Those that are not served do no harm, and links can lead to them.
+  const ownFolders = ownSkills.flatMap((
+    path,
+  ) => [join(path), join(home, path)]);
   const server = createLaunch(program, {
     ...settings,
     values: { ...values, tools: values.tools ?? toolset },
     options: {
       ...options,
-      nameOnlyFolders: [...ownSkills, ...options.nameOnlyFolders ?? []],
+      nameOnlyFolders: [...ownFolders, ...options.nameOnlyFolders ?? []],
     },
   });
   const notes = [
     toolset !== undefined && values.tools === undefined &&
     `${title} cannot open files. So the entry selects the toolset ${toolset}, which has a tool that reads the other files of a skill.`,
     ownSkills.length > 0 &&
-    `${title} itself lists the skills in ${folders}. So that the model sees each description once, the server lists these skills by name (--name-only). Remove these arguments if you switch off the list of ${title}.`,
+    `${title} itself lists the skills in ${
+      ownSkills.join(" and ")
+    }, of the project and of the home folder. So that the model sees each description once, the server lists these skills by name (--name-only). Remove these arguments if you switch off the list of ${title}.`,
     note,
     server.command === "npx" &&
     "The entry uses npx, which asks the npm registry for Deno at each start. To avoid that, install Deno (https://deno.com) and print the configuration with it.",
@@ -138,33 +140,6 @@ function describeLaunch(
     "Cannot limit Deno to folders with a comma in their names: it gets permission to read every folder.",
   ];
   return { server, notes };
-}
-
-/** Returns the folders whose skills both the client and the server list. */
-function findOwnSkills(
-  { ownSkills = [] }: McpClient,
-  settings: Settings,
-): string[] {
-  const usual = listUsualRoots(settings);
-  return ownSkills
-    .map((path) => join(path.replace(/^~/, () => settings.home ?? "~")))
-    .filter((folder) =>
-      usual.includes(folder) ||
-      settings.roots.some(({ path, recursive }) =>
-        path === folder || recursive && isAtOrBelow(folder, path) ||
-        hasLinksTo(folder, path)
-      )
-    );
-}
-
-/** Whether entries of a root lie in a folder, as the links that skill installers create. */
-function hasLinksTo(folder: string, root: string): boolean {
-  const realFolder = attempt(() => Deno.realPathSync(folder));
-  const entries = attempt(() => [...Deno.readDirSync(root)]) ?? [];
-  return realFolder !== undefined && entries.some(({ name }) => {
-    const place = attempt(() => Deno.realPathSync(join(root, name)));
-    return place !== undefined && isAtOrBelow(place, realFolder);
-  });
 }
 
 /** Describes the server at a URL. Completes the URL if it has no path. */

@@ -272,41 +272,8 @@ function npmCache(): string {
   return new TextDecoder().decode(stdout).trim();
 }
 
-/** The folders in the `--name-only` options of a printed configuration. */
-function nameOnly(client: string, ...args: string[]): string[] {
-  return parseLaunch(configFor(client, { args }).text).args
-    .flatMap((arg) => /^--name-only=(.*)$/.exec(arg)?.slice(1) ?? []);
-}
-
-/** Returns a folder in the project, and the same in the home folder. */
-function bothPlaces(...names: string[]): string[] {
-  return names.flatMap((name) => [
-    join(name, "skills"),
-    resolve("/home/me", name, "skills"),
-  ]);
-}
-
-Deno.test("createClientConfig() lists by name only what a client lists itself", () => {
-  const home = resolve("/home/me");
-  const own = join(home, ".claude", "skills");
-  // The default folders are in the golden file.
-  const all = bothPlaces(".claude", ".agents");
-  const cases: [ClientName, string[], string[]][] = [
-    ["opencode", ["--agents"], all],
-    ["qwen-code", ["--agents"], bothPlaces(".agents")],
-    ["claude-code", [resolve("/srv/team")], []],
-    ["claude-code", [join(home, ".claude")], [own]],
-    ["claude-code", [resolve("/x"), "--skill-dir", home], [own]],
-    ["claude-code", ["--name-only", own], bothPlaces(".claude")],
-    ["cursor", ["--name-only", resolve("/srv")], [resolve("/srv")]],
-  ];
-  for (const [client, args, folders] of cases) {
-    assert.deepEqual(nameOnly(client, ...args), folders, args.join(" "));
-  }
-});
-
 Deno.test(
-  "--print-config lists by name only what a served folder links to and the client lists itself",
+  "--print-config lists by name only what a client lists itself, also behind links, and what the user names",
   {
     ignore: lacks("links"),
   },
@@ -314,10 +281,19 @@ Deno.test(
     using place = new Place();
     place.skill("home/.agents/skills", "pdf");
     place.link("../../.agents/skills/pdf", "home/.claude/skills/pdf");
-    const launch = await printedLaunch(place, {}, "gemini-cli");
+    place.skill("home/.claude/skills", "git");
+    const own = join(".agents", "skills");
+    const args = ["--name-only", "more", "--name-only", join(place.home, own)];
+    const launch = await printedLaunch(place, { args }, "gemini-cli");
     assert.deepEqual(serverArgs(launch), [
-      `--name-only=${join(place.home, ".agents", "skills")}`,
+      `--name-only=${own}`,
+      `--name-only=${join(place.home, own)}`,
+      `--name-only=${join(place.project, "more")}`,
     ]);
+    await using session = await Session.open(place, { launch });
+    const { tools } = await session.client.listTools();
+    assert.match(tools[0]!.description!, /About git/);
+    assert.doesNotMatch(tools[0]!.description!, /About pdf/);
   },
 );
 

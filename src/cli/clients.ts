@@ -39,7 +39,10 @@ export interface McpClient {
   readonly format?: "toml";
   /** The section of the file that contains the servers. Default: "mcpServers". */
   readonly section?: string;
-  /** The folders whose skills the client lists itself, whole. Those of a project are relative. */
+  /**
+   * The folders whose skills the client lists itself, whole, both in the project
+   * and in the home folder. Without those that only this client uses.
+   */
   readonly ownSkills?: readonly string[];
   /** What else its user should know. */
   readonly note?: string;
@@ -64,17 +67,13 @@ export interface McpClient {
   readonly urlNote?: string;
 }
 
-const CLAUDE_SKILLS = [".claude/skills", "~/.claude/skills"];
-
-const AGENTS_SKILLS = [".agents/skills", "~/.agents/skills"];
-
 const CLIENTS = {
   /** @see {@link https://code.claude.com/docs/en/mcp} */
   "claude-code": {
     title: "Claude Code",
     file: "~/.claude.json",
     projectFile: ".mcp.json",
-    ownSkills: CLAUDE_SKILLS,
+    ownSkills: [".claude/skills"],
     note:
       'Claude Code lists descriptions of its own skills only up to one percent of the model\'s context window: if you have more than 60 skills or use a small model, add "skillListingBudgetFraction": 0.1 to its settings.json.',
     // The model sees the tools immediately instead of after a search.
@@ -156,11 +155,7 @@ const CLIENTS = {
     file: "~/.config/opencode/opencode.json",
     projectFile: "opencode.json",
     section: "mcp",
-    ownSkills: [
-      ...[...CLAUDE_SKILLS, ...AGENTS_SKILLS],
-      ...[".opencode/skill", "~/.config/opencode/skill"],
-      ...[".opencode/skills", "~/.config/opencode/skills"],
-    ],
+    ownSkills: [".claude/skills", ".agents/skills"],
     entry: ({ command, args }) => ({
       type: "local",
       command: [command, ...args],
@@ -174,7 +169,7 @@ const CLIENTS = {
     title: "Gemini CLI",
     file: "~/.gemini/settings.json",
     projectFile: ".gemini/settings.json",
-    ownSkills: [...AGENTS_SKILLS, ".gemini/skills", "~/.gemini/skills"],
+    ownSkills: [".agents/skills"],
     add: "gemini mcp add --scope user skills {command} -- {args}",
     token: `$${TOKEN_VARIABLE}`,
     urlEntry: ({ url, headers }) => ({
@@ -209,7 +204,7 @@ const CLIENTS = {
     title: "Qwen Code",
     file: "~/.qwen/settings.json",
     projectFile: ".qwen/settings.json",
-    ownSkills: [...AGENTS_SKILLS, ".qwen/skills", "~/.qwen/skills"],
+    ownSkills: [".agents/skills"],
     // The model sees the tools immediately instead of after a search.
     entry: (launch) => ({ ...launch, alwaysLoadTools: true }),
     token: `$${TOKEN_VARIABLE}`,
@@ -225,11 +220,7 @@ const CLIENTS = {
     file: "~/.config/kilo/kilo.json",
     projectFile: ".kilo/kilo.json",
     section: "mcp",
-    ownSkills: [
-      ...[...CLAUDE_SKILLS, ...AGENTS_SKILLS],
-      ...[".kilo/skills", "~/.config/kilo/skill"],
-      ...[".kilocode/skills", "~/.config/kilo/skills"],
-    ],
+    ownSkills: [".claude/skills", ".agents/skills"],
     entry: ({ command, args }) => ({
       type: "local",
       command: [command, ...args],

@@ -91,7 +91,7 @@ function serverArguments(
  * Lists the roots that every project has. Those in the project are relative,
  * because each launch can have a different project.
  */
-export function listUsualRoots(
+function listUsualRoots(
   { values, home, directories }: Settings,
 ): string[] {
   return resolveSkillRoots({
