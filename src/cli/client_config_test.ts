@@ -5,7 +5,7 @@ import {
   configMessage,
   formatConfig,
 } from "./client_config.ts";
-import { CLIENT_NAMES, type ClientName, MCP_CLIENTS } from "./clients.ts";
+import { CLIENT_NAMES, MCP_CLIENTS } from "./clients.ts";
 import { type Launch, type Program, SPECIFIER } from "./program.ts";
 import { Session } from "../../tests/testing/client.ts";
 import {

@@ -67,7 +67,6 @@ export function createSettings(command: CommandLine): Settings {
   });
   return {
     values,
-    // The toolset agentskills searches each folder as the server of that name does.
     roots: tools.toolset === "agentskills"
       ? roots.map((root) => ({ ...root, recursive: true }))
       : roots,
