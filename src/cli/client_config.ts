@@ -12,6 +12,7 @@ import {
   isPlainRemote,
   MCP_CLIENTS,
   type McpClient,
+  PLACES,
   type Server,
   TOKEN_VARIABLE,
 } from "./clients.ts";
@@ -99,9 +100,8 @@ export function configFile(
   os: typeof Deno.build.os,
 ): string {
   const isWindows = os === "windows";
-  const path = typeof file === "string"
-    ? file
-    : file[isWindows || os === "darwin" ? os : "linux"];
+  const { data, config } = PLACES[isWindows || os === "darwin" ? os : "linux"];
+  const path = file.replace("{data}", data).replace("{config}", config);
   return isWindows
     ? path.replace(/^~/, "%USERPROFILE%").replaceAll("/", "\\")
     : path;

@@ -22,17 +22,15 @@ export interface RemoteServer {
 /** What a client connects to: a command that starts the server, or its URL. */
 export type Server = Launch | RemoteServer;
 
-/** A path on each operating system where it differs. */
-type FilePath =
-  | string
-  | Readonly<Record<"linux" | "darwin" | "windows", string>>;
-
-/** An MCP client. In its paths, `~` is the home folder, and the separator is `/`. */
+/**
+ * An MCP client. In its paths, `~` is the home folder, the separator is `/`, and
+ * the placeholders are those in {@linkcode PLACES}.
+ */
 export interface McpClient {
   /** The name that its users know. */
   readonly title: string;
   /** The user's configuration file, which applies to all projects. */
-  readonly file: FilePath;
+  readonly file: string;
   /** The configuration file of a project. */
   readonly projectFile?: string;
   /** The format of these files. Default: JSON. */
@@ -67,6 +65,13 @@ export interface McpClient {
   readonly urlNote?: string;
 }
 
+/** The folders for application data and for configuration on each operating system. */
+export const PLACES = {
+  linux: { data: "~/.config", config: "~/.config" },
+  darwin: { data: "~/Library/Application Support", config: "~/.config" },
+  windows: { data: "%APPDATA%", config: "%APPDATA%" },
+};
+
 const CLIENTS = {
   /** @see {@link https://code.claude.com/docs/en/mcp} */
   "claude-code": {
@@ -85,11 +90,7 @@ const CLIENTS = {
   /** @see {@link https://modelcontextprotocol.io/docs/develop/connect-local-servers} */
   "claude-desktop": {
     title: "Claude Desktop",
-    file: {
-      linux: "~/.config/Claude/claude_desktop_config.json",
-      darwin: "~/Library/Application Support/Claude/claude_desktop_config.json",
-      windows: "%APPDATA%/Claude/claude_desktop_config.json",
-    },
+    file: "{data}/Claude/claude_desktop_config.json",
     toolset: "skilljack",
     urlNote:
       "Claude Desktop itself connects to URLs only with OAuth. So the entry starts mcp-remote, which connects to this one and needs Node (https://nodejs.org).",
@@ -130,11 +131,7 @@ const CLIENTS = {
   /** @see {@link https://code.visualstudio.com/docs/agents/reference/mcp-configuration} */
   "vscode": {
     title: "VS Code",
-    file: {
-      linux: "~/.config/Code/User/mcp.json",
-      darwin: "~/Library/Application Support/Code/User/mcp.json",
-      windows: "%APPDATA%/Code/User/mcp.json",
-    },
+    file: "{data}/Code/User/mcp.json",
     projectFile: ".vscode/mcp.json",
     section: "servers",
     note: listsOthers("VS Code"),
@@ -232,11 +229,7 @@ const CLIENTS = {
   /** @see {@link https://docs.devin.ai/cli/extensibility/mcp/configuration} */
   "windsurf": {
     title: "Windsurf (Devin Desktop)",
-    file: {
-      linux: "~/.config/devin/mcp_config.json",
-      darwin: "~/.config/devin/mcp_config.json",
-      windows: "%APPDATA%/devin/mcp_config.json",
-    },
+    file: "{config}/devin/mcp_config.json",
     projectFile: ".devin/mcp_config.json",
     note:
       "Older versions of Windsurf read ~/.codeium/windsurf/mcp_config.json instead.",
@@ -245,11 +238,7 @@ const CLIENTS = {
   /** @see {@link https://zed.dev/docs/ai/mcp} */
   "zed": {
     title: "Zed",
-    file: {
-      linux: "~/.config/zed/settings.json",
-      darwin: "~/.config/zed/settings.json",
-      windows: "%APPDATA%/Zed/settings.json",
-    },
+    file: "{config}/zed/settings.json",
     projectFile: ".zed/settings.json",
     section: "context_servers",
   },
