@@ -54,12 +54,9 @@ Documentation: ${DOCUMENTATION_URL}
 /** Formats an option in two columns, or below each other if it is too long for that. */
 function formatOption([usage, help]: [string, string]): string {
   const start = `  ${usage}`.padEnd(INDENTATION.length);
-  const isLong = start.length >= INDENTATION.length && !start.endsWith(" ");
-  const text = wrapText(help, {
-    indentation: INDENTATION,
-    start: isLong ? INDENTATION : start,
-  });
-  return isLong ? `${start}\n${text}` : text;
+  return start.endsWith(" ")
+    ? wrapText(help, { start, indentation: INDENTATION })
+    : `${start}\n${wrapText(help, { start: INDENTATION })}`;
 }
 
 /** Returns what an invalid command line prints. */
@@ -76,10 +73,9 @@ Add --help to see the options.
 /** Returns what a server in a terminal prints instead of waiting silently. */
 export function welcomeText(skills: number): string {
   const program = runningProgram();
+  const found = count(skills, "skill");
   return `
-This is an MCP server with ${
-    count(skills, "skill")
-  }. It waits for a client on stdin, so it is
+This is an MCP server with ${found}. It waits for a client on stdin, so it is
 usually started by one. Press Ctrl+C to exit.
 
 To list the skills, run:
