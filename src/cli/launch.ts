@@ -136,12 +136,12 @@ function listFolders(settings: Settings): string[] {
   });
   if (policyFile === undefined) return [...given, ...places];
   const policy = { file: policyFile, homeDirectory: home };
-  const { paths, unlisted } = listPolicyPermissions(policy);
-  if (unlisted === undefined) return [...given, ...places, ...paths];
+  const { paths, refused } = listPolicyPermissions(policy);
+  if (refused === undefined) return [...given, ...places, ...paths];
   throw new UsageError(
     `Cannot print an entry for the policy: for its rule ${
-      quote(unlisted)
-    }, Deno would have to list the home folder or one above it; name the folder, as in ~/code/*`,
+      quote(refused)
+    }, Deno would have to read the home folder or one above it; name a folder, as in ~/code/**`,
   );
 }
 

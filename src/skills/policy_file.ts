@@ -321,11 +321,11 @@ function createProblems(
  * Lists the paths that must be readable to use a policy and to notice its
  * changes: the file, and the folders of its rules, with the targets of links. The
  * home folder and the folders above it are left out. Also returns the glob of a
- * rule that cannot be used without listing one of these, if there is any.
+ * rule that cannot be used without one of these, if there is any.
  */
 export function listPolicyPermissions(
   source: PolicyOrigin,
-): { paths: string[]; unlisted: string | undefined } {
+): { paths: string[]; refused: string | undefined } {
   const { file, homeDirectory: home } = source;
   const base = { workingDirectory: dirname(file), homeDirectory: home };
   // An invalid policy has no rules.
@@ -335,13 +335,10 @@ export function listPolicyPermissions(
   const folders = (policy?.rules ?? []).flatMap(({ in: glob }) =>
     glob === undefined
       ? []
-      : listRuleFolders(glob, base).map((folder) => ({ ...folder, glob }))
-  );
-  const unlisted = folders.find(({ path, rest: [pattern = "**"] }) =>
-    isTooMuch(path) && pattern !== "**"
+      : listRuleFolders(glob, base).map(({ path }) => ({ path, glob }))
   );
   const all = [file, ...folders.map(({ path }) => path)]
     .flatMap((path) => [path, realPathOf(path)]);
   const paths = [...new Set(all)].filter((path) => !isTooMuch(path));
-  return { paths, unlisted: unlisted?.glob };
+  return { paths, refused: folders.find(({ path }) => isTooMuch(path))?.glob };
 }
