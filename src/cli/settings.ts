@@ -44,15 +44,13 @@ export interface Settings {
  *
  * @throws {UsageError} If the value of an option is invalid.
  */
-export function createSettings(command: CommandLine): Settings {
-  const { values, positionals } = command;
-  const home = findHomeDirectory();
-  const workingDirectory = findWorkingDirectory(home);
-  const places = { workingDirectory, homeDirectory: home };
+export function createSettings({ values, positionals }: CommandLine): Settings {
+  const places = findPlaces();
+  const home = places.homeDirectory;
   const tools = createToolOptions(values);
   const given = givenFolders(positionals, { ...places, ...tools });
   if (home === undefined && (given.length === 0 || values.agents)) log(NO_HOME);
-  warnOfNoEffect(command);
+  warnOfNoEffect({ values, positionals });
   const absolute = (folders: readonly string[] = []) =>
     folders.flatMap((folder) => resolveGiven(folder, places));
   const directories = absolute(given);
@@ -74,9 +72,7 @@ export function createSettings(command: CommandLine): Settings {
     home,
     directories,
     recursiveDirectories,
-    spelledOut: [given, values["skill-dir"] ?? [], values["trust-links"] ?? []]
-      .flat().filter((path) => isAbsolute(path) || path.startsWith("~"))
-      .map((path) => attempt(() => resolveFolder(path, places)) ?? path),
+    spelledOut: listSpelledOut(given, { values, places }),
     policyFile: resolvePolicyFile(values.policy, places),
     options: {
       ...places,
@@ -97,6 +93,18 @@ export function missingFolders(
   const named = [...directories, ...recursiveDirectories];
   return roots.filter(({ status }) => status === "missing")
     .map(({ root }) => root.path).filter((path) => named.includes(path));
+}
+
+/** Lists the folders that were given by absolute paths, or by paths that begin with `~`. */
+function listSpelledOut(
+  given: readonly string[],
+  { values, places }: Pick<CommandLine, "values"> & {
+    places: SkillRootOptions;
+  },
+): string[] {
+  return [given, values["skill-dir"] ?? [], values["trust-links"] ?? []].flat()
+    .filter((path) => isAbsolute(path) || path.startsWith("~"))
+    .map((path) => attempt(() => resolveFolder(path, places)) ?? path);
 }
 
 function createToolOptions(values: CommandLine["values"]): SkillToolOptions {
@@ -258,9 +266,14 @@ const NO_HOME =
     HOME_VARIABLES[0]
   } to its absolute path`;
 
-function findHomeDirectory(): string | undefined {
-  const home = HOME_VARIABLES.map(readEnvironment).find((folder) => folder);
-  return home && isAbsolute(home) ? home : undefined;
+/** Finds the home folder and the working directory. */
+function findPlaces() {
+  const value = HOME_VARIABLES.map(readEnvironment).find((folder) => folder);
+  const homeDirectory = value && isAbsolute(value) ? value : undefined;
+  return {
+    workingDirectory: findWorkingDirectory(homeDirectory),
+    homeDirectory,
+  };
 }
 
 function findWorkingDirectory(home: string | undefined): string | undefined {
