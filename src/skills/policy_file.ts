@@ -264,22 +264,25 @@ const TOO_LARGE: PolicyFault = {
 /**
  * Lists the paths that must be readable to use a policy and to notice its
  * changes: the file, and the folders of its rules, with the targets of links. The
- * home folder and the folders above it are left out. A rule with a wildcard in
- * one of these cannot be resolved without more permissions.
+ * home folder and the folders above it are left out. Also returns the glob of a
+ * rule that cannot be used without one of these, if there is any.
  */
-export function listPolicyPermissions(source: PolicyOrigin): string[] {
+export function listPolicyPermissions(
+  source: PolicyOrigin,
+): { paths: string[]; refused: string | undefined } {
   const { file, homeDirectory: home } = source;
   const base = { workingDirectory: dirname(file), homeDirectory: home };
   // An invalid policy has no rules.
   const policy = attempt(() => parsePolicy(readPolicyText(file), source));
-  const folders = (policy?.rules ?? [])
-    .flatMap((rule) =>
-      rule.in === undefined ? [] : listGlobFolders(rule.in, base)
-    )
-    .map(({ path }) => path);
   const isTooMuch = (path: string) =>
     path === dirname(path) || home !== undefined && isAtOrBelow(home, path);
-  const paths = [file, ...folders.filter((path) => !isTooMuch(path))];
-  const real = paths.map(realPathOf).filter((path) => !isTooMuch(path));
-  return [...new Set([...paths, ...real])];
+  const folders = (policy?.rules ?? []).flatMap(({ in: glob }) =>
+    glob === undefined
+      ? []
+      : listGlobFolders(glob, base).map(({ path }) => ({ path, glob }))
+  );
+  const all = [file, ...folders.map(({ path }) => path)]
+    .flatMap((path) => [path, realPathOf(path)]);
+  const paths = [...new Set(all)].filter((path) => !isTooMuch(path));
+  return { paths, refused: folders.find(({ path }) => isTooMuch(path))?.glob };
 }

@@ -169,6 +169,7 @@ export class Walk implements Disposable {
   /** Checks processes that may read less. */
   async #restWithNarrowPermissions(): Promise<void> {
     const printed = await openAsPrinted(this.#launch);
+    if (printed === undefined) return;
     await using _wire = printed.wire;
     const { rules, roots, trustLinks } = this.#world;
     const open = [...roots.map(({ path }) => path), ...trustLinks];
