@@ -390,7 +390,8 @@ class SkillScan {
           child.depth < MAX_SEARCH_DEPTH && !queue.has(child.realPath);
         if (isSearched) queue.set(child.realPath, child);
       }
-      for (const [realPath, read] of reader.confirm(isSettled)) {
+      const changed = await reader.confirm(isSettled, this.#slice);
+      for (const [realPath, read] of changed) {
         this.#found.replace(realPath, read);
       }
     }
@@ -623,12 +624,12 @@ export class SkillRegistry implements SkillSource {
    * @throws {SkillFileError} If the file does not exist, does not belong to the
    *   skill, is not a regular file, is too large, or cannot be read.
    */
-  async readFile(
+  readFile(
     skill: Skill,
     path: string,
     viewer?: SkillViewer,
   ): Promise<SkillFileContent> {
-    return await this.#files.read(skill, path, viewer);
+    return this.#files.read(skill, path, viewer);
   }
 
   /**
@@ -641,11 +642,11 @@ export class SkillRegistry implements SkillSource {
    *   bytes.
    * @throws {SkillFileError} If the file cannot be read.
    */
-  async digest(
+  digest(
     skill: Skill,
     file: SkillFile,
   ): Promise<{ digest: string; size: number }> {
-    return await this.#files.digest(skill, file);
+    return this.#files.digest(skill, file);
   }
 
   /**

@@ -30,6 +30,7 @@ import {
   versionOf,
 } from "../files/reading.ts";
 import { isOwn } from "../files/served_folder.ts";
+import type { TimeSlice } from "../time_slice.ts";
 import {
   MAX_FRONTMATTER_SIZE,
   readSkillText,
@@ -128,16 +129,24 @@ export class SkillReader {
    *
    * @param isSettled Whether nothing changed in the folder that lists it, so that
    *   nothing in it was swapped for a link. Otherwise, each file is confirmed.
+   * @param slice The time slice of the scan.
    * @returns What must be used instead for folders whose files lie elsewhere, or were
    *   just replaced, by their real paths.
    */
-  confirm(isSettled: () => boolean): Map<string, ReadSkill | undefined> {
+  async confirm(
+    isSettled: () => boolean,
+    slice: TimeSlice,
+  ): Promise<Map<string, ReadSkill | undefined>> {
+    const changed = new Map<string, ReadSkill | undefined>();
     const unconfirmed = this.#unconfirmed.splice(0);
-    const isNeedless = unconfirmed.length === 0 || attempt(isSettled);
-    const changed = unconfirmed
-      .filter((file) => !isNeedless && !isConfirmed(file))
-      .map(({ folder }) => [folder.realPath, this.#readAgain(folder)] as const);
-    return new Map(changed);
+    if (unconfirmed.length === 0 || attempt(isSettled)) return changed;
+    for (const file of unconfirmed) {
+      if (slice.isOver) await slice.pause();
+      const { folder } = file;
+      if (isConfirmed(file)) continue;
+      changed.set(folder.realPath, this.#readAgain(folder));
+    }
+    return changed;
   }
 
   #readAgain(folder: ReadableFolder): ReadSkill | undefined {
