@@ -27,15 +27,9 @@ import {
 import { UsageError } from "./src/cli/command_line.ts";
 import { DOCUMENTATION_URL } from "./src/cli/program.ts";
 import { AccessControl, refuse } from "./src/http/access.ts";
-import { limitLog } from "./src/http/limited_log.ts";
-import {
-  LimitError,
-  RequestLimits,
-  type ResponseParts,
-} from "./src/http/limits.ts";
-import { keepListening } from "./src/http/listening.ts";
+import { BodyError, readMessage } from "./src/http/body.ts";
 import { createHttpSettings, type HttpSettings } from "./src/http/settings.ts";
-import { type MakeRoom, McpHttpServer } from "./src/protocol/http_server.ts";
+import { McpHttpServer } from "./src/protocol/http_server.ts";
 import { isObject, log, logged, toWellFormedJson } from "./src/text.ts";
 import { wait } from "./src/time_slice.ts";
 import { describeServer, registerViews } from "./src/views/views.ts";
@@ -50,12 +44,13 @@ const GRACE_MS = 500;
 const FLUSH_MS = 100;
 
 const settings = await loadSettings();
-const access = new AccessControl(settings.access, limitLog(log));
-const limits = new RequestLimits();
+const access = new AccessControl(settings.access, log);
 const { registry } = await openSkills(settings);
 const mcp = new McpHttpServer(
   describeServer(registry, { ...settings.tools, ...settings.options }),
 );
+/** The requests without a response. */
+const pending = new Set<Promise<Response>>();
 let isEnding = false;
 let page: (() => Response) | undefined;
 
@@ -63,14 +58,14 @@ warnOfMissingFolders(await registry.refresh(), settings);
 registerViews(mcp, registry, settings.tools);
 registry.watch();
 for (const signal of END_SIGNALS) Deno.addSignalListener(signal, end);
-keepListening({
-  log: limitLog(log),
-  onFailure: (reason) => exit(reason, 1),
-});
 
 /** The server in the form that `deno serve` expects. */
 const server: Deno.ServeDefaultExport = {
-  fetch: handleRequest,
+  fetch: (request, info) => {
+    const response = handleRequest(request, info);
+    pending.add(response);
+    return response.finally(() => pending.delete(response));
+  },
   onListen,
 };
 export default server;
@@ -134,29 +129,21 @@ async function serveWelcome({ method, headers }: Request): Promise<Response> {
 
 async function serveMcp(request: Request): Promise<Response> {
   if (request.method !== "POST") return refuseMethod(["POST"]);
+  let message;
   try {
-    return await limits.handle(
-      request,
-      (message, makeRoom) => respond(request, message, makeRoom),
-    );
+    message = await readMessage(request);
   } catch (error) {
-    if (!(error instanceof LimitError)) throw error;
+    if (!(error instanceof BodyError)) throw error;
     return refuse(error.status, error.message, error);
   }
-}
-
-async function respond(
-  request: Request,
-  message: unknown,
-  makeRoom: MakeRoom,
-): Promise<Response | ResponseParts> {
-  const response = await mcp.fetch(request, message, makeRoom);
+  const response = await mcp.fetch(request, message);
   // A stream that stays open.
   if (isObject(message) && message.method === "subscriptions/listen") {
     return response;
   }
-  const { status, headers } = response;
-  return { text: toWellFormedJson(await response.text()), status, headers };
+  // Some statuses do not allow a body, not even an empty one.
+  const text = toWellFormedJson(await response.text()) || null;
+  return new Response(text, response);
 }
 
 function refuseMethod(allowed: readonly string[]): Response {
@@ -189,7 +176,7 @@ function text(status: number, body: string): Response {
 async function end(): Promise<void> {
   if (isEnding) return;
   isEnding = true;
-  await wait(GRACE_MS, limits.whenIdle());
+  await wait(GRACE_MS, Promise.allSettled(pending));
   await mcp.close();
   await wait(FLUSH_MS);
   Deno.exit(0);

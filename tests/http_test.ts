@@ -265,65 +265,6 @@ Deno.test("invalid params have the same short error as on stdio", async () => {
   }
 });
 
-/**
- * Returns a port that is free and stays free, because the system does not assign
- * it by itself. With port 0, Deno does not allow listening on the port again.
- */
-function findPort(hostname: string): number {
-  for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 10_000);
-    try {
-      Deno.listen({ hostname, port }).close();
-      return port;
-    } catch {
-      // The port is in use.
-    }
-  }
-}
-
-Deno.test({
-  name: "a server that runs out of file descriptors recovers",
-  ignore: lacks("sh"),
-  fn: async () => {
-    using place = filesPlace();
-    const hostname = "127.0.0.1";
-    const port = findPort(hostname);
-    // The server itself needs some of these files.
-    const options = { maxFiles: 80, port };
-    await using server = await HttpServer.start(place, options);
-    const connections = [];
-    const isFull = () =>
-      server.stderr.values.some((line) => line.includes("Cannot accept"));
-    for (let count = 0; count < 200 && !isFull(); count++) {
-      const connection = await Deno.connect({ hostname, port })
-        .catch(() => undefined);
-      if (connection !== undefined) connections.push(connection);
-      // Half of the connections have sent a part of a request.
-      if (count % 2) {
-        await connection?.write(new TextEncoder().encode("POST /m"))
-          .catch(() => {});
-      }
-    }
-    const line = await server.stderr.take(
-      (line) => line.includes("Cannot accept"),
-      "the server to run out of file descriptors",
-    );
-    assert.match(
-      line,
-      /^skill-server: Cannot accept connections: .*Too many open files.*; closing all connections and listening again$/,
-    );
-    await server.stderr.take(
-      (line) => line.includes("Serving http:"),
-      "the server to listen again",
-    );
-    // The idle connections are still open on this side.
-    const { result } = await server.ask("tools/call", GIT_CALL);
-    assert.match(result.content[0].text, /^Loading: git\n/);
-    for (const connection of connections) connection.close();
-    assert.equal((await server.end()).code, 0);
-  },
-});
-
 Deno.test({
   name: "a terminated server closes its streams and exits within a second",
   ignore: lacks("signals"),
