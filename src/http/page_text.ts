@@ -38,9 +38,10 @@ button, summary { cursor: pointer; }
 #filter, .files button { width: 100%; }
 ul { list-style: none; margin: 0; padding: 0; }
 pre, #skills > li { border: 1px solid var(--line); border-radius: .5rem; }
-pre { margin: 0; padding: .75rem; white-space: pre-wrap; max-height: 30rem; overflow: auto; }
+pre { margin: 0; padding: .75rem; white-space: pre-wrap; max-height: 30rem; overflow: auto; font-size: .85rem; }
 #skills > li { margin-bottom: .5rem; content-visibility: auto; contain-intrinsic-size: auto 6rem; }
-summary, .body { padding: .7rem .9rem; }
+summary { padding: .7rem .9rem; }
+.body { padding: 0 .9rem .9rem; }
 .name { font-weight: 600; margin-right: .6rem; }
 .about { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; }
 details[open] .about { -webkit-line-clamp: none; }
