@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { filesPlace, Place } from "../../tests/testing/folders.ts";
+import { filesPlace } from "../../tests/testing/folders.ts";
 import {
   askModern,
   listen,
