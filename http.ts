@@ -7,14 +7,11 @@
  * ```
  *
  * Clients connect to `/mcp`. At `/`, a page for browsers shows the skills and how to
- * connect. Options come from the command line and from
- * `SKILL_SERVER_ARGS`. `SKILL_SERVER_TOKEN` is the bearer token that clients must
- * send. Without a token, the server accepts only clients on this machine.
- * `SKILL_SERVER_HOSTS` lists the host names that are served in addition to
- * localhost.
- *
- * The server keeps no state between requests, so any number of processes can
- * share the load.
+ * connect. Options come from the command line and from `SKILL_SERVER_ARGS`.
+ * `SKILL_SERVER_TOKEN` is the bearer token that clients must send. Without one, the
+ * server accepts only clients on this machine. `SKILL_SERVER_HOSTS` lists the host
+ * names that are served in addition to localhost. The server keeps no state between
+ * requests, so any number of processes can share the load.
  *
  * @module
  */
@@ -37,13 +34,14 @@ import { describeServer, registerViews } from "./src/views/views.ts";
 /** The path that clients connect to. */
 const MCP_PATH = "/mcp";
 
-/** The time limit for pending requests when the process shuts down, in milliseconds. */
+/** The time limit for pending requests when the process ends, in milliseconds. */
 const GRACE_MS = 500;
 
 /** How long to wait for the last messages to be sent, in milliseconds. */
 const FLUSH_MS = 100;
 
 const settings = await loadSettings();
+const hasToken = settings.access.token !== undefined;
 const access = new AccessControl(settings.access, log);
 const { registry } = await openSkills(settings);
 const mcp = new McpHttpServer(
@@ -106,7 +104,7 @@ async function handleRequest(
   const { pathname } = URL.parse(request.url) ?? {};
   if (pathname === "/") return await serveWelcome(request);
   if (pathname !== MCP_PATH) {
-    return text(404, `Not found: MCP clients connect to ${MCP_PATH}\n`);
+    return refuse(404, `Not found: MCP clients connect to ${MCP_PATH}`);
   }
   return access.refuseClient(request, address) ?? await serveMcp(request);
 }
@@ -114,21 +112,18 @@ async function handleRequest(
 /** Serves the page to browsers, and a text to other programs. */
 async function serveWelcome({ method, headers }: Request): Promise<Response> {
   if (method !== "GET" && method !== "HEAD") {
-    return refuseMethod(["GET", "HEAD"]);
+    return refuseMethod("GET", "HEAD");
   }
-  if (!/\btext\/html\b/i.test(headers.get("accept") ?? "")) {
-    return text(200, welcome());
-  }
+  const isBrowser = /\btext\/html\b/i.test(headers.get("accept") ?? "");
+  if (!isBrowser) return welcome();
   // The page is not needed to start.
   const { createPage } = await import("./src/http/page.ts");
-  page ??= createPage(settings, {
-    hasToken: settings.access.token !== undefined,
-  });
+  page ??= createPage(settings, { hasToken });
   return page();
 }
 
 async function serveMcp(request: Request): Promise<Response> {
-  if (request.method !== "POST") return refuseMethod(["POST"]);
+  if (request.method !== "POST") return refuseMethod("POST");
   let message;
   try {
     message = await readMessage(request);
@@ -146,30 +141,22 @@ async function serveMcp(request: Request): Promise<Response> {
   return new Response(text, response);
 }
 
-function refuseMethod(allowed: readonly string[]): Response {
+function refuseMethod(...allowed: string[]): Response {
   const headers = { Allow: allowed.join(", ") };
   return refuse(405, `Method not allowed: use ${allowed[0]}`, { headers });
 }
 
-function welcome(): string {
-  const header = settings.access.token === undefined
-    ? ""
-    : ` with the header "Authorization: Bearer <token>"`;
-  return `Agent Skills over the Model Context Protocol
+function welcome(): Response {
+  const header = hasToken
+    ? ` with the header "Authorization: Bearer <token>"`
+    : "";
+  const text = `Agent Skills over the Model Context Protocol
 
 Connect an MCP client to ${MCP_PATH} at this address (Streamable HTTP)${header}.
 
 Documentation: ${DOCUMENTATION_URL}
 `;
-}
-
-function text(status: number, body: string): Response {
-  const headers = {
-    "content-type": "text/plain; charset=utf-8",
-    "vary": "Accept",
-    "x-content-type-options": "nosniff",
-  };
-  return new Response(body, { status, headers });
+  return new Response(text, { headers: { "vary": "Accept" } });
 }
 
 /** Shuts down: waits for pending requests, closes the streams, and exits. */

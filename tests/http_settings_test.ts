@@ -61,7 +61,7 @@ Deno.test("the server exits if an option is invalid or does not apply to HTTP", 
       ],
       [
         { env: { SKILL_SERVER_HOSTS: " , " } },
-        /Invalid SKILL_SERVER_HOSTS: it is set and empty/,
+        /Invalid SKILL_SERVER_HOSTS " , ": expected host names/,
       ],
       [
         { env: { SKILL_SERVER_HOSTS: "*.example.com" } },

@@ -77,10 +77,9 @@ export class AccessControl {
     const host = headers.get("host") ?? URL.parse(url)?.host;
     const origin = headers.get("origin");
     const isOwnPage = origin !== null && URL.parse(origin)?.host === host;
-    const isKnown =
-      (this.#acceptsAnyHost || validateHostHeader(host, this.#hosts).ok) &&
-      (this.#acceptsAnyHost && isOwnPage ||
-        validateOriginHeader(origin, this.#hosts).ok);
+    const isKnown = this.#acceptsAnyHost && isOwnPage ||
+      validateOriginHeader(origin, this.#hosts).ok &&
+        (this.#acceptsAnyHost || validateHostHeader(host, this.#hosts).ok);
     return isKnown ? undefined : this.#refuse(403, UNKNOWN_HOST, { address });
   }
 
@@ -94,17 +93,12 @@ export class AccessControl {
     if (this.#token === undefined) return undefined;
     const authorization = request.headers.get("authorization") ?? "";
     const [, token] = /^bearer +(\S+) *$/i.exec(authorization) ?? [];
-    const digest = sha256(this.#token);
-    if (token !== undefined && timingSafeEqual(sha256(token), digest)) {
-      return undefined;
-    }
-    const challenge = authorization === ""
-      ? "Bearer"
-      : 'Bearer error="invalid_token"';
-    return this.#refuse(401, "The bearer token is missing or wrong", {
-      address,
-      headers: { "WWW-Authenticate": challenge },
-    });
+    const isRight = timingSafeEqual(sha256(token ?? ""), sha256(this.#token));
+    if (isRight) return undefined;
+    const error = authorization === "" ? "" : ' error="invalid_token"';
+    const headers = { "WWW-Authenticate": `Bearer${error}` };
+    const reason = "The bearer token is missing or wrong";
+    return this.#refuse(401, reason, { address, headers });
   }
 
   #refuse(
@@ -114,12 +108,9 @@ export class AccessControl {
   ): Response {
     if (!this.#logged.has(reason)) {
       this.#logged.add(reason);
-      const client = address !== undefined && "hostname" in address
-        ? ` from ${address.hostname}`
-        : "";
-      this.#log(
-        `Refused a request${client} with status ${status}: ${reason} (logged once)`,
-      );
+      const client = address && "hostname" in address ? address.hostname : "?";
+      const event = `Refused a request from ${client} with status ${status}`;
+      this.#log(`${event}: ${reason} (logged once)`);
     }
     return refuse(status, reason, { headers });
   }

@@ -31,8 +31,7 @@ export function createPage(
   };
   // A tag in a text of the data must not end the element.
   const json = stringifyJson(data).replaceAll("<", "\\u003c");
-  const element = `<script id="data" type="application/json">${json}</script>`;
-  const text = PAGE_TEXT.replace("<!-- data -->", () => element);
+  const text = PAGE_TEXT.replace("{{data}}", () => json);
   const headers = {
     "content-type": "text/html; charset=utf-8",
     "content-security-policy": createPolicy(),

@@ -6,7 +6,7 @@
  * @module
  */
 
-/** The text of the page. `<!-- data -->` stands for the data that the script needs. */
+/** The text of the page. `{{data}}` stands for the data that the script needs. */
 export const PAGE_TEXT: string = String.raw`<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -75,7 +75,7 @@ details[open] .about { -webkit-line-clamp: none; }
     <div id="config" aria-live="polite"></div>
   </section>
 </main>
-<!-- data -->
+<script id="data" type="application/json">{{data}}</script>
 <script>
 "use strict";
 const KEY = "skill-server-token";
