@@ -100,7 +100,7 @@ export class McpHttpServer extends RequestDispatcher {
       request,
       { mcpReq: { signal } },
     ) => ({
-      ...await this.#respond(request, { signal, client }),
+      ...await this.#respond(request, { id: request.id, signal, client }),
       ...(isModern ? cachingOf(request.method, ttlMs) : {}),
     });
     return server;
@@ -116,7 +116,11 @@ export class McpHttpServer extends RequestDispatcher {
     );
     try {
       const result = await this.handle(request, context);
-      return checkSize(request.method, result);
+      const error = findSendingError(result);
+      if (error === undefined) return result;
+      const reply = replaceReply(request.method, error);
+      if (reply.result !== undefined) return reply.result;
+      throw Object.assign(new Error(), reply.error);
     } finally {
       leave();
     }
@@ -132,18 +136,10 @@ export class McpHttpServer extends RequestDispatcher {
   }
 }
 
-/**
- * Returns a result that clients can read: the same one, unless it is too large.
- *
- * @throws {Error} If the replacement is an error.
- */
-function checkSize(method: string, result: Result): Result {
+function findSendingError(result: Result): Error | undefined {
   try {
     serializeMessage({ jsonrpc: "2.0", id: 0, result });
-    return result;
   } catch (error) {
-    const reply = replaceReply(method, error as Error);
-    if (reply.result !== undefined) return reply.result;
-    throw Object.assign(new Error(), reply.error);
+    return error as Error;
   }
 }

@@ -20,7 +20,6 @@ import type {
   JSONRPCMessage,
   JSONRPCNotification,
   JSONRPCRequest,
-  RequestId,
   Result,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import {
@@ -36,7 +35,6 @@ import {
 import { errorReply, replaceReply, type Reply } from "./errors.ts";
 import {
   type ListName,
-  LISTS,
   type RequestContext,
   RequestDispatcher,
   type ServerDescription,
@@ -52,7 +50,6 @@ import {
   UnsubscribeRequestSchema,
 } from "./requests.ts";
 import type { StdioTransport } from "./stdio_transport.ts";
-import { Subscriptions } from "./subscriptions.ts";
 import { wait } from "../time_slice.ts";
 
 /**
@@ -74,10 +71,6 @@ const UNLIMITED_METHODS = [...EARLY_METHODS, "subscriptions/listen"];
 /** The time after which a request leaves its place to another one, in milliseconds. */
 const SLOW_MS = 50;
 
-interface Context extends RequestContext {
-  readonly id: RequestId;
-}
-
 /** A request that has no reply yet. */
 interface Running {
   readonly message: JSONRPCRequest;
@@ -94,6 +87,14 @@ interface Listener {
   readonly end: () => void;
 }
 
+/** A subscription of the legacy client. */
+interface Subscription {
+  /** Fulfilled with a function that ends the subscription. */
+  readonly begun: Promise<() => void>;
+  /** The number of requests for it that were not cancelled. */
+  requests: number;
+}
+
 /**
  * An MCP server for clients of both eras.
  *
@@ -102,7 +103,7 @@ interface Listener {
  * loads a JSON Schema validator and two more variants of zod, which would take a
  * quarter of the startup time.
  */
-export class McpServer extends RequestDispatcher<Context> {
+export class McpServer extends RequestDispatcher {
   /**
    * Called when a client subscribes to a resource, with a function that notifies
    * it of a change. Returns a function that ends the subscription, or throws an
@@ -117,10 +118,8 @@ export class McpServer extends RequestDispatcher<Context> {
     slowMs: SLOW_MS,
   });
   readonly #listeners = new Set<Listener>();
-  /** The resources that the legacy client subscribed to. */
-  readonly #legacyResources = new Subscriptions((uri) =>
-    this.onsubscribe!(uri, () => this.#notifyUpdated(uri))
-  );
+  /** The subscriptions of the legacy client, by URI. */
+  readonly #subscriptions = new Map<string, Subscription>();
   #transport: StdioTransport | undefined;
   #ready: Promise<unknown> = Promise.resolve();
   #isReady = false;
@@ -154,11 +153,10 @@ export class McpServer extends RequestDispatcher<Context> {
     );
     this.setRequestHandler(
       SubscribeRequestSchema,
-      ({ params: { uri } }, { signal }) =>
-        this.#legacyResources.add(uri, signal).then(() => ({})),
+      ({ params }, { signal }) => this.#subscribe(params.uri, signal),
     );
     this.setRequestHandler(UnsubscribeRequestSchema, ({ params: { uri } }) => {
-      this.#legacyResources.remove(uri);
+      this.#unsubscribe(uri, this.#subscriptions.get(uri));
       return {};
     });
   }
@@ -188,6 +186,7 @@ export class McpServer extends RequestDispatcher<Context> {
     transport.onend = () => this.#end();
     transport.onclose = () => {
       for (const { controller } of this.#running) controller?.abort();
+      this.#running.clear();
       closed.resolve();
     };
     await transport.start();
@@ -224,10 +223,8 @@ export class McpServer extends RequestDispatcher<Context> {
     if (!("id" in message)) return this.#receiveNotification(message);
     const request: Running = { message };
     this.#running.add(request);
-    if (UNLIMITED_METHODS.includes(message.method)) {
-      this.#answer(request);
-      return;
-    }
+    const isLimited = !UNLIMITED_METHODS.includes(message.method);
+    if (!isLimited) return void this.#answer(request);
     return new Promise((resolve) =>
       this.#places.enter((leave) => {
         resolve();
@@ -306,10 +303,36 @@ export class McpServer extends RequestDispatcher<Context> {
     return { ...result, capabilities, instructions: instructions() };
   }
 
+  /** Subscribes the legacy client, unless all requests for that are cancelled. */
+  async #subscribe(uri: string, signal: AbortSignal): Promise<Result> {
+    const notify = () => this.#notifyUpdated(uri);
+    const subscription = this.#subscriptions.get(uri) ??
+      { begun: this.onsubscribe!(uri, notify), requests: 0 };
+    this.#subscriptions.set(uri, subscription);
+    subscription.requests++;
+    try {
+      await subscription.begun;
+    } catch (error) {
+      this.#unsubscribe(uri, subscription);
+      throw error;
+    }
+    if (signal.aborted && --subscription.requests === 0) {
+      this.#unsubscribe(uri, subscription);
+    }
+    return {};
+  }
+
+  #unsubscribe(uri: string, subscription: Subscription | undefined): void {
+    if (this.#subscriptions.get(uri) !== subscription) return;
+    this.#subscriptions.delete(uri);
+    // A subscription that could not begin does not need to be ended.
+    subscription?.begun.then((end) => end(), () => {});
+  }
+
   /** Acknowledges the flags and the known resources of a filter, and listens. */
   async #listen(
     wanted: SubscriptionFilter,
-    { id, signal }: Context,
+    { id, signal }: RequestContext,
   ): Promise<Result> {
     const { promise: ended, resolve } = Promise.withResolvers<void>();
     const _meta = { [META.subscriptionId]: id };
@@ -321,15 +344,11 @@ export class McpServer extends RequestDispatcher<Context> {
       const notify = () => listener.filter && this.#notifyUpdated(uri, _meta);
       return this.onsubscribe!(uri, notify).catch(() => undefined);
     }));
-    const known = uris.filter((_, index) => ends[index]);
     if (!signal.aborted) {
-      const notifications = honor(wanted, known);
-      const params = { _meta, notifications };
-      this.#send({
-        method: "notifications/subscriptions/acknowledged",
-        params,
-      });
-      listener.filter = notifications;
+      const filter = honor(wanted, uris.filter((_, index) => ends[index]));
+      const method = "notifications/subscriptions/acknowledged";
+      this.#send({ method, params: { _meta, notifications: filter } });
+      listener.filter = filter;
     }
     if (this.#idle === undefined) await ended;
     this.#listeners.delete(listener);
@@ -347,15 +366,10 @@ export class McpServer extends RequestDispatcher<Context> {
 
 /** Returns the part of a filter that the server honors. */
 function honor(
-  wanted: SubscriptionFilter,
-  resourceSubscriptions: string[],
+  { resourceSubscriptions, ...flags }: SubscriptionFilter,
+  known: string[],
 ): SubscriptionFilter {
-  const filter: SubscriptionFilter = {};
-  for (const list of LISTS) {
-    const flag = `${list}ListChanged` as const;
-    if (wanted[flag]) filter[flag] = true;
-  }
-  return wanted.resourceSubscriptions === undefined
-    ? filter
-    : { ...filter, resourceSubscriptions };
+  const set = Object.entries(flags).filter(([, isSet]) => isSet);
+  const resources = resourceSubscriptions && { resourceSubscriptions: known };
+  return { ...Object.fromEntries(set), ...resources };
 }

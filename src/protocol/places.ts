@@ -26,8 +26,7 @@ interface PlacesOptions {
 
 /** The places of the requests that are being handled. Others wait in line. */
 export class Places {
-  readonly #isOpen: () => boolean;
-  readonly #slowMs: number | undefined;
+  readonly #options: PlacesOptions;
   readonly #taken = new Set<{ readonly since: number }>();
   readonly #waiting = new Set<Start>();
   readonly #slice = new TimeSlice();
@@ -35,9 +34,8 @@ export class Places {
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** Creates places that are all free. */
-  constructor({ isOpen = () => true, slowMs }: PlacesOptions = {}) {
-    this.#isOpen = isOpen;
-    this.#slowMs = slowMs;
+  constructor(options: PlacesOptions = {}) {
+    this.#options = options;
   }
 
   /** Starts a request as soon as there is a place for it. */
@@ -48,9 +46,13 @@ export class Places {
 
   /** Starts as many of the requests that wait as possible. */
   fill(): void {
-    this.#freeSlowPlaces();
+    const { isOpen = () => true, slowMs = Infinity } = this.#options;
+    const slowSince = Date.now() - slowMs;
+    for (const place of this.#taken) {
+      if (place.since <= slowSince) this.#taken.delete(place);
+    }
     for (const start of this.#waiting) {
-      if (this.#taken.size >= MAX_HANDLED || !this.#isOpen()) break;
+      if (this.#taken.size >= MAX_HANDLED || !isOpen()) break;
       this.#waiting.delete(start);
       const place = { since: Date.now() };
       this.#taken.add(place);
@@ -59,28 +61,20 @@ export class Places {
         if (this.#waiting.size > 0) this.#passOn();
       });
     }
+    const isFull = this.#taken.size >= MAX_HANDLED;
+    if (this.#waiting.size === 0 || !isFull || slowMs === Infinity) return;
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.fill();
+    }, slowMs);
   }
 
   /** Passes places on. Pauses from time to time, so that replies are written and pings are read. */
   #passOn(): void {
-    if (!this.#slice.isOver) this.fill();
-    else {
-      this.#pause ??= this.#slice.yield().then(() => {
-        this.#pause = undefined;
-        this.fill();
-      });
-    }
-  }
-
-  #freeSlowPlaces(): void {
-    if (this.#slowMs === undefined || this.#taken.size < MAX_HANDLED) return;
-    const time = Date.now() - this.#slowMs;
-    for (const place of this.#taken) {
-      if (place.since <= time) this.#taken.delete(place);
-    }
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      if (this.#waiting.size > 0) this.fill();
-    }, this.#slowMs);
+    if (!this.#slice.isOver) return this.fill();
+    this.#pause ??= this.#slice.yield().then(() => {
+      this.#pause = undefined;
+      this.fill();
+    });
   }
 }

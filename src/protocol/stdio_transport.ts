@@ -4,8 +4,7 @@
  *
  * Messages are delivered as they arrive, so that cancellations, pings, and the end
  * of the input are noticed while requests wait. Replies are gathered while others
- * are being written. Two limits bound the memory: that of the input which waits to
- * be handled, and that of the output which waits for the client to read it.
+ * are being written.
  *
  * @see {@link https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio}
  *
@@ -35,10 +34,8 @@ const GRACE_MS = 2_000;
 /** How long to wait before retrying a write that would have blocked, in milliseconds. */
 const RETRY_MS = 5;
 
-/** What a transport reads from, such as stdin. */
 export type ByteReader = Pick<typeof Deno.stdin, "read">;
 
-/** What a transport writes to, such as stdout. */
 export type ByteWriter = Pick<typeof Deno.stdout, "write">;
 
 /**
@@ -184,9 +181,8 @@ export class StdioTransport implements Transport {
     this.#unsent = "";
     try {
       if (this.#isClosed) return;
-      await writeAll(this.#output, encoder.encode(text), () => {
-        if (this.#isEnding) this.#restartGrace();
-      });
+      const bytes = new TextEncoder().encode(text);
+      await writeAll(this.#output, bytes, () => this.#restartGrace());
       this.#firstWrite.resolve();
     } catch (error) {
       const isReaderGone = error instanceof Deno.errors.BrokenPipe;
@@ -200,7 +196,7 @@ export class StdioTransport implements Transport {
 
   #restartGrace(): void {
     clearTimeout(this.#grace);
-    if (this.#isClosed) return;
+    if (!this.#isEnding || this.#isClosed) return;
     this.#grace = setTimeout(() => {
       const reason = "replies are missing, or nobody reads them";
       this.onerror?.(new Error(`the connection ends now: ${reason}`));
@@ -208,8 +204,6 @@ export class StdioTransport implements Transport {
     }, GRACE_MS);
   }
 }
-
-const encoder = new TextEncoder();
 
 /**
  * Writes all bytes.
