@@ -27,34 +27,6 @@ Deno.test("tools/call ignores a request to run as a task", async () => {
   assert.match(result.content[0].text, /^Loading: git\n/);
 });
 
-Deno.test("requests with any valid ID are answered", async () => {
-  using place = filesPlace();
-  await using wire = new Wire(place);
-  await wire.initialize();
-  const ids = [
-    ...[1, "1", -1, "", "skill-server/1", "__proto__", "constructor"],
-    ...["\u0000", "é", "e\u0301", Number.MAX_SAFE_INTEGER],
-  ];
-  const params = { uri: "skill://git" };
-  for (const method of ["resources/subscribe", "resources/unsubscribe"]) {
-    await wire.write(...ids.map((id) => ({
-      jsonrpc: "2.0",
-      id,
-      method,
-      params,
-    })));
-    const replies = await Promise.all(
-      ids.map(() => wire.lines.take(() => true, "a reply")),
-    );
-    const byText = (a: unknown, b: unknown) =>
-      JSON.stringify(a) < JSON.stringify(b) ? -1 : 1;
-    assert.deepEqual(
-      replies.map((line) => JSON.parse(line)).sort(byText),
-      ids.map((id) => ({ jsonrpc: "2.0", id, result: {} })).sort(byText),
-    );
-  }
-});
-
 Deno.test("every method rejects invalid params with the same error", async () => {
   using place = filesPlace();
   await using wire = new Wire(place);
@@ -193,11 +165,32 @@ Deno.test("McpServer passes the client's info to its handlers in both eras", asy
   ]);
 });
 
-Deno.test("McpServer ignores responses", async () => {
+Deno.test("McpServer answers requests with any valid ID, and no responses", async () => {
   const bare = new BareServer();
+  const ids = [
+    ...[1, "1", -1, "", "__proto__", "\u0000", "e\u0301"],
+    Number.MAX_SAFE_INTEGER,
+  ];
   await bare.write({ id: 1, result: {} }, { id: 2, error: { code: 1 } });
+  await bare.write(...ids.map((id) => ({ id, method: "ping" })));
   await bare.ask("ping");
-  assert.deepEqual(bare.pipe.sent.takeAll(), []);
+  assert.deepEqual(
+    bare.pipe.sent.takeAll(),
+    ids.map((id) => ({ jsonrpc: "2.0", id, result: {} })),
+  );
+});
+
+Deno.test("McpServer sends only the notifications about lists that a client wants", async () => {
+  const bare = new BareServer();
+  await bare.server.notifyListChanged("tools");
+  await bare.listen("a", { toolsListChanged: true, promptsListChanged: false });
+  await bare.server.notifyListChanged("tools");
+  await bare.server.notifyListChanged("prompts");
+  assert.deepEqual(await bare.takeSubscriptionIds(), ["a"]);
+  await bare.initialize();
+  await bare.cancel("a");
+  await bare.server.notifyListChanged("tools");
+  assert.deepEqual(await bare.takeSubscriptionIds(), [undefined]);
 });
 
 Deno.test("McpServer does not wait for cancelled requests", () =>
