@@ -15,7 +15,7 @@ import {
 } from "./testing/http.ts";
 import { lacks } from "./testing/needs.ts";
 import type { Reply } from "./testing/server.ts";
-import { eventually, within } from "./testing/waiting.ts";
+import { within } from "./testing/waiting.ts";
 
 Deno.test("a legacy client is served over HTTP", async () => {
   using place = filesPlace();

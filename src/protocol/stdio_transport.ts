@@ -198,8 +198,9 @@ export class StdioTransport implements Transport {
     clearTimeout(this.#grace);
     if (!this.#isEnding || this.#isClosed) return;
     this.#grace = setTimeout(() => {
-      const reason = "replies are missing, or nobody reads them";
-      this.onerror?.(new Error(`the connection ends now: ${reason}`));
+      const reason = "no reply could be written in the last two seconds";
+      const advice = "keep the input open and read the output";
+      this.onerror?.(new Error(`${reason}; ${advice}`));
       this.close();
     }, GRACE_MS);
   }
