@@ -305,21 +305,17 @@ Deno.test("skill reports why a skill was skipped, where, and how to fix it: cont
   place.skill("home/.claude/skills", "good");
   const file = place.file(
     "home/.claude/skills/folder/SKILL.md",
-    '---\nname: "Deploy It"\ndescription: Use: this\n---\n',
+    '---\nname: "Deploy It"\ndescription: d\nname: twice\n---\n',
   );
   place.skill("home/.claude/skills", "half", "---\nname: half\n---\n");
   await using session = await Session.open(place);
   assert.deepEqual(await session.names(), ["good"]);
-  for (const name of ["folder", "deploy it"]) {
-    const { text, isError } = await session.load(name);
-    assert.ok(isError);
-    const [first, ...rest] = text.split("\n");
-    assert.equal(
-      first,
-      `Skipped "${file}" (line 3): the value of "description" contains a colon, which starts another value in YAML; write this line instead: description: 'Use: this'`,
-    );
-    assert.equal(rest[1], `Skill '${name}' not found.`);
-  }
+  const { text, isError } = await session.load("folder");
+  assert.ok(isError);
+  const [first, ...rest] = text.split("\n");
+  assert.ok(first!.startsWith(`Skipped "${file}" (line 4): the YAML is mal`));
+  assert.match(first!, /; remove one of the duplicate keys$/);
+  assert.equal(rest[1], "Skill 'folder' not found.");
   const half = await session.load("half");
   assert.match(half.text, /the field "description" is missing; add a line/);
   const line = await session.stderr.take(

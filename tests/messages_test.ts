@@ -219,8 +219,8 @@ Deno.test(
 
 Deno.test("pages fit in messages and together contain everything", async () => {
   using place = new Place();
-  const long = "x".repeat(60_000);
-  const names = Array.from({ length: 200 }, (_, id) => `s${id}`);
+  const long = "x".repeat(12_000);
+  const names = Array.from({ length: 900 }, (_, id) => `s${id}`);
   for (const name of names) {
     place.skill("home/.claude/skills", `a-${name}`, skillMd(`a-${name}`, long));
     const text = `---\nname: b-${name}\ndescription: d\nx: ${long}\n---\n`;

@@ -4,7 +4,6 @@ import fc from "npm:fast-check@^4";
 import {
   parseSkillMd,
   parseSkillUri,
-  readSkillFile,
   resolveSkillFile,
   scanSkillRoots,
   type SkillCatalog,
@@ -17,7 +16,7 @@ import { SEPARATOR } from "./testing/environment.ts";
 import { Place, skillMd } from "./testing/folders.ts";
 import { hostilePlace } from "./testing/hostile.ts";
 import { lacks } from "./testing/needs.ts";
-import { root } from "./testing/registry.ts";
+import { readSkillFile, root } from "./testing/registry.ts";
 import { Pipe } from "./testing/transport.ts";
 import { assertLinearTime } from "./testing/waiting.ts";
 

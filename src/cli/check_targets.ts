@@ -1,13 +1,17 @@
 /**
- * Finds the skills that are named on the command line of `--check`.
+ * Finds the skills that are named on the command line of `--check`, by their paths or
+ * by their names.
  *
  * @module
  */
 
 import { basename, dirname, join } from "jsr:@std/path@^1";
-import { isAtOrBelow, SKILL_MD } from "../files/paths.ts";
-import { findSkillFile } from "../skills/skill_md.ts";
-import { runSteps } from "../time_slice.ts";
+import { attempt } from "../files/faults.ts";
+import { currentFolder, isAtOrBelow, SKILL_MD } from "../files/paths.ts";
+import { listSkillFolders } from "../skills/near_misses.ts";
+import { resolveSkillRoots } from "../skills/roots.ts";
+import { readSkillText } from "../skills/frontmatter.ts";
+import { skillKey } from "../text.ts";
 import type { SkillRoot } from "../skills/types.ts";
 import type { Settings } from "./settings.ts";
 
@@ -18,15 +22,15 @@ export interface CheckSettings extends Settings {
 }
 
 /**
- * Replaces the roots of each folder on the command line that is itself a skill,
- * or is its `SKILL.md`, with a root that contains only that skill.
+ * Replaces the roots of each folder on the command line that is itself a skill, is
+ * its `SKILL.md`, or is a skill's name, with a root that contains only that skill.
  */
 export function findCheckTargets(settings: Settings): CheckSettings {
   const targets = new Set<string>();
   if (!settings.values.check) return { ...settings, targets };
   let roots = settings.roots;
   for (const folder of settings.directories) {
-    const skill = skillAt(folder);
+    const skill = skillAt(folder) ?? skillNamed(folder, settings);
     if (skill === undefined) continue;
     targets.add(skill);
     const own = ["", join(".claude", "skills"), "skills"]
@@ -46,7 +50,35 @@ export function findCheckTargets(settings: Settings): CheckSettings {
 function skillAt(path: string): string | undefined {
   const isFile = basename(path).toLowerCase() === SKILL_MD.toLowerCase();
   const folder = isFile ? dirname(path) : path;
-  return runSteps(findSkillFile(folder)) && folder;
+  return textIn(folder) === undefined ? undefined : folder;
+}
+
+/** Returns the text of the `SKILL.md` in a folder, if there is one. */
+function textIn(folder: string): string | undefined {
+  for (const name of [SKILL_MD, "skill.md"]) {
+    const path = join(folder, name);
+    const isThere = attempt(() => Deno.lstatSync(path)) !== undefined;
+    if (isThere) return attempt(() => Deno.readTextFileSync(path)) ?? "";
+  }
+}
+
+/**
+ * Returns the directory of the skill with a name, if that is not the name of a
+ * folder, too. Skills are looked for in the default roots.
+ */
+function skillNamed(path: string, { home }: Settings): string | undefined {
+  const workingDirectory = currentFolder();
+  const isName = dirname(path) === workingDirectory &&
+    attempt(() => Deno.lstatSync(path)) === undefined;
+  if (!isName) return undefined;
+  const key = skillKey(basename(path));
+  const folders = resolveSkillRoots({ workingDirectory, homeDirectory: home })
+    .flatMap(({ path }) => listSkillFolders(path));
+  return folders.find((folder) => skillKey(basename(folder)) === key) ??
+    folders.find((folder) => {
+      const { name = "" } = readSkillText(textIn(folder) ?? "");
+      return skillKey(name) === key;
+    });
 }
 
 /** Whether a file is part of what is checked: of a named skill, but not of one inside it. */

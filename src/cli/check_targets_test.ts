@@ -48,12 +48,6 @@ Deno.test("--check checks a skill whose file is in lowercase", async () => {
   assert.match(text, /Checked 1 skill: /);
 });
 
-Deno.test("--list shows that a server cannot serve the folder of a skill itself", async () => {
-  using place = targetPlace();
-  const { text } = await printedReport(place, "--list", "skills/pdf");
-  assert.match(text, /error\[root-is-skill\]\n {4}skills\/pdf: /);
-});
-
 Deno.test("--check reports a skill that cannot be served if it is given alone", async () => {
   using place = targetPlace();
   const args = ["--check", "skills/broken"];
@@ -61,7 +55,7 @@ Deno.test("--check reports a skill that cannot be served if it is given alone", 
   assert.equal(code, 1);
   assert.match(
     stdout,
-    /error\[frontmatter-missing\]\n {4}skills\/broken\/SKILL/,
+    /^skills\/broken\/SKILL.md:1: error\[frontmatter-missing\]: /,
   );
   assert.match(stdout, /\nChecked 1 skill: 1 error, 0 warnings\n$/);
 });
@@ -79,8 +73,25 @@ Deno.test("--check reports the misnamed file in a folder that it is given", asyn
   place.file("project/pdf/SKILL.markdown", skillMd("pdf"));
   const { code, text: stdout } = await printedReport(place, "--check", "pdf");
   assert.equal(code, 1);
-  assert.match(stdout, /error\[file-name\]\n {4}pdf\/SKILL.markdown: /);
+  assert.match(stdout, /^pdf\/SKILL.markdown: error\[file-name\]: /);
 });
+
+for (const name of ["pdf", "Pdf-Tool"]) {
+  Deno.test(`--check ${name} finds the skill by the name of its folder or its own`, async () => {
+    using place = new Place();
+    place.skill("home/.claude/skills", "git");
+    place.skill("home/.claude/skills", "pdf", skillMd("pdf-tool"));
+    place.skill("home/.claude/skills", "other");
+    const args = ["--check", name, "--json"];
+    const { text } = await printedReport(place, ...args);
+    const { skills, problems } = JSON.parse(text);
+    assert.deepEqual(
+      [skills, problems].map((list) => list.map(Object.values).length),
+      [1, 1],
+    );
+    assert.equal(problems[0].rule, "name-folder");
+  });
+}
 
 for (const args of [[], ["."], ["empty"]]) {
   Deno.test(`--check ${args.join(" ")} exits with 1 if it finds no skill`, async () => {
@@ -108,5 +119,5 @@ Deno.test("--check exits with 0 if the policy switches all skills off", async ()
     "Checked 0 skills: no problems\n",
   ]);
   const list = await printedReport(place, "--list", ...policy);
-  assert.match(list.text, /^ {2}none: those that were found are off/m);
+  assert.match(list.text, /^Found 0 skills \(and 1 off\): no problems\.$/m);
 });

@@ -1,8 +1,9 @@
 /**
  * The output of `--list` and `--check`.
  *
- * As text, `--check` prints the problems, and `--list` the skills as well. The
- * summary comes last, where a terminal shows it. What users copy is never wrapped.
+ * With `--json`, it is the report as it is. As text, it is a flat list: with `--list`
+ * what was found, then the problems, and last the summary, where a terminal shows it.
+ * In GitHub Actions, problems are annotations.
  *
  * @module
  */
@@ -12,20 +13,27 @@ import { styleText } from "node:util";
 import type { CheckSettings } from "./check_targets.ts";
 import {
   createReport,
-  hasErrors,
   isError,
   type Report,
   type SkillsToReport,
 } from "./report_data.ts";
 import { attempt } from "../files/faults.ts";
 import { currentFolder, isAtOrBelow } from "../files/paths.ts";
-import type { Finding } from "../skills/validity.ts";
-import { count, escapeHidden, jsonText, oneLine, wrapText } from "../text.ts";
+import {
+  byCodeUnits,
+  count,
+  escapeHidden,
+  jsonText,
+  oneLine,
+} from "../text.ts";
 
+/** How a report is shown as text. */
 export interface TextStyle {
-  readonly colors: boolean;
-  /** The number of characters in a line. Default: lines are not wrapped. */
-  readonly width?: number | undefined;
+  /** Whether to show what was found, not only the problems. */
+  readonly list?: boolean | undefined;
+  readonly colors?: boolean;
+  /** Whether problems are annotations of GitHub Actions. */
+  readonly annotations?: boolean;
   /** The home folder, which is shown as `~`. */
   readonly home?: string | undefined;
   /** The working directory, to which paths are shown relative. */
@@ -40,276 +48,171 @@ export async function reportSkills(
   skills: SkillsToReport,
   settings: CheckSettings,
 ): Promise<{ text: string; isBad: boolean }> {
-  const { check = false, json = false } = settings.values;
+  const { check = false, json, list } = settings.values;
   const report = await createReport(skills, settings);
+  const text = json ? jsonText(report) : reportAsText(report, {
+    list,
+    colors: Deno.stdout.isTerminal() && !Deno.noColor,
+    annotations: attempt(() => Deno.env.get("GITHUB_ACTIONS")) === "true",
+    home: settings.home,
+    project: currentFolder(),
+  });
+  return { text, isBad: check && report.problems.some(isError) };
+}
+
+/** Formats a report as text. */
+export function reportAsText(report: Report, style: TextStyle): string {
+  const tables = style.list ? tablesOf(report, style) : {};
+  const sections = Object.entries(tables)
+    .filter(([, rows]) => rows.length > 0)
+    .map(([title, rows]) => `${title} (${rows.length})\n${formatTable(rows)}`);
+  const problems = report.problems
+    .toSorted((a, b) =>
+      Number(isError(b)) - Number(isError(a)) ||
+      byCodeUnits(a.file, b.file) || (a.line ?? 0) - (b.line ?? 0)
+    )
+    .map((problem) =>
+      style.annotations ? annotate(problem, style) : format(problem, style)
+    );
+  if (problems.length > 0) sections.push(problems.join(""));
+  return [...sections, `${summarize(report)}\n`].join("\n");
+}
+
+type Row = readonly string[];
+
+/** Returns what was found as tables, by their headings. */
+function tablesOf(report: Report, style: TextStyle): Record<string, Row[]> {
+  const show = (path: string) => showPath(path, style);
+  const { policy, roots, skills, off = [], shadowed, unlisted } = report;
   return {
-    text: json ? reportAsJson(report) : reportAsText(report, {
-      ...styleOfOutput(),
-      home: settings.home,
-      project: currentFolder(),
-    }),
-    isBad: check && hasErrors(report),
+    "Folders": roots.map(({ status, scope, skills, path }) => [
+      status,
+      scope,
+      status === "found" ? count(skills, "skill") : "",
+      show(path),
+    ]),
+    "Policy": policy === undefined ? [] : [[show(policy)]],
+    "Skills": skills.map((skill) => [
+      oneLine(skill.name),
+      ...decisionCells(skill),
+      count(skill.files, "file"),
+      formatSize(skill.size),
+      show(skill.directory),
+    ]),
+    "Skills that are off": off.map(({ name, directory, rule }) => [
+      oneLine(name),
+      rule ? placeOfRule(rule) : "no usable policy",
+      show(directory),
+    ]),
+    "Shadowed skills, which load by these names": shadowed.map((skill) => [
+      oneLine(skill.qualifiedName),
+      ...decisionCells(skill),
+      show(skill.directory),
+      `after ${show(dirname(skill.by))}`,
+    ]),
+    "Skills that hosts with the Skills extension cannot load": unlisted
+      .map(({ name, reason }) => [oneLine(name), reason]),
+    "Folders that only --agents searches": report.unsearched
+      .map(({ path, skills }) => [count(skills, "skill"), show(path)]),
   };
 }
 
-function reportAsJson({ data }: Report): string {
-  const skills = data.skills.map(({ root: _, ...skill }) => skill);
-  return jsonText({ ...data, skills });
+type ReportedProblem = Report["problems"][number];
+
+/** Formats a problem. Its place has the form that editors and terminals turn into a link. */
+function format(
+  { rule, severity, file, line, reason, hint }: ReportedProblem,
+  style: TextStyle,
+): string {
+  const color = severity === "error" ? "red" : "yellow";
+  const label = style.colors
+    ? styleText(color, severity, { validateStream: false })
+    : severity;
+  const place = showPath(file, style) + (line === undefined ? "" : `:${line}`);
+  // The other lines of a hint are a text to copy.
+  const lines = [
+    `${escapeHidden(place)}: ${label}[${rule}]: ${escapeHidden(reason)}`,
+    ...`fix: ${hint}`.split("\n").map((line) => `  ${escapeHidden(line)}`),
+  ];
+  return lines.map((line) => `${line}\n`).join("");
 }
 
-/** Returns the style for a terminal, or else for a file. */
-function styleOfOutput(): Pick<TextStyle, "colors" | "width"> {
-  if (!Deno.stdout.isTerminal()) return { colors: false };
-  const width = attempt(() => Deno.consoleSize().columns) || undefined;
-  return { colors: !Deno.noColor, width };
+/**
+ * Formats a problem as a command of GitHub Actions, which shows it beside the line.
+ *
+ * @see {@link https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands}
+ */
+function annotate(
+  { rule, severity, file, line, reason, hint }: ReportedProblem,
+  { project }: TextStyle,
+): string {
+  const escape = (text: string) =>
+    text.split("\n").map((line) => escapeHidden(line)).join("\n")
+      .replaceAll("%", "%25").replaceAll("\n", "%0A");
+  const path = escape(showPath(file, { project }))
+    .replaceAll(":", "%3A").replaceAll(",", "%2C");
+  const place = line === undefined ? "" : `,line=${line}`;
+  const text = escape(`${reason}\nfix: ${hint}`);
+  return `::${severity} file=${path}${place},title=${rule}::${text}\n`;
 }
 
-export function reportAsText(report: Report, style: TextStyle): string {
-  return new TextReport(report, style).format();
+function summarize(report: Report): string {
+  const { problems, skills, shadowed, off = [], checked } = report;
+  const errors = problems.filter(isError).length;
+  const result = problems.length === 0
+    ? "no problems"
+    : `${count(errors, "error")}, ${
+      count(problems.length - errors, "warning")
+    }`;
+  if (checked !== undefined) {
+    return `Checked ${count(checked, "skill")}: ${result}`;
+  }
+  const found = skills.length + shadowed.length;
+  const more = off.length === 0 ? "" : ` (and ${off.length} off)`;
+  const advice = found > 0
+    ? " To check each skill, run with --check."
+    : off.length > 0 || errors > 0
+    ? ""
+    : " To add one, create a folder with a SKILL.md in one of the folders above.";
+  return `Found ${count(found, "skill")}${more}: ${result}.${advice}`;
 }
 
-/** A section of the text. */
-interface Section {
-  readonly heading: string;
-  /** What the heading means. */
-  readonly explanation?: string;
-  /** What the heading counts. Default: the lines. */
-  readonly count?: number | string;
-  readonly rows?: readonly string[][];
-  /** Default: the rows as a table. */
-  readonly lines?: readonly string[];
-}
-
-type ReportedSkill = Report["data"]["skills"][number];
-
-class TextReport {
-  readonly #report: Report;
-  readonly #style: TextStyle;
-
-  constructor(report: Report, style: TextStyle) {
-    this.#report = report;
-    this.#style = style;
+/** Shortens a path in the working directory or the home folder. */
+function showPath(path: string, { project, home }: TextStyle): string {
+  if (project !== undefined && isAtOrBelow(path, project)) {
+    return relative(project, path) || ".";
   }
-
-  format(): string {
-    const { values } = this.#report;
-    const sections = values.list
-      ? [
-        this.#folders(),
-        this.#policy(),
-        this.#problems(),
-        this.#skills(),
-        ...this.#others(),
-      ]
-      : [this.#problems()];
-    const texts = sections.filter((text) => text !== "");
-    return [...texts, `${this.#summary()}\n`].join("\n");
-  }
-
-  #section(section: Section): string {
-    const { heading, explanation, rows = [], lines = table(rows) } = section;
-    if (lines.length === 0) return "";
-    const { count = lines.length } = section;
-    const title = this.#paint(heading, "bold") +
-      (count === "" ? "" : ` (${count})`);
-    const intro = explanation ? [this.#wrap(explanation, "  ")] : [];
-    return [title, ...intro, ...lines].map((line) => `${line}\n`).join("");
-  }
-
-  #folders(): string {
-    const rows = this.#report.data.roots.map(
-      ({ path, scope, status, skills }) => {
-        const found = status === "found" ? count(skills, "skill") : "";
-        return [status, scope, found, this.#path(path)];
-      },
-    );
-    return this.#section({ heading: "Folders", rows });
-  }
-
-  #policy(): string {
-    const { policyFile } = this.#report;
-    const lines = policyFile ? [`  ${this.#path(policyFile)}`] : [];
-    return this.#section({ heading: "Policy", count: "", lines });
-  }
-
-  /** Lists the skills below the folders that they were found in. */
-  #skills(): string {
-    const { roots, skills } = this.#report.data;
-    const rows = skills.map((skill) => {
-      const { name, directory, files, size, root: { path } } = skill;
-      const isUsual = directory === join(path, name);
-      const place = isUsual ? "" : `in ${relative(path, directory) || "."}`;
-      const contents = [count(files, "file"), formatSize(size)];
-      return [oneLine(name), ...decisionCells(skill), ...contents, place];
-    });
-    const lines = table(rows, "    ");
-    const byRoot = Map.groupBy(lines, (_, index) => skills[index]!.root);
-    const groups = roots.flatMap((root) => {
-      const own = byRoot.get(root) ?? [];
-      const title = `  ${this.#path(root.path)} (${root.scope})`;
-      return own.length > 0 ? [title, ...own] : [];
-    });
-    return this.#section({
-      heading: "Skills",
-      count: skills.length,
-      lines: groups.length > 0 ? groups : [`  ${this.#describeNone()}`],
-    });
-  }
-
-  /** Says why no skill is listed. */
-  #describeNone(): string {
-    const { skipped, data: { off = [], problems } } = this.#report;
-    if (off.length > 0) return "none: those that were found are off, see below";
-    if (skipped > 0) {
-      return "none: those that were found are skipped, see above";
-    }
-    if (problems.some(isError)) return "none: see the problems above";
-    return "none yet: create a folder with a SKILL.md in one of the folders above";
-  }
-
-  /** Lists what is not served as the other skills are. */
-  #others(): string[] {
-    const { off = [], shadowed, unlisted, unsearched } = this.#report.data;
-    const sections: Section[] = [{
-      heading: "Skills that are off",
-      rows: off.map(({ name, rule, directory }) => {
-        const [, place = ""] = decisionCells({ state: "off", rule });
-        return [oneLine(name), place, this.#path(directory)];
-      }),
-    }, {
-      heading: "Shadowed skills",
-      explanation:
-        "An earlier skill has the same name. Load these by the names below.",
-      rows: shadowed.map((skill) => [
-        oneLine(skill.qualifiedName),
-        ...decisionCells(skill),
-        this.#path(dirname(skill.file)),
-        `after ${this.#path(dirname(skill.by))}`,
-      ]),
-    }, {
-      heading: "Skills that are not valid for all hosts",
-      explanation:
-        "Hosts with the Skills extension cannot load these. All other clients can.",
-      rows: unlisted.map(({ name, reason }) => [oneLine(name), reason]),
-    }, {
-      heading: "Folders that are not searched",
-      explanation: "To serve these skills too, add the option --agents.",
-      rows: unsearched.map(({ path, skills }) => [
-        count(skills, "skill"),
-        this.#path(path),
-      ]),
-    }];
-    return sections.map((section) => this.#section(section));
-  }
-
-  /** Formats the problems, errors first. Those with the same rule and fix are grouped. */
-  #problems(): string {
-    const { problems } = this.#report.data;
-    const sorted = problems.toSorted((a, b) =>
-      Number(isError(b)) - Number(isError(a))
-    );
-    const groups = Map.groupBy(sorted, ({ rule, hint }) => `${rule} ${hint}`);
-    return this.#section({
-      heading: "Problems",
-      count: this.#counts(),
-      lines: [...groups.values()].flatMap((group) => this.#group(group)),
-    });
-  }
-
-  /**
-   * Formats findings with the same rule and fix. Each place has the form that
-   * editors and terminals turn into a link. A reason that all share is first.
-   */
-  #group(findings: readonly Finding[]): string[] {
-    const { rule, severity, hint, reason } = findings[0]!;
-    const color = severity === "error" ? "red" : "yellow";
-    const heading = `  ${this.#paint(severity, color)}[${rule}]`;
-    const isShared = findings.length > 1 &&
-      findings.every((finding) => finding.reason === reason);
-    const places = findings.map(({ file, line, reason }) => {
-      const place = this.#path(file) + (line === undefined ? "" : `:${line}`);
-      const text = isShared ? place : `${place}: ${reason}`;
-      return this.#wrap(text);
-    });
-    // The other lines of a hint are a text to copy.
-    const [fix, ...copy] = hint.split("\n");
-    return [
-      heading,
-      ...isShared ? [this.#wrap(`${reason}:`)] : [],
-      ...places,
-      this.#wrap(`fix: ${fix}`),
-      ...copy.map((line) => `      ${escapeHidden(line)}`),
-    ];
-  }
-
-  #counts(): string {
-    const { problems } = this.#report.data;
-    const errors = problems.filter(isError).length;
-    const warnings = problems.length - errors;
-    return `${count(errors, "error")}, ${count(warnings, "warning")}`;
-  }
-
-  #summary(): string {
-    const { values, found, skipped, data } = this.#report;
-    const problems = data.problems.length === 0
-      ? "no problems"
-      : this.#counts();
-    if (values.check) {
-      return `Checked ${count(found + skipped, "skill")}: ${problems}`;
-    }
-    const advice = found === 0 ? "" : " To check each skill, run with --check.";
-    return `Found ${count(found, "skill")}: ${problems}.${advice}`;
-  }
-
-  /** Shortens a path in the working directory or the home folder. */
-  #path(path: string): string {
-    const { project, home } = this.#style;
-    if (project !== undefined && isAtOrBelow(path, project)) {
-      return relative(project, path) || ".";
-    }
-    if (home === undefined || !isAtOrBelow(path, home)) return path;
-    return join("~", relative(home, path));
-  }
-
-  /** Wraps a text at the width of the terminal, and indents it. */
-  #wrap(text: string, start = "    "): string {
-    const { width = Infinity } = this.#style;
-    const indentation = `${start}  `;
-    return wrapText(escapeHidden(text), { width, start, indentation });
-  }
-
-  #paint(text: string, color: "bold" | "red" | "yellow"): string {
-    const { colors } = this.#style;
-    return colors ? styleText(color, text, { validateStream: false }) : text;
-  }
+  if (home === undefined || !isAtOrBelow(path, home)) return path;
+  return join("~", relative(home, path));
 }
 
 /** Returns the state of a skill, and the rule that applies, if there is a policy. */
 function decisionCells(
-  { state, rule }: Pick<ReportedSkill, "state" | "rule">,
+  { state, rule }: Report["skills"][number] | Report["shadowed"][number],
 ): string[] {
   if (state === undefined) return [];
-  const noRule = state === "off" ? "no usable policy" : "";
-  return [state, rule ? `${basename(rule.file)}:${rule.line}` : noRule];
+  return [state, rule ? placeOfRule(rule) : ""];
+}
+
+function placeOfRule({ file, line }: { file: string; line: number }): string {
+  return `${basename(file)}:${line}`;
 }
 
 /** The maximum width that a column is padded to, in characters. Longer cells exceed it. */
 const MAX_PADDING = 80;
 
 /** Formats rows as padded columns, one line for each. */
-function table(rows: readonly string[][], indentation = "  "): string[] {
+function formatTable(rows: readonly Row[]): string {
   const cells = rows.map((row) => row.map((cell) => escapeHidden(cell)));
-  const widths = (cells[0] ?? []).map((_, column) =>
-    cells.reduce(
-      (width, row) =>
-        Math.max(width, Math.min(row[column]!.length, MAX_PADDING)),
-      0,
-    )
+  const widths = cells[0]!.map((_, column) =>
+    cells.reduce((width, row) => Math.max(width, row[column]!.length), 0)
   );
   return cells.map((row) => {
-    const columns = row.map((cell, column) => cell.padEnd(widths[column]!));
-    return `${indentation}${columns.join("  ").trimEnd()}`;
-  });
+    const columns = row.map((cell, column) =>
+      cell.padEnd(Math.min(widths[column]!, MAX_PADDING))
+    );
+    return `  ${columns.join("  ").trimEnd()}\n`;
+  }).join("");
 }
 
 /** Formats the size of a skill in bytes: 512 B, 1.5 kB, 12 MB. */

@@ -1,5 +1,5 @@
 /**
- * What `--list` and `--check` report.
+ * What `--list` and `--check` report: the object that `--json` prints.
  *
  * @module
  */
@@ -9,28 +9,25 @@ import { type CheckSettings, isTarget } from "./check_targets.ts";
 import { missingFolders, type Settings } from "./settings.ts";
 import { currentFolder, SKILL_MD } from "../files/paths.ts";
 import { quoteArgument } from "../shell_quoting.ts";
-import { checkSkill, checkSkipped } from "../skills/checks.ts";
-import { combineLinks } from "../skills/link_groups.ts";
+import { checkSkill } from "../skills/checks.ts";
 import { findNearMisses, listSkillFolders } from "../skills/near_misses.ts";
 import { qualifiedName } from "../skills/names.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
 import {
   checkFileName,
-  createFinding,
-  createSkipFindings,
-  type Finding,
   findUnlisting,
   isUnlisting,
+  severityOf,
   totalSize,
 } from "../skills/validity.ts";
 import { nearestWords, quote } from "../text.ts";
-import { runInSlices } from "../time_slice.ts";
 import type { PolicyFile } from "../skills/policy_file.ts";
 import type {
+  Problem,
   Skill,
   SkillCatalog,
+  SkillPolicyReport,
   SkillPolicyRule,
-  SkillProblem,
   SkillSource,
 } from "../skills/types.ts";
 
@@ -45,10 +42,11 @@ export interface SkillsToReport {
 interface Sources extends SkillsToReport {
   readonly catalog: SkillCatalog;
   readonly settings: CheckSettings;
-  readonly policy: ReportedPolicy | undefined;
+  /** The effects of the policy, if there is one. */
+  readonly policy: SkillPolicyReport | undefined;
 }
 
-/** The skills that were found, and the problems with them. */
+/** The skills that were found, and the problems with them. `docs/check.md` describes it. */
 export type Report = Awaited<ReturnType<typeof createReport>>;
 
 /**
@@ -60,79 +58,67 @@ export async function createReport(
   settings: CheckSettings,
 ) {
   const catalog = await skills.registry.refresh();
-  const policy = findPolicyEffects(skills, settings);
+  const policy = skills.policyFile && skills.registry.inspectPolicy();
   const sources = { ...skills, catalog, settings, policy };
-  const skipped = [
-    ...findMissingFolders(sources),
-    ...catalog.problems.filter(({ file }) => isTarget(file, settings)),
-    ...await findNearMissesIn(sources),
-  ];
   const found = await inspectSkills(sources);
-  const { check } = settings.values;
-  const findings = [
+  const ofScan = catalog.problems
+    .filter(({ file }) => isTarget(file, settings));
+  const problems = [
     ...checkPolicy(sources),
-    ...skipped.flatMap(createSkipFindings),
-    ...check ? await checkRest(skipped, skills) : [],
-    ...found.flatMap(({ findings }) => findings),
+    ...findMissingFolders(sources),
+    ...ofScan,
+    ...findNearMissesIn(sources),
+    ...found.flatMap(({ problems }) => problems),
   ];
   const isEmpty = found.length === 0 && !policy?.off.length &&
-    !findings.some(isError);
-  if (check && isEmpty) findings.push(findNothing(settings));
-  const problems = await runInSlices(combineLinks(findings, {
-    workingDirectory: currentFolder(),
-    homeDirectory: settings.home,
-  }));
+    !problems.some(isError);
+  if (settings.values.check && isEmpty) problems.push(findNothing(settings));
+  const { roots, shadowed } = catalog;
+  const skipped = new Set(
+    ofScan.map(({ file }) => file)
+      .filter((file) =>
+        isMain(file) && !found.some(({ skill }) => skill.file === file)
+      ),
+  );
   return {
-    values: settings.values,
-    policyFile: policy?.file,
-    found: found.length,
-    skipped: countSkipped(skipped),
-    data: {
-      ...describeCatalog(found, sources),
-      unsearched: countUnsearched(sources),
-      problems: problems.map(describeFinding),
-    },
+    /** The number of skills that were checked. */
+    checked: settings.values.check ? found.length + skipped.size : undefined,
+    policy: policy && settings.policyFile,
+    roots: roots.map(({ root: { path, recursive }, scope, status, skills }) => {
+      return { path, scope, recursive, status, skills };
+    }),
+    skills: found.filter(({ skill }) => skill.prefix === undefined)
+      .map(({ skill, files, size }) => {
+        const rest = { description: skill.description, files, size };
+        return { ...placeOf(skill), ...rest, ...decisionOn(skill, sources) };
+      }),
+    shadowed: shadowed.map(({ skill, by }) => ({
+      ...placeOf(skill),
+      qualifiedName: qualifiedName(skill),
+      by: by.file,
+      ...decisionOn(skill, sources),
+    })),
+    off: policy?.off.map(({ skill, rule }) => {
+      return { ...placeOf(skill), rule: placeOfRule(rule, sources) };
+    }),
+    unlisted: found.flatMap(({ skill, unlisted }) =>
+      unlisted ? [{ name: qualifiedName(skill), reason: unlisted.reason }] : []
+    ),
+    unsearched: countUnsearched(sources),
+    problems: problems.map(({ rule, ...problem }) => {
+      return { rule, severity: severityOf({ rule }), ...problem };
+    }),
   };
 }
 
-/** Describes the skills as `--json` prints them. `docs/check.md` describes the shape. */
-function describeCatalog(
-  skills: readonly FoundSkill[],
-  { catalog: { roots, shadowed }, policy }: Sources,
-) {
-  const described = new Map(
-    roots.map(({ root, scope, status, skills }) => {
-      const { path, recursive } = root;
-      return [root, { path, scope, recursive, status, skills }] as const;
-    }),
-  );
-  return {
-    roots: [...described.values()],
-    skills: skills.filter(({ skill }) => skill.prefix === undefined)
-      .map(({ skill, files, size }) => {
-        const { name, ...place } = placeOf(skill);
-        const { description } = skill;
-        const root = described.get(skill.root)!;
-        const decision = decisionOn(skill, policy);
-        return { name, description, ...place, root, files, size, ...decision };
-      }),
-    shadowed: shadowed.map(({ skill, by }) => ({
-      name: skill.name,
-      qualifiedName: qualifiedName(skill),
-      file: skill.file,
-      by: by.file,
-      ...decisionOn(skill, policy),
-    })),
-    off: policy?.off.map(({ skill, rule }) => ({
-      ...placeOf(skill),
-      rule: placeOfRule(rule, policy),
-    })),
-    unlisted: skills.filter(({ unlisted }) => unlisted !== undefined)
-      .map(({ skill, unlisted: reason = "" }) => ({
-        name: qualifiedName(skill),
-        reason,
-      })),
-  };
+/** Whether a path is that of a `SKILL.md`. */
+function isMain(path: string): boolean {
+  return basename(path).toLowerCase() === SKILL_MD.toLowerCase();
+}
+
+/** Whether a problem makes `--check` fail. */
+export function isError(problem: Pick<Problem, "rule">): boolean {
+  return severityOf(problem) === "error";
 }
 
 function placeOf({ name, scope, directory, file }: Skill) {
@@ -140,35 +126,21 @@ function placeOf({ name, scope, directory, file }: Skill) {
 }
 
 /** Returns the state of a skill and the rule that applies, if there is a policy. */
-function decisionOn(skill: Skill, policy: ReportedPolicy | undefined) {
+function decisionOn(skill: Skill, sources: Sources) {
+  const { policy } = sources;
   if (policy === undefined) return undefined;
-  const rule = placeOfRule(policy.rules.get(skill), policy);
+  const rule = placeOfRule(policy.rules.get(skill), sources);
   return { state: skill.state ?? "on", rule };
 }
 
 /** Returns the place of a rule. The rule that replaces an unusable policy has none. */
 function placeOfRule(
   rule: SkillPolicyRule | undefined,
-  { file }: ReportedPolicy,
+  { settings: { policyFile: file } }: Sources,
 ) {
-  return rule?.line === undefined ? undefined : { file, line: rule.line };
+  if (rule?.line === undefined || file === undefined) return undefined;
+  return { file, line: rule.line };
 }
-
-function describeFinding(finding: Finding): Finding {
-  const { rule, severity, file, line, reason, hint } = finding;
-  return { rule, severity, file, line, reason, hint };
-}
-
-export function hasErrors({ data }: Report): boolean {
-  return data.problems.some(isError);
-}
-
-export function isError({ severity }: Finding): boolean {
-  return severity === "error";
-}
-
-/** A skill, with what was found out about its files. */
-type FoundSkill = Awaited<ReturnType<typeof inspectSkills>>[number];
 
 /** Lists the files of each skill, and checks them if the command line asks for it. */
 async function inspectSkills({ registry, catalog, settings }: Sources) {
@@ -179,142 +151,97 @@ async function inspectSkills({ registry, catalog, settings }: Sources) {
   return await Array.fromAsync(skills, async (skill) => {
     const contents = await registry.inspectFiles(skill);
     const found = check
-      ? await Array.fromAsync(checkSkill(skill, { source: registry, contents }))
+      ? await checkSkill(skill, { source: registry, contents })
       : [];
-    const unlisting = check
-      ? found.find(isUnlisting)
-      : findUnlisting(skill, contents);
     return {
       skill,
       files: contents.files.length,
       /** The total size of the files in bytes. */
       size: totalSize(contents.files),
-      /** The reason why `skills/list` omits the skill, if it does. */
-      unlisted: unlisting?.reason,
-      findings: [...checkFileName(skill), ...found],
+      /** Why `skills/list` leaves the skill out, if it does. */
+      unlisted: findUnlisting(skill, contents) ?? found.find(isUnlisting),
+      problems: [...checkFileName(skill), ...found],
     };
   });
 }
 
-/** Checks the rest of each skill that is skipped because of its frontmatter. */
-async function checkRest(
-  problems: readonly SkillProblem[],
-  { registry }: SkillsToReport,
-): Promise<Finding[]> {
-  const findings = await Array.fromAsync(
-    problems,
-    (problem) => Array.fromAsync(checkSkipped(problem, registry)),
-  );
-  return findings.flat();
-}
-
-/** Counts the skills among what is skipped. Other problems have no names. */
-function countSkipped(problems: readonly SkillProblem[]): number {
-  const skipped = problems.filter(({ names }) => names !== undefined);
-  return new Set(skipped.map(({ file }) => file)).size;
-}
-
 /** Reports that `--check` has found nothing to check. */
-function findNothing({ directories, roots }: Settings): Finding {
-  const isGiven = directories.length > 0;
+function findNothing({ directories, roots }: Settings): Problem {
+  const rule = "no-skills";
   const file = roots[0]?.path ?? ".";
-  return createFinding("no-skills", {
-    file,
-    reason: isGiven
-      ? "there is no skill in it"
-      : "there is no skill here, nor in the other folders that --list shows",
-    hint: isGiven
-      ? `if it is a skill, add a ${SKILL_MD} to it; if there are skills deeper in it, search its subfolders:\n--check --skill-dir ${
-        quoteArgument(file)
-      }`
-      : 'pass the folder of your skills, as in "--check DIR"',
-  });
+  if (directories.length === 0) {
+    const reason =
+      "there is no skill here, nor in the other folders that --list shows";
+    const hint = 'pass the folder of your skills, as in "--check DIR"';
+    return { rule, file, reason, hint };
+  }
+  const option = `--check --skill-dir ${quoteArgument(file)}`;
+  const hint =
+    `if it is a skill, add a ${SKILL_MD} to it; if there are skills deeper in it, search its subfolders:\n${option}`;
+  return { rule, file, reason: "there is no skill in it", hint };
 }
 
-/** Finds what is almost a skill, except in folders that the policy switches off. */
-async function findNearMissesIn(
-  { catalog, settings, policyFile, policy }: Sources,
-): Promise<SkillProblem[]> {
-  const decider = policyFile &&
-    new (await import("../skills/policy.ts")).PolicyDecider(policyFile.load());
+/** Finds what is almost a skill, beside the skills that the scan found. */
+function findNearMissesIn({ catalog, settings, policy }: Sources): Problem[] {
   const skills = [
-    ...catalog.served.values(),
+    ...catalog.skills.values(),
+    ...catalog.shadowed.map(({ skill }) => skill),
     ...policy?.off.map(({ skill }) => skill) ?? [],
   ];
-  const faulty = catalog.problems.map(({ file }) => dirname(file));
-  const roots = catalog.roots
-    .filter(({ root }) => !settings.targets.has(root.path));
-  return findNearMisses(roots, {
-    skillFolders: new Set(
-      [...skills.map(({ directory }) => directory), ...faulty],
-    ),
-    isOff: (paths, scope) => {
-      const names = [basename(paths[0]!)];
-      const faces = paths.map((path) => ({ path, scope }));
-      return decider?.decide({ names, faces }).state === "off";
-    },
-  });
+  const known = new Set([
+    ...skills.flatMap(({ directory, realDirectory }) => [
+      directory,
+      realDirectory,
+    ]),
+    ...catalog.problems.map(({ file }) => isMain(file) ? dirname(file) : file),
+  ]);
+  const { targets } = settings;
+  const roots = catalog.roots.filter(({ root }) => !targets.has(root.path));
+  return findNearMisses(roots, known);
 }
 
 /** Counts the skills in the folders that `--agents` would add. */
 function countUnsearched({ catalog, settings }: Sources) {
-  const { directories, home, values } = settings;
+  const { directories, home: homeDirectory, values } = settings;
   if (values.agents || directories.length > 0) return [];
   const known = new Set(
     [...catalog.served.values()].map(({ realDirectory }) => realDirectory),
   );
-  const roots = resolveSkillRoots({
-    workingDirectory: currentFolder(),
-    homeDirectory: home,
-    directories: [],
-    agents: true,
-  });
-  return roots.map(({ path }) => {
+  const workingDirectory = currentFolder();
+  const places = { workingDirectory, homeDirectory, directories: [] };
+  return resolveSkillRoots({ ...places, agents: true }).map(({ path }) => {
     const unknown = listSkillFolders(path)
       .filter((folder) => !known.has(folder));
     return { path, skills: unknown.length };
   }).filter(({ skills }) => skills > 0);
 }
 
-/** The effects of a policy, and the problems with its file. */
-type ReportedPolicy = NonNullable<ReturnType<typeof findPolicyEffects>>;
-
-/** Describes the effects of the policy, if there is one. */
-function findPolicyEffects(
-  { registry, policyFile }: SkillsToReport,
-  { policyFile: file }: Settings,
-) {
-  const effects = registry.inspectPolicy();
-  if (file === undefined || !policyFile || !effects) return undefined;
-  const problems = [...policyFile.problems, ...effects.unresolved];
-  return { file, problems, ...effects };
-}
-
 /** Reports the folders that the user named and that do not exist. */
-function findMissingFolders({ catalog, settings }: Sources): SkillProblem[] {
-  return missingFolders(catalog, settings).map((file) => ({
-    file,
-    kind: "folder-missing",
-    reason: "there is no such folder",
-    hint: "check its spelling",
-  }));
+function findMissingFolders({ catalog, settings }: Sources): Problem[] {
+  const reason = "there is no such folder";
+  const hint = "check its spelling";
+  return missingFolders(catalog, settings)
+    .map((file) => ({ rule: "folder-missing", file, reason, hint }));
 }
 
 /** Checks the policy file, and whether each of its rules matches a skill. */
-function* checkPolicy(
-  { policy, catalog, settings: { values } }: Sources,
-): Generator<Finding> {
-  if (policy === undefined) return;
-  const { file, problems, off, unused } = policy;
-  for (const problem of problems) yield createFinding("policy", problem);
-  if (!values.check || problems.length > 0) return;
-  const skills = [...catalog.skills.values(), ...off.map(({ skill }) => skill)];
+function checkPolicy(
+  { policy, catalog, settings }: Sources,
+): Problem[] {
+  const { policyFile: file, values } = settings;
+  if (policy === undefined || file === undefined) return [];
+  const isInvalid = catalog.problems.some(({ rule }) => rule === "policy");
+  if (!values.check || isInvalid) return [];
+  const skills = [
+    ...catalog.skills.values(),
+    ...policy.off.map(({ skill }) => skill),
+  ];
   const names = new Set(skills.map(({ name }) => name));
-  for (const { line, skill } of unused) {
+  return policy.unused.map(({ line = 1, skill }) => {
     const [nearest] = skill === undefined ? [] : nearestWords(skill, names);
-    const advice = nearest && `; the closest name is ${quote(nearest)}`;
-    const reason = `the rule matches no skill${advice ?? ""}`;
+    const advice = nearest ? `; the closest name is ${quote(nearest)}` : "";
+    const reason = `the rule matches no skill${advice}`;
     const hint = "fix the rule, or remove it";
-    yield createFinding("policy-unused", { file, line, reason, hint });
-  }
+    return { rule: "policy-unused", file, line, reason, hint };
+  });
 }

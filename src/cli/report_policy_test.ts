@@ -29,8 +29,8 @@ Deno.test("--list shows the state of each skill, the rule that applies, and the 
     const line of [
       " found project 1 skill .claude/skills",
       " ~/policy.yaml",
-      " git on 1 file 48 B",
-      " pdf pinned policy.yaml:3 1 file 48 B",
+      " git on 1 file 48 B .claude/skills/git",
+      " pdf pinned policy.yaml:3 1 file 48 B ~/.claude/skills/pdf",
       " evil policy.yaml:2 .claude/skills/evil",
       " global:git on ~/.claude/skills/git after .claude/skills/git",
     ]
@@ -106,14 +106,8 @@ Deno.test("--check reports rules that match nothing and the errors of a policy w
       'there is no key "scop"',
     ]],
   );
-  // The report shows what a server does with the invalid policy.
-  assert.deepEqual(
-    bad.off.map(({ name, rule }: { name: string; rule?: object }) => [
-      name,
-      rule,
-    ]),
-    [["theirs", undefined]],
-  );
+  // A server with this policy serves nothing.
+  assert.deepEqual(bad.skills, []);
 });
 
 Deno.test("--print-config includes the policy's path and grants read permission for the file alone", async () => {

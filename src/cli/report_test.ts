@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { basename, join, resolve } from "jsr:@std/path@^1";
 import { SkillFileError, SkillRegistry } from "../../mod.ts";
-import { createReport, hasErrors, type Report } from "./report_data.ts";
-import { reportAsText } from "./report.ts";
-import { type Rule, RULES } from "../skills/validity.ts";
+import { createReport, isError, type Report } from "./report_data.ts";
+import { reportAsText, type TextStyle } from "./report.ts";
+import { RULES } from "../skills/validity.ts";
 import { checkSettings, printedReport } from "../../tests/testing/report.ts";
 import { REPOSITORY } from "../../tests/testing/environment.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
@@ -35,20 +35,15 @@ Deno.test("--list shows roots, skills, shadowed skills, and problems with their 
   found    project  1 skill   .claude/skills
   found    global   2 skills  ~/.claude/skills
 
-Problems (1 error, 0 warnings)
-  error[frontmatter-missing]
-    ~/.claude/skills/bad/SKILL.md:1: there is no frontmatter
-    fix: start the file with a line "---", followed by the lines "name: …", "description: …", and "---"
-
 Skills (2)
-  .claude/skills (project)
-    git  1 file   48 B
-  ~/.claude/skills (global)
-    pdf  2 files  1.5 kB
+  git  1 file   48 B    .claude/skills/git
+  pdf  2 files  1.5 kB  ~/.claude/skills/pdf
 
-Shadowed skills (1)
-  An earlier skill has the same name. Load these by the names below.
+Shadowed skills, which load by these names (1)
   global:git  ~/.claude/skills/git  after .claude/skills/git
+
+~/.claude/skills/bad/SKILL.md:1: error[frontmatter-missing]: there is no frontmatter: the first line is not "---"
+  fix: start the file with a line "---", followed by the lines "name: …", "description: …", and "---"
 
 Found 3 skills: 1 error, 0 warnings. To check each skill, run with --check.
 `,
@@ -60,25 +55,12 @@ Deno.test("--list reports where to put skills if there are none", async () => {
   const { stdout } = await runServer(place, { args: ["--list"] });
   assert.match(
     stdout,
-    /^Skills \(0\)\n {2}none yet: create a folder with a SKILL.md/m,
+    /\nFound 0 skills: no problems\. To add one, create a folder with a SKILL\.md in one of the folders above\.\n$/,
   );
-  assert.match(stdout, /\nFound 0 skills: no problems\.\n$/);
-});
-
-Deno.test("--list refers to the problems if there are no skills because of them", async () => {
-  using place = new Place();
-  const { stdout } = await runServer(place, { args: ["--list", "typo"] });
-  assert.match(stdout, /there is no such folder/);
-  assert.match(stdout, /^Skills \(0\)\n {2}none: see the problems above\n/m);
-});
-
-Deno.test("--list says that skills were skipped if none is left", async () => {
-  using place = new Place();
-  place.skill("home/.claude/skills", "pdf", "no frontmatter");
-  const { stdout } = await runServer(place, { args: ["--list"] });
+  const { stdout: typo } = await runServer(place, { args: ["--list", "typo"] });
   assert.match(
-    stdout,
-    /^Skills \(0\)\n {2}none: those that were found are skipped/m,
+    typo,
+    /there is no such folder.*\nFound 0 skills: 1 error, 0 warnings\.\n$/s,
   );
 });
 
@@ -92,35 +74,28 @@ Deno.test("--list tells of skills that --agents would serve", {
   const { text: stdout } = await printedReport(place, "--list");
   assert.match(
     stdout,
-    /^Folders that are not searched \(2\)\n {2}To serve these skills too, add the option --agents\.\n {2}1 skill {3}\.agents\/skills\n {2}2 skills {2}~\/\.agents\/skills\n/m,
+    /^Folders that only --agents searches \(2\)\n {2}1 skill {3}\.agents\/skills\n {2}2 skills {2}~\/\.agents\/skills\n/m,
   );
   const args = ["--list", "--agents"];
   const { text: all } = await printedReport(place, ...args);
   assert.match(all, /^Skills \(3\)$/m);
-  assert.doesNotMatch(all, /not searched/);
+  assert.doesNotMatch(all, /only --agents/);
   for (const name of ["pdf", "git"]) {
     place.folder("home/.claude/skills");
     place.link(`../../.agents/skills/${name}`, `home/.claude/skills/${name}`);
   }
   place.remove("project/.agents");
   const { text: linked } = await printedReport(place, "--list");
-  assert.doesNotMatch(linked, /not searched/);
+  assert.doesNotMatch(linked, /only --agents/);
 });
 
-Deno.test("--check prints the problems and then the summary, and --list the skills as well", async () => {
+Deno.test("--list counts the skills that are off", async () => {
   using place = reportPlace();
-  const headings = async (...args: string[]) => {
-    const { stdout } = await runServer(place, { args });
-    return stdout.split("\n").filter((line) => /^\S/.test(line))
-      .map((line) => line.split(/ \(|:/, 1)[0]);
-  };
-  const both = ["Folders", "Problems", "Skills", "Shadowed skills"];
-  assert.deepEqual(await headings("--check"), ["Problems", "Checked 4 skills"]);
-  assert.deepEqual(await headings("--list"), [...both, "Found 3 skills"]);
-  assert.deepEqual(await headings("--list", "--check"), [
-    ...both,
-    "Checked 4 skills",
-  ]);
+  place.remove("home/.claude/skills/bad");
+  place.file("home/policy.yaml", "rules: [{ skill: pdf, state: off }]\n");
+  const args = ["--list", "--policy", join(place.home, "policy.yaml")];
+  const { text } = await printedReport(place, ...args);
+  assert.match(text, /^Found 2 skills \(and 1 off\): no problems\./m);
 });
 
 Deno.test("--list reports which skills are not in skills/list, and why", async () => {
@@ -130,7 +105,7 @@ Deno.test("--list reports which skills are not in skills/list, and why", async (
   assert.equal(code, 0);
   assert.match(
     stdout,
-    /^Skills that are not valid for all hosts \(1\)\n.*\n {2}Übersicht {2}the name does not consist of/m,
+    /^Skills that hosts .* cannot load \(1\)\n {2}Übersicht {2}the name "Übersicht" has other/m,
   );
 });
 
@@ -151,7 +126,7 @@ Deno.test("--check reports a given folder that does not exist", async () => {
     assert.deepEqual([code, stderr], [1, ""]);
     assert.match(
       stdout,
-      /error\[folder-missing\]\n {4}typo: there is no such folder\n {4}fix: check its spelling\n/,
+      /^typo: error\[folder-missing\]: there is no such folder\n {2}fix: check its spelling\n/,
     );
   }
 });
@@ -201,7 +176,7 @@ Deno.test("--list does not pad cells to the length of an enormous name", async (
   place.skill("home/.claude/skills", "long", skillMd("n".repeat(50_000)));
   place.skill("home/.claude/skills", "short");
   const { stdout } = await runServer(place, { args: ["--list"] });
-  const row = stdout.split("\n").find((line) => line.startsWith("    short"));
+  const row = stdout.split("\n").find((line) => line.startsWith("  short"));
   assert.ok(row!.length < 300, row);
 });
 
@@ -245,8 +220,10 @@ Deno.test("--json prints the report as JSON", async () => {
   });
   assert.deepEqual(shadowed, [{
     name: "git",
-    qualifiedName: "global:git",
+    scope: "global",
+    directory: at("home/.claude/skills/git"),
     file: at("home/.claude/skills/git/SKILL.md"),
+    qualifiedName: "global:git",
     by: at("project/.claude/skills/git/SKILL.md"),
   }]);
   assert.deepEqual(problems, [{
@@ -254,7 +231,7 @@ Deno.test("--json prints the report as JSON", async () => {
     severity: "error",
     file: at("home/.claude/skills/bad/SKILL.md"),
     line: 1,
-    reason: "there is no frontmatter",
+    reason: 'there is no frontmatter: the first line is not "---"',
     hint:
       'start the file with a line "---", followed by the lines "name: …", "description: …", and "---"',
   }]);
@@ -267,18 +244,21 @@ Deno.test("--check reports a file that can be listed but not read, as an error t
   using registry = new SkillRegistry([root(join(place.path, "skills"))]);
   await registry.refresh();
   const readFile = registry.readFile.bind(registry);
-  registry.readFile = (skill, file) => {
-    const path = typeof file === "string" ? file : file.path;
-    if (path !== "key.md") return readFile(skill, file);
-    throw new SkillFileError(path, { reason: "it is locked", hint: "unlock" });
+  registry.readFile = (skill, path) => {
+    if (path !== "key.md") return readFile(skill, path);
+    throw new SkillFileError(path, {
+      rule: "skipped",
+      reason: "it is locked",
+      hint: "unlock",
+    });
   };
   const list = await createReport({ registry }, checkSettings("--list"));
-  assert.deepEqual(list.data.unlisted, []);
+  assert.deepEqual(list.unlisted, []);
   const report = await createReport({ registry }, checkSettings("--check"));
-  assert.deepEqual(report.data.unlisted, [
+  assert.deepEqual(report.unlisted, [
     { name: "locked", reason: "it is locked" },
   ]);
-  assert.deepEqual(JSON.parse(JSON.stringify(report.data.problems)), [{
+  assert.deepEqual(JSON.parse(JSON.stringify(report.problems)), [{
     rule: "unreadable",
     severity: "error",
     file: key,
@@ -298,7 +278,7 @@ Deno.test("--list does not open the files of a skill", async () => {
   registry.readFile = () => assert.fail("a file was read");
   registry.digest = () => assert.fail("a file was hashed");
   const report = await createReport({ registry }, checkSettings("--list"));
-  assert.equal(report.data.skills.length, 10);
+  assert.equal(report.skills.length, 10);
 });
 
 Deno.test("--check reports no links into unreadable folders, however many there are", async () => {
@@ -314,12 +294,12 @@ Deno.test("--check reports no links into unreadable folders, however many there 
     using registry = new SkillRegistry([root(join(place.path, "skills"))]);
     await registry.refresh();
     const { files } = await registry.inspectFiles(registry.find("links")!);
-    const fault = { reason: "it is locked", hint: "unlock" };
+    const fault = { rule: "skipped", reason: "it is locked", hint: "unlock" };
     const leftOut = folders.map((folder) => ({ file: `${folder}/`, ...fault }));
     registry.inspectFiles = () => Promise.resolve({ files, leftOut });
     const check = checkSettings("--check");
-    const { data } = await createReport({ registry }, check);
-    const broken = data.problems.filter(({ rule }) => rule === "broken-link");
+    const { problems } = await createReport({ registry }, check);
+    const broken = problems.filter(({ rule }) => rule === "broken-link");
     assert.deepEqual(broken.map(({ line }) => line), [length + 7]);
   }, { length: 8_000, what: "links into folders that are left out" });
 });
@@ -337,7 +317,8 @@ Deno.test("--check takes linear time for any repeated text", async () => {
         const body = `${wrapping}${text}${end}`;
         place.skill("skills", "odd", skillMd("odd") + body);
         const report = await reportOn(join(place.path, "skills"));
-        assert.deepEqual([report.found, hasErrors(report)], [1, false]);
+        assert.equal(report.skills.length, 1);
+        assert.ok(!report.problems.some(isError));
       }, { length: 300_000, what: JSON.stringify(wrapping + piece) });
     }
   }
@@ -351,33 +332,73 @@ Deno.test("--check exits with 0 if there are only warnings", async () => {
   assert.equal(code, 0);
   assert.match(
     stdout,
-    /^Problems \(0 errors, 1 warning\)\n {2}warning\[broken-link\]$/m,
+    /SKILL\.md:7: warning\[broken-link\]: /,
   );
 });
 
-Deno.test("reportAsText() groups findings with the same rule and fix, errors first", async () => {
+Deno.test("reportAsText() lists errors first, each with its place and its fix", async () => {
   using place = new Place();
   const folder = place.folder("home", ".claude", "skills");
   place.skill("home/.claude/skills", "a", `${skillMd("a")}[gone](gone.md)`);
-  place.skill("home/.claude/skills", "b", "text");
-  place.skill("home/.claude/skills", "c", "text");
-  const text = await textReportOn(folder, { colors: false });
+  place.skill("home/.claude/skills", "b", skillMd("b", "Use: this"));
   assert.equal(
-    text.slice(text.indexOf("Problems")),
-    `Problems (2 errors, 1 warning)
-  error[frontmatter-missing]
-    there is no frontmatter:
-    ${join(folder, "b", "SKILL.md")}:1
-    ${join(folder, "c", "SKILL.md")}:1
-    fix: start the file with a line "---", followed by the lines "name: …", "description: …", and "---"
-  warning[broken-link]
-    ${
-      join(folder, "a", "SKILL.md")
-    }:7: the link "gone.md" does not point to a served file
-    fix: link to a served file, or remove the link
+    await textReportOn(folder, { project: folder }),
+    `${
+      join("b", "SKILL.md")
+    }:3: error[yaml-repaired]: the value of "description" contains a colon, which starts another value in YAML
+  fix: write this line instead:
+  description: 'Use: this'
+${
+      join("a", "SKILL.md")
+    }:7: warning[broken-link]: the link "gone.md" does not point to a served file
+  fix: link to a served file, or remove the link
 
-Checked 3 skills: 2 errors, 1 warning
+Checked 2 skills: 1 error, 1 warning
 `,
+  );
+});
+
+Deno.test("reportAsText() prints annotations for GitHub Actions, one line each, and escapes them", () => {
+  const problem = {
+    rule: "yaml-repaired",
+    severity: "error" as const,
+    file: join("/p", "a,b:c", "SKILL.md"),
+    line: 3,
+    reason: "100% wrong\r::warning::x",
+    hint: "write this line instead:\nname: a",
+  };
+  const warning = { ...problem, rule: "length", severity: "warning" as const };
+  const nothing = { roots: [], skills: [], shadowed: [], off: undefined };
+  const report: Report = {
+    ...nothing,
+    checked: 0,
+    policy: undefined,
+    unlisted: [],
+    unsearched: [],
+    problems: [problem, { ...warning, line: undefined }],
+  };
+  const style = { annotations: true, project: "/p" };
+  const text = reportAsText(report, style).replaceAll("%5C", "/");
+  const message =
+    "100%25 wrong\\u000d::warning::x%0Afix: write this line instead:%0Aname: a";
+  assert.equal(
+    text.replaceAll("\\SKILL", "/SKILL"),
+    `::error file=a%2Cb%3Ac/SKILL.md,line=3,title=yaml-repaired::${message}
+::warning file=a%2Cb%3Ac/SKILL.md,title=length::${message}
+
+Checked 0 skills: 1 error, 1 warning
+`,
+  );
+});
+
+Deno.test("--check prints annotations if it runs in GitHub Actions", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "a", skillMd("a", "b: c"));
+  const env = { GITHUB_ACTIONS: "true" };
+  const { stdout } = await runServer(place, { args: ["--check"], env });
+  assert.match(
+    stdout,
+    /^::error file=\S+SKILL\.md,line=3,title=yaml-repaired::/,
   );
 });
 
@@ -390,7 +411,7 @@ async function reportOn(path: string): Promise<Report> {
 /** Creates the report on a folder of skills, as text. */
 async function textReportOn(
   path: string,
-  style: { colors: boolean },
+  style: TextStyle,
 ): Promise<string> {
   return reportAsText(await reportOn(path), style);
 }
@@ -400,7 +421,7 @@ Deno.test("reportAsText() uses colors only on request", async () => {
   const plain = await textReportOn(testdata, { colors: false });
   const painted = await textReportOn(testdata, { colors: true });
   assert.ok(!plain.includes("\u001b"));
-  assert.ok(painted.includes("\u001b[1mProblems\u001b[22m"));
+  assert.ok(painted.includes("\u001b[31merror\u001b[39m"));
   // deno-lint-ignore no-control-regex -- the test removes control characters
   assert.equal(painted.replace(/\u001b\[\d+m/g, ""), plain);
 });
@@ -417,7 +438,7 @@ for (
     },
     async () => {
       using place = new Place();
-      place.skill("home/.claude/skills", "git");
+      place.skill("home/.claude/skills", "git", "no frontmatter");
       const [command, options] = serverCommand(place, { args: ["--list"] });
       const line = [command, ...options.args!].map((word) => `'${word}'`).join(
         " ",
@@ -431,8 +452,7 @@ for (
         stdin: "null",
       }).output();
       const text = new TextDecoder().decode(stdout);
-      assert.ok(text.includes("    git  1 file"), text);
-      assert.equal(text.includes("\u001b[1mSkills"), isColored);
+      assert.equal(text.includes("\u001b[31merror"), isColored);
       assert.equal(text.includes("\u001b"), isColored);
     },
   );
@@ -464,8 +484,10 @@ Deno.test("docs/check.md describes each rule, with its severity and its effect o
       ? [[rule!.slice(1, -1), severity, effect]]
       : []
   );
-  const rules = Object.entries<Rule>(RULES).map((
-    [rule, { severity, effect = "" }],
-  ) => [rule, severity, effect]);
+  const rules = Object.entries(RULES).map(([rule, effect]) => [
+    rule,
+    effect === "warning" ? effect : "error",
+    effect === "warning" || effect === "error" ? "" : effect,
+  ]);
   assert.deepEqual(documented, rules);
 });

@@ -72,7 +72,7 @@ export class Places {
   /** Passes places on. Pauses from time to time, so that replies are written and pings are read. */
   #passOn(): void {
     if (!this.#slice.isOver) return this.fill();
-    this.#pause ??= this.#slice.yield().then(() => {
+    this.#pause ??= this.#slice.pause().then(() => {
       this.#pause = undefined;
       this.fill();
     });

@@ -4,357 +4,236 @@
  * @module
  */
 
-import { basename, dirname, join } from "jsr:@std/path@^1";
-import { faultOf, MAX_FILE_DEPTH } from "../files/faults.ts";
-import { realPathIfThere } from "../files/confinement.ts";
+import { basename, join } from "jsr:@std/path@^1";
+import { attempt, faultOf, MAX_FILE_DEPTH } from "../files/faults.ts";
 import { SKILL_MD } from "../files/paths.ts";
-import { type InspectedSkillMd, inspectSkillMd } from "./frontmatter.ts";
-import { KNOWN_FIELDS } from "./frontmatter_faults.ts";
-import { findLinks, pathOfTarget } from "./markdown_links.ts";
+import {
+  bodyOf,
+  findField,
+  KNOWN_FIELDS,
+  quoteField,
+  readSkillText,
+  type TextProblem,
+  writeLine,
+} from "./frontmatter.ts";
 import {
   checkContents,
+  type CheckedFrontmatter,
   checkFrontmatter,
-  createChange,
-  createFinding,
-  type Finding,
-  MAX_LINES,
   type SkillContents,
 } from "./validity.ts";
-import {
-  findFieldLine,
-  linesOf,
-  listNested,
-  plainTextOf,
-  quoteEntry,
-  renameEntry,
-  splitEntries,
-  type YamlEntry,
-} from "./yaml_entries.ts";
 import {
   editDistance,
   joinFirst,
   listInvisible,
-  normalizeText,
+  nearestWords,
   quote,
-  withoutInvisible,
 } from "../text.ts";
-import type { Skill, SkillProblem, SkillSource } from "./types.ts";
+import type { Problem, Skill, SkillSource } from "./types.ts";
 
-/** The maximum number of findings of one check that are reported for a skill. */
+/** The maximum number of problems of one check that are reported for a skill. */
 const MAX_SIMILAR = 20;
 
-/** The maximum length of a text that a finding quotes, in characters. */
+/** The maximum length of a text that a problem quotes, in characters. */
 const MAX_QUOTED_LENGTH = 200;
 
-/** The maximum number of invisible characters of a line that are named. */
-const MAX_CODE_POINTS = 10;
+/** The maximum number of lines, or of characters in a line, that a problem names. */
+const MAX_NAMED = 10;
 
-interface CheckOptions {
-  readonly source: SkillSource;
-  /** What the source listed. */
-  readonly contents: SkillContents;
-}
+/** The recommended length of a `SKILL.md`, in lines. */
+const MAX_LINES = 500;
 
 /** Checks a skill in its current state. */
-export async function* checkSkill(
+export async function checkSkill(
   skill: Skill,
-  options: CheckOptions,
-): AsyncGenerator<Finding> {
-  const { source, contents } = options;
-  yield* checkMain(skill, options);
-  yield* checkContents(skill, contents);
+  { source, contents }: { source: SkillSource; contents: SkillContents },
+): Promise<Problem[]> {
+  const problems = [
+    ...await checkMain(skill, { source, contents }),
+    ...checkContents(skill, contents),
+  ];
   for (const listed of contents.files) {
     if (listed.path === SKILL_MD) continue;
     try {
-      await source.readFile(skill, listed);
+      await source.readFile(skill, listed.path);
     } catch (error) {
       const file = join(skill.directory, listed.path);
-      yield createFinding("unreadable", { file, ...faultOf(error) });
+      problems.push({ file, ...faultOf(error), rule: "unreadable" });
     }
   }
+  return problems;
 }
 
-/**
- * Checks the rest of a skill that is skipped because of its frontmatter, so that
- * its author sees everything at once. Other problems have no findings.
- */
-export async function* checkSkipped(
-  { file, kind, line }: SkillProblem,
-  source: SkillSource,
-): AsyncGenerator<Finding> {
-  const directory = dirname(file);
-  const realDirectory = realPathIfThere(directory);
-  const isFrontmatter = line !== undefined && kind !== "utf-16";
-  if (!isFrontmatter || realDirectory === undefined) return;
-  // Access to its files needs no more.
-  const skill = { directory, realDirectory, file } as Skill;
-  const contents = await source.inspectFiles(skill);
-  yield* checkSkill(skill, { source, contents });
-}
-
-/** Checks the frontmatter, the length, the characters, and the links of a `SKILL.md`. */
-async function* checkMain(
+/** Checks the `SKILL.md`. The scan has reported what is wrong with its YAML. */
+async function checkMain(
   skill: Skill,
-  { source, contents }: CheckOptions,
-): AsyncGenerator<Finding> {
+  { source, contents }: { source: SkillSource; contents: SkillContents },
+): Promise<Problem[]> {
   const { file, directory } = skill;
-  let text;
-  try {
-    const main = await source.readFile(skill, SKILL_MD);
-    if (main.text === undefined) {
-      const reason = "SKILL.md is not valid UTF-8";
-      const hint = "save the file as UTF-8";
-      yield createFinding("utf-8", { file, reason, hint });
-    }
-    text = main.text ?? new TextDecoder().decode(main.bytes);
-  } catch (error) {
-    yield createChange(file, (error as Error).message);
-    return;
-  }
-  const inspected = inspectSkillMd(text);
-  const { faults: [fault], frontmatter, yaml = "" } = inspected;
-  // A skill that was skipped has no frontmatter.
-  if (fault !== undefined && skill.frontmatter !== undefined) {
-    yield createChange(file, fault.reason);
-    return;
-  }
-  const entries = splitEntries(linesOf(yaml));
-  yield* checkFrontmatter({ frontmatter, file }, entries);
-  const main = { ...inspected, text, entries, directory, contents };
-  for (const check of CHECKS) yield* limitSimilar(file, check(main));
+  const changed = (reason: string) => [
+    { rule: "changed", file, reason, hint: "try again" },
+  ];
+  const main = await source.readFile(skill, SKILL_MD).catch((error) => error);
+  if (main instanceof Error) return changed(main.message);
+  const text = main.text ?? new TextDecoder().decode(main.bytes);
+  const { frontmatter, problems: [fault] } = readSkillText(text);
+  if (frontmatter === undefined) return changed(fault!.reason);
+  const checked = { frontmatter, folder: basename(directory), text, contents };
+  const problems = CHECKS.flatMap((check) => limitSimilar(check(checked)))
+    .map((problem): Problem => ({ file, ...problem }));
+  const hint = "save the file as UTF-8";
+  const reason = "it is not valid UTF-8";
+  return main.text === undefined
+    ? [{ rule: "utf-8", file, reason, hint }, ...problems]
+    : problems;
 }
 
-/** A `SKILL.md`, and what was found in it. */
-interface CheckedMain extends InspectedSkillMd {
+/** Reports the first problems that a check finds, and the number of the others. */
+function limitSimilar(problems: readonly TextProblem[]): TextProblem[] {
+  const more = problems.length - MAX_SIMILAR;
+  if (more <= 0) return [...problems];
+  const reason = `there are ${more} more like these`;
+  const shown = problems.slice(0, MAX_SIMILAR);
+  return [...shown, { ...shown.at(-1)!, reason }];
+}
+
+/** A valid `SKILL.md`, and the files beside it. */
+interface CheckedMain extends CheckedFrontmatter {
   readonly text: string;
-  readonly entries: readonly YamlEntry[];
-  readonly directory: string;
   readonly contents: SkillContents;
 }
 
-/** What a check finds in a `SKILL.md`. */
-type Fault = Omit<Finding, "file" | "severity">;
-
-const CHECKS: readonly ((main: CheckedMain) => Iterable<Fault>)[] = [
+const CHECKS: readonly ((main: CheckedMain) => TextProblem[])[] = [
+  checkFrontmatter,
   checkFieldNames,
-  checkDescription,
-  checkEscapes,
-  checkFolderName,
+  checkCut,
+  checkPlaceholder,
   checkLength,
   checkCharacters,
   checkBody,
   checkLinks,
 ];
 
-/** Reports the first faults that a check finds, and the number of the others. */
-function* limitSimilar(
-  file: string,
-  found: Iterable<Fault>,
-): Generator<Finding> {
-  const faults = [...found];
-  const more = faults.length - MAX_SIMILAR;
-  if (more > 0) {
-    const last = faults[MAX_SIMILAR - 1]!;
-    const reason = `there are ${more} more like these`;
-    faults.splice(MAX_SIMILAR, more, { ...last, reason });
-  }
-  for (const { rule, ...fault } of faults) {
-    yield createFinding(rule, { file, ...fault });
-  }
-}
-
 /** Reports unknown fields that differ only slightly from known ones. */
-function* checkFieldNames(
-  { frontmatter, entries }: CheckedMain,
-): Generator<Fault> {
-  for (const entry of entries) {
-    const field = findKnownField(entry.key);
-    if (field === undefined || !Object.hasOwn(frontmatter, entry.key)) continue;
-    yield {
-      rule: "field-misspelled",
-      line: entry.start + 1,
-      reason: `the field ${quote(entry.key)} is unknown, but ${
-        quote(field)
-      } is known`,
-      hint: renameEntry(entry, field).hint,
-    };
-  }
+function checkFieldNames({ frontmatter, text }: CheckedMain): TextProblem[] {
+  return Object.keys(frontmatter).flatMap((key) => {
+    const name = key.toLowerCase().replaceAll("_", "-").trim();
+    const field = KNOWN_FIELDS.includes(key)
+      ? undefined
+      : KNOWN_FIELDS.find((field) => editDistance(name, field, 1) <= 1);
+    const place = findField(key, text);
+    if (field === undefined || place === undefined) return [];
+    const { line, value } = place;
+    const reason = `the field ${quote(key)} is unknown, but ${
+      quote(field)
+    } is known`;
+    const hint = writeLine(`${field}: ${value}`);
+    return [{ rule: "field-misspelled", line, reason, hint }];
+  });
 }
 
-/** Returns the known field that an unknown one is most likely meant to be. */
-function findKnownField(key: string): string | undefined {
-  if (KNOWN_FIELDS.includes(key)) return undefined;
-  const name = key.toLowerCase().replaceAll("_", "-").trim();
-  return KNOWN_FIELDS.find((field) => editDistance(name, field, 1) <= 1);
+/** Reports a comment that hides the end of the description. */
+function checkCut({ frontmatter, text }: CheckedMain): TextProblem[] {
+  const { line = 1, value = "" } = findField("description", text) ?? {};
+  const { description } = frontmatter;
+  const isCut = value.startsWith(`${description} #`);
+  const reason = 'the description is cut off at " #", which starts a comment';
+  const hint = writeLine(quoteField("description", value));
+  return isCut ? [{ rule: "description-cut", line, reason, hint }] : [];
 }
 
-/** Checks the description for a comment that cuts it, and for placeholders. */
-function* checkDescription(
-  { frontmatter: { description }, entries }: CheckedMain,
-): Generator<Fault> {
-  if (description === undefined) return;
-  const line = findFieldLine("description", entries);
-  const entry = entries.find(({ key }) => key === "description");
-  if (entry !== undefined && isCut(description, entry)) {
-    yield {
-      rule: "description-cut",
-      line,
-      reason: 'the description is cut off at " #", which starts a comment',
-      hint: quoteEntry(entry).hint,
-    };
-  }
-  const text = description.trim();
-  if (PLACEHOLDERS.some((pattern) => pattern.test(text))) {
-    const shown = quote(text.slice(0, MAX_QUOTED_LENGTH));
-    yield {
-      rule: "description-placeholder",
-      line,
-      reason: `the description ${shown} is a placeholder`,
-      hint: "write what the skill does and when to use it",
-    };
-  }
+/** Reports the description of a template that was not filled in. */
+function checkPlaceholder({ frontmatter, text }: CheckedMain): TextProblem[] {
+  const description = frontmatter.description.trim();
+  if (!PLACEHOLDER.test(description)) return [];
+  const shown = quote(description.slice(0, MAX_QUOTED_LENGTH));
+  return [{
+    rule: "description-placeholder",
+    line: findField("description", text)?.line ?? 1,
+    reason: `the description ${shown} is a placeholder`,
+    hint: "write what the skill does and when to use it",
+  }];
 }
 
-/** Whether a comment hides the end of a plain value. */
-function isCut(value: string, entry: YamlEntry): boolean {
-  const text = plainTextOf(entry);
-  return !/^[|>]/.test(entry.rest) && text.startsWith(value) &&
-    /^\s+#/.test(text.slice(value.length));
+const PLACEHOLDER =
+  /^(?:(?:TODO|TBD|FIXME|XXX)\b|[^\p{L}\p{N}]+$|<[^<>]*>$|\[[^[\]]*\]$|\{[^{}]*\}$|(?:[Rr]eplace|[Ff]ill in|[Ii]nsert|[Aa]dd) .{0,40}\bdescription\b|(?:[Aa]n? |[Tt]he |[Yy]our )?(?:\w+ ){0,3}[Dd]escription (?:here|of (?:the|this|your|what))\b|What (?:this|the|your) skill does\b)/u;
+
+function checkLength({ text }: CheckedMain): TextProblem[] {
+  const lines = text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
+  const reason =
+    `it has ${lines} lines, more than the recommended ${MAX_LINES}`;
+  const hint =
+    "move details into separate files, for the agent to read if needed";
+  return lines > MAX_LINES ? [{ rule: "length", reason, hint }] : [];
 }
 
-/** Descriptions of templates that were not filled in. */
-const PLACEHOLDERS = [
-  /^(?:TODO|TBD|FIXME|XXX)\b/,
-  /^(?:todo|tbd|placeholder|description|none|n\/a)\W*$/i,
-  /^lorem ipsum\b/i,
-  /^[^\p{L}\p{N}]+$/u,
-  /^(?:<[^<>]*>|\[[^[\]]*\]|\{[^{}]*\})[.…]*$/,
-  /^(?:replace|fill in|insert|add|enter|write)\b.{0,40}\bdescription\b/i,
-  /^(?:an? |the |your )?(?:brief |short |one-line |clear |concise |skill |skill's )*description (?:here|of (?:the|this|your|what))\b/i,
-  /^what (?:this|the|your) skill does\b/i,
-];
-
-/** Reports paths and regular expressions in double quotes that YAML changes. */
-function* checkEscapes({ entries }: CheckedMain): Generator<Fault> {
-  const nested = entries.flatMap((entry) => listNested(entry));
-  for (const entry of [...entries, ...nested]) {
-    const escape = findSlip([entry.rest, ...entry.more].join("\n"));
-    if (escape === undefined) continue;
-    const text = plainTextOf(entry).replaceAll("\\\\", "\\");
-    yield {
-      rule: "backslash",
-      line: entry.start + 1,
-      reason: `the double quotes turn ${quote(escape)} into another character`,
-      hint: quoteEntry(entry, { text }).hint,
-    };
-  }
-}
-
-/**
- * Finds an escape in double quotes that is unlikely to be meant as one: for a
- * character that no value needs, or any one in a path of Windows. Whoever writes
- * characters by their numbers knows escapes.
- */
-function findSlip(value: string): string | undefined {
-  if (!value.startsWith('"') || /\\[xuU]/.test(value)) return undefined;
-  let word = 1;
-  for (const { 0: token, index } of value.matchAll(/(?<!^)(?:\\[^]|"|\s)/g)) {
-    if (token === '"') return undefined;
-    const isInPath = /^\W{0,2}[A-Za-z]:/.test(value.slice(word, index));
-    if (isInPath ? /\\[^"\\/]/.test(token) : /\\[0abeftvLNP_]/.test(token)) {
-      return token;
-    }
-    if (!token.startsWith("\\")) word = index + 1;
-  }
-}
-
-function* checkFolderName(
-  { frontmatter, entries, directory }: CheckedMain,
-): Generator<Fault> {
-  if (frontmatter.name === undefined) return;
-  const name = withoutInvisible(frontmatter.name);
-  const folder = basename(directory);
-  if (normalizeText(folder) === normalizeText(name)) return;
-  yield {
-    rule: "name-folder",
-    line: findFieldLine("name", entries),
-    reason: `the name ${quote(name)} differs from the folder name ${
-      quote(folder)
-    }`,
-    hint: "give the skill and its folder the same name",
-  };
-}
-
-function* checkLength({ text }: CheckedMain): Generator<Fault> {
-  const lines = countLineBreaks(text) + (text.endsWith("\n") ? 0 : 1);
-  if (lines <= MAX_LINES) return;
-  yield {
-    rule: "length",
-    reason: `it has ${lines} lines, more than the recommended ${MAX_LINES}`,
-    hint: "move details into separate files, for the agent to read if needed",
-  };
-}
-
-/** Checks a `SKILL.md` for invisible characters, which can hide text. */
-function* checkCharacters(
-  { text, body = "", frontmatter, entries }: CheckedMain,
-): Generator<Fault> {
-  const lines = linesOf(text.replace(/^\ufeff/, ""));
-  const places = lines.map((text, index) => ({ text, line: index + 1 }));
-  const head = lines.slice(0, firstLineOf(body, text) - 1).join("\n");
-  // Characters that YAML escapes appear only in the parsed values.
-  if (listInvisible(head).length === 0) {
-    for (const field of ["name", "description"] as const) {
-      const line = findFieldLine(field, entries);
-      places.push({ text: frontmatter[field] ?? "", line });
-    }
-  }
-  for (const { text, line } of places) {
+/** Reports invisible characters, which can hide text. */
+function checkCharacters({ text }: CheckedMain): TextProblem[] {
+  const lines = text.replace(/^\ufeff/, "").split(/\r?\n/);
+  return lines.flatMap((text, index) => {
     const characters = listInvisible(text);
-    if (characters.length === 0) continue;
-    yield {
+    if (characters.length === 0) return [];
+    const shown = joinFirst(characters, MAX_NAMED);
+    return [{
       rule: "invisible-characters",
-      line,
-      reason: `the line contains invisible characters: ${
-        joinFirst(characters, MAX_CODE_POINTS)
-      }`,
+      line: index + 1,
+      reason: `the line contains invisible characters: ${shown}`,
       hint: "remove them, and find out where they come from",
-    };
-  }
+    }];
+  });
 }
 
-function* checkBody({ text, body }: CheckedMain): Generator<Fault> {
-  if (body === undefined || body.trim() !== "") return;
-  yield {
-    rule: "body-empty",
-    line: firstLineOf(body, text),
-    reason: "there are no instructions below the frontmatter",
-    hint: "write what the agent should do",
-  };
+function checkBody({ text }: CheckedMain): TextProblem[] {
+  const reason = "there are no instructions below the frontmatter";
+  const hint = "write what the agent should do";
+  return bodyOf(text).trim() === ""
+    ? [{ rule: "body-empty", reason, hint }]
+    : [];
 }
 
-/** Checks the relative links in the body, each path once. */
-function* checkLinks(
-  { text, body = "", contents }: CheckedMain,
-): Generator<Fault> {
+/** Reports links in the body that lead to no served file, each path once. */
+function checkLinks({ text, contents }: CheckedMain): TextProblem[] {
   const isServed = createPathTest(contents);
-  const firstLine = firstLineOf(body, text);
-  const checked = new Set<string>();
-  for (const { target, line } of findLinks(body)) {
+  const broken = new Map<string, { target: string; lines: Set<number> }>();
+  for (const { target, line } of findLinks(text)) {
     const path = pathOfTarget(target);
-    if (path === undefined || checked.has(path)) continue;
-    checked.add(path);
-    if (isServed(path)) continue;
-    const fault = path.split("/", 1)[0] === ".."
-      ? "points outside the skill"
-      : "does not point to a served file";
-    yield {
-      rule: "broken-link",
-      line: firstLine + line,
-      reason: `the link ${quote(target.slice(0, MAX_QUOTED_LENGTH))} ${fault}`,
-      hint: "link to a served file, or remove the link",
-    };
+    if (path === undefined || isServed(path)) continue;
+    const known = broken.get(path);
+    if (known === undefined) {
+      broken.set(path, { target, lines: new Set([line]) });
+    } else known.lines.add(line);
   }
+  return [...broken].map(([path, { target, lines }], index) => {
+    const shown = quote(target.slice(0, MAX_QUOTED_LENGTH));
+    const all = joinFirst([...lines].map(String), MAX_NAMED);
+    const places = lines.size > 1 ? ` (lines ${all})` : "";
+    const near = index < MAX_SIMILAR ? findNear(path, contents) : undefined;
+    return {
+      rule: "broken-link",
+      line: [...lines][0]!,
+      reason: `the link ${shown} ${describeTarget(path)}${places}`,
+      hint: near === undefined
+        ? "link to a served file, or remove the link"
+        : `link to ${quote(near)} instead`,
+    };
+  });
+}
+
+function describeTarget(path: string): string {
+  if (path.startsWith("..")) return "points outside the skill";
+  return /(?:^|\/)(?:\.|node_modules(?:\/|$)|__pycache__(?:\/|$))/.test(path)
+    ? "points to a hidden file or folder, which is not served"
+    : "does not point to a served file";
+}
+
+/** Finds the file that a link is most likely meant to point to. */
+function findNear(path: string, { files }: SkillContents): string | undefined {
+  const name = basename(path);
+  const paths = files.map(({ path }) => path)
+    .filter((path) => path !== SKILL_MD);
+  return paths.find((other) => basename(other) === name) ??
+    nearestWords(path, paths)[0] ??
+    paths.find((other) => other.toLowerCase().endsWith(name.toLowerCase()));
 }
 
 /**
@@ -379,11 +258,47 @@ function listFolders(path: string): string[] {
     .map(({ index }) => path.slice(0, index)).toArray();
 }
 
-/** Returns the number of the line on which the body of a `SKILL.md` starts. */
-function firstLineOf(body: string, text: string): number {
-  return countLineBreaks(text) - countLineBreaks(body) + 1;
+/** Fenced code, code spans, escaped brackets, and comments. What does not end reaches to the end. */
+const CODE =
+  /^[ \t>*+\-\d.)]*(`{3,}(?![^\n]*`)|~{3,})[^]*?(?:\n[ \t>]*\1[`~]*[ \t]*$|$(?![^]))|(?<![`\\])(`+)(?!`)(?:[^\n]|\n(?![ \t]*\n)){1,1000}?(?<!`)\2(?!`)|\\\[[^[\]\n]*\]|<!--[^]*?(?:-->|$(?![^]))/gm;
+
+/** The target of a link or an image, or of a link reference definition. */
+const LINK =
+  /(?<!\\)\]\(\s*(?:<([^<>\n]*)>|((?:[^\s()<>]|\([^\s()<>]*\))+))(?:\s+["'(][^\n"')]*["')])?\s*\)|^ {0,3}\[[^\]\n^][^\]\n]*\]:[ \t]*<?([^\s<>]+)>?[ \t]*(?:["'(].*)?$/gm;
+
+/** Finds the links and images in Markdown that are neither in code nor in comments. */
+function* findLinks(
+  markdown: string,
+): Generator<{ target: string; line: number }> {
+  const prose = markdown.replaceAll("\r\n", "\n")
+    .replace(CODE, (code) => code.replace(/[^\n]+/g, ""));
+  let line = 1;
+  let end = 0;
+  for (
+    const { index, 1: quoted, 2: plain, 3: defined } of prose.matchAll(LINK)
+  ) {
+    for (; end < index; end++) if (prose[end] === "\n") line++;
+    const target = quoted ?? plain ?? defined!;
+    yield { target: target.replace(/\\([!-/:-@[-`{-~])/g, "$1"), line };
+  }
 }
 
-function countLineBreaks(text: string): number {
-  return text.split("\n").length - 1;
+/**
+ * Returns the path in the skill that a target refers to, or `undefined` if the
+ * target is not a relative path. Any `..` that remains points outside the skill.
+ */
+function pathOfTarget(target: string): string | undefined {
+  if (/^(?:[a-z][a-z\d+.-]*:|[/\\#?~@])|[{}$*|]|\.\.\./i.test(target)) {
+    return undefined;
+  }
+  const [written = ""] = target.split(/[?#]/, 1);
+  const path = attempt(() => decodeURIComponent(written)) ?? written;
+  const names: string[] = [];
+  for (const name of path.replaceAll("\\", "/").split("/")) {
+    if (name === "" || name === ".") continue;
+    const isUp = name === ".." && (names.at(-1) ?? "..") !== "..";
+    if (isUp) names.pop();
+    else names.push(name);
+  }
+  return names.join("/");
 }

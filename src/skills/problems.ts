@@ -4,116 +4,58 @@
  * @module
  */
 
-import { currentFolder } from "../files/paths.ts";
-import type { BaseFolders } from "../files/types.ts";
 import { oneLine, quote } from "../text.ts";
-import { runInSlices } from "../time_slice.ts";
-import { combineLinks } from "./link_groups.ts";
 import { qualifiedName } from "./names.ts";
-import { Scopes } from "./scopes.ts";
-import { MAX_SHOWN_NAME } from "./skill_md.ts";
-import type { SkillCatalog, SkillProblem } from "./types.ts";
+import { describePolicyProblem } from "./policy_error.ts";
+import { RULES } from "./validity.ts";
+import type { Problem, ShadowedSkill, SkillCatalog } from "./types.ts";
 
 /** The maximum number of shadowed skills that are described. */
 const MAX_SHADOWED = 1_000;
 
-/** Describes a problem in one line, with all reasons to skip the file. */
-export function describeProblem(
-  { file, others = [], ...first }: SkillProblem,
-): string {
-  const faults = [first, ...others].map(describeFault);
-  return oneLine(`Skipped ${quote(file)}${faults.join("; and ")}`);
-}
+/** The maximum length of a name in a line, in characters. */
+const MAX_SHOWN_NAME = 200;
 
-function describeFault(
-  { line, reason, hint }: Omit<SkillProblem, "file">,
-  index: number,
-): string {
-  const start = index === 0 ? "" : " in the same file";
+/** Describes a problem in one line. */
+export function describeProblem(problem: Problem): string {
+  const { rule, file, line, reason, hint } = problem;
+  if (rule === "policy") return describePolicyProblem(problem);
   const position = line === undefined ? "" : ` (line ${line})`;
-  return `${start}${position}: ${reason}; ${hint}`;
+  const effect = RULES[rule] === "skipped" ? "Skipped" : "Check";
+  return oneLine(`${effect} ${quote(file)}${position}: ${reason}; ${hint}`);
 }
 
-/** Describes each problem and each shadowed skill of a catalog in one line. */
-function describeProblems(
-  { problems, shadowed }: SkillCatalog,
-): string[] {
-  const lines = shadowed.slice(0, MAX_SHADOWED).map(({ skill, by }) =>
-    `Shadowed ${quote(skill.file)}: the name ${
-      shortName(skill.name)
-    } is taken by ${quote(by.file)}, which comes first; load it as ${
-      shortName(qualifiedName(skill))
-    }`
-  );
-  const rest = shadowed.length - lines.length;
-  if (rest > 0) lines.push(`Shadowed ${rest} more skills`);
-  return [...problems.map(describeProblem), ...lines];
+function describeShadowed({ skill, by }: ShadowedSkill): string {
+  const name = quote(skill.name.slice(0, MAX_SHOWN_NAME));
+  const advice = skill.prefix === undefined
+    ? "rename it to load it"
+    : `load it as ${quote(qualifiedName(skill).slice(0, MAX_SHOWN_NAME))}`;
+  return `Shadowed ${quote(skill.file)}: the name ${name} is taken by ${
+    quote(by.file)
+  }, which comes first; ${advice}`;
 }
-
-function shortName(name: string): string {
-  return quote(name.slice(0, MAX_SHOWN_NAME));
-}
-
-/** Describes a problem with a policy in one line. */
-export function describePolicyProblem(
-  { file, ...fault }: SkillProblem,
-): string {
-  const name = file === "" ? "" : ` ${quote(file)}`;
-  return `Cannot use the policy${name}${describeFault(fault, 0)}`;
-}
-
-/** What an invalid policy means for the skills, until there is a valid one. */
-export const NO_PROJECT_SKILLS =
-  "No project skills are served until it is fixed";
 
 /** Knows which problems were logged and still exist. */
 export class ProblemLog {
-  readonly #folders: BaseFolders;
   readonly #log: (line: string) => void;
   #logged: ReadonlySet<string> = new Set();
-  #catalog: SkillCatalog | undefined;
-  /** The problems of that catalog, with the links into one folder combined. */
-  #problems: Promise<SkillProblem[]> | undefined;
 
-  constructor(folders: BaseFolders, log: (line: string) => void) {
-    this.#folders = folders;
+  /** Creates a log in which nothing was logged yet. */
+  constructor(log: (line: string) => void) {
     this.#log = log;
   }
 
-  /**
-   * Logs the problems that are new.
-   *
-   * @param catalog The catalog of the last scan.
-   * @param unresolved The rules of the policy whose folders cannot be resolved.
-   */
-  async update(
-    catalog: SkillCatalog,
-    unresolved: readonly SkillProblem[],
-  ): Promise<void> {
-    if (this.#catalog !== catalog) this.#problems = this.#combineLinks(catalog);
-    this.#catalog = catalog;
-    const problems = await this.#problems!;
-    // Another scan may have ended in the meantime.
-    if (this.#catalog !== catalog) return;
+  /** Logs the problems of a catalog that are new. */
+  update({ problems, shadowed }: SkillCatalog): void {
+    const rest = shadowed.length - MAX_SHADOWED;
     const lines = [
-      ...unresolved.map((problem) =>
-        `${describePolicyProblem(problem)}. ${NO_PROJECT_SKILLS}`
-      ),
-      ...describeProblems({ ...catalog, problems }),
+      ...problems.map(describeProblem),
+      ...shadowed.slice(0, MAX_SHADOWED).map(describeShadowed),
+      ...rest > 0 ? [`Shadowed ${rest} more skills`] : [],
     ];
     for (const line of lines) {
       if (!this.#logged.has(line)) this.#log(line);
     }
     this.#logged = new Set(lines);
-  }
-
-  #combineLinks({ problems }: SkillCatalog): Promise<SkillProblem[]> {
-    const base = { workingDirectory: currentFolder(), ...this.#folders };
-    const scopes = new Scopes(base);
-    return runInSlices(combineLinks(problems, {
-      ...base,
-      // A link of a project may be meant to reveal in the log where it points.
-      isSecret: (file) => scopes.isInProject(file),
-    }));
   }
 }

@@ -1,9 +1,9 @@
 /**
- * The rules for valid skills, and for skills that hosts can load.
+ * The rules for valid skills, and the checks of what a scan knows about a skill: its
+ * frontmatter and the list of its files. No check here reads a file.
  *
- * Each rule has an ID. This module checks the rules that do not require reading
- * files, for `--list`, `--check`, `skills/list`, and `skills/get`. The other
- * rules apply only to `--check`, which reads the files.
+ * Each check is a function that returns what is wrong. `skills/list` leaves a skill
+ * out if a check finds what keeps hosts from loading it.
  *
  * @see {@link https://agentskills.io/specification}
  *
@@ -12,210 +12,380 @@
 
 import { basename, join } from "jsr:@std/path@^1";
 import { SKILL_MD } from "../files/paths.ts";
-import { FIELD_RULES } from "./field_rules.ts";
-import { findFieldLine, type YamlEntry } from "./yaml_entries.ts";
-import { quote } from "../text.ts";
+import {
+  findField,
+  quoteField,
+  type TextProblem,
+  writeLine,
+} from "./frontmatter.ts";
+import {
+  isObject,
+  listInvisible,
+  normalizeText,
+  quote,
+  withoutInvisible,
+} from "../text.ts";
 import type {
+  Problem,
   Skill,
   SkillFile,
   SkillFrontmatter,
-  SkillProblem,
   SkillSource,
 } from "./types.ts";
 
-/** The recommended length of a `SKILL.md`, in lines. */
-export const MAX_LINES = 500;
-
-/** The maximum number and total size of a skill's files according to the Skills extension. */
-const MAX_SKILL_FILES = 512;
-const MAX_SKILL_MIB = 16;
-
-/** The consequences of breaking a rule. */
-export interface Rule {
-  /** An error makes `--check` fail. */
-  readonly severity: "error" | "warning";
-  /**
-   * What happens to the skill: it is skipped, or it is served but omitted from
-   * `skills/list`, because hosts cannot load it. Default: nothing.
-   */
-  readonly effect?: "skipped" | "unlisted";
-}
-
-/** A rule for what cannot be served at all. */
-const SKIPPED = { severity: "error", effect: "skipped" } as const;
-
-/** A rule that hosts enforce. */
-const UNLISTED = { severity: "error", effect: "unlisted" } as const;
-
-const WARNING = { severity: "warning" } as const;
+/**
+ * What follows from a problem:
+ *
+ * - `"skipped"`: an error because of which something is not served at all
+ * - `"unlisted"`: an error because of which `skills/list` leaves the skill out
+ * - `"error"`: an error without an effect
+ * - `"warning"`: advice, with which `--check` succeeds
+ */
+type Effect = "skipped" | "unlisted" | "error" | "warning";
 
 /** The rules by their IDs. `docs/check.md` describes each. */
-export const RULES = {
-  "policy": { severity: "error" },
-  "no-skills": { severity: "error" },
-  "folder-missing": SKIPPED,
-  "not-a-folder": SKIPPED,
-  "root-is-skill": SKIPPED,
-  "file-name": SKIPPED,
-  "frontmatter-missing": SKIPPED,
-  "frontmatter-size": SKIPPED,
-  "utf-16": SKIPPED,
-  "yaml": SKIPPED,
-  "name-missing": SKIPPED,
-  "description-missing": SKIPPED,
-  "too-large": SKIPPED,
-  "not-a-file": SKIPPED,
-  "link-outside": SKIPPED,
-  "link-broken": SKIPPED,
-  "name-encoding": SKIPPED,
-  "permission": SKIPPED,
-  "too-many": SKIPPED,
-  "skipped": SKIPPED,
-  "name-characters": UNLISTED,
-  "name-length": UNLISTED,
-  "name-folder": { severity: "error" },
-  "description-length": UNLISTED,
-  "compatibility": UNLISTED,
-  "metadata": UNLISTED,
-  "frontmatter-json": UNLISTED,
-  "utf-8": UNLISTED,
-  "size": UNLISTED,
-  "unreadable": UNLISTED,
-  "changed": UNLISTED,
-  "license": WARNING,
-  "allowed-tools": WARNING,
-  "flags": WARNING,
-  "field-misspelled": WARNING,
-  "backslash": WARNING,
-  "description-cut": WARNING,
-  "description-placeholder": WARNING,
-  "body-empty": WARNING,
-  "length": WARNING,
-  "invisible-characters": WARNING,
-  "broken-link": WARNING,
-  "not-served": WARNING,
-  "file-name-case": WARNING,
-  "no-skill-md": WARNING,
-  "nested-too-deep": WARNING,
-  "loose-file": WARNING,
-  "policy-unused": WARNING,
-} as const satisfies Readonly<Record<string, Rule>>;
+export const RULES: Readonly<Record<string, Effect>> = {
+  "policy": "error",
+  "no-skills": "error",
+  "folder-missing": "skipped",
+  "not-a-folder": "skipped",
+  "file-name": "skipped",
+  "loose-file": "skipped",
+  "frontmatter-missing": "skipped",
+  "frontmatter-size": "skipped",
+  "utf-16": "skipped",
+  "yaml": "skipped",
+  "name-missing": "skipped",
+  "description-missing": "skipped",
+  "too-large": "skipped",
+  "not-a-file": "skipped",
+  "link-outside": "skipped",
+  "link-broken": "skipped",
+  "name-encoding": "skipped",
+  "permission": "skipped",
+  "too-many": "skipped",
+  "skipped": "skipped",
+  "yaml-repaired": "unlisted",
+  "name-characters": "unlisted",
+  "name-length": "unlisted",
+  "name-folder": "error",
+  "description-length": "unlisted",
+  "hidden-characters": "unlisted",
+  "compatibility": "unlisted",
+  "metadata": "unlisted",
+  "frontmatter-json": "unlisted",
+  "flags": "error",
+  "utf-8": "unlisted",
+  "size": "unlisted",
+  "unreadable": "unlisted",
+  "changed": "unlisted",
+  "license": "warning",
+  "allowed-tools": "warning",
+  "field-misspelled": "warning",
+  "description-cut": "warning",
+  "description-placeholder": "warning",
+  "body-empty": "warning",
+  "length": "warning",
+  "invisible-characters": "warning",
+  "broken-link": "warning",
+  "not-served": "warning",
+  "file-name-case": "warning",
+  "nested-too-deep": "warning",
+  "archive": "warning",
+  "policy-unused": "warning",
+};
 
-export type RuleId = keyof typeof RULES;
-
-/** A violation of a rule. */
-export interface Finding extends Omit<SkillProblem, "kind" | "others"> {
-  readonly rule: RuleId;
-  readonly severity: Rule["severity"];
+/** The severity of a problem. An error makes `--check` fail. */
+export function severityOf({ rule }: Pick<Problem, "rule">) {
+  return RULES[rule] === "warning" ? "warning" : "error";
 }
 
-export function createFinding(
-  rule: RuleId,
-  { kind: _, ...problem }: Omit<SkillProblem, "others">,
-): Finding {
-  return { rule, severity: RULES[rule].severity, ...problem };
+/** Whether `skills/list` leaves a skill out because of a problem. */
+export function isUnlisting({ rule }: Pick<Problem, "rule">): boolean {
+  return RULES[rule] === "unlisted";
 }
 
-/** Returns a finding for each fault of something that is skipped. */
-export function createSkipFindings(
-  { others = [], ...first }: SkillProblem,
-): Finding[] {
-  const { file } = first;
-  return [first, ...others].map(({ kind = "", ...fault }) => {
-    const rule = Object.hasOwn(RULES, kind) ? kind as RuleId : "skipped";
-    return createFinding(rule, { file, ...fault });
-  });
+/** Frontmatter, and what is known about it. */
+export interface CheckedFrontmatter {
+  readonly frontmatter: SkillFrontmatter;
+  /** The name of the skill's folder. */
+  readonly folder: string;
+  /** The text that contains the frontmatter. Without it, problems have no lines. */
+  readonly text?: string | undefined;
 }
 
-/** Whether `skills/list` omits a skill because of a finding. */
-export function isUnlisting({ rule }: Finding): boolean {
-  const { effect }: Rule = RULES[rule];
-  return effect === "unlisted";
-}
+/** The maximum lengths according to the specification, in characters. */
+const MAX_NAME_LENGTH = 64;
+const MAX_DESCRIPTION_LENGTH = 1024;
+const MAX_COMPATIBILITY_LENGTH = 500;
+
+/** The maximum depth of frontmatter that is sent, in levels. */
+const MAX_DEPTH = 64;
 
 /**
- * Checks frontmatter. What is missing is not checked.
- *
- * @param skill The frontmatter, and the file that contains it.
- * @param entries The entries of the frontmatter. Without them, findings have no
- *   line numbers.
+ * The maximum length of frontmatter that is sent, in characters. With aliases,
+ * a short YAML text can become enormous.
  */
-export function checkFrontmatter(
-  { frontmatter, file }: {
-    frontmatter: Partial<SkillFrontmatter>;
-    file: string;
-  },
-  entries?: readonly YamlEntry[],
-): Finding[] {
-  return FIELD_RULES.flatMap(({ rule, field, hint, findFault }) => {
-    const reason = Object.hasOwn(frontmatter, field) &&
-      findFault(frontmatter as SkillFrontmatter);
-    if (!reason) return [];
-    const line = entries && findFieldLine(field, entries);
-    return [createFinding(rule, { file, line, reason, hint })];
+const MAX_SENT_LENGTH = 256 * 1024;
+
+/** The maximum number of files of a skill, and their total size, that hosts accept. */
+const MAX_FILES = 512;
+const MAX_MIB = 16;
+
+/** Checks frontmatter. */
+export function checkFrontmatter(checked: CheckedFrontmatter): TextProblem[] {
+  const { text = "", frontmatter } = checked;
+  return FIELD_CHECKS.flatMap(({ field, check }) => {
+    if (!Object.hasOwn(frontmatter, field)) return [];
+    const line = findField(field, text)?.line;
+    return check(checked).map((fault) => line ? { line, ...fault } : fault);
   });
+}
+
+/** The check of a field. What it returns is on the field's line unless it has another. */
+interface FieldCheck {
+  readonly field: string;
+  readonly check: (checked: CheckedFrontmatter) => readonly TextProblem[];
+}
+
+const FIELD_CHECKS: readonly FieldCheck[] = [
+  { field: "name", check: checkName },
+  { field: "description", check: checkDescription },
+  { field: "name", check: checkHiddenCharacters },
+  { field: "compatibility", check: checkCompatibility },
+  { field: "metadata", check: checkMetadata },
+  { field: "name", check: checkJson },
+  { field: "license", check: checkLicense },
+  { field: "allowed-tools", check: checkAllowedTools },
+];
+
+/** Checks the name and the name of the folder. Both are one problem with one fix. */
+function checkName({ frontmatter, folder }: CheckedFrontmatter): TextProblem[] {
+  const name = withoutInvisible(frontmatter.name);
+  const fault = findNameFault(name);
+  const isOther = normalizeText(folder) !== normalizeText(name);
+  const other = `differs from the folder name ${quote(folder)}`;
+  if (fault === undefined) {
+    const hint = `rename the folder to ${quote(name)}, or the skill`;
+    const reason = `the name ${quote(name)} ${other}`;
+    return isOther ? [{ rule: "name-folder", reason, hint }] : [];
+  }
+  const valid = normalizeText(name).toLowerCase().replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-|-$/g, "");
+  const isWritten = valid !== "" && valid.length <= MAX_NAME_LENGTH;
+  const isSame = !isWritten || folder === valid;
+  const rename = isSame ? "" : `name the folder ${quote(valid)}, and `;
+  const hint = isWritten
+    ? `${rename}${writeLine(`name: ${valid}`)}`
+    : `use at most ${MAX_NAME_LENGTH} of a-z, 0-9, and single hyphens between them`;
+  const isShort = name.length <= MAX_NAME_LENGTH;
+  const rule = isShort ? "name-characters" : "name-length";
+  const reason = `the name ${isShort ? `${quote(name)} ` : ""}${fault}`;
+  return [{ rule, reason, hint }];
+}
+
+/** Returns what hosts do not accept about a name, if anything. */
+function findNameFault(name: string): string | undefined {
+  if (name.length > MAX_NAME_LENGTH) {
+    return `has ${name.length} characters, and the limit is ${MAX_NAME_LENGTH}`;
+  }
+  if (isHostName(name)) return undefined;
+  if (/[^a-z0-9-]/.test(name)) {
+    return "has other characters than a-z, 0-9, and hyphens";
+  }
+  if (name.startsWith("-")) return "begins with a hyphen";
+  return name.endsWith("-") ? "ends with a hyphen" : "has two hyphens in a row";
+}
+
+function checkDescription(
+  { frontmatter: { description } }: CheckedFrontmatter,
+): TextProblem[] {
+  const { length } = [...description];
+  if (length <= MAX_DESCRIPTION_LENGTH) return [];
+  const reason =
+    `the description has ${length} characters, and the limit is ${MAX_DESCRIPTION_LENGTH}`;
+  const hint = "shorten it, and move details into the body";
+  return [{ rule: "description-length", reason, hint }];
+}
+
+/** Reports what lists of skills remove. Hosts would show it to the model. */
+function checkHiddenCharacters(
+  { frontmatter, text = "" }: CheckedFrontmatter,
+): TextProblem[] {
+  return (["name", "description"] as const).flatMap((field) => {
+    const characters = listInvisible(frontmatter[field]);
+    if (characters.length === 0) return [];
+    const line = findField(field, text)?.line;
+    return [{
+      rule: "hidden-characters",
+      ...line && { line },
+      reason: `the ${field} has invisible characters, such as ${characters[0]}`,
+      hint: "remove them, and find out where they come from",
+    }];
+  });
+}
+
+function checkCompatibility(
+  { frontmatter: { compatibility } }: CheckedFrontmatter,
+): TextProblem[] {
+  const isValid = typeof compatibility === "string" && compatibility !== "" &&
+    [...compatibility].length <= MAX_COMPATIBILITY_LENGTH;
+  const reason =
+    `compatibility is not a string of 1 to ${MAX_COMPATIBILITY_LENGTH} characters`;
+  const hint = "write it as one short text, or remove it";
+  return isValid ? [] : [{ rule: "compatibility", reason, hint }];
+}
+
+/** Reports each value that is not a string. Most often, it is a version without quotes. */
+function checkMetadata(
+  { frontmatter: { metadata }, text = "" }: CheckedFrontmatter,
+): TextProblem[] {
+  const rule = "metadata";
+  if (!isObject(metadata)) {
+    const reason = "metadata is not a mapping";
+    const hint = "write a key and a text in quotes on each line below it";
+    return [{ rule, reason, hint }];
+  }
+  const lines = text.split("\n");
+  const start = findField(rule, text)?.line ?? lines.length;
+  return Object.entries(metadata).flatMap(([key, value]) => {
+    if (typeof value === "string") return [];
+    const reason = `the value of ${quote(key)} in metadata is not a string`;
+    const index = lines.findIndex((line, index) =>
+      index >= start && line.trimStart().startsWith(`${key}:`)
+    );
+    const written = lines[index] ?? "";
+    const rest = written.slice(written.indexOf(":") + 1).trim();
+    const indentation = written.slice(0, written.search(/\S|$/));
+    const hint = rest === "" || isObject(value) || Array.isArray(value)
+      ? "write it as one text in quotes, or remove it"
+      : writeLine(indentation + quoteField(key, rest));
+    const place = index === -1 ? {} : { line: index + 1 };
+    return [{ rule, ...place, reason, hint }];
+  });
+}
+
+function checkLicense(
+  { frontmatter: { license } }: CheckedFrontmatter,
+): TextProblem[] {
+  const hint = "write the name of the license, or of its file, as a string";
+  return typeof license === "string"
+    ? []
+    : [{ rule: "license", reason: "license is not a string", hint }];
+}
+
+function checkAllowedTools({ frontmatter }: CheckedFrontmatter): TextProblem[] {
+  const { "allowed-tools": tools } = frontmatter;
+  const hint = "write it as one string of tools separated by spaces";
+  const fault = (reason: string) => [{ rule: "allowed-tools", reason, hint }];
+  if (typeof tools !== "string") return fault("allowed-tools is not a string");
+  // Commas in parentheses belong to a tool's own pattern.
+  return tools.replace(/\([^()]*\)/g, "").includes(",")
+    ? fault("allowed-tools is separated by commas")
+    : [];
+}
+
+/** Reports what JSON cannot represent exactly. */
+function checkJson({ frontmatter }: CheckedFrontmatter): TextProblem[] {
+  const hint =
+    "keep the frontmatter small and flat, with values that JSON can represent";
+  const fault = findJsonFault(frontmatter);
+  if (fault === undefined) return [];
+  const reason = `the frontmatter ${fault}`;
+  return [{ rule: "frontmatter-json", reason, hint }];
+}
+
+function findJsonFault(frontmatter: SkillFrontmatter): string | undefined {
+  let room = MAX_SENT_LENGTH;
+  const findFault = (value: unknown, parents: object[]): string | undefined => {
+    room -= typeof value === "string" ? value.length : 8;
+    if (room < 0) return "is too large";
+    if (typeof value === "string" && !value.isWellFormed()) {
+      return "contains a lone surrogate";
+    }
+    if (typeof value === "number" && !Number.isFinite(value)) {
+      return `contains the number ${value}`;
+    }
+    if (typeof value !== "object" || value === null) return undefined;
+    if (parents.includes(value)) return "contains itself";
+    if (parents.length >= MAX_DEPTH) {
+      return `is nested more than ${MAX_DEPTH} levels deep`;
+    }
+    for (const item of Object.entries(value).flat()) {
+      const fault = findFault(item, [...parents, value]);
+      if (fault !== undefined) return fault;
+    }
+  };
+  return findFault(frontmatter, []);
 }
 
 /** Checks the name of a skill's file. Only this server also finds a `skill.md`. */
-export function checkFileName({ file }: Pick<Skill, "file">): Finding[] {
-  if (basename(file) === SKILL_MD) return [];
-  const reason = `most programs find only ${quote(SKILL_MD)}, not ${
-    quote(basename(file))
-  }`;
+export function checkFileName({ file }: Pick<Skill, "file">): Problem[] {
+  const name = quote(basename(file));
+  const reason = `most programs find only ${quote(SKILL_MD)}, not ${name}`;
   const hint = `rename it to ${quote(SKILL_MD)}`;
-  return [createFinding("file-name-case", { file, reason, hint })];
+  return basename(file) === SKILL_MD
+    ? []
+    : [{ rule: "file-name-case", file, reason, hint }];
 }
 
 /** The files of a skill, and the entries that are not served. */
 export type SkillContents = Awaited<ReturnType<SkillSource["inspectFiles"]>>;
 
-/** Checks the list of a skill's files, without reading them. */
+/** Checks the list of a skill's files. */
 export function checkContents(
   { directory, file }: Pick<Skill, "directory" | "file">,
   { files, leftOut }: SkillContents,
-): Finding[] {
-  const findings = leftOut.map(({ file: path, ...fault }) =>
-    createFinding(path === "" ? "unreadable" : "not-served", {
-      ...fault,
-      file: join(directory, path),
-    })
-  );
-  const isListed = !findings.some(({ rule }) => rule === "unreadable");
+): Problem[] {
+  const problems = leftOut.map(({ file: path, reason, hint }) => {
+    const rule = path === "" ? "unreadable" : "not-served";
+    return { rule, file: join(directory, path), reason, hint };
+  });
+  const isListed = !problems.some(({ rule }) => rule === "unreadable");
   if (isListed && !files.some(({ path }) => path === SKILL_MD)) {
     const reason = "SKILL.md is not among the files of the skill";
-    findings.push(createChange(file, reason));
+    problems.push({ rule: "changed", file, reason, hint: "try again" });
   }
-  const reason = findSizeFault(files);
+  const reason = files.length > MAX_FILES
+    ? `the skill has more than ${MAX_FILES} files`
+    : totalSize(files) > MAX_MIB * 1024 * 1024
+    ? `the files are larger than ${MAX_MIB} MiB in total`
+    : undefined;
   if (reason !== undefined) {
     const hint = "remove what the agent does not need, or split the skill";
-    findings.push(createFinding("size", { file: directory, reason, hint }));
+    problems.push({ rule: "size", file: directory, reason, hint });
   }
-  return findings;
+  return problems;
 }
 
-/** Returns the finding that a skill changed while it was being checked. */
-export function createChange(file: string, reason: string): Finding {
-  return createFinding("changed", { file, reason, hint: "try again" });
-}
-
-function findSizeFault(files: readonly SkillFile[]): string | undefined {
-  if (files.length > MAX_SKILL_FILES) {
-    return `the skill has more than ${MAX_SKILL_FILES} files`;
-  }
-  if (totalSize(files) > MAX_SKILL_MIB * 1024 * 1024) {
-    return `the files are larger than ${MAX_SKILL_MIB} MiB in total`;
-  }
-}
-
+/** Returns the total size of files, in bytes. */
 export function totalSize(files: readonly SkillFile[]): number {
   return files.reduce((sum, { size }) => sum + size, 0);
 }
 
-/** Finds a reason why hosts cannot load a skill, without reading its files. */
+/** What decides whether hosts can load a skill. */
+type HostedSkill = Pick<
+  Skill,
+  "frontmatter" | "directory" | "file" | "isRepaired"
+>;
+
+/** Finds a reason why hosts cannot load a skill, and `skills/list` leaves it out. */
 export function findUnlisting(
-  skill: Skill,
+  skill: HostedSkill,
   contents: SkillContents,
-): Finding | undefined {
-  return [...checkFrontmatter(skill), ...checkContents(skill, contents)]
-    .find(isUnlisting);
+): TextProblem | undefined {
+  if (skill.isRepaired) {
+    const reason = "its frontmatter is not valid YAML without a repair";
+    return { rule: "yaml-repaired", reason, hint: "run with --check" };
+  }
+  const { frontmatter, directory } = skill;
+  return [
+    ...checkFrontmatter({ frontmatter, folder: basename(directory) }),
+    ...checkContents(skill, contents),
+  ].find(isUnlisting);
+}
+
+/** Whether a name consists only of the characters that hosts accept. */
+function isHostName(name: string): boolean {
+  return /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name);
 }

@@ -9,7 +9,6 @@ import {
   isUnlisting,
   type SkillContents,
 } from "./validity.ts";
-import { splitEntries } from "./yaml_entries.ts";
 import { stringifyJson } from "../text.ts";
 import type { Skill, SkillFile } from "./types.ts";
 
@@ -37,7 +36,7 @@ function contentsOf(
   files: SkillFile[],
   ...leftOut: string[]
 ): SkillContents {
-  const fault = { reason: "it is locked", hint: "unlock" };
+  const fault = { rule: "skipped", reason: "it is locked", hint: "unlock" };
   return { files, leftOut: leftOut.map((file) => ({ file, ...fault })) };
 }
 
@@ -46,19 +45,6 @@ function rulesOf(contents: SkillContents): string[] {
     `${rule} ${file.replaceAll("\\", "/")}`
   );
 }
-
-Deno.test("checkFrontmatter() reports line numbers if it gets the entries", () => {
-  const lines = ["---", "description: d", "license: 1", "name: Git", "---"];
-  const frontmatter = { name: "Git", description: "d", license: 1 };
-  const [name, license] = checkFrontmatter(
-    { frontmatter, file },
-    splitEntries(lines),
-  );
-  assert.deepEqual([name!.rule, name!.line], ["name-characters", 4]);
-  assert.deepEqual([license!.rule, license!.line], ["license", 3]);
-  const findings = checkFrontmatter({ frontmatter, file });
-  assert.deepEqual(findings.map(({ line }) => line), [undefined, undefined]);
-});
 
 Deno.test("checkContents() distinguishes an unreadable skill directory from entries that are left out", () => {
   assert.deepEqual(rulesOf(contentsOf(filesOf())), []);
@@ -83,15 +69,39 @@ Deno.test("checkContents() allows at most 512 files and 16 MiB", () => {
 });
 
 Deno.test("findUnlisting() applies the rules that hosts enforce, not warnings", () => {
-  const license = {
-    ...skill,
-    frontmatter: { ...skill.frontmatter, license: 1 },
-  };
   const contents = contentsOf(filesOf(), "a.md");
-  assert.ok(checkFrontmatter(license).length > 0);
-  assert.equal(findUnlisting(license, contents), undefined);
-  const closed = contentsOf([], "");
-  assert.equal(findUnlisting(license, closed)!.rule, "unreadable");
+  const ruleFor = (frontmatter: object, isRepaired = false) =>
+    findUnlisting({
+      ...skill,
+      frontmatter: { ...skill.frontmatter, ...frontmatter },
+      isRepaired,
+    }, contents)?.rule;
+  assert.deepEqual(
+    [
+      ruleFor({ license: 1, "allowed-tools": ["Read"], other: "\u200b" }),
+      ruleFor({ description: "\u26a0\ufe0f Care" }),
+      ruleFor({ name: "Git" }),
+      ruleFor({ description: "d".repeat(1_025) }),
+      ruleFor({ description: "x\u{e0041}" }),
+      ruleFor({ description: "x\u202ey" }),
+      ruleFor({ metadata: { version: 1 } }),
+      ruleFor({ size: Infinity }),
+      ruleFor({}, true),
+      findUnlisting(skill, contentsOf([], ""))!.rule,
+    ],
+    [
+      undefined,
+      undefined,
+      "name-characters",
+      "description-length",
+      "hidden-characters",
+      "hidden-characters",
+      "metadata",
+      "frontmatter-json",
+      "yaml-repaired",
+      "unreadable",
+    ],
+  );
 });
 
 Deno.test("frontmatter that hosts can load survives a JSON round trip", () => {
@@ -111,7 +121,7 @@ Deno.test("frontmatter that hosts can load survives a JSON round trip", () => {
   fc.assert(
     fc.property(value, (field) => {
       const frontmatter = { name: "git", description: "d", field };
-      const isListed = !checkFrontmatter({ frontmatter, file })
+      const isListed = !checkFrontmatter({ frontmatter, folder: "git" })
         .some(isUnlisting);
       const sent = JSON.parse(stringifyJson(frontmatter));
       assert.equal(isListed, isDeepStrictEqual(sent, frontmatter));

@@ -30,8 +30,8 @@ export function listToolSkills(catalog: SkillCatalog): Skill[] {
 }
 
 /** Whether the model can load a skill. */
-export function isForModel({ frontmatter, state }: Skill): boolean {
-  return frontmatter["disable-model-invocation"] !== true && state !== "manual";
+export function isForModel({ isHiddenFromModel, state }: Skill): boolean {
+  return !isHiddenFromModel && state !== "manual";
 }
 
 /** Lists the skills that the user can load, in list order. */
@@ -40,8 +40,8 @@ export function listUserSkills({ skills }: SkillCatalog): Skill[] {
 }
 
 /** Whether the user can load a skill. */
-export function isForUser({ frontmatter }: Skill): boolean {
-  return frontmatter["user-invocable"] !== false;
+export function isForUser({ isHiddenFromUser }: Skill): boolean {
+  return !isHiddenFromUser;
 }
 
 export function byListRank(a: Skill, b: Skill): number {

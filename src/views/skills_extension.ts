@@ -8,7 +8,7 @@
  */
 
 import type { Resource } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-import { parseSkillMd } from "../skills/frontmatter.ts";
+import { readSkillText } from "../skills/frontmatter.ts";
 import { deriveOnce, type ListItem, loadPage, sortList } from "./list_views.ts";
 import type { ClientInfo } from "../protocol/eras.ts";
 import { invalidParams } from "../protocol/errors.ts";
@@ -122,8 +122,10 @@ async function loadEntry(skill: Skill, registry: SkillSource) {
   const contents = await registry.inspectFiles(skill);
   const { text, bytes, size } = await registry.readFile(skill, SKILL_MD);
   if (text === undefined) throw new Error("SKILL.md is not valid UTF-8");
-  const frontmatter = parseSkillMd(text);
-  const unlisting = findUnlisting({ ...skill, frontmatter }, contents);
+  const { frontmatter, isRepaired, problems } = readSkillText(text);
+  if (frontmatter === undefined) throw new Error(problems[0]!.reason);
+  const current = { ...skill, frontmatter, isRepaired };
+  const unlisting = findUnlisting(current, contents);
   if (unlisting !== undefined) throw new Error(unlisting.reason);
   if (frontmatter.name !== skill.name) {
     throw new Error("the skill was renamed");
@@ -131,7 +133,7 @@ async function loadEntry(skill: Skill, registry: SkillSource) {
   const resources = [];
   const slice = new TimeSlice();
   for (const file of contents.files) {
-    if (slice.isOver) await slice.yield();
+    if (slice.isOver) await slice.pause();
     const uri = skillFileUri(skill, file.path);
     const digested = file.path === SKILL_MD
       ? { digest: sha256(bytes), size }
@@ -186,7 +188,7 @@ async function describeChild(
   const name = withoutInvisible(path.slice(path.lastIndexOf("/") + 1));
   if (file === undefined) return { uri, name, mimeType: "inode/directory" };
   const readContent = () =>
-    registry.readFile(skill, file).catch(() => ({ path, text: undefined }));
+    registry.readFile(skill, path).catch(() => ({ path, text: undefined }));
   const mimeType = mediaTypeOfName(path) ?? mediaTypeOf(await readContent());
   return { uri, name, mimeType, size: file.size };
 }

@@ -120,14 +120,14 @@ Deno.test("skills/get returns an invalid-params error for anything but the URI o
 
 /** Skills that hosts cannot load: the name, the reason, and a function that breaks the skill. */
 const unlisted: [string, string, (place: Place, skill: string) => void][] = [
-  ["Git-Hub", "the name does not consist of", () => {}],
-  ["git--hub", "the name does not consist of", () => {}],
-  ["-git", "the name does not consist of", () => {}],
-  ["größe", "the name does not consist of", () => {}],
-  ["x".repeat(65), "the name is longer than 64 characters", () => {}],
+  ["Git-Hub", "has other characters than", () => {}],
+  ["git--hub", "has two hyphens in a row", () => {}],
+  ["-git", "begins with a hyphen", () => {}],
+  ["größe", "has other characters than", () => {}],
+  ["x".repeat(65), "the limit is 64", () => {}],
   [
     "long",
-    "the description is longer than 1024 characters",
+    "the limit is 1024",
     (place) =>
       place.skill(
         "home/.claude/skills",
@@ -153,7 +153,7 @@ const unlisted: [string, string, (place: Place, skill: string) => void][] = [
   ],
   [
     "metadata",
-    "metadata is not a mapping of strings",
+    "in metadata is not a string",
     (place) =>
       place.skill(
         "home/.claude/skills",
@@ -173,7 +173,7 @@ const unlisted: [string, string, (place: Place, skill: string) => void][] = [
   ],
   [
     "latin",
-    "SKILL.md is not valid UTF-8",
+    "not valid UTF-8",
     (place, skill) =>
       place.file(
         `${skill}/SKILL.md`,
@@ -205,6 +205,24 @@ const unlisted: [string, string, (place: Place, skill: string) => void][] = [
     ),
   ],
 ];
+
+unlisted.push([
+  "colon",
+  "YAML",
+  (place, folder) =>
+    place.file(
+      `${folder}/SKILL.md`,
+      "---\nname: colon\ndescription: Use: this\n---\n",
+    ),
+], [
+  "tags",
+  "invisible characters",
+  (place, folder) =>
+    place.file(
+      `${folder}/SKILL.md`,
+      '---\nname: tags\ndescription: "x\\u202ey"\n---\n',
+    ),
+]);
 
 function withField(name: string, value: string) {
   return (place: Place) => {

@@ -4,6 +4,8 @@
  * @module
  */
 
+import { basename, dirname } from "jsr:@std/path@^1";
+import { SKILL_MD } from "../files/paths.ts";
 import { describeProblem } from "../skills/problems.ts";
 import type { SearchableSkills } from "../skills/search.ts";
 import {
@@ -12,7 +14,7 @@ import {
   listModelSkills,
 } from "./skill_lists.ts";
 import { oneLine, skillKey } from "../text.ts";
-import type { Skill, SkillCatalog, SkillProblem } from "../skills/types.ts";
+import type { Problem, Skill, SkillCatalog } from "../skills/types.ts";
 
 /**
  * The maximum number of skills that the answer to an unknown name lists. If
@@ -61,14 +63,18 @@ ${formatLines(skills)}
 Use the exact skill name (case-insensitive) to load a skill.`);
 }
 
-/** Lists the problems with skills of a name, up to a limit. */
+/** Lists the problems with the skill in a folder of a name, and with the policy, up to a limit. */
 export function listProblemsOf(
   name: string,
   { problems }: SkillCatalog,
-): SkillProblem[] {
+): Problem[] {
   const key = skillKey(name);
   return problems
-    .filter(({ names = [] }) => names.some((name) => skillKey(name) === key))
+    .filter(({ rule, file }) => {
+      const isMain = basename(file).toLowerCase() === SKILL_MD.toLowerCase();
+      return rule === "policy" ||
+        skillKey(basename(isMain ? dirname(file) : file)) === key;
+    })
     .slice(0, MAX_NAMED_PROBLEMS);
 }
 
