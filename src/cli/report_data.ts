@@ -8,7 +8,6 @@ import { basename, dirname } from "jsr:@std/path@^1";
 import { type CheckSettings, isTarget } from "./check_targets.ts";
 import { missingFolders, type Settings } from "./settings.ts";
 import { currentFolder, SKILL_MD } from "../files/paths.ts";
-import { quoteArgument } from "../shell_quoting.ts";
 import { checkSkill } from "../skills/checks.ts";
 import { findNearMisses, listSkillFolders } from "../skills/near_misses.ts";
 import { qualifiedName } from "../skills/names.ts";
@@ -167,18 +166,17 @@ async function inspectSkills({ registry, catalog, settings }: Sources) {
 
 /** Reports that `--check` has found nothing to check. */
 function findNothing({ directories, roots }: Settings): Problem {
-  const rule = "no-skills";
-  const file = roots[0]?.path ?? ".";
-  if (directories.length === 0) {
-    const reason =
-      "there is no skill here, nor in the other folders that --list shows";
-    const hint = 'pass the folder of your skills, as in "--check DIR"';
-    return { rule, file, reason, hint };
-  }
-  const option = `--check --skill-dir ${quoteArgument(file)}`;
-  const hint =
-    `if it is a skill, add a ${SKILL_MD} to it; if there are skills deeper in it, search its subfolders:\n${option}`;
-  return { rule, file, reason: "there is no skill in it", hint };
+  const isGiven = directories.length > 0;
+  return {
+    rule: "no-skills",
+    file: roots[0]?.path ?? ".",
+    reason: isGiven
+      ? "there is no skill in it"
+      : "there is no skill here, nor in the other folders that --list shows",
+    hint: isGiven
+      ? `add a folder with a ${SKILL_MD} to it, or pass another folder`
+      : 'pass the folder of your skills, as in "--check DIR"',
+  };
 }
 
 /** Finds what is almost a skill, beside the skills that the scan found. */
