@@ -346,7 +346,7 @@ Deno.test("reportAsText() lists errors first, each with its place and its fix", 
     await textReportOn(folder, { project: folder }),
     `${
       join("b", "SKILL.md")
-    }:3: error[yaml-repaired]: the value of "description" contains a colon, which starts another value in YAML
+    }:3: error[yaml-repaired]: the value of "description" needs quotes
   fix: write this line instead:
   description: 'Use: this'
 ${

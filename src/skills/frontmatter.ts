@@ -133,7 +133,7 @@ export function readSkillText(text: string): SkillText {
   const lines = yaml.split("\n");
   const end = lines.findIndex((line) => /^\.\.\.\s*$/.test(line));
   if (end !== -1) return describeRaw(yaml, [describeNearFence("...", end + 1)]);
-  const repairs = lines.flatMap((_, index) => repairLine(lines, index) ?? []);
+  const repairs = lines.map(repairLine).filter((it) => it !== undefined);
   for (const { line, finished } of repairs) lines[line - 1] = finished;
   const repaired = lines.join("\n");
   const fields = repairs.length > 0 ? parseYaml(repaired) : parsed;
@@ -308,51 +308,24 @@ interface Repair {
 
 /** Repairs a line that is indented with tabs, or whose value needs quotes. */
 function repairLine(
-  lines: readonly string[],
+  written: string,
   index: number,
+  lines: readonly string[],
 ): Repair | undefined {
   const line = index + 1;
-  const [indentation = ""] = /^[ \t]+(?=\S)/.exec(lines[index]!) ?? [];
+  const [indentation = ""] = /^[ \t]+(?=\S)/.exec(written) ?? [];
   if (indentation.includes("\t")) {
-    const finished = indentation.replaceAll("\t", "  ") +
-      lines[index]!.slice(indentation.length);
+    const spaces = indentation.replaceAll("\t", "  ");
+    const finished = spaces + written.slice(indentation.length);
     return { line, reason: "the line is indented with a tab", finished };
   }
-  const [, key = "", rest = ""] = ENTRY.exec(lines[index]!) ?? [];
-  const value = rest.trim();
-  const fault = findValueFault(value);
+  const [, key = "", value = ""] = ENTRY.exec(written) ?? [];
   const isContinued = /^[ \t]+[^\s#]/.test(lines[line] ?? "");
-  if (fault === undefined || isContinued) return undefined;
-  const finished = quoteField(key, withoutQuotes(value));
-  return { line, reason: `the value of ${quote(key)} ${fault}`, finished };
-}
-
-/** Whole values in quotes or brackets, and what begins a text in the lines below. */
-const WHOLE = [
-  /^"(?:[^"\\]|\\[0abtnvfre "/\\N_LPxuU])*"\s*(?:#|$)/,
-  /^'(?:[^']|'')*'\s*(?:#|$)/,
-  /^\[[^[\]]*\]\s*(?:#|$)/,
-  /^\{[^{}]*\}\s*(?:#|$)/,
-  /^[|>][-+\d]{0,2}\s*(?:#|$)/,
-];
-
-/** Returns why a value needs quotes, if it does. */
-function findValueFault(value: string): string | undefined {
-  if (/[^\P{Cc}\t]/u.test(value)) return "contains a control character";
-  if (WHOLE.some((pattern) => pattern.test(value))) return undefined;
-  // Most text in brackets is not in nested ones, which takes longer to find out.
-  const isNested = /^[[{]/.test(value) && /[\]}]$/.test(value);
-  if (isNested && !(parseYaml(value) instanceof Error)) return undefined;
-  if (/^["']/.test(value)) {
-    return "has quotes or backslashes where YAML does not allow them";
-  }
-  if (/^(?:[@`%&*!|>[\]{},]|[-?:]\s)/.test(value)) {
-    return `begins with ${quote(value[0]!)}, which is special in YAML`;
-  }
-  // A comment can contain anything.
-  return /:(?:\s|$)/.test(value.split(/(?:^|\s)#/, 1)[0]!)
-    ? "contains a colon, which starts another value in YAML"
-    : undefined;
+  const isFaulty = key !== "" && !isContinued &&
+    parseYaml(written) instanceof Error;
+  if (!isFaulty) return undefined;
+  const finished = quoteField(key, withoutQuotes(value.trim()));
+  return { line, reason: `the value of ${quote(key)} needs quotes`, finished };
 }
 
 /** Returns the text of a value, without the quotes around all of it. */
