@@ -82,7 +82,7 @@ const violations: [fields: string, problem: string, hint: string | RegExp][] = [
   ],
   [
     "license: @me",
-    'error yaml-repaired 4: the value of "license" begins with "@", which is special in YAML',
+    'error yaml-repaired 4: the value of "license" needs quotes',
     "license: '@me'",
   ],
 ];

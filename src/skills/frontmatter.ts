@@ -53,6 +53,9 @@ export const KNOWN_FIELDS: readonly string[] = [
   "user-invocable",
 ];
 
+/** The maximum number of lines of YAML that are repaired. Each one is parsed. */
+const MAX_REPAIRED_LINES = 200;
+
 /** The maximum number of problems that are reported for one frontmatter. */
 const MAX_PROBLEMS = 20;
 
@@ -133,7 +136,9 @@ export function readSkillText(text: string): SkillText {
   const lines = yaml.split("\n");
   const end = lines.findIndex((line) => /^\.\.\.\s*$/.test(line));
   if (end !== -1) return describeRaw(yaml, [describeNearFence("...", end + 1)]);
-  const repairs = lines.map(repairLine).filter((it) => it !== undefined);
+  const repairs = lines.length > MAX_REPAIRED_LINES
+    ? []
+    : lines.map(repairLine).filter((repair) => repair !== undefined);
   for (const { line, finished } of repairs) lines[line - 1] = finished;
   const repaired = lines.join("\n");
   const fields = repairs.length > 0 ? parseYaml(repaired) : parsed;
