@@ -194,6 +194,16 @@ Deno.test("--check checks frontmatter whose fields are not on lines of their own
   }
 });
 
+Deno.test("--check prints metadata without the tabs that YAML does not allow", async () => {
+  using place = new Place();
+  const yaml = "name: git\ndescription: d\nmetadata:\n\tversion: 1";
+  const text = `---\n${yaml}\n---\nText\n`;
+  const skills = dirname(place.skill("home/.claude/skills", "git", text));
+  const hints = (await problemsIn("--check", skills)).map(({ hint }) => hint);
+  const write = "write this line instead:\n";
+  assert.deepEqual(hints, [`${write}  version: 1`, `${write}  version: '1'`]);
+});
+
 Deno.test("--check says how long a description is", async () => {
   using place = new Place();
   const text = skillMd("wordy", "\u{20000}".repeat(1_025));

@@ -228,13 +228,17 @@ function describeFields(
     .filter((flag) => fields[flag] !== undefined)
     .filter((flag) => toBoolean(fields[flag]) === undefined)
     .map((flag) => describeFlag(flag, yaml));
-  const isRepaired = repairs.length > 0;
+  const isServed = missing.length === 0;
+  const others = [...missing, ...flags];
+  // The finished line of another problem is right in all respects.
+  const repaired = repairs
+    .filter(({ line }) => !others.some((other) => other.line === line))
+    .map((repair) => isServed ? repair : { ...repair, rule: "yaml" });
   return {
-    ...missing.length > 0 ? {} : { frontmatter: fields as SkillFrontmatter },
+    ...isServed ? { frontmatter: fields as SkillFrontmatter } : {},
     ...isText(fields.name) ? { name: fields.name } : {},
-    isRepaired,
-    problems: [...repairs, ...missing, ...flags]
-      .sort((a, b) => a.line! - b.line!),
+    isRepaired: repairs.length > 0,
+    problems: [...repaired, ...others].sort((a, b) => a.line! - b.line!),
     isHiddenFromModel: isHiddenFromModel(fields),
     isHiddenFromUser: isHiddenFromUser(fields),
   };

@@ -291,6 +291,20 @@ Deno.test("readSkillText() reports everything at once that it repairs, and serve
   });
 });
 
+Deno.test("readSkillText() reports one finished line for each line", () => {
+  const { problems } = readSkillText(
+    "---\nname: a: b\ndescripton: c: d\nuser-invocable: @x\n---\n",
+  );
+  assert.deepEqual(
+    problems.map(({ rule, line, hint }) => [rule, line, hint.split("\n")[1]]),
+    [
+      ["yaml", 2, "name: 'a: b'"],
+      ["description-missing", 3, "description: 'c: d'"],
+      ["flags", 4, "user-invocable: true"],
+    ],
+  );
+});
+
 Deno.test("readSkillText() repairs nothing in frontmatter that parses", () => {
   for (
     const value of [

@@ -287,7 +287,9 @@ function checkMetadata(
       /^(\s*)[^:]+:\s*([^]*)/.exec(lines[index] ?? "") ?? [];
     const hint = rest === "" || typeof value === "object" && value !== null
       ? "write it as one text in quotes, or remove it"
-      : writeLine(indentation + quoteField(key, rest.trim()));
+      : writeLine(
+        indentation.replace(/\t/g, "  ") + quoteField(key, rest.trim()),
+      );
     const own = index === -1 ? place : { line: index + 1 };
     return [{ rule, ...own, reason, hint }];
   });
