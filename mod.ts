@@ -36,68 +36,49 @@
  * @module
  */
 
-import { basename, dirname, join, resolve } from "jsr:@std/path@^1";
-import { FolderWatcher } from "./src/files/folder_watcher.ts";
-import {
-  describeUnwatched,
-  listWatchedFolders,
-} from "./src/files/watch_list.ts";
-import { childPath, currentFolder, isAtOrBelowAny } from "./src/files/paths.ts";
-import { type ListedFolder, ScanDecisions } from "./src/skills/decisions.ts";
-import type { PolicyDecider } from "./src/skills/policy.ts";
-import { ProblemLog } from "./src/skills/problems.ts";
-import {
-  buildCatalog,
-  changedSkills,
-  EMPTY_CATALOG,
-} from "./src/skills/catalog.ts";
-import { findResource, findSkill, SkillVariants } from "./src/skills/names.ts";
-import { FileTracker } from "./src/skills/file_tracker.ts";
-import {
-  boundaries,
-  DEFAULT_MAX_FILE_SIZE,
-  isOwn,
-} from "./src/files/confinement.ts";
 import {
   faultOf,
   isAbsence,
   isPassing,
   LINK_OUT_OF_PROJECT,
   MAX_SEARCHED_FOLDERS,
-  moreProblems,
-  NAME_IS_NOT_UTF_8,
-  passingFault,
+  messageOf,
   ROOT_IS_A_FILE,
-  ROOT_IS_A_SKILL,
-  ROOT_OUT_OF_PROJECT,
   SkillFileError,
   TOO_MANY_FOLDERS,
 } from "./src/files/faults.ts";
-import { SkillFiles } from "./src/skills/skill_files.ts";
-import { findSkillFile, type SkillFolder } from "./src/skills/skill_md.ts";
-import { type SkillOutcome, SkillReader } from "./src/skills/skill_reader.ts";
+import { childPath, currentFolder, isAtOrBelowAny } from "./src/files/paths.ts";
+import { isOwn } from "./src/files/served_folder.ts";
+import { FolderWatcher } from "./src/files/watcher.ts";
 import {
-  areUnchanged,
-  isListedName,
-  isSeen,
+  buildCatalog,
+  changedKeys,
+  EMPTY_CATALOG,
+} from "./src/skills/catalog.ts";
+import { FileTracker } from "./src/skills/file_tracker.ts";
+import {
+  describePolicy,
+  type FoundSkill,
+  FoundSkills,
+  type MetProblem,
+} from "./src/skills/found_skills.ts";
+import type { HiddenFolders } from "./src/skills/hidden_folders.ts";
+import { findResource, findSkill } from "./src/skills/names.ts";
+import type { PolicyDecider } from "./src/skills/policy.ts";
+import { PolicyError } from "./src/skills/policy_error.ts";
+import { ProblemLog } from "./src/skills/problems.ts";
+import { Project, resolveTrusted } from "./src/skills/project.ts";
+import { ProjectBudget } from "./src/skills/project_budget.ts";
+import { DEFAULT_REFRESH_SECONDS } from "./src/skills/roots.ts";
+import { SkillFiles } from "./src/skills/skill_files.ts";
+import { isSkillFolder, SkillReader } from "./src/skills/skill_reader.ts";
+import {
+  type ListedFolder,
   listSubfolders,
-  type Subfolder,
+  requireName,
   UNSEARCHED_NAMES,
 } from "./src/skills/subfolders.ts";
-import { realPathOf, Scopes } from "./src/skills/scopes.ts";
-import { log } from "./src/text.ts";
-import { DEFAULT_REFRESH_SECONDS } from "./src/skills/roots.ts";
-import {
-  runInSlices,
-  SharedTask,
-  type Steps,
-  TimeSlice,
-} from "./src/time_slice.ts";
-import { joinTools, type SkillToolServer } from "./src/views/host_tools.ts";
-import { registerTools } from "./src/views/tools.ts";
-import { listTools, type SkillToolOptions } from "./src/views/toolsets.ts";
 import type {
-  ClosedFolders,
   Problem,
   RefreshOptions,
   ScanOptions,
@@ -107,7 +88,6 @@ import type {
   SkillChangeListener,
   SkillFile,
   SkillFileContent,
-  SkillPolicy,
   SkillPolicyReport,
   SkillRegistryOptions,
   SkillRoot,
@@ -115,18 +95,18 @@ import type {
   SkillSource,
   SkillViewer,
 } from "./src/skills/types.ts";
+import { listWatchedFolders } from "./src/skills/watched_folders.ts";
+import { log } from "./src/text.ts";
+import { SharedTask, TimeSlice, wait } from "./src/time_slice.ts";
+import { joinTools, type SkillToolServer } from "./src/views/host_tools.ts";
+import { registerTools } from "./src/views/tools.ts";
+import { listTools, type SkillToolOptions } from "./src/views/toolsets.ts";
 
 export { parseSkillMd, SkillSyntaxError } from "./src/skills/frontmatter.ts";
-export { DEFAULT_MAX_FILE_SIZE } from "./src/files/confinement.ts";
 export { SkillFileError } from "./src/files/faults.ts";
-export {
-  listSkillFiles,
-  readSkillFile,
-  resolveSkillFile,
-} from "./src/skills/skill_files.ts";
 export type { ClientInfo } from "./src/protocol/eras.ts";
 export { parseSkillUri, skillUri } from "./src/skills/uri.ts";
-export { log, skillKey } from "./src/text.ts";
+export { PolicyError } from "./src/skills/policy_error.ts";
 export {
   DEFAULT_REFRESH_SECONDS,
   resolveSkillRoots,
@@ -138,51 +118,15 @@ export type * from "./src/skills/types.ts";
 /** How many levels below a recursive root are searched. */
 const MAX_SEARCH_DEPTH = 6;
 
-/** The time until the next scan if something cannot be read for the moment, in milliseconds. */
-const RETRY_MS = 1_000;
-
-/** The maximum number of such scans in a row. Then only the timer is left. */
-const MAX_RETRIES = 60;
-
-/** The maximum number of problems that are reported for one root. */
-const MAX_PROBLEMS = 1_000;
-
-/** The result of {@linkcode SkillScanner.scan}. */
-export interface ScanResult {
-  /** The skills that were found. It is the previous catalog if nothing changed. */
-  readonly catalog: SkillCatalog;
-  /** The folders that it searched, by their real paths. */
-  readonly folders: ReadonlySet<string>;
-  /** The versions of the folders that it listed, by path. */
-  readonly versions: ReadonlyMap<string, string | undefined>;
-  /** The targets of links that it found, including missing ones. */
-  readonly linkTargets: ReadonlySet<string>;
-  /** The folders that are closed to everyone or to the model. */
-  readonly closed: ClosedFolders;
-  /** The rules of the policy whose folders cannot be resolved. */
-  readonly unresolved: readonly Problem[];
-  /** Whether something could not be read for the moment, so that another scan should follow soon. */
-  readonly isPassing: boolean;
-}
-
-/** Where a problem is. */
-type ProblemPlace = ListedFolder & {
-  /** The possible names of the skill, if it may be one. */
-  readonly names?: readonly string[];
-  /** The folder that lists it, if it is an entry without a known real path. */
-  readonly parent?: SkillFolder;
-};
-
 /**
- * Searches the roots for skills.
+ * Searches the roots for skills, once.
  *
  * The result depends only on the folders and the options. Roots are searched in
  * the given order, and names in the order of their code units. Among skills
  * with the same name, the first one that is not off is served under that name.
  * Problems are reported in {@linkcode SkillCatalog.problems}, up to 1,000 for
  * each root. A problem with one skill or folder neither throws an error nor
- * affects other skills. To scan the same roots again, use a
- * {@linkcode SkillScanner}.
+ * affects other skills.
  *
  * ```ts
  * import { scanSkillRoots } from "@skill-server/skill-server";
@@ -199,224 +143,194 @@ type ProblemPlace = ListedFolder & {
  * @param roots The roots, in search order.
  * @param options Limits, the policy, and the allowed targets of links.
  * @returns The catalog.
- * @throws {Error} If the policy is invalid.
  */
 export async function scanSkillRoots(
   roots: readonly SkillRoot[],
   options: ScanOptions = {},
 ): Promise<SkillCatalog> {
-  return (await new SkillScanner(roots, options).scan()).catalog;
+  return (await new SkillScanner(roots, options).scan(EMPTY_CATALOG)).catalog;
 }
 
-/**
- * Scans the same roots again and again. Files that have not changed since the
- * previous scan are not read again, and unchanged skills stay the same objects.
- */
-export class SkillScanner {
+/** The result of a scan. */
+interface ScanResult {
+  /** The skills that were found. It is the previous catalog if nothing changed. */
+  readonly catalog: SkillCatalog;
+  /** What is hidden from everyone or from the model. */
+  readonly hidden: HiddenFolders;
+  /** The folders with a `SKILL.md`, valid or not. */
+  readonly found: readonly FoundSkill[];
+  /** Other folders that were searched, by their real paths. */
+  readonly searched: ReadonlySet<string>;
+  /** Why the scan does not count: what is temporarily unreadable in the user's roots. */
+  readonly trouble?: string | undefined;
+}
+
+/** Scans the same roots again and again, and reads only what changed. */
+class SkillScanner {
   readonly #roots: readonly SkillRoot[];
-  readonly #options: ScanOptions;
-  /** The policy of the next scan, if any. */
-  #policy: SkillPolicy | undefined;
-  #decider: PolicyDecider | undefined;
+  readonly #options: SkillRegistryOptions;
   readonly #reader = new SkillReader();
-  readonly #variants = new SkillVariants();
-  #catalog = EMPTY_CATALOG;
-  /** The decisions of the last scan, which include what is off, if it had a policy. */
-  #decisions: ScanDecisions | undefined;
+  /** Applies the last valid policy. */
+  #decider: PolicyDecider | undefined;
 
-  /**
-   * Creates a scanner.
-   *
-   * @param roots The roots, in search order.
-   * @param options Limits, the policy, and the folders that scopes depend on.
-   */
-  constructor(roots: readonly SkillRoot[], options: ScanOptions = {}) {
+  constructor(roots: readonly SkillRoot[], options: SkillRegistryOptions) {
     this.#roots = roots;
-    this.#options = options;
-    this.#policy = options.policy;
+    this.#options = { workingDirectory: currentFolder(), ...options };
   }
 
-  /**
-   * Applies another policy, or none, from the next scan on.
-   *
-   * @throws {Error} If the policy is invalid. The previous policy then stays in
-   *   effect.
-   */
-  async setPolicy(policy: SkillPolicy | undefined): Promise<void> {
-    if (policy !== this.#decider?.policy) {
-      // Only now is the module for policies loaded.
-      this.#decider = policy &&
-        new (await import("./src/skills/policy.ts")).PolicyDecider(policy);
-    }
-    this.#policy = policy;
-  }
-
-  /**
-   * Searches the roots.
-   *
-   * @param trustsStatus Whether a file with the same status is the same as in the
-   *   previous scan. By default, only one that has not changed recently is.
-   * @throws {Error} If {@linkcode ScanOptions.policy} is invalid.
-   */
-  async scan(trustsStatus = false): Promise<ScanResult> {
-    await this.setPolicy(this.#policy);
-    const policy = this.#decider;
-    const scan = new SkillScan(this.#roots, {
-      workingDirectory: currentFolder(),
+  /** Searches the roots. Returns the previous catalog if nothing changed. */
+  async scan(previous: SkillCatalog): Promise<ScanResult> {
+    const problems = await this.#loadPolicy();
+    const isUsable = problems.length === 0 || this.#decider !== undefined;
+    const scan = new SkillScan(isUsable ? this.#roots : [], {
       ...this.#options,
-      policy,
-      trustsStatus,
+      decider: this.#decider,
       reader: this.#reader,
-      variants: this.#variants,
-      previous: this.#catalog,
     });
-    const result = await scan.run();
-    this.#reader.endScan();
-    this.#catalog = result.catalog;
-    // Without a policy, nothing needs to keep them in memory.
-    this.#decisions = policy && scan.decisions;
-    return result;
+    return await scan.run(previous, problems);
   }
 
-  /**
-   * Describes the decisions of the policy in the last scan, if there was one.
-   * Only this report contains the skills that are off.
-   */
-  inspectPolicy(): SkillPolicyReport | undefined {
-    const roots = this.#roots.map(({ path }) => path);
-    return this.#decisions?.report(this.#catalog, roots);
+  /** Describes the decisions of the policy in a scan, if there is one. */
+  inspectPolicy({ catalog, found }: ScanResult): SkillPolicyReport | undefined {
+    if (this.#decider === undefined) return undefined;
+    const roots = this.#roots;
+    return describePolicy(this.#decider, { catalog, found, roots });
   }
+
+  /** Loads the policy that applies now. Returns what is wrong with it. */
+  async #loadPolicy(): Promise<readonly Problem[]> {
+    const { policy, policySource, nameOnlyFolders = [] } = this.#options;
+    const isNeeded = policySource !== undefined || policy !== undefined ||
+      nameOnlyFolders.length > 0;
+    if (!isNeeded) return [];
+    // Only now is the module for policies loaded.
+    const { PolicyDecider } = await import("./src/skills/policy.ts");
+    try {
+      const current = policySource?.load() ?? policy ?? { rules: [] };
+      const decider = current === this.#decider?.policy
+        ? this.#decider
+        : new PolicyDecider(current, nameOnlyFolders);
+      decider.expand();
+      this.#decider = decider;
+      return [];
+    } catch (error) {
+      if (!(error instanceof PolicyError)) throw error;
+      const effect = this.#decider === undefined
+        ? "until then, no skills are served"
+        : "until then, the last valid policy applies";
+      return error.problems.map((problem) => ({
+        ...problem,
+        hint: `${problem.hint}; ${effect}`,
+      }));
+    }
+  }
+}
+
+/** A folder that may be a skill or contain skills. */
+interface SearchedFolder {
+  /** The path through which a root lists it. */
+  readonly path: string;
+  readonly realPath: string;
+  readonly root: SkillRoot;
+  /** How many levels it is below the root. */
+  readonly depth: number;
+  /** Whether a link that lies in the project is on the path. */
+  readonly isConfined: boolean;
+  /** The real path of the skill around it, if the search found one. */
+  readonly outer: string | undefined;
 }
 
 /** Options of {@linkcode SkillScan}. */
-interface SkillScanOptions extends Omit<ScanOptions, "policy"> {
-  readonly policy: PolicyDecider | undefined;
-  readonly trustsStatus: boolean;
+interface SkillScanOptions extends SkillRegistryOptions {
+  readonly decider: PolicyDecider | undefined;
   readonly reader: SkillReader;
-  readonly variants: SkillVariants;
-  readonly previous: SkillCatalog;
 }
 
 /** One scan: searches all roots, and then decides on what was found. */
 class SkillScan {
   readonly #roots: readonly SkillRoot[];
   readonly #options: SkillScanOptions;
-  readonly #scopes: Scopes;
-  readonly decisions: ScanDecisions;
+  readonly #project: Project;
   /** The real paths of folders that all links are allowed to point into. */
-  #trustLinks: readonly string[] = [];
-  /** The real paths of folders that the links of a project are allowed to point into, once one needs them. */
+  readonly #trusted: readonly string[];
+  /** What {@linkcode #targets} returns, once a link needs it. */
   #allowedTargets: readonly string[] | undefined;
-  /** The real paths of the folders to watch. */
-  readonly #folders = new Set<string>();
-  /** The skills, valid or not, by real path. */
-  readonly #skills = new Map<string, SkillOutcome>();
-  readonly #versions = new Map<string, string | undefined>();
-  /** The targets of links that were found, including missing ones. */
-  readonly #targets = new Set<string>();
-  readonly #problems: { problem: Problem; place: ProblemPlace }[] = [];
+  readonly #budget: ProjectBudget | undefined;
+  readonly #found: FoundSkills;
+  readonly #searched = new Set<string>();
+  readonly #problems: MetProblem[] = [];
   /** The paths of roots that cannot be searched. */
   readonly #refused: string[] = [];
-  #isPassing = false;
+  #position = 0;
+  #trouble: string | undefined;
   readonly #slice = new TimeSlice();
 
   constructor(roots: readonly SkillRoot[], options: SkillScanOptions) {
     this.#roots = roots;
     this.#options = options;
-    this.#scopes = new Scopes(options);
-    this.decisions = new ScanDecisions(this.#scopes, options);
+    this.#project = new Project(options);
+    this.#trusted = resolveTrusted(options.trustLinks ?? []);
+    this.#budget = options.limitsProject ? new ProjectBudget() : undefined;
+    this.#found = new FoundSkills(this.#project, options.decider);
+  }
+
+  /** The real paths of folders that the links of a project are allowed to point into. */
+  get #targets(): readonly string[] {
+    return this.#allowedTargets ??= [
+      ...this.#project.listTargets(this.#roots),
+      ...this.#trusted,
+    ];
   }
 
   /** Searches the roots and creates the catalog, or returns the previous one if it is the same. */
-  async run(): Promise<ScanResult> {
-    const { policy, reader, trustsStatus, previous, variants } = this.#options;
-    const { maxFileSize = DEFAULT_MAX_FILE_SIZE, trustLinks = [] } =
-      this.#options;
-    policy?.resolveFolders();
-    this.#trustLinks = await this.#run(boundaries(trustLinks));
-    reader.startScan({
-      maxFileSize,
-      trustsStatus,
-      trustLinks: this.#trustLinks,
-      linkTargets: this.#targets,
-    });
-    const roots: SkillRootReport[] = [];
-    for (const root of this.#roots) {
-      if (this.#slice.isOver) await this.#slice.yield();
-      roots.push(await this.#searchRoot(root));
+  async run(
+    previous: SkillCatalog,
+    policyProblems: readonly Problem[],
+  ): Promise<ScanResult> {
+    const { reader, maxFileSize } = this.#options;
+    reader.startScan({ maxFileSize, trusted: this.#trusted });
+    const reports = new Map<SkillRoot, SkillRootReport>();
+    // The user's own roots do not wait for those of a stranger's project.
+    const order = this.#roots.toSorted((a, b) =>
+      Number(a.scope === "project") - Number(b.scope === "project")
+    );
+    for (const root of order) {
+      this.#position = this.#roots.indexOf(root) * 2 * MAX_SEARCHED_FOLDERS;
+      reports.set(root, await this.#searchRoot(root));
     }
-    await this.#run(this.decisions.decide(this.#skills));
-    const problems = await this.#run(this.#listProblems());
-    const rest = { problems, roots, previous, variants };
+    const found = this.#found;
+    const skills = await found.listServed(this.#slice);
+    const problems = [...policyProblems, ...found.listProblems(this.#problems)];
+    const rootReports = this.#roots.map((root) => reports.get(root)!);
     return {
-      catalog: buildCatalog(this.decisions.listServed(variants), rest),
-      folders: this.#folders,
-      versions: this.#versions,
-      linkTargets: this.#targets,
-      closed: this.decisions.closed,
-      unresolved: policy?.problems ?? [],
-      isPassing: this.#isPassing,
+      catalog: buildCatalog({ skills, problems, roots: rootReports }, previous),
+      hidden: found.hidden,
+      found: found.all,
+      searched: this.#searched,
+      trouble: this.#trouble,
     };
-  }
-
-  /** Runs a part of the scan, with pauses. */
-  #run<T>(steps: Steps<T>): Promise<T> {
-    return runInSlices(steps, this.#slice);
   }
 
   /** Searches a root. */
   async #searchRoot(root: SkillRoot): Promise<SkillRootReport> {
-    const { path } = root;
-    const report = (
-      status: SkillRootReport["status"],
-      findPlace = () => realPathOf(path),
-    ) => {
-      const isProject = root.scope === "project";
-      const scope = isProject ? root.scope : this.#scopes.scopeOf(findPlace());
-      return { root, scope, status, skills: 0 };
-    };
+    const { path, scope } = root;
     try {
-      const top = await this.#run(this.#enterRoot(root));
+      const top = this.#enterRoot(root);
       await this.#search(top);
       const { realPath } = top;
-      return { ...report("found", () => realPath), realPath };
+      const status = { status: "found", realPath, skills: 0 } as const;
+      return { root, scope: this.#project.scopeOf(realPath), ...status };
     } catch (error) {
       if (error instanceof Deno.errors.NotFound) {
-        this.#versions.set(path, undefined);
-        return report("missing", () => realPathOf(dirname(path)));
-      }
-      if (this.#keepKnown({ path, root }, error)) {
-        const { roots } = this.#options.previous;
-        // It is missing there if the scan that found the root failed later.
-        return roots.find((report) => report.root === root) ?? report("found");
+        return { root, scope, status: "missing", skills: 0 };
       }
       // A configured folder stands for three roots, but one report is enough.
       if (!isAtOrBelowAny(path, this.#refused)) {
-        this.#report({ file: path, ...faultOf(error) }, { path, root });
+        this.#report(error, { path, root });
       }
       this.#refused.push(path);
-      return report("refused");
+      return { root, scope, status: "refused", skills: 0 };
     }
-  }
-
-  /**
-   * If a folder cannot be read for the moment, keeps what the previous scan found
-   * in it, and reports the problem. Returns whether there was anything.
-   */
-  #keepKnown({ path, root }: ProblemPlace, error: unknown): boolean {
-    if (!isPassing(error)) return false;
-    this.#isPassing = true;
-    const kept = this.#options.reader.keepBelow(path, root);
-    for (const known of kept) this.#note(known.folder, known);
-    // Without the real path, which could not be confirmed at the moment.
-    const problem = { file: path, ...passingFault(error) };
-    if (kept.length > 0) this.#report(problem, { path, root });
-    return kept.length > 0;
-  }
-
-  /** Notes a problem. Whether it is reported depends on all that is found. */
-  #report(problem: Problem, place: ProblemPlace): void {
-    this.#problems.push({ problem, place });
   }
 
   /**
@@ -424,98 +338,80 @@ class SkillScan {
    *
    * @throws {Error} If the root does not exist or cannot be searched.
    */
-  *#enterRoot(root: SkillRoot): Steps<SkillFolder> {
-    const { path, recursive } = root;
-    // Usually, most roots do not exist, and each error takes a while.
-    if (Deno.lstatSync(path).isSymlink) this.#recordTarget(path);
-    yield;
+  #enterRoot(root: SkillRoot): SearchedFolder {
+    const { path } = root;
     const realPath = Deno.realPathSync(path);
-    const isConfined = this.#scopes.passesProjectLink(path);
-    yield;
-    const isJudged = isConfined || root.scope === "project";
-    if (isJudged && !(yield* this.#isAllowed(realPath))) {
-      const fault = isConfined ? LINK_OUT_OF_PROJECT : ROOT_OUT_OF_PROJECT;
-      throw new SkillFileError(path, fault);
+    const isConfined = this.#project.hasLinkOn(path);
+    if (isConfined && !isAtOrBelowAny(realPath, this.#targets)) {
+      throw new SkillFileError(path, LINK_OUT_OF_PROJECT);
     }
-    yield;
     if (!Deno.statSync(path).isDirectory) {
       throw new SkillFileError(path, ROOT_IS_A_FILE);
     }
-    yield;
-    const found = yield* findSkillFile(path);
-    if (found && "error" in found) throw found.error;
-    const scope = this.#scopes.scopeOf(realPath);
-    const entry = join(realPathOf(dirname(path)), basename(path));
-    const place = { path, realPath, root, scope, entry, isConfined };
-    const top = { ...place, outer: undefined, depth: 0 };
-    if (found && !recursive) {
-      this.#report({ file: path, ...ROOT_IS_A_SKILL }, top);
+    return { path, realPath, root, depth: 0, isConfined, outer: undefined };
+  }
+
+  /** Reports an error, and voids the scan if it may pass and is not a project's. */
+  #report(
+    error: unknown,
+    { path, root }: Pick<SearchedFolder, "path" | "root">,
+  ): void {
+    if (isPassing(error) && root.scope !== "project") {
+      this.#trouble ??= `${path}: ${messageOf(error)}`;
     }
-    return top;
-  }
-
-  /** Whether the links of a project are allowed to point to a real path. */
-  *#isAllowed(realPath: string): Steps<boolean> {
-    this.#allowedTargets ??= yield* this.#resolveTargets();
-    return isAtOrBelowAny(realPath, this.#allowedTargets);
-  }
-
-  *#resolveTargets(): Steps<string[]> {
-    const folders = new Set(this.#scopes.ownFolders);
-    for (const { path, scope } of this.#roots) {
-      yield;
-      if (scope === "project" || this.#scopes.passesProjectLink(path)) continue;
-      folders.add(path);
-    }
-    return [...yield* boundaries([...folders]), ...this.#trustLinks];
-  }
-
-  /** Records the target of a link, because something may appear or disappear there. */
-  #recordTarget(link: string): void {
-    this.#targets.add(resolve(dirname(link), Deno.readLinkSync(link)));
+    const problem = { file: path, ...faultOf(error) };
+    this.#problems.push({ problem, root, position: ++this.#position });
   }
 
   /**
    * Searches a root, breadth first.
    *
-   * @throws {Error} If the root itself cannot be read.
+   * @throws {Error} If the root itself cannot be listed.
    */
-  async #search(top: SkillFolder): Promise<void> {
+  async #search(top: SearchedFolder): Promise<void> {
     const { path, realPath, root } = top;
-    this.#folders.add(realPath);
-    if (root.recursive) await this.#run(this.#findSkill(top));
+    const { reader } = this.#options;
+    if (root.includesItself ?? root.recursive) this.#addSkill(top);
     const queue = new Map([[realPath, top]]);
     let count = 0;
     for (const folder of queue.values()) {
-      for (const entry of await this.#listFolder(folder)) {
+      const { entries, isSettled } = await this.#list(folder);
+      for (const entry of entries) {
+        if (this.#slice.isOver) await this.#slice.pause();
         if (++count > MAX_SEARCHED_FOLDERS) {
-          this.#report({ file: path, ...TOO_MANY_FOLDERS }, { path, root });
-          this.decisions.closed.endEarly();
+          this.#report(new SkillFileError(path, TOO_MANY_FOLDERS), top);
+          this.#found.hidden.endEarly((folder) =>
+            !this.#found.has(folder) && isSkillFolder(folder)
+          );
           return;
         }
-        const child = await this.#run(this.#visit(entry, folder));
+        const child = this.#visit(entry, folder);
         const isSearched = child !== undefined && root.recursive &&
           child.depth < MAX_SEARCH_DEPTH && !queue.has(child.realPath);
         if (isSearched) queue.set(child.realPath, child);
       }
+      const changed = await reader.confirm(isSettled, this.#slice);
+      for (const [realPath, read] of changed) {
+        this.#found.replace(realPath, read);
+      }
     }
+    const fault = root.scope === "project" && this.#budget?.takeFault();
+    if (fault) this.#report(new SkillFileError(path, fault), top);
   }
 
   /** Lists the folders and links in a folder, in the order of their names. */
-  async #listFolder(folder: SkillFolder): Promise<Subfolder[]> {
-    const { path, realPath, depth } = folder;
+  async #list(folder: SearchedFolder): Promise<ListedFolder> {
+    const { path, realPath, root, depth } = folder;
+    this.#searched.add(realPath);
     try {
-      const options = { versions: this.#versions, slice: this.#slice };
-      return await listSubfolders(folder, options);
+      if (this.#slice.isOver) await this.#slice.pause();
+      return await listSubfolders(folder);
     } catch (error) {
       if (depth === 0) throw error;
-      if (this.#keepKnown(folder, error)) return [];
       // A skill can be served even if its folder cannot be listed.
-      const isSkill = this.#skills.has(realPath);
-      if (!isAbsence(error) && !isSkill) {
-        this.#report({ file: path, ...faultOf(error) }, folder);
-      }
-      return [];
+      const isSkill = this.#found.has(realPath) && !isPassing(error);
+      if (!isAbsence(error) && !isSkill) this.#report(error, { path, root });
+      return { entries: [], isSettled: () => false };
     }
   }
 
@@ -525,132 +421,90 @@ class SkillScan {
    *
    * @returns The entry, if it is a folder.
    */
-  *#visit(
-    { name, isSymlink }: Subfolder,
-    parent: SkillFolder,
-  ): Steps<SkillFolder | undefined> {
-    yield;
+  #visit(
+    { name, isSymlink }: Deno.DirEntry,
+    parent: SearchedFolder,
+  ): SearchedFolder | undefined {
     const { root } = parent;
     if (root.recursive && UNSEARCHED_NAMES.has(name)) return undefined;
     const path = childPath(parent.path, name);
-    const entry = parent.path === parent.realPath
-      ? path
-      : childPath(parent.realPath, name);
-    const isConfined = parent.isConfined ||
-      isSymlink && parent.scope === "project";
-    const listed = { path, root, entry, isConfined, parent };
     try {
-      if (name.includes("\ufffd") && !isListedName(path)) {
-        throw new SkillFileError(path, NAME_IS_NOT_UTF_8);
-      }
-      const outer = this.#skillAround(parent);
-      const realPath = isSymlink
-        ? yield* this.#followLink(listed, outer)
-        : entry;
-      if (realPath === undefined) return undefined;
-      // What lies in the project lies in it however deep.
-      const scope = parent.scope === "project" && !isSymlink
-        ? parent.scope
-        : this.#scopes.scopeOf(realPath);
-      const depth = parent.depth + 1;
-      const folder = this.#options.reader.reuse(
-        { path, realPath, root, scope, entry, isConfined, outer, depth },
-      );
-      this.#folders.add(folder.realPath);
-      yield* this.#findSkill(folder);
-      return folder;
+      if (name.includes("\ufffd")) requireName(path);
+      const isSkill = this.#found.has(parent.realPath) &&
+        (root.recursive || root.includesItself);
+      const listed = {
+        ...parent,
+        path,
+        realPath: parent.realPath === parent.path
+          ? path
+          : childPath(parent.realPath, name),
+        depth: parent.depth + 1,
+        outer: isSkill ? parent.realPath : parent.outer,
+      };
+      const child = isSymlink ? this.#followLink(listed) : listed;
+      if (child !== undefined) this.#addSkill(child);
+      return child;
     } catch (error) {
-      if (this.#keepKnown(listed, error)) return undefined;
-      this.#report({ file: path, ...faultOf(error) }, {
-        ...listed,
-        names: [name],
-      });
+      this.#report(error, { path, root });
       return undefined;
     }
   }
 
-  /** Returns the real path of the skill that a searched folder is or lies in. */
-  #skillAround({ realPath, root, outer }: SkillFolder): string | undefined {
-    return root.recursive && this.#skills.has(realPath) ? realPath : outer;
-  }
-
-  /** Returns the real path of the target of a link, if it is a folder to search. */
-  *#followLink(
-    { path, root, isConfined }: Pick<
-      SkillFolder,
-      "path" | "root" | "isConfined"
-    >,
-    skill: string | undefined,
-  ): Steps<string | undefined> {
+  /**
+   * Follows a link to a folder. Returns `undefined` if it is not to be searched.
+   *
+   * @param listed The link, with the path where it really lies.
+   */
+  #followLink(listed: SearchedFolder): SearchedFolder | undefined {
+    const { path, root, outer } = listed;
+    const isConfined = listed.isConfined ||
+      this.#project.scopeOf(listed.realPath) === "project";
     try {
-      if (skill === undefined) this.#recordTarget(path);
-      yield;
       const realPath = Deno.realPathSync(path);
-      yield;
-      if (skill !== undefined && !isOwn(realPath, skill, this.#trustLinks)) {
-        return undefined;
-      }
-      if (!Deno.statSync(path).isDirectory) return undefined;
-      yield;
-      if (!isConfined || (yield* this.#isAllowed(realPath))) return realPath;
-      // Report only links to skills.
-      if ((yield* findSkillFile(path)) === undefined) return undefined;
+      const trusted = this.#trusted;
+      const isForeign = outer !== undefined &&
+        !isOwn(realPath, { realDirectory: outer, trusted });
+      if (isForeign || !Deno.statSync(path).isDirectory) return undefined;
+      const isAllowed = !isConfined || isAtOrBelowAny(realPath, this.#targets);
+      if (isAllowed) return { ...listed, realPath, isConfined };
     } catch (error) {
       // Below a recursive root, dangling links are common and harmless.
       if (isPassing(error) || !root.recursive) throw error;
       return undefined;
     }
+    if (!isSkillFolder(path)) return undefined;
     throw new SkillFileError(path, LINK_OUT_OF_PROJECT);
   }
 
-  /** Finds the skill in a folder, valid or not. */
-  *#findSkill(folder: SkillFolder): Steps<void> {
-    const known = this.#skills.get(folder.realPath);
-    const read = known ?? (yield* this.#options.reader.read(folder));
-    if (read !== undefined) this.#note(folder, read);
-  }
-
-  /** Notes the skill in a folder, valid or not, or another face of a known one. */
-  #note(folder: SkillFolder, read: SkillOutcome): void {
-    const { path, realPath, root } = folder;
-    const { outcome, problems, linkedFolder, passingError } = read;
-    this.decisions.addFace(folder);
-    if (this.#skills.has(realPath)) return;
-    this.#skills.set(realPath, read);
-    if (linkedFolder !== undefined) this.#folders.add(linkedFolder);
-    const { file } = outcome;
-    if (passingError !== undefined) this.#isPassing = true;
-    for (const problem of problems) this.#report(problem, folder);
-    if (passingError !== undefined) {
-      this.#report({ file, ...passingFault(passingError) }, { path, root });
-    }
-  }
-
-  /**
-   * Lists the problems, up to a limit per root, without problems of folders that
-   * are off, and of files that were seen only while a folder on their path was
-   * swapped for a link.
-   */
-  *#listProblems(): Steps<Problem[]> {
-    const listed: Problem[] = [];
-    const counts = new Map<SkillRoot, number>();
-    for (const { problem, place } of this.#problems) {
-      yield;
-      if (this.decisions.isOff(place, place.names)) continue;
-      const { root, parent: folder = place } = place;
-      const count = counts.get(root) ?? 0;
-      const isChecked = count < MAX_PROBLEMS;
-      if (isChecked && !(yield* isSeen(problem.file, folder))) continue;
-      counts.set(root, count + 1);
-      if (isChecked) listed.push(problem);
-    }
-    for (const [{ path }, count] of counts) {
-      const rest = count - MAX_PROBLEMS;
-      if (rest > 0) listed.push({ file: path, ...moreProblems(rest) });
-    }
-    return listed;
+  /** Adds the skill in a folder, if there is one, with the path that lists it. */
+  #addSkill(folder: SearchedFolder): void {
+    const { path, realPath, root, isConfined } = folder;
+    const { reader } = this.#options;
+    const budget = root.scope === "project" ? this.#budget : undefined;
+    const departs = isConfined &&
+      this.#project.scopeOf(realPath) !== "project";
+    this.#found.add(realPath, {
+      listing: { path, root, position: ++this.#position, departs },
+      read: () =>
+        budget === undefined ? reader.read(folder) : budget.read(
+          () => reader.read(folder),
+          () => reader.recall(folder),
+        ),
+    });
   }
 }
+
+/** Scans in a row that do not count. The next one does. */
+const MAX_VOID_SCANS = 4;
+
+/** The time until the next scan after one that does not count, in milliseconds. */
+const RETRY_MS = 1_000;
+
+/** The shortest time between two scans of the timer, in milliseconds. */
+const MIN_RESCAN_MS = 1_000;
+
+/** The timer's scans take at most one part in this many of the time. */
+const RESCAN_SHARE = 500;
 
 /**
  * Keeps the catalog of the skills in some roots current, and gives access to
@@ -668,6 +522,7 @@ class SkillScan {
  * ```
  */
 export class SkillRegistry implements SkillSource {
+  readonly #roots: readonly SkillRoot[];
   readonly #scanner: SkillScanner;
   readonly #files: SkillFiles;
   readonly #tracker: FileTracker;
@@ -675,21 +530,18 @@ export class SkillRegistry implements SkillSource {
   readonly #log: (line: string) => void;
   readonly #problemLog: ProblemLog;
   readonly #listeners = new Set<SkillChangeListener>();
-  #last: ScanResult | undefined;
-  /** The logged line about folders that cannot be watched. */
-  #unwatched: string | undefined;
   readonly #scans = new SharedTask<SkillCatalog>();
-  /** Whether the next scan must not trust the status of files. */
-  #isThorough = false;
+  #last: ScanResult | undefined;
+  /** When the last scan started, and how long it took, in milliseconds. */
+  #scanStart = -Infinity;
+  #scanTime = 0;
+  /** A scan that starts once the last one is old enough. */
+  #delayed: Promise<SkillCatalog> | undefined;
+  /** The number of scans in a row that did not count. */
+  #voidScans = 0;
+  #isWatching = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #watcher: FolderWatcher | undefined;
-  #isWatching = false;
-  /** The scan whose folders are watched. */
-  #watched: ScanResult | undefined;
-  /** The next scan after one that could not read something for the moment. */
-  #retry: ReturnType<typeof setTimeout> | undefined;
-  /** The number of such scans in a row. */
-  #retries = 0;
   #isClosed = false;
 
   /**
@@ -699,6 +551,7 @@ export class SkillRegistry implements SkillSource {
    * @param options Limits, and how to keep the catalog current.
    */
   constructor(roots: readonly SkillRoot[], options: SkillRegistryOptions = {}) {
+    this.#roots = roots;
     this.#scanner = new SkillScanner(roots, options);
     this.#files = new SkillFiles(options);
     this.#tracker = new FileTracker(this.#files);
@@ -707,7 +560,7 @@ export class SkillRegistry implements SkillSource {
     this.#problemLog = new ProblemLog(this.#log);
   }
 
-  /** The catalog of the last completed scan. */
+  /** The catalog of the last scan. */
   get catalog(): SkillCatalog {
     return this.#last?.catalog ?? EMPTY_CATALOG;
   }
@@ -715,7 +568,7 @@ export class SkillRegistry implements SkillSource {
   /**
    * Finds a skill by name, regardless of case, or by qualified name:
    * `global:git` and `project:git` are the first skills named `git` in their
-   * scopes. Others have a different {@linkcode Skill.prefix}.
+   * scopes.
    */
   find(name: string): Skill | undefined {
     return findSkill(name, this.catalog);
@@ -732,9 +585,15 @@ export class SkillRegistry implements SkillSource {
     return findResource(uri, this.catalog);
   }
 
-  /** Lists the files of a skill. See {@linkcode listSkillFiles}. */
+  /**
+   * Lists the files of a skill that can be read, including those of nested skills,
+   * sorted by path. A `skill.md` is listed as `SKILL.md`. Names that begin with a
+   * dot, `node_modules`, `__pycache__`, and what really lies outside the skill and
+   * the trusted folders do not belong to it. A path has at most 10 names. The
+   * listing ends after 20,000 entries.
+   */
   async listFiles(skill: Skill, viewer?: SkillViewer): Promise<SkillFile[]> {
-    return (await this.#files.walk(skill, viewer)).files;
+    return (await this.#files.list(skill, viewer)).files;
   }
 
   /**
@@ -750,7 +609,7 @@ export class SkillRegistry implements SkillSource {
     skill: Skill,
     viewer?: SkillViewer,
   ): Promise<{ files: SkillFile[]; leftOut: Problem[] }> {
-    const { files, leftOut } = await this.#files.walk(skill, viewer);
+    const { files, leftOut } = await this.#files.list(skill, viewer);
     return {
       files,
       leftOut: [...leftOut].map(([file, fault]) => ({ file, ...fault })),
@@ -758,24 +617,24 @@ export class SkillRegistry implements SkillSource {
   }
 
   /**
-   * Reads a file of a skill. See {@linkcode readSkillFile}.
+   * Reads the current content of a file of a skill.
    *
    * @param skill The skill.
-   * @param file The path of the file relative to the skill directory, or the file
-   *   as {@linkcode listFiles} has just listed it, which is faster.
-   * @throws {SkillFileError} If it cannot be read.
+   * @param path The path relative to the skill directory, with `/` as the separator.
+   * @throws {SkillFileError} If the file does not exist, does not belong to the
+   *   skill, is not a regular file, is too large, or cannot be read.
    */
   readFile(
     skill: Skill,
-    file: string | SkillFile,
+    path: string,
     viewer?: SkillViewer,
   ): Promise<SkillFileContent> {
-    return this.#files.read(skill, file, viewer);
+    return this.#files.read(skill, path, viewer);
   }
 
   /**
    * Returns the SHA-256 digest and the size of the current content of a file. The
-   * digest is cached until the file changes.
+   * digest is remembered until the file changes.
    *
    * @param skill The skill.
    * @param file The file, as {@linkcode listFiles} lists it.
@@ -794,65 +653,15 @@ export class SkillRegistry implements SkillSource {
    * Scans the roots again. Only one scan runs at a time. Calls during a scan share
    * the next scan, because the running one may have missed the latest changes.
    *
-   * @param options What the scan trusts, or what makes it needless.
    * @returns The catalog, once the scan is complete.
-   * @throws {Error} If the policy is invalid.
    */
-  refresh(
-    { trust = "nothing" }: RefreshOptions = {},
-  ): Promise<SkillCatalog> {
-    if (trust === "watcher") return this.#refreshIfNeeded();
-    if (trust === "nothing") this.#isThorough = true;
-    return this.#scans.run(() => this.#scan());
-  }
-
-  async #refreshIfNeeded(): Promise<SkillCatalog> {
-    if (await this.#isCurrent()) return this.catalog;
-    return await this.refresh({ trust: "status" });
-  }
-
-  /** Whether the watcher and the listed folders show that the last scan is still valid. */
-  async #isCurrent(): Promise<boolean> {
-    const last = this.#watched;
-    const isSame = () => last === this.#last && !this.#scans.isRunning;
-    return isSame() && last !== undefined && !last.isPassing &&
-      await this.#watcher!.isQuiet() &&
-      await runInSlices(areUnchanged(last.versions)) && isSame();
-  }
-
-  /** Scans, though nobody waits for it. */
-  readonly #rescan = () => this.#inBackground(() => this.refresh());
-
-  /** Runs a task that nobody waits for, and logs its errors. */
-  #inBackground(work: () => Promise<unknown>): void {
-    work().catch((error) =>
-      this.#log(`Cannot look for changes: ${(error as Error).message}`)
-    );
-  }
-
-  /**
-   * Applies another policy, or none, and refreshes the catalog. A
-   * {@linkcode SkillRegistryOptions.policySource} would replace it.
-   *
-   * ```ts
-   * import { SkillRegistry } from "@skill-server/skill-server";
-   *
-   * using registry = new SkillRegistry([
-   *   { path: "testdata/skills", scope: "project", recursive: false },
-   * ]);
-   * await registry.setPolicy({ rules: [{ skill: "pdf", state: "off" }] });
-   * if (registry.find("pdf") !== undefined) throw new Error("It is off");
-   * ```
-   *
-   * @param policy The policy, or `undefined` for none. Do not change the object
-   *   later.
-   * @returns The new catalog.
-   * @throws {Error} If the policy is invalid. The previous policy then stays in
-   *   effect.
-   */
-  async setPolicy(policy: SkillPolicy | undefined): Promise<SkillCatalog> {
-    await this.#scanner.setPolicy(policy);
-    return await this.refresh();
+  refresh({ minIntervalMs = 0 }: RefreshOptions = {}): Promise<SkillCatalog> {
+    const delay = this.#scanStart + minIntervalMs - performance.now();
+    if (delay <= 0) return this.#scans.run(() => this.#scan());
+    return this.#delayed ??= wait(delay).then(() => {
+      this.#delayed = undefined;
+      return this.refresh();
+    });
   }
 
   /**
@@ -860,7 +669,7 @@ export class SkillRegistry implements SkillSource {
    * contains the skills that are off.
    */
   inspectPolicy(): SkillPolicyReport | undefined {
-    return this.#scanner.inspectPolicy();
+    return this.#last && this.#scanner.inspectPolicy(this.#last);
   }
 
   /**
@@ -878,7 +687,7 @@ export class SkillRegistry implements SkillSource {
    * Tracks all files of a skill, so that listeners are notified when any of them
    * changes, not only its `SKILL.md`.
    *
-   * @param key The {@linkcode skillKey} of the skill's name or qualified name, or
+   * @param key The key of the skill in {@linkcode SkillCatalog.served}, or
    *   `undefined` for all skills.
    * @returns A function that stops tracking. Every change after the promise is
    *   fulfilled is reported.
@@ -889,18 +698,13 @@ export class SkillRegistry implements SkillSource {
 
   /** Starts keeping the catalog current with a timer and by watching the folders. */
   watch(): void {
-    const { refreshSeconds = DEFAULT_REFRESH_SECONDS, watchFolders = true } =
-      this.#options;
     if (this.#isClosed || this.#isWatching) return;
     this.#isWatching = true;
-    if (refreshSeconds > 0) {
-      this.#timer = setInterval(this.#rescan, refreshSeconds * 1000);
-      Deno.unrefTimer(this.#timer);
-    }
-    if (watchFolders) {
+    if (this.#options.watchFolders ?? true) {
       this.#watcher = new FolderWatcher(this.#rescan, this.#log);
-      this.#inBackground(() => this.#watchFolders());
+      this.#watchFolders(true);
     }
+    this.#scheduleScan();
   }
 
   /**
@@ -909,8 +713,7 @@ export class SkillRegistry implements SkillSource {
    */
   close(): void {
     this.#isClosed = true;
-    clearInterval(this.#timer);
-    clearTimeout(this.#retry);
+    clearTimeout(this.#timer);
     this.#watcher?.close();
     this.#listeners.clear();
   }
@@ -922,54 +725,84 @@ export class SkillRegistry implements SkillSource {
 
   async #scan(): Promise<SkillCatalog> {
     const previous = this.catalog;
-    const { policySource } = this.#options;
-    if (policySource) await this.#scanner.setPolicy(policySource.load());
-    const trustsStatus = !this.#isThorough;
-    this.#isThorough = false;
-    const result = await this.#scanner.scan(trustsStatus);
-    const { catalog, closed } = result;
-    this.#files.close(closed);
-    const files = await this.#tracker.update(catalog);
-    if (this.#isClosed) return previous;
+    this.#scanStart = performance.now();
+    const result = await this.#scanner.scan(previous);
+    this.#scanTime = performance.now() - this.#scanStart;
+    if (this.#isClosed || this.#isVoid(result)) {
+      this.#scheduleScan(RETRY_MS);
+      return previous;
+    }
     this.#last = result;
-    this.#inBackground(() => this.#watchFolders());
-    this.#scheduleRetry(result);
-    this.#problemLog.update(catalog, result.unresolved);
-    const change = { catalog, previous, ...changedSkills(catalog, previous) };
-    if (change.keys.size + change.states.size + files.size > 0) {
-      await this.#callListeners({ ...change, files });
+    const { catalog, hidden } = result;
+    this.#files.hide(hidden);
+    const files = await this.#tracker.update(catalog);
+    const isSame = catalog.served === previous.served && files.size === 0;
+    this.#problemLog.update(catalog);
+    this.#watchFolders(isSame);
+    this.#scheduleScan(result.trouble === undefined ? undefined : RETRY_MS);
+    if (!isSame) {
+      const keys = changedKeys(catalog, previous);
+      await this.#callListeners({ catalog, previous, keys, files });
     }
     return catalog;
   }
 
-  /** Schedules another scan if something could not be read for the moment. */
-  #scheduleRetry({ isPassing }: ScanResult): void {
-    clearTimeout(this.#retry);
-    this.#retries = isPassing ? this.#retries + 1 : 0;
-    if (!isPassing || !this.#isWatching || this.#retries > MAX_RETRIES) return;
-    this.#retry = setTimeout(this.#rescan, RETRY_MS);
-    Deno.unrefTimer(this.#retry);
+  /**
+   * Whether a scan does not count because something is temporarily unreadable. The
+   * first scan counts, and so does the fifth such scan in a row.
+   */
+  #isVoid({ trouble }: ScanResult): boolean {
+    const isVoid = trouble !== undefined && this.#last !== undefined &&
+      this.#voidScans < MAX_VOID_SCANS;
+    if (isVoid && this.#voidScans === 0) {
+      this.#log(
+        `Cannot read ${trouble}; the skills stay as they were, and the next attempt follows in a second`,
+      );
+    }
+    if (trouble === undefined) this.#voidScans = 0;
+    else if (isVoid) this.#voidScans++;
+    return isVoid;
   }
 
-  /** Updates the watched folders to those of the current catalog. */
-  async #watchFolders(): Promise<void> {
-    const last = this.#last;
-    if (this.#watcher === undefined || last === undefined) return;
-    const { catalog, folders, linkTargets } = last;
-    const { policySource } = this.#options;
-    const watched = await listWatchedFolders(folders, {
-      folders: this.#tracker.folders,
-      roots: catalog.roots.map(({ root }) => root.path),
-      linkTargets,
-      files: policySource === undefined ? [] : [policySource.file],
+  /**
+   * Schedules the next scan of the timer. The longer scans take, the rarer they are.
+   *
+   * @param retryMs The time until the next attempt, if something could not be read.
+   */
+  #scheduleScan(retryMs?: number): void {
+    clearTimeout(this.#timer);
+    const { refreshSeconds = DEFAULT_REFRESH_SECONDS } = this.#options;
+    if (this.#isClosed || !this.#isWatching) return;
+    const rest = Math.max(this.#scanTime * RESCAN_SHARE, MIN_RESCAN_MS);
+    const rescanMs = refreshSeconds === 0
+      ? Infinity
+      : Math.min(rest, refreshSeconds * 1000);
+    const delay = Math.min(retryMs ?? Infinity, rescanMs);
+    if (delay === Infinity) return;
+    this.#timer = setTimeout(this.#rescan, delay);
+    Deno.unrefTimer(this.#timer);
+  }
+
+  /** Scans, though nobody waits for it. */
+  readonly #rescan = (): void => {
+    this.refresh().catch((error) => {
+      this.#log(`Cannot look for changes: ${(error as Error).message}`);
+      this.#scheduleScan();
     });
-    // Another scan may have ended in the meantime.
-    if (last !== this.#last) return;
-    this.#watcher.update(watched);
-    this.#watched = last;
-    const line = describeUnwatched(folders);
-    if (line !== undefined && line !== this.#unwatched) this.#log(line);
-    this.#unwatched = line;
+  };
+
+  /** Updates the watched folders to those of the last scan. */
+  #watchFolders(isQuiet: boolean): void {
+    if (this.#watcher === undefined || this.#last === undefined) return;
+    const { found, searched } = this.#last;
+    const folders = listWatchedFolders({
+      roots: this.#roots.map(({ path }) => path),
+      policyFile: this.#options.policySource?.file,
+      tracked: this.#tracker.folders,
+      skills: found,
+      searched,
+    });
+    this.#watcher.update(folders, isQuiet);
   }
 
   /** Calls the listeners one after the other, so that they can pause. */

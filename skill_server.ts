@@ -90,15 +90,17 @@ async function printModelView(
   client: string,
   settings: Settings,
 ): Promise<number> {
-  const { createModelView, modelViewAsText } = await import(
+  const { listPassages, modelViewText } = await import(
     "./src/cli/model_view.ts"
   );
   const { registry } = await openSkills(settings);
   const catalog = await registry.refresh();
   warnOfMissingFolders(catalog, settings);
-  const view = createModelView(client, catalog, settings.tools);
+  const { values, tools } = settings;
   return await print(
-    settings.values.json ? jsonText(view) : modelViewAsText(view),
+    values.json
+      ? jsonText(listPassages(client, catalog, tools))
+      : modelViewText(client, catalog, tools),
   );
 }
 
@@ -155,7 +157,7 @@ export async function openSkills(
   const policyFile = file === undefined
     ? undefined
     : new (await import("./src/skills/policy_file.ts"))
-      .PolicyFile({ file, homeDirectory: home }, logLine);
+      .PolicyFile({ file, homeDirectory: home });
   const registry = new SkillRegistry(roots, {
     ...options,
     policySource: policyFile,

@@ -11,7 +11,7 @@
 
 import { escapeHidden, quote } from "./text.ts";
 
-/** A kind of shell: any POSIX shell, the Windows Command Prompt, or PowerShell. */
+/** A kind of shell: a POSIX shell or fish, the Windows Command Prompt, or PowerShell. */
 export type Shell = "sh" | "cmd" | "powershell";
 
 /** The names of the shells in messages. */
@@ -62,10 +62,15 @@ export function quoteArgument(argument: string): string {
   return quoted ?? quote(argument);
 }
 
+/**
+ * Quotes a word for sh, bash, zsh, and fish. Quotation marks and backslashes stand
+ * outside of the quotes, because fish interprets backslashes within them.
+ */
 function quoteForSh(word: string): string {
-  return /^[\w./:,@+-][\w./:,@+=-]*$/.test(word)
-    ? word
-    : `'${word.replaceAll("'", String.raw`'\''`)}'`;
+  if (/^[\w./:,@+-][\w./:,@+=-]*$/.test(word)) return word;
+  const parts = word.match(/['\\]|[^'\\]+/g) ?? [""];
+  return parts.map((part) => /['\\]/.test(part) ? `\\${part}` : `'${part}'`)
+    .join("");
 }
 
 /** Quotes a word for Windows programs, which split their command lines themselves. */

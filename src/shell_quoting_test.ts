@@ -8,18 +8,19 @@ const WORD = fc.oneof(
   fc.constantFrom("", "--", "--x=1", "C:\\Program Files\\", '{"a":"b\\\\"}'),
 );
 
-Deno.test("quoteCommand() quotes each word for a POSIX shell", {
-  ignore: lacks("sh"),
-}, async () => {
-  const words = ["printf", "%s\\0", ...fc.sample(WORD, 500)];
-  const { stdout } = await new Deno.Command("sh", {
-    args: ["-c", quoteCommand(words, "sh")!],
-  }).output();
-  assert.deepEqual(
-    new TextDecoder().decode(stdout).split("\0").slice(0, -1),
-    words.slice(2),
-  );
-});
+for (const shell of ["sh", "bash", "zsh", "fish"] as const) {
+  Deno.test(`quoteCommand() quotes each word for ${shell}`, {
+    ignore: lacks(shell),
+  }, async () => {
+    const words = fc.sample(WORD, 500);
+    const command = quoteCommand(["printf", "%s\\0", ...words], "sh");
+    const { stdout } = await new Deno.Command(shell, {
+      args: ["-c", command!],
+    }).output();
+    const received = new TextDecoder().decode(stdout).split("\0");
+    assert.deepEqual(received.slice(0, -1), words);
+  });
+}
 
 /**
  * Splits a command line as the C runtime of Windows does.
@@ -72,19 +73,11 @@ Deno.test("quoteCommand() makes PowerShell pass the command to cmd unchanged", (
   }));
 });
 
-Deno.test("quoteCommand() matches the documentation's examples", () => {
-  const json = '{"name":"my-server","command":"uvx"}';
-  const words = ["code", "--add-mcp", json];
-  assert.deepEqual(
-    (["sh", "cmd", "powershell"] as const).map((shell) =>
-      quoteCommand(words, shell)
-    ),
-    [
-      `code --add-mcp '${json}'`,
-      String.raw`code --add-mcp "{\"name\":\"my-server\",\"command\":\"uvx\"}"`,
-      String
-        .raw`cmd /c 'code --add-mcp "{\"name\":\"my-server\",\"command\":\"uvx\"}"'`,
-    ],
+Deno.test("quoteCommand() keeps quotation marks and backslashes out of quotes, where fish would interpret them", () => {
+  const words = ["touch", "it's", String.raw`\';touch x`];
+  assert.equal(
+    quoteCommand(words, "sh"),
+    String.raw`touch 'it'\''s' \\\'';touch x'`,
   );
 });
 

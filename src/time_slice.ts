@@ -8,7 +8,7 @@
  */
 
 /** The maximum time for which a task blocks the event loop, in milliseconds. */
-const SLICE_MS = 10;
+export const SLICE_MS = 10;
 
 /**
  * How many turns of the event loop pass between two slices. Deno looks for what
@@ -21,28 +21,22 @@ const TURNS = 4 * 61;
 /** The last pause that has been scheduled, of all tasks. */
 let lastPause: Promise<void> = Promise.resolve();
 
-/** Divides a long task into slices, so that other tasks can run in between. */
+/**
+ * Divides a long task into slices: `if (slice.isOver) await slice.pause();` once
+ * for each entry of a loop.
+ */
 export class TimeSlice {
   readonly #length: number;
-  #start: number;
+  #start = Date.now();
 
   /** Starts the first slice. All slices have the same length, in milliseconds. */
   constructor(length = SLICE_MS) {
     this.#length = length;
-    this.#start = Date.now();
   }
 
-  /** Whether the current slice has ended. */
+  /** Whether the current slice has ended. The clock can be set back. */
   get isOver(): boolean {
-    return this.isOverAt(Date.now());
-  }
-
-  /**
-   * Whether the current slice has ended at a time, as `Date.now` returns it. That
-   * takes a sixth of `performance.now`, but the clock can be set back.
-   */
-  isOverAt(now: number): boolean {
-    const time = now - this.#start;
+    const time = Date.now() - this.#start;
     return time >= this.#length || time < 0;
   }
 
@@ -51,13 +45,13 @@ export class TimeSlice {
    * resume one after the other, with a pause before each. What has arrived in the
    * meantime would otherwise wait for a slice of each of them.
    */
-  async yield(): Promise<void> {
-    await (lastPause = lastPause.then(pause));
+  async pause(): Promise<void> {
+    await (lastPause = lastPause.then(turnEventLoop));
     this.#start = Date.now();
   }
 }
 
-function pause(): Promise<void> {
+function turnEventLoop(): Promise<void> {
   return new Promise((resolve) => {
     let turns = 0;
     const turn = () => {
@@ -83,55 +77,12 @@ export async function wait(
 }
 
 /**
- * A task that can pause at each `yield`. Operations on files come between the
- * pauses, because on a network each one can take as long as a slice. The same
- * task can also run without pauses.
- */
-export type Steps<T> = Generator<void, T, void>;
-
-/** Runs a task without pauses. */
-export function runSteps<T>(steps: Steps<T>): T {
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done) return value;
-  }
-}
-
-/** Whether the last step of a task took a whole slice, as on a slow disk. */
-let isSlow = false;
-
-/** Runs a task, and pauses at the end of each slice. */
-export async function runInSlices<T>(
-  steps: Steps<T>,
-  slice: TimeSlice = new TimeSlice(),
-): Promise<T> {
-  // Tasks that start together would block for the sum of their first steps.
-  if (isSlow) await slice.yield();
-  for (let time = Date.now();;) {
-    const { done, value } = steps.next();
-    const now = Date.now();
-    isSlow = now - time >= SLICE_MS;
-    if (done) return value;
-    time = now;
-    if (slice.isOverAt(now)) {
-      await slice.yield();
-      time = Date.now();
-    }
-  }
-}
-
-/**
  * Runs a task once at a time. Calls while it runs share the next run, because the
  * running one may have missed the latest changes.
  */
 export class SharedTask<T> {
   #running: Promise<T> | undefined;
   #next: Promise<T> | undefined;
-
-  /** Whether the task is running or going to run. */
-  get isRunning(): boolean {
-    return this.#running !== undefined;
-  }
 
   /** Runs the task, or returns the result of the next run. */
   run(task: () => Promise<T>): Promise<T> {

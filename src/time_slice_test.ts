@@ -7,7 +7,7 @@ Deno.test("TimeSlice.yield() lets timers and other tasks run", async () => {
   setTimeout(() => isFired = true);
   while (!isFired) {
     assert.ok(slice.isOver);
-    await slice.yield();
+    await slice.pause();
   }
 });
 
@@ -32,7 +32,7 @@ Deno.test("TimeSlice.yield() lets sockets be read, however many tasks wait", asy
   let isEnded = false;
   const tasks = Array.from({ length: 5 }, async () => {
     for (const slice = new TimeSlice(0); !isEnded; slices++) {
-      await slice.yield();
+      await slice.pause();
     }
   });
   for (let round = 0; round < 20; round++) {

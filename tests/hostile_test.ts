@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { basename, dirname, join } from "jsr:@std/path@^1";
-import { readSkillFile, skillUri } from "../mod.ts";
+import { skillUri } from "../mod.ts";
 import {
   listSkills,
   nextId,
@@ -14,7 +14,7 @@ import { environment, flagsWith, isWindows } from "./testing/environment.ts";
 import { createInvalidNames, Place, skillMd } from "./testing/folders.ts";
 import { hostilePlace, SECRET } from "./testing/hostile.ts";
 import { lacks } from "./testing/needs.ts";
-import { scanSkill } from "./testing/registry.ts";
+import { readSkillFile, scanSkill } from "./testing/registry.ts";
 import { peakMemory, runServer, spawnServer, Wire } from "./testing/server.ts";
 import { DEADLINE_MS, eventually, within } from "./testing/waiting.ts";
 

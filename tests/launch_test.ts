@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join, resolve } from "jsr:@std/path@^1";
-import type { Launch } from "../src/cli/launch.ts";
+import type { Launch } from "../src/cli/program.ts";
 import { Session } from "./testing/client.ts";
 import { printedLaunch, serverArgs } from "./testing/command_line.ts";
 import {

@@ -5,7 +5,7 @@ import { Ajv } from "npm:ajv@^8.17.1";
 import config from "../deno.json" with { type: "json" };
 import serverEntry from "../server.json" with { type: "json" };
 import serverSchema from "../testdata/server.schema.json" with { type: "json" };
-import type { Launch } from "../src/cli/launch.ts";
+import type { Launch } from "../src/cli/program.ts";
 import { Session } from "./testing/client.ts";
 import { environment, FLAGS, MOD, REPOSITORY } from "./testing/environment.ts";
 import { Place } from "./testing/folders.ts";

@@ -130,7 +130,6 @@ function configOf(name: ClientName, url: string) {
     executable: "",
     mainModule: undefined,
     importMap: undefined,
-    folder: undefined,
     os: "linux",
     variable: () => undefined,
   });

@@ -2,15 +2,13 @@ import assert from "node:assert/strict";
 import { basename, dirname, join } from "jsr:@std/path@^1";
 import {
   type ScanOptions,
-  type Skill,
   type SkillPolicy,
   type SkillPolicyRule,
   SkillRegistry,
   type SkillRoot,
 } from "../mod.ts";
 import { Session } from "./testing/client.ts";
-import { Place, policyArgs, policyPlace, skillMd } from "./testing/folders.ts";
-import { SECRET } from "./testing/hostile.ts";
+import { Place, policyArgs, policyPlace } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
 import { names, root } from "./testing/registry.ts";
 import { runServer } from "./testing/server.ts";
@@ -89,97 +87,63 @@ Deno.test("a policy hides problems by the folder's name and by the skill's presu
 });
 
 Deno.test(
-  "a project's link to a global skill is a face of it, so that rules for projects apply",
-  {
-    ignore: lacks("links"),
-  },
+  "a project's link to the user's skills neither turns them off nor puts them first",
+  { ignore: lacks("links") },
   async () => {
     using place = new Place();
     place.skill("home/.claude/skills", "git");
+    const deeper = place.skill("home/.claude/skills/group", "deeper");
     place.folder("project", ".claude");
     place.link(join(place.home, ".claude", "skills"), "project/.claude/skills");
-    const { registry } = registryOf(place, NO_PROJECT);
-    using _ = registry;
-    assert.deepEqual(names(await registry.refresh()), []);
-    const [{ skill, rule }] = registry.inspectPolicy()!.off as [
-      { skill: Skill; rule: SkillPolicyRule },
-    ];
-    assert.deepEqual([skill.scope, rule], ["global", NO_PROJECT.rules[0]]);
-    place.remove("project/.claude/skills");
-    assert.deepEqual(names(await registry.refresh()), ["git"]);
-  },
-);
-
-Deno.test(
-  "links between a project and a trusted folder do not make the project trusted",
-  {
-    ignore: lacks("links"),
-  },
-  async () => {
-    using place = new Place();
-    const trusted = place.skill("work/skills", "git");
-    place.folder("project", ".claude", "skills");
-    place.link(trusted, "project/.claude/skills/git");
-    place.skill("project/.claude/skills", "evil");
-    place.folder("work", "p", ".claude");
-    place.link(
-      join(place.project, ".claude", "skills"),
-      "work/p/.claude/skills",
-    );
-    const policy: SkillPolicy = {
-      rules: [
-        { scope: "project", state: "off" },
-        { scope: "project", in: join(place.path, "work", "**"), state: "on" },
-      ],
-    };
-    const trustLinks = [place.path];
-    for (
-      const [project, expected] of [
-        [place.project, []],
-        // The link lies in the untrusted folder, though it is reached through a trusted one.
-        [join(place.path, "work", "p"), []],
-      ] as const
-    ) {
-      using registry = new SkillRegistry(
-        [root(join(project, ".claude", "skills"), { scope: "project" })],
-        { policy, trustLinks, workingDirectory: project, log: () => {} },
+    const open = async (policy: SkillPolicy) => {
+      const { registry } = registryOf(place, policy);
+      using _ = registry;
+      const { skills } = await registry.refresh();
+      return [...skills.values()].map(({ name, scope, directory }) =>
+        `${name} ${scope} ${place.shorten(directory)}`
       );
-      assert.deepEqual(names(await registry.refresh()), expected);
-    }
+    };
+    const mine = "git global /home/.claude/skills/git";
+    assert.deepEqual(await open(NO_PROJECT), [mine]);
+    // What nothing else lists is the project's.
+    place.remove("project/.claude/skills");
+    place.link(deeper, "project/.claude/skills/deeper");
+    assert.deepEqual(await open({ rules: [] }), [
+      "deeper project /project/.claude/skills/deeper",
+      mine,
+    ]);
+    assert.deepEqual(await open(NO_PROJECT), [mine]);
   },
 );
 
-Deno.test("SkillRegistry.setPolicy() changes only states, and unchanged skills stay the same objects", async () => {
+Deno.test("a change of the policy changes only states, and unchanged skills stay the same objects", async () => {
   using place = new Place();
   for (const name of ["a", "b", "c"]) place.skill("home/.claude/skills", name);
-  const { registry } = registryOf(place, { rules: [] });
-  using _ = registry;
+  let policy: SkillPolicy = { rules: [] };
+  using registry = new SkillRegistry(rootsOf(place), {
+    workingDirectory: place.project,
+    policySource: { file: "policy.yaml", load: () => policy },
+    log: () => {},
+  });
   const before = await registry.refresh();
-  const changes: string[][][] = [];
-  registry.onChange(({ keys, states }) =>
-    changes.push([[...keys], [...states]])
-  );
-  const policy: SkillPolicy = {
+  const changes: string[][] = [];
+  registry.onChange(({ keys }) => changes.push([...keys]));
+  policy = {
     rules: [{ skill: "a", state: "pinned" }, { skill: "b", state: "off" }],
   };
-  const after = await registry.setPolicy(policy);
+  const after = await registry.refresh();
   assert.deepEqual(names(after), ["a", "c"]);
   assert.equal(registry.find("a")!.state, "pinned");
   assert.equal(after.skills.get("c"), before.skills.get("c"));
-  assert.deepEqual(changes.splice(0), [[["b"], ["a"]]]);
-  // The same rules change nothing, and an invalid policy is refused.
-  assert.equal(await registry.setPolicy({ ...policy }), after);
-  await assert.rejects(
-    registry.setPolicy({ rules: [{ skill: "a*b*c*d*e", state: "off" }] }),
-    /Cannot use the policy/,
-  );
+  assert.deepEqual(changes.splice(0), [["b"]]);
+  // The same rules change nothing, and the last valid policy stays in effect.
+  policy = { ...policy };
   assert.equal(await registry.refresh(), after);
+  policy = { rules: [{ skill: "a*b*c*d*e", state: "off" }] };
+  const invalid = await registry.refresh();
+  assert.equal(invalid.skills, after.skills);
+  assert.match(invalid.problems[0]!.hint, /the last valid policy applies$/);
   assert.deepEqual(changes, []);
-  assert.deepEqual(await registry.setPolicy(undefined), {
-    ...before,
-    revision: 3,
-  });
-  assert.equal(registry.inspectPolicy(), undefined);
 });
 
 Deno.test("SkillRegistry.inspectPolicy() returns the rules that apply and the rules that match nothing", async () => {
@@ -209,59 +173,6 @@ Deno.test("SkillRegistry.inspectPolicy() returns the rules that apply and the ru
   // The last rule fits other projects.
   assert.deepEqual(unused, [rules[2]]);
 });
-
-Deno.test(
-  "a skill that is off reveals nothing through the skill that contains it",
-  {
-    ignore: lacks("links"),
-  },
-  async () => {
-    using place = new Place();
-    place.skill("skills", "outer");
-    for (const name of ["inner", "inner/deep", "other"]) {
-      place.skill("skills/outer", name, skillMd(name.split("/").at(-1)!));
-      place.file(`skills/outer/${name}/notes.md`, SECRET);
-    }
-    place.link("inner", "skills/outer/link");
-    place.link("inner/notes.md", "skills/outer/link.md");
-    const roots = [root(join(place.path, "skills"), { recursive: true })];
-    using registry = new SkillRegistry(roots, { log: () => {} });
-    const paths = async (name: string) =>
-      (await registry.listFiles(registry.find(name)!)).map(({ path }) => path);
-    await registry.setPolicy({ rules: [{ skill: "inner", state: "off" }] });
-    assert.deepEqual(await paths("outer"), [
-      "SKILL.md",
-      "other/SKILL.md",
-      "other/notes.md",
-    ]);
-    for (
-      const path of [
-        "inner/notes.md",
-        "inner/deep/notes.md",
-        "link/notes.md",
-        "link.md",
-      ]
-    ) {
-      await assert.rejects(
-        () => registry.readFile(registry.find("outer")!, path),
-        /no such file/,
-      );
-    }
-    // The nested skill is separate and has its own files.
-    assert.deepEqual(await paths("deep"), ["SKILL.md", "notes.md"]);
-    assert.equal(
-      (await registry.readFile(registry.find("deep")!, "notes.md")).text,
-      SECRET,
-    );
-    const { leftOut } = await registry.inspectFiles(registry.find("other")!);
-    assert.deepEqual(leftOut, []);
-    await registry.setPolicy(undefined);
-    assert.equal(
-      (await paths("outer")).filter((path) => path.startsWith("inner/")).length,
-      4,
-    );
-  },
-);
 
 Deno.test(
   "a project's link closes what it leads to, in any order of the roots",
@@ -407,7 +318,7 @@ Deno.test("pages of lists are sorted by state", async () => {
   ]);
 });
 
-Deno.test("a server with an invalid policy reports it and serves no project skills until it is fixed", async () => {
+Deno.test("a server with an invalid policy serves nothing, and says why, until it is fixed", async () => {
   using place = new Place();
   place.skill("project/.claude/skills", "theirs");
   place.skill("home/.claude/skills", "mine");
@@ -419,15 +330,19 @@ Deno.test("a server with an invalid policy reports it and serves no project skil
   );
   assert.match(
     line,
-    /^skill-server: Cannot use the policy ".*policy\.yaml" \(line 1\): there is no key "scop"; write "scope" .*\. No project skills are served until it is fixed$/,
+    /^skill-server: Cannot use the policy ".*policy\.yaml" \(line 1\): there is no key "scop"; write "scope" .*; until then, no skills are served$/,
   );
-  assert.deepEqual(await session.names(), ["mine"]);
+  assert.deepEqual(await session.names(), []);
+  assert.match(
+    (await session.load("mine")).text,
+    /^Cannot use the policy ".*\(line 1\): there is no key "scop"/,
+  );
   place.replace("home/policy.yaml", "rules: []");
   await session.listChanged();
   assert.deepEqual(await session.names(), ["mine", "theirs"]);
   place.replace("home/policy.yaml", "nothing");
   await session.stderr.take(
-    (line) => line.includes("The last valid policy applies"),
+    (line) => line.includes("the last valid policy applies"),
     "the line about the policy",
   );
   assert.deepEqual(await session.names(), ["mine", "theirs"]);

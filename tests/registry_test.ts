@@ -1,219 +1,53 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
-import { SkillRegistry } from "../mod.ts";
+import { SkillRegistry, type SkillRegistryOptions } from "../mod.ts";
 import { isCaseBlind } from "../src/files/paths.ts";
-import { DiskSpy, OpenSpy, Place, skillMd } from "./testing/folders.ts";
+import {
+  diskError,
+  DiskSpy,
+  OpenSpy,
+  Place,
+  skillMd,
+} from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
-import { names, root, WatchedRegistry } from "./testing/registry.ts";
-import { Inbox } from "./testing/waiting.ts";
+import { names, root, scansOf, WatchedRegistry } from "./testing/registry.ts";
+import { Inbox, withTimers } from "./testing/waiting.ts";
+
+/** Opens a registry of the folder `skills` that logs nothing. */
+function open(place: Place, options: SkillRegistryOptions = {}): SkillRegistry {
+  const folder = place.folder("skills");
+  return new SkillRegistry([root(folder)], { log: () => {}, ...options });
+}
+
+/** Runs a function at another time, from when on files count as settled. */
+async function later<T>(
+  work: () => Promise<T>,
+  milliseconds = 60_000,
+): Promise<T> {
+  const { now } = Date;
+  Date.now = () => now() + milliseconds;
+  try {
+    return await work();
+  } finally {
+    Date.now = now;
+  }
+}
 
 Deno.test("SkillRegistry.find() ignores case", async () => {
   using place = new Place();
   place.skill("skills", "git", skillMd("MCP-Builder"));
-  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
-  assert.equal(registry.find("mcp-builder"), undefined);
+  using registry = open(place);
   await registry.refresh();
   for (const name of ["mcp-builder", "MCP-BUILDER", " Mcp-Builder "]) {
     assert.equal(registry.find(name)?.name, "MCP-Builder");
   }
+  assert.equal(registry.find("mcp"), undefined);
 });
-
-Deno.test("SkillRegistry.readFile() caches a file until it changes", async () => {
-  using place = new Place();
-  place.skill("skills", "git");
-  const file = place.file("skills/git/a.md", "one");
-  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
-  await registry.refresh();
-  const skill = registry.find("git")!;
-  const { now } = Date;
-  using opens = new OpenSpy();
-  const read = async () => (await registry.readFile(skill, "a.md")).text;
-  try {
-    // A file that was just written could change undetected, so it is read each time.
-    assert.deepEqual([await read(), await read(), opens.count], [
-      "one",
-      "one",
-      2,
-    ]);
-    Date.now = () => now() + 60_000;
-    for (let round = 0; round < 3; round++) {
-      assert.equal(await read(), "one");
-    }
-    assert.equal(opens.count, 3);
-    Date.now = now;
-    Deno.writeTextFileSync(file, "two2");
-    assert.deepEqual([await read(), opens.count], ["two2", 4]);
-  } finally {
-    Date.now = now;
-  }
-  Deno.removeSync(file);
-  await assert.rejects(read, /no such file/);
-});
-
-Deno.test("SkillRegistry.readFile() returns current data if the clock of the file system is 10 seconds behind", async () => {
-  // On Linux, a file system on a disk has no clock of its own.
-  const memory = Deno.build.os === "linux" ? "/dev/shm" : undefined;
-  using place = new Place(memory);
-  place.skill("skills", "git");
-  const file = place.file("skills/git/a.md", "0");
-  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
-  await registry.refresh();
-  const skill = registry.find("git")!;
-  const { mtime } = Deno.statSync(file);
-  const { now } = Date;
-  try {
-    Date.now = () => now() + 10_000;
-    for (let round = 1; round <= 9; round++) {
-      Deno.writeTextFileSync(file, `${round}`);
-      // The next rewrite has the same size and the same times.
-      Deno.utimeSync(file, mtime!, mtime!);
-      const { text } = await registry.readFile(skill, "a.md");
-      assert.equal(text, `${round}`);
-    }
-  } finally {
-    Date.now = now;
-  }
-});
-
-Deno.test("SkillRegistry.readFile() returns bytes that callers can modify", async () => {
-  using place = new Place();
-  place.skill("skills", "git");
-  place.file("skills/git/a.md", "one");
-  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
-  await registry.refresh();
-  const skill = registry.find("git")!;
-  const { now } = Date;
-  try {
-    Date.now = () => now() + 60_000;
-    for (let round = 0; round < 3; round++) {
-      const { bytes } = await registry.readFile(skill, "a.md");
-      assert.equal(new TextDecoder().decode(bytes), "one");
-      bytes.fill(0);
-    }
-  } finally {
-    Date.now = now;
-  }
-});
-
-Deno.test("SkillRegistry.readFile() caches at most a thousand files, however small they are", async () => {
-  using place = new Place();
-  place.skill("skills", "git");
-  for (let i = 0; i <= 1_000; i++) place.file(`skills/git/${i}`, "");
-  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
-  await registry.refresh();
-  const skill = registry.find("git")!;
-  const { now } = Date;
-  using opens = new OpenSpy();
-  try {
-    Date.now = () => now() + 60_000;
-    for (let i = 0; i <= 1_000; i++) {
-      await registry.readFile(skill, `${i}`);
-    }
-    await registry.readFile(skill, "1");
-    assert.equal(opens.count, 1_001);
-    await registry.readFile(skill, "0");
-    assert.equal(opens.count, 1_002);
-  } finally {
-    Date.now = now;
-  }
-});
-
-Deno.test("SkillRegistry.readFile() caches nothing that it reads while a folder in the path is changing", async () => {
-  using place = new Place();
-  place.skill("skills", "git");
-  place.file("skills/git/docs/a.md", "one");
-  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
-  await registry.refresh();
-  const skill = registry.find("git")!;
-  const { now } = Date;
-  using opens = new OpenSpy();
-  const readThrice = async () => {
-    opens.count = 0;
-    for (let i = 0; i < 3; i++) await registry.readFile(skill, "docs/a.md");
-    return opens.count;
-  };
-  try {
-    const later = now() + 60_000;
-    Date.now = () => later;
-    for (const folder of ["skills", "skills/git", "skills/git/docs"]) {
-      const path = join(place.path, folder);
-      Deno.utimeSync(path, 0, later / 1_000);
-      assert.equal(await readThrice(), 3, folder);
-      Deno.utimeSync(path, 0, 0);
-    }
-    assert.equal(await readThrice(), 1);
-  } finally {
-    Date.now = now;
-  }
-});
-
-Deno.test(
-  "SkillRegistry.readFile() does not cache a file whose time is more than a date can hold",
-  {
-    ignore: lacks("proc"),
-  },
-  async () => {
-    // Not every file system supports such times, but this one does.
-    const skills = Deno.makeTempDirSync({ dir: "/dev/shm" });
-    const { now } = Date;
-    try {
-      Deno.mkdirSync(join(skills, "git"));
-      const file = join(skills, "git", "SKILL.md");
-      Deno.writeTextFileSync(file, skillMd("git"));
-      using registry = new SkillRegistry([root(skills)]);
-      await registry.refresh();
-      const skill = registry.find("git")!;
-      Date.now = () => now() + 60_000;
-      for (const text of ["one", "two"]) {
-        Deno.writeTextFileSync(file, text);
-        Deno.utimeSync(file, 0, 8.7e12);
-        assert.equal((await registry.readFile(skill, "SKILL.md")).text, text);
-      }
-    } finally {
-      Date.now = now;
-      Deno.removeSync(skills, { recursive: true });
-    }
-  },
-);
-
-Deno.test(
-  "SkillRegistry.readFile() returns the requested path even if other paths point to the file",
-  {
-    ignore: lacks("links"),
-  },
-  async () => {
-    using place = new Place();
-    const store = place.file("store/shared.txt", "shared");
-    for (const name of ["one", "two"]) {
-      place.skill("skills", name);
-      place.link(store, `skills/${name}/${name}.md`);
-      place.link(`${name}.md`, `skills/${name}/alias.txt`);
-    }
-    const trustLinks = [join(place.path, "store")];
-    using registry = new SkillRegistry([root(join(place.path, "skills"))], {
-      trustLinks,
-    });
-    await registry.refresh();
-    const { now } = Date;
-    try {
-      Date.now = () => now() + 60_000;
-      for (const name of ["one", "two", "one"]) {
-        const skill = registry.find(name)!;
-        for (const path of [`${name}.md`, "alias.txt"]) {
-          const file = await registry.readFile(skill, path);
-          assert.deepEqual([file.path, file.text], [path, "shared"]);
-        }
-      }
-    } finally {
-      Date.now = now;
-    }
-  },
-);
 
 Deno.test("SkillRegistry.refresh() runs one scan at a time and finds everything that existed when it was called", async () => {
   using place = new Place();
   place.skill("skills", "one");
-  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
+  using registry = open(place);
   const first = registry.refresh();
   place.skill("skills", "two");
   const [second, third] = [registry.refresh(), registry.refresh()];
@@ -222,31 +56,17 @@ Deno.test("SkillRegistry.refresh() runs one scan at a time and finds everything 
   assert.deepEqual(names(await second), ["one", "two"]);
 });
 
-Deno.test("SkillRegistry.refresh() that trusts the status takes one operation for each skill, even if all were just written", async () => {
+Deno.test("SkillRegistry.refresh() waits until the last scan is old enough, once for all callers", async () => {
   using place = new Place();
-  const count = 100;
-  for (let i = 0; i < count; i++) place.skill("skills", `s${i}`);
-  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
-  const catalog = await registry.refresh();
-  using disk = new DiskSpy();
-  const refresh = () => registry.refresh({ trust: "status" });
-  assert.equal(await refresh(), catalog);
-  // Where case does not matter, each folder is also listed for the name on disk.
-  const operations = isCaseBlind ? 2 * count : count;
-  assert.ok(disk.count < operations + 20, `${disk.count} operations`);
-  assert.equal(disk.counts.get("openSync"), undefined);
-
-  place.skill("skills", "s0", skillMd("renamed"));
-  place.skill("skills", "added");
-  const found = await refresh();
-  assert.deepEqual(
-    ["s0", "renamed", "added"].map((name) => found.skills.has(name)),
-    [false, true, true],
-  );
-  disk.counts.clear();
-  await Promise.all([refresh(), refresh(), registry.refresh()]);
-  // What a scan trusts concerns only its own callers.
-  assert.ok(disk.counts.get("openSync")! >= count + 1);
+  using registry = open(place);
+  await registry.refresh();
+  await withTimers((delay) => delay > 900_000 ? 0 : delay, async () => {
+    const [first, second] = [1, 2]
+      .map(() => registry.refresh({ minIntervalMs: 1_000_000 }));
+    place.skill("skills", "new");
+    assert.deepEqual(names(await first!), ["new"]);
+    assert.equal(await first, await second);
+  });
 });
 
 /** A root that cannot be scanned while it is broken. */
@@ -285,6 +105,7 @@ Deno.test("SkillRegistry.watch() continues after a failed refresh and reports th
   const fragile = new FragileRoot(join(place.path, "skills"));
   using registry = new SkillRegistry([fragile], {
     refreshSeconds: 0.01,
+    watchFolders: false,
     log: (line) => lines.put(line),
   });
   registry.onChange(({ keys }) => changes.put([...keys]));
@@ -298,136 +119,317 @@ Deno.test("SkillRegistry.watch() continues after a failed refresh and reports th
   await changes.take((keys) => keys.includes("git"), "the skill");
 });
 
+Deno.test("a scan returns the same catalog, with one operation for each skill, if nothing changed", async () => {
+  using place = new Place();
+  const count = 100;
+  for (let i = 0; i < count; i++) place.skill("skills", `s${i}`);
+  place.skill("skills", "bad", "no frontmatter");
+  using registry = open(place);
+  await later(async () => {
+    const catalog = await registry.refresh();
+    using disk = new DiskSpy();
+    assert.equal(await registry.refresh(), catalog);
+    assert.equal(disk.counts.get("openSync"), undefined);
+    // Where case does not matter, each folder is also listed for the name on disk.
+    const operations = isCaseBlind ? 2 * count : count;
+    assert.ok(disk.count < operations + 20, `${disk.count} operations`);
+  });
+});
+
+Deno.test("a scan reads what changed in the last two seconds again, and notices a change that preserves size and times", async () => {
+  using place = new Place();
+  const file = place.file("skills/git/SKILL.md", skillMd("git", "One thing"));
+  place.skill("skills", "pdf");
+  using registry = open(place);
+  const first = await registry.refresh();
+  const { atime, mtime } = Deno.statSync(file);
+  Deno.writeTextFileSync(file, skillMd("git", "Two thing"));
+  Deno.utimeSync(file, atime!, mtime!);
+  using opens = new OpenSpy();
+  const second = await registry.refresh();
+  assert.equal(opens.count, 2);
+  assert.equal(second.skills.get("git")!.description, "Two thing");
+  assert.equal(second.revision, first.revision + 1);
+  assert.equal(second.skills.get("pdf"), first.skills.get("pdf"));
+});
+
+Deno.test("a scan notices changes even if the clock is wrong", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  using registry = open(place);
+  await registry.refresh();
+  for (const jump of [-1e12, 1e12, -1e9, 0]) {
+    place.skill("skills", "git", skillMd("git", `Jump ${jump}`));
+    const { skills } = await later(() => registry.refresh(), jump);
+    assert.equal(skills.get("git")!.description, `Jump ${jump}`);
+  }
+});
+
+Deno.test({
+  name: "a scan serves a SKILL.md that is replaced while it is being read",
+  ignore: lacks("replacing"),
+  fn: async () => {
+    using place = new Place();
+    place.skill("skills", "git", skillMd("git", "First"));
+    using registry = open(place);
+    await registry.refresh();
+    let saves = ["Second"];
+    using _opens = new OpenSpy({
+      afterOpen: () => {
+        for (const text of saves.splice(0)) {
+          place.replace("skills/git/SKILL.md", skillMd("git", text));
+        }
+      },
+    });
+    const { skills, problems } = await registry.refresh();
+    assert.equal(skills.get("git")!.description, "Second");
+    assert.deepEqual(problems, []);
+    saves = [];
+  },
+});
+
+Deno.test("a scan is deterministic for overlapping roots and reports each problem once", async () => {
+  using place = new Place();
+  place.skill("all/skills", "git");
+  place.skill("all/skills", "bad", "no frontmatter");
+  const scan = scansOf([
+    root(join(place.path, "all", "skills")),
+    root(join(place.path, "all"), { recursive: true }),
+  ]);
+  const first = await scan();
+  assert.equal(first.problems.length, 1);
+  assert.equal(await scan(), first);
+});
+
+/** Creates a recursive root with skills on two levels, one of which has a problem. */
+function createSkills(place: Place): string {
+  place.skill("skills", "git");
+  place.skill("skills", "invalid", "no frontmatter");
+  place.skill("skills/group", "docx");
+  place.skill("skills/group", "pdf");
+  return place.folder("skills");
+}
+
+/** Where and how reading can fail. */
+const FAULTS: [operation: string, path: string][] = [
+  ["readDirSync", ""],
+  ["realPathSync", ""],
+  ["statSync", ""],
+  ["readDirSync", "group"],
+  ["lstatSync", "git/SKILL.md"],
+  ["openSync", "git/SKILL.md"],
+];
+
+for (const [operation, path] of FAULTS) {
+  const where = path || "the root";
+  Deno.test(`four scans in a row do not count while ${operation} of ${where} fails`, async () => {
+    using place = new Place();
+    const folder = createSkills(place);
+    const lines: string[] = [];
+    using registry = new SkillRegistry([root(folder, { recursive: true })], {
+      log: (line) => lines.push(line),
+    });
+    const before = await registry.refresh();
+    lines.length = 0;
+    {
+      using _disk = new DiskSpy((failing, called) =>
+        failing === join(folder, path) && called === operation
+          ? diskError()
+          : undefined
+      );
+      for (let scan = 1; scan <= 4; scan++) {
+        assert.equal(await registry.refresh(), before);
+      }
+      assert.match(lines.join("\n"), /^Cannot read .*Input\/output.*stay.*$/);
+      const { skills } = await registry.refresh();
+      assert.ok(skills.size < before.skills.size);
+    }
+    // What failed is never taken for an answer.
+    assert.deepEqual(names(await registry.refresh()), ["docx", "git", "pdf"]);
+  });
+}
+
+Deno.test("the trouble of a project voids no scan", async () => {
+  using place = new Place();
+  place.skill("project/.claude/skills", "theirs");
+  place.skill("home/.claude/skills", "mine");
+  const [theirs, mine] = ["project", "home"]
+    .map((folder) => join(place.path, folder, ".claude/skills"));
+  const scan = scansOf([root(theirs!, { scope: "project" }), root(mine!)], {
+    workingDirectory: place.project,
+  });
+  assert.deepEqual(names(await scan()), ["mine", "theirs"]);
+  using _disk = new DiskSpy((path, operation) =>
+    path === theirs && operation === "readDirSync" ? diskError() : undefined
+  );
+  assert.deepEqual(names(await scan()), ["mine"]);
+});
+
+Deno.test("nothing is kept of a root that Deno is no longer allowed to read", async () => {
+  using place = new Place();
+  const scan = scansOf([root(createSkills(place), { recursive: true })]);
+  await scan();
+  using _disk = new DiskSpy(() => new Deno.errors.PermissionDenied());
+  assert.deepEqual(names(await scan()), []);
+});
+
+Deno.test("SkillRegistry.watch() scans again after a second while something cannot be read, without a timer too", async () => {
+  using place = new Place();
+  const folder = createSkills(place);
+  using registry = open(place, { refreshSeconds: 0, watchFolders: false });
+  await registry.refresh();
+  const changes = new Inbox<string[]>();
+  registry.onChange(({ keys }) => changes.put([...keys]));
+  let scans = 0;
+  using _disk = new DiskSpy((path, operation) => {
+    if (path !== folder || operation !== "readDirSync") return undefined;
+    // The fault passes after the second scan.
+    return ++scans < 3 ? diskError() : undefined;
+  });
+  registry.watch();
+  await withTimers((delay) => delay === 1_000 ? 0 : delay, async () => {
+    await registry.refresh();
+    place.skill("skills", "new");
+    await changes.take((keys) => keys.includes("new"), "the scan");
+  });
+  assert.equal(scans, 3);
+});
+
+Deno.test("the user's roots are searched before those of a project, whose skills are limited", async () => {
+  using place = new Place();
+  const count = 1_010;
+  for (let i = 0; i < count; i++) {
+    place.skill("project/.claude/skills", `s${String(i).padStart(4, "0")}`);
+  }
+  place.skill("home/.claude/skills", "mine");
+  const roots = ["project", "home"].map((folder) =>
+    root(join(place.path, folder, ".claude/skills"), {
+      scope: folder === "home" ? "global" : "project",
+    })
+  );
+  const options = { workingDirectory: place.project, limitsProject: true };
+  using registry = new SkillRegistry(roots, { ...options, log: () => {} });
+  const first = await registry.refresh();
+  assert.equal(first.skills.size, 1_001);
+  assert.ok(first.skills.has("mine"));
+  assert.match(first.problems[0]!.reason, /10 folders were left out/);
+  // A skill that is served already is not dropped.
+  place.skill("project/.claude/skills", "a");
+  assert.ok((await registry.refresh()).skills.has("s0999"));
+  const all = await scansOf(roots, { workingDirectory: place.project })();
+  assert.equal(all.skills.size, count + 2);
+});
+
 Deno.test("SkillRegistry.trackFiles() waits for the first listing even if another caller started it", async () => {
   using place = new Place();
   place.skill("skills", "git");
-  const file = place.file("skills/git/notes.md", "1");
-  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
+  place.file("skills/git/notes.md", "old");
+  using registry = open(place);
   await registry.refresh();
-  const changed: string[] = [];
-  registry.onChange(({ files }) => changed.push(...files.get("git") ?? []));
-  registry.trackFiles("git");
-  const end = await registry.trackFiles("git");
-  Deno.writeTextFileSync(file, "22");
+  const changes: string[][] = [];
+  registry.onChange(({ files }) => {
+    changes.push([...files.get("git") ?? []]);
+  });
+  await Promise.all([registry.trackFiles("git"), registry.trackFiles("git")]);
+  place.file("skills/git/notes.md", "changed");
   await registry.refresh();
-  assert.deepEqual(changed, ["notes.md"]);
-  end();
-  end();
-  Deno.writeTextFileSync(file, "333");
-  await registry.refresh();
-  assert.deepEqual(changed, ["notes.md", "notes.md"]);
+  assert.deepEqual(changes, [["notes.md"]]);
 });
 
 Deno.test("SkillRegistry.trackFiles() keeps tracking a skill that is removed and added again", async () => {
   using place = new Place();
   const add = () => {
     place.skill("skills", "git");
-    return place.file("skills/git/notes.md", "1");
+    place.file("skills/git/notes.md", "old");
   };
   add();
-  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
-  await registry.trackFiles("git");
-  const changed: string[] = [];
-  registry.onChange(({ files }) => changed.push(...files.get("git") ?? []));
+  using registry = open(place);
+  await registry.trackFiles(undefined);
   place.remove("skills/git");
-  assert.equal((await registry.refresh()).skills.size, 0);
-  const file = add();
   await registry.refresh();
-  Deno.writeTextFileSync(file, "22");
+  add();
   await registry.refresh();
-  assert.deepEqual(changed, ["notes.md"]);
+  const files: string[] = [];
+  registry.onChange((change) => files.push(...change.files.get("git") ?? []));
+  place.file("skills/git/notes.md", "changed");
+  await registry.refresh();
+  assert.deepEqual(files, ["notes.md"]);
 });
 
 Deno.test("SkillRegistry.onChange() reports exactly the changes that clients can see", async () => {
   using place = new Place();
-  const folder = join(place.path, "skills");
   place.skill("skills", "git");
   place.skill("skills", "pdf");
-  using watched = new WatchedRegistry([folder]);
-  const { registry, changes } = watched;
+  using registry = open(place);
+  const changes: string[][] = [];
+  registry.onChange(({ keys }) => changes.push([...keys].sort()));
   await registry.refresh();
-  assert.deepEqual(changes.takeAll(), [["git", "pdf"]]);
+  assert.deepEqual(changes.splice(0), [["git", "pdf"]]);
   await registry.refresh();
   place.file("skills/README.md", "nothing of ours");
   place.skill("skills", "bad", "no frontmatter");
   await registry.refresh();
-  assert.deepEqual(changes.takeAll(), []);
+  assert.deepEqual(changes, []);
   place.skill("skills", "pdf", skillMd("pdf", "New"));
   place.remove("skills/git");
   await registry.refresh();
-  assert.deepEqual(changes.takeAll().map((keys) => keys.sort()), [[
-    "git",
-    "pdf",
-  ]]);
+  assert.deepEqual(changes, [["git", "pdf"]]);
 });
 
 Deno.test("SkillRegistry.onChange() keeps calling listeners if one throws, until they are removed", async () => {
   using place = new Place();
   const lines: string[] = [];
-  const log = (line: string) => lines.push(line);
-  const folder = join(place.path, "skills");
-  using registry = new SkillRegistry([root(folder)], { log });
+  using registry = open(place, { log: (line) => lines.push(line) });
   let calls = 0;
   registry.onChange(() => {
-    throw new Error("no");
+    throw new Error("no such luck");
   });
-  const end = registry.onChange(() => calls++);
-  place.skill("skills", "one");
+  const remove = registry.onChange(() => calls++);
+  place.skill("skills", "a");
   await registry.refresh();
-  end();
-  place.skill("skills", "two");
+  remove();
+  place.skill("skills", "b");
   await registry.refresh();
   assert.equal(calls, 1);
-  assert.equal(lines.length, 2);
-  assert.deepEqual(names(registry.catalog), ["one", "two"]);
-});
-
-Deno.test("SkillRegistry logs a problem once while it lasts, with file, reason, and fix", async () => {
-  using place = new Place();
-  using watched = new WatchedRegistry([join(place.path, "skills")]);
-  const { registry, lines } = watched;
-  place.skill("skills", "bad", "---\nname: bad\n---\n");
-  await registry.refresh();
-  await registry.refresh();
-  assert.deepEqual(lines.splice(0), [
-    `Skipped "${
-      join(place.path, "skills", "bad", "SKILL.md")
-    }" (line 1): the field "description" is missing; add a line "description: …" with what the skill does and when to use it`,
-  ]);
-  place.skill("skills", "bad");
-  await registry.refresh();
-  assert.deepEqual(lines, []);
-  place.skill("skills", "bad", "---\nname: bad\n---\n");
-  await registry.refresh();
-  assert.equal(lines.length, 1);
-});
-
-Deno.test("SkillRegistry logs a shadowed skill once", async () => {
-  using place = new Place();
-  place.skill("a", "git");
-  place.skill("b", "git");
-  using watched = new WatchedRegistry([
-    join(place.path, "a"),
-    join(place.path, "b"),
-  ]);
-  await watched.registry.refresh();
-  await watched.registry.refresh();
-  assert.equal(watched.lines.length, 1);
-  assert.match(
-    watched.lines[0]!,
-    /^Shadowed ".*b.git.SKILL\.md": the name "git" is taken by ".*a.git.SKILL\.md", which comes first; load it as "b:git"$/,
+  assert.deepEqual(
+    lines,
+    Array(2).fill("Cannot handle a change: no such luck"),
   );
 });
 
-Deno.test("SkillRegistry.close() stops everything and is idempotent", async () => {
+Deno.test("SkillRegistry logs a problem and a shadowed skill once while they last, with file, reason, and fix", async () => {
   using place = new Place();
-  using watched = await new WatchedRegistry([join(place.path, "skills")], 0.01)
-    .start();
+  place.skill("skills", "git");
+  place.skill("skills", "other", skillMd("git"));
+  const lines: string[] = [];
+  using registry = open(place, { log: (line) => lines.push(line) });
+  await registry.refresh();
+  assert.match(
+    lines.splice(0).join("\n"),
+    /^Shadowed ".*other.SKILL\.md": the name "git" is taken by ".*git.SKILL\.md", which comes first; rename it to load it$/,
+  );
+  for (let round = 0; round < 2; round++) {
+    place.skill("skills", "bad", "no frontmatter");
+    await registry.refresh();
+    await registry.refresh();
+    assert.match(
+      lines.splice(0).join("\n"),
+      /^Skipped ".*bad.SKILL\.md".*; .*$/,
+    );
+    place.remove("skills/bad");
+    await registry.refresh();
+  }
+});
+
+Deno.test("SkillRegistry.close() stops everything and can be repeated", async () => {
+  using place = new Place();
+  place.folder("skills");
+  const folder = join(place.path, "skills");
+  using watched = await new WatchedRegistry([folder], 0.01).start();
   watched.registry.close();
   watched.registry.close();
   place.skill("skills", "git");
   await watched.registry.refresh();
-  assert.equal(watched.registry.catalog.skills.size, 0);
-  watched.registry.watch();
   assert.deepEqual(watched.changes.takeAll(), []);
+  assert.deepEqual(names(watched.registry.catalog), []);
 });

@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
 import { basename, join } from "jsr:@std/path@^1";
-import {
-  listSkillFiles,
-  readSkillFile,
-  scanSkillRoots,
-  type Skill,
-} from "../mod.ts";
+import { scanSkillRoots, type Skill } from "../mod.ts";
 import { exchange, OpenSpy, Place, skillMd } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
-import { names, root, scansOf } from "./testing/registry.ts";
+import {
+  listSkillFiles,
+  names,
+  readSkillFile,
+  root,
+  scansOf,
+} from "./testing/registry.ts";
 
 Deno.test("scanSkillRoots() follows links in a skill only to trusted folders", {
   ignore: lacks("links"),
@@ -96,11 +97,12 @@ Deno.test(
     ];
     const folders = { workingDirectory: project, homeDirectory: place.home };
     const catalog = await scanSkillRoots(roots, folders);
-    assert.deepEqual(names(catalog), ["own", "vendored"]);
+    assert.deepEqual(names(catalog), ["vendored"]);
     assert.deepEqual(
       catalog.problems.map(({ file, reason }) => [basename(file), reason]),
       [
         ["out", "it is a link that points outside the project"],
+        ["own", "it is a link that points outside the project"],
         ["store", "it is a link that points outside the project"],
         ["root", "it is a link that points outside the project"],
       ],
@@ -113,7 +115,12 @@ Deno.test(
     const trustLinks = [join(place.path, "trusted")];
     const options = { ...folders, trustLinks };
     const trusting = await scanSkillRoots(roots, options);
-    assert.deepEqual(names(trusting), ["own", "stored", "vendored"]);
+    assert.deepEqual(names(trusting), ["stored", "vendored"]);
+    const own = root(join(place.home, ".agents/skills"));
+    const both = await scanSkillRoots([...roots, own], folders);
+    const { directory, scope } = both.skills.get("own")!;
+    // A link of the project changes nothing about what the user lists.
+    assert.deepEqual([directory, scope], [join(own.path, "own"), "global"]);
   },
 );
 
@@ -253,7 +260,7 @@ Deno.test(
     assert.deepEqual(names(catalog), ["git"]);
     const skill = catalog.skills.get("git")!;
     assert.deepEqual(
-      listSkillFiles(skill, options).map(({ path }) => path),
+      (await listSkillFiles(skill, options)).map(({ path }) => path),
       ["SKILL.md", "help.md"],
     );
     assert.equal(readSkillFile(skill, "help.md", options).text, "Help");

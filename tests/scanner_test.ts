@@ -1,12 +1,6 @@
 import assert from "node:assert/strict";
 import { basename, join } from "jsr:@std/path@^1";
-import {
-  listSkillFiles,
-  readSkillFile,
-  resolveSkillRoots,
-  scanSkillRoots,
-  skillKey,
-} from "../mod.ts";
+import { resolveSkillRoots, scanSkillRoots } from "../mod.ts";
 import {
   createInvalidNames,
   DiskSpy,
@@ -14,8 +8,14 @@ import {
   runSync,
   skillMd,
 } from "./testing/folders.ts";
+import { skillKey } from "../src/text.ts";
 import { lacks } from "./testing/needs.ts";
-import { names, root } from "./testing/registry.ts";
+import {
+  listSkillFiles,
+  names,
+  readSkillFile,
+  root,
+} from "./testing/registry.ts";
 import { assertLinearTime, within } from "./testing/waiting.ts";
 
 Deno.test("scanSkillRoots() finds the skills directly in a root, sorted by name", async () => {
@@ -50,9 +50,13 @@ Deno.test("scanSkillRoots() finds the skills directly in a root, sorted by name"
     realDirectory: directory,
     file: join(directory, "SKILL.md"),
     size: skillMd("zebra").length,
-    version: listSkillFiles(skills.get("zebra")!)[0]!.version,
+    version: (await listSkillFiles(skills.get("zebra")!))[0]!.version,
     scope: "global",
     root: root(folder),
+    state: "on",
+    isRepaired: false,
+    isHiddenFromModel: false,
+    isHiddenFromUser: false,
   });
 });
 
@@ -108,15 +112,24 @@ Deno.test("scanSkillRoots() reports no problem for a missing root", async () => 
   assert.deepEqual(problems, []);
 });
 
-Deno.test("scanSkillRoots() reports a root that is a file or a skill", async () => {
+Deno.test("scanSkillRoots() reports a root that is a file", async () => {
   using place = new Place();
   const file = place.file("file", "text");
-  const skill = place.skill("skills", "git");
-  const { problems, skills } = await scanSkillRoots([root(file), root(skill)]);
-  assert.equal(skills.size, 0);
-  assert.deepEqual(problems.map(({ file }) => file), [file, skill]);
-  assert.match(problems[1]!.reason, /a skill itself/);
-  assert.match(problems[1]!.hint, /--skill-dir/);
+  const { problems } = await scanSkillRoots([root(file)]);
+  assert.deepEqual(problems.map(({ file, rule }) => [file, rule]), [
+    [file, "not-a-folder"],
+  ]);
+});
+
+Deno.test("a configured folder that is itself a skill is served, and its subfolders are searched too", async () => {
+  using place = new Place();
+  const directory = place.skill("all", "git");
+  place.skill("all/git", "inner");
+  place.skill("all/git/skills", "deeper");
+  const roots = resolveSkillRoots({ directories: [directory] });
+  const { skills, problems } = await scanSkillRoots(roots);
+  assert.deepEqual([...skills.keys()], ["deeper", "git", "inner"]);
+  assert.deepEqual(problems, []);
 });
 
 Deno.test("scanSkillRoots() prefers SKILL.md to skill.md", {
@@ -134,7 +147,9 @@ Deno.test("scanSkillRoots() accepts skill.md if there is no SKILL.md", async () 
   place.file("skills/a/skill.md", skillMd("a"));
   const catalog = await scanSkillRoots([root(join(place.path, "skills"))]);
   const a = catalog.skills.get("a")!;
-  assert.deepEqual(listSkillFiles(a).map(({ path }) => path), ["SKILL.md"]);
+  assert.deepEqual((await listSkillFiles(a)).map(({ path }) => path), [
+    "SKILL.md",
+  ]);
   assert.equal(readSkillFile(a, "SKILL.md").text, skillMd("a"));
   assert.throws(() => readSkillFile(a, "skill.md"), /no such file/);
 });
@@ -401,7 +416,9 @@ Deno.test("scanSkillRoots() finds nested skills in a recursive root", async () =
     assert.equal(catalog.problems.length, 1);
     assert.deepEqual(catalog.shadowed, []);
     assert.deepEqual(
-      listSkillFiles(catalog.skills.get("outer")!).map(({ path }) => path),
+      (await listSkillFiles(catalog.skills.get("outer")!)).map(({ path }) =>
+        path
+      ),
       ["SKILL.md", "parts/inner/SKILL.md", "parts/inner/innermost/SKILL.md"],
     );
   }
@@ -500,7 +517,7 @@ Deno.test("scanSkillRoots() takes linear time for unusual names in malformed fro
       place.skill("skills", "odd", text);
       const roots = [root(join(place.path, "skills"))];
       assert.ok((await scanSkillRoots(roots)).problems.length > 0);
-    }, { length: 16_000, what: JSON.stringify(filler) });
+    }, { length: 15_000, what: JSON.stringify(filler) });
   }
 });
 
@@ -517,23 +534,4 @@ Deno.test("scanSkillRoots() finds skills with names that look like paths or prot
   const { skills } = await scanSkillRoots([root(join(place.path, "skills"))]);
   for (const name of odd) assert.equal(skills.get(skillKey(name))?.name, name);
   assert.equal(skills.size, odd.length);
-});
-
-Deno.test("scanSkillRoots() says how to configure a root with the scope project that lies elsewhere", async () => {
-  using place = new Place();
-  place.skill("skills", "git");
-  const path = join(place.path, "skills");
-  const { problems, roots } = await scanSkillRoots(
-    [root(path, { scope: "project" })],
-    { workingDirectory: place.project },
-  );
-  assert.deepEqual(roots.map(({ status }) => status), ["refused"]);
-  assert.deepEqual(
-    problems.map(({ file, reason, hint }) => [file, reason, hint]),
-    [[
-      path,
-      'it has the scope "project", but it is outside the project folder',
-      'give the root the scope "global", or pass its project as workingDirectory',
-    ]],
-  );
 });

@@ -41,12 +41,6 @@ const STATES: Record<string, State> = {
     own: "",
     outer: "",
   },
-  "off and no skill": {
-    rule: byFolder("off"),
-    spoil: (file) => Deno.removeSync(file),
-    own: "",
-    outer: "",
-  },
   "manual and broken": {
     rule: byFolder("manual"),
     spoil: (file) => Deno.writeTextFileSync(file, "---\nname: inner\n---\n"),

@@ -48,12 +48,6 @@ Deno.test("--check checks a skill whose file is in lowercase", async () => {
   assert.match(text, /Checked 1 skill: /);
 });
 
-Deno.test("--list shows that a server cannot serve the folder of a skill itself", async () => {
-  using place = targetPlace();
-  const { text } = await printedReport(place, "--list", "skills/pdf");
-  assert.match(text, /^skills\/pdf: error\[root-is-skill\]: /m);
-});
-
 Deno.test("--check reports a skill that cannot be served if it is given alone", async () => {
   using place = targetPlace();
   const args = ["--check", "skills/broken"];

@@ -5,45 +5,33 @@
  * @module
  */
 
-import {
-  commandToAdd,
-  entryFor,
-  expandPath,
-  formatConfig,
-  userFileOf,
-  type UserPlaces,
-} from "./client_files.ts";
+import { join } from "jsr:@std/path@^1";
 import {
   type ClientName,
   isLocal,
+  isPlainRemote,
   MCP_CLIENTS,
   type McpClient,
+  PLACES,
   type Server,
   TOKEN_VARIABLE,
 } from "./clients.ts";
-import { UsageError } from "./command_line.ts";
-import { createInstallLinks, INSTALL_LINKS } from "./install_links.ts";
-import {
-  createLaunch,
-  createPortableLaunch,
-  listUsualRoots,
-} from "./launch.ts";
-import {
-  hasUnknownImportMap,
-  isInNpxCache,
-  type Program,
-  runningProgram,
-} from "./program.ts";
+import { createLaunch } from "./launch.ts";
+import { type Program, runningProgram } from "./program.ts";
 import type { Settings } from "./settings.ts";
-import { realPathIfThere } from "../files/confinement.ts";
-import { isAtOrBelow } from "../files/paths.ts";
 import { quoteCommand, SHELL_TITLES, shellInUse } from "../shell_quoting.ts";
-import { listSkillFolders } from "../skills/near_misses.ts";
-import { quote, wrapText } from "../text.ts";
+import {
+  escapeCodePoint,
+  escapeHidden,
+  jsonText,
+  quote,
+  stringifyJson,
+  wrapText,
+} from "../text.ts";
 
 /** A client's configuration, and what the user should know about it. */
 export interface ClientConfig {
-  /** The snippet to add to the configuration file, or the links that install the server. */
+  /** The snippet to add to the configuration file. */
   readonly text: string;
   /** Messages for the user, a paragraph each. */
   readonly notes: readonly string[];
@@ -55,12 +43,18 @@ export interface ClientConfig {
   readonly title: string;
 }
 
+/** What a client connects to, and what the user should know about it. */
+interface Description {
+  readonly server: Server;
+  /** Those that do not apply are false or missing. */
+  readonly notes: readonly (string | false | undefined)[];
+}
+
 /**
  * Creates the configuration for a client that starts the server the way it is
- * running now or, with `--url`, connects to a URL. With `--link`, the text
- * consists of links.
+ * running now or, with `--url`, connects to a URL.
  *
- * @throws {UsageError} If the client does not support that.
+ * @throws {UsageError} If the entry would be less safe than the user can expect.
  */
 export function createClientConfig(
   name: ClientName,
@@ -68,18 +62,22 @@ export function createClientConfig(
   program: Program = runningProgram(),
 ): ClientConfig {
   const client = MCP_CLIENTS[name];
-  const { url, link } = settings.values;
-  const places = { ...program, home: settings.home ?? "~" };
-  const context = { client, settings, program, places };
-  if (link) return createLinks(name, context);
+  const { url } = settings.values;
   const { server, notes } = url === undefined
-    ? describeLaunch(context)
-    : describeRemote(context, url);
+    ? describeLaunch(client, { settings, program })
+    : describeRemote(client, { url: new URL(url), program });
+  const { title, projectFile } = client;
+  const file = quote(configFile(client, program.os));
+  const project = projectFile &&
+    `, or for a single project in ${quote(projectFile)}`;
   return {
     text: formatConfig(client, server),
-    notes: [...notes, ...listExpanded(client, server)],
-    ...createCommand(context, server),
-    title: describePlace(context),
+    notes: [...notes, ...listExpanded(client, server)]
+      .filter((note) => typeof note === "string"),
+    ...createCommand(client, { server, program }),
+    title: `Add this to the configuration of ${title} in ${file}${
+      project ?? ""
+    }`,
   };
 }
 
@@ -90,229 +88,155 @@ export function configMessage(config: ClientConfig): string {
   if (command === undefined) {
     paragraphs.push(wrapText(`${title}:`));
   } else {
-    const lowered = title.charAt(0).toLowerCase() + title.slice(1);
     paragraphs.push(wrapText(`${commandTitle}:`), command);
-    paragraphs.push(wrapText(`Or ${lowered}:`));
+    paragraphs.push(wrapText(`Or ${title.replace("Add", "add")}:`));
   }
   return `\n${paragraphs.join("\n\n")}\n\n`;
 }
 
-/** What a configuration is made of. */
-interface Context {
-  readonly client: McpClient;
-  readonly settings: Settings;
-  readonly program: Program;
-  readonly places: UserPlaces;
+/** Returns the path of a client's configuration file, as the client's documentation has it. */
+export function configFile(
+  { file }: McpClient,
+  os: typeof Deno.build.os,
+): string {
+  const isWindows = os === "windows";
+  const { data, config } = PLACES[isWindows || os === "darwin" ? os : "linux"];
+  const path = file.replace("{data}", data).replace("{config}", config);
+  return isWindows
+    ? path.replace(/^~/, "%USERPROFILE%").replaceAll("/", "\\")
+    : path;
 }
 
-/** Returns the notes that apply. */
-function listNotes(...notes: (string | false | undefined)[]): string[] {
-  return notes.filter((note) => typeof note === "string");
-}
-
-/** Returns the command that starts the server, and what the user should know about it. */
-function describeLaunch(context: Context) {
-  const { program } = context;
-  const { settings, notes } = adaptSettings(context);
-  const server = createLaunch(program, settings);
-  return {
-    server,
-    notes: listNotes(
-      ...notes,
-      isInNpxCache(program.executable) &&
-        "The entry uses npx, which asks the npm registry for Deno at each start, and prefers a Deno in the node_modules of the folder where the client starts it. To avoid both, install Deno (https://deno.com) and print the configuration with it.",
-      program.mainModule !== undefined && hasUnknownImportMap &&
-        "Cannot determine the import map that Deno runs with: add --import-map=… to the arguments.",
-      server.args.includes("--allow-read") &&
-        "Cannot limit Deno to folders with a comma in their names: it gets permission to read every folder.",
-    ),
-  };
-}
-
-/** Adds to the settings what a client needs. */
-function adaptSettings(context: Context) {
-  const { client: { title, toolset, ownSkillsLimit }, settings } = context;
-  const { values: { tools = toolset }, options } = settings;
-  const ownSkills = findOwnSkills(context);
-  const nameOnlyFolders = [...ownSkills, ...options.nameOnlyFolders ?? []];
-  const hasOwn = ownSkills.length > 0;
-  const notes = listNotes(
-    toolset !== undefined && settings.values.tools === undefined &&
-      `${title} cannot open files. So the entry selects the toolset ${toolset}, which has a tool that reads the other files of a skill.`,
-    hasOwn &&
-      `${title} itself lists the skills in ${
-        inWords(ownSkills)
-      }. So that the model sees each description once, the server lists these skills by name (--name-only). Remove these arguments if you switch off the list of ${title}.`,
-    hasOwn && ownSkillsLimit,
-  );
-  return {
-    settings: {
-      ...settings,
-      values: { ...settings.values, tools },
-      options: { ...options, nameOnlyFolders },
+/** Describes the command that starts the server. */
+function describeLaunch(
+  client: McpClient,
+  { settings, program }: { settings: Settings; program: Program },
+): Description {
+  const { title, toolset, note, ownSkills = [] } = client;
+  const { values, options, home = "~" } = settings;
+  // Those that are not served do no harm, and links can lead to them.
+  const ownFolders = ownSkills.flatMap((
+    path,
+  ) => [join(path), join(home, path)]);
+  const server = createLaunch(program, {
+    ...settings,
+    values: { ...values, tools: values.tools ?? toolset },
+    options: {
+      ...options,
+      nameOnlyFolders: [...ownFolders, ...options.nameOnlyFolders ?? []],
     },
-    notes,
-  };
+  });
+  const notes = [
+    toolset !== undefined && values.tools === undefined &&
+    `${title} cannot open files. So the entry selects the toolset ${toolset}, which has a tool that reads the other files of a skill.`,
+    ownSkills.length > 0 &&
+    `${title} itself lists the skills in ${
+      ownSkills.join(" and ")
+    }, of the project and of the home folder. So that the model sees each description once, the server lists these skills by name (--name-only). Remove these arguments if you switch off the list of ${title}.`,
+    note,
+    server.command === "npx" &&
+    "The entry uses npx, which asks the npm registry for Deno at each start. To avoid that, install Deno (https://deno.com) and print the configuration with it.",
+    server.args.includes("--allow-read") &&
+    "Cannot limit Deno to folders with a comma in their names: it gets permission to read every folder.",
+  ];
+  return { server, notes };
 }
 
-/** Joins items as in a sentence. */
-function inWords(items: readonly string[]): string {
-  return new Intl.ListFormat("en").format(items);
-}
-
-/** Returns the folders whose skills both the client and the server list. */
-function findOwnSkills(context: Context): string[] {
-  const { client: { ownSkills = [] }, settings, places } = context;
-  const usual = listUsualRoots(settings);
-  const folders = ownSkills.map((path) => expandPath(path, places));
-  return folders.filter((folder) =>
-    usual.includes(folder) ||
-    settings.roots.some(({ path, recursive }) =>
-      path === folder || recursive && isAtOrBelow(folder, path) ||
-      hasSkillsIn(path, folder)
-    )
-  );
-}
-
-/** Whether a root lists skills in a folder, as through the links of skill installers. */
-function hasSkillsIn(root: string, folder: string): boolean {
-  const realPath = realPathIfThere(folder);
-  return realPath !== undefined &&
-    listSkillFolders(root).some((skill) => isAtOrBelow(skill, realPath));
-}
-
-/** Like {@linkcode describeLaunch} for a server at a URL. Completes the URL if it has no path. */
-function describeRemote({ client, program }: Context, text: string) {
-  const url = new URL(text);
+/** Describes the server at a URL. Completes the URL if it has no path. */
+function describeRemote(
+  client: McpClient,
+  { url, program }: { url: URL; program: Program },
+): Description {
   const isBare = url.pathname === "/";
   if (isBare) url.pathname = "/mcp";
-  const { href, pathname } = url;
+  const { href, pathname, hostname } = url;
   // On this machine, a server needs no token unless the environment has one.
   const needsToken = !isLocal(href) ||
     Boolean(program.variable(TOKEN_VARIABLE));
-  const { token = "<token>", urlNote } = client;
-  return {
-    server: { url: href, token: needsToken ? token : undefined },
-    notes: listNotes(
-      isBare && `Clients connect to /mcp, so the URL is ${href}.`,
-      !/\/mcp\/?$/.test(pathname) &&
-        `The server expects clients at /mcp. Check that ${href} leads there.`,
-      urlNote,
-      needsToken && describeToken(client),
-    ),
-  };
+  const { title, token, inputs, urlNote } = client;
+  const Authorization = `Bearer ${token ?? "<token>"}`;
+  const notes = [
+    isBare && `Clients connect to /mcp, so the URL is ${href}.`,
+    !/\/mcp\/?$/.test(pathname) &&
+    `The server expects clients at /mcp. Check that ${href} leads there.`,
+    urlNote,
+    needsToken &&
+    (token === undefined
+      ? `Replace <token> with the token of the server, because ${title} cannot read it from the environment.`
+      : inputs
+      ? `${title} asks for the token.`
+      : `${title} reads the token from the environment variable ${TOKEN_VARIABLE}.`),
+    needsToken && isPlainRemote(href) &&
+    `Everyone between this machine and ${hostname} can read the token, because the URL does not start with https://.`,
+  ];
+  const headers = needsToken && { headers: { Authorization } };
+  return { server: { url: href, ...headers }, notes };
 }
 
-/** Describes where a client gets the token. */
-function describeToken({ title, token, tokenSource }: McpClient): string {
-  if (token === undefined) {
-    return `Replace <token> with the token of the server, because ${title} cannot read it from the environment.`;
-  }
-  return tokenSource ??
-    `${title} reads the token from the environment variable ${TOKEN_VARIABLE}.`;
-}
-
-/** Creates the client's own command that adds the entry, if it can be pasted safely. */
-function createCommand(
-  context: Context,
-  server: Server,
-): Pick<ClientConfig, "command" | "commandTitle"> {
-  const { client, program } = context;
-  const words = commandToAdd(client, server);
-  const shell = shellInUse(program);
-  const command = words && quoteCommand(words, shell);
-  if (command === undefined) return {};
-  const { unsetField = "" } = client;
-  const entry: Record<string, unknown> = { ...entryFor(client, server) };
-  const rest = entry[unsetField] === undefined
-    ? ""
-    : ` and then add "${unsetField}": ${entry[unsetField]} to the entry in ${
-      fileOf(context)
-    }`;
-  const commandTitle = `Run this command in ${SHELL_TITLES[shell]}${rest}`;
-  return { command, commandTitle };
-}
-
-/** Describes which file a configuration belongs in. */
-function describePlace(context: Context): string {
-  const { client: { title, projectFile, formerFile }, places } = context;
-  const former = formerFile === undefined
-    ? ""
-    : ` (in older versions, ${quote(expandPath(formerFile, places))})`;
-  const project = projectFile === undefined
-    ? ""
-    : `, or for a single project in ${quote(projectFile)}`;
-  return `Add this to the configuration of ${title} in ${
-    fileOf(context)
-  }${former}${project}`;
-}
-
-function fileOf({ client, places }: Context): string {
-  return quote(userFileOf(client, places));
-}
-
-/** Returns a message for each text that the client would expand. */
-function listExpanded(client: McpClient, server: Server): string[] {
-  const { title, expands } = client;
+/**
+ * Returns a message for each text that a client could expand: `$NAME`, `${NAME}`,
+ * `{env:NAME}`, `{file:NAME}`. Not every client does.
+ */
+function listExpanded({ title }: McpClient, server: Server): string[] {
   const texts = "url" in server
     ? [server.url]
     : [server.command, ...server.args];
-  return texts.filter((text) => expands?.test(text)).map((text) =>
-    `Cannot configure ${title} with ${
-      quote(text)
-    }: the client would expand part of it. Use other names.`
+  return texts.filter((text) => /\$[\w{]|\{\w+:/.test(text)).map((text) =>
+    `Check that ${title} leaves ${quote(text)} as it is, or use other names.`
   );
 }
 
-/** Creates the links that install the server in a client. */
-function createLinks(name: ClientName, context: Context): ClientConfig {
-  const { client, settings } = context;
-  const { title } = client;
-  const format = INSTALL_LINKS[name];
-  if (format === undefined) {
-    throw new UsageError(
-      `Cannot create a link for ${title}: only ${
-        inWords(Object.keys(INSTALL_LINKS))
-      } install servers from links`,
-    );
-  }
-  const { url } = settings.values;
-  const { server, notes } = url === undefined
-    ? describePortableLaunch(context, format.homeFolder)
-    : describeRemote({ ...context, client: { ...client, ...format } }, url);
-  const [app, web] = createInstallLinks(format, format.query(client, server));
-  return {
-    text: `${app}\n${web}\n`,
-    notes: [
-      ...notes,
-      `The first link opens ${title}. The second is for pages that accept only web links, such as those on GitHub. It opens ${title} through ${
-        new URL(web).hostname
-      }, which can read the entry.`,
-    ],
-    title: `Use one of these links to install the server in ${title}`,
-  };
+function entryFor({ entry, urlEntry }: McpClient, server: Server): object {
+  return ("url" in server ? urlEntry?.(server) : entry?.(server)) ?? server;
 }
 
-/** Like {@linkcode describeLaunch} for a link that others open. */
-function describePortableLaunch(
-  context: Context,
-  homeFolder: string | undefined,
-) {
-  const { client: { title }, program } = context;
-  const { settings, notes } = adaptSettings(context);
-  const server = createPortableLaunch(program, { ...settings, homeFolder });
-  const { home = "~", directories, recursiveDirectories } = settings;
-  const foreign = [...directories, ...recursiveDirectories]
-    .filter((folder) => !isAtOrBelow(folder, home)).map(quote);
-  return {
-    server,
-    notes: listNotes(
-      ...notes,
-      "Whoever opens the link needs Node: npx asks the npm registry for Deno at each start, and prefers a Deno in the node_modules of the folder where the client starts it.",
-      foreign.length > 0 &&
-        `Others need the same folders: ${inWords(foreign)}.`,
-      server.args.includes("--allow-read") &&
-        `Deno gets permission to read every folder, because ${title} cannot put the home folder into an argument.`,
-    ),
+/** Returns what the client asks its user for. */
+function inputsFor({ inputs }: McpClient, server: Server): object {
+  return inputs && "url" in server && server.headers ? { inputs } : {};
+}
+
+/** Formats the configuration of a client for a server. */
+export function formatConfig(client: McpClient, server: Server): string {
+  const { format, section = "mcpServers" } = client;
+  const skills = entryFor(client, server);
+  return format === "toml"
+    ? tomlText(`${section}.skills`, skills)
+    : jsonText({ [section]: { skills }, ...inputsFor(client, server) });
+}
+
+/** Formats a table with texts and lists of texts as TOML. */
+function tomlText(name: string, entry: object): string {
+  const text = (value: unknown) =>
+    escapeHidden(stringifyJson(value), escapeCodePoint);
+  const fields = Object.entries(entry).map(([key, value]) =>
+    Array.isArray(value)
+      ? `${key} = [\n${value.map((item) => `  ${text(item)},\n`).join("")}]\n`
+      : `${key} = ${text(value)}\n`
+  );
+  return `[${name}]\n${fields.join("")}`;
+}
+
+/** Creates the client's own command that adds the entry, if there is one that can be pasted safely. */
+function createCommand(
+  client: McpClient,
+  { server, program }: { server: Server; program: Program },
+): Pick<ClientConfig, "command" | "commandTitle"> {
+  const { add } = client;
+  // Without JSON, the client's command takes no URL.
+  if (add === undefined || "url" in server && !/entry\}/i.test(add)) return {};
+  const entry = entryFor(client, server);
+  const named = { name: "skills", ...entry, ...inputsFor(client, server) };
+  const launch = "url" in server ? undefined : server;
+  const parts: Readonly<Record<string, readonly string[] | undefined>> = {
+    "{command}": launch && [launch.command],
+    "{args}": launch?.args,
+    "{entry}": [escapeHidden(stringifyJson(entry))],
+    "{namedEntry}": [escapeHidden(stringifyJson(named))],
   };
+  const words = add.split(" ").flatMap((word) => parts[word] ?? word);
+  const shell = shellInUse(program);
+  const command = quoteCommand(words, shell);
+  return command === undefined
+    ? {}
+    : { command, commandTitle: `Run this command in ${SHELL_TITLES[shell]}` };
 }

@@ -1,18 +1,21 @@
 import assert from "node:assert/strict";
 import { join, resolve } from "jsr:@std/path@^1";
-import type { ClientConfig } from "./client_config.ts";
-import { formatConfig, userFileOf } from "./client_files.ts";
-import { type ClientName, MCP_CLIENTS, type McpClient } from "./clients.ts";
-import type { Launch } from "./launch.ts";
-import { isInNpxCache } from "./program.ts";
+import {
+  type ClientConfig,
+  configMessage,
+  formatConfig,
+} from "./client_config.ts";
+import { CLIENT_NAMES, MCP_CLIENTS } from "./clients.ts";
+import { type Launch, type Program, SPECIFIER } from "./program.ts";
 import { Session } from "../../tests/testing/client.ts";
 import {
+  assertMisuse,
   configFor,
-  paragraphsOf,
-  parseConfig,
+  isNpx,
+  parseEntry,
   parseLaunch,
   printedLaunch,
-  SECTIONS,
+  PROGRAM,
   serverArgs,
 } from "../../tests/testing/command_line.ts";
 import {
@@ -20,168 +23,134 @@ import {
   FLAGS,
   IMPORTS,
   isWindows,
-  MOD,
-  README,
-  REPOSITORY,
 } from "../../tests/testing/environment.ts";
 import { Place } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { runServer, serverCommand } from "../../tests/testing/server.ts";
 
-/** Returns what `--print-config` prints, with the paths replaced by those in the README's example. */
-async function readmeConfig(place: Place, client: string): Promise<string> {
-  const { code, stdout } = await runServer(place, {
-    args: ["--print-config", client],
-  });
-  assert.equal(code, 0);
-  const written = (text: string) => JSON.stringify(text).slice(1, -1);
-  return stdout
-    .replace(/^.*--import-map=.*\n/m, "")
-    .replaceAll(written(Deno.execPath()), "/home/me/.deno/bin/deno")
-    .replaceAll(written(MOD), "jsr:@skill-server/skill-server")
-    .replaceAll(written(place.home), "/home/me");
-}
-
-const CLIENTS: readonly [string, McpClient][] = Object.entries(MCP_CLIENTS);
-
-const CLIENTS_PAGE = Deno.readTextFileSync(
-  join(REPOSITORY, "docs", "clients.md"),
-);
-
 /** Clients whose configurations differ in format. The program prints them, and the servers are started. */
-const PRINTED_CLIENTS = ["claude-code", "codex"];
+const PRINTED_CLIENTS = ["claude-code", "codex"] as const;
 
-for (const name of PRINTED_CLIENTS) {
-  Deno.test(`--print-config ${name} prints what the documentation shows`, {
-    // It shows the paths of Linux, and a Deno that is installed.
-    ignore: lacks("sh") || isInNpxCache(Deno.execPath()),
-  }, async () => {
-    using place = new Place();
-    const config = await readmeConfig(place, name);
-    const language = config.startsWith("{") ? "json" : "toml";
-    const block = `\`\`\`${language}\n${config}\`\`\`\n`;
-    assert.ok((README + CLIENTS_PAGE).includes(block), config);
-  });
-}
-
-for (const [name, client] of CLIENTS) {
-  Deno.test(`docs/clients.md names the configuration files of ${name} on each operating system`, () => {
-    const file = (os: typeof Deno.build.os) =>
-      userFileOf(client, {
-        os,
-        home: "~",
-        variable: (name) =>
-          os === "windows" && name === "APPDATA" ? "%APPDATA%" : undefined,
-      }).replace(/^~\\/, "%USERPROFILE%\\");
-    const files = {
-      Linux: file("linux"),
-      macOS: file("darwin"),
-      Windows: file("windows"),
-    };
-    assert.equal(files.macOS, client.macFile ?? files.Linux);
-    const [, table] = CLIENTS_PAGE.split("## Configuration files");
-    const rows = table!.split("\n").filter((line) =>
-      line.startsWith(`| ${client.title} `)
-    );
-    assert.equal(rows.length, 1);
-    for (const path of [...Object.values(files), client.projectFile]) {
-      if (path) {
-        assert.ok(rows[0]!.includes(`\`${path}\``), `${rows[0]} ${path}`);
-      }
-    }
-    assert.ok(rows[0]!.includes(`\`${name}\``));
-  });
-}
-
-/** The fields of a configuration besides the command and its arguments, by client. */
-const ENTRIES: Readonly<Record<string, Record<string, unknown>>> = {
-  "claude-code": { type: "stdio", alwaysLoad: true },
-  "claude-desktop": {},
-  "cursor": { type: "stdio" },
-  "vscode": { type: "stdio" },
-  "opencode": { type: "local" },
-  "gemini-cli": {},
-  "copilot": { type: "local", tools: ["*"] },
-  "cline": { timeout: 60 },
-  "qwen-code": { alwaysLoadTools: true },
-  "kilo": { type: "local" },
-  "goose": {
-    enabled: true,
-    type: "stdio",
-    name: "skills",
-    description: "Agent Skills",
-    timeout: 300,
-  },
-  "windsurf": {},
-  "zed": {},
-  "lm-studio": {},
-  "kiro": {},
-};
-
-/** A command that every format and every shell must escape. */
+/** A command that every format must escape. */
 const ODD_LAUNCH: Launch = {
   command: 'C:\\Program Files\\it\'s "deno"',
-  args: [
-    "run",
-    "",
-    "a b",
-    "--x=1",
-    `$HOME \`ls\` 'a' \u007f\u{e0001} \\"`,
-    "5",
-    "é",
-  ],
+  args: ["run", "", "a b", "--x=1", `$HOME 'a' \u007f\u{e0001} \\"`, "é"],
 };
 
-for (const [name, client] of CLIENTS) {
-  if (name === "codex") continue;
-  Deno.test(`--print-config ${name} writes what the client parses`, () => {
-    const text = formatConfig(client, ODD_LAUNCH);
-    assert.equal(text.startsWith("{"), client.format === undefined);
-    const config = parseConfig(text);
-    assert.deepEqual({ ...config, ...client.topLevel }, config);
-    const entry = config[SECTIONS[name] ?? "mcpServers"]!.skills!;
-    for (const key of ["command", "cmd", "args"]) delete entry[key];
-    assert.deepEqual(entry, ENTRIES[name]);
+Deno.test("formatConfig() writes what each client parses", () => {
+  for (const name of CLIENT_NAMES) {
+    if (name === "codex") continue;
+    const text = formatConfig(MCP_CLIENTS[name], ODD_LAUNCH);
     assert.deepEqual(parseLaunch(text), ODD_LAUNCH);
-    // An executable needs no arguments.
-    const plain = { command: "/bin/skill-server", args: [] };
-    assert.deepEqual(parseLaunch(formatConfig(client, plain)), plain);
-  });
+  }
+  assert.equal(
+    formatConfig(MCP_CLIENTS.codex, {
+      ...ODD_LAUNCH,
+      args: ['\u007f"\u{e0041}'],
+    }),
+    `[mcp_servers.skills]
+command = "C:\\\\Program Files\\\\it's \\"deno\\""
+args = [
+  "\\u007f\\"\\U000e0041",
+]
+`,
+  );
+});
+
+/**
+ * Runs a command in a POSIX shell, with a stand-in for the program that it starts.
+ * Returns the arguments that the program received.
+ */
+async function argumentsOf(command: string, place: Place): Promise<string[]> {
+  const [program] = command.split(" ", 1);
+  const script = '#!/bin/sh\nprintf "%s\\0" "$@"\n';
+  Deno.chmodSync(place.file(`bin/${program}`, script), 0o755);
+  const path = `${join(place.path, "bin")}:${Deno.env.get("PATH")}`;
+  const { success, stdout } = await new Deno.Command("sh", {
+    args: ["-c", command],
+    env: { PATH: path },
+  }).output();
+  assert.ok(success);
+  return new TextDecoder().decode(stdout).split("\0").slice(0, -1);
 }
 
-Deno.test("--print-config reports on stderr where the configuration belongs", async () => {
-  using place = new Place();
-  const { stderr } = await runServer(place, {
-    args: ["--print-config", "codex"],
-    env: { CODEX_HOME: join(place.path, "codex") },
-  });
-  const file = join(place.path, "codex", "config.toml");
-  const [title, command, place_, ...rest] = paragraphsOf(stderr);
-  assert.match(title!, /^Run this command in /);
-  assert.match(command!, /^(?:cmd \/c ')?codex mcp add skills -- /);
-  assert.equal(
-    place_,
-    `Or add this to the configuration of Codex in "${file}", or for a single project in ".codex/config.toml":`,
+Deno.test(
+  "--print-config prints the client's own command, which adds the same entry, between blank lines",
+  {
+    ignore: lacks("sh"),
+  },
+  async () => {
+    using place = new Place();
+    // Every shell must quote this name.
+    const folder = place.folder('it\'s "a" $HOME & `b` \\ é');
+    for (const client of PRINTED_CLIENTS) {
+      const args = ["--print-config", client, "--skill-dir", folder];
+      const { stdout, stderr } = await runServer(place, { args });
+      const paragraphs = stderr.trim().split("\n\n");
+      const index = paragraphs.findIndex((text) => text.startsWith("Run this"));
+      const words = await argumentsOf(paragraphs[index + 1]!, place);
+      const { command, args: rest } = parseLaunch(stdout);
+      assert.deepEqual(
+        words,
+        client === "codex"
+          ? ["mcp", "add", "skills", "--", command, ...rest]
+          : [
+            ...["mcp", "add-json", "--scope", "user", "skills"],
+            JSON.stringify(parseEntry(stdout)),
+          ],
+      );
+    }
+  },
+);
+
+Deno.test("createClientConfig() offers no command that would hide characters", () => {
+  const args = ["--skill-dir", resolve("/a\ufe0fb")];
+  assert.match(configFor("claude-code", { args }).command!, /ufe0fb/);
+  assert.equal(configFor("codex", { args }).command, undefined);
+});
+
+Deno.test("createClientConfig() returns commands for the Command Prompt and for PowerShell", () => {
+  const windows = (variables: Record<string, string>, ...args: string[]) => {
+    const program: Program = {
+      ...PROGRAM,
+      executable: String.raw`C:\Jörg Müller\deno.exe`,
+      os: "windows",
+      variable: (name) => variables[name],
+    };
+    return configFor("codex", { args, program });
+  };
+  const inCmd = windows({ PROMPT: "$P$G" });
+  assert.equal(inCmd.commandTitle, "Run this command in the Command Prompt");
+  assert.match(
+    inCmd.command!,
+    /^codex mcp add skills -- "C:\\Jörg Müller\\deno\.exe" run "--allow-read=[^"]*" --allow-env "?jsr:@skill-server\/skill-server"?$/,
   );
-  assert.deepEqual(rest, []);
+  const inPowerShell = windows({});
+  assert.equal(inPowerShell.command, `cmd /c '${inCmd.command}'`);
+  // A batch file would expand this.
+  const url = "https://example.com/mcp?a=%PATH%&b";
+  assert.equal(windows({ PROMPT: "$P$G" }, "--url", url).command, undefined);
 });
 
 Deno.test("--print-config keeps the other options and the environment's settings, with absolute paths", async () => {
   using place = new Place();
+  place.folder("store");
   const launch = await printedLaunch(place, {
     args: [
       ...["--agents", "--refresh", "5", "--no-watch", "--tools", "reference"],
-      ...["--skill-dir", "more", "--skill-dir", "~/own", "--trust-links", ".."],
+      ...["--skill-dir", "more", "--skill-dir", "~/own"],
+      ...["--trust-links", "../store", "--description-limit", "500"],
     ],
     env: { SKILLS_DIR: "a,b", MAX_FILE_SIZE_MB: "2" },
   });
   assert.deepEqual(serverArgs(launch), [
-    "--tools=reference",
     `--skill-dir=${join(place.project, "more")}`,
     `--skill-dir=${join(place.home, "own")}`,
     "--agents",
-    `--trust-links=${place.path}`,
+    `--trust-links=${join(place.path, "store")}`,
+    "--tools=reference",
     "--max-file-size=2",
+    "--description-limit=500",
     "--refresh=5",
     "--no-watch",
     join(place.project, "a"),
@@ -189,168 +158,80 @@ Deno.test("--print-config keeps the other options and the environment's settings
   ]);
 });
 
-Deno.test("--print-config grants permission to run the shell if Deno has that permission and a tool needs it", async () => {
-  using place = new Place();
-  const shell = isWindows ? "cmd" : "sh";
-  const allowed = [...FLAGS.slice(0, 3), "--allow-run", ...IMPORTS];
-  const runs = async (flags: string[], ...args: string[]) => {
-    const launch = await printedLaunch(place, { flags, args });
-    return launch.args.includes(`--allow-run=${shell}`);
-  };
-  assert.deepEqual([
-    await runs(allowed, "--tools", "agentskills"),
-    await runs(allowed),
-    await runs(FLAGS, "--tools", "agentskills"),
-  ], [true, false, false]);
-});
-
-Deno.test("--print-config keeps the user's description limit", async () => {
-  using place = new Place();
-  const args = ["--description-limit", "500"];
-  const launch = await printedLaunch(place, { args }, "claude-code");
-  const [first, second, ...rest] = serverArgs(launch);
-  assert.match(`${first} ${second}`, /^--name-only=\S+ --name-only=/);
-  assert.deepEqual(rest, ["--description-limit=500"]);
-});
+Deno.test(
+  "--print-config grants permission to run the shell if Deno has that permission and a tool needs it",
+  {
+    ignore: isNpx,
+  },
+  async () => {
+    using place = new Place();
+    const shell = isWindows ? "cmd" : "sh";
+    const allowed = [...FLAGS.slice(0, 3), "--allow-run", ...IMPORTS];
+    const runs = async (flags: string[], ...args: string[]) => {
+      const launch = await printedLaunch(place, { flags, args });
+      return launch.args.includes(`--allow-run=${shell}`);
+    };
+    assert.deepEqual([
+      await runs(allowed, "--tools", "agentskills"),
+      await runs(allowed),
+      await runs(FLAGS, "--tools", "agentskills"),
+    ], [true, false, false]);
+  },
+);
 
 Deno.test("--print-config grants read permission only for the folders that are searched", async () => {
   using place = new Place();
-  const allowed = async (...args: string[]) => {
-    const { args: [, flag] } = await printedLaunch(place, { args });
-    return flag!.replace("--allow-read=", "").split(",");
+  const allowed = async (args: string[], cwd = place.project) => {
+    const launch = await printedLaunch(place, { args, cwd });
+    return launch.args[1]!.replace("--allow-read=", "").split(",");
   };
-  const usual = [
-    join(".agent", "skills"),
-    join(place.home, ".agent", "skills"),
-    join(".claude", "skills"),
-    join(place.home, ".claude", "skills"),
-  ];
-  assert.deepEqual(await allowed(), usual);
-  const project = join(place.project, "team");
-  assert.deepEqual(await allowed("team"), [project]);
-  assert.deepEqual(
-    await allowed(
-      "team",
-      "--skill-dir",
-      "team/more",
-      "--trust-links",
-      place.folder("store"),
-    ),
-    [project, join(place.path, "store")],
-  );
-  assert.deepEqual(await allowed("--skill-dir", "team"), [...usual, project]);
-  assert.deepEqual(await allowed("--trust-links", place.path), [
-    usual[0],
-    usual[2],
-    place.path,
-  ]);
-});
-
-Deno.test("--print-config grants read permission for the project's folders even if it runs in the home folder", async () => {
-  using place = new Place();
-  const [command, options] = serverCommand(place, {
-    args: ["--print-config", "cursor", "--agents"],
-  });
-  const cwd = place.home;
-  const { stdout } = await new Deno.Command(command, { ...options, cwd })
-    .output();
-  const text = new TextDecoder().decode(stdout);
-  const { args } = JSON.parse(text).mcpServers.skills;
-  const folders = [".agent", ".claude", ".agents"].flatMap((name) => [
+  const usual = [".agent", ".claude"].flatMap((name) => [
     join(name, "skills"),
     join(place.home, name, "skills"),
   ]);
-  assert.equal(args[1], `--allow-read=${folders.join(",")}`);
+  assert.deepEqual(await allowed([]), usual);
+  // The home folder can be a project's folder later.
+  assert.deepEqual(await allowed([], place.home), usual);
+  const team = join(place.project, "team");
+  const store = place.folder("store");
+  assert.deepEqual(await allowed(["team", "--trust-links", store]), [
+    team,
+    store,
+  ]);
+  assert.deepEqual(await allowed(["--skill-dir", "team"]), [...usual, team]);
 });
 
 Deno.test("--print-config warns that Deno cannot limit read permission to a folder with a comma in its path", async () => {
   using place = new Place();
   const args = ["--print-config", "cursor", "--skill-dir", place.folder("a,b")];
   const { stdout, stderr } = await runServer(place, { args });
-  assert.equal(JSON.parse(stdout).mcpServers.skills.args[1], "--allow-read");
+  assert.ok(parseLaunch(stdout).args.includes("--allow-read"));
   assert.match(stderr, /Cannot limit Deno to folders with a comma/);
 });
 
-Deno.test("--print-config warns about text that a client would change", async () => {
-  using place = new Place();
-  const { stderr } = await runServer(place, {
-    args: ["--print-config", "gemini-cli", "--skill-dir", "/a/$HOME/b"],
-  });
-  assert.match(
-    stderr,
-    /Cannot configure Gemini CLI with "[^"]*\$HOME[^"]*"/,
-  );
-});
-
-for (const client of Object.keys(MCP_CLIENTS)) {
-  Deno.test(`createClientConfig() configures ${client} with the same command as Claude Code`, () => {
-    const folder = resolve("/it's more");
-    const args = ["--refresh", "5", "--skill-dir", folder];
-    const launch = parseLaunch(configFor(client, ...args).text);
-    const { toolset }: McpClient = MCP_CLIENTS[client as ClientName];
-    // There is no description limit, because the server knows how much each client shows.
-    assert.deepEqual(
-      serverArgs(launch, import.meta.filename!)
-        .filter((arg) => !arg.startsWith("--name-only=")),
-      [
-        ...toolset ? [`--tools=${toolset}`] : [],
-        `--skill-dir=${folder}`,
-        "--refresh=5",
-      ],
-    );
-    const plain = ({ command, args }: Launch) => ({
-      command,
-      args: args.filter((arg) => !/^--(?:name-only|tools)=/.test(arg)),
-    });
-    const { text } = configFor("cursor", ...args);
-    assert.deepEqual(plain(launch), parseLaunch(text));
-  });
-}
-
 for (const client of PRINTED_CLIENTS) {
   Deno.test(
-    `the command that --print-config ${client} prints starts a server that has the same skills and logs nothing`,
-    { ignore: lacks("links") },
+    `the command that --print-config ${client} prints starts a server that has the same skills, finds new ones, and logs nothing`,
     async () => {
       using place = new Place();
       place.skill("project/.claude/skills", "git");
-      place.skill("home/.agents/skills", "pdf");
-      place.link("../../.agents/skills/pdf", "home/.claude/skills/pdf");
+      place.skill("home/.claude/skills", "pdf");
       place.skill("project/it's more", "new");
       const args = ["--refresh", "5", "--skill-dir", "it's more"];
       const launch = await printedLaunch(place, { args }, client);
-      const folders = [
-        join(".claude", "skills"),
-        join(place.home, ".claude", "skills"),
-      ];
-      assert.deepEqual(serverArgs(launch), [
-        `--skill-dir=${join(place.project, "it's more")}`,
-        ...client === "claude-code"
-          ? folders.map((folder) => `--name-only=${folder}`)
-          : [],
-        "--refresh=5",
-      ]);
       await using session = await Session.open(place, { launch });
       // Skills in the state name-only come after the others.
       const names = client === "claude-code"
         ? ["new", "git", "pdf"]
         : ["git", "new", "pdf"];
       assert.deepEqual(await session.names(), names);
+      place.skill("project/it's more", "also");
+      await session.listChanged();
+      assert.deepEqual((await session.names()).includes("also"), true);
       assert.deepEqual(session.stderr.values, []);
     },
   );
 }
-
-Deno.test("the command that --print-config prints starts a server that finds new skills", async () => {
-  using place = new Place();
-  place.skill("project/.claude/skills", "git");
-  const launch = await printedLaunch(place);
-  await using session = await Session.open(place, { launch });
-  assert.deepEqual(await session.names(), ["git"]);
-  place.skill("project/.claude/skills", "new");
-  await session.listChanged();
-  assert.deepEqual(await session.names(), ["git", "new"]);
-});
 
 Deno.test(
   "MCP Inspector lists the tools of the server that --print-config describes",
@@ -391,75 +272,8 @@ function npmCache(): string {
   return new TextDecoder().decode(stdout).trim();
 }
 
-/** The folders in the `--name-only` options of a printed configuration. */
-function nameOnly(config: ClientConfig): string[] {
-  return parseLaunch(config.text).args
-    .flatMap((arg) => /^--name-only=(.*)$/.exec(arg)?.slice(1) ?? []);
-}
-
-/** Returns a folder in the project, and the same in the home folder. */
-function bothPlaces(...names: string[]): string[] {
-  return names.flatMap((name) => [
-    join(name, "skills"),
-    resolve("/home/me", name, "skills"),
-  ]);
-}
-
-/** The default folders that each client lists itself, whole, without and with `--agents`. */
-const OWN_SKILLS: Readonly<Record<string, [string[], string[]]>> = {
-  "claude-code": [bothPlaces(".claude"), bothPlaces(".claude")],
-  "opencode": [bothPlaces(".claude"), bothPlaces(".claude", ".agents")],
-  "kilo": [bothPlaces(".claude"), bothPlaces(".claude", ".agents")],
-  "gemini-cli": [[], bothPlaces(".agents")],
-  "qwen-code": [[], bothPlaces(".agents")],
-};
-
-for (const [client, { title }] of CLIENTS) {
-  Deno.test(`createClientConfig() lists by name only what ${client} lists itself`, () => {
-    const [usual, agents] = OWN_SKILLS[client] ?? [[], []];
-    const config = configFor(client);
-    assert.deepEqual(nameOnly(config), usual);
-    assert.deepEqual(nameOnly(configFor(client, "--agents")), agents);
-    const notes = config.notes.filter((note) => note.includes("--name-only"));
-    assert.equal(notes.length, usual.length > 0 ? 1 : 0);
-    for (const note of notes) {
-      assert.ok(note.startsWith(`${title} itself lists the skills in `), note);
-    }
-    assert.equal(
-      config.notes.some((note) => note.includes("skillListingBudgetFraction")),
-      client === "claude-code",
-    );
-    // Folders that the client does not list itself are served with descriptions.
-    assert.deepEqual(nameOnly(configFor(client, resolve("/srv/team"))), []);
-  });
-}
-
-Deno.test("createClientConfig() lists by name what a given folder contains and the client lists itself", () => {
-  const home = resolve("/home/me");
-  const own = join(home, ".claude", "skills");
-  for (
-    const args of [[join(home, ".claude")], [
-      resolve("/x"),
-      "--skill-dir",
-      home,
-    ]]
-  ) {
-    assert.deepEqual(nameOnly(configFor("claude-code", ...args)), [own]);
-  }
-});
-
-Deno.test("createClientConfig() keeps the user's own --name-only, each folder once", () => {
-  const folder = resolve("/home/me/.claude/skills");
-  const config = configFor("claude-code", "--name-only", folder);
-  assert.deepEqual(nameOnly(config), bothPlaces(".claude"));
-  const other = resolve("/srv/team");
-  assert.deepEqual(nameOnly(configFor("cursor", "--name-only", other)), [
-    other,
-  ]);
-});
-
 Deno.test(
-  "--print-config lists by name only what a served folder links to and the client lists itself",
+  "--print-config lists by name only what a client lists itself, also behind links, and what the user names",
   {
     ignore: lacks("links"),
   },
@@ -467,42 +281,100 @@ Deno.test(
     using place = new Place();
     place.skill("home/.agents/skills", "pdf");
     place.link("../../.agents/skills/pdf", "home/.claude/skills/pdf");
-    const launch = await printedLaunch(place, {}, "gemini-cli");
+    place.skill("home/.claude/skills", "git");
+    const own = join(".agents", "skills");
+    const args = ["--name-only", "more", "--name-only", join(place.home, own)];
+    const launch = await printedLaunch(place, { args }, "gemini-cli");
     assert.deepEqual(serverArgs(launch), [
-      `--name-only=${join(place.home, ".agents", "skills")}`,
+      `--name-only=${own}`,
+      `--name-only=${join(place.home, own)}`,
+      `--name-only=${join(place.project, "more")}`,
     ]);
+    await using session = await Session.open(place, { launch });
+    const { tools } = await session.client.listTools();
+    assert.match(tools[0]!.description!, /About git/);
+    assert.doesNotMatch(tools[0]!.description!, /About pdf/);
   },
 );
 
-Deno.test("--print-config claude-desktop selects the toolset that reads files, and says so", async () => {
-  using place = new Place();
-  const { stdout, stderr } = await runServer(place, {
-    args: ["--print-config", "claude-desktop"],
-  });
-  assert.deepEqual(serverArgs(parseLaunch(stdout)), ["--tools=skilljack"]);
-  assert.match(stderr, /Claude Desktop cannot open files/);
-  const chosen = configFor("claude-desktop", "--tools", "reference");
-  assert.ok(chosen.text.includes("--tools=reference"));
-  assert.doesNotMatch(chosen.notes.join("\n"), /cannot open files/);
+Deno.test("createClientConfig() selects another toolset only if the user has not", () => {
+  const args = ["--tools", "reference"];
+  const { text, notes } = configFor("claude-desktop", { args });
+  assert.match(text, /"--tools=reference"/);
+  assert.doesNotMatch(notes.join("\n"), /cannot open files/);
 });
 
-Deno.test("--print-config escapes Windows paths for JSON and TOML", () => {
-  const launch: Launch = {
-    command: "C:\\Program Files\\deno.exe",
-    args: ["--skill-dir", 'D:\\my "own"\u007f\u{e0041}'],
-  };
-  const { cursor, codex } = MCP_CLIENTS;
-  const { command, args } =
-    JSON.parse(formatConfig(cursor, launch)).mcpServers.skills;
-  assert.deepEqual({ command, args }, launch);
-  assert.equal(
-    formatConfig(codex, launch),
-    `[mcp_servers.skills]
-command = "C:\\\\Program Files\\\\deno.exe"
-args = [
-  "--skill-dir",
-  "D:\\\\my \\"own\\"\\u007f\\U000e0041",
-]
-`,
+Deno.test("createClientConfig() warns about text that a client would change", () => {
+  const cases = [
+    ["gemini-cli", "--skill-dir", resolve("/a/$HOME/b")],
+    ["gemini-cli", "--url", "https://example.com/$HOME/mcp"],
+    ["opencode", "--skill-dir", resolve("/a/{env:x}")],
+  ] as const;
+  for (const [client, ...args] of cases) {
+    const { notes } = configFor(client, { args });
+    assert.match(notes.at(-1)!, /^Check that .* leaves ".*" as it is/);
+  }
+});
+
+/** Returns the URL of an entry, and everything that is printed. */
+function remoteFor(url: string, client = "kiro") {
+  const config: ClientConfig = configFor(client, { args: ["--url", url] });
+  const { url: printed } = parseEntry(config.text);
+  return { url: printed, all: configMessage(config) + config.text };
+}
+
+Deno.test("--url is completed if it has no path, and remarked on if it does not end in /mcp", () => {
+  const host = "http://localhost:8000";
+  for (const url of [host, `${host}/`]) {
+    const { url: completed, all } = remoteFor(url);
+    assert.equal(completed, `${host}/mcp`);
+    assert.match(all, /^Clients connect to \/mcp, so the URL is/m);
+  }
+  for (const url of [`${host}/mcp`, `${host}/team/mcp?a=1`]) {
+    const { url: same, all } = remoteFor(url);
+    assert.equal(same, url);
+    assert.doesNotMatch(all, /^Clients|^The server/m);
+  }
+  assert.match(remoteFor(`${host}/a`).all, /^The server expects clients at/m);
+});
+
+Deno.test("--url mentions a token for other machines, and warns if the URL does not protect it", () => {
+  for (const client of CLIENT_NAMES) {
+    if (client === "codex") continue;
+    const local = remoteFor("http://127.0.0.1:8000/mcp", client);
+    assert.doesNotMatch(local.all, /token/i);
+  }
+  const warning = /^Everyone between this machine and team\.lan can read the/m;
+  assert.match(remoteFor("http://team.lan/mcp").all, warning);
+  assert.doesNotMatch(remoteFor("https://team.lan/mcp").all, warning);
+});
+
+Deno.test("--url reports the options that belong to that server", async () => {
+  using place = new Place();
+  const args = ["--print-config", "cursor", "--url", "https://example.com"];
+  const { code, stderr } = await runServer(place, {
+    args: [...args, "--agents", "team"],
+  });
+  assert.equal(code, 0);
+  for (const name of ["--agents", "DIR"]) {
+    const line =
+      `skill-server: Ignoring ${name}: with --url, set this where that server runs\n`;
+    assert.ok(stderr.includes(line), stderr);
+  }
+  assertMisuse(
+    () => configFor("cursor", { args: ["--url", "ftp://x"] }),
+    'Invalid --url "ftp://x": expected a URL such as https://skills.example.com/mcp',
   );
+});
+
+Deno.test("the entry names the module that runs", () => {
+  const mainOf = (mainModule: string | undefined) =>
+    parseLaunch(configFor("kiro", { program: { ...PROGRAM, mainModule } }).text)
+      .args.at(-1);
+  for (
+    const main of [SPECIFIER, "https://example.com/mod.ts", "/code/mod.ts"]
+  ) {
+    assert.equal(mainOf(main), main);
+  }
+  assert.equal(mainOf(undefined), undefined);
 });

@@ -6,99 +6,8 @@
  */
 
 import { parseArgs } from "node:util";
-import { CLIENT_NAMES } from "./clients.ts";
+import { type Option, OPTIONS } from "./options.ts";
 import { nearestWords, quote } from "../text.ts";
-import { OTHER_CLIENTS } from "../views/client_profiles.ts";
-import { TOOLSET_NAMES } from "../views/toolsets.ts";
-
-/** An option, in the form that `parseArgs` of `node:util` expects, and what its value must be. */
-interface Option {
-  readonly type: "string" | "boolean";
-  readonly multiple?: boolean;
-  readonly short?: string;
-  /** The only values that it accepts. */
-  readonly choices?: readonly string[];
-  /** What its value is, if there are no choices. */
-  readonly value?: string;
-  /** Which of these values it accepts. */
-  readonly range?: string;
-  readonly isInRange?: (value: string) => boolean;
-}
-
-/** The minimum length limit, in characters. It leaves room to say what a tool does. */
-export const MIN_DESCRIPTION_LIMIT = 300;
-
-/** The longest interval that a timer supports, in seconds. */
-const MAX_SECONDS = 2_000_000;
-
-const FLAG = { type: "boolean" } as const;
-const FOLDERS = { type: "string", multiple: true, value: "a folder" } as const;
-
-function seconds(min: number) {
-  return {
-    type: "string",
-    value: "a number of seconds",
-    range: `from ${min} to ${MAX_SECONDS}`,
-    isInRange: (value: string) =>
-      Number(value) >= min && Number(value) <= MAX_SECONDS,
-  } as const;
-}
-
-/** Converts a number of megabytes to bytes, if it is valid. */
-export function parseMegabytes(value: string | undefined): number | undefined {
-  const size = Math.round(Number(value) * 1024 * 1024);
-  return size >= 1 && Number.isSafeInteger(size) ? size : undefined;
-}
-
-/** The options that affect a running server. */
-const SERVING = {
-  "tools": { type: "string", choices: TOOLSET_NAMES },
-  "skill-dir": FOLDERS,
-  "agents": FLAG,
-  "policy": { type: "string", value: "the path of a file" },
-  "name-only": FOLDERS,
-  "trust-links": FOLDERS,
-  "max-file-size": {
-    type: "string",
-    value: "a number of megabytes",
-    range: "greater than 0",
-    isInRange: (value) => parseMegabytes(value) !== undefined,
-  },
-  "description-limit": {
-    type: "string",
-    value: "a number of characters",
-    range: `of at least ${MIN_DESCRIPTION_LIMIT}, or 0 for no limit`,
-    isInRange: (value) =>
-      Number.isSafeInteger(Number(value)) &&
-      (Number(value) === 0 || Number(value) >= MIN_DESCRIPTION_LIMIT),
-  },
-  "refresh": seconds(0),
-  "no-watch": FLAG,
-  "shell-timeout": seconds(0.1),
-  "auto-install-deps": FLAG,
-} as const satisfies Readonly<Record<string, Option>>;
-
-export const SERVING_OPTIONS = Object.keys(SERVING) as (keyof typeof SERVING)[];
-
-/** All options. The others do something else than serve, or say how to do it. */
-export const OPTIONS = {
-  ...SERVING,
-  "list": FLAG,
-  "check": FLAG,
-  "json": FLAG,
-  "as": { type: "string", choices: [OTHER_CLIENTS, ...CLIENT_NAMES] },
-  "print-config": { type: "string", choices: CLIENT_NAMES },
-  "link": FLAG,
-  "url": {
-    type: "string",
-    value: "a URL such as https://skills.example.com/mcp",
-    isInRange: (value) => /^https?:$/.test(URL.parse(value)?.protocol ?? ""),
-  },
-  "help": { type: "boolean", short: "h" },
-  "version": { type: "boolean", short: "V" },
-} as const satisfies Readonly<Record<string, Option>>;
-
-type OptionName = keyof typeof OPTIONS;
 
 /** Thrown for an invalid command line or an invalid environment variable. */
 export class UsageError extends Error {}
@@ -125,7 +34,11 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     tokens: true,
   });
   for (const token of tokens) {
-    if (token.kind === "option") checkOption(token, given);
+    if (token.kind !== "option") continue;
+    checkOption(token, given);
+    // The case of a choice does not matter.
+    const { choices }: Option = OPTIONS[token.name as keyof typeof OPTIONS];
+    if (choices) values[token.name] = token.value!.toLowerCase();
   }
   const command = { values, positionals } as CommandLine;
   const conflict = findConflict(command.values);
@@ -136,11 +49,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
 /** Drops a leading "--" before an option. Task runners require it to pass options on. */
 function withoutSeparator(args: readonly string[]): string[] {
   const [, name = ""] = /^--([\w-]+)/.exec(args[1] ?? "") ?? [];
-  return args.slice(args[0] === "--" && isOption(name) ? 1 : 0);
-}
-
-function isOption(name: string): name is OptionName {
-  return Object.hasOwn(OPTIONS, name);
+  return args.slice(args[0] === "--" && Object.hasOwn(OPTIONS, name) ? 1 : 0);
 }
 
 /** An option as it was written. */
@@ -160,36 +69,29 @@ interface WrittenOption {
  */
 function checkOption(option: WrittenOption, args: readonly string[]): void {
   const { name, value, inlineValue } = option;
-  if (!isOption(name)) throw unknownOption(option, args);
-  const expected: Option = OPTIONS[name];
-  if (expected.type === "boolean") {
+  if (!Object.hasOwn(OPTIONS, name)) throw unknownOption(option, args);
+  const { type, choices, expected, isValid }: Option =
+    OPTIONS[name as keyof typeof OPTIONS];
+  if (type === "boolean") {
     if (value === undefined) return;
     throw new UsageError(
       `Cannot use --${name} with the value ${quote(value)}: it takes none`,
     );
   }
-  const { choices, range = "", isInRange } = expected;
+  const all = choices && `one of ${choices.join(", ")}`;
   const isMissing = value === undefined || value.trim() === "" ||
     (!inlineValue && /^-(?!\d)/.test(value));
   if (isMissing) {
-    const kind = choices ? `one of ${choices.join(", ")}` : expected.value;
-    throw new UsageError(`--${name} requires ${kind}`);
+    throw new UsageError(`--${name} requires ${all ?? expected}`);
   }
-  const advice = choices?.includes(value) === false
-    ? suggest(value, choices)
-    : isInRange?.(value) === false
-    ? `expected ${expected.value} ${range}`.trimEnd()
-    : undefined;
-  if (advice === undefined) return;
-  throw new UsageError(`Invalid --${name} ${quote(value)}: ${advice}`);
-}
-
-/** Says which of the values was probably meant, or lists all of them. */
-function suggest(value: string, values: readonly string[]): string {
-  const near = nearestWords(value, values).slice(0, 3);
-  return near.length > 0
+  if (choices?.includes(value.toLowerCase()) ?? isValid?.(value) ?? true) {
+    return;
+  }
+  const near = nearestWords(value, choices ?? []).slice(0, 3);
+  const advice = near.length > 0
     ? `did you mean ${near.join(" or ")}?`
-    : `expected one of ${values.join(", ")}`;
+    : `expected ${all ?? expected}`;
+  throw new UsageError(`Invalid --${name} ${quote(value)}: ${advice}`);
 }
 
 function unknownOption(
@@ -214,13 +116,12 @@ const DENO_OPTION =
 
 /** Says which options do not go together, if any. */
 function findConflict(values: CommandLine["values"]): string | undefined {
-  const { json, list, check, as, url, link, "print-config": client } = values;
+  const { json, list, check, as, url, "print-config": client } = values;
   const report = check ? "--check" : list ? "--list" : undefined;
   if (json && !report) return "--json requires --list or --check";
   if (as && check) return "Cannot combine --as with --check: use --list";
   if (as && !list) return "--as requires --list";
   if (url && !client) return "--url requires --print-config";
-  if (link && !client) return "--link requires --print-config";
   if (client && report) {
     return `Cannot combine --print-config with ${report}: use one of them`;
   }

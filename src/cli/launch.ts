@@ -5,23 +5,28 @@
  * @module
  */
 
-import { isAbsolute, relative } from "jsr:@std/path@^1";
-import { parseMegabytes, SERVING_OPTIONS } from "./command_line.ts";
-import { isInNpxCache, type Program, SPECIFIER } from "./program.ts";
+import { dirname, isAbsolute } from "jsr:@std/path@^1";
+import { UsageError } from "./command_line.ts";
+import { parseMegabytes, SERVING_OPTIONS } from "./options.ts";
+import {
+  isInNpxCache,
+  type Launch,
+  NPX_PREFIX,
+  type Program,
+} from "./program.ts";
 import type { Settings } from "./settings.ts";
 import { isAtOrBelow } from "../files/paths.ts";
 import { ALLOW_SHELL, mayRunShell } from "../shell.ts";
 import { listPolicyPermissions } from "../skills/policy_file.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
-import { realPathOf } from "../skills/scopes.ts";
+import { realPathOf } from "../files/paths.ts";
+import { quote } from "../text.ts";
 
-/** A command that starts the server. */
-export interface Launch {
-  readonly command: string;
-  readonly args: readonly string[];
-}
-
-/** Creates the command that starts the server on this machine. */
+/**
+ * Creates the command that starts the server on this machine.
+ *
+ * @throws {UsageError} If that would be less safe than the user can expect.
+ */
 export function createLaunch(program: Program, settings: Settings): Launch {
   const args = serverArguments(settings, program);
   const { mainModule, importMap } = program;
@@ -35,65 +40,25 @@ export function createLaunch(program: Program, settings: Settings): Launch {
   ]);
 }
 
-/** Returns the command that runs Deno. A Deno that `npx` downloaded may be gone the next day. */
+/** Returns the command that runs Deno. */
 function runDeno({ executable, os }: Program, args: readonly string[]): Launch {
   if (!isInNpxCache(executable)) {
     return { command: executable, args: ["run", ...args] };
   }
-  const words = ["-y", "deno", "run", ...args];
-  // On Windows, npx is a batch file, which most programs cannot start.
-  return os === "windows"
-    ? { command: "cmd", args: ["/c", "npx", ...words] }
-    : { command: "npx", args: words };
-}
-
-/**
- * Creates the command that starts the server on any machine that has Node.
- *
- * @param homeFolder What stands for the home folder in arguments, if the client
- *   replaces anything. Without it, Deno cannot be limited to folders there.
- */
-export function createPortableLaunch(
-  program: Program,
-  { homeFolder, ...settings }: Settings & { homeFolder: string | undefined },
-): Launch {
-  const { home } = settings;
-  const folders = listFolders(settings)
-    .map((path) => inHome(path, { home, name: homeFolder }));
-  const isLimited = homeFolder !== undefined ||
-    !folders.some((path) => path.startsWith("~"));
-  const args = serverArguments(settings, program).map((arg) => {
-    const [, option = "", path = arg] = /^(--[\w-]+=)(.*)$/s.exec(arg) ?? [];
-    // The server itself replaces the tilde.
-    return option + inHome(path, { home });
-  });
-  return {
-    command: "npx",
-    args: [
-      ...["-y", "deno", "run"],
-      ...[isLimited ? allowRead(folders) : "--allow-read", "--allow-env"],
-      ...[...shellPermission(settings), publicModule(program), ...args],
-    ],
-  };
-}
-
-/** Returns a path with its home folder replaced, and with `/` as the separator there. */
-function inHome(
-  path: string,
-  { home, name = "~" }: Pick<Settings, "home"> & { name?: string | undefined },
-): string {
-  if (!isAbsolute(path)) return path.replaceAll("\\", "/");
-  if (home === undefined || !isAtOrBelow(path, home)) return path;
-  return [name, ...relative(home, path).split(/[\\/]/)].filter(Boolean)
-    .join("/");
-}
-
-/** Returns the main module if others can load it, or else the one in the registry. */
-function publicModule({ mainModule = "" }: Program): string {
-  const { protocol, hostname } = URL.parse(mainModule) ?? {};
-  const isPublic = protocol === "jsr:" ||
-    (protocol === "https:" && hostname !== "jsr.io");
-  return isPublic ? mainModule : SPECIFIER;
+  const risk = os === "windows"
+    ? "on Windows, npx runs a deno.cmd of the project that the client has opened"
+    : args.includes(ALLOW_SHELL)
+    ? "with npx, shell commands run the programs in node_modules of the project that the client has opened"
+    : undefined;
+  if (risk !== undefined) {
+    throw new UsageError(
+      `Cannot print an entry that is safe: ${risk}; install Deno (npm install --global deno), and print the entry with deno in place of npx`,
+    );
+  }
+  // By default, npm runs a program named sh in node_modules of the project.
+  const shell = ["--script-shell", "/bin/sh"];
+  const words = [...NPX_PREFIX, ...shell, "-y", "deno", "run", ...args];
+  return { command: "npx", args: words };
 }
 
 function shellPermission({ tools }: Settings): string[] {
@@ -126,7 +91,7 @@ function serverArguments(
  * Lists the roots that every project has. Those in the project are relative,
  * because each launch can have a different project.
  */
-export function listUsualRoots(
+function listUsualRoots(
   { values, home, directories }: Settings,
 ): string[] {
   return resolveSkillRoots({
@@ -137,19 +102,47 @@ export function listUsualRoots(
   }).map(({ path }) => path);
 }
 
+/**
+ * Lists the folders that the server must read.
+ *
+ * @throws {UsageError} If one is, or contains, the home folder, although the user
+ *   did not name it: a project can contain a link to it.
+ */
 function listFolders(settings: Settings): string[] {
-  const { home, policyFile, options } = settings;
-  const folders = [
+  const { home, policyFile, options, spelledOut } = settings;
+  const given = [
     ...listUsualRoots(settings),
     ...settings.directories,
     ...settings.recursiveDirectories,
     ...options.trustLinks ?? [],
   ];
+  const homes = home === undefined ? [] : [home, realPathOf(home)];
+  const isTooMuch = (path: string) =>
+    path === dirname(path) || homes.some((home) => isAtOrBelow(home, path));
   // A link may only be watched where it leads.
-  const places = folders.filter(isAbsolute).map(realPathOf);
-  const policy = { file: policyFile ?? "", homeDirectory: home };
-  const granted = policyFile ? listPolicyPermissions(policy) : [];
-  return [...folders, ...places, ...granted];
+  const places = given.filter(isAbsolute).flatMap((path) => {
+    const place = realPathOf(path);
+    if (isTooMuch(path) ? !spelledOut.includes(path) : isTooMuch(place)) {
+      const origin = path === place ? "" : `, where ${quote(path)} leads`;
+      throw new UsageError(
+        `Cannot print an entry that lets Deno read all of ${
+          quote(place)
+        }${origin}: name the folders of the skills, or write ${
+          quote(place)
+        } if you mean it`,
+      );
+    }
+    return place;
+  });
+  if (policyFile === undefined) return [...given, ...places];
+  const policy = { file: policyFile, homeDirectory: home };
+  const { paths, refused } = listPolicyPermissions(policy);
+  if (refused === undefined) return [...given, ...places, ...paths];
+  throw new UsageError(
+    `Cannot print an entry for the policy: for its rule ${
+      quote(refused)
+    }, Deno would have to read the home folder or one above it; name a folder, as in ~/code/**`,
+  );
 }
 
 /**
@@ -157,23 +150,7 @@ function listFolders(settings: Settings): string[] {
  * comma, which cannot be escaped, the flag allows all folders.
  */
 export function allowRead(folders: readonly string[]): string {
-  const list = withoutNested(folders);
-  return list.length === 0 || list.some((folder) => folder.includes(","))
+  return folders.length === 0 || folders.some((path) => path.includes(","))
     ? "--allow-read"
-    : `--allow-read=${list.join(",")}`;
-}
-
-/**
- * Removes duplicates and folders inside other folders. Keeps relative folders,
- * because their location is unknown, and each spelling of a folder.
- */
-function withoutNested(folders: readonly string[]): string[] {
-  const unique = [...new Set(folders)];
-  return unique.filter((folder) =>
-    !isAbsolute(folder) ||
-    !unique.some((other) =>
-      isAbsolute(other) && isAtOrBelow(folder, other) &&
-      !isAtOrBelow(other, folder)
-    )
-  );
+    : `--allow-read=${[...new Set(folders)].join(",")}`;
 }

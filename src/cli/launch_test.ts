@@ -1,78 +1,31 @@
 import assert from "node:assert/strict";
 import { join, resolve } from "jsr:@std/path@^1";
-import { allowRead, createLaunch, createPortableLaunch } from "./launch.ts";
-import { isInNpxCache, type Program, SPECIFIER } from "./program.ts";
-import { ALLOW_SHELL } from "../shell.ts";
-import { settingsFor } from "../../tests/testing/command_line.ts";
+import { createLaunch } from "./launch.ts";
+import type { Program } from "./program.ts";
+import {
+  assertMisuse,
+  NPX_PROGRAM,
+  PROGRAM,
+  settingsFor,
+} from "../../tests/testing/command_line.ts";
+import { environment } from "../../tests/testing/environment.ts";
 import { Place } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
-import { onWindows } from "../../tests/testing/server.ts";
 
-const PROGRAM: Program = {
-  executable: "/bin/deno",
-  mainModule: SPECIFIER,
-  importMap: undefined,
-  os: "linux",
-  variable: () => undefined,
-  folder: "/code",
-};
-
-const FOLDER = resolve("/a/skills");
-
-/** Creates the command for a program with one skill folder. */
-function launchOf(program: Partial<Program>, ...args: string[]) {
-  const settings = settingsFor(FOLDER, ...args);
-  const all = { ...PROGRAM, ...program };
-  return createLaunch(all, settings);
-}
-
-Deno.test("createLaunch() starts a module from a registry, a URL, or a file", () => {
-  assert.deepEqual(launchOf({}, "--agents").args.slice(0, 1), ["run"]);
-  assert.deepEqual(launchOf({}), {
-    command: "/bin/deno",
-    args: ["run", `--allow-read=${FOLDER}`, "--allow-env", SPECIFIER, FOLDER],
-  });
-  const mainOf = (mainModule: string) => launchOf({ mainModule }).args.at(-2);
-  const url = "https://example.com/mod.ts";
-  assert.equal(mainOf(url), url);
-  assert.equal(mainOf("/code/mod.ts"), "/code/mod.ts");
-});
-
-Deno.test("createLaunch() starts an executable with only the server's arguments", () => {
-  assert.deepEqual(launchOf({ mainModule: undefined }), {
-    command: "/bin/deno",
-    args: [FOLDER],
-  });
-});
-
-Deno.test("createLaunch() starts a Deno that npx downloaded through npx", () => {
-  const executable = "/home/me/.npm/_npx/0123/node_modules/deno/deno";
-  const { command, args } = launchOf({ executable });
-  assert.deepEqual([command, ...args.slice(0, 4)], [
-    ...["npx", "-y", "deno", "run"],
-    `--allow-read=${FOLDER}`,
+Deno.test("createLaunch() starts Deno with its permissions and import map, or an executable", () => {
+  const folder = resolve("/a/skills");
+  const launchOf = (program: Partial<Program>) =>
+    createLaunch({ ...PROGRAM, ...program }, settingsFor(folder));
+  const { command, args } = launchOf({ importMap: "/map.json" });
+  assert.deepEqual([command, ...args], [
+    ...[PROGRAM.executable, "run", `--allow-read=${folder}`, "--allow-env"],
+    ...["--import-map=/map.json", PROGRAM.mainModule, folder],
   ]);
-  // Most programs cannot start a batch file, such as npx on Windows.
-  const windows = launchOf({
-    executable: String.raw`C:\Users\me\npm-cache\_npx\0123\deno.exe`,
-    os: "windows",
+  const executable = { executable: "/bin/server", mainModule: undefined };
+  assert.deepEqual(launchOf(executable), {
+    command: "/bin/server",
+    args: [folder],
   });
-  assert.deepEqual([windows.command, ...windows.args.slice(0, 5)], [
-    ...["cmd", "/c", "npx", "-y", "deno", "run"],
-  ]);
-});
-
-Deno.test("isInNpxCache() recognizes a program that npx can delete", () => {
-  const path = "/home/me/.npm/_npx/0123/node_modules/deno/deno";
-  assert.deepEqual([path, "/bin/deno"].map(isInNpxCache), [true, false]);
-});
-
-Deno.test("createLaunch() includes the import map", () => {
-  const { args } = launchOf({ importMap: "/map.json" });
-  assert.deepEqual(args.slice(2, 4), [
-    "--allow-env",
-    "--import-map=/map.json",
-  ]);
 });
 
 Deno.test(
@@ -90,72 +43,112 @@ Deno.test(
       'rules: [{ in: "~/rules/**", state: off }]',
     );
     const link = join(place.path, "link");
-    const settings = settingsFor(link, "--policy", policy);
-    const home = place.home;
-    const { args } = createLaunch(PROGRAM, { ...settings, home });
+    const launchOf = () => {
+      const settings = settingsFor(link, "--policy", policy);
+      return createLaunch(PROGRAM, { ...settings, home: place.home });
+    };
     assert.equal(
-      args[1],
+      launchOf().args[1],
       `--allow-read=${[link, store, policy, rules].join(",")}`,
     );
+    for (const glob of ["~/**", "~/co*/**", "~"]) {
+      place.file("policy.yaml", `rules: [{ in: "${glob}", state: off }]`);
+      assertMisuse(
+        launchOf,
+        `Cannot print an entry for the policy: for its rule "${glob}", Deno would have to read the home folder or one above it; name a folder, as in ~/code/**`,
+      );
+    }
   },
 );
 
-Deno.test("allowRead() grants permission for everything if a permission flag cannot express a folder", () => {
-  const [a, b, c] = ["/a", "/b,c", "/ab"].map((path) => resolve(path));
-  assert.equal(allowRead([a!, b!]), "--allow-read");
-  assert.equal(allowRead([]), "--allow-read");
-  assert.equal(
-    allowRead([a!, join(a!, "b"), a!, c!]),
-    `--allow-read=${a},${c}`,
+Deno.test(
+  "createLaunch() lets Deno read the home folder, or one above it, only if the user named it",
+  {
+    ignore: lacks("links"),
+  },
+  () => {
+    using place = new Place();
+    const { home, path } = place;
+    place.link("/", "to-root");
+    place.link("home", "to-home");
+    const readFor = (...args: string[]) => {
+      const settings = { ...settingsFor(...args), home };
+      return createLaunch(PROGRAM, settings).args[1]!.split(/[=,]/);
+    };
+    const below = home.replace(path, ".");
+    for (
+      const args of [
+        [join(path, "to-root")],
+        ["--skill-dir", join(path, "to-home")],
+        ["--trust-links", join(path, "to-root")],
+      ]
+    ) {
+      assertMisuse(
+        () => readFor(...args),
+        /^Cannot print an entry that lets Deno read all of ".*", where ".*to-\w+" leads: name the folders of the skills, or write ".*" if you mean it$/,
+      );
+    }
+    const cwd = Deno.cwd();
+    Deno.chdir(path);
+    try {
+      assertMisuse(
+        () => readFor(below),
+        /^Cannot print .* read all of "[^"]*": /,
+      );
+    } finally {
+      Deno.chdir(cwd);
+    }
+    assert.ok(readFor(home).includes(home));
+    assert.ok(readFor("--trust-links", "/").includes("/"));
+    assert.ok(readFor(join(home, "skills")).includes(join(home, "skills")));
+  },
+);
+
+Deno.test("createLaunch() prints no npx that would run a project's programs", () => {
+  const settings = settingsFor(resolve("/a"));
+  assertMisuse(
+    () => createLaunch({ ...NPX_PROGRAM, os: "windows" }, settings),
+    "Cannot print an entry that is safe: on Windows, npx runs a deno.cmd of the project that the client has opened; install Deno (npm install --global deno), and print the entry with deno in place of npx",
   );
-  // Another project has other folders.
-  const nested = [".agents/skills", resolve(".agents/skills/x")];
-  assert.equal(allowRead(nested), `--allow-read=${nested.join(",")}`);
+  // The tests have all permissions.
+  const shell = settingsFor(resolve("/a"), "--tools", "agentskills");
+  assertMisuse(
+    () => createLaunch(NPX_PROGRAM, shell),
+    /^Cannot print an entry that is safe: with npx, shell commands run/,
+  );
 });
 
-Deno.test("allowRead() keeps both spellings of a folder on Windows, where case is ignored", async () => {
-  using place = new Place();
-  const flag = await onWindows(
-    place,
-    String.raw`
-    const { allowRead } = await import(${
-      JSON.stringify(new URL("launch.ts", import.meta.url))
-    });
-    const spellings = ["C:\\Users\\J\u00f6rg", "C:\\users\\J\u00f6rg"];
-    console.log(JSON.stringify(allowRead([...spellings, "c:\\USERS\\J\u00f6rg\\.claude"])));`,
-  );
-  assert.equal(flag, "--allow-read=C:\\Users\\Jörg,C:\\users\\Jörg");
-});
-
-Deno.test("createPortableLaunch() uses a module that others can load, and ~ for the home folder", () => {
-  const home = resolve("/home/me");
-  const other = resolve("/srv/b");
-  const portable = (mainModule: string | undefined, homeFolder?: string) => {
-    const args = [
-      ...[join(home, "team"), "--policy", join(home, "rules", "a.yaml")],
-      ...["--name-only", join(home, "team"), "--trust-links", home],
-      ...["--skill-dir", other, "--tools", "agentskills"],
-    ];
-    const settings = { ...settingsFor(...args), home, homeFolder };
-    return createPortableLaunch({ ...PROGRAM, mainModule }, settings);
-  };
-  assert.deepEqual(portable(SPECIFIER, "${userHome}"), {
-    command: "npx",
-    args: [
-      ...["-y", "deno", "run"],
-      `--allow-read=\${userHome}/team,${other},\${userHome},\${userHome}/rules/a.yaml`,
-      ...["--allow-env", ALLOW_SHELL, SPECIFIER, "--tools=agentskills"],
-      ...[`--skill-dir=${other}`, "--policy=~/rules/a.yaml"],
-      ...["--name-only=~/team", "--trust-links=~", "~/team"],
-    ],
-  });
-  const url = "https://example.com/mod.ts";
-  const mainOf = (main: string | undefined) =>
-    portable(main).args.find((arg) => /^(?:jsr|https|file):|mod\.ts/.test(arg));
-  assert.equal(mainOf(url), url);
-  assert.equal(mainOf(`${SPECIFIER}@1.0.0`), `${SPECIFIER}@1.0.0`);
-  assert.equal(mainOf("/code/mod.ts"), SPECIFIER);
-  assert.equal(mainOf("https://jsr.io/@skill-server/x/1/mod.ts"), SPECIFIER);
-  assert.equal(mainOf(undefined), SPECIFIER);
-  assert.ok(portable(SPECIFIER).args.includes("--allow-read"));
-});
+Deno.test(
+  "a printed npx entry runs Deno in the client's project, and nothing of that project",
+  {
+    ignore: lacks("npx"),
+  },
+  async () => {
+    using place = new Place();
+    const hostile = "#!/bin/sh\necho hostile\n";
+    for (const name of ["sh", "deno", "node", "npm", "npx", "env"]) {
+      const file = place.file(`project/node_modules/.bin/${name}`, hostile);
+      Deno.chmodSync(file, 0o755);
+    }
+    Deno.chmodSync(place.file("project/x", hostile), 0o755);
+    place.file(
+      "project/.npmrc",
+      "script-shell=./x\nregistry=http://[::1]:9/\n",
+    );
+    const run = async (words: readonly string[]) => {
+      const [command, ...args] = words;
+      const { stdout } = await new Deno.Command(command!, {
+        args: [...args, "eval", "console.log(Deno.cwd())"],
+        cwd: place.project,
+        env: environment,
+        stdin: "null",
+      }).output();
+      return new TextDecoder().decode(stdout).trim();
+    };
+    const { command, args } = createLaunch(NPX_PROGRAM, settingsFor());
+    const words = [command, ...args.slice(0, args.indexOf("run"))];
+    assert.equal(await run(words), Deno.realPathSync(place.project));
+    // The same words without what protects them.
+    assert.equal(await run(["npx", "-y", "deno"]), "hostile");
+  },
+);

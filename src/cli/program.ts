@@ -4,11 +4,9 @@
  * @module
  */
 
-import { basename, dirname, isAbsolute, relative } from "jsr:@std/path@^1";
 import { fileURLToPath } from "node:url";
 import config from "../../deno.json" with { type: "json" };
 import { attempt } from "../files/faults.ts";
-import { currentFolder, isAtOrBelow } from "../files/paths.ts";
 import { quoteCommand, shellInUse } from "../shell_quoting.ts";
 
 /** The specifier of the program in the registry. */
@@ -17,6 +15,12 @@ export const SPECIFIER = `jsr:${config.name}`;
 export const VERSION: string = config.version;
 
 export const DOCUMENTATION_URL = `https://jsr.io/${config.name}`;
+
+/** A command that starts a program. */
+export interface Launch {
+  readonly command: string;
+  readonly args: readonly string[];
+}
 
 export interface Program {
   /** The file that runs: Deno, or the server as an executable. */
@@ -28,8 +32,6 @@ export interface Program {
   readonly os: typeof Deno.build.os;
   /** Returns the value of an environment variable, if it is set. */
   readonly variable: (name: string) => string | undefined;
-  /** The working directory, if it is known. */
-  readonly folder: string | undefined;
 }
 
 export function runningProgram(): Program {
@@ -41,66 +43,43 @@ export function runningProgram(): Program {
     os: Deno.build.os,
     // Deno may have no permission.
     variable: (name) => attempt(() => Deno.env.get(name)),
-    folder: currentFolder(),
   };
 }
 
-/** What the import map, if there is one, resolves a JSR package to. */
-const YAML = import.meta.resolve("jsr:@std/yaml@^1");
-
 /** The import map that Deno runs with, if it is this repository's. */
+const YAML = import.meta.resolve("jsr:@std/yaml@^1");
 const IMPORT_MAP = YAML.endsWith("/npm_only/yaml.ts")
   ? pathOrUrl(new URL("import_map.json", YAML).href)
   : undefined;
-
-/**
- * Whether Deno runs with an import map that cannot be determined. Only an import
- * map can resolve a JSR package to a file.
- */
-export const hasUnknownImportMap = YAML.startsWith("file:") &&
-  IMPORT_MAP === undefined;
 
 /** Returns the path that a URL stands for, or a URL of another kind unchanged. */
 function pathOrUrl(url: string): string {
   return url.startsWith("file:") ? fileURLToPath(url) : url;
 }
 
+/**
+ * Keeps `npx` from obeying an `.npmrc` and running what is in `node_modules` of
+ * the working directory, which may be a stranger's project. The working directory
+ * stays the same. npm itself replaces the tilde.
+ */
+export const NPX_PREFIX: readonly string[] = ["--prefix", "~/"];
+
+/** Whether `npx` downloaded a program, which may be gone the next day. */
 export function isInNpxCache(executable: string): boolean {
   return /[\\/]_npx[\\/]/.test(executable);
 }
 
-/**
- * Returns the command that runs the program with other arguments, as the reader
- * of a message can type it in the same folder.
- */
+/** Returns the command that runs the program with other arguments, for its user to type. */
 export function commandFor(program: Program, ...args: string[]): string {
-  const words = [...commandWords(program), ...args];
-  return quoteCommand(words, shellInUse(program)) ?? words.join(" ");
-}
-
-function commandWords(program: Program): string[] {
-  const { executable, mainModule, importMap, folder, variable } = program;
-  if (mainModule === undefined) return [executableName(program)];
-  const deno = isInNpxCache(executable) ? ["npx", "-y", "deno"] : ["deno"];
-  // Deno sets this variable for the commands of a task, and runs them in the task's folder.
-  const isTask = variable("INIT_CWD") && dirname(mainModule) === folder;
-  if (isTask) return [...deno, "task", "start"];
-  const near = (path: string) =>
-    isAbsolute(path) && folder !== undefined && isAtOrBelow(path, folder)
-      ? relative(folder, path)
-      : path;
-  return [
+  const { executable, mainModule, importMap } = program;
+  const deno = isInNpxCache(executable)
+    ? ["npx", ...NPX_PREFIX, "-y", "deno"]
+    : ["deno"];
+  const words = mainModule === undefined ? [executable] : [
     ...[...deno, "run", "--allow-read", "--allow-env"],
-    ...importMap === undefined ? [] : [`--import-map=${near(importMap)}`],
-    near(mainModule),
+    ...importMap === undefined ? [] : [`--import-map=${importMap}`],
+    mainModule,
   ];
-}
-
-/** Returns the name of an executable if the shell finds it by that, or else its path. */
-function executableName({ executable, os, variable }: Program): string {
-  const isWindows = os === "windows";
-  const folders = (variable("PATH") ?? "").split(isWindows ? ";" : ":");
-  return folders.includes(dirname(executable))
-    ? basename(executable)
-    : executable;
+  const all = [...words, ...args];
+  return quoteCommand(all, shellInUse(program)) ?? all.join(" ");
 }

@@ -182,7 +182,8 @@ function findNothing({ directories, roots }: Settings): Problem {
 /** Finds what is almost a skill, beside the skills that the scan found. */
 function findNearMissesIn({ catalog, settings, policy }: Sources): Problem[] {
   const skills = [
-    ...catalog.served.values(),
+    ...catalog.skills.values(),
+    ...catalog.shadowed.map(({ skill }) => skill),
     ...policy?.off.map(({ skill }) => skill) ?? [],
   ];
   const known = new Set([
@@ -223,12 +224,12 @@ function findMissingFolders({ catalog, settings }: Sources): Problem[] {
 
 /** Checks the policy file, and whether each of its rules matches a skill. */
 function checkPolicy(
-  { policy, policyFile, catalog, settings }: Sources,
+  { policy, catalog, settings }: Sources,
 ): Problem[] {
   const { policyFile: file, values } = settings;
   if (policy === undefined || file === undefined) return [];
-  const problems = [...policyFile?.problems ?? [], ...policy.unresolved];
-  if (!values.check || problems.length > 0) return problems;
+  const isInvalid = catalog.problems.some(({ rule }) => rule === "policy");
+  if (!values.check || isInvalid) return [];
   const skills = [
     ...catalog.skills.values(),
     ...policy.off.map(({ skill }) => skill),

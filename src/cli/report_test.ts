@@ -244,9 +244,8 @@ Deno.test("--check reports a file that can be listed but not read, as an error t
   using registry = new SkillRegistry([root(join(place.path, "skills"))]);
   await registry.refresh();
   const readFile = registry.readFile.bind(registry);
-  registry.readFile = (skill, file) => {
-    const path = typeof file === "string" ? file : file.path;
-    if (path !== "key.md") return readFile(skill, file);
+  registry.readFile = (skill, path) => {
+    if (path !== "key.md") return readFile(skill, path);
     throw new SkillFileError(path, {
       rule: "skipped",
       reason: "it is locked",

@@ -84,24 +84,11 @@ export const LINK_OUT_OF_PROJECT: Fault = {
     "replace it with the folder itself, or, if you trust the folder DIR that it points into, use --trust-links DIR",
 };
 
-export const ROOT_OUT_OF_PROJECT: Fault = {
-  rule: "link-outside",
-  reason: 'it has the scope "project", but it is outside the project folder',
-  hint:
-    'give the root the scope "global", or pass its project as workingDirectory',
-};
-
 export const ROOT_IS_A_FILE: Fault = {
   rule: "not-a-folder",
   reason: "it is a file, where a folder of skills was expected",
   hint:
     "pass the path of a folder; to make the file a skill, move it to a folder of its own as SKILL.md",
-};
-
-export const ROOT_IS_A_SKILL: Fault = {
-  rule: "root-is-skill",
-  reason: "it is a skill itself, where a folder of skills was expected",
-  hint: "pass the folder that contains it, or use --skill-dir",
 };
 
 export const TOO_MANY_FOLDERS: Fault = {
@@ -222,18 +209,8 @@ export function isPassing(error: unknown): boolean {
       .some((type) => error instanceof type);
 }
 
-/** Describes an error that may pass, for something that stays as it was. */
-export function passingFault(error: unknown): Fault {
-  return {
-    rule: "skipped",
-    reason: `it cannot be read for the moment (${
-      messageOf(error)
-    }), so what was found in it before stays`,
-    hint: "the next attempt follows in a second",
-  };
-}
-
-function messageOf(error: unknown): string {
+/** Returns the message of an error, on one line. */
+export function messageOf(error: unknown): string {
   return oneLine((error as Error).message);
 }
 
@@ -244,6 +221,16 @@ export function tooLarge(size: number, maxFileSize: number): Fault {
       inMegabytes(maxFileSize)
     } MB`,
     hint: "make it smaller, or raise --max-file-size",
+  };
+}
+
+/** Describes what a scan left out of the default root of a project. */
+export function projectTooLarge(count: number): Fault {
+  return {
+    rule: "too-many",
+    reason:
+      `the limit for the skills of a project was reached (1,000 skills, 16 MB, or two seconds), and ${count} folders were left out`,
+    hint: "name the folder on the command line to search all of it",
   };
 }
 

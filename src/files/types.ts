@@ -12,28 +12,12 @@ export interface BaseFolders {
   readonly homeDirectory?: string;
 }
 
-/** A folder, and the boundary of what belongs to it. */
-export interface Boundary {
-  /** The folder's path as configured. */
-  readonly directory: string;
-  /** The path with all links resolved. What lies outside does not belong to the folder. */
-  readonly realDirectory: string;
-}
-
 /** Options for access to files. */
 export interface FileAccessOptions {
-  /**
-   * The maximum size of a file that can be read, in bytes. Default:
-   * {@linkcode DEFAULT_MAX_FILE_SIZE}.
-   */
+  /** The maximum size of a file that can be read, in bytes. Default: 1 MiB. */
   readonly maxFileSize?: number;
   /** Folders that links in any skill are allowed to point into. */
   readonly trustLinks?: readonly string[];
-  /**
-   * Returns whether a file or folder, given by its real path, is closed to the
-   * skill. It then does not belong to the skill. Default: none is.
-   */
-  readonly isClosed?: (realPath: string) => boolean;
 }
 
 /** A file of a skill. */
@@ -47,13 +31,6 @@ export interface SkillFile {
    * inode, size, and times.
    */
   readonly version: string;
-  /**
-   * Whether the file changed so recently that another change might leave the
-   * version unchanged. In the result of reading the file, this is also `true`
-   * if a folder in its path changed recently, or if a part of its path is a
-   * link.
-   */
-  readonly isRacy: boolean;
 }
 
 /** A file of a skill and its content. */

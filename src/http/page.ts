@@ -66,7 +66,6 @@ function createProgram(hasToken: boolean): Program {
     executable: "",
     mainModule: undefined,
     importMap: undefined,
-    folder: undefined,
     os: "linux",
     variable: (name) =>
       hasToken && name === TOKEN_VARIABLE ? "<token>" : undefined,

@@ -8,15 +8,16 @@
 import {
   type CommandLine,
   parseCommandLine,
-  SERVING_OPTIONS,
   UsageError,
 } from "../cli/command_line.ts";
-import { createSettings, type Settings } from "../cli/settings.ts";
+import { SERVING_OPTIONS } from "../cli/options.ts";
+import {
+  createSettings,
+  type Settings,
+  SHELL_OPTIONS,
+} from "../cli/settings.ts";
 import type { AccessOptions } from "./access.ts";
 import { quote } from "../text.ts";
-
-/** Options for serving that configure the shell tool. */
-const SHELL_OPTIONS = ["shell-timeout", "auto-install-deps"];
 
 export interface HttpSettings extends Settings {
   readonly access: AccessOptions;

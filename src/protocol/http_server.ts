@@ -128,11 +128,11 @@ export class McpHttpServer
     const slice = new TimeSlice();
     const result = await this.handle(request, context);
     await makeRoom(estimateSize(result));
-    if (slice.isOver) await slice.yield();
+    if (slice.isOver) await slice.pause();
     try {
       serializeMessage({ jsonrpc: "2.0", id: 0, result });
       // The SDK serializes it again.
-      if (slice.isOver) await slice.yield();
+      if (slice.isOver) await slice.pause();
       return result;
     } catch (error) {
       const reply = replaceReply(request.method, error as Error);

@@ -236,7 +236,7 @@ export class StdioTransport {
       while (this.#unsentLength > MAX_UNSENT_LENGTH && this.#sending) {
         await this.#sending.written.promise;
       }
-      if (slice.isOver) await slice.yield();
+      if (slice.isOver) await slice.pause();
     }
   }
 

@@ -4,17 +4,14 @@
  * @module
  */
 
-import {
-  type SkillVariants,
-  withPrefixes,
-  withQualifiedNames,
-} from "./names.ts";
 import { skillKey } from "../text.ts";
+import { withQualifiedNames } from "./names.ts";
 import type {
+  Problem,
   ShadowedSkill,
   Skill,
   SkillCatalog,
-  SkillChange,
+  SkillRootReport,
 } from "./types.ts";
 
 /** The catalog before the first scan. */
@@ -27,72 +24,98 @@ export const EMPTY_CATALOG: SkillCatalog = {
   revision: 0,
 };
 
+/** What a scan found. */
+interface FoundSkills {
+  /** The skills that are served, in the order in which they were found. */
+  readonly skills: readonly Skill[];
+  readonly problems: readonly Problem[];
+  readonly roots: readonly SkillRootReport[];
+}
+
 /**
- * Builds the catalog of some skills, or returns the previous one if it is the same.
- *
- * @param found The skills that are served, in the order in which they were found.
- * @param options The problems, the roots, the previous catalog, and the owner of
- *   the copies that have prefixes.
+ * Builds a catalog, or returns the previous one if it is the same. If only its
+ * problems are others, it has the maps of the previous one.
  */
 export function buildCatalog(
-  found: readonly Skill[],
-  { problems, roots, previous, variants }:
-    & Pick<SkillCatalog, "problems" | "roots">
-    & { previous: SkillCatalog; variants: SkillVariants },
+  found: FoundSkills,
+  previous: SkillCatalog,
 ): SkillCatalog {
   const first = new Map<string, Skill>();
-  const others: ShadowedSkill[] = [];
-  const counts = new Map(roots.map(({ root }) => [root, 0]));
-  for (const skill of found) {
+  const shadowed: ShadowedSkill[] = [];
+  const prefixed = new Map<string, Skill>();
+  for (const skill of found.skills) {
     const key = skillKey(skill.name);
     const by = first.get(key);
     if (by === undefined) first.set(key, skill);
-    else others.push({ skill, by });
-    counts.set(skill.root, counts.get(skill.root)! + 1);
+    else shadowed.push(shadow(skill, { by, key, prefixed }));
   }
-  const catalog = {
-    skills: first,
-    problems,
-    shadowed: withPrefixes(first, { shadowed: others, variants }),
-    roots: roots.map((report) => {
-      return { ...report, skills: counts.get(report.root)! };
-    }),
-    revision: previous.revision + 1,
-  };
-  if (isSameCatalog(catalog, previous)) return previous;
+  const counts = Map.groupBy(found.skills, ({ root }) => root);
+  const roots = found.roots.map((report) => ({
+    ...report,
+    skills: counts.get(report.root)?.length ?? 0,
+  }));
+  const { problems } = found;
+  const revision = previous.revision + 1;
+  if (hasSameSkills(previous, { skills: first, shadowed })) {
+    const isSame = JSON.stringify([problems, roots]) ===
+      JSON.stringify([previous.problems, previous.roots]);
+    return isSame ? previous : { ...previous, problems, roots, revision };
+  }
   const skills = new Map(
     [...first.keys()].sort().map((key) => [key, first.get(key)!]),
   );
-  const served = withQualifiedNames(skills, catalog.shadowed);
-  return { ...catalog, skills, served };
+  const served = withQualifiedNames(skills, shadowed);
+  return { skills, problems, shadowed, served, roots, revision };
 }
 
-function isSameCatalog(
-  a: Omit<SkillCatalog, "served">,
-  b: SkillCatalog,
+/** Describes a shadowed skill. Only the first one of the other scope has a prefix. */
+function shadow(
+  skill: Skill,
+  { by, key, prefixed }: {
+    by: Skill;
+    key: string;
+    prefixed: Map<string, Skill>;
+  },
+): ShadowedSkill {
+  if (skill.scope === by.scope) return { skill, by };
+  const known = prefixed.get(key);
+  if (known !== undefined) return { skill, by: known };
+  const named = withPrefix(skill);
+  prefixed.set(key, named);
+  return { skill: named, by };
+}
+
+/** Copies of skills with their scopes as prefixes. What is gone needs no copy. */
+const copies = new WeakMap<Skill, Skill>();
+
+/** Returns a copy of a skill with its scope as the prefix. A repeated call returns the same copy. */
+function withPrefix(skill: Skill): Skill {
+  const copy = copies.get(skill) ?? { ...skill, prefix: skill.scope };
+  copies.set(skill, copy);
+  return copy;
+}
+
+function hasSameSkills(
+  a: SkillCatalog,
+  b: Pick<SkillCatalog, "skills" | "shadowed">,
 ): boolean {
   return a.skills.size === b.skills.size &&
-    a.skills.entries().every(([key, skill]) => b.skills.get(key) === skill) &&
+    b.skills.entries().every(([key, skill]) => a.skills.get(key) === skill) &&
     a.shadowed.length === b.shadowed.length &&
-    a.shadowed.every(({ skill, by }, index) =>
-      b.shadowed[index]!.skill === skill && b.shadowed[index]!.by === by
-    ) &&
-    JSON.stringify([a.problems, a.roots]) ===
-      JSON.stringify([b.problems, b.roots]);
+    b.shadowed.every(({ skill, by }, index) =>
+      a.shadowed[index]!.skill === skill && a.shadowed[index]!.by === by
+    );
 }
 
-/** Returns the keys of the skills that differ between two catalogs. */
-export function changedSkills(
-  catalog: SkillCatalog,
-  previous: SkillCatalog,
-): Pick<SkillChange, "keys" | "states"> {
-  if (catalog === previous) return { keys: new Set(), states: new Set() };
-  const { served: now } = catalog;
-  const { served: before } = previous;
-  // Each time a SKILL.md is parsed, it gets a new frontmatter object.
-  const keys = differingKeys(now, before, (skill) => skill?.frontmatter);
-  const states = differingKeys(now, before, (skill) => skill?.state);
-  return { keys, states: states.difference(keys) };
+/**
+ * Returns the keys of the skills that were added or removed, or whose `SKILL.md`
+ * changed. Each time one is parsed, it gets a new frontmatter object.
+ */
+export function changedKeys(
+  { served: now }: SkillCatalog,
+  { served: before }: SkillCatalog,
+): Set<string> {
+  return differingKeys(now, before, (skill) => skill?.frontmatter);
 }
 
 /** Returns the keys whose values differ between two maps, compared by some aspect. */
@@ -101,6 +124,7 @@ export function differingKeys<T>(
   b: ReadonlyMap<string, T>,
   aspectOf: (value: T | undefined) => unknown = (value) => value,
 ): Set<string> {
+  if (a === b) return new Set();
   const keys = [...a.keys(), ...b.keys()];
   return new Set(
     keys.filter((key) => aspectOf(a.get(key)) !== aspectOf(b.get(key))),

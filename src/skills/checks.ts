@@ -55,7 +55,7 @@ export async function checkSkill(
   for (const listed of contents.files) {
     if (listed.path === SKILL_MD) continue;
     try {
-      await source.readFile(skill, listed);
+      await source.readFile(skill, listed.path);
     } catch (error) {
       const file = join(skill.directory, listed.path);
       problems.push({ file, ...faultOf(error), rule: "unreadable" });

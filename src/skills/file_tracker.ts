@@ -31,6 +31,7 @@ export class FileTracker {
   >();
   #known: ReadonlyMap<string, TrackedFiles> = new Map();
 
+  /** Creates a tracker that tracks nothing yet. */
   constructor(files: SkillFiles) {
     this.#files = files;
   }
@@ -93,10 +94,10 @@ export class FileTracker {
     for (const key of keys) {
       const skill = skills.get(key!);
       if (skill === undefined) continue;
-      if (slice.isOver) await slice.yield();
-      const { files, folders } = await this.#files.walk(skill);
+      if (slice.isOver) await slice.pause();
+      const { files, folders } = await this.#files.list(skill);
       const versions = files
-        // The scan itself detects changes of this file.
+        // The scan itself notices changes of this file.
         .filter(({ path }) => path !== SKILL_MD)
         .map(({ path, version }) => [path, version] as const);
       listed.set(key!, { versions: new Map(versions), folders });

@@ -191,6 +191,8 @@ export function describeYamlError(
     ? "remove one of the duplicate keys"
     : /^\s*\t/.test(lines[line - 1]!)
     ? "indent with spaces instead of tabs"
+    : /alias|tag/.test(text)
+    ? "put the value in single quotes"
     : "check the quotes, colons, and indentation of this line and the line before it";
   return { line, reason, hint };
 }

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
 import { assertLinearTime } from "../../tests/testing/waiting.ts";
-import { parseSkillMd, skillKey, SkillSyntaxError } from "../../mod.ts";
+import { parseSkillMd, SkillSyntaxError } from "../../mod.ts";
+import { skillKey } from "../text.ts";
 import { readSkillText } from "./frontmatter.ts";
 
 Deno.test("parseSkillMd() returns all of the frontmatter unchanged", () => {

@@ -8,19 +8,13 @@
 
 import { dirname } from "jsr:@std/path@^1";
 import { describeYamlError, parseYaml } from "./frontmatter.ts";
-import { findGlobFault } from "./policy.ts";
-import { attempt, faultOf, SkillFileError } from "../files/faults.ts";
-import { isAtOrBelow } from "../files/paths.ts";
+import { expandBraces, findGlobFault } from "./glob.ts";
+import { attempt, faultOf } from "../files/faults.ts";
+import { isAtOrBelow, realPathOf } from "../files/paths.ts";
 import { isObject, nearestWords, quote } from "../text.ts";
-import {
-  expandBraces,
-  listRuleFolders,
-  type PolicyFault,
-} from "./rule_folders.ts";
-import { realPathOf } from "./scopes.ts";
-import { describePolicyProblem, NO_PROJECT_SKILLS } from "./problems.ts";
+import { PolicyError, type PolicyFault } from "./policy_error.ts";
+import { listGlobFolders } from "./rule_folders.ts";
 import type {
-  Problem,
   SkillPolicy,
   SkillPolicyRule,
   SkillPolicySource,
@@ -40,24 +34,10 @@ const SCOPES: SkillScope[] = ["project", "global"];
 
 const RULE_KEYS = ["state", "skill", "scope", "in"];
 
-/** The policy that applies until there is a valid one. */
-const FALLBACK: SkillPolicy = { rules: [{ scope: "project", state: "off" }] };
-
 /** Where a policy comes from. */
 export type PolicyOrigin =
   & Required<Pick<SkillPolicy, "file">>
   & Pick<SkillPolicy, "homeDirectory">;
-
-/** Thrown for an invalid policy. */
-export class PolicyError extends Error {
-  readonly problems: readonly Problem[];
-
-  constructor(problems: readonly Problem[]) {
-    super(problems.map(describePolicyProblem).join("\n"));
-    this.name = "PolicyError";
-    this.problems = problems;
-  }
-}
 
 /**
  * Parses the YAML of a policy. The YAML parser does not report line numbers, so
@@ -67,14 +47,9 @@ export class PolicyError extends Error {
  */
 export function parsePolicy(text: string, source: PolicyOrigin): SkillPolicy {
   const lines = text.split(/\r?\n/);
-  const problems: Problem[] = [];
+  const problems: (PolicyFault & { file: string; line: number })[] = [];
   const report = (line: number, fault: PolicyFault) =>
-    problems.push({
-      rule: "policy",
-      file: source.file,
-      line: line + 1,
-      ...fault,
-    });
+    problems.push({ file: source.file, line: line + 1, ...fault });
   const items = parseRules(text, report);
   const starts = findRuleLines(lines, items.length);
   const rules = items.map((item, index) => {
@@ -86,7 +61,7 @@ export function parsePolicy(text: string, source: PolicyOrigin): SkillPolicy {
     return { ...item as SkillPolicyRule, line: start + 1 };
   });
   if (problems.length === 0) return { ...source, rules };
-  throw new PolicyError(problems.sort((a, b) => a.line! - b.line!));
+  throw new PolicyError(problems.sort((a, b) => a.line - b.line));
 }
 
 /** Returns the list of rules, and reports faults on lines counted from 0. */
@@ -227,120 +202,87 @@ function findKeyLine(key: string, lines: readonly string[]): number {
   return Math.max(lines.findIndex((line) => pattern.test(line)), 0);
 }
 
-/**
- * A policy file that is reloaded when it changes. While the file is invalid, the
- * last valid policy applies. Until there is a valid one, no project skills are
- * served.
- */
+/** A policy file that is reloaded when it changes. */
 export class PolicyFile implements SkillPolicySource {
   readonly #source: PolicyOrigin;
-  readonly #log: (line: string) => void;
-  #policy: SkillPolicy | undefined;
-  /** The text that was last read, if the file is readable. */
   #text: string | undefined;
-  #problems: readonly Problem[] = [];
+  #policy: SkillPolicy | undefined;
 
-  constructor(source: PolicyOrigin, log: (line: string) => void) {
+  /** Creates the source of a policy. Nothing is read yet. */
+  constructor(source: PolicyOrigin) {
     this.#source = source;
-    this.#log = log;
   }
 
   get file(): string {
     return this.#source.file;
   }
 
-  /** The problems with the file when it was last read. */
-  get problems(): readonly Problem[] {
-    return this.#problems;
-  }
-
-  /** Reads the file, and returns the policy that applies. */
   load(): SkillPolicy {
-    try {
-      const text = readPolicyText(this.file);
-      if (text !== this.#text) {
-        this.#text = text;
-        this.#policy = parsePolicy(text, this.#source);
-        this.#problems = [];
-      }
-    } catch (error) {
-      if (!(error instanceof PolicyError)) this.#text = undefined;
-      this.#reportProblems(createProblems(error, this.#source));
+    const text = readPolicyText(this.file);
+    if (text !== this.#text || this.#policy === undefined) {
+      this.#policy = undefined;
+      this.#text = text;
+      this.#policy = parsePolicy(text, this.#source);
     }
-    return this.#policy ?? FALLBACK;
-  }
-
-  /** Logs problems. A problem that persists is logged only once. */
-  #reportProblems(problems: readonly Problem[]): void {
-    const known = new Set(this.#problems.map(describePolicyProblem));
-    const lines = problems.map(describePolicyProblem)
-      .filter((line) => !known.has(line));
-    this.#problems = problems;
-    const effect = this.#policy === undefined
-      ? NO_PROJECT_SKILLS
-      : "The last valid policy applies until it is fixed";
-    for (const line of lines) this.#log(`${line}. ${effect}`);
+    return this.#policy;
   }
 }
 
 /**
  * Reads the text of a policy file.
  *
- * @throws {SkillFileError} If it is not a regular file, or is too large.
+ * @throws {PolicyError} If it cannot be read.
  */
 function readPolicyText(file: string): string {
-  // Check first, because opening a FIFO can block.
-  const { isFile, size } = Deno.statSync(file);
-  if (!isFile) throw new SkillFileError(file, NOT_A_FILE);
-  if (size > MAX_POLICY_SIZE) throw new SkillFileError(file, TOO_LARGE);
-  return Deno.readTextFileSync(file);
+  try {
+    // Check first, because opening a FIFO can block.
+    const { isFile, size } = Deno.statSync(file);
+    if (isFile && size <= MAX_POLICY_SIZE) return Deno.readTextFileSync(file);
+    throw new PolicyError([{ ...isFile ? TOO_LARGE : NOT_A_FILE, file }]);
+  } catch (error) {
+    if (error instanceof PolicyError) throw error;
+    const isMissing = error instanceof Deno.errors.NotFound;
+    throw new PolicyError([{ ...isMissing ? NO_FILE : faultOf(error), file }]);
+  }
 }
 
-const NOT_A_FILE = {
-  rule: "policy",
+const NO_FILE: PolicyFault = {
+  reason: "there is no such file",
+  hint: "create it, or check the spelling of its path",
+};
+
+const NOT_A_FILE: PolicyFault = {
   reason: "it is not a regular file",
   hint: "pass the path of a file",
 };
 
-const TOO_LARGE = {
-  rule: "policy",
+const TOO_LARGE: PolicyFault = {
   reason: `it has more than ${MAX_POLICY_SIZE} bytes`,
   hint: "use globs to make it smaller",
 };
 
-function createProblems(
-  error: unknown,
-  { file }: PolicyOrigin,
-): readonly Problem[] {
-  if (error instanceof PolicyError) return error.problems;
-  const fault = error instanceof Deno.errors.NotFound
-    ? {
-      reason: "there is no such file",
-      hint: "create it, or check the spelling of its path",
-    }
-    : faultOf(error);
-  return [{ ...fault, file, rule: "policy" }];
-}
-
 /**
  * Lists the paths that must be readable to use a policy and to notice its
  * changes: the file, and the folders of its rules, with the targets of links. The
- * home folder and the folders above it are left out. A rule with a wildcard in
- * one of these cannot be resolved without more permissions.
+ * home folder and the folders above it are left out. Also returns the glob of a
+ * rule that cannot be used without one of these, if there is any.
  */
-export function listPolicyPermissions(source: PolicyOrigin): string[] {
+export function listPolicyPermissions(
+  source: PolicyOrigin,
+): { paths: string[]; refused: string | undefined } {
   const { file, homeDirectory: home } = source;
   const base = { workingDirectory: dirname(file), homeDirectory: home };
   // An invalid policy has no rules.
   const policy = attempt(() => parsePolicy(readPolicyText(file), source));
-  const folders = (policy?.rules ?? [])
-    .flatMap((rule) =>
-      rule.in === undefined ? [] : listRuleFolders(rule.in, base)
-    )
-    .map(({ path }) => path);
   const isTooMuch = (path: string) =>
     path === dirname(path) || home !== undefined && isAtOrBelow(home, path);
-  const paths = [file, ...folders.filter((path) => !isTooMuch(path))];
-  const real = paths.map(realPathOf).filter((path) => !isTooMuch(path));
-  return [...new Set([...paths, ...real])];
+  const folders = (policy?.rules ?? []).flatMap(({ in: glob }) =>
+    glob === undefined
+      ? []
+      : listGlobFolders(glob, base).map(({ path }) => ({ path, glob }))
+  );
+  const all = [file, ...folders.map(({ path }) => path)]
+    .flatMap((path) => [path, realPathOf(path)]);
+  const paths = [...new Set(all)].filter((path) => !isTooMuch(path));
+  return { paths, refused: folders.find(({ path }) => isTooMuch(path))?.glob };
 }

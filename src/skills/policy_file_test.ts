@@ -86,7 +86,7 @@ rule: []
       ["", /^\(line 1\): it has no rules; write "rules:"/],
       ["# nothing\n", /^\(line 1\): it has no rules/],
       ["rules:", /^\(line 1\): it has no list of rules/],
-      ["rules:\n- { skill: *, state: on }", /^\(line 2\): .*check the quotes/],
+      ["rules:\n- { skill: *, state: on }", /^\(line 2\): .*single quotes/],
       ["rules:\n\t- [a", /^\(line 2\): .*tabs/],
       [
         "rules: []\n---\nrules: []",
@@ -123,66 +123,39 @@ Deno.test("parsePolicy() refuses a home folder that is unknown, in alternatives 
   }
 });
 
-/** Creates a policy file in a place and records the lines that are logged about it. */
-function policyFile(place: Place, yaml?: string) {
-  if (yaml !== undefined) place.file("policy.yaml", yaml);
-  const lines: string[] = [];
-  const source = { file: join(place.path, "policy.yaml") };
-  const file = new PolicyFile(source, (line) => lines.push(line));
-  return { file, lines };
+/** Creates a policy file in a place. */
+function policyFile(place: Place, yaml: string): PolicyFile {
+  return new PolicyFile({ file: place.file("policy.yaml", yaml) });
 }
 
-Deno.test("PolicyFile keeps the last valid policy while the file is invalid or missing, and reports each error once", () => {
+Deno.test("PolicyFile.load() returns the same policy until the file changes, and throws while it is invalid", () => {
   using place = new Place();
-  const { file, lines } = policyFile(place, "rules: [{ state: manual }]");
+  const path = place.file("policy.yaml", "rules: [{ state: manual }]");
+  const file = new PolicyFile({ file: path });
   const good = file.load();
-  assert.deepEqual([good.rules[0]!.state, file.problems, lines], [
-    "manual",
-    [],
-    [],
-  ]);
+  assert.equal(good.rules[0]!.state, "manual");
+  assert.equal(file.load(), good);
   for (const broken of ["rules: [{ state: of }]", "", "rules: ["]) {
     place.file("policy.yaml", broken);
-    assert.equal(file.load(), good);
-    assert.equal(file.load(), good);
-    assert.equal(file.problems.length, 1);
-    assert.match(
-      lines.pop()!,
-      /policy\.yaml" \(line 1\): .*\. The last valid policy applies until it is fixed$/,
-    );
-    assert.deepEqual(lines, []);
+    for (let round = 0; round < 2; round++) {
+      assert.throws(() => file.load(), /policy\.yaml" \(line 1\): /);
+    }
   }
   place.remove("policy.yaml");
-  assert.equal(file.load(), good);
-  assert.equal(file.load(), good);
-  assert.match(lines.pop()!, /there is no such file/);
+  assert.throws(() => file.load(), /there is no such file/);
   place.file("policy.yaml", "rules: []");
-  const next = file.load();
-  assert.deepEqual([next.rules, file.problems, lines], [[], [], []]);
-  assert.equal(file.load(), next);
+  assert.deepEqual(file.load().rules, []);
 });
 
-Deno.test("PolicyFile turns off project skills until there is a valid policy", () => {
+Deno.test("PolicyFile.load() refuses what is no regular file, and more than 64 KiB", () => {
   using place = new Place();
-  place.folder("folder");
-  const { file, lines } = policyFile(place);
-  assert.deepEqual(file.load().rules, [{ scope: "project", state: "off" }]);
-  assert.match(
-    lines[0]!,
-    /^Cannot use the policy ".*": there is no such file; .*\. No project skills are served until it is fixed$/,
+  const load = (file: string) => new PolicyFile({ file }).load();
+  assert.throws(() => load(place.folder("folder")), /not a regular file/);
+  const large = `# ${"x".repeat(65_536)}\nrules: []`;
+  assert.throws(
+    () => load(place.file("large", large)),
+    /more than 65536 bytes/,
   );
-  for (
-    const [path, reason] of [["folder", /not a regular file/], [
-      "large.yaml",
-      /more than 65536 bytes/,
-    ]] as const
-  ) {
-    place.file("large.yaml", `# ${"x".repeat(65_536)}\nrules: []`);
-    const source = { file: join(place.path, path) };
-    const file = new PolicyFile(source, () => {});
-    assert.deepEqual(file.load().rules, [{ scope: "project", state: "off" }]);
-    assert.match(file.problems[0]!.reason, reason);
-  }
 });
 
 /** Creates a registry with one skill, whose state a policy file decides. */
@@ -197,7 +170,7 @@ function registryWith(
 
 Deno.test("SkillRegistry.watch() detects a policy file that is written, replaced, linked, removed, and created again", async () => {
   using place = new Place();
-  const { file } = policyFile(place, "rules: []");
+  const file = policyFile(place, "rules: []");
   const states = new Inbox<string>();
   const write = (path: string, state: string) =>
     place.file(path, `rules: [{ state: ${state} }]`);
@@ -229,7 +202,7 @@ Deno.test("SkillRegistry.watch() detects a policy file that is written, replaced
 
 Deno.test("SkillRegistry.watch() checks the policy file on a timer if watching is off", async () => {
   using place = new Place();
-  const { file } = policyFile(place, "rules: []");
+  const file = policyFile(place, "rules: []");
   const options = { place, refreshSeconds: 0.01, watchFolders: false };
   using registry = registryWith(file, options);
   await registry.refresh();

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join, resolve } from "jsr:@std/path@^1";
-import type { SkillPolicyRule, SkillScope } from "../../mod.ts";
+import type { SkillPolicy, SkillPolicyRule, SkillScope } from "../../mod.ts";
 import { PolicyDecider, type PolicySubject } from "./policy.ts";
 import { parsePolicy } from "./policy_file.ts";
 import { isWindows, README } from "../../tests/testing/environment.ts";
@@ -8,9 +8,9 @@ import { DiskSpy, Place } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { assertLinearTime } from "../../tests/testing/waiting.ts";
 
-/** What a policy decides on, with one scope for all faces. */
+/** What a policy decides on. */
 interface Properties {
-  name?: string | undefined;
+  name?: string;
   scope?: SkillScope;
   directory?: string;
   realDirectory?: string;
@@ -18,12 +18,9 @@ interface Properties {
 
 /** Creates a skill for a policy to decide on. On Windows, its paths are on the current drive. */
 function subject(directory: string, rest: Properties = {}): PolicySubject {
-  const { scope = "global", realDirectory = directory } = rest;
-  return {
-    names: ["name" in rest ? rest.name : "git"],
-    faces: [directory, realDirectory]
-      .map((path) => ({ path: resolve(path), scope })),
-  };
+  const { name = "git", scope = "global", realDirectory = directory } = rest;
+  const paths = [directory, realDirectory].map((path) => resolve(path));
+  return { names: [name], scope, paths };
 }
 
 /** Returns the state that rules give a skill. */
@@ -33,7 +30,17 @@ function stateOf(
   homeDirectory = resolve("/home/me"),
 ): string {
   const file = resolve("/etc/policy/p.yaml");
-  return new PolicyDecider({ rules, homeDirectory, file }).decide(skill).state;
+  return deciderOf({ rules, homeDirectory, file }).decide(skill).state;
+}
+
+/** Creates a decider whose globs are expanded. */
+function deciderOf(
+  policy: SkillPolicy,
+  nameOnlyFolders?: string[],
+): PolicyDecider {
+  const decider = new PolicyDecider(policy, nameOnlyFolders);
+  decider.expand();
+  return decider;
 }
 
 Deno.test("PolicyDecider.decide() applies the last rule whose conditions all match", () => {
@@ -59,7 +66,7 @@ Deno.test("PolicyDecider.decide() applies the last rule whose conditions all mat
     assert.equal(stateOf(rules, skill), state, JSON.stringify(properties));
   }
   assert.equal(stateOf([], subject("/x")), "on");
-  const { rule } = new PolicyDecider({ rules }).decide(
+  const { rule } = deciderOf({ rules }).decide(
     subject("/x", { name: "pdf" }),
   );
   assert.equal(rule, rules[3]);
@@ -189,14 +196,14 @@ Deno.test("PolicyDecider.decide() follows links in the folder paths of rules", {
   using place = new Place();
   const data = place.folder("data", "work");
   place.link(data, "home/code");
-  const decider = new PolicyDecider({
+  const decider = deciderOf({
     rules: [{ in: "~/code/**", state: "off" }],
     homeDirectory: place.home,
   });
   const skill = subject(join(data, "p", "git"));
   assert.equal(decider.decide(skill).state, "off");
   place.remove("home/code");
-  decider.resolveFolders();
+  decider.expand();
   assert.equal(decider.decide(skill).state, "on");
 });
 
@@ -273,27 +280,63 @@ Deno.test("PolicyDecider() refuses globs that could take too long to match", () 
   );
 });
 
-Deno.test("PolicyDecider.decide() turns off project skills if a rule stands for too many folders", () => {
+Deno.test("PolicyDecider() refuses a glob that stands for too many folders", () => {
   const glob = `/{${[..."0123456789abcdefghijklmnopqrstuvwxyz"]}}`.repeat(3);
-  const rules: SkillPolicyRule[] = [{ state: "on", in: glob }];
-  using disk = new DiskSpy();
-  const [problem] = new PolicyDecider({ rules }).problems;
-  assert.ok(disk.count <= 1_001, `${disk.count} operations`);
-  assert.equal(problem!.reason, "a glob stands for more than 1000 folders");
-  assert.equal(stateOf(rules, subject("/a")), "on");
-  assert.equal(stateOf(rules, subject("/a", { scope: "project" })), "off");
+  assert.throws(
+    () => new PolicyDecider({ rules: [{ state: "on", in: glob }] }),
+    /more than 1000 alternatives/,
+  );
 });
 
-Deno.test("PolicyDecider.decide() decides on folders without a skill by their other properties", () => {
-  const rules: SkillPolicyRule[] = [
-    { scope: "project", state: "off" },
-    { skill: "git", state: "on" },
-    { skill: "*", in: "/code/**", state: "on" },
-  ];
-  const folder = (directory: string) =>
-    subject(directory, { name: undefined, scope: "project" });
-  assert.equal(stateOf(rules, folder("/clone")), "off");
-  assert.equal(stateOf(rules, folder("/code/p")), "on");
+Deno.test({
+  name:
+    "what the wildcard of a rule meets and cannot resolve is off, and the policy stays valid",
+  ignore: lacks("links"),
+  fn: () => {
+    using place = new Place();
+    place.folder("code", "good");
+    place.folder("code", "bad");
+    place.link("bad", "code/loop");
+    const bad = join(place.path, "code", "bad");
+    using _disk = new DiskSpy((path) =>
+      path === bad ? new Deno.errors.PermissionDenied() : undefined
+    );
+    const decider = deciderOf({
+      rules: [{ in: `${place.path}/code/*/skills/**`, state: "pinned" }],
+    });
+    const stateIn = (folder: string) =>
+      decider.decide(subject(join(place.path, "code", folder))).state;
+    assert.equal(stateIn("good/skills/git"), "pinned");
+    assert.equal(stateIn("bad/skills/git"), "off");
+  },
+});
+
+Deno.test("a policy is invalid if the folder above the first wildcard of a rule cannot be read", () => {
+  using place = new Place();
+  using _disk = new DiskSpy((path) =>
+    path === place.path ? new Deno.errors.NotCapable() : undefined
+  );
+  const decider = new PolicyDecider({
+    rules: [{ in: `${place.path}/*`, state: "off", line: 3 }],
+    file: "p.yaml",
+  });
+  assert.throws(
+    () => decider.expand(),
+    /"p.yaml" \(line 3\): the folder ".*" above the wildcard cannot be listed: Deno is not allowed to read it; add --allow-read=/,
+  );
+});
+
+Deno.test("skills in a name-only folder are listed by name, whatever their names, unless a rule applies to them", () => {
+  const decider = deciderOf(
+    { rules: [{ skill: "pdf", state: "on" }] },
+    [resolve("/mine")],
+  );
+  const state = (directory: string, name: string) =>
+    decider.decide(subject(directory, { name })).state;
+  assert.equal(state("/mine/git", "git"), "name-only");
+  assert.equal(state("/mine/odd", "-Odd_name"), "name-only");
+  assert.equal(state("/mine/pdf", "pdf"), "on");
+  assert.equal(state("/other/git", "git"), "on");
 });
 
 Deno.test("the policies in the README do what the README says", () => {
@@ -303,7 +346,7 @@ Deno.test("the policies in the README do what the README says", () => {
     parsePolicy(text!, { file: "/p.yaml", homeDirectory: resolve("/home/me") })
   );
   const states = policies.map((policy) => {
-    const decider = new PolicyDecider(policy);
+    const decider = deciderOf(policy);
     return [
       subject("/home/me/clone/.claude/skills/git", { scope: "project" }),
       subject("/home/me/code/app/.claude/skills/git", { scope: "project" }),
@@ -324,11 +367,13 @@ Deno.test("PolicyDecider.decide() takes linear time for many rules and many link
     const rules = Array.from({ length }, (_, index) => {
       return { skill: `skill-${index}`, state: "off" as const };
     });
-    const faces = Array.from({ length }, (_, index) => {
-      return { path: resolve(`/skills/${index}`), scope: "global" as const };
-    });
-    const subject = { names: ["git", "skill-1"], faces };
-    const { rule } = new PolicyDecider({ rules }).decide(subject);
+    const paths = Array.from(
+      { length },
+      (_, index) => resolve(`/skills/${index}`),
+    );
+    const names = ["git", "skill-1"];
+    const { rule } = deciderOf({ rules })
+      .decide({ names, scope: "global", paths });
     assert.equal(rule, rules[1]);
   }, { length: 10_000, what: "rules and links" });
 });

@@ -6,74 +6,56 @@
 
 import { oneLine, quote } from "../text.ts";
 import { qualifiedName } from "./names.ts";
+import { describePolicyProblem } from "./policy_error.ts";
 import { RULES } from "./validity.ts";
-import type { Problem, SkillCatalog } from "./types.ts";
+import type { Problem, ShadowedSkill, SkillCatalog } from "./types.ts";
 
 /** The maximum number of shadowed skills that are described. */
 const MAX_SHADOWED = 1_000;
 
-/** The maximum length of a name that is shown, in characters. */
+/** The maximum length of a name in a line, in characters. */
 const MAX_SHOWN_NAME = 200;
 
 /** Describes a problem in one line. */
-export function describeProblem({ file, ...problem }: Problem): string {
-  const start = RULES[problem.rule] === "skipped" ? "Skipped" : "Check";
-  return oneLine(`${start} ${quote(file)}${describeFault(problem)}`);
+export function describeProblem(problem: Problem): string {
+  const { rule, file, line, reason, hint } = problem;
+  if (rule === "policy") return describePolicyProblem(problem);
+  const position = line === undefined ? "" : ` (line ${line})`;
+  const effect = RULES[rule] === "skipped" ? "Skipped" : "Check";
+  return oneLine(`${effect} ${quote(file)}${position}: ${reason}; ${hint}`);
 }
 
-/** Describes a problem with a policy in one line. */
-export function describePolicyProblem({ file, ...problem }: Problem): string {
-  const name = file === "" ? "" : ` ${quote(file)}`;
-  return `Cannot use the policy${name}${describeFault(problem)}`;
+function describeShadowed({ skill, by }: ShadowedSkill): string {
+  const name = quote(skill.name.slice(0, MAX_SHOWN_NAME));
+  const advice = skill.prefix === undefined
+    ? "rename it to load it"
+    : `load it as ${quote(qualifiedName(skill).slice(0, MAX_SHOWN_NAME))}`;
+  return `Shadowed ${quote(skill.file)}: the name ${name} is taken by ${
+    quote(by.file)
+  }, which comes first; ${advice}`;
 }
-
-function describeFault({ line, reason, hint }: Omit<Problem, "file">): string {
-  const place = line === undefined ? "" : ` (line ${line})`;
-  return `${place}: ${reason}; ${hint}`;
-}
-
-/** Describes each problem and each shadowed skill of a catalog in one line. */
-function describeProblems({ problems, shadowed }: SkillCatalog): string[] {
-  const shorten = (name: string) => quote(name.slice(0, MAX_SHOWN_NAME));
-  const lines = shadowed.slice(0, MAX_SHADOWED).map(({ skill, by }) =>
-    `Shadowed ${quote(skill.file)}: the name ${
-      shorten(skill.name)
-    } is taken by ${quote(by.file)}, which comes first; load it as ${
-      shorten(qualifiedName(skill))
-    }`
-  );
-  const rest = shadowed.length - lines.length;
-  if (rest > 0) lines.push(`Shadowed ${rest} more skills`);
-  return [...problems.map(describeProblem), ...lines];
-}
-
-/** What an invalid policy means for the skills, until there is a valid one. */
-export const NO_PROJECT_SKILLS =
-  "No project skills are served until it is fixed";
 
 /** Knows which problems were logged and still exist. */
 export class ProblemLog {
   readonly #log: (line: string) => void;
   #logged: ReadonlySet<string> = new Set();
 
+  /** Creates a log in which nothing was logged yet. */
   constructor(log: (line: string) => void) {
     this.#log = log;
   }
 
-  /**
-   * Logs the problems that are new.
-   *
-   * @param catalog The catalog of the last scan.
-   * @param unresolved The rules of the policy whose folders cannot be resolved.
-   */
-  update(catalog: SkillCatalog, unresolved: readonly Problem[]): void {
-    const lines = new Set([
-      ...unresolved.map((problem) =>
-        `${describePolicyProblem(problem)}. ${NO_PROJECT_SKILLS}`
-      ),
-      ...describeProblems(catalog),
-    ]);
-    for (const line of lines.difference(this.#logged)) this.#log(line);
-    this.#logged = lines;
+  /** Logs the problems of a catalog that are new. */
+  update({ problems, shadowed }: SkillCatalog): void {
+    const rest = shadowed.length - MAX_SHADOWED;
+    const lines = [
+      ...problems.map(describeProblem),
+      ...shadowed.slice(0, MAX_SHADOWED).map(describeShadowed),
+      ...rest > 0 ? [`Shadowed ${rest} more skills`] : [],
+    ];
+    for (const line of lines) {
+      if (!this.#logged.has(line)) this.#log(line);
+    }
+    this.#logged = new Set(lines);
   }
 }

@@ -6,7 +6,7 @@
 
 import { join } from "jsr:@std/path@^1";
 import { resolveFolder } from "../files/paths.ts";
-import { Scopes } from "./scopes.ts";
+import { Project } from "./project.ts";
 import type { SkillRoot, SkillRootOptions } from "./types.ts";
 
 /** The default time between two rescans, in seconds. */
@@ -40,7 +40,10 @@ export function resolveSkillRoots(options: SkillRootOptions): SkillRoot[] {
   const roots = directories
     ? directories.flatMap((directory) =>
       ["", join(".claude", "skills"), "skills"]
-        .map((folder) => configured(join(directory, folder), false))
+        .map((folder) => ({
+          ...configured(join(directory, folder), false),
+          includesItself: folder === "",
+        }))
     )
     : [".agent", ".claude"].flatMap(shared);
   if (agents) roots.push(...shared(".agents"));
@@ -61,7 +64,7 @@ function wellKnownRoots(
   const bases = [
     [
       workingDirectory === home ? undefined : workingDirectory,
-      new Scopes(options).hasProject ? "project" : "global",
+      new Project(options).exists ? "project" : "global",
     ],
     [home, "global"],
   ] as const;

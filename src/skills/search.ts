@@ -65,7 +65,7 @@ export class SkillSearch {
     const index = new SkillIndex();
     const slice = new TimeSlice();
     for (const skill of skills.values()) {
-      if (slice.isOver) await slice.yield();
+      if (slice.isOver) await slice.pause();
       if (this.#isAllowed(skill)) index.add(skill);
     }
     return index;

@@ -1,21 +1,16 @@
 /**
- * Access to the files of a skill, confined to the skill's directory.
+ * Access to the files of skills, for all views. Listings are shared, and digests
+ * are remembered.
  *
  * @module
  */
 
-import { fileVersion } from "../files/open_file.ts";
-import {
-  checkFile,
-  readChecked,
-  sha256,
-  toFileError,
-  withText,
-} from "../files/reading.ts";
-import { type FolderContents, FolderWalk } from "../files/walking.ts";
-import { runInSlices, runSteps, SharedTask, TimeSlice } from "../time_slice.ts";
+import { sha256 } from "../files/reading.ts";
+import { type FolderContents, ServedFolder } from "../files/served_folder.ts";
+import { SharedTask, SLICE_MS, TimeSlice } from "../time_slice.ts";
+import { HiddenFolders } from "./hidden_folders.ts";
+import { resolveTrusted } from "./project.ts";
 import type {
-  ClosedFolders,
   FileAccessOptions,
   Skill,
   SkillFile,
@@ -23,221 +18,99 @@ import type {
   SkillViewer,
 } from "./types.ts";
 
-/** The maximum total size of cached file contents, in bytes. */
-const MAX_CONTENTS_SIZE = 4 * 1024 * 1024;
-
-/** The maximum number of files with cached contents. */
-const MAX_CONTENTS = 1_000;
-
-/** The maximum number of cached digests. */
+/** The maximum number of remembered digests. */
 const MAX_DIGESTS = 100_000;
 
-/**
- * Resolves the path of a file or folder of a skill. Names that begin with a
- * dot, `node_modules`, and `__pycache__` do not belong to the skill, and
- * neither does anything whose real path is outside the skill's real directory
- * and the trusted folders. A path has at most 10 names.
- *
- * ```ts
- * import { resolveSkillFile, scanSkillRoots } from "@skill-server/skill-server";
- *
- * const { skills } = await scanSkillRoots([
- *   { path: "testdata/skills", scope: "project", recursive: false },
- * ]);
- * const { realPath } = resolveSkillFile(skills.get("pdf")!, "SKILL.md");
- * console.log(realPath);
- * ```
- *
- * @param skill The skill.
- * @param path The path relative to the skill directory, with `/` as the
- *   separator, or an empty string for the directory itself.
- * @param options The trusted folders.
- * @returns The path as configured, and the path with all links resolved.
- * @throws {SkillFileError} If the path does not exist or does not belong to the skill.
- */
-export function resolveSkillFile(
-  skill: Skill,
-  path: string,
-  options: FileAccessOptions = {},
-): { path: string; realPath: string } {
-  try {
-    const located = runSteps(new FolderWalk(skill, options).find(path));
-    return { path: located.path, realPath: located.realPath };
-  } catch (error) {
-    throw toFileError(path, error);
-  }
-}
-
-/**
- * Reads the current content of a file of a skill.
- *
- * ```ts
- * import { readSkillFile, scanSkillRoots } from "@skill-server/skill-server";
- *
- * const { skills } = await scanSkillRoots([
- *   { path: "testdata/skills", scope: "project", recursive: false },
- * ]);
- * const { text, size } = readSkillFile(skills.get("git")!, "SKILL.md");
- * console.log(size, text);
- * ```
- *
- * @param skill The skill.
- * @param path The path relative to the skill directory, as in {@linkcode resolveSkillFile}.
- * @param options The trusted folders and the size limit.
- * @returns The file's content.
- * @throws {SkillFileError} If the file does not exist, does not belong to the
- *   skill, is not a regular file, is too large, or cannot be read.
- */
-export function readSkillFile(
-  skill: Skill,
-  path: string,
-  options: FileAccessOptions = {},
-): SkillFileContent {
-  const checked = runSteps(checkFile(skill, path, options));
-  return withText(runSteps(readChecked(checked, path, options)));
-}
-
-/**
- * Lists the files of a skill that can be read: the files that
- * {@linkcode resolveSkillFile} finds and that are not too large, including those
- * of nested skills. A `skill.md` is listed as `SKILL.md`.
- *
- * ```ts
- * import { listSkillFiles, scanSkillRoots } from "@skill-server/skill-server";
- *
- * const { skills } = await scanSkillRoots([
- *   { path: "testdata/skills", scope: "project", recursive: false },
- * ]);
- * for (const { path, size } of listSkillFiles(skills.get("pdf")!)) {
- *   console.log(path, size);
- * }
- * ```
- *
- * @param skill The skill.
- * @param options The trusted folders and the size limit.
- * @returns The files, sorted by path. The search ends after 20,000 entries.
- */
-export function listSkillFiles(
-  skill: Skill,
-  options: FileAccessOptions = {},
-): SkillFile[] {
-  return runSteps(new FolderWalk(skill, options).list()).files;
-}
-
-/** Access to the files of skills that remembers what it listed and read. */
+/** Access to the files of the skills of one registry. */
 export class SkillFiles {
   readonly #options: FileAccessOptions;
-  #closed: ClosedFolders = { isClosed: () => false };
-  /**
-   * The walks through the files of a skill. A WeakMap, because each scan can
-   * replace a skill.
-   */
-  readonly #walks = new WeakMap<
+  #hidden = new HiddenFolders();
+  /** The running listings of each skill. A WeakMap, because each scan can replace a skill. */
+  readonly #listings = new WeakMap<
     Skill,
     Record<"model" | "user", SharedTask<FolderContents>>
   >();
-  /** Contents of files that were read recently, by version and path. */
-  readonly #contents = new Map<string, SkillFileContent>();
-  #contentsSize = 0;
   /** Digests of files, by version and path. */
   readonly #digests = new Map<string, string>();
+  readonly #slice = new TimeSlice();
+  /** Whether the last read took a whole slice, as on a slow disk. */
+  #isSlow = false;
 
+  /** Creates the access. */
   constructor(options: FileAccessOptions) {
     this.#options = options;
   }
 
-  /** Closes folders instead of those that were closed before. */
-  close(folders: ClosedFolders): void {
-    this.#closed = folders;
+  /** Hides folders instead of those that were hidden before. */
+  hide(folders: HiddenFolders): void {
+    this.#hidden = folders;
   }
 
   /**
    * Lists the files of a skill, its folders, and what is left out. Calls during a
-   * walk share the next one, because the running one may have missed the latest
+   * listing share the next one, because the running one may have missed the latest
    * changes.
    */
-  walk(skill: Skill, viewer: SkillViewer = {}): Promise<FolderContents> {
-    const walks = this.#walks.get(skill) ??
+  list(skill: Skill, viewer: SkillViewer = {}): Promise<FolderContents> {
+    const listings = this.#listings.get(skill) ??
       { model: new SharedTask(), user: new SharedTask() };
-    this.#walks.set(skill, walks);
-    return walks[viewer.forModel ? "model" : "user"].run(() =>
-      runInSlices(new FolderWalk(skill, this.#accessTo(skill, viewer)).list())
+    this.#listings.set(skill, listings);
+    return listings[viewer.forModel ? "model" : "user"].run(() =>
+      this.#open(skill, viewer).list()
     );
   }
 
   /**
-   * Reads a file of a skill. See {@linkcode readSkillFile}. The file is a path, or
-   * what {@linkcode walk} has just listed, which is faster.
+   * Reads a file of a skill.
    *
    * @throws {SkillFileError} If it cannot be read.
    */
   async read(
     skill: Skill,
-    file: string | SkillFile,
+    path: string,
     viewer: SkillViewer = {},
-  ): Promise<SkillFileContent> {
-    const isListed = typeof file !== "string";
-    const path = isListed ? file.path : file;
-    const options = { ...this.#accessTo(skill, viewer), isListed };
-    const slice = new TimeSlice();
-    const checked = await runInSlices(checkFile(skill, path, options), slice);
-    const key = `${fileVersion(checked.info)}:${checked.path}`;
-    const known = this.#contents.get(key);
-    if (known !== undefined) return { ...known, bytes: known.bytes.slice() };
-    const reading = readChecked(checked, path, options);
-    const content = withText(await runInSlices(reading, slice));
-    if (!content.isRacy) this.#cacheContent(checked.path, content);
+  ): Promise<SkillFileContent & { isRecent: boolean }> {
+    // Reads that start together would block other tasks for the sum of their times.
+    if (this.#isSlow) await this.#slice.pause();
+    const start = Date.now();
+    const content = this.#open(skill, viewer).read(path);
+    this.#isSlow = Date.now() - start >= SLICE_MS;
     return content;
   }
 
   /**
    * Returns the SHA-256 digest and the size of the current content of a file. The
-   * digest is cached until the file changes.
+   * digest is remembered until the file changes.
    *
    * @throws {SkillFileError} If the file cannot be read.
    */
   async digest(
     skill: Skill,
-    file: SkillFile,
+    { path, version, size }: SkillFile,
   ): Promise<{ digest: string; size: number }> {
     // The path is part of the key because a number cannot represent every inode exactly.
-    const key = `${file.version}:${skill.directory}:${file.path}`;
-    const known = file.isRacy ? undefined : this.#digests.get(key);
-    if (known !== undefined) return { digest: known, size: file.size };
-    const { path } = file;
-    const options = { ...this.#accessTo(skill), isListed: true };
-    const slice = new TimeSlice();
-    const checked = await runInSlices(checkFile(skill, path, options), slice);
-    const reading = readChecked(checked, path, options);
-    const { bytes, size, version, isRacy } = await runInSlices(reading, slice);
-    const digest = sha256(bytes);
+    const keyOf = (version: string) =>
+      `${version}:${skill.realDirectory}:${path}`;
+    const known = this.#digests.get(keyOf(version));
+    if (known !== undefined) return { digest: known, size };
+    const read = await this.read(skill, path);
+    const digest = sha256(read.bytes);
     if (this.#digests.size >= MAX_DIGESTS) this.#digests.clear();
-    if (!isRacy && version === file.version) this.#digests.set(key, digest);
-    return { digest, size };
+    if (!read.isRecent) this.#digests.set(keyOf(read.version), digest);
+    return { digest, size: read.size };
   }
 
-  #accessTo(
-    skill: Skill,
-    { forModel = false }: SkillViewer = {},
-  ): FileAccessOptions {
+  #open(skill: Skill, { forModel = false }: SkillViewer): ServedFolder {
+    const { maxFileSize, trustLinks = [] } = this.#options;
+    const hidden = this.#hidden;
     const viewer = { skill: skill.realDirectory, forModel };
-    const isClosed = (realPath: string) =>
-      this.#closed.isClosed(realPath, viewer);
-    return { ...this.#options, isClosed };
-  }
-
-  /** Caches a copy of the content of a file, and evicts the oldest entries if the cache is full. */
-  #cacheContent(path: string, content: SkillFileContent): void {
-    const key = `${content.version}:${path}`;
-    if (this.#contents.has(key)) return;
-    this.#contents.set(key, { ...content, bytes: content.bytes.slice() });
-    this.#contentsSize += content.size;
-    for (const [key, { size }] of this.#contents) {
-      const hasRoom = this.#contentsSize <= MAX_CONTENTS_SIZE &&
-        this.#contents.size <= MAX_CONTENTS;
-      if (hasRoom) break;
-      this.#contents.delete(key);
-      this.#contentsSize -= size;
-    }
+    return new ServedFolder({
+      directory: skill.directory,
+      realDirectory: skill.realDirectory,
+      file: skill.file,
+      trusted: resolveTrusted(trustLinks),
+      isHidden: (realPath) => hidden.isHidden(realPath, viewer),
+      maxFileSize,
+    });
   }
 }

@@ -1,13 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
-import {
-  listSkillFiles,
-  readSkillFile,
-  resolveSkillFile,
-  scanSkillRoots,
-  SkillFileError,
-  SkillRegistry,
-} from "../../mod.ts";
+import { scanSkillRoots, SkillFileError, SkillRegistry } from "../../mod.ts";
 import { ODD } from "../../tests/testing/environment.ts";
 import {
   exchange,
@@ -18,11 +11,16 @@ import {
   skillMd,
 } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
-import { root, scanSkill } from "../../tests/testing/registry.ts";
+import {
+  listSkillFiles,
+  readSkillFile,
+  root,
+  scanSkill,
+} from "../../tests/testing/registry.ts";
 import { onWindows } from "../../tests/testing/server.ts";
 
 Deno.test(
-  "listSkillFiles() lists the files of a skill, and readSkillFile() reads exactly those",
+  "SkillFiles.list() lists the files of a skill, and SkillFiles.read() reads exactly those",
   {
     ignore: lacks("links"),
   },
@@ -55,8 +53,11 @@ Deno.test(
       "references/API.md",
       "scripts/nested/SKILL.md",
     ];
-    assert.deepEqual(listSkillFiles(skill).map(({ path }) => path), expected);
-    for (const { path, size, version } of listSkillFiles(skill)) {
+    assert.deepEqual(
+      (await listSkillFiles(skill)).map(({ path }) => path),
+      expected,
+    );
+    for (const { path, size, version } of await listSkillFiles(skill)) {
       const file = readSkillFile(skill, path);
       assert.deepEqual([file.path, file.size, file.version], [
         path,
@@ -138,7 +139,7 @@ Deno.test("SkillRegistry.listFiles() detects additions, removals, and changes in
   }
 });
 
-Deno.test("readSkillFile() accepts equivalent spellings of a path", async () => {
+Deno.test("SkillFiles.read() accepts equivalent spellings of a path", async () => {
   using place = new Place();
   place.skill("skills", "git");
   place.file("skills/git/references/API.md", "api");
@@ -156,7 +157,7 @@ Deno.test("readSkillFile() accepts equivalent spellings of a path", async () => 
   }
 });
 
-Deno.test("readSkillFile() returns the exact text, and no text for bytes that are not valid UTF-8", async () => {
+Deno.test("SkillFiles.read() returns the exact text, and no text for bytes that are not valid UTF-8", async () => {
   using place = new Place();
   place.skill("skills", "git");
   place.file("skills/git/bom.md", "\ufeffa\r\nb");
@@ -170,7 +171,7 @@ Deno.test("readSkillFile() returns the exact text, and no text for bytes that ar
 });
 
 Deno.test(
-  "listSkillFiles() does not follow a link with the same decoded name as folders",
+  "SkillFiles.list() does not follow a link with the same decoded name as folders",
   {
     ignore: lacks("links", "bytes"),
   },
@@ -191,7 +192,7 @@ Deno.test(
       // In a folder that changed recently, every entry is checked repeatedly.
       Date.now = () => now() + 60_000;
       const skill = await scanSkill(join(place.path, "skills"));
-      const paths = listSkillFiles(skill).map(({ path }) => path);
+      const paths = (await listSkillFiles(skill)).map(({ path }) => path);
       assert.deepEqual(paths, ["SKILL.md"]);
     } finally {
       Date.now = now;
@@ -199,7 +200,7 @@ Deno.test(
   },
 );
 
-Deno.test("readSkillFile() and listSkillFiles() reach ten levels deep", async () => {
+Deno.test("SkillFiles.read() and SkillFiles.list() reach ten levels deep", async () => {
   using place = new Place();
   const skillFolder = place.skill("skills", "git");
   const ten = "a/b/c/d/e/f/g/h/i/ten.md";
@@ -207,7 +208,7 @@ Deno.test("readSkillFile() and listSkillFiles() reach ten levels deep", async ()
   place.file(`skills/git/${ten}`, "10");
   place.file(`skills/git/${eleven}`, "11");
   const skill = await scanSkill(join(skillFolder, ".."));
-  assert.deepEqual(listSkillFiles(skill).map(({ path }) => path), [
+  assert.deepEqual((await listSkillFiles(skill)).map(({ path }) => path), [
     "SKILL.md",
     ten,
   ]);
@@ -215,20 +216,26 @@ Deno.test("readSkillFile() and listSkillFiles() reach ten levels deep", async ()
   assert.throws(() => readSkillFile(skill, eleven), SkillFileError);
 });
 
-Deno.test("listSkillFiles() omits FIFOs, and readSkillFile() refuses them", {
-  ignore: lacks("fifos"),
-}, async () => {
-  using place = new Place();
-  const folder = place.skill("skills", "git");
-  runSync("mkfifo", join(folder, "fifo"));
-  const skill = await scanSkill(join(place.path, "skills"));
-  assert.deepEqual(listSkillFiles(skill).map(({ path }) => path), ["SKILL.md"]);
-  assert.throws(() => readSkillFile(skill, "fifo"), /not a regular file/);
-});
+Deno.test(
+  "SkillFiles.list() omits FIFOs, and SkillFiles.read() refuses them",
+  {
+    ignore: lacks("fifos"),
+  },
+  async () => {
+    using place = new Place();
+    const folder = place.skill("skills", "git");
+    runSync("mkfifo", join(folder, "fifo"));
+    const skill = await scanSkill(join(place.path, "skills"));
+    assert.deepEqual((await listSkillFiles(skill)).map(({ path }) => path), [
+      "SKILL.md",
+    ]);
+    assert.throws(() => readSkillFile(skill, "fifo"), /not a regular file/);
+  },
+);
 
 for (const moment of ["before it is opened", "before it is checked again"]) {
   Deno.test(
-    `readSkillFile() reads nothing if a file is swapped for an outside link ${moment}`,
+    `SkillFiles.read() reads nothing if a file is swapped for an outside link ${moment}`,
     {
       ignore: lacks("links"),
     },
@@ -255,7 +262,7 @@ for (const moment of ["before it is opened", "before it is checked again"]) {
   );
 }
 
-Deno.test("readSkillFile() reads nothing if a file is swapped for an outside link and back", async () => {
+Deno.test("SkillFiles.read() reads nothing if a file is swapped for an outside link and back", async () => {
   using place = new Place();
   const secret = place.file("secret.md", "secret");
   place.skill("skills", "git");
@@ -269,7 +276,7 @@ Deno.test("readSkillFile() reads nothing if a file is swapped for an outside lin
 
 for (const [what, path] of [["a file", "docs/help.md"], ["a folder", "docs"]]) {
   Deno.test(
-    `readSkillFile() reads nothing if ${what} is swapped for an outside link after the file is found, and swapped back after it is opened`,
+    `SkillFiles.read() reads nothing if ${what} is swapped for an outside link after the file is found, and swapped back after it is opened`,
     {
       ignore: lacks("links"),
     },
@@ -303,7 +310,7 @@ for (const [what, path] of [["a file", "docs/help.md"], ["a folder", "docs"]]) {
 }
 
 Deno.test(
-  "readSkillFile() reads nothing through a folder that is swapped for an outside link and back",
+  "SkillFiles.read() reads nothing through a folder that is swapped for an outside link and back",
   {
     ignore: lacks("links"),
   },
@@ -327,7 +334,7 @@ Deno.test(
 );
 
 Deno.test(
-  "listSkillFiles() lists nothing from outside when a folder is swapped for an outside link and back",
+  "SkillFiles.list() lists nothing from outside when a folder is swapped for an outside link and back",
   {
     ignore: lacks("links"),
   },
@@ -349,8 +356,8 @@ Deno.test(
       return entries.values();
     };
     try {
-      const paths = listSkillFiles(skill).map(({ path }) => path);
-      assert.deepEqual(paths, ["SKILL.md", "docs/help.md"]);
+      const paths = (await listSkillFiles(skill)).map(({ path }) => path);
+      assert.deepEqual(paths, ["SKILL.md"]);
     } finally {
       Deno.readDirSync = readDirSync;
     }
@@ -359,7 +366,7 @@ Deno.test(
 
 for (const moved of ["skills/git", "skills", "project"]) {
   Deno.test(
-    `listSkillFiles() lists nothing after ${moved} becomes an outside link`,
+    `SkillFiles.list() lists nothing after ${moved} becomes an outside link`,
     {
       ignore: lacks("links"),
     },
@@ -374,18 +381,17 @@ for (const moved of ["skills/git", "skills", "project"]) {
       const path = moved === "project" ? moved : `project/${moved}`;
       place.remove(path);
       place.link(join(place.path, "outside", path), path);
-      assert.deepEqual(listSkillFiles(skill), []);
+      assert.deepEqual(await listSkillFiles(skill), []);
       assert.throws(
         () => readSkillFile(skill, "docs/secret.md"),
         /no such file/,
       );
-      assert.throws(() => resolveSkillFile(skill, ""), /no such file/);
     },
   );
 }
 
 Deno.test(
-  "readSkillFile() finds nothing in a skill directory that becomes an outside link",
+  "SkillFiles.read() finds nothing in a skill directory that becomes an outside link",
   {
     ignore: lacks("links"),
   },
@@ -400,7 +406,7 @@ Deno.test(
   },
 );
 
-Deno.test("listSkillFiles() terminates in a maze of links", {
+Deno.test("SkillFiles.list() terminates in a maze of links", {
   ignore: lacks("links"),
 }, async () => {
   using place = new Place();
@@ -410,11 +416,13 @@ Deno.test("listSkillFiles() terminates in a maze of links", {
     for (const to of rooms) place.link(`../${to}`, `skills/maze/${from}/${to}`);
   }
   const skill = await scanSkill(join(place.path, "skills"));
-  assert.deepEqual(listSkillFiles(skill).map(({ path }) => path), ["SKILL.md"]);
+  assert.deepEqual((await listSkillFiles(skill)).map(({ path }) => path), [
+    "SKILL.md",
+  ]);
 });
 
 Deno.test(
-  "listSkillFiles() lists only readable paths if a trusted link leads back to the skill",
+  "SkillFiles.list() lists only readable paths if a trusted link leads back to the skill",
   {
     ignore: lacks("links"),
   },
@@ -426,75 +434,46 @@ Deno.test(
     const skills = join(place.path, "skills");
     const options = { trustLinks: [skills] };
     const skill = await scanSkill(skills, options);
-    const paths = listSkillFiles(skill, options).map(({ path }) => path);
+    const paths = (await listSkillFiles(skill, options)).map(({ path }) =>
+      path
+    );
     assert.deepEqual(paths, ["SKILL.md", "all/other/more.md"]);
     for (const path of paths) readSkillFile(skill, path, options);
     assert.throws(() => readSkillFile(skill, "all/git/SKILL.md", options));
   },
 );
 
-Deno.test(
-  "resolveSkillFile() returns the location of a file or folder of a skill",
-  {
-    ignore: lacks("links"),
-  },
-  async () => {
-    using place = new Place();
-    const store = place.skill("store", "git");
-    place.link(store, "skills/git");
-    place.folder("store/git/docs");
-    const skill = await scanSkill(join(place.path, "skills"));
-    assert.deepEqual(resolveSkillFile(skill, "docs"), {
-      path: join(place.path, "skills", "git", "docs"),
-      realPath: join(store, "docs"),
-    });
-    assert.equal(resolveSkillFile(skill, "").realPath, store);
-  },
-);
-
-Deno.test("resolveSkillFile() accepts both slashes on Windows, and refuses what Windows reads as another file", async () => {
+Deno.test("splitPath() accepts both slashes on Windows, and refuses what Windows reads as another file", async () => {
   using place = new Place();
   const found = await onWindows(
     place,
     String.raw`
-    // A system that finds every file, as Windows does with other spellings.
-    const names = ["SKILL.md", "references", "API.md", "b.md", "NUL.txt"];
-    Deno.realPathSync = (path) => path;
-    Deno.statSync = () => ({});
-    Deno.readDirSync = () => names.map((name) => ({ name }));
-    const directory = "C:\\skills\\git";
-    const skill = { directory, realDirectory: directory, file: directory + "\\SKILL.md" };
-    const resolved = (path) => {
-      try {
-        return mod.resolveSkillFile(skill, path).path;
-      } catch (error) {
-        return error.reason;
-      }
-    };
+    const { splitPath } = await import(${
+      JSON.stringify(new URL("../files/served_folder.ts", import.meta.url))
+    });
     console.log(JSON.stringify([
       "SKILL.md", "references/API.md", "references\\API.md", "a\\..\\b.md",
       // Other folders.
       "..\\pdf\\SKILL.md", "a\\..\\..\\x", "C:\\Windows\\win.ini", "C:b.md", "\\b.md",
-      "\\\\host\\share\\x", "\\\\?\\C:\\skills\\git\\b.md", "\\\\.\\C:\\b.md", "a\\.git\\config",
+      "\\\\host\\share\\x", "\\\\?\\C:\\skills\\git\\b.md", "\\\\.\\C:\\b.md",
       // Streams.
       "SKILL.md::$DATA", "b.md:hidden", "b.md:hidden:$DATA", "references:$I30:$INDEX_ALLOCATION/API.md",
       // Devices.
       "CON", "NUL.txt", "com1", "COM¹.md", "references/aux .md", "lpt9.tar.gz", "CONIN$",
-      // Other spellings.
-      "b.md.", "b.md ", "references./API.md", "references /API.md", ".../b.md", "B.MD", "skill.md", "REFERE~1/API.md",
-    ].map(resolved)));`,
+      // Names that Windows shortens.
+      "b.md.", "b.md ", "references./API.md", "references /API.md", ".../b.md",
+    ].map((path) => splitPath(path)?.join("/") ?? null)));`,
   );
-  const none = "there is no such file in the skill";
   assert.deepEqual(found, [
-    "C:\\skills\\git\\SKILL.md",
-    "C:\\skills\\git\\references\\API.md",
-    "C:\\skills\\git\\references\\API.md",
-    "C:\\skills\\git\\b.md",
-    ...Array(28).fill(none),
+    "SKILL.md",
+    "references/API.md",
+    "references/API.md",
+    "b.md",
+    ...Array(24).fill(null),
   ]);
 });
 
-Deno.test("readSkillFile() reads all of a file that grows during the read, or reports that it is too large", async () => {
+Deno.test("SkillFiles.read() reads all of a file that grows during the read, or reports that it is too large", async () => {
   using place = new Place();
   place.skill("skills", "git");
   const file = place.file("skills/git/log.md", "1");

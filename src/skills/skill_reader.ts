@@ -1,13 +1,14 @@
 /**
- * Reads the `SKILL.md` of each folder that a scan finds, and remembers it for the
- * next scan.
+ * Reads the `SKILL.md` of each folder that a scan finds, and remembers what it said
+ * for the next scan.
  *
  * @module
  */
 
-import { basename, dirname, resolve } from "jsr:@std/path@^1";
-import { type CheckedFile, isOwn, readConfined } from "../files/confinement.ts";
+import { dirname } from "jsr:@std/path@^1";
 import {
+  attempt,
+  type Fault,
   faultOf,
   isAbsence,
   isPassing,
@@ -16,233 +17,367 @@ import {
   SkillFileError,
   WAS_REPLACED,
 } from "../files/faults.ts";
-import { fileVersion, isRacy, openForScan } from "../files/open_file.ts";
-import { isAtOrBelow } from "../files/paths.ts";
-import type { Steps } from "../time_slice.ts";
-import type { Boundary } from "../files/types.ts";
+import { childPath, isCaseBlind, mayRead, SKILL_MD } from "../files/paths.ts";
 import {
-  type FaultySkill,
-  findSkillFile,
-  isSameHead,
-  parseSkill,
-  readHead,
-  type SkillFolder,
-  type SkillHead,
-} from "./skill_md.ts";
-import type { Problem, Skill, SkillRoot } from "./types.ts";
+  confirmLocation,
+  type FileStatus,
+  isRecent,
+  isSameFile,
+  type Located,
+  type OpenFile,
+  openForScan,
+  requireReadable,
+  versionOf,
+} from "../files/reading.ts";
+import { isOwn } from "../files/served_folder.ts";
+import type { TimeSlice } from "../time_slice.ts";
+import {
+  MAX_FRONTMATTER_SIZE,
+  readSkillText,
+  type SkillText,
+} from "./frontmatter.ts";
+import type { Skill } from "./types.ts";
 
-/** What is known about the `SKILL.md` in a folder. */
-export interface SkillOutcome {
-  /** The first folder through which it was found. */
-  readonly folder: SkillFolder;
-  /** The skill, or what is known about one that is not served. */
-  readonly outcome: Skill | FaultySkill;
-  readonly problems: readonly Problem[];
-  /** Whether its frontmatter hides it from the model. */
-  readonly isHidden: boolean;
-  /** The real path of the folder that contains the `SKILL.md`, if that is a link. */
-  readonly linkedFolder?: string | undefined;
-  /** The error because of which it cannot be read for the moment. */
-  readonly passingError?: unknown;
+/** The allowed names of a skill's main file, starting with the standard one. */
+const SKILL_FILE_NAMES = [SKILL_MD, "skill.md"];
+
+/** How much of the instructions is kept for searching, in bytes. */
+const EXCERPT_SIZE = 800;
+
+/** A folder to read. */
+export interface ReadableFolder {
+  readonly path: string;
+  readonly realPath: string;
 }
 
-/** The result of reading a `SKILL.md`, kept from one scan to the next. */
-interface ReadSkill extends SkillOutcome {
+/** A file that was read, and whose location is not confirmed yet. */
+interface Unconfirmed {
+  readonly folder: ReadableFolder;
+  readonly located: Located;
+  readonly status: FileStatus;
+}
+
+/** What the `SKILL.md` in a folder says, or why it cannot be read. */
+export interface ReadSkill {
+  /** The name of the file. */
+  readonly fileName: string;
+  /** The real path of the folder that contains the file, which can be a link. */
+  readonly mainFolder: string;
+  readonly said: SkillText;
+  /** The beginning of the instructions. */
+  readonly excerpt: Uint8Array;
+  /** The size of the file in bytes, and when it was modified, in milliseconds. */
+  readonly size: number;
+  readonly modified: number;
   readonly version: string;
-  /** What was read, kept only while the file can change without a new version. */
-  readonly racyHead: SkillHead | undefined;
-  /** Its position among all that was read. */
-  position: number;
+  /** What was read, while the file can change and keep its version. */
+  readonly recentText?: string | undefined;
+  /** The last skill that was created from it, so that an unchanged one stays the same object. */
+  skill?: Skill;
 }
+
+/** The version of a folder without a `SKILL.md`. */
+type Absence = string;
 
 /** Options of {@linkcode SkillReader.startScan}. */
 interface ReaderOptions {
-  readonly maxFileSize: number;
-  /** Whether a file with the same status is the same, however recently it changed. */
-  readonly trustsStatus: boolean;
+  readonly maxFileSize: number | undefined;
   /** The real paths of folders that links are allowed to point into. */
-  readonly trustLinks: readonly string[];
-  /** Receives the target of each `SKILL.md` that is a link. */
-  readonly linkTargets: Set<string>;
+  readonly trusted: readonly string[];
 }
 
-/**
- * Reads each `SKILL.md` once, until it changes. What is the same as before stays the
- * same object, because the garbage of many scans would take more memory than the skills.
- */
+/** Reads each `SKILL.md` once, until it changes. */
 export class SkillReader {
-  /** What was read, by the path of the folder. */
-  readonly #known = new Map<string, ReadSkill>();
   #options!: ReaderOptions;
-  /** How many times something was read or found unchanged. */
-  #count = 0;
-  /** That number at the start of the scan. */
-  #start = 0;
+  /** What was read, by the real path of the folder: in the last scan, and in this one. */
+  #last = new Map<string, ReadSkill | Absence>();
+  #current = new Map<string, ReadSkill | Absence>();
+  #unconfirmed: Unconfirmed[] = [];
 
+  /** Starts a scan. What only earlier scans read is forgotten. */
   startScan(options: ReaderOptions): void {
     this.#options = options;
-    this.#start = this.#count;
+    this.#last = this.#current;
+    this.#current = new Map();
   }
 
-  /** Ends a scan that succeeded. What only earlier scans read is forgotten. */
-  endScan(): void {
-    for (const [path, read] of this.#known) {
-      if (!this.#isCurrent(read)) this.#known.delete(path);
-    }
-  }
-
-  /** Returns the folder that the previous scan read, if it is the same. */
-  reuse(folder: SkillFolder): SkillFolder {
-    const known = this.#known.get(folder.path)?.folder;
-    const isSame = known !== undefined &&
-      (Object.keys(folder) as (keyof SkillFolder)[])
-        .every((key) => known[key] === folder[key]);
-    // A copy, because V8 allocates objects as old ones if most of the earlier ones
-    // from the same place in the code survived, and old garbage stays longer.
-    return isSame ? known : { ...folder };
-  }
-
-  /** Reads the skill in a folder, if any. */
-  *read(folder: SkillFolder): Steps<SkillOutcome | undefined> {
-    const found = yield* findSkillFile(folder.path);
-    if (found === undefined) return undefined;
-    const { file } = found;
-    const known = this.#findKnown(file, folder);
-    let linkedFolder: string | undefined;
-    try {
-      if ("error" in found) throw found.error;
-      if (found.info.isDirectory) {
-        throw new SkillFileError(file, SKILL_MD_IS_A_FOLDER);
-      }
-      const checked = found.info.isSymlink
-        ? yield* this.#followLink(file, folder)
-        : {
-          path: file,
-          realPath: folder.realPath + file.slice(folder.path.length),
-          boundary: boundaryOf(folder),
-          info: found.info,
-        };
-      const lying = dirname(checked.realPath);
-      if (lying !== folder.realPath) linkedFolder = lying;
-      const options = { folder, linkedFolder, known };
-      return this.#keep(yield* this.#readChanged(checked, options));
-    } catch (error) {
-      const isGone = "info" in found && !found.info.isSymlink &&
-        isAbsence(error);
-      if (isGone) return undefined;
-      const passing = isPassing(error) ? { passingError: error } : {};
-      // Many programs replace a file to save it. The next scan reads the new file.
-      const wasReplaced = error instanceof SkillFileError &&
-        error.reason === WAS_REPLACED.reason;
-      if (known !== undefined && (wasReplaced || isPassing(error))) {
-        return { ...this.#keep(known), ...passing };
-      }
-      const names = [basename(folder.path)];
-      const problems = [{ file, ...faultOf(error) }];
-      const outcome = { file, names };
-      const isHidden = false;
-      return { folder, outcome, problems, isHidden, linkedFolder, ...passing };
-    }
+  /** Returns what the last scan read in a folder, and keeps it for the next one. */
+  recall({ realPath }: ReadableFolder): ReadSkill | undefined {
+    const known = this.#last.get(realPath);
+    if (known !== undefined) this.#current.set(realPath, known);
+    return typeof known === "object" ? known : undefined;
   }
 
   /**
-   * Keeps what the previous scan read in a folder of a root, because the folder
-   * cannot be read for the moment. Returns what is kept, in order.
+   * Reads the skill in a folder, if there is one.
+   *
+   * @throws {Error} If something is temporarily unreadable.
    */
-  keepBelow(path: string, root: SkillRoot): SkillOutcome[] {
-    return [...this.#known.values()]
-      .filter((read) =>
-        !this.#isCurrent(read) && read.folder.root === root &&
-        isAtOrBelow(read.folder.path, path)
-      )
-      .sort((a, b) => a.position - b.position)
-      .map((read) => this.#keep(read));
-  }
-
-  #keep(read: ReadSkill): ReadSkill {
-    read.position = ++this.#count;
-    this.#known.set(read.folder.path, read);
-    return read;
-  }
-
-  /** Whether the current scan has already read it. */
-  #isCurrent({ position }: ReadSkill): boolean {
-    return position > this.#start;
-  }
-
-  /** Finds what was read from a file in the same folder of the same root. */
-  #findKnown(file: string, folder: SkillFolder): ReadSkill | undefined {
-    const known = this.#known.get(folder.path);
-    if (known === undefined) return undefined;
-    const { root, scope, realPath } = known.folder;
-    const isSame = known.outcome.file === file && root === folder.root &&
-      scope === folder.scope && realPath === folder.realPath;
-    if (!isSame) return undefined;
-    return known.folder === folder ? known : { ...known, folder };
-  }
-
-  /** Follows a `SKILL.md` that is a link, into the skill or a trusted folder. */
-  *#followLink(file: string, folder: SkillFolder): Steps<CheckedFile> {
-    const { linkTargets, trustLinks } = this.#options;
-    linkTargets.add(resolve(dirname(file), Deno.readLinkSync(file)));
-    yield;
-    const realPath = Deno.realPathSync(file);
-    yield;
-    if (!isOwn(realPath, folder.realPath, trustLinks)) {
-      throw new SkillFileError(file, LINK_OUT_OF_SKILL);
+  read(folder: ReadableFolder): ReadSkill | undefined {
+    const known = this.#last.get(folder.realPath);
+    if (typeof known === "string") {
+      if (known === settledVersion(folder.path)) return this.recall(folder);
+      return this.#readCurrent(folder, undefined);
     }
-    const boundary = boundaryOf(folder);
-    return { path: file, realPath, boundary, info: Deno.statSync(file) };
+    const read = this.#readCurrent(folder, known);
+    // Many programs replace a file to save it, perhaps just now.
+    return wasReplaced(read) ? this.#readCurrent(folder, known) : read;
+  }
+
+  /**
+   * Confirms that what was read since the last call lies where it was listed.
+   *
+   * @param isSettled Whether nothing changed in the folder that lists it, so that
+   *   nothing in it was swapped for a link. Otherwise, each file is confirmed.
+   * @param slice The time slice of the scan.
+   * @returns What must be used instead for folders whose files lie elsewhere, or were
+   *   just replaced, by their real paths.
+   */
+  async confirm(
+    isSettled: () => boolean,
+    slice: TimeSlice,
+  ): Promise<Map<string, ReadSkill | undefined>> {
+    const changed = new Map<string, ReadSkill | undefined>();
+    const unconfirmed = this.#unconfirmed.splice(0);
+    if (unconfirmed.length === 0 || attempt(isSettled)) return changed;
+    for (const file of unconfirmed) {
+      if (slice.isOver) await slice.pause();
+      const { folder } = file;
+      if (isConfirmed(file)) continue;
+      changed.set(folder.realPath, this.#readAgain(folder));
+    }
+    return changed;
+  }
+
+  #readAgain(folder: ReadableFolder): ReadSkill | undefined {
+    const read = attempt(() => this.#readCurrent(folder, undefined));
+    if (this.#unconfirmed.splice(0).every(isConfirmed)) return read;
+    this.#current.delete(folder.realPath);
+    return describeUnreadable(folder, {
+      found: undefined,
+      fault: WAS_REPLACED,
+    });
+  }
+
+  /** Reads a skill, or finds out that there is none. */
+  #readCurrent(
+    folder: ReadableFolder,
+    last: ReadSkill | undefined,
+  ): ReadSkill | undefined {
+    let found: FoundFile | undefined;
+    try {
+      found = findSkillFile(folder.path);
+      if (found === undefined) {
+        const version = settledVersion(folder.path);
+        if (version !== undefined) this.#current.set(folder.realPath, version);
+        return undefined;
+      }
+      const read = this.#readFile(found, { folder, last });
+      this.#current.set(folder.realPath, read);
+      return read;
+    } catch (error) {
+      if (isPassing(error)) throw error;
+      return describeUnreadable(folder, { found, fault: faultOf(error) });
+    }
   }
 
   /** Reads a `SKILL.md`, unless it is the same as before. */
-  *#readChanged(
-    checked: CheckedFile,
-    { folder, linkedFolder, known }:
-      & Pick<SkillOutcome, "folder" | "linkedFolder">
-      & { known: ReadSkill | undefined },
-  ): Steps<ReadSkill> {
-    const { maxFileSize, trustsStatus } = this.#options;
-    const isUnchanged = known?.version === fileVersion(checked.info) &&
-      known.linkedFolder === linkedFolder &&
-      (trustsStatus || known.racyHead === undefined);
-    if (isUnchanged) return known;
-    const { head, info, isCertain } = yield* readConfined(
-      checked,
-      { maxFileSize, open: openForScan },
-      (file, isCertain) => ({
-        head: readHead(file),
-        info: file.info,
-        isCertain,
-      }),
-    );
-    const version = fileVersion(info);
-    const isKnown = known?.version === version &&
-      isSameHead(head, known.racyHead);
-    const { path: file } = checked;
-    const { size } = info;
-    const { outcome, problems, isHidden } = isKnown
-      ? known
-      : parseSkill(head, { file, size, version, folder });
-    const racyHead = isRacy(info) || !isCertain ? head : undefined;
-    const position = 0;
-    return {
-      ...{
-        folder,
-        outcome,
-        problems,
-        isHidden,
-        linkedFolder,
-        version,
-        racyHead,
-      },
-      position,
+  #readFile(
+    { name: fileName, status }: FoundFile,
+    { folder, last }: { folder: ReadableFolder; last: ReadSkill | undefined },
+  ): ReadSkill {
+    const path = childPath(folder.path, fileName);
+    if (status.isDirectory) {
+      throw new SkillFileError(path, SKILL_MD_IS_A_FOLDER);
+    }
+    const located = status.isSymlink ? this.#followLink(path, folder) : {
+      path,
+      realPath: childPath(folder.realPath, fileName),
+      isLinked: false,
     };
+    const target = status.isSymlink ? Deno.statSync(path) : status;
+    const mainFolder = status.isSymlink
+      ? dirname(located.realPath)
+      : folder.realPath;
+    const isSame = last !== undefined && last.version === versionOf(target) &&
+      last.mainFolder === mainFolder && last.fileName === fileName;
+    if (isSame && last.recentText === undefined) return last;
+    const head = this.#readHead(located, { status: target, folder });
+    if (isSame && last.recentText === head.text) {
+      return isRecent(target) ? last : { ...last, recentText: undefined };
+    }
+    return {
+      ...{ fileName, mainFolder, excerpt: head.excerpt },
+      said: readSkillText(head.text),
+      size: head.status.size,
+      modified: head.status.mtime?.getTime() ?? 0,
+      version: versionOf(head.status),
+      recentText: isRecent(head.status) ? head.text : undefined,
+    };
+  }
+
+  /** Follows a `SKILL.md` that is a link, into the skill or a trusted folder. */
+  #followLink(
+    path: string,
+    { realPath: realDirectory }: ReadableFolder,
+  ): Located {
+    const { trusted } = this.#options;
+    const realPath = Deno.realPathSync(path);
+    if (isOwn(realPath, { realDirectory, trusted })) {
+      return { path, realPath, isLinked: true };
+    }
+    throw new SkillFileError(path, LINK_OUT_OF_SKILL);
+  }
+
+  /** Reads the beginning of a `SKILL.md`. */
+  #readHead(
+    located: Located,
+    { status, folder }: { status: Deno.FileInfo; folder: ReadableFolder },
+  ): SkillHead & { status: FileStatus } {
+    const { path, isLinked } = located;
+    requireReadable(path, { ...this.#options, status });
+    using file = openChecked(path, { status, isLinked });
+    if (!file.status.isFile || !isSameFile(file.status, status)) {
+      throw new SkillFileError(path, WAS_REPLACED);
+    }
+    const head = readHead(file);
+    if (isLinked) confirmLocation(located, file.status);
+    else this.#unconfirmed.push({ folder, located, status: file.status });
+    return { ...head, status: file.status };
   }
 }
 
-export function boundaryOf(
-  { path, realPath }: { path: string; realPath: string },
-): Boundary {
-  return { directory: path, realDirectory: realPath };
+function isConfirmed({ located, status }: Unconfirmed): boolean {
+  try {
+    confirmLocation(located, status);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Opens a file. One that has just gone was replaced, too. */
+function openChecked(
+  path: string,
+  { status, isLinked }: { status: FileStatus; isLinked: boolean },
+): OpenFile {
+  try {
+    return openForScan(path, status);
+  } catch (error) {
+    const isGone = !isLinked && isAbsence(error);
+    throw isGone ? new SkillFileError(path, WAS_REPLACED) : error;
+  }
+}
+
+/** A `SKILL.md` in a folder, or a link with this name. */
+interface FoundFile {
+  readonly name: string;
+  readonly status: Deno.FileInfo;
+}
+
+/** Finds the `SKILL.md` in a folder, even if it is a dangling link. */
+function findSkillFile(folder: string): FoundFile | undefined {
+  for (const name of SKILL_FILE_NAMES) {
+    try {
+      const status = Deno.lstatSync(childPath(folder, name));
+      return { name: isCaseBlind ? nameOnDisk(name, folder) : name, status };
+    } catch (error) {
+      if (!isAbsence(error)) throw error;
+    }
+  }
+}
+
+/** Whether a folder has a `SKILL.md`, valid or not. */
+export function isSkillFolder(folder: string): boolean {
+  return mayRead(folder) && attempt(() => findSkillFile(folder)) !== undefined;
+}
+
+/** Returns a name with its capitalization on disk, which real paths have too. */
+function nameOnDisk(name: string, folder: string): string {
+  const key = name.toLowerCase();
+  const names = Array.from(Deno.readDirSync(folder), ({ name }) => name)
+    .filter((other) => other.toLowerCase() === key);
+  return names.includes(name) ? name : names[0] ?? name;
+}
+
+/** Returns the version of a folder, unless it changed so recently that it may change again. */
+function settledVersion(folder: string): string | undefined {
+  const status = Deno.statSync(folder);
+  return isRecent(status) ? undefined : versionOf(status);
+}
+
+function wasReplaced(read: ReadSkill | undefined): boolean {
+  return read?.said.problems[0]?.reason === WAS_REPLACED.reason;
+}
+
+/** Describes a `SKILL.md` that cannot be read. It is not remembered. */
+function describeUnreadable(
+  { realPath }: ReadableFolder,
+  { found, fault }: { found: FoundFile | undefined; fault: Fault },
+): ReadSkill {
+  return {
+    fileName: found?.name ?? SKILL_MD,
+    mainFolder: realPath,
+    said: {
+      isRepaired: false,
+      problems: [fault],
+      isHiddenFromModel: false,
+      isHiddenFromUser: false,
+    },
+    excerpt: new Uint8Array(),
+    size: 0,
+    modified: 0,
+    version: "",
+  };
+}
+
+/** A shared buffer for the beginnings of files, because a scan reads many files. */
+const headBuffer = new Uint8Array(MAX_FRONTMATTER_SIZE + EXCERPT_SIZE);
+
+const textDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** The beginning of a `SKILL.md`. */
+interface SkillHead {
+  /**
+   * The frontmatter. It is a text of its own, because the strings that are parsed
+   * from a text keep the whole text in memory.
+   */
+  readonly text: string;
+  /** What follows it. */
+  readonly excerpt: Uint8Array;
+}
+
+function readHead(file: OpenFile): SkillHead {
+  const end = Math.min(file.status.size, headBuffer.length);
+  let length = 0;
+  for (let read = -1; length < end && read !== 0; length += read) {
+    read = file.read(headBuffer.subarray(length, end));
+  }
+  const bytes = headBuffer.subarray(0, length);
+  const size = findFrontmatterEnd(bytes) ?? length;
+  return {
+    text: textDecoder.decode(bytes.subarray(0, size)),
+    excerpt: bytes.slice(size, size + EXCERPT_SIZE),
+  };
+}
+
+/** The characters of a fence, and what surrounds it, as bytes. */
+const [DASH, LINE_FEED, ...BLANKS] = new TextEncoder().encode("-\n\r\t ");
+
+/** Returns where the body of a `SKILL.md` begins, if its frontmatter ends. */
+function findFrontmatterEnd(bytes: Uint8Array): number | undefined {
+  const start = bytes[0] === 0xef ? 3 : 0;
+  let end = bytes.indexOf(LINE_FEED!, start);
+  if (!isFence(bytes.subarray(start, end))) return undefined;
+  while (end !== -1) {
+    const line = end + 1;
+    end = bytes.indexOf(LINE_FEED!, line);
+    if (end !== -1 && isFence(bytes.subarray(line, end))) return end + 1;
+  }
+}
+
+/** Whether a line consists of three dashes, and perhaps blanks. */
+function isFence(line: Uint8Array): boolean {
+  return line[0] === DASH && line[1] === DASH && line[2] === DASH &&
+    line.subarray(3).every((byte) => BLANKS.includes(byte));
 }

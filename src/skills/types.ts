@@ -21,14 +21,18 @@ export interface SkillRoot {
   /** The folder's path as configured. */
   readonly path: string;
   /**
-   * Whom its contents come from. A root with the scope `"project"` must lie in
-   * the project. A root with the scope `"global"` is the user's choice, and its
-   * skills are still the project's if they lie there. See
+   * Whom its contents come from. A root with the scope `"global"` is the user's
+   * choice. The scope of a skill depends on where it lies, see
    * {@linkcode ScanOptions}.
    */
   readonly scope: SkillScope;
   /** Whether to search six levels of subfolders instead of one. */
   readonly recursive: boolean;
+  /**
+   * Whether the folder is served as a skill if it has a `SKILL.md` itself. Default:
+   * {@linkcode SkillRoot.recursive}.
+   */
+  readonly includesItself?: boolean;
 }
 
 /**
@@ -98,11 +102,6 @@ export interface Skill {
   readonly description: string;
   /** The whole frontmatter. */
   readonly frontmatter: SkillFrontmatter;
-  /**
-   * Whether the frontmatter parses only after a repair, as strict hosts do not do
-   * it. Default: `false`.
-   */
-  readonly isRepaired?: boolean;
   /** The skill directory as configured. This is the path to show to users. */
   readonly directory: string;
   /** The skill directory with all links resolved: the boundary of its files. */
@@ -118,18 +117,23 @@ export interface Skill {
   readonly size: number;
   /** The {@linkcode SkillFile.version} of its `SKILL.md` when it was scanned. */
   readonly version: string;
-  /** The scope of its real directory. */
+  /** Whom it comes from. See {@linkcode ScanOptions}. */
   readonly scope: SkillScope;
   /** The root it was found in. */
   readonly root: SkillRoot;
-  /** How it is served according to the user's policy. Default: `"on"`. */
-  readonly state?: SkillState;
+  /** Whether its frontmatter hides it from the model. */
+  readonly isHiddenFromModel: boolean;
+  /** Whether its frontmatter hides it from the user. */
+  readonly isHiddenFromUser: boolean;
+  /** Whether its frontmatter parses only after a repair, so that hosts cannot read it. */
+  readonly isRepaired: boolean;
+  /** How it is served according to the user's policy. */
+  readonly state: SkillState;
   /**
-   * The prefix that distinguishes the skill from another one with the same
-   * name: in its qualified name, `prefix:name`, and in its URIs,
-   * `skill://prefix/name/…`.
+   * Its scope, if the skill of the other scope is served under the plain name. It
+   * then has a qualified name, `scope:name`, and URIs `skill://scope/name/…`.
    */
-  readonly prefix?: string;
+  readonly prefix?: SkillScope;
 }
 
 /** The effects of a policy. */
@@ -143,8 +147,6 @@ export interface SkillPolicyReport {
    * folders outside the roots.
    */
   readonly unused: readonly SkillPolicyRule[];
-  /** The rules whose folders cannot be resolved. Until they can, project skills are off. */
-  readonly unresolved: readonly Problem[];
 }
 
 /** What is wrong with a root, a skill, a file, or a policy, and how to fix it. */
@@ -165,7 +167,7 @@ export interface Problem {
 export interface ShadowedSkill {
   /** The shadowed skill. */
   readonly skill: Skill;
-  /** The skill that is served under that name. */
+  /** The skill that is served under that name, or under the qualified one. */
   readonly by: Skill;
 }
 
@@ -173,7 +175,7 @@ export interface ShadowedSkill {
 export interface SkillRootReport {
   /** The root. */
   readonly root: SkillRoot;
-  /** Whether it lies in the project or is declared to. */
+  /** Where it lies, or the declared scope if it is not found. */
   readonly scope: SkillScope;
   /** Whether it was searched, does not exist, or cannot be searched. */
   readonly status: "found" | "missing" | "refused";
@@ -188,11 +190,17 @@ export interface SkillRootReport {
 
 /** The result of a scan: an immutable snapshot. */
 export interface SkillCatalog {
-  /** The skills by {@linkcode skillKey}, in the order of their keys. */
+  /**
+   * The skills by their keys, in the order of the keys. A key is the name on one
+   * line, without invisible characters, and in lowercase.
+   */
   readonly skills: ReadonlyMap<string, Skill>;
-  /** What was skipped, and why. */
+  /** What was skipped or repaired, and why. */
   readonly problems: readonly Problem[];
-  /** The skills that are shadowed by another skill with the same name. */
+  /**
+   * The skills that are shadowed by another skill with the same name. The first one
+   * of its scope has a {@linkcode Skill.prefix}. The others cannot be loaded.
+   */
   readonly shadowed: readonly ShadowedSkill[];
   /** All skills that can be loaded, by the keys of their plain or qualified names. */
   readonly served: ReadonlyMap<string, Skill>;
@@ -208,30 +216,40 @@ export interface SkillCatalog {
 /**
  * Options of {@linkcode scanSkillRoots}.
  *
- * What lies in the working directory has the scope `"project"`. A link there must
- * point into the working directory, a root with the scope `"global"`, a skill
- * folder of the home folder, or {@linkcode FileAccessOptions.trustLinks}, so that
- * a cloned repository cannot publish the user's other folders. A working
- * directory that is the home folder or contains it is not a project. By default, the
- * working directory is the current one, and the home folder is unknown.
+ * A skill whose real directory lies in the working directory has the scope
+ * `"project"`. A working directory that is the home folder, or contains it, is no
+ * project. A link in the project must point into the project, a root with the
+ * scope `"global"`, or {@linkcode FileAccessOptions.trustLinks}, so that a cloned
+ * repository cannot publish the user's other folders. If such a link leaves the
+ * project, it counts only for skills that no other path leads to, and these have
+ * the scope `"project"` too. By default, the working directory is the current one,
+ * and the home folder is unknown.
  */
 export interface ScanOptions extends FileAccessOptions, BaseFolders {
   /**
    * Folders whose skills the tools list by name, without a description, because
-   * the client lists them itself. They are compared by their real paths too. Skills
-   * with names that clients refuse, and skills to which a rule of the policy
-   * applies, are listed as usual.
+   * the client lists them itself. Rules of the policy win over this.
    */
   readonly nameOnlyFolders?: readonly string[];
   /** Which skills are served, and how prominently. Default: all are `"on"`. */
   readonly policy?: SkillPolicy;
+  /**
+   * Whether a scan reads at most 1,000 skills and 16 MB in roots with the scope
+   * `"project"`, for at most two seconds. Default: `false`.
+   */
+  readonly limitsProject?: boolean;
 }
 
 /** A policy in a file that can change. */
 export interface SkillPolicySource {
   /** The path of the file. */
   readonly file: string;
-  /** Returns the policy that applies now. It is the same object while nothing changed. */
+  /**
+   * Returns the policy of the file. It is the same object while nothing changed.
+   *
+   * @throws {PolicyError} If the file is invalid. The last valid policy then stays
+   *   in effect. Until there is one, no skills are served.
+   */
   load(): SkillPolicy;
 }
 
@@ -246,7 +264,7 @@ export interface SkillRegistryOptions extends ScanOptions {
   readonly refreshSeconds?: number;
   /** Whether to watch the folders too, so that changes are noticed immediately. Default: `true`. */
   readonly watchFolders?: boolean;
-  /** Logs a line, such as what is skipped and why. Default: {@linkcode log}. */
+  /** Logs a line, such as what is skipped and why. Default: to stderr. */
   readonly log?: (line: string) => void;
 }
 
@@ -261,8 +279,6 @@ export interface SkillChange {
    * changed. The key of a shadowed skill is the key of its qualified name.
    */
   readonly keys: ReadonlySet<string>;
-  /** The keys of the other skills whose state in the policy changed. */
-  readonly states: ReadonlySet<string>;
   /**
    * The paths of the tracked files other than `SKILL.md` that were added,
    * removed, or changed, by the keys of their skills.
@@ -298,36 +314,13 @@ export interface SkillViewer {
   readonly forModel?: boolean;
 }
 
-/** The folders that are closed: to everyone, or to the model only. */
-export interface ClosedFolders {
-  /**
-   * Whether a real path is a closed folder or lies in one, other than the folders
-   * that contain the skill and the path alike.
-   *
-   * @param realPath The real path of a folder.
-   * @param viewer The real path of the skill that leads there, and whether the
-   *   model asks.
-   */
-  isClosed(
-    realPath: string,
-    viewer: { skill: string; forModel: boolean },
-  ): boolean;
-}
-
 /** Options of {@linkcode SkillSource.refresh}. */
 export interface RefreshOptions {
   /**
-   * What shows that something is the same as in the previous scan:
-   *
-   * - `"nothing"` if it changed in the last 32 seconds: its times may not show
-   *   another change. It is read again. This is the default.
-   * - `"status"`: its size and times. A change within the same step of a file
-   *   system's clock is then noticed by the next scan that trusts nothing.
-   * - `"watcher"`: if all folders are watched and nothing happened in them, and
-   *   those that list skills have the same status, there is no scan at all. A
-   *   change in a known folder some milliseconds ago may not be noticed.
+   * The minimum time from the start of the last scan to the start of this one, in
+   * milliseconds. Default: 0.
    */
-  readonly trust?: "nothing" | "status" | "watcher";
+  readonly minIntervalMs?: number;
 }
 
 /**
@@ -357,7 +350,7 @@ export interface SkillSource {
   /** Reads a file of a skill. */
   readFile(
     skill: Skill,
-    file: string | SkillFile,
+    path: string,
     viewer?: SkillViewer,
   ): Promise<SkillFileContent>;
   /** Returns the digest and the size of the current content of a file of a skill. */

@@ -18,7 +18,6 @@ import {
   type TextProblem,
   writeLine,
 } from "./frontmatter.ts";
-import { isHostName } from "./names.ts";
 import {
   isObject,
   listInvisible,
@@ -50,7 +49,6 @@ export const RULES: Readonly<Record<string, Effect>> = {
   "no-skills": "error",
   "folder-missing": "skipped",
   "not-a-folder": "skipped",
-  "root-is-skill": "skipped",
   "file-name": "skipped",
   "loose-file": "skipped",
   "frontmatter-missing": "skipped",
@@ -384,4 +382,9 @@ export function findUnlisting(
     ...checkFrontmatter({ frontmatter, folder: basename(directory) }),
     ...checkContents(skill, contents),
   ].find(isUnlisting);
+}
+
+/** Whether a name consists only of the characters that hosts accept. */
+function isHostName(name: string): boolean {
+  return /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name);
 }

@@ -56,7 +56,7 @@ export function registerCompletion(
 /** Lists the names by which users can load skills: plain names, then qualified names. */
 function listNames({ catalog }: SkillSource): string[] {
   const shadowed = catalog.shadowed.map(({ skill }) => skill)
-    .filter(isForUser);
+    .filter((skill) => skill.prefix !== undefined && isForUser(skill));
   return [...listUserSkills(catalog), ...shadowed].map(qualifiedName);
 }
 

@@ -58,7 +58,7 @@ export async function loadPage<T, Entry>(
   const slice = new TimeSlice();
   for (const { key, value } of rest) {
     if (entries.length === PAGE_SIZE) break;
-    if (slice.isOver) await slice.yield();
+    if (slice.isOver) await slice.pause();
     const entry = await load(value);
     if (entry !== undefined) {
       length += stringifyJson(entry).length;
@@ -115,9 +115,9 @@ export function notifyWhenChanged(
 ): void {
   registry.onChange(async ({ catalog, previous }) => {
     const slice = new TimeSlice();
-    await slice.yield();
+    await slice.pause();
     const before = list(previous);
-    await slice.yield();
+    await slice.pause();
     if (isSameList(list(catalog), before)) return;
     // This fails if no client is connected.
     notify().catch(() => {});

@@ -32,7 +32,7 @@ export async function readTogether<T>(
   const contents: T[] = [];
   let length = 0;
   for (const file of files) {
-    if (slice.isOver) await slice.yield();
+    if (slice.isOver) await slice.pause();
     const content = await read(file);
     // In JSON, a byte of a file takes one to six bytes.
     length += stringifyJson(content).length;

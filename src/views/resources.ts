@@ -135,7 +135,7 @@ async function readResource(
   return await readTogether(others, async (file) =>
     resourceContents(
       skillFileUri(skill, file.path),
-      await registry.readFile(skill, file),
+      await registry.readFile(skill, file.path),
     ));
 }
 

@@ -8,7 +8,6 @@
 import type { ClientProfile } from "./client_profiles.ts";
 import { deriveOnce } from "./list_views.ts";
 import { escapeXml, oneLine } from "../text.ts";
-import { isHiddenFromModel, isHiddenFromUser } from "../skills/frontmatter.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { skillFileUri } from "../skills/uri.ts";
 
@@ -31,8 +30,8 @@ export function listToolSkills(catalog: SkillCatalog): Skill[] {
 }
 
 /** Whether the model can load a skill. */
-export function isForModel({ frontmatter, state }: Skill): boolean {
-  return !isHiddenFromModel(frontmatter) && state !== "manual";
+export function isForModel({ isHiddenFromModel, state }: Skill): boolean {
+  return !isHiddenFromModel && state !== "manual";
 }
 
 /** Lists the skills that the user can load, in list order. */
@@ -41,8 +40,8 @@ export function listUserSkills({ skills }: SkillCatalog): Skill[] {
 }
 
 /** Whether the user can load a skill. */
-export function isForUser({ frontmatter }: Skill): boolean {
-  return !isHiddenFromUser(frontmatter);
+export function isForUser({ isHiddenFromUser }: Skill): boolean {
+  return !isHiddenFromUser;
 }
 
 export function byListRank(a: Skill, b: Skill): number {

@@ -133,7 +133,7 @@ async function loadEntry(skill: Skill, registry: SkillSource) {
   const resources = [];
   const slice = new TimeSlice();
   for (const file of contents.files) {
-    if (slice.isOver) await slice.yield();
+    if (slice.isOver) await slice.pause();
     const uri = skillFileUri(skill, file.path);
     const digested = file.path === SKILL_MD
       ? { digest: sha256(bytes), size }
@@ -188,7 +188,7 @@ async function describeChild(
   const name = withoutInvisible(path.slice(path.lastIndexOf("/") + 1));
   if (file === undefined) return { uri, name, mimeType: "inode/directory" };
   const readContent = () =>
-    registry.readFile(skill, file).catch(() => ({ path, text: undefined }));
+    registry.readFile(skill, path).catch(() => ({ path, text: undefined }));
   const mimeType = mediaTypeOfName(path) ?? mediaTypeOf(await readContent());
   return { uri, name, mimeType, size: file.size };
 }

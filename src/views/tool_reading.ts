@@ -15,12 +15,11 @@ import {
   LINK_TO_NOTHING,
   SkillFileError,
 } from "../files/faults.ts";
-import { splitPath } from "../files/walking.ts";
+import { splitPath } from "../files/served_folder.ts";
 import { readTogether } from "./read_together.ts";
 import { isForModel } from "./skill_lists.ts";
 import {
   createUnknownSkillError,
-  listProblemsOf,
   type SkillsForModel,
 } from "./unknown_skill.ts";
 import { skillFileUri } from "../skills/uri.ts";
@@ -28,13 +27,15 @@ import { quote, unescapeXml } from "../text.ts";
 import type {
   Problem,
   Skill,
-  SkillFile,
   SkillFileContent,
   SkillSource,
 } from "../skills/types.ts";
 
 /** What tools read, the model sees. */
 const MODEL = { forModel: true };
+
+/** The time between two scans because of unknown names, in milliseconds. */
+const UNKNOWN_NAME_INTERVAL_MS = 100;
 
 /** The maximum number of files that a message names. */
 const MAX_NAMED_FILES = 20;
@@ -70,10 +71,8 @@ async function findCurrent(
   if (file !== undefined && file.version === known?.version) {
     return { skill: known, file };
   }
-  // Somebody may have just fixed what is known by this name.
-  const isKnown = registry.find(name) !== undefined ||
-    listProblemsOf(name, registry.catalog).length > 0;
-  await registry.refresh({ trust: isKnown ? "status" : "watcher" });
+  const minIntervalMs = known === undefined ? UNKNOWN_NAME_INTERVAL_MS : 0;
+  await registry.refresh({ minIntervalMs });
   const skill = findForModel(name, registry);
   if (skill !== undefined) return { skill };
   throw await createUnknownSkillError(name, skills);
@@ -110,7 +109,7 @@ export async function loadSkill(
 /** Reads a file of a skill as a content item of a result. */
 export async function readContent(
   skill: Skill,
-  path: string | SkillFile,
+  path: string,
   registry: SkillSource,
 ): Promise<CallToolResult["content"][number]> {
   const file = await registry.readFile(skill, path, MODEL);
@@ -186,7 +185,7 @@ async function readFolder(
   const { files, leftOut } = await registry.inspectFiles(skill, MODEL);
   const inFolder = files.filter(({ path }) => path.startsWith(prefix));
   const content = await readTogether(inFolder, async (file) => {
-    const item = await readContent(skill, file, registry);
+    const item = await readContent(skill, file.path, registry);
     if (item.type === "text") item.text = `--- ${file.path} ---\n${item.text}`;
     return item;
   });

@@ -63,16 +63,17 @@ ${formatLines(skills)}
 Use the exact skill name (case-insensitive) to load a skill.`);
 }
 
-/** Lists the problems with the skill in a folder of a name, up to a limit. */
+/** Lists the problems with the skill in a folder of a name, and with the policy, up to a limit. */
 export function listProblemsOf(
   name: string,
   { problems }: SkillCatalog,
 ): Problem[] {
   const key = skillKey(name);
   return problems
-    .filter(({ file }) => {
+    .filter(({ rule, file }) => {
       const isMain = basename(file).toLowerCase() === SKILL_MD.toLowerCase();
-      return skillKey(basename(isMain ? dirname(file) : file)) === key;
+      return rule === "policy" ||
+        skillKey(basename(isMain ? dirname(file) : file)) === key;
     })
     .slice(0, MAX_NAMED_PROBLEMS);
 }

@@ -1,19 +1,37 @@
 // Settings from a command line, and the configurations that `--print-config` prints.
 import assert from "node:assert/strict";
 import { resolve } from "jsr:@std/path@^1";
-import { parse } from "jsr:@std/yaml@^1";
 import {
   type ClientConfig,
   createClientConfig,
 } from "../../src/cli/client_config.ts";
 import type { ClientName } from "../../src/cli/clients.ts";
-import type { Launch } from "../../src/cli/launch.ts";
-import { isInNpxCache } from "../../src/cli/program.ts";
 import { parseCommandLine, UsageError } from "../../src/cli/command_line.ts";
+import {
+  isInNpxCache,
+  type Launch,
+  type Program,
+  SPECIFIER,
+} from "../../src/cli/program.ts";
 import { createSettings, type Settings } from "../../src/cli/settings.ts";
 import { IMPORTS, MOD } from "./environment.ts";
 import type { Place } from "./folders.ts";
 import { runServer, type ServerOptions } from "./server.ts";
+
+/** The server from the registry, with an installed Deno, on Linux. */
+export const PROGRAM: Program = {
+  executable: "/home/me/.deno/bin/deno",
+  mainModule: SPECIFIER,
+  importMap: undefined,
+  os: "linux",
+  variable: () => undefined,
+};
+
+/** The same with a Deno that npx downloaded. */
+export const NPX_PROGRAM: Program = {
+  ...PROGRAM,
+  executable: "/home/me/.npm/_npx/0123/node_modules/deno/deno",
+};
 
 /**
  * Creates the settings for a command line, as the program does. Its folders must be
@@ -24,22 +42,20 @@ export function settingsFor(...args: string[]): Settings {
 }
 
 /** Creates the configuration for a client, of a user whose home folder is `/home/me`. */
-export function configFor(client: string, ...args: string[]): ClientConfig {
+export function configFor(
+  client: string,
+  { args = [], program = PROGRAM, home = resolve("/home/me") }: {
+    args?: readonly string[];
+    program?: Program;
+    home?: string;
+  } = {},
+): ClientConfig {
   const settings = settingsFor("--print-config", client, ...args);
   return createClientConfig(client as ClientName, {
     ...settings,
-    home: resolve("/home/me"),
-  });
+    home,
+  }, program);
 }
-
-/** The name of the section that contains the servers, by client. The default is "mcpServers". */
-export const SECTIONS: Readonly<Record<string, string>> = {
-  "vscode": "servers",
-  "opencode": "mcp",
-  "kilo": "mcp",
-  "goose": "extensions",
-  "zed": "context_servers",
-};
 
 /** Asserts that a function reports an invalid command line with the given message. */
 export function assertMisuse(
@@ -58,52 +74,44 @@ export function assertMisuse(
 export async function printedLaunch(
   place: Place,
   options: ServerOptions = {},
-  client = "cursor",
+  client = "kiro",
 ): Promise<Launch> {
   const args = [...options.args ?? [], "--print-config", client];
-  const { stdout, stderr } = await runServer(place, { ...options, args });
-  const paragraphs = paragraphsOf(stderr);
-  assert.match(paragraphs.at(-1)!, /^(?:A|Or a)dd this to the configuration/);
+  const { code, stdout, stderr } = await runServer(place, { ...options, args });
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /\n(?:A|Or a)dd this to the configuration[^]*:\n\n$/);
   assert.doesNotMatch(stderr, /^skill-server: /m);
   return completeLaunch(stdout);
 }
 
-/** Parses a printed configuration, and adds the import flags if they are missing. */
+/** Parses a printed configuration, replaces npx with Deno, and adds the import flags if they are missing. */
 export function completeLaunch(config: string): Launch {
-  const launch = withoutNpx(parseLaunch(config));
-  return hasUnknownImportMap
-    ? { ...launch, args: withImportFlags(launch.args) }
-    : launch;
-}
-
-/** Replaces npx with the Deno that it would start. */
-function withoutNpx({ command, args }: Launch): Launch {
-  const start = args.indexOf("run");
-  return command === "npx" || command === "cmd"
-    ? { command: Deno.execPath(), args: args.slice(start) }
-    : { command, args };
+  const { command, args } = parseLaunch(config);
+  if (!args.includes("run")) return { command, args };
+  const words = args.slice(args.indexOf("run"));
+  const start = words.indexOf("--allow-env") + 1;
+  const flags = IMPORTS.filter((flag) => !words.includes(flag));
+  return {
+    command: command === "npx" ? Deno.execPath() : command,
+    args: [...words.slice(0, start), ...flags, ...words.slice(start)],
+  };
 }
 
 /** Parses the command in a configuration that `--print-config` printed, in any client's format. */
 export function parseLaunch(config: string): Launch {
   if (config.startsWith("[")) return parseTomlLaunch(config);
-  const sections = Object.values(parseConfig(config));
-  const { skills } = sections.find(({ skills }) => skills !== undefined)!;
-  const { cmd, command = cmd, args } = skills!;
+  const { command, args } = parseEntry(config);
   if (!Array.isArray(command)) return { command, args };
   const [program, ...rest] = command;
   return { command: program, args: rest };
 }
 
-/** The sections of a configuration, each with server entries by name. */
+/** Returns the entry in a printed configuration in JSON. */
 // deno-lint-ignore no-explicit-any -- each client has its own format
-type ConfigSections = Record<string, Record<string, Record<string, any>>>;
-
-/** Parses a configuration in JSON or YAML. */
-export function parseConfig(config: string): ConfigSections {
-  return config.startsWith("{")
-    ? JSON.parse(config)
-    : parse(config, { schema: "core" }) as ConfigSections;
+export function parseEntry(config: string): Record<string, any> {
+  // deno-lint-ignore no-explicit-any -- each client has its own format
+  const sections = Object.values<any>(JSON.parse(config));
+  return sections.find(({ skills }) => skills !== undefined).skills;
 }
 
 /** Parses the command in the subset of TOML that `--print-config` writes. */
@@ -113,35 +121,8 @@ function parseTomlLaunch(config: string): Launch {
   return { command, args };
 }
 
-/** Whether the tests use an import map that the server does not recognize. */
-const hasUnknownImportMap = IMPORTS.some((flag) => !flag.includes("npm_only"));
-
-/**
- * Splits stderr into paragraphs, each on one line, without the hints about an
- * unrecognized import map and about npx. Asserts that each hint appears if and
- * only if it applies.
- */
-export function paragraphsOf(stderr: string): string[] {
-  let paragraphs = stderr.trim().split("\n\n")
-    .map((text) => text.replaceAll("\n", " "));
-  for (
-    const [isDue, hint] of [
-      [hasUnknownImportMap, "the import map that Deno runs with"],
-      [isInNpxCache(Deno.execPath()), "The entry uses npx"],
-    ] as const
-  ) {
-    const others = paragraphs.filter((text) => !text.includes(hint));
-    assert.equal(others.length < paragraphs.length, isDue, hint);
-    paragraphs = others;
-  }
-  return paragraphs;
-}
-
-/** Adds the import flags to arguments, as the hint advises. */
-function withImportFlags(args: readonly string[]): readonly string[] {
-  const index = args.indexOf("--allow-env") + 1;
-  return [...args.slice(0, index), ...IMPORTS, ...args.slice(index)];
-}
+/** Whether the tests themselves run with a Deno that npx downloaded. */
+export const isNpx = isInNpxCache(Deno.execPath());
 
 /** Returns the arguments after the main module. */
 export function serverArgs({ args }: Launch, main = MOD): readonly string[] {

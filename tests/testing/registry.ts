@@ -7,8 +7,15 @@ import {
   type SkillCatalog,
   SkillRegistry,
   type SkillRoot,
-  SkillScanner,
 } from "../../mod.ts";
+import { ServedFolder } from "../../src/files/served_folder.ts";
+import { resolveTrusted } from "../../src/skills/project.ts";
+import { SkillFiles } from "../../src/skills/skill_files.ts";
+import type {
+  FileAccessOptions,
+  SkillFile,
+  SkillFileContent,
+} from "../../src/skills/types.ts";
 import { Inbox } from "./waiting.ts";
 
 /** Creates a skill root. Its default scope is global. */
@@ -37,8 +44,30 @@ export function scansOf(
   roots: readonly SkillRoot[],
   options?: ScanOptions,
 ): () => Promise<SkillCatalog> {
-  const scanner = new SkillScanner(roots, options);
-  return async () => (await scanner.scan()).catalog;
+  const registry = new SkillRegistry(roots, { log: () => {}, ...options });
+  return () => registry.refresh();
+}
+
+/** Lists the files of a skill that is in no registry. */
+export async function listSkillFiles(
+  skill: Skill,
+  options: FileAccessOptions = {},
+): Promise<SkillFile[]> {
+  return (await new SkillFiles(options).list(skill)).files;
+}
+
+/** Reads a file of a skill that is in no registry. */
+export function readSkillFile(
+  skill: Skill,
+  path: string,
+  { trustLinks = [], maxFileSize }: FileAccessOptions = {},
+): SkillFileContent {
+  return new ServedFolder({
+    ...skill,
+    trusted: resolveTrusted(trustLinks),
+    isHidden: () => false,
+    maxFileSize,
+  }).read(path);
 }
 
 /** A registry whose changes and log lines are recorded. */

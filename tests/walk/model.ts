@@ -2,12 +2,13 @@
 // is written from the rules, not from the code, and it keeps nothing.
 import { basename, dirname, join } from "jsr:@std/path@^1";
 import * as disk from "./reading.ts";
-import { CLOSED, type Closure, type State, type World } from "./world.ts";
+import { type Closure, type State, STRICTEST, type World } from "./world.ts";
 import type { Face, Found, Sight, Subject } from "./world.ts";
 
 /** The reference model. */
 export class Model {
   readonly #found = new Map<string, Found>();
+  #position = 0;
   /** The places that are closed to everyone, and to the model. */
   readonly #closed = { off: new Set<string>(), manual: new Set<string>() };
   readonly #world: World;
@@ -16,27 +17,27 @@ export class Model {
   /** Where links in the project may lead. */
   readonly #allowed: string[];
   readonly #rules;
-  #isUnresolved = false;
+  /** Whether the policy was never valid, or may not read the folder of a rule. */
+  #isInvalid: boolean;
 
   constructor(world: World) {
     const { home, roots, granted } = world;
     this.#world = world;
+    this.#isInvalid = world.rules === undefined;
     // The home folder, and what lies above it, is no project.
     this.project = disk.reals([world.workingDirectory])
       .filter((base) => !disk.isWithin(disk.real(home) ?? home, base));
     this.#trusted = disk.reals(world.trustLinks);
-    const own = roots.map(({ path }) => path)
+    const own = roots.filter(({ isProject }) => !isProject)
+      .map(({ path }) => path)
       .filter((path) => !this.#isConfined(path));
-    const homeRoots = [".agent/skills", ".claude/skills", ".agents/skills"]
-      .map((path) => join(home, path));
-    this.#allowed = disk.reals([...own, ...homeRoots])
-      .concat(this.project, this.#trusted);
-    this.#rules = world.rules.map((rule) => {
+    this.#allowed = disk.reals(own).concat(this.project, this.#trusted);
+    this.#rules = (world.rules ?? []).map((rule) => {
       if (rule.in === undefined) return { ...rule, folders: [] };
       // Nobody may list the home folder, or one above it, unless it was granted.
       const top = disk.folderOf(rule.in);
       const isKnown = disk.isInside(top, granted) || !disk.isWithin(home, top);
-      this.#isUnresolved ||= !isKnown;
+      this.#isInvalid ||= !isKnown;
       const folders = disk.expandGlob(rule.in)
         .flatMap((path) => isKnown ? disk.spellings(path) : path);
       return { ...rule, folders };
@@ -45,18 +46,27 @@ export class Model {
 
   /** Returns the skills that may be seen, in search order. */
   look(): Sight[] {
+    if (this.#isInvalid) return [];
     this.#world.roots.forEach((root) => this.#search(root));
-    for (const skill of this.#found.values()) {
+    const skills = [...this.#found.values()].map((skill) =>
+      this.#withoutDepartures(skill)
+    ).sort((a, b) => a.faces[0]!.position - b.faces[0]!.position);
+    for (const skill of skills) {
       const { place, frontmatter } = skill;
       this.#close(place, this.#judge(skill), frontmatter.forModel);
     }
-    // A folder that a rule names is closed even if it has no SKILL.md.
-    for (const place of this.#rules.flatMap(({ folders }) => folders)) {
-      if (this.#found.has(place) || disk.real(place) !== place) continue;
-      const subject = { path: place, scope: this.#scopeOf(place) };
-      this.#close(place, this.#decide(undefined, subject));
-    }
-    return [...this.#found.values()].flatMap((skill) => this.#show(skill));
+    return skills.flatMap((skill) => this.#show(skill));
+  }
+
+  /** A path through a link of the project that leaves it counts only if there is no other. */
+  #withoutDepartures(skill: Found): Found {
+    const scope = this.#scopeOf(skill.place);
+    const staying = skill.faces.filter(({ isConfined }) =>
+      !isConfined || scope === "project"
+    );
+    return staying.length > 0
+      ? { ...skill, faces: staying, scope }
+      : { ...skill, scope: "project" };
   }
 
   #scopeOf(place: string): string {
@@ -80,12 +90,12 @@ export class Model {
       : disk.isInside(place, this.#trusted);
   }
 
-  #search({ path, recursive }: World["roots"][number]): void {
+  #search({ path, recursive, includesItself }: World["roots"][number]): void {
     const place = disk.real(path) ?? "";
     const isConfined = this.#isConfined(path);
-    const top: Face = { path, place, depth: 0, isConfined };
+    const top: Face = { path, place, depth: 0, isConfined, position: 0 };
     if (!disk.isFolder(place) || !this.#isAllowed(top)) return;
-    if (recursive && this.#note(top)) top.skill = place;
+    if (includesItself && this.#note(top)) top.skill = place;
     const queue = [top];
     const visited = new Set([place]);
     for (const folder of queue) {
@@ -120,19 +130,18 @@ export class Model {
     const file = disk.real(main) ?? "";
     const text = this.#isOwn(file, place) ? file : "";
     const frontmatter = disk.readFrontmatter(text);
-    const known = this.#found.get(place) ?? { faces: [], main, frontmatter };
-    const faces = [...known.faces, face];
-    this.#found.set(place, { ...known, path: faces[0]!.path, place, faces });
+    const known = this.#found.get(place) ??
+      { faces: [], place, main, frontmatter, scope: "" };
+    face.position = ++this.#position;
+    this.#found.set(place, { ...known, faces: [...known.faces, face] });
     return true;
   }
 
-  /** The last rule that matches applies. What is unresolved closes the project. */
-  #decide(name: string | undefined, { path, scope }: Subject): State {
-    if (this.#isUnresolved && scope === "project") return "off";
+  /** The last rule that matches applies. */
+  #decide({ name, path, scope }: Subject): State {
     const rule = this.#rules.findLast((rule) =>
       (rule.scope ?? scope) === scope &&
-      (rule.skill === undefined ||
-        name !== undefined && disk.globPattern(rule.skill).test(name)) &&
+      (rule.skill === undefined || disk.globPattern(rule.skill).test(name)) &&
       (rule.in === undefined ||
         (rule.in.endsWith("/*")
           ? rule.folders.includes(path)
@@ -141,25 +150,18 @@ export class Model {
     return rule?.state ?? "on";
   }
 
-  /** Every face is judged by every name, and the strictest answer wins. */
-  #judge({ faces, place, frontmatter: { name, isValid } }: Found): State {
-    const paths = faces.map(({ path }) => path);
+  /** Every path is judged by every name, and the strictest answer wins. */
+  #judge(
+    { faces, place, scope, frontmatter: { name, isValid } }: Found,
+  ): State {
+    const paths = [...faces.map(({ path }) => path), place];
     const names = isValid
-      ? [name]
-      : [name, ...[place, ...paths].map((path) => basename(path))];
-    const subjects = paths.flatMap((path) => {
-      const lies = disk.locate(path);
-      const scopes = [this.#scopeOf(lies)];
-      if (this.#isConfined(path)) scopes.push("project");
-      return [path, lies].flatMap((path) =>
-        scopes.map((scope) => ({ path, scope }))
-      );
-    });
-    subjects.push({ path: place, scope: this.#scopeOf(place) });
+      ? [name!]
+      : [name ?? [], ...paths.map((path) => basename(path))].flat();
     const states = names.flatMap((name) =>
-      subjects.map((subject) => this.#decide(name, subject))
+      paths.map((path) => this.#decide({ name, path, scope }))
     );
-    return CLOSED.find((state) => states.includes(state)) ?? states[0]!;
+    return STRICTEST.find((state) => states.includes(state)) ?? states[0]!;
   }
 
   #close(place: string, state: State, forModel = true): void {
@@ -176,14 +178,20 @@ export class Model {
   }
 
   #listFiles(skill: Found, ...kinds: Closure[]): Map<string, string> {
-    return disk.listFiles(skill, {
+    const path = skill.faces[0]!.path;
+    return disk.listFiles({
+      ...skill,
+      path,
+      main: join(path, basename(skill.main)),
+    }, {
       isOwn: (target) => this.#isOwn(target, skill.place),
       isOpen: (target) => !this.#isClosed(target, skill.place, kinds),
     });
   }
 
   #show(skill: Found): Sight[] {
-    const { place, main, frontmatter: { name, isValid, forUser } } = skill;
+    const { place, scope, main, frontmatter: { name, isValid, forUser } } =
+      skill;
     const file = disk.real(main) ?? "";
     const judged = this.#judge(skill);
     const isOff = judged === "off" || this.#isClosed(file, place, ["off"]);
@@ -193,7 +201,6 @@ export class Model {
     const forModel = !isManual && !this.#closed.manual.has(place);
     const files = this.#listFiles(skill, "off");
     const modelFiles = this.#listFiles(skill, "off", "manual");
-    const scope = this.#scopeOf(place);
     const shown = { place, scope, state, forModel, forUser, files, modelFiles };
     return [{ name: name!, ...shown }];
   }

@@ -203,12 +203,16 @@ export async function openStdio(
   return { wire, asks };
 }
 
-/** Opens a server process as `--print-config` says. */
+/**
+ * Opens a server process as `--print-config` says, unless that refuses to let it
+ * read the home folder.
+ */
 export async function openAsPrinted(
   launch: Launch,
-): Promise<{ asks: Asks; wire: Wire }> {
+): Promise<{ asks: Asks; wire: Wire } | undefined> {
   const args = [...launch.args, "--print-config", "cursor"];
   const { stdout, stderr } = await runServer(launch, { ...launch, args });
+  if (/^skill-server: Cannot print an entry /.test(stderr)) return undefined;
   if (stdout === "") throw new Error(stderr);
   return await openStdio({ ...launch, env: {} }, {
     launch: completeLaunch(stdout),

@@ -3,7 +3,8 @@ import { dirname, join, relative } from "jsr:@std/path@^1";
 import type { Disk } from "./disk.ts";
 import type { Random } from "./random.ts";
 import type { Launch } from "./servers.ts";
-import type { Rule, World } from "./world.ts";
+import { isWithin, real } from "./reading.ts";
+import type { Root, Rule, World } from "./world.ts";
 
 /** How a server is started. */
 export interface Start {
@@ -19,9 +20,6 @@ export interface Start {
 }
 
 const TOOLSETS = ["skill", "skilljack", "reference", "agentskills"];
-
-/** The policy that applies until there is a valid one. */
-const FALLBACK: readonly Rule[] = [{ scope: "project", state: "off" }];
 
 export function chooseStart(disk: Disk, random: Random): Start {
   const { home, path } = disk.place;
@@ -82,21 +80,30 @@ export function worldOf(start: Start, disk: Disk): World {
   const usesBoth = start.folders.length === 0 || toolset === "skilljack";
   const folders = [...start.folders, ...usesBoth ? skillsDir : []];
   const bases = new Set([workingDirectory, home]);
-  const wellKnown = (name: string) =>
-    [...bases].map((base) => join(base, name, "skills"));
-  const plain = folders.length > 0
-    ? folders.flatMap((folder) =>
-      ["", ".claude/skills", "skills"].map((path) =>
-        join(absolute(folder), path)
-      )
-    )
+  const recursive = toolset === "agentskills";
+  const isProjectFolder = (base: string) =>
+    base === workingDirectory && !isWithin(real(home)!, real(base)!);
+  const wellKnown = (name: string): Root[] =>
+    [...bases].map((base) => ({
+      path: join(base, name, "skills"),
+      recursive,
+      isProject: isProjectFolder(base),
+      includesItself: recursive,
+    }));
+  const configured = (folder: string): Root[] =>
+    ["", ".claude/skills", "skills"].map((name) => ({
+      path: join(absolute(folder), name),
+      recursive,
+      isProject: false,
+      includesItself: recursive || name === "",
+    }));
+  const roots = folders.length > 0
+    ? folders.flatMap(configured)
     : [...wellKnown(".agent"), ...wellKnown(".claude")];
-  if (start.agents) plain.push(...wellKnown(".agents"));
-  const roots = plain.map((path) => ({
-    path,
-    recursive: toolset === "agentskills",
+  if (start.agents) roots.push(...wellKnown(".agents"));
+  const more = start.skillDirs.map((path) => ({
+    ...{ path, recursive: true, isProject: false, includesItself: true },
   }));
-  const more = start.skillDirs.map((path) => ({ path, recursive: true }));
   const trustLinks = [...start.trustLinks];
   return {
     ...{
@@ -119,8 +126,8 @@ export function worldOf(start: Start, disk: Disk): World {
 export function readRules(
   { usesPolicy }: Start,
   disk: Disk,
-  last = FALLBACK,
-): readonly Rule[] {
+  last?: readonly Rule[],
+): readonly Rule[] | undefined {
   if (!usesPolicy) return [];
   try {
     const { rules } = JSON.parse(Deno.readTextFileSync(disk.policy));

@@ -91,7 +91,10 @@ function rankOf({ state }: Sight): number {
   return state === "pinned" ? 0 : state === "name-only" ? 2 : 1;
 }
 
-/** Returns what the views should show of skills. */
+/**
+ * Returns what the views should show of skills. Only the first skill of a name in
+ * each scope has a name by which it can be loaded.
+ */
 export function expectedView(
   sights: readonly Sight[],
   { toolset, names }: { toolset: string; names: readonly string[] },
@@ -99,7 +102,12 @@ export function expectedView(
   const plain = new Set(
     new Map(sights.toReversed().map((sight) => [keyOf(sight), sight])).values(),
   );
-  const shown = sights.map((sight) =>
+  const named = sights.filter((sight) =>
+    sights.find((other) =>
+      other.scope === sight.scope && keyOf(other) === keyOf(sight)
+    ) === sight
+  );
+  const shown = named.map((sight) =>
     expectedSkill(sight, plain.has(sight), toolset)
   );
   const listed = (textOf: (sight: Sight) => string, isFor: keyof Sight) =>
@@ -107,7 +115,7 @@ export function expectedView(
       .sort((a, b) => rankOf(a) - rankOf(b) || compare(textOf(a), textOf(b)))
       .map(({ name }) => name);
   const load = (scope: string, name: string) => {
-    const index = sights.findIndex((sight) =>
+    const index = named.findIndex((sight) =>
       sight.scope === scope && keyOf(sight) === name.toLowerCase()
     );
     return shown[index]?.tool ?? null;
@@ -116,7 +124,7 @@ export function expectedView(
     skills: shown.map(canonical).sort(),
     tools: listed(keyOf, "forModel"),
     prompts: listed(({ name }) => name, "forUser"),
-    completions: sights.filter(({ forUser }) => forUser)
+    completions: named.filter(({ forUser }) => forUser)
       .map(({ name }) => name).sort(),
     scoped: Object.fromEntries(
       SCOPES.flatMap((scope) =>

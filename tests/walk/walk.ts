@@ -169,12 +169,13 @@ export class Walk implements Disposable {
   /** Checks processes that may read less. */
   async #restWithNarrowPermissions(): Promise<void> {
     const printed = await openAsPrinted(this.#launch);
+    if (printed === undefined) return;
     await using _wire = printed.wire;
     const { rules, roots, trustLinks } = this.#world;
     const open = [...roots.map(({ path }) => path), ...trustLinks];
     this.#world = { ...this.#world, granted: [...open, ...reals(open)] };
     await this.#check(["stdio", printed.asks.stdio!], "as printed");
-    if (rules.some((rule) => rule.in ?? rule.scope)) return;
+    if ((rules ?? []).some((rule) => rule.in ?? rule.scope)) return;
     const granted = [this.#disk.policy, ...roots.map(({ path }) => path)]
       .filter(() => this.#random.chance(0.7));
     const narrow = await openStdio(this.#launch, {

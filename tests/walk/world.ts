@@ -11,10 +11,20 @@ export interface Rule {
 
 export type State = "on" | "pinned" | "name-only" | "manual" | "off";
 
-/** The states that close a folder, the strictest first. */
-export const CLOSED = ["off", "manual"] as const;
+/** The states that are stricter than others, the strictest first. */
+export const STRICTEST = ["off", "manual", "name-only"] as const;
 
-export type Closure = typeof CLOSED[number];
+export type Closure = "off" | "manual";
+
+/** A folder that is searched for skills. */
+export interface Root {
+  path: string;
+  recursive: boolean;
+  /** Whether it is one of the project's default folders. */
+  isProject: boolean;
+  /** Whether it can be a skill itself. */
+  includesItself: boolean;
+}
 
 /** The settings of a server. */
 export interface World {
@@ -22,9 +32,10 @@ export interface World {
   home: string;
   toolset: string;
   /** The roots in search order. */
-  roots: { path: string; recursive: boolean }[];
+  roots: Root[];
   trustLinks: string[];
-  rules: readonly Rule[];
+  /** The rules of the last valid policy, if there ever was one. */
+  rules: readonly Rule[] | undefined;
   /** The folders that Deno may read, without those of rules. */
   granted: readonly string[];
 }
@@ -53,20 +64,21 @@ export interface Face {
   isConfined: boolean;
   /** The place of the skill around it. */
   skill?: string;
+  position: number;
 }
 
 /** A folder with a `SKILL.md`, valid or not. */
 export interface Found {
-  /** The path by which it is served. */
-  path: string;
   place: string;
+  scope: string;
   faces: Face[];
   main: string;
   frontmatter: Frontmatter;
 }
 
-/** What rules are asked about: a path of a skill, and a scope that it has there. */
+/** What rules are asked about: a name and a path of a skill. */
 export interface Subject {
+  name: string;
   path: string;
   scope: string;
 }

@@ -1,6 +1,6 @@
 /**
- * Tests of who may see what where rules meet: a policy, links, nested skills,
- * scopes, and permissions.
+ * Tests of what is hidden where rules meet that the table of who sees what does not
+ * combine: limits of the search, links, scopes, and permissions.
  *
  * @module
  */
@@ -50,69 +50,6 @@ async function askFor(wire: Wire, skill: string, path: string) {
   return { client: await send(requests), model: await send(calls) };
 }
 
-for (
-  const [how, args] of [
-    ["in another root", ["--skill-dir", ".claude"]],
-    ["in a root that is a skill itself", [
-      "--skill-dir",
-      ".claude/skills/outer",
-    ]],
-  ] as const
-) {
-  Deno.test(`a nested skill that is off is closed if the outer one is found first, ${how}`, async () => {
-    using place = new Place();
-    place.skill(SKILLS, "outer");
-    place.skill(`${SKILLS}/outer`, "inner", skillMd("inner", SECRET));
-    place.file(`${SKILLS}/outer/inner/notes.md`, SECRET);
-    const folders = args.map((arg) =>
-      arg.startsWith(".") ? join(place.home, arg) : arg
-    );
-    const policy = policyArgs(place, [{ skill: "inner", state: "off" }]);
-    await using wire = new Wire(place, {
-      args: ["--tools", "skilljack", ...folders, ...policy, "--no-watch"],
-    });
-    await wire.initialize();
-    const { client, model } = await askFor(wire, "outer", "inner/notes.md");
-    assert.ok(!(client + model).includes(SECRET), client + model);
-    assert.ok(!(client + model).includes("inner/SKILL.md"));
-  });
-}
-
-for (
-  const [how, change] of [
-    [
-      "its frontmatter breaks",
-      (place: Place) =>
-        place.replace(`${SKILLS}/outer/inner/SKILL.md`, "---\nname: inner\n"),
-    ],
-    [
-      "its SKILL.md is removed",
-      (place: Place) => place.remove(`${SKILLS}/outer/inner/SKILL.md`),
-    ],
-  ] as const
-) {
-  Deno.test(`a nested skill in a closed folder stays closed when ${how}`, async () => {
-    using place = new Place();
-    place.skill(SKILLS, "outer");
-    const inner = place.skill(`${SKILLS}/outer`, "inner");
-    place.file(`${SKILLS}/outer/inner/notes.md`, SECRET);
-    const policy = policyArgs(place, [{ in: inner, state: "off" }]);
-    await using wire = new Wire(place, {
-      args: [
-        ...["--tools", "skilljack", "--no-watch", "--refresh", "0.01"],
-        ...["--skill-dir", join(place.home, ".claude"), ...policy],
-      ],
-    });
-    await wire.initialize();
-    change(place);
-    // An unknown name makes the server scan again.
-    const input = { name: "none" };
-    await wire.ask(nextId(), "tools/call", { name: "skill", arguments: input });
-    const { client, model } = await askFor(wire, "outer", "inner/notes.md");
-    assert.ok(!(client + model).includes(SECRET), client + model);
-  });
-}
-
 /** Scans a folder that seems to contain more links than a search visits. */
 async function refreshBeyondLimit(registry: SkillRegistry, folder: string) {
   const { readDirSync } = Deno;
@@ -133,7 +70,7 @@ async function refreshBeyondLimit(registry: SkillRegistry, folder: string) {
 }
 
 Deno.test(
-  "a nested skill beyond the limit of searched folders is closed to the skills that lead there",
+  "a nested skill beyond the limit of searched folders is hidden from the skills that lead there",
   { ignore: lacks("links") },
   async () => {
     using place = new Place();
@@ -189,7 +126,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a skill that only a link beyond the limit of searched folders leads to is closed to the skills that lead there",
+  "a skill that only a link beyond the limit of searched folders leads to is hidden from the skills that lead there",
   { ignore: lacks("links") },
   async () => {
     using place = new Place();
@@ -233,7 +170,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a skill that is off is closed to the links of other skills into a trusted folder",
+  "a skill that is off is hidden from the links of other skills into a trusted folder",
   {
     ignore: lacks("links"),
   },
@@ -260,41 +197,6 @@ Deno.test(
     }
   },
 );
-
-for (
-  const [how, text, rules] of [
-    ["manual", skillMd("inner"), [{ skill: "inner", state: "manual" }]],
-    [
-      "hidden by its author",
-      `---\nname: inner\ndescription: d\ndisable-model-invocation: true\n---\n`,
-      [],
-    ],
-  ] as const
-) {
-  Deno.test(`a nested skill that is ${how} reaches clients, but not the model`, async () => {
-    using place = new Place();
-    place.skill(SKILLS, "outer");
-    place.skill(`${SKILLS}/outer`, "inner", text);
-    place.file(`${SKILLS}/outer/inner/notes.md`, SECRET);
-    const args = [
-      ...[
-        "--tools",
-        "skilljack",
-        "--no-watch",
-        ...policyArgs(place, [...rules]),
-      ],
-      ...["--skill-dir", join(place.home, ".claude")],
-    ];
-    await using wire = new Wire(place, { args });
-    await wire.initialize();
-    const { client, model } = await askFor(wire, "outer", "inner/notes.md");
-    assert.ok(client.includes(SECRET));
-    assert.ok(
-      !model.includes(SECRET) && !model.includes("inner/SKILL.md"),
-      model,
-    );
-  });
-}
 
 Deno.test(
   "the project is the same through a link, as an absolute folder, and below a folder that is searched",
@@ -346,21 +248,6 @@ Deno.test("a working directory that contains the home folder is no project", asy
   assert.deepEqual(await session.names(), ["mine"]);
 });
 
-Deno.test(
-  "rules for global skills apply to them through a link of the project",
-  {
-    ignore: lacks("links"),
-  },
-  async () => {
-    using place = new Place();
-    const mine = place.skill("home/.agents/skills", "mine");
-    place.link(mine, "project/.claude/skills/mine");
-    const args = policyArgs(place, [{ scope: "global", state: "off" }]);
-    await using session = await Session.open(place, { args });
-    assert.deepEqual(await session.names(), []);
-  },
-);
-
 Deno.test("no skill can take the prefix of a scope", async () => {
   using place = new Place();
   place.skill("project/.claude/skills", "global", skillMd("global", "Theirs"));
@@ -379,34 +266,27 @@ Deno.test("no skill can take the prefix of a scope", async () => {
   );
 });
 
-for (const glob of ["~/code", "~/{code,work}/**", "~/co*/**"]) {
-  Deno.test(`a rule for ${glob} applies behind a link`, {
+Deno.test(
+  "a rule applies behind a link, under printed permissions too",
+  {
     ignore: lacks("links"),
-  }, async () => {
+  },
+  async () => {
     using place = new Place();
     place.skill("data/p/.claude/skills", "git");
     place.link(join(place.path, "data"), "home/code");
-    const args = [
-      join(place.path, "data", "p"),
-      ...policyArgs(place, [{ in: glob, state: "off" }]),
-    ];
-    await using session = await Session.open(place, { args });
-    assert.deepEqual(await session.names(), []);
-    // A printed configuration does not open the home folder for a wildcard.
-    const launch = await printedLaunch(place, { args });
-    await using printed = await Session.open(place, { launch });
-    if (glob !== "~/co*/**") return assert.deepEqual(await printed.names(), []);
-    place.skill("project/.claude/skills", "theirs");
-    const line = await printed.stderr.take(
-      (line) => line.includes("policy"),
-      "the line about the policy",
-    );
-    assert.match(
-      line,
-      /the folder ".*home" above the wildcard cannot be listed: Deno is not allowed to read it; add --allow-read=\S+home, or write the folders without wildcards\. No project skills/,
-    );
-  });
-}
+    const open = async (glob: string) => {
+      const rules = policyArgs(place, [{ in: glob, state: "off" }]);
+      const args = [join(place.path, "data", "p"), ...rules];
+      const launch = await printedLaunch(place, { args });
+      return await Session.open(place, { launch });
+    };
+    for (const glob of ["~/code", "~/{code,work}/**"]) {
+      await using session = await open(glob);
+      assert.deepEqual(await session.names(), []);
+    }
+  },
+);
 
 Deno.test(
   "under printed permissions, a change behind a linked root is noticed",
@@ -426,19 +306,3 @@ Deno.test(
     assert.deepEqual(await session.names(), ["git", "pdf"]);
   },
 );
-
-Deno.test("the server says which folders it may not watch", {
-  ignore: lacks("links"),
-}, async () => {
-  using place = new Place();
-  const store = place.skill("store", "git");
-  place.link(store, `${SKILLS}/git`);
-  const launch = await printedLaunch(place);
-  await using session = await Session.open(place, { launch });
-  assert.deepEqual(await session.names(), ["git"]);
-  const line = await session.stderr.take(
-    (line) => line.includes("Cannot watch"),
-    "the line about watching",
-  );
-  assert.ok(line.endsWith(`add --allow-read=${store}`), line);
-});

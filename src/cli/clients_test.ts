@@ -1,0 +1,128 @@
+// What is printed for each client, and what the documentation says about it.
+import assert from "node:assert/strict";
+import { join } from "jsr:@std/path@^1";
+import {
+  configFile,
+  configMessage,
+  createClientConfig,
+} from "./client_config.ts";
+import { CLIENT_NAMES, type ClientName, MCP_CLIENTS } from "./clients.ts";
+import type { Program } from "./program.ts";
+import {
+  configFor,
+  NPX_PROGRAM,
+  parseEntry,
+  PROGRAM,
+  settingsFor,
+} from "../../tests/testing/command_line.ts";
+import { README, REPOSITORY } from "../../tests/testing/environment.ts";
+import { lacks } from "../../tests/testing/needs.ts";
+
+const CLIENTS_PAGE = Deno.readTextFileSync(
+  join(REPOSITORY, "docs", "clients.md"),
+);
+
+/** Returns what a command prints, after the command. */
+function print(args: readonly string[], program: Program = PROGRAM): string {
+  const [client] = args as [ClientName];
+  const home = "/home/me";
+  const settings = settingsFor("--print-config", ...args);
+  // The folders of this machine must not change what is printed.
+  const config = createClientConfig(
+    client,
+    { ...settings, home, roots: [] },
+    program,
+  );
+  const command = `$ skill-server --print-config ${args.join(" ")}`;
+  return `${command}\n${configMessage(config)}${config.text}`;
+}
+
+/** Returns what is printed for each client. */
+function printAll(): string {
+  const url = ["--url", "https://skills.example.com/mcp"];
+  const windows: Program = {
+    ...PROGRAM,
+    executable: String.raw`C:\Users\Jörg Müller\.deno\bin\deno.exe`,
+    os: "windows",
+  };
+  return [
+    ...CLIENT_NAMES.flatMap((name) => [print([name]), print([name, ...url])]),
+    "With a Deno that npx downloaded\n",
+    print(["cursor"], NPX_PROGRAM),
+    "On Windows\n",
+    ...["claude-code", "codex", "cursor"].map((name) => print([name], windows)),
+  ].join(`\n${"-".repeat(80)}\n\n`);
+}
+
+Deno.test(
+  "--print-config prints what tests/golden/clients.txt shows (to update it, set UPDATE=1)",
+  {
+    ignore: lacks("sh"),
+  },
+  () => {
+    const file = join(REPOSITORY, "tests", "golden", "clients.txt");
+    if (Deno.env.has("UPDATE")) Deno.writeTextFileSync(file, printAll());
+    assert.equal(printAll(), Deno.readTextFileSync(file));
+  },
+);
+
+Deno.test("the documentation shows the entries for Claude Code and Codex", {
+  ignore: lacks("sh"),
+}, () => {
+  const block = (name: string, language: string) =>
+    `\`\`\`${language}\n${configFor(name).text}\`\`\`\n`;
+  assert.ok(README.includes(block("claude-code", "json")));
+  assert.ok(CLIENTS_PAGE.includes(block("codex", "toml")));
+});
+
+for (const name of CLIENT_NAMES) {
+  Deno.test(`docs/clients.md names the configuration files of ${name} on each operating system`, () => {
+    const client = MCP_CLIENTS[name];
+    const [, table] = CLIENTS_PAGE.split("## Configuration files");
+    const rows = table!.split("\n").filter((line) =>
+      line.startsWith(`| ${client.title} `)
+    );
+    assert.equal(rows.length, 1);
+    const files = (["linux", "darwin", "windows"] as const)
+      .map((os) => configFile(client, os));
+    for (const text of [name, client.projectFile ?? name, ...files]) {
+      assert.ok(rows[0]!.includes(`\`${text}\``), `${rows[0]} lacks ${text}`);
+    }
+  });
+}
+
+/** Decodes a link as its client does. Returns the entry. */
+function decode(link: string): Record<string, unknown> {
+  const { searchParams } = new URL(link);
+  const url = searchParams.get("url");
+  if (url === null) return JSON.parse(atob(searchParams.get("config")!));
+  const { name, ...entry } = JSON.parse(
+    decodeURIComponent(url.replace("vscode:mcp/install?", "")),
+  );
+  assert.equal(name, "skills");
+  return entry;
+}
+
+/** The links that install the server, by client. */
+const LINKS = {
+  "vscode": /https:\/\/insiders\.vscode\.dev\/redirect\?[^\s)]+/g,
+  "cursor": /https:\/\/cursor\.com\/en\/install-mcp\?[^\s)]+/g,
+};
+
+for (const [name, pattern] of Object.entries(LINKS)) {
+  Deno.test(
+    `the links in the documentation add to ${name} what --print-config prints`,
+    {
+      ignore: lacks("sh"),
+    },
+    () => {
+      const home = "${userHome}";
+      const { text } = configFor(name, { program: NPX_PROGRAM, home });
+      for (const page of [README, CLIENTS_PAGE]) {
+        const links = [...page.matchAll(pattern)].map(([link]) => link);
+        assert.equal(links.length, 1);
+        assert.deepEqual(decode(links[0]!), parseEntry(text));
+      }
+    },
+  );
+}

@@ -1,0 +1,213 @@
+/**
+ * Watches a small number of folders for changes. An event only says that it is
+ * time to look again.
+ *
+ * Deno compares each event with every watched path by opening both, and closing or
+ * opening a watcher waits for that. So few folders are watched, each by a watcher
+ * of its own, without its subfolders. After a folder was moved away, its path counts
+ * as watched until every watcher of the path is closed.
+ *
+ * @module
+ */
+
+import { basename, dirname } from "jsr:@std/path@^1";
+import { attempt } from "./faults.ts";
+import { mayRead } from "./paths.ts";
+
+/** The maximum number of watched folders. */
+export const MAX_WATCHED_FOLDERS = 128;
+
+/** The pause in events that ends a burst, in milliseconds. */
+const QUIET_MS = 100;
+
+/** The maximum length of a burst of events, in milliseconds. */
+const BURST_MS = 1_000;
+
+/** More events than this in ten seconds close all watchers. */
+const MAX_EVENTS = 1_000;
+const EVENT_WINDOW_MS = 10_000;
+
+/** How long a closed path still counts as watched, in milliseconds. */
+const REOPEN_MS = 10;
+
+/** The time between two callbacks while nothing is watched, in milliseconds. */
+const POLL_MS = 1_000;
+
+/**
+ * The folders to watch, the most important ones first, and the names in each that
+ * matter. Without names, everything in the folder matters.
+ */
+export type WatchedFolders = ReadonlyMap<
+  string,
+  ReadonlySet<string> | undefined
+>;
+
+/** Watches folders, and calls back once after each burst of events. */
+export class FolderWatcher {
+  readonly #onEvents: () => void;
+  readonly #log: (line: string) => void;
+  #folders: WatchedFolders = new Map();
+  /** The watchers by path, and which folder each one watches. */
+  readonly #watchers = new Map<
+    string,
+    { watcher: Deno.FsWatcher; id: string }
+  >();
+  readonly #rate = new EventRate();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #burstEnd: number | undefined;
+  #opening: ReturnType<typeof setTimeout> | undefined;
+  /** Whether events came too fast, or watching failed. */
+  #state: "watching" | "resting" | "closed" = "watching";
+
+  /**
+   * Creates a watcher that watches nothing yet.
+   *
+   * @param onEvents Called after events, and after folders were opened, because they
+   *   may already have changed. It is expected to call {@linkcode update}.
+   * @param log Logs a line.
+   */
+  constructor(onEvents: () => void, log: (line: string) => void) {
+    this.#onEvents = onEvents;
+    this.#log = log;
+  }
+
+  /**
+   * Replaces the folders to watch.
+   *
+   * @param folders The folders. Those beyond the limit, and those that Deno is not
+   *   allowed to read, are left out.
+   * @param isQuiet Whether nothing changed since the last update. A watcher that
+   *   got too many events watches again then.
+   */
+  update(folders: WatchedFolders, isQuiet: boolean): void {
+    if (this.#state === "closed") return;
+    if (this.#state === "resting") {
+      if (!isQuiet) return this.#callBackIn(POLL_MS);
+      this.#state = "watching";
+    }
+    this.#folders = new Map(
+      folders.entries().filter(([path]) => mayRead(path))
+        .take(MAX_WATCHED_FOLDERS),
+    );
+    for (const [path, { id }] of this.#watchers) {
+      const isSame = this.#folders.has(path) && identify(path) === id;
+      if (!isSame) this.#close(path);
+    }
+    const isCovered = this.#folders.keys()
+      .every((path) => this.#watchers.has(path));
+    if (isCovered || this.#opening !== undefined) return;
+    this.#opening = setTimeout(() => this.#openMissing(), REOPEN_MS);
+  }
+
+  /** Stops watching. Can be called more than once. */
+  close(): void {
+    this.#state = "closed";
+    clearTimeout(this.#timer);
+    clearTimeout(this.#opening);
+    this.#closeAll();
+  }
+
+  #openMissing(): void {
+    this.#opening = undefined;
+    let isOpened = false;
+    for (const path of this.#folders.keys()) {
+      if (this.#watchers.has(path) || this.#state !== "watching") continue;
+      try {
+        const id = identify(path);
+        const watcher = Deno.watchFs(path, { recursive: false });
+        this.#watchers.set(path, { watcher, id });
+        this.#listen(watcher).catch((error) => this.#giveUp(error));
+        isOpened = true;
+      } catch (error) {
+        // Something may have just removed it. The next update knows.
+        if (identify(path) !== "") return this.#giveUp(error as Error);
+      }
+    }
+    if (isOpened) this.#recordEvent();
+  }
+
+  async #listen(watcher: Deno.FsWatcher): Promise<void> {
+    for await (const event of watcher) {
+      if (this.#rate.isTooHigh()) return this.#rest();
+      if (event.kind === "access") continue;
+      const isLost = event.flag === "rescan";
+      if (isLost || event.paths.some((path) => this.#isRelevant(path))) {
+        this.#recordEvent();
+      }
+      // A folder that was removed or replaced is not watched anymore.
+      if (event.kind !== "modify") event.paths.forEach((it) => this.#close(it));
+    }
+  }
+
+  #isRelevant(path: string): boolean {
+    const folder = dirname(path);
+    if (!this.#folders.has(folder)) return this.#folders.has(path);
+    const names = this.#folders.get(folder);
+    return names === undefined || names.has(basename(path)) ||
+      this.#folders.has(path);
+  }
+
+  /** Schedules the callback for the end of the burst. */
+  #recordEvent(): void {
+    const now = performance.now();
+    this.#burstEnd ??= now + BURST_MS;
+    this.#callBackIn(Math.min(QUIET_MS, this.#burstEnd - now));
+  }
+
+  #callBackIn(milliseconds: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#burstEnd = undefined;
+      this.#onEvents();
+    }, Math.max(0, milliseconds));
+  }
+
+  /** Stops watching until an update that finds nothing changed. */
+  #rest(): void {
+    if (this.#state !== "watching") return;
+    this.#state = "resting";
+    this.#closeAll();
+    this.#callBackIn(POLL_MS);
+  }
+
+  #giveUp({ message }: Error): void {
+    if (this.#state === "closed") return;
+    this.close();
+    this.#log(
+      `Cannot watch folders: ${
+        message.replace(/\.$/, "")
+      }; the next rescan finds changes instead`,
+    );
+  }
+
+  #close(path: string): void {
+    this.#watchers.get(path)?.watcher.close();
+    this.#watchers.delete(path);
+  }
+
+  #closeAll(): void {
+    for (const path of this.#watchers.keys()) this.#close(path);
+  }
+}
+
+/** Returns a text that identifies the folder at a path, or an empty one if there is none. */
+function identify(path: string): string {
+  const status = attempt(() => Deno.statSync(path));
+  return status === undefined ? "" : `${status.dev}:${status.ino}`;
+}
+
+/** Counts events in a window of time. */
+class EventRate {
+  #count = 0;
+  #start = 0;
+
+  /** Counts an event. Returns whether there were too many. */
+  isTooHigh(): boolean {
+    const now = performance.now();
+    if (now - this.#start > EVENT_WINDOW_MS) {
+      this.#start = now;
+      this.#count = 0;
+    }
+    return ++this.#count > MAX_EVENTS;
+  }
+}
