@@ -374,7 +374,8 @@ export function findUnlisting(
   contents: SkillContents,
 ): TextProblem | undefined {
   if (skill.isRepaired) {
-    const reason = "its frontmatter is not valid YAML without a repair";
+    const reason =
+      "the frontmatter needs quotes around a value, or spaces for tabs";
     return { rule: "yaml-repaired", reason, hint: "run with --check" };
   }
   const { frontmatter, directory } = skill;
