@@ -104,11 +104,14 @@ function tablesOf(report: Report, style: TextStyle): Record<string, Row[]> {
       rule ? placeOfRule(rule) : "no usable policy",
       show(directory),
     ]),
-    "Shadowed skills, which load by these names": shadowed.map((skill) => [
-      showName(skill.qualifiedName),
+    "Shadowed skills": shadowed.map((skill) => [
+      showName(skill.name),
       ...decisionCells(skill),
       show(skill.directory),
       `after ${show(dirname(skill.by))}`,
+      skill.qualifiedName
+        ? `load it as ${showName(skill.qualifiedName)}`
+        : "rename it to load it",
     ]),
     "Skills that hosts with the Skills extension cannot load": unlisted
       .map(({ name, reason }) => [showName(name), reason]),
