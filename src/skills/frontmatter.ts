@@ -132,7 +132,9 @@ export function readSkillText(text: string): SkillText {
   const yaml = findYaml(text);
   if (yaml === undefined) return describeRaw(text, [describeFences(text)]);
   const parsed = parseYaml(yaml);
-  if (!(parsed instanceof Error)) return describeFields(parsed, { yaml });
+  // Some parsers take a line that is indented with a tab for a part of the text.
+  const isValid = !(parsed instanceof Error) && !yaml.includes("\n\t");
+  if (isValid) return describeFields(parsed, { yaml });
   const lines = yaml.split("\n");
   const end = lines.findIndex((line) => /^\.\.\.\s*$/.test(line));
   if (end !== -1) return describeRaw(yaml, [describeNearFence("...", end + 1)]);

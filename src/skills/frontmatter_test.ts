@@ -312,7 +312,7 @@ Deno.test("readSkillText() repairs nothing in frontmatter that parses", () => {
       "C# and issue #12",
       "see https://example.com:80/",
       "'quoted: text'",
-      "|\n  a: b\n  c",
+      "|\n  a: b\n\t\n  \tc",
       "two\n  lines # here",
     ]
   ) {
@@ -372,7 +372,7 @@ Deno.test("a repair never loosens a flag, whatever its value", () => {
       const value = pieces.join("");
       const text =
         `---\nname: a\ndescription: b: c\ndisable-model-invocation: ${value}\n---\n`;
-      const isFalse = /^[\s'"]*false[\s'"]*(?:\s#.*)?$/.test(value);
+      const isFalse = /^[\s'"!]*false[\s'"]*(?:\s#.*)?$/.test(value);
       assert.equal(
         readSkillText(text).isHiddenFromModel || isFalse,
         true,
