@@ -133,7 +133,7 @@ export function readSkillText(text: string): SkillText {
   if (yaml === undefined) return describeRaw(text, [describeFences(text)]);
   const parsed = parseYaml(yaml);
   // Some parsers take a line that is indented with a tab for a part of the text.
-  const isValid = !(parsed instanceof Error) && !yaml.includes("\n\t");
+  const isValid = !(parsed instanceof Error) && !/\n\t[\t ]*\S/.test(yaml);
   if (isValid) return describeFields(parsed, { yaml });
   const lines = yaml.split("\n");
   const end = lines.findIndex((line) => /^\.\.\.\s*$/.test(line));

@@ -312,7 +312,7 @@ Deno.test("readSkillText() repairs nothing in frontmatter that parses", () => {
       "C# and issue #12",
       "see https://example.com:80/",
       "'quoted: text'",
-      "|\n  a: b\n\t\n  \tc",
+      "|\n  a: b\n  \tc",
       "two\n  lines # here",
     ]
   ) {
