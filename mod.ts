@@ -532,9 +532,10 @@ export class SkillRegistry implements SkillSource {
   readonly #listeners = new Set<SkillChangeListener>();
   readonly #scans = new SharedTask<SkillCatalog>();
   #last: ScanResult | undefined;
-  /** When the last scan started, and how long it took, in milliseconds. */
+  /** When the last scan started, in milliseconds. */
   #scanStart = -Infinity;
-  #scanTime = 0;
+  /** How long the last two scans took, in milliseconds. One can be slow by chance. */
+  #scanTimes: [number, number] = [0, 0];
   /** A scan that starts once the last one is old enough. */
   #delayed: Promise<SkillCatalog> | undefined;
   /** The number of scans in a row that did not count. */
@@ -727,7 +728,8 @@ export class SkillRegistry implements SkillSource {
     const previous = this.catalog;
     this.#scanStart = performance.now();
     const result = await this.#scanner.scan(previous);
-    this.#scanTime = performance.now() - this.#scanStart;
+    const time = performance.now() - this.#scanStart;
+    this.#scanTimes = [time, this.#scanTimes[0]];
     if (this.#isClosed || this.#isVoid(result)) {
       this.#scheduleScan(RETRY_MS);
       return previous;
@@ -773,7 +775,8 @@ export class SkillRegistry implements SkillSource {
     clearTimeout(this.#timer);
     const { refreshSeconds = DEFAULT_REFRESH_SECONDS } = this.#options;
     if (this.#isClosed || !this.#isWatching) return;
-    const rest = Math.max(this.#scanTime * RESCAN_SHARE, MIN_RESCAN_MS);
+    const scanTime = Math.min(...this.#scanTimes);
+    const rest = Math.max(scanTime * RESCAN_SHARE, MIN_RESCAN_MS);
     const rescanMs = refreshSeconds === 0
       ? Infinity
       : Math.min(rest, refreshSeconds * 1000);
