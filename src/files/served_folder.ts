@@ -112,7 +112,9 @@ export function isOwn(
   }
   const names = relative(realDirectory, realPath).split(/[\\/]/);
   // Kubernetes mounts a file as a link into a folder with a name such as `..data`.
-  return names.every((name) => isVisible(name) || name.startsWith(".."));
+  return names.every((name: string) =>
+    isVisible(name) || name.startsWith("..")
+  );
 }
 
 /** Splits a path into names. Returns `undefined` if it cannot be the path of a served file. */
