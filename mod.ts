@@ -76,6 +76,7 @@ import {
   type ListedFolder,
   listSubfolders,
   requireName,
+  type Subfolder,
   UNSEARCHED_NAMES,
 } from "./src/skills/subfolders.ts";
 import type {
@@ -386,17 +387,22 @@ class SkillScan {
           return;
         }
         const child = this.#visit(entry, folder);
+        if (reader.isBatchFull) this.#confirm(listed);
         const isSearched = child !== undefined && root.recursive &&
           child.depth < MAX_SEARCH_DEPTH && !queue.has(child.realPath);
         if (isSearched) queue.set(child.realPath, child);
       }
-      const changed = await reader.confirm(listed, this.#slice);
-      for (const [realPath, read] of changed) {
-        this.#found.replace(realPath, read);
-      }
+      this.#confirm(listed);
     }
     const fault = root.scope === "project" && this.#budget?.takeFault();
     if (fault) this.#report(new SkillFileError(path, fault), top);
+  }
+
+  /** Confirms what was read in a folder, and replaces what turned out to be something else. */
+  #confirm(listed: ListedFolder): void {
+    for (const [realPath, read] of this.#options.reader.confirm(listed)) {
+      this.#found.replace(realPath, read);
+    }
   }
 
   /** Lists the folders and links in a folder, in the order of their names. */
@@ -422,7 +428,7 @@ class SkillScan {
    * @returns The entry, if it is a folder.
    */
   #visit(
-    { name, isSymlink }: Deno.DirEntry,
+    { name, isSymlink }: Subfolder,
     parent: SearchedFolder,
   ): SearchedFolder | undefined {
     const { root } = parent;
