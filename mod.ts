@@ -849,7 +849,7 @@ export class SkillRegistry implements SkillSource {
  * ]);
  * await registry.refresh();
  * registry.watch();
- * registerSkillTools(server, registry, { toolset: "skill" });
+ * registerSkillTools(server, registry);
  * await server.connect(new StdioServerTransport());
  * // Ends with its client, which the SDK's transport does not notice.
  * process.stdin.once("end", () => registry.close());
@@ -858,13 +858,13 @@ export class SkillRegistry implements SkillSource {
  * @param server An `McpServer`, or a `Server` with the capability `tools`. It has
  *   its own tools already, or at least one of them, and is not connected yet.
  * @param registry The registry of the skills.
- * @param options The toolset and its settings.
+ * @param options The toolset and its settings. Default: the toolset `skill`.
  * @throws {TypeError} If the server is not one of the SDK's.
  */
 export function registerSkillTools(
   server: SkillToolServer | { readonly server: SkillToolServer },
   registry: SkillRegistry,
-  options: SkillToolOptions,
+  options: SkillToolOptions = { toolset: "skill" },
 ): void {
   const names = new Set(listTools(options).map(({ name }) => name));
   registerTools(joinTools(server, names), registry, options);
