@@ -23,7 +23,9 @@
  * using registry = new SkillRegistry([
  *   { path: "testdata/skills", scope: "project", recursive: false },
  * ]);
+ * registry.onChange(({ keys }) => console.error("changed:", ...keys));
  * await registry.refresh();
+ * registry.watch();
  *
  * const skill = registry.find("GIT"); // names are matched without regard to case
  * if (skill?.description !== "Review, commit and push changes with git") {
@@ -449,17 +451,6 @@ const MAX_VOID_SCANS = 4;
 /**
  * Keeps the catalog of the skills in some roots current, and gives access to
  * their files.
- *
- * ```ts
- * import { SkillRegistry } from "@skill-server/skill-server";
- *
- * using registry = new SkillRegistry([
- *   { path: "testdata/skills", scope: "project", recursive: false },
- * ]);
- * registry.onChange(({ keys }) => console.error("changed:", ...keys));
- * await registry.refresh();
- * registry.watch();
- * ```
  */
 export class SkillRegistry implements SkillSource {
   readonly #roots: readonly SkillRoot[];
@@ -528,11 +519,10 @@ export class SkillRegistry implements SkillSource {
   }
 
   /**
-   * Lists the files of a skill that can be read, including those of nested skills,
-   * sorted by path. A `skill.md` is listed as `SKILL.md`. Names that begin with a
-   * dot, `node_modules`, `__pycache__`, and what really lies outside the skill and
-   * the trusted folders do not belong to it. A path has at most 10 names. The
-   * listing ends after 20,000 entries.
+   * Lists the files of a skill that can be read, sorted by path, with those of nested
+   * skills. Names that begin with a dot, `node_modules`, `__pycache__`, and what
+   * really lies outside the skill and the trusted folders do not belong to it. The
+   * listing ends after 10 levels and 20,000 entries.
    */
   async listFiles(skill: Skill, viewer?: SkillViewer): Promise<SkillFile[]> {
     return (await this.#files.list(skill, viewer)).files;
@@ -540,12 +530,9 @@ export class SkillRegistry implements SkillSource {
 
   /**
    * Lists the files of a skill, and the entries that are not served, such as
-   * links that point outside and files that are too large or too deep. Hidden
-   * files are in neither list.
-   *
-   * @returns The files and the entries left out. The path of an entry is
-   *   relative to the skill directory (empty for the directory itself), and
-   *   ends with `/` if the entry is a folder that cannot be read.
+   * links that point outside and files that are too large or too deep. Their paths
+   * are relative to the skill directory (empty for the directory itself), and end
+   * with `/` for folders that cannot be read.
    */
   async inspectFiles(
     skill: Skill,
@@ -578,8 +565,6 @@ export class SkillRegistry implements SkillSource {
    * Returns the SHA-256 digest and the size of the current content of a file. The
    * digest is remembered until the file changes.
    *
-   * @param skill The skill.
-   * @param file The file, as {@linkcode listFiles} lists it.
    * @returns The digest (`sha256:` and 64 hexadecimal digits) and the size in
    *   bytes.
    * @throws {SkillFileError} If the file cannot be read.
