@@ -375,8 +375,8 @@ class SkillScan {
     const queue = new Map([[realPath, top]]);
     let count = 0;
     for (const folder of queue.values()) {
-      const { entries, isSettled } = await this.#list(folder);
-      for (const entry of entries) {
+      const listed = await this.#list(folder);
+      for (const entry of listed.entries) {
         if (this.#slice.isOver) await this.#slice.pause();
         if (++count > MAX_SEARCHED_FOLDERS) {
           this.#report(new SkillFileError(path, TOO_MANY_FOLDERS), top);
@@ -390,7 +390,7 @@ class SkillScan {
           child.depth < MAX_SEARCH_DEPTH && !queue.has(child.realPath);
         if (isSearched) queue.set(child.realPath, child);
       }
-      const changed = await reader.confirm(isSettled, this.#slice);
+      const changed = await reader.confirm(listed, this.#slice);
       for (const [realPath, read] of changed) {
         this.#found.replace(realPath, read);
       }
@@ -411,7 +411,7 @@ class SkillScan {
       // A skill can be served even if its folder cannot be listed.
       const isSkill = this.#found.has(realPath) && !isPassing(error);
       if (!isAbsence(error) && !isSkill) this.#report(error, { path, root });
-      return { entries: [], isSettled: () => false };
+      return { path, realPath, entries: [], isSettled: () => false };
     }
   }
 

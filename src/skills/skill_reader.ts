@@ -21,12 +21,14 @@ import { childPath, isCaseBlind, mayRead, SKILL_MD } from "../files/paths.ts";
 import {
   confirmLocation,
   type FileStatus,
+  isInPlace,
   isRecent,
   isSameFile,
   type Located,
   type OpenFile,
   openForScan,
   requireReadable,
+  statLocated,
   versionOf,
 } from "../files/reading.ts";
 import { isOwn } from "../files/served_folder.ts";
@@ -36,10 +38,14 @@ import {
   readSkillText,
   type SkillText,
 } from "./frontmatter.ts";
+import type { ListedFolder } from "./subfolders.ts";
 import type { Skill } from "./types.ts";
 
 /** The allowed names of a skill's main file, starting with the standard one. */
 const SKILL_FILE_NAMES = [SKILL_MD, "skill.md"];
+
+/** How many files are confirmed at once. */
+const BATCH = 8;
 
 /** How much of the instructions is kept for searching, in bytes. */
 const EXCERPT_SIZE = 800;
@@ -127,24 +133,27 @@ export class SkillReader {
   /**
    * Confirms that what was read since the last call lies where it was listed.
    *
-   * @param isSettled Whether nothing changed in the folder that lists it, so that
-   *   nothing in it was swapped for a link. Otherwise, each file is confirmed.
+   * @param listed The folder that lists it.
    * @param slice The time slice of the scan.
    * @returns What must be used instead for folders whose files lie elsewhere, or were
    *   just replaced, by their real paths.
    */
   async confirm(
-    isSettled: () => boolean,
+    listed: ListedFolder,
     slice: TimeSlice,
   ): Promise<Map<string, ReadSkill | undefined>> {
     const changed = new Map<string, ReadSkill | undefined>();
     const unconfirmed = this.#unconfirmed.splice(0);
-    if (unconfirmed.length === 0 || attempt(isSettled)) return changed;
-    for (const file of unconfirmed) {
+    const isSettled = unconfirmed.length > 0 && attempt(listed.isSettled);
+    for (let start = 0; start < unconfirmed.length; start += BATCH) {
       if (slice.isOver) await slice.pause();
-      const { folder } = file;
-      if (isConfirmed(file)) continue;
-      changed.set(folder.realPath, this.#readAgain(folder));
+      const batch = unconfirmed.slice(start, start + BATCH);
+      if (isSettled && isConfirmedBatch(batch, listed)) continue;
+      for (const file of batch) {
+        const { folder } = file;
+        if (isConfirmed(file)) continue;
+        changed.set(folder.realPath, this.#readAgain(folder));
+      }
     }
     return changed;
   }
@@ -244,6 +253,26 @@ export class SkillReader {
     if (isLinked) confirmLocation(located, file.status);
     else this.#unconfirmed.push({ folder, located, status: file.status });
     return { ...head, status: file.status };
+  }
+}
+
+/**
+ * Confirms some files at once. Nothing was swapped in the folder that lists them, and
+ * the folder itself was not swapped either if it is in place before and after the
+ * files are the same.
+ */
+function isConfirmedBatch(
+  batch: readonly Unconfirmed[],
+  listed: ListedFolder,
+): boolean {
+  try {
+    return isInPlace(listed) &&
+      batch.every(({ folder, located, status }) =>
+        dirname(folder.realPath) === listed.realPath &&
+        isSameFile(statLocated(located), status)
+      ) && isInPlace(listed);
+  } catch {
+    return false;
   }
 }
 
