@@ -32,7 +32,6 @@ import {
   versionOf,
 } from "../files/reading.ts";
 import { isOwn } from "../files/served_folder.ts";
-import type { TimeSlice } from "../time_slice.ts";
 import {
   MAX_FRONTMATTER_SIZE,
   readSkillText,
@@ -130,32 +129,23 @@ export class SkillReader {
     return wasReplaced(read) ? this.#readCurrent(folder, known) : read;
   }
 
+  /** Whether enough was read since the last call of {@linkcode confirm}. */
+  get isBatchFull(): boolean {
+    return this.#unconfirmed.length >= BATCH;
+  }
+
   /**
    * Confirms that what was read since the last call lies where it was listed.
    *
    * @param listed The folder that lists it.
-   * @param slice The time slice of the scan.
    * @returns What must be used instead for folders whose files lie elsewhere, or were
    *   just replaced, by their real paths.
    */
-  async confirm(
-    listed: ListedFolder,
-    slice: TimeSlice,
-  ): Promise<Map<string, ReadSkill | undefined>> {
-    const changed = new Map<string, ReadSkill | undefined>();
-    const unconfirmed = this.#unconfirmed.splice(0);
-    const isSettled = unconfirmed.length > 0 && attempt(listed.isSettled);
-    for (let start = 0; start < unconfirmed.length; start += BATCH) {
-      if (slice.isOver) await slice.pause();
-      const batch = unconfirmed.slice(start, start + BATCH);
-      if (isSettled && isConfirmedBatch(batch, listed)) continue;
-      for (const file of batch) {
-        const { folder } = file;
-        if (isConfirmed(file)) continue;
-        changed.set(folder.realPath, this.#readAgain(folder));
-      }
-    }
-    return changed;
+  confirm(listed: ListedFolder): [string, ReadSkill | undefined][] {
+    const batch = this.#unconfirmed.splice(0);
+    if (batch.length === 0 || isConfirmedBatch(batch, listed)) return [];
+    return batch.filter((file) => !isConfirmed(file))
+      .map(({ folder }) => [folder.realPath, this.#readAgain(folder)]);
   }
 
   #readAgain(folder: ReadableFolder): ReadSkill | undefined {
@@ -266,7 +256,7 @@ function isConfirmedBatch(
   listed: ListedFolder,
 ): boolean {
   try {
-    return isInPlace(listed) &&
+    return listed.isSettled() && isInPlace(listed) &&
       batch.every(({ folder, located, status }) =>
         dirname(folder.realPath) === listed.realPath &&
         isSameFile(statLocated(located), status)
