@@ -151,7 +151,7 @@ async function welcome({ catalog }: SkillRegistry): Promise<void> {
  * Does not scan the roots.
  */
 export async function openSkills(
-  { roots, options, policyFile: file, home }: Settings,
+  { roots, options, values: { policy: file }, home }: Settings,
   logLine: (line: string) => void = log,
 ) {
   const policyFile = file === undefined

@@ -90,9 +90,9 @@ export async function createReport(
 
 /** Describes where the skills were found, and how they are served. */
 function describeSkills(found: readonly FoundSkill[], sources: Sources) {
-  const { policy, catalog, settings: { policyFile } } = sources;
+  const { policy, catalog, settings } = sources;
   return {
-    policy: policy && policyFile,
+    policy: policy && settings.values.policy,
     roots: catalog.roots.map(({ root, scope, status, skills }) => {
       return {
         path: root.path,
@@ -150,7 +150,7 @@ function decisionOn(skill: Skill, sources: Sources) {
 /** Returns the place of a rule. The rule that replaces an unusable policy has none. */
 function placeOfRule(
   rule: SkillPolicyRule | undefined,
-  { settings: { policyFile: file } }: Sources,
+  { settings: { values: { policy: file } } }: Sources,
 ) {
   if (rule?.line === undefined || file === undefined) return undefined;
   return { file, line: rule.line };
@@ -250,7 +250,8 @@ function findMissingFolders({ catalog, settings }: Sources): Problem[] {
 function checkPolicy(
   { policy, catalog, settings }: Sources,
 ): Problem[] {
-  const { policyFile: file, values } = settings;
+  const { values } = settings;
+  const { policy: file } = values;
   if (policy === undefined || file === undefined) return [];
   const isInvalid = catalog.problems.some(({ rule }) => rule === "policy");
   if (!values.check || isInvalid) return [];
