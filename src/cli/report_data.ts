@@ -15,8 +15,8 @@ import { resolveSkillRoots } from "../skills/roots.ts";
 import {
   checkFileName,
   findUnlisting,
+  hasEffect,
   isUnlisting,
-  severityOf,
   totalSize,
 } from "../skills/validity.ts";
 import { nearestWords, quote } from "../text.ts";
@@ -83,7 +83,8 @@ export async function createReport(
     ...describeSkills(found, sources),
     unsearched: countUnsearched(sources),
     problems: problems.map(({ rule, ...problem }) => {
-      return { rule, severity: severityOf({ rule }), ...problem };
+      const severity = isError({ rule }) ? "error" : "warning";
+      return { rule, severity, ...problem };
     }),
   };
 }
@@ -132,7 +133,7 @@ function isMain(path: string): boolean {
 
 /** Whether a problem makes `--check` fail. */
 export function isError(problem: Pick<Problem, "rule">): boolean {
-  return severityOf(problem) === "error";
+  return !hasEffect(problem, "warning");
 }
 
 function placeOf({ name, scope, directory, file }: Skill) {
