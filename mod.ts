@@ -21,7 +21,7 @@
  * import { SkillRegistry } from "@skill-server/skill-server";
  *
  * using registry = new SkillRegistry([
- *   { path: "testdata/skills", scope: "project", recursive: false },
+ *   { path: "testdata/skills", scope: "global", recursive: false },
  * ]);
  * registry.onChange(({ keys }) => console.error("changed:", ...keys));
  * await registry.refresh();
@@ -134,7 +134,7 @@ const MAX_SEARCH_DEPTH = 6;
  * import { scanSkillRoots } from "@skill-server/skill-server";
  *
  * const { skills, problems } = await scanSkillRoots([
- *   { path: "testdata/invalid", scope: "project", recursive: false },
+ *   { path: "testdata/invalid", scope: "global", recursive: false },
  * ]);
  * for (const { file, reason, hint } of problems) {
  *   console.log(`${file}: ${reason}; ${hint}`);
@@ -744,7 +744,7 @@ export class SkillRegistry implements SkillSource {
  * );
  *
  * const registry = new SkillRegistry([
- *   { path: "testdata/skills", scope: "project", recursive: false },
+ *   { path: "testdata/skills", scope: "global", recursive: false },
  * ]);
  * await registry.refresh();
  * registry.watch();

@@ -281,3 +281,19 @@ Deno.test("the entry names the module that runs", () => {
   }
   assert.equal(mainOf(undefined), undefined);
 });
+
+Deno.test("--print-config of an executable says what it may read, and how to narrow that", () => {
+  const program = { ...PROGRAM, mainModule: undefined };
+  const { notes } = configFor("cursor", { program });
+  assert.match(
+    notes.join("\n"),
+    /^This executable may read every file .* deno task compile --allow-read=/m,
+  );
+});
+
+Deno.test("--print-config says that a policy does not bind what the client reads itself", () => {
+  const notesFor = (client: string) =>
+    configFor(client, { args: ["--policy", "p.yaml"] }).notes.join("\n");
+  assert.match(notesFor("claude-code"), /^The states off and manual/m);
+  assert.doesNotMatch(notesFor("claude-desktop"), /off and manual/);
+});
