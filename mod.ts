@@ -41,7 +41,7 @@
 import {
   faultOf,
   isAbsence,
-  isPassing,
+  isTemporary,
   LINK_OUT_OF_PROJECT,
   MAX_SEARCHED_FOLDERS,
   messageOf,
@@ -299,7 +299,7 @@ class SkillScan {
     error: unknown,
     { path, root }: Pick<SearchedFolder, "path" | "root">,
   ): void {
-    if (isPassing(error) && root.scope !== "project") {
+    if (isTemporary(error) && root.scope !== "project") {
       this.#trouble ??= `${path}: ${messageOf(error)}`;
     }
     const problem = { file: path, ...faultOf(error) };
@@ -360,7 +360,7 @@ class SkillScan {
     } catch (error) {
       if (depth === 0) throw error;
       // A skill can be served even if its folder cannot be listed.
-      const isSkill = this.#found.has(realPath) && !isPassing(error);
+      const isSkill = this.#found.has(realPath) && !isTemporary(error);
       if (!isAbsence(error) && !isSkill) this.#report(error, { path, root });
       return { path, realPath, entries: [], isSettled: () => false };
     }
@@ -420,7 +420,7 @@ class SkillScan {
       if (isAllowed) return { ...listed, realPath, isConfined };
     } catch (error) {
       // Below a recursive root, dangling links are common and harmless.
-      if (isPassing(error) || !root.recursive) throw error;
+      if (isTemporary(error) || !root.recursive) throw error;
       return undefined;
     }
     if (!isSkillFolder(path)) return undefined;

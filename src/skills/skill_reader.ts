@@ -11,7 +11,7 @@ import {
   type Fault,
   faultOf,
   isAbsence,
-  isPassing,
+  isTemporary,
   LINK_OUT_OF_SKILL,
   SKILL_MD_IS_A_FOLDER,
   SkillFileError,
@@ -177,7 +177,7 @@ export class SkillReader {
       this.#current.set(folder.realPath, read);
       return read;
     } catch (error) {
-      if (isPassing(error)) throw error;
+      if (isTemporary(error)) throw error;
       return describeUnreadable(folder, { found, fault: faultOf(error) });
     }
   }
