@@ -240,7 +240,7 @@ class SkillScan {
       this.#position = this.#roots.indexOf(root) * 2 * MAX_SEARCHED_FOLDERS;
       reports.set(root, await this.#searchRoot(root));
     }
-    this.#confirm();
+    await this.#confirm();
     const found = this.#found;
     const skills = await found.listServed(this.#slice);
     const problems = [...policyProblems, ...found.listProblems(this.#problems)];
@@ -329,12 +329,12 @@ class SkillScan {
           return;
         }
         const child = this.#visit(entry, folder);
-        if (reader.isBatchFull) this.#confirm(listed);
+        if (reader.isBatchFull) await this.#confirm(listed);
         const isSearched = child !== undefined && root.recursive &&
           child.depth < MAX_SEARCH_DEPTH && !queue.has(child.realPath);
         if (isSearched) queue.set(child.realPath, child);
       }
-      this.#confirm(listed);
+      await this.#confirm(listed);
     }
     const fault = root.scope === "project" && this.#budget?.takeFault();
     if (fault) this.#report(new SkillFileError(path, fault), top);
@@ -344,10 +344,10 @@ class SkillScan {
    * Confirms what was read in a folder, or anywhere, and replaces what turned out to be
    * something else.
    */
-  #confirm(listed?: ListedFolder): void {
-    for (const [realPath, read] of this.#options.reader.confirm(listed)) {
-      this.#found.replace(realPath, read);
-    }
+  async #confirm(listed?: ListedFolder): Promise<void> {
+    const { reader } = this.#options;
+    const changed = await reader.confirm(listed, this.#slice);
+    for (const [realPath, read] of changed) this.#found.replace(realPath, read);
   }
 
   /** Lists the folders and links in a folder, in the order of their names. */
