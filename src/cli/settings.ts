@@ -13,7 +13,7 @@ import { resolveSkillRoots } from "../skills/roots.ts";
 import { realPathOf } from "../files/paths.ts";
 import { DEFAULT_MAX_FILE_SIZE } from "../files/reading.ts";
 import { log, quote } from "../text.ts";
-import type { SkillToolOptions, Toolset } from "../views/toolsets.ts";
+import type { SkillToolOptions, Toolset } from "../views/options.ts";
 import type {
   SkillCatalog,
   SkillRegistryOptions,

@@ -216,7 +216,7 @@ function forget() {
 
 /** Creates the row of a skill. Its content is loaded when it is opened. */
 function createRow({ uri, name, description = "", _meta = {} }) {
-  const scope = _meta["skill-server/scope"];
+  const scope = _meta["io.github.skill-server/scope"];
   const facts = create("span", { className: "facts" }, scope ?? "");
   const body = create("div", { className: "body" });
   const row = { uri, text: (name + "\n" + description).toLowerCase(), files: undefined };

@@ -4,20 +4,22 @@
  * @module
  */
 
-import { CompleteRequestSchema } from "../protocol/requests.ts";
+import { SKILL_MD } from "../files/paths.ts";
 import { invalidParams } from "../protocol/errors.ts";
 import type { RequestHandlers } from "../protocol/handlers.ts";
+import { CompleteRequestSchema } from "../protocol/requests.ts";
 import { qualifiedName } from "../skills/names.ts";
+import type { Skill, SkillSource } from "../skills/types.ts";
+import { isScope, uriPrefix } from "../skills/uri.ts";
+import { quote, shownName, skillKey } from "../text.ts";
+import { byListRank, isForUser } from "./order.ts";
 import { hasPrompt } from "./prompts.ts";
 import { RESOURCE_TEMPLATES } from "./resources.ts";
-import { byListRank, isForUser, listUserSkills } from "./skill_lists.ts";
-import { SKILL_MD } from "../files/paths.ts";
-import { isScope, uriPrefix } from "../skills/uri.ts";
-import { quote, skillKey } from "../text.ts";
-import type { Skill, SkillSource } from "../skills/types.ts";
 
+/** The maximum number of values. */
 const MAX_COMPLETIONS = 100;
 
+/** Sets the request handler for completions. */
 export function registerCompletion(
   server: RequestHandlers,
   registry: SkillSource,
@@ -53,11 +55,10 @@ export function registerCompletion(
   });
 }
 
-/** Lists the names by which users can load skills: plain names, then qualified names. */
+/** Lists the names by which users can load skills, plain or qualified. */
 function listNames({ catalog }: SkillSource): string[] {
-  const shadowed = catalog.shadowed.map(({ skill }) => skill)
-    .filter((skill) => skill.prefix !== undefined && isForUser(skill));
-  return [...listUserSkills(catalog), ...shadowed].map(qualifiedName);
+  return [...catalog.served.values()].filter(isForUser).sort(byListRank)
+    .map((skill) => shownName(qualifiedName(skill)));
 }
 
 /**
@@ -65,7 +66,7 @@ function listNames({ catalog }: SkillSource): string[] {
  * the prefixes of shadowed skills.
  */
 function listAuthorities({ catalog }: SkillSource): string[] {
-  const skills = [...catalog.served.values()].toSorted(byListRank);
+  const skills = [...catalog.served.values()].sort(byListRank);
   return [...new Set(skills.map((skill) => uriPrefix(skill) ?? skill.name))];
 }
 

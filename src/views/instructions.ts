@@ -4,9 +4,9 @@
  * @module
  */
 
-import { summarizeSkills } from "./skill_lists.ts";
-import type { Toolset } from "./toolsets.ts";
 import type { SkillCatalog } from "../skills/types.ts";
+import type { Toolset } from "./options.ts";
+import { summarizeSkills } from "./skill_list.ts";
 
 /**
  * Creates the server's instructions: what the skills are about, how to use

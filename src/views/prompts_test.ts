@@ -12,6 +12,11 @@ Deno.test("prompts/list has the prompt skill and a prompt for each skill that us
     "background",
     "---\nname: background\ndescription: d\nuser-invocable: false\n---\n",
   );
+  const optionalArguments = [{
+    name: "arguments",
+    description: "What to use the skill for",
+    required: false,
+  }];
   for (const toolset of Object.keys(toolsets)) {
     const args = ["--tools", toolset];
     await using session = await Session.open(place, { args });
@@ -26,6 +31,7 @@ Deno.test("prompts/list has the prompt skill and a prompt for each skill that us
       name: "git",
       title: "git",
       description: "Work with git",
+      ...(toolset === "skill" && { arguments: optionalArguments }),
     });
     assert.match(skill!.description!, /\n- git: Work with git\n- hidden: d\n/);
     assert.deepEqual(

@@ -8,8 +8,9 @@
  */
 
 import type { Resource } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-import { readSkillText } from "../skills/frontmatter.ts";
-import { deriveOnce, type ListItem, loadPage, sortList } from "./list_views.ts";
+import { mediaTypeOf, mediaTypeOfName } from "../files/media_types.ts";
+import { SKILL_MD } from "../files/paths.ts";
+import { sha256 } from "../files/reading.ts";
 import type { ClientInfo } from "../protocol/eras.ts";
 import { invalidParams } from "../protocol/errors.ts";
 import type { RequestHandlers } from "../protocol/handlers.ts";
@@ -19,22 +20,22 @@ import {
   requestSchema,
   uriParam,
 } from "../protocol/requests.ts";
-import { mediaTypeOf, mediaTypeOfName } from "../files/media_types.ts";
-import { sha256 } from "../files/reading.ts";
-import { findUnlisting } from "../skills/validity.ts";
-import { listKey } from "./skill_lists.ts";
-import { skillFileUri, skillMdUri } from "../skills/uri.ts";
-import { SKILL_MD } from "../files/paths.ts";
-import { quote, withoutInvisible } from "../text.ts";
-import { TimeSlice } from "../time_slice.ts";
+import { readSkillText } from "../skills/frontmatter.ts";
 import type {
   Skill,
   SkillCatalog,
   SkillFile,
   SkillSource,
 } from "../skills/types.ts";
+import { skillFileUri, skillMdUri } from "../skills/uri.ts";
+import { findUnlisting } from "../skills/validity.ts";
+import { quote, shownPath } from "../text.ts";
+import { TimeSlice } from "../time_slice.ts";
+import { listKey } from "./order.ts";
+import { deriveOnce, type ListItem, loadPage, sortList } from "./paging.ts";
 import { requireResource } from "./resources.ts";
 
+/** The name of the extension. */
 export const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";
 
 const ListSkillsRequestSchema = listRequestSchema("skills/list");
@@ -46,11 +47,13 @@ const ReadDirectoryRequestSchema = requestSchema("resources/directory/read", {
   cursor: cursorParam,
 });
 
+/** Options of {@linkcode registerSkillsExtension}. */
 export interface SkillsExtensionOptions {
   /** Called when a client lists the skills. */
   readonly onlist?: (client: ClientInfo | undefined) => void;
 }
 
+/** Sets the request handlers of the extension. */
 export function registerSkillsExtension(
   server: RequestHandlers,
   registry: SkillSource,
@@ -185,7 +188,7 @@ async function describeChild(
   { skill, registry }: { skill: Skill; registry: SkillSource },
 ): Promise<Resource> {
   const uri = skillFileUri(skill, path);
-  const name = withoutInvisible(path.slice(path.lastIndexOf("/") + 1));
+  const name = shownPath(path.slice(path.lastIndexOf("/") + 1));
   if (file === undefined) return { uri, name, mimeType: "inode/directory" };
   const readContent = () =>
     registry.readFile(skill, path).catch(() => ({ path, text: undefined }));

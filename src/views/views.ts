@@ -22,7 +22,7 @@ import {
 } from "./skills_extension.ts";
 import { DEFAULT_REFRESH_SECONDS } from "../skills/roots.ts";
 import { registerTools } from "./tools.ts";
-import type { SkillToolOptions } from "./toolsets.ts";
+import type { SkillToolOptions } from "./options.ts";
 import type { SkillRegistryOptions, SkillSource } from "../skills/types.ts";
 
 const CAPABILITIES = {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import { SkillRegistry } from "../../mod.ts";
-import { SkillSearch } from "../skills/search.ts";
+import { RankedSearch } from "./order.ts";
 import { callTool } from "./tools.ts";
 import { TOOLSETS } from "./toolsets.ts";
 import { Session } from "../../tests/testing/client.ts";
@@ -269,7 +269,7 @@ Deno.test("tools load a skill by its name as it appears in the list", async () =
 function resourceCaller(registry: SkillRegistry) {
   const [, tool] = TOOLSETS.skilljack;
   const { signal } = new AbortController();
-  const search = new SkillSearch(() => true);
+  const search = new RankedSearch(() => true);
   const options = { toolset: "skilljack" } as const;
   return (skill: string, path: string) =>
     callTool(tool!, { skill, path }, { registry, search, options, signal });

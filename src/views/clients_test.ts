@@ -6,7 +6,7 @@ import {
   DEFAULT_PROFILE,
   profileFor,
   withDescriptionLimit,
-} from "./client_profiles.ts";
+} from "./clients.ts";
 import { divideList } from "./skill_lists.ts";
 import { nextId } from "../../tests/testing/client.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";

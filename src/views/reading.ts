@@ -1,35 +1,48 @@
 /**
- * Finds and reads skills and their files for the tools, and formats what the
- * tools return.
+ * How tools find and read skills and their files, and what they answer if there are
+ * none. Everything here is for the model.
  *
  * @module
  */
 
-import { isAbsolute, relative } from "jsr:@std/path@^1";
+import { basename, dirname, isAbsolute, relative } from "jsr:@std/path@^1";
 import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-import { resourceContents } from "../files/media_types.ts";
-import { isAtOrBelow, SKILL_MD } from "../files/paths.ts";
 import {
   IS_A_FOLDER,
   LINK_OUT_OF_SKILL,
   LINK_TO_NOTHING,
   SkillFileError,
 } from "../files/faults.ts";
+import { resourceContents } from "../files/media_types.ts";
+import { isAtOrBelow, SKILL_MD } from "../files/paths.ts";
 import { splitPath } from "../files/served_folder.ts";
-import { readTogether } from "./read_together.ts";
-import { isForModel } from "./skill_lists.ts";
-import {
-  createUnknownSkillError,
-  type SkillsForModel,
-} from "./unknown_skill.ts";
-import { skillFileUri } from "../skills/uri.ts";
-import { quote, unescapeXml } from "../text.ts";
+import { describeProblem } from "../skills/problems.ts";
 import type {
   Problem,
   Skill,
+  SkillCatalog,
   SkillFileContent,
   SkillSource,
 } from "../skills/types.ts";
+import { skillFileUri } from "../skills/uri.ts";
+import {
+  oneLine,
+  quote,
+  shownName,
+  shownPath,
+  skillKey,
+  unescapeXml,
+} from "../text.ts";
+import { describeRemoteFiles } from "./loaded_skill.ts";
+import type { SkillToolOptions } from "./options.ts";
+import { isForModel, listModelSkills, type RankedSearch } from "./order.ts";
+import { readTogether } from "./paging.ts";
+import {
+  describeSkills,
+  findByName,
+  findPolicyFault,
+  formatSkill,
+} from "./skill_list.ts";
 
 /** What tools read, the model sees. */
 const MODEL = { forModel: true };
@@ -43,6 +56,15 @@ const MAX_NAMED_FILES = 20;
 /** The reasons why links are left out. */
 const LINK_REASONS = [LINK_OUT_OF_SKILL.reason, LINK_TO_NOTHING.reason];
 
+/** What a call of a tool works with. */
+export interface ToolContext {
+  readonly registry: SkillSource;
+  readonly search: RankedSearch;
+  readonly options: SkillToolOptions;
+  /** Aborted when the client cancels the call or disconnects. */
+  readonly signal: AbortSignal;
+}
+
 /**
  * Finds a skill for the model.
  *
@@ -50,9 +72,9 @@ const LINK_REASONS = [LINK_OUT_OF_SKILL.reason, LINK_TO_NOTHING.reason];
  */
 export async function requireSkill(
   name: string,
-  skills: SkillsForModel,
+  context: ToolContext,
 ): Promise<Skill> {
-  return (await findCurrent(name, skills)).skill;
+  return (await findCurrent(name, context)).skill;
 }
 
 /**
@@ -62,9 +84,9 @@ export async function requireSkill(
  */
 async function findCurrent(
   name: string,
-  skills: SkillsForModel,
+  context: ToolContext,
 ): Promise<{ skill: Skill; file?: SkillFileContent }> {
-  const { registry } = skills;
+  const { registry } = context;
   const known = findForModel(name, registry);
   const file = known &&
     await registry.readFile(known, SKILL_MD, MODEL).catch(() => undefined);
@@ -75,11 +97,12 @@ async function findCurrent(
   await registry.refresh({ minIntervalMs });
   const skill = findForModel(name, registry);
   if (skill !== undefined) return { skill };
-  throw await createUnknownSkillError(name, skills);
+  throw await createUnknownSkillError(name, context);
 }
 
 function findForModel(name: string, registry: SkillSource): Skill | undefined {
-  const skill = registry.find(name) ?? registry.find(unescapeXml(name));
+  const skill = findByName(name, registry) ??
+    findByName(unescapeXml(name), registry);
   return skill && isForModel(skill) ? skill : undefined;
 }
 
@@ -91,19 +114,24 @@ function findForModel(name: string, registry: SkillSource): Skill | undefined {
  */
 export async function readSkillText(
   name: string,
-  skills: SkillsForModel,
+  context: ToolContext,
 ): Promise<{ skill: Skill; text: string }> {
-  const { skill, file } = await findCurrent(name, skills);
+  const { skill, file } = await findCurrent(name, context);
   const { text, bytes } = file ??
-    await skills.registry.readFile(skill, SKILL_MD, MODEL);
+    await context.registry.readFile(skill, SKILL_MD, MODEL);
   return { skill, text: text ?? new TextDecoder().decode(bytes) };
 }
 
+/** Returns the whole `SKILL.md` of a skill. */
 export async function loadSkill(
   name: string,
-  skills: SkillsForModel,
+  context: ToolContext,
 ): Promise<CallToolResult> {
-  return createTextResult((await readSkillText(name, skills)).text);
+  const { skill, text } = await readSkillText(name, context);
+  return createTextResult(
+    text,
+    ...describeRemoteFiles(skill, context.options),
+  );
 }
 
 /** Reads a file of a skill as a content item of a result. */
@@ -124,15 +152,7 @@ export async function readContent(
  */
 export function pathInSkill(skill: Skill, path: string): string {
   const uri = skillFileUri(skill, "");
-  if (path.startsWith(uri)) {
-    const rest = path.slice(uri.length);
-    try {
-      return decodeURIComponent(rest);
-    } catch {
-      // The model did not encode it.
-      return rest;
-    }
-  }
+  if (path.startsWith(uri)) return decodePath(path.slice(uri.length));
   if (!isAbsolute(path)) return path;
   const { directory, realDirectory, file } = skill;
   if (path === file) return SKILL_MD;
@@ -140,6 +160,15 @@ export function pathInSkill(skill: Skill, path: string): string {
     isAtOrBelow(path, folder)
   );
   return base === undefined ? path : relative(base, path);
+}
+
+function decodePath(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    // The model did not encode it.
+    return path;
+  }
 }
 
 /** Reads a file, reads all files of a folder, or lists the files if the path is empty. */
@@ -157,7 +186,7 @@ export async function readPath(
     if (isFolder) return await readFolder(skill, path, registry);
     const { message } = error as Error;
     const { files } = await registry.inspectFiles(skill, MODEL);
-    const names = shorten(files.map(({ path }) => quote(path)));
+    const names = shorten(files.map(({ path }) => `"${shownPath(path)}"`));
     throw new Error(`${message}. Its files: ${names.join(", ")}`);
   }
 }
@@ -169,9 +198,9 @@ async function listResources(
   const { files, leftOut } = await registry.inspectFiles(skill, MODEL);
   const paths = files.map(({ path }) => path)
     .filter((path) => path !== SKILL_MD);
-  const name = quote(skill.name);
+  const name = quote(shownName(skill.name));
   const list = paths.length > 0
-    ? `Files of the skill ${name}:\n\n- ${paths.join("\n- ")}`
+    ? `Files of the skill ${name}:\n\n- ${paths.map(shownPath).join("\n- ")}`
     : `The skill ${name} has no files besides its SKILL.md`;
   return createTextResult([list, ...describeLeftOut(leftOut)].join("\n\n"));
 }
@@ -184,9 +213,11 @@ async function readFolder(
   const prefix = [...splitPath(folder)!, ""].join("/");
   const { files, leftOut } = await registry.inspectFiles(skill, MODEL);
   const inFolder = files.filter(({ path }) => path.startsWith(prefix));
-  const content = await readTogether(inFolder, async (file) => {
-    const item = await readContent(skill, file.path, registry);
-    if (item.type === "text") item.text = `--- ${file.path} ---\n${item.text}`;
+  const content = await readTogether(inFolder, async ({ path }) => {
+    const item = await readContent(skill, path, registry);
+    if (item.type === "text") {
+      item.text = `--- ${shownPath(path)} ---\n${item.text}`;
+    }
     return item;
   });
   const texts = describeLeftOut(
@@ -196,8 +227,7 @@ async function readFolder(
     const state = texts.length > 0 ? "has no readable files" : "is empty";
     texts.unshift(`The folder ${quote(folder)} ${state}`);
   }
-  for (const text of texts) content.push({ type: "text", text });
-  return { content };
+  return { content: [...content, ...createTextResult(...texts).content] };
 }
 
 /** Returns a text that lists the entries that are left out, or no text if there are none. */
@@ -208,7 +238,7 @@ function describeLeftOut(leftOut: readonly Problem[]): string[] {
     const shown = LINK_REASONS.includes(reason)
       ? "it is a link that does not point to a file of the skill"
       : reason;
-    return `${quote(file || ".")}: ${shown}`;
+    return `"${shownPath(file || ".")}": ${shown}`;
   });
   return [`Left out:\n- ${shorten(lines).join("\n- ")}`];
 }
@@ -221,6 +251,90 @@ function shorten(items: string[]): string[] {
     : items;
 }
 
-export function createTextResult(text: string): CallToolResult {
-  return { content: [{ type: "text", text }] };
+/** Creates the result of a tool that consists of texts. */
+export function createTextResult(...texts: string[]): CallToolResult {
+  return { content: texts.map((text) => ({ type: "text", text })) };
+}
+
+/**
+ * The maximum number of skills that the answer to an unknown name lists. If
+ * there are more, it lists search results instead.
+ */
+const MAX_LISTED_SKILLS = 100;
+
+/** The maximum number of problems that the answer to an unknown name reports. */
+const MAX_NAMED_PROBLEMS = 20;
+
+/** How many characters of an unknown name the answer repeats. */
+const MAX_ECHO_LENGTH = 200;
+
+/** Thrown if the answer to an unknown name lists the results of a search for it. */
+export class SearchResults extends Error {}
+
+/**
+ * Creates the error for an unknown skill. It lists the available skills and, if a skill
+ * with that name was skipped, says why.
+ */
+async function createUnknownSkillError(
+  name: string,
+  { registry, search, options }: ToolContext,
+): Promise<Error> {
+  const { catalog } = registry;
+  const echo = oneLine(name.slice(0, MAX_ECHO_LENGTH));
+  const start = `${
+    describeSkipped(name, catalog, options)
+  }Skill '${echo}' not found.\n\n`;
+  const format = (skills: readonly Skill[]) =>
+    describeSkills(skills, catalog).map((it) => formatSkill(it)).join("");
+  const skills = listModelSkills(catalog);
+  if (skills.length <= MAX_LISTED_SKILLS) {
+    // The wording of the contract of the tool "skill".
+    return new Error(`${start}Available skills:${format(skills)}
+
+Use the exact skill name (case-insensitive) to load a skill.`);
+  }
+  const again = "To search again, pass other words instead of a name.";
+  const found = await search.find(echo, catalog);
+  return new SearchResults(
+    found.length === 0
+      ? `${start}None of these words occurs in the names, the descriptions, or the first lines of the instructions of the ${skills.length} skills.
+
+${again}`
+      : `${start}Search results for these words, the user's own skills first, then best match first:${
+        format(found)
+      }
+(and ${skills.length - found.length} other skills)
+
+To load one of these skills, use its exact name (case-insensitive). ${again}`,
+  );
+}
+
+/** Says why a skill with a name, or all skills, are not served, if that is known. */
+function describeSkipped(
+  name: string,
+  catalog: SkillCatalog,
+  { isRemote }: SkillToolOptions,
+): string {
+  const fault = findPolicyFault(catalog);
+  const problems = listProblemsOf(name, catalog);
+  // The problems contain paths of this machine.
+  const lines = !isRemote || problems.length === 0
+    ? problems.map(describeProblem)
+    : [fault ?? "The server skipped a skill with this name. Its log says why."];
+  return lines.map((line) => `${line}\n\n`).join("");
+}
+
+/** Lists the problems with the skill in a folder of a name, and with the policy, up to a limit. */
+function listProblemsOf(
+  name: string,
+  { problems }: SkillCatalog,
+): Problem[] {
+  const key = skillKey(name);
+  return problems
+    .filter(({ rule, file }) => {
+      const isMain = basename(file).toLowerCase() === SKILL_MD.toLowerCase();
+      return rule === "policy" ||
+        skillKey(basename(isMain ? dirname(file) : file)) === key;
+    })
+    .slice(0, MAX_NAMED_PROBLEMS);
 }
