@@ -69,6 +69,60 @@ Deno.test("prompts/get returns the skill as one text message for the assistant",
   assert.match(JSON.stringify(message), /About skill/);
 });
 
+Deno.test("the prompts and the tool of the toolset skill fill in the skill's directory and the arguments", async () => {
+  using place = new Place();
+  const body = (text: string) => `${skillMd("git")}${text}\n`;
+  const directory = place.skill(
+    "home/.claude/skills",
+    "git",
+    body("${CLAUDE_SKILL_DIR}/x.sh $1 $ARGUMENTS $ARGUMENTS[0] $ARGUMENTS_X"),
+  );
+  place.skill(
+    "home/.claude/skills",
+    "plain",
+    "---\nname: plain\ndescription: d\n---\nDo",
+  );
+  await using session = await Session.open(place);
+  const get = async (name: string, args?: Record<string, string>) => {
+    const { messages } = await session.client.getPrompt({
+      name,
+      arguments: args,
+    });
+    const { content } = messages[0]!;
+    return content.type === "text" ? content.text.split("\n\n").at(-1)! : "";
+  };
+  const input = { arguments: "$& $1\nnow" };
+  assert.ok(
+    (await get("git", input)).endsWith(
+      `${directory}/x.sh $1 $& $1\nnow $ARGUMENTS[0] $ARGUMENTS_X\n`,
+    ),
+  );
+  assert.match(await get("git"), /x.sh \$1 {2}\$ARGUMENTS\[0\]/);
+  assert.equal(await get("plain", input), "ARGUMENTS: $& $1\nnow");
+  assert.match(await get("plain"), /\nDo$/);
+  const { text } = await session.load("git");
+  assert.ok(text.includes(`${directory}/x.sh $1 $ARGUMENTS `), text);
+  const uri = "skill://git";
+  const { contents } = await session.client.readResource({ uri });
+  assert.match(
+    JSON.stringify(contents),
+    /\$\{CLAUDE_SKILL_DIR\}.*\$ARGUMENTS /,
+  );
+  for (const toolset of ["skilljack", "reference", "agentskills"]) {
+    await using other = await Session.open(place, {
+      args: ["--tools", toolset],
+    });
+    const prompt = await other.client.getPrompt({
+      name: "git",
+      arguments: input,
+    });
+    assert.match(
+      JSON.stringify(prompt),
+      /\$\{CLAUDE_SKILL_DIR\}.*\$ARGUMENTS /,
+    );
+  }
+});
+
 Deno.test("prompts/get with --tools skilljack returns an embedded resource, or text for clients that drop embedded resources", async () => {
   using place = filesPlace();
   await using wire = new Wire(place, { args: ["--tools", "skilljack"] });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import { SkillRegistry } from "../../mod.ts";
 import { RankedSearch } from "./order.ts";
+import type { Toolset } from "./options.ts";
 import { callTool } from "./tools.ts";
 import { TOOLSETS } from "./toolsets.ts";
 import { Session } from "../../tests/testing/client.ts";
@@ -336,4 +337,44 @@ Deno.test("skill-resource reads no file of a skill that has just been hidden fro
   const { content, isError } = await call("git", "notes.md");
   assert.equal(isError, true);
   assert.match(JSON.stringify(content), /Skill 'git' not found/);
+});
+
+Deno.test("over HTTP, the tools that load a skill say in one line how to read its files", async () => {
+  using place = new Place();
+  place.skill("skills", "git", skillMd("git") + "${CLAUDE_SKILL_DIR}/x.sh");
+  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
+  await registry.refresh();
+  const load = async (toolset: Toolset, name: string, isRemote: boolean) => {
+    const tool = TOOLSETS[toolset].find((tool) => tool.name === name)!;
+    const { content } = await callTool(
+      tool,
+      toolset === "agentskills" ? { skill_name: "git" } : { name: "git" },
+      {
+        registry,
+        search: new RankedSearch(() => true),
+        options: { toolset, isRemote },
+        signal: new AbortController().signal,
+      },
+    );
+    return content.map((item) => item.type === "text" ? item.text : "").join(
+      "\n",
+    );
+  };
+  for (
+    const [toolset, name, way] of [
+      ["skill", "skill", "as resources, skill://git/<path>"],
+      ["skilljack", "skill", "with the tool skill-resource"],
+      ["reference", "read_skill", "as resources, skill://git/<path>"],
+      ["agentskills", "load_skill_op", "with the tool read_reference_file_op"],
+    ] as const
+  ) {
+    const line =
+      `The files of this skill are on the server and cannot run here: read them ${way}`;
+    const text = await load(toolset, name, true);
+    assert.ok(text.split("\n").includes(line), text);
+    assert.ok(!text.includes(place.path));
+    assert.ok(!(await load(toolset, name, false)).includes("on the server"));
+    const filled = "skill://git/x.sh";
+    assert.equal(text.includes(filled), toolset === "skill");
+  }
 });
