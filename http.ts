@@ -7,14 +7,11 @@
  * ```
  *
  * Clients connect to `/mcp`. At `/`, a page for browsers shows the skills and how to
- * connect. Options come from the command line and from
- * `SKILL_SERVER_ARGS`. `SKILL_SERVER_TOKEN` is the bearer token that clients must
- * send. Without a token, the server accepts only clients on this machine.
- * `SKILL_SERVER_HOSTS` lists the host names that are served in addition to
- * localhost.
- *
- * The server keeps no state between requests, so any number of processes can
- * share the load.
+ * connect. Options come from the command line and from `SKILL_SERVER_ARGS`.
+ * `SKILL_SERVER_TOKEN` is the bearer token that clients must send. Without one, the
+ * server accepts only clients on this machine. `SKILL_SERVER_HOSTS` lists the host
+ * names that are served in addition to localhost. The server keeps no state between
+ * requests, so any number of processes can share the load.
  *
  * @module
  */
@@ -27,15 +24,9 @@ import {
 import { UsageError } from "./src/cli/command_line.ts";
 import { DOCUMENTATION_URL } from "./src/cli/program.ts";
 import { AccessControl, refuse } from "./src/http/access.ts";
-import { limitLog } from "./src/http/limited_log.ts";
-import {
-  LimitError,
-  RequestLimits,
-  type ResponseParts,
-} from "./src/http/limits.ts";
-import { keepListening } from "./src/http/listening.ts";
+import { BodyError, readMessage } from "./src/http/body.ts";
 import { createHttpSettings, type HttpSettings } from "./src/http/settings.ts";
-import { type MakeRoom, McpHttpServer } from "./src/protocol/http_server.ts";
+import { McpHttpServer } from "./src/protocol/http_server.ts";
 import { isObject, log, logged, toWellFormedJson } from "./src/text.ts";
 import { wait } from "./src/time_slice.ts";
 import { describeServer, registerViews } from "./src/views/views.ts";
@@ -43,19 +34,21 @@ import { describeServer, registerViews } from "./src/views/views.ts";
 /** The path that clients connect to. */
 const MCP_PATH = "/mcp";
 
-/** The time limit for pending requests when the process shuts down, in milliseconds. */
+/** The time limit for pending requests when the process ends, in milliseconds. */
 const GRACE_MS = 500;
 
 /** How long to wait for the last messages to be sent, in milliseconds. */
 const FLUSH_MS = 100;
 
 const settings = await loadSettings();
-const access = new AccessControl(settings.access, limitLog(log));
-const limits = new RequestLimits();
+const hasToken = settings.access.token !== undefined;
+const access = new AccessControl(settings.access, log);
 const { registry } = await openSkills(settings);
 const mcp = new McpHttpServer(
   describeServer(registry, { ...settings.tools, ...settings.options }),
 );
+/** The requests without a response. */
+const pending = new Set<Promise<Response>>();
 let isEnding = false;
 let page: (() => Response) | undefined;
 
@@ -63,14 +56,14 @@ warnOfMissingFolders(await registry.refresh(), settings);
 registerViews(mcp, registry, settings.tools);
 registry.watch();
 for (const signal of END_SIGNALS) Deno.addSignalListener(signal, end);
-keepListening({
-  log: limitLog(log),
-  onFailure: (reason) => exit(reason, 1),
-});
 
 /** The server in the form that `deno serve` expects. */
 const server: Deno.ServeDefaultExport = {
-  fetch: handleRequest,
+  fetch: (request, info) => {
+    const response = handleRequest(request, info);
+    pending.add(response);
+    return response.finally(() => pending.delete(response));
+  },
   onListen,
 };
 export default server;
@@ -111,7 +104,7 @@ async function handleRequest(
   const { pathname } = URL.parse(request.url) ?? {};
   if (pathname === "/") return await serveWelcome(request);
   if (pathname !== MCP_PATH) {
-    return text(404, `Not found: MCP clients connect to ${MCP_PATH}\n`);
+    return refuse(404, `Not found: MCP clients connect to ${MCP_PATH}`);
   }
   return access.refuseClient(request, address) ?? await serveMcp(request);
 }
@@ -119,77 +112,58 @@ async function handleRequest(
 /** Serves the page to browsers, and a text to other programs. */
 async function serveWelcome({ method, headers }: Request): Promise<Response> {
   if (method !== "GET" && method !== "HEAD") {
-    return refuseMethod(["GET", "HEAD"]);
+    return refuseMethod("GET", "HEAD");
   }
-  if (!/\btext\/html\b/i.test(headers.get("accept") ?? "")) {
-    return text(200, welcome());
-  }
+  const isBrowser = /\btext\/html\b/i.test(headers.get("accept") ?? "");
+  if (!isBrowser) return welcome();
   // The page is not needed to start.
   const { createPage } = await import("./src/http/page.ts");
-  page ??= createPage(settings, {
-    hasToken: settings.access.token !== undefined,
-  });
+  page ??= createPage(settings, { hasToken });
   return page();
 }
 
 async function serveMcp(request: Request): Promise<Response> {
-  if (request.method !== "POST") return refuseMethod(["POST"]);
+  if (request.method !== "POST") return refuseMethod("POST");
+  let message;
   try {
-    return await limits.handle(
-      request,
-      (message, makeRoom) => respond(request, message, makeRoom),
-    );
+    message = await readMessage(request);
   } catch (error) {
-    if (!(error instanceof LimitError)) throw error;
+    if (!(error instanceof BodyError)) throw error;
     return refuse(error.status, error.message, error);
   }
-}
-
-async function respond(
-  request: Request,
-  message: unknown,
-  makeRoom: MakeRoom,
-): Promise<Response | ResponseParts> {
-  const response = await mcp.fetch(request, message, makeRoom);
+  const response = await mcp.fetch(request, message);
   // A stream that stays open.
   if (isObject(message) && message.method === "subscriptions/listen") {
     return response;
   }
-  const { status, headers } = response;
-  return { text: toWellFormedJson(await response.text()), status, headers };
+  // Some statuses do not allow a body, not even an empty one.
+  const text = toWellFormedJson(await response.text()) || null;
+  return new Response(text, response);
 }
 
-function refuseMethod(allowed: readonly string[]): Response {
+function refuseMethod(...allowed: string[]): Response {
   const headers = { Allow: allowed.join(", ") };
   return refuse(405, `Method not allowed: use ${allowed[0]}`, { headers });
 }
 
-function welcome(): string {
-  const header = settings.access.token === undefined
-    ? ""
-    : ` with the header "Authorization: Bearer <token>"`;
-  return `Agent Skills over the Model Context Protocol
+function welcome(): Response {
+  const header = hasToken
+    ? ` with the header "Authorization: Bearer <token>"`
+    : "";
+  const text = `Agent Skills over the Model Context Protocol
 
 Connect an MCP client to ${MCP_PATH} at this address (Streamable HTTP)${header}.
 
 Documentation: ${DOCUMENTATION_URL}
 `;
-}
-
-function text(status: number, body: string): Response {
-  const headers = {
-    "content-type": "text/plain; charset=utf-8",
-    "vary": "Accept",
-    "x-content-type-options": "nosniff",
-  };
-  return new Response(body, { status, headers });
+  return new Response(text, { headers: { "vary": "Accept" } });
 }
 
 /** Shuts down: waits for pending requests, closes the streams, and exits. */
 async function end(): Promise<void> {
   if (isEnding) return;
   isEnding = true;
-  await wait(GRACE_MS, limits.whenIdle());
+  await wait(GRACE_MS, Promise.allSettled(pending));
   await mcp.close();
   await wait(FLUSH_MS);
   Deno.exit(0);

@@ -76,6 +76,7 @@ import {
   type ListedFolder,
   listSubfolders,
   requireName,
+  type Subfolder,
   UNSEARCHED_NAMES,
 } from "./src/skills/subfolders.ts";
 import type {
@@ -376,8 +377,8 @@ class SkillScan {
     const queue = new Map([[realPath, top]]);
     let count = 0;
     for (const folder of queue.values()) {
-      const { entries, isSettled } = await this.#list(folder);
-      for (const entry of entries) {
+      const listed = await this.#list(folder);
+      for (const entry of listed.entries) {
         if (this.#slice.isOver) await this.#slice.pause();
         if (++count > MAX_SEARCHED_FOLDERS) {
           this.#report(new SkillFileError(path, TOO_MANY_FOLDERS), top);
@@ -387,16 +388,22 @@ class SkillScan {
           return;
         }
         const child = this.#visit(entry, folder);
+        if (reader.isBatchFull) this.#confirm(listed);
         const isSearched = child !== undefined && root.recursive &&
           child.depth < MAX_SEARCH_DEPTH && !queue.has(child.realPath);
         if (isSearched) queue.set(child.realPath, child);
       }
-      for (const [realPath, read] of reader.confirm(isSettled)) {
-        this.#found.replace(realPath, read);
-      }
+      this.#confirm(listed);
     }
     const fault = root.scope === "project" && this.#budget?.takeFault();
     if (fault) this.#report(new SkillFileError(path, fault), top);
+  }
+
+  /** Confirms what was read in a folder, and replaces what turned out to be something else. */
+  #confirm(listed: ListedFolder): void {
+    for (const [realPath, read] of this.#options.reader.confirm(listed)) {
+      this.#found.replace(realPath, read);
+    }
   }
 
   /** Lists the folders and links in a folder, in the order of their names. */
@@ -411,7 +418,7 @@ class SkillScan {
       // A skill can be served even if its folder cannot be listed.
       const isSkill = this.#found.has(realPath) && !isPassing(error);
       if (!isAbsence(error) && !isSkill) this.#report(error, { path, root });
-      return { entries: [], isSettled: () => false };
+      return { path, realPath, entries: [], isSettled: () => false };
     }
   }
 
@@ -422,7 +429,7 @@ class SkillScan {
    * @returns The entry, if it is a folder.
    */
   #visit(
-    { name, isSymlink }: Deno.DirEntry,
+    { name, isSymlink }: Subfolder,
     parent: SearchedFolder,
   ): SearchedFolder | undefined {
     const { root } = parent;
@@ -532,9 +539,10 @@ export class SkillRegistry implements SkillSource {
   readonly #listeners = new Set<SkillChangeListener>();
   readonly #scans = new SharedTask<SkillCatalog>();
   #last: ScanResult | undefined;
-  /** When the last scan started, and how long it took, in milliseconds. */
+  /** When the last scan started, in milliseconds. */
   #scanStart = -Infinity;
-  #scanTime = 0;
+  /** How long the last two scans took, in milliseconds. One can be slow by chance. */
+  #scanTimes: [number, number] = [0, 0];
   /** A scan that starts once the last one is old enough. */
   #delayed: Promise<SkillCatalog> | undefined;
   /** The number of scans in a row that did not count. */
@@ -624,12 +632,12 @@ export class SkillRegistry implements SkillSource {
    * @throws {SkillFileError} If the file does not exist, does not belong to the
    *   skill, is not a regular file, is too large, or cannot be read.
    */
-  async readFile(
+  readFile(
     skill: Skill,
     path: string,
     viewer?: SkillViewer,
   ): Promise<SkillFileContent> {
-    return await this.#files.read(skill, path, viewer);
+    return this.#files.read(skill, path, viewer);
   }
 
   /**
@@ -642,11 +650,11 @@ export class SkillRegistry implements SkillSource {
    *   bytes.
    * @throws {SkillFileError} If the file cannot be read.
    */
-  async digest(
+  digest(
     skill: Skill,
     file: SkillFile,
   ): Promise<{ digest: string; size: number }> {
-    return await this.#files.digest(skill, file);
+    return this.#files.digest(skill, file);
   }
 
   /**
@@ -727,7 +735,8 @@ export class SkillRegistry implements SkillSource {
     const previous = this.catalog;
     this.#scanStart = performance.now();
     const result = await this.#scanner.scan(previous);
-    this.#scanTime = performance.now() - this.#scanStart;
+    const time = performance.now() - this.#scanStart;
+    this.#scanTimes = [time, this.#scanTimes[0]];
     if (this.#isClosed || this.#isVoid(result)) {
       this.#scheduleScan(RETRY_MS);
       return previous;
@@ -773,7 +782,8 @@ export class SkillRegistry implements SkillSource {
     clearTimeout(this.#timer);
     const { refreshSeconds = DEFAULT_REFRESH_SECONDS } = this.#options;
     if (this.#isClosed || !this.#isWatching) return;
-    const rest = Math.max(this.#scanTime * RESCAN_SHARE, MIN_RESCAN_MS);
+    const scanTime = Math.min(...this.#scanTimes);
+    const rest = Math.max(scanTime * RESCAN_SHARE, MIN_RESCAN_MS);
     const rescanMs = refreshSeconds === 0
       ? Infinity
       : Math.min(rest, refreshSeconds * 1000);

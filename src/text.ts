@@ -278,12 +278,6 @@ const MAX_KEY_LENGTH = 64 * 1024;
  * without invisible and surrounding blank characters, in Unicode normalization form C,
  * and in lowercase.
  *
- * ```ts
- * import { skillKey } from "@skill-server/skill-server";
- *
- * if (skillKey(" Git  Flow") !== "git flow") throw new Error();
- * ```
- *
  * @param name The name as written. Only its first 65,536 characters count, because
  *   frontmatter cannot contain more.
  * @returns The key in {@linkcode SkillCatalog.skills}.

@@ -15,7 +15,7 @@ import {
 } from "./testing/http.ts";
 import { lacks } from "./testing/needs.ts";
 import type { Reply } from "./testing/server.ts";
-import { eventually, within } from "./testing/waiting.ts";
+import { within } from "./testing/waiting.ts";
 
 Deno.test("a legacy client is served over HTTP", async () => {
   using place = filesPlace();
@@ -84,7 +84,7 @@ Deno.test("a modern client lists, calls, verifies, and listens over HTTP", async
   await client.close();
 });
 
-Deno.test("the metadata of modern results is the same over HTTP", async () => {
+Deno.test("modern results and errors are the same over HTTP, with the status 404 for unknown methods", async () => {
   using place = filesPlace();
   await using server = await HttpServer.start(place, {
     args: ["--refresh", "2"],
@@ -103,62 +103,44 @@ Deno.test("the metadata of modern results is the same over HTTP", async () => {
   const { error } = await server.ask("skills/get", { uri: "skill://none" });
   assert.equal(error!.code, -32602);
   assert.match(error!.message, /^Unknown resource "skill:\/\/none"/);
-  const wrong = await server.ask("tools/call", { name: "skill", arguments: 1 });
-  assert.equal(wrong.error!.code, -32602);
+  for (const method of ["no/such", "resources/subscribe", "__proto__"]) {
+    const response = await server.fetch(modern(method), {
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": method,
+    });
+    const { error } = await response.json();
+    assert.deepEqual([response.status, error.code], [404, -32601], method);
+  }
 });
 
-Deno.test("two processes return the same pages and digests, even if a client alternates between them", async () => {
+Deno.test("every thread and process returns the same pages and digests", async () => {
   using place = new Place();
   for (let index = 0; index < 501; index++) {
     place.skill("home/.claude/skills", `skill-${index}`);
   }
   await using first = await HttpServer.start(place);
-  await using second = await HttpServer.start(place);
-  const skills = await first.ask("skills/list");
-  assert.equal(skills.result.skills.length, 501);
-  assert.deepEqual((await second.ask("skills/list")).result, skills.result);
-  const { result: page } = await first.ask("resources/list");
-  const { nextCursor: cursor } = page;
-  assert.ok(cursor);
-  const { result: rest } = await second.ask("resources/list", { cursor });
-  assert.equal(rest.nextCursor, undefined);
-  const uris = [...page.resources, ...rest.resources].map(({ uri }) => uri);
-  assert.equal(uris.length, 1_002);
-  assert.equal(new Set(uris).size, 1_002);
-});
-
-Deno.test("every thread of a server returns the same results", async () => {
-  using place = filesPlace();
-  await using server = await HttpServer.start(place, {
+  await using second = await HttpServer.start(place, {
     flags: ["--parallel"],
     env: { DENO_JOBS: "2" },
   });
+  const { result: page } = await first.ask("resources/list");
+  const { nextCursor: cursor } = page;
   const replies = await Promise.all(
-    Array.from({ length: 50 }, () => server.ask("skills/list")),
+    Array.from({ length: 10 }, async () => [
+      (await second.ask("skills/list")).result,
+      (await second.ask("resources/list", { cursor })).result,
+    ]),
   );
-  assert.equal(
-    new Set(replies.map(({ result }) => JSON.stringify(result))).size,
-    1,
-  );
-  const { code } = await server.end();
-  if (!lacks("signals")) assert.equal(code, 0);
-});
-
-Deno.test("a modern request with an unknown method has the status 404", async () => {
-  using place = filesPlace();
-  await using server = await HttpServer.start(place);
-  for (const method of ["no/such", "resources/subscribe", "__proto__"]) {
-    const response = await server.fetch(
-      modern(method, { uri: "skill://git" }),
-      {
-        "mcp-protocol-version": "2026-07-28",
-        "mcp-method": method,
-        "mcp-name": "skill://git",
-      },
-    );
-    const { error } = await response.json();
-    assert.deepEqual([response.status, error.code], [404, -32601], method);
-  }
+  const expected = [
+    (await first.ask("skills/list")).result,
+    (await first.ask("resources/list", { cursor })).result,
+  ];
+  for (const results of replies) assert.deepEqual(results, expected);
+  const [{ skills }, rest] = expected;
+  assert.equal(skills.length, 501);
+  assert.equal(rest.nextCursor, undefined);
+  const uris = [...page.resources, ...rest.resources].map(({ uri }) => uri);
+  assert.deepEqual([uris.length, new Set(uris).size], [1_002, 1_002]);
 });
 
 Deno.test("everything that the server sends over HTTP is well-formed Unicode", async () => {
@@ -166,18 +148,9 @@ Deno.test("everything that the server sends over HTTP is well-formed Unicode", a
   const text = '---\nname: half\ndescription: "x \\ud800 y"\n---\n';
   place.skill("home/.claude/skills", "half", text);
   await using server = await HttpServer.start(place);
-  const init = { jsonrpc: "2.0", id: 1, method: "tools/list" };
-  for (const request of [init, modern("prompts/list")]) {
-    const { method } = request as { method: string };
-    const response = await server.fetch(request, {
-      ...(request !== init && {
-        "mcp-protocol-version": "2026-07-28",
-        "mcp-method": method,
-      }),
-    });
-    const body = await response.text();
-    assert.ok(body.includes("x \ufffd y"), body);
-    assert.ok(!body.includes("\\ud800"), body);
+  for (const ask of [server.ask, server.askLegacy]) {
+    const reply = JSON.stringify(await ask.call(server, "prompts/list"));
+    assert.ok(reply.includes("x \ufffd y") && reply.isWellFormed(), reply);
   }
 });
 
@@ -208,7 +181,6 @@ Deno.test("the server names its endpoint in responses at other paths", async () 
   using place = filesPlace();
   await using server = await HttpServer.start(place);
   const page = await fetch(new URL("/", server.url));
-  assert.equal(page.headers.get("content-type"), "text/plain; charset=utf-8");
   const text = await page.text();
   assert.match(text, /\/mcp .*^Documentation: https:\/\/jsr\.io\/@/ms);
   // Remote users cannot open a file of the server.
@@ -265,65 +237,6 @@ Deno.test("invalid params have the same short error as on stdio", async () => {
   }
 });
 
-/**
- * Returns a port that is free and stays free, because the system does not assign
- * it by itself. With port 0, Deno does not allow listening on the port again.
- */
-function findPort(hostname: string): number {
-  for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 10_000);
-    try {
-      Deno.listen({ hostname, port }).close();
-      return port;
-    } catch {
-      // The port is in use.
-    }
-  }
-}
-
-Deno.test({
-  name: "a server that runs out of file descriptors recovers",
-  ignore: lacks("sh"),
-  fn: async () => {
-    using place = filesPlace();
-    const hostname = "127.0.0.1";
-    const port = findPort(hostname);
-    // The server itself needs some of these files.
-    const options = { maxFiles: 80, port };
-    await using server = await HttpServer.start(place, options);
-    const connections = [];
-    const isFull = () =>
-      server.stderr.values.some((line) => line.includes("Cannot accept"));
-    for (let count = 0; count < 200 && !isFull(); count++) {
-      const connection = await Deno.connect({ hostname, port })
-        .catch(() => undefined);
-      if (connection !== undefined) connections.push(connection);
-      // Half of the connections have sent a part of a request.
-      if (count % 2) {
-        await connection?.write(new TextEncoder().encode("POST /m"))
-          .catch(() => {});
-      }
-    }
-    const line = await server.stderr.take(
-      (line) => line.includes("Cannot accept"),
-      "the server to run out of file descriptors",
-    );
-    assert.match(
-      line,
-      /^skill-server: Cannot accept connections: .*Too many open files.*; closing all connections and listening again$/,
-    );
-    await server.stderr.take(
-      (line) => line.includes("Serving http:"),
-      "the server to listen again",
-    );
-    // The idle connections are still open on this side.
-    const { result } = await server.ask("tools/call", GIT_CALL);
-    assert.match(result.content[0].text, /^Loading: git\n/);
-    for (const connection of connections) connection.close();
-    assert.equal((await server.end()).code, 0);
-  },
-});
-
 Deno.test({
   name: "a terminated server closes its streams and exits within a second",
   ignore: lacks("signals"),
@@ -356,47 +269,33 @@ Deno.test("clients over HTTP get URIs instead of the server's paths", async () =
     await using server = await HttpServer.start(place, {
       args: ["--tools", toolset],
     });
-    const texts: string[] = [];
-    const ask = async (method: string, params?: object) => {
-      const reply = await server.ask(method, params);
-      texts.push(JSON.stringify(reply));
-      return reply.result;
-    };
-    const { tools } = await ask("tools/list");
-    for (const { name } of tools) {
-      for (const skill of ["git", "broken", "none"]) {
-        for (const file of ["SKILL.md", "none.md", "../x", ""]) {
-          const values = {
-            name: skill,
-            skill,
-            skill_name: skill,
-            query: skill,
-          };
-          const paths = { path: file, file_name: file };
-          const { inputSchema } = tools.find((tool: { name: string }) =>
-            tool.name === name
-          );
-          const known = Object.entries({ ...values, ...paths }).filter((
-            [key],
-          ) => key in inputSchema.properties);
-          const input = Object.fromEntries(known);
-          await ask("tools/call", { name, arguments: input });
+    const { result: { tools } } = await server.ask("tools/list");
+    const requests: [string, object?][] = [
+      ["server/discover"],
+      ["tools/list"],
+      ["prompts/list"],
+      ["resources/list"],
+    ];
+    for (const skill of ["git", "global:git", "broken", "none"]) {
+      const get = { name: "skill", arguments: { name: skill } };
+      requests.push(["prompts/get", get]);
+      for (const path of ["SKILL.md", "none.md", "../x", ""]) {
+        const values = {
+          ...{ name: skill, skill, skill_name: skill, query: skill },
+          ...{ path, file_name: path },
+        };
+        for (const { name, inputSchema } of tools) {
+          const known = Object.entries(values)
+            .filter(([key]) => key in inputSchema.properties);
+          const call = { name, arguments: Object.fromEntries(known) };
+          requests.push(["tools/call", call]);
         }
       }
     }
-    for (const name of ["git", "global:git", "broken"]) {
-      await ask("prompts/get", { name: "skill", arguments: { name } });
+    for (const [method, params] of requests) {
+      const text = JSON.stringify(await server.ask(method, params));
+      assert.ok(!text.includes(place.path), text);
     }
-    for (
-      const method of ["server/discover", "prompts/list", "resources/list"]
-    ) {
-      await ask(method);
-    }
-    for (const text of texts) assert.ok(!text.includes(place.path), text);
-    const { contents } = await ask("resources/read", {
-      uri: "skill://git/SKILL.md",
-    });
-    assert.match(contents[0].text, /name: git/);
   }
   await using server = await HttpServer.start(place);
   const { result } = await server.ask("tools/call", GIT_CALL);
@@ -446,24 +345,4 @@ Deno.test("a thousand requests at once are answered", {
   for (const { result } of replies) {
     assert.match(result.content[0].text, /^Loading: git\n/);
   }
-});
-
-Deno.test("the policy applies over HTTP, and saved changes apply immediately", async () => {
-  using place = new Place();
-  place.skill("project/.claude/skills", "theirs");
-  place.skill("home/.claude/skills", "mine");
-  place.file("home/policy.yaml", "rules: [{ scope: project, state: off }]");
-  const args = ["--policy", "~/policy.yaml", "--refresh", "0"];
-  await using server = await HttpServer.start(place, { args });
-  const uris = async () => {
-    const { result } = await server.ask("skills/list");
-    return result.skills.map(({ uri }: { uri: string }) => uri);
-  };
-  assert.deepEqual(await uris(), ["skill://mine/SKILL.md"]);
-  const { error } = await server.ask("resources/read", {
-    uri: "skill://theirs/SKILL.md",
-  });
-  assert.equal(error!.code, -32602);
-  place.replace("home/policy.yaml", "rules: []");
-  await eventually(async () => (await uris()).length === 2, "the change");
 });

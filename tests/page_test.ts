@@ -78,7 +78,7 @@ testPage(
   async ({ page }) => {
     await page.locator("#skills .name", { hasText: "git" }).waitFor();
     const row = page.locator("#skills > li", { hasText: "Fill forms" });
-    await row.locator(".facts", { hasText: "project · 1 file · " }).waitFor();
+    await row.locator("summary", { hasText: "project" }).waitFor();
     await page.fill("#filter", "PDF fill");
     assert.deepEqual(await visibleTexts(page, "#skills .name"), ["pdf"]);
     assert.match(await page.textContent("#count") ?? "", /^1 of \d+ skills$/);
@@ -103,9 +103,10 @@ testPage(
   {},
   async ({ page, url }) => {
     await assertClients(page, `${url}mcp`);
-    await page.focus("#copy-entry");
+    const copy = page.locator("#config button").last();
+    await copy.focus();
     await page.keyboard.press("Enter");
-    await page.locator("#copied", { hasText: /^Copied|^Selected/ }).waitFor();
+    await copy.filter({ hasText: /^Copied|^Selected/ }).waitFor();
   },
 );
 
@@ -117,10 +118,10 @@ async function assertClients(page: Page, url: string): Promise<void> {
     CLIENT_NAMES.map((name) => MCP_CLIENTS[name].title),
   );
   for (const name of CLIENT_NAMES) {
-    const { text, command = "" } = configOf(name, url);
+    const { text, command } = configOf(name, url);
     await page.selectOption("#client", { label: MCP_CLIENTS[name].title });
-    assert.equal(await page.textContent("#entry"), text);
-    assert.equal(await page.textContent("#command"), command);
+    const shown = await page.locator("#config pre").allTextContents();
+    assert.deepEqual(shown, command === undefined ? [text] : [command, text]);
   }
 }
 
@@ -140,7 +141,8 @@ testPage(
   { env: { SKILL_SERVER_TOKEN: TOKEN } },
   async ({ tab, page, url }) => {
     await page.locator("#login").waitFor();
-    assert.match(await page.textContent("#entry") ?? "", /SKILL_SERVER_TOKEN/);
+    const config = await page.textContent("#config") ?? "";
+    assert.match(config, /SKILL_SERVER_TOKEN/);
     await page.fill("#token", "wrong");
     await page.keyboard.press("Enter");
     await page.locator("#problem", { hasText: WRONG }).waitFor();
@@ -156,10 +158,6 @@ testPage(
     const other = await tab.context.newPage();
     await other.goto(url);
     await other.locator("#login").waitFor();
-    await page.click("#forget");
-    await page.reload();
-    await page.locator("#login").waitFor();
-    assert.equal(await page.evaluate("sessionStorage.length"), 0);
   },
 );
 
@@ -169,9 +167,22 @@ testPage(
   async ({ page, server }) => {
     await page.locator("#skills .name", { hasText: "git" }).waitFor();
     await server.end();
-    await page.click("#reload");
-    await page.locator("#problem", { hasText: "Cannot reach the server" })
-      .waitFor();
+    await page.locator("#skills summary", { hasText: "git" }).click();
+    await page.locator("pre", { hasText: "Cannot reach the server" }).waitFor();
+  },
+);
+
+testPage(
+  "the page shows no commands for an address that a shell would run",
+  { env: { SKILL_SERVER_TOKEN: TOKEN } },
+  async ({ url }) => {
+    const { port } = new URL(url);
+    await using tab = await Tab.open(`http://a$(b).test:${port}/`);
+    await tab.page.locator("#login").waitFor();
+    const address = await tab.page.textContent("#address");
+    assert.equal(address, `http://a$(b).test:${port}/mcp`);
+    assert.equal(await tab.page.isVisible("#connect"), false);
+    assert.equal(await tab.page.textContent("#config"), "");
   },
 );
 
@@ -242,6 +253,6 @@ testPage(
     const last = page.locator("#skills > li").last();
     await page.fill("#filter", "");
     await last.scrollIntoViewIfNeeded();
-    await last.locator(".facts", { hasText: "global · 1 file" }).waitFor();
+    await last.locator("summary", { hasText: "global" }).waitFor();
   },
 );

@@ -62,6 +62,24 @@ Deno.test("server exits with 0 when its input ends before any message", async ()
   assert.deepEqual([wire.lines.values, wire.stderr], [[], ""]);
 });
 
+Deno.test("server exits after the end of its input even if nobody reads its replies", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "git");
+  const server = spawnServer(place);
+  const stdin = server.stdin.getWriter();
+  const params = { name: "skill", arguments: { name: "git" } };
+  const lines = Array.from({ length: 2_000 }, (_, id) => {
+    const call = { jsonrpc: "2.0", id, method: "tools/call", params };
+    return `${JSON.stringify(call)}\n`;
+  });
+  await stdin.write(new TextEncoder().encode(lines.join("")));
+  await stdin.close();
+  const { code } = await within(server.status, "the server to exit");
+  assert.equal(code, 0);
+  await server.stdout.cancel();
+  await server.stderr.cancel();
+});
+
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"] as const) {
   Deno.test(
     `server exits with 0 on ${signal}`,

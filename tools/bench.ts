@@ -14,7 +14,7 @@
 
 import { parseArgs } from "node:util";
 import { join } from "jsr:@std/path@^1";
-import { scanSkillRoots, type SkillRoot, SkillScanner } from "../mod.ts";
+import { scanSkillRoots, SkillRegistry, type SkillRoot } from "../mod.ts";
 import {
   BARE_SERVER,
   type Command,
@@ -145,10 +145,10 @@ async function measureScans(
   await scanSkillRoots(roots);
   const scan = await milliseconds(() => scanSkillRoots(roots));
   // A scan reads recently written files again, so wait until they are no longer recent.
-  await new Promise((resolve) => setTimeout(resolve, 33_000));
-  const scanner = new SkillScanner(roots);
-  await scanner.scan();
-  const rescan = await milliseconds(() => scanner.scan());
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  using registry = new SkillRegistry(roots);
+  await registry.refresh();
+  const rescan = await milliseconds(() => registry.refresh());
   return { scan, rescan };
 }
 

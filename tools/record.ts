@@ -77,7 +77,7 @@ async function run(
   const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "--allow-read", "--allow-env", ...imports, MOD, option],
     cwd: join(home, "app"),
-    env: { HOME: home, NO_COLOR: "1" },
+    env: { HOME: home, NO_COLOR: "1", GITHUB_ACTIONS: "" },
   }).output();
   const decoder = new TextDecoder();
   // Both commands print to stdout, also if there are problems.

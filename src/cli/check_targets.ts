@@ -50,16 +50,13 @@ export function findCheckTargets(settings: Settings): CheckSettings {
 function skillAt(path: string): string | undefined {
   const isFile = basename(path).toLowerCase() === SKILL_MD.toLowerCase();
   const folder = isFile ? dirname(path) : path;
-  return textIn(folder) === undefined ? undefined : folder;
+  return fileIn(folder) === undefined ? undefined : folder;
 }
 
-/** Returns the text of the `SKILL.md` in a folder, if there is one. */
-function textIn(folder: string): string | undefined {
-  for (const name of [SKILL_MD, "skill.md"]) {
-    const path = join(folder, name);
-    const isThere = attempt(() => Deno.lstatSync(path)) !== undefined;
-    if (isThere) return attempt(() => Deno.readTextFileSync(path)) ?? "";
-  }
+/** Returns the path of the `SKILL.md` in a folder, if there is one. */
+function fileIn(folder: string): string | undefined {
+  return [SKILL_MD, "skill.md"].map((name) => join(folder, name))
+    .find((path) => attempt(() => Deno.lstatSync(path)) !== undefined);
 }
 
 /**
@@ -75,10 +72,16 @@ function skillNamed(path: string, { home }: Settings): string | undefined {
   const folders = resolveSkillRoots({ workingDirectory, homeDirectory: home })
     .flatMap(({ path }) => listSkillFolders(path));
   return folders.find((folder) => skillKey(basename(folder)) === key) ??
-    folders.find((folder) => {
-      const { name = "" } = readSkillText(textIn(folder) ?? "");
-      return skillKey(name) === key;
-    });
+    folders.find((folder) => skillKey(nameIn(folder)) === key);
+}
+
+/** Returns the name in the frontmatter of the skill in a folder, if it is readable. */
+function nameIn(folder: string): string {
+  const file = fileIn(folder);
+  // Opening anything but a file can block.
+  const isFile = file && attempt(() => Deno.statSync(file).isFile);
+  const text = isFile ? attempt(() => Deno.readTextFileSync(file)) : "";
+  return readSkillText(text ?? "").name ?? "";
 }
 
 /** Whether a file is part of what is checked: of a named skill, but not of one inside it. */

@@ -93,25 +93,28 @@ function tablesOf(report: Report, style: TextStyle): Record<string, Row[]> {
     ]),
     "Policy": policy === undefined ? [] : [[show(policy)]],
     "Skills": skills.map((skill) => [
-      oneLine(skill.name),
+      showName(skill.name),
       ...decisionCells(skill),
       count(skill.files, "file"),
       formatSize(skill.size),
       show(skill.directory),
     ]),
     "Skills that are off": off.map(({ name, directory, rule }) => [
-      oneLine(name),
+      showName(name),
       rule ? placeOfRule(rule) : "no usable policy",
       show(directory),
     ]),
-    "Shadowed skills, which load by these names": shadowed.map((skill) => [
-      oneLine(skill.qualifiedName),
+    "Shadowed skills": shadowed.map((skill) => [
+      showName(skill.name),
       ...decisionCells(skill),
       show(skill.directory),
       `after ${show(dirname(skill.by))}`,
+      skill.qualifiedName
+        ? `load it as ${showName(skill.qualifiedName)}`
+        : "rename it to load it",
     ]),
     "Skills that hosts with the Skills extension cannot load": unlisted
-      .map(({ name, reason }) => [oneLine(name), reason]),
+      .map(({ name, reason }) => [showName(name), reason]),
     "Folders that only --agents searches": report.unsearched
       .map(({ path, skills }) => [count(skills, "skill"), show(path)]),
   };
@@ -175,6 +178,13 @@ function summarize(report: Report): string {
     ? ""
     : " To add one, create a folder with a SKILL.md in one of the folders above.";
   return `Found ${count(found, "skill")}${more}: ${result}.${advice}`;
+}
+
+/** The maximum length of a name that is shown, in characters. */
+const MAX_NAME_LENGTH = 200;
+
+function showName(name: string): string {
+  return oneLine(name.slice(0, MAX_NAME_LENGTH));
 }
 
 /** Shortens a path in the working directory or the home folder. */

@@ -8,7 +8,6 @@ import { basename, dirname } from "jsr:@std/path@^1";
 import { type CheckSettings, isTarget } from "./check_targets.ts";
 import { missingFolders, type Settings } from "./settings.ts";
 import { currentFolder, SKILL_MD } from "../files/paths.ts";
-import { quoteArgument } from "../shell_quoting.ts";
 import { checkSkill } from "../skills/checks.ts";
 import { findNearMisses, listSkillFolders } from "../skills/near_misses.ts";
 import { qualifiedName } from "../skills/names.ts";
@@ -63,6 +62,10 @@ export async function createReport(
   const found = await inspectSkills(sources);
   const ofScan = catalog.problems
     .filter(({ file }) => isTarget(file, settings));
+  const files = [
+    ...found.map(({ skill }) => skill.file),
+    ...ofScan.map(({ file }) => file).filter(isMain),
+  ];
   const problems = [
     ...checkPolicy(sources),
     ...findMissingFolders(sources),
@@ -70,44 +73,55 @@ export async function createReport(
     ...findNearMissesIn(sources),
     ...found.flatMap(({ problems }) => problems),
   ];
+  const { check } = settings.values;
   const isEmpty = found.length === 0 && !policy?.off.length &&
     !problems.some(isError);
-  if (settings.values.check && isEmpty) problems.push(findNothing(settings));
-  const { roots, shadowed } = catalog;
-  const skipped = new Set(
-    ofScan.map(({ file }) => file)
-      .filter((file) =>
-        isMain(file) && !found.some(({ skill }) => skill.file === file)
-      ),
-  );
+  if (check && isEmpty) problems.push(findNothing(settings));
   return {
     /** The number of skills that were checked. */
-    checked: settings.values.check ? found.length + skipped.size : undefined,
-    policy: policy && settings.policyFile,
-    roots: roots.map(({ root: { path, recursive }, scope, status, skills }) => {
-      return { path, scope, recursive, status, skills };
+    checked: check ? new Set(files).size : undefined,
+    ...describeSkills(found, sources),
+    unsearched: countUnsearched(sources),
+    problems: problems.map(({ rule, ...problem }) => {
+      return { rule, severity: severityOf({ rule }), ...problem };
     }),
-    skills: found.filter(({ skill }) => skill.prefix === undefined)
+  };
+}
+
+/** Describes where the skills were found, and how they are served. */
+function describeSkills(found: readonly FoundSkill[], sources: Sources) {
+  const { policy, catalog, settings: { policyFile } } = sources;
+  return {
+    policy: policy && policyFile,
+    roots: catalog.roots.map(({ root, scope, status, skills }) => {
+      return {
+        path: root.path,
+        scope,
+        recursive: root.recursive,
+        status,
+        skills,
+      };
+    }),
+    skills: found.filter(({ by }) => by === undefined)
       .map(({ skill, files, size }) => {
         const rest = { description: skill.description, files, size };
         return { ...placeOf(skill), ...rest, ...decisionOn(skill, sources) };
       }),
-    shadowed: shadowed.map(({ skill, by }) => ({
+    shadowed: catalog.shadowed.map(({ skill, by }) => ({
       ...placeOf(skill),
-      qualifiedName: qualifiedName(skill),
+      /** The name to load it by, if it has one. */
+      qualifiedName: skill.prefix && qualifiedName(skill),
       by: by.file,
       ...decisionOn(skill, sources),
     })),
     off: policy?.off.map(({ skill, rule }) => {
       return { ...placeOf(skill), rule: placeOfRule(rule, sources) };
     }),
-    unlisted: found.flatMap(({ skill, unlisted }) =>
-      unlisted ? [{ name: qualifiedName(skill), reason: unlisted.reason }] : []
+    unlisted: found.flatMap(({ skill, by, unlisted }) =>
+      unlisted && (by === undefined || skill.prefix)
+        ? [{ name: qualifiedName(skill), reason: unlisted.reason }]
+        : []
     ),
-    unsearched: countUnsearched(sources),
-    problems: problems.map(({ rule, ...problem }) => {
-      return { rule, severity: severityOf({ rule }), ...problem };
-    }),
   };
 }
 
@@ -142,19 +156,28 @@ function placeOfRule(
   return { file, line: rule.line };
 }
 
+/** A skill, with what was found out about its files. */
+type FoundSkill = Awaited<ReturnType<typeof inspectSkills>>[number];
+
 /** Lists the files of each skill, and checks them if the command line asks for it. */
 async function inspectSkills({ registry, catalog, settings }: Sources) {
   const { targets, values: { check } } = settings;
-  const skills = [...catalog.served.values()].filter(({ directory, root }) =>
+  const all = [
+    ...[...catalog.skills.values()].map((skill) => ({ skill, by: undefined })),
+    ...catalog.shadowed,
+  ];
+  const skills = all.filter(({ skill: { directory, root } }) =>
     !targets.has(root.path) || directory === root.path
   );
-  return await Array.fromAsync(skills, async (skill) => {
+  return await Array.fromAsync(skills, async ({ skill, by }) => {
     const contents = await registry.inspectFiles(skill);
     const found = check
       ? await checkSkill(skill, { source: registry, contents })
       : [];
     return {
       skill,
+      /** The skill that shadows it. */
+      by,
       files: contents.files.length,
       /** The total size of the files in bytes. */
       size: totalSize(contents.files),
@@ -167,18 +190,17 @@ async function inspectSkills({ registry, catalog, settings }: Sources) {
 
 /** Reports that `--check` has found nothing to check. */
 function findNothing({ directories, roots }: Settings): Problem {
-  const rule = "no-skills";
-  const file = roots[0]?.path ?? ".";
-  if (directories.length === 0) {
-    const reason =
-      "there is no skill here, nor in the other folders that --list shows";
-    const hint = 'pass the folder of your skills, as in "--check DIR"';
-    return { rule, file, reason, hint };
-  }
-  const option = `--check --skill-dir ${quoteArgument(file)}`;
-  const hint =
-    `if it is a skill, add a ${SKILL_MD} to it; if there are skills deeper in it, search its subfolders:\n${option}`;
-  return { rule, file, reason: "there is no skill in it", hint };
+  const isGiven = directories.length > 0;
+  return {
+    rule: "no-skills",
+    file: roots[0]?.path ?? ".",
+    reason: isGiven
+      ? "there is no skill in it"
+      : "there is no skill here, nor in the other folders that --list shows",
+    hint: isGiven
+      ? `add a folder with a ${SKILL_MD} to it, or pass another folder`
+      : 'pass the folder of your skills, as in "--check DIR"',
+  };
 }
 
 /** Finds what is almost a skill, beside the skills that the scan found. */

@@ -32,7 +32,7 @@ Deno.test("--list shows the state of each skill, the rule that applies, and the 
       " git on 1 file 48 B .claude/skills/git",
       " pdf pinned policy.yaml:3 1 file 48 B ~/.claude/skills/pdf",
       " evil policy.yaml:2 .claude/skills/evil",
-      " global:git on ~/.claude/skills/git after .claude/skills/git",
+      " git on ~/.claude/skills/git after .claude/skills/git load it as global:git",
     ]
   ) {
     assert.ok(text.split("\n").includes(line), `${line} in:\n${text}`);

@@ -193,7 +193,9 @@ export class FolderWatcher {
 /** Returns a text that identifies the folder at a path, or an empty one if there is none. */
 function identify(path: string): string {
   const status = attempt(() => Deno.statSync(path));
-  return status === undefined ? "" : `${status.dev}:${status.ino}`;
+  if (status === undefined) return "";
+  // A new folder often gets the inode of one that was just removed.
+  return `${status.dev}:${status.ino}:${status.birthtime?.getTime()}`;
 }
 
 /** Counts events in a window of time. */

@@ -7,7 +7,8 @@
  *    `Host` is accepted unless the user lists names, and so are pages of that host.
  * 2. Without a token, or with one that is easy to guess, only clients on this
  *    machine are accepted.
- * 3. Refused requests leave a line in the log that contains nothing of the token.
+ * 3. The first request that is refused for a reason leaves a line in the log. It
+ *    contains no text of the client's.
  *
  * @see {@link https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning}
  *
@@ -28,8 +29,9 @@ const MIN_TOKEN_LENGTH = 16;
 const ADVICE =
   'set SKILL_SERVER_TOKEN to the output of "openssl rand -hex 32", or listen on this machine only (deno serve --host 127.0.0.1)';
 
-/** The maximum length of a reason in the log, in characters. It can contain what a client sent. */
-const MAX_REASON_LENGTH = 300;
+/** Why a request is refused that a web page of somebody else could have sent. */
+const UNKNOWN_HOST =
+  "The Host or Origin header names an unknown host: add it to SKILL_SERVER_HOSTS";
 
 export interface AccessOptions {
   /** The token that clients must send, if any. */
@@ -44,6 +46,8 @@ export class AccessControl {
   readonly #hosts: string[];
   readonly #acceptsAnyHost: boolean;
   readonly #log: (line: string) => void;
+  /** The reasons that have been logged. */
+  readonly #logged = new Set<string>();
 
   /** Creates an access control from the settings and the log for refused requests. */
   constructor({ token, hosts }: AccessOptions, log: (line: string) => void) {
@@ -73,18 +77,10 @@ export class AccessControl {
     const host = headers.get("host") ?? URL.parse(url)?.host;
     const origin = headers.get("origin");
     const isOwnPage = origin !== null && URL.parse(origin)?.host === host;
-    const results = [];
-    if (!this.#acceptsAnyHost) {
-      results.push(validateHostHeader(host, this.#hosts));
-    }
-    if (!this.#acceptsAnyHost || !isOwnPage) {
-      results.push(validateOriginHeader(origin, this.#hosts));
-    }
-    for (const result of results) {
-      if (result.ok) continue;
-      const reason = `${result.message}; add it to SKILL_SERVER_HOSTS`;
-      return this.#refuse(403, reason, { address });
-    }
+    const isKnown = this.#acceptsAnyHost && isOwnPage ||
+      validateOriginHeader(origin, this.#hosts).ok &&
+        (this.#acceptsAnyHost || validateHostHeader(host, this.#hosts).ok);
+    return isKnown ? undefined : this.#refuse(403, UNKNOWN_HOST, { address });
   }
 
   /**
@@ -97,17 +93,12 @@ export class AccessControl {
     if (this.#token === undefined) return undefined;
     const authorization = request.headers.get("authorization") ?? "";
     const [, token] = /^bearer +(\S+) *$/i.exec(authorization) ?? [];
-    const digest = sha256(this.#token);
-    if (token !== undefined && timingSafeEqual(sha256(token), digest)) {
-      return undefined;
-    }
-    const challenge = authorization === ""
-      ? "Bearer"
-      : 'Bearer error="invalid_token"';
-    return this.#refuse(401, "The bearer token is missing or wrong", {
-      address,
-      headers: { "WWW-Authenticate": challenge },
-    });
+    const isRight = timingSafeEqual(sha256(token ?? ""), sha256(this.#token));
+    if (isRight) return undefined;
+    const error = authorization === "" ? "" : ' error="invalid_token"';
+    const headers = { "WWW-Authenticate": `Bearer${error}` };
+    const reason = "The bearer token is missing or wrong";
+    return this.#refuse(401, reason, { address, headers });
   }
 
   #refuse(
@@ -115,13 +106,12 @@ export class AccessControl {
     reason: string,
     { address, headers }: { address?: Deno.Addr; headers?: HeadersInit },
   ): Response {
-    const client = address !== undefined && "hostname" in address
-      ? ` from ${address.hostname}`
-      : "";
-    const cause = reason.slice(0, MAX_REASON_LENGTH);
-    this.#log(
-      `Refused a request${client} with status ${status}: ${cause}`,
-    );
+    if (!this.#logged.has(reason)) {
+      this.#logged.add(reason);
+      const client = address && "hostname" in address ? address.hostname : "?";
+      const event = `Refused a request from ${client} with status ${status}`;
+      this.#log(`${event}: ${reason} (logged once)`);
+    }
     return refuse(status, reason, { headers });
   }
 }

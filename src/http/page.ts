@@ -1,12 +1,11 @@
 /**
  * The page that people see at the address of the server.
  *
- * 1. The page contains nothing of the skills. It is an MCP client of the server
- *    that it came from, with the same rights as any other.
- * 2. Its only data are the configurations that `--print-config` prints. They
- *    contain a placeholder for the address, which only the page knows.
- * 3. The Content-Security-Policy allows its own script and style by their hashes,
- *    and connections to its own server.
+ * It contains nothing of the skills: it is an MCP client of the server that it
+ * came from, with the same rights as any other. Its only data are the
+ * configurations that `--print-config` prints, with a placeholder for the address,
+ * which only the page knows. The Content-Security-Policy allows only its own script
+ * and style, by their hashes, and connections to its own server.
  *
  * @module
  */
@@ -32,8 +31,7 @@ export function createPage(
   };
   // A tag in a text of the data must not end the element.
   const json = stringifyJson(data).replaceAll("<", "\\u003c");
-  const element = `<script id="data" type="application/json">${json}</script>`;
-  const text = PAGE_TEXT.replace("<!-- data -->", () => element);
+  const text = PAGE_TEXT.replace("{{data}}", () => json);
   const headers = {
     "content-type": "text/html; charset=utf-8",
     "content-security-policy": createPolicy(),
@@ -46,14 +44,10 @@ export function createPage(
   return () => new Response(text, { headers });
 }
 
-/** Lists how to configure each client. */
+/** Lists how to configure each client. The paths of the server concern nobody else. */
 function listClients(settings: Settings, hasToken: boolean): object[] {
-  const remoteSettings = {
-    ...settings,
-    // The paths on the machine of the server concern nobody else.
-    home: undefined,
-    values: { url: PLACEHOLDER },
-  };
+  const values = { url: PLACEHOLDER };
+  const remoteSettings = { ...settings, home: undefined, values };
   return CLIENT_NAMES.map((name) => ({
     name: MCP_CLIENTS[name].title,
     ...createClientConfig(name, remoteSettings, createProgram(hasToken)),
@@ -72,22 +66,16 @@ function createProgram(hasToken: boolean): Program {
   };
 }
 
+/** Returns the Content-Security-Policy, which allows two elements by their hashes. */
 function createPolicy(): string {
-  const [script, style] = ["script", "style"].map((tag) => {
-    const element = new RegExp(`<${tag}>([^]*)</${tag}>`);
-    const [, content] = element.exec(PAGE_TEXT)!;
-    return `'sha256-${hash("sha256", content!, "base64")}'`;
-  });
-  return [
-    "default-src 'none'",
-    "base-uri 'none'",
-    "connect-src 'self'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-    "img-src data:",
-    "require-trusted-types-for 'script'",
-    `script-src ${script}`,
-    `style-src ${style}`,
-    "trusted-types 'none'",
-  ].join("; ");
+  const [script, style] = ["script", "style"].map(hashOf);
+  return "default-src 'none'; base-uri 'none'; connect-src 'self'; form-action 'none'; " +
+    "frame-ancestors 'none'; img-src data:; require-trusted-types-for 'script'; " +
+    `script-src ${script}; style-src ${style}; trusted-types 'none'`;
+}
+
+function hashOf(tag: string): string {
+  const element = new RegExp(`<${tag}>([^]*)</${tag}>`);
+  const [, content] = element.exec(PAGE_TEXT)!;
+  return `'sha256-${hash("sha256", content!, "base64")}'`;
 }

@@ -19,9 +19,8 @@ import {
 import type { AccessOptions } from "./access.ts";
 import { quote } from "../text.ts";
 
-export interface HttpSettings extends Settings {
-  readonly access: AccessOptions;
-}
+/** The settings of the server, and who can connect to it. */
+export type HttpSettings = Settings & { readonly access: AccessOptions };
 
 /** The environment variables that the server must be able to read. */
 const VARIABLES = [
@@ -30,8 +29,6 @@ const VARIABLES = [
   "SKILL_SERVER_ARGS",
   "SKILLS_DIR",
 ] as const;
-
-type Variables = Partial<Record<typeof VARIABLES[number], string>>;
 
 /**
  * Creates the settings from the command line, `SKILL_SERVER_ARGS`, and the other
@@ -65,7 +62,7 @@ export function createHttpSettings(args: readonly string[]): HttpSettings {
   };
 }
 
-function readVariables(): Variables {
+function readVariables(): Partial<Record<typeof VARIABLES[number], string>> {
   try {
     return Object.fromEntries(
       VARIABLES.map((name) => [name, Deno.env.get(name)]),
@@ -131,20 +128,15 @@ function parseHosts(value: string | undefined): string[] {
   if (value === undefined) return [];
   const names = value.split(",").map((name) => name.trim().toLowerCase())
     .filter(Boolean);
-  if (names.length === 0) {
-    throw new UsageError(
-      "Invalid SKILL_SERVER_HOSTS: it is set and empty; list host names such as skills.example.com, or unset the variable",
-    );
-  }
-  for (const name of names) {
-    if (isHostName(name)) continue;
-    throw new UsageError(
-      `Invalid SKILL_SERVER_HOSTS ${
-        quote(name)
-      }: expected host names such as skills.example.com, without scheme, port, path, or wildcard; list each name`,
-    );
-  }
-  return names;
+  const wrong = names.length === 0
+    ? value
+    : names.find((name) => !isHostName(name));
+  if (wrong === undefined) return names;
+  throw new UsageError(
+    `Invalid SKILL_SERVER_HOSTS ${
+      quote(wrong)
+    }: expected host names such as skills.example.com, without scheme, port, path, or wildcard; list each name, or unset the variable`,
+  );
 }
 
 /** Whether a text is a host name or an IP address as it appears in a URL. */

@@ -42,8 +42,19 @@ export const META = {
 const LEGACY_METHODS =
   /^(initialize|ping|logging\/setLevel|resources\/(un)?subscribe)$/;
 
+/** Methods that exist only in the modern era. */
+const MODERN_METHODS = /^(server\/discover|subscriptions\/listen)$/;
+
 /** Methods whose results a modern client can cache: those that list and read. */
 const CACHEABLE_METHODS = /\/(discover|list|read)$|^skills\/get$/;
+
+/** Whether a request belongs to the modern era. */
+export function isModern({ method, params }: JSONRPCRequest): boolean {
+  if (MODERN_METHODS.test(method)) return true;
+  const meta = metaOf(params);
+  return META.protocolVersion in meta || META.clientCapabilities in meta ||
+    META.clientInfo in meta;
+}
 
 /**
  * Returns the client that a request names: in `_meta` for a modern client, in
@@ -104,7 +115,7 @@ export function checkModern({ method, params }: JSONRPCRequest): void {
   }
 }
 
-export function metaOf(
+function metaOf(
   params: JSONRPCRequest["params"],
 ): Record<string, unknown> {
   const meta: unknown = params?._meta;

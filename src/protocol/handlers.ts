@@ -6,6 +6,7 @@
  */
 
 import type {
+  RequestId,
   Result,
   ServerCapabilities,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
@@ -32,6 +33,7 @@ export interface ServerDescription {
 
 /** What a handler knows about the request that it handles. */
 export interface RequestContext {
+  readonly id: RequestId;
   /** Aborted when the client cancels the request or disconnects. */
   readonly signal: AbortSignal;
   /** The client that sent the request, if it identified itself. */
@@ -43,26 +45,26 @@ export const LISTS = ["tools", "prompts", "resources"] as const;
 
 export type ListName = typeof LISTS[number];
 
+/** Returns the result of a request. */
+type Handler<Request> = (
+  request: Request,
+  context: RequestContext,
+) => Result | Promise<Result>;
+
 /** A server on which request handlers can be set, such as `McpServer`. */
 export interface RequestHandlers {
   /** If the handler throws an error, the reply is that error, with its `code` and `data`. */
   setRequestHandler<Schema extends RequestSchema>(
     schema: Schema,
-    handler: (
-      request: z.infer<Schema>,
-      context: RequestContext,
-    ) => Result | Promise<Result>,
+    handler: Handler<z.infer<Schema>>,
   ): void;
   /** Notifies the clients that listen to a list that it changed. */
   notifyListChanged(list: ListName): Promise<void>;
 }
 
 /** Passes requests to their handlers. Each server extends it with a transport. */
-export class RequestDispatcher<Context, Output> {
-  readonly #handlers = new Map<
-    string,
-    (request: unknown, context: Context) => Output
-  >();
+export class RequestDispatcher {
+  readonly #handlers = new Map<string, Handler<unknown>>();
 
   /**
    * Sets the handler for the requests that a schema accepts. The reply to a
@@ -70,7 +72,7 @@ export class RequestDispatcher<Context, Output> {
    */
   setRequestHandler<Schema extends RequestSchema>(
     schema: Schema,
-    handler: (request: z.infer<Schema>, context: Context) => Output,
+    handler: Handler<z.infer<Schema>>,
   ): void {
     this.#handlers.set(methodOf(schema), (request, context) => {
       const { success, data, error } = schema.safeParse(request, IN_ENGLISH);
@@ -89,7 +91,10 @@ export class RequestDispatcher<Context, Output> {
    *
    * @throws {Error} The reply, if there is no handler or the params are invalid.
    */
-  protected handle(request: { method: string }, context: Context): Output {
+  protected handle(
+    request: { method: string },
+    context: RequestContext,
+  ): Result | Promise<Result> {
     const handler = this.#handlers.get(request.method);
     if (handler === undefined) throw rpcError(-32601, "Method not found");
     return handler(request, context);

@@ -5,7 +5,7 @@
  * Version 2 of the SDK does the work: it detects the era, checks headers against
  * bodies, and streams notifications to modern clients. It creates a server for
  * each request. All these servers share one set of handlers, which have the same
- * form as those of {@linkcode McpServer}.
+ * form as those of the server on stdio.
  *
  * Only modern clients can listen for changes, and only for changes to lists.
  * Nothing is kept between the requests of a legacy client, and the handlers do
@@ -24,8 +24,8 @@ import type {
   JSONRPCRequest,
   Result,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-import { estimateSize, serializeMessage } from "./json_rpc.ts";
-import { cachingOf, type ClientInfo, clientOf } from "./eras.ts";
+import { serializeMessage } from "./json_rpc.ts";
+import { cachingOf, clientOf } from "./eras.ts";
 import { replaceReply } from "./errors.ts";
 import {
   type ListName,
@@ -34,26 +34,18 @@ import {
   RequestDispatcher,
   type ServerDescription,
 } from "./handlers.ts";
+import { Places } from "./places.ts";
 import { isObject } from "../text.ts";
-import { TimeSlice } from "../time_slice.ts";
 
-/**
- * Called with the approximate size of a result in bytes. The result is serialized
- * after the promise that it returns.
- */
-export type MakeRoom = (size: number) => Promise<void>;
-
-/** A request for the SDK, which passes it on, with what the handlers need. */
-class KnownRequest extends Request {
-  client: ClientInfo | undefined;
-  hasHandler = false;
-  makeRoom: MakeRoom = () => Promise.resolve();
+/** A request for the SDK, which passes it on, with its parsed body. */
+class ParsedRequest extends Request {
+  message: unknown;
 }
 
 /** An MCP server over HTTP that keeps nothing between requests. */
-export class McpHttpServer
-  extends RequestDispatcher<RequestContext, Result | Promise<Result>> {
+export class McpHttpServer extends RequestDispatcher {
   readonly #description: ServerDescription;
+  readonly #places = new Places();
   readonly #mcp = createMcpHandler((context) => this.#createServer(context));
 
   /** Creates a server that handles only the protocol's own requests. */
@@ -73,22 +65,16 @@ export class McpHttpServer
    *
    * @param request The request. Its body is not read.
    * @param message The parsed JSON of the body.
-   * @param makeRoom Makes room for the response.
    */
   async fetch(
     { url, method, headers }: Request,
     message: unknown,
-    makeRoom?: MakeRoom,
   ): Promise<Response> {
     // Deno aborts the signal of a request after each response. The SDK would take
     // that for a disconnect, so it gets a request without the signal.
-    const head = new KnownRequest(url, { method, headers });
-    if (isObject(message)) {
-      head.client = clientOf(message as JSONRPCRequest);
-      head.hasHandler = this.hasHandler(message.method);
-    }
-    if (makeRoom !== undefined) head.makeRoom = makeRoom;
-    return await this.#mcp.fetch(head, { parsedBody: message });
+    const request = new ParsedRequest(url, { method, headers });
+    request.message = message;
+    return await this.#mcp.fetch(request, { parsedBody: message });
   }
 
   /** Closes the streams of the listeners. */
@@ -98,22 +84,23 @@ export class McpHttpServer
 
   #createServer({ era, requestInfo }: McpRequestContext): Server {
     const { serverInfo, instructions, ttlMs } = this.#description;
+    const { message } = requestInfo as ParsedRequest;
     const isModern = era === "modern";
-    const { client, hasHandler, makeRoom } = requestInfo as KnownRequest;
     const server = new Server(serverInfo, {
       capabilities: this.#capabilities(isModern),
       instructions: instructions(),
       cacheHints: { "server/discover": cachingOf("server/discover", ttlMs) },
     });
     // To a modern client, the SDK replies with the status 404 by itself.
-    if (!hasHandler) return server;
+    if (!isObject(message) || !this.hasHandler(message.method)) return server;
+    const client = clientOf(message as JSONRPCRequest);
     // Handlers that are set one by one would get requests only after the SDK's
     // own checks, whose errors are long.
     server.fallbackRequestHandler = async (
       request,
       { mcpReq: { signal } },
     ) => ({
-      ...await this.#respond(request, { signal, client }, makeRoom),
+      ...await this.#respond(request, { id: request.id, signal, client }),
       ...(isModern ? cachingOf(request.method, ttlMs) : {}),
     });
     return server;
@@ -123,21 +110,19 @@ export class McpHttpServer
   async #respond(
     request: { method: string },
     context: RequestContext,
-    makeRoom: MakeRoom,
   ): Promise<Result> {
-    const slice = new TimeSlice();
-    const result = await this.handle(request, context);
-    await makeRoom(estimateSize(result));
-    if (slice.isOver) await slice.pause();
+    const leave = await new Promise<() => void>((enter) =>
+      this.#places.enter(enter)
+    );
     try {
-      serializeMessage({ jsonrpc: "2.0", id: 0, result });
-      // The SDK serializes it again.
-      if (slice.isOver) await slice.pause();
-      return result;
-    } catch (error) {
-      const reply = replaceReply(request.method, error as Error);
+      const result = await this.handle(request, context);
+      const error = findSendingError(result);
+      if (error === undefined) return result;
+      const reply = replaceReply(request.method, error);
       if (reply.result !== undefined) return reply.result;
       throw Object.assign(new Error(), reply.error);
+    } finally {
+      leave();
     }
   }
 
@@ -148,5 +133,13 @@ export class McpHttpServer
     );
     const capabilities = this.#description.capabilities as ServerCapabilities;
     return { ...capabilities, ...Object.fromEntries(lists) };
+  }
+}
+
+function findSendingError(result: Result): Error | undefined {
+  try {
+    serializeMessage({ jsonrpc: "2.0", id: 0, result });
+  } catch (error) {
+    return error as Error;
   }
 }

@@ -34,49 +34,23 @@ const MAX_ID_LENGTH = 1_000;
  */
 export function serializeMessage(message: JSONRPCMessage): string {
   const line = stringifyJson(message);
-  // A UTF-16 code unit takes at most three bytes in UTF-8.
-  if (line.length * 3 <= MAX_MESSAGE_SIZE) return line;
-  const { length } = new TextEncoder().encode(line);
-  if (length <= MAX_MESSAGE_SIZE) return line;
+  const size = sizeOf(line, MAX_MESSAGE_SIZE);
+  if (size <= MAX_MESSAGE_SIZE) return line;
   throw new RangeError(
-    `it has ${length} bytes as a message, and clients read at most ${MAX_MESSAGE_SIZE}`,
+    `it has ${size} bytes as a message, and clients read at most ${MAX_MESSAGE_SIZE}`,
   );
-}
-
-/**
- * Returns about how many bytes a value takes in JSON. The real size is up to six
- * times as much, if every character has to be escaped.
- */
-export function estimateSize(value: unknown): number {
-  let size = 0;
-  // Not recursive, because frontmatter can be deeply nested.
-  const values = [value];
-  while (values.length > 0) {
-    const next = values.pop();
-    size += typeof next === "string" ? next.length : 1;
-    if (typeof next !== "object" || next === null) continue;
-    for (const [key, item] of Object.entries(next)) {
-      size += key.length;
-      values.push(item);
-    }
-  }
-  return size;
 }
 
 /**
  * Parses the message in a line. If the line is invalid, returns an error
  * response to send instead.
- *
- * @param line The line, or `undefined` for one that is too long.
  */
 export function parseMessage(
-  line: string | undefined,
+  line: string,
 ): { message?: JSONRPCMessage; errorResponse?: JSONRPCErrorResponse } {
-  if (line === undefined) {
-    return createErrorResponse(
-      -32600,
-      `A message can have at most ${MAX_LINE_SIZE} bytes`,
-    );
+  if (sizeOf(line, MAX_LINE_SIZE) > MAX_LINE_SIZE) {
+    const message = `A message can have at most ${MAX_LINE_SIZE} bytes`;
+    return createErrorResponse(-32600, message);
   }
   let value: unknown;
   try {
@@ -88,6 +62,13 @@ export function parseMessage(
   const id = isObject(value) && isId(value.id) ? value.id : undefined;
   const message = "The line is not a JSON-RPC message of MCP";
   return createErrorResponse(-32600, message, id);
+}
+
+/** Returns the size of a text in bytes, or an upper limit of it that is within a limit. */
+function sizeOf(text: string, limit: number): number {
+  // A UTF-16 code unit takes at most three bytes in UTF-8.
+  const most = text.length * 3;
+  return most <= limit ? most : new TextEncoder().encode(text).length;
 }
 
 /**

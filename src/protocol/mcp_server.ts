@@ -20,20 +20,14 @@ import type {
   JSONRPCMessage,
   JSONRPCNotification,
   JSONRPCRequest,
-  RequestId,
   Result,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-import {
-  InitializeRequestSchema,
-  listRequestSchema,
-  PingRequestSchema,
-  SubscribeRequestSchema,
-  UnsubscribeRequestSchema,
-} from "./requests.ts";
 import {
   cachingOf,
   checkModern,
   type ClientInfo,
+  clientOf,
+  isModern,
   LEGACY_VERSIONS,
   META,
   MODERN_VERSIONS,
@@ -41,20 +35,22 @@ import {
 import { errorReply, replaceReply, type Reply } from "./errors.ts";
 import {
   type ListName,
-  LISTS,
+  type RequestContext,
   RequestDispatcher,
   type ServerDescription,
 } from "./handlers.ts";
-import { RunningRequest } from "./running_request.ts";
-import type { StdioTransport } from "./stdio_transport.ts";
+import { Places } from "./places.ts";
 import {
+  DiscoverRequestSchema,
+  InitializeRequestSchema,
   ListenRequestSchema,
+  PingRequestSchema,
+  SubscribeRequestSchema,
   type SubscriptionFilter,
-  Subscriptions,
-} from "./subscriptions.ts";
+  UnsubscribeRequestSchema,
+} from "./requests.ts";
+import type { StdioTransport } from "./stdio_transport.ts";
 import { wait } from "../time_slice.ts";
-
-const DiscoverRequestSchema = listRequestSchema("server/discover");
 
 /**
  * When the first requests of a client are answered even if the server is not
@@ -69,19 +65,35 @@ const MIN_HANDSHAKE_WAIT_MS = 100;
 /** The requests that are answered even if the server is not ready. */
 const EARLY_METHODS = ["initialize", "ping", "server/discover"];
 
-/** How long to wait for the final replies to listeners to be written, in milliseconds. */
-const CLOSE_TIMEOUT_MS = 200;
+/** The requests that take no place. Listeners would take it for long. */
+const UNLIMITED_METHODS = [...EARLY_METHODS, "subscriptions/listen"];
 
-/**
- * The legacy client as a subscriber. It has at most one subscription per
- * resource, no matter how often it subscribes.
- */
-const LEGACY_CLIENT = Symbol("the legacy client");
+/** The time after which a request leaves its place to another one, in milliseconds. */
+const SLOW_MS = 50;
 
-type Subscriber = RunningRequest | typeof LEGACY_CLIENT;
+/** A request that has no reply yet. */
+interface Running {
+  readonly message: JSONRPCRequest;
+  /** Set when it has started. */
+  controller?: AbortController;
+}
 
-/** What a handler returns: no result if it defers its reply. */
-type Output = Result | undefined | Promise<Result | undefined>;
+/** A request for notifications. It ends when it is cancelled or the server ends. */
+interface Listener {
+  /** The notifications that it gets, once they are acknowledged. */
+  filter?: SubscriptionFilter;
+  /** The `_meta` of each notification. */
+  readonly _meta: Record<string, unknown>;
+  readonly end: () => void;
+}
+
+/** A subscription of the legacy client. */
+interface Subscription {
+  /** Fulfilled with a function that ends the subscription. */
+  readonly begun: Promise<() => void>;
+  /** The number of requests for it that were not cancelled. */
+  requests: number;
+}
 
 /**
  * An MCP server for clients of both eras.
@@ -91,60 +103,60 @@ type Output = Result | undefined | Promise<Result | undefined>;
  * loads a JSON Schema validator and two more variants of zod, which would take a
  * quarter of the startup time.
  */
-export class McpServer extends RequestDispatcher<RunningRequest, Output> {
+export class McpServer extends RequestDispatcher {
   /**
-   * Called with the URI of a resource when the first client subscribes to it.
-   * Returns a function that ends the subscription, or throws an error if there
-   * is no such resource.
+   * Called when a client subscribes to a resource, with a function that notifies
+   * it of a change. Returns a function that ends the subscription, or throws an
+   * error if there is no such resource.
    */
-  onsubscribe?: (uri: string) => Promise<() => void>;
+  onsubscribe?: (uri: string, notify: () => void) => Promise<() => void>;
 
   readonly #description: ServerDescription;
-  /** The pending requests by ID, including those of listeners. */
-  readonly #requests = new Map<RequestId, RunningRequest>();
-  readonly #subscriptions = new Subscriptions<Subscriber>((uri) =>
-    this.onsubscribe!(uri)
-  );
+  readonly #running = new Set<Running>();
+  readonly #places = new Places({
+    isOpen: () => this.#isReady && !this.#transport?.isFull,
+    slowMs: SLOW_MS,
+  });
+  readonly #listeners = new Set<Listener>();
+  /** The subscriptions of the legacy client, by URI. */
+  readonly #subscriptions = new Map<string, Subscription>();
   #transport: StdioTransport | undefined;
-  #ready: Promise<unknown> | undefined;
+  #ready: Promise<unknown> = Promise.resolve();
+  #isReady = false;
   /** Fulfilled when the server is ready, or when clients have waited long enough. */
   #readySoon: Promise<void> = Promise.resolve();
   /** The client that sent `initialize`, if any. */
   #legacyClient: ClientInfo | undefined;
+  /** Resolved after the end of the input, when no request is running anymore. */
+  #idle: PromiseWithResolvers<void> | undefined;
 
   /** Creates a server that handles only the protocol's own requests. */
   constructor(description: ServerDescription) {
     super();
     this.#description = description;
     this.setRequestHandler(PingRequestSchema, () => ({}));
-    this.setRequestHandler(InitializeRequestSchema, async ({ params }) => {
+    this.setRequestHandler(InitializeRequestSchema, ({ params }) => {
       const { protocolVersion: wanted, clientInfo } = params;
       const isKnown = LEGACY_VERSIONS.includes(wanted);
+      const protocolVersion = isKnown ? wanted : LEGACY_VERSIONS[0];
       this.#legacyClient = clientInfo;
-      return {
-        protocolVersion: isKnown ? wanted : LEGACY_VERSIONS[0],
-        serverInfo: description.serverInfo,
-        ...await this.#introduce(),
-      };
+      const { serverInfo } = description;
+      return this.#introduce({ protocolVersion, serverInfo });
     });
-    this.setRequestHandler(DiscoverRequestSchema, async () => ({
-      supportedVersions: MODERN_VERSIONS,
-      ...await this.#introduce(),
-    }));
+    this.setRequestHandler(
+      DiscoverRequestSchema,
+      () => this.#introduce({ supportedVersions: MODERN_VERSIONS }),
+    );
     this.setRequestHandler(
       ListenRequestSchema,
-      ({ params }, request) => this.#listen(params.notifications, request),
+      ({ params }, context) => this.#listen(params.notifications, context),
     );
     this.setRequestHandler(
       SubscribeRequestSchema,
-      ({ params }, request) => this.#subscribe(params.uri, request),
+      ({ params }, { signal }) => this.#subscribe(params.uri, signal),
     );
     this.setRequestHandler(UnsubscribeRequestSchema, ({ params: { uri } }) => {
-      for (const subscriber of this.#subscriptions.subscribers(uri)) {
-        if (subscriber === LEGACY_CLIENT || !subscriber.isModern) {
-          this.#subscriptions.remove(uri, subscriber);
-        }
-      }
+      this.#unsubscribe(uri, this.#subscriptions.get(uri));
       return {};
     });
   }
@@ -164,118 +176,115 @@ export class McpServer extends RequestDispatcher<RunningRequest, Output> {
     this.#transport = transport;
     const rest = HANDSHAKE_TIME_MS - performance.now();
     this.#readySoon = wait(Math.max(rest, MIN_HANDSHAKE_WAIT_MS), ready);
-    this.#ready = ready;
+    this.#ready = ready.then(() => {
+      this.#isReady = true;
+      this.#places.fill();
+    });
     const closed = Promise.withResolvers<void>();
     transport.onmessage = (message) => this.#receive(message);
-    transport.oninputend = () => this.#end();
+    transport.ondrain = () => this.#places.fill();
+    transport.onend = () => this.#end();
     transport.onclose = () => {
-      for (const request of this.#requests.values()) request.cancel();
+      for (const { controller } of this.#running) controller?.abort();
+      this.#running.clear();
       closed.resolve();
     };
-    transport.start(ready);
+    await transport.start();
     await closed.promise;
   }
 
-  /** Closes the connection. First replies to the listeners, unless that takes too long. */
-  async close(): Promise<void> {
-    await wait(CLOSE_TIMEOUT_MS, this.#endListening());
-    this.#transport?.close();
+  /**
+   * Closes the connection once the requests that have arrived are answered. Closes
+   * it immediately if it is ending already.
+   */
+  close(): void {
+    if (this.#idle === undefined) this.#transport?.end();
+    else this.#transport?.close();
   }
 
   /** Notifies the clients that listen to a list that it changed. */
   async notifyListChanged(list: ListName): Promise<void> {
-    const subscribers: Subscriber[] = this.#legacyClient ? [LEGACY_CLIENT] : [];
-    for (const request of this.#requests.values()) {
-      if (request.filter?.[`${list}ListChanged`]) subscribers.push(request);
+    const method = `notifications/${list}/list_changed`;
+    if (this.#legacyClient) await this.#send({ method });
+    for (const { filter, _meta } of this.#listeners) {
+      if (!filter?.[`${list}ListChanged`]) continue;
+      await this.#send({ method, params: { _meta } });
     }
-    await this.#notify(subscribers, `notifications/${list}/list_changed`);
   }
 
-  /** Notifies the subscribers to a resource that it changed. */
-  async notifyUpdated(uri: string): Promise<void> {
-    const subscribers = this.#subscriptions.subscribers(uri);
-    await this.#notify(subscribers, "notifications/resources/updated", { uri });
+  #notifyUpdated(uri: string, _meta?: Listener["_meta"]): void {
+    const params = { uri, _meta };
+    this.#send({ method: "notifications/resources/updated", params });
   }
 
-  /** Sends a notification. For modern clients, adds the ID of the subscription. */
-  async #notify(
-    subscribers: Iterable<Subscriber>,
-    method: string,
-    params?: { uri: string },
-  ): Promise<void> {
-    await Promise.all(Array.from(subscribers, (subscriber) => {
-      if (subscriber === LEGACY_CLIENT) return this.#send({ method, params });
-      if (subscriber.filter === undefined) return undefined;
-      const _meta = subscriptionMeta(subscriber);
-      return this.#send({ method, params: { ...params, _meta } });
-    }));
-  }
-
-  /** Handles a message. Replies to a request, unless it is cancelled first. */
-  async #receive(message: JSONRPCMessage): Promise<void> {
+  /** Handles a message. Returns a promise if it is a request that has to wait. */
+  #receive(message: JSONRPCMessage): Promise<void> | void {
     if (!("method" in message)) return;
     if (!("id" in message)) return this.#receiveNotification(message);
-    const request = this.#begin(message);
-    try {
-      if (request.isModern) checkModern(message);
-      if (!EARLY_METHODS.includes(request.method)) {
-        await this.#ready;
-        // It may have been cancelled in the meantime.
-        if (request.signal.aborted) return;
-      }
-      const result = await this.handle(message, request);
-      if (result !== undefined) this.#reply(request, { result });
-    } catch (error) {
-      this.#reply(request, errorReply(error));
-    }
+    const request: Running = { message };
+    this.#running.add(request);
+    const isLimited = !UNLIMITED_METHODS.includes(message.method);
+    if (!isLimited) return void this.#answer(request);
+    return new Promise((resolve) =>
+      this.#places.enter((leave) => {
+        resolve();
+        this.#answer(request).finally(leave);
+      })
+    );
   }
 
   #receiveNotification({ method, params }: JSONRPCNotification): void {
     if (method !== "notifications/cancelled") return;
-    const request = this.#requests.get(params?.requestId as RequestId);
-    if (request !== undefined) this.#cancel(request);
-  }
-
-  #begin(message: JSONRPCRequest): RunningRequest {
-    const request = new RunningRequest(message, this.#legacyClient);
-    const previous = this.#requests.get(request.id);
-    // Once another request has the same ID, a listener can no longer be found.
-    if (previous?.isListener) this.#cancel(previous);
-    this.#requests.set(request.id, request);
-    return request;
-  }
-
-  #cancel(request: RunningRequest): void {
-    this.#requests.delete(request.id);
-    this.#subscriptions.removeAll(request);
-    request.cancel();
-  }
-
-  /** Replies to a request, unless it was cancelled. */
-  async #reply(request: RunningRequest, reply: Reply): Promise<void> {
-    const { id, method, signal } = request;
-    if (this.#requests.get(id) === request) this.#requests.delete(id);
-    if (signal.aborted) return;
-    let sent;
-    try {
-      sent = this.#sendReply(request, reply);
-    } catch (error) {
-      sent = this.#sendReply(request, replaceReply(method, error as Error));
+    for (const request of this.#running) {
+      if (request.message.id !== params?.requestId) continue;
+      request.controller?.abort();
+      this.#settle(request);
     }
-    request.settle();
-    await sent;
+  }
+
+  /** Replies to a request, unless it is cancelled first. */
+  async #answer(request: Running): Promise<void> {
+    const { message } = request;
+    if (!EARLY_METHODS.includes(message.method)) await this.#ready;
+    // It may have been cancelled while it waited.
+    if (!this.#running.has(request)) return;
+    const { signal } = request.controller = new AbortController();
+    const reply = await this.#respond(message, signal)
+      .then((result): Reply => ({ result }), errorReply);
+    this.#settle(request);
+    if (signal.aborted) return;
+    try {
+      this.#reply(message, reply);
+    } catch (error) {
+      this.#reply(message, replaceReply(message.method, error as Error));
+    }
+  }
+
+  async #respond(
+    message: JSONRPCRequest,
+    signal: AbortSignal,
+  ): Promise<Result> {
+    if (isModern(message)) checkModern(message);
+    const client = clientOf(message) ?? this.#legacyClient;
+    return await this.handle(message, { id: message.id, signal, client });
+  }
+
+  #settle(request: Running): void {
+    this.#running.delete(request);
+    if (this.#running.size === 0) this.#idle?.resolve();
   }
 
   /** Sends a reply, with the fields that the era of the request requires. */
-  #sendReply(
-    { id, method, isModern }: RunningRequest,
-    { result, error }: Reply,
-  ): Promise<void> | undefined {
-    if (!isModern || !result) return this.#send({ id, result, error });
+  #reply(message: JSONRPCRequest, { result, error }: Reply): void {
+    const { id, method } = message;
+    if (!isModern(message) || !result) {
+      this.#send({ id, result, error });
+      return;
+    }
     const { serverInfo, ttlMs } = this.#description;
     const caching = cachingOf(method, ttlMs);
     const _meta = { ...result._meta, [META.serverInfo]: serverInfo };
-    return this.#send({
+    this.#send({
       id,
       result: { resultType: "complete", ...result, ...caching, _meta },
     });
@@ -287,77 +296,80 @@ export class McpServer extends RequestDispatcher<RunningRequest, Output> {
     return this.#transport?.send(complete);
   }
 
-  /** Returns what a client learns about the server first. */
-  async #introduce(): Promise<Result> {
+  /** Adds to a result what a client learns about the server first. */
+  async #introduce(result: Result): Promise<Result> {
     await this.#readySoon;
     const { capabilities, instructions } = this.#description;
-    return { capabilities, instructions: instructions() };
+    return { ...result, capabilities, instructions: instructions() };
   }
 
-  /**
-   * Subscribes the legacy client. Defers the reply, so that other messages need
-   * not wait for it.
-   */
-  #subscribe(uri: string, request: RunningRequest): Result | undefined {
-    if (this.#subscriptions.subscribers(uri).has(LEGACY_CLIENT)) return {};
-    // Until it is set up, each request is a subscriber that can be cancelled.
-    this.#subscriptions.add(uri, request).then(
-      () => {
-        this.#subscriptions.replace(uri, request, LEGACY_CLIENT);
-        this.#reply(request, { result: {} });
-      },
-      (error) => this.#reply(request, errorReply(error)),
-    );
-    return undefined;
+  /** Subscribes the legacy client, unless all requests for that are cancelled. */
+  async #subscribe(uri: string, signal: AbortSignal): Promise<Result> {
+    const notify = () => this.#notifyUpdated(uri);
+    const subscription = this.#subscriptions.get(uri) ??
+      { begun: this.onsubscribe!(uri, notify), requests: 0 };
+    this.#subscriptions.set(uri, subscription);
+    subscription.requests++;
+    try {
+      await subscription.begun;
+    } catch (error) {
+      this.#unsubscribe(uri, subscription);
+      throw error;
+    }
+    if (signal.aborted && --subscription.requests === 0) {
+      this.#unsubscribe(uri, subscription);
+    }
+    return {};
   }
 
-  /** Starts a listener, and acknowledges the flags and the known resources of its filter. */
+  #unsubscribe(uri: string, subscription: Subscription | undefined): void {
+    if (this.#subscriptions.get(uri) !== subscription) return;
+    this.#subscriptions.delete(uri);
+    // A subscription that could not begin does not need to be ended.
+    subscription?.begun.then((end) => end(), () => {});
+  }
+
+  /** Acknowledges the flags and the known resources of a filter, and listens. */
   async #listen(
     wanted: SubscriptionFilter,
-    request: RunningRequest,
-  ): Promise<Result | undefined> {
-    const filter: SubscriptionFilter = {};
-    for (const list of LISTS) {
-      const flag = `${list}ListChanged` as const;
-      if (wanted[flag]) filter[flag] = true;
-    }
-    const { resourceSubscriptions: uris } = wanted;
-    if (uris !== undefined) {
-      const known = this.#subscriptions.addKnown(new Set(uris), request);
-      filter.resourceSubscriptions = await known;
-    }
-    if (request.signal.aborted) return undefined;
-    const _meta = subscriptionMeta(request);
-    this.#send({
-      method: "notifications/subscriptions/acknowledged",
-      params: { _meta, notifications: filter },
-    });
-    request.filter = filter;
-    request.settle();
-    return undefined;
-  }
-
-  /** Ends the listeners, and waits for the replies to all other requests, which can be listeners too. */
-  async #end(): Promise<void> {
-    await this.#endListening();
-    const requests = [...this.#requests.values()];
-    await Promise.all(requests.map(({ settled }) => settled));
-    await this.#endListening();
-  }
-
-  /** Replies to the listeners, which ends their subscriptions. */
-  async #endListening(): Promise<void> {
-    const listeners = [...this.#requests.values()].filter(({ filter }) =>
-      filter !== undefined
-    );
-    await Promise.all(listeners.map((request) => {
-      const _meta = subscriptionMeta(request);
-      return this.#reply(request, { result: { _meta } });
+    { id, signal }: RequestContext,
+  ): Promise<Result> {
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    const _meta = { [META.subscriptionId]: id };
+    const listener: Listener = { _meta, end: () => resolve() };
+    this.#listeners.add(listener);
+    signal.addEventListener("abort", listener.end);
+    const uris = [...new Set(wanted.resourceSubscriptions)];
+    const ends = await Promise.all(uris.map((uri) => {
+      const notify = () => listener.filter && this.#notifyUpdated(uri, _meta);
+      return this.onsubscribe!(uri, notify).catch(() => undefined);
     }));
+    if (!signal.aborted) {
+      const filter = honor(wanted, uris.filter((_, index) => ends[index]));
+      const method = "notifications/subscriptions/acknowledged";
+      this.#send({ method, params: { _meta, notifications: filter } });
+      listener.filter = filter;
+    }
+    if (this.#idle === undefined) await ended;
+    this.#listeners.delete(listener);
+    for (const end of ends) end?.();
+    return { _meta };
+  }
+
+  /** Ends the listeners, and waits until no request is running anymore. */
+  async #end(): Promise<void> {
+    this.#idle = Promise.withResolvers();
+    for (const { end } of this.#listeners) end();
+    if (this.#running.size > 0) await this.#idle.promise;
   }
 }
 
-/** Returns the `_meta` with the ID of the subscription that a message belongs to. */
-function subscriptionMeta({ id }: RunningRequest): Record<string, unknown> {
-  return { [META.subscriptionId]: id };
+/** Returns the part of a filter that the server honors. */
+function honor(
+  { resourceSubscriptions, ...flags }: SubscriptionFilter,
+  known: string[],
+): SubscriptionFilter {
+  const set = Object.entries(flags).filter(([, isSet]) => isSet);
+  const resources = resourceSubscriptions && { resourceSubscriptions: known };
+  return { ...Object.fromEntries(set), ...resources };
 }

@@ -4,17 +4,15 @@ import type { ClientInfo } from "./eras.ts";
 import { McpServer } from "./mcp_server.ts";
 import { nextId } from "../../tests/testing/client.ts";
 import { filesPlace } from "../../tests/testing/folders.ts";
-import {
-  MODERN_META,
-  type NotificationMessage,
-  subscriptionOf,
-} from "../../tests/testing/modern.ts";
+import { MODERN_META, subscriptionOf } from "../../tests/testing/modern.ts";
 import { type Reply, Wire } from "../../tests/testing/server.ts";
 import { Pipe } from "../../tests/testing/transport.ts";
 import {
   DEADLINE_MS,
+  eventually,
   withGracePeriod,
   within,
+  withTimers,
 } from "../../tests/testing/waiting.ts";
 
 Deno.test("tools/call ignores a request to run as a task", async () => {
@@ -27,34 +25,6 @@ Deno.test("tools/call ignores a request to run as a task", async () => {
     task: { ttl: 1000 },
   });
   assert.match(result.content[0].text, /^Loading: git\n/);
-});
-
-Deno.test("requests with any valid ID are answered", async () => {
-  using place = filesPlace();
-  await using wire = new Wire(place);
-  await wire.initialize();
-  const ids = [
-    ...[1, "1", -1, "", "skill-server/1", "__proto__", "constructor"],
-    ...["\u0000", "é", "e\u0301", Number.MAX_SAFE_INTEGER],
-  ];
-  const params = { uri: "skill://git" };
-  for (const method of ["resources/subscribe", "resources/unsubscribe"]) {
-    await wire.write(...ids.map((id) => ({
-      jsonrpc: "2.0",
-      id,
-      method,
-      params,
-    })));
-    const replies = await Promise.all(
-      ids.map(() => wire.lines.take(() => true, "a reply")),
-    );
-    const byText = (a: unknown, b: unknown) =>
-      JSON.stringify(a) < JSON.stringify(b) ? -1 : 1;
-    assert.deepEqual(
-      replies.map((line) => JSON.parse(line)).sort(byText),
-      ids.map((id) => ({ jsonrpc: "2.0", id, result: {} })).sort(byText),
-    );
-  }
 });
 
 Deno.test("every method rejects invalid params with the same error", async () => {
@@ -100,8 +70,10 @@ class BareServer {
   });
   readonly pipe: Pipe;
 
-  constructor({ ready }: { ready?: Promise<void> } = {}) {
-    this.pipe = new Pipe({ server: this.server, ready });
+  constructor(
+    options: Omit<ConstructorParameters<typeof Pipe>[0], "server"> = {},
+  ) {
+    this.pipe = new Pipe({ server: this.server, ...options });
   }
 
   async write(...messages: object[]): Promise<void> {
@@ -146,10 +118,21 @@ class BareServer {
     const method = "subscriptions/listen";
     const params = { _meta: MODERN_META, notifications };
     await this.write({ id, method, params });
+    await this.acknowledgment(id);
+  }
+
+  async acknowledgment(id: number | string): Promise<void> {
     await this.pipe.sent.take(
       (line) => subscriptionOf(JSON.stringify(line)) === id,
       "the acknowledgment",
     );
+  }
+
+  /** Takes the messages, and returns the IDs of their subscriptions. */
+  async takeSubscriptionIds(): Promise<unknown[]> {
+    await this.ask("ping");
+    return this.pipe.sent.takeAll()
+      .map((line) => subscriptionOf(JSON.stringify(line)));
   }
 }
 
@@ -182,11 +165,32 @@ Deno.test("McpServer passes the client's info to its handlers in both eras", asy
   ]);
 });
 
-Deno.test("McpServer ignores responses", async () => {
+Deno.test("McpServer answers requests with any valid ID, and no responses", async () => {
   const bare = new BareServer();
+  const ids = [
+    ...[1, "1", -1, "", "__proto__", "\u0000", "e\u0301"],
+    Number.MAX_SAFE_INTEGER,
+  ];
   await bare.write({ id: 1, result: {} }, { id: 2, error: { code: 1 } });
+  await bare.write(...ids.map((id) => ({ id, method: "ping" })));
   await bare.ask("ping");
-  assert.deepEqual(bare.pipe.sent.takeAll(), []);
+  assert.deepEqual(
+    bare.pipe.sent.takeAll(),
+    ids.map((id) => ({ jsonrpc: "2.0", id, result: {} })),
+  );
+});
+
+Deno.test("McpServer sends only the notifications about lists that a client wants", async () => {
+  const bare = new BareServer();
+  await bare.server.notifyListChanged("tools");
+  await bare.listen("a", { toolsListChanged: true, promptsListChanged: false });
+  await bare.server.notifyListChanged("tools");
+  await bare.server.notifyListChanged("prompts");
+  assert.deepEqual(await bare.takeSubscriptionIds(), ["a"]);
+  await bare.initialize();
+  await bare.cancel("a");
+  await bare.server.notifyListChanged("tools");
+  assert.deepEqual(await bare.takeSubscriptionIds(), [undefined]);
 });
 
 Deno.test("McpServer does not wait for cancelled requests", () =>
@@ -199,138 +203,188 @@ Deno.test("McpServer does not wait for cancelled requests", () =>
     assert.deepEqual(bare.pipe.sent.takeAll(), []);
   }));
 
-/** Records the URIs of the subscriptions that a server starts and ends. */
-function recordSubscriptions({ server }: BareServer): {
-  started: string[];
-  ended: string[];
-  /** New subscriptions start after this promise is fulfilled. */
-  gate: Promise<void>;
-} {
-  const counts = {
-    started: [] as string[],
-    ended: [] as string[],
+/** Records the subscriptions that a server starts and ends. */
+function recordSubscriptions({ server }: BareServer) {
+  const record = {
+    started: 0,
+    /** Those that have not ended. */
+    active: new Map<object, { uri: string; notify: () => void }>(),
+    /** New subscriptions start after this promise is fulfilled. */
     gate: Promise.resolve(),
+    /** Changes a resource. */
+    change: (uri: string) => {
+      for (const subscription of record.active.values()) {
+        if (subscription.uri === uri) subscription.notify();
+      }
+    },
   };
-  server.onsubscribe = async (uri) => {
-    counts.started.push(uri);
-    await counts.gate;
-    return () => {
-      counts.ended.push(uri);
-    };
+  server.onsubscribe = async (uri, notify) => {
+    record.started++;
+    await record.gate;
+    const key = {};
+    record.active.set(key, { uri, notify });
+    return () => record.active.delete(key);
   };
-  return counts;
+  return record;
 }
 
 /** Records subscriptions that start only after a gate has been opened. */
 function recordWaitingSubscriptions(bare: BareServer) {
-  const counts = recordSubscriptions(bare);
+  const record = recordSubscriptions(bare);
   const gate = Promise.withResolvers<void>();
-  counts.gate = gate.promise;
-  return { counts, gate };
+  record.gate = gate.promise;
+  return { record, open: gate.resolve };
 }
 
-Deno.test("McpServer starts a subscription with the first subscriber and ends it with the last", async () => {
+Deno.test("McpServer notifies each subscriber once, and ends its subscription with it", async () => {
   const bare = new BareServer();
-  const counts = recordSubscriptions(bare);
+  const record = recordSubscriptions(bare);
   await bare.initialize();
   for (const id of ["a", "b"]) {
-    await bare.listen(id, { resourceSubscriptions: ["x:y"] });
+    await bare.listen(id, { resourceSubscriptions: ["x:y", "x:y"] });
   }
   for (const _ of [1, 2]) {
     await bare.ask("resources/subscribe", { uri: "x:y" });
   }
-  await bare.server.notifyUpdated("x:y");
-  assert.deepEqual(
-    bare.pipe.sent.takeAll().map((line) => subscriptionOf(JSON.stringify(line)))
-      .sort(),
-    ["a", "b", undefined],
-  );
+  record.change("x:y");
+  assert.deepEqual((await bare.takeSubscriptionIds()).sort(), [
+    "a",
+    "b",
+    undefined,
+  ]);
   await bare.cancel("a");
   await bare.ask("resources/unsubscribe", { uri: "x:y" });
-  assert.deepEqual(counts, { ...counts, started: ["x:y"], ended: [] });
+  record.change("x:y");
+  assert.deepEqual(await bare.takeSubscriptionIds(), ["b"]);
   await bare.cancel("b");
   await bare.ask("ping");
-  assert.deepEqual(counts.ended, ["x:y"]);
-  await bare.server.notifyUpdated("x:y");
-  assert.deepEqual(bare.pipe.sent.takeAll(), []);
+  assert.deepEqual([record.started, record.active.size], [3, 0]);
 });
 
 Deno.test("McpServer sends no notification to a listener before the acknowledgment", async () => {
   const bare = new BareServer();
-  const counts = recordSubscriptions(bare);
-  await bare.listen("a", { resourceSubscriptions: ["x:y"] });
+  const record = recordSubscriptions(bare);
   const gate = Promise.withResolvers<void>();
-  counts.gate = gate.promise;
-  const notifications = { resourceSubscriptions: ["x:y", "x:z"] };
-  const params = { _meta: MODERN_META, notifications };
-  await bare.write({ id: "b", method: "subscriptions/listen", params });
+  bare.server.onsubscribe = async (uri, notify) => {
+    record.active.set({}, { uri, notify });
+    await gate.promise;
+    return () => {};
+  };
+  const params = {
+    _meta: MODERN_META,
+    notifications: { toolsListChanged: true, resourceSubscriptions: ["x:y"] },
+  };
+  await bare.write({ id: "a", method: "subscriptions/listen", params });
   await bare.ask("ping");
-  await bare.server.notifyUpdated("x:y");
-  const ids = bare.pipe.sent.takeAll().map((line) =>
-    subscriptionOf(JSON.stringify(line))
-  );
-  assert.deepEqual(ids, ["a"]);
+  record.change("x:y");
+  await bare.server.notifyListChanged("tools");
+  assert.deepEqual(bare.pipe.sent.takeAll(), []);
   gate.resolve();
+  await bare.acknowledgment("a");
+  record.change("x:y");
+  await bare.server.notifyListChanged("tools");
+  assert.deepEqual(await bare.takeSubscriptionIds(), ["a", "a"]);
 });
 
 Deno.test("McpServer ends every subscription that it started, in any order of events", async () => {
   const bare = new BareServer();
-  const { counts, gate } = recordWaitingSubscriptions(bare);
+  const { record, open } = recordWaitingSubscriptions(bare);
   await bare.initialize();
   const params = { uri: "x:y" };
   await bare.write({ id: "a", method: "resources/subscribe", params });
   await bare.ask("resources/unsubscribe", params);
   await bare.write({ id: "b", method: "resources/subscribe", params });
-  gate.resolve();
+  open();
   for (const id of ["a", "b"]) await bare.reply(id);
-  assert.equal(counts.started.length - counts.ended.length, 1);
-  await bare.server.notifyUpdated("x:y");
-  assert.equal(bare.pipe.sent.takeAll().length, 1);
+  assert.equal(record.active.size, 1);
   await bare.ask("resources/unsubscribe", params);
-  assert.equal(counts.started.length, counts.ended.length);
+  await bare.ask("ping");
+  assert.equal(record.active.size, 0);
 });
 
-Deno.test("McpServer ends the subscriptions of a cancelled request", async () => {
-  const bare = new BareServer();
-  const { counts, gate } = recordWaitingSubscriptions(bare);
-  await bare.initialize();
+Deno.test("McpServer ends the subscriptions of a cancelled request, unless another one wants them", async () => {
   const params = { uri: "x:y" };
-  await bare.write({ id: "a", method: "resources/subscribe", params });
-  await bare.cancel("a");
-  await bare.write({
-    id: "b",
-    method: "subscriptions/listen",
-    params: {
-      _meta: MODERN_META,
-      notifications: { resourceSubscriptions: ["x:y"] },
-    },
-  });
-  await bare.cancel("b");
-  await bare.ask("ping");
-  gate.resolve();
-  await bare.ask("ping");
-  await bare.server.notifyUpdated("x:y");
-  assert.deepEqual(bare.pipe.sent.takeAll(), []);
-  assert.deepEqual(counts.ended, counts.started);
-});
-
-Deno.test("McpServer keeps a subscription if another request for it is cancelled", async () => {
-  const bare = new BareServer();
-  const { counts, gate } = recordWaitingSubscriptions(bare);
-  await bare.initialize();
-  const params = { uri: "x:y" };
-  for (const id of ["a", "b"]) {
-    await bare.write({ id, method: "resources/subscribe", params });
+  const listening = {
+    _meta: MODERN_META,
+    notifications: { resourceSubscriptions: ["x:y"] },
+  };
+  for (const isWanted of [false, true]) {
+    const bare = new BareServer();
+    const { record, open } = recordWaitingSubscriptions(bare);
+    await bare.initialize();
+    await bare.write(
+      { id: "a", method: "resources/subscribe", params },
+      { id: "b", method: "subscriptions/listen", params: listening },
+    );
+    await bare.ask("ping");
+    for (const id of ["a", "b"]) await bare.cancel(id);
+    const method = "resources/subscribe";
+    if (isWanted) await bare.write({ id: "c", method, params });
+    await bare.ask("ping");
+    open();
+    if (isWanted) assert.deepEqual((await bare.reply("c")).result, {});
+    await bare.ask("ping");
+    assert.equal(record.active.size, isWanted ? 1 : 0);
+    assert.deepEqual(bare.pipe.sent.takeAll(), []);
   }
-  await bare.cancel("b");
-  await bare.ask("ping");
-  gate.resolve();
-  assert.deepEqual((await bare.reply("a")).result, {});
-  await bare.server.notifyUpdated("x:y");
-  assert.equal(bare.pipe.sent.takeAll().length, 1);
-  await bare.ask("resources/unsubscribe", params);
-  assert.deepEqual(counts.ended, counts.started);
 });
+
+/** Makes the requests `who` of a server wait. */
+function holdRequests({ server }: BareServer) {
+  const started: unknown[] = [];
+  const gate = Promise.withResolvers<void>();
+  server.setRequestHandler(WhoSchema, async (_request, { id }) => {
+    started.push(id);
+    await gate.promise;
+    return {};
+  });
+  return { started, open: gate.resolve };
+}
+
+const who = (id: number) => ({ id, method: "who" });
+
+Deno.test("McpServer starts eight requests at a time, and none that was cancelled while it waited", () =>
+  withTimers((delay) => delay === 50 ? 2 * DEADLINE_MS : delay, async () => {
+    const bare = new BareServer();
+    const { started, open } = holdRequests(bare);
+    for (let id = 100; id < 110; id++) await bare.listen(id, {});
+    await bare.write(...Array.from({ length: 10 }, (_, id) => who(id)));
+    // Pings, cancellations, and listeners do not wait.
+    await bare.ask("ping");
+    assert.deepEqual(started, [0, 1, 2, 3, 4, 5, 6, 7]);
+    await bare.cancel(8);
+    await bare.listen("a", {});
+    open();
+    await bare.reply(9);
+    assert.deepEqual(started, [0, 1, 2, 3, 4, 5, 6, 7, 9]);
+    assert.ok(bare.pipe.sent.takeAll().every(({ id }) => id !== 8));
+  }));
+
+Deno.test("McpServer does not let slow requests hold up others", async () => {
+  const bare = new BareServer();
+  const { started } = holdRequests(bare);
+  await bare.write(...Array.from({ length: 100 }, (_, id) => who(id)));
+  await eventually(() => started.length === 100, "all requests to start");
+});
+
+Deno.test("McpServer starts nothing while 16 MB wait to be written, and ends in spite of that", () =>
+  withGracePeriod(10, async () => {
+    let isRead = true;
+    const bare = new BareServer({
+      write: (bytes: Uint8Array) =>
+        isRead ? Promise.resolve(bytes.length) : new Promise(() => {}),
+    });
+    let started = 0;
+    bare.server.setRequestHandler(WhoSchema, () => {
+      started++;
+      return { text: "x".repeat(2 ** 20) };
+    });
+    await bare.ask("ping");
+    isRead = false;
+    await bare.write(...Array.from({ length: 100 }, (_, id) => who(id)));
+    await bare.pipe.end();
+    assert.ok(started >= 16 && started <= 24, `${started}`);
+  }));
 
 Deno.test("McpServer ends the listeners at the end of the input even if another request hangs", () =>
   withGracePeriod(100, async () => {
@@ -392,28 +446,22 @@ Deno.test("McpServer acknowledges and ends a listener that starts at the end of 
   assert.equal(reply!.id, "a");
 });
 
-Deno.test("McpServer can be closed before it is ready", async () => {
-  const bare = new BareServer({ ready: new Promise(() => {}) });
-  await bare.write({ id: 1, method: "prompts/list" });
-  await bare.server.close();
-  await within(bare.pipe.closed.promise, "the transport to close");
-  assert.deepEqual(bare.pipe.sent.takeAll(), []);
-});
-
-Deno.test("McpServer ends a subscription when another request reuses its ID", async () => {
-  const bare = new BareServer();
-  const counts = recordSubscriptions(bare);
-  const wanted = { toolsListChanged: true, resourceSubscriptions: ["x:y"] };
-  await bare.listen("a", wanted);
-  await bare.listen("a", wanted);
-  await bare.server.notifyListChanged("tools");
-  assert.equal(bare.pipe.sent.takeAll().length, 1);
-  await bare.write({ id: "a", method: "ping" });
-  await bare.reply("a");
-  await bare.server.notifyListChanged("tools");
-  assert.deepEqual(bare.pipe.sent.takeAll(), []);
-  assert.deepEqual(counts.ended, counts.started);
-});
+Deno.test("McpServer answers what is under way when it is closed, and closes at once the second time", () =>
+  withGracePeriod(2 * DEADLINE_MS, async () => {
+    for (const isHurried of [false, true]) {
+      const bare = new BareServer();
+      const { open } = holdRequests(bare);
+      await bare.listen("a", {});
+      await bare.write(who(1));
+      await bare.ask("ping");
+      bare.server.close();
+      if (isHurried) bare.server.close();
+      else open();
+      await within(bare.pipe.closed.promise, "the transport to close");
+      const ids = bare.pipe.sent.takeAll().map(({ id }) => id);
+      if (!isHurried) assert.deepEqual(ids, ["a", 1]);
+    }
+  }));
 
 Deno.test("McpServer answers with an error if a result cannot be sent", async () => {
   const bare = new BareServer();
@@ -445,52 +493,4 @@ Deno.test("McpServer answers even if its handlers throw", async () => {
     assert.equal(error!.code, -32603);
     assert.equal(typeof error!.message, "string");
   }
-});
-
-Deno.test("McpServer limits the number and length of subscribed URIs", async () => {
-  const bare = new BareServer();
-  const counts = recordSubscriptions(bare);
-  await bare.initialize();
-  const subscribe = async (uri: string) =>
-    (await bare.ask("resources/subscribe", { uri })).error?.code;
-  const long = (id: number) => `x:${id}`.padEnd(8 * 1024, "y");
-  assert.equal(await subscribe(`${long(0)}y`), -32602);
-  for (let id = 0; id < 128; id++) {
-    assert.equal(await subscribe(long(id)), undefined);
-  }
-  assert.equal(await subscribe("x:1"), -32602);
-  await bare.ask("resources/unsubscribe", { uri: long(7) });
-  assert.equal(await subscribe("x:1"), undefined);
-  assert.equal(counts.started.length, 129);
-});
-
-Deno.test("McpServer counts the subscriptions of all listening requests", async () => {
-  const bare = new BareServer();
-  recordSubscriptions(bare);
-  const uris = Array.from({ length: 10_001 }, (_, id) => `x:${id}`);
-  const params = (uris: string[]) => ({
-    _meta: MODERN_META,
-    notifications: { resourceSubscriptions: uris },
-  });
-  const tooMany = await bare.ask("subscriptions/listen", params(uris));
-  assert.equal(tooMany.error!.code, -32602);
-  const honored = async (id: string, uris: string[]) => {
-    await bare.write({
-      id,
-      method: "subscriptions/listen",
-      params: params(uris),
-    });
-    const notification = await bare.pipe.sent.take(
-      (line) => subscriptionOf(JSON.stringify(line)) === id,
-      "the acknowledgment",
-    );
-    const { notifications } =
-      (notification as unknown as NotificationMessage).params;
-    return (notifications as { resourceSubscriptions: string[] })
-      .resourceSubscriptions.length;
-  };
-  assert.equal(await honored("a", uris.slice(0, 6_000)), 6_000);
-  assert.equal(await honored("b", uris.slice(0, 6_000)), 4_000);
-  await bare.cancel("a");
-  assert.equal(await honored("c", uris.slice(0, 6_000)), 6_000);
 });

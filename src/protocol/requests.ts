@@ -88,3 +88,20 @@ export const CompleteRequestSchema = requestSchema("completion/complete", {
     arguments: z.optional(z.record(z.string(), z.string())),
   })),
 });
+
+const flag = z.optional(z.boolean());
+
+/** The notifications that a modern client requests. */
+const SubscriptionFilterSchema = z.object({
+  toolsListChanged: flag,
+  promptsListChanged: flag,
+  resourcesListChanged: flag,
+  resourceSubscriptions: z.optional(z.array(z.string())),
+});
+
+export type SubscriptionFilter = z.infer<typeof SubscriptionFilterSchema>;
+
+export const DiscoverRequestSchema = listRequestSchema("server/discover");
+export const ListenRequestSchema = requestSchema("subscriptions/listen", {
+  notifications: SubscriptionFilterSchema,
+});

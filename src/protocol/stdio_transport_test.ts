@@ -1,14 +1,7 @@
 import assert from "node:assert/strict";
-import { IMPORTS } from "../../tests/testing/environment.ts";
-import { Place } from "../../tests/testing/folders.ts";
 import type { Reply } from "../../tests/testing/server.ts";
 import { ping, Pipe } from "../../tests/testing/transport.ts";
-import {
-  DEADLINE_MS,
-  withGracePeriod,
-  within,
-  withTimers,
-} from "../../tests/testing/waiting.ts";
+import { withGracePeriod, within } from "../../tests/testing/waiting.ts";
 
 const pong = (id: number | string) =>
   ({ jsonrpc: "2.0", id, result: {} }) as const;
@@ -77,70 +70,6 @@ Deno.test("StdioTransport writes whole lines through partial writes", async () =
   assert.deepEqual(pipe.sent.takeAll(), [pong(1), pong(2), pong(3)]);
 });
 
-Deno.test("StdioTransport writes a notification once, however often it is sent before the client reads", async () => {
-  const { promise: isRead, resolve: read } = Promise.withResolvers<void>();
-  const pipe = new Pipe({
-    write: (bytes) => isRead.then(() => bytes.length),
-  });
-  const changed = (list: string) => ({
-    jsonrpc: "2.0" as const,
-    method: `notifications/${list}/list_changed`,
-  });
-  // The first one is being written, so the client may read it before the next change.
-  pipe.transport.send(changed("tools"));
-  for (let i = 0; i < 100; i++) {
-    pipe.transport.send(changed("tools"));
-    pipe.transport.send(changed("prompts"));
-  }
-  // A notification after a reply means that the reply is outdated.
-  pipe.transport.send(pong(1));
-  pipe.transport.send(changed("tools"));
-  const last = pipe.transport.send(changed("tools"));
-  read();
-  await last;
-  assert.deepEqual<object[]>(pipe.sent.takeAll(), [
-    changed("tools"),
-    changed("tools"),
-    changed("prompts"),
-    pong(1),
-    changed("tools"),
-  ]);
-});
-
-Deno.test("StdioTransport writes pending replies after the end of the input", async () => {
-  const pipe = new Pipe();
-  await pipe.write(`${JSON.stringify(ping(1))}\n${JSON.stringify(ping(2))}\n`);
-  await pipe.received.take((message) => (message as Reply).id === 2, "ping 2");
-  const end = pipe.end();
-  await pipe.reply(1);
-  await pipe.reply(2);
-  await end;
-  assert.deepEqual(pipe.sent.takeAll(), [pong(1), pong(2)]);
-});
-
-Deno.test("StdioTransport stops waiting for replies that never come", () =>
-  withGracePeriod(10, async () => {
-    const pipe = new Pipe();
-    await pipe.write(`${JSON.stringify(ping(1))}\n`);
-    await pipe.end();
-  }));
-
-Deno.test("StdioTransport closes at the end of the input if nobody reads the replies", () =>
-  withGracePeriod(10, async () => {
-    const pipe = new Pipe({ write: () => new Promise(() => {}) });
-    const text = "x".repeat(2 ** 20);
-    pipe.transport.onmessage = (message) => {
-      const { id } = message as { id: number };
-      pipe.transport.send({ jsonrpc: "2.0", id, result: { text } });
-    };
-    const lines = Array.from(
-      { length: 40 },
-      (_, id) => JSON.stringify(ping(id)),
-    );
-    await pipe.write(`${lines.join("\n")}\n`);
-    await pipe.end();
-  }));
-
 Deno.test("StdioTransport retries a write that would block", async () => {
   let calls = 0;
   const pipe = new Pipe({
@@ -161,72 +90,6 @@ Deno.test("StdioTransport closes when its output is closed", async () => {
   await pipe.transport.send(pong(1));
   await within(pipe.closed.promise, "the transport to close");
   await pipe.transport.send(pong(2));
-  pipe.transport.close();
-});
-
-Deno.test("StdioTransport stops reading while its output is blocked", async () => {
-  const gate = Promise.withResolvers<void>();
-  const pipe = new Pipe({
-    write: async (bytes) => {
-      await gate.promise;
-      return bytes.length;
-    },
-  });
-  const text = "x".repeat(2 ** 20);
-  pipe.transport.onmessage = (message) => {
-    pipe.received.put(message);
-    const { id } = message as { id: number };
-    pipe.transport.send({ jsonrpc: "2.0", id, result: { text } });
-  };
-  const writing = (async () => {
-    for (let id = 0; id < 100; id++) {
-      await pipe.write(`${JSON.stringify(ping(id))}\n`);
-    }
-  })();
-  await pipe.received.take((message) => (message as Reply).id === 7, "ping 7");
-  assert.ok(
-    pipe.received.values.length < 10,
-    "it kept reading after about 8 MiB",
-  );
-  gate.resolve();
-  await within(writing, "the rest to be read");
-  await pipe.sent.take(({ id }) => id === 99, "the last reply");
-});
-
-Deno.test("StdioTransport limits the number of messages in progress", () =>
-  withTimers((delay) => Math.max(delay, 2 * DEADLINE_MS), async () => {
-    const pipe = new Pipe();
-    const lines = Array.from(
-      { length: 40 },
-      (_, id) => JSON.stringify(ping(id)),
-    );
-    await pipe.write(`${lines.join("\n")}\n`);
-    await pipe.received.take(
-      (message) => (message as Reply).id === 7,
-      "ping 7",
-    );
-    for (let id = 0; id < 3; id++) await pipe.reply(id);
-    assert.equal(pipe.received.values.length, 7);
-    await pipe.reply(3);
-    await pipe.received.take(
-      (message) => (message as Reply).id === 11,
-      "ping 11",
-    );
-    assert.equal(pipe.received.values.length, 10);
-    pipe.transport.close();
-  }));
-
-Deno.test("StdioTransport delivers more messages if some take a long time", async () => {
-  const pipe = new Pipe();
-  const lines = Array.from(
-    { length: 100 },
-    (_, id) => JSON.stringify(ping(id)),
-  );
-  await pipe.write(`${lines.join("\n")}\n`);
-  await pipe.received.take(
-    (message) => (message as Reply).id === 99,
-    "ping 99",
-  );
   pipe.transport.close();
 });
 
@@ -271,112 +134,94 @@ Deno.test("StdioTransport refuses an ID that is too long to repeat", async () =>
   assert.deepEqual([id, error!.code], [undefined, -32600]);
 });
 
-/**
- * A program that prints how much memory grows, in MB, while a transport reads
- * one line byte by byte.
- */
-const BYTE_BY_BYTE = `
-import { StdioTransport } from "${import.meta.resolve("./stdio_transport.ts")}";
-const memory = () => Deno.memoryUsage().rss / 2 ** 20;
-const before = memory();
-let count = 0;
-new StdioTransport({
-  read(buffer) {
-    buffer[0] = 0x20;
-    if (count++ < 600_000) return Promise.resolve(1);
-    console.log(memory() - before);
-    Deno.exit();
-  },
-}).start();
-`;
-
-Deno.test("StdioTransport buffers a line that arrives byte by byte in little more memory than the line's size", async () => {
-  using place = new Place();
-  const file = place.file("main.ts", BYTE_BY_BYTE);
-  const { stdout } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "--no-check", ...IMPORTS, file],
-  }).output();
-  const growth = Number(new TextDecoder().decode(stdout));
-  assert.ok(growth > 0 && growth < 100, `${growth} MB`);
+Deno.test("StdioTransport gathers what is sent while it writes, and knows how much waits", async () => {
+  const sizes: number[] = [];
+  const gate = Promise.withResolvers<void>();
+  const pipe = new Pipe({
+    write: async (bytes) => {
+      sizes.push(bytes.length);
+      await gate.promise;
+      return bytes.length;
+    },
+  });
+  const drained = Promise.withResolvers<void>();
+  pipe.transport.ondrain = drained.resolve;
+  const result = { text: "x".repeat(2 ** 20) };
+  const first = pipe.transport.send(pong(0));
+  await Promise.resolve();
+  for (let id = 1; id <= 16; id++) pipe.transport.send({ ...pong(id), result });
+  assert.equal(pipe.transport.isFull, true);
+  gate.resolve();
+  await first;
+  await drained.promise;
+  await pipe.sent.take(({ id }) => id === 16, "the last message");
+  assert.equal(pipe.transport.isFull, false);
+  const expected = [JSON.stringify(pong(0)).length + 1, 2 ** 18];
+  assert.deepEqual(sizes.slice(0, 2), expected);
 });
 
-Deno.test("StdioTransport delivers at most 1 MiB before it is ready", async () => {
-  const ready = Promise.withResolvers<void>();
-  const pipe = new Pipe({ ready: ready.promise });
-  pipe.transport.onmessage = (message) => pipe.received.put(message);
-  const text = "x".repeat(2 ** 16);
-  let isWritten = false;
-  const writing = (async () => {
-    for (let id = 0; id < 60; id++) {
-      await pipe.write(
-        `${JSON.stringify({ ...ping(id), params: { text } })}\n`,
-      );
-    }
-    isWritten = true;
-  })();
-  await pipe.received.take((message) => (message as Reply).id === 14, "14");
-  for (let turn = 0; turn < 100; turn++) {
-    await new Promise((resolve) => setTimeout(resolve));
-  }
-  assert.ok(!isWritten);
-  assert.equal(pipe.received.values.length, 14);
-  ready.resolve();
-  await within(writing, "the rest to be read");
-  await pipe.received.take((message) => (message as Reply).id === 59, "59");
-  pipe.transport.close();
-});
-
-Deno.test("StdioTransport closes before it is ready if the input ends without requests, or a grace period later", () =>
-  withGracePeriod(2 * DEADLINE_MS, async () => {
-    const never = new Promise(() => {});
-    await new Pipe({ ready: never }).end();
-    const { now } = performance;
-    const pipe = new Pipe({ ready: never });
-    await pipe.write(`${JSON.stringify(ping(1))}\n`);
-    await new Promise((resolve) => setTimeout(resolve));
-    performance.now = () => now.call(performance) + 1_000;
-    try {
-      await pipe.end();
-    } finally {
-      performance.now = now;
-    }
-  }));
-
-Deno.test("StdioTransport does not wait forever to be ready after the end of the input", () =>
-  withGracePeriod(10, async () => {
-    const pipe = new Pipe({ ready: new Promise(() => {}) });
-    const errors: Error[] = [];
-    pipe.transport.onerror = (error) => errors.push(error);
-    await pipe.write(`${JSON.stringify(ping(1))}\n`);
-    await pipe.end();
-    assert.match(errors[0]!.message, /before the server was ready/);
-  }));
-
-Deno.test("StdioTransport waits for a slow message only once, however many follow", async () => {
+Deno.test("StdioTransport pauses reading while more than 1 MiB waits to be handled", async () => {
   const pipe = new Pipe();
-  const slow = Promise.withResolvers<void>();
-  let waits = 0;
-  const then = slow.promise.then.bind(slow.promise);
-  slow.promise.then = ((...handlers: Parameters<typeof then>) => {
-    waits++;
-    return then(...handlers);
-  }) as typeof then;
-  const last = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
   pipe.transport.onmessage = (message) => {
-    if (!("id" in message)) return;
-    return message.id === 1 ? slow.promise : handle(message.id);
+    pipe.received.put(message);
+    return gate.promise;
   };
-  const handle = async (id: unknown) => {
-    await new Promise((resolve) => setTimeout(resolve, 0));
-    if (id === 1_000) last.resolve();
-  };
+  const params = { text: "x".repeat(2 ** 18) };
   const lines = Array.from(
-    { length: 1_000 },
-    (_, index) => `${JSON.stringify(ping(index + 1))}\n`,
+    { length: 40 },
+    (_, id) => `${JSON.stringify({ ...ping(id), params })}\n`,
   );
-  await pipe.write(lines.join(""));
-  await within(last.promise, "the last message");
-  assert.ok(waits <= 2, `${waits} waits`);
-  slow.resolve();
+  const writing = pipe.write(lines.join(""));
+  const takeId = (id: number) =>
+    pipe.received.take((message) => (message as Reply).id === id, `${id}`);
+  await takeId(3);
+  await new Promise((resolve) => setTimeout(resolve));
+  assert.equal(pipe.received.values.length, 3);
+  gate.resolve();
+  await writing;
+  await takeId(39);
+});
+
+Deno.test("StdioTransport closes at the end of the input when the last replies are written", async () => {
+  const pipe = new Pipe();
+  pipe.transport.onend = async () => {
+    await Promise.resolve();
+    pipe.transport.send(pong(1));
+  };
+  await pipe.write(`${JSON.stringify(ping(1))}\n`);
   await pipe.end();
+  assert.deepEqual(pipe.sent.takeAll(), [pong(1)]);
+});
+
+Deno.test("StdioTransport closes two seconds after the end if nothing can be written", () =>
+  withGracePeriod(10, async () => {
+    const errors: Error[] = [];
+    for (const onend of [() => new Promise<void>(() => {}), undefined]) {
+      const pipe = new Pipe({ write: () => new Promise(() => {}) });
+      Object.assign(pipe.transport, {
+        onend,
+        onerror: (error: Error) => errors.push(error),
+      });
+      pipe.transport.send(pong(1));
+      await pipe.end();
+    }
+    assert.equal(errors.length, 2);
+  }));
+
+Deno.test("StdioTransport writes everything after the end to a client that reads slowly", async () => {
+  let written = 0;
+  await withGracePeriod(100, async () => {
+    const pipe = new Pipe({
+      write: async (bytes) => {
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        written += bytes.length;
+        return bytes.length;
+      },
+    });
+    const result = { text: "x".repeat(2 ** 23) };
+    pipe.transport.send({ ...pong(1), result });
+    await pipe.end();
+  });
+  assert.ok(written > 2 ** 23, `${written}`);
 });

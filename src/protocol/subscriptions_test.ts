@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { nextId } from "../../tests/testing/client.ts";
-import { filesPlace, Place } from "../../tests/testing/folders.ts";
+import { filesPlace } from "../../tests/testing/folders.ts";
 import {
   askModern,
   listen,
@@ -10,8 +9,6 @@ import {
 } from "../../tests/testing/modern.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { Wire } from "../../tests/testing/server.ts";
-import { ping } from "../../tests/testing/transport.ts";
-import { eventually } from "../../tests/testing/waiting.ts";
 
 Deno.test("subscriptions/listen acknowledges first, and then sends only the requested notifications, with its ID", async () => {
   using place = filesPlace();
@@ -54,33 +51,6 @@ Deno.test("subscriptions/listen acknowledges first, and then sends only the requ
   assert.deepEqual(wire.lines.takeAll(), []);
 });
 
-Deno.test("subscriptions/listen ends without a reply when it is cancelled", async () => {
-  using place = filesPlace();
-  await using wire = new Wire(place);
-  const uri = "skill://git/logo.png";
-  const wanted = { toolsListChanged: true, resourceSubscriptions: [uri] };
-  for (const id of [1, 2]) await listen(wire, id, wanted);
-  await wire.write({
-    jsonrpc: "2.0",
-    method: "notifications/cancelled",
-    params: { requestId: 1 },
-  });
-  // The reply comes after the server has handled the cancellation.
-  await askModern(wire, "tools/list");
-  place.replace("home/.claude/skills/git/logo.png", "new");
-  place.skill("home/.claude/skills", "new");
-  const methods = [
-    (await takeNotification(wire, 2)).method,
-    (await takeNotification(wire, 2)).method,
-  ];
-  assert.deepEqual(methods.sort(), [
-    "notifications/resources/updated",
-    "notifications/tools/list_changed",
-  ]);
-  await askModern(wire, "tools/list");
-  assert.deepEqual(wire.lines.takeAll(), []);
-});
-
 for (const end of ["the end of its input", "SIGTERM"]) {
   Deno.test(
     `subscriptions/listen ends with a result when the server exits after ${end}`,
@@ -116,69 +86,3 @@ for (const end of ["the end of its input", "SIGTERM"]) {
     },
   );
 }
-
-Deno.test("both eras can subscribe to the same resource and unsubscribe separately", async () => {
-  using place = filesPlace();
-  await using wire = new Wire(place);
-  await wire.initialize();
-  const uri = "skill://git/logo.png";
-  await wire.ask(1, "resources/subscribe", { uri });
-  await listen(wire, "a", { resourceSubscriptions: [uri] });
-  const isUntagged = (line: string) =>
-    line.includes("resources/updated") && subscriptionOf(line) === undefined;
-  const change = (text: string) =>
-    place.replace("home/.claude/skills/git/logo.png", text);
-  change("one");
-  await takeNotification(wire, "a");
-  await wire.lines.take(isUntagged, "the legacy notification");
-  await wire.ask(2, "resources/unsubscribe", { uri });
-  change("two");
-  await takeNotification(wire, "a");
-  await wire.ask(3, "resources/subscribe", { uri });
-  await wire.write({
-    jsonrpc: "2.0",
-    method: "notifications/cancelled",
-    params: { requestId: "a" },
-  });
-  await wire.ask(4, "ping");
-  change("three");
-  await wire.lines.take(isUntagged, "the legacy notification");
-  await wire.ask(4, "ping");
-  assert.deepEqual(wire.lines.takeAll(), []);
-});
-
-Deno.test("a client that never initializes gets no notifications that it did not request", async () => {
-  using place = filesPlace();
-  await using wire = new Wire(place);
-  await askModern(wire, "tools/list");
-  place.skill("home/.claude/skills", "bad", "no frontmatter");
-  place.skill("home/.claude/skills", "new");
-  const isListed = async () => {
-    const { result } = await askModern(wire, "tools/list");
-    return result.tools[0].description.includes("<name>new<");
-  };
-  await eventually(isListed, "the refresh");
-  assert.deepEqual(wire.lines.takeAll(), []);
-});
-
-Deno.test("replies stay fast while more than a hundred requests listen", async () => {
-  using place = new Place();
-  await using wire = new Wire(place);
-  const timePings = async () => {
-    const ids = Array.from({ length: 1_000 }, nextId);
-    const start = performance.now();
-    await wire.write(ids.map((id) => `${JSON.stringify(ping(id))}\n`).join(""));
-    await wire.reply(ids.at(-1));
-    return performance.now() - start;
-  };
-  await timePings();
-  const before = await timePings();
-  for (let id = 0; id < 150; id++) {
-    await listen(wire, id, { toolsListChanged: true });
-  }
-  const after = await timePings();
-  assert.ok(
-    after < 10 * Math.max(before, 50),
-    `${before} ms before, ${after} ms after`,
-  );
-});

@@ -82,7 +82,7 @@ const violations: [fields: string, problem: string, hint: string | RegExp][] = [
   ],
   [
     "license: @me",
-    'error yaml-repaired 4: the value of "license" begins with "@", which is special in YAML',
+    'error yaml-repaired 4: the value of "license" needs quotes',
     "license: '@me'",
   ],
 ];
@@ -192,6 +192,16 @@ Deno.test("--check checks frontmatter whose fields are not on lines of their own
       ["metadata", "description-placeholder"],
     );
   }
+});
+
+Deno.test("--check prints metadata without the tabs that YAML does not allow", async () => {
+  using place = new Place();
+  const yaml = "name: git\ndescription: d\nmetadata:\n\tversion: 1";
+  const text = `---\n${yaml}\n---\nText\n`;
+  const skills = dirname(place.skill("home/.claude/skills", "git", text));
+  const hints = (await problemsIn("--check", skills)).map(({ hint }) => hint);
+  const write = "write this line instead:\n";
+  assert.deepEqual(hints, [`${write}  version: 1`, `${write}  version: '1'`]);
 });
 
 Deno.test("--check says how long a description is", async () => {

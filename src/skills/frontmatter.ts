@@ -53,6 +53,9 @@ export const KNOWN_FIELDS: readonly string[] = [
   "user-invocable",
 ];
 
+/** The maximum number of lines of YAML that are repaired. Each one is parsed. */
+const MAX_REPAIRED_LINES = 200;
+
 /** The maximum number of problems that are reported for one frontmatter. */
 const MAX_PROBLEMS = 20;
 
@@ -129,11 +132,15 @@ export function readSkillText(text: string): SkillText {
   const yaml = findYaml(text);
   if (yaml === undefined) return describeRaw(text, [describeFences(text)]);
   const parsed = parseYaml(yaml);
-  if (!(parsed instanceof Error)) return describeFields(parsed, { yaml });
+  // Some parsers take a line that is indented with a tab for a part of the text.
+  const isValid = !(parsed instanceof Error) && !/\n\t[\t ]*\S/.test(yaml);
+  if (isValid) return describeFields(parsed, { yaml });
   const lines = yaml.split("\n");
   const end = lines.findIndex((line) => /^\.\.\.\s*$/.test(line));
   if (end !== -1) return describeRaw(yaml, [describeNearFence("...", end + 1)]);
-  const repairs = lines.flatMap((_, index) => repairLine(lines, index) ?? []);
+  const repairs = lines.length > MAX_REPAIRED_LINES
+    ? []
+    : lines.map(repairLine).filter((repair) => repair !== undefined);
   for (const { line, finished } of repairs) lines[line - 1] = finished;
   const repaired = lines.join("\n");
   const fields = repairs.length > 0 ? parseYaml(repaired) : parsed;
@@ -225,13 +232,17 @@ function describeFields(
     .filter((flag) => fields[flag] !== undefined)
     .filter((flag) => toBoolean(fields[flag]) === undefined)
     .map((flag) => describeFlag(flag, yaml));
-  const isRepaired = repairs.length > 0;
+  const isServed = missing.length === 0;
+  const others = [...missing, ...flags];
+  // The finished line of another problem is right in all respects.
+  const repaired = repairs
+    .filter(({ line }) => !others.some((other) => other.line === line))
+    .map((repair) => isServed ? repair : { ...repair, rule: "yaml" });
   return {
-    ...missing.length > 0 ? {} : { frontmatter: fields as SkillFrontmatter },
+    ...isServed ? { frontmatter: fields as SkillFrontmatter } : {},
     ...isText(fields.name) ? { name: fields.name } : {},
-    isRepaired,
-    problems: [...repairs, ...missing, ...flags]
-      .sort((a, b) => a.line! - b.line!),
+    isRepaired: repairs.length > 0,
+    problems: [...repaired, ...others].sort((a, b) => a.line! - b.line!),
     isHiddenFromModel: isHiddenFromModel(fields),
     isHiddenFromUser: isHiddenFromUser(fields),
   };
@@ -310,51 +321,24 @@ interface Repair {
 
 /** Repairs a line that is indented with tabs, or whose value needs quotes. */
 function repairLine(
-  lines: readonly string[],
+  written: string,
   index: number,
+  lines: readonly string[],
 ): Repair | undefined {
   const line = index + 1;
-  const [indentation = ""] = /^[ \t]+(?=\S)/.exec(lines[index]!) ?? [];
+  const [indentation = ""] = /^[ \t]+(?=\S)/.exec(written) ?? [];
   if (indentation.includes("\t")) {
-    const finished = indentation.replaceAll("\t", "  ") +
-      lines[index]!.slice(indentation.length);
+    const spaces = indentation.replaceAll("\t", "  ");
+    const finished = spaces + written.slice(indentation.length);
     return { line, reason: "the line is indented with a tab", finished };
   }
-  const [, key = "", rest = ""] = ENTRY.exec(lines[index]!) ?? [];
-  const value = rest.trim();
-  const fault = findValueFault(value);
+  const [, key = "", value = ""] = ENTRY.exec(written) ?? [];
   const isContinued = /^[ \t]+[^\s#]/.test(lines[line] ?? "");
-  if (fault === undefined || isContinued) return undefined;
-  const finished = quoteField(key, withoutQuotes(value));
-  return { line, reason: `the value of ${quote(key)} ${fault}`, finished };
-}
-
-/** Whole values in quotes or brackets, and what begins a text in the lines below. */
-const WHOLE = [
-  /^"(?:[^"\\]|\\[0abtnvfre "/\\N_LPxuU])*"\s*(?:#|$)/,
-  /^'(?:[^']|'')*'\s*(?:#|$)/,
-  /^\[[^[\]]*\]\s*(?:#|$)/,
-  /^\{[^{}]*\}\s*(?:#|$)/,
-  /^[|>][-+\d]{0,2}\s*(?:#|$)/,
-];
-
-/** Returns why a value needs quotes, if it does. */
-function findValueFault(value: string): string | undefined {
-  if (/[^\P{Cc}\t]/u.test(value)) return "contains a control character";
-  if (WHOLE.some((pattern) => pattern.test(value))) return undefined;
-  // Most text in brackets is not in nested ones, which takes longer to find out.
-  const isNested = /^[[{]/.test(value) && /[\]}]$/.test(value);
-  if (isNested && !(parseYaml(value) instanceof Error)) return undefined;
-  if (/^["']/.test(value)) {
-    return "has quotes or backslashes where YAML does not allow them";
-  }
-  if (/^(?:[@`%&*!|>[\]{},]|[-?:]\s)/.test(value)) {
-    return `begins with ${quote(value[0]!)}, which is special in YAML`;
-  }
-  // A comment can contain anything.
-  return /:(?:\s|$)/.test(value.split(/(?:^|\s)#/, 1)[0]!)
-    ? "contains a colon, which starts another value in YAML"
-    : undefined;
+  const isFaulty = key !== "" && !isContinued &&
+    parseYaml(written) instanceof Error;
+  if (!isFaulty) return undefined;
+  const finished = quoteField(key, withoutQuotes(value.trim()));
+  return { line, reason: `the value of ${quote(key)} needs quotes`, finished };
 }
 
 /** Returns the text of a value, without the quotes around all of it. */

@@ -292,13 +292,27 @@ Deno.test("readSkillText() reports everything at once that it repairs, and serve
   });
 });
 
+Deno.test("readSkillText() reports one finished line for each line", () => {
+  const { problems } = readSkillText(
+    "---\nname: a: b\ndescripton: c: d\nuser-invocable: @x\n---\n",
+  );
+  assert.deepEqual(
+    problems.map(({ rule, line, hint }) => [rule, line, hint.split("\n")[1]]),
+    [
+      ["yaml", 2, "name: 'a: b'"],
+      ["description-missing", 3, "description: 'c: d'"],
+      ["flags", 4, "user-invocable: true"],
+    ],
+  );
+});
+
 Deno.test("readSkillText() repairs nothing in frontmatter that parses", () => {
   for (
     const value of [
       "C# and issue #12",
       "see https://example.com:80/",
       "'quoted: text'",
-      "|\n  a: b\n  c",
+      "|\n  a: b\n  \tc",
       "two\n  lines # here",
     ]
   ) {
@@ -358,7 +372,7 @@ Deno.test("a repair never loosens a flag, whatever its value", () => {
       const value = pieces.join("");
       const text =
         `---\nname: a\ndescription: b: c\ndisable-model-invocation: ${value}\n---\n`;
-      const isFalse = /^[\s'"]*false[\s'"]*(?:\s#.*)?$/.test(value);
+      const isFalse = /^[\s'"!]*false[\s'"]*(?:\s#.*)?$/.test(value);
       assert.equal(
         readSkillText(text).isHiddenFromModel || isFalse,
         true,

@@ -7,7 +7,7 @@
 
 import { sha256 } from "../files/reading.ts";
 import { type FolderContents, ServedFolder } from "../files/served_folder.ts";
-import { SharedTask } from "../time_slice.ts";
+import { SharedTask, SLICE_MS, TimeSlice } from "../time_slice.ts";
 import { HiddenFolders } from "./hidden_folders.ts";
 import { resolveTrusted } from "./project.ts";
 import type {
@@ -32,6 +32,9 @@ export class SkillFiles {
   >();
   /** Digests of files, by version and path. */
   readonly #digests = new Map<string, string>();
+  readonly #slice = new TimeSlice();
+  /** Whether the last read took a whole slice, as on a slow disk. */
+  #isSlow = false;
 
   /** Creates the access. */
   constructor(options: FileAccessOptions) {
@@ -62,8 +65,17 @@ export class SkillFiles {
    *
    * @throws {SkillFileError} If it cannot be read.
    */
-  read(skill: Skill, path: string, viewer: SkillViewer = {}): SkillFileContent {
-    return this.#open(skill, viewer).read(path);
+  async read(
+    skill: Skill,
+    path: string,
+    viewer: SkillViewer = {},
+  ): Promise<SkillFileContent & { isRecent: boolean }> {
+    // Reads that start together would block other tasks for the sum of their times.
+    if (this.#isSlow) await this.#slice.pause();
+    const start = Date.now();
+    const content = this.#open(skill, viewer).read(path);
+    this.#isSlow = Date.now() - start >= SLICE_MS;
+    return content;
   }
 
   /**
@@ -72,16 +84,16 @@ export class SkillFiles {
    *
    * @throws {SkillFileError} If the file cannot be read.
    */
-  digest(
+  async digest(
     skill: Skill,
     { path, version, size }: SkillFile,
-  ): { digest: string; size: number } {
+  ): Promise<{ digest: string; size: number }> {
     // The path is part of the key because a number cannot represent every inode exactly.
     const keyOf = (version: string) =>
       `${version}:${skill.realDirectory}:${path}`;
     const known = this.#digests.get(keyOf(version));
     if (known !== undefined) return { digest: known, size };
-    const read = this.#open(skill, {}).read(path);
+    const read = await this.read(skill, path);
     const digest = sha256(read.bytes);
     if (this.#digests.size >= MAX_DIGESTS) this.#digests.clear();
     if (!read.isRecent) this.#digests.set(keyOf(read.version), digest);

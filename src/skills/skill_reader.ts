@@ -21,12 +21,14 @@ import { childPath, isCaseBlind, mayRead, SKILL_MD } from "../files/paths.ts";
 import {
   confirmLocation,
   type FileStatus,
+  isInPlace,
   isRecent,
   isSameFile,
   type Located,
   type OpenFile,
   openForScan,
   requireReadable,
+  statLocated,
   versionOf,
 } from "../files/reading.ts";
 import { isOwn } from "../files/served_folder.ts";
@@ -35,10 +37,14 @@ import {
   readSkillText,
   type SkillText,
 } from "./frontmatter.ts";
+import type { ListedFolder } from "./subfolders.ts";
 import type { Skill } from "./types.ts";
 
 /** The allowed names of a skill's main file, starting with the standard one. */
 const SKILL_FILE_NAMES = [SKILL_MD, "skill.md"];
+
+/** How many files are confirmed at once. */
+const BATCH = 8;
 
 /** How much of the instructions is kept for searching, in bytes. */
 const EXCERPT_SIZE = 800;
@@ -123,21 +129,23 @@ export class SkillReader {
     return wasReplaced(read) ? this.#readCurrent(folder, known) : read;
   }
 
+  /** Whether enough was read since the last call of {@linkcode confirm}. */
+  get isBatchFull(): boolean {
+    return this.#unconfirmed.length >= BATCH;
+  }
+
   /**
    * Confirms that what was read since the last call lies where it was listed.
    *
-   * @param isSettled Whether nothing changed in the folder that lists it, so that
-   *   nothing in it was swapped for a link. Otherwise, each file is confirmed.
+   * @param listed The folder that lists it.
    * @returns What must be used instead for folders whose files lie elsewhere, or were
    *   just replaced, by their real paths.
    */
-  confirm(isSettled: () => boolean): Map<string, ReadSkill | undefined> {
-    const unconfirmed = this.#unconfirmed.splice(0);
-    const isNeedless = unconfirmed.length === 0 || attempt(isSettled);
-    const changed = unconfirmed
-      .filter((file) => !isNeedless && !isConfirmed(file))
-      .map(({ folder }) => [folder.realPath, this.#readAgain(folder)] as const);
-    return new Map(changed);
+  confirm(listed: ListedFolder): [string, ReadSkill | undefined][] {
+    const batch = this.#unconfirmed.splice(0);
+    if (batch.length === 0 || isConfirmedBatch(batch, listed)) return [];
+    return batch.filter((file) => !isConfirmed(file))
+      .map(({ folder }) => [folder.realPath, this.#readAgain(folder)]);
   }
 
   #readAgain(folder: ReadableFolder): ReadSkill | undefined {
@@ -235,6 +243,26 @@ export class SkillReader {
     if (isLinked) confirmLocation(located, file.status);
     else this.#unconfirmed.push({ folder, located, status: file.status });
     return { ...head, status: file.status };
+  }
+}
+
+/**
+ * Confirms some files at once. Nothing was swapped in the folder that lists them, and
+ * the folder itself was not swapped either if it is in place before and after the
+ * files are the same.
+ */
+function isConfirmedBatch(
+  batch: readonly Unconfirmed[],
+  listed: ListedFolder,
+): boolean {
+  try {
+    return listed.isSettled() && isInPlace(listed) &&
+      batch.every(({ folder, located, status }) =>
+        dirname(folder.realPath) === listed.realPath &&
+        isSameFile(statLocated(located), status)
+      ) && isInPlace(listed);
+  } catch {
+    return false;
   }
 }
 

@@ -134,54 +134,116 @@ const MAX_MIB = 16;
 
 /** Checks frontmatter. */
 export function checkFrontmatter(checked: CheckedFrontmatter): TextProblem[] {
-  const { text = "", frontmatter } = checked;
-  return FIELD_CHECKS.flatMap(({ field, check }) => {
-    if (!Object.hasOwn(frontmatter, field)) return [];
-    const line = findField(field, text)?.line;
-    return check(checked).map((fault) => line ? { line, ...fault } : fault);
+  const { frontmatter, text = "" } = checked;
+  const simple = FIELD_RULES.flatMap(({ rule, field, findFault, hint }) => {
+    const reason = findFault(frontmatter);
+    return reason ? [{ rule, ...placeOf(field, text), reason, hint }] : [];
   });
+  return [...checkName(checked), ...simple, ...checkMetadata(checked)];
 }
 
-/** The check of a field. What it returns is on the field's line unless it has another. */
-interface FieldCheck {
+/** Returns the line of a field, if it is known. */
+function placeOf(field: string, text: string): { line?: number } {
+  const line = findField(field, text)?.line;
+  return line === undefined ? {} : { line };
+}
+
+/** A rule for the value of a field, with the same fix for all violations. */
+interface FieldRule {
+  readonly rule: string;
   readonly field: string;
-  readonly check: (checked: CheckedFrontmatter) => readonly TextProblem[];
+  /** Returns what is wrong, if anything. */
+  readonly findFault: (frontmatter: SkillFrontmatter) => string | undefined;
+  readonly hint: string;
 }
 
-const FIELD_CHECKS: readonly FieldCheck[] = [
-  { field: "name", check: checkName },
-  { field: "description", check: checkDescription },
-  { field: "name", check: checkHiddenCharacters },
-  { field: "compatibility", check: checkCompatibility },
-  { field: "metadata", check: checkMetadata },
-  { field: "name", check: checkJson },
-  { field: "license", check: checkLicense },
-  { field: "allowed-tools", check: checkAllowedTools },
+const FIELD_RULES: readonly FieldRule[] = [
+  {
+    rule: "description-length",
+    field: "description",
+    findFault: ({ description }) => {
+      const { length } = [...description];
+      if (length <= MAX_DESCRIPTION_LENGTH) return undefined;
+      return `the description has ${length} characters, and the limit is ${MAX_DESCRIPTION_LENGTH}`;
+    },
+    hint: "shorten it, and move details into the body",
+  },
+  ...["name", "description"].map((field) => ({
+    // Lists remove these characters, but hosts would show them to the model.
+    rule: "hidden-characters",
+    field,
+    findFault: ({ [field]: value }: SkillFrontmatter) => {
+      const [first] = listInvisible(String(value));
+      return first && `the ${field} has invisible characters, such as ${first}`;
+    },
+    hint: "remove them, and find out where they come from",
+  })),
+  {
+    rule: "frontmatter-json",
+    field: "name",
+    findFault: findJsonFault,
+    hint:
+      "keep the frontmatter small and flat, with values that JSON can represent",
+  },
+  {
+    rule: "compatibility",
+    field: "compatibility",
+    findFault: ({ compatibility: value = "any" }) =>
+      typeof value === "string" && value !== "" &&
+        [...value].length <= MAX_COMPATIBILITY_LENGTH
+        ? undefined
+        : `compatibility is not a string of 1 to ${MAX_COMPATIBILITY_LENGTH} characters`,
+    hint: "write it as one short text, or remove it",
+  },
+  {
+    rule: "license",
+    field: "license",
+    findFault: ({ license = "" }) =>
+      typeof license === "string" ? undefined : "license is not a string",
+    hint: "write the name of the license, or of its file, as a string",
+  },
+  {
+    rule: "allowed-tools",
+    field: "allowed-tools",
+    findFault: ({ "allowed-tools": tools = "" }) => {
+      if (typeof tools !== "string") return "allowed-tools is not a string";
+      // Commas in parentheses belong to a tool's own pattern.
+      return tools.replace(/\([^()]*\)/g, "").includes(",")
+        ? "allowed-tools is separated by commas"
+        : undefined;
+    },
+    hint: "write it as one string of tools separated by spaces",
+  },
 ];
 
 /** Checks the name and the name of the folder. Both are one problem with one fix. */
-function checkName({ frontmatter, folder }: CheckedFrontmatter): TextProblem[] {
+function checkName(
+  { frontmatter, folder, text = "" }: CheckedFrontmatter,
+): TextProblem[] {
+  const place = placeOf("name", text);
   const name = withoutInvisible(frontmatter.name);
   const fault = findNameFault(name);
-  const isOther = normalizeText(folder) !== normalizeText(name);
-  const other = `differs from the folder name ${quote(folder)}`;
   if (fault === undefined) {
+    const reason = `the name ${quote(name)} differs from the folder name ${
+      quote(folder)
+    }`;
     const hint = `rename the folder to ${quote(name)}, or the skill`;
-    const reason = `the name ${quote(name)} ${other}`;
-    return isOther ? [{ rule: "name-folder", reason, hint }] : [];
+    return normalizeText(folder) === name
+      ? []
+      : [{ rule: "name-folder", ...place, reason, hint }];
   }
-  const valid = normalizeText(name).toLowerCase().replace(/[^a-z0-9]+/g, "-")
+  const valid = name.toLowerCase().replace(/[^a-z0-9]+/g, "-")
     .replace(/^-|-$/g, "");
-  const isWritten = valid !== "" && valid.length <= MAX_NAME_LENGTH;
-  const isSame = !isWritten || folder === valid;
-  const rename = isSame ? "" : `name the folder ${quote(valid)}, and `;
-  const hint = isWritten
-    ? `${rename}${writeLine(`name: ${valid}`)}`
-    : `use at most ${MAX_NAME_LENGTH} of a-z, 0-9, and single hyphens between them`;
-  const isShort = name.length <= MAX_NAME_LENGTH;
-  const rule = isShort ? "name-characters" : "name-length";
-  const reason = `the name ${isShort ? `${quote(name)} ` : ""}${fault}`;
-  return [{ rule, reason, hint }];
+  const rename = folder === valid
+    ? ""
+    : `name the folder ${quote(valid)}, and `;
+  const hint = valid === "" || valid.length > MAX_NAME_LENGTH
+    ? `use at most ${MAX_NAME_LENGTH} of a-z, 0-9, and single hyphens between them`
+    : `${rename}${writeLine(`name: ${valid}`)}`;
+  const rule = name.length > MAX_NAME_LENGTH
+    ? "name-length"
+    : "name-characters";
+  return [{ rule, ...place, reason: `the name ${fault}`, hint }];
 }
 
 /** Returns what hosts do not accept about a name, if anything. */
@@ -190,126 +252,63 @@ function findNameFault(name: string): string | undefined {
     return `has ${name.length} characters, and the limit is ${MAX_NAME_LENGTH}`;
   }
   if (isHostName(name)) return undefined;
-  if (/[^a-z0-9-]/.test(name)) {
-    return "has other characters than a-z, 0-9, and hyphens";
-  }
-  if (name.startsWith("-")) return "begins with a hyphen";
-  return name.endsWith("-") ? "ends with a hyphen" : "has two hyphens in a row";
-}
-
-function checkDescription(
-  { frontmatter: { description } }: CheckedFrontmatter,
-): TextProblem[] {
-  const { length } = [...description];
-  if (length <= MAX_DESCRIPTION_LENGTH) return [];
-  const reason =
-    `the description has ${length} characters, and the limit is ${MAX_DESCRIPTION_LENGTH}`;
-  const hint = "shorten it, and move details into the body";
-  return [{ rule: "description-length", reason, hint }];
-}
-
-/** Reports what lists of skills remove. Hosts would show it to the model. */
-function checkHiddenCharacters(
-  { frontmatter, text = "" }: CheckedFrontmatter,
-): TextProblem[] {
-  return (["name", "description"] as const).flatMap((field) => {
-    const characters = listInvisible(frontmatter[field]);
-    if (characters.length === 0) return [];
-    const line = findField(field, text)?.line;
-    return [{
-      rule: "hidden-characters",
-      ...line && { line },
-      reason: `the ${field} has invisible characters, such as ${characters[0]}`,
-      hint: "remove them, and find out where they come from",
-    }];
-  });
-}
-
-function checkCompatibility(
-  { frontmatter: { compatibility } }: CheckedFrontmatter,
-): TextProblem[] {
-  const isValid = typeof compatibility === "string" && compatibility !== "" &&
-    [...compatibility].length <= MAX_COMPATIBILITY_LENGTH;
-  const reason =
-    `compatibility is not a string of 1 to ${MAX_COMPATIBILITY_LENGTH} characters`;
-  const hint = "write it as one short text, or remove it";
-  return isValid ? [] : [{ rule: "compatibility", reason, hint }];
+  const fault = /[^a-z0-9-]/.test(name)
+    ? "has other characters than a-z, 0-9, and hyphens"
+    : name.startsWith("-")
+    ? "begins with a hyphen"
+    : name.endsWith("-")
+    ? "ends with a hyphen"
+    : "has two hyphens in a row";
+  return `${quote(name)} ${fault}`;
 }
 
 /** Reports each value that is not a string. Most often, it is a version without quotes. */
 function checkMetadata(
-  { frontmatter: { metadata }, text = "" }: CheckedFrontmatter,
+  { frontmatter: { metadata = {} }, text = "" }: CheckedFrontmatter,
 ): TextProblem[] {
   const rule = "metadata";
+  const place = placeOf(rule, text);
   if (!isObject(metadata)) {
     const reason = "metadata is not a mapping";
     const hint = "write a key and a text in quotes on each line below it";
-    return [{ rule, reason, hint }];
+    return [{ rule, ...place, reason, hint }];
   }
   const lines = text.split("\n");
-  const start = findField(rule, text)?.line ?? lines.length;
+  const { line: start = lines.length } = place;
   return Object.entries(metadata).flatMap(([key, value]) => {
     if (typeof value === "string") return [];
     const reason = `the value of ${quote(key)} in metadata is not a string`;
     const index = lines.findIndex((line, index) =>
       index >= start && line.trimStart().startsWith(`${key}:`)
     );
-    const written = lines[index] ?? "";
-    const rest = written.slice(written.indexOf(":") + 1).trim();
-    const indentation = written.slice(0, written.search(/\S|$/));
-    const hint = rest === "" || isObject(value) || Array.isArray(value)
+    const [, indentation = "", rest = ""] =
+      /^(\s*)[^:]+:\s*([^]*)/.exec(lines[index] ?? "") ?? [];
+    const hint = rest === "" || typeof value === "object" && value !== null
       ? "write it as one text in quotes, or remove it"
-      : writeLine(indentation + quoteField(key, rest));
-    const place = index === -1 ? {} : { line: index + 1 };
-    return [{ rule, ...place, reason, hint }];
+      : writeLine(
+        indentation.replace(/\t/g, "  ") + quoteField(key, rest.trim()),
+      );
+    const own = index === -1 ? place : { line: index + 1 };
+    return [{ rule, ...own, reason, hint }];
   });
 }
 
-function checkLicense(
-  { frontmatter: { license } }: CheckedFrontmatter,
-): TextProblem[] {
-  const hint = "write the name of the license, or of its file, as a string";
-  return typeof license === "string"
-    ? []
-    : [{ rule: "license", reason: "license is not a string", hint }];
-}
-
-function checkAllowedTools({ frontmatter }: CheckedFrontmatter): TextProblem[] {
-  const { "allowed-tools": tools } = frontmatter;
-  const hint = "write it as one string of tools separated by spaces";
-  const fault = (reason: string) => [{ rule: "allowed-tools", reason, hint }];
-  if (typeof tools !== "string") return fault("allowed-tools is not a string");
-  // Commas in parentheses belong to a tool's own pattern.
-  return tools.replace(/\([^()]*\)/g, "").includes(",")
-    ? fault("allowed-tools is separated by commas")
-    : [];
-}
-
-/** Reports what JSON cannot represent exactly. */
-function checkJson({ frontmatter }: CheckedFrontmatter): TextProblem[] {
-  const hint =
-    "keep the frontmatter small and flat, with values that JSON can represent";
-  const fault = findJsonFault(frontmatter);
-  if (fault === undefined) return [];
-  const reason = `the frontmatter ${fault}`;
-  return [{ rule: "frontmatter-json", reason, hint }];
-}
-
+/** Returns why JSON cannot represent frontmatter exactly, if it cannot. */
 function findJsonFault(frontmatter: SkillFrontmatter): string | undefined {
   let room = MAX_SENT_LENGTH;
   const findFault = (value: unknown, parents: object[]): string | undefined => {
     room -= typeof value === "string" ? value.length : 8;
-    if (room < 0) return "is too large";
+    if (room < 0) return "the frontmatter is too large";
     if (typeof value === "string" && !value.isWellFormed()) {
-      return "contains a lone surrogate";
+      return "the frontmatter contains a lone surrogate";
     }
     if (typeof value === "number" && !Number.isFinite(value)) {
-      return `contains the number ${value}`;
+      return `the frontmatter contains the number ${value}`;
     }
     if (typeof value !== "object" || value === null) return undefined;
-    if (parents.includes(value)) return "contains itself";
+    if (parents.includes(value)) return "the frontmatter contains itself";
     if (parents.length >= MAX_DEPTH) {
-      return `is nested more than ${MAX_DEPTH} levels deep`;
+      return `the frontmatter is nested more than ${MAX_DEPTH} levels deep`;
     }
     for (const item of Object.entries(value).flat()) {
       const fault = findFault(item, [...parents, value]);
@@ -375,7 +374,8 @@ export function findUnlisting(
   contents: SkillContents,
 ): TextProblem | undefined {
   if (skill.isRepaired) {
-    const reason = "its frontmatter is not valid YAML without a repair";
+    const reason =
+      "the frontmatter needs quotes around a value, or spaces for tabs";
     return { rule: "yaml-repaired", reason, hint: "run with --check" };
   }
   const { frontmatter, directory } = skill;

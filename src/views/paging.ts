@@ -173,10 +173,11 @@ export async function readTogether<T>(
   read: (file: SkillFile) => Promise<T>,
 ): Promise<T[]> {
   const size = files.reduce((sum, file) => sum + file.size, 0);
+  const needed = files.reduce((sum, { path }) => sum + path.length, size);
   const slice = new TimeSlice();
   const contents: T[] = [];
   // In JSON, a byte of a file takes one to six bytes.
-  let length = size > MAX_MESSAGE_SIZE ? size : 0;
+  let length = needed > MAX_MESSAGE_SIZE ? needed : 0;
   for (const file of files) {
     if (length > MAX_MESSAGE_SIZE) break;
     if (slice.isOver) await slice.pause();

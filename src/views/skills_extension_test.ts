@@ -208,7 +208,7 @@ const unlisted: [string, string, (place: Place, skill: string) => void][] = [
 
 unlisted.push([
   "colon",
-  "YAML",
+  "needs quotes",
   (place, folder) =>
     place.file(
       `${folder}/SKILL.md`,

@@ -19,14 +19,14 @@ export function registerSubscriptions(
   server: McpServer,
   registry: SkillSource,
 ): void {
-  server.onsubscribe = async (uri) => {
+  server.onsubscribe = async (uri, notify) => {
     const { skill, path } = uri === ALL_SKILLS
       ? {}
       : requireResource(uri, registry);
     const key = skill && skillKey(qualifiedName(skill));
     const endTracking = await registry.trackFiles(key);
     const endListening = registry.onChange((change) => {
-      if (isAffected({ key, path }, change)) server.notifyUpdated(uri);
+      if (isAffected({ key, path }, change)) notify();
     });
     return () => {
       endListening();

@@ -50,6 +50,8 @@ export function flagsWith(...permissions: string[]): string[] {
 export const environment = {
   DENO_DIR: Deno.env.get("DENO_DIR") ?? denoDir(),
   NO_COLOR: "1",
+  // There, reports are annotations.
+  GITHUB_ACTIONS: "",
 };
 
 function denoDir(): string {

@@ -22,8 +22,6 @@ export interface HttpOptions {
   permissions?: string[];
   /** The port to listen on. Default: any. */
   port?: number;
-  /** The maximum number of open files. */
-  maxFiles?: number;
 }
 
 /** Returns the options with which {@linkcode serverCommand} serves skills over HTTP. */
@@ -35,19 +33,11 @@ export function httpCommand(
     flags = [],
     permissions = ["--allow-read", "--allow-env"],
     port = 0,
-    maxFiles,
   }: HttpOptions = {},
 ): Parameters<typeof serverCommand>[1] {
   const listen = ["serve", "--no-prompt", `--host=${host}`, `--port=${port}`];
   const words = [...listen, ...permissions, ...IMPORTS, ...flags, HTTP];
   const command = [Deno.execPath(), ...words, ...args];
-  if (maxFiles !== undefined) {
-    const script = `ulimit -n ${maxFiles}; exec "$0" "$@"`;
-    return {
-      launch: { command: "sh", args: ["-c", script, ...command] },
-      env,
-    };
-  }
   return { launch: { command: command[0]!, args: command.slice(1) }, env };
 }
 

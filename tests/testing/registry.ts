@@ -8,6 +8,8 @@ import {
   SkillRegistry,
   type SkillRoot,
 } from "../../mod.ts";
+import { ServedFolder } from "../../src/files/served_folder.ts";
+import { resolveTrusted } from "../../src/skills/project.ts";
 import { SkillFiles } from "../../src/skills/skill_files.ts";
 import type {
   FileAccessOptions,
@@ -58,9 +60,14 @@ export async function listSkillFiles(
 export function readSkillFile(
   skill: Skill,
   path: string,
-  options: FileAccessOptions = {},
+  { trustLinks = [], maxFileSize }: FileAccessOptions = {},
 ): SkillFileContent {
-  return new SkillFiles(options).read(skill, path);
+  return new ServedFolder({
+    ...skill,
+    trusted: resolveTrusted(trustLinks),
+    isHidden: () => false,
+    maxFileSize,
+  }).read(path);
 }
 
 /** A registry whose changes and log lines are recorded. */

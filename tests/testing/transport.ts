@@ -18,7 +18,6 @@ export class Pipe {
   readonly #input = new TransformStream<Uint8Array, Uint8Array>();
   readonly #reader = this.#input.readable.getReader();
   readonly #writer = this.#input.writable.getWriter();
-  readonly #unanswered = new Map<unknown, PromiseWithResolvers<void>>();
   #rest = "";
 
   constructor({
@@ -30,7 +29,7 @@ export class Pipe {
     write?: (bytes: Uint8Array) => Promise<number>;
     /** The server that handles the messages. By default, the test handles them. */
     server?: McpServer;
-    /** The transport delivers only a limited amount of input until this promise is fulfilled. */
+    /** The server answers most requests once this promise is fulfilled. */
     ready?: Promise<unknown>;
   } = {}) {
     const output: ByteWriter = {
@@ -62,25 +61,9 @@ export class Pipe {
       server.connect(this.transport, ready).then(this.closed.resolve);
       return;
     }
-    this.transport.onmessage = (message) => {
-      this.received.put(message);
-      if (!("method" in message && "id" in message)) return;
-      const answered = Promise.withResolvers<void>();
-      this.#unanswered.set(message.id, answered);
-      return answered.promise;
-    };
-    this.transport.oninputend = async () => {
-      for (const { promise } of this.#unanswered.values()) await promise;
-    };
+    this.transport.onmessage = (message) => this.received.put(message);
     this.transport.onclose = this.closed.resolve;
-    this.transport.start(ready);
-  }
-
-  /** Replies to a received request as a server would. */
-  async reply(id: number | string, result = {}): Promise<void> {
-    const written = this.transport.send({ jsonrpc: "2.0", id, result });
-    this.#unanswered.get(id)!.resolve();
-    await written;
+    this.transport.start();
   }
 
   /** Writes bytes in chunks of the given size. */

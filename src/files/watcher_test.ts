@@ -1,0 +1,161 @@
+import assert from "node:assert/strict";
+import { join } from "jsr:@std/path@^1";
+import {
+  FolderWatcher,
+  MAX_WATCHED_FOLDERS,
+  type WatchedFolders,
+} from "./watcher.ts";
+import { Place } from "../../tests/testing/folders.ts";
+import { Inbox, withTimers } from "../../tests/testing/waiting.ts";
+
+/** A watcher that is updated after each callback, as a registry does. */
+class Watched implements Disposable {
+  readonly place = new Place();
+  readonly events = new Inbox<string>();
+  readonly lines = new Inbox<string>();
+  /** Whether the updates after callbacks say that nothing changed. */
+  isQuiet = true;
+  #folders: WatchedFolders = new Map();
+  readonly watcher = new FolderWatcher(
+    () => {
+      this.events.put("event");
+      this.watcher.update(this.#folders, this.isQuiet);
+    },
+    (line) => this.lines.put(line),
+  );
+
+  /** Watches folders, with the names that matter in each, and waits until they are watched. */
+  async watch(folders: Record<string, string[] | undefined>): Promise<void> {
+    const entries = Object.entries(folders).map(([path, names]) =>
+      [join(this.place.path, path), names && new Set(names)] as const
+    );
+    this.#folders = new Map(entries);
+    this.watcher.update(this.#folders, true);
+    await this.event();
+  }
+
+  /** Waits for a callback. */
+  async event(): Promise<void> {
+    await this.events.take(() => true, "an event");
+  }
+
+  [Symbol.dispose](): void {
+    this.watcher.close();
+    this.place[Symbol.dispose]();
+  }
+}
+
+Deno.test("FolderWatcher calls back once after a burst of changes in a folder, and not for its subfolders", async () => {
+  using watched = new Watched();
+  const { place, events } = watched;
+  place.folder("skills", "git");
+  await watched.watch({ skills: undefined });
+  for (let i = 0; i < 20; i++) place.file(`skills/${i}.md`, "x");
+  await watched.event();
+  place.file("skills/git/deep.md", "x");
+  place.file("skills/last.md", "x");
+  await watched.event();
+  assert.deepEqual(events.takeAll(), []);
+});
+
+Deno.test("FolderWatcher calls back only for the names that matter in a folder", async () => {
+  using watched = new Watched();
+  const { place, events } = watched;
+  await watched.watch({ home: [".claude"] });
+  place.file("home/history", "x");
+  place.folder("home", ".claude");
+  await watched.event();
+  assert.deepEqual(events.takeAll(), []);
+});
+
+Deno.test("FolderWatcher watches a folder again that was removed and created again", async () => {
+  using watched = new Watched();
+  const { place } = watched;
+  place.folder("skills");
+  await watched.watch({ skills: undefined });
+  for (let round = 0; round < 3; round++) {
+    place.remove("skills");
+    await watched.event();
+    place.folder("skills");
+    await watched.watch({ skills: undefined });
+    place.file("skills/new.md", "x");
+    await watched.event();
+  }
+});
+
+Deno.test("FolderWatcher watches what an update finds at the path of a folder that was moved with its parent", async () => {
+  using watched = new Watched();
+  const { place } = watched;
+  place.folder("top", "skills");
+  await watched.watch({ "top/skills": undefined });
+  Deno.renameSync(join(place.path, "top"), join(place.path, "away"));
+  place.folder("top", "skills");
+  await watched.watch({ "top/skills": undefined });
+  place.file("top/skills/new.md", "x");
+  await watched.event();
+});
+
+Deno.test("FolderWatcher watches the first folders only, and none that is missing", async () => {
+  using watched = new Watched();
+  const { place } = watched;
+  const { watchFs } = Deno;
+  const opened: string[] = [];
+  Deno.watchFs = (path, options) => {
+    opened.push(String(path));
+    return watchFs(path, options);
+  };
+  try {
+    const names = Array.from({ length: 200 }, (_, index) => `f${index}`);
+    for (const name of names) place.folder(name);
+    const folders = ["missing", ...names].map((name) => [name, undefined]);
+    await watched.watch(Object.fromEntries(folders));
+    assert.equal(opened.length, MAX_WATCHED_FOLDERS);
+    assert.ok(opened[1]!.endsWith("f0"));
+    assert.deepEqual(watched.lines.takeAll(), []);
+  } finally {
+    Deno.watchFs = watchFs;
+  }
+});
+
+Deno.test("FolderWatcher rests after too many events, until nothing changes anymore", async () => {
+  using watched = new Watched();
+  const { place, events } = watched;
+  place.folder("skills");
+  await watched.watch({ skills: undefined });
+  await withTimers((delay) => delay === 1_000 ? 0 : delay, async () => {
+    watched.isQuiet = false;
+    for (let i = 0; i < 600; i++) {
+      place.file(`skills/${i}.md`, "x");
+      // Deno collapses the events of changes that are made without a pause.
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    events.takeAll();
+    // While it rests, it calls back without any event.
+    for (let callback = 0; callback < 5; callback++) await watched.event();
+    watched.isQuiet = true;
+    await watched.event();
+  });
+  events.takeAll();
+  place.file("skills/after.md", "x");
+  await watched.event();
+});
+
+Deno.test("FolderWatcher gives up with one line if the system refuses", async () => {
+  using watched = new Watched();
+  watched.place.folder("skills");
+  const { watchFs } = Deno;
+  Deno.watchFs = () => {
+    throw new Error("Too many open files.");
+  };
+  try {
+    const folder = join(watched.place.path, "skills");
+    watched.watcher.update(new Map([[folder, undefined]]), true);
+    const line = await watched.lines.take(() => true, "a line");
+    assert.equal(
+      line,
+      "Cannot watch folders: Too many open files; the next rescan finds changes instead",
+    );
+  } finally {
+    Deno.watchFs = watchFs;
+  }
+});
