@@ -108,13 +108,17 @@ export function formatAvailableSkills(
   return `<available_skills>\n${list}\n</available_skills>`;
 }
 
-/** Formats a skill as a line of a list. By the name in it, the skill can be loaded. */
+/**
+ * Formats a skill as a line of a list, which no skill can break out of. By the name in
+ * it, the skill can be loaded.
+ */
 export function formatSkill(
   { name, description, mark }: ListedSkill,
   limit = Infinity,
 ): string {
   const text = truncate(description, limit);
-  return `\n- ${mark ? `${mark}:` : ""}${name}${text && `: ${text}`}`;
+  const line = `${mark ? `${mark}:` : ""}${name}${text && `: ${text}`}`;
+  return `\n- ${escapeXml(line)}`;
 }
 
 /** Formats the line of a skill without its description. */
