@@ -54,6 +54,10 @@ export const DEFAULT_PROFILE: ClientProfile = {
 
 const BRIEF = { isBrief: true, instructions: "whole" } as const;
 
+const DROPS_RESOURCES = { ...BRIEF, dropsEmbeddedResources: true };
+
+const NO_INSTRUCTIONS = { ...BRIEF, instructions: "none" } as const;
+
 /** The profiles by the client names that `--print-config` and `--as` accept. */
 export const CLIENT_PROFILES: Readonly<Record<string, ClientProfile>> = {
   "claude-code": {
@@ -68,36 +72,12 @@ export const CLIENT_PROFILES: Readonly<Record<string, ClientProfile>> = {
     instructions: "first line",
     searchesTools: true,
   },
-  "opencode": {
-    ...BRIEF,
-    clientName: "opencode",
-    dropsEmbeddedResources: true,
-  },
-  "kilo": {
-    ...BRIEF,
-    clientName: "kilo",
-    dropsEmbeddedResources: true,
-  },
-  "gemini-cli": {
-    ...BRIEF,
-    clientName: "gemini-cli-mcp-client",
-    dropsEmbeddedResources: true,
-  },
-  "qwen-code": {
-    ...BRIEF,
-    clientName: "qwen-cli-mcp-client",
-    dropsEmbeddedResources: true,
-  },
-  "copilot": {
-    ...BRIEF,
-    clientName: "copilot-cli",
-    instructions: "none",
-  },
-  "cline": {
-    ...BRIEF,
-    clientName: "@cline/core",
-    instructions: "none",
-  },
+  "opencode": { ...DROPS_RESOURCES, clientName: "opencode" },
+  "kilo": { ...DROPS_RESOURCES, clientName: "kilo" },
+  "gemini-cli": { ...DROPS_RESOURCES, clientName: "gemini-cli-mcp-client" },
+  "qwen-code": { ...DROPS_RESOURCES, clientName: "qwen-cli-mcp-client" },
+  "copilot": { ...NO_INSTRUCTIONS, clientName: "copilot-cli" },
+  "cline": { ...NO_INSTRUCTIONS, clientName: "@cline/core" },
 };
 
 /** The name that `--as` accepts for clients without a profile. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Skill } from "../skills/types.ts";
+import type { Skill, SkillFileContent } from "../skills/types.ts";
 import { skillFileUri } from "../skills/uri.ts";
 import { escapeHidden, shownName } from "../text.ts";
 import type { SkillToolOptions, Toolset } from "./options.ts";
@@ -20,6 +20,11 @@ const DIRECTORY = "${CLAUDE_SKILL_DIR}";
 
 /** What stands for the arguments of a prompt, but not for one of them. */
 const ARGUMENTS = /\$ARGUMENTS\b(?!\[)/g;
+
+/** Returns the text of a `SKILL.md`. Bytes that are not valid UTF-8 are replaced. */
+export function textOf({ text, bytes }: SkillFileContent): string {
+  return text ?? new TextDecoder().decode(bytes);
+}
 
 /** How the model refers to the directory of a skill: by its path or its URI. */
 export function directoryOf(

@@ -21,7 +21,7 @@ import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
 import { skillMdUri } from "../skills/uri.ts";
 import { quote, shownName, skillKey } from "../text.ts";
 import { profileFor } from "./clients.ts";
-import { formatLoadedSkill } from "./loaded_skill.ts";
+import { formatLoadedSkill, textOf } from "./loaded_skill.ts";
 import type { SkillToolOptions, Toolset } from "./options.ts";
 import { isForUser, listKey, listUserSkills, RankedSearch } from "./order.ts";
 import { deriveOnce, type ListItem, serveList } from "./paging.ts";
@@ -69,14 +69,16 @@ export function registerPrompts(
       const input = params.name === SKILL_PROMPT
         ? undefined
         : params.arguments?.arguments ?? "";
-      const text = await readText(skill, registry);
+      const uri = skillMdUri(skill);
+      const reading = registry.readFile(skill, SKILL_MD);
+      const text = textOf(await readForRequest(uri, reading));
       // Skilljack's prompts embed the skill as a resource. Some clients drop such prompts.
       const isEmbedded = options.toolset === "skilljack" &&
         client !== undefined && !profileFor(client).dropsEmbeddedResources;
       const content: ContentBlock = isEmbedded
         ? {
           type: "resource",
-          resource: { uri: skillMdUri(skill), mimeType: "text/markdown", text },
+          resource: { uri, mimeType: "text/markdown", text },
         }
         : {
           type: "text",
@@ -87,12 +89,6 @@ export function registerPrompts(
       return { description, messages: [{ role: "user", content }] };
     },
   );
-}
-
-async function readText(skill: Skill, registry: SkillSource): Promise<string> {
-  const reading = registry.readFile(skill, SKILL_MD);
-  const { text, bytes } = await readForRequest(skillMdUri(skill), reading);
-  return text ?? new TextDecoder().decode(bytes);
 }
 
 /** Whether there is a prompt with a name. */

@@ -21,7 +21,6 @@ import type {
   Problem,
   Skill,
   SkillCatalog,
-  SkillFileContent,
   SkillSource,
 } from "../skills/types.ts";
 import { skillFileUri } from "../skills/uri.ts";
@@ -33,15 +32,16 @@ import {
   skillKey,
   unescapeXml,
 } from "../text.ts";
-import { describeRemoteFiles } from "./loaded_skill.ts";
+import { describeRemoteFiles, textOf } from "./loaded_skill.ts";
 import type { SkillToolOptions } from "./options.ts";
 import { isForModel, listModelSkills, type RankedSearch } from "./order.ts";
 import { readTogether } from "./paging.ts";
 import {
+  DEFAULT_DESCRIPTION_LIMIT,
   describeSkills,
   findByName,
   findPolicyFault,
-  formatSkill,
+  fitList,
 } from "./skill_list.ts";
 
 /** What tools read, the model sees. */
@@ -66,38 +66,29 @@ export interface ToolContext {
 }
 
 /**
- * Finds a skill for the model.
- *
- * @throws {Error} If the skill is unknown. The message is for the model.
- */
-export async function requireSkill(
-  name: string,
-  context: ToolContext,
-): Promise<Skill> {
-  return (await findCurrent(name, context)).skill;
-}
-
-/**
  * Finds a skill for the model, and reads its `SKILL.md`. If there is none with the
- * name, or if the file changed since the last scan, scans the roots instead: the
+ * name, or if the file changed since the last scan, scans the roots first: the
  * skill may have just been added or moved, and its frontmatter may have changed.
+ *
+ * @throws {Error} If there is no such skill, or if its `SKILL.md` cannot be
+ *   read. The message is for the model.
  */
-async function findCurrent(
+export async function readSkill(
   name: string,
   context: ToolContext,
-): Promise<{ skill: Skill; file?: SkillFileContent }> {
+): Promise<{ skill: Skill; text: string }> {
   const { registry } = context;
-  const known = findForModel(name, registry);
-  const file = known &&
-    await registry.readFile(known, SKILL_MD, MODEL).catch(() => undefined);
-  if (file !== undefined && file.version === known?.version) {
-    return { skill: known, file };
+  let skill = findForModel(name, registry);
+  const reading = skill && registry.readFile(skill, SKILL_MD, MODEL);
+  let file = await reading?.catch(() => undefined);
+  if (file === undefined || file.version !== skill?.version) {
+    const minIntervalMs = skill === undefined ? UNKNOWN_NAME_INTERVAL_MS : 0;
+    await registry.refresh({ minIntervalMs });
+    skill = findForModel(name, registry);
+    if (skill === undefined) throw await createUnknownSkillError(name, context);
+    file = await registry.readFile(skill, SKILL_MD, MODEL);
   }
-  const minIntervalMs = known === undefined ? UNKNOWN_NAME_INTERVAL_MS : 0;
-  await registry.refresh({ minIntervalMs });
-  const skill = findForModel(name, registry);
-  if (skill !== undefined) return { skill };
-  throw await createUnknownSkillError(name, context);
+  return { skill: skill!, text: textOf(file) };
 }
 
 function findForModel(name: string, registry: SkillSource): Skill | undefined {
@@ -106,28 +97,12 @@ function findForModel(name: string, registry: SkillSource): Skill | undefined {
   return skill && isForModel(skill) ? skill : undefined;
 }
 
-/**
- * Reads the current `SKILL.md` of a skill.
- *
- * @throws {Error} If there is no such skill, or if its `SKILL.md` cannot be
- *   read. The message is for the model.
- */
-export async function readSkillText(
-  name: string,
-  context: ToolContext,
-): Promise<{ skill: Skill; text: string }> {
-  const { skill, file } = await findCurrent(name, context);
-  const { text, bytes } = file ??
-    await context.registry.readFile(skill, SKILL_MD, MODEL);
-  return { skill, text: text ?? new TextDecoder().decode(bytes) };
-}
-
 /** Returns the whole `SKILL.md` of a skill. */
 export async function loadSkill(
   name: string,
   context: ToolContext,
 ): Promise<CallToolResult> {
-  const { skill, text } = await readSkillText(name, context);
+  const { skill, text } = await readSkill(name, context);
   return createTextResult(
     text,
     ...describeRemoteFiles(skill, context.options),
@@ -272,20 +247,18 @@ const MAX_ECHO_LENGTH = 200;
 export class SearchResults extends Error {}
 
 /**
- * Creates the error for an unknown skill. It lists the available skills and, if a skill
- * with that name was skipped, says why.
+ * Creates the error for an unknown skill. It lists the available skills or the results
+ * of a search and, if a skill with that name was skipped, says why.
  */
 async function createUnknownSkillError(
   name: string,
-  { registry, search, options }: ToolContext,
+  { registry: { catalog }, search, options }: ToolContext,
 ): Promise<Error> {
-  const { catalog } = registry;
   const echo = oneLine(name.slice(0, MAX_ECHO_LENGTH));
-  const start = `${
-    describeSkipped(name, catalog, options)
-  }Skill '${echo}' not found.\n\n`;
+  const skipped = describeSkipped(name, catalog, options);
+  const start = `${skipped}Skill '${echo}' not found.\n\n`;
   const format = (skills: readonly Skill[]) =>
-    describeSkills(skills, catalog).map((it) => formatSkill(it)).join("");
+    fitList(describeSkills(skills, catalog), DEFAULT_DESCRIPTION_LIMIT);
   const skills = listModelSkills(catalog);
   if (skills.length <= MAX_LISTED_SKILLS) {
     // The wording of the contract of the tool "skill".
@@ -293,48 +266,40 @@ async function createUnknownSkillError(
 
 Use the exact skill name (case-insensitive) to load a skill.`);
   }
-  const again = "To search again, pass other words instead of a name.";
   const found = await search.find(echo, catalog);
-  return new SearchResults(
-    found.length === 0
-      ? `${start}None of these words occurs in the names, the descriptions, or the first lines of the instructions of the ${skills.length} skills.
+  const results = found.length === 0
+    ? `None of these words occurs in the names, the descriptions, or the first lines of the instructions of the ${skills.length} skills.
 
-${again}`
-      : `${start}Search results for these words, the user's own skills first, then best match first:${
-        format(found)
-      }
+`
+    : `Search results for these words, the user's own skills first, then best match first:${
+      format(found)
+    }
 (and ${skills.length - found.length} other skills)
 
-To load one of these skills, use its exact name (case-insensitive). ${again}`,
+To load one of these skills, use its exact name (case-insensitive). `;
+  return new SearchResults(
+    `${start}${results}To search again, pass other words instead of a name.`,
   );
 }
 
-/** Says why a skill with a name, or all skills, are not served, if that is known. */
+/** Says why a skill in a folder of a name, or all skills, are skipped, if they are. */
 function describeSkipped(
   name: string,
   catalog: SkillCatalog,
   { isRemote }: SkillToolOptions,
 ): string {
-  const fault = findPolicyFault(catalog);
-  const problems = listProblemsOf(name, catalog);
-  // The problems contain paths of this machine.
-  const lines = !isRemote || problems.length === 0
-    ? problems.map(describeProblem)
-    : [fault ?? "The server skipped a skill with this name. Its log says why."];
-  return lines.map((line) => `${line}\n\n`).join("");
-}
-
-/** Lists the problems with the skill in a folder of a name, and with the policy, up to a limit. */
-function listProblemsOf(
-  name: string,
-  { problems }: SkillCatalog,
-): Problem[] {
   const key = skillKey(name);
-  return problems
-    .filter(({ rule, file }) => {
-      const isMain = basename(file).toLowerCase() === SKILL_MD.toLowerCase();
-      return rule === "policy" ||
-        skillKey(basename(isMain ? dirname(file) : file)) === key;
-    })
-    .slice(0, MAX_NAMED_PROBLEMS);
+  const problems = catalog.problems.filter(({ rule, file }) => {
+    const isMain = basename(file).toLowerCase() === SKILL_MD.toLowerCase();
+    return rule === "policy" ||
+      skillKey(basename(isMain ? dirname(file) : file)) === key;
+  }).slice(0, MAX_NAMED_PROBLEMS);
+  // The problems contain paths of this machine.
+  const lines = isRemote && problems.length > 0
+    ? [
+      findPolicyFault(catalog) ??
+        "The server skipped a skill with this name. Its log says why.",
+    ]
+    : problems.map(describeProblem);
+  return lines.map((line) => `${line}\n\n`).join("");
 }

@@ -25,8 +25,7 @@ import {
   pathInSkill,
   readContent,
   readPath,
-  readSkillText,
-  requireSkill,
+  readSkill,
   type ToolContext,
 } from "./reading.ts";
 import {
@@ -116,7 +115,7 @@ ${formatAvailableSkills(catalog, ({ scope }) => scope)}`,
       .check(z.minLength(1, "Skill name cannot be empty")),
   }),
   call: async ({ name }, context) => {
-    const { skill, text } = await readSkillText(name, context);
+    const { skill, text } = await readSkill(name, context);
     return createTextResult(formatLoadedSkill(skill, text, context.options));
   },
 });
@@ -158,7 +157,7 @@ const skilljackResourceTool = defineTool({
     ),
   }),
   call: async ({ skill: name, path }, context) => {
-    const skill = await requireSkill(name, context);
+    const { skill } = await readSkill(name, context);
     return await readPath(skill, pathInSkill(skill, path), context.registry);
   },
 });
@@ -243,7 +242,7 @@ const agentSkillsReadTool = defineTool({
     ),
   }),
   call: async ({ skill_name, file_name }, context) => {
-    const skill = await requireSkill(skill_name, context);
+    const { skill } = await readSkill(skill_name, context);
     const path = pathInSkill(skill, file_name);
     return { content: [await readContent(skill, path, context.registry)] };
   },
@@ -267,7 +266,7 @@ const agentSkillsShellTool = defineTool({
   },
   isAllowed: ({ allowShell = true }) => allowShell && mayRunShell(),
   call: async ({ skill_name, command }, context) => {
-    const skill = await requireSkill(skill_name, context);
+    const { skill } = await readSkill(skill_name, context);
     const { options, signal } = context;
     const { shellTimeout = DEFAULT_SHELL_TIMEOUT, autoInstallDeps } = options;
     const { text, isError } = await runShellCommand(command, {
