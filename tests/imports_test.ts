@@ -80,7 +80,7 @@ Deno.test("modules do not load what they do not need", () => {
   const rules = [
     ["mod.ts", /^src\/(?:cli|http)\//],
     ["src/skills/names.ts", /^src\/(?:protocol|views)\//],
-    ["src/views/resources.ts", /\/(?:tool[^/]*|skill_list)\.ts$/],
+    ["src/views/resources.ts", /\/tool[^/]*\.ts$/],
     ["src/files/folder_watcher.ts", /\/(?:walking|reading)\.ts$/],
   ] as const;
   for (const [module, unneeded] of rules) {

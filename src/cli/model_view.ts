@@ -6,9 +6,9 @@
  */
 
 import { DEFAULT_PROFILE, findProfile } from "../views/clients.ts";
-import { createInstructions } from "../views/instructions.ts";
+import { createInstructions } from "../views/views.ts";
 import type { SkillToolOptions } from "../views/options.ts";
-import { listModelSkills } from "../views/order.ts";
+import { listModelSkills } from "../views/skill_list.ts";
 import { createEntries } from "../views/tools.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 import { count, escapeHidden } from "../text.ts";

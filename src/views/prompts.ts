@@ -21,9 +21,8 @@ import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
 import { skillMdUri } from "../skills/uri.ts";
 import { quote, shownName, skillKey } from "../text.ts";
 import { profileFor } from "./clients.ts";
-import { formatLoadedSkill, textOf } from "./loaded_skill.ts";
+import { formatLoadedSkill, textOf } from "./reading.ts";
 import type { SkillToolOptions, Toolset } from "./options.ts";
-import { isForUser, listKey, listUserSkills, RankedSearch } from "./order.ts";
 import { deriveOnce, type ListItem, serveList } from "./paging.ts";
 import { readForRequest } from "./resources.ts";
 import {
@@ -32,6 +31,10 @@ import {
   findByName,
   findPolicyFault,
   fitList,
+  isForUser,
+  listKey,
+  listUserSkills,
+  RankedSearch,
 } from "./skill_list.ts";
 
 /** The prompt that takes a skill's name as its argument. */

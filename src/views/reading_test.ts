@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import { SkillRegistry } from "../../mod.ts";
-import { RankedSearch } from "./order.ts";
+import { RankedSearch } from "./skill_list.ts";
 import type { Toolset } from "./options.ts";
 import { callTool } from "./tools.ts";
 import { TOOLSETS } from "./toolsets.ts";

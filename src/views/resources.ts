@@ -22,7 +22,7 @@ import { qualifiedName } from "../skills/names.ts";
 import type { Skill, SkillSource } from "../skills/types.ts";
 import { skillFileUri, skillMdUri } from "../skills/uri.ts";
 import { quote, shownName } from "../text.ts";
-import { listKey } from "./order.ts";
+import { listKey } from "./skill_list.ts";
 import {
   deriveOnce,
   type ListItem,

@@ -31,7 +31,7 @@ import { skillFileUri, skillMdUri } from "../skills/uri.ts";
 import { findUnlisting } from "../skills/validity.ts";
 import { quote, shownPath } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
-import { listKey } from "./order.ts";
+import { listKey } from "./skill_list.ts";
 import { deriveOnce, type ListItem, loadPage, sortList } from "./paging.ts";
 import { requireResource } from "./resources.ts";
 
@@ -59,13 +59,14 @@ export function registerSkillsExtension(
   registry: SkillSource,
   { onlist }: SkillsExtensionOptions,
 ): void {
-  const list = deriveOnce(({ served }: SkillCatalog) => {
-    const items = served.values().map((value) => ({
-      key: listKey(value, skillMdUri(value)),
-      value,
-    }));
-    return sortList([...items]);
-  });
+  const list = deriveOnce(({ served }: SkillCatalog) =>
+    sortList(
+      [...served.values()].map((value) => ({
+        key: listKey(value, skillMdUri(value)),
+        value,
+      })),
+    )
+  );
   server.setRequestHandler(
     ListSkillsRequestSchema,
     async ({ params }, { client }) => {
@@ -146,12 +147,8 @@ async function loadEntry(skill: Skill, registry: SkillSource) {
   return { uri: skillMdUri(skill), frontmatter, resources };
 }
 
-/** A file or folder directly in a folder of a skill. */
-interface Child {
-  readonly path: string;
-  /** The file, or `undefined` for a folder. */
-  readonly file: SkillFile | undefined;
-}
+/** A file of a skill, or the path of a folder. */
+type Child = Pick<SkillFile, "path"> & Partial<SkillFile>;
 
 /**
  * Lists the files and folders directly in a folder of a skill.
@@ -170,7 +167,7 @@ async function listChildren(
     if (!file.path.startsWith(prefix)) continue;
     const [name, ...rest] = file.path.slice(prefix.length).split("/");
     const path = prefix + name;
-    children.set(path, { path, file: rest.length === 0 ? file : undefined });
+    children.set(path, rest.length === 0 ? file : { path });
   }
   const items = [...children].map(([key, value]) => ({ key, value }));
   if (items.length > 0) return { skill, children: sortList(items) };
@@ -184,14 +181,14 @@ async function listChildren(
 
 /** Describes a file or folder as a resource. */
 async function describeChild(
-  { path, file }: Child,
+  { path, size }: Child,
   { skill, registry }: { skill: Skill; registry: SkillSource },
 ): Promise<Resource> {
   const uri = skillFileUri(skill, path);
   const name = shownPath(path.slice(path.lastIndexOf("/") + 1));
-  if (file === undefined) return { uri, name, mimeType: "inode/directory" };
+  if (size === undefined) return { uri, name, mimeType: "inode/directory" };
   const readContent = () =>
     registry.readFile(skill, path).catch(() => ({ path, text: undefined }));
   const mimeType = mediaTypeOfName(path) ?? mediaTypeOf(await readContent());
-  return { uri, name, mimeType, size: file.size };
+  return { uri, name, mimeType, size };
 }

@@ -26,7 +26,6 @@ import type { SkillCatalog, SkillSource } from "../skills/types.ts";
 import { quote } from "../text.ts";
 import { type ClientProfile, profileFor } from "./clients.ts";
 import type { SkillToolOptions } from "./options.ts";
-import { isForModel, RankedSearch } from "./order.ts";
 import { deriveOnce, notifyWhenChanged, refuseCursor } from "./paging.ts";
 import {
   createTextResult,
@@ -38,9 +37,11 @@ import {
   fitList,
   formatName,
   formatSkill,
+  isForModel,
   lengthOf,
   listForModel,
   NAMES_LIMIT,
+  RankedSearch,
   summarizeSkills,
 } from "./skill_list.ts";
 import { listTools, type SkillTool } from "./toolsets.ts";

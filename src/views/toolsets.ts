@@ -17,10 +17,11 @@ import {
 import type { SkillCatalog } from "../skills/types.ts";
 import { skillMdUri } from "../skills/uri.ts";
 import { escapeHidden, jsonText, quote } from "../text.ts";
-import { directoryOf, formatLoadedSkill } from "./loaded_skill.ts";
 import type { SkillToolOptions, Toolset } from "./options.ts";
 import {
   createTextResult,
+  directoryOf,
+  formatLoadedSkill,
   loadSkill,
   pathInSkill,
   readContent,
@@ -279,6 +280,7 @@ const agentSkillsShellTool = defineTool({
   },
 });
 
+/** The tools of each toolset. */
 export const TOOLSETS: Readonly<Record<Toolset, readonly SkillTool[]>> = {
   skill: [skillTool],
   skilljack: [skilljackSkillTool, skilljackResourceTool],
@@ -291,6 +293,7 @@ export const TOOLSETS: Readonly<Record<Toolset, readonly SkillTool[]>> = {
   ],
 };
 
+/** The names of the toolsets. */
 export const TOOLSET_NAMES = Object.keys(TOOLSETS) as Toolset[];
 
 /**
