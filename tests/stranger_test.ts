@@ -6,14 +6,13 @@ import { type SkillCatalog, SkillRegistry } from "../mod.ts";
 import { CLIENT_PROFILES, DEFAULT_PROFILE } from "../src/views/clients.ts";
 import { createInstructions } from "../src/views/views.ts";
 import type { Toolset } from "../src/views/options.ts";
-import { isForModel, RankedSearch } from "../src/views/skill_list.ts";
-import { callTool, createEntries } from "../src/views/tools.ts";
-import { TOOLSETS } from "../src/views/toolsets.ts";
+import { createEntries } from "../src/views/tools.ts";
 import { Session, toolsets } from "./testing/client.ts";
 import { Place, skillMd } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
 import { root } from "./testing/registry.ts";
 import { Wire } from "./testing/server.ts";
+import { LOADERS, textOf, toolCaller } from "./testing/tools.ts";
 
 const OWN = Array.from({ length: 10 }, (_, index) => `own-${index}`);
 
@@ -49,21 +48,13 @@ async function openPlace(place: Place): Promise<SkillRegistry> {
   return registry;
 }
 
-/** Calls a tool by its name, and returns its texts. */
+/** Calls a tool, and returns the texts of its result. */
 async function call(
   registry: SkillRegistry,
-  [toolset, name]: [Toolset, string],
-  { isRemote, ...input }: Record<string, string | boolean>,
+  [toolset, name]: readonly [Toolset, string],
+  input: Record<string, string> = {},
 ): Promise<string> {
-  const tool = TOOLSETS[toolset].find((tool) => tool.name === name)!;
-  const { content } = await callTool(tool, input, {
-    registry,
-    search: new RankedSearch(isForModel),
-    options: { toolset, isRemote: isRemote === true },
-    signal: new AbortController().signal,
-  });
-  return content.map((item) => item.type === "text" ? item.text : "")
-    .join("\n");
+  return textOf(await toolCaller(registry, { toolset })(name, input));
 }
 
 /** Returns the texts in the list of a toolset's tools for a client. */
@@ -223,12 +214,12 @@ Deno.test("lists for the model mark a project's skill that shadows one of the us
     textsFor("other", catalog, "skilljack").join("\n"),
     /<location>.*xlsx.*<\/location>\n<scope>project<\/scope>/,
   );
-  const lists = [["reference", "list_skills"], [
-    "agentskills",
-    "load_skill_metadata_op",
-  ]] as [Toolset, string][];
+  const lists = [
+    ["reference", "list_skills"],
+    ["agentskills", "load_skill_metadata_op"],
+  ] as const;
   for (const tool of lists) {
-    const list = JSON.parse(await call(registry, tool, {}));
+    const list = JSON.parse(await call(registry, tool));
     const marks = Object.values(list as Record<string, { scope?: string }>)
       .map(({ scope }) => scope);
     assert.deepEqual(marks.toSorted(), ["project", "project", undefined]);
@@ -239,14 +230,6 @@ Deno.test("lists for the model mark a project's skill that shadows one of the us
     /^Loading: xlsx\n/,
   );
 });
-
-/** The tools that load skills, and their parameters. */
-const LOADERS: Record<string, [string, string]> = {
-  skill: ["skill", "name"],
-  skilljack: ["skill", "name"],
-  reference: ["read_skill", "name"],
-  agentskills: ["load_skill_op", "skill_name"],
-};
 
 Deno.test("if the policy is not valid, the lists and the tools say in one line why there are no skills", async () => {
   for (const [toolset, names] of Object.entries(toolsets)) {
@@ -267,7 +250,7 @@ Deno.test("if the policy is not valid, the lists and the tools say in one line w
         list.content.some((item) => "text" in item && why.test(item.text)),
       );
     }
-    const [load, parameter] = LOADERS[toolset]!;
+    const [load, parameter] = LOADERS[toolset as Toolset];
     const { content, isError } = await session.call(load, {
       [parameter]: "git",
     });
