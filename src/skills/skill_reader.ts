@@ -137,13 +137,15 @@ export class SkillReader {
   /**
    * Confirms that what was read since the last call lies where it was listed.
    *
-   * @param listed The folder that lists it.
+   * @param listed The folder that lists it. Without it, each file is confirmed alone.
    * @returns What must be used instead for folders whose files lie elsewhere, or were
    *   just replaced, by their real paths.
    */
-  confirm(listed: ListedFolder): [string, ReadSkill | undefined][] {
+  confirm(listed?: ListedFolder): [string, ReadSkill | undefined][] {
     const batch = this.#unconfirmed.splice(0);
-    if (batch.length === 0 || isConfirmedBatch(batch, listed)) return [];
+    const isConfirmedAtOnce = batch.length === 0 ||
+      listed !== undefined && isConfirmedBatch(batch, listed);
+    if (isConfirmedAtOnce) return [];
     return batch.filter((file) => !isConfirmed(file))
       .map(({ folder }) => [folder.realPath, this.#readAgain(folder)]);
   }
