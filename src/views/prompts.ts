@@ -21,9 +21,9 @@ import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
 import { skillMdUri } from "../skills/uri.ts";
 import { quote, shownName, skillKey } from "../text.ts";
 import { profileFor } from "./clients.ts";
-import { formatLoadedSkill, textOf } from "./reading.ts";
 import type { SkillToolOptions, Toolset } from "./options.ts";
 import { deriveOnce, type ListItem, serveList } from "./paging.ts";
+import { formatLoadedSkill, textOf } from "./reading.ts";
 import { readForRequest } from "./resources.ts";
 import {
   DEFAULT_DESCRIPTION_LIMIT,
@@ -69,29 +69,28 @@ export function registerPrompts(
     GetPromptRequestSchema,
     async ({ params }, { client }) => {
       const skill = await requirePrompt(params, { registry, search });
-      const input = params.name === SKILL_PROMPT
-        ? undefined
-        : params.arguments?.arguments ?? "";
-      const uri = skillMdUri(skill);
+      const { description } = skill;
       const reading = registry.readFile(skill, SKILL_MD);
-      const text = textOf(await readForRequest(uri, reading));
+      const text = textOf(await readForRequest(skillMdUri(skill), reading));
       // Skilljack's prompts embed the skill as a resource. Some clients drop such prompts.
       const isEmbedded = options.toolset === "skilljack" &&
         client !== undefined && !profileFor(client).dropsEmbeddedResources;
-      const content: ContentBlock = isEmbedded
-        ? {
-          type: "resource",
-          resource: { uri, mimeType: "text/markdown", text },
-        }
-        : {
-          type: "text",
-          text: formatLoadedSkill(skill, text, { ...options, input }),
-        };
+      const input = params.name === SKILL_PROMPT
+        ? undefined
+        : params.arguments?.arguments ?? "";
+      const content: ContentBlock = isEmbedded ? embedSkill(skill, text) : {
+        type: "text",
+        text: formatLoadedSkill(skill, text, { ...options, input }),
+      };
       content.annotations = { audience: ["assistant"], priority: 1.0 };
-      const { description } = skill;
       return { description, messages: [{ role: "user", content }] };
     },
   );
+}
+
+function embedSkill(skill: Skill, text: string): ContentBlock {
+  const resource = { uri: skillMdUri(skill), mimeType: "text/markdown", text };
+  return { type: "resource", resource };
 }
 
 /** Whether there is a prompt with a name. */

@@ -68,19 +68,7 @@ export function registerTools(
 ): void {
   const search = new RankedSearch(isForModel);
   const tools = listTools(options);
-  /** The lists that clients requested, by what determines them. */
-  const lists = new Map<string, (catalog: SkillCatalog) => Tool[]>();
-  const listFor = (client?: ClientInfo) => {
-    const profile = profileFor(client);
-    const isListed = options.listsSkills?.(client) ?? false;
-    const key = `${profile.clientName} ${isListed}`;
-    const list = lists.get(key) ??
-      deriveOnce((catalog: SkillCatalog) =>
-        createEntries(isListed ? undefined : profile, catalog, options)
-      );
-    lists.set(key, list);
-    return list;
-  };
+  const { listFor, listAll } = createLists(options);
   server.setRequestHandler(ListToolsRequestSchema, ({ params }, { client }) => {
     refuseCursor(params?.cursor);
     return { tools: listFor(client)(registry.catalog) };
@@ -95,10 +83,29 @@ export function registerTools(
     const context = { registry, search, options, signal };
     return callTool(tool, params.arguments ?? {}, context);
   });
-  notifyWhenChanged(registry, (catalog) => {
+  notifyWhenChanged(registry, listAll, () => server.notifyListChanged("tools"));
+}
+
+/** Creates the lists of tools that clients request, each once for a catalog. */
+function createLists(options: SkillToolOptions) {
+  /** The lists by what determines them. */
+  const lists = new Map<string, (catalog: SkillCatalog) => Tool[]>();
+  const listFor = (client?: ClientInfo) => {
+    const profile = profileFor(client);
+    const isListed = options.listsSkills?.(client) ?? false;
+    const key = `${profile.clientName} ${isListed}`;
+    const list = lists.get(key) ??
+      deriveOnce((catalog: SkillCatalog) =>
+        createEntries(isListed ? undefined : profile, catalog, options)
+      );
+    lists.set(key, list);
+    return list;
+  };
+  const listAll = (catalog: SkillCatalog) => {
     if (lists.size === 0) listFor();
     return [...lists.values()].map((list) => list(catalog));
-  }, () => server.notifyListChanged("tools"));
+  };
+  return { listFor, listAll };
 }
 
 /** Calls a tool. Turns errors into results that report to the model what failed. */
