@@ -57,7 +57,7 @@ export function listKey(skill: Skill, text: string): string {
  * Returns how much of something the project's skills get: what they need, but at most
  * half while the user's own skills need the rest.
  */
-export function shareOfProject(
+function shareOfProject(
   total: number,
   { own, project }: { own: number; project: number },
 ): number {
