@@ -2,17 +2,22 @@
 // their names and files speak neither for the server nor for the user.
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
-import { type SkillCatalog, SkillRegistry } from "../mod.ts";
+import {
+  type SkillCatalog,
+  type SkillPolicySource,
+  SkillRegistry,
+} from "../mod.ts";
+import { PolicyFile } from "../src/skills/policy_file.ts";
 import { CLIENT_PROFILES, DEFAULT_PROFILE } from "../src/views/clients.ts";
 import { createInstructions } from "../src/views/views.ts";
-import type { Toolset } from "../src/views/options.ts";
+import { TOOL_NAMES, type Toolset } from "../src/views/options.ts";
 import { createEntries } from "../src/views/tools.ts";
-import { Session, toolsets } from "./testing/client.ts";
+import { toolsets } from "./testing/client.ts";
 import { Place, skillMd } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
 import { root } from "./testing/registry.ts";
 import { Wire } from "./testing/server.ts";
-import { LOADERS, textOf, toolCaller } from "./testing/tools.ts";
+import { loadGit, textOf, toolCaller } from "./testing/tools.ts";
 
 const OWN = Array.from({ length: 10 }, (_, index) => `own-${index}`);
 
@@ -39,11 +44,14 @@ function crowdedPlace(): Place {
 }
 
 /** Opens the skills of a place, those of the project first. */
-async function openPlace(place: Place): Promise<SkillRegistry> {
+async function openPlace(
+  place: Place,
+  policySource?: SkillPolicySource,
+): Promise<SkillRegistry> {
   const registry = new SkillRegistry([
     root(join(place.project, "skills"), { scope: "project" }),
     root(join(place.home, "skills")),
-  ], { workingDirectory: place.project, log: () => {} });
+  ], { workingDirectory: place.project, policySource, log: () => {} });
   await registry.refresh();
   return registry;
 }
@@ -232,29 +240,27 @@ Deno.test("lists for the model mark a project's skill that shadows one of the us
 });
 
 Deno.test("if the policy is not valid, the lists and the tools say in one line why there are no skills", async () => {
-  for (const [toolset, names] of Object.entries(toolsets)) {
-    using place = new Place();
-    place.skill("home/.claude/skills", "git");
-    const policy = place.file("home/policy.yaml", "rules:\n  - { state: of }");
-    const args = ["--tools", toolset, "--policy", policy];
-    await using session = await Session.open(place, { args });
-    const why =
-      /^No skills are served, because the policy is not valid \(policy.yaml, line 2\)\..*$/m;
-    const { tools } = await session.client.listTools();
-    const { prompts } = await session.client.listPrompts();
-    assert.match(prompts[0]!.description!, why);
-    if (toolset !== "agentskills") assert.match(tools[0]!.description!, why);
-    if (!names.includes("skill")) {
-      const list = await session.call(names[0]!);
-      assert.ok(
-        list.content.some((item) => "text" in item && why.test(item.text)),
+  using place = new Place();
+  place.skill("home/skills", "git");
+  const file = place.file("home/policy.yaml", "rules:\n  - { state: of }");
+  using registry = await openPlace(place, new PolicyFile({ file }));
+  const why =
+    /^No skills are served, because the policy is not valid \(policy.yaml, line 2\)\..*$/m;
+  for (const toolset of Object.keys(toolsets) as Toolset[]) {
+    const { list } = TOOL_NAMES[toolset];
+    const listed = list === "skill" || toolset === "reference"
+      ? textsFor("other", registry.catalog, toolset).join("\n")
+      : await call(registry, [toolset, list]);
+    assert.match(listed, why);
+    assert.match(createInstructions(toolset, registry.catalog), why);
+    for (const isRemote of [true, false]) {
+      const result = await loadGit(registry, { toolset, isRemote });
+      assert.match(
+        textOf(result),
+        isRemote ? why : /^Cannot use the policy .*line 2/,
       );
+      assert.equal(result.isError, true);
     }
-    const [load, parameter] = LOADERS[toolset as Toolset];
-    const { content, isError } = await session.call(load, {
-      [parameter]: "git",
-    });
-    assert.equal(isError, true);
-    assert.match(JSON.stringify(content), /Cannot use the policy .*line 2/);
   }
+  assert.match(await call(registry, ["reference", "list_skills"]), why);
 });

@@ -1,5 +1,5 @@
 /**
- * The options of the tools.
+ * The options of the tools, and what the tools of each toolset are for.
  *
  * @module
  */
@@ -40,3 +40,17 @@ export interface SkillToolOptions {
   /** Whether to install missing Python packages before a command runs. Default: `false`. */
   readonly autoInstallDeps?: boolean;
 }
+
+/** For each toolset, which tools list skills, load one, and read its other files. */
+export const TOOL_NAMES: Readonly<
+  Record<Toolset, { list: string; load: string; read?: string }>
+> = {
+  skill: { list: "skill", load: "skill" },
+  skilljack: { list: "skill", load: "skill", read: "skill-resource" },
+  reference: { list: "list_skills", load: "read_skill" },
+  agentskills: {
+    list: "load_skill_metadata_op",
+    load: "load_skill_op",
+    read: "read_reference_file_op",
+  },
+};

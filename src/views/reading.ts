@@ -34,7 +34,7 @@ import {
   skillKey,
   unescapeXml,
 } from "../text.ts";
-import type { SkillToolOptions, Toolset } from "./options.ts";
+import { type SkillToolOptions, TOOL_NAMES } from "./options.ts";
 import { readTogether } from "./paging.ts";
 import {
   DEFAULT_DESCRIPTION_LIMIT,
@@ -100,12 +100,6 @@ function findForModel(name: string, registry: SkillSource): Skill | undefined {
   return skill && isForModel(skill) ? skill : undefined;
 }
 
-/** The tools that read a skill's other files, by toolset. */
-const FILE_TOOLS: Partial<Record<Toolset, string>> = {
-  skilljack: "skill-resource",
-  agentskills: "read_reference_file_op",
-};
-
 /** What stands for the skill's directory in instructions. */
 const DIRECTORY = "${CLAUDE_SKILL_DIR}";
 
@@ -156,10 +150,10 @@ export function describeRemoteFiles(
   { isRemote, toolset }: SkillToolOptions,
 ): string[] {
   if (!isRemote) return [];
-  const tool = FILE_TOOLS[toolset];
-  const way = tool === undefined
+  const { read } = TOOL_NAMES[toolset];
+  const way = read === undefined
     ? `as resources, ${skillFileUri(skill, "")}<path>`
-    : `with the tool ${tool}`;
+    : `with the tool ${read}`;
   return [
     `The files of this skill are on the server and cannot run here: read them ${way}`,
   ];

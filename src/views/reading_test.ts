@@ -9,7 +9,7 @@ import {
 } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { root } from "../../tests/testing/registry.ts";
-import { LOADERS, textOf, toolCaller } from "../../tests/testing/tools.ts";
+import { loadGit, textOf, toolCaller } from "../../tests/testing/tools.ts";
 import type { Toolset } from "./options.ts";
 
 const SKILLS = "home/.claude/skills";
@@ -246,13 +246,8 @@ Deno.test("over HTTP, the tools that load a skill say in one line how to read it
     ["agentskills", "with the tool read_reference_file_op"],
   ];
   for (const [toolset, way] of ways) {
-    const [tool, parameter] = LOADERS[toolset];
     const load = async (isRemote: boolean) =>
-      textOf(
-        await toolCaller(registry, { toolset, isRemote })(tool, {
-          [parameter]: "git",
-        }),
-      );
+      textOf(await loadGit(registry, { toolset, isRemote }));
     const text = await load(true);
     assert.ok(
       text.split("\n").includes(

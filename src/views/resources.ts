@@ -22,7 +22,6 @@ import { qualifiedName } from "../skills/names.ts";
 import type { Skill, SkillSource } from "../skills/types.ts";
 import { skillFileUri, skillMdUri } from "../skills/uri.ts";
 import { quote, shownName } from "../text.ts";
-import { listKey } from "./skill_list.ts";
 import {
   deriveOnce,
   type ListItem,
@@ -30,6 +29,7 @@ import {
   refuseCursor,
   serveList,
 } from "./paging.ts";
+import { listKey } from "./skill_list.ts";
 
 /**
  * Returns what is read for a request.

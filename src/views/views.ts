@@ -7,27 +7,27 @@
  */
 
 import config from "../../deno.json" with { type: "json" };
-import { registerCompletion } from "./completion.ts";
 import type {
   RequestHandlers,
   ServerDescription,
 } from "../protocol/handlers.ts";
-import { registerPrompts } from "./prompts.ts";
-import { registerResources } from "./resources.ts";
-import {
-  registerSkillsExtension,
-  SKILLS_EXTENSION,
-  type SkillsExtensionOptions,
-} from "./skills_extension.ts";
 import { DEFAULT_REFRESH_SECONDS } from "../skills/roots.ts";
-import { registerTools } from "./tools.ts";
-import type { SkillToolOptions, Toolset } from "./options.ts";
-import { summarizeSkills } from "./skill_list.ts";
 import type {
   SkillCatalog,
   SkillRegistryOptions,
   SkillSource,
 } from "../skills/types.ts";
+import { registerCompletion } from "./completion.ts";
+import { type SkillToolOptions, TOOL_NAMES, type Toolset } from "./options.ts";
+import { registerPrompts } from "./prompts.ts";
+import { registerResources } from "./resources.ts";
+import { summarizeSkills } from "./skill_list.ts";
+import {
+  registerSkillsExtension,
+  SKILLS_EXTENSION,
+  type SkillsExtensionOptions,
+} from "./skills_extension.ts";
+import { registerTools } from "./tools.ts";
 
 const CAPABILITIES = {
   tools: { listChanged: true },
@@ -81,7 +81,7 @@ export function createInstructions(
   toolset: Toolset,
   catalog: SkillCatalog,
 ): string {
-  const { list, load } = TOOLS[toolset];
+  const { list, load } = TOOL_NAMES[toolset];
   const purpose = "Proven instructions for tasks (skills)";
   // Before the first scan, it is unknown whether there are any.
   const firstLine = catalog.revision === 0
@@ -91,11 +91,3 @@ export function createInstructions(
 Before you start a task, check whether one of the skills that the tool ${list} lists matches it. If so, load that skill with the tool ${load} and follow its instructions.
 If the tool ${load} is not in your list of tools, use your tool search to find it: search for "${load}" or "skills". A skill that is added later can be loaded by name at any time.`;
 }
-
-/** For each toolset, which tool lists the skills and which one loads a skill. */
-const TOOLS: Readonly<Record<Toolset, { list: string; load: string }>> = {
-  skill: { list: "skill", load: "skill" },
-  skilljack: { list: "skill", load: "skill" },
-  reference: { list: "list_skills", load: "read_skill" },
-  agentskills: { list: "load_skill_metadata_op", load: "load_skill_op" },
-};

@@ -1,7 +1,7 @@
 // Calls of tools in the process of the tests.
 import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import type { SkillRegistry } from "../../mod.ts";
-import type { SkillToolOptions } from "../../src/views/options.ts";
+import { type SkillToolOptions, TOOL_NAMES } from "../../src/views/options.ts";
 import { isForModel, RankedSearch } from "../../src/views/skill_list.ts";
 import { callTool } from "../../src/views/tools.ts";
 import { TOOLSETS } from "../../src/views/toolsets.ts";
@@ -19,16 +19,18 @@ export function toolCaller(
   };
 }
 
+/** Loads the skill `git` with the tool of a toolset that does so. */
+export function loadGit(
+  registry: SkillRegistry,
+  options: SkillToolOptions,
+): Promise<CallToolResult> {
+  const parameter = options.toolset === "agentskills" ? "skill_name" : "name";
+  const { load } = TOOL_NAMES[options.toolset];
+  return toolCaller(registry, options)(load, { [parameter]: "git" });
+}
+
 /** Returns the texts in the result of a tool, one after the other. */
 export function textOf({ content }: CallToolResult): string {
   return content.map((item) => item.type === "text" ? item.text : "")
     .join("\n");
 }
-
-/** The tools that load a skill, and the parameters that name it. */
-export const LOADERS = {
-  skill: ["skill", "name"],
-  skilljack: ["skill", "name"],
-  reference: ["read_skill", "name"],
-  agentskills: ["load_skill_op", "skill_name"],
-} as const;
