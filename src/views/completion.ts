@@ -12,9 +12,9 @@ import { qualifiedName } from "../skills/names.ts";
 import type { SkillSource } from "../skills/types.ts";
 import { isScope, uriPrefix } from "../skills/uri.ts";
 import { quote, shownName, skillKey } from "../text.ts";
-import { byListRank, isForUser } from "./skill_list.ts";
 import { hasPrompt } from "./prompts.ts";
 import { RESOURCE_TEMPLATES } from "./resources.ts";
+import { byListRank, isForUser } from "./skill_list.ts";
 
 /** The maximum number of values. */
 const MAX_COMPLETIONS = 100;

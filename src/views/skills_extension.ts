@@ -2,7 +2,7 @@
  * Serves skills through the Skills extension of MCP: the skills with the digests
  * of all their files, and their directories.
  *
- * @see {@link https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx}
+ * @see {@link https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/beta/skills.mdx}
  *
  * @module
  */
@@ -31,9 +31,9 @@ import { skillFileUri, skillMdUri } from "../skills/uri.ts";
 import { findUnlisting } from "../skills/validity.ts";
 import { quote, shownPath } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
-import { listKey } from "./skill_list.ts";
 import { deriveOnce, type ListItem, loadPage, sortList } from "./paging.ts";
 import { requireResource } from "./resources.ts";
+import { listKey } from "./skill_list.ts";
 
 /** The name of the extension. */
 export const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";
