@@ -152,7 +152,7 @@ async function welcome({ catalog }: SkillRegistry): Promise<void> {
  * stranger's, can take.
  */
 export async function openSkills(
-  { roots, options, policyFile: file, home }: Settings,
+  { roots, options, values: { policy: file }, home }: Settings,
   { log: logLine = log, limitsProject = false }: Pick<
     SkillRegistryOptions,
     "log" | "limitsProject"
