@@ -92,7 +92,7 @@ rule: []
         "rules: []\n---\nrules: []",
         /^\(line [12]\): the YAML is malformed/,
       ],
-      ["rules: []\nrules: []", /^\(line 2\): .*remove one of the duplicate/],
+      ["rules: []\nrules: []", /^\(line 2\): .*duplicated mapping key/],
       [
         `rules:\n${"- { state: on }\n".repeat(1001)}`,
         /^\(line 1\): it has more than 1000 rules/,
