@@ -21,7 +21,7 @@
  * import { SkillRegistry } from "@skill-server/skill-server";
  *
  * using registry = new SkillRegistry([
- *   { path: "testdata/skills", scope: "project", recursive: false },
+ *   { path: "testdata/skills", scope: "global", recursive: false },
  * ]);
  * registry.onChange(({ keys }) => console.error("changed:", ...keys));
  * await registry.refresh();
@@ -41,7 +41,7 @@
 import {
   faultOf,
   isAbsence,
-  isPassing,
+  isTemporary,
   LINK_OUT_OF_PROJECT,
   MAX_SEARCHED_FOLDERS,
   messageOf,
@@ -135,7 +135,7 @@ const MAX_SEARCH_DEPTH = 6;
  * import { scanSkillRoots } from "@skill-server/skill-server";
  *
  * const { skills, problems } = await scanSkillRoots([
- *   { path: "testdata/invalid", scope: "project", recursive: false },
+ *   { path: "testdata/invalid", scope: "global", recursive: false },
  * ]);
  * for (const { file, reason, hint } of problems) {
  *   console.log(`${file}: ${reason}; ${hint}`);
@@ -241,7 +241,7 @@ class SkillScan {
       this.#position = this.#roots.indexOf(root) * 2 * MAX_SEARCHED_FOLDERS;
       reports.set(root, await this.#searchRoot(root));
     }
-    this.#confirm();
+    await this.#confirm();
     const found = this.#found;
     const skills = await found.listServed(this.#slice);
     const problems = [...policyProblems, ...found.listProblems(this.#problems)];
@@ -300,7 +300,7 @@ class SkillScan {
     error: unknown,
     { path, root }: Pick<SearchedFolder, "path" | "root">,
   ): void {
-    if (isPassing(error) && root.scope !== "project") {
+    if (isTemporary(error) && root.scope !== "project") {
       this.#trouble ??= `${path}: ${messageOf(error)}`;
     }
     const problem = { file: path, ...faultOf(error) };
@@ -330,12 +330,12 @@ class SkillScan {
           return;
         }
         const child = this.#visit(entry, folder);
-        if (reader.isBatchFull) this.#confirm(listed);
+        if (reader.isBatchFull) await this.#confirm(listed);
         const isSearched = child !== undefined && root.recursive &&
           child.depth < MAX_SEARCH_DEPTH && !queue.has(child.realPath);
         if (isSearched) queue.set(child.realPath, child);
       }
-      this.#confirm(listed);
+      await this.#confirm(listed);
     }
     const fault = root.scope === "project" && this.#budget?.takeFault();
     if (fault) this.#report(new SkillFileError(path, fault), top);
@@ -345,10 +345,10 @@ class SkillScan {
    * Confirms what was read in a folder, or anywhere, and replaces what turned out to be
    * something else.
    */
-  #confirm(listed?: ListedFolder): void {
-    for (const [realPath, read] of this.#options.reader.confirm(listed)) {
-      this.#found.replace(realPath, read);
-    }
+  async #confirm(listed?: ListedFolder): Promise<void> {
+    const { reader } = this.#options;
+    const changed = await reader.confirm(listed, this.#slice);
+    for (const [realPath, read] of changed) this.#found.replace(realPath, read);
   }
 
   /** Lists the folders and links in a folder, in the order of their names. */
@@ -361,7 +361,7 @@ class SkillScan {
     } catch (error) {
       if (depth === 0) throw error;
       // A skill can be served even if its folder cannot be listed.
-      const isSkill = this.#found.has(realPath) && !isPassing(error);
+      const isSkill = this.#found.has(realPath) && !isTemporary(error);
       if (!isAbsence(error) && !isSkill) this.#report(error, { path, root });
       return { path, realPath, entries: [], isSettled: () => false };
     }
@@ -421,7 +421,7 @@ class SkillScan {
       if (isAllowed) return { ...listed, realPath, isConfined };
     } catch (error) {
       // Below a recursive root, dangling links are common and harmless.
-      if (isPassing(error) || !root.recursive) throw error;
+      if (isTemporary(error) || !root.recursive) throw error;
       return undefined;
     }
     if (!isSkillFolder(path)) return undefined;
@@ -745,7 +745,7 @@ export class SkillRegistry implements SkillSource {
  * );
  *
  * const registry = new SkillRegistry([
- *   { path: "testdata/skills", scope: "project", recursive: false },
+ *   { path: "testdata/skills", scope: "global", recursive: false },
  * ]);
  * await registry.refresh();
  * registry.watch();

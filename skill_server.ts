@@ -152,7 +152,7 @@ async function welcome({ catalog }: SkillRegistry): Promise<void> {
  * stranger's, can take.
  */
 export async function openSkills(
-  { roots, options, policyFile: file, home }: Settings,
+  { roots, options, values: { policy: file }, home }: Settings,
   { log: logLine = log, limitsProject = false }: Pick<
     SkillRegistryOptions,
     "log" | "limitsProject"
@@ -211,8 +211,8 @@ export function warnOfMissingFolders(
 }
 
 /** Logs why the tool that runs shell commands is unavailable, if it is. */
-async function logShellFault(): Promise<void> {
-  const fault = await findShellFault();
+function logShellFault(): void {
+  const fault = findShellFault();
   if (fault === undefined) return;
   log(`The tool run_shell_command_op is unavailable: ${fault}`);
 }

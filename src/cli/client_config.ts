@@ -12,14 +12,13 @@ import {
   isPlainRemote,
   MCP_CLIENTS,
   type McpClient,
-  PLACES,
   type Server,
   TOKEN_VARIABLE,
 } from "./clients.ts";
 import { createLaunch } from "./launch.ts";
 import { type Program, runningProgram } from "./program.ts";
 import type { Settings } from "./settings.ts";
-import { quoteCommand, SHELL_TITLES, shellInUse } from "../shell_quoting.ts";
+import { quoteCommand } from "../shell_quoting.ts";
 import {
   escapeCodePoint,
   escapeHidden,
@@ -33,14 +32,12 @@ import {
 export interface ClientConfig {
   /** The snippet to add to the configuration file. */
   readonly text: string;
-  /** Messages for the user, a paragraph each. */
-  readonly notes: readonly string[];
-  /** A command that adds the configuration, ready to paste. */
-  readonly command?: string;
-  /** Introduces the command. */
-  readonly commandTitle?: string;
   /** Introduces the text. */
   readonly title: string;
+  /** Messages for the user, a paragraph each. */
+  readonly notes: readonly string[];
+  /** A command that adds the configuration, ready to paste into a terminal. */
+  readonly command?: string | undefined;
 }
 
 /** What a client connects to, and what the user should know about it. */
@@ -68,27 +65,27 @@ export function createClientConfig(
     : describeRemote(client, { url: new URL(url), program });
   const { title, projectFile } = client;
   const file = quote(configFile(client, program.os));
-  const project = projectFile &&
-    `, or for a single project in ${quote(projectFile)}`;
+  const project = projectFile === undefined
+    ? ""
+    : `, or for a single project in ${quote(projectFile)}`;
   return {
     text: formatConfig(client, server),
-    notes: [...notes, ...listExpanded(client, server)]
-      .filter((note) => typeof note === "string"),
-    ...createCommand(client, { server, program }),
-    title: `Add this to the configuration of ${title} in ${file}${
-      project ?? ""
-    }`,
+    title: `Add this to the configuration of ${title} in ${file}${project}`,
+    notes: notes.filter((note) => typeof note === "string"),
+    command: program.os === "windows"
+      ? undefined
+      : createCommand(client, server),
   };
 }
 
 /** Formats everything but the configuration itself, between blank lines, for a terminal of 80 columns. */
 export function configMessage(config: ClientConfig): string {
-  const { notes, commandTitle, command, title } = config;
+  const { notes, command, title } = config;
   const paragraphs = notes.map((note) => wrapText(note));
   if (command === undefined) {
     paragraphs.push(wrapText(`${title}:`));
   } else {
-    paragraphs.push(wrapText(`${commandTitle}:`), command);
+    paragraphs.push("Run this command in a terminal:", command);
     paragraphs.push(wrapText(`Or ${title.replace("Add", "add")}:`));
   }
   return `\n${paragraphs.join("\n\n")}\n\n`;
@@ -99,12 +96,12 @@ export function configFile(
   { file }: McpClient,
   os: typeof Deno.build.os,
 ): string {
-  const isWindows = os === "windows";
-  const { data, config } = PLACES[isWindows || os === "darwin" ? os : "linux"];
-  const path = file.replace("{data}", data).replace("{config}", config);
-  return isWindows
-    ? path.replace(/^~/, "%USERPROFILE%").replaceAll("/", "\\")
-    : path;
+  if (os === "windows") {
+    return file.replace("{data}", "%APPDATA%").replace(/^~/, "%USERPROFILE%")
+      .replaceAll("/", "\\");
+  }
+  const data = os === "darwin" ? "~/Library/Application Support" : "~/.config";
+  return file.replace("{data}", data);
 }
 
 /** Describes the command that starts the server. */
@@ -113,18 +110,17 @@ function describeLaunch(
   { settings, program }: { settings: Settings; program: Program },
 ): Description {
   const { title, toolset, note, ownSkills = [] } = client;
-  const { values, options, home = "~" } = settings;
+  const { values, home = "~" } = settings;
   // Those that are not served do no harm, and links can lead to them.
-  const ownFolders = ownSkills.flatMap((
-    path,
-  ) => [join(path), join(home, path)]);
+  const ownFolders = ownSkills.flatMap((path) => [
+    join(path),
+    join(home, path),
+  ]);
+  const nameOnly = new Set([...ownFolders, ...values["name-only"] ?? []]);
+  const tools = values.tools ?? toolset;
   const server = createLaunch(program, {
     ...settings,
-    values: { ...values, tools: values.tools ?? toolset },
-    options: {
-      ...options,
-      nameOnlyFolders: [...ownFolders, ...options.nameOnlyFolders ?? []],
-    },
+    values: { ...values, ...tools && { tools }, "name-only": [...nameOnly] },
   });
   const notes = [
     toolset !== undefined && values.tools === undefined &&
@@ -133,13 +129,24 @@ function describeLaunch(
     `${title} itself lists the skills in ${
       ownSkills.join(" and ")
     }, of the project and of the home folder. So that the model sees each description once, the server lists these skills by name (--name-only). Remove these arguments if you switch off the list of ${title}.`,
+    ownSkills.length > 0 && values.policy !== undefined &&
+    `The states off and manual of the policy bind this server only: ${title} still lists the skills in folders that it reads itself.`,
     note,
+    program.mainModule === undefined &&
+    (mayReadAll()
+      ? "This executable may read every file that you may read. To narrow that, compile it with the folders: deno task compile --allow-read=<folders>"
+      : "This executable may read the folders that it was compiled with."),
     server.command === "npx" &&
     "The entry uses npx, which asks the npm registry for Deno at each start. To avoid that, install Deno (https://deno.com) and print the configuration with it.",
     server.args.includes("--allow-read") &&
     "Cannot limit Deno to folders with a comma in their names: it gets permission to read every folder.",
   ];
   return { server, notes };
+}
+
+/** Whether this process may read everything. */
+function mayReadAll(): boolean {
+  return Deno.permissions.querySync({ name: "read" }).state === "granted";
 }
 
 /** Describes the server at a URL. Completes the URL if it has no path. */
@@ -173,35 +180,17 @@ function describeRemote(
   return { server: { url: href, ...headers }, notes };
 }
 
-/**
- * Returns a message for each text that a client could expand: `$NAME`, `${NAME}`,
- * `{env:NAME}`, `{file:NAME}`. Not every client does.
- */
-function listExpanded({ title }: McpClient, server: Server): string[] {
-  const texts = "url" in server
-    ? [server.url]
-    : [server.command, ...server.args];
-  return texts.filter((text) => /\$[\w{]|\{\w+:/.test(text)).map((text) =>
-    `Check that ${title} leaves ${quote(text)} as it is, or use other names.`
-  );
-}
-
 function entryFor({ entry, urlEntry }: McpClient, server: Server): object {
   return ("url" in server ? urlEntry?.(server) : entry?.(server)) ?? server;
 }
 
-/** Returns what the client asks its user for. */
-function inputsFor({ inputs }: McpClient, server: Server): object {
-  return inputs && "url" in server && server.headers ? { inputs } : {};
-}
-
 /** Formats the configuration of a client for a server. */
 export function formatConfig(client: McpClient, server: Server): string {
-  const { format, section = "mcpServers" } = client;
+  const { format, section = "mcpServers", inputs } = client;
   const skills = entryFor(client, server);
-  return format === "toml"
-    ? tomlText(`${section}.skills`, skills)
-    : jsonText({ [section]: { skills }, ...inputsFor(client, server) });
+  if (format === "toml") return tomlText(`${section}.skills`, skills);
+  const asks = inputs && "url" in server && server.headers;
+  return jsonText({ [section]: { skills }, ...asks && { inputs } });
 }
 
 /** Formats a table with texts and lists of texts as TOML. */
@@ -217,26 +206,21 @@ function tomlText(name: string, entry: object): string {
 }
 
 /** Creates the client's own command that adds the entry, if there is one that can be pasted safely. */
-function createCommand(
-  client: McpClient,
-  { server, program }: { server: Server; program: Program },
-): Pick<ClientConfig, "command" | "commandTitle"> {
-  const { add } = client;
-  // Without JSON, the client's command takes no URL.
-  if (add === undefined || "url" in server && !/entry\}/i.test(add)) return {};
-  const entry = entryFor(client, server);
-  const named = { name: "skills", ...entry, ...inputsFor(client, server) };
+function createCommand(client: McpClient, server: Server): string | undefined {
+  const { add = "" } = client;
+  const entry = escapeHidden(stringifyJson(entryFor(client, server)));
   const launch = "url" in server ? undefined : server;
-  const parts: Readonly<Record<string, readonly string[] | undefined>> = {
-    "{command}": launch && [launch.command],
-    "{args}": launch?.args,
-    "{entry}": [escapeHidden(stringifyJson(entry))],
-    "{namedEntry}": [escapeHidden(stringifyJson(named))],
-  };
-  const words = add.split(" ").flatMap((word) => parts[word] ?? word);
-  const shell = shellInUse(program);
-  const command = quoteCommand(words, shell);
-  return command === undefined
-    ? {}
-    : { command, commandTitle: `Run this command in ${SHELL_TITLES[shell]}` };
+  const words = add.split(" ").flatMap((word) =>
+    word === "{entry}"
+      ? entry
+      : word === "{command}"
+      ? launch?.command
+      : word === "{args}"
+      ? launch?.args
+      : word
+  );
+  // Without JSON, the client's command takes no URL.
+  return add === "" || words.includes(undefined)
+    ? undefined
+    : quoteCommand(words as string[]);
 }

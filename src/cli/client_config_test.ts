@@ -6,10 +6,9 @@ import {
   formatConfig,
 } from "./client_config.ts";
 import { CLIENT_NAMES, MCP_CLIENTS } from "./clients.ts";
-import { type Launch, type Program, SPECIFIER } from "./program.ts";
+import { type Launch, SPECIFIER } from "./program.ts";
 import { Session } from "../../tests/testing/client.ts";
 import {
-  assertMisuse,
   configFor,
   isNpx,
   parseEntry,
@@ -18,15 +17,10 @@ import {
   PROGRAM,
   serverArgs,
 } from "../../tests/testing/command_line.ts";
-import {
-  environment,
-  FLAGS,
-  IMPORTS,
-  isWindows,
-} from "../../tests/testing/environment.ts";
+import { FLAGS, IMPORTS, isWindows } from "../../tests/testing/environment.ts";
 import { Place } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
-import { runServer, serverCommand } from "../../tests/testing/server.ts";
+import { runServer } from "../../tests/testing/server.ts";
 
 /** Clients whose configurations differ in format. The program prints them, and the servers are started. */
 const PRINTED_CLIENTS = ["claude-code", "codex"] as const;
@@ -109,29 +103,6 @@ Deno.test("createClientConfig() offers no command that would hide characters", (
   assert.equal(configFor("codex", { args }).command, undefined);
 });
 
-Deno.test("createClientConfig() returns commands for the Command Prompt and for PowerShell", () => {
-  const windows = (variables: Record<string, string>, ...args: string[]) => {
-    const program: Program = {
-      ...PROGRAM,
-      executable: String.raw`C:\Jörg Müller\deno.exe`,
-      os: "windows",
-      variable: (name) => variables[name],
-    };
-    return configFor("codex", { args, program });
-  };
-  const inCmd = windows({ PROMPT: "$P$G" });
-  assert.equal(inCmd.commandTitle, "Run this command in the Command Prompt");
-  assert.match(
-    inCmd.command!,
-    /^codex mcp add skills -- "C:\\Jörg Müller\\deno\.exe" run "--allow-read=[^"]*" --allow-env "?jsr:@skill-server\/skill-server"?$/,
-  );
-  const inPowerShell = windows({});
-  assert.equal(inPowerShell.command, `cmd /c '${inCmd.command}'`);
-  // A batch file would expand this.
-  const url = "https://example.com/mcp?a=%PATH%&b";
-  assert.equal(windows({ PROMPT: "$P$G" }, "--url", url).command, undefined);
-});
-
 Deno.test("--print-config keeps the other options and the environment's settings, with absolute paths", async () => {
   using place = new Place();
   place.folder("store");
@@ -201,12 +172,11 @@ Deno.test("--print-config grants read permission only for the folders that are s
   assert.deepEqual(await allowed(["--skill-dir", "team"]), [...usual, team]);
 });
 
-Deno.test("--print-config warns that Deno cannot limit read permission to a folder with a comma in its path", async () => {
-  using place = new Place();
-  const args = ["--print-config", "cursor", "--skill-dir", place.folder("a,b")];
-  const { stdout, stderr } = await runServer(place, { args });
-  assert.ok(parseLaunch(stdout).args.includes("--allow-read"));
-  assert.match(stderr, /Cannot limit Deno to folders with a comma/);
+Deno.test("createClientConfig() warns that Deno cannot limit read permission to a folder with a comma in its path", () => {
+  const args = ["--skill-dir", resolve("/a,b")];
+  const { text, notes } = configFor("cursor", { args });
+  assert.ok(parseLaunch(text).args.includes("--allow-read"));
+  assert.match(notes.join(), /Cannot limit Deno to folders with a comma/);
 });
 
 for (const client of PRINTED_CLIENTS) {
@@ -231,45 +201,6 @@ for (const client of PRINTED_CLIENTS) {
       assert.deepEqual(session.stderr.values, []);
     },
   );
-}
-
-Deno.test(
-  "MCP Inspector lists the tools of the server that --print-config describes",
-  {
-    ignore: lacks("npx"),
-  },
-  async () => {
-    using place = new Place();
-    place.skill("home/.claude/skills", "git");
-    const launch = await printedLaunch(place);
-    // New versions of Inspector do not pass on the variable for Deno's cache.
-    const skills = { ...launch, env: { DENO_DIR: environment.DENO_DIR } };
-    const config = place.file(
-      "mcp.json",
-      JSON.stringify({ mcpServers: { skills } }),
-    );
-    const [, options] = serverCommand(place);
-    const inspector = await new Deno.Command("npx", {
-      ...options,
-      args: [
-        ...["-y", "@modelcontextprotocol/inspector", "--cli"],
-        ...["--config", config, "--server", "skills", "--method", "tools/list"],
-      ],
-      // npx uses the usual package cache.
-      env: { ...options.env, npm_config_cache: npmCache() },
-      stdin: "null",
-    }).output();
-    const text = new TextDecoder().decode(inspector.stdout);
-    const { tools } = JSON.parse(text.slice(text.indexOf("{")));
-    assert.equal(tools.length, 1);
-    assert.match(tools[0].description, /<name>git<\/name>/);
-  },
-);
-
-function npmCache(): string {
-  const args = ["config", "get", "cache"];
-  const { stdout } = new Deno.Command("npm", { args }).outputSync();
-  return new TextDecoder().decode(stdout).trim();
 }
 
 Deno.test(
@@ -304,20 +235,8 @@ Deno.test("createClientConfig() selects another toolset only if the user has not
   assert.doesNotMatch(notes.join("\n"), /cannot open files/);
 });
 
-Deno.test("createClientConfig() warns about text that a client would change", () => {
-  const cases = [
-    ["gemini-cli", "--skill-dir", resolve("/a/$HOME/b")],
-    ["gemini-cli", "--url", "https://example.com/$HOME/mcp"],
-    ["opencode", "--skill-dir", resolve("/a/{env:x}")],
-  ] as const;
-  for (const [client, ...args] of cases) {
-    const { notes } = configFor(client, { args });
-    assert.match(notes.at(-1)!, /^Check that .* leaves ".*" as it is/);
-  }
-});
-
 /** Returns the URL of an entry, and everything that is printed. */
-function remoteFor(url: string, client = "kiro") {
+function remoteFor(url: string, client = "cursor") {
   const config: ClientConfig = configFor(client, { args: ["--url", url] });
   const { url: printed } = parseEntry(config.text);
   return { url: printed, all: configMessage(config) + config.text };
@@ -349,27 +268,11 @@ Deno.test("--url mentions a token for other machines, and warns if the URL does 
   assert.doesNotMatch(remoteFor("https://team.lan/mcp").all, warning);
 });
 
-Deno.test("--url reports the options that belong to that server", async () => {
-  using place = new Place();
-  const args = ["--print-config", "cursor", "--url", "https://example.com"];
-  const { code, stderr } = await runServer(place, {
-    args: [...args, "--agents", "team"],
-  });
-  assert.equal(code, 0);
-  for (const name of ["--agents", "DIR"]) {
-    const line =
-      `skill-server: Ignoring ${name}: with --url, set this where that server runs\n`;
-    assert.ok(stderr.includes(line), stderr);
-  }
-  assertMisuse(
-    () => configFor("cursor", { args: ["--url", "ftp://x"] }),
-    'Invalid --url "ftp://x": expected a URL such as https://skills.example.com/mcp',
-  );
-});
-
 Deno.test("the entry names the module that runs", () => {
   const mainOf = (mainModule: string | undefined) =>
-    parseLaunch(configFor("kiro", { program: { ...PROGRAM, mainModule } }).text)
+    parseLaunch(
+      configFor("cursor", { program: { ...PROGRAM, mainModule } }).text,
+    )
       .args.at(-1);
   for (
     const main of [SPECIFIER, "https://example.com/mod.ts", "/code/mod.ts"]
@@ -377,4 +280,20 @@ Deno.test("the entry names the module that runs", () => {
     assert.equal(mainOf(main), main);
   }
   assert.equal(mainOf(undefined), undefined);
+});
+
+Deno.test("--print-config of an executable says what it may read, and how to narrow that", () => {
+  const program = { ...PROGRAM, mainModule: undefined };
+  const { notes } = configFor("cursor", { program });
+  assert.match(
+    notes.join("\n"),
+    /^This executable may read every file .* deno task compile --allow-read=/m,
+  );
+});
+
+Deno.test("--print-config says that a policy does not bind what the client reads itself", () => {
+  const notesFor = (client: string) =>
+    configFor(client, { args: ["--policy", "p.yaml"] }).notes.join("\n");
+  assert.match(notesFor("claude-code"), /^The states off and manual/m);
+  assert.doesNotMatch(notesFor("claude-desktop"), /off and manual/);
 });

@@ -23,8 +23,8 @@ export interface RemoteServer {
 export type Server = Launch | RemoteServer;
 
 /**
- * An MCP client. In its paths, `~` is the home folder, the separator is `/`, and
- * the placeholders are those in {@linkcode PLACES}.
+ * An MCP client. In its paths, `~` is the home folder, `{data}` the folder for
+ * application data, and the separator is `/`.
  */
 export interface McpClient {
   /** The name that its users know. */
@@ -50,9 +50,8 @@ export interface McpClient {
   readonly entry?: (launch: Launch) => object;
   /**
    * The client's own command that adds the whole entry. `{command}` and `{args}`
-   * stand for the command and its arguments, `{entry}` for the entry as JSON, and
-   * `{namedEntry}` for that with its name and the inputs. With JSON, it also adds
-   * the entry for a server at a URL.
+   * stand for the command and its arguments, and `{entry}` for the entry as JSON.
+   * With JSON, it also adds the entry for a server at a URL.
    */
   readonly add?: string;
   /** The reference that stands for the token in an entry, if the client supports one. */
@@ -64,13 +63,6 @@ export interface McpClient {
   /** What the user should know about this entry. */
   readonly urlNote?: string;
 }
-
-/** The folders for application data and for configuration on each operating system. */
-export const PLACES = {
-  linux: { data: "~/.config", config: "~/.config" },
-  darwin: { data: "~/Library/Application Support", config: "~/.config" },
-  windows: { data: "%APPDATA%", config: "%APPDATA%" },
-};
 
 const CLIENTS = {
   /** @see {@link https://code.claude.com/docs/en/mcp} */
@@ -136,7 +128,6 @@ const CLIENTS = {
     section: "servers",
     note: listsOthers("VS Code"),
     entry: (launch) => ({ type: "stdio", ...launch }),
-    add: "code --add-mcp {namedEntry}",
     token: "${input:skill-server-token}",
     inputs: [{
       type: "promptString",
@@ -225,35 +216,6 @@ const CLIENTS = {
     add: "kilo mcp add skills -- {command} {args}",
     token: `{env:${TOKEN_VARIABLE}}`,
     urlEntry: (server) => ({ type: "remote", ...server }),
-  },
-  /** @see {@link https://docs.devin.ai/cli/extensibility/mcp/configuration} */
-  "windsurf": {
-    title: "Windsurf (Devin Desktop)",
-    file: "{config}/devin/mcp_config.json",
-    projectFile: ".devin/mcp_config.json",
-    note:
-      "Older versions of Windsurf read ~/.codeium/windsurf/mcp_config.json instead.",
-    urlEntry: (server) => ({ ...server, transport: "http" }),
-  },
-  /** @see {@link https://zed.dev/docs/ai/mcp} */
-  "zed": {
-    title: "Zed",
-    file: "{config}/zed/settings.json",
-    projectFile: ".zed/settings.json",
-    section: "context_servers",
-  },
-  /** @see {@link https://lmstudio.ai/docs/app/mcp} */
-  "lm-studio": {
-    title: "LM Studio",
-    file: "~/.lmstudio/mcp.json",
-    toolset: "skilljack",
-  },
-  /** @see {@link https://kiro.dev/docs/mcp/configuration} */
-  "kiro": {
-    title: "Kiro",
-    file: "~/.kiro/settings/mcp.json",
-    projectFile: ".kiro/settings/mcp.json",
-    token: `\${${TOKEN_VARIABLE}}`,
   },
 } satisfies Record<string, McpClient>;
 

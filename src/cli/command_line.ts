@@ -6,7 +6,7 @@
  */
 
 import { parseArgs } from "node:util";
-import { type Option, OPTIONS } from "./options.ts";
+import { type Option, OPTIONS, SERVING_OPTIONS } from "./options.ts";
 import { nearestWords, quote } from "../text.ts";
 
 /** Thrown for an invalid command line or an invalid environment variable. */
@@ -23,11 +23,10 @@ export type CommandLine = ReturnType<
  * @throws {UsageError} If it is invalid.
  */
 export function parseCommandLine(args: readonly string[]): CommandLine {
-  const given = withoutSeparator(args);
   // The strict parser's messages do not say what was probably meant, and it
   // rejects negative numbers.
   const { tokens, values, positionals } = parseArgs({
-    args: given,
+    args: [...args],
     options: OPTIONS,
     allowPositionals: true,
     strict: false,
@@ -35,21 +34,15 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
   });
   for (const token of tokens) {
     if (token.kind !== "option") continue;
-    checkOption(token, given);
+    checkOption(token, args);
     // The case of a choice does not matter.
     const { choices }: Option = OPTIONS[token.name as keyof typeof OPTIONS];
     if (choices) values[token.name] = token.value!.toLowerCase();
   }
   const command = { values, positionals } as CommandLine;
-  const conflict = findConflict(command.values);
+  const conflict = findConflict(command);
   if (conflict !== undefined) throw new UsageError(conflict);
   return command;
-}
-
-/** Drops a leading "--" before an option. Task runners require it to pass options on. */
-function withoutSeparator(args: readonly string[]): string[] {
-  const [, name = ""] = /^--([\w-]+)/.exec(args[1] ?? "") ?? [];
-  return args.slice(args[0] === "--" && Object.hasOwn(OPTIONS, name) ? 1 : 0);
 }
 
 /** An option as it was written. */
@@ -115,14 +108,23 @@ const DENO_OPTION =
   /^--(?:(?:allow|deny)-\w+|port|host|parallel|import-map|no-prompt|cached-only|reload)$/;
 
 /** Says which options do not go together, if any. */
-function findConflict(values: CommandLine["values"]): string | undefined {
+function findConflict(
+  { values, positionals }: CommandLine,
+): string | undefined {
   const { json, list, check, as, url, "print-config": client } = values;
   const report = check ? "--check" : list ? "--list" : undefined;
+  if (positionals.some((word) => word.trim() === "")) {
+    return "DIR must not be empty";
+  }
   if (json && !report) return "--json requires --list or --check";
   if (as && check) return "Cannot combine --as with --check: use --list";
   if (as && !list) return "--as requires --list";
   if (url && !client) return "--url requires --print-config";
   if (client && report) {
     return `Cannot combine --print-config with ${report}: use one of them`;
+  }
+  const serving = SERVING_OPTIONS.find((name) => values[name] !== undefined);
+  if (url && serving) {
+    return `Cannot combine --url with --${serving}: set it where that server runs`;
   }
 }

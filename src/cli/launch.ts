@@ -7,7 +7,7 @@
 
 import { dirname, isAbsolute } from "jsr:@std/path@^1";
 import { UsageError } from "./command_line.ts";
-import { parseMegabytes, SERVING_OPTIONS } from "./options.ts";
+import { SERVING_OPTIONS } from "./options.ts";
 import {
   isInNpxCache,
   type Launch,
@@ -15,11 +15,10 @@ import {
   type Program,
 } from "./program.ts";
 import type { Settings } from "./settings.ts";
-import { isAtOrBelow } from "../files/paths.ts";
+import { isAtOrBelow, realPathOf } from "../files/paths.ts";
 import { ALLOW_SHELL, mayRunShell } from "../shell.ts";
 import { listPolicyPermissions } from "../skills/policy_file.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
-import { realPathOf } from "../files/paths.ts";
 import { quote } from "../text.ts";
 
 /**
@@ -28,7 +27,7 @@ import { quote } from "../text.ts";
  * @throws {UsageError} If that would be less safe than the user can expect.
  */
 export function createLaunch(program: Program, settings: Settings): Launch {
-  const args = serverArguments(settings, program);
+  const args = serverArguments(settings);
   const { mainModule, importMap } = program;
   // The permissions of an executable are built in.
   if (mainModule === undefined) return { command: program.executable, args };
@@ -66,21 +65,9 @@ function shellPermission({ tools }: Settings): string[] {
 }
 
 /** Returns arguments that have the same effect in any folder and environment. */
-function serverArguments(
-  { values, directories, recursiveDirectories, policyFile, options }: Settings,
-  { variable }: Program,
-): string[] {
-  const size = values["max-file-size"] ?? variable("MAX_FILE_SIZE_MB");
-  const resolved: Readonly<Record<string, unknown>> = {
-    ...values,
-    "skill-dir": recursiveDirectories,
-    "policy": policyFile,
-    "name-only": [...new Set(options.nameOnlyFolders)],
-    "trust-links": options.trustLinks,
-    "max-file-size": parseMegabytes(size) ? size : undefined,
-  };
+function serverArguments({ values, directories }: Settings): string[] {
   const flags = SERVING_OPTIONS.flatMap((name) =>
-    [resolved[name] ?? []].flat().flatMap((value) =>
+    [values[name] ?? []].flat().map((value) =>
       value === true ? `--${name}` : `--${name}=${value}`
     )
   );
@@ -109,35 +96,44 @@ function listUsualRoots(
  *   did not name it: a project can contain a link to it.
  */
 function listFolders(settings: Settings): string[] {
-  const { home, policyFile, options, spelledOut } = settings;
+  const { home, spelledOut, values } = settings;
   const given = [
     ...listUsualRoots(settings),
     ...settings.directories,
-    ...settings.recursiveDirectories,
-    ...options.trustLinks ?? [],
+    ...values["skill-dir"] ?? [],
+    ...values["trust-links"] ?? [],
   ];
   const homes = home === undefined ? [] : [home, realPathOf(home)];
   const isTooMuch = (path: string) =>
     path === dirname(path) || homes.some((home) => isAtOrBelow(home, path));
   // A link may only be watched where it leads.
-  const places = given.filter(isAbsolute).flatMap((path) => {
+  const places = given.filter(isAbsolute).map((path) => {
     const place = realPathOf(path);
-    if (isTooMuch(path) ? !spelledOut.includes(path) : isTooMuch(place)) {
-      const origin = path === place ? "" : `, where ${quote(path)} leads`;
-      throw new UsageError(
-        `Cannot print an entry that lets Deno read all of ${
-          quote(place)
-        }${origin}: name the folders of the skills, or write ${
-          quote(place)
-        } if you mean it`,
-      );
+    if (isTooMuch(path) ? spelledOut.includes(path) : !isTooMuch(place)) {
+      return place;
     }
-    return place;
+    const origin = path === place ? "" : `, where ${quote(path)} leads`;
+    throw new UsageError(
+      `Cannot print an entry that lets Deno read all of ${
+        quote(place)
+      }${origin}: name the folders of the skills, or write ${
+        quote(place)
+      } if you mean it`,
+    );
   });
-  if (policyFile === undefined) return [...given, ...places];
-  const policy = { file: policyFile, homeDirectory: home };
+  return [...given, ...places, ...listPolicyFolders(settings)];
+}
+
+/**
+ * Lists what the server must read for its policy.
+ *
+ * @throws {UsageError} If that is the home folder, or one above it.
+ */
+function listPolicyFolders({ values, home }: Settings): readonly string[] {
+  if (values.policy === undefined) return [];
+  const policy = { file: values.policy, homeDirectory: home };
   const { paths, refused } = listPolicyPermissions(policy);
-  if (refused === undefined) return [...given, ...places, ...paths];
+  if (refused === undefined) return paths;
   throw new UsageError(
     `Cannot print an entry for the policy: for its rule ${
       quote(refused)

@@ -7,7 +7,7 @@
 import { fileURLToPath } from "node:url";
 import config from "../../deno.json" with { type: "json" };
 import { attempt } from "../files/faults.ts";
-import { quoteCommand, shellInUse } from "../shell_quoting.ts";
+import { quoteCommand } from "../shell_quoting.ts";
 
 /** The specifier of the program in the registry. */
 export const SPECIFIER = `jsr:${config.name}`;
@@ -71,7 +71,7 @@ export function isInNpxCache(executable: string): boolean {
 
 /** Returns the command that runs the program with other arguments, for its user to type. */
 export function commandFor(program: Program, ...args: string[]): string {
-  const { executable, mainModule, importMap } = program;
+  const { executable, mainModule, importMap, os } = program;
   const deno = isInNpxCache(executable)
     ? ["npx", ...NPX_PREFIX, "-y", "deno"]
     : ["deno"];
@@ -81,5 +81,6 @@ export function commandFor(program: Program, ...args: string[]): string {
     mainModule,
   ];
   const all = [...words, ...args];
-  return quoteCommand(all, shellInUse(program)) ?? all.join(" ");
+  const plain = all.map((word) => word.includes(" ") ? `"${word}"` : word);
+  return (os === "windows" ? undefined : quoteCommand(all)) ?? plain.join(" ");
 }

@@ -15,8 +15,8 @@ import { resolveSkillRoots } from "../skills/roots.ts";
 import {
   checkFileName,
   findUnlisting,
+  hasEffect,
   isUnlisting,
-  severityOf,
   totalSize,
 } from "../skills/validity.ts";
 import { nearestWords, quote } from "../text.ts";
@@ -83,16 +83,17 @@ export async function createReport(
     ...describeSkills(found, sources),
     unsearched: countUnsearched(sources),
     problems: problems.map(({ rule, ...problem }) => {
-      return { rule, severity: severityOf({ rule }), ...problem };
+      const severity = isError({ rule }) ? "error" : "warning";
+      return { rule, severity, ...problem };
     }),
   };
 }
 
 /** Describes where the skills were found, and how they are served. */
 function describeSkills(found: readonly FoundSkill[], sources: Sources) {
-  const { policy, catalog, settings: { policyFile } } = sources;
+  const { policy, catalog, settings } = sources;
   return {
-    policy: policy && policyFile,
+    policy: policy && settings.values.policy,
     roots: catalog.roots.map(({ root, scope, status, skills }) => {
       return {
         path: root.path,
@@ -132,7 +133,7 @@ function isMain(path: string): boolean {
 
 /** Whether a problem makes `--check` fail. */
 export function isError(problem: Pick<Problem, "rule">): boolean {
-  return severityOf(problem) === "error";
+  return !hasEffect(problem, "warning");
 }
 
 function placeOf({ name, scope, directory, file }: Skill) {
@@ -150,7 +151,7 @@ function decisionOn(skill: Skill, sources: Sources) {
 /** Returns the place of a rule. The rule that replaces an unusable policy has none. */
 function placeOfRule(
   rule: SkillPolicyRule | undefined,
-  { settings: { policyFile: file } }: Sources,
+  { settings: { values: { policy: file } } }: Sources,
 ) {
   if (rule?.line === undefined || file === undefined) return undefined;
   return { file, line: rule.line };
@@ -250,7 +251,8 @@ function findMissingFolders({ catalog, settings }: Sources): Problem[] {
 function checkPolicy(
   { policy, catalog, settings }: Sources,
 ): Problem[] {
-  const { policyFile: file, values } = settings;
+  const { values } = settings;
+  const { policy: file } = values;
   if (policy === undefined || file === undefined) return [];
   const isInvalid = catalog.problems.some(({ rule }) => rule === "policy");
   if (!values.check || isInvalid) return [];

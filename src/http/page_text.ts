@@ -198,10 +198,10 @@ function filter() {
 
 /** Shows how to configure the selected client. */
 function showClient() {
-  const { text, notes, command, commandTitle, title } = data.clients[$("client").value];
+  const { text, notes, command, title } = data.clients[$("client").value];
   $("config").replaceChildren(
     ...notes.map((note) => create("p", {}, note)),
-    ...(command ? createPart(commandTitle, command) : []),
+    ...(command ? createPart("Run this command in a terminal", command) : []),
     ...createPart(title, text),
   );
 }

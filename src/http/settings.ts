@@ -11,11 +11,7 @@ import {
   UsageError,
 } from "../cli/command_line.ts";
 import { SERVING_OPTIONS } from "../cli/options.ts";
-import {
-  createSettings,
-  type Settings,
-  SHELL_OPTIONS,
-} from "../cli/settings.ts";
+import { createSettings, type Settings } from "../cli/settings.ts";
 import type { AccessOptions } from "./access.ts";
 import { quote } from "../text.ts";
 
@@ -29,6 +25,9 @@ const VARIABLES = [
   "SKILL_SERVER_ARGS",
   "SKILLS_DIR",
 ] as const;
+
+/** The options of the tool that runs shell commands, which HTTP does not offer. */
+const SHELL_OPTIONS: readonly string[] = ["shell-timeout", "auto-install-deps"];
 
 /**
  * Creates the settings from the command line, `SKILL_SERVER_ARGS`, and the other

@@ -4,11 +4,10 @@
  * @module
  */
 
-import { basename, join } from "jsr:@std/path@^1";
-import { attempt, faultOf, MAX_FILE_DEPTH } from "../files/faults.ts";
+import { basename, dirname, join, normalize } from "jsr:@std/path@^1";
+import { attempt, faultOf } from "../files/faults.ts";
 import { SKILL_MD } from "../files/paths.ts";
 import {
-  bodyOf,
   findField,
   KNOWN_FIELDS,
   quoteField,
@@ -31,71 +30,14 @@ import {
 } from "../text.ts";
 import type { Problem, Skill, SkillSource } from "./types.ts";
 
-/** The maximum number of problems of one check that are reported for a skill. */
-const MAX_SIMILAR = 20;
+/** The maximum number of broken links that are reported for a skill. */
+const MAX_LINKS = 20;
 
-/** The maximum length of a text that a problem quotes, in characters. */
+/** The maximum length of a target that a problem quotes, in characters. */
 const MAX_QUOTED_LENGTH = 200;
 
-/** The maximum number of lines, or of characters in a line, that a problem names. */
+/** The maximum number of lines that a problem names. */
 const MAX_NAMED = 10;
-
-/** The recommended length of a `SKILL.md`, in lines. */
-const MAX_LINES = 500;
-
-/** Checks a skill in its current state. */
-export async function checkSkill(
-  skill: Skill,
-  { source, contents }: { source: SkillSource; contents: SkillContents },
-): Promise<Problem[]> {
-  const problems = [
-    ...await checkMain(skill, { source, contents }),
-    ...checkContents(skill, contents),
-  ];
-  for (const listed of contents.files) {
-    if (listed.path === SKILL_MD) continue;
-    try {
-      await source.readFile(skill, listed.path);
-    } catch (error) {
-      const file = join(skill.directory, listed.path);
-      problems.push({ file, ...faultOf(error), rule: "unreadable" });
-    }
-  }
-  return problems;
-}
-
-/** Checks the `SKILL.md`. The scan has reported what is wrong with its YAML. */
-async function checkMain(
-  skill: Skill,
-  { source, contents }: { source: SkillSource; contents: SkillContents },
-): Promise<Problem[]> {
-  const { file, directory } = skill;
-  const changed = (reason: string) => [
-    { rule: "changed", file, reason, hint: "try again" },
-  ];
-  const main = await source.readFile(skill, SKILL_MD).catch((error) => error);
-  if (main instanceof Error) return changed(main.message);
-  const text = main.text ?? new TextDecoder().decode(main.bytes);
-  const { frontmatter, problems: [fault] } = readSkillText(text);
-  if (frontmatter === undefined) return changed(fault!.reason);
-  const checked = { frontmatter, folder: basename(directory), text, contents };
-  const problems = CHECKS.flatMap((check) => limitSimilar(check(checked)))
-    .map((problem): Problem => ({ file, ...problem }));
-  const hint = "save the file as UTF-8";
-  const reason = "it is not valid UTF-8";
-  return main.text === undefined
-    ? [{ rule: "utf-8", file, reason, hint }, ...problems]
-    : problems;
-}
-
-/** Reports the first problems that a check finds, and the number of the others. */
-function limitSimilar(problems: readonly TextProblem[]): TextProblem[] {
-  const more = problems.length - MAX_SIMILAR;
-  if (more <= 0) return [...problems];
-  const reason = `there are ${more} more like these`;
-  const shown = problems.slice(0, MAX_SIMILAR);
-  return [...shown, { ...shown.at(-1)!, reason }];
-}
 
 /** A valid `SKILL.md`, and the files beside it. */
 interface CheckedMain extends CheckedFrontmatter {
@@ -103,16 +45,53 @@ interface CheckedMain extends CheckedFrontmatter {
   readonly contents: SkillContents;
 }
 
+/** The checks of a `SKILL.md`. The scan has reported what is wrong with its YAML. */
 const CHECKS: readonly ((main: CheckedMain) => TextProblem[])[] = [
   checkFrontmatter,
   checkFieldNames,
   checkCut,
-  checkPlaceholder,
-  checkLength,
   checkCharacters,
-  checkBody,
   checkLinks,
 ];
+
+/** Checks a skill in its current state. */
+export async function checkSkill(
+  skill: Skill,
+  { source, contents }: { source: SkillSource; contents: SkillContents },
+): Promise<Problem[]> {
+  const problems: Problem[] = [];
+  for (const { path } of contents.files) {
+    try {
+      const content = await source.readFile(skill, path);
+      if (path !== SKILL_MD) continue;
+      const { text = new TextDecoder().decode(content.bytes) } = content;
+      problems.push(...checkMain(skill, { text, contents }));
+      if (content.text === undefined) problems.push(notUtf8(skill));
+    } catch (error) {
+      const file = join(skill.directory, path);
+      problems.push({ file, ...faultOf(error), rule: "unreadable" });
+    }
+  }
+  return [...problems, ...checkContents(skill, contents)];
+}
+
+/** Checks the `SKILL.md`. It may no longer be what was scanned. */
+function checkMain(
+  { file, directory }: Skill,
+  { text, contents }: { text: string; contents: SkillContents },
+): Problem[] {
+  const { frontmatter, problems } = readSkillText(text);
+  const folder = basename(directory);
+  const found = frontmatter === undefined
+    ? problems
+    : CHECKS.flatMap((check) => check({ frontmatter, folder, text, contents }));
+  return found.map((problem) => ({ file, ...problem }));
+}
+
+function notUtf8({ file }: Skill): Problem {
+  const hint = "save the file as UTF-8";
+  return { rule: "utf-8", file, reason: "it is not valid UTF-8", hint };
+}
 
 /** Reports unknown fields that differ only slightly from known ones. */
 function checkFieldNames({ frontmatter, text }: CheckedMain): TextProblem[] {
@@ -135,88 +114,56 @@ function checkFieldNames({ frontmatter, text }: CheckedMain): TextProblem[] {
 /** Reports a comment that hides the end of the description. */
 function checkCut({ frontmatter, text }: CheckedMain): TextProblem[] {
   const { line = 1, value = "" } = findField("description", text) ?? {};
-  const { description } = frontmatter;
-  const isCut = value.startsWith(`${description} #`);
+  const isCut = value.startsWith(`${frontmatter.description} #`);
   const reason = 'the description is cut off at " #", which starts a comment';
   const hint = writeLine(quoteField("description", value));
   return isCut ? [{ rule: "description-cut", line, reason, hint }] : [];
 }
 
-/** Reports the description of a template that was not filled in. */
-function checkPlaceholder({ frontmatter, text }: CheckedMain): TextProblem[] {
-  const description = frontmatter.description.trim();
-  if (!PLACEHOLDER.test(description)) return [];
-  const shown = quote(description.slice(0, MAX_QUOTED_LENGTH));
-  return [{
-    rule: "description-placeholder",
-    line: findField("description", text)?.line ?? 1,
-    reason: `the description ${shown} is a placeholder`,
-    hint: "write what the skill does and when to use it",
-  }];
-}
-
-const PLACEHOLDER =
-  /^(?:(?:TODO|TBD|FIXME|XXX)\b|[^\p{L}\p{N}]+$|<[^<>]*>$|\[[^[\]]*\]$|\{[^{}]*\}$|(?:[Rr]eplace|[Ff]ill in|[Ii]nsert|[Aa]dd) .{0,40}\bdescription\b|(?:[Aa]n? |[Tt]he |[Yy]our )?(?:\w+ ){0,3}[Dd]escription (?:here|of (?:the|this|your|what))\b|What (?:this|the|your) skill does\b)/u;
-
-function checkLength({ text }: CheckedMain): TextProblem[] {
-  const lines = text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
-  const reason =
-    `it has ${lines} lines, more than the recommended ${MAX_LINES}`;
-  const hint =
-    "move details into separate files, for the agent to read if needed";
-  return lines > MAX_LINES ? [{ rule: "length", reason, hint }] : [];
-}
-
 /** Reports invisible characters, which can hide text. */
 function checkCharacters({ text }: CheckedMain): TextProblem[] {
   const lines = text.replace(/^\ufeff/, "").split(/\r?\n/);
-  return lines.flatMap((text, index) => {
-    const characters = listInvisible(text);
-    if (characters.length === 0) return [];
-    const shown = joinFirst(characters, MAX_NAMED);
-    return [{
-      rule: "invisible-characters",
-      line: index + 1,
-      reason: `the line contains invisible characters: ${shown}`,
-      hint: "remove them, and find out where they come from",
-    }];
+  const found = lines.flatMap((text, index) => {
+    const [first] = listInvisible(text);
+    return first === undefined ? [] : [{ line: index + 1, first }];
   });
+  return found.slice(0, 1).map(({ line, first }) => ({
+    rule: "invisible-characters",
+    line,
+    reason: `there are invisible characters, such as ${first}, in ${
+      nameLines(found.map(({ line }) => line))
+    }`,
+    hint: "remove them, and find out where they come from",
+  }));
 }
 
-function checkBody({ text }: CheckedMain): TextProblem[] {
-  const reason = "there are no instructions below the frontmatter";
-  const hint = "write what the agent should do";
-  return bodyOf(text).trim() === ""
-    ? [{ rule: "body-empty", reason, hint }]
-    : [];
+function nameLines(lines: readonly number[]): string {
+  const all = joinFirst(lines.map(String), MAX_NAMED);
+  return lines.length === 1 ? `line ${all}` : `lines ${all}`;
 }
 
 /** Reports links in the body that lead to no served file, each path once. */
 function checkLinks({ text, contents }: CheckedMain): TextProblem[] {
-  const isServed = createPathTest(contents);
-  const broken = new Map<string, { target: string; lines: Set<number> }>();
-  for (const { target, line } of findLinks(text)) {
-    const path = pathOfTarget(target);
-    if (path === undefined || isServed(path)) continue;
-    const known = broken.get(path);
-    if (known === undefined) {
-      broken.set(path, { target, lines: new Set([line]) });
-    } else known.lines.add(line);
-  }
-  return [...broken].map(([path, { target, lines }], index) => {
-    const shown = quote(target.slice(0, MAX_QUOTED_LENGTH));
-    const all = joinFirst([...lines].map(String), MAX_NAMED);
-    const places = lines.size > 1 ? ` (lines ${all})` : "";
-    const near = index < MAX_SIMILAR ? findNear(path, contents) : undefined;
-    return {
-      rule: "broken-link",
-      line: [...lines][0]!,
-      reason: `the link ${shown} ${describeTarget(path)}${places}`,
-      hint: near === undefined
-        ? "link to a served file, or remove the link"
-        : `link to ${quote(near)} instead`,
-    };
-  });
+  const paths = contents.files.map(({ path }) => path);
+  const served = new Set([".", ...paths, ...paths.flatMap(listFolders)]);
+  const links = Map.groupBy(findLinks(text), ({ path }) => path);
+  return [...links].filter(([path]) => !served.has(path)).slice(0, MAX_LINKS)
+    .map(([path, places]) => {
+      const lines = new Set(places.map(({ line }) => line));
+      const { target, line } = places[0]!;
+      const shown = quote(target.slice(0, MAX_QUOTED_LENGTH));
+      const all = lines.size > 1 ? ` (${nameLines([...lines])})` : "";
+      const near = paths.find((other) => basename(other) === basename(path)) ??
+        nearestWords(path, paths)[0] ?? SKILL_MD;
+      return {
+        rule: "broken-link",
+        line,
+        reason: `the link ${shown} ${describeTarget(path)}${all}`,
+        hint: near === SKILL_MD
+          ? "link to a served file, or remove the link"
+          : `link to ${quote(near)} instead`,
+      };
+    });
 }
 
 function describeTarget(path: string): string {
@@ -226,79 +173,45 @@ function describeTarget(path: string): string {
     : "does not point to a served file";
 }
 
-/** Finds the file that a link is most likely meant to point to. */
-function findNear(path: string, { files }: SkillContents): string | undefined {
-  const name = basename(path);
-  const paths = files.map(({ path }) => path)
-    .filter((path) => path !== SKILL_MD);
-  return paths.find((other) => basename(other) === name) ??
-    nearestWords(path, paths)[0] ??
-    paths.find((other) => other.toLowerCase().endsWith(name.toLowerCase()));
-}
-
-/**
- * Creates a function that returns whether a path is served, or is in a folder
- * that could not be read.
- */
-function createPathTest(
-  { files, leftOut }: SkillContents,
-): (path: string) => boolean {
-  const served = new Set(
-    files.flatMap(({ path }) => [path, ...listFolders(path)]),
-  );
-  const unread = new Set(leftOut.map(({ file }) => file));
-  return (path) =>
-    served.has(path) || served.has(`${path}/`) ||
-    listFolders(`${path}/`).some((folder) => unread.has(folder));
-}
-
-/** Lists the folders in a path with their slashes, as deep as files are served, and `""`. */
+/** Lists the folders that contain a file of a skill. */
 function listFolders(path: string): string[] {
-  return path.matchAll(/^|(?<=\/)/g).take(MAX_FILE_DEPTH + 1)
-    .map(({ index }) => path.slice(0, index)).toArray();
+  const folder = dirname(path);
+  return folder === "." ? [] : [folder, ...listFolders(folder)];
 }
 
 /** Fenced code, code spans, escaped brackets, and comments. What does not end reaches to the end. */
 const CODE =
-  /^[ \t>*+\-\d.)]*(`{3,}(?![^\n]*`)|~{3,})[^]*?(?:\n[ \t>]*\1[`~]*[ \t]*$|$(?![^]))|(?<![`\\])(`+)(?!`)(?:[^\n]|\n(?![ \t]*\n)){1,1000}?(?<!`)\2(?!`)|\\\[[^[\]\n]*\]|<!--[^]*?(?:-->|$(?![^]))/gm;
+  /^[ \t>*+\-\d.)]*(`{3,}(?![^\n]*`)|~{3,})[^]*?(?:\n[ \t>]*\1[`~]*[ \t]*$|$(?![^]))|(?<![`\\])(`+)(?!`)[^\n]{1,1000}?(?<!`)\2(?!`)|\\\[[^[\]\n]*\]|<!--[^]*?(?:-->|$(?![^]))/gm;
 
-/** The target of a link or an image, or of a link reference definition. */
+/** The target of a link or an image, in angle brackets or plain. */
 const LINK =
-  /(?<!\\)\]\(\s*(?:<([^<>\n]*)>|((?:[^\s()<>]|\([^\s()<>]*\))+))(?:\s+["'(][^\n"')]*["')])?\s*\)|^ {0,3}\[[^\]\n^][^\]\n]*\]:[ \t]*<?([^\s<>]+)>?[ \t]*(?:["'(].*)?$/gm;
+  /(?<!\\)\]\(\s*(?:<([^<>\n]*)>|((?:[^\s()<>]|\([^\s()<>]*\))+))(?=\s*[)"'])/g;
 
-/** Finds the links and images in Markdown that are neither in code nor in comments. */
-function* findLinks(
-  markdown: string,
-): Generator<{ target: string; line: number }> {
-  const prose = markdown.replaceAll("\r\n", "\n")
-    .replace(CODE, (code) => code.replace(/[^\n]+/g, ""));
-  let line = 1;
-  let end = 0;
-  for (
-    const { index, 1: quoted, 2: plain, 3: defined } of prose.matchAll(LINK)
-  ) {
-    for (; end < index; end++) if (prose[end] === "\n") line++;
-    const target = quoted ?? plain ?? defined!;
-    yield { target: target.replace(/\\([!-/:-@[-`{-~])/g, "$1"), line };
-  }
+/** What no relative path contains: a URL, an absolute path, or a placeholder. */
+const NO_PATH = /^(?:[a-z][a-z\d+.-]*:|[/\\#?~@])|[{}$*|]|\.\.\./i;
+
+/** A relative link in Markdown. Any `..` in its path leads outside the skill. */
+interface Link {
+  readonly target: string;
+  readonly path: string;
+  readonly line: number;
 }
 
-/**
- * Returns the path in the skill that a target refers to, or `undefined` if the
- * target is not a relative path. Any `..` that remains points outside the skill.
- */
-function pathOfTarget(target: string): string | undefined {
-  if (/^(?:[a-z][a-z\d+.-]*:|[/\\#?~@])|[{}$*|]|\.\.\./i.test(target)) {
-    return undefined;
-  }
+/** Finds the relative links and images in Markdown that are neither in code nor in comments. */
+function findLinks(markdown: string): Link[] {
+  const prose = markdown.replaceAll("\r\n", "\n")
+    .replace(CODE, (code) => code.replace(/[^\n]+/g, ""));
+  return prose.split("\n").flatMap((text, index) =>
+    Array.from(text.matchAll(LINK), ([, quoted, plain = ""]) => {
+      const target = (quoted ?? plain).replace(/\\(\W|_)/g, "$1");
+      return { target, path: pathOf(target), line: index + 1 };
+    })
+  ).filter(({ target }) => !NO_PATH.test(target));
+}
+
+/** Returns the path that a link names, normalized to slashes, but none at its end. */
+function pathOf(target: string): string {
   const [written = ""] = target.split(/[?#]/, 1);
   const path = attempt(() => decodeURIComponent(written)) ?? written;
-  const names: string[] = [];
-  for (const name of path.replaceAll("\\", "/").split("/")) {
-    if (name === "" || name === ".") continue;
-    const isUp = name === ".." && (names.at(-1) ?? "..") !== "..";
-    if (isUp) names.pop();
-    else names.push(name);
-  }
-  return names.join("/");
+  return normalize(path).replaceAll("\\", "/").replace(/\/$/, "");
 }

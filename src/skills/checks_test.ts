@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { basename, dirname, join } from "jsr:@std/path@^1";
+import { dirname, join } from "jsr:@std/path@^1";
 import { SkillRegistry } from "../../mod.ts";
 import { findingsIn, problemsIn } from "../../tests/testing/report.ts";
 import { Place, runSync, skillMd } from "../../tests/testing/folders.ts";
@@ -37,23 +37,8 @@ const violations: [fields: string, problem: string, hint: string | RegExp][] = [
   ],
   [
     "size: .inf",
-    "error frontmatter-json 2: the frontmatter contains the number Infinity",
-    /that JSON can represent/,
-  ],
-  [
-    "allowed-tools:\n- Read",
-    "warning allowed-tools 4: allowed-tools is not a string",
-    /separated by spaces/,
-  ],
-  [
-    "allowed-tools: Bash(a,b) Read, Grep",
-    "warning allowed-tools 4: allowed-tools is separated by commas",
-    /separated by spaces/,
-  ],
-  [
-    "license: 2",
-    "warning license 4: license is not a string",
-    /the name of the license/,
+    "error frontmatter-json 2: the frontmatter is too large, is nested too deeply, or has a value that JSON cannot represent",
+    /small and flat/,
   ],
   [
     "user-invocable: maybe",
@@ -110,13 +95,13 @@ const names: [name: string, folder: string, reason: string, hint: string][] = [
   [
     "Ahrefs Automation",
     "ahrefs-automation",
-    'the name "Ahrefs Automation" has other characters than a-z, 0-9, and hyphens',
+    'the name "Ahrefs Automation" does not consist of a-z, 0-9, and single hyphens between them',
     "write this line instead:\nname: ahrefs-automation",
   ],
   [
     "Ahrefs Automation",
     "ahrefs",
-    'the name "Ahrefs Automation" has other characters than a-z, 0-9, and hyphens',
+    'the name "Ahrefs Automation" does not consist of a-z, 0-9, and single hyphens between them',
     'name the folder "ahrefs-automation", and write this line instead:\nname: ahrefs-automation',
   ],
   [
@@ -126,27 +111,21 @@ const names: [name: string, folder: string, reason: string, hint: string][] = [
     'name the folder "2chat", and write this line instead:\nname: 2chat',
   ],
   [
-    "a-",
-    "a",
-    'the name "a-" ends with a hyphen',
-    "write this line instead:\nname: a",
-  ],
-  [
     "a--b",
     "a-b",
-    'the name "a--b" has two hyphens in a row',
+    'the name "a--b" does not consist of a-z, 0-9, and single hyphens between them',
     "write this line instead:\nname: a-b",
   ],
   [
     "\u00dcbersicht",
     "x",
-    'the name "\u00dcbersicht" has other characters than a-z, 0-9, and hyphens',
+    'the name "\u00dcbersicht" does not consist of a-z, 0-9, and single hyphens between them',
     'name the folder "bersicht", and write this line instead:\nname: bersicht',
   ],
   [
     "\u65e5\u672c",
     "x",
-    'the name "\u65e5\u672c" has other characters than a-z, 0-9, and hyphens',
+    'the name "\u65e5\u672c" does not consist of a-z, 0-9, and single hyphens between them',
     "use at most 64 of a-z, 0-9, and single hyphens between them",
   ],
   [
@@ -179,9 +158,9 @@ for (const [name, folder, reason, hint] of names) {
 Deno.test("--check checks frontmatter whose fields are not on lines of their own", async () => {
   for (
     const yaml of [
-      "{ name: git, description: TODO, licence: MIT, metadata: { a: 1 } }",
-      "  name: git\n  description: TODO\n  licence: MIT\n  metadata: { a: 1 }",
-      "? name\n: git\n? description\n: TODO\n? metadata\n: a: 1",
+      "{ name: git, description: d, licence: MIT, metadata: { a: 1 } }",
+      "  name: git\n  description: d\n  licence: MIT\n  metadata: { a: 1 }",
+      "? name\n: git\n? description\n: d\n? metadata\n: a: 1",
     ]
   ) {
     using place = new Place();
@@ -189,7 +168,7 @@ Deno.test("--check checks frontmatter whose fields are not on lines of their own
     place.skill("home/.claude/skills", "git", text);
     assert.deepEqual(
       (await findingsIn(place)).map((line) => line.split(" ")[1]),
-      ["metadata", "description-placeholder"],
+      ["metadata"],
     );
   }
 });
@@ -241,42 +220,6 @@ for (const [value, line] of descriptions) {
   });
 }
 
-const placeholders = [
-  "TODO",
-  "TODO: describe it",
-  "...",
-  "<description>",
-  "[TODO: Complete and informative explanation of what the skill does]",
-  "Replace with description of the skill and when Claude should use it.",
-  "A brief description of what this skill does",
-  "Your skill description here",
-  "What this skill does and when to use it",
-];
-
-Deno.test("--check reports descriptions that are placeholders, and no others", async () => {
-  using place = new Place();
-  const folder = join(place.home, ".claude", "skills");
-  const others = [
-    "Todo lists: create and sort them",
-    "Describes images",
-    "Writes the description of a pull request",
-    "[Beta] Fills forms",
-  ];
-  for (const [index, text] of [...placeholders, ...others].entries()) {
-    const name = `s${index + 10}`;
-    place.skill(
-      "home/.claude/skills",
-      name,
-      skillMd(name, JSON.stringify(text)),
-    );
-  }
-  const problems = await problemsIn("--check", folder);
-  assert.deepEqual(
-    problems.map(({ rule, file }) => `${rule} ${basename(dirname(file))}`),
-    placeholders.map((_, index) => `description-placeholder s${index + 10}`),
-  );
-});
-
 Deno.test("checkSkill() reports once that a SKILL.md was removed or became invalid after the scan", async () => {
   for (const text of [undefined, "---\nname: git\n---\n"]) {
     using place = new Place();
@@ -289,17 +232,10 @@ Deno.test("checkSkill() reports once that a SKILL.md was removed or became inval
     if (text === undefined) Deno.removeSync(file);
     else Deno.writeTextFileSync(file, text);
     const found = await checkSkill(skill, { source: registry, contents });
-    assert.deepEqual(found.map(({ rule }) => rule), ["changed"]);
+    assert.deepEqual(found.map(({ rule }) => rule), [
+      text === undefined ? "unreadable" : "description-missing",
+    ]);
   }
-});
-
-Deno.test("--check reports a skill without instructions", async () => {
-  using place = new Place();
-  const text = "---\nname: empty\ndescription: d\n---\n\n  \n";
-  place.skill("home/.claude/skills", "empty", text);
-  assert.deepEqual(await findingsIn(place), [
-    "warning body-empty empty/SKILL.md: there are no instructions below the frontmatter",
-  ]);
 });
 
 Deno.test("--check reports links in the body to files that are not served", async () => {
@@ -309,15 +245,11 @@ Deno.test("--check reports links in the body to files that are not served", asyn
     "links",
     `${skillMd("links")}
 [a file](references/a.md#part) ![an image](<b c.png> "title") [a folder](./references/)
-[gone](gone.md) and [up](../other/SKILL.md), [encoded](b%20c.png), [defined][1]
+[gone](gone.md) and [up](../other/SKILL.md), [encoded](b%20c.png)
 - [site](https://example.com/x.md) [mail](mailto:a@example.com) [part](#part) [root](/x.md)
 [titled](titled.md 'so') [round](file(1).md) [escaped](file\\_2.md) [again](gone.md)
 [no link](my file.md) \\[none\\](at-all.md) [placeholder]({path}) [hidden](.env)
 [elsewhere](a.md) [misspelled](refernces/a.md) [again](./gone.md)
-
-[1]: references/none.md
-[Note]: this is prose
-[^1]: foot.md
 `,
   );
   const files = [
@@ -350,7 +282,6 @@ Deno.test("--check reports links in the body to files that are not served", asyn
       ],
       [13, `"a.md" ${gone}`, near],
       [13, `"refernces/a.md" ${gone}`, near],
-      [15, `"references/none.md" ${gone}`, remove],
     ],
   );
 });
@@ -363,27 +294,29 @@ const codeSamples: [string, string][] = [
   ["a fence after a fence", "```md\n```js\n[x](code.md)\n```"],
   ["a code span", "`[x](code.md)`"],
   ["a code span that contains backticks", "``a ` [x](code.md) ` b``"],
-  ["a code span over two lines", "`one\n[x](code.md)`"],
   ["a code span after an escaped backtick", "one \\` and `[x](code.md)`"],
   ["a comment", "<!-- [x](code.md)\n[y](code.md) -->"],
   ["a comment that opens twice", "<!-- [x](code.md) <!-- b -->"],
   ["escaped brackets", "\\[x](code.md) [y\\](code.md)"],
 ];
 
-for (const [what, markdown] of codeSamples) {
-  Deno.test(`--check ignores links in ${what}, but not those after it`, async () => {
-    using place = new Place();
-    const text = `${skillMd("links")}\n${markdown}\n\n[after](after.md)\n`;
-    const line = text.split("\n").indexOf("[after](after.md)") + 1;
-    for (const lineBreak of ["\n", "\r\n"]) {
-      const written = text.replaceAll("\n", lineBreak);
-      place.skill("home/.claude/skills", "links", written);
-      assert.deepEqual(await findingsIn(place), [
-        `warning broken-link links/SKILL.md:${line}: the link "after.md" does not point to a served file`,
-      ]);
-    }
-  });
-}
+Deno.test("--check ignores links in code and in comments, but not those after them", async () => {
+  using place = new Place();
+  const samples = codeSamples.map(([what, markdown]) =>
+    `${what}\n\n${markdown}`
+  );
+  const text = `${skillMd("links")}\n${
+    samples.join("\n\n")
+  }\n\n[after](after.md)`;
+  const line = text.split("\n").length;
+  for (const lineBreak of ["\n", "\r\n"]) {
+    const written = text.replaceAll("\n", lineBreak);
+    place.skill("home/.claude/skills", "links", written);
+    assert.deepEqual(await findingsIn(place), [
+      `warning broken-link links/SKILL.md:${line}: the link "after.md" does not point to a served file`,
+    ]);
+  }
+});
 
 Deno.test("--check finds links between code spans that look like comment delimiters", async () => {
   using place = new Place();
@@ -393,7 +326,7 @@ Deno.test("--check finds links between code spans that look like comment delimit
 });
 
 Deno.test(
-  "--check reports files that are not served, and skills that are too long or too large",
+  "--check reports files that are not served, and skills that are too large",
   {
     ignore: lacks("links"),
   },
@@ -418,7 +351,6 @@ Deno.test(
       ),
     );
     assert.deepEqual(await findingsIn(place), [
-      "warning length large/SKILL.md: it has 606 lines, more than the recommended 500",
       "warning not-served large/back: it is a link to a folder that contains it",
       `warning not-served large/d/d/d/d/d/d/d/d/d/d: its entries are more than 10 levels deep`,
       "warning not-served large/dangling.txt: it is a link to a missing file or folder",
@@ -426,7 +358,7 @@ Deno.test(
       "warning not-served large/out.txt: it is a link that points outside its skill, or to a hidden file or folder",
       "warning not-served large/self: it is a link to itself",
       "error utf-8 latin/SKILL.md: it is not valid UTF-8",
-      "error size many: the skill has more than 512 files",
+      "error size many: the skill has more than 512 files, or more than 16 MiB",
     ]);
   },
 );
@@ -494,37 +426,23 @@ Deno.test("--check reports invisible characters, by line and code point", async 
     '---\nname: escaped\ndescription: "x\\U000E0049\\u00ad"\n---\nText\n',
   );
   place.skill(skills, "raw", skillMd("raw", `Fine${tags}`));
-  const reason = "the line contains invisible characters:";
-  const findings = await findingsIn(place);
-  assert.deepEqual([findings[0], findings[1], ...findings.slice(19)], [
-    `warning invisible-characters body/SKILL.md:7: ${reason} U+202E`,
-    `warning invisible-characters body/SKILL.md:9: ${reason} U+200B`,
-    `warning invisible-characters body/SKILL.md:27: ${reason} U+200B`,
-    "warning invisible-characters body/SKILL.md:27: there are 1 more like these",
+  const reason = "there are invisible characters, such as";
+  assert.deepEqual(await findingsIn(place), [
+    `warning invisible-characters body/SKILL.md:7: ${reason} U+202E, in lines 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, …`,
     "error hidden-characters escaped/SKILL.md:3: the description has invisible characters, such as U+E0049",
     "error hidden-characters raw/SKILL.md:3: the description has invisible characters, such as U+E0069",
-    `warning invisible-characters raw/SKILL.md:3: ${reason} U+E0069, U+E0067, U+E006E, U+E006F, U+E0072, U+E0065, U+E0020, U+E0061, U+E006C`,
+    `warning invisible-characters raw/SKILL.md:3: ${reason} U+E0069, in line 3`,
   ]);
 });
 
-Deno.test("--check reports each target once and counts the rest if there are many", async () => {
-  using place = new Place();
-  const links = Array.from({ length: 30 }, (_, index) => `[x](${index}.md)\n`);
-  const text = skillMd("links") + links.join("") + "[x](a.md)".repeat(100_000);
-  place.skill("home/.claude/skills", "links", text);
-  const findings = await findingsIn(place);
-  assert.equal(findings.length, 21);
-  assert.match(findings.at(-1)!, /there are 11 more like these$/);
-});
-
-Deno.test("--check takes linear time for broken links with different targets", async () => {
+Deno.test("--check reports at most 20 broken links of a skill, in linear time", async () => {
   await assertLinearTime(async (length) => {
     using place = new Place();
     let text = skillMd("links");
     for (let index = 0; text.length < length; index++) {
-      text += `[x](${index}.md)\n`;
+      text += `[x](${index}.md)\n[x](0.md)`;
     }
     place.skill("home/.claude/skills", "links", text);
-    assert.equal((await findingsIn(place)).length > 20, true);
+    assert.equal((await findingsIn(place)).length, 20);
   }, { length: 400_000, what: "links" });
 });

@@ -16,7 +16,7 @@ import {
   SKILL_MD,
   sortByName,
 } from "../files/paths.ts";
-import { quoteArgument } from "../shell_quoting.ts";
+import { quoteCommand } from "../shell_quoting.ts";
 import { joinFirst, quote } from "../text.ts";
 import type { Problem, SkillRootReport } from "./types.ts";
 
@@ -146,7 +146,7 @@ function describeDeep(top: string, folders: readonly string[]): Problem {
     : `${names.length} skills (${shown}) are`;
   const parents = new Set(folders.map((path) => dirname(path)));
   const options = [...parents.size > 1 ? [top] : parents].map((path) =>
-    `--skill-dir ${quoteArgument(path)}`
+    `--skill-dir ${quoteCommand([path]) ?? quote(path)}`
   );
   return {
     rule: "nested-too-deep",

@@ -7,7 +7,7 @@
 import { oneLine, quote } from "../text.ts";
 import { qualifiedName } from "./names.ts";
 import { describePolicyProblem } from "./policy_error.ts";
-import { RULES } from "./validity.ts";
+import { hasEffect } from "./validity.ts";
 import type { Problem, ShadowedSkill, SkillCatalog } from "./types.ts";
 
 /** The maximum number of shadowed skills that are described. */
@@ -21,7 +21,7 @@ export function describeProblem(problem: Problem): string {
   const { rule, file, line, reason, hint } = problem;
   if (rule === "policy") return describePolicyProblem(problem);
   const position = line === undefined ? "" : ` (line ${line})`;
-  const effect = RULES[rule] === "skipped" ? "Skipped" : "Check";
+  const effect = hasEffect(problem, "skipped") ? "Skipped" : "Check";
   return oneLine(`${effect} ${quote(file)}${position}: ${reason}; ${hint}`);
 }
 

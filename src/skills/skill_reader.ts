@@ -11,7 +11,7 @@ import {
   type Fault,
   faultOf,
   isAbsence,
-  isPassing,
+  isTemporary,
   LINK_OUT_OF_SKILL,
   SKILL_MD_IS_A_FOLDER,
   SkillFileError,
@@ -37,6 +37,7 @@ import {
   readSkillText,
   type SkillText,
 } from "./frontmatter.ts";
+import type { TimeSlice } from "../time_slice.ts";
 import type { ListedFolder } from "./subfolders.ts";
 import type { Skill } from "./types.ts";
 
@@ -138,16 +139,26 @@ export class SkillReader {
    * Confirms that what was read since the last call lies where it was listed.
    *
    * @param listed The folder that lists it. Without it, each file is confirmed alone.
+   * @param slice The time slice of the scan.
    * @returns What must be used instead for folders whose files lie elsewhere, or were
    *   just replaced, by their real paths.
    */
-  confirm(listed?: ListedFolder): [string, ReadSkill | undefined][] {
+  async confirm(
+    listed: ListedFolder | undefined,
+    slice: TimeSlice,
+  ): Promise<[string, ReadSkill | undefined][]> {
     const batch = this.#unconfirmed.splice(0);
     const isConfirmedAtOnce = batch.length === 0 ||
       listed !== undefined && isConfirmedBatch(batch, listed);
     if (isConfirmedAtOnce) return [];
-    return batch.filter((file) => !isConfirmed(file))
-      .map(({ folder }) => [folder.realPath, this.#readAgain(folder)]);
+    const changed: [string, ReadSkill | undefined][] = [];
+    for (const file of batch) {
+      if (slice.isOver) await slice.pause();
+      if (isConfirmed(file)) continue;
+      const { folder } = file;
+      changed.push([folder.realPath, this.#readAgain(folder)]);
+    }
+    return changed;
   }
 
   #readAgain(folder: ReadableFolder): ReadSkill | undefined {
@@ -177,7 +188,7 @@ export class SkillReader {
       this.#current.set(folder.realPath, read);
       return read;
     } catch (error) {
-      if (isPassing(error)) throw error;
+      if (isTemporary(error)) throw error;
       return describeUnreadable(folder, { found, fault: faultOf(error) });
     }
   }

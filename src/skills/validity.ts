@@ -34,75 +34,46 @@ import type {
 } from "./types.ts";
 
 /**
- * What follows from a problem:
+ * The IDs of the rules, which `docs/check.md` describes, by what follows from a
+ * problem:
  *
- * - `"skipped"`: an error because of which something is not served at all
- * - `"unlisted"`: an error because of which `skills/list` leaves the skill out
- * - `"error"`: an error without an effect
- * - `"warning"`: advice, with which `--check` succeeds
+ * - `skipped`: an error because of which something is not served at all
+ * - `unlisted`: an error because of which `skills/list` leaves the skill out
+ * - `error`: an error without an effect
+ * - `warning`: advice, with which `--check` succeeds
  */
-type Effect = "skipped" | "unlisted" | "error" | "warning";
+export const RULES = {
+  skipped: [
+    ...["folder-missing", "not-a-folder", "file-name", "loose-file"],
+    ...["frontmatter-missing", "frontmatter-size", "utf-16", "yaml"],
+    ...["name-missing", "description-missing", "too-large", "not-a-file"],
+    ...["link-outside", "link-broken", "name-encoding", "permission"],
+    ...["too-many", "skipped"],
+  ],
+  unlisted: [
+    ...["yaml-repaired", "name-characters", "name-length"],
+    ...["description-length", "hidden-characters", "compatibility", "metadata"],
+    ...["frontmatter-json", "utf-8", "size", "unreadable", "changed"],
+  ],
+  error: ["policy", "no-skills", "name-folder", "flags"],
+  warning: [
+    ...["field-misspelled", "description-cut"],
+    ...["invisible-characters", "broken-link", "not-served"],
+    ...["file-name-case", "nested-too-deep", "archive", "policy-unused"],
+  ],
+} as const;
 
-/** The rules by their IDs. `docs/check.md` describes each. */
-export const RULES: Readonly<Record<string, Effect>> = {
-  "policy": "error",
-  "no-skills": "error",
-  "folder-missing": "skipped",
-  "not-a-folder": "skipped",
-  "file-name": "skipped",
-  "loose-file": "skipped",
-  "frontmatter-missing": "skipped",
-  "frontmatter-size": "skipped",
-  "utf-16": "skipped",
-  "yaml": "skipped",
-  "name-missing": "skipped",
-  "description-missing": "skipped",
-  "too-large": "skipped",
-  "not-a-file": "skipped",
-  "link-outside": "skipped",
-  "link-broken": "skipped",
-  "name-encoding": "skipped",
-  "permission": "skipped",
-  "too-many": "skipped",
-  "skipped": "skipped",
-  "yaml-repaired": "unlisted",
-  "name-characters": "unlisted",
-  "name-length": "unlisted",
-  "name-folder": "error",
-  "description-length": "unlisted",
-  "hidden-characters": "unlisted",
-  "compatibility": "unlisted",
-  "metadata": "unlisted",
-  "frontmatter-json": "unlisted",
-  "flags": "error",
-  "utf-8": "unlisted",
-  "size": "unlisted",
-  "unreadable": "unlisted",
-  "changed": "unlisted",
-  "license": "warning",
-  "allowed-tools": "warning",
-  "field-misspelled": "warning",
-  "description-cut": "warning",
-  "description-placeholder": "warning",
-  "body-empty": "warning",
-  "length": "warning",
-  "invisible-characters": "warning",
-  "broken-link": "warning",
-  "not-served": "warning",
-  "file-name-case": "warning",
-  "nested-too-deep": "warning",
-  "archive": "warning",
-  "policy-unused": "warning",
-};
-
-/** The severity of a problem. An error makes `--check` fail. */
-export function severityOf({ rule }: Pick<Problem, "rule">) {
-  return RULES[rule] === "warning" ? "warning" : "error";
+/** Whether a problem has a certain effect. */
+export function hasEffect(
+  { rule }: Pick<Problem, "rule">,
+  effect: keyof typeof RULES,
+): boolean {
+  return (RULES[effect] as readonly string[]).includes(rule);
 }
 
 /** Whether `skills/list` leaves a skill out because of a problem. */
-export function isUnlisting({ rule }: Pick<Problem, "rule">): boolean {
-  return RULES[rule] === "unlisted";
+export function isUnlisting(problem: Pick<Problem, "rule">): boolean {
+  return hasEffect(problem, "unlisted");
 }
 
 /** Frontmatter, and what is known about it. */
@@ -132,190 +103,149 @@ const MAX_SENT_LENGTH = 256 * 1024;
 const MAX_FILES = 512;
 const MAX_MIB = 16;
 
+/** A problem with a field of the frontmatter. Its line is that of the field, if it has no other. */
+type FieldProblem = TextProblem & { readonly field: string };
+
+/** The checks of frontmatter. */
+const CHECKS: readonly ((checked: CheckedFrontmatter) => FieldProblem[])[] = [
+  checkName,
+  checkDescription,
+  checkHiddenCharacters,
+  checkJson,
+  checkCompatibility,
+  checkMetadata,
+];
+
 /** Checks frontmatter. */
 export function checkFrontmatter(checked: CheckedFrontmatter): TextProblem[] {
-  const { frontmatter, text = "" } = checked;
-  const simple = FIELD_RULES.flatMap(({ rule, field, findFault, hint }) => {
-    const reason = findFault(frontmatter);
-    return reason ? [{ rule, ...placeOf(field, text), reason, hint }] : [];
+  const problems = CHECKS.flatMap((check) => check(checked));
+  return problems.map(({ field, ...problem }) => {
+    const line = findField(field, checked.text ?? "")?.line;
+    return { ...line !== undefined && { line }, ...problem };
   });
-  return [...checkName(checked), ...simple, ...checkMetadata(checked)];
 }
-
-/** Returns the line of a field, if it is known. */
-function placeOf(field: string, text: string): { line?: number } {
-  const line = findField(field, text)?.line;
-  return line === undefined ? {} : { line };
-}
-
-/** A rule for the value of a field, with the same fix for all violations. */
-interface FieldRule {
-  readonly rule: string;
-  readonly field: string;
-  /** Returns what is wrong, if anything. */
-  readonly findFault: (frontmatter: SkillFrontmatter) => string | undefined;
-  readonly hint: string;
-}
-
-const FIELD_RULES: readonly FieldRule[] = [
-  {
-    rule: "description-length",
-    field: "description",
-    findFault: ({ description }) => {
-      const { length } = [...description];
-      if (length <= MAX_DESCRIPTION_LENGTH) return undefined;
-      return `the description has ${length} characters, and the limit is ${MAX_DESCRIPTION_LENGTH}`;
-    },
-    hint: "shorten it, and move details into the body",
-  },
-  ...["name", "description"].map((field) => ({
-    // Lists remove these characters, but hosts would show them to the model.
-    rule: "hidden-characters",
-    field,
-    findFault: ({ [field]: value }: SkillFrontmatter) => {
-      const [first] = listInvisible(String(value));
-      return first && `the ${field} has invisible characters, such as ${first}`;
-    },
-    hint: "remove them, and find out where they come from",
-  })),
-  {
-    rule: "frontmatter-json",
-    field: "name",
-    findFault: findJsonFault,
-    hint:
-      "keep the frontmatter small and flat, with values that JSON can represent",
-  },
-  {
-    rule: "compatibility",
-    field: "compatibility",
-    findFault: ({ compatibility: value = "any" }) =>
-      typeof value === "string" && value !== "" &&
-        [...value].length <= MAX_COMPATIBILITY_LENGTH
-        ? undefined
-        : `compatibility is not a string of 1 to ${MAX_COMPATIBILITY_LENGTH} characters`,
-    hint: "write it as one short text, or remove it",
-  },
-  {
-    rule: "license",
-    field: "license",
-    findFault: ({ license = "" }) =>
-      typeof license === "string" ? undefined : "license is not a string",
-    hint: "write the name of the license, or of its file, as a string",
-  },
-  {
-    rule: "allowed-tools",
-    field: "allowed-tools",
-    findFault: ({ "allowed-tools": tools = "" }) => {
-      if (typeof tools !== "string") return "allowed-tools is not a string";
-      // Commas in parentheses belong to a tool's own pattern.
-      return tools.replace(/\([^()]*\)/g, "").includes(",")
-        ? "allowed-tools is separated by commas"
-        : undefined;
-    },
-    hint: "write it as one string of tools separated by spaces",
-  },
-];
 
 /** Checks the name and the name of the folder. Both are one problem with one fix. */
 function checkName(
-  { frontmatter, folder, text = "" }: CheckedFrontmatter,
-): TextProblem[] {
-  const place = placeOf("name", text);
+  { frontmatter, folder }: CheckedFrontmatter,
+): FieldProblem[] {
+  const field = "name";
   const name = withoutInvisible(frontmatter.name);
-  const fault = findNameFault(name);
-  if (fault === undefined) {
+  const valid = name.toLowerCase().replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-|-$/g, "");
+  const { length } = name;
+  if (name === valid && length <= MAX_NAME_LENGTH) {
     const reason = `the name ${quote(name)} differs from the folder name ${
       quote(folder)
     }`;
     const hint = `rename the folder to ${quote(name)}, or the skill`;
     return normalizeText(folder) === name
       ? []
-      : [{ rule: "name-folder", ...place, reason, hint }];
+      : [{ rule: "name-folder", field, reason, hint }];
   }
-  const valid = name.toLowerCase().replace(/[^a-z0-9]+/g, "-")
-    .replace(/^-|-$/g, "");
   const rename = folder === valid
     ? ""
     : `name the folder ${quote(valid)}, and `;
   const hint = valid === "" || valid.length > MAX_NAME_LENGTH
     ? `use at most ${MAX_NAME_LENGTH} of a-z, 0-9, and single hyphens between them`
     : `${rename}${writeLine(`name: ${valid}`)}`;
-  const rule = name.length > MAX_NAME_LENGTH
-    ? "name-length"
-    : "name-characters";
-  return [{ rule, ...place, reason: `the name ${fault}`, hint }];
+  if (length > MAX_NAME_LENGTH) {
+    const reason =
+      `the name has ${length} characters, and the limit is ${MAX_NAME_LENGTH}`;
+    return [{ rule: "name-length", field, reason, hint }];
+  }
+  const fault = name.startsWith("-")
+    ? "begins with a hyphen"
+    : "does not consist of a-z, 0-9, and single hyphens between them";
+  const reason = `the name ${quote(name)} ${fault}`;
+  return [{ rule: "name-characters", field, reason, hint }];
 }
 
-/** Returns what hosts do not accept about a name, if anything. */
-function findNameFault(name: string): string | undefined {
-  if (name.length > MAX_NAME_LENGTH) {
-    return `has ${name.length} characters, and the limit is ${MAX_NAME_LENGTH}`;
-  }
-  if (isHostName(name)) return undefined;
-  const fault = /[^a-z0-9-]/.test(name)
-    ? "has other characters than a-z, 0-9, and hyphens"
-    : name.startsWith("-")
-    ? "begins with a hyphen"
-    : name.endsWith("-")
-    ? "ends with a hyphen"
-    : "has two hyphens in a row";
-  return `${quote(name)} ${fault}`;
+function checkDescription(
+  { frontmatter: { description } }: CheckedFrontmatter,
+): FieldProblem[] {
+  const { length } = [...description];
+  const reason =
+    `the description has ${length} characters, and the limit is ${MAX_DESCRIPTION_LENGTH}`;
+  const hint = "shorten it, and move details into the body";
+  return length <= MAX_DESCRIPTION_LENGTH
+    ? []
+    : [{ rule: "description-length", field: "description", reason, hint }];
+}
+
+/** Lists remove these characters, but hosts would show them to the model. */
+function checkHiddenCharacters(
+  { frontmatter }: CheckedFrontmatter,
+): FieldProblem[] {
+  return ["name", "description"].flatMap((field) => {
+    const [first] = listInvisible(String(frontmatter[field]));
+    const reason = `the ${field} has invisible characters, such as ${first}`;
+    const hint = "remove them, and find out where they come from";
+    return first === undefined
+      ? []
+      : [{ rule: "hidden-characters", field, reason, hint }];
+  });
+}
+
+/** Checks whether JSON can represent the frontmatter exactly, and is not too large. */
+function checkJson({ frontmatter }: CheckedFrontmatter): FieldProblem[] {
+  let room = MAX_SENT_LENGTH;
+  const fits = (value: unknown, depth: number): boolean => {
+    room -= typeof value === "string" ? value.length : 8;
+    if (room < 0 || depth > MAX_DEPTH) return false;
+    if (typeof value === "string") return value.isWellFormed();
+    if (typeof value === "number") return Number.isFinite(value);
+    return Object.entries(value ?? {}).flat()
+      .every((item) => fits(item, depth + 1));
+  };
+  const reason =
+    "the frontmatter is too large, is nested too deeply, or has a value that JSON cannot represent";
+  const hint = "keep it small and flat, without values such as .inf";
+  return fits(frontmatter, 0)
+    ? []
+    : [{ rule: "frontmatter-json", field: "name", reason, hint }];
+}
+
+function checkCompatibility(
+  { frontmatter: { compatibility: value = "any" } }: CheckedFrontmatter,
+): FieldProblem[] {
+  const field = "compatibility";
+  const isValid = typeof value === "string" && value !== "" &&
+    [...value].length <= MAX_COMPATIBILITY_LENGTH;
+  const reason =
+    `${field} is not a string of 1 to ${MAX_COMPATIBILITY_LENGTH} characters`;
+  const hint = "write it as one short text, or remove it";
+  return isValid ? [] : [{ rule: field, field, reason, hint }];
 }
 
 /** Reports each value that is not a string. Most often, it is a version without quotes. */
 function checkMetadata(
   { frontmatter: { metadata = {} }, text = "" }: CheckedFrontmatter,
-): TextProblem[] {
-  const rule = "metadata";
-  const place = placeOf(rule, text);
+): FieldProblem[] {
+  const field = "metadata";
   if (!isObject(metadata)) {
     const reason = "metadata is not a mapping";
     const hint = "write a key and a text in quotes on each line below it";
-    return [{ rule, ...place, reason, hint }];
+    return [{ rule: field, field, reason, hint }];
   }
   const lines = text.split("\n");
-  const { line: start = lines.length } = place;
-  return Object.entries(metadata).flatMap(([key, value]) => {
-    if (typeof value === "string") return [];
+  const start = findField(field, text)?.line ?? lines.length;
+  return Object.keys(metadata).flatMap((key) => {
+    if (typeof metadata[key] === "string") return [];
     const reason = `the value of ${quote(key)} in metadata is not a string`;
     const index = lines.findIndex((line, index) =>
       index >= start && line.trimStart().startsWith(`${key}:`)
     );
     const [, indentation = "", rest = ""] =
-      /^(\s*)[^:]+:\s*([^]*)/.exec(lines[index] ?? "") ?? [];
-    const hint = rest === "" || typeof value === "object" && value !== null
+      /^(\s*)[^:]+:\s*(.*)/.exec(lines[index] ?? "") ?? [];
+    const hint = rest === ""
       ? "write it as one text in quotes, or remove it"
       : writeLine(
-        indentation.replace(/\t/g, "  ") + quoteField(key, rest.trim()),
+        indentation.replaceAll("\t", "  ") + quoteField(key, rest.trim()),
       );
-    const own = index === -1 ? place : { line: index + 1 };
-    return [{ rule, ...own, reason, hint }];
+    const line = index === -1 ? {} : { line: index + 1 };
+    return [{ rule: field, field, ...line, reason, hint }];
   });
-}
-
-/** Returns why JSON cannot represent frontmatter exactly, if it cannot. */
-function findJsonFault(frontmatter: SkillFrontmatter): string | undefined {
-  let room = MAX_SENT_LENGTH;
-  const findFault = (value: unknown, parents: object[]): string | undefined => {
-    room -= typeof value === "string" ? value.length : 8;
-    if (room < 0) return "the frontmatter is too large";
-    if (typeof value === "string" && !value.isWellFormed()) {
-      return "the frontmatter contains a lone surrogate";
-    }
-    if (typeof value === "number" && !Number.isFinite(value)) {
-      return `the frontmatter contains the number ${value}`;
-    }
-    if (typeof value !== "object" || value === null) return undefined;
-    if (parents.includes(value)) return "the frontmatter contains itself";
-    if (parents.length >= MAX_DEPTH) {
-      return `the frontmatter is nested more than ${MAX_DEPTH} levels deep`;
-    }
-    for (const item of Object.entries(value).flat()) {
-      const fault = findFault(item, [...parents, value]);
-      if (fault !== undefined) return fault;
-    }
-  };
-  return findFault(frontmatter, []);
 }
 
 /** Checks the name of a skill's file. Only this server also finds a `skill.md`. */
@@ -345,12 +275,11 @@ export function checkContents(
     const reason = "SKILL.md is not among the files of the skill";
     problems.push({ rule: "changed", file, reason, hint: "try again" });
   }
-  const reason = files.length > MAX_FILES
-    ? `the skill has more than ${MAX_FILES} files`
-    : totalSize(files) > MAX_MIB * 1024 * 1024
-    ? `the files are larger than ${MAX_MIB} MiB in total`
-    : undefined;
-  if (reason !== undefined) {
+  const isTooMuch = files.length > MAX_FILES ||
+    totalSize(files) > MAX_MIB * 1024 * 1024;
+  if (isTooMuch) {
+    const reason =
+      `the skill has more than ${MAX_FILES} files, or more than ${MAX_MIB} MiB`;
     const hint = "remove what the agent does not need, or split the skill";
     problems.push({ rule: "size", file: directory, reason, hint });
   }
@@ -383,9 +312,4 @@ export function findUnlisting(
     ...checkFrontmatter({ frontmatter, folder: basename(directory) }),
     ...checkContents(skill, contents),
   ].find(isUnlisting);
-}
-
-/** Whether a name consists only of the characters that hosts accept. */
-function isHostName(name: string): boolean {
-  return /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name);
 }

@@ -74,7 +74,7 @@ export function assertMisuse(
 export async function printedLaunch(
   place: Place,
   options: ServerOptions = {},
-  client = "kiro",
+  client = "cursor",
 ): Promise<Launch> {
   const args = [...options.args ?? [], "--print-config", client];
   const { code, stdout, stderr } = await runServer(place, { ...options, args });
