@@ -315,10 +315,16 @@ Deno.test("skill reports why a skill was skipped, where, and how to fix it: cont
   assert.ok(isError);
   const [first, ...rest] = text.split("\n");
   assert.ok(first!.startsWith(`Skipped "${file}" (line 4): the YAML is mal`));
-  assert.match(first!, /; remove one of the duplicate keys$/);
+  assert.match(
+    first!,
+    /; check the quotes, colons, and indentation of this line and the line before it$/,
+  );
   assert.equal(rest[1], "Skill 'folder' not found.");
   const half = await session.load("half");
-  assert.match(half.text, /the field "description" is missing; add a line/);
+  assert.match(
+    half.text,
+    /the field "description" is missing; write "description: …"/,
+  );
   const line = await session.stderr.take(
     (line) => line.includes("half"),
     "the line on stderr",

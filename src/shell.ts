@@ -8,7 +8,7 @@
  */
 
 import { attempt } from "./files/faults.ts";
-import { isWindows } from "./files/paths.ts";
+import { isAtOrBelow, isWindows } from "./files/paths.ts";
 import { oneLine } from "./text.ts";
 import { wait } from "./time_slice.ts";
 
@@ -43,10 +43,26 @@ export function findShellFault(): string | undefined {
 
 /**
  * Returns the shell that Deno may run. Deno grants `sh` as the first one on PATH,
- * where npx puts the project's programs, so only the system's shell counts.
+ * where npx puts the project's programs, so those in the working directory do not
+ * count.
  */
 function findShell(): string | undefined {
-  return (isWindows ? [SHELL_NAME] : ["/bin/sh", "/usr/bin/sh"]).find(mayRun);
+  if (isWindows) return mayRun(SHELL_NAME) ? SHELL_NAME : undefined;
+  const others = trustedPath()?.filter((folder) =>
+    !isAtOrBelow(folder, attempt(Deno.cwd) ?? "/")
+  );
+  return ["/bin", "/usr/bin", ...others ?? []]
+    .map((folder) => `${folder}/${SHELL_NAME}`)
+    .find(mayRun);
+}
+
+/**
+ * Returns the folders on PATH, if it is known, without those that are relative or
+ * that npx adds, because a project can fill them.
+ */
+function trustedPath(): string[] | undefined {
+  return attempt(() => Deno.env.get("PATH"))?.split(":")
+    .filter((folder) => /^(?!.*\/node_modules(?:\/|$))\//.test(folder));
 }
 
 function mayRun(command: string): boolean {
@@ -191,15 +207,13 @@ function shellArguments(command: string, install: boolean): string[] {
 }
 
 /**
- * Returns the variables that differ from this process's own. PATH lacks relative
- * folders and those that npx adds, because a project can fill them. Deno starts
- * the programs that `--allow-run` lists only with empty values for the variables
- * of the dynamic linker.
+ * Returns the variables that differ from this process's own. Deno starts the
+ * programs that `--allow-run` lists only with empty values for the variables of
+ * the dynamic linker.
  */
 function shellEnvironment(): { env: Record<string, string> } {
   if (isWindows) return { env: {} };
-  const path = attempt(() => Deno.env.get("PATH"))?.split(":")
-    .filter((folder) => /^(?!.*\/node_modules(?:\/|$))\//.test(folder));
+  const path = trustedPath()?.join(":");
   const isListed =
     Deno.permissions.querySync({ name: "run" }).state !== "granted";
   const all = isListed ? attempt(() => Deno.env.toObject()) : undefined;
@@ -209,7 +223,7 @@ function shellEnvironment(): { env: Record<string, string> } {
   return {
     env: {
       ...Object.fromEntries(linkers),
-      ...path && { PATH: path.join(":") },
+      ...path !== undefined && { PATH: path },
     },
   };
 }

@@ -310,7 +310,7 @@ Deno.test(
       args: ["--tools", "agentskills"],
       flags: flagsWith(
         "--allow-read",
-        "--allow-env=HOME,USERPROFILE,SKILLS_DIR,MAX_FILE_SIZE_MB",
+        "--allow-env=HOME,USERPROFILE,PATH,SKILLS_DIR,MAX_FILE_SIZE_MB",
         "--allow-run=sh",
       ),
       env: { LD_A: "a" },

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { join, resolve } from "jsr:@std/path@^1";
 import { createLaunch } from "./launch.ts";
 import type { Program } from "./program.ts";
+import { ALLOW_SHELL } from "../shell.ts";
 import {
   assertMisuse,
   NPX_PROGRAM,
@@ -115,4 +116,15 @@ Deno.test("createLaunch() prints no npx that would run a project's programs", ()
     () => createLaunch(NPX_PROGRAM, shell),
     /^Cannot print an entry that is safe: with npx, shell commands run/,
   );
+});
+
+Deno.test("createLaunch() grants permission to run the shell if Deno has it and a tool needs it", async () => {
+  const flags = (...args: string[]) =>
+    createLaunch(PROGRAM, settingsFor(resolve("/a"), ...args)).args
+      .filter((arg) => arg.startsWith("--allow-run"));
+  const shell = ["--tools", "agentskills"];
+  // The tests have all permissions.
+  assert.deepEqual([flags(...shell), flags()], [[ALLOW_SHELL], []]);
+  await Deno.permissions.revoke({ name: "run" });
+  assert.deepEqual(flags(...shell), []);
 });
