@@ -101,8 +101,9 @@ import { listWatchedFolders } from "./src/skills/watched_folders.ts";
 import { log } from "./src/text.ts";
 import { SharedTask, TimeSlice, wait } from "./src/time_slice.ts";
 import { joinTools, type SkillToolServer } from "./src/views/host_tools.ts";
+import type { SkillToolOptions } from "./src/views/options.ts";
 import { registerTools } from "./src/views/tools.ts";
-import { listTools, type SkillToolOptions } from "./src/views/toolsets.ts";
+import { listTools } from "./src/views/toolsets.ts";
 
 export { parseSkillMd, SkillSyntaxError } from "./src/skills/frontmatter.ts";
 export { SkillFileError } from "./src/files/faults.ts";
@@ -114,7 +115,7 @@ export {
   resolveSkillRoots,
 } from "./src/skills/roots.ts";
 export type { SkillToolServer } from "./src/views/host_tools.ts";
-export type { SkillToolOptions, Toolset } from "./src/views/toolsets.ts";
+export type { SkillToolOptions, Toolset } from "./src/views/options.ts";
 export type * from "./src/skills/types.ts";
 
 /** How many levels below a recursive root are searched. */

@@ -198,7 +198,8 @@ Deno.test("skill finds skills that exist only in a global folder, and lists all 
   place.skill("home/.claude/skills", "a");
   place.skill("home/.claude/skills", "c");
   await using session = await Session.open(place);
-  assert.deepEqual(await session.names(), ["a", "b", "c"]);
+  // The user's own skills precede the project's.
+  assert.deepEqual(await session.names(), ["b", "c", "a"]);
   assert.match((await session.load("c")).text, /home.\.claude.skills.c\n/);
 });
 
@@ -314,10 +315,16 @@ Deno.test("skill reports why a skill was skipped, where, and how to fix it: cont
   assert.ok(isError);
   const [first, ...rest] = text.split("\n");
   assert.ok(first!.startsWith(`Skipped "${file}" (line 4): the YAML is mal`));
-  assert.match(first!, /; remove one of the duplicate keys$/);
+  assert.match(
+    first!,
+    /; check the quotes, colons, and indentation of this line and the line before it$/,
+  );
   assert.equal(rest[1], "Skill 'folder' not found.");
   const half = await session.load("half");
-  assert.match(half.text, /the field "description" is missing; add a line/);
+  assert.match(
+    half.text,
+    /the field "description" is missing; write "description: …"/,
+  );
   const line = await session.stderr.take(
     (line) => line.includes("half"),
     "the line on stderr",

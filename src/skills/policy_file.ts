@@ -71,7 +71,7 @@ function parseRules(
 ): readonly unknown[] {
   const policy = parseYaml(yaml);
   if (policy instanceof Error) {
-    const { line, ...fault } = describeYamlError(policy, yaml);
+    const { line, ...fault } = describeYamlError(policy);
     report(line - 1, fault);
   } else if (!isObject(policy)) {
     report(0, { reason: "it has no rules", hint: RULES_HINT });

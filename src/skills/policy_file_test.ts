@@ -86,13 +86,13 @@ rule: []
       ["", /^\(line 1\): it has no rules; write "rules:"/],
       ["# nothing\n", /^\(line 1\): it has no rules/],
       ["rules:", /^\(line 1\): it has no list of rules/],
-      ["rules:\n- { skill: *, state: on }", /^\(line 2\): .*single quotes/],
-      ["rules:\n\t- [a", /^\(line 2\): .*tabs/],
+      ["rules:\n- { skill: *, state: on }", /^\(line 2\): .*check the quotes/],
+      ["rules:\n\t- [a", /^\(line 2\): .*tab/],
       [
         "rules: []\n---\nrules: []",
         /^\(line [12]\): the YAML is malformed/,
       ],
-      ["rules: []\nrules: []", /^\(line 2\): .*remove one of the duplicate/],
+      ["rules: []\nrules: []", /^\(line 2\): .*duplicated mapping key/],
       [
         `rules:\n${"- { state: on }\n".repeat(1001)}`,
         /^\(line 1\): it has more than 1000 rules/,

@@ -45,7 +45,7 @@ import type {
 export const RULES = {
   skipped: [
     ...["folder-missing", "not-a-folder", "file-name", "loose-file"],
-    ...["frontmatter-missing", "frontmatter-size", "utf-16", "yaml"],
+    ...["frontmatter-missing", "frontmatter-size", "yaml"],
     ...["name-missing", "description-missing", "too-large", "not-a-file"],
     ...["link-outside", "link-broken", "name-encoding", "permission"],
     ...["too-many", "skipped"],
