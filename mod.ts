@@ -21,9 +21,11 @@
  * import { SkillRegistry } from "@skill-server/skill-server";
  *
  * using registry = new SkillRegistry([
- *   { path: "testdata/skills", scope: "project", recursive: false },
+ *   { path: "testdata/skills", scope: "global", recursive: false },
  * ]);
+ * registry.onChange(({ keys }) => console.error("changed:", ...keys));
  * await registry.refresh();
+ * registry.watch();
  *
  * const skill = registry.find("GIT"); // names are matched without regard to case
  * if (skill?.description !== "Review, commit and push changes with git") {
@@ -39,7 +41,7 @@
 import {
   faultOf,
   isAbsence,
-  isPassing,
+  isTemporary,
   LINK_OUT_OF_PROJECT,
   MAX_SEARCHED_FOLDERS,
   messageOf,
@@ -49,12 +51,12 @@ import {
 } from "./src/files/faults.ts";
 import { childPath, currentFolder, isAtOrBelowAny } from "./src/files/paths.ts";
 import { isOwn } from "./src/files/served_folder.ts";
-import { FolderWatcher } from "./src/files/watcher.ts";
 import {
   buildCatalog,
   changedKeys,
   EMPTY_CATALOG,
 } from "./src/skills/catalog.ts";
+import { CurrentPolicy } from "./src/skills/current_policy.ts";
 import { FileTracker } from "./src/skills/file_tracker.ts";
 import {
   describePolicy,
@@ -65,17 +67,17 @@ import {
 import type { HiddenFolders } from "./src/skills/hidden_folders.ts";
 import { findResource, findSkill } from "./src/skills/names.ts";
 import type { PolicyDecider } from "./src/skills/policy.ts";
-import { PolicyError } from "./src/skills/policy_error.ts";
 import { ProblemLog } from "./src/skills/problems.ts";
 import { Project, resolveTrusted } from "./src/skills/project.ts";
 import { ProjectBudget } from "./src/skills/project_budget.ts";
-import { DEFAULT_REFRESH_SECONDS } from "./src/skills/roots.ts";
+import { Rescans } from "./src/skills/rescans.ts";
 import { SkillFiles } from "./src/skills/skill_files.ts";
 import { isSkillFolder, SkillReader } from "./src/skills/skill_reader.ts";
 import {
   type ListedFolder,
   listSubfolders,
   requireName,
+  type Subfolder,
   UNSEARCHED_NAMES,
 } from "./src/skills/subfolders.ts";
 import type {
@@ -99,8 +101,9 @@ import { listWatchedFolders } from "./src/skills/watched_folders.ts";
 import { log } from "./src/text.ts";
 import { SharedTask, TimeSlice, wait } from "./src/time_slice.ts";
 import { joinTools, type SkillToolServer } from "./src/views/host_tools.ts";
+import type { SkillToolOptions } from "./src/views/options.ts";
 import { registerTools } from "./src/views/tools.ts";
-import { listTools, type SkillToolOptions } from "./src/views/toolsets.ts";
+import { listTools } from "./src/views/toolsets.ts";
 
 export { parseSkillMd, SkillSyntaxError } from "./src/skills/frontmatter.ts";
 export { SkillFileError } from "./src/files/faults.ts";
@@ -112,7 +115,7 @@ export {
   resolveSkillRoots,
 } from "./src/skills/roots.ts";
 export type { SkillToolServer } from "./src/views/host_tools.ts";
-export type { SkillToolOptions, Toolset } from "./src/views/toolsets.ts";
+export type { SkillToolOptions, Toolset } from "./src/views/options.ts";
 export type * from "./src/skills/types.ts";
 
 /** How many levels below a recursive root are searched. */
@@ -132,7 +135,7 @@ const MAX_SEARCH_DEPTH = 6;
  * import { scanSkillRoots } from "@skill-server/skill-server";
  *
  * const { skills, problems } = await scanSkillRoots([
- *   { path: "testdata/invalid", scope: "project", recursive: false },
+ *   { path: "testdata/invalid", scope: "global", recursive: false },
  * ]);
  * for (const { file, reason, hint } of problems) {
  *   console.log(`${file}: ${reason}; ${hint}`);
@@ -148,7 +151,8 @@ export async function scanSkillRoots(
   roots: readonly SkillRoot[],
   options: ScanOptions = {},
 ): Promise<SkillCatalog> {
-  return (await new SkillScanner(roots, options).scan(EMPTY_CATALOG)).catalog;
+  using registry = new SkillRegistry(roots, { ...options, log: () => {} });
+  return await registry.refresh();
 }
 
 /** The result of a scan. */
@@ -163,67 +167,6 @@ interface ScanResult {
   readonly searched: ReadonlySet<string>;
   /** Why the scan does not count: what is temporarily unreadable in the user's roots. */
   readonly trouble?: string | undefined;
-}
-
-/** Scans the same roots again and again, and reads only what changed. */
-class SkillScanner {
-  readonly #roots: readonly SkillRoot[];
-  readonly #options: SkillRegistryOptions;
-  readonly #reader = new SkillReader();
-  /** Applies the last valid policy. */
-  #decider: PolicyDecider | undefined;
-
-  constructor(roots: readonly SkillRoot[], options: SkillRegistryOptions) {
-    this.#roots = roots;
-    this.#options = { workingDirectory: currentFolder(), ...options };
-  }
-
-  /** Searches the roots. Returns the previous catalog if nothing changed. */
-  async scan(previous: SkillCatalog): Promise<ScanResult> {
-    const problems = await this.#loadPolicy();
-    const isUsable = problems.length === 0 || this.#decider !== undefined;
-    const scan = new SkillScan(isUsable ? this.#roots : [], {
-      ...this.#options,
-      decider: this.#decider,
-      reader: this.#reader,
-    });
-    return await scan.run(previous, problems);
-  }
-
-  /** Describes the decisions of the policy in a scan, if there is one. */
-  inspectPolicy({ catalog, found }: ScanResult): SkillPolicyReport | undefined {
-    if (this.#decider === undefined) return undefined;
-    const roots = this.#roots;
-    return describePolicy(this.#decider, { catalog, found, roots });
-  }
-
-  /** Loads the policy that applies now. Returns what is wrong with it. */
-  async #loadPolicy(): Promise<readonly Problem[]> {
-    const { policy, policySource, nameOnlyFolders = [] } = this.#options;
-    const isNeeded = policySource !== undefined || policy !== undefined ||
-      nameOnlyFolders.length > 0;
-    if (!isNeeded) return [];
-    // Only now is the module for policies loaded.
-    const { PolicyDecider } = await import("./src/skills/policy.ts");
-    try {
-      const current = policySource?.load() ?? policy ?? { rules: [] };
-      const decider = current === this.#decider?.policy
-        ? this.#decider
-        : new PolicyDecider(current, nameOnlyFolders);
-      decider.expand();
-      this.#decider = decider;
-      return [];
-    } catch (error) {
-      if (!(error instanceof PolicyError)) throw error;
-      const effect = this.#decider === undefined
-        ? "until then, no skills are served"
-        : "until then, the last valid policy applies";
-      return error.problems.map((problem) => ({
-        ...problem,
-        hint: `${problem.hint}; ${effect}`,
-      }));
-    }
-  }
 }
 
 /** A folder that may be a skill or contain skills. */
@@ -298,6 +241,7 @@ class SkillScan {
       this.#position = this.#roots.indexOf(root) * 2 * MAX_SEARCHED_FOLDERS;
       reports.set(root, await this.#searchRoot(root));
     }
+    await this.#confirm();
     const found = this.#found;
     const skills = await found.listServed(this.#slice);
     const problems = [...policyProblems, ...found.listProblems(this.#problems)];
@@ -356,7 +300,7 @@ class SkillScan {
     error: unknown,
     { path, root }: Pick<SearchedFolder, "path" | "root">,
   ): void {
-    if (isPassing(error) && root.scope !== "project") {
+    if (isTemporary(error) && root.scope !== "project") {
       this.#trouble ??= `${path}: ${messageOf(error)}`;
     }
     const problem = { file: path, ...faultOf(error) };
@@ -386,17 +330,25 @@ class SkillScan {
           return;
         }
         const child = this.#visit(entry, folder);
+        if (reader.isBatchFull) await this.#confirm(listed);
         const isSearched = child !== undefined && root.recursive &&
           child.depth < MAX_SEARCH_DEPTH && !queue.has(child.realPath);
         if (isSearched) queue.set(child.realPath, child);
       }
-      const changed = await reader.confirm(listed, this.#slice);
-      for (const [realPath, read] of changed) {
-        this.#found.replace(realPath, read);
-      }
+      await this.#confirm(listed);
     }
     const fault = root.scope === "project" && this.#budget?.takeFault();
     if (fault) this.#report(new SkillFileError(path, fault), top);
+  }
+
+  /**
+   * Confirms what was read in a folder, or anywhere, and replaces what turned out to be
+   * something else.
+   */
+  async #confirm(listed?: ListedFolder): Promise<void> {
+    const { reader } = this.#options;
+    const changed = await reader.confirm(listed, this.#slice);
+    for (const [realPath, read] of changed) this.#found.replace(realPath, read);
   }
 
   /** Lists the folders and links in a folder, in the order of their names. */
@@ -409,7 +361,7 @@ class SkillScan {
     } catch (error) {
       if (depth === 0) throw error;
       // A skill can be served even if its folder cannot be listed.
-      const isSkill = this.#found.has(realPath) && !isPassing(error);
+      const isSkill = this.#found.has(realPath) && !isTemporary(error);
       if (!isAbsence(error) && !isSkill) this.#report(error, { path, root });
       return { path, realPath, entries: [], isSettled: () => false };
     }
@@ -422,7 +374,7 @@ class SkillScan {
    * @returns The entry, if it is a folder.
    */
   #visit(
-    { name, isSymlink }: Deno.DirEntry,
+    { name, isSymlink }: Subfolder,
     parent: SearchedFolder,
   ): SearchedFolder | undefined {
     const { root } = parent;
@@ -469,7 +421,7 @@ class SkillScan {
       if (isAllowed) return { ...listed, realPath, isConfined };
     } catch (error) {
       // Below a recursive root, dangling links are common and harmless.
-      if (isPassing(error) || !root.recursive) throw error;
+      if (isTemporary(error) || !root.recursive) throw error;
       return undefined;
     }
     if (!isSkillFolder(path)) return undefined;
@@ -497,33 +449,14 @@ class SkillScan {
 /** Scans in a row that do not count. The next one does. */
 const MAX_VOID_SCANS = 4;
 
-/** The time until the next scan after one that does not count, in milliseconds. */
-const RETRY_MS = 1_000;
-
-/** The shortest time between two scans of the timer, in milliseconds. */
-const MIN_RESCAN_MS = 1_000;
-
-/** The timer's scans take at most one part in this many of the time. */
-const RESCAN_SHARE = 500;
-
 /**
  * Keeps the catalog of the skills in some roots current, and gives access to
  * their files.
- *
- * ```ts
- * import { SkillRegistry } from "@skill-server/skill-server";
- *
- * using registry = new SkillRegistry([
- *   { path: "testdata/skills", scope: "project", recursive: false },
- * ]);
- * registry.onChange(({ keys }) => console.error("changed:", ...keys));
- * await registry.refresh();
- * registry.watch();
- * ```
  */
 export class SkillRegistry implements SkillSource {
   readonly #roots: readonly SkillRoot[];
-  readonly #scanner: SkillScanner;
+  readonly #reader = new SkillReader();
+  readonly #policy: CurrentPolicy;
   readonly #files: SkillFiles;
   readonly #tracker: FileTracker;
   readonly #options: SkillRegistryOptions;
@@ -534,15 +467,11 @@ export class SkillRegistry implements SkillSource {
   #last: ScanResult | undefined;
   /** When the last scan started, in milliseconds. */
   #scanStart = -Infinity;
-  /** How long the last two scans took, in milliseconds. One can be slow by chance. */
-  #scanTimes: [number, number] = [0, 0];
   /** A scan that starts once the last one is old enough. */
   #delayed: Promise<SkillCatalog> | undefined;
   /** The number of scans in a row that did not count. */
   #voidScans = 0;
-  #isWatching = false;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  #watcher: FolderWatcher | undefined;
+  readonly #rescans: Rescans;
   #isClosed = false;
 
   /**
@@ -553,11 +482,15 @@ export class SkillRegistry implements SkillSource {
    */
   constructor(roots: readonly SkillRoot[], options: SkillRegistryOptions = {}) {
     this.#roots = roots;
-    this.#scanner = new SkillScanner(roots, options);
+    this.#policy = new CurrentPolicy(options);
     this.#files = new SkillFiles(options);
     this.#tracker = new FileTracker(this.#files);
     this.#options = options;
     this.#log = options.log ?? log;
+    this.#rescans = new Rescans(() => this.#rescan(), {
+      ...options,
+      log: this.#log,
+    });
     this.#problemLog = new ProblemLog(this.#log);
   }
 
@@ -587,11 +520,10 @@ export class SkillRegistry implements SkillSource {
   }
 
   /**
-   * Lists the files of a skill that can be read, including those of nested skills,
-   * sorted by path. A `skill.md` is listed as `SKILL.md`. Names that begin with a
-   * dot, `node_modules`, `__pycache__`, and what really lies outside the skill and
-   * the trusted folders do not belong to it. A path has at most 10 names. The
-   * listing ends after 20,000 entries.
+   * Lists the files of a skill that can be read, sorted by path, with those of nested
+   * skills. Names that begin with a dot, `node_modules`, `__pycache__`, and what
+   * really lies outside the skill and the trusted folders do not belong to it. The
+   * listing ends after 10 levels and 20,000 entries.
    */
   async listFiles(skill: Skill, viewer?: SkillViewer): Promise<SkillFile[]> {
     return (await this.#files.list(skill, viewer)).files;
@@ -599,12 +531,9 @@ export class SkillRegistry implements SkillSource {
 
   /**
    * Lists the files of a skill, and the entries that are not served, such as
-   * links that point outside and files that are too large or too deep. Hidden
-   * files are in neither list.
-   *
-   * @returns The files and the entries left out. The path of an entry is
-   *   relative to the skill directory (empty for the directory itself), and
-   *   ends with `/` if the entry is a folder that cannot be read.
+   * links that point outside and files that are too large or too deep. Their paths
+   * are relative to the skill directory (empty for the directory itself), and end
+   * with `/` for folders that cannot be read.
    */
   async inspectFiles(
     skill: Skill,
@@ -637,8 +566,6 @@ export class SkillRegistry implements SkillSource {
    * Returns the SHA-256 digest and the size of the current content of a file. The
    * digest is remembered until the file changes.
    *
-   * @param skill The skill.
-   * @param file The file, as {@linkcode listFiles} lists it.
    * @returns The digest (`sha256:` and 64 hexadecimal digits) and the size in
    *   bytes.
    * @throws {SkillFileError} If the file cannot be read.
@@ -670,7 +597,9 @@ export class SkillRegistry implements SkillSource {
    * contains the skills that are off.
    */
   inspectPolicy(): SkillPolicyReport | undefined {
-    return this.#last && this.#scanner.inspectPolicy(this.#last);
+    const { decider } = this.#policy;
+    if (this.#last === undefined || decider === undefined) return undefined;
+    return describePolicy(decider, { ...this.#last, roots: this.#roots });
   }
 
   /**
@@ -699,13 +628,8 @@ export class SkillRegistry implements SkillSource {
 
   /** Starts keeping the catalog current with a timer and by watching the folders. */
   watch(): void {
-    if (this.#isClosed || this.#isWatching) return;
-    this.#isWatching = true;
-    if (this.#options.watchFolders ?? true) {
-      this.#watcher = new FolderWatcher(this.#rescan, this.#log);
-      this.#watchFolders(true);
-    }
-    this.#scheduleScan();
+    this.#rescans.start();
+    this.#watchFolders(true);
   }
 
   /**
@@ -714,8 +638,7 @@ export class SkillRegistry implements SkillSource {
    */
   close(): void {
     this.#isClosed = true;
-    clearTimeout(this.#timer);
-    this.#watcher?.close();
+    this.#rescans.close();
     this.#listeners.clear();
   }
 
@@ -727,13 +650,17 @@ export class SkillRegistry implements SkillSource {
   async #scan(): Promise<SkillCatalog> {
     const previous = this.catalog;
     this.#scanStart = performance.now();
-    const result = await this.#scanner.scan(previous);
+    const problems = await this.#policy.load();
+    const scan = new SkillScan(this.#policy.isUsable ? this.#roots : [], {
+      workingDirectory: currentFolder(),
+      ...this.#options,
+      decider: this.#policy.decider,
+      reader: this.#reader,
+    });
+    const result = await scan.run(previous, problems);
     const time = performance.now() - this.#scanStart;
-    this.#scanTimes = [time, this.#scanTimes[0]];
-    if (this.#isClosed || this.#isVoid(result)) {
-      this.#scheduleScan(RETRY_MS);
-      return previous;
-    }
+    this.#rescans.scanned({ time, isTroubled: result.trouble !== undefined });
+    if (this.#isClosed || this.#isVoid(result)) return previous;
     this.#last = result;
     const { catalog, hidden } = result;
     this.#files.hide(hidden);
@@ -741,7 +668,6 @@ export class SkillRegistry implements SkillSource {
     const isSame = catalog.served === previous.served && files.size === 0;
     this.#problemLog.update(catalog);
     this.#watchFolders(isSame);
-    this.#scheduleScan(result.trouble === undefined ? undefined : RETRY_MS);
     if (!isSame) {
       const keys = changedKeys(catalog, previous);
       await this.#callListeners({ catalog, previous, keys, files });
@@ -766,37 +692,17 @@ export class SkillRegistry implements SkillSource {
     return isVoid;
   }
 
-  /**
-   * Schedules the next scan of the timer. The longer scans take, the rarer they are.
-   *
-   * @param retryMs The time until the next attempt, if something could not be read.
-   */
-  #scheduleScan(retryMs?: number): void {
-    clearTimeout(this.#timer);
-    const { refreshSeconds = DEFAULT_REFRESH_SECONDS } = this.#options;
-    if (this.#isClosed || !this.#isWatching) return;
-    const scanTime = Math.min(...this.#scanTimes);
-    const rest = Math.max(scanTime * RESCAN_SHARE, MIN_RESCAN_MS);
-    const rescanMs = refreshSeconds === 0
-      ? Infinity
-      : Math.min(rest, refreshSeconds * 1000);
-    const delay = Math.min(retryMs ?? Infinity, rescanMs);
-    if (delay === Infinity) return;
-    this.#timer = setTimeout(this.#rescan, delay);
-    Deno.unrefTimer(this.#timer);
-  }
-
   /** Scans, though nobody waits for it. */
-  readonly #rescan = (): void => {
+  #rescan(): void {
     this.refresh().catch((error) => {
       this.#log(`Cannot look for changes: ${(error as Error).message}`);
-      this.#scheduleScan();
+      this.#rescans.scanned({ time: 0, isTroubled: true });
     });
-  };
+  }
 
   /** Updates the watched folders to those of the last scan. */
   #watchFolders(isQuiet: boolean): void {
-    if (this.#watcher === undefined || this.#last === undefined) return;
+    if (!this.#rescans.isWatching || this.#last === undefined) return;
     const { found, searched } = this.#last;
     const folders = listWatchedFolders({
       roots: this.#roots.map(({ path }) => path),
@@ -805,7 +711,7 @@ export class SkillRegistry implements SkillSource {
       skills: found,
       searched,
     });
-    this.#watcher.update(folders, isQuiet);
+    this.#rescans.watch(folders, isQuiet);
   }
 
   /** Calls the listeners one after the other, so that they can pause. */
@@ -839,11 +745,11 @@ export class SkillRegistry implements SkillSource {
  * );
  *
  * const registry = new SkillRegistry([
- *   { path: "testdata/skills", scope: "project", recursive: false },
+ *   { path: "testdata/skills", scope: "global", recursive: false },
  * ]);
  * await registry.refresh();
  * registry.watch();
- * registerSkillTools(server, registry, { toolset: "skill" });
+ * registerSkillTools(server, registry);
  * await server.connect(new StdioServerTransport());
  * // Ends with its client, which the SDK's transport does not notice.
  * process.stdin.once("end", () => registry.close());
@@ -852,13 +758,13 @@ export class SkillRegistry implements SkillSource {
  * @param server An `McpServer`, or a `Server` with the capability `tools`. It has
  *   its own tools already, or at least one of them, and is not connected yet.
  * @param registry The registry of the skills.
- * @param options The toolset and its settings.
+ * @param options The toolset and its settings. Default: the toolset `skill`.
  * @throws {TypeError} If the server is not one of the SDK's.
  */
 export function registerSkillTools(
   server: SkillToolServer | { readonly server: SkillToolServer },
   registry: SkillRegistry,
-  options: SkillToolOptions,
+  options: SkillToolOptions = { toolset: "skill" },
 ): void {
   const names = new Set(listTools(options).map(({ name }) => name));
   registerTools(joinTools(server, names), registry, options);

@@ -23,7 +23,7 @@ import {
 } from "./src/protocol/stdio_transport.ts";
 import { findShellFault } from "./src/shell.ts";
 import { resolveSkillRoots } from "./src/skills/roots.ts";
-import type { SkillCatalog } from "./src/skills/types.ts";
+import type { SkillCatalog, SkillRegistryOptions } from "./src/skills/types.ts";
 import { jsonText, log, logged, quote } from "./src/text.ts";
 import { wait } from "./src/time_slice.ts";
 import { registerSubscriptions } from "./src/views/subscriptions.ts";
@@ -110,7 +110,7 @@ async function printReport(settings: Settings): Promise<number> {
   const { reportSkills } = await import("./src/cli/report.ts");
   const narrowed = findCheckTargets(settings);
   // The report contains what the registry would log.
-  const skills = await openSkills(narrowed, () => {});
+  const skills = await openSkills(narrowed, { log: () => {} });
   const { text, isBad } = await reportSkills(skills, narrowed);
   const code = await print(text);
   return code === 0 && isBad ? 1 : code;
@@ -120,7 +120,7 @@ async function printReport(settings: Settings): Promise<number> {
 async function serve(settings: Settings): Promise<number> {
   // The registry is never closed, because the process exits anyway, and Deno's
   // watchers are slow to close while files change rapidly.
-  const { registry } = await openSkills(settings);
+  const { registry } = await openSkills(settings, { limitsProject: true });
   const server = new McpServer(
     describeServer(registry, { ...settings.tools, ...settings.options }),
   );
@@ -148,11 +148,15 @@ async function welcome({ catalog }: SkillRegistry): Promise<void> {
 
 /**
  * Creates the registry for the settings and loads their policy, if they name one.
- * Does not scan the roots.
+ * Does not scan the roots. A server limits what a project, which may be a
+ * stranger's, can take.
  */
 export async function openSkills(
   { roots, options, values: { policy: file }, home }: Settings,
-  logLine: (line: string) => void = log,
+  { log: logLine = log, limitsProject = false }: Pick<
+    SkillRegistryOptions,
+    "log" | "limitsProject"
+  > = {},
 ) {
   const policyFile = file === undefined
     ? undefined
@@ -162,6 +166,7 @@ export async function openSkills(
     ...options,
     policySource: policyFile,
     log: logLine,
+    limitsProject,
   });
   return { registry, policyFile };
 }
@@ -206,8 +211,8 @@ export function warnOfMissingFolders(
 }
 
 /** Logs why the tool that runs shell commands is unavailable, if it is. */
-async function logShellFault(): Promise<void> {
-  const fault = await findShellFault();
+function logShellFault(): void {
+  const fault = findShellFault();
   if (fault === undefined) return;
   log(`The tool run_shell_command_op is unavailable: ${fault}`);
 }

@@ -198,7 +198,8 @@ Deno.test("skill finds skills that exist only in a global folder, and lists all 
   place.skill("home/.claude/skills", "a");
   place.skill("home/.claude/skills", "c");
   await using session = await Session.open(place);
-  assert.deepEqual(await session.names(), ["a", "b", "c"]);
+  // The user's own skills precede the project's.
+  assert.deepEqual(await session.names(), ["b", "c", "a"]);
   assert.match((await session.load("c")).text, /home.\.claude.skills.c\n/);
 });
 

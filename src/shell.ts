@@ -1,12 +1,14 @@
 /**
  * Runs shell commands in skill directories, and ends the processes that they
- * start.
+ * start: those in the command's session on Linux, those in its process group on
+ * macOS, and the children on Windows. What starts a session of its own is left
+ * running, and so is everything if this process is killed.
  *
  * @module
  */
 
 import { attempt } from "./files/faults.ts";
-import { isWindows } from "./files/paths.ts";
+import { isAtOrBelow, isWindows } from "./files/paths.ts";
 import { oneLine } from "./text.ts";
 import { wait } from "./time_slice.ts";
 
@@ -19,31 +21,53 @@ const MAX_OUTPUT_SIZE = 256 * 1024;
 /** How long to wait for the output of a process that has ended, in milliseconds. */
 const OUTPUT_GRACE_MS = 500;
 
-/** The program that runs shell commands. */
-const SHELL = isWindows ? "cmd" : "sh";
+/** The name of the shell. */
+const SHELL_NAME = isWindows ? "cmd" : "sh";
 
 /** The Deno flag that grants permission to run the shell. */
-export const ALLOW_SHELL = `--allow-run=${SHELL}`;
+export const ALLOW_SHELL = `--allow-run=${SHELL_NAME}`;
 
 /** Whether Deno has permission to run the shell. */
 export function mayRunShell(): boolean {
-  const permission = { name: "run", command: SHELL } as const;
-  return Deno.permissions.querySync(permission).state === "granted";
+  return findShell() !== undefined;
 }
 
-/** Returns the reason why Deno cannot run the shell, or `undefined` if it can. */
-export async function findShellFault(): Promise<string | undefined> {
-  if (!mayRunShell()) {
-    const verb = Deno.build.standalone ? "compile with" : "add";
-    return `Deno has no permission to run the shell; ${verb} ${ALLOW_SHELL}`;
-  }
-  const args = isWindows ? ["/d", "/c", "ver"] : ["-c", ":"];
-  try {
-    const { env } = shellEnvironment();
-    await new Deno.Command(SHELL, { args, env }).output();
-  } catch (error) {
-    return spawnFault(error);
-  }
+/** Returns the reason why Deno may not run the shell, or `undefined` if it may. */
+export function findShellFault(): string | undefined {
+  if (mayRunShell()) return undefined;
+  const verb = Deno.build.standalone ? "compile with" : "add";
+  return mayRun(SHELL_NAME)
+    ? `the first sh on PATH may come from the project; ${verb} --allow-run=/bin/sh`
+    : `Deno has no permission to run the shell; ${verb} ${ALLOW_SHELL}`;
+}
+
+/**
+ * Returns the shell that Deno may run. Deno grants `sh` as the first one on PATH,
+ * where npx puts the project's programs, so those in the working directory do not
+ * count.
+ */
+function findShell(): string | undefined {
+  if (isWindows) return mayRun(SHELL_NAME) ? SHELL_NAME : undefined;
+  const others = trustedPath()?.filter((folder) =>
+    !isAtOrBelow(folder, attempt(Deno.cwd) ?? "/")
+  );
+  return ["/bin", "/usr/bin", ...others ?? []]
+    .map((folder) => `${folder}/${SHELL_NAME}`)
+    .find(mayRun);
+}
+
+/**
+ * Returns the folders on PATH, if it is known, without those that are relative or
+ * that npx adds, because a project can fill them.
+ */
+function trustedPath(): string[] | undefined {
+  return attempt(() => Deno.env.get("PATH"))?.split(":")
+    .filter((folder) => /^(?!.*\/node_modules(?:\/|$))\//.test(folder));
+}
+
+function mayRun(command: string): boolean {
+  const { state } = Deno.permissions.querySync({ name: "run", command });
+  return state === "granted";
 }
 
 /** How to run a command. */
@@ -59,8 +83,7 @@ interface ShellRun {
 
 /**
  * Runs a shell command until it exits, reaches its time limit, or is aborted.
- * Then ends the processes that it started, except those in a session of their
- * own whose parent has exited.
+ * Then ends the processes that it started.
  *
  * @returns The command's stdout and stderr with a note if it failed or was
  *   stopped, and whether the time limit stopped it.
@@ -72,18 +95,20 @@ export async function runShellCommand(
 ): Promise<{ text: string; isError: boolean }> {
   const { timeout, signal } = run;
   signal.throwIfAborted();
-  const { shell, tree } = startShell(command, run);
+  const shell = startShell(command, run);
+  const end = () => endProcesses(shell.pid);
   let isLate = false;
   const timer = setTimeout(() => {
     isLate = true;
-    tree.end();
+    end();
   }, timeout * 1000);
-  signal.addEventListener("abort", tree.end);
+  signal.addEventListener("abort", end);
   const outputs = [shell.stdout, shell.stderr].map(collectOutput);
   const { code } = await shell.status;
   clearTimeout(timer);
-  signal.removeEventListener("abort", tree.end);
-  await tree.endRest();
+  signal.removeEventListener("abort", end);
+  // Windows does not tell the children of a process that has exited.
+  if (!isWindows) await end();
   const [stdout, stderr] = await Promise.all(outputs.map((end) => end()));
   const failure = code === 0 ? "" : `\n[exit code ${code}]`;
   const note = isLate
@@ -92,15 +117,16 @@ export async function runShellCommand(
   return { text: `${stdout}\n${stderr}${note}`, isError: isLate };
 }
 
-function startShell(command: string, { directory, install }: ShellRun) {
-  const { env, variables } = shellEnvironment();
-  let shell: Deno.ChildProcess | undefined;
+function startShell(
+  command: string,
+  { directory, install }: ShellRun,
+): Deno.ChildProcess {
   try {
-    shell = new Deno.Command(SHELL, {
-      env,
-      args: shellArguments(command, { install, variables }),
+    return new Deno.Command(findShell() ?? SHELL_NAME, {
+      ...shellEnvironment(),
+      args: shellArguments(command, install),
       cwd: directory,
-      stdin: isWindows ? "null" : "piped",
+      stdin: "null",
       stdout: "piped",
       stderr: "piped",
       // A session of its own identifies the shell's processes. On Windows, this
@@ -108,26 +134,44 @@ function startShell(command: string, { directory, install }: ShellRun) {
       detached: !isWindows,
       windowsRawArguments: true,
     }).spawn();
-    const { pid } = shell;
-    if (isWindows) return { shell, tree: windowsTree(pid) };
-    const tree = unixTree(pid, env);
-    // The shell runs its command after a line. The process tree must exist by then,
-    // so that the command ends with this process.
-    new Blob(["\n"]).stream().pipeTo(shell.stdin).catch(() => {
-      // The shell has already exited.
-    });
-    return { shell, tree };
   } catch (error) {
-    shell?.kill("SIGKILL");
     throw new Error(`Cannot run the command: ${spawnFault(error)}`);
   }
 }
 
-/** Waits for a line. If this process ends before it writes the line, nothing runs. */
-const WAIT = `
-read -r _ || exit
-exec </dev/null
-`;
+/**
+ * Ends the processes of the session or, without /proc, of the process group `$1`.
+ * Repeats the search, because they can start others in the meantime.
+ */
+const END_SESSION = `
+for pass in 1 2 3 4 5 6 7 8 9; do
+  found=$(cat /proc/[0-9]*/stat |
+    sed -n "s/^\\([0-9]*\\) (.*) [^ZX] [0-9]* [0-9]* $1 .*/\\1/p")
+  [ "$found" ] || break
+  kill -s KILL $found
+done
+kill -s KILL -- "-$1"`;
+
+/** Ends the processes that a shell started. Can be called more than once. */
+async function endProcesses(pid: number): Promise<void> {
+  // cmd would look for programs in the working directory first.
+  const taskkill = `"%SystemRoot%\\System32\\taskkill.exe" /T /F /PID ${pid}`;
+  const ending = new Deno.Command(findShell() ?? SHELL_NAME, {
+    ...shellEnvironment(),
+    args: isWindows
+      ? ["/d", "/s", "/c", `"${taskkill}"`]
+      : ["-c", END_SESSION, SHELL_NAME, `${pid}`],
+    windowsRawArguments: true,
+    stdin: "null",
+    stdout: "null",
+    stderr: "null",
+    // It must survive this process, which may be about to exit.
+    detached: !isWindows,
+  });
+  // On Windows, it cannot, so this process waits.
+  if (isWindows) ending.outputSync();
+  else await ending.output();
+}
 
 /** Installs the packages that the Python files in the working directory import. */
 const INSTALL = `
@@ -152,52 +196,35 @@ function installOnWindows(): string {
   return `where pipreqs >nul 2>&1 && ((${install}) >${log} 2>&1 || ${report}) & del ${list} ${log} >nul 2>&1 & ver >nul & `;
 }
 
-/** Runs the command in `$1`. The command sees no arguments, as with `sh -c`. */
-const RUN = `
-eval "set --
-$1"`;
-
-/**
- * Returns the arguments for the shell. In `sh`, the values of the variables and
- * then the command are positional parameters.
- */
-function shellArguments(
-  command: string,
-  { install, variables }: {
-    install: boolean;
-    variables: readonly [name: string, value: string][];
-  },
-): string[] {
-  if (isWindows) {
-    if (/[\r\n]/.test(command.trim())) {
-      throw new Error("cmd runs only one line; join the lines with &&");
-    }
-    const line = command.trim();
-    return ["/d", "/s", "/c", `"${install ? installOnWindows() : ""}${line}"`];
+/** Returns the arguments with which the shell runs a command. */
+function shellArguments(command: string, install: boolean): string[] {
+  if (!isWindows) return ["-c", install ? `${INSTALL}\n${command}` : command];
+  const line = command.trim();
+  if (/[\r\n]/.test(line)) {
+    throw new Error("cmd runs only one line; join the lines with &&");
   }
-  const exports = variables.map(([name]) => `export ${name}="$1"; shift\n`);
-  const script = `${WAIT}${exports.join("")}${install ? INSTALL : ""}${RUN}`;
-  const values = variables.map(([, value]) => value);
-  return ["-c", script, SHELL, ...values, command];
+  return ["/d", "/s", "/c", `"${install ? installOnWindows() : ""}${line}"`];
 }
 
 /**
- * Returns the variables that Deno sets for the shell besides its own, and those
- * that the shell sets itself. If `--allow-run` lists programs, Deno starts them
- * only with empty values for the variables of the dynamic linker. It knows none if
- * it is not allowed to read all variables.
+ * Returns the variables that differ from this process's own. Deno starts the
+ * programs that `--allow-run` lists only with empty values for the variables of
+ * the dynamic linker.
  */
-function shellEnvironment() {
-  const { state } = Deno.permissions.querySync({ name: "run" });
-  const all = isWindows || state === "granted"
-    ? undefined
-    : attempt(() => Deno.env.toObject());
-  const variables = Object.entries(all ?? {})
-    .filter(([name]) => /^(?:LD|DYLD)_/i.test(name));
+function shellEnvironment(): { env: Record<string, string> } {
+  if (isWindows) return { env: {} };
+  const path = trustedPath()?.join(":");
+  const isListed =
+    Deno.permissions.querySync({ name: "run" }).state !== "granted";
+  const all = isListed ? attempt(() => Deno.env.toObject()) : undefined;
+  const linkers = Object.keys(all ?? {})
+    .filter((name) => /^(?:LD|DYLD)_/i.test(name))
+    .map((name) => [name, ""]);
   return {
-    env: Object.fromEntries(variables.map(([name]) => [name, ""])),
-    // A shell cannot assign to other names.
-    variables: variables.filter(([name]) => /^\w+$/.test(name)),
+    env: {
+      ...Object.fromEntries(linkers),
+      ...path !== undefined && { PATH: path },
+    },
   };
 }
 
@@ -207,100 +234,6 @@ function spawnFault(error: unknown): string {
   return /\b(?:LD|DYLD)_/i.test(message)
     ? "Deno does not start the shell while a variable such as LD_LIBRARY_PATH is set; add --allow-env or --allow-run, without names"
     : oneLine(message);
-}
-
-/** A shell and the processes that it started. */
-interface ProcessTree {
-  /** Ends all of them. Can be called more than once. */
-  readonly end: () => void;
-  /** Ends the remaining processes after the shell has exited. */
-  readonly endRest: () => Promise<void>;
-}
-
-/**
- * At the end of its input, ends the processes of the shell with the process ID
- * `$1`: those in its session and all their descendants. Only Linux reports
- * sessions. On other systems, the process group is used instead. Each process is
- * stopped when it is found, so that it cannot start others while the search is
- * repeated.
- */
-const END_PROCESSES = `
-processes() {
-  if [ -e /proc/self/stat ]; then
-    # sed alone would stop at a process that exits in the meantime.
-    cat /proc/[0-9]*/stat |
-      sed -n 's/^\\([0-9]*\\) (.*) [A-Z] \\([0-9]*\\) [0-9]* \\([0-9]*\\) .*/\\1:\\2:\\3/p'
-  else
-    ps -A -o pid= -o ppid= -o pgid= |
-      sed 's/^ *\\([0-9]*\\)  *\\([0-9]*\\)  *\\([0-9]*\\).*/\\1:\\2:\\3/'
-  fi
-}
-
-read -r _
-shell=$1
-found=" "
-pass=0
-while [ "$pass" -lt 100 ]; do
-  pass=$((pass + 1))
-  more=
-  for process in $(processes); do
-    pid=\${process%%:*}
-    session=\${process##*:}
-    parent=\${process#*:}
-    parent=\${parent%:*}
-    case $found in *" $pid "*) continue ;; esac
-    case "$shell$found" in "$session "* | *" $parent "*) ;; *) continue ;; esac
-    kill -s STOP "$pid"
-    found="$found$pid "
-    more=yes
-  done
-  [ "$more" ] || break
-done
-[ "$found" = " " ] || kill -s KILL $found`;
-
-/**
- * A process tree on Linux, macOS, and similar systems. A second shell waits for
- * the end of its input, and then ends the processes. Its input ends when the
- * command exits, when the command must be stopped, or when this process exits,
- * even if this process is killed.
- */
-function unixTree(pid: number, env: Record<string, string>): ProcessTree {
-  const guard = new Deno.Command(SHELL, {
-    env,
-    args: ["-c", END_PROCESSES, SHELL, String(pid)],
-    stdin: "piped",
-    stdout: "null",
-    stderr: "null",
-    // Signals to the process group of this process must not end the second shell.
-    detached: true,
-  }).spawn();
-  const end = () => {
-    guard.stdin.close().catch(() => {});
-  };
-  const endRest = async () => {
-    end();
-    await guard.status;
-  };
-  return { end, endRest };
-}
-
-/** A process tree on Windows, where the children of a process cannot be found after it exits. */
-function windowsTree(pid: number): ProcessTree {
-  const line = `"%SystemRoot%\\System32\\taskkill.exe" /T /F /PID ${pid}`;
-  const end = () => {
-    // Run by the shell, because Deno may have permission only for the shell. Waits
-    // for the end, because this process may be about to exit, and then its children
-    // end too.
-    new Deno.Command(SHELL, {
-      // The shell would look for programs in the working directory first.
-      args: ["/d", "/s", "/c", `"${line}"`],
-      windowsRawArguments: true,
-      stdin: "null",
-      stdout: "null",
-      stderr: "null",
-    }).outputSync();
-  };
-  return { end, endRest: () => Promise.resolve() };
 }
 
 /**

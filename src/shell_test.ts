@@ -117,16 +117,12 @@ Deno.test(
   },
 );
 
-/**
- * Commands that start processes in the same process group, in another group, or
- * in another session.
- */
+/** Commands that start processes in the shell's session, some in a group of their own. */
 const STARTS: Record<string, string> = {
   "a child": "sh -c 'echo $$ > pid; sleep 100'",
   "a background job": "sh -c 'echo $$ > pid; sleep 100' & wait",
   "timeout": "timeout 100 sh -c 'echo $$ > pid; sleep 100'",
   "set -m": "bash -c 'set -m; (echo $BASHPID > pid; sleep 100) & wait'",
-  "setsid": "setsid sh -c 'echo $$ > pid; sleep 100' & wait",
 };
 
 /** A server with a skill for each of these commands. */
@@ -174,58 +170,32 @@ class StartedCommands implements AsyncDisposable {
   }
 }
 
-for (const run of ["--allow-run", "--allow-run=sh"]) {
-  Deno.test(
-    `run_shell_command_op kills everything that a command started at the time limit, with ${run}`,
-    { ignore: lacks("proc") },
-    async () => {
-      const args = ["--shell-timeout", "1"];
-      await using commands = new StartedCommands({ run, args });
-      await Promise.all((await commands.start()).map(waitForExit));
-    },
-  );
-
-  Deno.test(
-    `run_shell_command_op kills everything that a command started when it is cancelled, with ${run}`,
-    { ignore: lacks("proc") },
-    async () => {
-      await using commands = new StartedCommands({ run });
-      const processes = await commands.start();
-      await commands.wire.write(...processes.map((_, index) => ({
+/** What ends the commands, in each case all of them. */
+const ENDS: Record<string, (wire: Wire) => unknown> = {
+  "the time limit": () => {},
+  "a cancellation": (wire) =>
+    wire.write(
+      ...Object.keys(STARTS).map((_, index) => ({
         jsonrpc: "2.0",
         method: "notifications/cancelled",
         params: { requestId: index + 1 },
-      })));
-      await Promise.all(processes.map(waitForExit));
-      assert.ok((await commands.wire.ask(100, "ping")).result);
-    },
-  );
-}
-
-const ENDS: Record<string, (wire: Wire) => unknown> = {
-  "the end of its input": (wire) => wire.endInput(),
+      })),
+    ),
+  "the end of the server's input": (wire) => wire.endInput(),
+  "SIGTERM": (wire) => wire.process.kill("SIGTERM"),
 };
-for (
-  const signal of [
-    "SIGTERM",
-    "SIGINT",
-    "SIGHUP",
-    "SIGQUIT",
-    "SIGKILL",
-  ] as const
-) {
-  ENDS[signal] = (wire) => wire.process.kill(signal);
-}
 
 for (const [what, end] of Object.entries(ENDS)) {
   Deno.test(
-    `run_shell_command_op kills everything that a command started when the server exits after ${what}`,
+    `run_shell_command_op kills everything that commands started at ${what}`,
     { ignore: lacks("proc") },
     async () => {
-      await using commands = new StartedCommands();
+      const args = what === "the time limit" ? ["--shell-timeout", "1"] : [];
+      const run = "--allow-run=sh";
+      await using commands = new StartedCommands({ run, args });
       const processes = await commands.start();
       await end(commands.wire);
-      await Promise.all([commands.wire.ended, ...processes.map(waitForExit)]);
+      await Promise.all(processes.map(waitForExit));
     },
   );
 }
@@ -277,39 +247,62 @@ Deno.test(
   },
 );
 
-for (const run of ["--allow-run", "--allow-run=sh"]) {
-  Deno.test(
-    `run_shell_command_op passes the dynamic linker's variables to the command, with ${run}`,
-    { ignore: lacks("sh") },
-    async () => {
-      using place = filesPlace();
-      // Variables with these names have no effect, so the test is harmless.
-      const env = {
-        ...{ LD_A: 'it\'s "a"\n b', DYLD_B: "$HOME", OTHER: "c" },
-        ...{ ld_lower: "d", "LD_NO-NAME": "e" },
-      };
-      for (const install of [[], ["--auto-install-deps"]]) {
-        await using session = await Session.open(place, {
-          args: ["--tools", "agentskills", ...install],
-          flags: flagsWith("--allow-read", "--allow-env", run),
-          env,
-        });
-        const { text } = await session.text(
-          ...shell(
-            'sh -c \'echo "$LD_A;$DYLD_B;$OTHER;$ld_lower;py"\'; echo "$#"; exit 3',
-          ),
-        );
-        assert.equal(
-          text,
-          'it\'s "a"\n b;$HOME;c;d;py\n0\n\n\n[exit code 3]',
-        );
-      }
-    },
-  );
-}
+Deno.test(
+  "run_shell_command_op runs while variables of the dynamic linker are set, and passes them on with --allow-run",
+  { ignore: lacks("sh") },
+  async () => {
+    using place = filesPlace();
+    // A variable with this name has no effect, so the test is harmless.
+    const env = { LD_A: "a" };
+    for (const [run, value] of [["--allow-run", "a"], ["--allow-run=sh", ""]]) {
+      await using session = await Session.open(place, {
+        args: ["--tools", "agentskills"],
+        flags: flagsWith("--allow-read", "--allow-env", run!),
+        env,
+      });
+      const { text } = await session.text(...shell('echo "<$LD_A>$#"'));
+      assert.equal(text, `<${value}>0\n\n`);
+    }
+  },
+);
 
 Deno.test(
-  "server reports at startup that Deno cannot run the shell",
+  "run_shell_command_op runs no program of the project that stands first on PATH",
+  { ignore: lacks("sh") },
+  async () => {
+    using place = filesPlace();
+    const bin = place.folder("project", "node_modules", ".bin");
+    for (const name of ["sh", "ls"]) {
+      Deno.chmodSync(
+        place.file(
+          join("project/node_modules/.bin", name),
+          "#!/bin/sh\necho hostile\n",
+        ),
+        0o755,
+      );
+    }
+    const options = (run: string) => ({
+      args: ["--tools", "agentskills"],
+      flags: flagsWith("--allow-read", "--allow-env", run),
+      env: { PATH: `${bin}:node_modules/.bin:${Deno.env.get("PATH")}` },
+    });
+    for (const run of ["--allow-run", "--allow-run=/bin/sh"]) {
+      await using session = await Session.open(place, options(run));
+      const { text } = await session.text(...shell("ls SKILL.md"));
+      assert.equal(text, "SKILL.md\n\n");
+    }
+    // Deno grants the first sh on PATH, which is the project's.
+    await using session = await Session.open(place, options("--allow-run=sh"));
+    await session.stderr.take(
+      (line) => /may come from the project.*--allow-run=\/bin\/sh/.test(line),
+      "the line about the tool",
+    );
+    await assert.rejects(session.call(...shell("true")), /Unknown tool/);
+  },
+);
+
+Deno.test(
+  "run_shell_command_op says which permission it needs to run while variables of the dynamic linker are set",
   { ignore: lacks("sh") },
   async () => {
     using place = filesPlace();
@@ -317,15 +310,11 @@ Deno.test(
       args: ["--tools", "agentskills"],
       flags: flagsWith(
         "--allow-read",
-        "--allow-env=HOME,USERPROFILE,SKILLS_DIR,MAX_FILE_SIZE_MB",
+        "--allow-env=HOME,USERPROFILE,PATH,SKILLS_DIR,MAX_FILE_SIZE_MB",
         "--allow-run=sh",
       ),
       env: { LD_A: "a" },
     });
-    await session.stderr.take(
-      (line) => /run_shell_command_op.*LD_.*--allow-env/.test(line),
-      "the line about the tool",
-    );
     const { text, isError } = await session.text(...shell("true"));
     assert.match(text, /^Cannot run the command: .*--allow-env/);
     assert.equal(isError, true);

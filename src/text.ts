@@ -137,6 +137,33 @@ export function oneLine(text: string): string {
   return withoutInvisible(text).replace(IRREGULAR_SPACE, " ").trim();
 }
 
+/** The maximum length of a name where people or models read it, in characters. */
+const MAX_SHOWN_LENGTH = 200;
+
+/** Returns a skill's name as it is shown: on one line, and not too long. */
+export function shownName(name: string): string {
+  return truncate(oneLine(name), MAX_SHOWN_LENGTH);
+}
+
+/**
+ * Returns a path as it is shown: on one line, with hidden characters escaped, and with
+ * names that are not too long.
+ */
+export function shownPath(path: string): string {
+  return path.split("/")
+    .map((name) => truncate(escapeHidden(name), MAX_SHOWN_LENGTH)).join("/");
+}
+
+/** Truncates a text to a number of characters, after a whole word if possible. */
+export function truncate(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const end = "...";
+  if (limit <= end.length) return "";
+  const cut = text.slice(0, limit - end.length).toWellFormed();
+  const word = cut.lastIndexOf(" ");
+  return (word > limit / 2 ? cut.slice(0, word) : cut) + end;
+}
+
 /** Returns a number and a noun: "1 skill", "2 skills". */
 export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
@@ -240,20 +267,23 @@ export function byCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
+/** Characters that are blank although they are not whitespace. */
+const BLANK = /[\u2800\u{1d159}]/gu;
+
 /** How many characters of a name count. */
 const MAX_KEY_LENGTH = 64 * 1024;
 
 /**
  * Returns the key of a name, by which skills are found: the name on one line,
- * without invisible characters, in Unicode normalization form C, and in
- * lowercase.
+ * without invisible and surrounding blank characters, in Unicode normalization form C,
+ * and in lowercase.
  *
  * @param name The name as written. Only its first 65,536 characters count, because
  *   frontmatter cannot contain more.
  * @returns The key in {@linkcode SkillCatalog.skills}.
  */
 export function skillKey(name: string): string {
-  const text = oneLine(name.slice(0, MAX_KEY_LENGTH));
+  const text = oneLine(name.slice(0, MAX_KEY_LENGTH).replace(BLANK, " "));
   return normalizeText(normalizeText(text).toLowerCase());
 }
 

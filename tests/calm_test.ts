@@ -4,8 +4,11 @@
 import assert from "node:assert/strict";
 import { SkillRegistry } from "../mod.ts";
 import type { Skill, SkillCatalog, SkillPolicy } from "../src/skills/types.ts";
-import { deriveOnce, notifyWhenChanged } from "../src/views/list_views.ts";
-import { readTogether } from "../src/views/read_together.ts";
+import {
+  deriveOnce,
+  notifyWhenChanged,
+  readTogether,
+} from "../src/views/paging.ts";
 import { DiskSpy, Place, skillMd } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
 import { root } from "./testing/registry.ts";

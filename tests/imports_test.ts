@@ -76,12 +76,28 @@ Deno.test("the modules in src/ import only from rooms below their own", () => {
   assert.deepEqual(wrong, []);
 });
 
+Deno.test("no module imports itself through others, not even types", () => {
+  const finished = new Set<string>();
+  const circles: string[] = [];
+  const follow = (module: string, path: readonly string[]) => {
+    const start = path.indexOf(module);
+    if (start >= 0) circles.push([...path.slice(start), module].join(" → "));
+    if (start >= 0 || finished.has(module)) return;
+    for (const { path: next } of importsOf(module)) {
+      if (next.endsWith(".ts")) follow(next, [...path, module]);
+    }
+    finished.add(module);
+  };
+  for (const module of listModules()) follow(module, []);
+  assert.deepEqual(circles, []);
+});
+
 Deno.test("modules do not load what they do not need", () => {
   const rules = [
     ["mod.ts", /^src\/(?:cli|http)\//],
     ["src/skills/names.ts", /^src\/(?:protocol|views)\//],
     ["src/views/resources.ts", /\/tool[^/]*\.ts$/],
-    ["src/files/folder_watcher.ts", /\/(?:walking|reading)\.ts$/],
+    ["src/files/watcher.ts", /\/(?:served_folder|reading)\.ts$/],
   ] as const;
   for (const [module, unneeded] of rules) {
     const loaded = [...loadedWith(module)];

@@ -174,6 +174,22 @@ Deno.test("SkillRegistry.inspectPolicy() returns the rules that apply and the ru
   assert.deepEqual(unused, [rules[2]]);
 });
 
+Deno.test("SkillRegistry.inspectPolicy() reports a wildcard that matches nothing although the project lies below its folder", async () => {
+  using place = new Place();
+  place.skill("project/.claude/skills", "theirs");
+  const unused = async (glob: string) => {
+    const rule = { scope: "project", in: glob, state: "on" } as const;
+    const { registry } = registryOf(place, { rules: [rule] });
+    using _ = registry;
+    await registry.refresh();
+    return registry.inspectPolicy()!.unused.length;
+  };
+  assert.equal(await unused(`${place.path}/*`), 1);
+  assert.equal(await unused(`${place.path}/**`), 0);
+  // It is about other folders.
+  assert.equal(await unused(`${place.folder("other")}/*`), 0);
+});
+
 Deno.test(
   "a project's link closes what it leads to, in any order of the roots",
   {

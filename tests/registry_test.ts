@@ -265,6 +265,19 @@ Deno.test("the trouble of a project voids no scan", async () => {
   assert.deepEqual(names(await scan()), ["mine"]);
 });
 
+Deno.test("an error that lasts voids no scan", async () => {
+  using place = new Place();
+  const folder = createSkills(place);
+  const scan = scansOf([root(folder, { recursive: true })]);
+  await scan();
+  using _disk = new DiskSpy((path) =>
+    path === join(folder, "git/SKILL.md")
+      ? Object.assign(new Error("File name too long"), { code: "ENAMETOOLONG" })
+      : undefined
+  );
+  assert.deepEqual(names(await scan()), ["docx", "pdf"]);
+});
+
 Deno.test("nothing is kept of a root that Deno is no longer allowed to read", async () => {
   using place = new Place();
   const scan = scansOf([root(createSkills(place), { recursive: true })]);

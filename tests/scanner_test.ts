@@ -444,39 +444,23 @@ Deno.test("scanSkillRoots() lets other tasks run while it scans two thousand ski
   assert.ok(turns > 0, "no timer fired while the scan ran");
 });
 
-Deno.test(
-  "scanSkillRoots() never blocks other tasks for long, whatever a folder contains",
-  {
-    ignore: lacks("links"),
-  },
-  async () => {
+Deno.test({
+  name: "scanSkillRoots() reports at most 1,000 problems of a root",
+  ignore: lacks("links"),
+  fn: async () => {
     using place = new Place();
-    // With so many long names, listing the folder takes several reads.
-    for (let i = 0; i < 5_000; i++) {
-      place.link("nowhere", `skills/${i}-${"x".repeat(60)}`);
-    }
-    const gaps: number[] = [];
-    let last = performance.now();
-    const timer = setInterval(() => {
-      gaps.push(performance.now() - last);
-      last = performance.now();
-    });
-    const { problems } = await scanSkillRoots([
-      root(join(place.path, "skills")),
-    ]);
-    clearInterval(timer);
-    const [longest] = gaps.sort((a, b) => b - a);
-    const all = gaps.reduce((sum, gap) => sum + gap, 0);
-    assert.ok(longest! < Math.max(100, all / 4), `${longest} of ${all} ms`);
+    for (let i = 0; i < 1_200; i++) place.link("nowhere", `skills/${i}`);
+    const folder = join(place.path, "skills");
+    const { problems } = await scanSkillRoots([root(folder)]);
     assert.equal(problems.length, 1_001);
     assert.deepEqual(problems.at(-1), {
-      file: join(place.path, "skills"),
+      file: folder,
       rule: "too-many",
-      reason: "it has 4000 more problems that are not listed",
+      reason: "it has 200 more problems that are not listed",
       hint: "fix the listed ones first",
     });
   },
-);
+});
 
 Deno.test("scanSkillRoots() visits at most 50,000 folders and links of a root and reports that there are more", async () => {
   using place = new Place();

@@ -1,219 +1,593 @@
 /**
- * Measures the speed of the server relative to a minimal server built with the
- * SDK. Both are measured in one run, because only ratios are comparable between
- * machines.
+ * Measures this server beside a minimal one built with the SDK, and beside those
+ * that `--against` names. In each round they take turns, so that noise affects all
+ * of them. Figures are first quartiles.
  *
  *     deno task bench
- *     deno task bench --against NAME=COMMAND
+ *     deno task bench --against ../other-checkout
+ *     deno task bench --against "peer 1.0=node dist/index.js {skills}" --plot docs/speed.svg
+ *     deno task bench --search FOLDER
  *
- * With `--against`, which can be repeated, other servers are measured beside it.
- * See `side_by_side.ts`.
+ * A command is split at blanks. `{skills}` stands for the folder of the skills,
+ * which is also `.claude/skills` in the home folder that the server is given. The
+ * call is one of the first tool whose only required parameter is a string. A
+ * server that sends no notification within 10 seconds is taken to send none.
+ * `--skills 100,1000` sets the numbers of skills.
  *
  * @module
  */
 
+import { basename, join, resolve } from "jsr:@std/path@^1";
+import { existsSync } from "node:fs";
+import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import { join } from "jsr:@std/path@^1";
-import { scanSkillRoots, SkillRegistry, type SkillRoot } from "../mod.ts";
-import {
-  BARE_SERVER,
-  type Command,
-  createBundle,
-  createSkills,
-  denoCommand,
-  denoDir,
-  IMPORTS,
-  measureStart,
-  median,
-  milliseconds,
-  MOD,
-  Peer,
-} from "./bench_setup.ts";
-import { measureHttp } from "./http_bench.ts";
-import { measureSearch } from "./search_bench.ts";
-import { compareServers } from "./side_by_side.ts";
+import { scanSkillRoots, type SkillRegistry, type SkillRoot } from "../mod.ts";
+import { SkillSearch } from "../src/skills/search.ts";
+import questions from "./search_questions.json" with { type: "json" };
 
-const SIZES = [0, 100, 1_000, 10_000];
-const STARTS = 15;
-const CALLS = 500;
+const ROOT = resolve(import.meta.dirname!, "..");
 
-/** Measures the time to fetch all pages of `skills/list`, for the first time and repeatedly. */
-async function measureLists(
-  peer: Peer,
-): Promise<{ list: number; relist: number }> {
-  const list = async () => {
-    let cursor: string | undefined;
-    do {
-      const { result } = await peer.ask("skills/list", { cursor });
-      cursor = result.nextCursor;
-    } while (cursor !== undefined);
-  };
-  const first = await milliseconds(list);
-  const again: number[] = [];
-  for (let round = 0; round < 5; round++) again.push(await milliseconds(list));
-  return { list: first, relist: median(again) };
+/** How often each value is measured. */
+const ROUNDS = { start: 15, call: 300, burst: 5, change: 3, scan: 7 };
+
+/** The number of calls in a burst. */
+const BURST = 2_000;
+
+/** How long to wait for a notification, in milliseconds. */
+const PATIENCE = 10_000;
+
+/** The flag for an import map, for networks without access to JSR. */
+const IMPORTS = Deno.args
+  .filter((flag) => flag.startsWith("--import-map="))
+  .map((flag) => flag.replace(/(?<==)(?!\/|\w+:)/, `${ROOT}/`));
+
+/** A minimal server built with the SDK: one tool that echoes its input. */
+const BARE_SERVER = `
+import { McpServer } from "npm:@modelcontextprotocol/sdk@^1.32.2/server/mcp.js";
+import { StdioServerTransport } from "npm:@modelcontextprotocol/sdk@^1.32.2/server/stdio.js";
+import { z } from "npm:zod@^4";
+const server = new McpServer({ name: "bare", version: "1.0.0" });
+server.registerTool(
+  "skill",
+  { description: "Echo", inputSchema: { name: z.string() } },
+  ({ name }) => ({ content: [{ type: "text", text: name }] }),
+);
+await server.connect(new StdioServerTransport());
+`;
+
+/** A server to measure. */
+interface Server {
+  readonly name: string;
+  /** The program and its arguments. */
+  readonly command: readonly [string, ...string[]];
+  /** The main module of a checkout, whose scans are measured too. */
+  readonly module?: string | undefined;
 }
 
-/** Measures tool calls. The servers take turns, so that noise affects all of them. */
-async function measureCalls(peers: Peer[], name: string): Promise<number[]> {
-  const times: number[][] = peers.map(() => []);
-  for (let call = 0; call < CALLS; call++) {
-    for (const [index, peer] of peers.entries()) {
-      const params = { name: "skill", arguments: { name } };
-      times[index]!.push(
-        await milliseconds(() => peer.ask("tools/call", params)),
-      );
+/** What is measured of a server: times in milliseconds, memory in MB. */
+const COLUMNS = {
+  start: "start to tools/list, ms",
+  call: "call, ms",
+  burst: `${BURST.toLocaleString("en")} calls at once, ms`,
+  memory: "memory, MB",
+  change: "change to notification, ms",
+};
+
+/** The columns that the plot shows. */
+const PLOTTED = ["start", "call", "memory", "change"] as const;
+
+/** The values of a server. One that the server does not have is `undefined`. */
+type Figures = Record<keyof typeof COLUMNS, number | undefined>;
+
+/** Returns the server of a module, with the README's permissions. */
+function denoServer(name: string, module: string): Server {
+  const flags = ["--allow-read", "--allow-env", ...IMPORTS];
+  return { name, command: [Deno.execPath(), "run", ...flags, module], module };
+}
+
+/** Parses a value of `--against`: the folder of a checkout, or `NAME=COMMAND`. */
+function parseServer(text: string): Server {
+  const [, name, command] = /^([^=]+)=(.+)$/s.exec(text) ?? [];
+  if (name === undefined) {
+    return denoServer(basename(resolve(text)), resolve(text, "mod.ts"));
+  }
+  const [program, ...args] = command!.trim().split(/\s+/);
+  return { name, command: [program!, ...args] };
+}
+
+/** Creates skills of 5 kB, with three other files each. */
+function createSkills(folder: string, count: number): void {
+  for (let i = 0; i < count; i++) {
+    const name = `skill-${i}`;
+    const description = `Do the thing number ${i} when somebody asks for it. `;
+    Deno.mkdirSync(join(folder, name, "references"), { recursive: true });
+    Deno.writeTextFileSync(
+      join(folder, name, "SKILL.md"),
+      `---\nname: ${name}\ndescription: ${description.repeat(4)}\n---\n\n${
+        "Some text.\n".repeat(400)
+      }`,
+    );
+    for (const file of ["a.md", "b.md", "c.md"]) {
+      Deno.writeTextFileSync(join(folder, name, "references", file), file);
     }
   }
-  return times.map(median);
 }
 
-/** Measures the time from a change to a file until the notification. */
-async function measureNotification(peer: Peer, home: string): Promise<number> {
-  const file = join(home, ".claude", "skills", "skill-0", "SKILL.md");
-  const text = "---\nname: skill-0\ndescription: Changed\n---\n";
-  // The tools list only names of many skills, so they may not change.
-  const notified = peer.message("notifications/prompts/list_changed");
-  return await milliseconds(async () => {
-    Deno.writeTextFileSync(file, text);
-    await notified;
+const denoDir: string = JSON.parse(
+  new TextDecoder().decode(
+    new Deno.Command(Deno.execPath(), { args: ["info", "--json"] })
+      .outputSync().stdout,
+  ),
+).denoDir;
+
+/** A server process. */
+class Peer {
+  readonly #process: Deno.ChildProcess;
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #lines: AsyncIterator<string>;
+  #id = 0;
+
+  constructor({ command: [program, ...args] }: Server, home: string) {
+    const skills = join(home, ".claude", "skills");
+    this.#process = new Deno.Command(program, {
+      args: args.map((arg) => arg.replaceAll("{skills}", skills)),
+      cwd: home,
+      env: { HOME: home, DENO_DIR: denoDir },
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "null",
+    }).spawn();
+    this.#writer = this.#process.stdin.getWriter();
+    this.#lines = lines(this.#process.stdout);
+  }
+
+  /** Begins a session, and returns the server's tools. */
+  // deno-lint-ignore no-explicit-any -- as the server sent them
+  async start(): Promise<any[]> {
+    await this.#ask("initialize", {
+      protocolVersion: "2025-11-25",
+      capabilities: {},
+      clientInfo: { name: "bench", version: "1.0.0" },
+    });
+    await this.#send({ method: "notifications/initialized" });
+    const reply = await this.#ask("tools/list", {});
+    return JSON.parse(reply).result.tools;
+  }
+
+  /** Calls a tool as often as `count` says, and waits for all replies. */
+  async call(tool: Tool, count: number): Promise<void> {
+    const calls = Array.from({ length: count }, () => ({
+      id: ++this.#id,
+      method: "tools/call",
+      params: tool,
+    }));
+    const sent = this.#send(...calls);
+    for (let reply = 0; reply < count; reply++) await this.message('"id":');
+    await sent;
+  }
+
+  /** Waits for a message that contains a text. */
+  async message(part: string): Promise<string> {
+    for (;;) {
+      const { value, done } = await this.#lines.next();
+      if (done) throw new Error("The server exited");
+      if (value.includes(part)) return value;
+    }
+  }
+
+  /** Returns the resident memory, in MB. */
+  memory(): number {
+    const status = Deno.readTextFileSync(`/proc/${this.#process.pid}/status`);
+    return Number(/^VmRSS:\s+(\d+)/m.exec(status)![1]) / 1024;
+  }
+
+  async end(): Promise<void> {
+    await this.#writer.close();
+    // Not every server exits at the end of its input.
+    const timer = setTimeout(() => this.#process.kill("SIGKILL"), 2_000);
+    await this.#process.status;
+    clearTimeout(timer);
+  }
+
+  async #ask(method: string, params: object): Promise<string> {
+    await this.#send({ id: ++this.#id, method, params });
+    return await this.message(`"id":${this.#id}`);
+  }
+
+  async #send(...messages: object[]): Promise<void> {
+    const text = messages.map((message) =>
+      `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`
+    );
+    await this.#writer.write(new TextEncoder().encode(text.join("")));
+  }
+}
+
+async function* lines(stream: ReadableStream<Uint8Array>) {
+  let rest = "";
+  for await (const text of stream.pipeThrough(new TextDecoderStream())) {
+    const parts = (rest + text).split("\n");
+    rest = parts.pop()!;
+    yield* parts;
+  }
+}
+
+/** The parameters of a request that calls a tool. */
+interface Tool {
+  readonly name: string;
+  readonly arguments: Record<string, string>;
+}
+
+/** Finds the first tool whose only required parameter can be a skill's name. */
+// deno-lint-ignore no-explicit-any -- as the server sent them
+function findTool(tools: any[]): Tool | undefined {
+  for (const { name, inputSchema: { properties, required } } of tools) {
+    const [key, ...others] = required ?? [];
+    const isName = others.length === 0 && properties[key]?.type === "string";
+    if (isName) return { name, arguments: { [key]: "skill-1" } };
+  }
+}
+
+async function milliseconds(work: () => unknown): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+/** Measures each subject once a round, until it has no value. Returns the first quartiles. */
+async function inTurns<T>(
+  subjects: readonly T[],
+  rounds: number,
+  measure: (subject: T, index: number) => Promise<number | undefined>,
+): Promise<(number | undefined)[]> {
+  const values: number[][] = subjects.map(() => []);
+  const silent = new Set<number>();
+  for (let round = 0; round < rounds; round++) {
+    for (const [index, subject] of subjects.entries()) {
+      if (silent.has(index)) continue;
+      const value = await measure(subject, index);
+      if (value === undefined) silent.add(index);
+      else values[index]!.push(value);
+    }
+  }
+  return values.map((list, index) =>
+    silent.has(index) ? undefined : list.sort((a, b) => a - b)[rounds >> 2]
+  );
+}
+
+/** Measures all servers in a home folder with skills. */
+async function measureServers(
+  servers: readonly Server[],
+  home: string,
+): Promise<Figures[]> {
+  const start = await inTurns(servers, ROUNDS.start, async (server) => {
+    let peer!: Peer;
+    const time = await milliseconds(() =>
+      (peer = new Peer(server, home)).start()
+    );
+    await peer.end();
+    return time;
   });
+  const peers = servers.map((server) => new Peer(server, home));
+  const tools: (Tool | undefined)[] = [];
+  for (const peer of peers) tools.push(findTool(await peer.start()));
+  const memory = peers.map((peer) => peer.memory());
+  const calls = (count: number) => async (peer: Peer, index: number) => {
+    const tool = tools[index];
+    return tool && await milliseconds(() => peer.call(tool, count));
+  };
+  const call = await inTurns(peers, ROUNDS.call, calls(1));
+  const burst = await inTurns(peers, ROUNDS.burst, calls(BURST));
+  for (const peer of peers) await peer.end();
+  const hasSkills = existsSync(join(home, ".claude"));
+  const change = await inTurns(
+    servers,
+    hasSkills ? ROUNDS.change : 0,
+    (server) => measureChange(server, home),
+  );
+  return servers.map((_, index) => ({
+    start: start[index],
+    call: call[index],
+    burst: burst[index],
+    memory: memory[index],
+    change: change[index],
+  }));
 }
 
-/** The measurements for a number of skills: times in milliseconds, memory in MB. */
-interface Figures {
-  readonly size: number;
-  readonly bareStart: number;
-  readonly start: number;
-  readonly bundleStart: number;
-  readonly list: number;
-  readonly relist: number;
-  readonly echo: number;
-  readonly call: number;
-  readonly scan: number;
-  readonly rescan: number;
-  readonly notification: number;
-  readonly memory: number;
+/** Measures the time from a change of a description to a notification. */
+async function measureChange(
+  server: Server,
+  home: string,
+): Promise<number | undefined> {
+  const peer = new Peer(server, home);
+  await peer.start();
+  // Some servers start to watch only after they have answered.
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  const file = join(home, ".claude", "skills", "skill-0", "SKILL.md");
+  const { promise: late, resolve: giveUp } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => giveUp(false), PATIENCE);
+  const notified = peer.message("list_changed").then(() => true, () => false);
+  let isNotified = false;
+  const time = await milliseconds(async () => {
+    const description = `Changed at ${performance.now()}`;
+    const text = `---\nname: skill-0\ndescription: ${description}\n---\n`;
+    Deno.writeTextFileSync(file, text);
+    isNotified = await Promise.race([notified, late]);
+  });
+  clearTimeout(timer);
+  await peer.end();
+  return isNotified ? time : undefined;
 }
 
-async function measure(
-  size: number,
-  { bare, bundle }: { bare: Command; bundle: Command },
-): Promise<Figures> {
-  const home = Deno.realPathSync(Deno.makeTempDirSync());
-  const ours = denoCommand(MOD);
-  try {
-    createSkills(home, size);
-    const bareStarts: number[] = [];
-    const starts: number[] = [];
-    const bundleStarts: number[] = [];
-    for (let round = 0; round < STARTS; round++) {
-      bareStarts.push(await measureStart(bare, home));
-      starts.push(await measureStart(ours, home));
-      bundleStarts.push(await measureStart(bundle, home));
-    }
-    const peers = [new Peer(bare, home), new Peer(ours, home)];
-    for (const peer of peers) await peer.start();
-    const memory = peers[1]!.memory();
-    const [echo, call] = await measureCalls(peers, "skill-1");
-    const lists = await measureLists(peers[1]!);
-    const notification = size > 0
-      ? await measureNotification(peers[1]!, home)
-      : NaN;
-    for (const peer of peers) await peer.end();
-    return {
-      size,
-      bareStart: median(bareStarts),
-      start: median(starts),
-      bundleStart: median(bundleStarts),
-      ...lists,
-      echo: echo!,
-      call: call!,
-      ...await measureScans(join(home, ".claude", "skills")),
-      notification,
-      memory,
-    };
-  } finally {
-    Deno.removeSync(home, { recursive: true });
-  }
-}
-
+/**
+ * Measures scans in this process, beside a bare loop that lists, opens, reads, and
+ * closes the same files, and prints the ratio.
+ */
 async function measureScans(
-  path: string,
-): Promise<{ scan: number; rescan: number }> {
-  const roots: SkillRoot[] = [{ path, scope: "global", recursive: false }];
-  await scanSkillRoots(roots);
-  const scan = await milliseconds(() => scanSkillRoots(roots));
-  // A scan reads recently written files again, so wait until they are no longer recent.
-  await new Promise((resolve) => setTimeout(resolve, 3_000));
-  using registry = new SkillRegistry(roots);
-  await registry.refresh();
-  const rescan = await milliseconds(() => registry.refresh());
-  return { scan, rescan };
-}
-
-function formatRow(figures: Figures, empty: Figures): string {
-  const { size, bareStart, start, bundleStart, echo, call } = figures;
-  const { scan, rescan, list, relist } = figures;
-  const cells = [
-    size.toLocaleString("en"),
-    `${start.toFixed(0)} ms (${(start / bareStart).toFixed(2)})`,
-    `${bundleStart.toFixed(0)} ms (${(bundleStart / bareStart).toFixed(2)})`,
-    `${call.toFixed(2)} ms (${(call / echo).toFixed(2)})`,
-    `${scan.toFixed(1)} ms`,
-    `${rescan.toFixed(1)} ms`,
-    `${list.toFixed(0)} / ${relist.toFixed(0)} ms`,
-    size > 0 ? `${figures.notification.toFixed(0)} ms` : "",
-    `${(figures.memory - empty.memory).toFixed(1)} MB`,
+  servers: readonly Server[],
+  folder: string,
+): Promise<void> {
+  const roots: SkillRoot[] = [
+    { path: folder, scope: "global", recursive: false },
   ];
-  return `| ${cells.join(" | ")} |`;
-}
-
-/** Prints the table of this server's own figures. */
-async function measureStdio(bare: Command): Promise<void> {
-  console.log(
-    "Times are medians. The numbers in parentheses are ratios to a minimal server built with the SDK.\n",
-  );
-  console.log(
-    "| skills | start to `tools/list` | start of the bundle | call of `skill` | scan | rescan | `skills/list`, first / again | change to notification | memory |",
-  );
-  console.log("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
-  const bundle = createBundle();
-  let empty: Figures | undefined;
-  for (const size of SIZES) {
-    const figures = await measure(size, { bare, bundle: denoCommand(bundle) });
-    empty ??= figures;
-    console.log(formatRow(figures, empty));
+  const scanners = [];
+  for (const { name, module } of servers) {
+    if (module === undefined) continue;
+    const library = await import(pathToFileURL(module).href);
+    scanners.push({ name, ...library as Library });
   }
-  Deno.removeSync(bundle);
+  const works = [
+    () => readBarely(folder),
+    ...scanners.map(({ scanSkillRoots }) => () => scanSkillRoots(roots)),
+  ];
+  const [bare, ...scans] = await inTurns(works, ROUNDS.scan, milliseconds);
+  // A scan reads files again that were modified in the two seconds before.
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  const registries = scanners.map(({ SkillRegistry }) =>
+    new SkillRegistry(roots)
+  );
+  for (const registry of registries) await registry.refresh();
+  const rescans = await inTurns(
+    registries,
+    ROUNDS.scan,
+    (registry) => milliseconds(() => registry.refresh()),
+  );
+  for (const registry of registries) registry.close();
+  for (const [index, { name }] of scanners.entries()) {
+    const ratio = (scans[index]! / bare!).toFixed(2);
+    console.log(
+      `${name}: scan of new skills ${format(scans[index])} ms, bare loop ${
+        format(bare)
+      } ms, ratio ${ratio} : 1; scan of unchanged skills ${
+        format(rescans[index])
+      } ms`,
+    );
+  }
   console.log();
 }
 
-const { against = [], plot = "dist/speed.svg" } = parseArgs({
-  allowPositionals: true,
-  strict: false,
-  options: {
-    against: { type: "string", multiple: true },
-    plot: { type: "string" },
+/** What the scans of a checkout need of its library. */
+interface Library {
+  readonly scanSkillRoots: typeof scanSkillRoots;
+  readonly SkillRegistry: typeof SkillRegistry;
+}
+
+function readBarely(folder: string): void {
+  const buffer = new Uint8Array(64 * 1024);
+  for (const { name } of Deno.readDirSync(folder)) {
+    using file = Deno.openSync(`${folder}/${name}/SKILL.md`);
+    file.readSync(buffer);
+  }
+}
+
+function printTable(
+  size: number,
+  { servers, figures }: {
+    servers: readonly Server[];
+    figures: readonly Figures[];
   },
-}).values;
-const searched = Deno.args.indexOf("--search");
-if (searched >= 0) {
-  await measureSearch(Deno.args[searched + 1] ?? ".");
-  Deno.exit(0);
+): void {
+  const keys = Object.keys(COLUMNS) as (keyof Figures)[];
+  const row = (cells: readonly string[]) =>
+    console.log(`| ${cells.join(" | ")} |`);
+  row([`${size.toLocaleString("en")} skills`, ...Object.values(COLUMNS)]);
+  row(["---", ...keys.map(() => "---:")]);
+  for (const [index, { name }] of servers.entries()) {
+    row([name, ...keys.map((key) => format(figures[index]![key]))]);
+  }
+  console.log();
 }
-const bare = Deno.makeTempFileSync({ suffix: ".ts" });
-Deno.writeTextFileSync(bare, BARE_SERVER);
-if (against.length > 0) {
-  await compareServers(against.map(String), {
-    bare: denoCommand(bare),
-    plot: String(plot),
+
+function format(value: number | undefined): string {
+  if (value === undefined) return "none";
+  if (value < 1) return value.toFixed(2);
+  return value < 10 ? value.toFixed(1) : Math.round(value).toLocaleString("en");
+}
+
+const WIDTH = 420;
+const HEIGHT = 250;
+const MARGIN = { left: 56, right: 16, top: 36, bottom: 34 };
+
+/** Colors that are distinct for color-blind readers and on both backgrounds. */
+const COLORS = [
+  "#d1495b",
+  "#edae49",
+  "#7a7f87",
+  "#2e86ab",
+  "#3a9d6e",
+  "#8d5fd3",
+];
+
+const colorOf = (index: number) => COLORS[index % COLORS.length]!;
+
+/** Draws a panel for each plotted column above a legend, for light and dark pages. */
+function createPlot(
+  names: readonly string[],
+  results: ReadonlyMap<number, readonly Figures[]>,
+): string {
+  const panels = PLOTTED.map((key, index) => {
+    const series = names.map((_, server) =>
+      [...results].flatMap(([size, figures]) => {
+        const value = figures[server]![key];
+        return value === undefined || size === 0 ? [] : [[size, value]];
+      })
+    );
+    const place = `${(index % 2) * WIDTH} ${Math.floor(index / 2) * HEIGHT}`;
+    const panel = drawPanel(COLUMNS[key], series as [number, number][][]);
+    return `<g transform="translate(${place})">${panel}</g>`;
   });
-} else {
-  await measureStdio(denoCommand(bare));
-  const home = Deno.realPathSync(Deno.makeTempDirSync());
-  createSkills(home, 100);
-  await measureHttp(home, { imports: IMPORTS, env: { DENO_DIR: denoDir } });
-  Deno.removeSync(home, { recursive: true });
+  const legend = names.map((name, index) => {
+    const x = MARGIN.left + (index % 3) * 260;
+    const y = 2 * HEIGHT + 20 + Math.floor(index / 3) * 24;
+    return `<circle cx="${x}" cy="${y}" r="5" fill="${colorOf(index)}"/>` +
+      drawText(name, x + 12, y + 4);
+  });
+  const height = 2 * HEIGHT + 30 * Math.ceil(names.length / 3) + 10;
+  const size = `${WIDTH * 2 + MARGIN.right} ${height}`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size}" font-family="system-ui, sans-serif" font-size="12">
+<style>text { fill: #24292f } .grid { stroke: #d0d7de } .line { fill: none; stroke-width: 2 }
+@media (prefers-color-scheme: dark) { text { fill: #e6edf3 } .grid { stroke: #3d444d } }</style>
+${[...panels, ...legend].join("\n")}
+</svg>
+`;
 }
-Deno.removeSync(bare);
+
+/** Draws lines of points in one coordinate system. */
+function drawPanel(
+  title: string,
+  series: readonly (readonly [number, number])[][],
+): string {
+  const points = series.flat();
+  const [left, right] = [MARGIN.left, WIDTH - MARGIN.right];
+  const [top, bottom] = [MARGIN.top, HEIGHT - MARGIN.bottom];
+  const x = createScale(points.map(([size]) => size), left, right);
+  const y = createScale(points.map(([, value]) => value), bottom, top);
+  const label = (value: number) => value.toLocaleString("en");
+  return [
+    drawText(title, left, 20, "start").replace(
+      "<text",
+      '<text font-weight="600"',
+    ),
+    ...x.ticks.map((tick) =>
+      drawText(label(tick), x(tick), HEIGHT - 14, "middle")
+    ),
+    ...y.ticks.map((tick) =>
+      `<line class="grid" x1="${left}" x2="${right}" y1="${y(tick)}" y2="${
+        y(tick)
+      }"/>` + drawText(label(tick), left - 6, y(tick) + 4, "end")
+    ),
+    ...series.map((line, index) => {
+      const color = colorOf(index);
+      const path = line.map(([size, value]) => `${x(size)},${y(value)}`);
+      const dots = path.map((point) => {
+        const [cx, cy] = point.split(",");
+        return `<circle cx="${cx}" cy="${cy}" r="3" fill="${color}"/>`;
+      });
+      return `<polyline class="line" stroke="${color}" points="${
+        path.join(" ")
+      }"/>${dots.join("")}`;
+    }),
+  ].join("");
+}
+
+/** Creates a logarithmic scale over whole powers of ten, and the values to mark. */
+function createScale(values: readonly number[], from: number, to: number) {
+  const known = values.length > 0 ? values : [1];
+  const low = Math.floor(Math.log10(Math.min(...known)));
+  const high = Math.max(Math.ceil(Math.log10(Math.max(...known))), low + 1);
+  const scale = (value: number) => {
+    const share = (Math.log10(value) - low) / (high - low);
+    return Math.round((from + share * (to - from)) * 10) / 10;
+  };
+  const exponents = Array.from({ length: high - low + 1 }, (_, i) => low + i);
+  return Object.assign(scale, { ticks: exponents.map((e) => 10 ** e) });
+}
+
+function drawText(
+  text: string,
+  x: number,
+  y: number,
+  anchor = "start",
+): string {
+  const escaped = text.replace(/[&<>]/g, (c) => `&#${c.charCodeAt(0)};`);
+  return `<text x="${x}" y="${y}" text-anchor="${anchor}">${escaped}</text>`;
+}
+
+/**
+ * Prints how many questions find their skill. They are phrased as a model phrases
+ * its task, and were written from the descriptions of 100 skills drawn at random,
+ * before any ranking was seen.
+ *
+ * @param folder Contains a clone of each of these repositories on GitHub:
+ *   anthropics/skills, obra/superpowers, wshobson/agents,
+ *   K-Dense-AI/claude-scientific-skills, Orchestra-Research/AI-research-SKILLs,
+ *   coreyhaines31/marketingskills, openai/skills, trailofbits/skills,
+ *   vercel-labs/agent-skills, github/awesome-copilot, and
+ *   sickn33/antigravity-awesome-skills.
+ */
+async function measureSearch(folder: string): Promise<void> {
+  const root = { path: folder, scope: "global", recursive: true } as const;
+  const catalog = await scanSkillRoots([root]);
+  const search = new SkillSearch(() => true);
+  const ranks: number[] = [];
+  const time = await milliseconds(async () => {
+    for (const { question, skill } of questions) {
+      const found = await search.find(question, catalog);
+      const rank = found.findIndex(({ name }) => name === skill);
+      ranks.push(rank < 0 ? Infinity : rank);
+    }
+  });
+  const counts = [1, 5, 20].map((limit) =>
+    `${ranks.filter((rank) => rank < limit).length} among the first ${limit}`
+  );
+  console.log(
+    `${catalog.skills.size} skills, ${questions.length} questions: ${
+      counts.join(", ")
+    }; ${format(time)} ms`,
+  );
+}
+
+/** Measures the servers with each number of skills, and prints and plots the figures. */
+async function measure(
+  against: readonly string[],
+  { sizes, plot }: { sizes: readonly number[]; plot: string | undefined },
+): Promise<void> {
+  const bare = Deno.makeTempFileSync({ suffix: ".ts" });
+  Deno.writeTextFileSync(bare, BARE_SERVER);
+  const servers: Server[] = [
+    denoServer("skill-server", join(ROOT, "mod.ts")),
+    { ...denoServer("minimal SDK server", bare), module: undefined },
+    ...against.map(parseServer),
+  ];
+  const results = new Map<number, Figures[]>();
+  for (const size of sizes) {
+    const home = Deno.realPathSync(Deno.makeTempDirSync());
+    const folder = join(home, ".claude", "skills");
+    createSkills(folder, size);
+    const figures = await measureServers(servers, home);
+    results.set(size, figures);
+    printTable(size, { servers, figures });
+    if (size > 0) await measureScans(servers, folder);
+    Deno.removeSync(home, { recursive: true });
+  }
+  if (plot !== undefined) {
+    const names = servers.map(({ name }) => name);
+    Deno.writeTextFileSync(plot, createPlot(names, results));
+  }
+  Deno.removeSync(bare);
+}
+
+const { values } = parseArgs({
+  options: {
+    against: { type: "string", multiple: true, default: [] },
+    skills: { type: "string", default: "0,100,1000,10000" },
+    plot: { type: "string" },
+    search: { type: "string" },
+    "import-map": { type: "string" },
+  },
+});
+if (values.search !== undefined) {
+  await measureSearch(values.search);
+} else {
+  const sizes = values.skills.split(",").map(Number);
+  await measure(values.against, { sizes, plot: values.plot });
+}

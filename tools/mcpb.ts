@@ -101,9 +101,12 @@ function runDeno(...args: string[]): void {
   if (code !== 0) Deno.exit(code);
 }
 
-/** Runs the program that checks and packs bundles. Exits if it fails. */
+/** Runs the program that checks and packs bundles, as it was locked. Exits if it fails. */
 function runMcpb(...args: string[]): void {
-  runDeno("run", "--quiet", "--allow-all", "--no-lock", MCPB, ...args);
+  const lock = ["--frozen", `--lock=${import.meta.dirname}/mcpb/deno.lock`];
+  const permissions = ["--no-prompt", "--allow-read", "--allow-write"];
+  const flags = ["--quiet", "--no-config", ...lock, ...permissions];
+  runDeno("run", ...flags, "--allow-env", MCPB, ...args);
 }
 
 /** Returns the platform of a target. Exits if there is none. */

@@ -8,10 +8,13 @@
  */
 
 import { join } from "jsr:@std/path@^1";
-import { IMPORTS, MOD } from "./bench_setup.ts";
-import { escapeXml } from "./plot.ts";
+import { escapeXml } from "../src/text.ts";
 
-const FILE = join(import.meta.dirname!, "..", "docs", "terminal.svg");
+const ROOT = join(import.meta.dirname!, "..");
+
+const MOD = join(ROOT, "mod.ts");
+
+const FILE = join(ROOT, "docs", "terminal.svg");
 
 const FONT_SIZE = 13;
 const LINE_HEIGHT = 18;
@@ -115,4 +118,9 @@ ${texts.join("\n")}
 `;
 }
 
-if (import.meta.main) Deno.writeTextFileSync(FILE, await record(IMPORTS));
+if (import.meta.main) {
+  const imports = Deno.args.map((flag) =>
+    flag.replace(/(?<=^--import-map=)(?!\/|\w+:)/, `${ROOT}/`)
+  );
+  Deno.writeTextFileSync(FILE, await record(imports));
+}

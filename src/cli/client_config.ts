@@ -129,13 +129,24 @@ function describeLaunch(
     `${title} itself lists the skills in ${
       ownSkills.join(" and ")
     }, of the project and of the home folder. So that the model sees each description once, the server lists these skills by name (--name-only). Remove these arguments if you switch off the list of ${title}.`,
+    ownSkills.length > 0 && values.policy !== undefined &&
+    `The states off and manual of the policy bind this server only: ${title} still lists the skills in folders that it reads itself.`,
     note,
+    program.mainModule === undefined &&
+    (mayReadAll()
+      ? "This executable may read every file that you may read. To narrow that, compile it with the folders: deno task compile --allow-read=<folders>"
+      : "This executable may read the folders that it was compiled with."),
     server.command === "npx" &&
     "The entry uses npx, which asks the npm registry for Deno at each start. To avoid that, install Deno (https://deno.com) and print the configuration with it.",
     server.args.includes("--allow-read") &&
     "Cannot limit Deno to folders with a comma in their names: it gets permission to read every folder.",
   ];
   return { server, notes };
+}
+
+/** Whether this process may read everything. */
+function mayReadAll(): boolean {
+  return Deno.permissions.querySync({ name: "read" }).state === "granted";
 }
 
 /** Describes the server at a URL. Completes the URL if it has no path. */

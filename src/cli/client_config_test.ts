@@ -10,14 +10,12 @@ import { type Launch, SPECIFIER } from "./program.ts";
 import { Session } from "../../tests/testing/client.ts";
 import {
   configFor,
-  isNpx,
   parseEntry,
   parseLaunch,
   printedLaunch,
   PROGRAM,
   serverArgs,
 } from "../../tests/testing/command_line.ts";
-import { FLAGS, IMPORTS, isWindows } from "../../tests/testing/environment.ts";
 import { Place } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { runServer } from "../../tests/testing/server.ts";
@@ -128,27 +126,6 @@ Deno.test("--print-config keeps the other options and the environment's settings
     join(place.project, "b"),
   ]);
 });
-
-Deno.test(
-  "--print-config grants permission to run the shell if Deno has that permission and a tool needs it",
-  {
-    ignore: isNpx,
-  },
-  async () => {
-    using place = new Place();
-    const shell = isWindows ? "cmd" : "sh";
-    const allowed = [...FLAGS.slice(0, 3), "--allow-run", ...IMPORTS];
-    const runs = async (flags: string[], ...args: string[]) => {
-      const launch = await printedLaunch(place, { flags, args });
-      return launch.args.includes(`--allow-run=${shell}`);
-    };
-    assert.deepEqual([
-      await runs(allowed, "--tools", "agentskills"),
-      await runs(allowed),
-      await runs(FLAGS, "--tools", "agentskills"),
-    ], [true, false, false]);
-  },
-);
 
 Deno.test("--print-config grants read permission only for the folders that are searched", async () => {
   using place = new Place();
@@ -280,4 +257,20 @@ Deno.test("the entry names the module that runs", () => {
     assert.equal(mainOf(main), main);
   }
   assert.equal(mainOf(undefined), undefined);
+});
+
+Deno.test("--print-config of an executable says what it may read, and how to narrow that", () => {
+  const program = { ...PROGRAM, mainModule: undefined };
+  const { notes } = configFor("cursor", { program });
+  assert.match(
+    notes.join("\n"),
+    /^This executable may read every file .* deno task compile --allow-read=/m,
+  );
+});
+
+Deno.test("--print-config says that a policy does not bind what the client reads itself", () => {
+  const notesFor = (client: string) =>
+    configFor(client, { args: ["--policy", "p.yaml"] }).notes.join("\n");
+  assert.match(notesFor("claude-code"), /^The states off and manual/m);
+  assert.doesNotMatch(notesFor("claude-desktop"), /off and manual/);
 });

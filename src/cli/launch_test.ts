@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { join, resolve } from "jsr:@std/path@^1";
 import { createLaunch } from "./launch.ts";
 import type { Program } from "./program.ts";
+import { ALLOW_SHELL } from "../shell.ts";
 import {
   assertMisuse,
   NPX_PROGRAM,
   PROGRAM,
   settingsFor,
 } from "../../tests/testing/command_line.ts";
-import { environment } from "../../tests/testing/environment.ts";
 import { Place } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 
@@ -118,37 +118,13 @@ Deno.test("createLaunch() prints no npx that would run a project's programs", ()
   );
 });
 
-Deno.test(
-  "a printed npx entry runs Deno in the client's project, and nothing of that project",
-  {
-    ignore: lacks("npx"),
-  },
-  async () => {
-    using place = new Place();
-    const hostile = "#!/bin/sh\necho hostile\n";
-    for (const name of ["sh", "deno", "node", "npm", "npx", "env"]) {
-      const file = place.file(`project/node_modules/.bin/${name}`, hostile);
-      Deno.chmodSync(file, 0o755);
-    }
-    Deno.chmodSync(place.file("project/x", hostile), 0o755);
-    place.file(
-      "project/.npmrc",
-      "script-shell=./x\nregistry=http://[::1]:9/\n",
-    );
-    const run = async (words: readonly string[]) => {
-      const [command, ...args] = words;
-      const { stdout } = await new Deno.Command(command!, {
-        args: [...args, "eval", "console.log(Deno.cwd())"],
-        cwd: place.project,
-        env: environment,
-        stdin: "null",
-      }).output();
-      return new TextDecoder().decode(stdout).trim();
-    };
-    const { command, args } = createLaunch(NPX_PROGRAM, settingsFor());
-    const words = [command, ...args.slice(0, args.indexOf("run"))];
-    assert.equal(await run(words), Deno.realPathSync(place.project));
-    // The same words without what protects them.
-    assert.equal(await run(["npx", "-y", "deno"]), "hostile");
-  },
-);
+Deno.test("createLaunch() grants permission to run the shell if Deno has it and a tool needs it", async () => {
+  const flags = (...args: string[]) =>
+    createLaunch(PROGRAM, settingsFor(resolve("/a"), ...args)).args
+      .filter((arg) => arg.startsWith("--allow-run"));
+  const shell = ["--tools", "agentskills"];
+  // The tests have all permissions.
+  assert.deepEqual([flags(...shell), flags()], [[ALLOW_SHELL], []]);
+  await Deno.permissions.revoke({ name: "run" });
+  assert.deepEqual(flags(...shell), []);
+});

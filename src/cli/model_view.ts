@@ -5,11 +5,11 @@
  * @module
  */
 
-import { DEFAULT_PROFILE, findProfile } from "../views/client_profiles.ts";
-import { createInstructions } from "../views/instructions.ts";
-import { listModelSkills } from "../views/skill_lists.ts";
-import { ToolLists } from "../views/tool_lists.ts";
-import { listTools, type SkillToolOptions } from "../views/toolsets.ts";
+import { DEFAULT_PROFILE, findProfile } from "../views/clients.ts";
+import { createInstructions } from "../views/views.ts";
+import type { SkillToolOptions } from "../views/options.ts";
+import { listModelSkills } from "../views/skill_list.ts";
+import { createEntries } from "../views/tools.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 import { count, escapeHidden } from "../text.ts";
 
@@ -19,10 +19,10 @@ export function listPassages(
   catalog: SkillCatalog,
   options: SkillToolOptions,
 ): { title: string; text: string }[] {
-  const { instructions, searchesTools, clientName } = findProfile(client);
+  const profile = findProfile(client);
+  const { instructions, searchesTools } = profile;
   const search = searchesTools ? ", which the model has to search for" : "";
-  const passages = new ToolLists(listTools(options), options)
-    .listFor({ name: clientName }, catalog)
+  const passages = createEntries(profile, catalog, options)
     .flatMap(({ name, description, inputSchema }) => [
       { title: `Tool ${name}${search}`, text: description! },
       ...Object.entries(inputSchema.properties ?? {}).map(([key, schema]) => ({

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { CLIENT_PROFILES } from "../views/client_profiles.ts";
+import { CLIENT_PROFILES } from "../views/clients.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { runServer, Wire } from "../../tests/testing/server.ts";

@@ -8,11 +8,8 @@
 import { CLIENT_NAMES } from "./clients.ts";
 import { DEFAULT_SHELL_TIMEOUT } from "../shell.ts";
 import { DEFAULT_REFRESH_SECONDS } from "../skills/roots.ts";
-import {
-  DEFAULT_DESCRIPTION_LIMIT,
-  NAMES_LIMIT,
-  OTHER_CLIENTS,
-} from "../views/client_profiles.ts";
+import { OTHER_CLIENTS } from "../views/clients.ts";
+import { DEFAULT_DESCRIPTION_LIMIT, NAMES_LIMIT } from "../views/skill_list.ts";
 import { TOOLSET_NAMES } from "../views/toolsets.ts";
 
 /** An option, with what `parseArgs` of `node:util` needs to know about it. */

@@ -198,15 +198,15 @@ export function attempt<T>(work: () => T): T | undefined {
   }
 }
 
-/**
- * Whether an error may pass by itself, such as too many open files or a network
- * folder that is out of reach. Errors that say something about the file do not.
- */
-export function isPassing(error: unknown): boolean {
-  const { NotCapable, PermissionDenied } = Deno.errors;
-  return !isAbsence(error) &&
-    ![SkillFileError, NotCapable, PermissionDenied]
-      .some((type) => error instanceof type);
+/** The codes of errors that pass by themselves: too many open files, or a disk out of reach. */
+const TEMPORARY: ReadonlySet<unknown> = new Set(
+  "EIO EMFILE ENFILE ENOMEM EAGAIN EBUSY EINTR ESTALE ETIMEDOUT EHOSTDOWN EHOSTUNREACH ENETDOWN ENOTCONN"
+    .split(" "),
+);
+
+/** Whether an error says that something is temporarily unreadable, and nothing about it. */
+export function isTemporary(error: unknown): boolean {
+  return TEMPORARY.has((error as { code?: unknown }).code);
 }
 
 /** Returns the message of an error, on one line. */

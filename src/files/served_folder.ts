@@ -107,9 +107,14 @@ export function isOwn(
     "realDirectory" | "trusted"
   >,
 ): boolean {
-  return isAtOrBelow(realPath, realDirectory)
-    ? relative(realDirectory, realPath).split(/[\\/]/).every(isVisible)
-    : isAtOrBelowAny(realPath, trusted);
+  if (!isAtOrBelow(realPath, realDirectory)) {
+    return isAtOrBelowAny(realPath, trusted);
+  }
+  const names = relative(realDirectory, realPath).split(/[\\/]/);
+  // Kubernetes mounts a file as a link into a folder with a name such as `..data`.
+  return names.every((name: string) =>
+    isVisible(name) || name.startsWith("..")
+  );
 }
 
 /** Splits a path into names. Returns `undefined` if it cannot be the path of a served file. */

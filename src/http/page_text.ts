@@ -141,7 +141,7 @@ async function load() {
 
 /** Creates the row of a skill. Its content is loaded when it is opened. */
 function createRow({ uri, name, description = "", _meta = {} }) {
-  const scope = create("span", { className: "dim" }, _meta["skill-server/scope"] ?? "");
+  const scope = create("span", { className: "dim" }, _meta["io.github.skill-server/scope"] ?? "");
   const about = create("bdi", { className: "about dim" }, description);
   const body = create("div", { className: "body" });
   const details = create("details", {},

@@ -133,13 +133,11 @@ export class FoundSkills {
   #decide(found: FoundSkill): void {
     const { listings, realPath, read: { said } } = found;
     const staying = listings.filter(({ departs }) => !departs);
-    if (staying.length > 0) {
-      found.listings = staying;
-      found.scope = this.#project.scopeOf(realPath);
-    } else {
-      found.scope = "project";
-    }
-    found.listings.sort((a, b) => a.position - b.position);
+    found.listings = (staying.length > 0 ? staying : listings)
+      .sort((a, b) => a.position - b.position);
+    found.scope = staying.length > 0
+      ? this.#project.scopeOf(realPath)
+      : "project";
     found.decision = this.#decider?.decide(subjectOf(found)) ?? SERVED;
     const { state } = found.decision;
     found.skill = createSkill(found, state);

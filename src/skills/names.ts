@@ -30,12 +30,16 @@ export function withQualifiedNames(
   skills: ReadonlyMap<string, Skill>,
   shadowed: readonly ShadowedSkill[],
 ): ReadonlyMap<string, Skill> {
-  const named = shadowed.map(({ skill }) => skill)
-    .filter(({ prefix }) => prefix !== undefined);
-  return new Map(
-    [...skills.values(), ...named]
-      .map((skill) => [skillKey(qualifiedName(skill)), skill]),
-  );
+  const all = new Map<string, Skill>();
+  for (const [key, skill] of skills) {
+    all.set(SCOPED_NAME.test(key) ? `${skill.scope}:${key}` : key, skill);
+  }
+  for (const { skill } of shadowed) {
+    if (skill.prefix !== undefined) {
+      all.set(skillKey(qualifiedName(skill)), skill);
+    }
+  }
+  return all;
 }
 
 /**

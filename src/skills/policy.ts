@@ -18,7 +18,12 @@
 
 import { dirname } from "jsr:@std/path@^1";
 import { attempt } from "../files/faults.ts";
-import { currentFolder, isAtOrBelowAny, realPathOf } from "../files/paths.ts";
+import {
+  currentFolder,
+  isAtOrBelow,
+  isAtOrBelowAny,
+  realPathOf,
+} from "../files/paths.ts";
 import type { BaseFolders } from "../files/types.ts";
 import { skillKey } from "../text.ts";
 import {
@@ -120,8 +125,8 @@ export class PolicyDecider {
   }
 
   /**
-   * Lists the rules that match none of the subjects, in order, without those about
-   * projects and those about existing folders outside the roots.
+   * Lists the rules that match none of the subjects, in order. Rules that may be about
+   * other projects, or other folders than the roots, are left out.
    */
   listUnused(
     subjects: readonly PolicySubject[],
@@ -134,17 +139,17 @@ export class PolicyDecider {
         }))
       )
     );
-    return this.#rules
-      .filter(({ rule, folders }) =>
-        rule.scope !== "project" && !isAboutOthers(folders, roots)
-      )
-      .filter(({ rule, name, folders }) =>
-        !candidates.some(({ scope, key, path }) =>
-          (rule.scope ?? scope) === scope && matchesName(key, name) &&
-          (folders?.matches(path) ?? true)
-        )
-      )
-      .map(({ rule }) => rule);
+    return this.#rules.filter(({ rule, name, folders }) => {
+      const scoped = candidates
+        .filter(({ scope }) => scope === (rule.scope ?? scope));
+      const isAboutOthers = folders === undefined
+        ? rule.scope === "project"
+        : scoped.length === 0 || !concernsRoots(folders, roots);
+      return !isAboutOthers &&
+        !scoped.some(({ key, path }) =>
+          matchesName(key, name) && (folders?.matches(path) ?? true)
+        );
+    }).map(({ rule }) => rule);
   }
 
   #decideOnPath(
@@ -207,15 +212,16 @@ function createFolders(glob: string, base: BaseFolders): RuleFolders {
   }
 }
 
-/** Whether a rule is about an existing folder that lies in none of the roots. */
-function isAboutOthers(
-  folders: RuleFolders | undefined,
+/** Whether one of the folders of a rule does not exist, or lies in a root or around one. */
+function concernsRoots(
+  folders: RuleFolders,
   roots: readonly string[],
 ): boolean {
-  return folders?.fixedFolders.some((folder) =>
-    attempt(() => Deno.statSync(folder)) !== undefined &&
-    !isAtOrBelowAny(folder, roots)
-  ) ?? false;
+  return folders.fixedFolders.some((folder) =>
+    attempt(() => Deno.statSync(folder)) === undefined ||
+    isAtOrBelowAny(folder, roots) ||
+    roots.some((root) => isAtOrBelow(root, folder))
+  );
 }
 
 function isTooLong(key: string): boolean {

@@ -3,7 +3,7 @@ import { join, resolve } from "jsr:@std/path@^1";
 import type { SkillPolicy, SkillPolicyRule, SkillScope } from "../../mod.ts";
 import { PolicyDecider, type PolicySubject } from "./policy.ts";
 import { parsePolicy } from "./policy_file.ts";
-import { isWindows, README } from "../../tests/testing/environment.ts";
+import { isWindows, REPOSITORY } from "../../tests/testing/environment.ts";
 import { DiskSpy, Place } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { assertLinearTime } from "../../tests/testing/waiting.ts";
@@ -339,9 +339,9 @@ Deno.test("skills in a name-only folder are listed by name, whatever their names
   assert.equal(state("/other/git", "git"), "on");
 });
 
-Deno.test("the policies in the README do what the README says", () => {
-  const [, section] = /^## Choose your skills\n(.*?)^## /ms.exec(README)!;
-  const blocks = section!.matchAll(/```yaml\n(.*?)```/gs);
+Deno.test("the policies in docs/policy.md do what the page says", () => {
+  const page = Deno.readTextFileSync(join(REPOSITORY, "docs", "policy.md"));
+  const blocks = page.matchAll(/```yaml\n(.*?)```/gs);
   const policies = [...blocks].map(([, text]) =>
     parsePolicy(text!, { file: "/p.yaml", homeDirectory: resolve("/home/me") })
   );

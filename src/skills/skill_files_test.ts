@@ -489,3 +489,30 @@ Deno.test("SkillFiles.read() reads all of a file that grows during the read, or 
   using _opens = new OpenSpy(growing(2 ** 20));
   assert.throws(() => readSkillFile(skill, "log.md"), /the limit is 1 MB/);
 });
+
+Deno.test(
+  "a mounted ConfigMap is served, whose files are links into a hidden folder beside them",
+  {
+    ignore: lacks("links"),
+  },
+  async () => {
+    using place = new Place();
+    const mount = "skills/git";
+    place.file(`${mount}/..2026_11_23/SKILL.md`, skillMd("git"));
+    place.file(`${mount}/..2026_11_23/docs/help.md`, "Help");
+    place.link("..2026_11_23", `${mount}/..data`);
+    place.link("..data/SKILL.md", `${mount}/SKILL.md`);
+    place.link("..data/docs", `${mount}/docs`);
+    const skill = await scanSkill(join(place.path, "skills"));
+    const files = await listSkillFiles(skill);
+    assert.deepEqual(files.map(({ path }) => path), [
+      "SKILL.md",
+      "docs/help.md",
+    ]);
+    assert.equal(readSkillFile(skill, "docs/help.md").text, "Help");
+    assert.throws(
+      () => readSkillFile(skill, "..data/SKILL.md"),
+      /no such file/,
+    );
+  },
+);

@@ -11,7 +11,7 @@ import {
   type Fault,
   faultOf,
   isAbsence,
-  isPassing,
+  isTemporary,
   LINK_OUT_OF_SKILL,
   SKILL_MD_IS_A_FOLDER,
   SkillFileError,
@@ -32,12 +32,12 @@ import {
   versionOf,
 } from "../files/reading.ts";
 import { isOwn } from "../files/served_folder.ts";
-import type { TimeSlice } from "../time_slice.ts";
 import {
   MAX_FRONTMATTER_SIZE,
   readSkillText,
   type SkillText,
 } from "./frontmatter.ts";
+import type { TimeSlice } from "../time_slice.ts";
 import type { ListedFolder } from "./subfolders.ts";
 import type { Skill } from "./types.ts";
 
@@ -130,30 +130,33 @@ export class SkillReader {
     return wasReplaced(read) ? this.#readCurrent(folder, known) : read;
   }
 
+  /** Whether enough was read since the last call of {@linkcode confirm}. */
+  get isBatchFull(): boolean {
+    return this.#unconfirmed.length >= BATCH;
+  }
+
   /**
    * Confirms that what was read since the last call lies where it was listed.
    *
-   * @param listed The folder that lists it.
+   * @param listed The folder that lists it. Without it, each file is confirmed alone.
    * @param slice The time slice of the scan.
    * @returns What must be used instead for folders whose files lie elsewhere, or were
    *   just replaced, by their real paths.
    */
   async confirm(
-    listed: ListedFolder,
+    listed: ListedFolder | undefined,
     slice: TimeSlice,
-  ): Promise<Map<string, ReadSkill | undefined>> {
-    const changed = new Map<string, ReadSkill | undefined>();
-    const unconfirmed = this.#unconfirmed.splice(0);
-    const isSettled = unconfirmed.length > 0 && attempt(listed.isSettled);
-    for (let start = 0; start < unconfirmed.length; start += BATCH) {
+  ): Promise<[string, ReadSkill | undefined][]> {
+    const batch = this.#unconfirmed.splice(0);
+    const isConfirmedAtOnce = batch.length === 0 ||
+      listed !== undefined && isConfirmedBatch(batch, listed);
+    if (isConfirmedAtOnce) return [];
+    const changed: [string, ReadSkill | undefined][] = [];
+    for (const file of batch) {
       if (slice.isOver) await slice.pause();
-      const batch = unconfirmed.slice(start, start + BATCH);
-      if (isSettled && isConfirmedBatch(batch, listed)) continue;
-      for (const file of batch) {
-        const { folder } = file;
-        if (isConfirmed(file)) continue;
-        changed.set(folder.realPath, this.#readAgain(folder));
-      }
+      if (isConfirmed(file)) continue;
+      const { folder } = file;
+      changed.push([folder.realPath, this.#readAgain(folder)]);
     }
     return changed;
   }
@@ -185,7 +188,7 @@ export class SkillReader {
       this.#current.set(folder.realPath, read);
       return read;
     } catch (error) {
-      if (isPassing(error)) throw error;
+      if (isTemporary(error)) throw error;
       return describeUnreadable(folder, { found, fault: faultOf(error) });
     }
   }
@@ -266,7 +269,7 @@ function isConfirmedBatch(
   listed: ListedFolder,
 ): boolean {
   try {
-    return isInPlace(listed) &&
+    return listed.isSettled() && isInPlace(listed) &&
       batch.every(({ folder, located, status }) =>
         dirname(folder.realPath) === listed.realPath &&
         isSameFile(statLocated(located), status)

@@ -4,27 +4,28 @@
  * @module
  */
 
-import { CompleteRequestSchema } from "../protocol/requests.ts";
+import { SKILL_MD } from "../files/paths.ts";
 import { invalidParams } from "../protocol/errors.ts";
 import type { RequestHandlers } from "../protocol/handlers.ts";
+import { CompleteRequestSchema } from "../protocol/requests.ts";
 import { qualifiedName } from "../skills/names.ts";
+import type { SkillSource } from "../skills/types.ts";
+import { isScope, uriPrefix } from "../skills/uri.ts";
+import { quote, shownName, skillKey } from "../text.ts";
 import { hasPrompt } from "./prompts.ts";
 import { RESOURCE_TEMPLATES } from "./resources.ts";
-import { byListRank, isForUser, listUserSkills } from "./skill_lists.ts";
-import { SKILL_MD } from "../files/paths.ts";
-import { isScope, uriPrefix } from "../skills/uri.ts";
-import { quote, skillKey } from "../text.ts";
-import type { Skill, SkillSource } from "../skills/types.ts";
+import { byListRank, isForUser } from "./skill_list.ts";
 
+/** The maximum number of values. */
 const MAX_COMPLETIONS = 100;
 
+/** Sets the request handler for completions. */
 export function registerCompletion(
   server: RequestHandlers,
   registry: SkillSource,
 ): void {
   server.setRequestHandler(CompleteRequestSchema, async ({ params }) => {
     const { ref, argument, context } = params;
-    const start = argument.value;
     const isPrompt = ref.type === "ref/prompt";
     const isKnown = isPrompt
       ? hasPrompt(ref.name, registry.catalog)
@@ -37,11 +38,11 @@ export function registerCompletion(
     const values = argument.name === "name"
       ? isPrompt ? listNames(registry) : listAuthorities(registry)
       : argument.name === "path"
-      ? await listPaths({ name: context?.arguments?.name, start }, registry)
+      ? await listPaths(context?.arguments?.name ?? "", registry)
       : [];
-    const key = start.toLowerCase();
+    const start = argument.value.toLowerCase();
     const matches = values.filter((value) =>
-      value.toLowerCase().startsWith(key)
+      value.toLowerCase().startsWith(start)
     );
     return {
       completion: {
@@ -53,45 +54,36 @@ export function registerCompletion(
   });
 }
 
-/** Lists the names by which users can load skills: plain names, then qualified names. */
+/** Lists the names by which users can load skills, plain or qualified. */
 function listNames({ catalog }: SkillSource): string[] {
-  const shadowed = catalog.shadowed.map(({ skill }) => skill)
-    .filter((skill) => skill.prefix !== undefined && isForUser(skill));
-  return [...listUserSkills(catalog), ...shadowed].map(qualifiedName);
+  return [...catalog.served.values()].filter(isForUser).sort(byListRank)
+    .map((skill) => shownName(qualifiedName(skill)));
 }
 
 /**
  * Lists the values for `<name>` in `skill://<name>`: the names of skills and
- * the prefixes of shadowed skills.
+ * the prefixes of shadowed skills. Names that would not be shown whole are left out.
  */
 function listAuthorities({ catalog }: SkillSource): string[] {
-  const skills = [...catalog.served.values()].toSorted(byListRank);
-  return [...new Set(skills.map((skill) => uriPrefix(skill) ?? skill.name))];
+  const skills = [...catalog.served.values()].sort(byListRank);
+  return [...new Set(skills.map((skill) => uriPrefix(skill) ?? skill.name))]
+    .filter((name) => shownName(name) === name);
 }
 
 /**
  * Lists the paths that can follow `skill://<name>/`. If the name is a prefix,
- * these are the paths in the skills with that prefix: all files of a
- * skill if `start` begins with the skill's name and a slash, or else only its
- * `SKILL.md`.
+ * these are the paths of the `SKILL.md` files of the skills with that prefix.
  */
 async function listPaths(
-  { name = "", start }: { name: string | undefined; start: string },
+  name: string,
   registry: SkillSource,
 ): Promise<string[]> {
   const { skills, served } = registry.catalog;
-  const list = async (skill: Skill) =>
-    (await registry.listFiles(skill)).map(({ path }) => path);
   const key = skillKey(name);
   const plain = isScope(name) ? undefined : skills.get(key);
-  if (plain !== undefined) return await list(plain);
-  const values: string[] = [];
-  for (const skill of served.values()) {
-    if (key === "" || skillKey(uriPrefix(skill) ?? "") !== key) continue;
-    const folder = `${skill.name}/`;
-    const isInside = start.toLowerCase().startsWith(folder.toLowerCase());
-    const paths = isInside ? await list(skill) : [SKILL_MD];
-    for (const path of paths) values.push(folder + path);
+  if (plain !== undefined) {
+    return (await registry.listFiles(plain)).map(({ path }) => path);
   }
-  return values;
+  return [...served.values()].filter((skill) => uriPrefix(skill) === key)
+    .map(({ name }) => `${name}/${SKILL_MD}`);
 }

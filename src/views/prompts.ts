@@ -7,121 +7,110 @@
 import type {
   ContentBlock,
   GetPromptRequest,
-  GetPromptResult,
   Prompt,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+import { SKILL_MD } from "../files/paths.ts";
+import { invalidParams } from "../protocol/errors.ts";
+import type { RequestHandlers } from "../protocol/handlers.ts";
 import {
   GetPromptRequestSchema,
   ListPromptsRequestSchema,
 } from "../protocol/requests.ts";
-import { DEFAULT_PROFILE, profileFor } from "./client_profiles.ts";
-import {
-  deriveOnce,
-  type ListItem,
-  loadPage,
-  notifyWhenChanged,
-  sortList,
-} from "./list_views.ts";
-import { invalidParams } from "../protocol/errors.ts";
-import type { RequestHandlers } from "../protocol/handlers.ts";
+import { qualifiedName } from "../skills/names.ts";
+import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
+import { skillMdUri } from "../skills/uri.ts";
+import { quote, shownName, skillKey } from "../text.ts";
+import { profileFor } from "./clients.ts";
+import type { SkillToolOptions, Toolset } from "./options.ts";
+import { deriveOnce, type ListItem, serveList } from "./paging.ts";
+import { formatLoadedSkill, textOf } from "./reading.ts";
 import { readForRequest } from "./resources.ts";
 import {
-  type DirectoryOptions,
-  divideList,
-  formatLoadedSkill,
-  formatSkillLine,
+  DEFAULT_DESCRIPTION_LIMIT,
+  describeSkills,
+  findByName,
+  findPolicyFault,
+  fitList,
   isForUser,
   listKey,
   listUserSkills,
-} from "./skill_lists.ts";
-import { type SearchableSkills, SkillSearch } from "../skills/search.ts";
-import { SKILL_MD } from "../files/paths.ts";
-import { quote, skillKey } from "../text.ts";
-import type { SkillToolOptions } from "./toolsets.ts";
-import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
-import { skillMdUri } from "../skills/uri.ts";
+  RankedSearch,
+} from "./skill_list.ts";
 
 /** The prompt that takes a skill's name as its argument. */
 const SKILL_PROMPT = "skill";
 
+/** The arguments of a skill's own prompt in the toolset `skill`. */
+const ARGUMENTS = [{
+  name: "arguments",
+  description: "What to use the skill for",
+  required: false,
+}];
+
+/** Sets the request handlers of the prompts, and notifies clients of changes. */
 export function registerPrompts(
   server: RequestHandlers,
   registry: SkillSource,
-  { toolset, isRemote }: SkillToolOptions,
+  options: SkillToolOptions,
 ): void {
-  const search = new SkillSearch(isForUser);
-  const itemsOf = deriveOnce(createPrompts);
-  const list = deriveOnce((catalog: SkillCatalog) => {
-    const skills = listUserSkills(catalog);
-    return sortList([createSkillPrompt(skills), ...skills.flatMap(itemsOf)]);
-  });
-  server.setRequestHandler(ListPromptsRequestSchema, async ({ params }) => {
-    const { entries, nextCursor } = await loadPage(list(registry.catalog), {
-      cursor: params?.cursor,
-      load: (prompt) => prompt,
-    });
-    return { prompts: entries, nextCursor };
+  const search = new RankedSearch(isForUser);
+  const itemsOf = deriveOnce((skill: Skill) =>
+    createPrompts(skill, options.toolset)
+  );
+  serveList(server, registry, {
+    name: "prompts",
+    schema: ListPromptsRequestSchema,
+    itemsOf: (catalog) => [
+      createSkillPrompt(catalog),
+      ...listUserSkills(catalog).flatMap(itemsOf),
+    ],
   });
   server.setRequestHandler(
     GetPromptRequestSchema,
     async ({ params }, { client }) => {
       const skill = await requirePrompt(params, { registry, search });
+      const { description } = skill;
+      const reading = registry.readFile(skill, SKILL_MD);
+      const text = textOf(await readForRequest(skillMdUri(skill), reading));
       // Skilljack's prompts embed the skill as a resource. Some clients drop such prompts.
-      const asResource = toolset === "skilljack" && client !== undefined &&
-        !profileFor(client).dropsEmbeddedResources;
-      return await loadPrompt(skill, registry, { asResource, isRemote });
+      const isEmbedded = options.toolset === "skilljack" &&
+        client !== undefined && !profileFor(client).dropsEmbeddedResources;
+      const input = params.name === SKILL_PROMPT
+        ? undefined
+        : params.arguments?.arguments ?? "";
+      const content: ContentBlock = isEmbedded ? embedSkill(skill, text) : {
+        type: "text",
+        text: formatLoadedSkill(skill, text, { ...options, input }),
+      };
+      content.annotations = { audience: ["assistant"], priority: 1.0 };
+      return { description, messages: [{ role: "user", content }] };
     },
   );
-  notifyWhenChanged(
-    registry,
-    (catalog) => list(catalog).map(({ value }) => value),
-    () => server.notifyListChanged("prompts"),
-  );
 }
 
-async function loadPrompt(
-  skill: Skill,
-  registry: SkillSource,
-  { asResource, isRemote }: DirectoryOptions & { asResource: boolean },
-): Promise<GetPromptResult> {
-  const uri = skillMdUri(skill);
-  const reading = registry.readFile(skill, SKILL_MD);
-  const { text: whole, bytes } = await readForRequest(uri, reading);
-  const text = whole ?? new TextDecoder().decode(bytes);
-  const mimeType = "text/markdown";
-  const content: ContentBlock = asResource
-    ? { type: "resource", resource: { uri, mimeType, text } }
-    : { type: "text", text: formatLoadedSkill(skill, text, { isRemote }) };
-  content.annotations = { audience: ["assistant"], priority: 1.0 };
-  const { description } = skill;
-  return { description, messages: [{ role: "user", content }] };
+function embedSkill(skill: Skill, text: string): ContentBlock {
+  const resource = { uri: skillMdUri(skill), mimeType: "text/markdown", text };
+  return { type: "resource", resource };
 }
 
-/** Creates the description of the prompt that takes a name. It lists the skills. */
-function describeSkillPrompt(skills: readonly Skill[]): string {
-  const usage = "Load a skill by name.";
-  let whole = `${usage}\n\nAvailable skills:\n`;
-  for (const skill of skills) {
-    whole += `${formatSkillLine(skill)}\n`;
-    if (whole.length > DEFAULT_PROFILE.descriptionLimit) {
-      return divideList(usage, skills, DEFAULT_PROFILE).description;
-    }
-  }
-  return whole;
-}
-
+/** Whether there is a prompt with a name. */
 export function hasPrompt(name: string, { skills }: SkillCatalog): boolean {
   if (name === SKILL_PROMPT) return true;
   const skill = skills.get(skillKey(name));
-  return skill !== undefined && skill.name === name && isForUser(skill);
+  return skill !== undefined && promptName(skill) === name && isForUser(skill);
 }
 
-/** Creates the prompt that takes a name. */
-function createSkillPrompt(skills: readonly Skill[]): ListItem<Prompt> {
+/** Creates the prompt that takes a name. Its description lists the skills. */
+function createSkillPrompt(catalog: SkillCatalog): ListItem<Prompt> {
+  const skills = describeSkills(listUserSkills(catalog), catalog);
+  const fault = findPolicyFault(catalog);
+  const start = "Load a skill by name.\n\nAvailable skills:";
   const value = {
     name: SKILL_PROMPT,
     title: "Load Skill",
-    description: describeSkillPrompt(skills),
+    description: fault === undefined
+      ? start + fitList(skills, DEFAULT_DESCRIPTION_LIMIT - start.length)
+      : `${start}\n${fault}`,
     arguments: [{
       name: "name",
       description: "Name of the skill (case-insensitive)",
@@ -133,11 +122,19 @@ function createSkillPrompt(skills: readonly Skill[]): ListItem<Prompt> {
 }
 
 /** Creates the prompt of a skill, unless it has the name of the prompt that takes a name. */
-function createPrompts(skill: Skill): ListItem<Prompt>[] {
-  const { name, description } = skill;
+function createPrompts(skill: Skill, toolset: Toolset): ListItem<Prompt>[] {
+  const name = promptName(skill);
   if (name === SKILL_PROMPT) return [];
-  const value = { name, title: name, description };
+  const { description } = skill;
+  const value = {
+    ...{ name, title: name, description },
+    ...(toolset === "skill" && { arguments: ARGUMENTS }),
+  };
   return [{ key: listKey(skill, name), value }];
+}
+
+function promptName(skill: Skill): string {
+  return shownName(qualifiedName(skill));
 }
 
 /** The maximum number of names that the error for an unknown name lists. */
@@ -151,22 +148,22 @@ const MAX_NEAR_NAMES = 5;
  */
 async function requirePrompt(
   { name: prompt, arguments: input }: GetPromptRequest["params"],
-  { registry, search }: SearchableSkills,
+  { registry, search }: { registry: SkillSource; search: RankedSearch },
 ): Promise<Skill> {
   const isGeneral = prompt === SKILL_PROMPT;
   const name = isGeneral ? input?.name ?? "" : prompt;
   if (isGeneral && name === "") {
     throw invalidParams('The prompt "skill" requires the argument "name"');
   }
-  const skill = registry.find(name);
+  const skill = findByName(name, registry);
   if (skill !== undefined && isForUser(skill)) return skill;
   const { catalog } = registry;
   const found = await search.find(name, catalog);
   const near = [...new Set([...found, ...listUserSkills(catalog)])]
-    .slice(0, MAX_NEAR_NAMES).map(({ name }) => quote(name)).join(", ");
-  throw invalidParams(
-    `Unknown ${isGeneral ? "skill" : "prompt"} ${quote(name)}${
-      near && `: available names include ${near}`
-    }`,
-  );
+    .slice(0, MAX_NEAR_NAMES).map((skill) => quote(promptName(skill)));
+  const hint = near.length === 0
+    ? ""
+    : `: available names include ${near.join(", ")}`;
+  const kind = isGeneral ? "skill" : "prompt";
+  throw invalidParams(`Unknown ${kind} ${quote(name)}${hint}`);
 }

@@ -12,6 +12,11 @@ Deno.test("prompts/list has the prompt skill and a prompt for each skill that us
     "background",
     "---\nname: background\ndescription: d\nuser-invocable: false\n---\n",
   );
+  const optionalArguments = [{
+    name: "arguments",
+    description: "What to use the skill for",
+    required: false,
+  }];
   for (const toolset of Object.keys(toolsets)) {
     const args = ["--tools", toolset];
     await using session = await Session.open(place, { args });
@@ -26,6 +31,7 @@ Deno.test("prompts/list has the prompt skill and a prompt for each skill that us
       name: "git",
       title: "git",
       description: "Work with git",
+      ...(toolset === "skill" && { arguments: optionalArguments }),
     });
     assert.match(skill!.description!, /\n- git: Work with git\n- hidden: d\n/);
     assert.deepEqual(
@@ -61,6 +67,60 @@ Deno.test("prompts/get returns the skill as one text message for the assistant",
   assert.deepEqual(await get("skill", { name: "GIT" }), expected);
   const { messages: [message] } = await get("skill", { name: "skill" });
   assert.match(JSON.stringify(message), /About skill/);
+});
+
+Deno.test("the prompts and the tool of the toolset skill fill in the skill's directory and the arguments", async () => {
+  using place = new Place();
+  const body = (text: string) => `${skillMd("git")}${text}\n`;
+  const directory = place.skill(
+    "home/.claude/skills",
+    "git",
+    body("${CLAUDE_SKILL_DIR}/x.sh $1 $ARGUMENTS $ARGUMENTS[0] $ARGUMENTS_X"),
+  );
+  place.skill(
+    "home/.claude/skills",
+    "plain",
+    "---\nname: plain\ndescription: d\n---\nDo",
+  );
+  await using session = await Session.open(place);
+  const get = async (name: string, args?: Record<string, string>) => {
+    const { messages } = await session.client.getPrompt({
+      name,
+      arguments: args,
+    });
+    const { content } = messages[0]!;
+    return content.type === "text" ? content.text.split("\n\n").at(-1)! : "";
+  };
+  const input = { arguments: "$& $1\nnow" };
+  assert.ok(
+    (await get("git", input)).endsWith(
+      `${directory}/x.sh $1 $& $1\nnow $ARGUMENTS[0] $ARGUMENTS_X\n`,
+    ),
+  );
+  assert.match(await get("git"), /x.sh \$1 {2}\$ARGUMENTS\[0\]/);
+  assert.equal(await get("plain", input), "ARGUMENTS: $& $1\nnow");
+  assert.match(await get("plain"), /\nDo$/);
+  const { text } = await session.load("git");
+  assert.ok(text.includes(`${directory}/x.sh $1 $ARGUMENTS `), text);
+  const uri = "skill://git";
+  const { contents } = await session.client.readResource({ uri });
+  assert.match(
+    JSON.stringify(contents),
+    /\$\{CLAUDE_SKILL_DIR\}.*\$ARGUMENTS /,
+  );
+  for (const toolset of ["skilljack", "reference", "agentskills"]) {
+    await using other = await Session.open(place, {
+      args: ["--tools", toolset],
+    });
+    const prompt = await other.client.getPrompt({
+      name: "git",
+      arguments: input,
+    });
+    assert.match(
+      JSON.stringify(prompt),
+      /\$\{CLAUDE_SKILL_DIR\}.*\$ARGUMENTS /,
+    );
+  }
 });
 
 Deno.test("prompts/get with --tools skilljack returns an embedded resource, or text for clients that drop embedded resources", async () => {
@@ -137,42 +197,3 @@ Deno.test("server reports that prompts and resources changed when skills change"
   await session.updated("skill://new");
   assert.deepEqual(session.notifications.takeAll(), []);
 });
-
-Deno.test(
-  "completion/complete is as fast for a prompt as for a resource template",
-  async () => {
-    using place = new Place();
-    const description = "a ".repeat(10_000);
-    for (let i = 0; i < 300; i++) {
-      place.skill(
-        "home/.claude/skills",
-        `s${i}`,
-        skillMd(`s${i}`, description),
-      );
-    }
-    await using session = await Session.open(place);
-    const argument = { name: "name", value: "s1" };
-    const fastest = async (
-      ref:
-        | { type: "ref/prompt"; name: string }
-        | { type: "ref/resource"; uri: string },
-    ) => {
-      let best = Infinity;
-      for (let i = 0; i < 10; i++) {
-        const start = performance.now();
-        await session.client.complete({ ref, argument });
-        best = Math.min(best, performance.now() - start);
-      }
-      return best;
-    };
-    const template = await fastest({
-      type: "ref/resource",
-      uri: "skill://{name}",
-    });
-    const prompt = await fastest({ type: "ref/prompt", name: "skill" });
-    assert.ok(
-      prompt < 10 * template,
-      `${prompt} ms for the prompt, ${template} ms for the template`,
-    );
-  },
-);

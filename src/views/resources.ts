@@ -9,29 +9,27 @@ import type {
   Resource,
   ResourceTemplate,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+import { resourceContents } from "../files/media_types.ts";
+import { SKILL_MD } from "../files/paths.ts";
+import { invalidParams } from "../protocol/errors.ts";
+import type { RequestHandlers } from "../protocol/handlers.ts";
 import {
   ListResourcesRequestSchema,
   ListResourceTemplatesRequestSchema,
   ReadResourceRequestSchema,
 } from "../protocol/requests.ts";
+import { qualifiedName } from "../skills/names.ts";
+import type { Skill, SkillSource } from "../skills/types.ts";
+import { skillFileUri, skillMdUri } from "../skills/uri.ts";
+import { quote, shownName } from "../text.ts";
 import {
   deriveOnce,
   type ListItem,
-  loadPage,
-  notifyWhenChanged,
+  readTogether,
   refuseCursor,
-  sortList,
-} from "./list_views.ts";
-import { invalidParams } from "../protocol/errors.ts";
-import type { RequestHandlers } from "../protocol/handlers.ts";
-import { resourceContents } from "../files/media_types.ts";
-import { qualifiedName } from "../skills/names.ts";
-import { listKey } from "./skill_lists.ts";
-import { skillFileUri, skillMdUri } from "../skills/uri.ts";
-import { SKILL_MD } from "../files/paths.ts";
-import { quote } from "../text.ts";
-import { readTogether } from "./read_together.ts";
-import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
+  serveList,
+} from "./paging.ts";
+import { listKey } from "./skill_list.ts";
 
 /**
  * Returns what is read for a request.
@@ -48,20 +46,16 @@ export function readForRequest<T>(
   });
 }
 
+/** Sets the request handlers of the resources, and notifies clients of changes. */
 export function registerResources(
   server: RequestHandlers,
   registry: SkillSource,
 ): void {
   const itemsOf = deriveOnce(createResources);
-  const list = deriveOnce(({ served }: SkillCatalog) =>
-    sortList([...served.values()].flatMap(itemsOf))
-  );
-  server.setRequestHandler(ListResourcesRequestSchema, async ({ params }) => {
-    const { entries, nextCursor } = await loadPage(list(registry.catalog), {
-      cursor: params?.cursor,
-      load: (resource) => resource,
-    });
-    return { resources: entries, nextCursor };
+  serveList(server, registry, {
+    name: "resources",
+    schema: ListResourcesRequestSchema,
+    itemsOf: ({ served }) => [...served.values()].flatMap(itemsOf),
   });
   server.setRequestHandler(
     ListResourceTemplatesRequestSchema,
@@ -74,13 +68,9 @@ export function registerResources(
     const reading = readResource(params.uri, registry);
     return { contents: await readForRequest(params.uri, reading) };
   });
-  notifyWhenChanged(
-    registry,
-    (catalog) => list(catalog).map(({ value }) => value),
-    () => server.notifyListChanged("resources"),
-  );
 }
 
+/** The templates of the URIs of resources. */
 export const RESOURCE_TEMPLATES: ResourceTemplate[] = [
   {
     name: "skill",
@@ -102,7 +92,7 @@ export const RESOURCE_TEMPLATES: ResourceTemplate[] = [
 
 /** Creates the resources of a skill: its `SKILL.md` and the collection of its other files. */
 function createResources(skill: Skill): ListItem<Resource>[] {
-  const name = qualifiedName(skill);
+  const name = shownName(qualifiedName(skill));
   // Sizes are omitted, so that a change to a body does not change the list.
   const resources = [
     {
@@ -110,12 +100,12 @@ function createResources(skill: Skill): ListItem<Resource>[] {
       name,
       description: skill.description,
       mimeType: "text/markdown",
-      _meta: { "skill-server/scope": skill.scope },
+      _meta: { "io.github.skill-server/scope": skill.scope },
     },
     {
       uri: skillFileUri(skill, ""),
       name: `${name}/`,
-      description: `All files of the skill ${name} except its SKILL.md`,
+      description: "All files of the skill except its SKILL.md",
     },
   ];
   return resources.map((value) => ({ key: listKey(skill, value.uri), value }));

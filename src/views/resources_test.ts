@@ -13,14 +13,14 @@ Deno.test("resources/list contains each skill's SKILL.md and the collection of i
     {
       uri: "skill://git/",
       name: "git/",
-      description: "All files of the skill git except its SKILL.md",
+      description: "All files of the skill except its SKILL.md",
     },
     {
       uri: "skill://git/SKILL.md",
       name: "git",
       description: "Work with git",
       mimeType: "text/markdown",
-      _meta: { "skill-server/scope": "global" },
+      _meta: { "io.github.skill-server/scope": "global" },
     },
   ]);
   assert.deepEqual(resources.slice(2).map(({ uri }) => uri), [

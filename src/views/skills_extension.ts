@@ -2,14 +2,15 @@
  * Serves skills through the Skills extension of MCP: the skills with the digests
  * of all their files, and their directories.
  *
- * @see {@link https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx}
+ * @see {@link https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/beta/skills.mdx}
  *
  * @module
  */
 
 import type { Resource } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-import { readSkillText } from "../skills/frontmatter.ts";
-import { deriveOnce, type ListItem, loadPage, sortList } from "./list_views.ts";
+import { mediaTypeOf, mediaTypeOfName } from "../files/media_types.ts";
+import { SKILL_MD } from "../files/paths.ts";
+import { sha256 } from "../files/reading.ts";
 import type { ClientInfo } from "../protocol/eras.ts";
 import { invalidParams } from "../protocol/errors.ts";
 import type { RequestHandlers } from "../protocol/handlers.ts";
@@ -19,22 +20,22 @@ import {
   requestSchema,
   uriParam,
 } from "../protocol/requests.ts";
-import { mediaTypeOf, mediaTypeOfName } from "../files/media_types.ts";
-import { sha256 } from "../files/reading.ts";
-import { findUnlisting } from "../skills/validity.ts";
-import { listKey } from "./skill_lists.ts";
-import { skillFileUri, skillMdUri } from "../skills/uri.ts";
-import { SKILL_MD } from "../files/paths.ts";
-import { quote, withoutInvisible } from "../text.ts";
-import { TimeSlice } from "../time_slice.ts";
+import { readSkillText } from "../skills/frontmatter.ts";
 import type {
   Skill,
   SkillCatalog,
   SkillFile,
   SkillSource,
 } from "../skills/types.ts";
+import { skillFileUri, skillMdUri } from "../skills/uri.ts";
+import { findUnlisting } from "../skills/validity.ts";
+import { quote, shownPath } from "../text.ts";
+import { TimeSlice } from "../time_slice.ts";
+import { deriveOnce, type ListItem, loadPage, sortList } from "./paging.ts";
 import { requireResource } from "./resources.ts";
+import { listKey } from "./skill_list.ts";
 
+/** The name of the extension. */
 export const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";
 
 const ListSkillsRequestSchema = listRequestSchema("skills/list");
@@ -46,23 +47,26 @@ const ReadDirectoryRequestSchema = requestSchema("resources/directory/read", {
   cursor: cursorParam,
 });
 
+/** Options of {@linkcode registerSkillsExtension}. */
 export interface SkillsExtensionOptions {
   /** Called when a client lists the skills. */
   readonly onlist?: (client: ClientInfo | undefined) => void;
 }
 
+/** Sets the request handlers of the extension. */
 export function registerSkillsExtension(
   server: RequestHandlers,
   registry: SkillSource,
   { onlist }: SkillsExtensionOptions,
 ): void {
-  const list = deriveOnce(({ served }: SkillCatalog) => {
-    const items = served.values().map((value) => ({
-      key: listKey(value, skillMdUri(value)),
-      value,
-    }));
-    return sortList([...items]);
-  });
+  const list = deriveOnce(({ served }: SkillCatalog) =>
+    sortList(
+      [...served.values()].map((value) => ({
+        key: listKey(value, skillMdUri(value)),
+        value,
+      })),
+    )
+  );
   server.setRequestHandler(
     ListSkillsRequestSchema,
     async ({ params }, { client }) => {
@@ -143,12 +147,8 @@ async function loadEntry(skill: Skill, registry: SkillSource) {
   return { uri: skillMdUri(skill), frontmatter, resources };
 }
 
-/** A file or folder directly in a folder of a skill. */
-interface Child {
-  readonly path: string;
-  /** The file, or `undefined` for a folder. */
-  readonly file: SkillFile | undefined;
-}
+/** A file of a skill, or the path of a folder. */
+type Child = Pick<SkillFile, "path"> & Partial<SkillFile>;
 
 /**
  * Lists the files and folders directly in a folder of a skill.
@@ -167,7 +167,7 @@ async function listChildren(
     if (!file.path.startsWith(prefix)) continue;
     const [name, ...rest] = file.path.slice(prefix.length).split("/");
     const path = prefix + name;
-    children.set(path, { path, file: rest.length === 0 ? file : undefined });
+    children.set(path, rest.length === 0 ? file : { path });
   }
   const items = [...children].map(([key, value]) => ({ key, value }));
   if (items.length > 0) return { skill, children: sortList(items) };
@@ -181,14 +181,14 @@ async function listChildren(
 
 /** Describes a file or folder as a resource. */
 async function describeChild(
-  { path, file }: Child,
+  { path, size }: Child,
   { skill, registry }: { skill: Skill; registry: SkillSource },
 ): Promise<Resource> {
   const uri = skillFileUri(skill, path);
-  const name = withoutInvisible(path.slice(path.lastIndexOf("/") + 1));
-  if (file === undefined) return { uri, name, mimeType: "inode/directory" };
+  const name = shownPath(path.slice(path.lastIndexOf("/") + 1));
+  if (size === undefined) return { uri, name, mimeType: "inode/directory" };
   const readContent = () =>
     registry.readFile(skill, path).catch(() => ({ path, text: undefined }));
   const mimeType = mediaTypeOfName(path) ?? mediaTypeOf(await readContent());
-  return { uri, name, mimeType, size: file.size };
+  return { uri, name, mimeType, size };
 }

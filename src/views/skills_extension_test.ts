@@ -118,125 +118,48 @@ Deno.test("skills/get returns an invalid-params error for anything but the URI o
   }
 });
 
-/** Skills that hosts cannot load: the name, the reason, and a function that breaks the skill. */
-const unlisted: [string, string, (place: Place, skill: string) => void][] = [
-  ["Git-Hub", "does not consist of", () => {}],
-  ["git--hub", "does not consist of", () => {}],
-  ["-git", "hyphen", () => {}],
-  ["größe", "does not consist of", () => {}],
-  ["x".repeat(65), "the limit is 64", () => {}],
+/** Skills that hosts cannot load: the name, the reason, and the `SKILL.md`. */
+const unlisted: [name: string, reason: string, text: string | Uint8Array][] = [
+  ["Git-Hub", "has other characters than", skillMd("Git-Hub")],
+  ["long", "the limit is 1024", skillMd("long", "😀".repeat(1025))],
+  ["colon", "needs quotes", skillMd("colon", "Use: this")],
+  ["tags", "invisible characters", skillMd("tags", '"x\\U000E0041y"')],
+  ["bidi", "invisible characters", skillMd("bidi", '"x\\u202ey"')],
+  ["hidden", "invisible characters", skillMd('"hid\\u200bden"', "d")],
+  ["cycle", "contains itself", skillMd("cycle", "d\nfield: &a [*a]")],
+  ["nan", "contains the number NaN", skillMd("nan", "d\nfield: .nan")],
+  ["surrogate", "a lone surrogate", skillMd("surrogate", 'd\nx: "\\ud800"')],
+  ["metadata", "is not a string", skillMd("metadata", "d\nmetadata: {v: 1.0}")],
   [
-    "long",
-    "the limit is 1024",
-    (place) =>
-      place.skill(
-        "home/.claude/skills",
-        "long",
-        skillMd("long", "😀".repeat(1025)),
-      ),
-  ],
-  [
-    "many",
-    "the skill has more than 512 files",
-    (place, skill) => {
-      for (let i = 0; i < 512; i++) place.file(`${skill}/${i}`, "x");
-    },
-  ],
-  [
-    "much",
-    "more than 16 MiB",
-    (place, skill) => {
-      for (let i = 0; i < 16; i++) {
-        place.file(`${skill}/${i}`, new Uint8Array(2 ** 20));
-      }
-    },
-  ],
-  [
-    "metadata",
-    "in metadata is not a string",
-    (place) =>
-      place.skill(
-        "home/.claude/skills",
-        "metadata",
-        "---\nname: metadata\ndescription: d\nmetadata:\n  version: 1.0\n---\n",
-      ),
-  ],
-  [
-    "compatibility",
-    "compatibility is not a string",
-    (place) =>
-      place.skill(
-        "home/.claude/skills",
-        "compatibility",
-        "---\nname: compatibility\ndescription: d\ncompatibility: 3\n---\n",
-      ),
+    "bomb",
+    "too large",
+    skillMd(
+      "bomb",
+      `d\nfield: {${
+        ["a", "b", "c", "d", "e", "f"].map((key, index, keys) =>
+          `${key}: &${key} [${
+            Array(8).fill(index ? `*${keys[index - 1]}` : "x")
+          }]`
+        )
+      }}`,
+    ),
   ],
   [
     "latin",
     "not valid UTF-8",
-    (place, skill) =>
-      place.file(
-        `${skill}/SKILL.md`,
-        Uint8Array.from(
-          "---\nname: latin\ndescription: caf\u00e9\n---\n",
-          (character) => character.charCodeAt(0),
-        ),
-      ),
+    Uint8Array.from(skillMd("latin", "caf\u00e9"), (it) => it.charCodeAt(0)),
   ],
-  ["cycle", "JSON cannot represent", withField("cycle", "&a [*a]")],
-  ["nan", "JSON cannot represent", withField("nan", ".nan")],
-  ["infinity", "JSON cannot represent", withField("infinity", "-.inf")],
-  [
-    "surrogate",
-    "JSON cannot represent",
-    withField("surrogate", '"\\ud800"'),
-  ],
-  [
-    "deep",
-    "JSON cannot represent",
-    withField("deep", "[".repeat(80) + "]".repeat(80)),
-  ],
-  [
-    "bomb",
-    "JSON cannot represent",
-    withField(
-      "bomb",
-      `{a: &a [x,x,x,x,x,x,x,x], b: &b [*a,*a,*a,*a,*a,*a,*a,*a], c: &c [*b,*b,*b,*b,*b,*b,*b,*b], d: &d [*c,*c,*c,*c,*c,*c,*c,*c], e: &e [*d,*d,*d,*d,*d,*d,*d,*d], f: [*e,*e,*e,*e,*e,*e,*e,*e]}`,
-    ),
-  ],
+  ["many", "the skill has more than 512 files", skillMd("many")],
 ];
-
-unlisted.push([
-  "colon",
-  "needs quotes",
-  (place, folder) =>
-    place.file(
-      `${folder}/SKILL.md`,
-      "---\nname: colon\ndescription: Use: this\n---\n",
-    ),
-], [
-  "tags",
-  "invisible characters",
-  (place, folder) =>
-    place.file(
-      `${folder}/SKILL.md`,
-      '---\nname: tags\ndescription: "x\\u202ey"\n---\n',
-    ),
-]);
-
-function withField(name: string, value: string) {
-  return (place: Place) => {
-    const text = `---\nname: ${name}\ndescription: d\nfield: ${value}\n---\n`;
-    place.skill("home/.claude/skills", name, text);
-  };
-}
 
 Deno.test("skills/list omits skills that hosts cannot load, and the tools still serve them", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "good");
-  for (const [name, , make] of unlisted) {
-    place.skill("home/.claude/skills", name);
-    make(place, `home/.claude/skills/${name}`);
+  for (const [name, , text] of unlisted) {
+    place.file(`home/.claude/skills/${name}/SKILL.md`, text);
+  }
+  for (let i = 0; i < 512; i++) {
+    place.file(`home/.claude/skills/many/${i}`, "x");
   }
   await using wire = new Wire(place);
   await wire.initialize();
@@ -278,28 +201,6 @@ interface CheckReport {
   readonly unlisted: { name: string; reason: string }[];
   readonly problems: { file: string; reason: string; severity: string }[];
 }
-
-Deno.test("skills/list includes a skill with 512 files and one with 16 MiB", async () => {
-  using place = new Place();
-  place.skill("home/.claude/skills", "many");
-  for (let i = 1; i < 512; i++) place.file(`home/.claude/skills/many/${i}`, "");
-  place.skill("home/.claude/skills", "much");
-  const rest = skillMd("much").length;
-  for (let i = 0; i < 16; i++) {
-    const size = i === 0 ? 2 ** 20 - rest : 2 ** 20;
-    place.file(`home/.claude/skills/much/${i}`, new Uint8Array(size));
-  }
-  await using wire = new Wire(place);
-  await wire.initialize();
-  const entries = await listSkills(wire);
-  assert.deepEqual(
-    entries.map(({ resources }) => [
-      resources.length,
-      resources.reduce((sum, { size }) => sum + size, 0),
-    ]),
-    [[512, skillMd("many").length], [17, 2 ** 24]],
-  );
-});
 
 Deno.test("skills/list includes a skill whose folder has another name, and skips an invalid one", async () => {
   using place = new Place();

@@ -4,16 +4,17 @@
  * @module
  */
 
+import { SKILL_MD } from "../files/paths.ts";
 import type { McpServer } from "../protocol/mcp_server.ts";
 import { qualifiedName } from "../skills/names.ts";
-import { requireResource } from "./resources.ts";
-import { SKILL_MD } from "../files/paths.ts";
-import { skillKey } from "../text.ts";
 import type { SkillChange, SkillSource } from "../skills/types.ts";
+import { skillKey } from "../text.ts";
+import { requireResource } from "./resources.ts";
 
 /** The URI of a subscription to all skills. */
 const ALL_SKILLS = "skill://";
 
+/** Tracks what clients subscribe to, and notifies them of changes. */
 export function registerSubscriptions(
   server: McpServer,
   registry: SkillSource,

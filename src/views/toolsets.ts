@@ -10,73 +10,33 @@ import type {
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import * as z from "npm:zod@^4/mini";
 import {
-  createTextResult,
-  loadSkill,
-  pathInSkill,
-  readContent,
-  readPath,
-  readSkillText,
-  requireSkill,
-} from "./tool_reading.ts";
-import type { ClientInfo } from "../protocol/eras.ts";
-import {
   DEFAULT_SHELL_TIMEOUT,
   mayRunShell,
   runShellCommand,
 } from "../shell.ts";
-import {
-  directoryOf,
-  type DirectoryOptions,
-  formatAvailableSkills,
-  formatLoadedSkill,
-  formatSkillLine,
-  listToolSkills,
-} from "./skill_lists.ts";
-import type { SearchableSkills } from "../skills/search.ts";
-import { jsonText, quote } from "../text.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 import { skillMdUri } from "../skills/uri.ts";
+import { escapeHidden, jsonText, quote } from "../text.ts";
+import type { SkillToolOptions, Toolset } from "./options.ts";
+import {
+  createTextResult,
+  directoryOf,
+  formatLoadedSkill,
+  loadSkill,
+  pathInSkill,
+  readContent,
+  readPath,
+  readSkill,
+  type ToolContext,
+} from "./reading.ts";
+import {
+  findPolicyFault,
+  formatAvailableSkills,
+  formatSkill,
+  listForModel,
+} from "./skill_list.ts";
 
-/** A set of tools, named after the server that introduced them. */
-export type Toolset = "skill" | "skilljack" | "reference" | "agentskills";
-
-/** Options of {@linkcode registerSkillTools}. */
-export interface SkillToolOptions {
-  /** The toolset to register. */
-  readonly toolset: Toolset;
-  /**
-   * The maximum length of the list of skills in the descriptions of a tool and
-   * its parameter, in characters, or 0 for no limit. Default: what the client
-   * shows, or 30,000 for an unknown client.
-   */
-  readonly descriptionLimit?: number;
-  /**
-   * Whether a client lists the skills itself, so that the tools can omit the
-   * list. Default: no client does.
-   */
-  readonly listsSkills?: (client: ClientInfo | undefined) => boolean;
-  /**
-   * Whether to provide the tool that runs shell commands, if the toolset
-   * contains it and Deno has permission to run the shell. Default: `true`.
-   */
-  readonly allowShell?: boolean;
-  /**
-   * Whether clients are on other machines. The results then name the directories
-   * and files of skills by their URIs. Default: `false`.
-   */
-  readonly isRemote?: boolean;
-  /** The time limit for shell commands, in seconds. Default: 60. */
-  readonly shellTimeout?: number;
-  /** Whether to install missing Python packages before a command runs. Default: `false`. */
-  readonly autoInstallDeps?: boolean;
-}
-
-export interface ToolContext extends SearchableSkills {
-  readonly options: SkillToolOptions;
-  /** Aborted when the client cancels the call or disconnects. */
-  readonly signal: AbortSignal;
-}
-
+/** A tool: an entry in the table of a toolset. */
 export interface SkillTool<Input extends z.ZodMiniObject = z.ZodMiniObject> {
   /** The name that clients call. */
   readonly name: string;
@@ -87,9 +47,9 @@ export interface SkillTool<Input extends z.ZodMiniObject = z.ZodMiniObject> {
   /** Returns the description that lists the skills, in the wording of the tool's contract. */
   readonly describe?: (
     catalog: SkillCatalog,
-    options: DirectoryOptions,
+    options: SkillToolOptions,
   ) => string;
-  /** The parameter whose description can continue the list. */
+  /** The parameter whose description can contain the list instead. */
   readonly listParameter?: string;
   readonly input: Input;
   /** The schema of its structured result, if it has one. */
@@ -114,6 +74,13 @@ function defineTool<Input extends z.ZodMiniObject>(
 
 function describedString(description: string): z.ZodMiniString {
   return z.string().check(z.describe(description));
+}
+
+/** Creates the result of a tool that lists the skills, and says if there can be none. */
+function createJsonList(list: object, catalog: SkillCatalog): CallToolResult {
+  const fault = findPolicyFault(catalog);
+  const texts = [jsonText(list).trimEnd(), ...(fault ? [fault] : [])];
+  return createTextResult(...texts);
 }
 
 const skillTool = defineTool({
@@ -149,7 +116,7 @@ ${formatAvailableSkills(catalog, ({ scope }) => scope)}`,
       .check(z.minLength(1, "Skill name cannot be empty")),
   }),
   call: async ({ name }, context) => {
-    const { skill, text } = await readSkillText(name, context);
+    const { skill, text } = await readSkill(name, context);
     return createTextResult(formatLoadedSkill(skill, text, context.options));
   },
 });
@@ -167,7 +134,7 @@ When a user's task matches a skill description below: 1) activate it, 2) follow 
 ${
       formatAvailableSkills(
         catalog,
-        (skill) => isRemote ? skillMdUri(skill) : skill.file,
+        (skill) => isRemote ? skillMdUri(skill) : escapeHidden(skill.file),
       )
     }`,
   usage:
@@ -191,7 +158,7 @@ const skilljackResourceTool = defineTool({
     ),
   }),
   call: async ({ skill: name, path }, context) => {
-    const skill = await requireSkill(name, context);
+    const { skill } = await readSkill(name, context);
     return await readPath(skill, pathInSkill(skill, path), context.registry);
   },
 });
@@ -200,21 +167,29 @@ const referenceListTool = defineTool({
   name: "list_skills",
   title: "List Available Skills",
   describe: (catalog) =>
-    `List all available skills with their names and descriptions. Read one with read_skill when a task needs it.\n\nCurrently available:\n${
-      listToolSkills(catalog).map(formatSkillLine).join("\n") || "none"
+    `List all available skills with their names and descriptions. Read one with read_skill when a task needs it.\n\nCurrently available:${
+      listForModel(catalog).map((it) => formatSkill(it)).join("") ||
+      `\n${findPolicyFault(catalog) ?? "none"}`
     }`,
   usage:
     "List all available skills. Read one with read_skill when a task needs it.",
   input: z.object({}),
   output: z.object({
-    skills: z.array(z.object({ name: z.string(), description: z.string() })),
+    skills: z.array(z.object({
+      name: z.string(),
+      description: z.string(),
+      scope: z.optional(z.string()),
+    })),
   }),
-  call: (_input, { registry }) => {
-    const skills = listToolSkills(registry.catalog).map(
-      ({ name, description }) => ({ name, description }),
-    );
-    const text = jsonText(skills).trimEnd();
-    return { ...createTextResult(text), structuredContent: { skills } };
+  call: (_input, { registry: { catalog } }) => {
+    const skills = listForModel(catalog).map(({ name, description, mark }) => ({
+      ...{ name, description },
+      ...(mark && { scope: mark }),
+    }));
+    return {
+      ...createJsonList(skills, catalog),
+      structuredContent: { skills },
+    };
   },
 });
 
@@ -235,13 +210,13 @@ const agentSkillsMetadataTool = defineTool({
   usage:
     "Load metadata from all available skills (always call at task start). Returns the description and directory of each skill, keyed by name.",
   input: z.object({}),
-  call: (_input, { registry, options }) => {
-    const metadata = listToolSkills(registry.catalog).map((skill) => {
-      const { name, description } = skill;
+  call: (_input, { registry: { catalog }, options }) => {
+    const metadata = listForModel(catalog).map((listed) => {
+      const { skill, name, description, mark } = listed;
       const skill_dir = directoryOf(skill, options);
-      return [name, { description, skill_dir }] as const;
+      return [name, { description, skill_dir, ...(mark && { scope: mark }) }];
     });
-    return createTextResult(jsonText(Object.fromEntries(metadata)).trimEnd());
+    return createJsonList(Object.fromEntries(metadata), catalog);
   },
 });
 
@@ -268,7 +243,7 @@ const agentSkillsReadTool = defineTool({
     ),
   }),
   call: async ({ skill_name, file_name }, context) => {
-    const skill = await requireSkill(skill_name, context);
+    const { skill } = await readSkill(skill_name, context);
     const path = pathInSkill(skill, file_name);
     return { content: [await readContent(skill, path, context.registry)] };
   },
@@ -292,7 +267,7 @@ const agentSkillsShellTool = defineTool({
   },
   isAllowed: ({ allowShell = true }) => allowShell && mayRunShell(),
   call: async ({ skill_name, command }, context) => {
-    const skill = await requireSkill(skill_name, context);
+    const { skill } = await readSkill(skill_name, context);
     const { options, signal } = context;
     const { shellTimeout = DEFAULT_SHELL_TIMEOUT, autoInstallDeps } = options;
     const { text, isError } = await runShellCommand(command, {
@@ -305,6 +280,7 @@ const agentSkillsShellTool = defineTool({
   },
 });
 
+/** The tools of each toolset. */
 export const TOOLSETS: Readonly<Record<Toolset, readonly SkillTool[]>> = {
   skill: [skillTool],
   skilljack: [skilljackSkillTool, skilljackResourceTool],
@@ -317,6 +293,7 @@ export const TOOLSETS: Readonly<Record<Toolset, readonly SkillTool[]>> = {
   ],
 };
 
+/** The names of the toolsets. */
 export const TOOLSET_NAMES = Object.keys(TOOLSETS) as Toolset[];
 
 /**

@@ -7,23 +7,27 @@
  */
 
 import config from "../../deno.json" with { type: "json" };
-import { registerCompletion } from "./completion.ts";
-import { createInstructions } from "./instructions.ts";
 import type {
   RequestHandlers,
   ServerDescription,
 } from "../protocol/handlers.ts";
+import { DEFAULT_REFRESH_SECONDS } from "../skills/roots.ts";
+import type {
+  SkillCatalog,
+  SkillRegistryOptions,
+  SkillSource,
+} from "../skills/types.ts";
+import { registerCompletion } from "./completion.ts";
+import { type SkillToolOptions, TOOL_NAMES, type Toolset } from "./options.ts";
 import { registerPrompts } from "./prompts.ts";
 import { registerResources } from "./resources.ts";
+import { summarizeSkills } from "./skill_list.ts";
 import {
   registerSkillsExtension,
   SKILLS_EXTENSION,
   type SkillsExtensionOptions,
 } from "./skills_extension.ts";
-import { DEFAULT_REFRESH_SECONDS } from "../skills/roots.ts";
 import { registerTools } from "./tools.ts";
-import type { SkillToolOptions } from "./toolsets.ts";
-import type { SkillRegistryOptions, SkillSource } from "../skills/types.ts";
 
 const CAPABILITIES = {
   tools: { listChanged: true },
@@ -66,4 +70,24 @@ export function registerViews(
   registerResources(server, registry);
   registerSkillsExtension(server, registry, options);
   registerCompletion(server, registry);
+}
+
+/**
+ * Creates the server's instructions: what the skills are about, how to use
+ * them, and how to find the tools in a client that defers them behind a search.
+ * Some clients show only the first line, so it must make sense on its own.
+ */
+export function createInstructions(
+  toolset: Toolset,
+  catalog: SkillCatalog,
+): string {
+  const { list, load } = TOOL_NAMES[toolset];
+  const purpose = "Proven instructions for tasks (skills)";
+  // Before the first scan, it is unknown whether there are any.
+  const firstLine = catalog.revision === 0
+    ? `${purpose}: the tool ${list} lists them.`
+    : summarizeSkills(catalog, purpose);
+  return `${firstLine}
+Before you start a task, check whether one of the skills that the tool ${list} lists matches it. If so, load that skill with the tool ${load} and follow its instructions.
+If the tool ${load} is not in your list of tools, use your tool search to find it: search for "${load}" or "skills". A skill that is added later can be loaded by name at any time.`;
 }

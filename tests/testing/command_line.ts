@@ -7,12 +7,7 @@ import {
 } from "../../src/cli/client_config.ts";
 import type { ClientName } from "../../src/cli/clients.ts";
 import { parseCommandLine, UsageError } from "../../src/cli/command_line.ts";
-import {
-  isInNpxCache,
-  type Launch,
-  type Program,
-  SPECIFIER,
-} from "../../src/cli/program.ts";
+import { type Launch, type Program, SPECIFIER } from "../../src/cli/program.ts";
 import { createSettings, type Settings } from "../../src/cli/settings.ts";
 import { IMPORTS, MOD } from "./environment.ts";
 import type { Place } from "./folders.ts";
@@ -120,9 +115,6 @@ function parseTomlLaunch(config: string): Launch {
   const [command, ...args] = [...strings].map(([, text]) => JSON.parse(text!));
   return { command, args };
 }
-
-/** Whether the tests themselves run with a Deno that npx downloaded. */
-export const isNpx = isInNpxCache(Deno.execPath());
 
 /** Returns the arguments after the main module. */
 export function serverArgs({ args }: Launch, main = MOD): readonly string[] {

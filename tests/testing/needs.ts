@@ -53,6 +53,11 @@ const NEEDS = {
     what: "links to folders, which are junctions on Windows",
     isMet: () => canLink("junction"),
   },
+  std: {
+    what: "the YAML parser from JSR, which users get",
+    isMet: () =>
+      !import.meta.resolve("jsr:@std/yaml@^1").endsWith("/npm_only/yaml.ts"),
+  },
   bundler: {
     what: "deno bundle, which downloads esbuild",
     isMet: canBundle,

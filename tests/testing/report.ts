@@ -37,7 +37,7 @@ export async function problemsIn(
   ...args: string[]
 ): Promise<ReportedProblem[]> {
   const settings = checkSettings("--json", ...args);
-  const skills = await openSkills(settings, () => {});
+  const skills = await openSkills(settings, { log: () => {} });
   const { text } = await reportSkills(skills, settings);
   return JSON.parse(text).problems;
 }

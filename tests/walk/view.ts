@@ -87,8 +87,10 @@ export function readable(contents: Contents): Record<string, string> {
 
 const keyOf = ({ name }: Sight) => name.toLowerCase();
 
-function rankOf({ state }: Sight): number {
-  return state === "pinned" ? 0 : state === "name-only" ? 2 : 1;
+/** Of the skills in the same state, the user's own come first. */
+function rankOf({ state, scope }: Sight): number {
+  const rank = state === "pinned" ? 0 : state === "name-only" ? 2 : 1;
+  return rank + (scope === "project" ? 0.5 : 0);
 }
 
 /**

@@ -3,7 +3,7 @@ import { join } from "jsr:@std/path@^1";
 import { SkillRegistry } from "../../mod.ts";
 import { Place } from "../../tests/testing/folders.ts";
 import { root } from "../../tests/testing/registry.ts";
-import { createInstructions } from "./instructions.ts";
+import { createInstructions } from "./views.ts";
 
 Deno.test("createInstructions() says where the skills are listed until the first scan ends, and names some afterwards", async () => {
   using place = new Place();

@@ -1,18 +1,14 @@
 import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
-import {
-  CLIENT_PROFILES,
-  type ClientProfile,
-  DEFAULT_PROFILE,
-  profileFor,
-  withDescriptionLimit,
-} from "./client_profiles.ts";
-import { divideList } from "./skill_lists.ts";
+import { EMPTY_CATALOG } from "../skills/catalog.ts";
+import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { nextId } from "../../tests/testing/client.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { Wire } from "../../tests/testing/server.ts";
-import type { Skill } from "../skills/types.ts";
+import { CLIENT_PROFILES, DEFAULT_PROFILE, profileFor } from "./clients.ts";
+import { NAMES_LIMIT } from "./skill_list.ts";
+import { createEntries } from "./tools.ts";
 
 /** The clients with profiles, and an unknown one. */
 const CLIENTS = [
@@ -112,23 +108,21 @@ function listed(text: string): { numbers: string[]; more: number } {
   };
 }
 
+/** Checks the tool `skill` as a client shows it: each skill is listed once, within a limit. */
 function checkList(
   { description, inputSchema, _meta }: ToolEntry,
-  { profile, count }: { profile: ClientProfile; count: number },
+  { name, count, limit }: { name: string; count: number; limit: number },
 ): void {
-  const { descriptionLimit, parameterLimit, toolMeta } = profile;
+  const { cutsDescriptionsAt = limit, toolMeta } = profileFor({ name });
   const parameter = inputSchema.properties.name.description;
   const own = "Name of the skill to load (case-insensitive)".length;
-  assert.ok(description.length <= descriptionLimit, `${description.length}`);
-  assert.ok(parameter.length <= own + parameterLimit, `${parameter.length}`);
+  const shown = Math.min(limit, cutsDescriptionsAt);
+  assert.ok(description.length <= shown, `${description.length}`);
+  assert.ok(parameter.length <= own + limit, `${parameter.length}`);
   const { numbers, more } = listed(`${description}\n${parameter}`);
-  assert.equal(
-    new Set(numbers).size,
-    numbers.length,
-    "each skill is listed once",
-  );
+  assert.equal(new Set(numbers).size, numbers.length);
   assert.equal(numbers.length + more, count);
-  if (count <= 1_000) assert.equal(more, 0, "every skill is listed");
+  if (count <= 1_000 && limit >= 30_000) assert.equal(more, 0);
   assert.deepEqual(_meta, toolMeta);
 }
 
@@ -143,11 +137,10 @@ for (const count of [10, 100, 1_000, 10_000]) {
       makeSkills(place, count);
       await using wire = new Wire(place, { args: ["--no-watch"] });
       for (const name of CLIENTS) {
-        const profile = profileFor({ name });
         const tools: ToolEntry[] = [];
         for (const era of ERAS) {
           const tool = await new TestClient(wire, era, name).tool();
-          checkList(tool, { profile, count });
+          checkList(tool, { name, count, limit: NAMES_LIMIT });
           tools.push(tool);
         }
         assert.equal(tools[0]!.description, tools[1]!.description);
@@ -183,7 +176,7 @@ Deno.test("the first line of the instructions summarizes the skills in at most 2
   }
   await client.ask("tools/call", { name: "skill", arguments: { name: "?" } });
   const line = await firstLine();
-  assert.match(line, /: aws-service-0, git, pdf, .* and \d+ more\.$/);
+  assert.match(line, /: aws-service-0, aws-service-1, .* and \d+ more\.$/);
   assert.ok(line.length > 200 && line.length <= 250, line);
 });
 
@@ -194,10 +187,12 @@ Deno.test("tools omit the list for a client that has called skills/list, and kee
     await using wire = new Wire(place);
     const client = new TestClient(wire, era, "claude-code");
     const other = new TestClient(wire, era, "opencode");
-    assert.match((await client.tool()).description, /^- git: About git$/m);
+    const { inputSchema } = await client.tool();
+    const { description: list } = inputSchema.properties.name;
+    assert.match(list, /^- git: About git$/m);
     await client.ask("skills/list");
-    const { description, _meta } = await client.tool();
-    assert.ok(!description.includes("git"), description);
+    const { description, _meta, ...tool } = await client.tool();
+    assert.doesNotMatch(description + JSON.stringify(tool), /git/);
     assert.equal(_meta, undefined);
     assert.match((await other.tool()).description, /^- git: About git$/m);
   }
@@ -230,89 +225,43 @@ Deno.test("profileFor() recognizes a client by its name, with or without the ser
   assert.equal(profileFor(undefined), DEFAULT_PROFILE);
 });
 
-Deno.test("withDescriptionLimit() limits the whole list in every profile", () => {
-  for (const profile of [DEFAULT_PROFILE, ...Object.values(CLIENT_PROFILES)]) {
-    for (const limit of [300, 2_048, 2_100, 40_000]) {
-      const { descriptionLimit, parameterLimit } = withDescriptionLimit(
-        profile,
-        limit,
-      );
-      assert.ok(descriptionLimit + parameterLimit <= limit);
-      assert.ok(descriptionLimit >= 300);
-    }
-    const free = withDescriptionLimit(profile, 0);
-    assert.equal(free.descriptionLimit + free.parameterLimit, Infinity);
-  }
-});
-
-Deno.test("divideList() lists all names even if they need slightly more than the usual limit", () => {
-  const length = (profile: ClientProfile, count: number) => {
-    const { description, parameter } = divideList(
-      "Load the skill that fits.",
-      Array.from({ length: count }, (_, index) => numbered(index)),
-      profile,
-    );
-    const { numbers, more } = listed(`${description}\n${parameter}`);
-    assert.equal(new Set(numbers).size, numbers.length);
-    assert.equal(numbers.length + more, count);
-    return { length: description.length + parameter.length, more };
-  };
-  for (const profile of Object.values(CLIENT_PROFILES)) {
-    const { descriptionLimit, parameterLimit, namesLimit } = profile;
-    const usual = descriptionLimit + parameterLimit;
-    assert.ok(usual < namesLimit);
-    const some = length(profile, 1_500);
-    assert.equal(some.more, 0);
-    assert.ok(some.length > usual && some.length <= namesLimit);
-    for (
-      const [limited, count] of [
-        [profile, 2_000],
-        [withDescriptionLimit(profile, usual), 1_500],
-      ] as const
-    ) {
-      const { length: actual, more } = length(limited, count);
-      assert.ok(more > 0);
-      assert.ok(actual <= usual);
-    }
-  }
-});
-
-Deno.test("divideList() keeps both parts of a list within their limits", () => {
-  const profile = CLIENT_PROFILES["claude-code"]!;
-  const description = "Use this for tasks of this kind. ".repeat(10);
-  for (const count of [40, 80, 160, 320, 640]) {
-    const skills = Array.from(
-      { length: count },
-      (_, index) => ({ ...numbered(index), description }),
-    );
-    for (const limit of [3_000, 10_000, 30_000]) {
-      const limits = withDescriptionLimit(profile, limit);
-      const divided = divideList("Load the skill.", skills, limits);
-      assert.ok(divided.description.length <= limits.descriptionLimit);
-      assert.ok(divided.parameter.length <= limits.parameterLimit);
-    }
-  }
-});
-
-Deno.test("a tool without a parameter for the list respects the limit of its description", async () => {
-  using place = new Place();
-  makeSkills(place, 300);
-  const args = ["--no-watch", "--tools", "reference"];
-  await using wire = new Wire(place, { args });
-  for (const name of CLIENTS) {
-    const { descriptionLimit } = profileFor({ name });
-    const { description, inputSchema } = await new TestClient(
-      wire,
-      "modern",
-      name,
-    ).tool();
-    assert.ok(description.length <= descriptionLimit);
-    assert.deepEqual(inputSchema.properties, {});
-  }
-});
-
-/** Creates a skill with a 20-character name. */
-function numbered(index: number): Skill {
-  const name = `n${index}x`.padEnd(20, "y");
-  return { name, description: "Any" } as Skill;
+/** Creates a catalog of skills with names of 20 characters. */
+function numberedCatalog(count: number): SkillCatalog {
+  const skills = Array.from({ length: count }, (_, index): [string, Skill] => {
+    const name = `n${index}x`.padEnd(20, "y");
+    const description = "Use this for tasks of this kind. ".repeat(10);
+    return [name, { name, description, scope: "global" } as Skill];
+  });
+  return { ...EMPTY_CATALOG, skills: new Map(skills) };
 }
+
+Deno.test("the limit applies to the whole list, in every client and with every number of skills", () => {
+  for (const name of CLIENTS) {
+    for (const count of [1, 40, 80, 160, 640, 1_400, 1_500, 2_000]) {
+      for (const limit of [undefined, 300, 2_048, 10_000, 100_000]) {
+        const [tool] = createEntries(
+          profileFor({ name }),
+          numberedCatalog(count),
+          { toolset: "skill", descriptionLimit: limit },
+        );
+        const entry = tool as unknown as ToolEntry;
+        checkList(entry, { name, count, limit: limit ?? NAMES_LIMIT });
+        const isWhole = limit === undefined && count <= 1_500;
+        if (isWhole) {
+          assert.doesNotMatch(JSON.stringify(entry), /and \d+ more: /);
+        }
+      }
+    }
+    const catalog = numberedCatalog(2_000);
+    const profile = profileFor({ name });
+    const [whole] = createEntries(profile, catalog, {
+      toolset: "skill",
+      descriptionLimit: 0,
+    });
+    assert.ok(JSON.stringify(whole).length > 700_000);
+    // A tool without a parameter has the list in its description.
+    const [tool] = createEntries(profile, catalog, { toolset: "reference" });
+    const { cutsDescriptionsAt = NAMES_LIMIT } = profile;
+    assert.ok(tool!.description!.length <= cutsDescriptionsAt);
+  }
+});

@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { join, resolve } from "jsr:@std/path@^1";
-import type { Launch } from "../src/cli/program.ts";
-import { Session } from "./testing/client.ts";
-import { printedLaunch, serverArgs } from "./testing/command_line.ts";
+import type { Launch } from "../../src/cli/program.ts";
+import { Session } from "../testing/client.ts";
+import { printedLaunch, serverArgs } from "../testing/command_line.ts";
 import {
   environment,
   IMPORTS,
   MOD,
   REPOSITORY,
-} from "./testing/environment.ts";
-import { Place, runSync } from "./testing/folders.ts";
-import { lacks } from "./testing/needs.ts";
-import { runServer } from "./testing/server.ts";
-import { canCompile } from "./testing/executable.ts";
+} from "../testing/environment.ts";
+import { Place, runSync } from "../testing/folders.ts";
+import { lacks } from "../testing/needs.ts";
+import { runServer } from "../testing/server.ts";
+import { canCompile } from "../testing/executable.ts";
 
 /** Serves a folder's files over HTTP. */
 function serveFolder(folder: string): { url: string } & AsyncDisposable {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { loadPage, sortList } from "./list_views.ts";
+import { loadPage, sortList } from "./paging.ts";
 import { stringifyJson } from "../text.ts";
 
 Deno.test("loadPage() skips and repeats nothing after a key with an unpaired surrogate", async () => {

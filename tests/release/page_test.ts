@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import type { Page } from "npm:playwright-core@^1";
-import { createClientConfig } from "../src/cli/client_config.ts";
+import { createClientConfig } from "../../src/cli/client_config.ts";
 import {
   CLIENT_NAMES,
   type ClientName,
   MCP_CLIENTS,
-} from "../src/cli/clients.ts";
-import { parseCommandLine } from "../src/cli/command_line.ts";
-import { createSettings } from "../src/cli/settings.ts";
-import { Tab } from "./testing/browser.ts";
-import { filesPlace, Place, skillMd } from "./testing/folders.ts";
-import { type HttpOptions, HttpServer } from "./testing/http.ts";
-import { lacks } from "./testing/needs.ts";
-import { eventually } from "./testing/waiting.ts";
+} from "../../src/cli/clients.ts";
+import { parseCommandLine } from "../../src/cli/command_line.ts";
+import { createSettings } from "../../src/cli/settings.ts";
+import { Tab } from "../testing/browser.ts";
+import { filesPlace, Place, skillMd } from "../testing/folders.ts";
+import { type HttpOptions, HttpServer } from "../testing/http.ts";
+import { lacks } from "../testing/needs.ts";
+import { eventually } from "../testing/waiting.ts";
 
 const TOKEN = "correct-horse-battery-staple";
 

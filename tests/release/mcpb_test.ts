@@ -2,15 +2,17 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { join } from "jsr:@std/path@^1";
 import { Ajv } from "npm:ajv@^8.17.1";
-import config from "../deno.json" with { type: "json" };
-import serverEntry from "../server.json" with { type: "json" };
-import serverSchema from "../testdata/server.schema.json" with { type: "json" };
-import type { Launch } from "../src/cli/program.ts";
-import { Session } from "./testing/client.ts";
-import { environment, FLAGS, MOD, REPOSITORY } from "./testing/environment.ts";
-import { Place } from "./testing/folders.ts";
-import { lacks } from "./testing/needs.ts";
-import { canCompile } from "./testing/executable.ts";
+import config from "../../deno.json" with { type: "json" };
+import serverEntry from "../../server.json" with { type: "json" };
+import serverSchema from "../../testdata/server.schema.json" with {
+  type: "json",
+};
+import type { Launch } from "../../src/cli/program.ts";
+import { Session } from "../testing/client.ts";
+import { environment, FLAGS, MOD, REPOSITORY } from "../testing/environment.ts";
+import { Place } from "../testing/folders.ts";
+import { lacks } from "../testing/needs.ts";
+import { canCompile } from "../testing/executable.ts";
 
 /** The package that checks, packs, and unpacks bundles, and that starts them in clients. */
 const MCPB = "npm:@anthropic-ai/mcpb@2.1.2";

@@ -1,0 +1,100 @@
+/**
+ * What MCP clients show the model: the exceptions to the one layout of the list of
+ * skills, as data. Nothing else depends on the name of a client.
+ *
+ * The exceptions were measured in November 2026 with the clients from npm and a
+ * model endpoint that recorded each request:
+ *
+ * 1. Claude Code 2.1 shows a tool only after a search unless
+ *    `_meta["anthropic/alwaysLoad"]` is set. It truncates a tool's description
+ *    to 4,096 characters (2,048 in the version for Node 20), and never truncates the
+ *    descriptions of parameters.
+ * 2. Codex 0.169 shows tools only after a search. Before the search, it shows
+ *    the first line of the instructions, up to 250 characters.
+ * 3. OpenCode, Kilo, Gemini CLI, and Qwen Code drop prompts that contain an
+ *    embedded resource.
+ * 4. Copilot CLI, Cline, and nine clients and frameworks without a profile do not
+ *    show the instructions.
+ *
+ * @module
+ */
+
+import type { ClientInfo } from "../protocol/eras.ts";
+
+/** What a client shows the model. */
+export interface ClientProfile {
+  /** The client's `clientInfo.name`, without a suffix that starts with a hyphen. */
+  readonly clientName: string;
+  /**
+   * Whether the tools are described in brief. Clients that were not measured get the
+   * wording of the tools' contracts if it fits, which is half as long again.
+   */
+  readonly isBrief: boolean;
+  /**
+   * The length to which the client truncates a tool's description, in characters. It
+   * then shows the descriptions of parameters whole, so that the list belongs there.
+   */
+  readonly cutsDescriptionsAt?: number;
+  /** How much of the server's instructions the client initially shows. */
+  readonly instructions: "whole" | "first line" | "none";
+  /** Whether the client shows tools only after a search for them. */
+  readonly searchesTools?: boolean;
+  /** The `_meta` that makes the client show a tool immediately, if it needs one. */
+  readonly toolMeta?: Readonly<Record<string, unknown>>;
+  /** Whether the client drops prompts that contain an embedded resource. */
+  readonly dropsEmbeddedResources?: boolean;
+}
+
+/** The profile of clients that were not measured. */
+export const DEFAULT_PROFILE: ClientProfile = {
+  clientName: "",
+  isBrief: false,
+  instructions: "none",
+};
+
+const BRIEF = { isBrief: true, instructions: "whole" } as const;
+
+const DROPS_RESOURCES = { ...BRIEF, dropsEmbeddedResources: true };
+
+const NO_INSTRUCTIONS = { ...BRIEF, instructions: "none" } as const;
+
+/** The profiles by the client names that `--print-config` and `--as` accept. */
+export const CLIENT_PROFILES: Readonly<Record<string, ClientProfile>> = {
+  "claude-code": {
+    ...BRIEF,
+    clientName: "claude-code",
+    cutsDescriptionsAt: 2_048,
+    toolMeta: { "anthropic/alwaysLoad": true },
+  },
+  "codex": {
+    ...BRIEF,
+    clientName: "codex-mcp-client",
+    instructions: "first line",
+    searchesTools: true,
+  },
+  "opencode": { ...DROPS_RESOURCES, clientName: "opencode" },
+  "kilo": { ...DROPS_RESOURCES, clientName: "kilo" },
+  "gemini-cli": { ...DROPS_RESOURCES, clientName: "gemini-cli-mcp-client" },
+  "qwen-code": { ...DROPS_RESOURCES, clientName: "qwen-cli-mcp-client" },
+  "copilot": { ...NO_INSTRUCTIONS, clientName: "copilot-cli" },
+  "cline": { ...NO_INSTRUCTIONS, clientName: "@cline/core" },
+};
+
+/** The name that `--as` accepts for clients without a profile. */
+export const OTHER_CLIENTS = "default";
+
+/** Returns the profile with a name that `--as` accepts, or else the default. */
+export function findProfile(name: string): ClientProfile {
+  return CLIENT_PROFILES[name] ?? DEFAULT_PROFILE;
+}
+
+/**
+ * Returns the profile of a client. Some clients append a hyphen and the
+ * server's name to their own.
+ */
+export function profileFor(client: ClientInfo | undefined): ClientProfile {
+  const name = client?.name ?? "";
+  const isMatch = ({ clientName }: ClientProfile) =>
+    name === clientName || name.startsWith(`${clientName}-`);
+  return Object.values(CLIENT_PROFILES).find(isMatch) ?? DEFAULT_PROFILE;
+}

@@ -1,0 +1,262 @@
+import assert from "node:assert/strict";
+import { join } from "jsr:@std/path@^1";
+import { SkillRegistry } from "../../mod.ts";
+import {
+  filesPlace,
+  Place,
+  runSync,
+  skillMd,
+} from "../../tests/testing/folders.ts";
+import { lacks } from "../../tests/testing/needs.ts";
+import { root } from "../../tests/testing/registry.ts";
+import { loadGit, textOf, toolCaller } from "../../tests/testing/tools.ts";
+import type { Toolset } from "./options.ts";
+
+const SKILLS = "home/.claude/skills";
+
+/** Opens the skills in the home folder of a place. */
+async function openSkills(
+  place: Place,
+  maxFileSize?: number,
+): Promise<SkillRegistry> {
+  const registry = new SkillRegistry([root(join(place.path, SKILLS))], {
+    ...(maxFileSize && { maxFileSize }),
+    log: () => {},
+  });
+  await registry.refresh();
+  return registry;
+}
+
+/** Returns a function that calls `skill-resource`. */
+function resourceCaller(registry: SkillRegistry) {
+  const call = toolCaller(registry, { toolset: "skilljack" });
+  return (path: string, skill = "git") =>
+    call("skill-resource", { skill, path });
+}
+
+Deno.test("skill-resource reads a file, a folder, and the list of files", async () => {
+  using place = filesPlace();
+  place.folder(SKILLS, "git", "empty");
+  place.skill(SKILLS, "alone");
+  using registry = await openSkills(place);
+  const read = resourceCaller(registry);
+  const text = (text: string) => ({ type: "text", text });
+  const api = "--- references/API.md ---\n# API";
+  const more = "--- references/deep/more.md ---\n# More";
+  const files = "- logo.png\n- references/API.md\n- references/deep/more.md";
+  const expected: [string, string[]][] = [
+    ["references/API.md", ["# API"]],
+    ["./references/API.md", ["# API"]],
+    ["references", [api, more]],
+    ["references/deep/", [more]],
+    ["empty", ['The folder "empty" is empty']],
+    ["", [`Files of the skill "git":\n\n${files}`]],
+  ];
+  for (const [path, texts] of expected) {
+    const { content, isError } = await read(path, "GIT");
+    assert.deepEqual([content, isError], [texts.map(text), undefined]);
+  }
+  const uri = "skill://git/logo.png";
+  const resource = { uri, mimeType: "image/png", blob: "if8=" };
+  const { content } = await read("logo.png");
+  assert.deepEqual(content, [{ type: "resource", resource }]);
+  assert.equal((await read(".")).content.length, 4);
+  assert.equal(
+    textOf(await read("", "alone")),
+    'The skill "alone" has no files besides its SKILL.md',
+  );
+});
+
+Deno.test(
+  "skill-resource refuses paths that are not files of the skill and lists its files",
+  { ignore: lacks("links") },
+  async () => {
+    using place = filesPlace();
+    const other = place.file(`${SKILLS}/other.md`, "outside");
+    place.link(other, `${SKILLS}/git/link.md`);
+    using registry = await openSkills(place);
+    const read = resourceCaller(registry);
+    for (
+      const path of [
+        ...["none.md", "../other.md", "/etc/passwd", ".env", "link.md"],
+        "references/../../other.md",
+      ]
+    ) {
+      const result = await read(path);
+      assert.ok(result.isError);
+      assert.match(
+        textOf(result),
+        /^Cannot read ".*": there is no such file in the skill.*Its files: "SKILL.md", "logo.png", "references\/API.md"/,
+      );
+    }
+    assert.equal((await read("a.md", "hidden")).isError, true);
+  },
+);
+
+Deno.test(
+  "skill-resource reports what it leaves out and why, and reveals nothing outside the skill",
+  { ignore: lacks("links", "names") },
+  async () => {
+    using place = filesPlace();
+    const git = `${SKILLS}/git`;
+    place.file(`${git}/data/large.bin`, new Uint8Array(2 ** 20 + 1));
+    place.file(`${git}/data/small.txt`, "small");
+    place.file("outside.txt", "outside");
+    place.link("../../../../../outside.txt", `${git}/data/there.txt`);
+    place.link("../../../../../none.txt", `${git}/data/nowhere.txt`);
+    runSync("mkfifo", join(place.path, git, "fifo"));
+    using registry = await openSkills(place);
+    const read = async (path: string) => {
+      const { content, isError } = await resourceCaller(registry)(path);
+      assert.equal(isError, undefined);
+      return content.map((item) => item.type === "text" ? item.text : "");
+    };
+    const data = [
+      '- "data/large.bin": it has 1.01 MB, and the limit is 1 MB',
+      '- "data/nowhere.txt": it is a link that does not point to a file of the skill',
+      '- "data/there.txt": it is a link that does not point to a file of the skill',
+    ].join("\n");
+    const small = "--- data/small.txt ---\nsmall";
+    assert.deepEqual(await read("data"), [small, `Left out:\n${data}`]);
+    const [list] = await read("");
+    assert.match(list!, /- data\/small.txt\n- logo.png\n/);
+    const fifo = '- "fifo": it is not a regular file';
+    assert.ok(list!.endsWith(`\n\nLeft out:\n${data}\n${fifo}`), list);
+    place.remove(`${git}/data/small.txt`);
+    assert.deepEqual(await read("data"), [
+      'The folder "data" has no readable files',
+      `Left out:\n${data}`,
+    ]);
+  },
+);
+
+Deno.test("skill-resource names 20 of the files that are too large, and refuses too many at once", async () => {
+  using place = filesPlace();
+  for (let i = 0; i < 22; i++) {
+    place.file(`${SKILLS}/git/large/${i}.bin`, new Uint8Array(2 ** 20 + 1));
+    if (i < 17) place.file(`${SKILLS}/git/data/${i}`, new Uint8Array(2 ** 20));
+  }
+  using registry = await openSkills(place);
+  const read = resourceCaller(registry);
+  const list = textOf(await read(""));
+  assert.equal(list.match(/ MB, and the limit is 1 MB/g)!.length, 20);
+  assert.ok(list.endsWith("\n- and 2 more"));
+  const all = await read("data");
+  assert.match(
+    textOf(all),
+    /^Cannot read 17 files at once: they have 17825792/,
+  );
+  assert.equal(all.isError, true);
+});
+
+Deno.test(
+  "tools accept absolute paths in the skill and URIs of its files, encoded or not",
+  { ignore: lacks("links") },
+  async () => {
+    using place = filesPlace();
+    const linked = place.skill("elsewhere", "linked");
+    for (const name of ["a.md", "100%.md"]) {
+      place.file(`elsewhere/linked/${name}`, "# A");
+    }
+    place.link(linked, `${SKILLS}/linked`);
+    using registry = await openSkills(place);
+    const skills = join(place.path, SKILLS);
+    const paths = [
+      ...[join(skills, "linked", "a.md"), join(linked, "a.md")],
+      join(skills, "git", "..", "linked", "a.md"),
+      ...["skill://linked/a.md", "skill://linked/100%25.md"],
+      "skill://linked/100%.md",
+    ];
+    for (
+      const [toolset, tool, skill, path] of [
+        ["skilljack", "skill-resource", "skill", "path"],
+        ["agentskills", "read_reference_file_op", "skill_name", "file_name"],
+      ] as const
+    ) {
+      const call = toolCaller(registry, { toolset });
+      const read = (name: string, file: string) =>
+        call(tool, { [skill]: name, [path]: file });
+      for (const path of paths) {
+        assert.equal(textOf(await read("linked", path)), "# A", path);
+        const { content, isError } = await read("git", path);
+        assert.match(JSON.stringify(content), /there is no such file/);
+        assert.ok(isError);
+      }
+      const main = join(skills, "linked", "SKILL.md");
+      assert.equal(textOf(await read("linked", main)), skillMd("linked"));
+    }
+  },
+);
+
+Deno.test("tools load a skill by its name as it appears in the list", async () => {
+  using place = new Place();
+  place.skill(SKILLS, "a", skillMd('"R&D <2>"'));
+  using registry = await openSkills(place);
+  const call = toolCaller(registry, { toolset: "skill" });
+  for (const name of ["R&amp;D &lt;2&gt;", "r&d <2>"]) {
+    assert.match(textOf(await call("skill", { name })), /^Loading: R&D <2>\n/);
+  }
+});
+
+Deno.test("tools scan again only if that can help", async () => {
+  using place = new Place();
+  place.skill(SKILLS, "git");
+  place.file(`${SKILLS}/git/large.md`, "x".repeat(2 ** 20 + 1));
+  using registry = await openSkills(place);
+  const refresh = registry.refresh.bind(registry);
+  let scans = 0;
+  registry.refresh = () => {
+    scans++;
+    return refresh();
+  };
+  const call = resourceCaller(registry);
+  for (const path of ["large.md", "none.md", "../up", "SKILL.md/x"]) {
+    assert.equal((await call(path)).isError, true);
+    assert.equal(scans, 0, path);
+  }
+  // The skill is new.
+  place.skill(SKILLS, "new");
+  assert.equal((await call("SKILL.md", "new")).isError, undefined);
+  assert.equal(scans, 1);
+  // The skill has moved.
+  place.skill(SKILLS, "elsewhere", skillMd("git"));
+  place.file(`${SKILLS}/elsewhere/notes.md`, "notes");
+  place.remove(`${SKILLS}/git`);
+  assert.equal((await call("notes.md")).isError, undefined);
+  assert.equal(scans, 2);
+  // The skill is hidden from the model from now on.
+  place.skill(
+    SKILLS,
+    "elsewhere",
+    "---\nname: git\ndescription: d\ndisable-model-invocation: true\n---\n",
+  );
+  const hidden = await call("notes.md");
+  assert.match(textOf(hidden), /Skill 'git' not found/);
+  assert.equal(hidden.isError, true);
+});
+
+Deno.test("over HTTP, the tools that load a skill say in one line how to read its files", async () => {
+  using place = new Place();
+  place.skill(SKILLS, "git", skillMd("git") + "${CLAUDE_SKILL_DIR}/x.sh");
+  using registry = await openSkills(place);
+  const ways: [Toolset, string][] = [
+    ["skill", "as resources, skill://git/<path>"],
+    ["skilljack", "with the tool skill-resource"],
+    ["reference", "as resources, skill://git/<path>"],
+    ["agentskills", "with the tool read_reference_file_op"],
+  ];
+  for (const [toolset, way] of ways) {
+    const load = async (isRemote: boolean) =>
+      textOf(await loadGit(registry, { toolset, isRemote }));
+    const text = await load(true);
+    assert.ok(
+      text.split("\n").includes(
+        `The files of this skill are on the server and cannot run here: read them ${way}`,
+      ),
+      text,
+    );
+    assert.equal(text.includes("skill://git/x.sh"), toolset === "skill");
+    assert.ok(!text.includes(place.path));
+    assert.doesNotMatch(await load(false), /on the server/);
+  }
+});

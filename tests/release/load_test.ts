@@ -1,0 +1,149 @@
+import assert from "node:assert/strict";
+import { join } from "jsr:@std/path@^1";
+import { listSkills, nextId } from "../testing/client.ts";
+import { Place, skillMd } from "../testing/folders.ts";
+import { lacks } from "../testing/needs.ts";
+import { peakMemory, spawnServer, Wire } from "../testing/server.ts";
+import { DEADLINE_MS, within } from "../testing/waiting.ts";
+
+Deno.test(
+  "a skill with a hundred thousand files does not affect other skills",
+  {
+    ignore: lacks("speed"),
+  },
+  async () => {
+    using place = new Place();
+    place.skill("home/.claude/skills", "good");
+    const folder = place.folder("home", ".claude", "skills", "huge", "files");
+    place.skill("home/.claude/skills", "huge");
+    // Creating a hard link is twice as fast as creating a file. Every file system
+    // allows a thousand links to a file.
+    for (let i = 0, file = ""; i < 100_000; i++) {
+      const path = join(folder, `f${i}`);
+      if (i % 1_000 > 0) Deno.linkSync(file, path);
+      else Deno.writeTextFileSync(file = path, "");
+    }
+    await using wire = new Wire(place);
+    await wire.initialize();
+    const uri = "skill://huge/SKILL.md";
+    const entries = await listSkills(wire);
+    assert.deepEqual(entries.map(({ uri }) => uri), ["skill://good/SKILL.md"]);
+    const { error } = await wire.ask(1, "skills/get", { uri });
+    assert.match(error!.message, /more than 512 files/);
+    const { result } = await wire.ask(2, "resources/read", { uri });
+    assert.equal(result.contents[0].text, skillMd("huge"));
+  },
+);
+
+Deno.test(
+  "server limits its memory while a hundred thousand replies wait for a reader, and then sends them all",
+  {
+    ignore: lacks("proc"),
+  },
+  async () => {
+    using place = new Place();
+    place.skill(
+      "home/.claude/skills",
+      "git",
+      skillMd("git") + "x".repeat(2_000),
+    );
+    const server = spawnServer(place);
+    const stdin = server.stdin.getWriter();
+    const count = 100_000;
+    const call = (id: number) => ({
+      jsonrpc: "2.0",
+      id,
+      method: "tools/call",
+      params: { name: "skill", arguments: { name: "git" } },
+    });
+    let written = 0;
+    const writing = (async () => {
+      for (let id = 0; id < count; id += 100) {
+        const lines = Array.from(
+          { length: 100 },
+          (_, index) => `${JSON.stringify(call(id + index))}\n`,
+        );
+        await stdin.write(new TextEncoder().encode(lines.join("")));
+        written += lines.length;
+      }
+      await stdin.close();
+    })();
+    const isStuck = async () => {
+      for (let before = -1; before !== written || written === 0;) {
+        before = written;
+        await new Promise((resolve) => setTimeout(resolve, 500));
+      }
+    };
+    await within(isStuck(), "the server to stop reading");
+    assert.ok(written < count / 2, `${written}`);
+    const unread = peakMemory(server.pid);
+    assert.ok(unread < 300, `${unread} MB`);
+    let replies = 0;
+    let peak = 0;
+    const reading = (async () => {
+      for await (const chunk of server.stdout) {
+        for (
+          let end = chunk.indexOf(0x0a);
+          end >= 0;
+          end = chunk.indexOf(0x0a, end + 1)
+        ) replies++;
+        // The process can exit while its last replies are read.
+        if (replies < 0.9 * count) peak = peakMemory(server.pid);
+      }
+    })();
+    const deadline = 6 * DEADLINE_MS;
+    await within(Promise.all([writing, reading]), "all replies", deadline);
+    assert.equal(replies, count);
+    assert.ok(peak < 450, `${peak} MB`);
+    assert.equal((await server.status).code, 0);
+    await server.stderr.cancel();
+  },
+);
+
+Deno.test(
+  "server does not leak memory or open files over 600 changes",
+  { ignore: lacks("proc") },
+  async () => {
+    using place = new Place();
+    const skills = "home/.claude/skills";
+    place.skill(skills, "good");
+    await using wire = new Wire(place, { args: ["--refresh", "0.05"] });
+    await wire.initialize();
+    await wire.ask(1, "resources/subscribe", { uri: "skill://" });
+    // Half of the eight skills appear, and the others disappear.
+    const change = async (round: number) => {
+      for (let index = 0; index < 8; index++) {
+        const path = `${skills}/s${index}`;
+        if ((round + index) % 2 === 1) {
+          if (round > 0) place.remove(path);
+          continue;
+        }
+        place.skill(skills, `s${index}`, skillMd(`s${index}`, `${round}`));
+        place.file(`${path}/notes/${round}.md`, "x".repeat(1_000));
+      }
+      // A name that is unknown makes the server scan.
+      const call = { name: "skill", arguments: { name: `none-${round}` } };
+      await wire.ask(nextId(), "tools/call", call);
+      wire.lines.takeAll();
+    };
+    for (let round = 0; round < 25; round++) await change(round);
+    const before = resourcesOf(wire);
+    for (let round = 25; round < 100; round++) await change(round);
+    const after = resourcesOf(wire);
+    const figures = JSON.stringify({ before, after });
+    assert.ok(after.memory < before.memory + 20, figures);
+    assert.ok(after.files <= before.files + 8, figures);
+    const good = { name: "skill", arguments: { name: "good" } };
+    const { result } = await wire.ask(nextId(), "tools/call", good);
+    assert.equal(result.isError, undefined);
+  },
+);
+
+/** Returns the resident memory of a server, in MB, and the number of its open files. */
+function resourcesOf({ process: { pid } }: Wire) {
+  const status = Deno.readTextFileSync(`/proc/${pid}/status`);
+  return {
+    memory: Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)![1]) / 1024,
+    files: [...Deno.readDirSync(`/proc/${pid}/fd`)].length,
+  };
+}

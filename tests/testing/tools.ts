@@ -1,0 +1,36 @@
+// Calls of tools in the process of the tests.
+import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+import type { SkillRegistry } from "../../mod.ts";
+import { type SkillToolOptions, TOOL_NAMES } from "../../src/views/options.ts";
+import { isForModel, RankedSearch } from "../../src/views/skill_list.ts";
+import { callTool } from "../../src/views/tools.ts";
+import { TOOLSETS } from "../../src/views/toolsets.ts";
+
+/** Returns a function that calls a tool of a toolset. */
+export function toolCaller(
+  registry: SkillRegistry,
+  options: SkillToolOptions,
+): (name: string, input?: Record<string, unknown>) => Promise<CallToolResult> {
+  const search = new RankedSearch(isForModel);
+  const { signal } = new AbortController();
+  return (name, input = {}) => {
+    const tool = TOOLSETS[options.toolset].find((tool) => tool.name === name)!;
+    return callTool(tool, input, { registry, search, options, signal });
+  };
+}
+
+/** Loads the skill `git` with the tool of a toolset that does so. */
+export function loadGit(
+  registry: SkillRegistry,
+  options: SkillToolOptions,
+): Promise<CallToolResult> {
+  const parameter = options.toolset === "agentskills" ? "skill_name" : "name";
+  const { load } = TOOL_NAMES[options.toolset];
+  return toolCaller(registry, options)(load, { [parameter]: "git" });
+}
+
+/** Returns the texts in the result of a tool, one after the other. */
+export function textOf({ content }: CallToolResult): string {
+  return content.map((item) => item.type === "text" ? item.text : "")
+    .join("\n");
+}
