@@ -1,97 +1,69 @@
 /**
- * Finds the skills that are named on the command line of `--check`, by their paths or
- * by their names.
+ * Finds out what `--check` is about: folders of skills, single skills, or the names
+ * of skills.
  *
  * @module
  */
 
-import { basename, dirname, join } from "jsr:@std/path@^1";
+import { basename, dirname } from "jsr:@std/path@^1";
+import { folderOf, type Settings } from "./settings.ts";
 import { attempt } from "../files/faults.ts";
-import { currentFolder, isAtOrBelow, SKILL_MD } from "../files/paths.ts";
-import { listSkillFolders } from "../skills/near_misses.ts";
+import { isAtOrBelowAny } from "../files/paths.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
-import { readSkillText } from "../skills/frontmatter.ts";
 import { skillKey } from "../text.ts";
-import type { SkillRoot } from "../skills/types.ts";
-import type { Settings } from "./settings.ts";
+import type { SkillCatalog } from "../skills/types.ts";
 
-/** The settings of `--check`, and the skills that are named on its command line. */
+/** The settings of `--check`, and the names on its command line. */
 export interface CheckSettings extends Settings {
-  /** The directories of the skills to check alone. */
-  readonly targets: ReadonlySet<string>;
+  /** Skills with these keys are checked, wherever they are. */
+  readonly names: ReadonlySet<string>;
+  /** The folders in which only skills with these names are checked. */
+  readonly namedIn: readonly string[];
 }
 
-/**
- * Replaces the roots of each folder on the command line that is itself a skill, is
- * its `SKILL.md`, or is a skill's name, with a root that contains only that skill.
- */
+/** Adds the default roots to the settings of `--check` if it is given the name of a skill. */
 export function findCheckTargets(settings: Settings): CheckSettings {
-  const targets = new Set<string>();
-  if (!settings.values.check) return { ...settings, targets };
-  let roots = settings.roots;
-  for (const folder of settings.directories) {
-    const skill = skillAt(folder) ?? skillNamed(folder, settings);
-    if (skill === undefined) continue;
-    targets.add(skill);
-    const own = ["", join(".claude", "skills"), "skills"]
-      .map((name) => join(folder, name));
-    roots = roots.flatMap((root): SkillRoot[] =>
-      root.path === folder
-        ? [{ ...root, path: skill, recursive: true }]
-        : own.includes(root.path)
-        ? []
-        : [root]
-    );
-  }
-  return { ...settings, roots, targets };
-}
-
-/** Returns the directory of the skill that a path names, if it does. */
-function skillAt(path: string): string | undefined {
-  const isFile = basename(path).toLowerCase() === SKILL_MD.toLowerCase();
-  const folder = isFile ? dirname(path) : path;
-  return fileIn(folder) === undefined ? undefined : folder;
-}
-
-/** Returns the path of the `SKILL.md` in a folder, if there is one. */
-function fileIn(folder: string): string | undefined {
-  return [SKILL_MD, "skill.md"].map((name) => join(folder, name))
-    .find((path) => attempt(() => Deno.lstatSync(path)) !== undefined);
-}
-
-/**
- * Returns the directory of the skill with a name, if that is not the name of a
- * folder, too. Skills are looked for in the default roots.
- */
-function skillNamed(path: string, { home }: Settings): string | undefined {
-  const workingDirectory = currentFolder();
-  const isName = dirname(path) === workingDirectory &&
+  const { values, directories, options, roots } = settings;
+  const { workingDirectory, homeDirectory } = options;
+  const isName = (path: string) =>
+    values.check && dirname(path) === workingDirectory &&
     attempt(() => Deno.lstatSync(path)) === undefined;
-  if (!isName) return undefined;
-  const key = skillKey(basename(path));
-  const folders = resolveSkillRoots({ workingDirectory, homeDirectory: home })
-    .flatMap(({ path }) => listSkillFolders(path));
-  return folders.find((folder) => skillKey(basename(folder)) === key) ??
-    folders.find((folder) => skillKey(nameIn(folder)) === key);
-}
-
-/** Returns the name in the frontmatter of the skill in a folder, if it is readable. */
-function nameIn(folder: string): string {
-  const file = fileIn(folder);
-  // Opening anything but a file can block.
-  const isFile = file && attempt(() => Deno.statSync(file).isFile);
-  const text = isFile ? attempt(() => Deno.readTextFileSync(file)) : "";
-  return readSkillText(text ?? "").name ?? "";
-}
-
-/** Whether a file is part of what is checked: of a named skill, but not of one inside it. */
-export function isTarget(
-  file: string,
-  { roots, targets }: CheckSettings,
-): boolean {
-  if (targets.size === 0) return true;
-  if (targets.has(file) || targets.has(dirname(file))) return true;
-  return roots.some(({ path }) =>
-    !targets.has(path) && isAtOrBelow(file, path)
+  const names = new Set(
+    directories.filter(isName).map((path) => skillKey(basename(path))),
   );
+  const usual = names.size === 0
+    ? []
+    : resolveSkillRoots({ workingDirectory, homeDirectory })
+      .filter(({ path }) => !roots.some((root) => root.path === path));
+  const namedIn = usual.map(({ path }) => path);
+  return { ...settings, names, namedIn, roots: [...roots, ...usual] };
+}
+
+/** What a report is about. */
+export interface Targets {
+  /** The folders on the command line that are skills. What lies in them is not meant. */
+  readonly alone: readonly string[];
+  /** Whether it is about a skill with a directory and, if known, a name. */
+  readonly has: (directory: string, name?: string) => boolean;
+}
+
+/** Finds out which skills of a catalog the command line asks for. */
+export function findTargets(
+  { skills, shadowed, problems }: SkillCatalog,
+  { names, namedIn, values, directories }: CheckSettings,
+): Targets {
+  const found = [
+    ...[...skills.values()],
+    ...shadowed.map(({ skill }) => skill),
+    ...problems,
+  ].map(({ file }) => folderOf(file));
+  const folders = new Set(found.filter((folder) => folder !== undefined));
+  const alone = directories
+    .filter((path) => values.check && folders.has(path));
+  const has = (directory: string, name = "") =>
+    names.has(skillKey(name)) || names.has(skillKey(basename(directory))) ||
+    (isAtOrBelowAny(directory, alone)
+      ? alone.includes(directory)
+      : !isAtOrBelowAny(directory, namedIn));
+  return { alone, has };
 }

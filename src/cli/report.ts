@@ -80,10 +80,18 @@ export function reportAsText(report: Report, style: TextStyle): string {
 
 type Row = readonly string[];
 
+/** What the policy says about a skill. */
+type Decided = Partial<Pick<Report["shadowed"][number], "state" | "ruleLine">>;
+
 /** Returns what was found as tables, by their headings. */
 function tablesOf(report: Report, style: TextStyle): Record<string, Row[]> {
   const show = (path: string) => showPath(path, style);
   const { policy, roots, skills, off = [], shadowed, unlisted } = report;
+  const stateOf = (skill: Decided) => {
+    const { state = "", ruleLine: line } = skill;
+    if (policy === undefined) return [];
+    return [state, line === undefined ? "" : `${basename(policy)}:${line}`];
+  };
   return {
     "Folders": roots.map(({ status, scope, skills, path }) => [
       status,
@@ -91,22 +99,21 @@ function tablesOf(report: Report, style: TextStyle): Record<string, Row[]> {
       status === "found" ? count(skills, "skill") : "",
       show(path),
     ]),
-    "Policy": policy === undefined ? [] : [[show(policy)]],
     "Skills": skills.map((skill) => [
       showName(skill.name),
-      ...decisionCells(skill),
+      ...stateOf(skill),
       count(skill.files, "file"),
       formatSize(skill.size),
       show(skill.directory),
     ]),
-    "Skills that are off": off.map(({ name, directory, rule }) => [
-      showName(name),
-      rule ? placeOfRule(rule) : "no usable policy",
-      show(directory),
+    "Skills that are off": off.map((skill) => [
+      showName(skill.name),
+      ...stateOf(skill),
+      show(skill.directory),
     ]),
     "Shadowed skills": shadowed.map((skill) => [
       showName(skill.name),
-      ...decisionCells(skill),
+      ...stateOf(skill),
       show(skill.directory),
       `after ${show(dirname(skill.by))}`,
       skill.qualifiedName
@@ -115,8 +122,6 @@ function tablesOf(report: Report, style: TextStyle): Record<string, Row[]> {
     ]),
     "Skills that hosts with the Skills extension cannot load": unlisted
       .map(({ name, reason }) => [showName(name), reason]),
-    "Folders that only --agents searches": report.unsearched
-      .map(({ path, skills }) => [count(skills, "skill"), show(path)]),
   };
 }
 
@@ -194,18 +199,6 @@ function showPath(path: string, { project, home }: TextStyle): string {
   }
   if (home === undefined || !isAtOrBelow(path, home)) return path;
   return join("~", relative(home, path));
-}
-
-/** Returns the state of a skill, and the rule that applies, if there is a policy. */
-function decisionCells(
-  { state, rule }: Report["skills"][number] | Report["shadowed"][number],
-): string[] {
-  if (state === undefined) return [];
-  return [state, rule ? placeOfRule(rule) : ""];
-}
-
-function placeOfRule({ file, line }: { file: string; line: number }): string {
-  return `${basename(file)}:${line}`;
 }
 
 /** The maximum width that a column is padded to, in characters. Longer cells exceed it. */

@@ -4,14 +4,17 @@
  * @module
  */
 
-import { basename, dirname } from "jsr:@std/path@^1";
-import { type CheckSettings, isTarget } from "./check_targets.ts";
-import { missingFolders, type Settings } from "./settings.ts";
-import { currentFolder, SKILL_MD } from "../files/paths.ts";
+import { basename } from "jsr:@std/path@^1";
+import {
+  type CheckSettings,
+  findTargets,
+  type Targets,
+} from "./check_targets.ts";
+import { folderOf, missingFolders, type Settings } from "./settings.ts";
+import { isAtOrBelowAny, SKILL_MD } from "../files/paths.ts";
 import { checkSkill } from "../skills/checks.ts";
-import { findNearMisses, listSkillFolders } from "../skills/near_misses.ts";
+import { findNearMisses } from "../skills/near_misses.ts";
 import { qualifiedName } from "../skills/names.ts";
-import { resolveSkillRoots } from "../skills/roots.ts";
 import {
   checkFileName,
   findUnlisting,
@@ -19,14 +22,13 @@ import {
   isUnlisting,
   totalSize,
 } from "../skills/validity.ts";
-import { nearestWords, quote } from "../text.ts";
+import { nearestWords, quote, skillKey } from "../text.ts";
 import type { PolicyFile } from "../skills/policy_file.ts";
 import type {
   Problem,
   Skill,
   SkillCatalog,
   SkillPolicyReport,
-  SkillPolicyRule,
   SkillSource,
 } from "../skills/types.ts";
 
@@ -41,6 +43,7 @@ export interface SkillsToReport {
 interface Sources extends SkillsToReport {
   readonly catalog: SkillCatalog;
   readonly settings: CheckSettings;
+  readonly targets: Targets;
   /** The effects of the policy, if there is one. */
   readonly policy: SkillPolicyReport | undefined;
 }
@@ -58,30 +61,25 @@ export async function createReport(
 ) {
   const catalog = await skills.registry.refresh();
   const policy = skills.policyFile && skills.registry.inspectPolicy();
-  const sources = { ...skills, catalog, settings, policy };
+  const targets = findTargets(catalog, settings);
+  const sources = { ...skills, catalog, settings, targets, policy };
   const found = await inspectSkills(sources);
   const ofScan = catalog.problems
-    .filter(({ file }) => isTarget(file, settings));
-  const files = [
-    ...found.map(({ skill }) => skill.file),
-    ...ofScan.map(({ file }) => file).filter(isMain),
-  ];
+    .filter(({ file }) => targets.has(folderOf(file) ?? file));
   const problems = [
     ...checkPolicy(sources),
-    ...findMissingFolders(sources),
     ...ofScan,
-    ...findNearMissesIn(sources),
     ...found.flatMap(({ problems }) => problems),
+    ...checkFolders(sources, found.length + (policy?.off.length ?? 0)),
   ];
-  const { check } = settings.values;
-  const isEmpty = found.length === 0 && !policy?.off.length &&
-    !problems.some(isError);
-  if (check && isEmpty) problems.push(findNothing(settings));
+  const checked = new Set([
+    ...found.map(({ skill }) => skill.directory),
+    ...ofScan.flatMap(({ file }) => folderOf(file) ?? []),
+  ]);
   return {
     /** The number of skills that were checked. */
-    checked: check ? new Set(files).size : undefined,
+    checked: settings.values.check ? checked.size : undefined,
     ...describeSkills(found, sources),
-    unsearched: countUnsearched(sources),
     problems: problems.map(({ rule, ...problem }) => {
       const severity = isError({ rule }) ? "error" : "warning";
       return { rule, severity, ...problem };
@@ -90,33 +88,45 @@ export async function createReport(
 }
 
 /** Describes where the skills were found, and how they are served. */
-function describeSkills(found: readonly FoundSkill[], sources: Sources) {
-  const { policy, catalog, settings } = sources;
+function describeSkills(
+  found: readonly FoundSkill[],
+  { policy, catalog, settings }: Sources,
+) {
+  const describe = (skill: Skill) => {
+    const { name, scope, directory, file, state } = skill;
+    const rule = policy?.rules.get(skill)?.line;
+    return {
+      name,
+      scope,
+      directory,
+      file,
+      state: policy && (state ?? "on"),
+      ruleLine: rule,
+    };
+  };
   return {
-    policy: policy && settings.values.policy,
+    policy: settings.values.policy,
     roots: catalog.roots.map(({ root, scope, status, skills }) => {
-      return {
-        path: root.path,
-        scope,
-        recursive: root.recursive,
-        status,
-        skills,
-      };
+      const { path, recursive } = root;
+      return { path, scope, recursive, status, skills };
     }),
     skills: found.filter(({ by }) => by === undefined)
       .map(({ skill, files, size }) => {
-        const rest = { description: skill.description, files, size };
-        return { ...placeOf(skill), ...rest, ...decisionOn(skill, sources) };
+        const { description } = skill;
+        return { ...describe(skill), description, files, size };
       }),
     shadowed: catalog.shadowed.map(({ skill, by }) => ({
-      ...placeOf(skill),
+      ...describe(skill),
       /** The name to load it by, if it has one. */
       qualifiedName: skill.prefix && qualifiedName(skill),
       by: by.file,
-      ...decisionOn(skill, sources),
     })),
     off: policy?.off.map(({ skill, rule }) => {
-      return { ...placeOf(skill), rule: placeOfRule(rule, sources) };
+      return {
+        ...describe(skill),
+        state: "off" as const,
+        ruleLine: rule?.line,
+      };
     }),
     unlisted: found.flatMap(({ skill, by, unlisted }) =>
       unlisted && (by === undefined || skill.prefix)
@@ -126,53 +136,28 @@ function describeSkills(found: readonly FoundSkill[], sources: Sources) {
   };
 }
 
-/** Whether a path is that of a `SKILL.md`. */
-function isMain(path: string): boolean {
-  return basename(path).toLowerCase() === SKILL_MD.toLowerCase();
-}
-
 /** Whether a problem makes `--check` fail. */
 export function isError(problem: Pick<Problem, "rule">): boolean {
   return !hasEffect(problem, "warning");
-}
-
-function placeOf({ name, scope, directory, file }: Skill) {
-  return { name, scope, directory, file };
-}
-
-/** Returns the state of a skill and the rule that applies, if there is a policy. */
-function decisionOn(skill: Skill, sources: Sources) {
-  const { policy } = sources;
-  if (policy === undefined) return undefined;
-  const rule = placeOfRule(policy.rules.get(skill), sources);
-  return { state: skill.state ?? "on", rule };
-}
-
-/** Returns the place of a rule. The rule that replaces an unusable policy has none. */
-function placeOfRule(
-  rule: SkillPolicyRule | undefined,
-  { settings: { values: { policy: file } } }: Sources,
-) {
-  if (rule?.line === undefined || file === undefined) return undefined;
-  return { file, line: rule.line };
 }
 
 /** A skill, with what was found out about its files. */
 type FoundSkill = Awaited<ReturnType<typeof inspectSkills>>[number];
 
 /** Lists the files of each skill, and checks them if the command line asks for it. */
-async function inspectSkills({ registry, catalog, settings }: Sources) {
-  const { targets, values: { check } } = settings;
+async function inspectSkills(
+  { registry, catalog, settings, targets }: Sources,
+) {
   const all = [
     ...[...catalog.skills.values()].map((skill) => ({ skill, by: undefined })),
     ...catalog.shadowed,
   ];
-  const skills = all.filter(({ skill: { directory, root } }) =>
-    !targets.has(root.path) || directory === root.path
+  const asked = all.filter(({ skill }) =>
+    targets.has(skill.directory, skill.name)
   );
-  return await Array.fromAsync(skills, async ({ skill, by }) => {
+  return await Array.fromAsync(asked, async ({ skill, by }) => {
     const contents = await registry.inspectFiles(skill);
-    const found = check
+    const found = settings.values.check
       ? await checkSkill(skill, { source: registry, contents })
       : [];
     return {
@@ -189,23 +174,11 @@ async function inspectSkills({ registry, catalog, settings }: Sources) {
   });
 }
 
-/** Reports that `--check` has found nothing to check. */
-function findNothing({ directories, roots }: Settings): Problem {
-  const isGiven = directories.length > 0;
-  return {
-    rule: "no-skills",
-    file: roots[0]?.path ?? ".",
-    reason: isGiven
-      ? "there is no skill in it"
-      : "there is no skill here, nor in the other folders that --list shows",
-    hint: isGiven
-      ? `add a folder with a ${SKILL_MD} to it, or pass another folder`
-      : 'pass the folder of your skills, as in "--check DIR"',
-  };
-}
-
-/** Finds what is almost a skill, beside the skills that the scan found. */
-function findNearMissesIn({ catalog, settings, policy }: Sources): Problem[] {
+/** Reports folders that do not exist, what is almost a skill, and, if there is nothing else, that. */
+function checkFolders(
+  { catalog, settings, targets, policy }: Sources,
+  found: number,
+): Problem[] {
   const skills = [
     ...catalog.skills.values(),
     ...catalog.shadowed.map(({ skill }) => skill),
@@ -216,56 +189,53 @@ function findNearMissesIn({ catalog, settings, policy }: Sources): Problem[] {
       directory,
       realDirectory,
     ]),
-    ...catalog.problems.map(({ file }) => isMain(file) ? dirname(file) : file),
+    ...catalog.problems.map(({ file }) => folderOf(file) ?? file),
   ]);
-  const { targets } = settings;
-  const roots = catalog.roots.filter(({ root }) => !targets.has(root.path));
-  return findNearMisses(roots, known);
-}
-
-/** Counts the skills in the folders that `--agents` would add. */
-function countUnsearched({ catalog, settings }: Sources) {
-  const { directories, home: homeDirectory, values } = settings;
-  if (values.agents || directories.length > 0) return [];
-  const known = new Set(
-    [...catalog.served.values()].map(({ realDirectory }) => realDirectory),
-  );
-  const workingDirectory = currentFolder();
-  const places = { workingDirectory, homeDirectory, directories: [] };
-  return resolveSkillRoots({ ...places, agents: true }).map(({ path }) => {
-    const unknown = listSkillFolders(path)
-      .filter((folder) => !known.has(folder));
-    return { path, skills: unknown.length };
-  }).filter(({ skills }) => skills > 0);
-}
-
-/** Reports the folders that the user named and that do not exist. */
-function findMissingFolders({ catalog, settings }: Sources): Problem[] {
-  const reason = "there is no such folder";
-  const hint = "check its spelling";
-  return missingFolders(catalog, settings)
-    .map((file) => ({ rule: "folder-missing", file, reason, hint }));
-}
-
-/** Checks the policy file, and whether each of its rules matches a skill. */
-function checkPolicy(
-  { policy, catalog, settings }: Sources,
-): Problem[] {
-  const { values } = settings;
-  const { policy: file } = values;
-  if (policy === undefined || file === undefined) return [];
-  const isInvalid = catalog.problems.some(({ rule }) => rule === "policy");
-  if (!values.check || isInvalid) return [];
-  const skills = [
-    ...catalog.skills.values(),
-    ...policy.off.map(({ skill }) => skill),
+  const unasked = [...settings.namedIn, ...targets.alone];
+  const roots = catalog.roots
+    .filter(({ root: { path } }) => !isAtOrBelowAny(path, unasked));
+  const isNamed = (path: string) =>
+    settings.names.has(skillKey(basename(path)));
+  const problems = [
+    ...missingFolders(catalog, settings)
+      .filter((path) => found === 0 || !isNamed(path))
+      .map((file) => ({
+        rule: "folder-missing",
+        file,
+        reason: "there is no such folder",
+        hint: "check its spelling",
+      })),
+    ...findNearMisses(roots, known),
   ];
-  const names = new Set(skills.map(({ name }) => name));
-  return policy.unused.map(({ line = 1, skill }) => {
-    const [nearest] = skill === undefined ? [] : nearestWords(skill, names);
+  const isEmpty = settings.values.check && found === 0 &&
+    ![...problems, ...catalog.problems].some(isError);
+  return isEmpty ? [...problems, describeNothing(settings)] : problems;
+}
+
+/** Reports that `--check` has found nothing to check. */
+function describeNothing({ roots }: Settings): Problem {
+  return {
+    rule: "no-skills",
+    file: roots[0]?.path ?? ".",
+    reason:
+      "there is no skill here, nor in the other folders that --list shows",
+    hint:
+      `add a folder with a ${SKILL_MD}, or pass another folder, as in "--check DIR"`,
+  };
+}
+
+/** Checks whether each rule of the policy matches a skill. */
+function checkPolicy({ policy, catalog, settings }: Sources): Problem[] {
+  const { check, policy: file } = settings.values;
+  const isInvalid = catalog.problems.some(({ rule }) => rule === "policy");
+  if (!check || policy === undefined || isInvalid) return [];
+  const off = policy.off.map(({ skill }) => skill);
+  const names = [...catalog.skills.values(), ...off].map(({ name }) => name);
+  return policy.unused.map(({ line = 1, skill = "" }) => {
+    const [nearest] = nearestWords(skill, names);
     const advice = nearest ? `; the closest name is ${quote(nearest)}` : "";
     const reason = `the rule matches no skill${advice}`;
     const hint = "fix the rule, or remove it";
-    return { rule: "policy-unused", file, line, reason, hint };
+    return { rule: "policy-unused", file: file!, line, reason, hint };
   });
 }

@@ -28,10 +28,9 @@ Deno.test("--list shows the state of each skill, the rule that applies, and the 
   for (
     const line of [
       " found project 1 skill .claude/skills",
-      " ~/policy.yaml",
       " git on 1 file 48 B .claude/skills/git",
       " pdf pinned policy.yaml:3 1 file 48 B ~/.claude/skills/pdf",
-      " evil policy.yaml:2 .claude/skills/evil",
+      " evil off policy.yaml:2 .claude/skills/evil",
       " git on ~/.claude/skills/git after .claude/skills/git load it as global:git",
     ]
   ) {
@@ -86,7 +85,8 @@ Deno.test("--check reports rules that match nothing and the errors of a policy w
     scope: "project",
     directory: join("/", "project", ".claude", "skills", "theirs"),
     file: join("/", "project", ".claude", "skills", "theirs", "SKILL.md"),
-    rule: { file, line: 3 },
+    state: "off",
+    ruleLine: 3,
   }]);
   const bad = await checkPolicy(
     place,

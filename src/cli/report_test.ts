@@ -80,31 +80,6 @@ Deno.test("--list reports where to put skills if there are none", async () => {
   );
 });
 
-Deno.test("--list tells of skills that --agents would serve", {
-  ignore: lacks("links"),
-}, async () => {
-  using place = new Place();
-  place.skill("home/.agents/skills", "pdf");
-  place.skill("home/.agents/skills", "git");
-  place.skill("project/.agents/skills", "deploy");
-  const { text: stdout } = await printedReport(place, "--list");
-  assert.match(
-    stdout,
-    /^Folders that only --agents searches \(2\)\n {2}1 skill {3}\.agents\/skills\n {2}2 skills {2}~\/\.agents\/skills\n/m,
-  );
-  const args = ["--list", "--agents"];
-  const { text: all } = await printedReport(place, ...args);
-  assert.match(all, /^Skills \(3\)$/m);
-  assert.doesNotMatch(all, /only --agents/);
-  for (const name of ["pdf", "git"]) {
-    place.folder("home/.claude/skills");
-    place.link(`../../.agents/skills/${name}`, `home/.claude/skills/${name}`);
-  }
-  place.remove("project/.agents");
-  const { text: linked } = await printedReport(place, "--list");
-  assert.doesNotMatch(linked, /only --agents/);
-});
-
 Deno.test("--list counts the skills that are off", async () => {
   using place = reportPlace();
   place.remove("home/.claude/skills/bad");
@@ -369,7 +344,6 @@ Deno.test("reportAsText() prints annotations for GitHub Actions, one line each, 
     checked: 0,
     policy: undefined,
     unlisted: [],
-    unsearched: [],
     problems: [problem, { ...warning, line: undefined }],
   };
   const style = { annotations: true, project: "/p" };

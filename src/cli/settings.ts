@@ -4,11 +4,11 @@
  * @module
  */
 
-import { isAbsolute } from "jsr:@std/path@^1";
+import { basename, dirname, isAbsolute } from "jsr:@std/path@^1";
 import { type CommandLine, UsageError } from "./command_line.ts";
 import { OPTIONS, parseMegabytes } from "./options.ts";
 import { attempt } from "../files/faults.ts";
-import { realPathOf, resolveFolder } from "../files/paths.ts";
+import { realPathOf, resolveFolder, SKILL_MD } from "../files/paths.ts";
 import { DEFAULT_MAX_FILE_SIZE } from "../files/reading.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
 import { log, quote } from "../text.ts";
@@ -47,7 +47,9 @@ export function createSettings({ values, positionals }: CommandLine): Settings {
   if (home === undefined && (given.length === 0 || values.agents)) log(NO_HOME);
   const absolute = (paths: readonly string[] = []) =>
     paths.map((path) => resolveGiven(path, places));
-  const directories = absolute(given);
+  // A skill's file stands for its folder.
+  const directories = absolute(given)
+    .map((path) => folderOf(path) ?? path);
   const recursiveDirectories = absolute(values["skill-dir"]);
   const trustLinks = absolute(values["trust-links"]);
   const nameOnlyFolders = absolute(values["name-only"]);
@@ -91,6 +93,12 @@ export function createSettings({ values, positionals }: CommandLine): Settings {
       descriptionLimit: toNumber(values["description-limit"]),
     },
   };
+}
+
+/** Returns the directory of the skill that a file is the `SKILL.md` of, if it is one. */
+export function folderOf(file: string): string | undefined {
+  const isMain = basename(file).toLowerCase() === SKILL_MD.toLowerCase();
+  return isMain ? dirname(file) : undefined;
 }
 
 /** Returns the folders that the user named and that do not exist. */
