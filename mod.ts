@@ -526,10 +526,7 @@ export class SkillRegistry implements SkillSource {
     viewer?: SkillViewer,
   ): Promise<{ files: SkillFile[]; leftOut: Problem[] }> {
     const { files, leftOut } = await this.#files.list(skill, viewer);
-    return {
-      files,
-      leftOut: [...leftOut].map(([file, fault]) => ({ file, ...fault })),
-    };
+    return { files, leftOut };
   }
 
   /**
