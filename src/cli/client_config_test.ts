@@ -167,10 +167,10 @@ for (const client of PRINTED_CLIENTS) {
       const args = ["--refresh", "5", "--skill-dir", "it's more"];
       const launch = await printedLaunch(place, { args }, client);
       await using session = await Session.open(place, { launch });
-      // Skills in the state name-only come after the others.
+      // The user's own come first, and those in the state name-only last.
       const names = client === "claude-code"
-        ? ["new", "git", "pdf"]
-        : ["git", "new", "pdf"];
+        ? ["new", "pdf", "git"]
+        : ["pdf", "git", "new"];
       assert.deepEqual(await session.names(), names);
       place.skill("project/it's more", "also");
       await session.listChanged();
