@@ -156,10 +156,7 @@ function wordsOfName(name: string): string[] {
 
 /** Removes the ending of an English word, so that its forms become the same. */
 function withoutEnding(word: string): string {
-  if (word.length < 4 || !/^[a-z]+$/.test(word)) return word;
-  const singular = word.replace(/ies$/, "y")
-    .replace(/(?<=ch|sh|ss|x|z)es$|(?<![isu])s$/, "");
-  const stem = singular.replace(/(?<=[aeiouy].*[^aeiouy].*)(?:ing|ed)$/, "")
-    .replace(/([^aeiouls])\1$/, "$1");
-  return stem.length > 4 ? stem.replace(/e$/, "").replace(/y$/, "i") : stem;
+  return /^[a-z]{4,}$/.test(word)
+    ? word.replace(/(?<=[a-z]{3})(?:ies|e?s|ing|ed|e|y)$/, "")
+    : word;
 }
