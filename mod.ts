@@ -65,7 +65,7 @@ import {
   type MetProblem,
 } from "./src/skills/found_skills.ts";
 import type { HiddenFolders } from "./src/skills/hidden_folders.ts";
-import { findResource, findSkill } from "./src/skills/names.ts";
+import { findSkill } from "./src/skills/names.ts";
 import type { PolicyDecider } from "./src/skills/policy.ts";
 import { ProblemLog } from "./src/skills/problems.ts";
 import { Project, resolveTrusted } from "./src/skills/project.ts";
@@ -124,12 +124,10 @@ const MAX_SEARCH_DEPTH = 6;
 /**
  * Searches the roots for skills, once.
  *
- * The result depends only on the folders and the options. Roots are searched in
- * the given order, and names in the order of their code units. Among skills
- * with the same name, the first one that is not off is served under that name.
- * Problems are reported in {@linkcode SkillCatalog.problems}, up to 1,000 for
- * each root. A problem with one skill or folder neither throws an error nor
- * affects other skills.
+ * The order of the roots decides, and then that of the names by their code units:
+ * among skills with the same name, the first one that is not off is served under it.
+ * A problem with one skill or folder neither throws an error nor affects others. Up
+ * to 1,000 for each root are in {@linkcode SkillCatalog.problems}.
  *
  * ```ts
  * import { scanSkillRoots } from "@skill-server/skill-server";
@@ -183,11 +181,10 @@ interface SearchedFolder {
   readonly outer: string | undefined;
 }
 
-/** Options of {@linkcode SkillScan}. */
-interface SkillScanOptions extends SkillRegistryOptions {
+type SkillScanOptions = SkillRegistryOptions & {
   readonly decider: PolicyDecider | undefined;
   readonly reader: SkillReader;
-}
+};
 
 /** One scan: searches all roots, and then decides on what was found. */
 class SkillScan {
@@ -509,17 +506,6 @@ export class SkillRegistry implements SkillSource {
   }
 
   /**
-   * Finds the skill that a `skill://` URI refers to, and the path in the skill.
-   * The path is `undefined` for the skill itself, and empty for the collection of
-   * its files.
-   */
-  findResource(
-    uri: string,
-  ): { skill: Skill; path: string | undefined } | undefined {
-    return findResource(uri, this.catalog);
-  }
-
-  /**
    * Lists the files of a skill that can be read, sorted by path, with those of nested
    * skills. Names that begin with a dot, `node_modules`, `__pycache__`, and what
    * really lies outside the skill and the trusted folders do not belong to it. The
@@ -540,10 +526,7 @@ export class SkillRegistry implements SkillSource {
     viewer?: SkillViewer,
   ): Promise<{ files: SkillFile[]; leftOut: Problem[] }> {
     const { files, leftOut } = await this.#files.list(skill, viewer);
-    return {
-      files,
-      leftOut: [...leftOut].map(([file, fault]) => ({ file, ...fault })),
-    };
+    return { files, leftOut };
   }
 
   /**
@@ -592,10 +575,7 @@ export class SkillRegistry implements SkillSource {
     });
   }
 
-  /**
-   * Describes the decisions of the policy, if there is one. Only this report
-   * contains the skills that are off.
-   */
+  /** Describes what the policy decides, if there is one, with the skills that are off. */
   inspectPolicy(): SkillPolicyReport | undefined {
     const { decider } = this.#policy;
     if (this.#last === undefined || decider === undefined) return undefined;
@@ -604,9 +584,7 @@ export class SkillRegistry implements SkillSource {
 
   /**
    * Adds a listener that is called after each refresh that changed something
-   * clients can see.
-   *
-   * @returns A function that removes the listener.
+   * clients can see. Returns a function that removes it.
    */
   onChange(listener: SkillChangeListener): () => void {
     this.#listeners.add(listener);
@@ -619,8 +597,7 @@ export class SkillRegistry implements SkillSource {
    *
    * @param key The key of the skill in {@linkcode SkillCatalog.served}, or
    *   `undefined` for all skills.
-   * @returns A function that stops tracking. Every change after the promise is
-   *   fulfilled is reported.
+   * @returns A function that stops tracking. Later changes are reported.
    */
   trackFiles(key: string | undefined): Promise<() => void> {
     return this.#tracker.track(key, () => this.refresh());
@@ -632,10 +609,7 @@ export class SkillRegistry implements SkillSource {
     this.#watchFolders(true);
   }
 
-  /**
-   * Stops keeping the catalog current, and removes all listeners. Closing the
-   * registry again has no effect.
-   */
+  /** Stops keeping the catalog current, and removes all listeners. */
   close(): void {
     this.#isClosed = true;
     this.#rescans.close();

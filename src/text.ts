@@ -84,7 +84,7 @@ export function escapeHidden(
 }
 
 /** Escapes a character as in JSON, by its UTF-16 code units. */
-export function escapeUnits(character: string): string {
+function escapeUnits(character: string): string {
   return character.split("").map((unit) =>
     `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`
   ).join("");
@@ -175,14 +175,10 @@ export function joinFirst(items: readonly string[], limit: number): string {
   return items.slice(0, limit).join(", ") + more;
 }
 
-/** The width of a terminal, in characters. */
-export const COLUMNS = 80;
-
-/** Breaks a text into lines, by default of at most 80 characters. Does not break words. */
+/** Breaks a text into lines of at most 80 characters. Does not break words. */
 export function wrapText(
   text: string,
-  { width = COLUMNS, start = "", indentation = start }: {
-    width?: number;
+  { start = "", indentation = start }: {
     /** What the first line begins with. */
     start?: string;
     /** What the other lines begin with. */
@@ -193,7 +189,7 @@ export function wrapText(
   const lines = [start + first];
   for (const word of words) {
     const line = `${lines.at(-1)} ${word}`;
-    if (line.length <= width) lines[lines.length - 1] = line;
+    if (line.length <= 80) lines[lines.length - 1] = line;
     else lines.push(indentation + word);
   }
   return lines.join("\n");

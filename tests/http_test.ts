@@ -301,7 +301,7 @@ Deno.test("clients over HTTP get URIs instead of the server's paths", async () =
   const { result } = await server.ask("tools/call", GIT_CALL);
   assert.match(
     result.content[0].text,
-    /^Loading: git\nBase directory: skill:\/\/git\/\n\n---/,
+    /^Loading: git\nBase directory: skill:\/\/git\/\nThe files of this skill are on the server and cannot run here: .*\n\n---/,
   );
 });
 

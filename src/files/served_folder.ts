@@ -77,8 +77,8 @@ export interface FolderContents {
   readonly files: SkillFile[];
   /** The real paths of the folders. */
   readonly folders: string[];
-  /** The entries that are not served, by path, with the reasons. */
-  readonly leftOut: Map<string, Fault>;
+  /** The entries that are not served, with the reasons. */
+  readonly leftOut: (Fault & { readonly file: string })[];
 }
 
 /** A file or folder below the served folder. */
@@ -253,7 +253,7 @@ class FolderWalk {
   readonly contents: FolderContents = {
     files: [],
     folders: [],
-    leftOut: new Map(),
+    leftOut: [],
   };
   /** The number of visited entries. */
   #entries = 0;
@@ -270,12 +270,12 @@ class FolderWalk {
     try {
       for (const child of await this.#listChildren(folder, prefix)) {
         const { path, node, status, fault } = child;
-        if (fault !== undefined) leftOut.set(path, fault);
+        if (fault !== undefined) leftOut.push({ file: path, ...fault });
         else if (status.isDirectory) await this.list(node, `${path}/`);
         else files.push(this.#describeFile(path, child));
       }
     } catch (error) {
-      if (!isAbsence(error)) leftOut.set(prefix, faultOf(error));
+      if (!isAbsence(error)) leftOut.push({ file: prefix, ...faultOf(error) });
     }
   }
 

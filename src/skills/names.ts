@@ -71,7 +71,10 @@ function findInScope(
     : catalog.served.get(skillKey(`${scope}:${key}`));
 }
 
-/** Finds the skill and the path that a `skill://` URI refers to. */
+/**
+ * Finds the skill that a `skill://` URI refers to, and the path in the skill. The path
+ * is `undefined` for the skill itself, and empty for the collection of its files.
+ */
 export function findResource(
   uri: string,
   catalog: SkillCatalog,

@@ -343,10 +343,6 @@ export interface SkillSource {
     skill: Skill,
     viewer?: SkillViewer,
   ): Promise<{ files: SkillFile[]; leftOut: Problem[] }>;
-  /** Finds the skill that a `skill://` URI refers to, and the path in the skill. */
-  findResource(
-    uri: string,
-  ): { skill: Skill; path: string | undefined } | undefined;
   /** Reads a file of a skill. */
   readFile(
     skill: Skill,

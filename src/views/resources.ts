@@ -18,7 +18,7 @@ import {
   ListResourceTemplatesRequestSchema,
   ReadResourceRequestSchema,
 } from "../protocol/requests.ts";
-import { qualifiedName } from "../skills/names.ts";
+import { findResource, qualifiedName } from "../skills/names.ts";
 import type { Skill, SkillSource } from "../skills/types.ts";
 import { skillFileUri, skillMdUri } from "../skills/uri.ts";
 import { quote, shownName } from "../text.ts";
@@ -139,7 +139,7 @@ export function requireResource(
   uri: string,
   registry: SkillSource,
 ): { skill: Skill; path: string | undefined } {
-  const found = registry.findResource(uri);
+  const found = findResource(uri, registry.catalog);
   if (found !== undefined) return found;
   throw invalidParams(
     `Unknown resource ${quote(uri)}: resources/list lists the skills`,
