@@ -167,7 +167,7 @@ for (const client of PRINTED_CLIENTS) {
       const args = ["--refresh", "5", "--skill-dir", "it's more"];
       const launch = await printedLaunch(place, { args }, client);
       await using session = await Session.open(place, { launch });
-      // The user's own come first, and those in the state name-only last.
+      // Skills in the state name-only come last, and the user's own before the project's.
       const names = client === "claude-code"
         ? ["new", "pdf", "git"]
         : ["pdf", "git", "new"];

@@ -68,14 +68,13 @@ function findIn(
       deep.push(path);
       continue;
     }
-    for (const { name, isDirectory } of entries) {
+    for (const { name, isFile, isDirectory } of entries) {
       const child = childPath(path, name);
-      if (!isDirectory) {
-        if (depth < 2 || recursive) files.push(child);
-      } else if (
-        depth < MAX_DEPTH && folders.length < MAX_FOLDERS &&
-        !NEVER_SKILLS.test(name) && !listed.has(child)
-      ) folders.push({ path: child, depth: depth + 1 });
+      if (isFile && (depth < 2 || recursive)) files.push(child);
+      const isSearched = isDirectory && depth < MAX_DEPTH &&
+        folders.length < MAX_FOLDERS && !NEVER_SKILLS.test(name) &&
+        !listed.has(child);
+      if (isSearched) folders.push({ path: child, depth: depth + 1 });
     }
   }
   return [
