@@ -282,7 +282,7 @@ class SkillScan {
   #enterRoot(root: SkillRoot): SearchedFolder {
     const { path } = root;
     const realPath = Deno.realPathSync(path);
-    const isConfined = this.#project.hasLinkOn(path);
+    const isConfined = this.#project.hasLinkOn(path, realPath);
     if (isConfined && !isAtOrBelowAny(realPath, this.#targets)) {
       throw new SkillFileError(path, LINK_OUT_OF_PROJECT);
     }

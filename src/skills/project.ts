@@ -39,21 +39,21 @@ export class Project {
       : "global";
   }
 
-  /** Whether a link that lies in the project is on a path. */
-  hasLinkOn(path: string): boolean {
+  /**
+   * Whether a link that lies in the project is on a path.
+   *
+   * @param realPath The real path as it was resolved once, so that the answer is about
+   *   the same moment as what follows from it.
+   */
+  hasLinkOn(path: string, realPath: string): boolean {
     if (this.#folder === undefined) return false;
-    const { path: given, realPath } = this.#folder;
-    const folder = [given, realPath].find((folder) =>
-      isAtOrBelow(path, folder)
-    );
+    const { path: given, realPath: project } = this.#folder;
+    const folder = [given, project].find((folder) => isAtOrBelow(path, folder));
     if (folder !== undefined) {
       // Needs no permission to read the folders above the path.
-      return !isSamePath(
-        realPathOf(path),
-        join(realPath, relative(folder, path)),
-      );
+      return !isSamePath(realPath, join(project, relative(folder, path)));
     }
-    if (realPathOf(path) === path) return false;
+    if (realPath === path) return false;
     for (let link = path; link !== dirname(link); link = dirname(link)) {
       const isProject = this.scopeOf(realPathOf(dirname(link))) === "project";
       const isLink = () => Deno.lstatSync(link).isSymlink;
@@ -69,8 +69,10 @@ export class Project {
   listTargets(roots: readonly SkillRoot[]): string[] {
     const { realPath } = this.#folder ?? {};
     const own = roots
-      .filter(({ path, scope }) => scope === "global" && !this.hasLinkOn(path))
-      .map(({ path }) => realPathOf(path));
+      .filter(({ scope }) => scope === "global")
+      .map(({ path }) => ({ path, realPath: realPathOf(path) }))
+      .filter(({ path, realPath }) => !this.hasLinkOn(path, realPath))
+      .map(({ realPath }) => realPath);
     return realPath === undefined ? own : [realPath, ...own];
   }
 }
