@@ -231,11 +231,13 @@ function checkPolicy({ policy, catalog, settings }: Sources): Problem[] {
   if (!check || policy === undefined || isInvalid) return [];
   const off = policy.off.map(({ skill }) => skill);
   const names = [...catalog.skills.values(), ...off].map(({ name }) => name);
-  return policy.unused.map(({ line = 1, skill = "" }) => {
+  return policy.unused.map(({ line = 1, skill = "", in: folder = "" }) => {
     const [nearest] = nearestWords(skill, names);
     const advice = nearest ? `; the closest name is ${quote(nearest)}` : "";
     const reason = `the rule matches no skill${advice}`;
-    const hint = "fix the rule, or remove it";
+    const hint = folder.endsWith("/*")
+      ? `skills lie deeper than that: write ${quote(`${folder}*`)}`
+      : "fix the rule, or remove it";
     return { rule: "policy-unused", file: file!, line, reason, hint };
   });
 }

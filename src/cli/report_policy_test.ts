@@ -56,6 +56,7 @@ Deno.test("--check reports rules that match nothing and the errors of a policy w
   - { skill: gti, state: off }
   - { scope: project, state: off }
   - { in: "~/nowhere/**", state: on }
+  - { in: "~/.claude/*", state: on }
 `,
   );
   const file = join("/", "home", "policy.yaml");
@@ -73,6 +74,12 @@ Deno.test("--check reports rules that match nothing and the errors of a policy w
       reason: 'the rule matches no skill; the closest name is "git"',
     },
     { ...problem, line: 4, reason: "the rule matches no skill" },
+    {
+      ...problem,
+      line: 5,
+      reason: "the rule matches no skill",
+      hint: 'skills lie deeper than that: write "~/.claude/**"',
+    },
   ]);
   assert.deepEqual(
     good.skills.map((
