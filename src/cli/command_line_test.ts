@@ -182,7 +182,8 @@ function optionsPage(): string {
 ${[lines[0], rule, ...lines.slice(1)].join("\n")}
 
 The environment variables \`SKILLS_DIR\` and \`MAX_FILE_SIZE_MB\` apply if \`DIR\` and
-\`--max-file-size\` are not given.
+\`--max-file-size\` are not given. With \`--tools skilljack\`, the server searches
+\`SKILLS_DIR\` after \`DIR\`.
 `;
 }
 
