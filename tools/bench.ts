@@ -293,24 +293,31 @@ async function measureServers(
   }));
 }
 
-/** Measures the time from a change of a description to a notification. */
+/**
+ * Measures the time from a change of a description to a notification. The skill was
+ * edited before, as one is that someone works on.
+ */
 async function measureChange(
   server: Server,
   home: string,
 ): Promise<number | undefined> {
+  const edit = () => {
+    const file = join(home, ".claude", "skills", "skill-0", "SKILL.md");
+    const description = `Changed at ${performance.now()}`;
+    const text = `---\nname: skill-0\ndescription: ${description}\n---\n`;
+    Deno.writeTextFileSync(file, text);
+  };
+  edit();
   const peer = new Peer(server, home);
   await peer.start();
   // Some servers start to watch only after they have answered.
   await new Promise((resolve) => setTimeout(resolve, 1_500));
-  const file = join(home, ".claude", "skills", "skill-0", "SKILL.md");
   const { promise: late, resolve: giveUp } = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => giveUp(false), PATIENCE);
   const notified = peer.message("list_changed").then(() => true, () => false);
   let isNotified = false;
   const time = await milliseconds(async () => {
-    const description = `Changed at ${performance.now()}`;
-    const text = `---\nname: skill-0\ndescription: ${description}\n---\n`;
-    Deno.writeTextFileSync(file, text);
+    edit();
     isNotified = await Promise.race([notified, late]);
   });
   clearTimeout(timer);
