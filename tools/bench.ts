@@ -5,7 +5,7 @@
  *
  *     deno task bench
  *     deno task bench --against ../other-checkout
- *     deno task bench --against "peer 1.0=node dist/index.js {skills}" --plot docs/speed.svg
+ *     deno task bench --against "peer 1.0=node dist/index.js {skills}" --plot speed.svg
  *     deno task bench --search FOLDER
  *
  * A command is split at blanks. `{skills}` stands for the folder of the skills,
