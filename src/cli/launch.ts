@@ -145,7 +145,7 @@ function listPolicyFolders({ values, home }: Settings): readonly string[] {
  * Returns the Deno flag that allows reading folders. If a name contains a
  * comma, which cannot be escaped, the flag allows all folders.
  */
-export function allowRead(folders: readonly string[]): string {
+function allowRead(folders: readonly string[]): string {
   return folders.length === 0 || folders.some((path) => path.includes(","))
     ? "--allow-read"
     : `--allow-read=${[...new Set(folders)].join(",")}`;

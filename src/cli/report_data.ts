@@ -235,7 +235,7 @@ function checkPolicy({ policy, catalog, settings }: Sources): Problem[] {
     const [nearest] = nearestWords(skill, names);
     const advice = nearest ? `; the closest name is ${quote(nearest)}` : "";
     const reason = `the rule matches no skill${advice}`;
-    const hint = folder.endsWith("/*")
+    const hint = skill === "" && folder.endsWith("/*")
       ? `skills lie deeper than that: write ${quote(`${folder}*`)}`
       : "fix the rule, or remove it";
     return { rule: "policy-unused", file: file!, line, reason, hint };

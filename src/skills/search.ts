@@ -9,7 +9,7 @@
 
 import { editDistance, normalizeText } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
-import type { Skill, SkillCatalog, SkillSource } from "./types.ts";
+import type { Skill, SkillCatalog } from "./types.ts";
 
 /** The maximum number of results. */
 const MAX_RESULTS = 20;
@@ -36,12 +36,6 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
 /** Pairs of characters that are not separated, and words of all other scripts. */
 const WORDS =
   /(?=([\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]{2})).|[[\p{L}\p{M}\p{N}]--[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]]+/gv;
-
-/** Some skills, and the search in them. */
-export interface SearchableSkills {
-  readonly registry: SkillSource;
-  readonly search: SkillSearch;
-}
 
 /** Searches the skills that are allowed as results. Keeps the index of the last catalog. */
 export class SkillSearch {

@@ -145,7 +145,7 @@ export function formatLoadedSkill(
 }
 
 /** Says in one line how to read the files of a skill that are on another machine. */
-export function describeRemoteFiles(
+function describeRemoteFiles(
   skill: Skill,
   { isRemote, toolset }: SkillToolOptions,
 ): string[] {
