@@ -56,10 +56,13 @@ Deno.test("fitList() shortens all descriptions to 200 characters, to 80, or to n
       );
     }
   }
-  assert.match(
-    fitList(skills, 300),
-    /\n- s0\n.*\n\(and \d+ more: pass a name/s,
-  );
+  const more = fitList(skills, 300);
+  assert.match(more, /\n- s0\n.*\n\(and \d+ more: pass a name/s);
+  // A list that fits exactly is whole.
+  const few = skills.slice(-10);
+  const names = few.map(({ name }) => `\n- ${name}`).join("");
+  const room = more.slice(more.lastIndexOf("\n")).length;
+  assert.equal(fitList(few, names.length + room), names);
 });
 
 Deno.test("fitList() gives a project's skills at most half of the room while the user's own need it", () => {
