@@ -41,17 +41,14 @@ export function createLaunch(program: Program, settings: Settings): Launch {
 
 /** Returns the command that runs Deno. */
 function runDeno({ executable, os }: Program, args: readonly string[]): Launch {
-  if (!isInNpxCache(executable)) {
+  // On Windows, npx.cmd runs the npm that `prefix` in the project's .npmrc leads
+  // to, and the cmd of npm runs a deno.cmd of the project.
+  if (!isInNpxCache(executable) || os === "windows") {
     return { command: executable, args: ["run", ...args] };
   }
-  const risk = os === "windows"
-    ? "on Windows, npx runs a deno.cmd of the project that the client has opened"
-    : args.includes(ALLOW_SHELL)
-    ? "with npx, shell commands run the programs in node_modules of the project that the client has opened"
-    : undefined;
-  if (risk !== undefined) {
+  if (args.includes(ALLOW_SHELL)) {
     throw new UsageError(
-      `Cannot print an entry that is safe: ${risk}; install Deno (npm install --global deno), and print the entry with deno in place of npx`,
+      "Cannot print an entry that is safe: with npx, shell commands run the programs in node_modules of the project that the client has opened; install Deno (npm install --global deno), and print the entry with deno in place of npx",
     );
   }
   // By default, npm runs a program named sh in node_modules of the project.

@@ -106,10 +106,9 @@ Deno.test(
 
 Deno.test("createLaunch() prints no npx that would run a project's programs", () => {
   const settings = settingsFor(resolve("/a"));
-  assertMisuse(
-    () => createLaunch({ ...NPX_PROGRAM, os: "windows" }, settings),
-    "Cannot print an entry that is safe: on Windows, npx runs a deno.cmd of the project that the client has opened; install Deno (npm install --global deno), and print the entry with deno in place of npx",
-  );
+  const windows = createLaunch({ ...NPX_PROGRAM, os: "windows" }, settings);
+  assert.equal(windows.command, NPX_PROGRAM.executable);
+  assert.equal(windows.args[0], "run");
   // The tests have all permissions.
   const shell = settingsFor(resolve("/a"), "--tools", "agentskills");
   assertMisuse(
