@@ -136,8 +136,6 @@ function describeLaunch(
     (mayReadAll()
       ? "This executable may read every file that you may read. To narrow that, compile it with the folders: deno task compile --allow-read=<folders>"
       : "This executable may read the folders that it was compiled with."),
-    server.command === "npx" &&
-    "The entry uses npx, which asks the npm registry for Deno at each start. To avoid that, install Deno (https://deno.com) and print the configuration with it.",
     isInNpxCache(server.command) &&
     "The entry starts the Deno that npx downloaded. If you empty the cache of npm, print the configuration again. To avoid that, install Deno (https://deno.com) and print the configuration with it.",
     server.args.includes("--allow-read") &&

@@ -104,17 +104,9 @@ Deno.test(
   },
 );
 
-Deno.test("createLaunch() prints no npx that would run a project's programs", () => {
-  const settings = settingsFor(resolve("/a"));
-  const windows = createLaunch({ ...NPX_PROGRAM, os: "windows" }, settings);
-  assert.equal(windows.command, NPX_PROGRAM.executable);
-  assert.equal(windows.args[0], "run");
-  // The tests have all permissions.
-  const shell = settingsFor(resolve("/a"), "--tools", "agentskills");
-  assertMisuse(
-    () => createLaunch(NPX_PROGRAM, shell),
-    /^Cannot print an entry that is safe: with npx, shell commands run/,
-  );
+Deno.test("createLaunch() starts the Deno that npx downloaded without npx, which would run a project's programs", () => {
+  const { command, args } = createLaunch(NPX_PROGRAM, settingsFor("/a"));
+  assert.deepEqual([command, args[0]], [NPX_PROGRAM.executable, "run"]);
 });
 
 Deno.test("createLaunch() grants permission to run the shell if Deno has it and a tool needs it", async () => {
