@@ -103,6 +103,13 @@ Deno.test("--check says which skills of a monorepo it did not search, and with w
   assert.deepEqual(await missesIn(place, "project", ...args), []);
 });
 
+Deno.test("--list does not mention a broken skill that is off", async () => {
+  using place = new Place();
+  place.skill("skills", "broken", "no frontmatter");
+  const policy = place.file("policy.yaml", "rules: [{ state: off }]");
+  assert.deepEqual(await missesIn(place, "skills", "--policy", policy), []);
+});
+
 Deno.test("--list warns that other programs do not find a skill.md", {
   ignore: lacks("case"),
 }, async () => {
