@@ -126,7 +126,8 @@ for (const [name, pattern] of Object.entries(LINKS)) {
     },
     () => {
       const home = "${userHome}";
-      const { text } = configFor(name, { program: NPX_PROGRAM, home });
+      const program = { ...PROGRAM, executable: "deno" };
+      const { text } = configFor(name, { program, home });
       const links = [...README.matchAll(pattern)].map(([link]) => link);
       assert.equal(links.length, 1);
       assert.deepEqual(decode(links[0]!), parseEntry(text));
