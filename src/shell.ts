@@ -82,7 +82,8 @@ interface ShellRun {
 }
 
 /**
- * Runs a shell command until it exits, reaches its time limit, or is aborted.
+ * Runs a shell command until it exits, reaches its time limit, or is aborted. Deno
+ * must be allowed to run the shell.
  * Then ends the processes that it started.
  *
  * @returns The command's stdout and stderr with a note if it failed or was
@@ -122,7 +123,7 @@ function startShell(
   { directory, install }: ShellRun,
 ): Deno.ChildProcess {
   try {
-    return new Deno.Command(findShell() ?? SHELL_NAME, {
+    return new Deno.Command(findShell()!, {
       ...shellEnvironment(),
       args: shellArguments(command, install),
       cwd: directory,
@@ -157,7 +158,7 @@ kill -s KILL -- "-$1"`;
 async function endProcesses(pid: number): Promise<void> {
   // cmd would look for programs in the working directory first.
   const taskkill = `"%SystemRoot%\\System32\\taskkill.exe" /T /F /PID ${pid}`;
-  const ending = new Deno.Command(findShell() ?? SHELL_NAME, {
+  const ending = new Deno.Command(findShell()!, {
     ...shellEnvironment(),
     args: isWindows
       ? ["/d", "/s", "/c", `"${taskkill}"`]
