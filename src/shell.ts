@@ -37,7 +37,9 @@ export function findShellFault(): string | undefined {
   if (mayRunShell()) return undefined;
   const verb = Deno.build.standalone ? "compile with" : "add";
   return mayRun(SHELL_NAME)
-    ? `the first sh on PATH may come from the project; ${verb} --allow-run=/bin/sh`
+    ? `the first ${SHELL_NAME} on PATH may come from the project; ${verb} --allow-run=${
+      listShells()[0]
+    }`
     : `Deno has no permission to run the shell; ${verb} ${ALLOW_SHELL}`;
 }
 
@@ -47,13 +49,20 @@ export function findShellFault(): string | undefined {
  * count.
  */
 function findShell(): string | undefined {
-  if (isWindows) return mayRun(SHELL_NAME) ? SHELL_NAME : undefined;
+  return listShells().find(mayRun);
+}
+
+/** Lists the paths where the system's shell can be, starting with the usual one. */
+function listShells(): string[] {
+  if (isWindows) {
+    const root = attempt(() => Deno.env.get("SystemRoot")) ?? "C:\\Windows";
+    return [`${root}\\System32\\cmd.exe`];
+  }
   const others = trustedPath()?.filter((folder) =>
     !isAtOrBelow(folder, attempt(Deno.cwd) ?? "/")
   );
   return ["/bin", "/usr/bin", ...others ?? []]
-    .map((folder) => `${folder}/${SHELL_NAME}`)
-    .find(mayRun);
+    .map((folder) => `${folder}/${SHELL_NAME}`);
 }
 
 /**
