@@ -145,11 +145,12 @@ Deno.test("every thread and process returns the same pages and digests", async (
 
 Deno.test("everything that the server sends over HTTP is well-formed Unicode", async () => {
   using place = new Place();
-  const text = '---\nname: half\ndescription: "x \\ud800 y"\n---\n';
+  const metadata = 'metadata: { half: "x \\ud800 y" }';
+  const text = `---\nname: half\ndescription: d\n${metadata}\n---\n`;
   place.skill("home/.claude/skills", "half", text);
   await using server = await HttpServer.start(place);
   for (const ask of [server.ask, server.askLegacy]) {
-    const reply = JSON.stringify(await ask.call(server, "prompts/list"));
+    const reply = JSON.stringify(await ask.call(server, "skills/list"));
     assert.ok(reply.includes("x \ufffd y") && reply.isWellFormed(), reply);
   }
 });

@@ -261,6 +261,18 @@ Deno.test("McpServer notifies each subscriber once, and ends its subscription wi
   assert.deepEqual([record.started, record.active.size], [3, 0]);
 });
 
+Deno.test("McpServer subscribes to a resource that an earlier request did not find", async () => {
+  const bare = new BareServer();
+  await bare.initialize();
+  bare.server.onsubscribe = () => Promise.reject(new Error("unknown"));
+  const params = { uri: "x:y" };
+  const { error } = await bare.ask("resources/subscribe", params);
+  assert.equal(error!.message, "unknown");
+  const record = recordSubscriptions(bare);
+  assert.deepEqual((await bare.ask("resources/subscribe", params)).result, {});
+  assert.equal(record.active.size, 1);
+});
+
 Deno.test("McpServer sends no notification to a listener before the acknowledgment", async () => {
   const bare = new BareServer();
   const record = recordSubscriptions(bare);
