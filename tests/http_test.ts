@@ -145,14 +145,11 @@ Deno.test("every thread and process returns the same pages and digests", async (
 
 Deno.test("everything that the server sends over HTTP is well-formed Unicode", async () => {
   using place = new Place();
-  const metadata = 'metadata: { half: "x \\ud800 y" }';
-  const text = `---\nname: half\ndescription: d\n${metadata}\n---\n`;
-  place.skill("home/.claude/skills", "half", text);
   await using server = await HttpServer.start(place);
-  for (const ask of [server.ask, server.askLegacy]) {
-    const reply = JSON.stringify(await ask.call(server, "skills/list"));
-    assert.ok(reply.includes("x \ufffd y") && reply.isWellFormed(), reply);
-  }
+  // The error repeats the URI.
+  const params = { uri: "skill://\ud800" };
+  const { error } = await server.askLegacy("resources/read", params);
+  assert.deepEqual(error!.data, { uri: "skill://\ufffd" });
 });
 
 Deno.test("a reply that is too large for clients is replaced with advice", async () => {
