@@ -10,7 +10,7 @@
  * read its settings.
  *
  * ```sh
- * deno run --allow-read --allow-env jsr:@skill-server/skill-server
+ * deno run --no-config --allow-read --allow-env jsr:@skill-server/skill-server
  * ```
  *
  * ## As a library

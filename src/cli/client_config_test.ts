@@ -131,7 +131,7 @@ Deno.test("--print-config grants read permission only for the folders that are s
   using place = new Place();
   const allowed = async (args: string[], cwd = place.project) => {
     const launch = await printedLaunch(place, { args, cwd });
-    return launch.args[1]!.replace("--allow-read=", "").split(",");
+    return launch.args[2]!.replace("--allow-read=", "").split(",");
   };
   const usual = [".agent", ".claude"].flatMap((name) => [
     join(name, "skills"),

@@ -216,7 +216,7 @@ Deno.test(
 );
 
 Deno.test("commandFor() names the command as its reader runs it", () => {
-  const flags = "run --allow-read --allow-env";
+  const flags = "run --no-config --allow-read --allow-env";
   const cases: [Program, string][] = [
     [PROGRAM, `deno ${flags} ${SPECIFIER}`],
     [NPX_PROGRAM, `npx --prefix '~/' -y deno ${flags} ${SPECIFIER}`],

@@ -8,7 +8,7 @@
 import { dirname, isAbsolute } from "jsr:@std/path@^1";
 import { UsageError } from "./command_line.ts";
 import { SERVING_OPTIONS } from "./options.ts";
-import type { Launch, Program } from "./program.ts";
+import { type Launch, NO_CONFIG, type Program } from "./program.ts";
 import type { Settings } from "./settings.ts";
 import { isAtOrBelow, realPathOf } from "../files/paths.ts";
 import { ALLOW_SHELL, mayRunShell } from "../shell.ts";
@@ -31,6 +31,7 @@ export function createLaunch(program: Program, settings: Settings): Launch {
   // The permissions of an executable are built in.
   if (mainModule === undefined) return { command, args };
   const flags = [
+    NO_CONFIG,
     ...[allowRead(listFolders(settings)), "--allow-env"],
     ...shellPermission(settings),
     ...importMap === undefined ? [] : [`--import-map=${importMap}`],

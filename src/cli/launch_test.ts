@@ -18,7 +18,8 @@ Deno.test("createLaunch() starts Deno with its permissions and import map, or an
     createLaunch({ ...PROGRAM, ...program }, settingsFor(folder));
   const { command, args } = launchOf({ importMap: "/map.json" });
   assert.deepEqual([command, ...args], [
-    ...[PROGRAM.executable, "run", `--allow-read=${folder}`, "--allow-env"],
+    ...[PROGRAM.executable, "run", "--no-config"],
+    ...[`--allow-read=${folder}`, "--allow-env"],
     ...["--import-map=/map.json", PROGRAM.mainModule, folder],
   ]);
   const executable = { executable: "/bin/server", mainModule: undefined };
@@ -48,7 +49,7 @@ Deno.test(
       return createLaunch(PROGRAM, { ...settings, home: place.home });
     };
     assert.equal(
-      launchOf().args[1],
+      launchOf().args[2],
       `--allow-read=${[link, store, policy, rules].join(",")}`,
     );
     for (const glob of ["~/**", "~/co*/**", "~"]) {
@@ -73,7 +74,7 @@ Deno.test(
     place.link("home", "to-home");
     const readFor = (...args: string[]) => {
       const settings = { ...settingsFor(...args), home };
-      return createLaunch(PROGRAM, settings).args[1]!.split(/[=,]/);
+      return createLaunch(PROGRAM, settings).args[2]!.split(/[=,]/);
     };
     const below = home.replace(path, ".");
     for (

@@ -69,6 +69,13 @@ export function isInNpxCache(executable: string): boolean {
   return /[\\/]_npx[\\/]/.test(executable);
 }
 
+/**
+ * Keeps Deno from obeying the `deno.json`, `package.json`, and `.npmrc` of the
+ * working directory and those above it, which can replace the program, even if it
+ * is a module from JSR.
+ */
+export const NO_CONFIG = "--no-config";
+
 /** Returns the command that runs the program with other arguments, for its user to type. */
 export function commandFor(program: Program, ...args: string[]): string {
   const { executable, mainModule, importMap, os } = program;
@@ -76,7 +83,7 @@ export function commandFor(program: Program, ...args: string[]): string {
     ? ["npx", ...NPX_PREFIX, "-y", "deno"]
     : ["deno"];
   const words = mainModule === undefined ? [executable] : [
-    ...[...deno, "run", "--allow-read", "--allow-env"],
+    ...[...deno, "run", NO_CONFIG, "--allow-read", "--allow-env"],
     ...importMap === undefined ? [] : [`--import-map=${importMap}`],
     mainModule,
   ];

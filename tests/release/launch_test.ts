@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { hash } from "node:crypto";
 import { join, resolve } from "jsr:@std/path@^1";
+import config from "../../deno.json" with { type: "json" };
 import type { Launch } from "../../src/cli/program.ts";
 import { Session } from "../testing/client.ts";
 import { printedLaunch, serverArgs } from "../testing/command_line.ts";
@@ -7,6 +9,7 @@ import {
   environment,
   IMPORTS,
   MOD,
+  README,
   REPOSITORY,
 } from "../testing/environment.ts";
 import { Place, runSync } from "../testing/folders.ts";
@@ -14,14 +17,23 @@ import { lacks } from "../testing/needs.ts";
 import { runServer } from "../testing/server.ts";
 import { canCompile } from "../testing/executable.ts";
 
-/** Serves a folder's files over HTTP. */
-function serveFolder(folder: string): { url: string } & AsyncDisposable {
+/** Serves a folder's files over HTTP, and others that are given as JSON. */
+function serveFolder(
+  folder: string,
+  { prefix = "/", others = {} }: {
+    /** The path of the folder. */
+    prefix?: string;
+    others?: Record<string, object>;
+  } = {},
+): { url: string } & AsyncDisposable {
   const server = Deno.serve(
     { port: 0, hostname: "127.0.0.1", onListen: () => {} },
     async ({ url }) => {
       const { pathname } = new URL(url);
+      if (others[pathname]) return Response.json(others[pathname]);
+      const file = join(folder, pathname.replace(prefix, "/"));
       try {
-        return new Response(await Deno.readFile(join(folder, pathname)), {
+        return new Response(await Deno.readFile(file), {
           headers: {
             "content-type": pathname.endsWith(".json")
               ? "application/json"
@@ -60,6 +72,74 @@ Deno.test(
     await using host = serveFolder(REPOSITORY);
     const env = { DENO_DIR: createCache(place) };
     const main = `${host.url}/mod.ts`;
+    {
+      await using session = await Session.open(place, { main, env });
+      assert.equal((await session.load("git")).isError, false);
+    }
+    const launch = await printedLaunch(place, { main, env });
+    assert.deepEqual(serverArgs(launch, main), []);
+    await using session = await Session.open(place, { launch, env });
+    assert.deepEqual(await session.names(), ["git"]);
+  },
+);
+
+/** Serves this repository as a package of a registry like JSR. */
+function servePackage() {
+  const { version, exports } = config;
+  const path = `/${config.name}/`;
+  const manifest: Record<string, object> = {};
+  for (const file of listModules(REPOSITORY)) {
+    const bytes = Deno.readFileSync(join(REPOSITORY, file));
+    const checksum = `sha256-${hash("sha256", bytes)}`;
+    manifest[`/${file}`] = { size: bytes.length, checksum };
+  }
+  return serveFolder(REPOSITORY, {
+    prefix: `${path}${version}/`,
+    others: {
+      [`${path}meta.json`]: { latest: version, versions: { [version]: {} } },
+      [`${path}${version}_meta.json`]: { manifest, exports },
+    },
+  });
+}
+
+/** Lists the modules of the package, with `/` as the separator. */
+function listModules(folder: string, start = ""): string[] {
+  return [...Deno.readDirSync(join(folder, start))].flatMap((entry) => {
+    const path = `${start}${entry.name}`;
+    if (entry.isDirectory) {
+      return path.startsWith("src") ? listModules(folder, `${path}/`) : [];
+    }
+    return /\.ts$|^deno\.json$/.test(path) ? [path] : [];
+  });
+}
+
+Deno.test(
+  "the server runs from JSR in a project whose files would replace it, with the README's command and the printed entry",
+  { ignore: lacks("junctions") },
+  async () => {
+    using place = new Place();
+    place.skill("home/.claude/skills", "git");
+    const hostile = "throw new Error('hostile');";
+    const imports = { "npm:zod@^4/mini": "./hostile.ts" };
+    const replacement = { name: config.name, version: "1.0.0", imports };
+    place.file("project/hostile.ts", hostile);
+    place.file(
+      "project/deno.json",
+      JSON.stringify({ ...replacement, exports: "./hostile.ts" }),
+    );
+    place.file("project/package.json", '{ "dependencies": { "zod": "1" } }');
+    place.file("project/node_modules/zod/package.json", "{}");
+    await using registry = servePackage();
+    const env = {
+      DENO_DIR: createCache(place),
+      JSR_URL: `${registry.url}/`,
+    };
+    const main = `jsr:${config.name}`;
+    assert.ok(
+      README.includes(
+        `deno run --no-config --allow-read --allow-env ${main} --list\n`,
+      ),
+    );
     {
       await using session = await Session.open(place, { main, env });
       assert.equal((await session.load("git")).isError, false);

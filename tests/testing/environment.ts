@@ -42,11 +42,17 @@ export const IMPORTS = (Deno.env.get("IMPORTS") ?? "").split(" ").filter(
   );
 
 /** The flags in the README's command. */
-export const FLAGS = ["run", "--allow-read", "--allow-env", ...IMPORTS];
+export const FLAGS = [
+  "run",
+  "--no-config",
+  "--allow-read",
+  "--allow-env",
+  ...IMPORTS,
+];
 
 /** Returns the flags in the README's command, with other permissions and without prompts. */
 export function flagsWith(...permissions: string[]): string[] {
-  return ["run", "--no-prompt", ...permissions, ...IMPORTS];
+  return ["run", "--no-config", "--no-prompt", ...permissions, ...IMPORTS];
 }
 
 /** The environment variables that the server needs when tests change its home folder. */

@@ -220,7 +220,7 @@ export async function onWindows(
     });
     ${program}`,
   );
-  const flags = ["run", "--quiet", "--allow-read", "--allow-env"];
+  const flags = ["run", "--no-config", "--allow-read", "--allow-env"];
   const { code, stdout, stderr } = await runServer(place, {
     main,
     flags: [...flags, `--import-map=${importMap}`],
