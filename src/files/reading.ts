@@ -27,7 +27,7 @@ export const DEFAULT_MAX_FILE_SIZE: number = 1024 * 1024;
 const TIME_STEP_MS = 2_000;
 
 /** How many times the location of an open file is confirmed. */
-const ROUNDS = 4;
+const ROUNDS = 2;
 
 /** The part of a file's status that identifies it and shows whether it changed. */
 export type FileStatus = Pick<

@@ -69,7 +69,46 @@ export interface ServedFolderOptions {
   readonly isHidden: (realPath: string) => boolean;
   /** The maximum size of a file in bytes. */
   readonly maxFileSize: number | undefined;
+  /** Files that were read before. */
+  readonly known?: KnownFiles;
 }
+
+/** The total size of the files that are remembered, in bytes. */
+const MAX_KNOWN_SIZE = 2 * 1024 * 1024;
+
+/** The last files that were read, so that an unchanged one is not read again. */
+export class KnownFiles {
+  /** By their real paths. */
+  readonly #contents = new Map<string, FileContent>();
+  #size = 0;
+
+  /** Returns the content of a file, if it is known in this version. */
+  find(realPath: string, version: string): FileContent | undefined {
+    const known = this.#contents.get(realPath);
+    // A copy, because the caller may change the bytes.
+    if (known?.version === version) {
+      return { ...known, bytes: known.bytes.slice() };
+    }
+  }
+
+  /** Remembers a file, unless it may change again and keep its version. */
+  add(realPath: string, content: FileContent): void {
+    if (content.isRecent) return;
+    this.#size += content.size;
+    if (this.#size > MAX_KNOWN_SIZE) {
+      this.#contents.clear();
+      this.#size = content.size;
+    }
+    const bytes = content.bytes.slice();
+    this.#contents.set(realPath, { ...content, bytes });
+  }
+}
+
+/** The content of a file, whatever the path that leads there. */
+type FileContent = Omit<SkillFileContent, "path"> & {
+  /** Whether it may change again and keep its version. */
+  readonly isRecent: boolean;
+};
 
 /** What a folder contains. */
 export interface FolderContents {
@@ -153,36 +192,45 @@ export class ServedFolder {
    * Reads the current content of a file.
    *
    * @param path The path relative to the folder, with `/` as the separator.
-   * @returns The content, and whether it may change again and keep its version.
    * @throws {SkillFileError} If the file does not exist, does not belong to the
    *   folder, is not a regular file, is too large, or cannot be read.
    */
-  read(path: string): SkillFileContent & { isRecent: boolean } {
+  read(path: string): SkillFileContent & FileContent {
     try {
-      const { maxFileSize = DEFAULT_MAX_FILE_SIZE } = this.#options;
       const located = this.#locate(path);
-      requireReadable(path, { status: statLocated(located), maxFileSize });
-      using file = openFile(located.path);
-      const { status } = file;
-      if (!status.isFile) throw new SkillFileError(path, WAS_REPLACED);
-      confirmLocation(located, status);
-      const bytes = readUpTo(file, maxFileSize + 1);
-      if (bytes.length > maxFileSize) {
-        throw new SkillFileError(path, tooLarge(bytes.length, maxFileSize));
-      }
-      return {
-        path: splitPath(path)!.join("/"),
-        size: bytes.length,
-        version: versionOf(status),
-        bytes,
-        text: decode(bytes),
-        isRecent: isRecent(status),
-      };
+      const status = statLocated(located);
+      const { known } = this.#options;
+      const content = known?.find(located.realPath, versionOf(status)) ??
+        this.#readContent(located, status);
+      return { path: splitPath(path)!.join("/"), ...content };
     } catch (error) {
       // Nobody can tell a file outside the folder from a missing one.
       const isNotThere = isAbsence(error) || error instanceof ForeignLinkError;
       throw new SkillFileError(path, isNotThere ? NOT_THERE : faultOf(error));
     }
+  }
+
+  #readContent(located: Located, before: Deno.FileInfo): FileContent {
+    const { maxFileSize = DEFAULT_MAX_FILE_SIZE, known } = this.#options;
+    const { path } = located;
+    requireReadable(path, { status: before, maxFileSize });
+    using file = openFile(path);
+    const { status } = file;
+    if (!status.isFile) throw new SkillFileError(path, WAS_REPLACED);
+    confirmLocation(located, status);
+    const bytes = readUpTo(file, maxFileSize + 1);
+    if (bytes.length > maxFileSize) {
+      throw new SkillFileError(path, tooLarge(bytes.length, maxFileSize));
+    }
+    const content = {
+      size: bytes.length,
+      version: versionOf(status),
+      bytes,
+      text: decode(bytes),
+      isRecent: isRecent(status),
+    };
+    known?.add(located.realPath, content);
+    return content;
   }
 
   /** Lists the files, the real paths of the folders, and what is left out. */
