@@ -45,7 +45,7 @@ Deno.test("scanSkillRoots() finds the skills directly in a root, sorted by name"
     name: "zebra",
     description: "About zebra",
     frontmatter: { name: "zebra", description: "About zebra" },
-    excerpt: new TextEncoder().encode("\n# zebra\n"),
+    excerpt: "\n# zebra\n",
     directory,
     realDirectory: directory,
     file: join(directory, "SKILL.md"),
@@ -80,8 +80,7 @@ Deno.test("scanSkillRoots() keeps the first 800 bytes after the frontmatter for 
   for (const [name, text] of excerpts) place.skill("skills", name, text);
   const { skills } = await scanSkillRoots([root(path)]);
   for (const [name, , excerpt] of excerpts) {
-    const bytes = skills.get(name)!.excerpt;
-    assert.equal(new TextDecoder().decode(bytes), excerpt, name);
+    assert.equal(skills.get(name)!.excerpt, excerpt);
   }
 });
 

@@ -95,7 +95,7 @@ export function mayRead(path: string): boolean {
 /** Whether a path is a folder or lies in it. Compares path strings without resolving links. */
 export function isAtOrBelow(path: string, folder: string): boolean {
   // Nearly all paths are normalized, and this takes a tenth of the time.
-  if (!isWindows && !path.includes("/.") && isAbsolute(path)) {
+  if (!isWindows && path.startsWith("/") && !/\/\.\.?(?:\/|$)/.test(path)) {
     return path === folder || path.startsWith(childPath(folder, ""));
   }
   const relativePath = relative(folder, path);
@@ -124,7 +124,5 @@ export function sortByName<T extends { readonly name: string }>(
 
 /** Joins a name to the path of a folder. Faster than `join`, because it normalizes nothing. */
 export function childPath(folder: string, name: string): string {
-  if (folder.endsWith(SEPARATOR)) return folder + name;
-  // Concatenation would create a rope, which takes more memory.
-  return [folder, name].join(SEPARATOR);
+  return folder.endsWith(SEPARATOR) ? folder + name : folder + SEPARATOR + name;
 }

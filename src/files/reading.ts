@@ -78,6 +78,13 @@ export function isSameFile(
   return a.dev === b.dev && a.ino === b.ino;
 }
 
+/** Whether a file or folder has the same version in two statuses. */
+export function isUnchanged(a: FileStatus, b: FileStatus): boolean {
+  return isSameFile(a, b) && a.size === b.size &&
+    a.mtime?.getTime() === b.mtime?.getTime() &&
+    a.ctime?.getTime() === b.ctime?.getTime();
+}
+
 /**
  * Checks that a file can be read.
  *
@@ -174,6 +181,15 @@ export function openForScan(path: string, status: FileStatus): OpenFile {
   }
 }
 
+/** Fills a buffer from a file, as far as the file goes. Returns the number of bytes. */
+export function fill(file: OpenFile, buffer: Uint8Array): number {
+  let length = 0;
+  for (let read = -1; length < buffer.length && read !== 0; length += read) {
+    read = file.read(buffer.subarray(length));
+  }
+  return length;
+}
+
 /** Reads a file to its end, but at most `limit` bytes. */
 export function readUpTo(
   file: OpenFile,
@@ -181,13 +197,12 @@ export function readUpTo(
 ): Uint8Array<ArrayBuffer> {
   let buffer = new Uint8Array(Math.min(file.status.size + 1, limit));
   for (let length = 0;;) {
-    const read = file.read(buffer.subarray(length));
-    length += read;
-    if (read === 0 || length === limit) return buffer.subarray(0, length);
-    if (length === buffer.length) {
-      const size = Math.min(length * 2, limit);
-      buffer = new Uint8Array(buffer.buffer.transfer(size));
+    length += fill(file, buffer.subarray(length));
+    if (length < buffer.length || length === limit) {
+      return buffer.subarray(0, length);
     }
+    const size = Math.min(length * 2, limit);
+    buffer = new Uint8Array(buffer.buffer.transfer(size));
   }
 }
 

@@ -43,6 +43,7 @@ const REQUIRED = {
 
 /** The flags, and the value with which a skill is not hidden. */
 const FLAGS = { "disable-model-invocation": false, "user-invocable": true };
+const FLAG_NAMES = Object.keys(FLAGS);
 
 /** The fields of the frontmatter that have a meaning. */
 export const KNOWN_FIELDS: readonly string[] = [
@@ -51,7 +52,7 @@ export const KNOWN_FIELDS: readonly string[] = [
   "compatibility",
   "metadata",
   "allowed-tools",
-  ...Object.keys(FLAGS),
+  ...FLAG_NAMES,
 ];
 
 /** The maximum number of lines of YAML that are repaired. Each one is parsed. */
@@ -66,13 +67,13 @@ export type TextProblem = Omit<Problem, "file">;
 /** What a `SKILL.md` says. */
 export interface SkillText {
   /** The frontmatter, if it has a name and a description, as it is served. */
-  readonly frontmatter?: SkillFrontmatter;
+  readonly frontmatter?: SkillFrontmatter | undefined;
   /** Whether the frontmatter parses only after a repair. Hosts could not read it. */
   readonly isRepaired: boolean;
   /** What is wrong with it. */
   readonly problems: readonly TextProblem[];
   /** The name as far as it can be read, even if the rest cannot. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Whether a flag hides it from the model, even if the rest does not parse. */
   readonly isHiddenFromModel: boolean;
   /** Whether a flag hides it from the user, even if the rest does not parse. */
@@ -132,7 +133,7 @@ export function parseSkillMd(text: string): SkillFrontmatter {
 export function readSkillText(text: string): SkillText {
   const yaml = findYaml(text);
   if (typeof yaml !== "string") return describeRaw(text, [yaml]);
-  const parsed = parseYaml(yaml);
+  const parsed = parsePlain(yaml) ?? parseYaml(yaml);
   // Some parsers take a line that is indented with a tab for a part of the text.
   const isValid = !(parsed instanceof Error) && !/\n\t[\t ]*\S/.test(yaml);
   if (isValid) return describeFields(parsed, { yaml });
@@ -200,6 +201,22 @@ const TOO_LARGE: TextProblem = {
   hint: 'end it with a line "---", and move long texts to the body',
 };
 
+/** A field on one line whose value is a plain text, which YAML reads as it is written. */
+const PLAIN_FIELD =
+  /^([a-z][a-z-]*): (?!(?:true|false|null) *$)([a-z][ -"$-9;-~]*)$/i;
+
+/** Parses YAML that consists of plain fields, as it often does, in a tenth of the time. */
+function parsePlain(yaml: string): Record<string, string> | undefined {
+  const fields: Record<string, string> = {};
+  for (const line of yaml.split("\n")) {
+    if (line === "") continue;
+    const [, key, value] = PLAIN_FIELD.exec(line) ?? [];
+    if (key === undefined || Object.hasOwn(fields, key)) return undefined;
+    fields[key] = value!.trimEnd();
+  }
+  return fields.name && fields.description ? fields : undefined;
+}
+
 /** Parses YAML. Returns the error if it is malformed. */
 export function parseYaml(yaml: string): unknown {
   try {
@@ -232,8 +249,8 @@ function describeFields(
   const isServed = missing.length === 0;
   const rule = isServed ? "yaml-repaired" : "yaml";
   return {
-    ...isServed && { frontmatter: fields as SkillFrontmatter },
     ...summarize(fields),
+    frontmatter: isServed ? fields as SkillFrontmatter : undefined,
     isRepaired: repairs.length > 0,
     problems: [
       ...missing,
@@ -249,7 +266,7 @@ function describeRaw(
   problems: readonly TextProblem[],
 ): SkillText {
   const start = text.slice(0, MAX_FRONTMATTER_SIZE);
-  const fields = ["name", ...Object.keys(FLAGS)].flatMap((field) => {
+  const fields = ["name", ...FLAG_NAMES].flatMap((field) => {
     const value = findField(field, start)?.value.replace(/(?:^|\s)#.*/, "");
     return value === undefined
       ? []
@@ -264,7 +281,7 @@ function summarize(fields: Record<string, unknown>) {
   const isHidden = (flag: keyof typeof FLAGS) =>
     fields[flag] !== undefined && toBoolean(fields[flag]) !== FLAGS[flag];
   return {
-    ...isText(fields.name) && { name: fields.name },
+    name: isText(fields.name) ? fields.name : undefined,
     isHiddenFromModel: isHidden("disable-model-invocation"),
     isHiddenFromUser: isHidden("user-invocable"),
   };
@@ -286,7 +303,9 @@ const NOT_A_MAPPING: TextProblem = {
 };
 
 function isText(value: unknown): value is string {
-  return typeof value === "string" && oneLine(value) !== "";
+  // Nearly all texts contain a visible character of ASCII, and this takes less time.
+  return typeof value === "string" &&
+    (/[!-~]/.test(value) || oneLine(value) !== "");
 }
 
 /** Describes the flags that are neither true nor false. */
@@ -294,9 +313,10 @@ function describeFlags(
   fields: Record<string, unknown>,
   yaml: string,
 ): TextProblem[] {
-  return Object.keys(FLAGS)
-    .filter((flag) => fields[flag] !== undefined)
-    .filter((flag) => toBoolean(fields[flag]) === undefined)
+  return FLAG_NAMES
+    .filter((flag) =>
+      fields[flag] !== undefined && toBoolean(fields[flag]) === undefined
+    )
     .map((flag) => ({
       rule: "flags",
       line: findField(flag, yaml)?.line ?? 1,

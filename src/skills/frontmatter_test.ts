@@ -3,7 +3,7 @@ import fc from "npm:fast-check@^4";
 import { assertLinearTime } from "../../tests/testing/waiting.ts";
 import { parseSkillMd, SkillSyntaxError } from "../../mod.ts";
 import { skillKey } from "../text.ts";
-import { readSkillText } from "./frontmatter.ts";
+import { parseYaml, readSkillText } from "./frontmatter.ts";
 
 Deno.test("parseSkillMd() returns all of the frontmatter unchanged", () => {
   assert.deepEqual(
@@ -402,6 +402,24 @@ Deno.test("the line of a repair keeps every text that an author writes", () => {
     { numRuns: 1_000 },
   );
   assert.ok(count > 100, String(count));
+});
+
+Deno.test("readSkillText() reads plain fields as the YAML parser does", () => {
+  const text = fc.oneof(
+    description,
+    fc.constantFrom("true", "NULL ", "Nan", "e5", "x  y ", "a\tb", "~", ""),
+    fc.string({ unit: "binary-ascii", maxLength: 6 }),
+  );
+  const key = fc.constantFrom("license", "true", "null", "a--b", "name", "x");
+  fc.assert(
+    fc.property(text, key, (text, key) => {
+      const yaml = `name: a\ndescription: ${text}\n${key}: ${text}\n`;
+      const { frontmatter, isRepaired } = readSkillText(`---\n${yaml}---\n`);
+      if (frontmatter === undefined || isRepaired) return;
+      assert.deepEqual(frontmatter, parseYaml(yaml), yaml);
+    }),
+    { numRuns: 3_000 },
+  );
 });
 
 Deno.test("readSkillText() takes milliseconds for malformed text", async () => {
