@@ -61,13 +61,7 @@ export const LINK_OUT_OF_SKILL: Fault = {
 
 export const LINK_BACK: Fault = {
   rule: "link-broken",
-  reason: "it is a link to a folder that contains it",
-  hint: "remove it",
-};
-
-export const LEADS_BACK: Fault = {
-  rule: "skipped",
-  reason: "it contains the link that leads to it",
+  reason: "a link makes it contain itself",
   hint: "remove the link",
 };
 

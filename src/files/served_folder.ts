@@ -18,7 +18,6 @@ import {
   type Fault,
   faultOf,
   isAbsence,
-  LEADS_BACK,
   LINK_BACK,
   LINK_OUT_OF_SKILL,
   MAX_FILE_DEPTH,
@@ -126,9 +125,6 @@ interface TreeNode extends Located {
   readonly above: readonly string[];
 }
 
-/** Thrown for a link that does not belong to the folder, of which nothing may be told. */
-class ForeignLinkError extends SkillFileError {}
-
 /** Whether a file or folder with this name is served. */
 export function isVisible(name: string): boolean {
   return !name.startsWith(".") && name !== "node_modules" &&
@@ -205,8 +201,10 @@ export class ServedFolder {
       return { path: splitPath(path)!.join("/"), ...content };
     } catch (error) {
       // Nobody can tell a file outside the folder from a missing one.
-      const isNotThere = isAbsence(error) || error instanceof ForeignLinkError;
-      throw new SkillFileError(path, isNotThere ? NOT_THERE : faultOf(error));
+      throw new SkillFileError(
+        path,
+        isAbsence(error) ? NOT_THERE : faultOf(error),
+      );
     }
   }
 
@@ -248,32 +246,22 @@ export class ServedFolder {
    * @throws {Error} If there is nothing that belongs to the folder.
    */
   #locate(path: string): Located {
+    const { directory, realDirectory, file, isHidden } = this.#options;
     const names = splitPath(path);
-    const main = basename(this.#options.file);
-    if (!names?.every(isVisible)) throw new Deno.errors.NotFound(path);
-    const isMain = names.length === 1 && names[0] === SKILL_MD;
+    const isMain = names?.length === 1 && names[0] === SKILL_MD;
     // The main file has only one name.
-    const isMisnamed = names.length === 1 && names[0] === main && !isMain;
-    if (isMisnamed) throw new Deno.errors.NotFound(path);
-    if (isMain) names[0] = main;
-    const { directory, realDirectory, isHidden } = this.#options;
-    const located = {
-      path: names.reduce(childPath, directory),
-      realPath: names.reduce(childPath, realDirectory),
-      isLinked: false,
-    };
-    if (!isInPlace(located)) return this.#followLinks(names);
-    if (isHidden(located.realPath)) throw new Deno.errors.NotFound(path);
-    return located;
-  }
-
-  /** Resolves names one by one, at least one of which is a link. */
-  #followLinks(names: readonly string[]): Located {
-    if (!isInPlace(this.#top)) throw new Deno.errors.NotFound();
-    return names.reduce(
-      (node, name) => resolveNode(childNode(node, name), this.#options),
-      this.#top,
-    );
+    const isMisnamed = names?.length === 1 && names[0] === basename(file);
+    if (!names?.every(isVisible) || isMisnamed && !isMain) {
+      throw new Deno.errors.NotFound(path);
+    }
+    if (isMain) names[0] = basename(file);
+    const listed = names.reduce(childPath, directory);
+    const realPath = Deno.realPathSync(listed);
+    const isLinked = realPath !== names.reduce(childPath, realDirectory);
+    const isForeign = isLinked &&
+      !(isInPlace(this.#top) && isOwn(realPath, this.#options));
+    if (isForeign || isHidden(realPath)) throw new Deno.errors.NotFound(path);
+    return { path: listed, realPath, isLinked };
   }
 }
 
@@ -287,12 +275,11 @@ function decode(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** An entry of a folder: a file or folder that is served, or what is wrong with it. */
+/** A file or folder that is served. */
 interface Child {
   readonly path: string;
   readonly node: TreeNode;
   readonly status: Deno.DirEntry | Deno.FileInfo;
-  readonly fault?: Fault | undefined;
 }
 
 /** A walk through a folder. */
@@ -317,10 +304,9 @@ class FolderWalk {
     folders.push(folder.realPath);
     try {
       for (const child of await this.#listChildren(folder, prefix)) {
-        const { path, node, status, fault } = child;
-        if (fault !== undefined) leftOut.push({ file: path, ...fault });
-        else if (status.isDirectory) await this.list(node, `${path}/`);
-        else files.push(this.#describeFile(path, child));
+        const { path, node, status } = child;
+        if (status.isDirectory) await this.list(node, `${path}/`);
+        else files.push(this.#describeFile(child));
       }
     } catch (error) {
       if (!isAbsence(error)) leftOut.push({ file: prefix, ...faultOf(error) });
@@ -337,46 +323,49 @@ class FolderWalk {
       if (!isVisible(entry.name)) continue;
       if (this.#slice.isOver) await this.#slice.pause();
       const path = prefix + entry.name;
-      const node = childNode(folder, entry.name);
-      if (++this.#entries > MAX_WALKED_ENTRIES) {
-        children.push({ path, node, status: entry, fault: TOO_MANY_ENTRIES });
-        break;
+      try {
+        if (++this.#entries > MAX_WALKED_ENTRIES) {
+          throw new SkillFileError(path, TOO_MANY_ENTRIES);
+        }
+        const child = this.#inspect(entry, { path, folder });
+        if (child !== undefined) children.push(child);
+      } catch (error) {
+        const fault = findEntryFault(entry, error);
+        if (fault) this.contents.leftOut.push({ file: path, ...fault });
       }
-      const child = this.#inspect(entry, { path, node });
-      if (child !== undefined) children.push(child);
+      if (this.#entries > MAX_WALKED_ENTRIES) break;
     }
     requireInPlace(folder);
     return children;
   }
 
-  /** Inspects an entry. Returns nothing if the policy hides it, or if it was just removed. */
+  /**
+   * Inspects an entry. Returns nothing if the policy hides it.
+   *
+   * @throws {Error} If it is not served.
+   */
   #inspect(
     entry: Deno.DirEntry,
-    { path, node: listed }: Pick<Child, "path" | "node">,
+    { path, folder }: { path: string; folder: TreeNode },
   ): Child | undefined {
     const { isHidden, maxFileSize } = this.#options;
-    try {
-      if (isMisread(entry.name)) {
-        throw new SkillFileError(path, NAME_IS_MISREAD);
-      }
-      if (!entry.isSymlink && isHidden(listed.realPath)) return undefined;
-      const node = entry.isSymlink
-        ? resolveNode(listed, this.#options)
-        : requireOutside(listed);
-      const status = entry.isDirectory ? entry : statLocated(node);
-      if (!status.isDirectory) {
-        requireReadable(path, { status: status as Deno.FileInfo, maxFileSize });
-      } else if (node.above.length >= MAX_FILE_DEPTH) {
-        throw new SkillFileError(path, TOO_DEEP);
-      }
-      return { path, node, status };
-    } catch (error) {
-      const fault = findEntryFault(entry, error);
-      return fault && { path, node: listed, status: entry, fault };
+    if (isMisread(entry.name)) throw new SkillFileError(path, NAME_IS_MISREAD);
+    const node = resolveChild(entry, folder);
+    const isForeign = entry.isSymlink && !isOwn(node.realPath, this.#options);
+    if (isForeign || isHidden(node.realPath)) {
+      if (!entry.isSymlink) return undefined;
+      throw new SkillFileError(path, LINK_OUT_OF_SKILL);
     }
+    const status = entry.isDirectory ? entry : statLocated(node);
+    if (!status.isDirectory) {
+      requireReadable(path, { status: status as Deno.FileInfo, maxFileSize });
+    } else if (node.above.length >= MAX_FILE_DEPTH) {
+      throw new SkillFileError(path, TOO_DEEP);
+    }
+    return { path, node, status };
   }
 
-  #describeFile(path: string, { node, status }: Child): SkillFile {
+  #describeFile({ path, node, status }: Child): SkillFile {
     const isMain = node.path === this.#options.file;
     const info = status as Deno.FileInfo;
     const version = versionOf(info);
@@ -384,39 +373,22 @@ class FolderWalk {
   }
 }
 
-/** Returns the node of an entry that is no link. */
-function childNode(parent: TreeNode, name: string): TreeNode {
-  const { realPath, isLinked } = parent;
-  return {
-    path: childPath(parent.path, name),
-    realPath: childPath(realPath, name),
-    isLinked,
-    above: [...parent.above, realPath],
-  };
-}
-
 /**
- * Resolves a node that may be a link.
+ * Finds out where an entry of a folder really lies.
  *
- * @throws {SkillFileError} If it leads out of the folder, to something hidden, or
- *   back to a folder that contains it.
+ * @throws {Error} If it is, or lies behind, a link to a folder that contains it.
  */
-function resolveNode(node: TreeNode, options: ServedFolderOptions): TreeNode {
-  const realPath = Deno.realPathSync(node.path);
-  if (node.above.includes(realPath)) {
-    throw new ForeignLinkError(node.path, LINK_BACK);
-  }
-  if (!isOwn(realPath, options) || options.isHidden(realPath)) {
-    throw new ForeignLinkError(node.path, LINK_OUT_OF_SKILL);
-  }
-  const isLinked = node.isLinked || realPath !== node.realPath;
-  return { ...node, realPath, isLinked };
-}
-
-/** Throws an error if a folder contains itself, through a link to a trusted folder above it. */
-function requireOutside(node: TreeNode): TreeNode {
-  if (!node.above.includes(node.realPath)) return node;
-  throw new SkillFileError(node.path, LEADS_BACK);
+function resolveChild(
+  { name, isSymlink }: Deno.DirEntry,
+  folder: TreeNode,
+): TreeNode {
+  const path = childPath(folder.path, name);
+  const realPath = isSymlink
+    ? Deno.realPathSync(path)
+    : childPath(folder.realPath, name);
+  const above = [...folder.above, folder.realPath];
+  if (above.includes(realPath)) throw new SkillFileError(path, LINK_BACK);
+  return { path, realPath, isLinked: folder.isLinked || isSymlink, above };
 }
 
 /** Throws an error if a folder was swapped for a link. */

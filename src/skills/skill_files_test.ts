@@ -20,7 +20,7 @@ import {
 import { onWindows } from "../../tests/testing/server.ts";
 
 Deno.test(
-  "SkillFiles.list() lists the files of a skill, and SkillFiles.read() reads exactly those",
+  "SkillFiles.list() lists the files of a skill, and SkillFiles.read() reads these and none outside",
   {
     ignore: lacks("links"),
   },
@@ -71,8 +71,6 @@ Deno.test(
         ".git/config",
         "node_modules/x/index.js",
         "lib/__pycache__/x.pyc",
-        "self/SKILL.md",
-        "lib/up/SKILL.md",
         "out.txt",
         "outside/key.txt",
         "visible.txt",
@@ -439,7 +437,6 @@ Deno.test(
     );
     assert.deepEqual(paths, ["SKILL.md", "all/other/more.md"]);
     for (const path of paths) readSkillFile(skill, path, options);
-    assert.throws(() => readSkillFile(skill, "all/git/SKILL.md", options));
   },
 );
 
