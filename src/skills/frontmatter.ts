@@ -35,31 +35,24 @@ export const MAX_FRONTMATTER_SIZE = 16 * 1024;
 const FRONTMATTER =
   /^\ufeff?---[ \t]*\r?(?=\n)(\n(?:[^]*?\n)??)(---|\.\.\.)[ \t]*\r?(?=\n|$)/;
 
-/** The fields without which a skill cannot be served, and what to write in them. */
-const REQUIRED = {
-  name: "the name of the skill's folder",
-  description: "what the skill does and when to use it",
-};
+/** The fields without which a skill cannot be served. */
+const REQUIRED_FIELDS = ["name", "description"];
 
-/** The flags, and the value with which a skill is not hidden. */
-const FLAGS = { "disable-model-invocation": false, "user-invocable": true };
-const FLAG_NAMES = Object.keys(FLAGS);
+/** The fields that hide a skill from the model, and from the user. */
+const FLAGS = ["disable-model-invocation", "user-invocable"];
 
 /** The fields of the frontmatter that have a meaning. */
 export const KNOWN_FIELDS: readonly string[] = [
-  ...Object.keys(REQUIRED),
+  ...REQUIRED_FIELDS,
   "license",
   "compatibility",
   "metadata",
   "allowed-tools",
-  ...FLAG_NAMES,
+  ...FLAGS,
 ];
 
 /** The maximum number of lines of YAML that are repaired. Each one is parsed. */
 const MAX_REPAIRED_LINES = 200;
-
-/** The maximum number of problems that are reported for one frontmatter. */
-const MAX_PROBLEMS = 20;
 
 /** A problem with a text whose file is not known. */
 export type TextProblem = Omit<Problem, "file">;
@@ -142,36 +135,27 @@ export function readSkillText(text: string): SkillText {
     ? []
     : lines.map(repairLine).filter((repair) => repair !== undefined);
   for (const { line, finished } of repairs) lines[line - 1] = finished;
-  const fields = parseYaml(lines.join("\n"));
-  const problems = repairs.slice(0, MAX_PROBLEMS)
-    .map(({ line, reason, finished }) => {
-      return { rule: "yaml", line, reason, hint: writeLine(finished) };
-    });
-  if (!(fields instanceof Error)) {
-    return describeFields(fields, {
-      yaml: lines.join("\n"),
-      repairs: problems,
-    });
+  const repaired = lines.join("\n");
+  const fields = parseYaml(repaired);
+  const problems = repairs.map(({ line, reason, finished }) => {
+    return { rule: "yaml", line, reason, hint: writeLine(finished) };
+  });
+  if (fields instanceof Error) {
+    const fault = { rule: "yaml", ...describeYamlError(fields) };
+    return describeRaw(yaml, [...problems, fault]);
   }
-  const fault = { rule: "yaml", ...describeYamlError(fields) };
-  return describeRaw(yaml, [...problems, fault]);
+  return describeFields(fields, { yaml: repaired, repairs: problems });
 }
 
 /** Returns the YAML between the fences, or what is wrong with them. */
 function findYaml(text: string): string | TextProblem {
   const start = text.slice(0, MAX_FRONTMATTER_SIZE + 2);
-  const [frontmatter = start, yaml = "", end] = FRONTMATTER.exec(start) ?? [];
-  if (!/^\ufeff?---[ \t]*\r?(?:\n|$)/.test(start)) {
-    return start.startsWith("+++") ? TOML : NO_START;
-  }
+  if (!/^\ufeff?---[ \t]*\r?(?:\n|$)/.test(start)) return NO_START;
+  const [frontmatter = start, yaml, end] = FRONTMATTER.exec(start) ?? [];
   const isShort = frontmatter.length * 3 <= MAX_FRONTMATTER_SIZE ||
     new TextEncoder().encode(frontmatter).length <= MAX_FRONTMATTER_SIZE;
   if (!isShort) return TOO_LARGE;
-  if (end === undefined) return NO_END;
-  if (end === "---") return yaml;
-  const reason = 'the line is "..." instead of "---"';
-  const line = yaml.split("\n").length;
-  return { ...NO_END, line, reason, hint: writeLine("---") };
+  return end === "---" ? yaml! : NO_END;
 }
 
 const NO_START: TextProblem = {
@@ -180,12 +164,6 @@ const NO_START: TextProblem = {
   reason: 'there is no frontmatter: the first line is not "---"',
   hint:
     'start the file, in UTF-8, with a line "---", followed by the lines "name: …", "description: …", and "---"',
-};
-
-const TOML: TextProblem = {
-  ...NO_START,
-  reason: 'the frontmatter is TOML, because it begins with "+++"',
-  hint: 'write it in YAML, between two lines "---"',
 };
 
 const NO_END: TextProblem = {
@@ -243,8 +221,7 @@ function describeFields(
   { yaml, repairs = [] }: { yaml: string; repairs?: readonly TextProblem[] },
 ): SkillText {
   if (!isObject(fields)) return describeRaw(yaml, [NOT_A_MAPPING]);
-  const missing = (["name", "description"] as const)
-    .filter((field) => !isText(fields[field]))
+  const missing = REQUIRED_FIELDS.filter((field) => !isText(fields[field]))
     .map((field) => describeRequired(field, { fields, yaml }));
   const isServed = missing.length === 0;
   const rule = isServed ? "yaml-repaired" : "yaml";
@@ -255,7 +232,8 @@ function describeFields(
     problems: [
       ...missing,
       ...repairs.map((repair) => ({ ...repair, rule })),
-      ...describeFlags(fields, yaml),
+      ...FLAGS.filter((flag) => isUnclear(fields[flag]))
+        .map((flag) => describeFlag(flag, yaml)),
     ],
   };
 }
@@ -266,24 +244,21 @@ function describeRaw(
   problems: readonly TextProblem[],
 ): SkillText {
   const start = text.slice(0, MAX_FRONTMATTER_SIZE);
-  const fields = ["name", ...FLAG_NAMES].flatMap((field) => {
-    const value = findField(field, start)?.value.replace(/(?:^|\s)#.*/, "");
-    return value === undefined
-      ? []
-      : [[field, value.trim().replace(/^["']|["']$/g, "")]];
-  });
-  const summary = summarize(Object.fromEntries(fields));
-  return { ...summary, isRepaired: false, problems };
+  const fields: Record<string, string | undefined> = {};
+  for (const field of ["name", ...FLAGS]) {
+    fields[field] = findField(field, start)?.value.replace(/(?:^|\s)#.*/, "")
+      .trim().replace(/^["']|["']$/g, "");
+  }
+  return { ...summarize(fields), isRepaired: false, problems };
 }
 
 /** Returns what counts even if the rest is not served: the name, and the flags. */
 function summarize(fields: Record<string, unknown>) {
-  const isHidden = (flag: keyof typeof FLAGS) =>
-    fields[flag] !== undefined && toBoolean(fields[flag]) !== FLAGS[flag];
+  const { name, [FLAGS[0]!]: disabled, [FLAGS[1]!]: invocable } = fields;
   return {
-    name: isText(fields.name) ? fields.name : undefined,
-    isHiddenFromModel: isHidden("disable-model-invocation"),
-    isHiddenFromUser: isHidden("user-invocable"),
+    name: isText(name) ? name : undefined,
+    isHiddenFromModel: disabled !== undefined && toBoolean(disabled) !== false,
+    isHiddenFromUser: invocable !== undefined && toBoolean(invocable) !== true,
   };
 }
 
@@ -295,6 +270,12 @@ function toBoolean(value: unknown): boolean | undefined {
   return ["false", "no", "off", "0"].includes(text) ? false : undefined;
 }
 
+function isText(value: unknown): value is string {
+  // Nearly all texts contain a visible character of ASCII, and this takes less time.
+  return typeof value === "string" &&
+    (/[!-~]/.test(value) || oneLine(value) !== "");
+}
+
 const NOT_A_MAPPING: TextProblem = {
   rule: "yaml",
   line: 2,
@@ -302,32 +283,23 @@ const NOT_A_MAPPING: TextProblem = {
   hint: 'write "name: …" and "description: …" on lines of their own',
 };
 
-function isText(value: unknown): value is string {
-  // Nearly all texts contain a visible character of ASCII, and this takes less time.
-  return typeof value === "string" &&
-    (/[!-~]/.test(value) || oneLine(value) !== "");
+/** Whether a flag has a value that is neither true nor false. */
+function isUnclear(flag: unknown): boolean {
+  return flag !== undefined && toBoolean(flag) === undefined;
 }
 
-/** Describes the flags that are neither true nor false. */
-function describeFlags(
-  fields: Record<string, unknown>,
-  yaml: string,
-): TextProblem[] {
-  return FLAG_NAMES
-    .filter((flag) =>
-      fields[flag] !== undefined && toBoolean(fields[flag]) === undefined
-    )
-    .map((flag) => ({
-      rule: "flags",
-      line: findField(flag, yaml)?.line ?? 1,
-      reason: `${flag} is neither true nor false, so it hides the skill`,
-      hint: `write "${flag}: true" or "${flag}: false"`,
-    }));
+function describeFlag(flag: string, yaml: string): TextProblem {
+  return {
+    rule: "flags",
+    line: findField(flag, yaml)?.line ?? 1,
+    reason: `${flag} is neither true nor false, so it hides the skill`,
+    hint: `write "${flag}: true" or "${flag}: false"`,
+  };
 }
 
 /** Describes a required field that is missing, has another name, or is not a text. */
 function describeRequired(
-  field: keyof typeof REQUIRED,
+  field: string,
   { fields, yaml }: { fields: Record<string, unknown>; yaml: string },
 ): TextProblem {
   const others = Object.keys(fields)
@@ -335,10 +307,10 @@ function describeRequired(
   const isThere = Object.hasOwn(fields, field);
   const [near] = isThere ? [] : nearestWords(field, others);
   const { line = 1, value } = findField(near ?? field, yaml) ?? {};
-  const fault = near
-    ? `missing, but there is ${quote(near)}`
-    : isThere
+  const fault = isThere
     ? "empty, or not a string"
+    : near
+    ? `missing, but there is ${quote(near)}`
     : "missing";
   return {
     rule: `${field}-missing`,
@@ -346,7 +318,7 @@ function describeRequired(
     reason: `the field ${quote(field)} is ${fault}`,
     hint: near && value
       ? writeLine(`${field}: ${value}`)
-      : `write "${field}: …" with ${REQUIRED[field]}, as one text in quotes`,
+      : `write "${field}: …", as one text in quotes`,
   };
 }
 

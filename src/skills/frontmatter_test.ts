@@ -60,7 +60,6 @@ type Unreadable = [
 
 const NONE = /the first line is not "---"/;
 const TEMPLATE = /^start the file, in UTF-8, with a line "---"/;
-const DASHES = /^write this line instead:\n---$/;
 
 const unreadable: Unreadable[] = [
   ["is empty", "", NONE, 1, TEMPLATE],
@@ -68,7 +67,7 @@ const unreadable: Unreadable[] = [
   ["begins with a blank line", "\n---\nname: a\n", NONE, 1, TEMPLATE],
   ["has no fences", "name: a\ndescription: b\n\n# A\n", NONE, 1, TEMPLATE],
   ["has no line break but a vertical tab", "---\vname: a", NONE, 1, TEMPLATE],
-  ["begins with +++", "+++\nname = 'a'\n+++\n", /TOML/, 1, /in YAML/],
+  ["begins with +++", "+++\nname = 'a'\n+++\n", NONE, 1, TEMPLATE],
   [
     "does not end its frontmatter",
     "---\nname: a\ndescription: b\n\n# A\n",
@@ -79,16 +78,16 @@ const unreadable: Unreadable[] = [
   [
     "ends its frontmatter with dots",
     "---\nname: a\n...\n# A\n",
-    /"..."/,
-    3,
-    DASHES,
+    /does not end/,
+    1,
+    /add a line "---"/,
   ],
   [
     "has a rule after frontmatter that ends with dots",
     "---\nname: a\ndescription: b\n...\n# A\nText: a, b: c\n\n---\n",
-    /"\.\.\."/,
-    4,
-    DASHES,
+    /does not end/,
+    1,
+    /add a line "---"/,
   ],
   [
     "is UTF-16",
@@ -140,7 +139,7 @@ const unreadable: Unreadable[] = [
     "---\ndescription: b\nname:\n---\n",
     /"name" is empty/,
     3,
-    /with the name of the skill's folder/,
+    /as one text/,
   ],
   [
     "has a number as its name",
