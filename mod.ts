@@ -315,7 +315,8 @@ class SkillScan {
     const queue = new Map([[realPath, top]]);
     let count = 0;
     for (const folder of queue.values()) {
-      const listed = await this.#list(folder);
+      if (this.#slice.isOver) await this.#slice.pause();
+      const listed = this.#list(folder);
       for (const name of listed.names) {
         if (this.#slice.isOver) await this.#slice.pause();
         if (++count > MAX_SEARCHED_FOLDERS) {
@@ -339,12 +340,11 @@ class SkillScan {
   }
 
   /** Lists the folders and links in a folder, in the order of their names. */
-  async #list(folder: SearchedFolder): Promise<ListedFolder> {
+  #list(folder: SearchedFolder): ListedFolder {
     const { path, realPath, root, depth } = folder;
     this.#searched.add(realPath);
     try {
-      if (this.#slice.isOver) await this.#slice.pause();
-      return await listSubfolders(folder);
+      return listSubfolders(folder);
     } catch (error) {
       if (depth === 0) throw error;
       // A skill can be served even if its folder cannot be listed.

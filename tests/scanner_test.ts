@@ -191,7 +191,7 @@ Deno.test(
       device:
         "it is a link that points outside its skill, or to a hidden file or folder",
       fifo: "it is not a regular file",
-      folder: "it is a folder, where a file was expected",
+      folder: "it is not a regular file",
       gone: "it is a link to a missing file or folder",
       large: "it has 1.01 MB, and the limit is 1 MB",
       loop: "it is a link to itself",

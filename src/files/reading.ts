@@ -136,18 +136,13 @@ let isNodeLoaded = false;
 /**
  * Opens a file without blocking. The first call loads `node:fs`.
  *
- * @throws {Error} The same errors as Deno's own functions.
+ * @throws {Error} If it cannot be opened.
  */
 export function openFile(path: string): OpenFile {
   isNodeLoaded = true;
   const fs = globalThis.process.getBuiltinModule("node:fs");
   const { O_RDONLY, O_NONBLOCK = 0 } = fs.constants;
-  let fd: number;
-  try {
-    fd = fs.openSync(path, O_RDONLY | O_NONBLOCK);
-  } catch (error) {
-    throw asDenoError(error as Error);
-  }
+  const fd = fs.openSync(path, O_RDONLY | O_NONBLOCK);
   const stats = fs.fstatSync(fd);
   const { dev, ino, size, mtime, ctime } = stats;
   return {
@@ -211,21 +206,4 @@ export function sha256(bytes: Uint8Array): string {
   // Loaded on demand. For small files, Web Crypto takes five times as long.
   const { hash } = globalThis.process.getBuiltinModule("node:crypto");
   return `sha256:${hash("sha256", bytes)}`;
-}
-
-const { NotFound, PermissionDenied } = Deno.errors;
-
-/** The errors of Deno by the codes of `node:fs`. */
-const ERRORS: Readonly<Record<string, new (message: string) => Error>> = {
-  ENOENT: NotFound,
-  ENOTDIR: NotFound,
-  ELOOP: NotFound,
-  EACCES: PermissionDenied,
-  EPERM: PermissionDenied,
-};
-
-/** Converts an error of `node:fs` to the error that Deno's own functions would throw. */
-function asDenoError(error: Error & { code?: string }): Error {
-  const DenoError = ERRORS[error.code ?? ""];
-  return DenoError ? new DenoError(error.message) : error;
 }

@@ -13,7 +13,7 @@ import {
   isAbsence,
   isTemporary,
   LINK_OUT_OF_SKILL,
-  SKILL_MD_IS_A_FOLDER,
+  NOT_A_FILE,
   SkillFileError,
   WAS_REPLACED,
 } from "../files/faults.ts";
@@ -146,9 +146,7 @@ export class SkillReader {
     { name: fileName, path, status }: FoundFile,
     { folder, last }: { folder: ReadableFolder; last: ReadSkill | undefined },
   ): ReadSkill {
-    if (status.isDirectory) {
-      throw new SkillFileError(path, SKILL_MD_IS_A_FOLDER);
-    }
+    if (status.isDirectory) throw new SkillFileError(path, NOT_A_FILE);
     const isLinked = status.isSymlink;
     const realPath = isLinked
       ? this.#followLink(path, folder)

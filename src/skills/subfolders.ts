@@ -11,9 +11,6 @@ import {
 } from "../files/faults.ts";
 import { isInPlace, isRecent, isUnchanged } from "../files/reading.ts";
 
-/** A folder larger than this, in bytes, is listed asynchronously. It has about 40,000 entries. */
-const MAX_SHORT_FOLDER_SIZE = 1024 * 1024;
-
 /** The names of folders that a recursive search skips, because tools fill them. */
 export const UNSEARCHED_NAMES: ReadonlySet<string> = new Set(
   `.git .hg .jj .svn
@@ -41,17 +38,14 @@ export interface ListedFolder {
  *
  * @throws {Error} If it cannot be listed, or was swapped for a link.
  */
-export async function listSubfolders(
+export function listSubfolders(
   { path, realPath }: { path: string; realPath: string },
-): Promise<ListedFolder> {
+): ListedFolder {
   requireInPlace({ path, realPath });
   const status = Deno.statSync(path);
-  const entries = status.size > MAX_SHORT_FOLDER_SIZE
-    ? await Array.fromAsync(Deno.readDir(path))
-    : Deno.readDirSync(path);
   const names: string[] = [];
   const links = new Set<string>();
-  for (const { name, isDirectory, isSymlink } of entries) {
+  for (const { name, isDirectory, isSymlink } of Deno.readDirSync(path)) {
     if (isDirectory || isSymlink) names.push(name);
     if (isSymlink) links.add(name);
   }
