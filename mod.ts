@@ -67,7 +67,7 @@ import {
 import type { HiddenFolders } from "./src/skills/hidden_folders.ts";
 import { findSkill } from "./src/skills/names.ts";
 import type { PolicyDecider } from "./src/skills/policy.ts";
-import { ProblemLog } from "./src/skills/problems.ts";
+import { logProblems } from "./src/skills/problems.ts";
 import { Project, resolveTrusted } from "./src/skills/project.ts";
 import { ProjectBudget } from "./src/skills/project_budget.ts";
 import { Rescans } from "./src/skills/rescans.ts";
@@ -455,7 +455,8 @@ export class SkillRegistry implements SkillSource {
   readonly #tracker: FileTracker;
   readonly #options: SkillRegistryOptions;
   readonly #log: (line: string) => void;
-  readonly #problemLog: ProblemLog;
+  /** The lines about problems that were logged and still exist. */
+  #logged: ReadonlySet<string> = new Set();
   readonly #listeners = new Set<SkillChangeListener>();
   readonly #scans = new SharedTask<SkillCatalog>();
   #last: ScanResult | undefined;
@@ -485,7 +486,6 @@ export class SkillRegistry implements SkillSource {
       ...options,
       log: this.#log,
     });
-    this.#problemLog = new ProblemLog(this.#log);
   }
 
   /** The catalog of the last scan. */
@@ -637,7 +637,8 @@ export class SkillRegistry implements SkillSource {
     this.#files.hide(hidden);
     const files = await this.#tracker.update(catalog);
     const isSame = catalog.served === previous.served && files.size === 0;
-    this.#problemLog.update(catalog);
+    const [logged, log] = [this.#logged, this.#log];
+    this.#logged = logProblems(catalog, { logged, log });
     this.#watchFolders(isSame);
     if (!isSame) {
       const keys = changedKeys(catalog, previous);
