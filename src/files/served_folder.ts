@@ -236,6 +236,7 @@ export class ServedFolder {
     const walk = new FolderWalk(this.#options);
     await walk.list(this.#top, "");
     walk.contents.files.sort((a, b) => byCodeUnits(a.path, b.path));
+    walk.contents.leftOut.sort((a, b) => byCodeUnits(a.file, b.file));
     return walk.contents;
   }
 

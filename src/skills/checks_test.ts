@@ -352,11 +352,11 @@ Deno.test(
     );
     assert.deepEqual(await findingsIn(place), [
       "warning not-served large/back: a link makes it contain itself",
+      `warning not-served large/d/d/d/d/d/d/d/d/d/d: its entries are more than 10 levels deep`,
       "warning not-served large/dangling.txt: it is a link to a missing file or folder",
       "warning not-served large/data.bin: it has 1.01 MB, and the limit is 1 MB",
       "warning not-served large/out.txt: it is a link that points outside its skill, or to a hidden file or folder",
       "warning not-served large/self: it is a link to itself",
-      `warning not-served large/d/d/d/d/d/d/d/d/d/d: its entries are more than 10 levels deep`,
       "error utf-8 latin/SKILL.md: it is not valid UTF-8",
       "error size many: the skill has more than 512 files, or more than 16 MiB",
     ]);
