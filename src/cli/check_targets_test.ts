@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import { printedReport } from "../../tests/testing/report.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
+import { runServer } from "../../tests/testing/server.ts";
 
 /** Creates a place with a good skill beside broken ones, here and in the home folder. */
 function targetPlace(): Place {
@@ -83,8 +84,8 @@ for (const name of ["pdf", "Pdf-Tool"]) {
     place.skill("home/.claude/skills", "pdf", skillMd("pdf-tool"));
     place.skill("home/.claude/skills", "other");
     const args = ["--check", name, "--json"];
-    const { text } = await printedReport(place, ...args);
-    const { skills, problems } = JSON.parse(text);
+    const { stdout } = await runServer(place, { args });
+    const { skills, problems } = JSON.parse(stdout);
     assert.deepEqual(
       [skills, problems].map((list) => list.map(Object.values).length),
       [1, 1],

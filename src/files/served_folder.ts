@@ -260,9 +260,22 @@ export class ServedFolder {
     const realPath = Deno.realPathSync(listed);
     const isLinked = realPath !== names.reduce(childPath, realDirectory);
     const isForeign = isLinked &&
-      !(isInPlace(this.#top) && isOwn(realPath, this.#options));
+      !(this.#hasLinks(names) && isOwn(realPath, this.#options));
     if (isForeign || isHidden(realPath)) throw new Deno.errors.NotFound(path);
     return { path: listed, realPath, isLinked };
+  }
+
+  /**
+   * Whether each name is a link or the real name of an entry. Some file systems also
+   * find names in other case, and short names.
+   */
+  #hasLinks(names: readonly string[]): boolean {
+    let path = this.#options.directory;
+    return isInPlace(this.#top) && names.every((name) => {
+      path = childPath(path, name);
+      return Deno.lstatSync(path).isSymlink ||
+        basename(Deno.realPathSync(path)) === name;
+    });
   }
 }
 

@@ -65,7 +65,8 @@ function findIn(
     const entries = listFolder(path);
     const hasSkill = entries.some(isSkillMd);
     if (hasSkill && depth > 0) {
-      deep.push(path);
+      // Directly in the root, it is a skill that does not parse and that is off.
+      if (depth > 1) deep.push(path);
       continue;
     }
     for (const { name, isFile, isDirectory } of entries) {

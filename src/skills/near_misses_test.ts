@@ -3,7 +3,12 @@ import { join } from "jsr:@std/path@^1";
 import { printedReport, problemsIn } from "../../tests/testing/report.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
-import { isCaseBlind } from "../files/paths.ts";
+import { isCaseBlind, isWindows } from "../files/paths.ts";
+
+/** Returns a path as it is printed as an argument. On Windows, it is always in quotes. */
+function argument(path: string): string {
+  return isWindows ? `"${path}"` : path;
+}
 
 /** Lists the problems with a folder as `<rule> <path>: <reason>; <hint>`. */
 async function missesIn(
@@ -58,7 +63,7 @@ Deno.test("--list and --check report everything that is almost a skill, and the 
   fix: rename it to "SKILL.md"
 ~/.claude/skills: warning[nested-too-deep]: it contains 2 skills too deep to be found: "deep/one", "deep/two"
   fix: move each folder directly into this one, or search all subfolders:
-  --skill-dir ~/.claude/skills
+  --skill-dir ${argument("~/.claude/skills")}
 ~/.claude/skills/docx.skill: warning[archive]: it is an archive, where a folder was expected
   fix: unpack it into a folder of its own, and remove it
 ~/.claude/skills/pdf.zip: warning[archive]: it is an archive, where a folder was expected
@@ -91,10 +96,18 @@ Deno.test("--check says which skills of a monorepo it did not search, and with w
   place.file("project/docs/skills.md", "");
   place.file("project/docs/docs.md", "");
   assert.deepEqual(await missesIn(place, "project"), [
-    'nested-too-deep project: it contains 3 skills too deep to be found: "plugins/a/skills/a", "plugins/b/skills/b", "packages/x/.claude/skills/c"; move each folder directly into this one, or search all subfolders:\n--skill-dir /project',
+    'nested-too-deep project: it contains 3 skills too deep to be found: "plugins/a/skills/a", "plugins/b/skills/b", "packages/x/.claude/skills/c"; move each folder directly into this one, or search all subfolders:\n--skill-dir ' +
+    argument("/project"),
   ]);
   const args = ["--skill-dir", join(place.path, "project")];
   assert.deepEqual(await missesIn(place, "project", ...args), []);
+});
+
+Deno.test("--list does not mention a broken skill that is off", async () => {
+  using place = new Place();
+  place.skill("skills", "broken", "no frontmatter");
+  const policy = place.file("policy.yaml", "rules: [{ state: off }]");
+  assert.deepEqual(await missesIn(place, "skills", "--policy", policy), []);
 });
 
 Deno.test("--list warns that other programs do not find a skill.md", {
