@@ -67,17 +67,20 @@ import {
 import type { HiddenFolders } from "./src/skills/hidden_folders.ts";
 import { findSkill } from "./src/skills/names.ts";
 import type { PolicyDecider } from "./src/skills/policy.ts";
-import { ProblemLog } from "./src/skills/problems.ts";
+import { logProblems } from "./src/skills/problems.ts";
 import { Project, resolveTrusted } from "./src/skills/project.ts";
 import { ProjectBudget } from "./src/skills/project_budget.ts";
 import { Rescans } from "./src/skills/rescans.ts";
 import { SkillFiles } from "./src/skills/skill_files.ts";
-import { isSkillFolder, SkillReader } from "./src/skills/skill_reader.ts";
+import {
+  isSkillFolder,
+  type ReadableFolder,
+  SkillReader,
+} from "./src/skills/skill_reader.ts";
 import {
   type ListedFolder,
   listSubfolders,
   requireName,
-  type Subfolder,
   UNSEARCHED_NAMES,
 } from "./src/skills/subfolders.ts";
 import type {
@@ -168,10 +171,7 @@ interface ScanResult {
 }
 
 /** A folder that may be a skill or contain skills. */
-interface SearchedFolder {
-  /** The path through which a root lists it. */
-  readonly path: string;
-  readonly realPath: string;
+interface SearchedFolder extends ReadableFolder {
   readonly root: SkillRoot;
   /** How many levels it is below the root. */
   readonly depth: number;
@@ -238,7 +238,6 @@ class SkillScan {
       this.#position = this.#roots.indexOf(root) * 2 * MAX_SEARCHED_FOLDERS;
       reports.set(root, await this.#searchRoot(root));
     }
-    await this.#confirm();
     const found = this.#found;
     const skills = await found.listServed(this.#slice);
     const problems = [...policyProblems, ...found.listProblems(this.#problems)];
@@ -289,7 +288,8 @@ class SkillScan {
     if (!Deno.statSync(path).isDirectory) {
       throw new SkillFileError(path, ROOT_IS_A_FILE);
     }
-    return { path, realPath, root, depth: 0, isConfined, outer: undefined };
+    const position = { depth: 0, outer: undefined, listedIn: undefined };
+    return { path, realPath, root, isConfined, ...position };
   }
 
   /** Reports an error, and voids the scan if it may pass and is not a project's. */
@@ -311,13 +311,13 @@ class SkillScan {
    */
   async #search(top: SearchedFolder): Promise<void> {
     const { path, realPath, root } = top;
-    const { reader } = this.#options;
     if (root.includesItself ?? root.recursive) this.#addSkill(top);
     const queue = new Map([[realPath, top]]);
     let count = 0;
     for (const folder of queue.values()) {
-      const listed = await this.#list(folder);
-      for (const entry of listed.entries) {
+      if (this.#slice.isOver) await this.#slice.pause();
+      const listed = this.#list(folder);
+      for (const name of listed.names) {
         if (this.#slice.isOver) await this.#slice.pause();
         if (++count > MAX_SEARCHED_FOLDERS) {
           this.#report(new SkillFileError(path, TOO_MANY_FOLDERS), top);
@@ -326,41 +326,31 @@ class SkillScan {
           );
           return;
         }
-        const child = this.#visit(entry, folder);
-        if (reader.isBatchFull) await this.#confirm(listed);
+        const child = this.#visit(name, {
+          parent: folder,
+          listedIn: listed,
+        });
         const isSearched = child !== undefined && root.recursive &&
           child.depth < MAX_SEARCH_DEPTH && !queue.has(child.realPath);
         if (isSearched) queue.set(child.realPath, child);
       }
-      await this.#confirm(listed);
     }
     const fault = root.scope === "project" && this.#budget?.takeFault();
     if (fault) this.#report(new SkillFileError(path, fault), top);
   }
 
-  /**
-   * Confirms what was read in a folder, or anywhere, and replaces what turned out to be
-   * something else.
-   */
-  async #confirm(listed?: ListedFolder): Promise<void> {
-    const { reader } = this.#options;
-    const changed = await reader.confirm(listed, this.#slice);
-    for (const [realPath, read] of changed) this.#found.replace(realPath, read);
-  }
-
   /** Lists the folders and links in a folder, in the order of their names. */
-  async #list(folder: SearchedFolder): Promise<ListedFolder> {
+  #list(folder: SearchedFolder): ListedFolder {
     const { path, realPath, root, depth } = folder;
     this.#searched.add(realPath);
     try {
-      if (this.#slice.isOver) await this.#slice.pause();
-      return await listSubfolders(folder);
+      return listSubfolders(folder);
     } catch (error) {
       if (depth === 0) throw error;
       // A skill can be served even if its folder cannot be listed.
       const isSkill = this.#found.has(realPath) && !isTemporary(error);
       if (!isAbsence(error) && !isSkill) this.#report(error, { path, root });
-      return { path, realPath, entries: [], isSettled: () => false };
+      return { names: [], links: new Set(), isSettled: () => false };
     }
   }
 
@@ -371,8 +361,8 @@ class SkillScan {
    * @returns The entry, if it is a folder.
    */
   #visit(
-    { name, isSymlink }: Subfolder,
-    parent: SearchedFolder,
+    name: string,
+    { parent, listedIn }: { parent: SearchedFolder; listedIn: ListedFolder },
   ): SearchedFolder | undefined {
     const { root } = parent;
     if (root.recursive && UNSEARCHED_NAMES.has(name)) return undefined;
@@ -381,16 +371,21 @@ class SkillScan {
       if (name.includes("\ufffd")) requireName(path);
       const isSkill = this.#found.has(parent.realPath) &&
         (root.recursive || root.includesItself);
+      const { isConfined, depth } = parent;
       const listed = {
-        ...parent,
         path,
         realPath: parent.realPath === parent.path
           ? path
           : childPath(parent.realPath, name),
-        depth: parent.depth + 1,
+        root,
+        depth: depth + 1,
+        isConfined,
         outer: isSkill ? parent.realPath : parent.outer,
+        listedIn,
       };
-      const child = isSymlink ? this.#followLink(listed) : listed;
+      const child = listedIn.links.has(name)
+        ? this.#followLink(listed)
+        : listed;
       if (child !== undefined) this.#addSkill(child);
       return child;
     } catch (error) {
@@ -415,7 +410,9 @@ class SkillScan {
         !isOwn(realPath, { realDirectory: outer, trusted });
       if (isForeign || !Deno.statSync(path).isDirectory) return undefined;
       const isAllowed = !isConfined || isAtOrBelowAny(realPath, this.#targets);
-      if (isAllowed) return { ...listed, realPath, isConfined };
+      if (isAllowed) {
+        return { ...listed, realPath, isConfined, listedIn: undefined };
+      }
     } catch (error) {
       // Below a recursive root, dangling links are common and harmless.
       if (isTemporary(error) || !root.recursive) throw error;
@@ -458,7 +455,8 @@ export class SkillRegistry implements SkillSource {
   readonly #tracker: FileTracker;
   readonly #options: SkillRegistryOptions;
   readonly #log: (line: string) => void;
-  readonly #problemLog: ProblemLog;
+  /** The lines about problems that were logged and still exist. */
+  #logged: ReadonlySet<string> = new Set();
   readonly #listeners = new Set<SkillChangeListener>();
   readonly #scans = new SharedTask<SkillCatalog>();
   #last: ScanResult | undefined;
@@ -488,7 +486,6 @@ export class SkillRegistry implements SkillSource {
       ...options,
       log: this.#log,
     });
-    this.#problemLog = new ProblemLog(this.#log);
   }
 
   /** The catalog of the last scan. */
@@ -640,7 +637,8 @@ export class SkillRegistry implements SkillSource {
     this.#files.hide(hidden);
     const files = await this.#tracker.update(catalog);
     const isSame = catalog.served === previous.served && files.size === 0;
-    this.#problemLog.update(catalog);
+    const [logged, log] = [this.#logged, this.#log];
+    this.#logged = logProblems(catalog, { logged, log });
     this.#watchFolders(isSame);
     if (!isSame) {
       const keys = changedKeys(catalog, previous);

@@ -114,19 +114,6 @@ Deno.test("SkillRegistry pauses between calls that start together on a slow disk
   assert.ok(disk.longestRun <= MAX_RUN, `${disk.longestRun}`);
 });
 
-Deno.test("SkillRegistry reads all files of a folder without listing it for each", async () => {
-  using place = new Place();
-  place.skill("skills", "flat");
-  for (let i = 0; i < 200; i++) place.file(`skills/flat/${i}.md`, "x");
-  using registry = new SkillRegistry([root(place.folder("skills"))]);
-  await registry.refresh();
-  const skill = registry.find("flat")!;
-  const files = await registry.listFiles(skill);
-  using disk = new DiskSpy();
-  for (const { path } of files) await registry.readFile(skill, path);
-  assert.equal(disk.counts.get("readDirSync") ?? 0, 0);
-});
-
 Deno.test("SkillRegistry.listFiles() walks a skill twice at most for any number of simultaneous calls", async () => {
   using place = new Place();
   place.skill("skills", "flat");

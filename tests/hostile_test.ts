@@ -6,7 +6,6 @@ import {
   listSkills,
   nextId,
   pages,
-  Session,
   toolsets,
   verify,
 } from "./testing/client.ts";
@@ -14,7 +13,6 @@ import { environment, flagsWith, isWindows } from "./testing/environment.ts";
 import { createInvalidNames, Place } from "./testing/folders.ts";
 import { hostilePlace, SECRET } from "./testing/hostile.ts";
 import { lacks } from "./testing/needs.ts";
-import { readSkillFile, scanSkill } from "./testing/registry.ts";
 import { runServer, Wire } from "./testing/server.ts";
 import { eventually } from "./testing/waiting.ts";
 
@@ -197,15 +195,6 @@ Deno.test("server survives a new folder whose name is not valid UTF-8", {
   assert.equal((await wire.endInput()).code, 0);
 });
 
-Deno.test("a hard link is served as a regular file", async () => {
-  using place = new Place();
-  place.skill("skills", "git");
-  const file = place.file("elsewhere/notes.md", "notes");
-  Deno.linkSync(file, join(place.path, "skills", "git", "notes.md"));
-  const skill = await scanSkill(join(place.path, "skills"));
-  assert.equal(readSkillFile(skill, "notes.md").text, "notes");
-});
-
 Deno.test("the server's own checks block links that Deno's sandbox allows", {
   ignore: lacks("links"),
 }, async () => {
@@ -236,21 +225,4 @@ Deno.test("the server's own checks block links that Deno's sandbox allows", {
   assert.match(error!.message, /there is no such file/);
   const [entry] = await listSkills(wire);
   assert.equal(entry!.resources.length, 1);
-});
-
-Deno.test("Deno's sandbox blocks folders that the server searches without permission", async () => {
-  using place = new Place();
-  place.skill("home/.claude/skills", "git");
-  const outside = place.skill(`outside-${SECRET}`, "secret");
-  const skills = join(place.home, ".claude", "skills");
-  await using session = await Session.open(place, {
-    args: [skills, join(outside, "..")],
-    flags: flagsWith(`--allow-read=${skills}`, "--allow-env"),
-  });
-  assert.deepEqual(await session.names(), ["git"]);
-  const line = await session.stderr.take(
-    (line) => line.includes("--allow-read"),
-    "the fix",
-  );
-  assert.match(line, /Deno is not allowed to read it/);
 });

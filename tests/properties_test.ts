@@ -2,12 +2,10 @@ import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import fc from "npm:fast-check@^4";
 import {
-  parseSkillMd,
   parseSkillUri,
   scanSkillRoots,
   type SkillCatalog,
   SkillFileError,
-  SkillSyntaxError,
   skillUri,
 } from "../mod.ts";
 import { isMisread } from "../src/files/paths.ts";
@@ -16,86 +14,9 @@ import { hostilePlace } from "./testing/hostile.ts";
 import { lacks } from "./testing/needs.ts";
 import { readSkillFile, root } from "./testing/registry.ts";
 import { Pipe } from "./testing/transport.ts";
-import { assertLinearTime } from "./testing/waiting.ts";
 
 /** The usual number of inputs for a property. */
 const RUNS = { numRuns: 1_000 };
-
-/** Texts that resemble frontmatter. */
-const skillMdText = fc.array(
-  fc.oneof(
-    fc.constantFrom(
-      "---",
-      "---\n",
-      "\n---\r\n",
-      "\ufeff",
-      "name: a\n",
-      "description: b\n",
-      "name:",
-      "'",
-      '"',
-      "|\n",
-      ">-\n",
-      "&a ",
-      "*a",
-      "[",
-      "]",
-      "{",
-      "}",
-      ": ",
-      "- ",
-      "? ",
-      "!!binary ",
-      "!x ",
-      "%YAML 1.2\n",
-      "...\n",
-      "\t",
-      "  ",
-      "#",
-      "__proto__: ",
-      "<<: ",
-      "\u0000",
-      "\ud800",
-      "\u2028",
-    ),
-    fc.string({ unit: "binary", maxLength: 5 }),
-  ),
-  { maxLength: 40 },
-).map((parts) => parts.join(""));
-
-Deno.test("parseSkillMd() throws only SkillSyntaxError for any text", () => {
-  fc.assert(
-    fc.property(fc.oneof(skillMdText, fc.string()), (text) => {
-      for (const input of [text, `---\n${text}\n---\n`]) {
-        try {
-          const { name, description } = parseSkillMd(input);
-          assert.ok(name.trim() !== "" && description.trim() !== "");
-        } catch (error) {
-          assert.ok(error instanceof SkillSyntaxError, String(error));
-          assert.ok(error.line >= 1 && error.hint !== "");
-        }
-      }
-    }),
-    RUNS,
-  );
-});
-
-Deno.test("parseSkillMd() takes linear time for any repeated text", async () => {
-  const pieces = [
-    ...["-", "---\n", "- ", "[", "{a: ", "&a ", "? ", " ", "\n", "'"],
-    ...["a: |\n ", "!x "],
-  ];
-  for (const piece of pieces) {
-    await assertLinearTime((length) => {
-      const text = piece.repeat(Math.ceil(length / piece.length));
-      try {
-        parseSkillMd(`---\nname: ${text}\ndescription: b\n---\n`);
-      } catch (error) {
-        assert.ok(error instanceof SkillSyntaxError);
-      }
-    }, { length: 60_000, what: JSON.stringify(piece) });
-  }
-});
 
 Deno.test("skillUri() and parseSkillUri() are inverses for any name and path", () => {
   const name = fc.string({ unit: "grapheme", minLength: 1 });

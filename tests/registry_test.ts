@@ -33,17 +33,6 @@ async function later<T>(
   }
 }
 
-Deno.test("SkillRegistry.find() ignores case", async () => {
-  using place = new Place();
-  place.skill("skills", "git", skillMd("MCP-Builder"));
-  using registry = open(place);
-  await registry.refresh();
-  for (const name of ["mcp-builder", "MCP-BUILDER", " Mcp-Builder "]) {
-    assert.equal(registry.find(name)?.name, "MCP-Builder");
-  }
-  assert.equal(registry.find("mcp"), undefined);
-});
-
 Deno.test("SkillRegistry.refresh() runs one scan at a time and finds everything that existed when it was called", async () => {
   using place = new Place();
   place.skill("skills", "one");
@@ -186,19 +175,6 @@ Deno.test({
     assert.deepEqual(problems, []);
     saves = [];
   },
-});
-
-Deno.test("a scan is deterministic for overlapping roots and reports each problem once", async () => {
-  using place = new Place();
-  place.skill("all/skills", "git");
-  place.skill("all/skills", "bad", "no frontmatter");
-  const scan = scansOf([
-    root(join(place.path, "all", "skills")),
-    root(join(place.path, "all"), { recursive: true }),
-  ]);
-  const first = await scan();
-  assert.equal(first.problems.length, 1);
-  assert.equal(await scan(), first);
 });
 
 /** Creates a recursive root with skills on two levels, one of which has a problem. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { basename, join } from "jsr:@std/path@^1";
-import { scanSkillRoots, type Skill } from "../mod.ts";
+import { scanSkillRoots } from "../mod.ts";
 import { exchange, OpenSpy, Place, skillMd } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
 import {
@@ -8,7 +8,6 @@ import {
   names,
   readSkillFile,
   root,
-  scansOf,
 } from "./testing/registry.ts";
 
 Deno.test("scanSkillRoots() follows links in a skill only to trusted folders", {
@@ -52,29 +51,6 @@ Deno.test(
       assert.equal(directory, join(place.path, "skills", "linked"));
       assert.equal(realDirectory, store);
     }
-  },
-);
-
-Deno.test(
-  "scanSkillRoots() treats a folder that several roots contain as one skill",
-  {
-    ignore: lacks("links"),
-  },
-  async () => {
-    using place = new Place();
-    place.skill("skills", "git");
-    place.link(join(place.path, "skills"), "alias");
-    const catalog = await scanSkillRoots([
-      root(join(place.path, "alias")),
-      root(join(place.path, "skills")),
-      root(place.path, { recursive: true }),
-    ]);
-    assert.deepEqual(names(catalog), ["git"]);
-    assert.deepEqual(catalog.shadowed, []);
-    assert.equal(
-      catalog.skills.get("git")!.directory,
-      join(place.path, "alias", "git"),
-    );
   },
 );
 
@@ -125,88 +101,6 @@ Deno.test(
 );
 
 Deno.test(
-  "scanSkillRoots() treats the project the same below a global root that contains it",
-  {
-    ignore: lacks("links"),
-  },
-  async () => {
-    using place = new Place();
-    place.skill("work/project/skills", "own");
-    place.skill("outside", "secret");
-    place.link(join(place.path, "outside"), "work/project/skills/out");
-    const roots = [root(join(place.path, "work"), { recursive: true })];
-    const workingDirectory = join(place.path, "work", "project");
-    const catalog = await scanSkillRoots(roots, { workingDirectory });
-    const skills = [...catalog.skills.values()];
-    assert.deepEqual(
-      skills.map(({ name, scope }) => [name, scope]),
-      [["own", "project"]],
-    );
-  },
-);
-
-Deno.test(
-  "SkillScanner.scan() finds the scope of a root again when its link into the project becomes a folder",
-  {
-    ignore: lacks("links"),
-  },
-  async () => {
-    using place = new Place();
-    place.skill("project/skills", "own");
-    const link = place.link(place.project, "linked");
-    const workingDirectory = place.project;
-    const roots = [root(join(link, "skills"))];
-    const scan = scansOf(roots, { workingDirectory });
-    assert.deepEqual([...(await scan()).skills.values()].map(scopeOf), [
-      "own: project",
-    ]);
-    place.remove("linked");
-    place.skill("linked/skills", "moved");
-    assert.deepEqual([...(await scan()).skills.values()].map(scopeOf), [
-      "moved: global",
-    ]);
-  },
-);
-
-function scopeOf({ name, scope }: Skill): string {
-  return `${name}: ${scope}`;
-}
-
-const becomingLinks: [string, string[]][] = [
-  ["skills", []],
-  ["skills/git", ["pdf"]],
-  ["skills/group", ["git"]],
-];
-
-for (const [path, left] of becomingLinks) {
-  Deno.test(
-    `SkillScanner.scan() drops the skills in ${path} when it becomes a link that points outside the project`,
-    {
-      ignore: lacks("links"),
-    },
-    async () => {
-      using place = new Place();
-      for (const folder of ["project", "outside"]) {
-        place.skill(`${folder}/skills`, "git");
-        place.skill(`${folder}/skills/group`, "pdf");
-      }
-      const roots = [false, true].map((recursive) =>
-        root(join(place.project, "skills"), { scope: "project", recursive })
-      );
-      const options = { workingDirectory: place.project };
-      const scan = scansOf(roots, options);
-      const first = await scan();
-      assert.deepEqual(names(first), ["git", "pdf"]);
-      place.remove(`project/${path}`);
-      place.link(join(place.path, "outside", path), `project/${path}`);
-      const second = await scan();
-      assert.deepEqual(names(second), left);
-      assert.ok(!JSON.stringify(second).includes("outside/"));
-    },
-  );
-}
-
-Deno.test(
   "scanSkillRoots() reveals no names from a folder that is swapped in during the scan",
   {
     ignore: lacks("links"),
@@ -236,40 +130,6 @@ Deno.test(
       assert.ok(!JSON.stringify(catalog.problems).includes("secret"));
     } finally {
       Deno.readDirSync = readDirSync;
-    }
-  },
-);
-
-Deno.test(
-  "scanSkillRoots() does not search a root that is a folder only while it is checked, and a link out of the project otherwise",
-  {
-    ignore: lacks("links"),
-  },
-  async () => {
-    using place = new Place();
-    place.skill("outside", "secret");
-    const outside = join(place.path, "outside");
-    const path = place.link(outside, "project/skills");
-    const { realPathSync } = Deno;
-    let count = 0;
-    Deno.realPathSync = (resolved) => {
-      if (resolved !== path || ++count !== 2) return realPathSync(resolved);
-      place.remove("project/skills");
-      place.folder("project/skills");
-      const realPath = realPathSync(resolved);
-      place.remove("project/skills");
-      place.link(outside, "project/skills");
-      return realPath;
-    };
-    try {
-      const catalog = await scanSkillRoots(
-        [root(path, { scope: "project" })],
-        { workingDirectory: place.project },
-      );
-      assert.equal(catalog.skills.size, 0);
-      assert.ok(!JSON.stringify(catalog).includes("secret"));
-    } finally {
-      Deno.realPathSync = realPathSync;
     }
   },
 );

@@ -16,7 +16,7 @@ import {
   readSkillFile,
   root,
 } from "./testing/registry.ts";
-import { assertLinearTime, within } from "./testing/waiting.ts";
+import { within } from "./testing/waiting.ts";
 
 Deno.test("scanSkillRoots() finds the skills directly in a root, sorted by name", async () => {
   using place = new Place();
@@ -45,7 +45,7 @@ Deno.test("scanSkillRoots() finds the skills directly in a root, sorted by name"
     name: "zebra",
     description: "About zebra",
     frontmatter: { name: "zebra", description: "About zebra" },
-    excerpt: new TextEncoder().encode("\n# zebra\n"),
+    excerpt: "\n# zebra\n",
     directory,
     realDirectory: directory,
     file: join(directory, "SKILL.md"),
@@ -80,8 +80,7 @@ Deno.test("scanSkillRoots() keeps the first 800 bytes after the frontmatter for 
   for (const [name, text] of excerpts) place.skill("skills", name, text);
   const { skills } = await scanSkillRoots([root(path)]);
   for (const [name, , excerpt] of excerpts) {
-    const bytes = skills.get(name)!.excerpt;
-    assert.equal(new TextDecoder().decode(bytes), excerpt, name);
+    assert.equal(skills.get(name)!.excerpt, excerpt);
   }
 });
 
@@ -192,7 +191,7 @@ Deno.test(
       device:
         "it is a link that points outside its skill, or to a hidden file or folder",
       fifo: "it is not a regular file",
-      folder: "it is a folder, where a file was expected",
+      folder: "it is not a regular file",
       gone: "it is a link to a missing file or folder",
       large: "it has 1.01 MB, and the limit is 1 MB",
       loop: "it is a link to itself",
@@ -256,70 +255,6 @@ Deno.test(
   },
 );
 
-Deno.test("scanSkillRoots() skips only the entry that it cannot stat", async () => {
-  using place = new Place();
-  place.skill("skills", "a");
-  const odd = place.folder("skills", "\ufffd");
-  place.skill("skills", "\uffff", skillMd("z"));
-  const { lstatSync } = Deno;
-  Deno.lstatSync = (path) => {
-    if (path.toString().startsWith(odd)) {
-      throw new Deno.errors.PermissionDenied();
-    }
-    return lstatSync(path);
-  };
-  try {
-    const roots = [root(join(place.path, "skills"))];
-    const catalog = await scanSkillRoots(roots);
-    assert.deepEqual(names(catalog), ["a", "z"]);
-    assert.deepEqual(
-      catalog.problems.map(({ file, reason }) => [file, reason]),
-      [[join(odd, "SKILL.md"), "you have no permission to read it"]],
-    );
-  } finally {
-    Deno.lstatSync = lstatSync;
-  }
-});
-
-/** The modes of folders that only root can scan. */
-for (const mode of [0o000, 0o111, 0o444]) {
-  Deno.test(
-    `scanSkillRoots() reports a root with mode ${
-      mode.toString(8)
-    } once, as refused`,
-    {
-      ignore: lacks("modes"),
-    },
-    async () => {
-      using place = new Place();
-      place.skill("closed", "git");
-      place.skill("closed/skills", "pdf");
-      place.skill("open", "good");
-      const closed = join(place.path, "closed");
-      Deno.chmodSync(closed, mode);
-      try {
-        for (const recursive of [false, true]) {
-          const catalog = await scanSkillRoots([
-            root(closed, { recursive }),
-            root(join(place.path, "open"), { recursive }),
-          ]);
-          assert.deepEqual(names(catalog), ["good"]);
-          assert.deepEqual(
-            catalog.roots.map(({ status }) => status),
-            ["refused", "found"],
-          );
-          assert.deepEqual(
-            catalog.problems.map(({ file, reason }) => [file, reason]),
-            [[closed, "you have no permission to read it"]],
-          );
-        }
-      } finally {
-        Deno.chmodSync(closed, 0o700);
-      }
-    },
-  );
-}
-
 Deno.test("scanSkillRoots() reports an unreadable folder once even if it contains several roots", async () => {
   using place = new Place();
   place.skill("dir/skills", "git");
@@ -335,24 +270,6 @@ Deno.test("scanSkillRoots() reports an unreadable folder once even if it contain
     ["refused", "refused", "refused"],
   );
   assert.deepEqual(catalog.problems.map(({ file }) => file), [folder]);
-});
-
-Deno.test("scanSkillRoots() asks little about roots that do not exist", async () => {
-  using place = new Place();
-  const folders = {
-    workingDirectory: place.project,
-    homeDirectory: place.home,
-  };
-  const roots = resolveSkillRoots(folders);
-  using disk = new DiskSpy();
-  const catalog = await scanSkillRoots(roots, folders);
-  assert.deepEqual(
-    catalog.roots.map(({ status, scope }) => `${status} ${scope}`),
-    ["missing project", "missing global", "missing project", "missing global"],
-  );
-  // Two for the project and the home folder, one for each root, and two to find
-  // where a root in the home folder would be.
-  assert.ok(disk.count <= 10, `${disk.count} operations`);
 });
 
 Deno.test("scanSkillRoots() accepts larger files with maxFileSize", async () => {
@@ -424,26 +341,6 @@ Deno.test("scanSkillRoots() finds nested skills in a recursive root", async () =
   }
 });
 
-Deno.test("scanSkillRoots() accepts a recursive root that is itself a skill", async () => {
-  using place = new Place();
-  const skill = place.skill("skills", "git");
-  place.skill("skills/git", "inner");
-  const catalog = await scanSkillRoots([root(skill, { recursive: true })]);
-  assert.deepEqual(names(catalog), ["git", "inner"]);
-  assert.deepEqual(catalog.problems, []);
-});
-
-Deno.test("scanSkillRoots() lets other tasks run while it scans two thousand skills", async () => {
-  using place = new Place();
-  for (let i = 0; i < 2000; i++) place.skill("skills", `s${i}`);
-  let turns = 0;
-  const timer = setInterval(() => turns++);
-  const catalog = await scanSkillRoots([root(join(place.path, "skills"))]);
-  clearInterval(timer);
-  assert.equal(catalog.skills.size, 2000);
-  assert.ok(turns > 0, "no timer fired while the scan ran");
-});
-
 Deno.test({
   name: "scanSkillRoots() reports at most 1,000 problems of a root",
   ignore: lacks("links"),
@@ -489,19 +386,6 @@ Deno.test("scanSkillRoots() visits at most 50,000 folders and links of a root an
     );
   } finally {
     Object.assign(Deno, { readDirSync, readLinkSync });
-  }
-});
-
-Deno.test("scanSkillRoots() takes linear time for unusual names in malformed frontmatter", async () => {
-  for (const filler of [" ", "'", "\t", ":"]) {
-    await assertLinearTime(async (length) => {
-      using place = new Place();
-      const name = filler.repeat(length);
-      const text = `---\nname: "a${name}b\ndescription: [\n---\n`;
-      place.skill("skills", "odd", text);
-      const roots = [root(join(place.path, "skills"))];
-      assert.ok((await scanSkillRoots(roots)).problems.length > 0);
-    }, { length: 15_000, what: JSON.stringify(filler) });
   }
 });
 

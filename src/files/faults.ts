@@ -24,15 +24,12 @@ export class SkillFileError extends Error {
   /** The ID of the rule in `docs/check.md`. */
   readonly rule: string;
   /** Creates an error from the path, and what is wrong with it. */
-  constructor(
-    path: string,
-    fault: { rule: string; reason: string; hint: string },
-  ) {
-    super(`Cannot read ${quote(path)}: ${fault.reason}; ${fault.hint}`);
+  constructor(path: string, { rule, reason, hint }: Fault) {
+    super(`Cannot read ${quote(path)}: ${reason}; ${hint}`);
     this.name = "SkillFileError";
-    this.reason = fault.reason;
-    this.hint = fault.hint;
-    this.rule = fault.rule;
+    this.reason = reason;
+    this.hint = hint;
+    this.rule = rule;
   }
 }
 
@@ -61,13 +58,7 @@ export const LINK_OUT_OF_SKILL: Fault = {
 
 export const LINK_BACK: Fault = {
   rule: "link-broken",
-  reason: "it is a link to a folder that contains it",
-  hint: "remove it",
-};
-
-export const LEADS_BACK: Fault = {
-  rule: "skipped",
-  reason: "it contains the link that leads to it",
+  reason: "a link makes it contain itself",
   hint: "remove the link",
 };
 
@@ -101,13 +92,6 @@ export const IS_A_FOLDER: Fault = {
   rule: "not-a-file",
   reason: "it is a folder",
   hint: "pass the path of a file",
-};
-
-export const SKILL_MD_IS_A_FOLDER: Fault = {
-  rule: "not-a-file",
-  reason: "it is a folder, where a file was expected",
-  hint:
-    "move the Markdown file out of it, remove the folder, and give the file its name",
 };
 
 export const NOT_A_FILE: Fault = {
@@ -169,7 +153,6 @@ const NO_PERMISSION: Fault = {
 
 /** Describes an error of the file system and how to fix it. */
 export function faultOf(error: unknown): Fault {
-  const { NotFound, NotADirectory, FilesystemLoop } = Deno.errors;
   if (error instanceof SkillFileError) {
     const { rule, reason, hint } = error;
     return { rule, reason, hint };
@@ -177,18 +160,38 @@ export function faultOf(error: unknown): Fault {
   if (error instanceof Deno.errors.NotCapable) {
     return error.message.includes("--allow-all") ? ONLY_WITH_ALL : NOT_ALLOWED;
   }
-  if (error instanceof Deno.errors.PermissionDenied) return NO_PERMISSION;
-  if (error instanceof NotFound || error instanceof NotADirectory) {
-    return LINK_TO_NOTHING;
+  if (isOf(error, Deno.errors.PermissionDenied, "EACCES", "EPERM")) {
+    return NO_PERMISSION;
   }
-  if (error instanceof FilesystemLoop) {
+  if (isOf(error, Deno.errors.FilesystemLoop, "ELOOP")) {
     return { ...LINK_TO_NOTHING, reason: "it is a link to itself" };
   }
+  if (isAbsence(error)) return LINK_TO_NOTHING;
   return {
     rule: "skipped",
     reason: `the operating system refuses to read it (${messageOf(error)})`,
     hint: "replace it with a readable file or folder",
   };
+}
+
+/** Whether an error means that a path does not exist. */
+export function isAbsence(error: unknown): boolean {
+  const { NotFound, NotADirectory, FilesystemLoop } = Deno.errors;
+  return isOf(error, NotFound, "ENOENT") ||
+    isOf(error, NotADirectory, "ENOTDIR") ||
+    isOf(error, FilesystemLoop, "ELOOP") ||
+    // A NUL in the path.
+    error instanceof TypeError;
+}
+
+/** Whether an error is of a class of Deno, or has one of the codes for it in `node:fs`. */
+function isOf(
+  error: unknown,
+  type: new () => Error,
+  ...codes: string[]
+): boolean {
+  return error instanceof type ||
+    codes.includes((error as { code?: string }).code!);
 }
 
 /** Returns what a function returns, or `undefined` if it throws an error, whatever the reason. */
@@ -249,12 +252,4 @@ function inMegabytes(bytes: number): number {
   const size = bytes / 1024 / 1024;
   const digits = size < 0.01 ? 1_000_000 : 100;
   return Math.ceil(size * digits) / digits;
-}
-
-/** Whether an error means that a path does not exist. */
-export function isAbsence(error: unknown): boolean {
-  const { NotFound, NotADirectory, FilesystemLoop } = Deno.errors;
-  // A NUL in the path is a TypeError.
-  return [NotFound, NotADirectory, FilesystemLoop, TypeError]
-    .some((type) => error instanceof type);
 }

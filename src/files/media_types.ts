@@ -8,8 +8,7 @@ import type { SkillFileContent } from "./types.ts";
 
 /**
  * What the media types of files begin with whose extension is the rest: `.png` is
- * `image/png`. Source code is always text, regardless of the type that is
- * registered for it.
+ * `image/png`.
  *
  * @see {@link https://www.iana.org/assignments/media-types}
  */
@@ -19,97 +18,60 @@ const PREFIXES: Readonly<Record<string, string>> = {
   "font/": "otf ttf woff woff2",
   "image/": "avif bmp gif heic jpeg png tiff webp",
   "text/": "css csv html",
-  "text/x-":
-    "bat cmake dart diff go graphql groovy java less lua nix php r sass scala sql svelte swift vue zig",
   "video/": "mp4 webm",
 };
 
 const OFFICE = "application/vnd.openxmlformats-officedocument";
 
-/** The other extensions and whole file names that are common in skills, in lowercase. */
+/**
+ * The other extensions that are common in skills. Source code is always text,
+ * regardless of the type that is registered for its extension.
+ */
 const EXTENSIONS: Readonly<Record<string, string>> = {
-  "application/epub+zip": ".epub",
-  "application/gzip": ".gz .tgz",
-  "application/json": ".excalidraw .map",
-  "application/ld+json": ".jsonld",
-  "application/msword": ".doc",
-  "application/vnd.apache.parquet": ".parquet",
-  "application/vnd.ms-excel": ".xls",
-  "application/vnd.ms-powerpoint": ".ppt",
-  "application/vnd.oasis.opendocument.presentation": ".odp",
-  "application/vnd.oasis.opendocument.spreadsheet": ".ods",
-  "application/vnd.oasis.opendocument.text": ".odt",
-  [`${OFFICE}.presentationml.presentation`]: ".pptx",
-  [`${OFFICE}.presentationml.template`]: ".potx",
-  [`${OFFICE}.spreadsheetml.sheet`]: ".xlsx",
-  [`${OFFICE}.spreadsheetml.template`]: ".xltx",
-  [`${OFFICE}.wordprocessingml.document`]: ".docx",
-  [`${OFFICE}.wordprocessingml.template`]: ".dotx",
-  "application/vnd.sqlite3": ".sqlite .sqlite3",
-  "application/x-7z-compressed": ".7z",
-  "application/x-bzip2": ".bz2",
-  "application/x-ipynb+json": ".ipynb",
-  "application/x-ndjson": ".jsonl .ndjson",
-  "application/x-tar": ".tar",
-  "application/x-xz": ".xz",
-  "application/xml": ".drawio .plist .xsd .xsl .xslt",
-  "application/yaml": ".yml",
-  "application/zip": ".skill .whl",
-  "audio/mp4": ".m4a",
-  "audio/mpeg": ".mp3",
-  "audio/ogg": ".opus",
-  "image/jpeg": ".jpg",
-  "image/svg+xml": ".svg",
-  "image/tiff": ".tif",
-  "image/vnd.microsoft.icon": ".ico",
-  "text/html": ".htm",
-  "text/javascript": ".js .cjs .jsx .mjs",
-  "text/markdown": ".md .markdown .mdc .mdx",
-  "text/plain": ".txt .cfg .conf .ini .log .properties",
-  "text/tab-separated-values": ".tsv",
-  "text/typescript": ".ts .cts .mts .tsx",
-  "text/x-bat": ".cmd",
-  "text/x-bibtex": ".bib",
-  "text/x-c": ".c .h",
-  "text/x-c++": ".cc .cpp .cxx .hh .hpp .hxx",
-  "text/x-clojure": ".clj .cljc .cljs .edn",
-  "text/x-csharp": ".cs",
-  "text/x-diff": ".patch",
-  "text/x-dockerfile": "dockerfile containerfile .dockerfile",
-  "text/x-elixir": ".ex .exs",
-  "text/x-erlang": ".erl .hrl",
-  "text/x-graphql": ".gql",
-  "text/x-groovy": ".gradle jenkinsfile",
-  "text/x-haskell": ".hs",
-  "text/x-julia": ".jl",
-  "text/x-kotlin": ".kt .kts",
-  "text/x-makefile": "makefile gnumakefile .mk",
-  "text/x-perl": ".pl .pm",
-  "text/x-powershell": ".ps1 .psd1 .psm1",
-  "text/x-protobuf": ".proto",
-  "text/x-python": ".py .pyi .pyw",
-  "text/x-r": ".rmd",
-  "text/x-rst": ".rst",
-  "text/x-ruby": ".rb gemfile rakefile",
-  "text/x-rust": ".rs",
-  "text/x-sass": ".scss",
-  "text/x-shellscript": ".sh .bash .fish .ksh .zsh",
-  "text/x-solidity": ".sol",
-  "text/x-terraform": ".tf .tfvars",
-  "text/x-tex": ".tex .cls .sty",
-  "video/quicktime": ".mov",
+  "application/gzip": "gz tgz",
+  "application/json": "ipynb jsonc map",
+  "application/msword": "doc",
+  "application/vnd.ms-excel": "xls",
+  "application/vnd.ms-powerpoint": "ppt",
+  [`${OFFICE}.presentationml.presentation`]: "pptx",
+  [`${OFFICE}.presentationml.template`]: "potx",
+  [`${OFFICE}.spreadsheetml.sheet`]: "xlsx",
+  [`${OFFICE}.spreadsheetml.template`]: "xltx",
+  [`${OFFICE}.wordprocessingml.document`]: "docx",
+  [`${OFFICE}.wordprocessingml.template`]: "dotx",
+  "application/vnd.sqlite3": "sqlite sqlite3",
+  "application/x-ndjson": "jsonl ndjson",
+  "application/x-tar": "tar",
+  "application/xml": "drawio plist xsd xsl xslt",
+  "application/yaml": "yml",
+  "application/zip": "skill whl",
+  "audio/mp4": "m4a",
+  "audio/mpeg": "mp3",
+  "image/jpeg": "jpg",
+  "image/svg+xml": "svg",
+  "image/vnd.microsoft.icon": "ico",
+  "text/html": "htm",
+  "text/javascript": "js cjs jsx mjs",
+  "text/markdown": "md markdown mdc mdx",
+  "text/plain":
+    "txt bat bib c cc cfg cls cmake cmd conf cpp cs dart diff dockerfile erl ex exs go gql gradle graphql h hpp hs ini java jl kt kts less log lua mk nix patch php pl pm properties ps1 psd1 psm1 r rb rmd rs rst sass scala scss sol sql svelte swift tex tf tfvars vue zig",
+  "text/tab-separated-values": "tsv",
+  "text/typescript": "ts cts mts tsx",
+  "text/x-python": "py pyi pyw",
+  "text/x-shellscript": "sh bash fish ksh zsh",
+  "video/quicktime": "mov",
 };
 
-/** Media types by extension or file name. Created on first use to keep startup short. */
+/** Media types by extension. Created on first use to keep startup short. */
 let mediaTypes: ReadonlyMap<string, string> | undefined;
 
 function createMediaTypes(): ReadonlyMap<string, string> {
   const types = new Map<string, string>();
-  for (const [prefix, names] of Object.entries(PREFIXES)) {
-    for (const name of names.split(" ")) types.set(`.${name}`, prefix + name);
+  for (const [prefix, extensions] of Object.entries(PREFIXES)) {
+    for (const name of extensions.split(" ")) types.set(name, prefix + name);
   }
   for (const [type, extensions] of Object.entries(EXTENSIONS)) {
-    for (const extension of extensions.split(" ")) types.set(extension, type);
+    for (const name of extensions.split(" ")) types.set(name, type);
   }
   return types;
 }
@@ -120,9 +82,9 @@ function createMediaTypes(): ReadonlyMap<string, string> {
  * @param path The file's path, with `/` as the separator.
  */
 export function mediaTypeOfName(path: string): string | undefined {
-  const name = path.slice(path.lastIndexOf("/") + 1).toLowerCase();
+  const [, extension = ""] = /\.([^./]*)$/.exec(path) ?? [];
   mediaTypes ??= createMediaTypes();
-  return mediaTypes.get(name.slice(Math.max(name.lastIndexOf("."), 0)));
+  return mediaTypes.get(extension.toLowerCase());
 }
 
 /**

@@ -13,7 +13,7 @@ import {
   resolve,
 } from "jsr:@std/path@^1";
 import { attempt } from "./faults.ts";
-import { quote } from "../text.ts";
+import { byCodeUnits, quote } from "../text.ts";
 import type { BaseFolders } from "./types.ts";
 
 /** The name of the main file of a skill, which is also its path in the skill. */
@@ -95,7 +95,7 @@ export function mayRead(path: string): boolean {
 /** Whether a path is a folder or lies in it. Compares path strings without resolving links. */
 export function isAtOrBelow(path: string, folder: string): boolean {
   // Nearly all paths are normalized, and this takes a tenth of the time.
-  if (!isWindows && !path.includes("/.") && isAbsolute(path)) {
+  if (!isWindows && path.startsWith("/") && !/\/\.\.?(?:\/|$)/.test(path)) {
     return path === folder || path.startsWith(childPath(folder, ""));
   }
   const relativePath = relative(folder, path);
@@ -110,21 +110,14 @@ export function isAtOrBelowAny(
   return folders.some((folder) => isAtOrBelow(realPath, folder));
 }
 
-/**
- * Sorts the entries of a folder by the code units of their names. Several have the
- * same name if Deno cannot decode their names. Sorting the names alone takes a
- * third of the time: 30 ms for 100,000.
- */
+/** Sorts the entries of a folder by the code units of their names. */
 export function sortByName<T extends { readonly name: string }>(
   entries: Iterable<T>,
 ): T[] {
-  const byName = Map.groupBy(entries, ({ name }) => name);
-  return [...byName.keys()].sort().flatMap((name) => byName.get(name)!);
+  return [...entries].sort((a, b) => byCodeUnits(a.name, b.name));
 }
 
 /** Joins a name to the path of a folder. Faster than `join`, because it normalizes nothing. */
 export function childPath(folder: string, name: string): string {
-  if (folder.endsWith(SEPARATOR)) return folder + name;
-  // Concatenation would create a rope, which takes more memory.
-  return [folder, name].join(SEPARATOR);
+  return folder.endsWith(SEPARATOR) ? folder + name : folder + SEPARATOR + name;
 }

@@ -27,7 +27,7 @@ export const DEFAULT_MAX_FILE_SIZE: number = 1024 * 1024;
 const TIME_STEP_MS = 2_000;
 
 /** How many times the location of an open file is confirmed. */
-const ROUNDS = 4;
+const ROUNDS = 2;
 
 /** The part of a file's status that identifies it and shows whether it changed. */
 export type FileStatus = Pick<
@@ -76,6 +76,13 @@ export function isSameFile(
   b: Pick<FileStatus, "dev" | "ino">,
 ): boolean {
   return a.dev === b.dev && a.ino === b.ino;
+}
+
+/** Whether a file or folder has the same version in two statuses. */
+export function isUnchanged(a: FileStatus, b: FileStatus): boolean {
+  return isSameFile(a, b) && a.size === b.size &&
+    a.mtime?.getTime() === b.mtime?.getTime() &&
+    a.ctime?.getTime() === b.ctime?.getTime();
 }
 
 /**
@@ -129,18 +136,13 @@ let isNodeLoaded = false;
 /**
  * Opens a file without blocking. The first call loads `node:fs`.
  *
- * @throws {Error} The same errors as Deno's own functions.
+ * @throws {Error} If it cannot be opened.
  */
 export function openFile(path: string): OpenFile {
   isNodeLoaded = true;
   const fs = globalThis.process.getBuiltinModule("node:fs");
   const { O_RDONLY, O_NONBLOCK = 0 } = fs.constants;
-  let fd: number;
-  try {
-    fd = fs.openSync(path, O_RDONLY | O_NONBLOCK);
-  } catch (error) {
-    throw asDenoError(error as Error);
-  }
+  const fd = fs.openSync(path, O_RDONLY | O_NONBLOCK);
   const stats = fs.fstatSync(fd);
   const { dev, ino, size, mtime, ctime } = stats;
   return {
@@ -174,6 +176,15 @@ export function openForScan(path: string, status: FileStatus): OpenFile {
   }
 }
 
+/** Fills a buffer from a file, as far as the file goes. Returns the number of bytes. */
+export function fill(file: OpenFile, buffer: Uint8Array): number {
+  let length = 0;
+  for (let read = -1; length < buffer.length && read !== 0; length += read) {
+    read = file.read(buffer.subarray(length));
+  }
+  return length;
+}
+
 /** Reads a file to its end, but at most `limit` bytes. */
 export function readUpTo(
   file: OpenFile,
@@ -181,13 +192,12 @@ export function readUpTo(
 ): Uint8Array<ArrayBuffer> {
   let buffer = new Uint8Array(Math.min(file.status.size + 1, limit));
   for (let length = 0;;) {
-    const read = file.read(buffer.subarray(length));
-    length += read;
-    if (read === 0 || length === limit) return buffer.subarray(0, length);
-    if (length === buffer.length) {
-      const size = Math.min(length * 2, limit);
-      buffer = new Uint8Array(buffer.buffer.transfer(size));
+    length += fill(file, buffer.subarray(length));
+    if (length < buffer.length || length === limit) {
+      return buffer.subarray(0, length);
     }
+    const size = Math.min(length * 2, limit);
+    buffer = new Uint8Array(buffer.buffer.transfer(size));
   }
 }
 
@@ -196,21 +206,4 @@ export function sha256(bytes: Uint8Array): string {
   // Loaded on demand. For small files, Web Crypto takes five times as long.
   const { hash } = globalThis.process.getBuiltinModule("node:crypto");
   return `sha256:${hash("sha256", bytes)}`;
-}
-
-const { NotFound, PermissionDenied } = Deno.errors;
-
-/** The errors of Deno by the codes of `node:fs`. */
-const ERRORS: Readonly<Record<string, new (message: string) => Error>> = {
-  ENOENT: NotFound,
-  ENOTDIR: NotFound,
-  ELOOP: NotFound,
-  EACCES: PermissionDenied,
-  EPERM: PermissionDenied,
-};
-
-/** Converts an error of `node:fs` to the error that Deno's own functions would throw. */
-function asDenoError(error: Error & { code?: string }): Error {
-  const DenoError = ERRORS[error.code ?? ""];
-  return DenoError ? new DenoError(error.message) : error;
 }

@@ -18,7 +18,6 @@ import {
   type Fault,
   faultOf,
   isAbsence,
-  LEADS_BACK,
   LINK_BACK,
   LINK_OUT_OF_SKILL,
   MAX_FILE_DEPTH,
@@ -69,7 +68,46 @@ export interface ServedFolderOptions {
   readonly isHidden: (realPath: string) => boolean;
   /** The maximum size of a file in bytes. */
   readonly maxFileSize: number | undefined;
+  /** Files that were read before. */
+  readonly known?: KnownFiles;
 }
+
+/** The total size of the files that are remembered, in bytes. */
+const MAX_KNOWN_SIZE = 2 * 1024 * 1024;
+
+/** The last files that were read, so that an unchanged one is not read again. */
+export class KnownFiles {
+  /** By their real paths. */
+  readonly #contents = new Map<string, FileContent>();
+  #size = 0;
+
+  /** Returns the content of a file, if it is known in this version. */
+  find(realPath: string, version: string): FileContent | undefined {
+    const known = this.#contents.get(realPath);
+    // A copy, because the caller may change the bytes.
+    if (known?.version === version) {
+      return { ...known, bytes: known.bytes.slice() };
+    }
+  }
+
+  /** Remembers a file, unless it may change again and keep its version. */
+  add(realPath: string, content: FileContent): void {
+    if (content.isRecent) return;
+    this.#size += content.size;
+    if (this.#size > MAX_KNOWN_SIZE) {
+      this.#contents.clear();
+      this.#size = content.size;
+    }
+    const bytes = content.bytes.slice();
+    this.#contents.set(realPath, { ...content, bytes });
+  }
+}
+
+/** The content of a file, whatever the path that leads there. */
+type FileContent = Omit<SkillFileContent, "path"> & {
+  /** Whether it may change again and keep its version. */
+  readonly isRecent: boolean;
+};
 
 /** What a folder contains. */
 export interface FolderContents {
@@ -86,9 +124,6 @@ interface TreeNode extends Located {
   /** The real paths of the folders on the way to it, from the served folder down. */
   readonly above: readonly string[];
 }
-
-/** Thrown for a link that does not belong to the folder, of which nothing may be told. */
-class ForeignLinkError extends SkillFileError {}
 
 /** Whether a file or folder with this name is served. */
 export function isVisible(name: string): boolean {
@@ -153,36 +188,47 @@ export class ServedFolder {
    * Reads the current content of a file.
    *
    * @param path The path relative to the folder, with `/` as the separator.
-   * @returns The content, and whether it may change again and keep its version.
    * @throws {SkillFileError} If the file does not exist, does not belong to the
    *   folder, is not a regular file, is too large, or cannot be read.
    */
-  read(path: string): SkillFileContent & { isRecent: boolean } {
+  read(path: string): SkillFileContent & FileContent {
     try {
-      const { maxFileSize = DEFAULT_MAX_FILE_SIZE } = this.#options;
       const located = this.#locate(path);
-      requireReadable(path, { status: statLocated(located), maxFileSize });
-      using file = openFile(located.path);
-      const { status } = file;
-      if (!status.isFile) throw new SkillFileError(path, WAS_REPLACED);
-      confirmLocation(located, status);
-      const bytes = readUpTo(file, maxFileSize + 1);
-      if (bytes.length > maxFileSize) {
-        throw new SkillFileError(path, tooLarge(bytes.length, maxFileSize));
-      }
-      return {
-        path: splitPath(path)!.join("/"),
-        size: bytes.length,
-        version: versionOf(status),
-        bytes,
-        text: decode(bytes),
-        isRecent: isRecent(status),
-      };
+      const status = statLocated(located);
+      const { known } = this.#options;
+      const content = known?.find(located.realPath, versionOf(status)) ??
+        this.#readContent(located, status);
+      return { path: splitPath(path)!.join("/"), ...content };
     } catch (error) {
       // Nobody can tell a file outside the folder from a missing one.
-      const isNotThere = isAbsence(error) || error instanceof ForeignLinkError;
-      throw new SkillFileError(path, isNotThere ? NOT_THERE : faultOf(error));
+      throw new SkillFileError(
+        path,
+        isAbsence(error) ? NOT_THERE : faultOf(error),
+      );
     }
+  }
+
+  #readContent(located: Located, before: Deno.FileInfo): FileContent {
+    const { maxFileSize = DEFAULT_MAX_FILE_SIZE, known } = this.#options;
+    const { path } = located;
+    requireReadable(path, { status: before, maxFileSize });
+    using file = openFile(path);
+    const { status } = file;
+    if (!status.isFile) throw new SkillFileError(path, WAS_REPLACED);
+    confirmLocation(located, status);
+    const bytes = readUpTo(file, maxFileSize + 1);
+    if (bytes.length > maxFileSize) {
+      throw new SkillFileError(path, tooLarge(bytes.length, maxFileSize));
+    }
+    const content = {
+      size: bytes.length,
+      version: versionOf(status),
+      bytes,
+      text: decode(bytes),
+      isRecent: isRecent(status),
+    };
+    known?.add(located.realPath, content);
+    return content;
   }
 
   /** Lists the files, the real paths of the folders, and what is left out. */
@@ -190,6 +236,7 @@ export class ServedFolder {
     const walk = new FolderWalk(this.#options);
     await walk.list(this.#top, "");
     walk.contents.files.sort((a, b) => byCodeUnits(a.path, b.path));
+    walk.contents.leftOut.sort((a, b) => byCodeUnits(a.file, b.file));
     return walk.contents;
   }
 
@@ -200,37 +247,35 @@ export class ServedFolder {
    * @throws {Error} If there is nothing that belongs to the folder.
    */
   #locate(path: string): Located {
+    const { directory, realDirectory, file, isHidden } = this.#options;
     const names = splitPath(path);
-    const main = basename(this.#options.file);
-    if (!names?.every(isVisible)) throw new Deno.errors.NotFound(path);
-    const isMain = names.length === 1 && names[0] === SKILL_MD;
+    const isMain = names?.length === 1 && names[0] === SKILL_MD;
     // The main file has only one name.
-    const isMisnamed = names.length === 1 && names[0] === main && !isMain;
-    if (isMisnamed) throw new Deno.errors.NotFound(path);
-    if (isMain) names[0] = main;
-    const { directory, realDirectory, isHidden } = this.#options;
-    const located = {
-      path: names.reduce(childPath, directory),
-      realPath: names.reduce(childPath, realDirectory),
-      isLinked: false,
-    };
-    if (!isInPlace(located)) return this.#followLinks(names);
-    if (isHidden(located.realPath)) throw new Deno.errors.NotFound(path);
-    return located;
+    const isMisnamed = names?.length === 1 && names[0] === basename(file);
+    if (!names?.every(isVisible) || isMisnamed && !isMain) {
+      throw new Deno.errors.NotFound(path);
+    }
+    if (isMain) names[0] = basename(file);
+    const listed = names.reduce(childPath, directory);
+    const realPath = Deno.realPathSync(listed);
+    const isLinked = realPath !== names.reduce(childPath, realDirectory);
+    const isForeign = isLinked &&
+      !(this.#hasLinks(names) && isOwn(realPath, this.#options));
+    if (isForeign || isHidden(realPath)) throw new Deno.errors.NotFound(path);
+    return { path: listed, realPath, isLinked };
   }
 
-  /** Resolves names one by one, at least one of which is a link, or no name of the file. */
-  #followLinks(names: readonly string[]): Located {
-    if (!isInPlace(this.#top)) throw new Deno.errors.NotFound();
-    return names.reduce((parent, name) => {
-      const node = childNode(parent, name);
-      const resolved = resolveNode(node, this.#options);
-      const isListed = resolved.realPath === node.realPath ||
-        Deno.lstatSync(node.path).isSymlink;
-      // Some file systems also find names in other case, and short names.
-      if (!isListed) throw new Deno.errors.NotFound(node.path);
-      return resolved;
-    }, this.#top);
+  /**
+   * Whether each name is a link or the real name of an entry. Some file systems also
+   * find names in other case, and short names.
+   */
+  #hasLinks(names: readonly string[]): boolean {
+    let path = this.#options.directory;
+    return isInPlace(this.#top) && names.every((name) => {
+      path = childPath(path, name);
+      return Deno.lstatSync(path).isSymlink ||
+        basename(Deno.realPathSync(path)) === name;
+    });
   }
 }
 
@@ -244,12 +289,11 @@ function decode(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** An entry of a folder: a file or folder that is served, or what is wrong with it. */
+/** A file or folder that is served. */
 interface Child {
   readonly path: string;
   readonly node: TreeNode;
   readonly status: Deno.DirEntry | Deno.FileInfo;
-  readonly fault?: Fault | undefined;
 }
 
 /** A walk through a folder. */
@@ -274,10 +318,9 @@ class FolderWalk {
     folders.push(folder.realPath);
     try {
       for (const child of await this.#listChildren(folder, prefix)) {
-        const { path, node, status, fault } = child;
-        if (fault !== undefined) leftOut.push({ file: path, ...fault });
-        else if (status.isDirectory) await this.list(node, `${path}/`);
-        else files.push(this.#describeFile(path, child));
+        const { path, node, status } = child;
+        if (status.isDirectory) await this.list(node, `${path}/`);
+        else files.push(this.#describeFile(child));
       }
     } catch (error) {
       if (!isAbsence(error)) leftOut.push({ file: prefix, ...faultOf(error) });
@@ -294,46 +337,49 @@ class FolderWalk {
       if (!isVisible(entry.name)) continue;
       if (this.#slice.isOver) await this.#slice.pause();
       const path = prefix + entry.name;
-      const node = childNode(folder, entry.name);
-      if (++this.#entries > MAX_WALKED_ENTRIES) {
-        children.push({ path, node, status: entry, fault: TOO_MANY_ENTRIES });
-        break;
+      try {
+        if (++this.#entries > MAX_WALKED_ENTRIES) {
+          throw new SkillFileError(path, TOO_MANY_ENTRIES);
+        }
+        const child = this.#inspect(entry, { path, folder });
+        if (child !== undefined) children.push(child);
+      } catch (error) {
+        const fault = findEntryFault(entry, error);
+        if (fault) this.contents.leftOut.push({ file: path, ...fault });
       }
-      const child = this.#inspect(entry, { path, node });
-      if (child !== undefined) children.push(child);
+      if (this.#entries > MAX_WALKED_ENTRIES) break;
     }
     requireInPlace(folder);
     return children;
   }
 
-  /** Inspects an entry. Returns nothing if the policy hides it, or if it was just removed. */
+  /**
+   * Inspects an entry. Returns nothing if the policy hides it.
+   *
+   * @throws {Error} If it is not served.
+   */
   #inspect(
     entry: Deno.DirEntry,
-    { path, node: listed }: Pick<Child, "path" | "node">,
+    { path, folder }: { path: string; folder: TreeNode },
   ): Child | undefined {
     const { isHidden, maxFileSize } = this.#options;
-    try {
-      if (isMisread(entry.name)) {
-        throw new SkillFileError(path, NAME_IS_MISREAD);
-      }
-      if (!entry.isSymlink && isHidden(listed.realPath)) return undefined;
-      const node = entry.isSymlink
-        ? resolveNode(listed, this.#options)
-        : requireOutside(listed);
-      const status = entry.isDirectory ? entry : statLocated(node);
-      if (!status.isDirectory) {
-        requireReadable(path, { status: status as Deno.FileInfo, maxFileSize });
-      } else if (node.above.length >= MAX_FILE_DEPTH) {
-        throw new SkillFileError(path, TOO_DEEP);
-      }
-      return { path, node, status };
-    } catch (error) {
-      const fault = findEntryFault(entry, error);
-      return fault && { path, node: listed, status: entry, fault };
+    if (isMisread(entry.name)) throw new SkillFileError(path, NAME_IS_MISREAD);
+    const node = resolveChild(entry, folder);
+    const isForeign = entry.isSymlink && !isOwn(node.realPath, this.#options);
+    if (isForeign || isHidden(node.realPath)) {
+      if (!entry.isSymlink) return undefined;
+      throw new SkillFileError(path, LINK_OUT_OF_SKILL);
     }
+    const status = entry.isDirectory ? entry : statLocated(node);
+    if (!status.isDirectory) {
+      requireReadable(path, { status: status as Deno.FileInfo, maxFileSize });
+    } else if (node.above.length >= MAX_FILE_DEPTH) {
+      throw new SkillFileError(path, TOO_DEEP);
+    }
+    return { path, node, status };
   }
 
-  #describeFile(path: string, { node, status }: Child): SkillFile {
+  #describeFile({ path, node, status }: Child): SkillFile {
     const isMain = node.path === this.#options.file;
     const info = status as Deno.FileInfo;
     const version = versionOf(info);
@@ -341,39 +387,22 @@ class FolderWalk {
   }
 }
 
-/** Returns the node of an entry that is no link. */
-function childNode(parent: TreeNode, name: string): TreeNode {
-  const { realPath, isLinked } = parent;
-  return {
-    path: childPath(parent.path, name),
-    realPath: childPath(realPath, name),
-    isLinked,
-    above: [...parent.above, realPath],
-  };
-}
-
 /**
- * Resolves a node that may be a link.
+ * Finds out where an entry of a folder really lies.
  *
- * @throws {SkillFileError} If it leads out of the folder, to something hidden, or
- *   back to a folder that contains it.
+ * @throws {Error} If it is, or lies behind, a link to a folder that contains it.
  */
-function resolveNode(node: TreeNode, options: ServedFolderOptions): TreeNode {
-  const realPath = Deno.realPathSync(node.path);
-  if (node.above.includes(realPath)) {
-    throw new ForeignLinkError(node.path, LINK_BACK);
-  }
-  if (!isOwn(realPath, options) || options.isHidden(realPath)) {
-    throw new ForeignLinkError(node.path, LINK_OUT_OF_SKILL);
-  }
-  const isLinked = node.isLinked || realPath !== node.realPath;
-  return { ...node, realPath, isLinked };
-}
-
-/** Throws an error if a folder contains itself, through a link to a trusted folder above it. */
-function requireOutside(node: TreeNode): TreeNode {
-  if (!node.above.includes(node.realPath)) return node;
-  throw new SkillFileError(node.path, LEADS_BACK);
+function resolveChild(
+  { name, isSymlink }: Deno.DirEntry,
+  folder: TreeNode,
+): TreeNode {
+  const path = childPath(folder.path, name);
+  const realPath = isSymlink
+    ? Deno.realPathSync(path)
+    : childPath(folder.realPath, name);
+  const above = [...folder.above, folder.realPath];
+  if (above.includes(realPath)) throw new SkillFileError(path, LINK_BACK);
+  return { path, realPath, isLinked: folder.isLinked || isSymlink, above };
 }
 
 /** Throws an error if a folder was swapped for a link. */

@@ -52,7 +52,9 @@ export class FolderWatcher {
     string,
     { watcher: Deno.FsWatcher; id: string }
   >();
-  readonly #rate = new EventRate();
+  /** The number of events in the current window of time, and when it started. */
+  #events = 0;
+  #windowStart = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #burstEnd: number | undefined;
   #opening: ReturnType<typeof setTimeout> | undefined;
@@ -128,7 +130,7 @@ export class FolderWatcher {
 
   async #listen(watcher: Deno.FsWatcher): Promise<void> {
     for await (const event of watcher) {
-      if (this.#rate.isTooHigh()) return this.#rest();
+      if (this.#isStorm()) return this.#rest();
       if (event.kind === "access") continue;
       const isLost = event.flag === "rescan";
       if (isLost || event.paths.some((path) => this.#isRelevant(path))) {
@@ -137,6 +139,16 @@ export class FolderWatcher {
       // A folder that was removed or replaced is not watched anymore.
       if (event.kind !== "modify") event.paths.forEach((it) => this.#close(it));
     }
+  }
+
+  /** Counts an event. Returns whether there were too many. */
+  #isStorm(): boolean {
+    const now = performance.now();
+    if (now - this.#windowStart > EVENT_WINDOW_MS) {
+      this.#windowStart = now;
+      this.#events = 0;
+    }
+    return ++this.#events > MAX_EVENTS;
   }
 
   #isRelevant(path: string): boolean {
@@ -196,20 +208,4 @@ function identify(path: string): string {
   if (status === undefined) return "";
   // A new folder often gets the inode of one that was just removed.
   return `${status.dev}:${status.ino}:${status.birthtime?.getTime()}`;
-}
-
-/** Counts events in a window of time. */
-class EventRate {
-  #count = 0;
-  #start = 0;
-
-  /** Counts an event. Returns whether there were too many. */
-  isTooHigh(): boolean {
-    const now = performance.now();
-    if (now - this.#start > EVENT_WINDOW_MS) {
-      this.#start = now;
-      this.#count = 0;
-    }
-    return ++this.#count > MAX_EVENTS;
-  }
 }

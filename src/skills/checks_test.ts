@@ -351,7 +351,7 @@ Deno.test(
       ),
     );
     assert.deepEqual(await findingsIn(place), [
-      "warning not-served large/back: it is a link to a folder that contains it",
+      "warning not-served large/back: a link makes it contain itself",
       `warning not-served large/d/d/d/d/d/d/d/d/d/d: its entries are more than 10 levels deep`,
       "warning not-served large/dangling.txt: it is a link to a missing file or folder",
       "warning not-served large/data.bin: it has 1.01 MB, and the limit is 1 MB",

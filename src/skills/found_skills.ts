@@ -104,29 +104,28 @@ export class FoundSkills {
     });
   }
 
-  /** Replaces what was read in a folder, or removes it. */
-  replace(realPath: string, read: ReadSkill | undefined): void {
-    const known = this.#found.get(realPath);
-    if (read === undefined || known === undefined) this.#found.delete(realPath);
-    else this.#found.set(realPath, { ...known, read });
-  }
-
   /** Decides on all skills, and lists those that are served, in the order of their roots. */
   async listServed(slice: TimeSlice): Promise<Skill[]> {
     for (const found of this.#found.values()) {
       if (slice.isOver) await slice.pause();
       this.#decide(found);
     }
-    const served = this.all
-      .filter(({ skill, decision }) => skill && decision.state !== "off")
+    const decided = this.all
       .sort((a, b) => a.listings[0]!.position - b.listings[0]!.position);
-    return served.flatMap((found) => {
-      const { realPath: skill, read: { mainFolder } } = found;
-      const isHidden = (forModel: boolean) =>
-        this.hidden.isHidden(mainFolder, { skill, forModel });
-      if (isHidden(false)) return [];
-      return isHidden(true) ? createSkill(found, "manual")! : found.skill!;
-    });
+    return decided.map((found) => this.#serve(found))
+      .filter((skill) => skill !== undefined);
+  }
+
+  /** Returns a skill as it is served, unless it or the folder of its file is off. */
+  #serve(found: FoundSkill): Skill | undefined {
+    const { realPath, read: { mainFolder }, decision, skill } = found;
+    if (decision.state === "off" || mainFolder === realPath) {
+      return decision.state === "off" ? undefined : skill;
+    }
+    const isHidden = (forModel: boolean) =>
+      this.hidden.isHidden(mainFolder, { skill: realPath, forModel });
+    if (isHidden(false)) return undefined;
+    return isHidden(true) ? createSkill(found, "manual") : skill;
   }
 
   /** Decides in which state a skill is served, and what is hidden. */
@@ -244,7 +243,11 @@ function createSkill(
     excerpt: read.excerpt,
     size: read.size,
     version: read.version,
-    ...{ scope, root, state },
-    ...{ isRepaired, isHiddenFromModel, isHiddenFromUser },
+    scope,
+    root,
+    state,
+    isRepaired,
+    isHiddenFromModel,
+    isHiddenFromUser,
   };
 }

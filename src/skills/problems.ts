@@ -35,27 +35,24 @@ function describeShadowed({ skill, by }: ShadowedSkill): string {
   }, which comes first; ${advice}`;
 }
 
-/** Knows which problems were logged and still exist. */
-export class ProblemLog {
-  readonly #log: (line: string) => void;
-  #logged: ReadonlySet<string> = new Set();
-
-  /** Creates a log in which nothing was logged yet. */
-  constructor(log: (line: string) => void) {
-    this.#log = log;
-  }
-
-  /** Logs the problems of a catalog that are new. */
-  update({ problems, shadowed }: SkillCatalog): void {
-    const rest = shadowed.length - MAX_SHADOWED;
-    const lines = [
-      ...problems.map(describeProblem),
-      ...shadowed.slice(0, MAX_SHADOWED).map(describeShadowed),
-      ...rest > 0 ? [`Shadowed ${rest} more skills`] : [],
-    ];
-    for (const line of lines) {
-      if (!this.#logged.has(line)) this.#log(line);
-    }
-    this.#logged = new Set(lines);
-  }
+/**
+ * Logs the problems of a catalog, except those that were logged before.
+ *
+ * @returns The lines about all of them.
+ */
+export function logProblems(
+  { problems, shadowed }: SkillCatalog,
+  { logged, log }: {
+    logged: ReadonlySet<string>;
+    log: (line: string) => void;
+  },
+): ReadonlySet<string> {
+  const rest = shadowed.length - MAX_SHADOWED;
+  const lines = new Set([
+    ...problems.map(describeProblem),
+    ...shadowed.slice(0, MAX_SHADOWED).map(describeShadowed),
+    ...rest > 0 ? [`Shadowed ${rest} more skills`] : [],
+  ]);
+  for (const line of lines.difference(logged)) log(line);
+  return lines;
 }

@@ -72,7 +72,7 @@ class SkillIndex {
   readonly #places = new Map<string, number[]>();
 
   add(skill: Skill): void {
-    const texts = [skill.description, new TextDecoder().decode(skill.excerpt)];
+    const texts = [skill.description, skill.excerpt];
     const fields = [wordsOfName(skill.name), ...texts.map(splitWords)];
     const counts = new Map<string, number>();
     for (const [field, words] of fields.entries()) {

@@ -7,8 +7,10 @@ function catalogOf(
   ...skills: [name: string, description: string, instructions?: string][]
 ): SkillCatalog {
   const entries = skills.map(([name, description, instructions = ""]) => {
-    const excerpt = new TextEncoder().encode(instructions);
-    return [name, { name, description, excerpt } as Skill] as const;
+    return [
+      name,
+      { name, description, excerpt: instructions } as Skill,
+    ] as const;
   });
   return { skills: new Map(entries) } as Partial<SkillCatalog> as SkillCatalog;
 }

@@ -6,7 +6,11 @@
  */
 
 import { sha256 } from "../files/reading.ts";
-import { type FolderContents, ServedFolder } from "../files/served_folder.ts";
+import {
+  type FolderContents,
+  KnownFiles,
+  ServedFolder,
+} from "../files/served_folder.ts";
 import { SharedTask, SLICE_MS, TimeSlice } from "../time_slice.ts";
 import { HiddenFolders } from "./hidden_folders.ts";
 import { resolveTrusted } from "./project.ts";
@@ -32,6 +36,7 @@ export class SkillFiles {
   >();
   /** Digests of files, by version and path. */
   readonly #digests = new Map<string, string>();
+  readonly #known = new KnownFiles();
   readonly #slice = new TimeSlice();
   /** Whether the last read took a whole slice, as on a slow disk. */
   #isSlow = false;
@@ -111,6 +116,7 @@ export class SkillFiles {
       trusted: resolveTrusted(trustLinks),
       isHidden: (realPath) => hidden.isHidden(realPath, viewer),
       maxFileSize,
+      known: this.#known,
     });
   }
 }

@@ -13,7 +13,7 @@ import {
   isAbsence,
   isTemporary,
   LINK_OUT_OF_SKILL,
-  SKILL_MD_IS_A_FOLDER,
+  NOT_A_FILE,
   SkillFileError,
   WAS_REPLACED,
 } from "../files/faults.ts";
@@ -21,14 +21,13 @@ import { childPath, isCaseBlind, mayRead, SKILL_MD } from "../files/paths.ts";
 import {
   confirmLocation,
   type FileStatus,
-  isInPlace,
+  fill,
   isRecent,
   isSameFile,
   type Located,
   type OpenFile,
   openForScan,
   requireReadable,
-  statLocated,
   versionOf,
 } from "../files/reading.ts";
 import { isOwn } from "../files/served_folder.ts";
@@ -37,15 +36,11 @@ import {
   readSkillText,
   type SkillText,
 } from "./frontmatter.ts";
-import type { TimeSlice } from "../time_slice.ts";
 import type { ListedFolder } from "./subfolders.ts";
 import type { Skill } from "./types.ts";
 
 /** The allowed names of a skill's main file, starting with the standard one. */
 const SKILL_FILE_NAMES = [SKILL_MD, "skill.md"];
-
-/** How many files are confirmed at once. */
-const BATCH = 8;
 
 /** How much of the instructions is kept for searching, in bytes. */
 const EXCERPT_SIZE = 800;
@@ -54,13 +49,8 @@ const EXCERPT_SIZE = 800;
 export interface ReadableFolder {
   readonly path: string;
   readonly realPath: string;
-}
-
-/** A file that was read, and whose location is not confirmed yet. */
-interface Unconfirmed {
-  readonly folder: ReadableFolder;
-  readonly located: Located;
-  readonly status: FileStatus;
+  /** Where it was listed, unless as a link. */
+  readonly listedIn: ListedFolder | undefined;
 }
 
 /** What the `SKILL.md` in a folder says, or why it cannot be read. */
@@ -71,7 +61,7 @@ export interface ReadSkill {
   readonly mainFolder: string;
   readonly said: SkillText;
   /** The beginning of the instructions. */
-  readonly excerpt: Uint8Array;
+  readonly excerpt: string;
   /** The size of the file in bytes, and when it was modified, in milliseconds. */
   readonly size: number;
   readonly modified: number;
@@ -98,7 +88,6 @@ export class SkillReader {
   /** What was read, by the real path of the folder: in the last scan, and in this one. */
   #last = new Map<string, ReadSkill | Absence>();
   #current = new Map<string, ReadSkill | Absence>();
-  #unconfirmed: Unconfirmed[] = [];
 
   /** Starts a scan. What only earlier scans read is forgotten. */
   startScan(options: ReaderOptions): void {
@@ -130,47 +119,6 @@ export class SkillReader {
     return wasReplaced(read) ? this.#readCurrent(folder, known) : read;
   }
 
-  /** Whether enough was read since the last call of {@linkcode confirm}. */
-  get isBatchFull(): boolean {
-    return this.#unconfirmed.length >= BATCH;
-  }
-
-  /**
-   * Confirms that what was read since the last call lies where it was listed.
-   *
-   * @param listed The folder that lists it. Without it, each file is confirmed alone.
-   * @param slice The time slice of the scan.
-   * @returns What must be used instead for folders whose files lie elsewhere, or were
-   *   just replaced, by their real paths.
-   */
-  async confirm(
-    listed: ListedFolder | undefined,
-    slice: TimeSlice,
-  ): Promise<[string, ReadSkill | undefined][]> {
-    const batch = this.#unconfirmed.splice(0);
-    const isConfirmedAtOnce = batch.length === 0 ||
-      listed !== undefined && isConfirmedBatch(batch, listed);
-    if (isConfirmedAtOnce) return [];
-    const changed: [string, ReadSkill | undefined][] = [];
-    for (const file of batch) {
-      if (slice.isOver) await slice.pause();
-      if (isConfirmed(file)) continue;
-      const { folder } = file;
-      changed.push([folder.realPath, this.#readAgain(folder)]);
-    }
-    return changed;
-  }
-
-  #readAgain(folder: ReadableFolder): ReadSkill | undefined {
-    const read = attempt(() => this.#readCurrent(folder, undefined));
-    if (this.#unconfirmed.splice(0).every(isConfirmed)) return read;
-    this.#current.delete(folder.realPath);
-    return describeUnreadable(folder, {
-      found: undefined,
-      fault: WAS_REPLACED,
-    });
-  }
-
   /** Reads a skill, or finds out that there is none. */
   #readCurrent(
     folder: ReadableFolder,
@@ -195,106 +143,58 @@ export class SkillReader {
 
   /** Reads a `SKILL.md`, unless it is the same as before. */
   #readFile(
-    { name: fileName, status }: FoundFile,
+    { name: fileName, path, status }: FoundFile,
     { folder, last }: { folder: ReadableFolder; last: ReadSkill | undefined },
   ): ReadSkill {
-    const path = childPath(folder.path, fileName);
-    if (status.isDirectory) {
-      throw new SkillFileError(path, SKILL_MD_IS_A_FOLDER);
-    }
-    const located = status.isSymlink ? this.#followLink(path, folder) : {
-      path,
-      realPath: childPath(folder.realPath, fileName),
-      isLinked: false,
-    };
-    const target = status.isSymlink ? Deno.statSync(path) : status;
-    const mainFolder = status.isSymlink
-      ? dirname(located.realPath)
-      : folder.realPath;
+    if (status.isDirectory) throw new SkillFileError(path, NOT_A_FILE);
+    const isLinked = status.isSymlink;
+    const realPath = isLinked
+      ? this.#followLink(path, folder)
+      : childPath(folder.realPath, fileName);
+    const target = isLinked ? Deno.statSync(path) : status;
+    const mainFolder = isLinked ? dirname(realPath) : folder.realPath;
     const isSame = last !== undefined && last.version === versionOf(target) &&
       last.mainFolder === mainFolder && last.fileName === fileName;
     if (isSame && last.recentText === undefined) return last;
-    const head = this.#readHead(located, { status: target, folder });
+    const { maxFileSize } = this.#options;
+    requireReadable(path, { status: target, maxFileSize });
+    const located = { path, realPath, isLinked };
+    const head = readHead(located, { status: target, folder });
+    const recentText = isRecent(head.status) ? head.text : undefined;
     if (isSame && last.recentText === head.text) {
-      return isRecent(target) ? last : { ...last, recentText: undefined };
+      return recentText === undefined ? { ...last, recentText } : last;
     }
     return {
-      ...{ fileName, mainFolder, excerpt: head.excerpt },
+      fileName,
+      mainFolder,
       said: readSkillText(head.text),
+      excerpt: head.excerpt,
       size: head.status.size,
       modified: head.status.mtime?.getTime() ?? 0,
       version: versionOf(head.status),
-      recentText: isRecent(head.status) ? head.text : undefined,
+      recentText,
     };
   }
 
-  /** Follows a `SKILL.md` that is a link, into the skill or a trusted folder. */
+  /** Resolves a `SKILL.md` that is a link, into the skill or a trusted folder. */
   #followLink(
     path: string,
     { realPath: realDirectory }: ReadableFolder,
-  ): Located {
+  ): string {
     const { trusted } = this.#options;
     const realPath = Deno.realPathSync(path);
-    if (isOwn(realPath, { realDirectory, trusted })) {
-      return { path, realPath, isLinked: true };
-    }
+    if (isOwn(realPath, { realDirectory, trusted })) return realPath;
     throw new SkillFileError(path, LINK_OUT_OF_SKILL);
-  }
-
-  /** Reads the beginning of a `SKILL.md`. */
-  #readHead(
-    located: Located,
-    { status, folder }: { status: Deno.FileInfo; folder: ReadableFolder },
-  ): SkillHead & { status: FileStatus } {
-    const { path, isLinked } = located;
-    requireReadable(path, { ...this.#options, status });
-    using file = openChecked(path, { status, isLinked });
-    if (!file.status.isFile || !isSameFile(file.status, status)) {
-      throw new SkillFileError(path, WAS_REPLACED);
-    }
-    const head = readHead(file);
-    if (isLinked) confirmLocation(located, file.status);
-    else this.#unconfirmed.push({ folder, located, status: file.status });
-    return { ...head, status: file.status };
-  }
-}
-
-/**
- * Confirms some files at once. Nothing was swapped in the folder that lists them, and
- * the folder itself was not swapped either if it is in place before and after the
- * files are the same.
- */
-function isConfirmedBatch(
-  batch: readonly Unconfirmed[],
-  listed: ListedFolder,
-): boolean {
-  try {
-    return listed.isSettled() && isInPlace(listed) &&
-      batch.every(({ folder, located, status }) =>
-        dirname(folder.realPath) === listed.realPath &&
-        isSameFile(statLocated(located), status)
-      ) && isInPlace(listed);
-  } catch {
-    return false;
-  }
-}
-
-function isConfirmed({ located, status }: Unconfirmed): boolean {
-  try {
-    confirmLocation(located, status);
-    return true;
-  } catch {
-    return false;
   }
 }
 
 /** Opens a file. One that has just gone was replaced, too. */
 function openChecked(
-  path: string,
-  { status, isLinked }: { status: FileStatus; isLinked: boolean },
+  { path, isLinked }: Located,
+  before: FileStatus,
 ): OpenFile {
   try {
-    return openForScan(path, status);
+    return openForScan(path, before);
   } catch (error) {
     const isGone = !isLinked && isAbsence(error);
     throw isGone ? new SkillFileError(path, WAS_REPLACED) : error;
@@ -304,15 +204,17 @@ function openChecked(
 /** A `SKILL.md` in a folder, or a link with this name. */
 interface FoundFile {
   readonly name: string;
+  readonly path: string;
   readonly status: Deno.FileInfo;
 }
 
 /** Finds the `SKILL.md` in a folder, even if it is a dangling link. */
 function findSkillFile(folder: string): FoundFile | undefined {
-  for (const name of SKILL_FILE_NAMES) {
+  for (const asked of SKILL_FILE_NAMES) {
     try {
-      const status = Deno.lstatSync(childPath(folder, name));
-      return { name: isCaseBlind ? nameOnDisk(name, folder) : name, status };
+      const status = Deno.lstatSync(childPath(folder, asked));
+      const name = isCaseBlind ? nameOnDisk(asked, folder) : asked;
+      return { name, path: childPath(folder, name), status };
     } catch (error) {
       if (!isAbsence(error)) throw error;
     }
@@ -356,7 +258,7 @@ function describeUnreadable(
       isHiddenFromModel: false,
       isHiddenFromUser: false,
     },
-    excerpt: new Uint8Array(),
+    excerpt: "",
     size: 0,
     modified: 0,
     version: "",
@@ -370,46 +272,66 @@ const textDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** The beginning of a `SKILL.md`. */
 interface SkillHead {
+  readonly status: FileStatus;
   /**
    * The frontmatter. It is a text of its own, because the strings that are parsed
    * from a text keep the whole text in memory.
    */
   readonly text: string;
   /** What follows it. */
-  readonly excerpt: Uint8Array;
+  readonly excerpt: string;
 }
 
-function readHead(file: OpenFile): SkillHead {
-  const end = Math.min(file.status.size, headBuffer.length);
-  let length = 0;
-  for (let read = -1; length < end && read !== 0; length += read) {
-    read = file.read(headBuffer.subarray(length, end));
+/**
+ * Reads the beginning of a `SKILL.md`.
+ *
+ * @param located The file.
+ * @param before Its status before it is opened, and the folder of the skill.
+ */
+function readHead(
+  located: Located,
+  { status: before, folder }: { status: FileStatus; folder: ReadableFolder },
+): SkillHead {
+  const { path, isLinked } = located;
+  using file = openChecked(located, before);
+  const { status } = file;
+  if (!status.isFile || !isSameFile(status, before)) {
+    throw new SkillFileError(path, WAS_REPLACED);
   }
-  const bytes = headBuffer.subarray(0, length);
-  const size = findFrontmatterEnd(bytes) ?? length;
+  const size = Math.min(status.size, headBuffer.length);
+  const bytes = headBuffer.subarray(
+    0,
+    fill(file, headBuffer.subarray(0, size)),
+  );
+  const isListed = !isLinked && folder.listedIn?.isSettled() &&
+    isSameFile(Deno.lstatSync(path), status);
+  if (!isListed) confirmLocation(located, status);
+  const end = findFrontmatterEnd(bytes) ?? bytes.length;
   return {
-    text: textDecoder.decode(bytes.subarray(0, size)),
-    excerpt: bytes.slice(size, size + EXCERPT_SIZE),
+    status,
+    text: textDecoder.decode(bytes.subarray(0, end)),
+    excerpt: textDecoder.decode(bytes.subarray(end, end + EXCERPT_SIZE)),
   };
 }
 
-/** The characters of a fence, and what surrounds it, as bytes. */
+/** The characters of a fence, and of what surrounds it, as bytes. */
 const [DASH, LINE_FEED, ...BLANKS] = new TextEncoder().encode("-\n\r\t ");
 
 /** Returns where the body of a `SKILL.md` begins, if its frontmatter ends. */
 function findFrontmatterEnd(bytes: Uint8Array): number | undefined {
-  const start = bytes[0] === 0xef ? 3 : 0;
-  let end = bytes.indexOf(LINE_FEED!, start);
-  if (!isFence(bytes.subarray(start, end))) return undefined;
-  while (end !== -1) {
-    const line = end + 1;
-    end = bytes.indexOf(LINE_FEED!, line);
-    if (end !== -1 && isFence(bytes.subarray(line, end))) return end + 1;
+  let line = bytes[0] === 0xef ? 3 : 0;
+  for (let fences = 0; line < bytes.length;) {
+    const end = bytes.indexOf(LINE_FEED!, line);
+    if (end === -1) return undefined;
+    if (bytes[line] === DASH && isFence(bytes.subarray(line, end))) fences++;
+    if (fences === 0) return undefined;
+    line = end + 1;
+    if (fences === 2) return line;
   }
 }
 
 /** Whether a line consists of three dashes, and perhaps blanks. */
 function isFence(line: Uint8Array): boolean {
-  return line[0] === DASH && line[1] === DASH && line[2] === DASH &&
+  return line[1] === DASH && line[2] === DASH &&
     line.subarray(3).every((byte) => BLANKS.includes(byte));
 }

@@ -9,11 +9,7 @@ import {
   SkillFileError,
   WAS_REPLACED,
 } from "../files/faults.ts";
-import { sortByName } from "../files/paths.ts";
-import { isInPlace, isRecent, versionOf } from "../files/reading.ts";
-
-/** A folder larger than this, in bytes, is listed asynchronously. It has about 40,000 entries. */
-const MAX_SHORT_FOLDER_SIZE = 1024 * 1024;
+import { isInPlace, isRecent, isUnchanged } from "../files/reading.ts";
 
 /** The names of folders that a recursive search skips, because tools fill them. */
 export const UNSEARCHED_NAMES: ReadonlySet<string> = new Set(
@@ -24,16 +20,16 @@ export const UNSEARCHED_NAMES: ReadonlySet<string> = new Set(
     .split(/\s+/),
 );
 
-/** An entry that may be searched. Deno's own ones take six times the memory. */
-export type Subfolder = Pick<Deno.DirEntry, "name" | "isSymlink">;
-
 /** What a folder contains. */
 export interface ListedFolder {
-  readonly path: string;
-  readonly realPath: string;
-  /** Its folders and links, in the order of their names. */
-  readonly entries: readonly Subfolder[];
-  /** Whether nothing in it was added, removed, or swapped since it was listed. */
+  /** The names of its folders and links, in their order. */
+  readonly names: readonly string[];
+  /** Those of the links. */
+  readonly links: ReadonlySet<string>;
+  /**
+   * Whether certainly nothing in it was added, removed, or swapped since it was
+   * listed. Then a folder in it that was no link is none yet.
+   */
   readonly isSettled: () => boolean;
 }
 
@@ -42,24 +38,23 @@ export interface ListedFolder {
  *
  * @throws {Error} If it cannot be listed, or was swapped for a link.
  */
-export async function listSubfolders(
+export function listSubfolders(
   { path, realPath }: { path: string; realPath: string },
-): Promise<ListedFolder> {
+): ListedFolder {
   requireInPlace({ path, realPath });
   const status = Deno.statSync(path);
-  const entries = status.size > MAX_SHORT_FOLDER_SIZE
-    ? await Array.fromAsync(Deno.readDir(path))
-    : [...Deno.readDirSync(path)];
+  const names: string[] = [];
+  const links = new Set<string>();
+  for (const { name, isDirectory, isSymlink } of Deno.readDirSync(path)) {
+    if (isDirectory || isSymlink) names.push(name);
+    if (isSymlink) links.add(name);
+  }
   requireInPlace({ path, realPath });
-  const version = isRecent(status) ? undefined : versionOf(status);
+  const isOld = !isRecent(status);
   return {
-    path,
-    realPath,
-    entries: sortByName(
-      entries.filter(({ isDirectory, isSymlink }) => isDirectory || isSymlink)
-        .map(({ name, isSymlink }) => ({ name, isSymlink })),
-    ),
-    isSettled: () => version === versionOf(Deno.statSync(path)),
+    names: names.sort(),
+    links,
+    isSettled: () => isOld && isUnchanged(Deno.statSync(path), status),
   };
 }
 

@@ -112,7 +112,7 @@ export interface Skill {
    * The beginning of its instructions, for searching: up to 800 bytes of UTF-8
    * after the frontmatter.
    */
-  readonly excerpt: Uint8Array;
+  readonly excerpt: string;
   /** The size of its `SKILL.md` when it was scanned, in bytes. */
   readonly size: number;
   /** The {@linkcode SkillFile.version} of its `SKILL.md` when it was scanned. */
