@@ -579,7 +579,7 @@ export class SkillRegistry implements SkillSource {
   inspectPolicy(): SkillPolicyReport | undefined {
     const { decider } = this.#policy;
     if (this.#last === undefined || decider === undefined) return undefined;
-    return describePolicy(decider, { ...this.#last, roots: this.#roots });
+    return describePolicy(decider, this.#last);
   }
 
   /**

@@ -188,10 +188,9 @@ export class FoundSkills {
 /** Describes the decisions of a policy in a scan. */
 export function describePolicy(
   decider: PolicyDecider,
-  { catalog, found, roots }: {
+  { catalog, found }: {
     catalog: SkillCatalog;
     found: readonly FoundSkill[];
-    roots: readonly SkillRoot[];
   },
 ): SkillPolicyReport {
   const byPath = new Map(found.map((it) => [it.realPath, it]));
@@ -204,10 +203,7 @@ export function describePolicy(
     off: found.flatMap(({ skill, decision: { state, rule } }) =>
       skill !== undefined && state === "off" ? [{ skill, rule }] : []
     ),
-    unused: decider.listUnused(
-      found.map(subjectOf),
-      roots.map(({ path }) => path),
-    ),
+    unused: decider.listUnused(found.map(subjectOf)),
   };
 }
 

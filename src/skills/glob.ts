@@ -1,10 +1,12 @@
 /**
- * Globs for names and paths in the rules of a policy.
+ * Globs for names and paths in the rules of a policy: `*`, `?`, `[a-z]`, `[!a-z]`,
+ * alternatives in braces, and `**` between two slashes. All other characters stand
+ * for themselves, and a wildcard matches a dot, too.
  *
  * @module
  */
 
-import { posix } from "node:path";
+import { attempt } from "../files/faults.ts";
 import { isCaseBlind, isWindows } from "../files/paths.ts";
 import { normalizeText, quote } from "../text.ts";
 import type { PolicyFault } from "./policy_error.ts";
@@ -12,92 +14,123 @@ import type { PolicyFault } from "./policy_error.ts";
 /** The maximum length of a glob, in characters. */
 const MAX_GLOB_LENGTH = 256;
 
-/**
- * The maximum number of `*` between two slashes of a glob. Each one multiplies
- * the matching time by the length of the text.
- */
-const MAX_STARS = 3;
-
-/** The maximum number of `{` in a glob. Each one multiplies the number of patterns. */
-const MAX_BRACES = 3;
-
 /** The maximum number of alternatives that a glob stands for. */
 const MAX_ALTERNATIVES = 1_000;
 
 /** The characters that begin a wildcard. */
-export const WILDCARD = /[*?[{]/;
+export const WILDCARD = /[*?[]/;
 
-/** A glob in comparable form. */
-export interface Glob {
-  readonly pattern: string;
-  /** Texts that every match contains. Checking them first saves most of the matching time. */
-  readonly literals: readonly string[];
-}
+/** A glob for a name: characters, `*`, `?`, and classes of characters. */
+export type NameGlob = readonly (string | RegExp)[];
+
+/** A glob for a path: globs for names, and `**`. */
+export type PathGlob = readonly (NameGlob | "**")[];
 
 /** Finds the problem with a glob, if there is one. */
 export function findGlobFault(glob: string): PolicyFault | undefined {
-  if (glob.trim() === "") {
-    return { reason: "a glob is empty", hint: 'omit it, or write "*"' };
-  }
-  const stars = glob.split("/").map((part) => part.match(/\*+/g)?.length ?? 0);
-  const braces = glob.split("{").length - 1;
-  const isSimple = glob.length <= MAX_GLOB_LENGTH &&
-    Math.max(...stars) <= MAX_STARS && braces <= MAX_BRACES;
-  if (isSimple && expandBraces(glob).length > MAX_ALTERNATIVES) {
-    return {
-      reason: `the glob ${
-        quote(glob)
-      } stands for more than ${MAX_ALTERNATIVES} alternatives`,
-      hint: "split it into several rules",
-    };
-  }
-  return isSimple ? undefined : {
+  const isSmall = glob.length <= MAX_GLOB_LENGTH &&
+    expandBraces(glob).length <= MAX_ALTERNATIVES;
+  return isSmall ? undefined : {
     reason: `the glob ${
       quote(glob)
-    } has more than ${MAX_GLOB_LENGTH} characters, ${MAX_BRACES} "{", or ${MAX_STARS} "*" between two slashes`,
+    } has more than ${MAX_GLOB_LENGTH} characters, or stands for more than ${MAX_ALTERNATIVES} alternatives`,
     hint: "split it into several rules",
   };
 }
 
-/** Compiles a glob in comparable form. */
-export function compileGlob(glob: string): Glob {
-  const literals = glob.replace(/[[{].*[\]}]/, "*").split(/[*?[\]{}/]+/)
-    .filter(Boolean);
-  return { pattern: plain(glob), literals };
+/** Alternatives in braces, without others in them. */
+const ALTERNATIVES = /\{([^{}]*,[^{}]*)\}/;
+
+/** Expands the alternatives in braces, which can be nested. Ends early if there are too many. */
+export function expandBraces(glob: string): string[] {
+  let globs = [glob];
+  // All of them have the same number of braces.
+  while (globs.length <= MAX_ALTERNATIVES && ALTERNATIVES.test(globs[0]!)) {
+    globs = [...new Set(globs.flatMap(expandOnce))];
+  }
+  return globs;
 }
 
-/** Whether a text contains what every match of a glob contains. */
-export function containsLiterals(text: string, { literals }: Glob): boolean {
-  return literals.every((literal) => text.includes(literal));
+function expandOnce(glob: string): string[] {
+  const [group, texts] = ALTERNATIVES.exec(glob)!;
+  return texts!.split(",").map((text) => glob.replace(group, () => text));
 }
 
-/** Whether a text in comparable form matches a glob. */
-export function matchesGlob(text: string, glob: Glob): boolean {
-  return containsLiterals(text, glob) &&
-    posix.matchesGlob(plain(text), glob.pattern);
+/** Compiles a glob for a name, without braces and in comparable form. */
+export function compileName(glob: string): NameGlob {
+  const parts = glob.replace(/\*+/g, "*").match(/\[[^\]]+\]|[^]/g) ?? [];
+  return parts.map((part) => part.length === 1 ? part : compileClass(part));
+}
+
+/** Compiles a class of characters. One that is invalid matches nothing. */
+function compileClass(written: string): RegExp {
+  const characters = written.replaceAll("\\", "\\\\").replace("[!", "[^");
+  return attempt(() => new RegExp(characters)) ?? /(?!)/;
+}
+
+/** Compiles a glob for a path from its parts between slashes. */
+export function compilePath(parts: readonly string[]): PathGlob {
+  return parts.map((part) =>
+    part === "**" ? part : compileName(comparableText(part))
+  );
+}
+
+/** Whether a name in comparable form matches a glob. */
+export function matchesName(name: string, glob: NameGlob): boolean {
+  return matchesParts(glob, {
+    length: name.length,
+    isAny: (part) => part === "*",
+    matches: (part, index) =>
+      typeof part === "string"
+        ? part === "?" || part === name[index]
+        : part.test(name[index]!),
+  });
+}
+
+/** Whether the names of a path in comparable form match a glob. */
+export function matchesPath(names: readonly string[], glob: PathGlob): boolean {
+  return matchesParts(glob, {
+    length: names.length,
+    isAny: (part) => part === "**",
+    matches: (part, index) => matchesName(names[index]!, part as NameGlob),
+  });
+}
+
+/** What the parts of a glob are compared with. */
+interface Items<T> {
+  /** The number of items. */
+  readonly length: number;
+  /** Whether a part stands for any number of items. */
+  readonly isAny: (part: T) => boolean;
+  /** Whether another part matches an item. */
+  readonly matches: (part: T, index: number) => boolean;
 }
 
 /**
- * Replaces characters that are special in the platform's globs, but not here:
- * the dot (`*` does not match a leading dot, and `{1..9}` is a range), the
- * backslash (a separator), and the parenthesis (the start of a pattern that can
- * take forever to match). Texts and patterns get the same replacements. Neither
- * can contain the replacement characters otherwise.
+ * Whether all items match. After a mismatch, only the last part that stands for any
+ * number of items takes one more, so the time is at most quadratic.
  */
-function plain(text: string): string {
-  return text.replaceAll(".", "\u0000").replaceAll("\\", "\u0001")
-    .replaceAll("(", "\u0002");
-}
-
-/** Expands the alternatives in braces, which can be nested. */
-export function expandBraces(glob: string): string[] {
-  const group = /\{([^{}]*,[^{}]*)\}/.exec(glob);
-  if (group === null) return [glob];
-  const before = glob.slice(0, group.index);
-  const after = glob.slice(group.index + group[0].length);
-  const texts = group[1]!.split(",")
-    .flatMap((part) => expandBraces(before + part + after));
-  return [...new Set(texts)];
+function matchesParts<T>(
+  parts: readonly T[],
+  { length, isAny, matches }: Items<T>,
+): boolean {
+  let [part, item] = [0, 0];
+  let retry: { part: number; item: number } | undefined;
+  while (item < length || part < parts.length) {
+    if (part < parts.length && isAny(parts[part]!)) {
+      retry = { part: part++, item: item + 1 };
+    } else if (
+      part < parts.length && item < length && matches(parts[part]!, item)
+    ) {
+      part++;
+      item++;
+    } else if (retry !== undefined && retry.item <= length) {
+      ({ part, item } = retry);
+    } else {
+      return false;
+    }
+  }
+  return true;
 }
 
 /**
