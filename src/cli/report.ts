@@ -10,15 +10,16 @@
 
 import { basename, dirname, join, relative } from "jsr:@std/path@^1";
 import { styleText } from "node:util";
-import type { CheckSettings } from "./check_targets.ts";
 import {
   createReport,
   isError,
   type Report,
-  type SkillsToReport,
+  type ReportedSkill,
 } from "./report_data.ts";
+import type { Settings } from "./settings.ts";
 import { attempt } from "../files/faults.ts";
 import { currentFolder, isAtOrBelow } from "../files/paths.ts";
+import type { SkillSource } from "../skills/types.ts";
 import {
   byCodeUnits,
   count,
@@ -45,11 +46,11 @@ export interface TextStyle {
  * line asks for. `isBad` means that `--check` found errors.
  */
 export async function reportSkills(
-  skills: SkillsToReport,
-  settings: CheckSettings,
+  registry: SkillSource,
+  settings: Settings,
 ): Promise<{ text: string; isBad: boolean }> {
   const { check = false, json, list } = settings.values;
-  const report = await createReport(skills, settings);
+  const report = await createReport(registry, settings);
   const text = json ? jsonText(report) : reportAsText(report, {
     list,
     colors: Deno.stdout.isTerminal() && !Deno.noColor,
@@ -80,18 +81,14 @@ export function reportAsText(report: Report, style: TextStyle): string {
 
 type Row = readonly string[];
 
-/** What the policy says about a skill. */
-type Decided = Partial<Pick<Report["shadowed"][number], "state" | "ruleLine">>;
-
 /** Returns what was found as tables, by their headings. */
 function tablesOf(report: Report, style: TextStyle): Record<string, Row[]> {
   const show = (path: string) => showPath(path, style);
-  const { policy, roots, skills, off = [], shadowed, unlisted } = report;
-  const stateOf = (skill: Decided) => {
-    const { state = "", ruleLine: line } = skill;
-    if (policy === undefined) return [];
-    return [state, line === undefined ? "" : `${basename(policy)}:${line}`];
-  };
+  const { policy, roots, skills } = report;
+  const stateOf = ({ state, ruleLine }: ReportedSkill) => [
+    state,
+    ruleLine === undefined ? "" : `${basename(policy!)}:${ruleLine}`,
+  ];
   return {
     "Folders": roots.map(({ status, scope, skills, path }) => [
       status,
@@ -101,28 +98,29 @@ function tablesOf(report: Report, style: TextStyle): Record<string, Row[]> {
     ]),
     "Skills": skills.map((skill) => [
       showName(skill.name),
-      ...stateOf(skill),
-      count(skill.files, "file"),
-      formatSize(skill.size),
+      ...policy === undefined ? [] : stateOf(skill),
+      skill.files === undefined ? "" : count(skill.files, "file"),
+      skill.size === undefined ? "" : formatSize(skill.size),
       show(skill.directory),
+      describeEffects(skill, style),
     ]),
-    "Skills that are off": off.map((skill) => [
-      showName(skill.name),
-      ...stateOf(skill),
-      show(skill.directory),
-    ]),
-    "Shadowed skills": shadowed.map((skill) => [
-      showName(skill.name),
-      ...stateOf(skill),
-      show(skill.directory),
-      `after ${show(dirname(skill.by))}`,
-      skill.qualifiedName
-        ? `load it as ${showName(skill.qualifiedName)}`
-        : "rename it to load it",
-    ]),
-    "Skills that hosts with the Skills extension cannot load": unlisted
-      .map(({ name, reason }) => [showName(name), reason]),
   };
+}
+
+/** Describes who cannot load a skill by its name, and why. */
+function describeEffects(
+  { shadowedBy, qualifiedName, unlisted }: ReportedSkill,
+  style: TextStyle,
+): string {
+  const advice = qualifiedName
+    ? `load it as ${showName(qualifiedName)}`
+    : "rename it to load it";
+  return [
+    ...shadowedBy
+      ? [`after ${showPath(dirname(shadowedBy), style)}: ${advice}`]
+      : [],
+    ...unlisted ? [`not in skills/list: ${unlisted}`] : [],
+  ].join("; ");
 }
 
 type ReportedProblem = Report["problems"][number];
@@ -164,8 +162,7 @@ function annotate(
   return `::${severity} file=${path}${place},title=${rule}::${text}\n`;
 }
 
-function summarize(report: Report): string {
-  const { problems, skills, shadowed, off = [], checked } = report;
+function summarize({ problems, skills, checked }: Report): string {
   const errors = problems.filter(isError).length;
   const result = problems.length === 0
     ? "no problems"
@@ -175,14 +172,16 @@ function summarize(report: Report): string {
   if (checked !== undefined) {
     return `Checked ${count(checked, "skill")}: ${result}`;
   }
-  const found = skills.length + shadowed.length;
-  const more = off.length === 0 ? "" : ` (and ${off.length} off)`;
-  const advice = found > 0
+  const off = skills.filter(({ state }) => state === "off").length;
+  const more = off === 0 ? "" : ` (and ${off} off)`;
+  const advice = skills.length > off
     ? " To check each skill, run with --check."
-    : off.length > 0 || errors > 0
+    : off > 0 || errors > 0
     ? ""
     : " To add one, create a folder with a SKILL.md in one of the folders above.";
-  return `Found ${count(found, "skill")}${more}: ${result}.${advice}`;
+  return `Found ${
+    count(skills.length - off, "skill")
+  }${more}: ${result}.${advice}`;
 }
 
 /** The maximum length of a name that is shown, in characters. */

@@ -4,7 +4,8 @@
  * @module
  */
 
-import { basename, dirname, isAbsolute } from "jsr:@std/path@^1";
+import { existsSync } from "node:fs";
+import { basename, dirname, isAbsolute, join } from "jsr:@std/path@^1";
 import { type CommandLine, UsageError } from "./command_line.ts";
 import { OPTIONS, parseMegabytes } from "./options.ts";
 import { attempt } from "../files/faults.ts";
@@ -48,8 +49,8 @@ export function createSettings({ values, positionals }: CommandLine): Settings {
   const absolute = (paths: readonly string[] = []) =>
     paths.map((path) => resolveGiven(path, places));
   // A skill's file stands for its folder.
-  const directories = absolute(given)
-    .map((path) => folderOf(path) ?? path);
+  const directories = absolute(given).map((path) => folderOf(path) ?? path)
+    .flatMap((path) => values.check ? findNamed(path, places) : [path]);
   const recursiveDirectories = absolute(values["skill-dir"]);
   const trustLinks = absolute(values["trust-links"]);
   const nameOnlyFolders = absolute(values["name-only"]);
@@ -93,6 +94,17 @@ export function createSettings({ values, positionals }: CommandLine): Settings {
       descriptionLimit: toNumber(values["description-limit"]),
     },
   };
+}
+
+/**
+ * Returns the folders in the default roots that have the name of a folder that does
+ * not exist, or else that one.
+ */
+function findNamed(path: string, places: SkillRootOptions): string[] {
+  if (existsSync(path)) return [path];
+  const folders = resolveSkillRoots(places)
+    .map((root) => join(root.path, basename(path))).filter(existsSync);
+  return folders.length > 0 ? folders : [path];
 }
 
 /** Returns the directory of the skill that a file is the `SKILL.md` of, if it is one. */

@@ -188,23 +188,18 @@ export class FoundSkills {
 /** Describes the decisions of a policy in a scan. */
 export function describePolicy(
   decider: PolicyDecider,
-  { catalog, found }: {
-    catalog: SkillCatalog;
-    found: readonly FoundSkill[];
-  },
+  { catalog, found }: { catalog: SkillCatalog; found: readonly FoundSkill[] },
 ): SkillPolicyReport {
-  const byPath = new Map(found.map((it) => [it.realPath, it]));
-  const rules = [...catalog.served.values()].flatMap((skill) => {
-    const rule = byPath.get(skill.realDirectory)?.decision.rule;
+  const byPath = new Map(found.map((it) => [it.realPath, it.decision.rule]));
+  const off = found.flatMap(({ skill, decision }) =>
+    skill !== undefined && decision.state === "off" ? [skill] : []
+  );
+  const rules = [...catalog.served.values(), ...off].flatMap((skill) => {
+    const rule = byPath.get(skill.realDirectory);
     return rule === undefined ? [] : [[skill, rule] as const];
   });
-  return {
-    rules: new Map(rules),
-    off: found.flatMap(({ skill, decision: { state, rule } }) =>
-      skill !== undefined && state === "off" ? [{ skill, rule }] : []
-    ),
-    unused: decider.listUnused(found.map(subjectOf)),
-  };
+  const unused = decider.listUnused(found.map(subjectOf));
+  return { rules: new Map(rules), off, unused };
 }
 
 /** Returns what the policy is asked about: a skill, or a folder that may have several names. */

@@ -138,14 +138,11 @@ export interface Skill {
 
 /** The effects of a policy. */
 export interface SkillPolicyReport {
-  /** For each skill of the catalog, the rule that applies, if there is one. */
+  /** For each skill that can be loaded or is off, the rule that applies, if there is one. */
   readonly rules: ReadonlyMap<Skill, SkillPolicyRule>;
-  /** The skills that are off, with the rules that apply. */
-  readonly off: readonly { skill: Skill; rule: SkillPolicyRule | undefined }[];
-  /**
-   * The rules that match no skill, without those that are about projects or about
-   * folders outside the roots.
-   */
+  /** The skills that are off. */
+  readonly off: readonly Skill[];
+  /** The rules by name that match no skill, without those about folders or projects. */
   readonly unused: readonly SkillPolicyRule[];
 }
 
