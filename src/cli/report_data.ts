@@ -9,12 +9,7 @@ import { isAtOrBelowAny, SKILL_MD } from "../files/paths.ts";
 import { checkSkill } from "../skills/checks.ts";
 import { findNearMisses } from "../skills/near_misses.ts";
 import { qualifiedName } from "../skills/names.ts";
-import {
-  checkFileName,
-  findUnlisting,
-  hasEffect,
-  totalSize,
-} from "../skills/validity.ts";
+import { findUnlisting, hasEffect, totalSize } from "../skills/validity.ts";
 import { nearestWords, quote } from "../text.ts";
 import type {
   Problem,
@@ -160,7 +155,7 @@ async function inspect(
       size: totalSize(contents.files),
       unlisted: unlisting?.reason,
     },
-    problems: [...checkFileName(skill), ...found],
+    problems: found,
   };
 }
 

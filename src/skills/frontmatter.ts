@@ -67,6 +67,8 @@ export type TextProblem = Omit<Problem, "file">;
 export interface SkillText {
   /** The frontmatter, if it has a name and a description, as it is served. */
   readonly frontmatter?: SkillFrontmatter;
+  /** The fields if one of these is missing, and their YAML, so that the others can be checked. */
+  readonly incomplete?: { fields: Record<string, unknown>; yaml: string };
   /** Whether the frontmatter parses only after a repair. Hosts could not read it. */
   readonly isRepaired: boolean;
   /** What is wrong with it. */
@@ -232,7 +234,9 @@ function describeFields(
   const isServed = missing.length === 0;
   const rule = isServed ? "yaml-repaired" : "yaml";
   return {
-    ...isServed && { frontmatter: fields as SkillFrontmatter },
+    ...isServed
+      ? { frontmatter: fields as SkillFrontmatter }
+      : { incomplete: { fields, yaml } },
     ...summarize(fields),
     isRepaired: repairs.length > 0,
     problems: [
