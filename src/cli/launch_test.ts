@@ -3,16 +3,13 @@ import { join, resolve } from "jsr:@std/path@^1";
 import { createLaunch } from "./launch.ts";
 import type { Program } from "./program.ts";
 import { ALLOW_SHELL } from "../shell.ts";
-import { Session } from "../../tests/testing/client.ts";
 import {
   assertMisuse,
   NPX_PROGRAM,
-  printedLaunch,
   PROGRAM,
-  serverArgs,
   settingsFor,
 } from "../../tests/testing/command_line.ts";
-import { Place, policyPlace } from "../../tests/testing/folders.ts";
+import { Place } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 
 Deno.test("createLaunch() starts Deno with its permissions and import map, or an executable", () => {
@@ -130,21 +127,4 @@ Deno.test("createLaunch() grants permission to run the shell if Deno has it and 
   assert.deepEqual([flags(...shell), flags()], [[ALLOW_SHELL], []]);
   await Deno.permissions.revoke({ name: "run" });
   assert.deepEqual(flags(...shell), []);
-});
-
-Deno.test("--print-config includes the policy's path and grants read permission for the file alone", async () => {
-  using place = policyPlace("{ skill: a, state: off }");
-  place.file("home/settings/policy.yaml", "rules: [{ skill: b, state: off }]");
-  const launch = await printedLaunch(place, {
-    args: ["--policy", "~/settings/policy.yaml"],
-  });
-  const file = join(place.home, "settings", "policy.yaml");
-  assert.deepEqual(serverArgs(launch), [`--policy=${file}`]);
-  const [read] = launch.args.filter((arg) => arg.startsWith("--allow-read="));
-  assert.ok(read!.split(/[=,]/).includes(file));
-  await using session = await Session.open(place, { launch });
-  assert.deepEqual(await session.names(), ["a", "c"]);
-  place.replace("home/settings/policy.yaml", "rules: []");
-  await session.listChanged();
-  assert.deepEqual(await session.names(), ["a", "b", "c"]);
 });

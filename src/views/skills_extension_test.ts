@@ -131,7 +131,11 @@ const unlisted: [name: string, reason: string, text: string | Uint8Array][] = [
   ["cycle", NOT_JSON, skillMd("cycle", "d\nfield: &a [*a]")],
   ["nan", NOT_JSON, skillMd("nan", "d\nfield: .nan")],
   ["surrogate", NOT_JSON, skillMd("surrogate", 'd\nx: "\\ud800"')],
-  ["metadata", "is not a string", skillMd("metadata", "d\nmetadata: {v: 1.0}")],
+  [
+    "metadata",
+    "these are not texts",
+    skillMd("metadata", "d\nmetadata: {v: 1.0}"),
+  ],
   [
     "bomb",
     NOT_JSON,
