@@ -164,7 +164,7 @@ function isAbout(
 }
 
 /** Lists what is wrong with the globs of a rule. */
-export function checkGlobs(
+function checkGlobs(
   { skill, in: folder, line }: SkillPolicyRule,
   policy: Pick<SkillPolicy, "file" | "homeDirectory">,
 ): (PolicyFault & { line: number | undefined })[] {

@@ -7,6 +7,7 @@
  */
 
 import { dirname } from "jsr:@std/path@^1";
+import * as z from "npm:zod@^4/mini";
 import {
   attempt,
   faultOf,
@@ -14,18 +15,12 @@ import {
   SkillFileError,
 } from "../files/faults.ts";
 import { isAtOrBelow, realPathOf } from "../files/paths.ts";
-import { isObject, nearestWords, quote } from "../text.ts";
+import { nearestWords, quote } from "../text.ts";
 import { describeYamlError, parseYaml } from "./frontmatter.ts";
-import { baseOf, checkGlobs } from "./policy.ts";
+import { baseOf } from "./policy.ts";
 import { PolicyError, type PolicyFault } from "./policy_error.ts";
 import { listGlobFolders } from "./rule_folders.ts";
-import type {
-  SkillPolicy,
-  SkillPolicyRule,
-  SkillPolicySource,
-  SkillScope,
-  SkillState,
-} from "./types.ts";
+import type { SkillPolicy, SkillPolicySource } from "./types.ts";
 
 /** The maximum size of a policy file, in bytes. */
 const MAX_POLICY_SIZE = 64 * 1024;
@@ -33,134 +28,97 @@ const MAX_POLICY_SIZE = 64 * 1024;
 /** The maximum number of rules in a policy. */
 const MAX_RULES = 1_000;
 
-const STATES: SkillState[] = ["on", "pinned", "name-only", "manual", "off"];
+const RULE = z.strictObject({
+  state: z.enum(["on", "pinned", "name-only", "manual", "off"]),
+  skill: z.optional(z.string()),
+  scope: z.optional(z.enum(["project", "global"])),
+  in: z.optional(z.string()),
+});
 
-const SCOPES: SkillScope[] = ["project", "global"];
-
-const RULE_KEYS = ["state", "skill", "scope", "in"];
+const POLICY = z.strictObject({
+  rules: z.array(RULE).check(z.maxLength(MAX_RULES)),
+});
 
 /** Where a policy comes from. */
 export type PolicyOrigin =
   & Required<Pick<SkillPolicy, "file">>
   & Pick<SkillPolicy, "homeDirectory">;
 
-/** What is wrong on a line, counted from 1. */
-type LineFault = PolicyFault & { readonly line?: number | undefined };
-
 /**
- * Parses the YAML of a policy.
+ * Parses the YAML of a policy. Its globs are not checked.
  *
  * @throws {PolicyError} If it is invalid.
  */
 export function parsePolicy(text: string, source: PolicyOrigin): SkillPolicy {
-  const policy = parseYaml(text);
-  const items = isObject(policy) && Array.isArray(policy.rules)
-    ? policy.rules
-    : [];
-  const lines = findRuleLines(text, items.length);
-  const rules: SkillPolicyRule[] = items
-    .map((item, index) => ({ ...item, line: lines[index] }));
-  const faults = [
-    ...checkPolicy(policy),
-    ...items.flatMap((item, index) => {
-      const faults: LineFault[] = checkRule(item);
-      return faults.length > 0
-        ? faults.map((fault) => ({ ...fault, line: lines[index] }))
-        : checkGlobs(rules[index]!, source);
-    }),
-  ];
-  if (faults.length === 0) return { ...source, rules };
-  throw new PolicyError(
-    faults.map((fault) => ({ file: source.file, ...fault })),
-  );
-}
-
-/** Checks everything but the rules. */
-function checkPolicy(policy: unknown): LineFault[] {
-  if (policy instanceof Error) return [describeYamlError(policy)];
-  const { rules, ...others } = isObject(policy) ? policy : {};
-  const keys = checkWords("key", Object.keys(others), ["rules"]);
-  // The key may be misspelled.
-  const isMissing = !Array.isArray(rules) && keys.length === 0;
-  const isLong = Array.isArray(rules) && rules.length > MAX_RULES;
-  return [...keys, ...isMissing ? [NO_RULES] : [], ...isLong ? [TOO_MANY] : []]
-    .map((fault) => ({ line: 1, ...fault }));
-}
-
-/** Checks everything in a rule but its globs. */
-function checkRule(rule: unknown): PolicyFault[] {
-  if (!isObject(rule)) return [NOT_A_RULE];
-  const { state, scope = "global" } = rule;
-  return [
-    ...checkWords("key", Object.keys(rule), RULE_KEYS),
-    ...state === undefined ? [NO_STATE] : checkWords("state", [state], STATES),
-    ...checkWords("scope", [scope], SCOPES),
-    ...["skill", "in"]
-      .filter((key) => !["string", "undefined"].includes(typeof rule[key]))
-      .map((key) => ({
-        reason: `the value of ${quote(key)} is not a text`,
-        hint: 'put it in quotes, and write a list as "{a,b}"',
-      })),
-  ];
-}
-
-const NO_RULES: PolicyFault = {
-  reason: "it has no list of rules",
-  hint:
-    'write "rules:", and below it a line "- { state: …, … }" for each rule, or "rules: []" for none',
-};
-
-const TOO_MANY: PolicyFault = {
-  reason: `it has more than ${MAX_RULES} rules`,
-  hint: "use globs to write fewer rules",
-};
-
-const NOT_A_RULE: PolicyFault = {
-  reason: "the rule is not a mapping",
-  hint: 'write it as "{ state: off, skill: … }"',
-};
-
-const NO_STATE: PolicyFault = {
-  reason: "the rule has no state",
-  hint: `add one of: ${STATES.join(", ")}`,
-};
-
-/** Reports unknown words, and suggests similar ones. */
-function checkWords(
-  kind: string,
-  values: readonly unknown[],
-  words: readonly string[],
-): PolicyFault[] {
-  return values.map(String).filter((value) => !words.includes(value))
-    .map((value) => {
-      const [nearest] = nearestWords(value, words);
-      const all = words.join(", ");
-      return {
-        reason: `there is no ${kind} ${quote(value)}`,
-        hint: nearest === undefined
-          ? `use one of: ${all}`
-          : `write ${quote(nearest)} (one of: ${all})`,
-      };
+  const { file } = source;
+  const yaml = parseYaml(text);
+  if (yaml instanceof Error) {
+    throw new PolicyError([{ file, ...describeYamlError(yaml) }]);
+  }
+  const lines = findRuleLines(text);
+  const { data, error } = z.safeParse(POLICY, yaml, { reportInput: true });
+  if (error) {
+    const problems = error.issues.flatMap((issue) => {
+      const line = lines[Number(issue.path[1])] ?? 1;
+      return describeIssue(issue).map((fault) => ({ file, line, ...fault }));
     });
+    throw new PolicyError(problems.sort((a, b) => a.line - b.line));
+  }
+  const rules = data.rules
+    .map((rule, index) => ({ ...rule, line: lines[index] ?? 1 }));
+  return { ...source, rules };
+}
+
+/** Describes how a policy differs from the schema. */
+function describeIssue(issue: z.core.$ZodIssue): PolicyFault[] {
+  const { code, path, input } = issue;
+  if (code === "unrecognized_keys") {
+    const { shape } = path.length === 0 ? POLICY : RULE;
+    const words = Object.keys(shape);
+    return issue.keys.map((key) => describeWord(key, { kind: "key", words }));
+  }
+  if (code === "too_big") {
+    const reason = `it has more than ${MAX_RULES} rules`;
+    return [{ reason, hint: "use globs to write fewer rules" }];
+  }
+  const kind = path.length === 2 ? "rule" : String(path.at(-1) ?? "policy");
+  if (code === "invalid_value" && typeof input === "string") {
+    return [describeWord(input, { kind, words: issue.values.map(String) })];
+  }
+  return [{
+    reason: `the value of ${quote(kind)} is missing or malformed`,
+    hint:
+      'write "rules:", and below it each rule on a line, such as "- { skill: \'{git,pdf}\', state: off }"',
+  }];
+}
+
+/** Describes an unknown word, and suggests a similar one. */
+function describeWord(
+  word: string,
+  { kind, words }: { kind: string; words: readonly string[] },
+): PolicyFault {
+  const [nearest] = nearestWords(word, words);
+  const all = words.join(", ");
+  return {
+    reason: `there is no ${kind} ${quote(word)}`,
+    hint: nearest === undefined
+      ? `use one of: ${all}`
+      : `write ${quote(nearest)} (one of: ${all})`,
+  };
 }
 
 /**
- * Returns the line, from 1, on which each rule starts, or the list if the rules are
- * not on lines of their own. The YAML parser does not report it.
+ * Returns the line, from 1, on which each rule starts, if the rules are on lines of
+ * their own. The YAML parser does not report it.
  */
-function findRuleLines(text: string, count: number): number[] {
-  const lines = text.split("\n");
-  const items = lines.flatMap((line, index) =>
+function findRuleLines(text: string): number[] {
+  const items = text.split("\n").flatMap((line, index) =>
     /^\s*-(?:\s|$)/.test(line)
       ? [{ line: index + 1, indentation: line.indexOf("-") }]
       : []
   );
-  const rules = items
-    .filter(({ indentation }) => indentation === items[0]!.indentation);
-  const list = lines.findIndex((line) => /^\W?rules\W/.test(line));
-  return rules.length === count
-    ? rules.map(({ line }) => line)
-    : Array(count).fill(Math.max(list, 0) + 1);
+  return items.filter((item) => item.indentation === items[0]!.indentation)
+    .map(({ line }) => line);
 }
 
 /** A policy file that is reloaded when it changes. */
@@ -234,7 +192,8 @@ export function listPolicyPermissions(
     path === dirname(path) || home !== undefined && isAtOrBelow(home, path);
   const globs = (policy?.rules ?? []).flatMap((rule) => rule.in ?? []);
   const folders = globs.flatMap((glob) =>
-    listGlobFolders(glob, baseOf(source)).map(({ path }) => ({ path, glob }))
+    attempt(() => listGlobFolders(glob, baseOf(source)))
+      ?.map(({ path }) => ({ path, glob })) ?? []
   );
   const paths = [file, ...folders.map(({ path }) => path)]
     .flatMap((path) => [path, realPathOf(path)]);
