@@ -127,7 +127,7 @@ Deno.test("--tools skilljack searches SKILLS_DIR after the given folders", async
       description
     );
   };
-  assert.deepEqual(await list(), ["From a", "About second"]);
+  assert.deepEqual(await list(), ["From a", "About second", "From b"]);
   assert.deepEqual(await list("--tools", "skill"), ["From a"]);
   const launch = await printedLaunch(place, { args, env });
   assert.deepEqual(serverArgs(launch).slice(1), [

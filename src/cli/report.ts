@@ -25,7 +25,7 @@ import {
   count,
   escapeHidden,
   jsonText,
-  oneLine,
+  shownName,
 } from "../text.ts";
 
 /** How a report is shown as text. */
@@ -97,10 +97,9 @@ function tablesOf(report: Report, style: TextStyle): Record<string, Row[]> {
       show(path),
     ]),
     "Skills": skills.map((skill) => [
-      showName(skill.name),
+      shownName(skill.name),
       ...policy === undefined ? [] : stateOf(skill),
       skill.files === undefined ? "" : count(skill.files, "file"),
-      skill.size === undefined ? "" : formatSize(skill.size),
       show(skill.directory),
       describeEffects(skill, style),
     ]),
@@ -113,7 +112,7 @@ function describeEffects(
   style: TextStyle,
 ): string {
   const advice = qualifiedName
-    ? `load it as ${showName(qualifiedName)}`
+    ? `load it as ${shownName(qualifiedName)}`
     : "rename it to load it";
   return [
     ...shadowedBy
@@ -184,13 +183,6 @@ function summarize({ problems, skills, checked }: Report): string {
   }${more}: ${result}.${advice}`;
 }
 
-/** The maximum length of a name that is shown, in characters. */
-const MAX_NAME_LENGTH = 200;
-
-function showName(name: string): string {
-  return oneLine(name.slice(0, MAX_NAME_LENGTH));
-}
-
 /** Shortens a path in the working directory or the home folder. */
 function showPath(path: string, { project, home }: TextStyle): string {
   if (project !== undefined && isAtOrBelow(path, project)) {
@@ -215,15 +207,4 @@ function formatTable(rows: readonly Row[]): string {
     );
     return `  ${columns.join("  ").trimEnd()}\n`;
   }).join("");
-}
-
-/** Formats the size of a skill in bytes: 512 B, 1.5 kB, 12 MB. */
-function formatSize(bytes: number): string {
-  const units = ["B", "kB", "MB", "GB"];
-  let value = bytes;
-  while (value >= 999.5) {
-    value /= 1024;
-    units.shift();
-  }
-  return `${value.toFixed(value < 9.95 ? 1 : 0)} ${units[0]}`;
 }

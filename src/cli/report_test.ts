@@ -36,11 +36,11 @@ Deno.test("--list shows roots, skills, and problems with their fixes", async () 
   found    global   4 skills  ~/.claude/skills
 
 Skills (5)
-  git        1 file   48 B    .claude/skills/git
-  pdf        2 files  1.5 kB  ~/.claude/skills/pdf
-  Übersicht  1 file   69 B    ~/.claude/skills/Übersicht  not in skills/list: the name "Übersicht" does not consist of a-z, 0-9, and single hyphens between them
-  git        1 file   48 B    ~/.claude/skills/git        after .claude/skills/git: load it as global:git
-  git        1 file   48 B    ~/.claude/skills/git-2      after ~/.claude/skills/git: rename it to load it
+  git        1 file   .claude/skills/git
+  pdf        2 files  ~/.claude/skills/pdf
+  Übersicht  1 file   ~/.claude/skills/Übersicht  not in skills/list: the name "Übersicht" does not consist of a-z, 0-9, and single hyphens between them
+  git        1 file   ~/.claude/skills/git        after .claude/skills/git: load it as global:git
+  git        1 file   ~/.claude/skills/git-2      after ~/.claude/skills/git: rename it to load it
 
 ~/.claude/skills/bad/SKILL.md:1: error[frontmatter-missing]: there is no frontmatter: the first line is not "---"
   fix: start the file, in UTF-8, with a line "---", followed by the lines "name: …", "description: …", and "---"
@@ -65,7 +65,7 @@ Deno.test("--list and --check show the state of each skill, the rule that applie
   const list = await printedReport(place, "--list", ...policy);
   assert.match(
     list.text,
-    /^ {2}git +on +1 file +48 B +\.claude\/skills\/git$/m,
+    /^ {2}git +on +1 file +\.claude\/skills\/git$/m,
   );
   assert.match(list.text, /^ {2}pdf +pinned +policy.yaml:3 +2 files/m);
   assert.match(list.text, /^ {2}Übersicht +off +policy.yaml:2 +~\//m);
@@ -153,8 +153,7 @@ Deno.test("--list cuts an enormous name, and does not pad cells to its length", 
   const { stdout } = await runServer(place, { args: ["--list"] });
   const row = stdout.split("\n").find((line) => line.startsWith("  short"));
   assert.ok(row!.length < 200, row);
-  assert.match(stdout, /\bn{200} /);
-  assert.doesNotMatch(stdout, /n{201}/);
+  assert.match(stdout, /\bn{197}\.\.\. /);
 });
 
 Deno.test("--list exits with 2 if it cannot write", {
