@@ -140,21 +140,3 @@ Deno.test("--list --as escapes control characters for the terminal", {
     );
   }
 });
-
-Deno.test("--list --as omits skills that are hidden from the model, and reports skipped skills on stderr", async () => {
-  using place = new Place();
-  place.skill("home/.claude/skills", "git");
-  place.skill(
-    "home/.claude/skills",
-    "mine",
-    "---\nname: mine\ndescription: Mine\ndisable-model-invocation: true\n---\n",
-  );
-  place.skill("home/.claude/skills", "bad", "# No frontmatter");
-  const { stdout, stderr } = await runServer(place, {
-    args: ["--list", "--as", "opencode", "--skill-dir", "none"],
-  });
-  assert.match(stdout, /^What .* \(1 skill,/);
-  assert.doesNotMatch(stdout, /mine/);
-  assert.match(stderr, /Skipped ".*bad.*SKILL\.md"/);
-  assert.match(stderr, /Cannot find the folder ".*none"/);
-});
