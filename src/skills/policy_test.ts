@@ -174,14 +174,22 @@ Deno.test("PolicyDecider.decide() follows links in the folder paths of rules", {
   const data = place.folder("data", "work");
   place.link(data, "home/code");
   const decider = deciderOf({
-    rules: [{ in: "~/code/**", state: "off" }],
+    rules: [
+      { in: "~/code/**", state: "off" },
+      { in: "~/co*", state: "manual" },
+      { in: "~/c*e/p/*", state: "pinned" },
+    ],
     homeDirectory: place.home,
   });
-  const skill = subject(join(data, "p", "git"));
-  assert.equal(decider.decide(skill).state, "off");
+  const stateIn = (...names: string[]) =>
+    decider.decide(subject(join(data, ...names))).state;
+  assert.deepEqual(
+    [stateIn(), stateIn("p"), stateIn("p", "git"), stateIn("p", "git", "x")],
+    ["manual", "off", "pinned", "off"],
+  );
   place.remove("home/code");
   decider.expand();
-  assert.equal(decider.decide(skill).state, "on");
+  assert.deepEqual([stateIn(), stateIn("p", "git")], ["on", "on"]);
 });
 
 Deno.test("PolicyDecider.decide() does not let links evade rules or benefit from them", () => {

@@ -34,7 +34,7 @@ import type { PolicyFault } from "./policy_error.ts";
 /** The maximum number of places that a glob can stand for. The others are off. */
 const MAX_PLACES = 1_000;
 
-/** A folder, and the rest of a glob, which begins with a wildcard unless it is empty. */
+/** A folder, and the parts of a glob for what lies below it, up to its end. */
 interface GlobFolder {
   readonly path: string;
   readonly rest: readonly string[];
@@ -104,6 +104,7 @@ export class RuleFolders {
 
 /**
  * Lists the folders above the first wildcard of a glob, one for each alternative.
+ * Without a wildcard, everything in a folder matches too.
  *
  * @throws {Error} If the glob is relative to an unknown folder.
  */
@@ -113,14 +114,14 @@ export function listGlobFolders(glob: string, base: BaseFolders): GlobFolder[] {
     const first = parts.findIndex((part) => WILDCARD.test(part));
     const end = first === -1 ? parts.length : first;
     const folder = parts.slice(0, end).map((part) => `${part}/`).join("");
-    return { path: resolveFolder(folder, base), rest: parts.slice(end) };
+    const rest = first === -1 ? ["**"] : parts.slice(end);
+    return { path: resolveFolder(folder, base), rest };
   });
 }
 
-/** Adds a folder by a path. Without a wildcard, everything in it matches too. */
+/** Adds a folder by a path. */
 function addPlace({ path, rest }: GlobFolder, { places }: Expansion): void {
-  const glob = compilePath(rest.length === 0 ? ["**"] : rest);
-  places.push({ folder: comparablePath(path), glob });
+  places.push({ folder: comparablePath(path), glob: compilePath(rest) });
 }
 
 /**
