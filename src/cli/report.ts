@@ -9,7 +9,6 @@
  */
 
 import { basename, dirname, join, relative } from "jsr:@std/path@^1";
-import { styleText } from "node:util";
 import {
   createReport,
   isError,
@@ -32,7 +31,6 @@ import {
 export interface TextStyle {
   /** Whether to show what was found, not only the problems. */
   readonly list?: boolean | undefined;
-  readonly colors?: boolean;
   /** Whether problems are annotations of GitHub Actions. */
   readonly annotations?: boolean;
   /** The home folder, which is shown as `~`. */
@@ -53,7 +51,6 @@ export async function reportSkills(
   const report = await createReport(registry, settings);
   const text = json ? jsonText(report) : reportAsText(report, {
     list,
-    colors: Deno.stdout.isTerminal() && !Deno.noColor,
     annotations: attempt(() => Deno.env.get("GITHUB_ACTIONS")) === "true",
     home: settings.home,
     project: currentFolder(),
@@ -129,14 +126,10 @@ function format(
   { rule, severity, file, line, reason, hint }: ReportedProblem,
   style: TextStyle,
 ): string {
-  const color = severity === "error" ? "red" : "yellow";
-  const label = style.colors
-    ? styleText(color, severity, { validateStream: false })
-    : severity;
   const place = showPath(file, style) + (line === undefined ? "" : `:${line}`);
   // The other lines of a hint are a text to copy.
   const lines = [
-    `${escapeHidden(place)}: ${label}[${rule}]: ${escapeHidden(reason)}`,
+    `${escapeHidden(place)}: ${severity}[${rule}]: ${escapeHidden(reason)}`,
     ...`fix: ${hint}`.split("\n").map((line) => `  ${escapeHidden(line)}`),
   ];
   return lines.map((line) => `${line}\n`).join("");

@@ -282,35 +282,3 @@ async function textReportOn(
   const report = await createReport(registry, settingsFor("--check"));
   return reportAsText(report, style);
 }
-
-for (
-  const [env, isColored] of [[{}, true], [{ NO_COLOR: "1" }, false]] as const
-) {
-  Deno.test(
-    isColored
-      ? "--list uses colors on a terminal"
-      : "--list uses no colors on a terminal if NO_COLOR is set",
-    {
-      ignore: lacks("terminal"),
-    },
-    async () => {
-      using place = new Place();
-      place.skill("home/.claude/skills", "git", "no frontmatter");
-      const [command, options] = serverCommand(place, { args: ["--list"] });
-      const line = [command, ...options.args!].map((word) => `'${word}'`).join(
-        " ",
-      );
-      const { NO_COLOR: _, ...rest } = options.env!;
-      const { stdout } = await new Deno.Command("script", {
-        ...options,
-        args: ["-qec", line, "/dev/null"],
-        clearEnv: true,
-        env: { ...rest, PATH: Deno.env.get("PATH")!, TERM: "xterm", ...env },
-        stdin: "null",
-      }).output();
-      const text = new TextDecoder().decode(stdout);
-      assert.equal(text.includes("\u001b[31merror"), isColored);
-      assert.equal(text.includes("\u001b"), isColored);
-    },
-  );
-}

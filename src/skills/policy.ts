@@ -40,6 +40,9 @@ import type {
 /** The states from the strictest on. The others are equally strict. */
 const STRICTEST: readonly SkillState[] = ["off", "manual", "name-only"];
 
+/** What errors name instead of the file of a policy. */
+const NO_FILE = "options.policy";
+
 /** What a policy decides. */
 export interface PolicyDecision {
   readonly state: SkillState;
@@ -82,7 +85,7 @@ export class PolicyDecider {
    * @throws {PolicyError} If a glob is invalid or relative to an unknown folder.
    */
   constructor(policy: SkillPolicy, nameOnlyFolders: readonly string[] = []) {
-    const { rules, file = "" } = policy;
+    const { rules, file = NO_FILE } = policy;
     const faults = rules.flatMap((rule) => checkGlobs(rule, policy));
     if (faults.length > 0) {
       throw new PolicyError(faults.map((fault) => ({ file, ...fault })));
@@ -101,7 +104,7 @@ export class PolicyDecider {
   expand(): void {
     this.#nameOnlyPlaces = this.#nameOnlyFolders
       .flatMap((folder) => [folder, realPathOf(folder)]);
-    const { file = "" } = this.policy;
+    const { file = NO_FILE } = this.policy;
     const problems = this.#rules.flatMap(({ rule: { line }, folders }) => {
       const fault = folders?.expand();
       return fault ? [{ ...fault, file, line }] : [];

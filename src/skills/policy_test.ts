@@ -223,7 +223,7 @@ Deno.test("PolicyDecider() refuses globs that are too long, stand for too much, 
   const cases: [Omit<SkillPolicyRule, "state">, RegExp][] = [
     [
       { skill: `*${"x".repeat(300)}` },
-      /\(line 7\): the glob .* has more than 256/,
+      /^PolicyError: Cannot use the policy "options.policy" \(line 7\): the glob .* has more than 256/,
     ],
     [{ in: `/{${letters}}`.repeat(3) }, /more than 1000 alternatives/],
     [{ skill: "{a,b}".repeat(40) }, /more than 1000 alternatives/],
