@@ -3,7 +3,6 @@ import { basename, dirname, join } from "jsr:@std/path@^1";
 import {
   type ScanOptions,
   type SkillPolicy,
-  type SkillPolicyRule,
   SkillRegistry,
   type SkillRoot,
 } from "../mod.ts";
@@ -141,32 +140,6 @@ Deno.test("a change of the policy changes only states, and unchanged skills stay
   assert.equal(invalid.skills, after.skills);
   assert.match(invalid.problems[0]!.hint, /the last valid policy applies$/);
   assert.deepEqual(changes, []);
-});
-
-Deno.test("SkillRegistry.inspectPolicy() returns the rules that apply and the rules that match nothing", async () => {
-  using place = new Place();
-  for (const name of ["git", "pdf", "evil"]) {
-    place.skill("home/.claude/skills", name);
-  }
-  const rules: SkillPolicyRule[] = [
-    { skill: "p*", state: "off" },
-    { skill: "pdf", state: "on" },
-    { skill: "nothing", state: "off" },
-    { skill: "evil", state: "off" },
-    { skill: "theirs", scope: "project", state: "off" },
-    { skill: "git", in: "/elsewhere", state: "on" },
-  ];
-  const { registry } = registryOf(place, { rules });
-  using _ = registry;
-  await registry.refresh();
-  const { rules: decisive, off, unused } = registry.inspectPolicy()!;
-  assert.deepEqual([...decisive].map(([{ name }, rule]) => [name, rule]), [
-    ["pdf", rules[1]],
-    ["evil", rules[3]],
-  ]);
-  assert.deepEqual(off.map(({ name }) => name), ["evil"]);
-  // The last two rules fit other projects, and other folders.
-  assert.deepEqual(unused, [rules[2]]);
 });
 
 Deno.test("a saved policy change sends notifications only for the lists that it changes", async () => {

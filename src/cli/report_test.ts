@@ -120,7 +120,7 @@ Deno.test("--list reports where to put skills if there are none", async () => {
 });
 
 Deno.test(
-  "--list, --json, and --print-config escape control characters for the terminal",
+  "--list, --as, --json, and --print-config escape control characters for the terminal",
   {
     ignore: lacks("names"),
   },
@@ -134,13 +134,14 @@ Deno.test(
     );
     place.skill("home/.claude/skills", odd, skillMd(name));
     const list = await runServer(place, { args: ["--list"] });
+    const view = await runServer(place, { args: ["--list", "--as", "codex"] });
     const report = await runServer(place, { args: ["--list", "--json"] });
     const { skills } = JSON.parse(report.stdout);
     assert.equal(basename(skills[0].directory), odd);
     const codex = ["--print-config", "codex", "--skill-dir", odd];
     const config = await runServer(place, { args: codex });
     assert.match(config.stdout, /a\\u009b31m\\u202eb\\u007f/);
-    for (const { stdout, stderr } of [list, report, config]) {
+    for (const { stdout, stderr } of [list, view, report, config]) {
       assert.doesNotMatch(stdout + stderr, /[\u007f-\u009f\u202e]/);
     }
   },
