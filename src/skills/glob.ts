@@ -20,12 +20,6 @@ const MAX_ALTERNATIVES = 1_000;
 /** The characters that begin a wildcard. */
 export const WILDCARD = /[*?[]/;
 
-/** A glob for a name: characters, `*`, `?`, and classes of characters. */
-export type NameGlob = readonly (string | RegExp)[];
-
-/** A glob for a path: globs for names, and `**`. */
-export type PathGlob = readonly (NameGlob | "**")[];
-
 /** Finds the problem with a glob, if there is one. */
 export function findGlobFault(glob: string): PolicyFault | undefined {
   const isSmall = glob.length <= MAX_GLOB_LENGTH &&
@@ -57,80 +51,63 @@ function expandOnce(glob: string): string[] {
 }
 
 /** Compiles a glob for a name, without braces and in comparable form. */
-export function compileName(glob: string): NameGlob {
-  const parts = glob.replace(/\*+/g, "*").match(/\[[^\]]+\]|[^]/g) ?? [];
-  return parts.map((part) => part.length === 1 ? part : compileClass(part));
+export function compileName(glob: string): RegExp {
+  return new RegExp(`^${translate(glob, { any: "[^]", id: "" })}$`, "u");
 }
 
-/** Compiles a class of characters. One that is invalid matches nothing. */
-function compileClass(written: string): RegExp {
-  const characters = written.replaceAll("\\", "\\\\").replace("[!", "[^");
-  return attempt(() => new RegExp(characters)) ?? /(?!)/;
-}
-
-/** Compiles a glob for a path from its parts between slashes. */
-export function compilePath(parts: readonly string[]): PathGlob {
-  return parts.map((part) =>
-    part === "**" ? part : compileName(comparableText(part))
+/** Compiles a glob for a path from its parts. Each name of the path must end with a slash. */
+export function compilePath(parts: readonly string[]): RegExp {
+  const names = parts.map((part, index) =>
+    part === "**"
+      ? "\0"
+      : `${translate(comparableText(part), { any: "[^/]", id: `_${index}` })}/`
   );
-}
-
-/** Whether a name in comparable form matches a glob. */
-export function matchesName(name: string, glob: NameGlob): boolean {
-  return matchesParts(glob, {
-    length: name.length,
-    isAny: (part) => part === "*",
-    matches: (part, index) =>
-      typeof part === "string"
-        ? part === "?" || part === name[index]
-        : part.test(name[index]!),
-  });
-}
-
-/** Whether the names of a path in comparable form match a glob. */
-export function matchesPath(names: readonly string[], glob: PathGlob): boolean {
-  return matchesParts(glob, {
-    length: names.length,
-    isAny: (part) => part === "**",
-    matches: (part, index) => matchesName(names[index]!, part as NameGlob),
-  });
-}
-
-/** What the parts of a glob are compared with. */
-interface Items<T> {
-  /** The number of items. */
-  readonly length: number;
-  /** Whether a part stands for any number of items. */
-  readonly isAny: (part: T) => boolean;
-  /** Whether another part matches an item. */
-  readonly matches: (part: T, index: number) => boolean;
+  const patterns = names.join("").split("\0");
+  const source = joinBy("(?:[^/]+/)*", { patterns, id: "" });
+  return new RegExp(`^${source}$`, "u");
 }
 
 /**
- * Whether all items match. After a mismatch, only the last part that stands for any
- * number of items takes one more, so the time is at most quadratic.
+ * Translates a glob without slashes to a regular expression.
+ *
+ * @param any The expression for a character that wildcards match.
+ * @param id What distinguishes the groups of the expression from others.
  */
-function matchesParts<T>(
-  parts: readonly T[],
-  { length, isAny, matches }: Items<T>,
-): boolean {
-  let [part, item] = [0, 0];
-  let retry: { part: number; item: number } | undefined;
-  while (item < length || part < parts.length) {
-    if (part < parts.length && isAny(parts[part]!)) {
-      retry = { part: part++, item: item + 1 };
-    } else if (
-      part < parts.length && item < length && matches(parts[part]!, item)
-    ) {
-      part++;
-      item++;
-    } else if (retry !== undefined && retry.item <= length) {
-      ({ part, item } = retry);
-    } else {
-      return false;
-    }
-  }
-  return true;
+function translate(
+  glob: string,
+  { any, id }: { any: string; id: string },
+): string {
+  const expression = glob.replace(/\*+|\[[^\]]+\]|[^]/gu, (part) => {
+    if (part.startsWith("*")) return "\0";
+    if (part === "?") return any;
+    return part.startsWith("[") && part !== "["
+      ? translateClass(part)
+      : RegExp.escape(part);
+  });
+  return joinBy(`${any}*`, { patterns: expression.split("\0"), id });
+}
+
+/** Translates a class of characters. One that is invalid matches nothing. */
+function translateClass(glob: string): string {
+  const expression = glob.replaceAll("\\", "\\\\").replace("[!", "[^");
+  return attempt(() => new RegExp(expression, "u"))?.source ?? "(?!)";
+}
+
+/**
+ * Joins expressions by one for any text between them. All but the last one take
+ * the first match, which is as good as a later one, so matching takes linear time.
+ */
+function joinBy(
+  any: string,
+  { patterns: [first, ...others], id }: { patterns: string[]; id: string },
+): string {
+  const last = others.pop();
+  const middle = others.map((pattern, index) => {
+    const group = `group${id}_${index}`;
+    // A lookahead does not try again once it has matched.
+    return `(?=(?<${group}>${any}?${pattern}))\\k<${group}>`;
+  });
+  return [first, ...middle, ...last === undefined ? [] : [any, last]].join("");
 }
 
 /**

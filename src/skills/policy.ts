@@ -25,8 +25,6 @@ import {
   compileName,
   expandBraces,
   findGlobFault,
-  matchesName,
-  type NameGlob,
 } from "./glob.ts";
 import { PolicyError, type PolicyFault } from "./policy_error.ts";
 import { listGlobFolders, RuleFolders } from "./rule_folders.ts";
@@ -63,7 +61,7 @@ export interface PolicySubject {
 interface CompiledRule {
   readonly rule: SkillPolicyRule;
   /** The globs for the key of the skill's name. Default: any name. */
-  readonly names: readonly NameGlob[] | undefined;
+  readonly names: readonly RegExp[] | undefined;
   /** The folders that must contain the skill directory. Default: any. */
   readonly folders: RuleFolders | undefined;
 }
@@ -163,7 +161,7 @@ function isAbout(
   { key, scope }: { readonly key: string; readonly scope: SkillScope },
 ): boolean {
   return (rule.scope ?? scope) === scope &&
-    (names?.some((glob) => matchesName(key, glob)) ?? true);
+    (names?.some((glob) => glob.test(key)) ?? true);
 }
 
 /** Lists what is wrong with the globs of a rule. */

@@ -146,6 +146,7 @@ Deno.test("PolicyDecider.decide() matches directories in the home folder, in the
       ],
     ],
     ["/a/**/b/**/c", ["/a/b/c", "/a/x/b/b/y/c"], ["/a/c", "/a/b/c/d"]],
+    ["**/a/**/a/**/a/**/b", [], [`/etc/policy${"/a".repeat(2_000)}`]],
     ["./mine", ["/etc/policy/mine/git"], ["/etc/mine/git"]],
     ["../other/**", ["/etc/other/git"], ["/etc/policy/other/git"]],
     ["/a (copy)/b[0-9]/**", ["/a (copy)/b1/git"], ["/a/b1/git"]],

@@ -23,9 +23,6 @@ import {
   compileName,
   compilePath,
   expandBraces,
-  matchesName,
-  matchesPath,
-  type PathGlob,
   WILDCARD,
   withSlashes,
 } from "./glob.ts";
@@ -43,7 +40,7 @@ interface GlobFolder {
 /** What a glob stands for on disk. All paths are in comparable form. */
 interface Expansion {
   /** Folders, and the globs for what lies below them. */
-  readonly places: { readonly folder: string; readonly glob: PathGlob }[];
+  readonly places: { readonly folder: string; readonly glob: RegExp }[];
   /** What a wildcard met and could not resolve. */
   readonly unresolved: Set<string>;
 }
@@ -84,11 +81,11 @@ export class RuleFolders {
 
   /** Whether a path in comparable form matches. */
   matches(path: string): boolean {
-    return this.#expansion.places.some(({ folder, glob }) => {
-      if (path !== folder && !path.startsWith(`${folder}/`)) return false;
-      const names = path.slice(folder.length).split("/").slice(1);
-      return matchesPath(names, glob);
-    });
+    const names = `${path}/`;
+    return this.#expansion.places.some(({ folder, glob }) =>
+      names.startsWith(`${folder}/`) &&
+      glob.test(names.slice(folder.length + 1))
+    );
   }
 
   /** Whether a path in comparable form is, or lies in, something that could not be resolved. */
@@ -173,5 +170,5 @@ function listMatching(
   return [...Deno.readDirSync(folder)]
     .filter((entry) => entry.isSymlink || entry.isDirectory && below !== "**")
     .map(({ name }) => name)
-    .filter((name) => matchesName(comparableText(name), glob));
+    .filter((name) => glob.test(comparableText(name)));
 }
