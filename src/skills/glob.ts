@@ -81,7 +81,7 @@ function translate(
     if (part.startsWith("*")) return "\0";
     if (part === "?") return any;
     return part.startsWith("[") && part !== "["
-      ? translateClass(part)
+      ? `(?=${any})${translateClass(part)}`
       : RegExp.escape(part);
   });
   return joinBy(`${any}*`, { patterns: expression.split("\0"), id });

@@ -40,7 +40,7 @@ const POLICY = z.strictObject({
 });
 
 /** Where a policy comes from. */
-export type PolicyOrigin =
+type PolicyOrigin =
   & Required<Pick<SkillPolicy, "file">>
   & Pick<SkillPolicy, "homeDirectory">;
 
