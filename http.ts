@@ -3,7 +3,7 @@
  * a `fetch` handler.
  *
  * ```sh
- * deno serve --host 127.0.0.1 --allow-read --allow-env jsr:@skill-server/skill-server/http
+ * deno serve --no-config --host 127.0.0.1 --allow-read --allow-env jsr:@skill-server/skill-server/http
  * ```
  *
  * Clients connect to `/mcp`. At `/`, a page for browsers shows the skills and how to

@@ -135,7 +135,8 @@ function startShell(
       windowsRawArguments: true,
     }).spawn();
   } catch (error) {
-    throw new Error(`Cannot run the command: ${spawnFault(error)}`);
+    const { message } = error as Error;
+    throw new Error(`Cannot run the command: ${oneLine(message)}`);
   }
 }
 
@@ -173,7 +174,7 @@ async function endProcesses(pid: number): Promise<void> {
   else await ending.output();
 }
 
-/** Installs the packages that the Python files in the working directory import. */
+/** Installs the packages that the Python files in the working directory import. Not for `cmd`. */
 const INSTALL = `
 if command -v pipreqs >/dev/null 2>&1; then (
   list=$(mktemp) &&
@@ -182,20 +183,6 @@ if command -v pipreqs >/dev/null 2>&1; then (
   rm -f "$list" "$list.log"
 ) fi`;
 
-/**
- * Returns a prefix of a line for `cmd` that does the same. Ends with a command
- * that sets the exit code to 0.
- */
-function installOnWindows(): string {
-  const list = `"%TEMP%\\skill-server-${crypto.randomUUID()}.txt"`;
-  const log = list.replace(".txt", ".log");
-  const install =
-    `pipreqs --force --savepath ${list} . && pip install -r ${list}`;
-  const report =
-    `(echo Cannot install the packages that the Python files import:& type ${log}) 1>&2`;
-  return `where pipreqs >nul 2>&1 && ((${install}) >${log} 2>&1 || ${report}) & del ${list} ${log} >nul 2>&1 & ver >nul & `;
-}
-
 /** Returns the arguments with which the shell runs a command. */
 function shellArguments(command: string, install: boolean): string[] {
   if (!isWindows) return ["-c", install ? `${INSTALL}\n${command}` : command];
@@ -203,37 +190,13 @@ function shellArguments(command: string, install: boolean): string[] {
   if (/[\r\n]/.test(line)) {
     throw new Error("cmd runs only one line; join the lines with &&");
   }
-  return ["/d", "/s", "/c", `"${install ? installOnWindows() : ""}${line}"`];
+  return ["/d", "/s", "/c", `"${line}"`];
 }
 
-/**
- * Returns the variables that differ from this process's own. Deno starts the
- * programs that `--allow-run` lists only with empty values for the variables of
- * the dynamic linker.
- */
+/** Returns the variables that differ from this process's own. */
 function shellEnvironment(): { env: Record<string, string> } {
-  if (isWindows) return { env: {} };
-  const path = trustedPath()?.join(":");
-  const isListed =
-    Deno.permissions.querySync({ name: "run" }).state !== "granted";
-  const all = isListed ? attempt(() => Deno.env.toObject()) : undefined;
-  const linkers = Object.keys(all ?? {})
-    .filter((name) => /^(?:LD|DYLD)_/i.test(name))
-    .map((name) => [name, ""]);
-  return {
-    env: {
-      ...Object.fromEntries(linkers),
-      ...path !== undefined && { PATH: path },
-    },
-  };
-}
-
-/** Returns why the shell could not be started. */
-function spawnFault(error: unknown): string {
-  const { message } = error as Error;
-  return /\b(?:LD|DYLD)_/i.test(message)
-    ? "Deno does not start the shell while a variable such as LD_LIBRARY_PATH is set; add --allow-env or --allow-run, without names"
-    : oneLine(message);
+  const path = isWindows ? undefined : trustedPath()?.join(":");
+  return { env: path === undefined ? {} : { PATH: path } };
 }
 
 /**

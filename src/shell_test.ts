@@ -248,25 +248,6 @@ Deno.test(
 );
 
 Deno.test(
-  "run_shell_command_op runs while variables of the dynamic linker are set, and passes them on with --allow-run",
-  { ignore: lacks("sh") },
-  async () => {
-    using place = filesPlace();
-    // A variable with this name has no effect, so the test is harmless.
-    const env = { LD_A: "a" };
-    for (const [run, value] of [["--allow-run", "a"], ["--allow-run=sh", ""]]) {
-      await using session = await Session.open(place, {
-        args: ["--tools", "agentskills"],
-        flags: flagsWith("--allow-read", "--allow-env", run!),
-        env,
-      });
-      const { text } = await session.text(...shell('echo "<$LD_A>$#"'));
-      assert.equal(text, `<${value}>0\n\n`);
-    }
-  },
-);
-
-Deno.test(
   "run_shell_command_op runs no program of the project that stands first on PATH",
   { ignore: lacks("sh") },
   async () => {
@@ -298,26 +279,6 @@ Deno.test(
       "the line about the tool",
     );
     await assert.rejects(session.call(...shell("true")), /Unknown tool/);
-  },
-);
-
-Deno.test(
-  "run_shell_command_op says which permission it needs to run while variables of the dynamic linker are set",
-  { ignore: lacks("sh") },
-  async () => {
-    using place = filesPlace();
-    await using session = await Session.open(place, {
-      args: ["--tools", "agentskills"],
-      flags: flagsWith(
-        "--allow-read",
-        "--allow-env=HOME,USERPROFILE,PATH,SKILLS_DIR,MAX_FILE_SIZE_MB",
-        "--allow-run=sh",
-      ),
-      env: { LD_A: "a" },
-    });
-    const { text, isError } = await session.text(...shell("true"));
-    assert.match(text, /^Cannot run the command: .*--allow-env/);
-    assert.equal(isError, true);
   },
 );
 

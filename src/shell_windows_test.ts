@@ -185,46 +185,6 @@ for (const [when, end] of Object.entries(ENDS)) {
   });
 }
 
-Deno.test(
-  "--auto-install-deps installs what Python files import before a command that contains py on Windows",
-  {
-    ignore,
-  },
-  async () => {
-    using place = filesPlace();
-    const log = join(place.path, "log");
-    const tools = place.folder("tools");
-    const install = (tool: string, lines: string) =>
-      place.file(
-        `tools/${tool}.bat`,
-        `@echo ${tool} %*>>"${log}"\r\n${lines}\r\n`,
-      );
-    const PATH = `${tools};${Deno.env.get("PATH")}`;
-    const args = ["--auto-install-deps"];
-    const options = shellOptions({ args, env: { PATH } });
-    {
-      await using session = await Session.open(place, options);
-      assert.equal(await runnerIn(session)("echo py"), "py\n\n");
-    }
-    install("pipreqs", "@exit /b 0");
-    install("pip", "@exit /b 0");
-    await using session = await Session.open(place, options);
-    const run = runnerIn(session);
-    assert.equal(await run("echo plain"), "plain\n\n");
-    assert.throws(() => Deno.statSync(log), Deno.errors.NotFound);
-    assert.equal(await run("echo a.py& exit 4"), "a.py\n\n\n[exit code 4]");
-    assert.match(
-      Deno.readTextFileSync(log),
-      /^pipreqs --force --savepath \S+ \.\s+pip install -r \S+\s+$/,
-    );
-    install("pip", "@echo broken\r\n@exit /b 1");
-    assert.match(
-      await run("echo a.py"),
-      /^a\.py\n\nCannot install the packages that the Python files import:\n[^]*broken/,
-    );
-  },
-);
-
 /**
  * A program with a console of its own that starts the server in it, presses Ctrl-C
  * while a command runs, and writes the server's exit status to a file.

@@ -238,7 +238,7 @@ Deno.test("invalid params have the same short error as on stdio", async () => {
 });
 
 Deno.test({
-  name: "a terminated server closes its streams and exits within a second",
+  name: "a terminated server closes its streams and exits",
   ignore: lacks("signals"),
   fn: async () => {
     for (const flags of [[], ["--parallel"]]) {
@@ -246,16 +246,12 @@ Deno.test({
       await using server = await HttpServer.start(place, { flags });
       const client = await modernClient(server);
       const subscription = await client.listen({ toolsListChanged: true });
-      const start = performance.now();
       const { code } = await server.end();
-      const time = performance.now() - start;
       assert.equal(code, 0);
       assert.equal(
         await within(subscription.closed, "the stream to end"),
         "graceful",
       );
-      // A busy machine can take a while to report the exit.
-      assert.ok(time < 3_000, `${time} ms`);
       await client.close();
     }
   },

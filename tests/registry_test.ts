@@ -308,30 +308,36 @@ Deno.test("SkillRegistry.watch() scans again after a second while something cann
   assert.equal(scans, 3);
 });
 
-Deno.test("the user's roots are searched before those of a project, whose skills are limited", async () => {
-  using place = new Place();
-  const count = 1_010;
-  for (let i = 0; i < count; i++) {
-    place.skill("project/.claude/skills", `s${String(i).padStart(4, "0")}`);
-  }
-  place.skill("home/.claude/skills", "mine");
-  const roots = ["project", "home"].map((folder) =>
-    root(join(place.path, folder, ".claude/skills"), {
-      scope: folder === "home" ? "global" : "project",
-    })
-  );
-  const options = { workingDirectory: place.project, limitsProject: true };
-  using registry = new SkillRegistry(roots, { ...options, log: () => {} });
-  const first = await registry.refresh();
-  assert.equal(first.skills.size, 1_001);
-  assert.ok(first.skills.has("mine"));
-  assert.match(first.problems[0]!.reason, /10 folders were left out/);
-  // A skill that is served already is not dropped.
-  place.skill("project/.claude/skills", "a");
-  assert.ok((await registry.refresh()).skills.has("s0999"));
-  const all = await scansOf(roots, { workingDirectory: place.project })();
-  assert.equal(all.skills.size, count + 2);
-});
+Deno.test(
+  "the user's roots are searched before those of a project, whose skills are limited",
+  {
+    ignore: lacks("speed"),
+  },
+  async () => {
+    using place = new Place();
+    const count = 1_010;
+    for (let i = 0; i < count; i++) {
+      place.skill("project/.claude/skills", `s${String(i).padStart(4, "0")}`);
+    }
+    place.skill("home/.claude/skills", "mine");
+    const roots = ["project", "home"].map((folder) =>
+      root(join(place.path, folder, ".claude/skills"), {
+        scope: folder === "home" ? "global" : "project",
+      })
+    );
+    const options = { workingDirectory: place.project, limitsProject: true };
+    using registry = new SkillRegistry(roots, { ...options, log: () => {} });
+    const first = await registry.refresh();
+    assert.equal(first.skills.size, 1_001);
+    assert.ok(first.skills.has("mine"));
+    assert.match(first.problems[0]!.reason, /10 folders were left out/);
+    // A skill that is served already is not dropped.
+    place.skill("project/.claude/skills", "a");
+    assert.ok((await registry.refresh()).skills.has("s0999"));
+    const all = await scansOf(roots, { workingDirectory: place.project })();
+    assert.equal(all.skills.size, count + 2);
+  },
+);
 
 Deno.test("SkillRegistry.trackFiles() waits for the first listing even if another caller started it", async () => {
   using place = new Place();

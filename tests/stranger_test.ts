@@ -13,7 +13,9 @@ import { createInstructions } from "../src/views/views.ts";
 import { TOOL_NAMES, type Toolset } from "../src/views/options.ts";
 import { createEntries } from "../src/views/tools.ts";
 import { toolsets } from "./testing/client.ts";
+import { README } from "./testing/environment.ts";
 import { Place, skillMd } from "./testing/folders.ts";
+import { HttpServer } from "./testing/http.ts";
 import { lacks } from "./testing/needs.ts";
 import { root } from "./testing/registry.ts";
 import { Wire } from "./testing/server.ts";
@@ -263,4 +265,19 @@ Deno.test("if the policy is not valid, the lists and the tools say in one line w
     }
   }
   assert.match(await call(registry, ["reference", "list_skills"]), why);
+});
+
+Deno.test("the HTTP server runs nothing of the folder in which it is started", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "git");
+  const imports = { "npm:zod@^4/mini": "./hostile.js" };
+  place.file("project/deno.json", JSON.stringify({ imports }));
+  place.file("project/package.json", '{ "dependencies": { "zod": "1" } }');
+  place.file("project/node_modules/zod/package.json", "{}");
+  place.file("project/hostile.js", "throw new Error('hostile');");
+  // As the README says. Otherwise, deno serve reads the configuration in this folder.
+  assert.match(README, /\ndeno serve --no-config --host 127\.0\.0\.1 /);
+  await using server = await HttpServer.start(place);
+  const { result } = await server.ask("tools/list");
+  assert.match(result.tools[0].description, /git/);
 });

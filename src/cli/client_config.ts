@@ -16,7 +16,7 @@ import {
   TOKEN_VARIABLE,
 } from "./clients.ts";
 import { createLaunch } from "./launch.ts";
-import { type Program, runningProgram } from "./program.ts";
+import { isInNpxCache, type Program, runningProgram } from "./program.ts";
 import type { Settings } from "./settings.ts";
 import { quoteCommand } from "../shell_quoting.ts";
 import {
@@ -136,8 +136,8 @@ function describeLaunch(
     (mayReadAll()
       ? "This executable may read every file that you may read. To narrow that, compile it with the folders: deno task compile --allow-read=<folders>"
       : "This executable may read the folders that it was compiled with."),
-    server.command === "npx" &&
-    "The entry uses npx, which asks the npm registry for Deno at each start. To avoid that, install Deno (https://deno.com) and print the configuration with it.",
+    isInNpxCache(server.command) &&
+    "The entry starts the Deno that npx downloaded. If you empty the cache of npm, print the configuration again. To avoid that, install Deno (https://deno.com) and print the configuration with it.",
     server.args.includes("--allow-read") &&
     "Cannot limit Deno to folders with a comma in their names: it gets permission to read every folder.",
   ];

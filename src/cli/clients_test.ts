@@ -66,30 +66,39 @@ Deno.test(
   },
 );
 
-Deno.test("the documentation shows the entries for Claude Code and Codex", {
+Deno.test("the README shows the entry for Claude Code", {
   ignore: lacks("sh"),
 }, () => {
-  const block = (name: string, language: string) =>
-    `\`\`\`${language}\n${configFor(name).text}\`\`\`\n`;
-  assert.ok(README.includes(block("claude-code", "json")));
-  assert.ok(CLIENTS_PAGE.includes(block("codex", "toml")));
+  const { text } = configFor("claude-code");
+  assert.ok(README.includes(`\`\`\`json\n${text}\`\`\`\n`));
 });
 
-for (const name of CLIENT_NAMES) {
-  Deno.test(`docs/clients.md names the configuration files of ${name} on each operating system`, () => {
-    const client = MCP_CLIENTS[name];
+Deno.test("docs/clients.md names the configuration files of each client", () => {
+  for (const name of CLIENT_NAMES) {
+    const { title, file, projectFile = "" } = MCP_CLIENTS[name];
     const [, table] = CLIENTS_PAGE.split("## Configuration files");
-    const rows = table!.split("\n").filter((line) =>
-      line.startsWith(`| ${client.title} `)
-    );
-    assert.equal(rows.length, 1);
-    const files = (["linux", "darwin", "windows"] as const)
-      .map((os) => configFile(client, os));
-    for (const text of [name, client.projectFile ?? name, ...files]) {
-      assert.ok(rows[0]!.includes(`\`${text}\``), `${rows[0]} lacks ${text}`);
+    const row = table!.split("\n")
+      .find((line) => line.startsWith(`| ${title} `)) ?? title;
+    for (const text of [name, file, projectFile]) {
+      assert.ok(text === "" || row.includes(`\`${text}\``), `${row}: ${text}`);
     }
-  });
-}
+  }
+});
+
+Deno.test("configFile() returns the path on each operating system", () => {
+  const { vscode } = MCP_CLIENTS;
+  const systems = ["linux", "darwin", "windows"] as const;
+  assert.deepEqual(systems.map((os) => configFile(vscode, os)), [
+    "~/.config/Code/User/mcp.json",
+    "~/Library/Application Support/Code/User/mcp.json",
+    "%APPDATA%\\Code\\User\\mcp.json",
+  ]);
+  const { cursor } = MCP_CLIENTS;
+  assert.equal(
+    configFile(cursor, "windows"),
+    "%USERPROFILE%\\.cursor\\mcp.json",
+  );
+});
 
 /** Decodes a link as its client does. Returns the entry. */
 function decode(link: string): Record<string, unknown> {
@@ -117,7 +126,8 @@ for (const [name, pattern] of Object.entries(LINKS)) {
     },
     () => {
       const home = "${userHome}";
-      const { text } = configFor(name, { program: NPX_PROGRAM, home });
+      const program = { ...PROGRAM, executable: "deno" };
+      const { text } = configFor(name, { program, home });
       const links = [...README.matchAll(pattern)].map(([link]) => link);
       assert.equal(links.length, 1);
       assert.deepEqual(decode(links[0]!), parseEntry(text));

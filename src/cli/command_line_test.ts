@@ -211,6 +211,10 @@ Deno.test("commandFor() names the command as its reader runs it", () => {
       { ...PROGRAM, mainModule: undefined, executable: "/opt/it's/server" },
       String.raw`'/opt/it'\''s/server'`,
     ],
+    [
+      { ...NPX_PROGRAM, mainModule: "C:\\R&D\\mod.ts", os: "windows" },
+      `npx --prefix ~/ -y deno ${flags} "C:\\R&D\\mod.ts"`,
+    ],
   ];
   for (const [program, command] of cases) {
     assert.equal(commandFor(program, "--list"), `${command} --list`);

@@ -8,12 +8,7 @@
 import { dirname, isAbsolute } from "jsr:@std/path@^1";
 import { UsageError } from "./command_line.ts";
 import { SERVING_OPTIONS } from "./options.ts";
-import {
-  isInNpxCache,
-  type Launch,
-  NPX_PREFIX,
-  type Program,
-} from "./program.ts";
+import type { Launch, Program } from "./program.ts";
 import type { Settings } from "./settings.ts";
 import { isAtOrBelow, realPathOf } from "../files/paths.ts";
 import { ALLOW_SHELL, mayRunShell } from "../shell.ts";
@@ -22,42 +17,25 @@ import { resolveSkillRoots } from "../skills/roots.ts";
 import { quote } from "../text.ts";
 
 /**
- * Creates the command that starts the server on this machine.
+ * Creates the command that starts the server on this machine. It does not use npx,
+ * even if npx downloaded Deno: npm puts node_modules of the project on the PATH and
+ * starts Deno with `node`, unless it ran the install script, which npm 12 does not.
+ * On Windows, npx.cmd runs the npm that `prefix` in the project's .npmrc leads to,
+ * and npm's cmd runs a deno.cmd of the project.
  *
  * @throws {UsageError} If that would be less safe than the user can expect.
  */
 export function createLaunch(program: Program, settings: Settings): Launch {
   const args = serverArguments(settings);
-  const { mainModule, importMap } = program;
+  const { executable: command, mainModule, importMap } = program;
   // The permissions of an executable are built in.
-  if (mainModule === undefined) return { command: program.executable, args };
-  return runDeno(program, [
+  if (mainModule === undefined) return { command, args };
+  const flags = [
     ...[allowRead(listFolders(settings)), "--allow-env"],
     ...shellPermission(settings),
     ...importMap === undefined ? [] : [`--import-map=${importMap}`],
-    ...[mainModule, ...args],
-  ]);
-}
-
-/** Returns the command that runs Deno. */
-function runDeno({ executable, os }: Program, args: readonly string[]): Launch {
-  if (!isInNpxCache(executable)) {
-    return { command: executable, args: ["run", ...args] };
-  }
-  const risk = os === "windows"
-    ? "on Windows, npx runs a deno.cmd of the project that the client has opened"
-    : args.includes(ALLOW_SHELL)
-    ? "with npx, shell commands run the programs in node_modules of the project that the client has opened"
-    : undefined;
-  if (risk !== undefined) {
-    throw new UsageError(
-      `Cannot print an entry that is safe: ${risk}; install Deno (npm install --global deno), and print the entry with deno in place of npx`,
-    );
-  }
-  // By default, npm runs a program named sh in node_modules of the project.
-  const shell = ["--script-shell", "/bin/sh"];
-  const words = [...NPX_PREFIX, ...shell, "-y", "deno", "run", ...args];
-  return { command: "npx", args: words };
+  ];
+  return { command, args: ["run", ...flags, mainModule, ...args] };
 }
 
 function shellPermission({ tools }: Settings): string[] {

@@ -104,18 +104,9 @@ Deno.test(
   },
 );
 
-Deno.test("createLaunch() prints no npx that would run a project's programs", () => {
-  const settings = settingsFor(resolve("/a"));
-  assertMisuse(
-    () => createLaunch({ ...NPX_PROGRAM, os: "windows" }, settings),
-    "Cannot print an entry that is safe: on Windows, npx runs a deno.cmd of the project that the client has opened; install Deno (npm install --global deno), and print the entry with deno in place of npx",
-  );
-  // The tests have all permissions.
-  const shell = settingsFor(resolve("/a"), "--tools", "agentskills");
-  assertMisuse(
-    () => createLaunch(NPX_PROGRAM, shell),
-    /^Cannot print an entry that is safe: with npx, shell commands run/,
-  );
+Deno.test("createLaunch() starts the Deno that npx downloaded without npx, which would run a project's programs", () => {
+  const { command, args } = createLaunch(NPX_PROGRAM, settingsFor("/a"));
+  assert.deepEqual([command, args[0]], [NPX_PROGRAM.executable, "run"]);
 });
 
 Deno.test("createLaunch() grants permission to run the shell if Deno has it and a tool needs it", async () => {

@@ -118,7 +118,7 @@ const SERVING = {
   "auto-install-deps": {
     type: "boolean",
     help:
-      'before a shell command that contains "py", install the packages that Python files import (requires pipreqs)',
+      'before a shell command that contains "py", install the packages that Python files import (requires sh and pipreqs)',
   },
 } as const satisfies Readonly<Record<string, Option>>;
 

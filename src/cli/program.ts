@@ -81,6 +81,8 @@ export function commandFor(program: Program, ...args: string[]): string {
     mainModule,
   ];
   const all = [...words, ...args];
-  const plain = all.map((word) => word.includes(" ") ? `"${word}"` : word);
+  const plain = all.map((word) =>
+    /^[\w\\/:.@~=+-]+$/.test(word) ? word : `"${word}"`
+  );
   return (os === "windows" ? undefined : quoteCommand(all)) ?? plain.join(" ");
 }

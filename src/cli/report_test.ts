@@ -93,8 +93,8 @@ Deno.test("--check reports the errors of a policy, with which nothing is served"
   const yaml = "rules:\n- { state: of }\n- { scop: project, state: off }\n";
   place.file("home/policy.yaml", yaml);
   const args = ["--check", "--json", "--policy", "~/policy.yaml"];
-  const { code, text } = await printedReport(place, ...args);
-  const report: Report = JSON.parse(text);
+  const { code, stdout } = await runServer(place, { args });
+  const report: Report = JSON.parse(stdout);
   assert.deepEqual([code, report.skills], [1, []]);
   assert.deepEqual(
     report.problems.map(({ rule, line, reason }) => [rule, line, reason]),

@@ -156,7 +156,9 @@ const ONLY_WITH_ALL: Fault = {
 const NOT_ALLOWED: Fault = {
   rule: "permission",
   reason: "Deno is not allowed to read it",
-  hint: "add it to the folders of --allow-read",
+  hint: Deno.build.standalone
+    ? "compile the executable with it among the folders of --allow-read"
+    : "add it to the folders of --allow-read",
 };
 
 const NO_PERMISSION: Fault = {

@@ -219,13 +219,18 @@ export class ServedFolder {
     return located;
   }
 
-  /** Resolves names one by one, at least one of which is a link. */
+  /** Resolves names one by one, at least one of which is a link, or no name of the file. */
   #followLinks(names: readonly string[]): Located {
     if (!isInPlace(this.#top)) throw new Deno.errors.NotFound();
-    return names.reduce(
-      (node, name) => resolveNode(childNode(node, name), this.#options),
-      this.#top,
-    );
+    return names.reduce((parent, name) => {
+      const node = childNode(parent, name);
+      const resolved = resolveNode(node, this.#options);
+      const isListed = resolved.realPath === node.realPath ||
+        Deno.lstatSync(node.path).isSymlink;
+      // Some file systems also find names in other case, and short names.
+      if (!isListed) throw new Deno.errors.NotFound(node.path);
+      return resolved;
+    }, this.#top);
   }
 }
 

@@ -87,14 +87,6 @@ interface Listener {
   readonly end: () => void;
 }
 
-/** A subscription of the legacy client. */
-interface Subscription {
-  /** Fulfilled with a function that ends the subscription. */
-  readonly begun: Promise<() => void>;
-  /** The number of requests for it that were not cancelled. */
-  requests: number;
-}
-
 /**
  * An MCP server for clients of both eras.
  *
@@ -118,8 +110,8 @@ export class McpServer extends RequestDispatcher {
     slowMs: SLOW_MS,
   });
   readonly #listeners = new Set<Listener>();
-  /** The subscriptions of the legacy client, by URI. */
-  readonly #subscriptions = new Map<string, Subscription>();
+  /** For each URI that the legacy client subscribed to, what ends the subscription once it has begun. */
+  readonly #subscriptions = new Map<string, Promise<() => void>>();
   #transport: StdioTransport | undefined;
   #ready: Promise<unknown> = Promise.resolve();
   #isReady = false;
@@ -153,12 +145,12 @@ export class McpServer extends RequestDispatcher {
     );
     this.setRequestHandler(
       SubscribeRequestSchema,
-      ({ params }, { signal }) => this.#subscribe(params.uri, signal),
+      ({ params }) => this.#subscribe(params.uri),
     );
-    this.setRequestHandler(UnsubscribeRequestSchema, ({ params: { uri } }) => {
-      this.#unsubscribe(uri, this.#subscriptions.get(uri));
-      return {};
-    });
+    this.setRequestHandler(
+      UnsubscribeRequestSchema,
+      ({ params }) => this.#unsubscribe(params.uri),
+    );
   }
 
   /**
@@ -303,30 +295,27 @@ export class McpServer extends RequestDispatcher {
     return { ...result, capabilities, instructions: instructions() };
   }
 
-  /** Subscribes the legacy client, unless all requests for that are cancelled. */
-  async #subscribe(uri: string, signal: AbortSignal): Promise<Result> {
-    const notify = () => this.#notifyUpdated(uri);
-    const subscription = this.#subscriptions.get(uri) ??
-      { begun: this.onsubscribe!(uri, notify), requests: 0 };
-    this.#subscriptions.set(uri, subscription);
-    subscription.requests++;
+  /** Subscribes the legacy client, even if it cancels the request. */
+  async #subscribe(uri: string): Promise<Result> {
+    const begun = this.#subscriptions.get(uri) ??
+      this.onsubscribe!(uri, () => this.#notifyUpdated(uri));
+    this.#subscriptions.set(uri, begun);
     try {
-      await subscription.begun;
+      await begun;
     } catch (error) {
-      this.#unsubscribe(uri, subscription);
+      if (this.#subscriptions.get(uri) === begun) {
+        this.#subscriptions.delete(uri);
+      }
       throw error;
-    }
-    if (signal.aborted && --subscription.requests === 0) {
-      this.#unsubscribe(uri, subscription);
     }
     return {};
   }
 
-  #unsubscribe(uri: string, subscription: Subscription | undefined): void {
-    if (this.#subscriptions.get(uri) !== subscription) return;
-    this.#subscriptions.delete(uri);
+  #unsubscribe(uri: string): Result {
     // A subscription that could not begin does not need to be ended.
-    subscription?.begun.then((end) => end(), () => {});
+    this.#subscriptions.get(uri)?.then((end) => end(), () => {});
+    this.#subscriptions.delete(uri);
+    return {};
   }
 
   /** Acknowledges the flags and the known resources of a filter, and listens. */

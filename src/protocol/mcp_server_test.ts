@@ -302,31 +302,29 @@ Deno.test("McpServer ends every subscription that it started, in any order of ev
   assert.equal(record.active.size, 0);
 });
 
-Deno.test("McpServer ends the subscriptions of a cancelled request, unless another one wants them", async () => {
-  const params = { uri: "x:y" };
+Deno.test("McpServer ends the subscriptions of a cancelled listener, and keeps others for the same resource", async () => {
+  const bare = new BareServer();
+  const { record, open } = recordWaitingSubscriptions(bare);
+  await bare.initialize();
   const listening = {
     _meta: MODERN_META,
     notifications: { resourceSubscriptions: ["x:y"] },
   };
-  for (const isWanted of [false, true]) {
-    const bare = new BareServer();
-    const { record, open } = recordWaitingSubscriptions(bare);
-    await bare.initialize();
-    await bare.write(
-      { id: "a", method: "resources/subscribe", params },
-      { id: "b", method: "subscriptions/listen", params: listening },
-    );
-    await bare.ask("ping");
-    for (const id of ["a", "b"]) await bare.cancel(id);
-    const method = "resources/subscribe";
-    if (isWanted) await bare.write({ id: "c", method, params });
-    await bare.ask("ping");
-    open();
-    if (isWanted) assert.deepEqual((await bare.reply("c")).result, {});
-    await bare.ask("ping");
-    assert.equal(record.active.size, isWanted ? 1 : 0);
-    assert.deepEqual(bare.pipe.sent.takeAll(), []);
-  }
+  await bare.write(
+    {
+      id: "a",
+      method: "resources/subscribe",
+      params: { uri: "x:y" },
+    },
+    { id: "b", method: "subscriptions/listen", params: listening },
+  );
+  await bare.ask("ping");
+  await bare.cancel("b");
+  open();
+  assert.deepEqual((await bare.reply("a")).result, {});
+  await bare.ask("ping");
+  assert.equal(record.active.size, 1);
+  assert.deepEqual(bare.pipe.sent.takeAll(), []);
 });
 
 /** Makes the requests `who` of a server wait. */

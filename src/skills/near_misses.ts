@@ -47,7 +47,10 @@ export function findNearMisses(
 
 /** Reports the files in a folder of a root, and the skills in its folders. */
 function checkFolder(folder: string, root: SkillRoot): Problem[] {
-  return listFolder(folder).flatMap(({ name, isFile, isDirectory }) => {
+  const entries = listFolder(folder);
+  // A skill that is not known does not parse, and is off.
+  if (entries.some(isSkillMd)) return [];
+  return entries.flatMap(({ name, isFile, isDirectory }) => {
     const file = childPath(folder, name);
     if (isFile) return checkFile(file, root);
     const isDeep = isDirectory && !root.recursive &&

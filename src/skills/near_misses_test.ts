@@ -93,6 +93,13 @@ Deno.test("--list finds no near misses in skills, in what tools fill, and among 
   ]);
 });
 
+Deno.test("--list does not mention a broken skill that is off", async () => {
+  using place = new Place();
+  place.skill("skills", "broken", "no frontmatter");
+  const policy = place.file("policy.yaml", "rules: [{ state: off }]");
+  assert.deepEqual(await missesIn(place, "skills", "--policy", policy), []);
+});
+
 Deno.test("--check warns that other programs do not find a skill.md", {
   ignore: lacks("case"),
 }, async () => {

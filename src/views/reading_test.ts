@@ -38,6 +38,8 @@ Deno.test("skill-resource reads a file, a folder, and the list of files", async 
   using place = filesPlace();
   place.folder(SKILLS, "git", "empty");
   place.skill(SKILLS, "alone");
+  place.skill(SKILLS, "one");
+  place.file(`${SKILLS}/one/a.md`, "# A");
   using registry = await openSkills(place);
   const read = resourceCaller(registry);
   const text = (text: string) => ({ type: "text", text });
@@ -65,6 +67,8 @@ Deno.test("skill-resource reads a file, a folder, and the list of files", async 
     textOf(await read("", "alone")),
     'The skill "alone" has no files besides its SKILL.md',
   );
+  const one = 'Files of the skill "one":\n\n- a.md';
+  assert.equal(textOf(await read("", "one")), one);
 });
 
 Deno.test(
@@ -141,6 +145,7 @@ Deno.test("skill-resource names 20 of the files that are too large, and refuses 
   const list = textOf(await read(""));
   assert.equal(list.match(/ MB, and the limit is 1 MB/g)!.length, 20);
   assert.ok(list.endsWith("\n- and 2 more"));
+  assert.equal((await read("data/1")).isError, undefined);
   const all = await read("data");
   assert.match(
     textOf(all),

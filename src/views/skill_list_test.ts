@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
+import { join } from "jsr:@std/path@^1";
+import { scanSkillRoots } from "../../mod.ts";
 import type { Skill } from "../skills/types.ts";
 import { Session, toolsets } from "../../tests/testing/client.ts";
 import { Place } from "../../tests/testing/folders.ts";
-import { fitList } from "./skill_list.ts";
+import { root } from "../../tests/testing/registry.ts";
+import { fitList, RankedSearch } from "./skill_list.ts";
 
 /** Creates listed skills with descriptions of 300 characters. */
 function listed(start: string, count: number, rest: Partial<Skill> = {}) {
@@ -53,10 +56,13 @@ Deno.test("fitList() shortens all descriptions to 200 characters, to 80, or to n
       );
     }
   }
-  assert.match(
-    fitList(skills, 300),
-    /\n- s0\n.*\n\(and \d+ more: pass a name/s,
-  );
+  const more = fitList(skills, 300);
+  assert.match(more, /\n- s0\n.*\n\(and \d+ more: pass a name/s);
+  // A list that fits exactly is whole.
+  const few = skills.slice(-10);
+  const names = few.map(({ name }) => `\n- ${name}`).join("");
+  const room = more.slice(more.lastIndexOf("\n")).length;
+  assert.equal(fitList(few, names.length + room), names);
 });
 
 Deno.test("fitList() gives a project's skills at most half of the room while the user's own need it", () => {
@@ -87,6 +93,32 @@ Deno.test("fitList() gives a project's skills at most half of the room while the
       ),
     );
     assert.ok(lengthOf(few, "project") > Math.min(5_000, 11 * others));
+  }
+});
+
+Deno.test("RankedSearch.find() returns 20 skills, at most half of them the project's while the user's own need the rest", async () => {
+  for (
+    const [own, project, ...expected] of [
+      [30, 30, 10, 10],
+      [5, 30, 5, 15],
+      [30, 5, 15, 5],
+    ] as const
+  ) {
+    using place = new Place();
+    const folders = { home: own, project };
+    for (const [folder, count] of Object.entries(folders)) {
+      for (let i = 0; i < count; i++) place.skill(folder, `${folder}-${i}`);
+    }
+    const roots = Object.keys(folders)
+      .map((folder) => root(join(place.path, folder)));
+    const workingDirectory = place.project;
+    const catalog = await scanSkillRoots(roots, { workingDirectory });
+    const found = await new RankedSearch(() => true).find("about", catalog);
+    const scopes = found.map(({ scope }) => scope);
+    assert.deepEqual(scopes, [
+      ...Array(expected[0]).fill("global"),
+      ...Array(expected[1]).fill("project"),
+    ]);
   }
 });
 

@@ -158,6 +158,29 @@ const unlisted: [name: string, reason: string, text: string | Uint8Array][] = [
   ["many", "the skill has more than 512 files", skillMd("many")],
 ];
 
+Deno.test("skills/get says what is wrong with a skill that changed since the last scan", async () => {
+  for (
+    const [text, fault] of [
+      [
+        "no frontmatter",
+        'there is no frontmatter: the first line is not "---"',
+      ],
+      [skillMd("other"), "the skill was renamed"],
+    ] as const
+  ) {
+    using place = new Place();
+    place.skill("home/.claude/skills", "git");
+    const args = ["--no-watch", "--refresh", "0"];
+    await using wire = new Wire(place, { args });
+    await wire.initialize();
+    assert.equal((await listSkills(wire)).length, 1);
+    place.skill("home/.claude/skills", "git", text);
+    const uri = "skill://git/SKILL.md";
+    const { error } = await wire.ask(1, "skills/get", { uri });
+    assert.equal(error!.message, `Cannot get the skill "${uri}": ${fault}`);
+  }
+});
+
 Deno.test("skills/list omits skills that hosts cannot load, and the tools still serve them", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "good");

@@ -139,3 +139,35 @@ Deno.test(
     assert.deepEqual([printed.command, printed.args], [executable, []]);
   },
 );
+
+Deno.test(
+  "deno task compile --allow-read creates an executable that refuses to read elsewhere",
+  {
+    ignore: !canCompile(),
+  },
+  async () => {
+    using place = new Place();
+    const folder = place.folder("home/.claude/skills");
+    place.skill("home/.claude/skills", "git");
+    place.skill("elsewhere", "pdf");
+    const executable = join(place.path, "skill-server.exe");
+    const allowed = `--allow-read=${folder}`;
+    runSync(Deno.execPath(), "task", "compile", allowed, "-o", executable);
+    const env = withoutRegistries(place);
+    const elsewhere = join(place.path, "elsewhere");
+    const launch = { command: executable, args: [folder, elsewhere] };
+    {
+      await using session = await Session.open(place, { launch, env });
+      assert.deepEqual(await session.names(), ["git"]);
+      assert.equal((await session.load("git")).isError, false);
+      assert.equal((await session.load("pdf")).isError, true);
+    }
+    const args = [...launch.args, "--list"];
+    const { stdout } = await runServer(place, {
+      launch: { command: executable, args },
+      env,
+    });
+    assert.match(stdout, /elsewhere: error\[permission\]/);
+    assert.match(stdout, /compile the executable with it among/);
+  },
+);

@@ -1,49 +1,9 @@
 import assert from "node:assert/strict";
-import { createLaunch } from "../../src/cli/launch.ts";
-import {
-  NPX_PROGRAM,
-  printedLaunch,
-  settingsFor,
-} from "../testing/command_line.ts";
+import { printedLaunch } from "../testing/command_line.ts";
 import { environment } from "../testing/environment.ts";
 import { Place } from "../testing/folders.ts";
 import { lacks } from "../testing/needs.ts";
 import { serverCommand } from "../testing/server.ts";
-
-Deno.test(
-  "a printed npx entry runs Deno in the client's project, and nothing of that project",
-  {
-    ignore: lacks("npx"),
-  },
-  async () => {
-    using place = new Place();
-    const hostile = "#!/bin/sh\necho hostile\n";
-    for (const name of ["sh", "deno", "node", "npm", "npx", "env"]) {
-      const file = place.file(`project/node_modules/.bin/${name}`, hostile);
-      Deno.chmodSync(file, 0o755);
-    }
-    Deno.chmodSync(place.file("project/x", hostile), 0o755);
-    place.file(
-      "project/.npmrc",
-      "script-shell=./x\nregistry=http://[::1]:9/\n",
-    );
-    const run = async (words: readonly string[]) => {
-      const [command, ...args] = words;
-      const { stdout } = await new Deno.Command(command!, {
-        args: [...args, "eval", "console.log(Deno.cwd())"],
-        cwd: place.project,
-        env: environment,
-        stdin: "null",
-      }).output();
-      return new TextDecoder().decode(stdout).trim();
-    };
-    const { command, args } = createLaunch(NPX_PROGRAM, settingsFor());
-    const words = [command, ...args.slice(0, args.indexOf("run"))];
-    assert.equal(await run(words), Deno.realPathSync(place.project));
-    // The same words without what protects them.
-    assert.equal(await run(["npx", "-y", "deno"]), "hostile");
-  },
-);
 
 Deno.test(
   "MCP Inspector lists the tools of the server that --print-config describes",

@@ -79,7 +79,7 @@ export async function printedLaunch(
   return completeLaunch(stdout);
 }
 
-/** Parses a printed configuration, replaces npx with Deno, and adds the import flags if they are missing. */
+/** Parses a printed configuration, and adds the import flags if they are missing. */
 export function completeLaunch(config: string): Launch {
   const { command, args } = parseLaunch(config);
   if (!args.includes("run")) return { command, args };
@@ -87,7 +87,7 @@ export function completeLaunch(config: string): Launch {
   const start = words.indexOf("--allow-env") + 1;
   const flags = IMPORTS.filter((flag) => !words.includes(flag));
   return {
-    command: command === "npx" ? Deno.execPath() : command,
+    command,
     args: [...words.slice(0, start), ...flags, ...words.slice(start)],
   };
 }

@@ -35,7 +35,10 @@ export const IMPORTS = (Deno.env.get("IMPORTS") ?? "").split(" ").filter(
   Boolean,
 )
   .map((flag) =>
-    flag.replace(/(?<=^--import-map=)(?!\/|\w+:)/, `${REPOSITORY}/`)
+    flag.replace(
+      /(?<=^--import-map=)(?!\/|\w+:).*/,
+      (path) => resolve(REPOSITORY, path),
+    )
   );
 
 /** The flags in the README's command. */

@@ -35,8 +35,9 @@ export function httpCommand(
     port = 0,
   }: HttpOptions = {},
 ): Parameters<typeof serverCommand>[1] {
-  const listen = ["serve", "--no-prompt", `--host=${host}`, `--port=${port}`];
-  const words = [...listen, ...permissions, ...IMPORTS, ...flags, HTTP];
+  const listen = [`--host=${host}`, `--port=${port}`, ...permissions];
+  const words = ["serve", "--no-prompt", "--no-config", ...listen];
+  words.push(...IMPORTS, ...flags, HTTP);
   const command = [Deno.execPath(), ...words, ...args];
   return { launch: { command: command[0]!, args: command.slice(1) }, env };
 }
