@@ -98,12 +98,12 @@ function createToolOptions(values: Settings["values"]): SkillToolOptions {
 }
 
 /**
- * Returns the folders in the default roots that have the name of a folder that does
- * not exist, or else that one.
+ * Returns the folders in the default roots that have a name, if no folder in the
+ * working directory has it. Any other path stays.
  */
 function findNamed(path: string, places: SkillRootOptions): string[] {
-  if (existsSync(path)) return [path];
-  const folders = resolveSkillRoots(places)
+  const isName = dirname(path) === places.workingDirectory && !existsSync(path);
+  const folders = !isName ? [] : resolveSkillRoots(places)
     .map((root) => join(root.path, basename(path))).filter(existsSync);
   return folders.length > 0 ? folders : [path];
 }
