@@ -60,8 +60,8 @@ export interface PolicySubject {
 /** A rule that is ready to be matched. */
 interface CompiledRule {
   readonly rule: SkillPolicyRule;
-  /** The globs for the key of the skill's name. Default: any name. */
-  readonly names: readonly RegExp[] | undefined;
+  /** The globs for the key of the skill's name. */
+  readonly names: readonly RegExp[];
   /** The folders that must contain the skill directory. Default: any. */
   readonly folders: RuleFolders | undefined;
 }
@@ -114,8 +114,8 @@ export class PolicyDecider {
   decide({ names, scope, paths }: PolicySubject): PolicyDecision {
     const decisions = names.flatMap((name) => {
       // There can be many rules, and thousands of links to the same skill.
-      const rules = this.#rules
-        .filter((rule) => isAbout(rule, { key: skillKey(name), scope }));
+      const named = { key: skillKey(name), scope };
+      const rules = this.#rules.filter((rule) => isAbout(rule, named));
       return paths.map((path) => this.#decideOnPath(path, rules));
     });
     const [strictest] = STRICTEST
@@ -129,15 +129,15 @@ export class PolicyDecider {
   ): PolicyDecision {
     const place = comparablePath(path);
     const last = rules.findLast(({ folders }) =>
-      folders === undefined || folders.matches(place) ||
-      folders.isUnresolved(place)
+      folders?.matches(place) !== false
     );
     if (last === undefined) {
       const isNameOnly = isAtOrBelowAny(path, this.#nameOnlyPlaces);
       return { state: isNameOnly ? "name-only" : "on" };
     }
     const { rule, folders } = last;
-    return { state: folders?.isUnresolved(place) ? "off" : rule.state, rule };
+    const isResolved = folders === undefined || folders.matches(place);
+    return { state: isResolved ? rule.state : "off", rule };
   }
 
   /**
@@ -161,7 +161,7 @@ function isAbout(
   { key, scope }: { readonly key: string; readonly scope: SkillScope },
 ): boolean {
   return (rule.scope ?? scope) === scope &&
-    (names?.some((glob) => glob.test(key)) ?? true);
+    names.some((glob) => glob.test(key));
 }
 
 /** Lists what is wrong with the globs of a rule. */
@@ -189,14 +189,10 @@ export function baseOf(
 }
 
 function compileRule(rule: SkillPolicyRule, policy: SkillPolicy): CompiledRule {
-  const { skill, in: folder } = rule;
-  return {
-    rule,
-    names: skill === undefined
-      ? undefined
-      : expandBraces(skillKey(skill)).map(compileName),
-    folders: folder === undefined
-      ? undefined
-      : new RuleFolders(folder, baseOf(policy)),
-  };
+  const { skill = "*", in: folder } = rule;
+  const names = expandBraces(skillKey(skill)).map(compileName);
+  const folders = folder === undefined
+    ? undefined
+    : new RuleFolders(folder, baseOf(policy));
+  return { rule, names, folders };
 }

@@ -79,23 +79,21 @@ export class RuleFolders {
     this.#expansion = expansion;
   }
 
-  /** Whether a path in comparable form matches. */
-  matches(path: string): boolean {
+  /**
+   * Whether a path in comparable form matches. This is `undefined` if it is, or lies
+   * in, something that could not be resolved.
+   */
+  matches(path: string): boolean | undefined {
+    const { places, unresolved } = this.#expansion;
+    let end = unresolved.size === 0 ? 0 : path.length;
+    for (; end > 0; end = path.lastIndexOf("/", end - 1)) {
+      if (unresolved.has(path.slice(0, end))) return undefined;
+    }
     const names = `${path}/`;
-    return this.#expansion.places.some(({ folder, glob }) =>
+    return places.some(({ folder, glob }) =>
       names.startsWith(`${folder}/`) &&
       glob.test(names.slice(folder.length + 1))
     );
-  }
-
-  /** Whether a path in comparable form is, or lies in, something that could not be resolved. */
-  isUnresolved(path: string): boolean {
-    const { unresolved } = this.#expansion;
-    if (unresolved.size === 0) return false;
-    for (let end = path.length; end > 0; end = path.lastIndexOf("/", end - 1)) {
-      if (unresolved.has(path.slice(0, end))) return true;
-    }
-    return false;
   }
 }
 
