@@ -39,7 +39,7 @@ interface GlobFolder {
 
 /** What a glob stands for on disk. All paths are in comparable form. */
 interface Expansion {
-  /** Folders, and the globs for what lies below them. */
+  /** Folders with a slash at the end, and the globs for what lies below them. */
   readonly places: { readonly folder: string; readonly glob: RegExp }[];
   /** What a wildcard met and could not resolve. */
   readonly unresolved: Set<string>;
@@ -91,8 +91,7 @@ export class RuleFolders {
     }
     const names = `${path}/`;
     return places.some(({ folder, glob }) =>
-      names.startsWith(`${folder}/`) &&
-      glob.test(names.slice(folder.length + 1))
+      names.startsWith(folder) && glob.test(names.slice(folder.length))
     );
   }
 }
@@ -116,7 +115,8 @@ export function listGlobFolders(glob: string, base: BaseFolders): GlobFolder[] {
 
 /** Adds a folder by a path. */
 function addPlace({ path, rest }: GlobFolder, { places }: Expansion): void {
-  places.push({ folder: comparablePath(path), glob: compilePath(rest) });
+  const folder = `${comparablePath(path)}/`;
+  places.push({ folder, glob: compilePath(rest) });
 }
 
 /**
