@@ -218,7 +218,7 @@ Deno.test(
   },
 );
 
-Deno.test("pages fit in messages and together contain everything", async () => {
+Deno.test("pages fit in messages, and together contain everything in the order of the states", async () => {
   using place = new Place();
   const long = "x".repeat(12_000);
   const names = Array.from({ length: 900 }, (_, id) => `s${id}`);
@@ -227,7 +227,11 @@ Deno.test("pages fit in messages and together contain everything", async () => {
     const text = `---\nname: b-${name}\ndescription: d\nx: ${long}\n---\n`;
     place.skill("home/.claude/skills", `b-${name}`, text);
   }
-  await using wire = new Wire(place);
+  const policy = place.file(
+    "policy.yaml",
+    "rules: [{ skill: a-s0, state: name-only }, { skill: b-s9, state: pinned }]",
+  );
+  await using wire = new Wire(place, { args: ["--policy", policy] });
   await wire.initialize();
   wire.onLine = (line) => {
     assert.ok(line.length < 10 * 2 ** 20, `${line.length} characters`);
@@ -238,19 +242,18 @@ Deno.test("pages fit in messages and together contain everything", async () => {
       page[field].map((entry: { uri?: string; name: string }) =>
         entry.uri ?? entry.name
       )
-    ).sort();
+    );
   const prompts = names.flatMap((name) => [`a-${name}`, `b-${name}`]);
+  const found = await listed("prompts/list", "prompts");
+  assert.deepEqual([found[1], found.at(-1)], ["b-s9", "a-s0"]);
+  assert.deepEqual(found.sort(), ["skill", ...prompts].sort());
   assert.deepEqual(
-    await listed("prompts/list", "prompts"),
-    ["skill", ...prompts].sort(),
-  );
-  assert.deepEqual(
-    await listed("resources/list", "resources"),
+    (await listed("resources/list", "resources")).sort(),
     prompts.flatMap((name) => [`skill://${name}/SKILL.md`, `skill://${name}/`])
       .sort(),
   );
   assert.deepEqual(
-    await listed("skills/list", "skills"),
+    (await listed("skills/list", "skills")).sort(),
     names.map((name) => `skill://b-${name}/SKILL.md`).sort(),
   );
 });
