@@ -55,7 +55,10 @@ export function createSettings(
     policy: written.policy && resolveGiven(written.policy, places),
     "max-file-size": written["max-file-size"] ?? sizeInEnvironment(),
   };
-  const given = givenFolders(positionals, { ...places, ...values });
+  const given = givenFolders(positionals, {
+    ...places,
+    tools: values.tools,
+  });
   const isUsual = given.length === 0;
   if (home === undefined && (isUsual || values.agents)) log(NO_HOME);
   // A skill's file stands for its folder.
