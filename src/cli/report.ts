@@ -164,16 +164,11 @@ function summarize({ problems, skills, checked }: Report): string {
   if (checked !== undefined) {
     return `Checked ${count(checked, "skill")}: ${result}`;
   }
-  const off = skills.filter(({ state }) => state === "off").length;
-  const more = off === 0 ? "" : ` (and ${off} off)`;
-  const advice = skills.length > off
-    ? " To check each skill, run with --check."
-    : off > 0 || errors > 0
+  const served = skills.filter(({ state }) => state !== "off").length;
+  const advice = skills.length + errors > 0
     ? ""
     : " To add one, create a folder with a SKILL.md in one of the folders above.";
-  return `Found ${
-    count(skills.length - off, "skill")
-  }${more}: ${result}.${advice}`;
+  return `Found ${count(served, "skill")}: ${result}.${advice}`;
 }
 
 /** Shortens a path in the working directory or the home folder. */
