@@ -680,7 +680,7 @@ export class SkillRegistry implements SkillSource {
     const { found, searched } = this.#last;
     const folders = listWatchedFolders({
       roots: this.#roots.map(({ path }) => path),
-      policyFile: this.#options.policySource?.file,
+      policyFile: this.#options.policy?.file,
       tracked: this.#tracker.folders,
       skills: found,
       searched,

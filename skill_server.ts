@@ -156,13 +156,13 @@ export async function openSkills(
     "log" | "limitsProject"
   > = {},
 ): Promise<SkillRegistry> {
-  const policySource = file === undefined
+  const policy = file === undefined
     ? undefined
     : new (await import("./src/skills/policy_file.ts"))
       .PolicyFile({ file, homeDirectory: home });
   return new SkillRegistry(roots, {
     ...options,
-    policySource,
+    policy,
     log: logLine,
     limitsProject,
   });

@@ -118,7 +118,7 @@ Deno.test("a change of the policy changes only states, and unchanged skills stay
   let policy: SkillPolicy = { rules: [] };
   using registry = new SkillRegistry(rootsOf(place), {
     workingDirectory: place.project,
-    policySource: { file: "policy.yaml", load: () => policy },
+    policy: { file: "policy.yaml", load: () => policy },
     log: () => {},
   });
   const before = await registry.refresh();

@@ -137,12 +137,12 @@ Deno.test("PolicyFile.load() refuses what is no regular file, and more than 64 K
 
 /** Creates a registry with one skill, whose state a policy file decides. */
 function registryWith(
-  policySource: PolicyFile,
+  policy: PolicyFile,
   { place, ...options }: SkillRegistryOptions & { place: Place },
 ) {
   place.skill("skills", "git");
   const roots = [root(join(place.path, "skills"))];
-  return new SkillRegistry(roots, { ...options, policySource, log: () => {} });
+  return new SkillRegistry(roots, { ...options, policy, log: () => {} });
 }
 
 Deno.test("SkillRegistry.watch() detects a policy file that is written, replaced, linked, removed, and created again", async () => {

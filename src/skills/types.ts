@@ -197,7 +197,7 @@ export interface ScanOptions extends FileAccessOptions, BaseFolders {
   /** Folders whose skills are `"name-only"`, unless a rule of the policy applies to them. */
   readonly nameOnlyFolders?: readonly string[];
   /** Which skills are served, and how prominently. Default: all are `"on"`. */
-  readonly policy?: SkillPolicy;
+  readonly policy?: SkillPolicy | SkillPolicySource | undefined;
   /** Whether to read at most 1,000 skills, 16 MB, and for two seconds in a project. */
   readonly limitsProject?: boolean;
 }
@@ -217,8 +217,6 @@ export interface SkillPolicySource {
 
 /** Options of a {@linkcode SkillRegistry}. */
 export interface SkillRegistryOptions extends ScanOptions {
-  /** Where each scan gets the policy, instead of {@linkcode ScanOptions.policy}. */
-  readonly policySource?: SkillPolicySource | undefined;
   /**
    * The time between two rescans in seconds, or 0 for none. Default:
    * {@linkcode DEFAULT_REFRESH_SECONDS}.
