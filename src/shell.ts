@@ -37,7 +37,9 @@ export function findShellFault(): string | undefined {
   if (mayRunShell()) return undefined;
   const verb = Deno.build.standalone ? "compile with" : "add";
   return mayRun(SHELL_NAME)
-    ? `the first sh on PATH may come from the project; ${verb} --allow-run=/bin/sh`
+    ? `the first ${SHELL_NAME} on PATH may come from the project; ${verb} --allow-run=${
+      listShells()[0]
+    }`
     : `Deno has no permission to run the shell; ${verb} ${ALLOW_SHELL}`;
 }
 
@@ -47,13 +49,20 @@ export function findShellFault(): string | undefined {
  * count.
  */
 function findShell(): string | undefined {
-  if (isWindows) return mayRun(SHELL_NAME) ? SHELL_NAME : undefined;
+  return listShells().find(mayRun);
+}
+
+/** Lists the paths where the system's shell can be, starting with the usual one. */
+function listShells(): string[] {
+  if (isWindows) {
+    const root = attempt(() => Deno.env.get("SystemRoot")) ?? "C:\\Windows";
+    return [`${root}\\System32\\cmd.exe`];
+  }
   const others = trustedPath()?.filter((folder) =>
     !isAtOrBelow(folder, attempt(Deno.cwd) ?? "/")
   );
   return ["/bin", "/usr/bin", ...others ?? []]
-    .map((folder) => `${folder}/${SHELL_NAME}`)
-    .find(mayRun);
+    .map((folder) => `${folder}/${SHELL_NAME}`);
 }
 
 /**
@@ -82,7 +91,8 @@ interface ShellRun {
 }
 
 /**
- * Runs a shell command until it exits, reaches its time limit, or is aborted.
+ * Runs a shell command until it exits, reaches its time limit, or is aborted. Deno
+ * must be allowed to run the shell.
  * Then ends the processes that it started.
  *
  * @returns The command's stdout and stderr with a note if it failed or was
@@ -122,7 +132,7 @@ function startShell(
   { directory, install }: ShellRun,
 ): Deno.ChildProcess {
   try {
-    return new Deno.Command(findShell() ?? SHELL_NAME, {
+    return new Deno.Command(findShell()!, {
       ...shellEnvironment(),
       args: shellArguments(command, install),
       cwd: directory,
@@ -157,7 +167,7 @@ kill -s KILL -- "-$1"`;
 async function endProcesses(pid: number): Promise<void> {
   // cmd would look for programs in the working directory first.
   const taskkill = `"%SystemRoot%\\System32\\taskkill.exe" /T /F /PID ${pid}`;
-  const ending = new Deno.Command(findShell() ?? SHELL_NAME, {
+  const ending = new Deno.Command(findShell()!, {
     ...shellEnvironment(),
     args: isWindows
       ? ["/d", "/s", "/c", `"${taskkill}"`]
