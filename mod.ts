@@ -576,7 +576,7 @@ export class SkillRegistry implements SkillSource {
   inspectPolicy(): SkillPolicyReport | undefined {
     const { decider } = this.#policy;
     if (this.#last === undefined || decider === undefined) return undefined;
-    return describePolicy(decider, { ...this.#last, roots: this.#roots });
+    return describePolicy(decider, this.#last);
   }
 
   /**
@@ -678,7 +678,7 @@ export class SkillRegistry implements SkillSource {
     const { found, searched } = this.#last;
     const folders = listWatchedFolders({
       roots: this.#roots.map(({ path }) => path),
-      policyFile: this.#options.policySource?.file,
+      policyFile: this.#options.policy?.file,
       tracked: this.#tracker.folders,
       skills: found,
       searched,

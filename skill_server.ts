@@ -93,7 +93,7 @@ async function printModelView(
   const { listPassages, modelViewText } = await import(
     "./src/cli/model_view.ts"
   );
-  const { registry } = await openSkills(settings);
+  const registry = await openSkills(settings);
   const catalog = await registry.refresh();
   warnOfMissingFolders(catalog, settings);
   const { values, tools } = settings;
@@ -106,12 +106,10 @@ async function printModelView(
 
 /** Prints the report of `--list` or `--check`. */
 async function printReport(settings: Settings): Promise<number> {
-  const { findCheckTargets } = await import("./src/cli/check_targets.ts");
   const { reportSkills } = await import("./src/cli/report.ts");
-  const narrowed = findCheckTargets(settings);
   // The report contains what the registry would log.
-  const skills = await openSkills(narrowed, { log: () => {} });
-  const { text, isBad } = await reportSkills(skills, narrowed);
+  const registry = await openSkills(settings, { log: () => {} });
+  const { text, isBad } = await reportSkills(registry, settings);
   const code = await print(text);
   return code === 0 && isBad ? 1 : code;
 }
@@ -120,7 +118,7 @@ async function printReport(settings: Settings): Promise<number> {
 async function serve(settings: Settings): Promise<number> {
   // The registry is never closed, because the process exits anyway, and Deno's
   // watchers are slow to close while files change rapidly.
-  const { registry } = await openSkills(settings, { limitsProject: true });
+  const registry = await openSkills(settings, { limitsProject: true });
   const server = new McpServer(
     describeServer(registry, { ...settings.tools, ...settings.options }),
   );
@@ -157,18 +155,17 @@ export async function openSkills(
     SkillRegistryOptions,
     "log" | "limitsProject"
   > = {},
-) {
-  const policyFile = file === undefined
+): Promise<SkillRegistry> {
+  const policy = file === undefined
     ? undefined
     : new (await import("./src/skills/policy_file.ts"))
       .PolicyFile({ file, homeDirectory: home });
-  const registry = new SkillRegistry(roots, {
+  return new SkillRegistry(roots, {
     ...options,
-    policySource: policyFile,
+    policy,
     log: logLine,
     limitsProject,
   });
-  return { registry, policyFile };
 }
 
 /**

@@ -154,7 +154,7 @@ Deno.test("a change to one of many skills derives the list items of that skill o
   for (let i = 0; i < 50; i++) place.skill("skills", `s${i}`);
   let policy: SkillPolicy = { rules: [] };
   using registry = new SkillRegistry([root(place.folder("skills"))], {
-    policySource: { file: "policy.yaml", load: () => policy },
+    policy: { file: "policy.yaml", load: () => policy },
   });
   await registry.refresh();
   const derived: string[] = [];

@@ -22,6 +22,7 @@ const METHODS = [
 function anyParams(): fc.Arbitrary<unknown> {
   const text = fc.oneof(
     fc.constantFrom("skill://git", "skill://git/", "skill://", "git", "skill"),
+    fc.constantFrom("odd \ufffd", "skill://odd%20%EF%BF%BD/SKILL.md"),
     fc.string({ unit: "binary", maxLength: 20 }),
     fc.constant("\ud800"),
   );
@@ -52,8 +53,11 @@ function anyParams(): fc.Arbitrary<unknown> {
   return fc.oneof({ weight: 5, arbitrary: record }, fc.jsonValue());
 }
 
-Deno.test("the server survives every message and answers every request", async () => {
+Deno.test("the server survives every message, answers every request, and sends well-formed Unicode", async () => {
   using place = filesPlace();
+  const odd =
+    '---\nname: "odd \\ud800"\ndescription: "half \\udc00"\n"x\\ud800": 1\n---\n';
+  place.skill("home/.claude/skills", "odd", odd);
   await using wire = new Wire(place);
   const seed = Math.floor(Math.random() * 2 ** 31);
   const requests = fc.sample(
@@ -88,6 +92,7 @@ Deno.test("the server survives every message and answers every request", async (
   const counts = new Map<unknown, number>();
   const isAnswered = () => {
     for (const line of wire.lines.takeAll()) {
+      assert.doesNotMatch(line, /(?<!\\)(?:\\\\)*\\ud[89a-f]/);
       const { id } = JSON.parse(line);
       counts.set(id, (counts.get(id) ?? 0) + 1);
     }
@@ -213,7 +218,7 @@ Deno.test(
   },
 );
 
-Deno.test("pages fit in messages and together contain everything", async () => {
+Deno.test("pages fit in messages, and together contain everything in the order of the states", async () => {
   using place = new Place();
   const long = "x".repeat(12_000);
   const names = Array.from({ length: 900 }, (_, id) => `s${id}`);
@@ -222,7 +227,11 @@ Deno.test("pages fit in messages and together contain everything", async () => {
     const text = `---\nname: b-${name}\ndescription: d\nx: ${long}\n---\n`;
     place.skill("home/.claude/skills", `b-${name}`, text);
   }
-  await using wire = new Wire(place);
+  const policy = place.file(
+    "policy.yaml",
+    "rules: [{ skill: a-s0, state: name-only }, { skill: b-s9, state: pinned }]",
+  );
+  await using wire = new Wire(place, { args: ["--policy", policy] });
   await wire.initialize();
   wire.onLine = (line) => {
     assert.ok(line.length < 10 * 2 ** 20, `${line.length} characters`);
@@ -233,65 +242,18 @@ Deno.test("pages fit in messages and together contain everything", async () => {
       page[field].map((entry: { uri?: string; name: string }) =>
         entry.uri ?? entry.name
       )
-    ).sort();
+    );
   const prompts = names.flatMap((name) => [`a-${name}`, `b-${name}`]);
+  const found = await listed("prompts/list", "prompts");
+  assert.deepEqual([found[1], found.at(-1)], ["b-s9", "a-s0"]);
+  assert.deepEqual(found.sort(), ["skill", ...prompts].sort());
   assert.deepEqual(
-    await listed("prompts/list", "prompts"),
-    ["skill", ...prompts].sort(),
-  );
-  assert.deepEqual(
-    await listed("resources/list", "resources"),
+    (await listed("resources/list", "resources")).sort(),
     prompts.flatMap((name) => [`skill://${name}/SKILL.md`, `skill://${name}/`])
       .sort(),
   );
   assert.deepEqual(
-    await listed("skills/list", "skills"),
+    (await listed("skills/list", "skills")).sort(),
     names.map((name) => `skill://b-${name}/SKILL.md`).sort(),
   );
-});
-
-Deno.test("everything that the server sends is well-formed Unicode, and listed names can be used", async () => {
-  using place = new Place();
-  const text =
-    '---\nname: "odd \\ud800"\ndescription: "half \\udc00"\n"x\\ud800": 1\n---\n';
-  place.skill("home/.claude/skills", "odd", text);
-  place.skill("home/.claude/skills", "git");
-  await using wire = new Wire(place);
-  const lines: string[] = [];
-  wire.onLine = (line) => {
-    lines.push(line);
-    wire.lines.put(line);
-  };
-  await wire.initialize();
-  await wire.ask(1, "tools/list");
-  const { result } = await wire.ask(2, "prompts/list");
-  const [{ name }] = result.prompts.filter(({ name }: { name: string }) =>
-    name.startsWith("odd")
-  );
-  assert.equal(name, "odd \ufffd");
-  assert.ok((await wire.ask(3, "prompts/get", { name })).result);
-  const call = { name: "skill", arguments: { name } };
-  assert.equal(
-    (await wire.ask(4, "tools/call", call)).result.isError,
-    undefined,
-  );
-  await wire.ask(5, "resources/list");
-  await wire.ask(6, "skills/list");
-  await wire.ask(7, "skills/get", { uri: "skill://\ud800/SKILL.md" });
-  await wire.ask(8, "completion/complete", {
-    ref: { type: "ref/prompt", name: "skill" },
-    argument: { name: "name", value: "odd" },
-  });
-  await wire.ask(9, "tools/call", {
-    name: "skill",
-    arguments: { name: "\ud800" },
-  });
-  await wire.ask(10, "tools/call", { name: "\ud800" });
-  await wire.ask(11, "\ud800");
-  await wire.ask(12, "resources/read", { uri: "skill://\ud800" });
-  await wire.ask(13, "initialize", { "\ud800": 1 });
-  assert.equal(lines.length, 14);
-  for (const line of lines) {
-    assert.doesNotMatch(line, /(?<!\\)(?:\\\\)*\\ud[89a-f]/);
-  }
 });

@@ -13,7 +13,6 @@ import { Place, skillMd } from "./testing/folders.ts";
 import { hostilePlace } from "./testing/hostile.ts";
 import { lacks } from "./testing/needs.ts";
 import { readSkillFile, root } from "./testing/registry.ts";
-import { Pipe } from "./testing/transport.ts";
 
 /** The usual number of inputs for a property. */
 const RUNS = { numRuns: 1_000 };
@@ -114,44 +113,6 @@ Deno.test(
     );
   },
 );
-
-Deno.test("StdioTransport reads the same messages from any chunks of the same bytes", async () => {
-  const line = fc.oneof(
-    fc.string({ unit: "binary" }).map((text) => ({ text })),
-    fc.string({ unit: "grapheme" }).map((text) => ({ text })),
-  ).map(({ text }) =>
-    JSON.stringify({ jsonrpc: "2.0", method: "x", params: { text } })
-  );
-  const junk = fc.uint8Array({ maxLength: 20 })
-    .map((bytes) => bytes.filter((byte) => byte !== 0x0a));
-  const part = fc.oneof(
-    line.map((text) => new TextEncoder().encode(text)),
-    junk,
-  );
-  const splits = fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 1 });
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(part, { maxLength: 8 }),
-      splits,
-      async (parts, splits) => {
-        const bytes = Uint8Array.from(parts.flatMap((part) => [...part, 0x0a]));
-        const whole = new Pipe();
-        await whole.write(bytes);
-        await whole.end();
-        const split = new Pipe();
-        for (let start = 0, turn = 0; start < bytes.length; turn++) {
-          const end = start + splits[turn % splits.length]!;
-          await split.write(bytes.subarray(start, end));
-          start = end;
-        }
-        await split.end();
-        assert.deepEqual(split.received.values, whole.received.values);
-        assert.deepEqual(split.sent.values, whole.sent.values);
-      },
-    ),
-    { numRuns: 200 },
-  );
-});
 
 Deno.test("scanSkillRoots() finds the same skills for any order of directory entries", async () => {
   using place = hostilePlace();

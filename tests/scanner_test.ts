@@ -161,7 +161,7 @@ Deno.test(
   async () => {
     using place = new Place();
     place.skill("skills", "good");
-    place.skill("skills", "no-description", "---\nname: nd\n---\n");
+    place.skill("skills", "no-description", "---\nname: no-description\n---\n");
     place.skill("skills", "large", skillMd("large", "x".repeat(2 ** 20)));
     place.folder("skills", "folder", "SKILL.md");
     runSync("mkfifo", place.folder("skills", "fifo") + "/SKILL.md");

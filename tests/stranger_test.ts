@@ -48,12 +48,12 @@ function crowdedPlace(): Place {
 /** Opens the skills of a place, those of the project first. */
 async function openPlace(
   place: Place,
-  policySource?: SkillPolicySource,
+  policy?: SkillPolicySource,
 ): Promise<SkillRegistry> {
   const registry = new SkillRegistry([
     root(join(place.project, "skills"), { scope: "project" }),
     root(join(place.home, "skills")),
-  ], { workingDirectory: place.project, policySource, log: () => {} });
+  ], { workingDirectory: place.project, policy, log: () => {} });
   await registry.refresh();
   return registry;
 }

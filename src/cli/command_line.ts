@@ -97,15 +97,11 @@ function unknownOption(
   const [near] = nearestWords(word, Object.keys(OPTIONS));
   const advice = near
     ? `: did you mean --${near}?`
-    : DENO_OPTION.test(written)
+    : /^--(?:allow|deny)-/.test(written)
     ? ": write options of Deno before the module"
     : "";
   return new UsageError(`Unknown option ${quote(written)}${advice}`);
 }
-
-/** The options of `deno run` and `deno serve` that users of the server need. */
-const DENO_OPTION =
-  /^--(?:(?:allow|deny)-\w+|port|host|parallel|import-map|no-prompt|cached-only|reload)$/;
 
 /** Says which options do not go together, if any. */
 function findConflict(

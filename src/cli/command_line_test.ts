@@ -3,7 +3,7 @@ import { join } from "jsr:@std/path@^1";
 import config from "../../deno.json" with { type: "json" };
 import { CLIENT_NAMES } from "./clients.ts";
 import { parseCommandLine } from "./command_line.ts";
-import { helpText } from "./help.ts";
+import { helpText, welcomeText } from "./help.ts";
 import { describeOptions, OPTIONS } from "./options.ts";
 import { commandFor, type Program, SPECIFIER } from "./program.ts";
 import { Session } from "../../tests/testing/client.ts";
@@ -74,41 +74,24 @@ Deno.test("server reports a given folder that does not exist, unless it is a def
 Deno.test("server reads the size limit from --max-file-size, then from MAX_FILE_SIZE_MB", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "big", skillMd("big") + "x".repeat(2e6));
-  const sizes = [
-    { env: { MAX_FILE_SIZE_MB: "3" } },
-    { args: ["--max-file-size", "2.5"], env: { MAX_FILE_SIZE_MB: "1" } },
+  const args = ["--max-file-size", "2.5"];
+  const cases = [
+    { expected: ["big"], env: { MAX_FILE_SIZE_MB: "3" } },
+    { expected: ["big"], args, env: { MAX_FILE_SIZE_MB: "1" } },
+    { expected: ["big"], args, env: { MAX_FILE_SIZE_MB: "big" } },
+    { expected: [] },
   ];
-  for (const options of sizes) {
+  for (const { expected, ...options } of cases) {
     await using session = await Session.open(place, options);
-    assert.deepEqual(await session.names(), ["big"]);
+    assert.deepEqual(await session.names(), expected);
   }
-  await using session = await Session.open(place);
-  assert.deepEqual(await session.names(), []);
-});
-
-Deno.test("server ignores an invalid MAX_FILE_SIZE_MB and reports it", async () => {
-  using place = new Place();
-  place.skill("home/.claude/skills", "git");
-  for (const value of ["big", "0", "-1", "1e-9"]) {
-    const env = { MAX_FILE_SIZE_MB: value };
-    await using session = await Session.open(place, { env });
-    assert.deepEqual(await session.names(), ["git"]);
-    await session.stderr.take(
-      (line) => line.includes(`MAX_FILE_SIZE_MB="${value}"`),
-      "the line about the variable",
-    );
-    const launch = await runServer(place, {
-      args: ["--print-config", "cursor"],
-      env,
-    });
-    assert.ok(!launch.stdout.includes("--max-file-size"));
-  }
-  await using session = await Session.open(place, {
-    args: ["--max-file-size", "2"],
-    env: { MAX_FILE_SIZE_MB: "big" },
+  const { code, stdout, stderr } = await runServer(place, {
+    args: ["--print-config", "cursor"],
+    env: { MAX_FILE_SIZE_MB: "1e-9" },
   });
-  assert.deepEqual(await session.names(), ["git"]);
-  assert.deepEqual(await session.end(), []);
+  assert.equal(code, 0);
+  assert.match(stderr, /Ignoring MAX_FILE_SIZE_MB="1e-9": expected a number/);
+  assert.ok(!stdout.includes("--max-file-size"));
 });
 
 Deno.test("--tools skilljack searches SKILLS_DIR after the given folders", async () => {
@@ -127,7 +110,7 @@ Deno.test("--tools skilljack searches SKILLS_DIR after the given folders", async
       description
     );
   };
-  assert.deepEqual(await list(), ["From a", "About second"]);
+  assert.deepEqual(await list(), ["From a", "About second", "From b"]);
   assert.deepEqual(await list("--tools", "skill"), ["From a"]);
   const launch = await printedLaunch(place, { args, env });
   assert.deepEqual(serverArgs(launch).slice(1), [
@@ -238,48 +221,12 @@ Deno.test("commandFor() names the command as its reader runs it", () => {
   }
 });
 
-/** Runs the program in a terminal until it prints a text, and returns what it printed. */
-async function runInTerminal(place: Place, end: string): Promise<string> {
-  const [command, options] = serverCommand(place);
-  const words = [command, ...options.args!].map((word) => `'${word}'`);
-  const process = new Deno.Command("script", {
-    ...options,
-    args: ["-qec", words.join(" "), "/dev/null"],
-    stdin: "piped",
-    stdout: "piped",
-  }).spawn();
-  const input = process.stdin.getWriter();
-  let output = "";
-  let isEnding = false;
-  for await (
-    const text of process.stdout.pipeThrough(new TextDecoderStream())
-  ) {
-    output += text;
-    if (isEnding || !output.includes(end)) continue;
-    isEnding = true;
-    // Ctrl+C ends the program.
-    await input.write(new Uint8Array([3]));
-  }
-  await input.close().catch(() => {});
-  await process.status;
-  return output;
-}
-
-Deno.test(
-  "a server in a terminal says how many skills it serves and how to configure a client",
-  {
-    ignore: lacks("terminal"),
-  },
-  async () => {
-    using place = new Place();
-    place.skill("home/.claude/skills", "git");
-    place.skill("project/.claude/skills", "pdf");
-    const output = await runInTerminal(place, "To see all options");
-    assert.match(output, /This is an MCP server with 2 skills\./);
-    assert.match(output, / --print-config claude-code\r?\n/);
-    assert.match(output, / --list\r?\n/);
-  },
-);
+Deno.test("welcomeText() says how many skills a server in a terminal serves, and how to configure a client", () => {
+  const text = welcomeText(2);
+  assert.match(text, /This is an MCP server with 2 skills\./);
+  assert.match(text, / --print-config claude-code\n/);
+  assert.match(text, / --list\n/);
+});
 
 Deno.test("the case of a choice does not matter", () => {
   const parse = (...args: string[]) => parseCommandLine(args).values;
@@ -288,55 +235,31 @@ Deno.test("the case of a choice does not matter", () => {
 });
 
 const misuses: [string[], string | RegExp][] = [
-  [["--wrong"], 'Unknown option "--wrong"'],
   [
     ["--allow-read=a"],
-    'Unknown option "--allow-read": write options of Deno before the module',
+    /^Unknown option "--allow-read": write options of Deno /,
   ],
   [["--\u001b[31m"], 'Unknown option "--\\u001b[31m"'],
   [["--lst"], 'Unknown option "--lst": did you mean --list?'],
-  [
-    ["--skilldir", "a"],
-    'Unknown option "--skilldir": did you mean --skill-dir?',
-  ],
-  [
-    ["--print=cursor"],
-    'Unknown option "--print": did you mean --print-config?',
-  ],
+  [["--print=cursor"], /"--print": did you mean --print-config\?$/],
   [["-list"], 'Unknown option "-list": did you mean --list?'],
   [["--skill-dir"], "--skill-dir requires a folder"],
   [["--trust-links", "--list"], "--trust-links requires a folder"],
   [["--policy="], "--policy requires the path of a file"],
-  [["--refresh"], /^--refresh requires a number of seconds from 0/],
-  [["--url", "--print-config", "cursor"], /^--url requires a URL such as http/],
+  [["--tools"], /^--tools requires one of skill, skilljack, reference, /],
   [
-    ["--tools"],
-    "--tools requires one of skill, skilljack, reference, agentskills",
-  ],
-  [["--list", "--as"], /^--as requires one of default, claude-code, .*$/],
-  [
-    ["--refresh", "-1", "--list"],
-    'Invalid --refresh "-1": expected a number of seconds from 0 to 2000000',
+    ["--refresh", "-1"],
+    /^Invalid --refresh "-1": expected a number of seconds/,
   ],
   [["--list", " "], /DIR must not be empty/],
   [["--max-file-size", "0"], /Invalid --max-file-size "0": .* greater than 0/],
-  [
-    ["--tools", "all"],
-    /Invalid --tools "all": expected one of skill, skilljack, reference, agentskills/,
-  ],
-  [
-    ["--description-limit", "50"],
-    /Invalid --description-limit "50": expected .* at least 300/,
-  ],
-  [
-    ["--shell-timeout", "0"],
-    /Invalid --shell-timeout "0": expected a number of seconds from 0.1/,
-  ],
+  [["--description-limit", "50"], /^Invalid .* "50": expected .* at least 300/],
+  [["--shell-timeout", "0"], /^Invalid .* "0": expected .* seconds from 0.1/],
   [["--json"], "--json requires --list or --check"],
   [["--as", "codex"], "--as requires --list"],
   [
     ["--as", "codex", "--check"],
-    "Cannot combine --as with --check: use --list",
+    /^Cannot combine --as with --check: use --list/,
   ],
   [["--url", "https://example.com"], "--url requires --print-config"],
   [["--url", "ftp://x"], /^Invalid --url "ftp:\/\/x": expected a URL such as/],
@@ -344,34 +267,22 @@ const misuses: [string[], string | RegExp][] = [
     ["--print-config", "cursor", "--url", "https://example.com", "--agents"],
     "Cannot combine --url with --agents: set it where that server runs",
   ],
-  [
-    ["--tools", "skiljack"],
-    'Invalid --tools "skiljack": did you mean skilljack?',
-  ],
+  [["--tools", "skiljack"], /"skiljack": did you mean skilljack\?$/],
   [
     ["--print-config", "claude"],
-    'Invalid --print-config "claude": did you mean claude-code or claude-desktop?',
+    /did you mean claude-code or claude-desktop\?$/,
   ],
   [
-    ["--print-config", "eclipse"],
-    /Invalid --print-config "eclipse": expected one of claude-code, /,
-  ],
-  [["--print-config", "constructor"], /Invalid --print-config "constructor"/],
-  [
-    ["--print-config"],
-    /^--print-config requires one of claude-code, /,
+    ["--print-config", "constructor"],
+    /^Invalid .* expected one of claude-code, /,
   ],
   [
     ["--print-config", "cursor", "--list"],
-    "Cannot combine --print-config with --list: use one of them",
+    /^Cannot combine .* with --list: use /,
   ],
   [
     ["--no-watch=yes"],
-    'Cannot use --no-watch with the value "yes": it takes none',
-  ],
-  [
-    ["list"],
-    'Cannot find the folder "list": did you mean --list? (write ./list for a folder that you will create)',
+    /^Cannot use --no-watch with the value "yes": it takes /,
   ],
 ];
 

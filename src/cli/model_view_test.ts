@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { CLIENT_PROFILES } from "../views/clients.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
-import { lacks } from "../../tests/testing/needs.ts";
 import { runServer, Wire } from "../../tests/testing/server.ts";
 
 /** Creates skills whose list is longer than the part of a description that Claude Code shows. */
@@ -123,38 +122,4 @@ Total: ${total} characters, about ${tokens} tokens (estimated as characters / 4)
     await listAs(place, "cursor"),
     /^What the model sees in clients that were not measured \(20 skills/,
   );
-});
-
-Deno.test("--list --as escapes control characters for the terminal", {
-  ignore: lacks("names"),
-}, async () => {
-  using place = new Place();
-  const text = JSON.stringify("a\u001b[31m\u202eb\u00ad\u009b");
-  place.skill("home/.claude/skills", "odd", skillMd("odd", text));
-  for (const args of [[], ["--json"]]) {
-    const stdout = await listAs(place, "default", args);
-    assert.match(stdout, /odd/);
-    assert.doesNotMatch(
-      stdout,
-      /[^\P{Cc}\n]|\p{Default_Ignorable_Code_Point}/u,
-    );
-  }
-});
-
-Deno.test("--list --as omits skills that are hidden from the model, and reports skipped skills on stderr", async () => {
-  using place = new Place();
-  place.skill("home/.claude/skills", "git");
-  place.skill(
-    "home/.claude/skills",
-    "mine",
-    "---\nname: mine\ndescription: Mine\ndisable-model-invocation: true\n---\n",
-  );
-  place.skill("home/.claude/skills", "bad", "# No frontmatter");
-  const { stdout, stderr } = await runServer(place, {
-    args: ["--list", "--as", "opencode", "--skill-dir", "none"],
-  });
-  assert.match(stdout, /^What .* \(1 skill,/);
-  assert.doesNotMatch(stdout, /mine/);
-  assert.match(stderr, /Skipped ".*bad.*SKILL\.md"/);
-  assert.match(stderr, /Cannot find the folder ".*none"/);
 });

@@ -9,29 +9,28 @@
  */
 
 import { basename, dirname, join, relative } from "jsr:@std/path@^1";
-import { styleText } from "node:util";
-import type { CheckSettings } from "./check_targets.ts";
 import {
   createReport,
   isError,
   type Report,
-  type SkillsToReport,
+  type ReportedSkill,
 } from "./report_data.ts";
+import type { Settings } from "./settings.ts";
 import { attempt } from "../files/faults.ts";
 import { currentFolder, isAtOrBelow } from "../files/paths.ts";
+import type { SkillSource } from "../skills/types.ts";
 import {
   byCodeUnits,
   count,
   escapeHidden,
   jsonText,
-  oneLine,
+  shownName,
 } from "../text.ts";
 
 /** How a report is shown as text. */
 export interface TextStyle {
   /** Whether to show what was found, not only the problems. */
   readonly list?: boolean | undefined;
-  readonly colors?: boolean;
   /** Whether problems are annotations of GitHub Actions. */
   readonly annotations?: boolean;
   /** The home folder, which is shown as `~`. */
@@ -45,14 +44,13 @@ export interface TextStyle {
  * line asks for. `isBad` means that `--check` found errors.
  */
 export async function reportSkills(
-  skills: SkillsToReport,
-  settings: CheckSettings,
+  registry: SkillSource,
+  settings: Settings,
 ): Promise<{ text: string; isBad: boolean }> {
   const { check = false, json, list } = settings.values;
-  const report = await createReport(skills, settings);
+  const report = await createReport(registry, settings);
   const text = json ? jsonText(report) : reportAsText(report, {
     list,
-    colors: Deno.stdout.isTerminal() && !Deno.noColor,
     annotations: attempt(() => Deno.env.get("GITHUB_ACTIONS")) === "true",
     home: settings.home,
     project: currentFolder(),
@@ -80,18 +78,14 @@ export function reportAsText(report: Report, style: TextStyle): string {
 
 type Row = readonly string[];
 
-/** What the policy says about a skill. */
-type Decided = Partial<Pick<Report["shadowed"][number], "state" | "ruleLine">>;
-
 /** Returns what was found as tables, by their headings. */
 function tablesOf(report: Report, style: TextStyle): Record<string, Row[]> {
   const show = (path: string) => showPath(path, style);
-  const { policy, roots, skills, off = [], shadowed, unlisted } = report;
-  const stateOf = (skill: Decided) => {
-    const { state = "", ruleLine: line } = skill;
-    if (policy === undefined) return [];
-    return [state, line === undefined ? "" : `${basename(policy)}:${line}`];
-  };
+  const { policy, roots, skills } = report;
+  const stateOf = ({ state, ruleLine }: ReportedSkill) => [
+    state,
+    ruleLine === undefined ? "" : `${basename(policy!)}:${ruleLine}`,
+  ];
   return {
     "Folders": roots.map(({ status, scope, skills, path }) => [
       status,
@@ -100,29 +94,29 @@ function tablesOf(report: Report, style: TextStyle): Record<string, Row[]> {
       show(path),
     ]),
     "Skills": skills.map((skill) => [
-      showName(skill.name),
-      ...stateOf(skill),
-      count(skill.files, "file"),
-      formatSize(skill.size),
+      shownName(skill.name),
+      ...policy === undefined ? [] : stateOf(skill),
+      skill.files === undefined ? "" : count(skill.files, "file"),
       show(skill.directory),
+      describeEffects(skill, style),
     ]),
-    "Skills that are off": off.map((skill) => [
-      showName(skill.name),
-      ...stateOf(skill),
-      show(skill.directory),
-    ]),
-    "Shadowed skills": shadowed.map((skill) => [
-      showName(skill.name),
-      ...stateOf(skill),
-      show(skill.directory),
-      `after ${show(dirname(skill.by))}`,
-      skill.qualifiedName
-        ? `load it as ${showName(skill.qualifiedName)}`
-        : "rename it to load it",
-    ]),
-    "Skills that hosts with the Skills extension cannot load": unlisted
-      .map(({ name, reason }) => [showName(name), reason]),
   };
+}
+
+/** Describes who cannot load a skill by its name, and why. */
+function describeEffects(
+  { shadowedBy, qualifiedName, unlisted }: ReportedSkill,
+  style: TextStyle,
+): string {
+  const advice = qualifiedName
+    ? `load it as ${shownName(qualifiedName)}`
+    : "rename it to load it";
+  return [
+    ...shadowedBy
+      ? [`after ${showPath(dirname(shadowedBy), style)}: ${advice}`]
+      : [],
+    ...unlisted ? [`not in skills/list: ${unlisted}`] : [],
+  ].join("; ");
 }
 
 type ReportedProblem = Report["problems"][number];
@@ -132,14 +126,10 @@ function format(
   { rule, severity, file, line, reason, hint }: ReportedProblem,
   style: TextStyle,
 ): string {
-  const color = severity === "error" ? "red" : "yellow";
-  const label = style.colors
-    ? styleText(color, severity, { validateStream: false })
-    : severity;
   const place = showPath(file, style) + (line === undefined ? "" : `:${line}`);
   // The other lines of a hint are a text to copy.
   const lines = [
-    `${escapeHidden(place)}: ${label}[${rule}]: ${escapeHidden(reason)}`,
+    `${escapeHidden(place)}: ${severity}[${rule}]: ${escapeHidden(reason)}`,
     ...`fix: ${hint}`.split("\n").map((line) => `  ${escapeHidden(line)}`),
   ];
   return lines.map((line) => `${line}\n`).join("");
@@ -164,8 +154,7 @@ function annotate(
   return `::${severity} file=${path}${place},title=${rule}::${text}\n`;
 }
 
-function summarize(report: Report): string {
-  const { problems, skills, shadowed, off = [], checked } = report;
+function summarize({ problems, skills, checked }: Report): string {
   const errors = problems.filter(isError).length;
   const result = problems.length === 0
     ? "no problems"
@@ -175,21 +164,11 @@ function summarize(report: Report): string {
   if (checked !== undefined) {
     return `Checked ${count(checked, "skill")}: ${result}`;
   }
-  const found = skills.length + shadowed.length;
-  const more = off.length === 0 ? "" : ` (and ${off.length} off)`;
-  const advice = found > 0
-    ? " To check each skill, run with --check."
-    : off.length > 0 || errors > 0
+  const served = skills.filter(({ state }) => state !== "off").length;
+  const advice = skills.length + errors > 0
     ? ""
     : " To add one, create a folder with a SKILL.md in one of the folders above.";
-  return `Found ${count(found, "skill")}${more}: ${result}.${advice}`;
-}
-
-/** The maximum length of a name that is shown, in characters. */
-const MAX_NAME_LENGTH = 200;
-
-function showName(name: string): string {
-  return oneLine(name.slice(0, MAX_NAME_LENGTH));
+  return `Found ${count(served, "skill")}: ${result}.${advice}`;
 }
 
 /** Shortens a path in the working directory or the home folder. */
@@ -216,15 +195,4 @@ function formatTable(rows: readonly Row[]): string {
     );
     return `  ${columns.join("  ").trimEnd()}\n`;
   }).join("");
-}
-
-/** Formats the size of a skill in bytes: 512 B, 1.5 kB, 12 MB. */
-function formatSize(bytes: number): string {
-  const units = ["B", "kB", "MB", "GB"];
-  let value = bytes;
-  while (value >= 999.5) {
-    value /= 1024;
-    units.shift();
-  }
-  return `${value.toFixed(value < 9.95 ? 1 : 0)} ${units[0]}`;
 }

@@ -4,26 +4,13 @@
  * @module
  */
 
-import { basename } from "jsr:@std/path@^1";
-import {
-  type CheckSettings,
-  findTargets,
-  type Targets,
-} from "./check_targets.ts";
 import { folderOf, missingFolders, type Settings } from "./settings.ts";
 import { isAtOrBelowAny, SKILL_MD } from "../files/paths.ts";
 import { checkSkill } from "../skills/checks.ts";
 import { findNearMisses } from "../skills/near_misses.ts";
 import { qualifiedName } from "../skills/names.ts";
-import {
-  checkFileName,
-  findUnlisting,
-  hasEffect,
-  isUnlisting,
-  totalSize,
-} from "../skills/validity.ts";
-import { nearestWords, quote, skillKey } from "../text.ts";
-import type { PolicyFile } from "../skills/policy_file.ts";
+import { findUnlisting, hasEffect, totalSize } from "../skills/validity.ts";
+import { nearestWords, quote } from "../text.ts";
 import type {
   Problem,
   Skill,
@@ -32,107 +19,87 @@ import type {
   SkillSource,
 } from "../skills/types.ts";
 
-/** The skills that a report is about, as the server opens them. */
-export interface SkillsToReport {
-  readonly registry: SkillSource;
-  /** The policy file, if one is given. */
-  readonly policyFile?: PolicyFile | undefined;
+/** The skills that were found, and the problems with them. `docs/check.md` describes it. */
+export type Report = Awaited<ReturnType<typeof createReport>>;
+
+type DescribedSkill = Pick<
+  Skill,
+  "name" | "description" | "scope" | "directory" | "file" | "state"
+>;
+
+/** A skill in a report. */
+export interface ReportedSkill extends DescribedSkill {
+  /** The line of the policy's rule that applies, if there is one. */
+  readonly ruleLine?: number | undefined;
+  /** The file of the skill that is served by its name. */
+  readonly shadowedBy?: string | undefined;
+  /** The name to load it by, if it is shadowed and has one. */
+  readonly qualifiedName?: string | undefined;
+  /** The number of its files, and their total size in bytes, unless it is off. */
+  readonly files?: number;
+  readonly size?: number;
+  /** Why `skills/list` leaves it out, if it does. */
+  readonly unlisted?: string | undefined;
+}
+
+/** A skill that was found, and the one that shadows it. */
+interface FoundSkill {
+  readonly skill: Skill;
+  readonly by?: Skill | undefined;
 }
 
 /** What a report is made from. */
-interface Sources extends SkillsToReport {
+interface Sources {
+  readonly registry: SkillSource;
+  readonly settings: Settings;
   readonly catalog: SkillCatalog;
-  readonly settings: CheckSettings;
-  readonly targets: Targets;
   /** The effects of the policy, if there is one. */
   readonly policy: SkillPolicyReport | undefined;
+  /** The skills, with those that are shadowed or off. */
+  readonly found: readonly FoundSkill[];
+  /** The folders on the command line of `--check` that are skills. What lies in them is not meant. */
+  readonly alone: readonly string[];
 }
-
-/** The skills that were found, and the problems with them. `docs/check.md` describes it. */
-export type Report = Awaited<ReturnType<typeof createReport>>;
 
 /**
  * Scans the roots once and creates the report that the command line asks for:
  * of `--check`, or else of `--list`.
  */
-export async function createReport(
-  skills: SkillsToReport,
-  settings: CheckSettings,
-) {
-  const catalog = await skills.registry.refresh();
-  const policy = skills.policyFile && skills.registry.inspectPolicy();
-  const targets = findTargets(catalog, settings);
-  const sources = { ...skills, catalog, settings, targets, policy };
-  const found = await inspectSkills(sources);
+export async function createReport(registry: SkillSource, settings: Settings) {
+  const { check, policy: policyFile } = settings.values;
+  const catalog = await registry.refresh();
+  const sources = collect({ registry, settings, catalog });
+  const isMeant = (folder: string) =>
+    sources.alone.includes(folder) || !isAtOrBelowAny(folder, sources.alone);
+  const asked = sources.found
+    .filter(({ skill }) => isMeant(skill.directory));
+  const skills = await Array.fromAsync(asked, (it) => inspect(it, sources));
   const ofScan = catalog.problems
-    .filter(({ file }) => targets.has(folderOf(file) ?? file));
+    .filter(({ file }) => isMeant(folderOf(file) ?? file));
   const problems = [
-    ...checkPolicy(sources),
+    ...check ? checkPolicy(sources) : [],
     ...ofScan,
-    ...found.flatMap(({ problems }) => problems),
-    ...checkFolders(sources, found.length + (policy?.off.length ?? 0)),
+    ...skills.flatMap(({ problems }) => problems),
+    ...checkFolders(sources),
   ];
   const checked = new Set([
-    ...found.map(({ skill }) => skill.directory),
+    ...skills.filter(({ entry }) => entry.files !== undefined)
+      .map(({ entry }) => entry.directory),
     ...ofScan.flatMap(({ file }) => folderOf(file) ?? []),
   ]);
   return {
     /** The number of skills that were checked. */
-    checked: settings.values.check ? checked.size : undefined,
-    ...describeSkills(found, sources),
-    problems: problems.map(({ rule, ...problem }) => {
-      const severity = isError({ rule }) ? "error" : "warning";
-      return { rule, severity, ...problem };
-    }),
-  };
-}
-
-/** Describes where the skills were found, and how they are served. */
-function describeSkills(
-  found: readonly FoundSkill[],
-  { policy, catalog, settings }: Sources,
-) {
-  const describe = (skill: Skill) => {
-    const { name, scope, directory, file, state } = skill;
-    const rule = policy?.rules.get(skill)?.line;
-    return {
-      name,
-      scope,
-      directory,
-      file,
-      state: policy && (state ?? "on"),
-      ruleLine: rule,
-    };
-  };
-  return {
-    policy: settings.values.policy,
+    checked: check ? checked.size : undefined,
+    policy: policyFile,
     roots: catalog.roots.map(({ root, scope, status, skills }) => {
       const { path, recursive } = root;
       return { path, scope, recursive, status, skills };
     }),
-    skills: found.filter(({ by }) => by === undefined)
-      .map(({ skill, files, size }) => {
-        const { description } = skill;
-        return { ...describe(skill), description, files, size };
-      }),
-    shadowed: catalog.shadowed.map(({ skill, by }) => ({
-      ...describe(skill),
-      /** The name to load it by, if it has one. */
-      qualifiedName: skill.prefix && qualifiedName(skill),
-      by: by.file,
-    })),
-    off: policy?.off.map(({ skill, rule }) => {
-      return {
-        ...describe(skill),
-        state: "off" as const,
-        ruleLine: rule?.line,
-      };
+    skills: skills.map(({ entry }) => entry),
+    problems: problems.map(({ rule, ...problem }) => {
+      const severity = isError({ rule }) ? "error" : "warning";
+      return { rule, severity, ...problem };
     }),
-    unlisted: found.flatMap(({ skill, by, unlisted }) =>
-      unlisted && (by === undefined || skill.prefix)
-        ? [{ name: qualifiedName(skill), reason: unlisted.reason }]
-        : []
-    ),
   };
 }
 
@@ -141,103 +108,104 @@ export function isError(problem: Pick<Problem, "rule">): boolean {
   return !hasEffect(problem, "warning");
 }
 
-/** A skill, with what was found out about its files. */
-type FoundSkill = Awaited<ReturnType<typeof inspectSkills>>[number];
-
-/** Lists the files of each skill, and checks them if the command line asks for it. */
-async function inspectSkills(
-  { registry, catalog, settings, targets }: Sources,
-) {
-  const all = [
-    ...[...catalog.skills.values()].map((skill) => ({ skill, by: undefined })),
+/** Collects all skills that a scan found. */
+function collect(
+  scan: Pick<Sources, "registry" | "settings" | "catalog">,
+): Sources {
+  const { registry, settings, catalog } = scan;
+  const { check, policy: file } = settings.values;
+  const policy = file === undefined ? undefined : registry.inspectPolicy();
+  const found: FoundSkill[] = [
+    ...catalog.skills.values().map((skill) => ({ skill })),
     ...catalog.shadowed,
+    ...(policy?.off ?? []).map((skill) => ({ skill })),
   ];
-  const asked = all.filter(({ skill }) =>
-    targets.has(skill.directory, skill.name)
-  );
-  return await Array.fromAsync(asked, async ({ skill, by }) => {
-    const contents = await registry.inspectFiles(skill);
-    const found = settings.values.check
-      ? await checkSkill(skill, { source: registry, contents })
-      : [];
-    return {
-      skill,
-      /** The skill that shadows it. */
-      by,
+  const folders = new Set([
+    ...found.map(({ skill }) => skill.directory),
+    ...catalog.problems.map(({ file }) => folderOf(file)),
+  ]);
+  const alone = settings.directories
+    .filter((path) => check && folders.has(path));
+  return { ...scan, policy, found, alone };
+}
+
+/** Describes a skill, and checks its files if the command line asks for it. */
+async function inspect(
+  { skill, by }: FoundSkill,
+  { registry, settings, policy }: Sources,
+): Promise<{ entry: ReportedSkill; problems: Problem[] }> {
+  const { name, description, scope, directory, file, state } = skill;
+  const entry = {
+    ...{ name, description, scope, directory, file, state },
+    ruleLine: policy?.rules.get(skill)?.line,
+    shadowedBy: by?.file,
+    qualifiedName: skill.prefix && qualifiedName(skill),
+  };
+  if (state === "off") return { entry, problems: [] };
+  const contents = await registry.inspectFiles(skill);
+  const found = settings.values.check
+    ? await checkSkill(skill, { source: registry, contents })
+    : [];
+  const unlisting = findUnlisting(skill, contents) ??
+    found.find((problem) => hasEffect(problem, "unlisted"));
+  return {
+    entry: {
+      ...entry,
       files: contents.files.length,
-      /** The total size of the files in bytes. */
       size: totalSize(contents.files),
-      /** Why `skills/list` leaves the skill out, if it does. */
-      unlisted: findUnlisting(skill, contents) ?? found.find(isUnlisting),
-      problems: [...checkFileName(skill), ...found],
-    };
-  });
+      unlisted: unlisting?.reason,
+    },
+    problems: found,
+  };
 }
 
 /** Reports folders that do not exist, what is almost a skill, and, if there is nothing else, that. */
 function checkFolders(
-  { catalog, settings, targets, policy }: Sources,
-  found: number,
+  { catalog, settings, found, alone }: Sources,
 ): Problem[] {
-  const skills = [
-    ...catalog.skills.values(),
-    ...catalog.shadowed.map(({ skill }) => skill),
-    ...policy?.off.map(({ skill }) => skill) ?? [],
-  ];
   const known = new Set([
-    ...skills.flatMap(({ directory, realDirectory }) => [
-      directory,
-      realDirectory,
-    ]),
+    ...found.flatMap(({ skill }) => [skill.directory, skill.realDirectory]),
     ...catalog.problems.map(({ file }) => folderOf(file) ?? file),
   ]);
-  const unasked = [...settings.namedIn, ...targets.alone];
+  const problems: Problem[] = missingFolders(catalog, settings)
+    .map((file) => ({
+      rule: "folder-missing",
+      file,
+      reason: "there is no such folder",
+      hint: "check its spelling",
+    }));
   const roots = catalog.roots
-    .filter(({ root: { path } }) => !isAtOrBelowAny(path, unasked));
-  const isNamed = (path: string) =>
-    settings.names.has(skillKey(basename(path)));
-  const problems = [
-    ...missingFolders(catalog, settings)
-      .filter((path) => found === 0 || !isNamed(path))
-      .map((file) => ({
-        rule: "folder-missing",
-        file,
-        reason: "there is no such folder",
-        hint: "check its spelling",
-      })),
-    ...findNearMisses(roots, known),
-  ];
-  const isEmpty = settings.values.check && found === 0 &&
+    .filter(({ root: { path } }) => !isAtOrBelowAny(path, alone));
+  problems.push(...findNearMisses(roots, known));
+  const isEmpty = settings.values.check && found.length === 0 &&
     ![...problems, ...catalog.problems].some(isError);
-  return isEmpty ? [...problems, describeNothing(settings)] : problems;
+  if (isEmpty) {
+    problems.push({
+      rule: "no-skills",
+      file: settings.roots[0]?.path ?? ".",
+      reason:
+        "there is no skill here, nor in the other folders that --list shows",
+      hint:
+        `add a folder with a ${SKILL_MD}, or pass another folder, as in "--check DIR"`,
+    });
+  }
+  return problems;
 }
 
-/** Reports that `--check` has found nothing to check. */
-function describeNothing({ roots }: Settings): Problem {
-  return {
-    rule: "no-skills",
-    file: roots[0]?.path ?? ".",
-    reason:
-      "there is no skill here, nor in the other folders that --list shows",
-    hint:
-      `add a folder with a ${SKILL_MD}, or pass another folder, as in "--check DIR"`,
-  };
-}
-
-/** Checks whether each rule of the policy matches a skill. */
-function checkPolicy({ policy, catalog, settings }: Sources): Problem[] {
-  const { check, policy: file } = settings.values;
+/** Checks whether the names in the rules of the policy are those of skills. */
+function checkPolicy({ policy, catalog, settings, found }: Sources): Problem[] {
   const isInvalid = catalog.problems.some(({ rule }) => rule === "policy");
-  if (!check || policy === undefined || isInvalid) return [];
-  const off = policy.off.map(({ skill }) => skill);
-  const names = [...catalog.skills.values(), ...off].map(({ name }) => name);
-  return policy.unused.map(({ line = 1, skill = "", in: folder = "" }) => {
+  if (policy === undefined || isInvalid) return [];
+  const names = found.map(({ skill }) => skill.name);
+  return policy.unused.map(({ line = 1, skill = "" }) => {
     const [nearest] = nearestWords(skill, names);
     const advice = nearest ? `; the closest name is ${quote(nearest)}` : "";
-    const reason = `the rule matches no skill${advice}`;
-    const hint = skill === "" && folder.endsWith("/*")
-      ? `skills lie deeper than that: write ${quote(`${folder}*`)}`
-      : "fix the rule, or remove it";
-    return { rule: "policy-unused", file: file!, line, reason, hint };
+    return {
+      rule: "policy-unused",
+      file: settings.values.policy!,
+      line,
+      reason: `the rule matches no skill${advice}`,
+      hint: "fix the rule, or remove it",
+    };
   });
 }

@@ -4,7 +4,8 @@
  * @module
  */
 
-import { basename, dirname, isAbsolute } from "jsr:@std/path@^1";
+import { existsSync } from "node:fs";
+import { basename, dirname, isAbsolute, join } from "jsr:@std/path@^1";
 import { type CommandLine, UsageError } from "./command_line.ts";
 import { OPTIONS, parseMegabytes } from "./options.ts";
 import { attempt } from "../files/faults.ts";
@@ -39,60 +40,75 @@ export interface Settings {
  *
  * @throws {UsageError} If the value of an option is invalid.
  */
-export function createSettings({ values, positionals }: CommandLine): Settings {
+export function createSettings(
+  { values: written, positionals }: CommandLine,
+): Settings {
   const places = findPlaces();
   const { homeDirectory: home } = places;
-  const toolset = (values.tools ?? "skill") as Toolset;
-  const given = givenFolders(positionals, { ...places, toolset });
-  if (home === undefined && (given.length === 0 || values.agents)) log(NO_HOME);
   const absolute = (paths: readonly string[] = []) =>
     paths.map((path) => resolveGiven(path, places));
+  const values = {
+    ...written,
+    "skill-dir": absolute(written["skill-dir"]),
+    "trust-links": absolute(written["trust-links"]),
+    "name-only": absolute(written["name-only"]),
+    policy: written.policy && resolveGiven(written.policy, places),
+    "max-file-size": written["max-file-size"] ?? sizeInEnvironment(),
+  };
+  const given = givenFolders(positionals, {
+    ...places,
+    tools: values.tools,
+  });
+  const isUsual = given.length === 0;
+  if (home === undefined && (isUsual || values.agents)) log(NO_HOME);
   // A skill's file stands for its folder.
-  const directories = absolute(given)
-    .map((path) => folderOf(path) ?? path);
-  const recursiveDirectories = absolute(values["skill-dir"]);
-  const trustLinks = absolute(values["trust-links"]);
-  const nameOnlyFolders = absolute(values["name-only"]);
-  const size = values["max-file-size"] ?? sizeInEnvironment();
+  const directories = absolute(given).map((path) => folderOf(path) ?? path)
+    .flatMap((path) => values.check ? findNamed(path, places) : [path]);
   const roots = resolveSkillRoots({
     ...places,
-    directories: given.length > 0 ? directories : undefined,
-    recursiveDirectories,
+    directories: isUsual ? undefined : directories,
+    recursiveDirectories: values["skill-dir"],
     agents: values.agents,
   });
-  const named = [given, values["skill-dir"] ?? [], values["trust-links"] ?? []];
+  const { "skill-dir": skillDirs = [], "trust-links": links = [] } = written;
+  const spelledOut = [...given, ...skillDirs, ...links]
+    .filter((path) => isAbsolute(path) || path.startsWith("~"));
+  const tools = createToolOptions(values);
   return {
-    values: {
-      ...values,
-      "skill-dir": recursiveDirectories,
-      "trust-links": trustLinks,
-      "name-only": nameOnlyFolders,
-      policy: values.policy && resolveGiven(values.policy, places),
-      "max-file-size": size,
-    },
-    roots: toolset === "agentskills"
+    ...{ values, home, directories, spelledOut: absolute(spelledOut), tools },
+    roots: tools.toolset === "agentskills"
       ? roots.map((root) => ({ ...root, recursive: true }))
       : roots,
-    home,
-    directories,
-    spelledOut: absolute(
-      named.flat().filter((path) => isAbsolute(path) || path.startsWith("~")),
-    ),
     options: {
       ...places,
-      trustLinks,
-      nameOnlyFolders,
-      maxFileSize: parseMegabytes(size) ?? DEFAULT_MAX_FILE_SIZE,
+      trustLinks: values["trust-links"],
+      nameOnlyFolders: values["name-only"],
+      maxFileSize: parseMegabytes(values["max-file-size"]) ??
+        DEFAULT_MAX_FILE_SIZE,
       refreshSeconds: toNumber(values.refresh),
       watchFolders: !values["no-watch"],
     },
-    tools: {
-      toolset,
-      shellTimeout: toNumber(values["shell-timeout"]),
-      autoInstallDeps: values["auto-install-deps"],
-      descriptionLimit: toNumber(values["description-limit"]),
-    },
   };
+}
+
+function createToolOptions(values: Settings["values"]): SkillToolOptions {
+  return {
+    toolset: (values.tools ?? "skill") as Toolset,
+    shellTimeout: toNumber(values["shell-timeout"]),
+    autoInstallDeps: values["auto-install-deps"],
+    descriptionLimit: toNumber(values["description-limit"]),
+  };
+}
+
+/**
+ * Returns the folders in the default roots that have a name, if no folder in the
+ * working directory has it. Any other path stays.
+ */
+function findNamed(path: string, places: SkillRootOptions): string[] {
+  const isName = dirname(path) === places.workingDirectory && !existsSync(path);
+  const folders = !isName ? [] : resolveSkillRoots(places)
+    .map((root) => join(root.path, basename(path))).filter(existsSync);
+  return folders.length > 0 ? folders : [path];
 }
 
 /** Returns the directory of the skill that a file is the `SKILL.md` of, if it is one. */
@@ -135,7 +151,7 @@ function sizeInEnvironment(): string | undefined {
  */
 function givenFolders(
   positionals: readonly string[],
-  { toolset, ...places }: SkillRootOptions & Pick<SkillToolOptions, "toolset">,
+  { tools, ...places }: SkillRootOptions & Pick<Settings["values"], "tools">,
 ): string[] {
   const isFolder = (path: string) =>
     attempt(() => Deno.statSync(resolveFolder(path, places)))?.isDirectory;
@@ -150,7 +166,7 @@ function givenFolders(
   }
   const others = readEnvironment("SKILLS_DIR");
   const hasOthers = others &&
-    (positionals.length === 0 || toolset === "skilljack");
+    (positionals.length === 0 || tools === "skilljack");
   return (hasOthers ? [...positionals, others] : positionals)
     .flatMap((argument) =>
       isFolder(argument)

@@ -21,13 +21,7 @@ import {
   checkFrontmatter,
   type SkillContents,
 } from "./validity.ts";
-import {
-  editDistance,
-  joinFirst,
-  listInvisible,
-  nearestWords,
-  quote,
-} from "../text.ts";
+import { editDistance, listInvisible, quote } from "../text.ts";
 import type { Problem, Skill, SkillSource } from "./types.ts";
 
 /** The maximum number of broken links that are reported for a skill. */
@@ -35,9 +29,6 @@ const MAX_LINKS = 20;
 
 /** The maximum length of a target that a problem quotes, in characters. */
 const MAX_QUOTED_LENGTH = 200;
-
-/** The maximum number of lines that a problem names. */
-const MAX_NAMED = 10;
 
 /** A valid `SKILL.md`, and the files beside it. */
 interface CheckedMain extends CheckedFrontmatter {
@@ -59,38 +50,50 @@ export async function checkSkill(
   skill: Skill,
   { source, contents }: { source: SkillSource; contents: SkillContents },
 ): Promise<Problem[]> {
-  const problems: Problem[] = [];
+  const problems = [...checkFileName(skill), ...checkContents(skill, contents)];
   for (const { path } of contents.files) {
     try {
-      const content = await source.readFile(skill, path);
+      const { bytes, text } = await source.readFile(skill, path);
       if (path !== SKILL_MD) continue;
-      const { text = new TextDecoder().decode(content.bytes) } = content;
-      problems.push(...checkMain(skill, { text, contents }));
-      if (content.text === undefined) problems.push(notUtf8(skill));
+      const main = checkMain(text ?? new TextDecoder().decode(bytes), {
+        folder: basename(skill.directory),
+        contents,
+      });
+      if (text === undefined) main.push(NOT_UTF_8);
+      problems.push(...main.map((it) => ({ file: skill.file, ...it })));
     } catch (error) {
       const file = join(skill.directory, path);
       problems.push({ file, ...faultOf(error), rule: "unreadable" });
     }
   }
-  return [...problems, ...checkContents(skill, contents)];
+  return problems;
 }
 
 /** Checks the `SKILL.md`. It may no longer be what was scanned. */
 function checkMain(
-  { file, directory }: Skill,
-  { text, contents }: { text: string; contents: SkillContents },
-): Problem[] {
+  text: string,
+  rest: Pick<CheckedMain, "folder" | "contents">,
+): TextProblem[] {
   const { frontmatter, problems } = readSkillText(text);
-  const folder = basename(directory);
-  const found = frontmatter === undefined
-    ? problems
-    : CHECKS.flatMap((check) => check({ frontmatter, folder, text, contents }));
-  return found.map((problem) => ({ file, ...problem }));
+  return frontmatter === undefined
+    ? [...problems]
+    : CHECKS.flatMap((check) => check({ frontmatter, text, ...rest }));
 }
 
-function notUtf8({ file }: Skill): Problem {
-  const hint = "save the file as UTF-8";
-  return { rule: "utf-8", file, reason: "it is not valid UTF-8", hint };
+const NOT_UTF_8: TextProblem = {
+  rule: "utf-8",
+  reason: "it is not valid UTF-8",
+  hint: "save the file as UTF-8",
+};
+
+/** Checks the name of a skill's file. Only this server also finds a `skill.md`. */
+function checkFileName({ file }: Skill): Problem[] {
+  const name = quote(basename(file));
+  const reason = `most programs find only ${quote(SKILL_MD)}, not ${name}`;
+  const hint = `rename it to ${quote(SKILL_MD)}`;
+  return basename(file) === SKILL_MD
+    ? []
+    : [{ rule: "file-name-case", file, reason, hint }];
 }
 
 /** Reports unknown fields that differ only slightly from known ones. */
@@ -120,26 +123,18 @@ function checkCut({ frontmatter, text }: CheckedMain): TextProblem[] {
   return isCut ? [{ rule: "description-cut", line, reason, hint }] : [];
 }
 
-/** Reports invisible characters, which can hide text. */
+/** Reports the first line with invisible characters, which can hide text. */
 function checkCharacters({ text }: CheckedMain): TextProblem[] {
   const lines = text.replace(/^\ufeff/, "").split(/\r?\n/);
-  const found = lines.flatMap((text, index) => {
-    const [first] = listInvisible(text);
-    return first === undefined ? [] : [{ line: index + 1, first }];
-  });
-  return found.slice(0, 1).map(({ line, first }) => ({
+  const index = lines.findIndex((line) => listInvisible(line).length > 0);
+  if (index === -1) return [];
+  const [first] = listInvisible(lines[index]!);
+  return [{
     rule: "invisible-characters",
-    line,
-    reason: `there are invisible characters, such as ${first}, in ${
-      nameLines(found.map(({ line }) => line))
-    }`,
+    line: index + 1,
+    reason: `there are invisible characters, such as ${first}`,
     hint: "remove them, and find out where they come from",
-  }));
-}
-
-function nameLines(lines: readonly number[]): string {
-  const all = joinFirst(lines.map(String), MAX_NAMED);
-  return lines.length === 1 ? `line ${all}` : `lines ${all}`;
+  }];
 }
 
 /** Reports links in the body that lead to no served file, each path once. */
@@ -147,30 +142,17 @@ function checkLinks({ text, contents }: CheckedMain): TextProblem[] {
   const paths = contents.files.map(({ path }) => path);
   const served = new Set([".", ...paths, ...paths.flatMap(listFolders)]);
   const links = Map.groupBy(findLinks(text), ({ path }) => path);
-  return [...links].filter(([path]) => !served.has(path)).slice(0, MAX_LINKS)
-    .map(([path, places]) => {
-      const lines = new Set(places.map(({ line }) => line));
-      const { target, line } = places[0]!;
-      const shown = quote(target.slice(0, MAX_QUOTED_LENGTH));
-      const all = lines.size > 1 ? ` (${nameLines([...lines])})` : "";
-      const near = paths.find((other) => basename(other) === basename(path)) ??
-        nearestWords(path, paths)[0] ?? SKILL_MD;
-      return {
-        rule: "broken-link",
-        line,
-        reason: `the link ${shown} ${describeTarget(path)}${all}`,
-        hint: near === SKILL_MD
-          ? "link to a served file, or remove the link"
-          : `link to ${quote(near)} instead`,
-      };
-    });
-}
-
-function describeTarget(path: string): string {
-  if (path.startsWith("..")) return "points outside the skill";
-  return /(?:^|\/)(?:\.|node_modules(?:\/|$)|__pycache__(?:\/|$))/.test(path)
-    ? "points to a hidden file or folder, which is not served"
-    : "does not point to a served file";
+  return [...links.values()].map(([first]) => first!)
+    .filter(({ path }) => !served.has(path)).slice(0, MAX_LINKS)
+    .map(({ target, line }) => ({
+      rule: "broken-link",
+      line,
+      reason: `the link ${
+        quote(target.slice(0, MAX_QUOTED_LENGTH))
+      } does not point to a served file`,
+      hint:
+        "link to a file of the skill that is not hidden, or remove the link",
+    }));
 }
 
 /** Lists the folders that contain a file of a skill. */

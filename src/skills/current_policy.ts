@@ -6,7 +6,9 @@
 
 import type { PolicyDecider } from "./policy.ts";
 import { PolicyError } from "./policy_error.ts";
-import type { Problem, SkillRegistryOptions } from "./types.ts";
+import type { Problem, SkillPolicy, SkillRegistryOptions } from "./types.ts";
+
+const NO_RULES: SkillPolicy = { rules: [] };
 
 /** Loads the policy before each scan. */
 export class CurrentPolicy {
@@ -31,14 +33,14 @@ export class CurrentPolicy {
 
   /** Loads the policy, and expands its globs on disk. Returns what is wrong with it. */
   async load(): Promise<readonly Problem[]> {
-    const { policy, policySource, nameOnlyFolders = [] } = this.#options;
-    const isNeeded = policySource !== undefined || policy !== undefined ||
-      nameOnlyFolders.length > 0;
-    if (!isNeeded) return [];
+    const { policy, nameOnlyFolders = [] } = this.#options;
+    if (policy === undefined && nameOnlyFolders.length === 0) return [];
     // Only now is the module for policies loaded.
     const { PolicyDecider } = await import("./policy.ts");
     try {
-      const current = policySource?.load() ?? policy ?? { rules: [] };
+      const current = policy !== undefined && "load" in policy
+        ? policy.load()
+        : policy ?? NO_RULES;
       const decider = current === this.#decider?.policy
         ? this.#decider
         : new PolicyDecider(current, nameOnlyFolders);

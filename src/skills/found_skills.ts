@@ -11,10 +11,12 @@ import { moreProblems } from "../files/faults.ts";
 import { childPath, realPathOf } from "../files/paths.ts";
 import { withoutInvisible } from "../text.ts";
 import type { TimeSlice } from "../time_slice.ts";
+import type { TextProblem } from "./frontmatter.ts";
 import { HiddenFolders } from "./hidden_folders.ts";
 import type { PolicyDecider, PolicyDecision, PolicySubject } from "./policy.ts";
 import type { Project } from "./project.ts";
 import type { ReadSkill } from "./skill_reader.ts";
+import { checkFrontmatter } from "./validity.ts";
 import type {
   Problem,
   Skill,
@@ -157,7 +159,7 @@ export class FoundSkills {
       const { path, root, position } = listings[0]!;
       const file = childPath(path, read.fileName);
       if (decision.state === "off") continue;
-      for (const problem of read.said.problems) {
+      for (const problem of listTextProblems(read.said, basename(path))) {
         all.push({ problem: { file, ...problem }, root, position });
       }
     }
@@ -184,30 +186,31 @@ export class FoundSkills {
   }
 }
 
+/** Lists what is wrong with a `SKILL.md` that a scan read. */
+function listTextProblems(
+  { problems, incomplete }: ReadSkill["said"],
+  folder: string,
+): readonly TextProblem[] {
+  if (incomplete === undefined) return problems;
+  const { fields: frontmatter, yaml: text } = incomplete;
+  return [...problems, ...checkFrontmatter({ frontmatter, folder, text })];
+}
+
 /** Describes the decisions of a policy in a scan. */
 export function describePolicy(
   decider: PolicyDecider,
-  { catalog, found, roots }: {
-    catalog: SkillCatalog;
-    found: readonly FoundSkill[];
-    roots: readonly SkillRoot[];
-  },
+  { catalog, found }: { catalog: SkillCatalog; found: readonly FoundSkill[] },
 ): SkillPolicyReport {
-  const byPath = new Map(found.map((it) => [it.realPath, it]));
-  const rules = [...catalog.served.values()].flatMap((skill) => {
-    const rule = byPath.get(skill.realDirectory)?.decision.rule;
+  const byPath = new Map(found.map((it) => [it.realPath, it.decision.rule]));
+  const off = found.flatMap(({ skill, decision }) =>
+    skill !== undefined && decision.state === "off" ? [skill] : []
+  );
+  const rules = [...catalog.served.values(), ...off].flatMap((skill) => {
+    const rule = byPath.get(skill.realDirectory);
     return rule === undefined ? [] : [[skill, rule] as const];
   });
-  return {
-    rules: new Map(rules),
-    off: found.flatMap(({ skill, decision: { state, rule } }) =>
-      skill !== undefined && state === "off" ? [{ skill, rule }] : []
-    ),
-    unused: decider.listUnused(
-      found.map(subjectOf),
-      roots.map(({ path }) => path),
-    ),
-  };
+  const unused = decider.listUnused(found.map(subjectOf));
+  return { rules: new Map(rules), off, unused };
 }
 
 /** Returns what the policy is asked about: a skill, or a folder that may have several names. */

@@ -61,6 +61,10 @@ export type TextProblem = Omit<Problem, "file">;
 export interface SkillText {
   /** The frontmatter, if it has a name and a description, as it is served. */
   readonly frontmatter?: SkillFrontmatter | undefined;
+  /** The fields if one of these is missing, and their YAML, so that the others can be checked. */
+  readonly incomplete?:
+    | { fields: Record<string, unknown>; yaml: string }
+    | undefined;
   /** Whether the frontmatter parses only after a repair. Hosts could not read it. */
   readonly isRepaired: boolean;
   /** What is wrong with it. */
@@ -228,6 +232,7 @@ function describeFields(
   return {
     ...summarize(fields),
     frontmatter: isServed ? fields as SkillFrontmatter : undefined,
+    incomplete: isServed ? undefined : { fields, yaml },
     isRepaired: repairs.length > 0,
     problems: [
       ...missing,

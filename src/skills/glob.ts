@@ -1,10 +1,12 @@
 /**
- * Globs for names and paths in the rules of a policy.
+ * Globs for names and paths in the rules of a policy: `*`, `?`, `[a-z]`, `[!a-z]`,
+ * alternatives in braces, and `**` between two slashes. All other characters stand
+ * for themselves, and a wildcard matches a dot, too.
  *
  * @module
  */
 
-import { posix } from "node:path";
+import { attempt } from "../files/faults.ts";
 import { isCaseBlind, isWindows } from "../files/paths.ts";
 import { normalizeText, quote } from "../text.ts";
 import type { PolicyFault } from "./policy_error.ts";
@@ -12,92 +14,100 @@ import type { PolicyFault } from "./policy_error.ts";
 /** The maximum length of a glob, in characters. */
 const MAX_GLOB_LENGTH = 256;
 
-/**
- * The maximum number of `*` between two slashes of a glob. Each one multiplies
- * the matching time by the length of the text.
- */
-const MAX_STARS = 3;
-
-/** The maximum number of `{` in a glob. Each one multiplies the number of patterns. */
-const MAX_BRACES = 3;
-
 /** The maximum number of alternatives that a glob stands for. */
 const MAX_ALTERNATIVES = 1_000;
 
 /** The characters that begin a wildcard. */
-export const WILDCARD = /[*?[{]/;
-
-/** A glob in comparable form. */
-export interface Glob {
-  readonly pattern: string;
-  /** Texts that every match contains. Checking them first saves most of the matching time. */
-  readonly literals: readonly string[];
-}
+export const WILDCARD = /[*?[]/;
 
 /** Finds the problem with a glob, if there is one. */
 export function findGlobFault(glob: string): PolicyFault | undefined {
-  if (glob.trim() === "") {
-    return { reason: "a glob is empty", hint: 'omit it, or write "*"' };
-  }
-  const stars = glob.split("/").map((part) => part.match(/\*+/g)?.length ?? 0);
-  const braces = glob.split("{").length - 1;
-  const isSimple = glob.length <= MAX_GLOB_LENGTH &&
-    Math.max(...stars) <= MAX_STARS && braces <= MAX_BRACES;
-  if (isSimple && expandBraces(glob).length > MAX_ALTERNATIVES) {
-    return {
-      reason: `the glob ${
-        quote(glob)
-      } stands for more than ${MAX_ALTERNATIVES} alternatives`,
-      hint: "split it into several rules",
-    };
-  }
-  return isSimple ? undefined : {
+  const isSmall = glob.length <= MAX_GLOB_LENGTH &&
+    expandBraces(glob).length <= MAX_ALTERNATIVES;
+  return isSmall ? undefined : {
     reason: `the glob ${
       quote(glob)
-    } has more than ${MAX_GLOB_LENGTH} characters, ${MAX_BRACES} "{", or ${MAX_STARS} "*" between two slashes`,
+    } has more than ${MAX_GLOB_LENGTH} characters, or stands for more than ${MAX_ALTERNATIVES} alternatives`,
     hint: "split it into several rules",
   };
 }
 
-/** Compiles a glob in comparable form. */
-export function compileGlob(glob: string): Glob {
-  const literals = glob.replace(/[[{].*[\]}]/, "*").split(/[*?[\]{}/]+/)
-    .filter(Boolean);
-  return { pattern: plain(glob), literals };
+/** Alternatives in braces, without others in them. */
+const ALTERNATIVES = /\{([^{}]*,[^{}]*)\}/;
+
+/** Expands the alternatives in braces, which can be nested. Ends early if there are too many. */
+export function expandBraces(glob: string): string[] {
+  let globs = [glob];
+  // All of them have the same number of braces.
+  while (globs.length <= MAX_ALTERNATIVES && ALTERNATIVES.test(globs[0]!)) {
+    globs = [...new Set(globs.flatMap(expandOnce))];
+  }
+  return globs;
 }
 
-/** Whether a text contains what every match of a glob contains. */
-export function containsLiterals(text: string, { literals }: Glob): boolean {
-  return literals.every((literal) => text.includes(literal));
+function expandOnce(glob: string): string[] {
+  const [group, texts] = ALTERNATIVES.exec(glob)!;
+  return texts!.split(",").map((text) => glob.replace(group, () => text));
 }
 
-/** Whether a text in comparable form matches a glob. */
-export function matchesGlob(text: string, glob: Glob): boolean {
-  return containsLiterals(text, glob) &&
-    posix.matchesGlob(plain(text), glob.pattern);
+/** Compiles a glob for a name, without braces and in comparable form. */
+export function compileName(glob: string): RegExp {
+  return new RegExp(`^${translate(glob, { any: "[^]", id: "" })}$`, "u");
+}
+
+/** Compiles a glob for a path from its parts. Each name of the path must end with a slash. */
+export function compilePath(parts: readonly string[]): RegExp {
+  const names = parts.map((part, index) =>
+    part === "**"
+      ? "\0"
+      : `${translate(comparableText(part), { any: "[^/]", id: `_${index}` })}/`
+  );
+  const patterns = names.join("").split("\0");
+  const source = joinBy("(?:[^/]+/)*", { patterns, id: "" });
+  return new RegExp(`^${source}$`, "u");
 }
 
 /**
- * Replaces characters that are special in the platform's globs, but not here:
- * the dot (`*` does not match a leading dot, and `{1..9}` is a range), the
- * backslash (a separator), and the parenthesis (the start of a pattern that can
- * take forever to match). Texts and patterns get the same replacements. Neither
- * can contain the replacement characters otherwise.
+ * Translates a glob without slashes to a regular expression.
+ *
+ * @param any The expression for a character that wildcards match.
+ * @param id What distinguishes the groups of the expression from others.
  */
-function plain(text: string): string {
-  return text.replaceAll(".", "\u0000").replaceAll("\\", "\u0001")
-    .replaceAll("(", "\u0002");
+function translate(
+  glob: string,
+  { any, id }: { any: string; id: string },
+): string {
+  const expression = glob.replace(/\*+|\[[^\]]+\]|[^]/gu, (part) => {
+    if (part.startsWith("*")) return "\0";
+    if (part === "?") return any;
+    return part.startsWith("[") && part !== "["
+      ? `(?=${any})${translateClass(part)}`
+      : RegExp.escape(part);
+  });
+  return joinBy(`${any}*`, { patterns: expression.split("\0"), id });
 }
 
-/** Expands the alternatives in braces, which can be nested. */
-export function expandBraces(glob: string): string[] {
-  const group = /\{([^{}]*,[^{}]*)\}/.exec(glob);
-  if (group === null) return [glob];
-  const before = glob.slice(0, group.index);
-  const after = glob.slice(group.index + group[0].length);
-  const texts = group[1]!.split(",")
-    .flatMap((part) => expandBraces(before + part + after));
-  return [...new Set(texts)];
+/** Translates a class of characters. One that is invalid matches nothing. */
+function translateClass(glob: string): string {
+  const expression = glob.replaceAll("\\", "\\\\").replace("[!", "[^");
+  return attempt(() => new RegExp(expression, "u"))?.source ?? "(?!)";
+}
+
+/**
+ * Joins expressions by one for any text between them. All but the last one take
+ * the first match, which is as good as a later one, so matching takes linear time.
+ */
+function joinBy(
+  any: string,
+  { patterns: [first, ...others], id }: { patterns: string[]; id: string },
+): string {
+  const last = others.pop();
+  const middle = others.map((pattern, index) => {
+    const group = `group${id}_${index}`;
+    // A lookahead does not try again once it has matched.
+    return `(?=(?<${group}>${any}?${pattern}))\\k<${group}>`;
+  });
+  return [first, ...middle, ...last === undefined ? [] : [any, last]].join("");
 }
 
 /**

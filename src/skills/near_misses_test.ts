@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
-import { printedReport, problemsIn } from "../../tests/testing/report.ts";
+import {
+  findingsIn,
+  printedReport,
+  problemsIn,
+} from "../../tests/testing/report.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
-import { isCaseBlind, isWindows } from "../files/paths.ts";
-
-/** Returns a path as it is printed as an argument. On Windows, it is always in quotes. */
-function argument(path: string): string {
-  return isWindows ? `"${path}"` : path;
-}
+import { isCaseBlind } from "../files/paths.ts";
 
 /** Lists the problems with a folder as `<rule> <path>: <reason>; <hint>`. */
 async function missesIn(
@@ -46,9 +45,9 @@ Deno.test("--list reports files that are almost named SKILL.md", async () => {
 Deno.test("--list and --check report everything that is almost a skill, and the fix", async () => {
   using place = new Place();
   const skills = "home/.claude/skills";
+  place.file(`${skills}/SKILL.md`, skillMd("loose"));
   place.file(`${skills}/up/Skill.markdown`, skillMd("up"));
   place.skill(`${skills}/deep`, "one");
-  place.skill(`${skills}/deep`, "two");
   for (const name of ["pdf.zip", "docx.skill", "README.md", "notes.md"]) {
     place.file(`${skills}/${name}`, "");
   }
@@ -59,48 +58,39 @@ Deno.test("--list and --check report everything that is almost a skill, and the 
   assert.equal(code, 1);
   assert.equal(
     text.replaceAll(place.home.replaceAll("\\", "/"), "~"),
-    `~/.claude/skills/up/Skill.markdown: error[file-name]: the file of a skill must be named "SKILL.md"
+    `~/.claude/skills/SKILL.md: error[loose-file]: it is directly in a folder of skills
+  fix: move it, and the files that it needs, into a folder of its own
+~/.claude/skills/up/Skill.markdown: error[file-name]: the file of a skill must be named "SKILL.md"
   fix: rename it to "SKILL.md"
-~/.claude/skills: warning[nested-too-deep]: it contains 2 skills too deep to be found: "deep/one", "deep/two"
-  fix: move each folder directly into this one, or search all subfolders:
-  --skill-dir ${argument("~/.claude/skills")}
+~/.claude/skills/deep/one: warning[nested-too-deep]: it is one level too deep to be found
+  fix: move it to "~/.claude/skills", or add --skill-dir "~/.claude/skills"
 ~/.claude/skills/docx.skill: warning[archive]: it is an archive, where a folder was expected
   fix: unpack it into a folder of its own, and remove it
 ~/.claude/skills/pdf.zip: warning[archive]: it is an archive, where a folder was expected
   fix: unpack it into a folder of its own, and remove it
 
-Checked 1 skill: 1 error, 3 warnings
+Checked 1 skill: 2 errors, 3 warnings
 `,
   );
 });
 
-Deno.test("the option that --list prints for skills that are too deep finds them", async () => {
-  using place = new Place();
-  place.skill("project/my set/deep", "one");
-  const list = await printedReport(place, "--list", "my set");
-  const [, folder] = /--skill-dir ['"](.*)['"]\n/.exec(list.text)!;
-  const args = ["--list", "--skill-dir", folder!];
-  const { text: stdout } = await printedReport(place, ...args);
-  assert.match(stdout, /^Skills \(1\)$/m);
-});
-
-Deno.test("--check says which skills of a monorepo it did not search, and with which option it would", async () => {
+Deno.test("--list finds no near misses in skills, in what tools fill, and among the documents of a project", async () => {
   using place = new Place();
   place.skill("project/skills", "found");
   place.skill("project/skills/found/examples", "part-of-a-skill");
-  for (const name of ["a", "b"]) {
-    place.skill(`project/plugins/${name}/skills`, name);
-  }
-  place.skill("project/packages/x/.claude/skills", "c");
-  place.skill("project/node_modules/x", "not-mine");
+  place.skill("project/.hidden", "not-mine");
+  place.skill("project/node_modules", "not-mine");
   place.file("project/docs/skills.md", "");
   place.file("project/docs/docs.md", "");
-  assert.deepEqual(await missesIn(place, "project"), [
-    'nested-too-deep project: it contains 3 skills too deep to be found: "plugins/a/skills/a", "plugins/b/skills/b", "packages/x/.claude/skills/c"; move each folder directly into this one, or search all subfolders:\n--skill-dir ' +
-    argument("/project"),
+  place.file("project/release.zip", "");
+  assert.deepEqual(await missesIn(place, "project"), []);
+  const folder = place.folder("project");
+  place.file("project/docs/SKILL.txt", "");
+  place.skill("project/plugins", "found-too");
+  const misses = await missesIn(place, "home", "--skill-dir", folder);
+  assert.deepEqual(misses.map((line) => line.split(":")[0]), [
+    "file-name project/docs/SKILL.txt",
   ]);
-  const args = ["--skill-dir", join(place.path, "project")];
-  assert.deepEqual(await missesIn(place, "project", ...args), []);
 });
 
 Deno.test("--list does not mention a broken skill that is off", async () => {
@@ -110,29 +100,14 @@ Deno.test("--list does not mention a broken skill that is off", async () => {
   assert.deepEqual(await missesIn(place, "skills", "--policy", policy), []);
 });
 
-Deno.test("--list warns that other programs do not find a skill.md", {
+Deno.test("--check warns that other programs do not find a skill.md", {
   ignore: lacks("case"),
 }, async () => {
   using place = new Place();
-  place.file("skills/pdf/skill.md", skillMd("pdf"));
-  assert.deepEqual(await missesIn(place, "skills"), [
-    'file-name-case skills/pdf/skill.md: most programs find only "SKILL.md", not "skill.md"; rename it to "SKILL.md"',
+  place.file("home/.claude/skills/pdf/skill.md", skillMd("pdf"));
+  assert.deepEqual(await findingsIn(place), [
+    'warning file-name-case pdf/skill.md: most programs find only "SKILL.md", not "skill.md"',
   ]);
-});
-
-Deno.test("--list reports misnamed files below --skill-dir, but not other folders", async () => {
-  using place = new Place();
-  const folder = place.folder("skills");
-  place.file("skills/a/b/c/SKILL.txt", skillMd("c"));
-  place.file("skills/a/README.md", "");
-  place.file("skills/a/a.md", "");
-  place.skill("skills/a/b", "good");
-  place.file("skills/a/b/good/examples/SKILL.txt", "part of a skill");
-  place.file("skills/node_modules/x/SKILL.txt", "");
-  const empty = place.folder("empty");
-  assert.deepEqual(await missesIn(place, "empty", "--skill-dir", folder), [
-    'file-name skills/a/b/c/SKILL.txt: the file of a skill must be named "SKILL.md"; rename it to "SKILL.md"',
-  ], empty);
 });
 
 Deno.test("--list does not follow links to find near misses", {

@@ -8,8 +8,7 @@
  *    one, the skill is on.
  * 2. The strictest of these states applies (off, manual, name-only), or else that
  *    of the first path. So a link can neither evade a rule nor benefit from one.
- * 3. What cannot be compared is off: a name that is too long for a glob, and what
- *    the wildcard of a rule meets and cannot resolve.
+ * 3. What the wildcard of a rule meets and cannot resolve is off.
  *
  * This module is loaded only if there is a policy.
  *
@@ -18,25 +17,17 @@
 
 import { dirname } from "jsr:@std/path@^1";
 import { attempt } from "../files/faults.ts";
-import {
-  currentFolder,
-  isAtOrBelow,
-  isAtOrBelowAny,
-  realPathOf,
-} from "../files/paths.ts";
+import { currentFolder, isAtOrBelowAny, realPathOf } from "../files/paths.ts";
 import type { BaseFolders } from "../files/types.ts";
-import { skillKey } from "../text.ts";
+import { quote, skillKey } from "../text.ts";
 import {
   comparablePath,
-  compileGlob,
-  containsLiterals,
+  compileName,
+  expandBraces,
   findGlobFault,
-  type Glob,
-  matchesGlob,
-  WILDCARD,
 } from "./glob.ts";
-import { PolicyError } from "./policy_error.ts";
-import { RuleFolders } from "./rule_folders.ts";
+import { PolicyError, type PolicyFault } from "./policy_error.ts";
+import { listGlobFolders, RuleFolders } from "./rule_folders.ts";
 import type {
   SkillPolicy,
   SkillPolicyRule,
@@ -44,11 +35,11 @@ import type {
   SkillState,
 } from "./types.ts";
 
-/** The maximum length of a name that is matched against a glob with wildcards, in characters. */
-const MAX_MATCHED_LENGTH = 128;
-
 /** The states from the strictest on. The others are equally strict. */
 const STRICTEST: readonly SkillState[] = ["off", "manual", "name-only"];
+
+/** What errors name instead of the file of a policy. */
+const NO_FILE = "options.policy";
 
 /** What a policy decides. */
 export interface PolicyDecision {
@@ -64,6 +55,15 @@ export interface PolicySubject {
   readonly scope: SkillScope;
   /** The paths that list it, in order, and its real path. */
   readonly paths: readonly string[];
+}
+
+/** A rule that is ready to be matched. */
+interface CompiledRule {
+  readonly rule: SkillPolicyRule;
+  /** The globs for the key of the skill's name. */
+  readonly names: readonly RegExp[];
+  /** The folders that must contain the skill directory. Default: any. */
+  readonly folders: RuleFolders | undefined;
 }
 
 /** Applies the rules of a policy. */
@@ -83,9 +83,14 @@ export class PolicyDecider {
    * @throws {PolicyError} If a glob is invalid or relative to an unknown folder.
    */
   constructor(policy: SkillPolicy, nameOnlyFolders: readonly string[] = []) {
+    const { rules, file = NO_FILE } = policy;
+    const faults = rules.flatMap((rule) => checkGlobs(rule, policy));
+    if (faults.length > 0) {
+      throw new PolicyError(faults.map((fault) => ({ file, ...fault })));
+    }
     this.policy = policy;
     this.#nameOnlyFolders = nameOnlyFolders;
-    this.#rules = policy.rules.map((rule) => compileRule(rule, policy));
+    this.#rules = rules.map((rule) => compileRule(rule, policy));
   }
 
   /**
@@ -97,154 +102,97 @@ export class PolicyDecider {
   expand(): void {
     this.#nameOnlyPlaces = this.#nameOnlyFolders
       .flatMap((folder) => [folder, realPathOf(folder)]);
-    const { file = "" } = this.policy;
-    const problems = this.#rules.flatMap(
-      ({ rule: { line }, folders }) => {
-        const fault = folders?.expand();
-        return fault ? [{ ...fault, file, ...line && { line } }] : [];
-      },
-    );
+    const { file = NO_FILE } = this.policy;
+    const problems = this.#rules.flatMap(({ rule: { line }, folders }) => {
+      const fault = folders?.expand();
+      return fault ? [{ ...fault, file, line }] : [];
+    });
     if (problems.length > 0) throw new PolicyError(problems);
   }
 
   /** Decides on a skill. */
   decide({ names, scope, paths }: PolicySubject): PolicyDecision {
     const decisions = names.flatMap((name) => {
-      const key = skillKey(name);
       // There can be many rules, and thousands of links to the same skill.
-      const rules = this.#rules.filter((rule) =>
-        (rule.rule.scope ?? scope) === scope && matchesName(key, rule.name)
-      );
-      return paths.map((path) => this.#decideOnPath(path, { key, rules }));
+      const named = { key: skillKey(name), scope };
+      const rules = this.#rules.filter((rule) => isAbout(rule, named));
+      return paths.map((path) => this.#decideOnPath(path, rules));
     });
-    for (const state of STRICTEST) {
-      const strict = decisions.find((decision) => decision.state === state);
-      if (strict !== undefined) return strict;
-    }
-    return decisions[0] ?? { state: "on" };
-  }
-
-  /**
-   * Lists the rules that match none of the subjects, in order. Rules that may be about
-   * other projects, or other folders than the roots, are left out.
-   */
-  listUnused(
-    subjects: readonly PolicySubject[],
-    roots: readonly string[],
-  ): SkillPolicyRule[] {
-    const candidates = subjects.flatMap(({ names, scope, paths }) =>
-      names.flatMap((name) =>
-        paths.map((path) => ({
-          ...{ scope, key: skillKey(name), path: comparablePath(path) },
-        }))
-      )
-    );
-    return this.#rules.filter(({ rule, name, folders }) => {
-      const scoped = candidates
-        .filter(({ scope }) => scope === (rule.scope ?? scope));
-      const isAboutOthers = folders === undefined
-        ? rule.scope === "project"
-        : scoped.length === 0 || !concernsRoots(folders, roots);
-      return !isAboutOthers &&
-        !scoped.some(({ key, path }) =>
-          matchesName(key, name) && (folders?.matches(path) ?? true)
-        );
-    }).map(({ rule }) => rule);
+    const [strictest] = STRICTEST
+      .flatMap((state) => decisions.find((it) => it.state === state) ?? []);
+    return strictest ?? decisions[0] ?? { state: "on" };
   }
 
   #decideOnPath(
     path: string,
-    { key, rules }: { key: string; rules: readonly CompiledRule[] },
+    rules: readonly CompiledRule[],
   ): PolicyDecision {
     const place = comparablePath(path);
     const last = rules.findLast(({ folders }) =>
-      folders === undefined || folders.matches(place) ||
-      folders.isUnresolved(place)
+      folders?.matches(place) !== false
     );
     if (last === undefined) {
       const isNameOnly = isAtOrBelowAny(path, this.#nameOnlyPlaces);
       return { state: isNameOnly ? "name-only" : "on" };
     }
-    const { rule, name, folders } = last;
-    const isCertain = !(typeof name === "object" && isTooLong(key)) &&
-      !folders?.isUnresolved(place);
-    return { state: isCertain ? rule.state : "off", rule };
+    const { rule, folders } = last;
+    const isResolved = folders === undefined || folders.matches(place);
+    return { state: isResolved ? rule.state : "off", rule };
+  }
+
+  /**
+   * Lists the rules whose names match none of the subjects, in order. Those that are
+   * about folders, or about projects, may be for other ones.
+   */
+  listUnused(subjects: readonly PolicySubject[]): SkillPolicyRule[] {
+    const keys = subjects.flatMap(({ names, scope }) =>
+      names.map((name) => ({ key: skillKey(name), scope }))
+    );
+    return this.#rules
+      .filter(({ rule }) => rule.in === undefined && rule.scope !== "project")
+      .filter((rule) => !keys.some((subject) => isAbout(rule, subject)))
+      .map(({ rule }) => rule);
   }
 }
 
-/** A rule that is ready to be matched. */
-interface CompiledRule {
-  readonly rule: SkillPolicyRule;
-  /** The key of the skill's name, or a glob for it. Default: any name. */
-  readonly name: string | Glob | undefined;
-  /** The folders that must contain the skill directory. Default: any. */
-  readonly folders: RuleFolders | undefined;
-}
-
-function compileRule(
-  rule: SkillPolicyRule,
-  { file, homeDirectory }: SkillPolicy,
-): CompiledRule {
-  const globs = [rule.skill, rule.in].filter((glob) => glob !== undefined);
-  const [fault] = globs.flatMap((glob) => findGlobFault(glob) ?? []);
-  if (fault !== undefined) {
-    throw new PolicyError([{ ...fault, file: file ?? "" }]);
-  }
-  const workingDirectory = file === undefined ? currentFolder() : dirname(file);
-  const base = {
-    ...workingDirectory !== undefined && { workingDirectory },
-    ...homeDirectory !== undefined && { homeDirectory },
-  };
-  return {
-    rule,
-    name: rule.skill === undefined ? undefined : compileName(rule.skill),
-    folders: rule.in === undefined ? undefined : createFolders(rule.in, base),
-  };
-}
-
-function createFolders(glob: string, base: BaseFolders): RuleFolders {
-  try {
-    return new RuleFolders(glob, base);
-  } catch (error) {
-    const reason = (error as Error).message;
-    const hint = "write an absolute path";
-    throw new PolicyError([{ file: "", reason, hint }]);
-  }
-}
-
-/** Whether one of the folders of a rule does not exist, or lies in a root or around one. */
-function concernsRoots(
-  folders: RuleFolders,
-  roots: readonly string[],
+/** Whether a rule is about the skills with a name and scope. */
+function isAbout(
+  { rule, names }: CompiledRule,
+  { key, scope }: { readonly key: string; readonly scope: SkillScope },
 ): boolean {
-  return folders.fixedFolders.some((folder) =>
-    attempt(() => Deno.statSync(folder)) === undefined ||
-    isAtOrBelowAny(folder, roots) ||
-    roots.some((root) => isAtOrBelow(root, folder))
-  );
+  return (rule.scope ?? scope) === scope &&
+    names.some((glob) => glob.test(key));
 }
 
-function isTooLong(key: string): boolean {
-  return key.length > MAX_MATCHED_LENGTH;
+/** Lists what is wrong with the globs of a rule. */
+function checkGlobs(
+  { skill, in: folder, line }: SkillPolicyRule,
+  policy: Pick<SkillPolicy, "file" | "homeDirectory">,
+): (PolicyFault & { line: number | undefined })[] {
+  const faults = [skill, folder].filter((glob) => glob !== undefined)
+    .flatMap((glob) => findGlobFault(glob) ?? []);
+  const isKnown = folder === undefined || faults.length > 0 ||
+    attempt(() => listGlobFolders(folder, baseOf(policy))) !== undefined;
+  if (!isKnown) {
+    const reason = `the folder ${quote(folder)} is relative to an unknown one`;
+    faults.push({ reason, hint: "write an absolute path" });
+  }
+  return faults.map((fault) => ({ ...fault, line }));
 }
 
-/** Whether a name matches, or might match but is too long to check. */
-function matchesName(key: string, name: CompiledRule["name"]): boolean {
-  if (name === undefined) return true;
-  if (typeof name === "string") return name === key;
-  return isTooLong(key)
-    ? containsLiterals(key, name)
-    : matchesGlob(withoutSlashes(key), name);
+/** Returns the folders that the globs of a policy are relative to. */
+export function baseOf(
+  { file, homeDirectory }: Pick<SkillPolicy, "file" | "homeDirectory">,
+): BaseFolders {
+  const workingDirectory = file === undefined ? currentFolder() : dirname(file);
+  return { workingDirectory, homeDirectory };
 }
 
-/** Compiles a glob for names. Returns `undefined` if it matches any name. */
-function compileName(glob: string): string | Glob | undefined {
-  const key = skillKey(glob);
-  if (/^\*+$/.test(key)) return undefined;
-  return WILDCARD.test(key) ? compileGlob(withoutSlashes(key)) : key;
-}
-
-/** Replaces slashes, which are not special in names. */
-function withoutSlashes(key: string): string {
-  return key.replaceAll("/", "\u0003");
+function compileRule(rule: SkillPolicyRule, policy: SkillPolicy): CompiledRule {
+  const { skill = "*", in: folder } = rule;
+  const names = expandBraces(skillKey(skill)).map(compileName);
+  const folders = folder === undefined
+    ? undefined
+    : new RuleFolders(folder, baseOf(policy));
+  return { rule, names, folders };
 }

@@ -1,10 +1,10 @@
 /**
- * The error of an invalid policy.
+ * The error for a policy that cannot be used.
  *
  * @module
  */
 
-import { oneLine, quote } from "../text.ts";
+import { describeProblem } from "./problems.ts";
 import type { Problem } from "./types.ts";
 
 /** What is wrong with a policy, and how to fix it. */
@@ -17,17 +17,9 @@ export class PolicyError extends Error {
 
   /** Creates an error from the problems. */
   constructor(problems: readonly Omit<Problem, "rule">[]) {
-    super(problems.map(describePolicyProblem).join("\n"));
+    const all = problems.map((problem) => ({ ...problem, rule: "policy" }));
+    super(all.map(describeProblem).join("\n"));
     this.name = "PolicyError";
-    this.problems = problems.map((it) => ({ ...it, rule: "policy" }));
+    this.problems = all;
   }
-}
-
-/** Describes a problem with a policy in one line. */
-export function describePolicyProblem(
-  { file, line, reason, hint }: Omit<Problem, "rule">,
-): string {
-  const name = file === "" ? "" : ` ${quote(file)}`;
-  const position = line === undefined ? "" : ` (line ${line})`;
-  return oneLine(`Cannot use the policy${name}${position}: ${reason}; ${hint}`);
 }

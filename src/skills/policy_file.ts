@@ -7,20 +7,20 @@
  */
 
 import { dirname } from "jsr:@std/path@^1";
-import { describeYamlError, parseYaml } from "./frontmatter.ts";
-import { expandBraces, findGlobFault } from "./glob.ts";
-import { attempt, faultOf } from "../files/faults.ts";
+import * as z from "npm:zod@^4/mini";
+import {
+  attempt,
+  faultOf,
+  NOT_A_FILE,
+  SkillFileError,
+} from "../files/faults.ts";
 import { isAtOrBelow, realPathOf } from "../files/paths.ts";
-import { isObject, nearestWords, quote } from "../text.ts";
+import { nearestWords, quote } from "../text.ts";
+import { describeYamlError, parseYaml } from "./frontmatter.ts";
+import { baseOf } from "./policy.ts";
 import { PolicyError, type PolicyFault } from "./policy_error.ts";
 import { listGlobFolders } from "./rule_folders.ts";
-import type {
-  SkillPolicy,
-  SkillPolicyRule,
-  SkillPolicySource,
-  SkillScope,
-  SkillState,
-} from "./types.ts";
+import type { SkillPolicy, SkillPolicySource } from "./types.ts";
 
 /** The maximum size of a policy file, in bytes. */
 const MAX_POLICY_SIZE = 64 * 1024;
@@ -28,129 +28,75 @@ const MAX_POLICY_SIZE = 64 * 1024;
 /** The maximum number of rules in a policy. */
 const MAX_RULES = 1_000;
 
-const STATES: SkillState[] = ["on", "pinned", "name-only", "manual", "off"];
+const RULE = z.strictObject({
+  state: z.enum(["on", "pinned", "name-only", "manual", "off"]),
+  skill: z.optional(z.string()),
+  scope: z.optional(z.enum(["project", "global"])),
+  in: z.optional(z.string()),
+});
 
-const SCOPES: SkillScope[] = ["project", "global"];
-
-const RULE_KEYS = ["state", "skill", "scope", "in"];
+const POLICY = z.strictObject({
+  rules: z.array(RULE).check(z.maxLength(MAX_RULES)),
+});
 
 /** Where a policy comes from. */
-export type PolicyOrigin =
+type PolicyOrigin =
   & Required<Pick<SkillPolicy, "file">>
   & Pick<SkillPolicy, "homeDirectory">;
 
 /**
- * Parses the YAML of a policy. The YAML parser does not report line numbers, so
- * they are found in the text.
+ * Parses the YAML of a policy. Its globs are not checked.
  *
  * @throws {PolicyError} If it is invalid.
  */
 export function parsePolicy(text: string, source: PolicyOrigin): SkillPolicy {
-  const lines = text.split(/\r?\n/);
-  const problems: (PolicyFault & { file: string; line: number })[] = [];
-  const report = (line: number, fault: PolicyFault) =>
-    problems.push({ file: source.file, line: line + 1, ...fault });
-  const items = parseRules(text, report);
-  const starts = findRuleLines(lines, items.length);
-  const rules = items.map((item, index) => {
-    const start = starts[index]!;
-    const own = lines.slice(start, starts[index + 1]);
-    for (const [key, fault] of checkRule(item, source)) {
-      if (fault) report(start + findKeyLine(key, own), fault);
-    }
-    return { ...item as SkillPolicyRule, line: start + 1 };
-  });
-  if (problems.length === 0) return { ...source, rules };
-  throw new PolicyError(problems.sort((a, b) => a.line - b.line));
-}
-
-/** Returns the list of rules, and reports faults on lines counted from 0. */
-function parseRules(
-  yaml: string,
-  report: (line: number, fault: PolicyFault) => void,
-): readonly unknown[] {
-  const policy = parseYaml(yaml);
-  if (policy instanceof Error) {
-    const { line, ...fault } = describeYamlError(policy);
-    report(line - 1, fault);
-  } else if (!isObject(policy)) {
-    report(0, { reason: "it has no rules", hint: RULES_HINT });
-  } else {
-    const lines = yaml.split(/\r?\n/);
-    const { rules, ...others } = policy;
-    for (const key of Object.keys(others)) {
-      report(findKeyLine(key, lines), checkWord("key", key, ["rules"])!);
-    }
-    const line = findKeyLine("rules", lines);
-    if (Array.isArray(rules)) {
-      if (rules.length <= MAX_RULES) return rules;
-      report(line, {
-        reason: `it has more than ${MAX_RULES} rules`,
-        hint: "use globs to write fewer rules",
-      });
-    } else if (Object.keys(others).length === 0) {
-      // Otherwise, a misspelled key has been reported.
-      report(line, { reason: "it has no list of rules", hint: RULES_HINT });
-    }
+  const { file } = source;
+  const yaml = parseYaml(text);
+  if (yaml instanceof Error) {
+    throw new PolicyError([{ file, ...describeYamlError(yaml) }]);
   }
-  return [];
-}
-
-/** Checks a rule. Each fault belongs to a key. */
-function* checkRule(
-  rule: unknown,
-  source: PolicyOrigin,
-): Generator<[key: string, fault: PolicyFault | undefined]> {
-  if (!isObject(rule)) return yield ["", NOT_A_RULE];
-  for (const key of Object.keys(rule)) {
-    yield [key, checkWord("key", key, RULE_KEYS)];
+  const lines = findRuleLines(text);
+  const { data, error } = z.safeParse(POLICY, yaml, { reportInput: true });
+  if (error) {
+    const problems = error.issues.flatMap((issue) => {
+      const line = lines[Number(issue.path[1])] ?? 1;
+      return describeIssue(issue).map((fault) => ({ file, line, ...fault }));
+    });
+    throw new PolicyError(problems.sort((a, b) => a.line - b.line));
   }
-  const { state, skill, scope, in: folder } = rule;
-  yield [
-    "state",
-    state === undefined ? NO_STATE : checkWord("state", state, STATES),
-  ];
-  if (scope !== undefined) yield ["scope", checkWord("scope", scope, SCOPES)];
-  if (skill !== undefined) yield ["skill", checkGlob("skill", skill)];
-  if (folder !== undefined) {
-    const fault = checkGlob("in", folder);
-    yield ["in", fault ?? checkHome(folder as string, source)];
+  const rules = data.rules
+    .map((rule, index) => ({ ...rule, line: lines[index] ?? 1 }));
+  return { ...source, rules };
+}
+
+/** Describes how a policy differs from the schema. */
+function describeIssue(issue: z.core.$ZodIssue): PolicyFault[] {
+  const { code, path, input } = issue;
+  if (code === "unrecognized_keys") {
+    const { shape } = path.length === 0 ? POLICY : RULE;
+    const words = Object.keys(shape);
+    return issue.keys.map((key) => describeWord(key, { kind: "key", words }));
   }
+  if (code === "too_big") {
+    const reason = `it has more than ${MAX_RULES} rules`;
+    return [{ reason, hint: "use globs to write fewer rules" }];
+  }
+  const kind = path.length === 2 ? "rule" : String(path.at(-1) ?? "policy");
+  if (code === "invalid_value" && typeof input === "string") {
+    return [describeWord(input, { kind, words: issue.values.map(String) })];
+  }
+  return [{
+    reason: `the value of ${quote(kind)} is missing or malformed`,
+    hint:
+      'write "rules:", and below it each rule on a line, such as "- { skill: \'{git,pdf}\', state: off }"',
+  }];
 }
 
-function checkHome(
-  glob: string,
-  { homeDirectory }: PolicyOrigin,
-): PolicyFault | undefined {
-  const isKnown = homeDirectory !== undefined ||
-    !expandBraces(glob).some((folder) => /^~(?=$|[\\/])/.test(folder));
-  return isKnown ? undefined : {
-    reason: "the home folder is unknown",
-    hint: 'write its absolute path instead of "~"',
-  };
-}
-
-const RULES_HINT =
-  'write "rules:", and below it a line "- { state: …, … }" for each rule, or "rules: []" for none';
-
-const NOT_A_RULE: PolicyFault = {
-  reason: "the rule is not a mapping",
-  hint: 'write it as "{ state: off, skill: … }"',
-};
-
-const NO_STATE: PolicyFault = {
-  reason: "the rule has no state",
-  hint: `add one of: ${STATES.join(", ")}`,
-};
-
-/** Reports an unknown word and suggests a similar one. */
-function checkWord(
-  kind: string,
-  value: unknown,
-  words: readonly string[],
-): PolicyFault | undefined {
-  if (words.includes(value as string)) return undefined;
-  const word = String(value);
+/** Describes an unknown word, and suggests a similar one. */
+function describeWord(
+  word: string,
+  { kind, words }: { kind: string; words: readonly string[] },
+): PolicyFault {
   const [nearest] = nearestWords(word, words);
   const all = words.join(", ");
   return {
@@ -161,45 +107,18 @@ function checkWord(
   };
 }
 
-function checkGlob(key: string, value: unknown): PolicyFault | undefined {
-  if (typeof value === "string") return findGlobFault(value);
-  if (Array.isArray(value) && value.every((item) => typeof item === "string")) {
-    return {
-      reason: `the value of ${quote(key)} is a list`,
-      hint: `write it as ${quote(`{${value.join(",")}}`)}`,
-    };
-  }
-  return {
-    reason: `the value of ${quote(key)} is not a string`,
-    hint: "put it in quotes",
-  };
-}
-
 /**
- * Returns the line, from 0, on which each rule starts, or on which the list
- * starts if the rules cannot be located.
+ * Returns the line, from 1, on which each rule starts, if the rules are on lines of
+ * their own. The YAML parser does not report it.
  */
-function findRuleLines(lines: readonly string[], count: number): number[] {
-  const list = findKeyLine("rules", lines);
-  const next = lines.findIndex((line, index) =>
-    index > list && /^[^\s#-]/.test(line)
+function findRuleLines(text: string): number[] {
+  const items = text.split("\n").flatMap((line, index) =>
+    /^\s*-(?:\s|$)/.test(line)
+      ? [{ line: index + 1, indentation: line.indexOf("-") }]
+      : []
   );
-  const items = lines.entries().take(next === -1 ? Infinity : next)
-    .drop(list + 1).filter(([, line]) => /^\s*-(?:\s|$)/.test(line));
-  // The items of a list in a rule are indented further.
-  const [starts = []] = Map.groupBy(items, ([, line]) => line.indexOf("-"))
-    .values();
-  return starts.length === count
-    ? starts.map(([index]) => index)
-    : Array(count).fill(list);
-}
-
-/** Returns the first line, from 0, that contains a key, or 0 if none does. */
-function findKeyLine(key: string, lines: readonly string[]): number {
-  const pattern = new RegExp(
-    `(?:^|[\\s{,])["']?${RegExp.escape(key)}["']?\\s*:`,
-  );
-  return Math.max(lines.findIndex((line) => pattern.test(line)), 0);
+  return items.filter((item) => item.indentation === items[0]!.indentation)
+    .map(({ line }) => line);
 }
 
 /** A policy file that is reloaded when it changes. */
@@ -238,11 +157,11 @@ function readPolicyText(file: string): string {
     // Check first, because opening a FIFO can block.
     const { isFile, size } = Deno.statSync(file);
     if (isFile && size <= MAX_POLICY_SIZE) return Deno.readTextFileSync(file);
-    throw new PolicyError([{ ...isFile ? TOO_LARGE : NOT_A_FILE, file }]);
+    throw new SkillFileError(file, isFile ? TOO_LARGE : NOT_A_FILE);
   } catch (error) {
-    if (error instanceof PolicyError) throw error;
     const isMissing = error instanceof Deno.errors.NotFound;
-    throw new PolicyError([{ ...isMissing ? NO_FILE : faultOf(error), file }]);
+    const { reason, hint } = isMissing ? NO_FILE : faultOf(error);
+    throw new PolicyError([{ file, reason, hint }]);
   }
 }
 
@@ -251,12 +170,8 @@ const NO_FILE: PolicyFault = {
   hint: "create it, or check the spelling of its path",
 };
 
-const NOT_A_FILE: PolicyFault = {
-  reason: "it is not a regular file",
-  hint: "pass the path of a file",
-};
-
-const TOO_LARGE: PolicyFault = {
+const TOO_LARGE = {
+  rule: "policy",
   reason: `it has more than ${MAX_POLICY_SIZE} bytes`,
   hint: "use globs to make it smaller",
 };
@@ -271,18 +186,19 @@ export function listPolicyPermissions(
   source: PolicyOrigin,
 ): { paths: string[]; refused: string | undefined } {
   const { file, homeDirectory: home } = source;
-  const base = { workingDirectory: dirname(file), homeDirectory: home };
   // An invalid policy has no rules.
   const policy = attempt(() => parsePolicy(readPolicyText(file), source));
   const isTooMuch = (path: string) =>
     path === dirname(path) || home !== undefined && isAtOrBelow(home, path);
-  const folders = (policy?.rules ?? []).flatMap(({ in: glob }) =>
-    glob === undefined
-      ? []
-      : listGlobFolders(glob, base).map(({ path }) => ({ path, glob }))
+  const globs = (policy?.rules ?? []).flatMap((rule) => rule.in ?? []);
+  const folders = globs.flatMap((glob) =>
+    attempt(() => listGlobFolders(glob, baseOf(source)))
+      ?.map(({ path }) => ({ path, glob })) ?? []
   );
-  const all = [file, ...folders.map(({ path }) => path)]
+  const paths = [file, ...folders.map(({ path }) => path)]
     .flatMap((path) => [path, realPathOf(path)]);
-  const paths = [...new Set(all)].filter((path) => !isTooMuch(path));
-  return { paths, refused: folders.find(({ path }) => isTooMuch(path))?.glob };
+  return {
+    paths: [...new Set(paths)].filter((path) => !isTooMuch(path)),
+    refused: folders.find(({ path }) => isTooMuch(path))?.glob,
+  };
 }

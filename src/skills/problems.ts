@@ -6,7 +6,6 @@
 
 import { oneLine, quote } from "../text.ts";
 import { qualifiedName } from "./names.ts";
-import { describePolicyProblem } from "./policy_error.ts";
 import { hasEffect } from "./validity.ts";
 import type { Problem, ShadowedSkill, SkillCatalog } from "./types.ts";
 
@@ -19,9 +18,12 @@ const MAX_SHOWN_NAME = 200;
 /** Describes a problem in one line. */
 export function describeProblem(problem: Problem): string {
   const { rule, file, line, reason, hint } = problem;
-  if (rule === "policy") return describePolicyProblem(problem);
   const position = line === undefined ? "" : ` (line ${line})`;
-  const effect = hasEffect(problem, "skipped") ? "Skipped" : "Check";
+  const effect = rule === "policy"
+    ? "Cannot use the policy"
+    : hasEffect(problem, "skipped")
+    ? "Skipped"
+    : "Check";
   return oneLine(`${effect} ${quote(file)}${position}: ${reason}; ${hint}`);
 }
 

@@ -20,10 +20,9 @@ import { quote } from "../text.ts";
 import {
   comparablePath,
   comparableText,
-  compileGlob,
+  compileName,
+  compilePath,
   expandBraces,
-  type Glob,
-  matchesGlob,
   WILDCARD,
   withSlashes,
 } from "./glob.ts";
@@ -32,26 +31,24 @@ import type { PolicyFault } from "./policy_error.ts";
 /** The maximum number of places that a glob can stand for. The others are off. */
 const MAX_PLACES = 1_000;
 
-/** A folder, and the rest of a glob, which begins with a wildcard unless it is empty. */
+/** A folder, and the parts of a glob for what lies below it, up to its end. */
 interface GlobFolder {
   readonly path: string;
   readonly rest: readonly string[];
-  /** Whether everything in a matching folder matches too. */
-  readonly isDeep: boolean;
 }
 
-/** A folder in comparable form, and the pattern for what lies in it. */
-interface Place extends Pick<GlobFolder, "isDeep"> {
-  readonly folder: string;
-  readonly glob: Glob | undefined;
+/** What a glob stands for on disk. All paths are in comparable form. */
+interface Expansion {
+  /** Folders with a slash at the end, and the globs for what lies below them. */
+  readonly places: { readonly folder: string; readonly glob: RegExp }[];
+  /** What a wildcard met and could not resolve. */
+  readonly unresolved: Set<string>;
 }
 
 /** The folders that a glob of a rule stands for. */
 export class RuleFolders {
   readonly #folders: readonly GlobFolder[];
-  #places: readonly Place[] = [];
-  /** What a wildcard met and could not resolve, in comparable form. */
-  #unresolved = new Set<string>();
+  #expansion: Expansion = { places: [], unresolved: new Set() };
 
   /**
    * Prepares a glob. Nothing matches before it is expanded.
@@ -68,41 +65,40 @@ export class RuleFolders {
    * @returns Why it cannot be expanded, if it cannot. It then stays as it was.
    */
   expand(): PolicyFault | undefined {
-    const expansion = new Expansion();
+    const expansion: Expansion = { places: [], unresolved: new Set() };
     for (const folder of this.#folders) {
       try {
-        expansion.record(folder);
-        expansion.follow(folder, folder.path);
+        addPlace(folder, expansion);
+        followLinks({ ...folder, known: folder.path }, expansion);
       } catch (error) {
-        return describeFault(folder, error);
+        const { reason, hint } = faultOf(error);
+        const path = quote(folder.path);
+        return { reason: `the folder ${path} cannot be used: ${reason}`, hint };
       }
     }
-    this.#places = expansion.places;
-    this.#unresolved = expansion.unresolved;
+    this.#expansion = expansion;
   }
 
-  /** Whether a path in comparable form is a matching folder, or lies in one if the glob says so. */
-  matches(path: string): boolean {
-    return this.#places.some((place) => isInPlace(path, place));
-  }
-
-  /** Whether a path in comparable form is, or lies in, something that could not be resolved. */
-  isUnresolved(path: string): boolean {
-    if (this.#unresolved.size === 0) return false;
-    for (let folder = path; folder !== ""; folder = parentOf(folder)) {
-      if (this.#unresolved.has(folder)) return true;
+  /**
+   * Whether a path in comparable form matches. This is `undefined` if it is, or lies
+   * in, something that could not be resolved.
+   */
+  matches(path: string): boolean | undefined {
+    const { places, unresolved } = this.#expansion;
+    let end = unresolved.size === 0 ? 0 : path.length;
+    for (; end > 0; end = path.lastIndexOf("/", end - 1)) {
+      if (unresolved.has(path.slice(0, end))) return undefined;
     }
-    return false;
-  }
-
-  /** The folders above the first wildcard of each alternative. */
-  get fixedFolders(): string[] {
-    return this.#folders.map(({ path }) => path);
+    const names = `${path}/`;
+    return places.some(({ folder, glob }) =>
+      names.startsWith(folder) && glob.test(names.slice(folder.length))
+    );
   }
 }
 
 /**
  * Lists the folders above the first wildcard of a glob, one for each alternative.
+ * Without a wildcard, everything in a folder matches too.
  *
  * @throws {Error} If the glob is relative to an unknown folder.
  */
@@ -112,112 +108,65 @@ export function listGlobFolders(glob: string, base: BaseFolders): GlobFolder[] {
     const first = parts.findIndex((part) => WILDCARD.test(part));
     const end = first === -1 ? parts.length : first;
     const folder = parts.slice(0, end).map((part) => `${part}/`).join("");
-    const rest = parts.slice(end);
-    const isDeep = rest.length === 0 || rest.at(-1)!.endsWith("**");
-    return { path: resolveFolder(folder, base), rest, isDeep };
+    const rest = first === -1 ? ["**"] : parts.slice(end);
+    return { path: resolveFolder(folder, base), rest };
   });
 }
 
-/** One expansion of a glob on disk. */
-class Expansion {
-  readonly #found = new Map<string, GlobFolder>();
-  readonly unresolved = new Set<string>();
+/** Adds a folder by a path. */
+function addPlace({ path, rest }: GlobFolder, { places }: Expansion): void {
+  const folder = `${comparablePath(path)}/`;
+  places.push({ folder, glob: compilePath(rest) });
+}
 
-  get places(): Place[] {
-    return [...this.#found.values()].map(createPlace);
-  }
-
-  /** Records a folder by its path. */
-  record(folder: GlobFolder): void {
-    this.#found.set(`${folder.path}\0${folder.rest.join("/")}`, folder);
-  }
-
-  /**
-   * Records a folder by its real path, and follows the links in it that match the
-   * next wildcard.
-   *
-   * @param expected The real path, if there is no link that was not recorded.
-   * @throws {Error} If the folder exists and cannot be resolved.
-   */
-  follow(folder: GlobFolder, expected: string): void {
-    const { path, rest } = folder;
-    try {
-      const realPath = Deno.realPathSync(path);
-      if (realPath !== expected) this.record({ ...folder, path: realPath });
-      const [pattern, ...below] = rest;
-      if (pattern === undefined || pattern === "**") return;
-      for (const name of listMatching(path, { pattern, below })) {
-        const child = { ...folder, path: childPath(path, name), rest: below };
-        this.#followChild(child, childPath(realPath, name));
-      }
-    } catch (error) {
-      if (!isAbsence(error)) throw error;
+/**
+ * Adds a folder by its real path, and follows the links in it that match the next
+ * wildcard.
+ *
+ * @param folder The folder, and the path by which it is known already.
+ * @throws {Error} If the folder exists and cannot be resolved.
+ */
+function followLinks(
+  { path, rest, known }: GlobFolder & { readonly known: string },
+  expansion: Expansion,
+): void {
+  try {
+    const realPath = Deno.realPathSync(path);
+    if (realPath !== known) addPlace({ path: realPath, rest }, expansion);
+    if (rest.length === 0 || rest[0] === "**") return;
+    for (const name of listMatching(path, rest)) {
+      const child = { path: childPath(path, name), rest: rest.slice(1) };
+      followChild({ ...child, known: childPath(realPath, name) }, expansion);
     }
-  }
-
-  #followChild(child: GlobFolder, expected: string): void {
-    try {
-      if (this.#found.size < MAX_PLACES) return this.follow(child, expected);
-    } catch {
-      // A stranger may have created it.
-    }
-    this.unresolved.add(comparablePath(child.path));
-    this.unresolved.add(comparablePath(expected));
+  } catch (error) {
+    if (!isAbsence(error)) throw error;
   }
 }
 
-function createPlace({ path, rest, isDeep }: GlobFolder): Place {
-  const names = rest.at(-1) === "**" ? rest.slice(0, -1) : rest;
-  const glob = names.length === 0
-    ? undefined
-    : compileGlob(comparableText(names.join("/")));
-  return { folder: comparablePath(path), glob, isDeep };
-}
-
-function isInPlace(path: string, { folder, glob, isDeep }: Place): boolean {
-  if (glob === undefined) {
-    return path === folder || isDeep && path.startsWith(`${folder}/`);
+/** Follows what a wildcard met. What a stranger may have created is no error. */
+function followChild(
+  child: GlobFolder & { readonly known: string },
+  expansion: Expansion,
+): void {
+  const { places, unresolved } = expansion;
+  try {
+    if (places.length < MAX_PLACES) return followLinks(child, expansion);
+  } catch {
+    // Falls through to what cannot be resolved.
   }
-  if (!path.startsWith(`${folder}/`)) return false;
-  const rest = path.slice(folder.length + 1);
-  return matchesGlob(rest, glob) ||
-    isDeep && matchesGlob(rest, { ...glob, pattern: `${glob.pattern}/**` });
+  unresolved.add(comparablePath(child.path));
+  unresolved.add(comparablePath(child.known));
 }
 
-function parentOf(path: string): string {
-  return path.slice(0, Math.max(path.lastIndexOf("/"), 0));
-}
-
-/** Lists the links in a folder, and the folders that can contain links, whose names match a pattern. */
+/** Lists the links in a folder, and the folders that can contain links, whose names match. */
 function listMatching(
   folder: string,
-  { pattern, below }: { pattern: string; below: readonly string[] },
+  [pattern, below = "**"]: readonly string[],
 ): string[] {
-  if (!WILDCARD.test(pattern)) return [pattern];
-  const glob = compileGlob(comparableText(pattern));
-  const hasLinks = ({ isSymlink, isDirectory }: Deno.DirEntry) =>
-    isSymlink || isDirectory && below.length > 0 && below[0] !== "**";
-  return [...Deno.readDirSync(folder)].filter(hasLinks)
+  if (!WILDCARD.test(pattern!)) return [pattern!];
+  const glob = compileName(comparableText(pattern!));
+  return [...Deno.readDirSync(folder)]
+    .filter((entry) => entry.isSymlink || entry.isDirectory && below !== "**")
     .map(({ name }) => name)
-    .filter((name) => matchesGlob(comparableText(name), glob));
-}
-
-function describeFault(
-  { path, rest }: GlobFolder,
-  error: unknown,
-): PolicyFault {
-  const what = rest.length > 0 && rest[0] !== "**"
-    ? `the folder ${quote(path)} above the wildcard cannot be listed`
-    : `the folder ${quote(path)} cannot be resolved`;
-  if (!(error instanceof Deno.errors.NotCapable)) {
-    const { reason, hint } = faultOf(error);
-    return { reason: `${what}: ${reason}`, hint };
-  }
-  const others = rest.length > 0
-    ? ", or write the folders without wildcards"
-    : "";
-  return {
-    reason: `${what}: Deno is not allowed to read it`,
-    hint: `add --allow-read=${path}${others}`,
-  };
+    .filter((name) => glob.test(comparableText(name)));
 }

@@ -20,11 +20,7 @@ export type SkillScope = "project" | "global";
 export interface SkillRoot {
   /** The folder's path as configured. */
   readonly path: string;
-  /**
-   * Whom its contents come from. A root with the scope `"global"` is the user's
-   * choice. The scope of a skill depends on where it lies, see
-   * {@linkcode ScanOptions}.
-   */
+  /** Whom it comes from. That of a skill depends on where it lies. */
   readonly scope: SkillScope;
   /** Whether to search six levels of subfolders instead of one. */
   readonly recursive: boolean;
@@ -68,11 +64,7 @@ export interface SkillPolicyRule {
   readonly skill?: string;
   /** The scope of the skill. Default: both. */
   readonly scope?: SkillScope;
-  /**
-   * A glob for the skill directory. `~` stands for the home folder. A path
-   * without wildcards matches a folder and everything in it. Default: any
-   * directory.
-   */
+  /** A glob for the skill directory, see `docs/policy.md`. Default: any directory. */
   readonly in?: string;
   /** The number of its line in {@linkcode SkillPolicy.file}, from 1. */
   readonly line?: number;
@@ -80,15 +72,9 @@ export interface SkillPolicyRule {
 
 /** Which skills are served, and how prominently. */
 export interface SkillPolicy {
-  /**
-   * The rules. The last rule that matches a skill applies. A skill without a
-   * matching rule is `"on"`.
-   */
+  /** The rules. The last one that matches a skill applies. Without one, it is `"on"`. */
   readonly rules: readonly SkillPolicyRule[];
-  /**
-   * The path of the policy file. Globs are relative to its folder, or to the
-   * working directory if there is no file.
-   */
+  /** The path of the policy file. Globs are relative to its folder, or to the working directory. */
   readonly file?: string;
   /** The home folder, for globs that start with `~`. */
   readonly homeDirectory?: string;
@@ -108,10 +94,7 @@ export interface Skill {
   readonly realDirectory: string;
   /** The path of its `SKILL.md` below {@linkcode Skill.directory}. */
   readonly file: string;
-  /**
-   * The beginning of its instructions, for searching: up to 800 bytes of UTF-8
-   * after the frontmatter.
-   */
+  /** The beginning of its instructions, for searching: up to 800 bytes of UTF-8. */
   readonly excerpt: string;
   /** The size of its `SKILL.md` when it was scanned, in bytes. */
   readonly size: number;
@@ -138,14 +121,11 @@ export interface Skill {
 
 /** The effects of a policy. */
 export interface SkillPolicyReport {
-  /** For each skill of the catalog, the rule that applies, if there is one. */
+  /** For each skill that can be loaded or is off, the rule that applies, if there is one. */
   readonly rules: ReadonlyMap<Skill, SkillPolicyRule>;
-  /** The skills that are off, with the rules that apply. */
-  readonly off: readonly { skill: Skill; rule: SkillPolicyRule | undefined }[];
-  /**
-   * The rules that match no skill, without those that are about projects or about
-   * folders outside the roots.
-   */
+  /** The skills that are off. */
+  readonly off: readonly Skill[];
+  /** The rules by name that match no skill, without those about folders or projects. */
   readonly unused: readonly SkillPolicyRule[];
 }
 
@@ -181,35 +161,23 @@ export interface SkillRootReport {
   readonly status: "found" | "missing" | "refused";
   /** Its path with all links resolved, if it was searched. */
   readonly realPath?: string;
-  /**
-   * The number of skills found in it, including shadowed ones but excluding
-   * those that are off or were found in an earlier root.
-   */
+  /** The number of skills found in it, without those that are off or in an earlier root. */
   readonly skills: number;
 }
 
 /** The result of a scan: an immutable snapshot. */
 export interface SkillCatalog {
-  /**
-   * The skills by their keys, in the order of the keys. A key is the name on one
-   * line, without invisible characters, and in lowercase.
-   */
+  /** The skills, in the order of their keys: the names on one line, in lowercase. */
   readonly skills: ReadonlyMap<string, Skill>;
   /** What was skipped or repaired, and why. */
   readonly problems: readonly Problem[];
-  /**
-   * The skills that are shadowed by another skill with the same name. The first one
-   * of its scope has a {@linkcode Skill.prefix}. The others cannot be loaded.
-   */
+  /** The skills after the first one of a name. Those without a prefix cannot be loaded. */
   readonly shadowed: readonly ShadowedSkill[];
   /** All skills that can be loaded, by the keys of their plain or qualified names. */
   readonly served: ReadonlyMap<string, Skill>;
   /** The roots in search order. */
   readonly roots: readonly SkillRootReport[];
-  /**
-   * A number that increases with each scan that finds changes. A scan that
-   * finds none returns the previous catalog.
-   */
+  /** Increases with each scan that finds changes. Any other scan returns the same catalog. */
   readonly revision: number;
 }
 
@@ -226,17 +194,11 @@ export interface SkillCatalog {
  * and the home folder is unknown.
  */
 export interface ScanOptions extends FileAccessOptions, BaseFolders {
-  /**
-   * Folders whose skills the tools list by name, without a description, because
-   * the client lists them itself. Rules of the policy win over this.
-   */
+  /** Folders whose skills are `"name-only"`, unless a rule of the policy applies to them. */
   readonly nameOnlyFolders?: readonly string[];
   /** Which skills are served, and how prominently. Default: all are `"on"`. */
-  readonly policy?: SkillPolicy;
-  /**
-   * Whether a scan reads at most 1,000 skills and 16 MB in roots with the scope
-   * `"project"`, for at most two seconds. Default: `false`.
-   */
+  readonly policy?: SkillPolicy | SkillPolicySource | undefined;
+  /** Whether to read at most 1,000 skills, 16 MB, and for two seconds in a project. */
   readonly limitsProject?: boolean;
 }
 
@@ -255,8 +217,6 @@ export interface SkillPolicySource {
 
 /** Options of a {@linkcode SkillRegistry}. */
 export interface SkillRegistryOptions extends ScanOptions {
-  /** Where each scan gets the policy, instead of {@linkcode ScanOptions.policy}. */
-  readonly policySource?: SkillPolicySource | undefined;
   /**
    * The time between two rescans in seconds, or 0 for none. Default:
    * {@linkcode DEFAULT_REFRESH_SECONDS}.
@@ -279,10 +239,7 @@ export interface SkillChange {
    * changed. The key of a shadowed skill is the key of its qualified name.
    */
   readonly keys: ReadonlySet<string>;
-  /**
-   * The paths of the tracked files other than `SKILL.md` that were added,
-   * removed, or changed, by the keys of their skills.
-   */
+  /** The paths of the other tracked files that differ, by the keys of their skills. */
   readonly files: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
@@ -307,10 +264,7 @@ export type SkillChangeListener = (change: SkillChange) => unknown;
 
 /** Who asks for the files of a skill. */
 export interface SkillViewer {
-  /**
-   * Whether the model asks. Nested skills that are hidden from it are left out.
-   * Default: `false`.
-   */
+  /** Whether the model asks, from which nested skills can be hidden. Default: `false`. */
   readonly forModel?: boolean;
 }
 
@@ -323,10 +277,7 @@ export interface RefreshOptions {
   readonly minIntervalMs?: number;
 }
 
-/**
- * The source of skills for tools, prompts, resources, and reports, and their
- * only access to the files of skills. `SkillRegistry` implements it.
- */
+/** What the views know of a `SkillRegistry`, which documents it. */
 export interface SkillSource {
   /** The catalog of the last completed scan. */
   readonly catalog: SkillCatalog;
@@ -334,11 +285,7 @@ export interface SkillSource {
   find(name: string): Skill | undefined;
   /** Lists the files of a skill. */
   listFiles(skill: Skill, viewer?: SkillViewer): Promise<SkillFile[]>;
-  /**
-   * Lists the files of a skill and the entries of its directory that are not
-   * served, with paths relative to the directory. The path of an unreadable folder
-   * ends with `/`. The path of the directory itself is empty.
-   */
+  /** Lists the files of a skill, and the entries that are not served, by their relative paths. */
   inspectFiles(
     skill: Skill,
     viewer?: SkillViewer,
@@ -358,14 +305,8 @@ export interface SkillSource {
   inspectPolicy(): SkillPolicyReport | undefined;
   /** Scans the roots again. */
   refresh(options?: RefreshOptions): Promise<SkillCatalog>;
-  /**
-   * Tracks all files of a skill, or of all skills, so that listeners are notified
-   * when any of them changes. Returns a function that stops tracking.
-   */
+  /** Tracks all files of a skill, or of all skills. Returns a function that stops it. */
   trackFiles(key: string | undefined): Promise<() => void>;
-  /**
-   * Adds a listener that is called after each refresh that found changes.
-   * Returns a function that removes the listener.
-   */
+  /** Adds a listener for changes. Returns a function that removes it. */
   onChange(listener: SkillChangeListener): () => void;
 }

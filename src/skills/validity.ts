@@ -12,26 +12,16 @@
 
 import { basename, join } from "jsr:@std/path@^1";
 import { SKILL_MD } from "../files/paths.ts";
-import {
-  findField,
-  quoteField,
-  type TextProblem,
-  writeLine,
-} from "./frontmatter.ts";
+import { findField, type TextProblem, writeLine } from "./frontmatter.ts";
 import {
   isObject,
+  joinFirst,
   listInvisible,
   normalizeText,
   quote,
   withoutInvisible,
 } from "../text.ts";
-import type {
-  Problem,
-  Skill,
-  SkillFile,
-  SkillFrontmatter,
-  SkillSource,
-} from "./types.ts";
+import type { Problem, Skill, SkillFile, SkillSource } from "./types.ts";
 
 /**
  * The IDs of the rules, which `docs/check.md` describes, by what follows from a
@@ -71,14 +61,10 @@ export function hasEffect(
   return (RULES[effect] as readonly string[]).includes(rule);
 }
 
-/** Whether `skills/list` leaves a skill out because of a problem. */
-export function isUnlisting(problem: Pick<Problem, "rule">): boolean {
-  return hasEffect(problem, "unlisted");
-}
-
 /** Frontmatter, and what is known about it. */
 export interface CheckedFrontmatter {
-  readonly frontmatter: SkillFrontmatter;
+  /** Its fields. Required ones may be missing. */
+  readonly frontmatter: Record<string, unknown>;
   /** The name of the skill's folder. */
   readonly folder: string;
   /** The text that contains the frontmatter. Without it, problems have no lines. */
@@ -103,12 +89,13 @@ const MAX_SENT_LENGTH = 256 * 1024;
 const MAX_FILES = 512;
 const MAX_MIB = 16;
 
-/** A problem with a field of the frontmatter. Its line is that of the field, if it has no other. */
+/** A problem with a field of the frontmatter. */
 type FieldProblem = TextProblem & { readonly field: string };
 
 /** The checks of frontmatter. */
 const CHECKS: readonly ((checked: CheckedFrontmatter) => FieldProblem[])[] = [
   checkName,
+  checkFolder,
   checkDescription,
   checkHiddenCharacters,
   checkJson,
@@ -120,51 +107,55 @@ const CHECKS: readonly ((checked: CheckedFrontmatter) => FieldProblem[])[] = [
 export function checkFrontmatter(checked: CheckedFrontmatter): TextProblem[] {
   const problems = CHECKS.flatMap((check) => check(checked));
   return problems.map(({ field, ...problem }) => {
-    const line = findField(field, checked.text ?? "")?.line;
-    return { ...line !== undefined && { line }, ...problem };
+    const { line } = findField(field, checked.text ?? "") ?? {};
+    return { ...problem, ...line !== undefined && { line } };
   });
 }
 
-/** Checks the name and the name of the folder. Both are one problem with one fix. */
-function checkName(
-  { frontmatter, folder }: CheckedFrontmatter,
-): FieldProblem[] {
+/** Returns a field without invisible characters, or nothing if it is no text. */
+function textOf({ frontmatter }: CheckedFrontmatter, field: string): string {
+  const value = frontmatter[field];
+  return typeof value === "string" ? withoutInvisible(value) : "";
+}
+
+function checkName(checked: CheckedFrontmatter): FieldProblem[] {
   const field = "name";
-  const name = withoutInvisible(frontmatter.name);
-  const valid = name.toLowerCase().replace(/[^a-z0-9]+/g, "-")
-    .replace(/^-|-$/g, "");
+  const name = textOf(checked, field);
   const { length } = name;
-  if (name === valid && length <= MAX_NAME_LENGTH) {
-    const reason = `the name ${quote(name)} differs from the folder name ${
-      quote(folder)
-    }`;
-    const hint = `rename the folder to ${quote(name)}, or the skill`;
-    return normalizeText(folder) === name
-      ? []
-      : [{ rule: "name-folder", field, reason, hint }];
-  }
-  const rename = folder === valid
-    ? ""
-    : `name the folder ${quote(valid)}, and `;
-  const hint = valid === "" || valid.length > MAX_NAME_LENGTH
-    ? `use at most ${MAX_NAME_LENGTH} of a-z, 0-9, and single hyphens between them`
-    : `${rename}${writeLine(`name: ${valid}`)}`;
   if (length > MAX_NAME_LENGTH) {
     const reason =
       `the name has ${length} characters, and the limit is ${MAX_NAME_LENGTH}`;
-    return [{ rule: "name-length", field, reason, hint }];
+    return [{ rule: "name-length", field, reason, hint: "shorten it" }];
   }
-  const fault = name.startsWith("-")
-    ? "begins with a hyphen"
-    : "does not consist of a-z, 0-9, and single hyphens between them";
-  const reason = `the name ${quote(name)} ${fault}`;
+  const valid = toValidName(name);
+  if (name === valid) return [];
+  const reason = `the name ${
+    quote(name)
+  } does not consist of a-z, 0-9, and single hyphens between them`;
+  const hint = valid === ""
+    ? "write a name of these characters"
+    : writeLine(`name: ${valid}`);
   return [{ rule: "name-characters", field, reason, hint }];
 }
 
-function checkDescription(
-  { frontmatter: { description } }: CheckedFrontmatter,
-): FieldProblem[] {
-  const { length } = [...description];
+/** Checks that the folder has the name of the skill, once that is valid. */
+function checkFolder(checked: CheckedFrontmatter): FieldProblem[] {
+  const { folder } = checked;
+  const name = toValidName(textOf(checked, "name"));
+  const isSame = ["", normalizeText(folder)].includes(name);
+  const reason = `the name ${quote(name)} differs from the folder name ${
+    quote(folder)
+  }`;
+  const hint = `rename the folder to ${quote(name)}, or the skill`;
+  return isSame ? [] : [{ rule: "name-folder", field: "name", reason, hint }];
+}
+
+function toValidName(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
+}
+
+function checkDescription(checked: CheckedFrontmatter): FieldProblem[] {
+  const { length } = [...textOf(checked, "description")];
   const reason =
     `the description has ${length} characters, and the limit is ${MAX_DESCRIPTION_LENGTH}`;
   const hint = "shorten it, and move details into the body";
@@ -177,13 +168,13 @@ function checkDescription(
 function checkHiddenCharacters(
   { frontmatter }: CheckedFrontmatter,
 ): FieldProblem[] {
+  const rule = "hidden-characters";
   return ["name", "description"].flatMap((field) => {
-    const [first] = listInvisible(String(frontmatter[field]));
+    const value = frontmatter[field];
+    const [first] = typeof value === "string" ? listInvisible(value) : [];
     const reason = `the ${field} has invisible characters, such as ${first}`;
     const hint = "remove them, and find out where they come from";
-    return first === undefined
-      ? []
-      : [{ rule: "hidden-characters", field, reason, hint }];
+    return first === undefined ? [] : [{ rule, field, reason, hint }];
   });
 }
 
@@ -218,9 +209,9 @@ function checkCompatibility(
   return isValid ? [] : [{ rule: field, field, reason, hint }];
 }
 
-/** Reports each value that is not a string. Most often, it is a version without quotes. */
+/** Checks that metadata are texts. Most often, one is a version without quotes. */
 function checkMetadata(
-  { frontmatter: { metadata = {} }, text = "" }: CheckedFrontmatter,
+  { frontmatter: { metadata = {} } }: CheckedFrontmatter,
 ): FieldProblem[] {
   const field = "metadata";
   if (!isObject(metadata)) {
@@ -228,34 +219,12 @@ function checkMetadata(
     const hint = "write a key and a text in quotes on each line below it";
     return [{ rule: field, field, reason, hint }];
   }
-  const lines = text.split("\n");
-  const start = findField(field, text)?.line ?? lines.length;
-  return Object.keys(metadata).flatMap((key) => {
-    if (typeof metadata[key] === "string") return [];
-    const reason = `the value of ${quote(key)} in metadata is not a string`;
-    const index = lines.findIndex((line, index) =>
-      index >= start && line.trimStart().startsWith(`${key}:`)
-    );
-    const [, indentation = "", rest = ""] =
-      /^(\s*)[^:]+:\s*(.*)/.exec(lines[index] ?? "") ?? [];
-    const hint = rest === ""
-      ? "write it as one text in quotes, or remove it"
-      : writeLine(
-        indentation.replaceAll("\t", "  ") + quoteField(key, rest.trim()),
-      );
-    const line = index === -1 ? {} : { line: index + 1 };
-    return [{ rule: field, field, ...line, reason, hint }];
-  });
-}
-
-/** Checks the name of a skill's file. Only this server also finds a `skill.md`. */
-export function checkFileName({ file }: Pick<Skill, "file">): Problem[] {
-  const name = quote(basename(file));
-  const reason = `most programs find only ${quote(SKILL_MD)}, not ${name}`;
-  const hint = `rename it to ${quote(SKILL_MD)}`;
-  return basename(file) === SKILL_MD
+  const keys = Object.keys(metadata)
+    .filter((key) => typeof metadata[key] !== "string").map(quote);
+  const reason = `in metadata, these are not texts: ${joinFirst(keys, 5)}`;
+  return keys.length === 0
     ? []
-    : [{ rule: "file-name-case", file, reason, hint }];
+    : [{ rule: field, field, reason, hint: "put the values in quotes" }];
 }
 
 /** The files of a skill, and the entries that are not served. */
@@ -291,15 +260,9 @@ export function totalSize(files: readonly SkillFile[]): number {
   return files.reduce((sum, { size }) => sum + size, 0);
 }
 
-/** What decides whether hosts can load a skill. */
-type HostedSkill = Pick<
-  Skill,
-  "frontmatter" | "directory" | "file" | "isRepaired"
->;
-
 /** Finds a reason why hosts cannot load a skill, and `skills/list` leaves it out. */
 export function findUnlisting(
-  skill: HostedSkill,
+  skill: Pick<Skill, "frontmatter" | "directory" | "file" | "isRepaired">,
   contents: SkillContents,
 ): TextProblem | undefined {
   if (skill.isRepaired) {
@@ -311,5 +274,5 @@ export function findUnlisting(
   return [
     ...checkFrontmatter({ frontmatter, folder: basename(directory) }),
     ...checkContents(skill, contents),
-  ].find(isUnlisting);
+  ].find((problem) => hasEffect(problem, "unlisted"));
 }

@@ -6,7 +6,7 @@ import {
   checkContents,
   checkFrontmatter,
   findUnlisting,
-  isUnlisting,
+  hasEffect,
   type SkillContents,
 } from "./validity.ts";
 import { stringifyJson } from "../text.ts";
@@ -122,7 +122,7 @@ Deno.test("frontmatter that hosts can load survives a JSON round trip", () => {
     fc.property(value, (field) => {
       const frontmatter = { name: "git", description: "d", field };
       const isListed = !checkFrontmatter({ frontmatter, folder: "git" })
-        .some(isUnlisting);
+        .some((problem) => hasEffect(problem, "unlisted"));
       const sent = JSON.parse(stringifyJson(frontmatter));
       assert.equal(isListed, isDeepStrictEqual(sent, frontmatter));
     }),

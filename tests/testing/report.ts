@@ -7,20 +7,11 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import { openSkills } from "../../skill_server.ts";
-import {
-  type CheckSettings,
-  findCheckTargets,
-} from "../../src/cli/check_targets.ts";
 import { reportSkills } from "../../src/cli/report.ts";
 import { settingsFor } from "./command_line.ts";
 import type { Place } from "./folders.ts";
 import { runServer, type ServerFolders } from "./server.ts";
 import { isWindows } from "../../src/files/paths.ts";
-
-/** Creates the settings for a report. The paths of folders must be absolute. */
-export function checkSettings(...args: string[]): CheckSettings {
-  return findCheckTargets(settingsFor(...args));
-}
 
 /** A problem in the JSON of a report. */
 export interface ReportedProblem {
@@ -36,9 +27,9 @@ export interface ReportedProblem {
 export async function problemsIn(
   ...args: string[]
 ): Promise<ReportedProblem[]> {
-  const settings = checkSettings("--json", ...args);
-  const skills = await openSkills(settings, { log: () => {} });
-  const { text } = await reportSkills(skills, settings);
+  const settings = settingsFor("--json", ...args);
+  const registry = await openSkills(settings, { log: () => {} });
+  const { text } = await reportSkills(registry, settings);
   return JSON.parse(text).problems;
 }
 

@@ -54,7 +54,7 @@ export class LocalServer implements Disposable {
       launch,
       () => createSettings(parseCommandLine(launch.args)),
     );
-    const { registry } = await openSkills(settings, { log: () => {} });
+    const registry = await openSkills(settings, { log: () => {} });
     await registry.refresh();
     return new LocalServer(settings, registry);
   }
