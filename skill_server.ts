@@ -24,7 +24,7 @@ import {
 import { findShellFault } from "./src/shell.ts";
 import { resolveSkillRoots } from "./src/skills/roots.ts";
 import type { SkillCatalog, SkillRegistryOptions } from "./src/skills/types.ts";
-import { jsonText, log, logged, quote } from "./src/text.ts";
+import { log, logged, quote } from "./src/text.ts";
 import { wait } from "./src/time_slice.ts";
 import { registerSubscriptions } from "./src/views/subscriptions.ts";
 import { describeServer, registerViews } from "./src/views/views.ts";
@@ -90,18 +90,13 @@ async function printModelView(
   client: string,
   settings: Settings,
 ): Promise<number> {
-  const { listPassages, modelViewText } = await import(
-    "./src/cli/model_view.ts"
-  );
+  const { formatModelView } = await import("./src/cli/model_view.ts");
   const registry = await openSkills(settings);
   const catalog = await registry.refresh();
   warnOfMissingFolders(catalog, settings);
   const { values, tools } = settings;
-  return await print(
-    values.json
-      ? jsonText(listPassages(client, catalog, tools))
-      : modelViewText(client, catalog, tools),
-  );
+  const { json } = values;
+  return await print(formatModelView(client, catalog, { ...tools, json }));
 }
 
 /** Prints the report of `--list` or `--check`. */

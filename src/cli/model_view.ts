@@ -5,6 +5,7 @@
  * @module
  */
 
+import { jsonWithoutCommands, withoutCommands } from "./github_actions.ts";
 import { DEFAULT_PROFILE, findProfile } from "../views/clients.ts";
 import { createInstructions } from "../views/views.ts";
 import type { SkillToolOptions } from "../views/options.ts";
@@ -13,8 +14,19 @@ import { createEntries } from "../views/tools.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 import { count, escapeHidden } from "../text.ts";
 
+/** Formats what the model of a client sees, as JSON or as text. */
+export function formatModelView(
+  client: string,
+  catalog: SkillCatalog,
+  { json, ...options }: SkillToolOptions & { json: boolean | undefined },
+): string {
+  return json
+    ? jsonWithoutCommands(listPassages(client, catalog, options))
+    : withoutCommands(modelViewText(client, catalog, options));
+}
+
 /** Lists the texts that the model of a client sees. */
-export function listPassages(
+function listPassages(
   client: string,
   catalog: SkillCatalog,
   options: SkillToolOptions,
@@ -41,7 +53,7 @@ export function listPassages(
 }
 
 /** Formats what the model of a client sees for people. */
-export function modelViewText(
+function modelViewText(
   client: string,
   catalog: SkillCatalog,
   options: SkillToolOptions,

@@ -10,22 +10,20 @@
 
 import { basename, dirname, join, relative } from "jsr:@std/path@^1";
 import {
+  isInActions,
+  jsonWithoutCommands,
+  withoutCommands,
+} from "./github_actions.ts";
+import {
   createReport,
   isError,
   type Report,
   type ReportedSkill,
 } from "./report_data.ts";
 import type { Settings } from "./settings.ts";
-import { attempt } from "../files/faults.ts";
 import { currentFolder, isAtOrBelow } from "../files/paths.ts";
 import type { SkillSource } from "../skills/types.ts";
-import {
-  byCodeUnits,
-  count,
-  escapeHidden,
-  jsonText,
-  shownName,
-} from "../text.ts";
+import { byCodeUnits, count, escapeHidden, shownName } from "../text.ts";
 
 /** How a report is shown as text. */
 export interface TextStyle {
@@ -49,9 +47,9 @@ export async function reportSkills(
 ): Promise<{ text: string; isBad: boolean }> {
   const { check = false, json, list } = settings.values;
   const report = await createReport(registry, settings);
-  const text = json ? jsonText(report) : reportAsText(report, {
+  const text = json ? jsonWithoutCommands(report) : reportAsText(report, {
     list,
-    annotations: attempt(() => Deno.env.get("GITHUB_ACTIONS")) === "true",
+    annotations: isInActions(),
     home: settings.home,
     project: currentFolder(),
   });
@@ -61,9 +59,10 @@ export async function reportSkills(
 /** Formats a report as text. */
 export function reportAsText(report: Report, style: TextStyle): string {
   const tables = style.list ? tablesOf(report, style) : {};
-  const sections = Object.entries(tables)
+  const found = Object.entries(tables)
     .filter(([, rows]) => rows.length > 0)
     .map(([title, rows]) => `${title} (${rows.length})\n${formatTable(rows)}`);
+  const sections = found.length > 0 ? [withoutCommands(found.join("\n"))] : [];
   const problems = report.problems
     .toSorted((a, b) =>
       Number(isError(b)) - Number(isError(a)) ||

@@ -274,6 +274,25 @@ Deno.test("--check prints annotations if it runs in GitHub Actions", async () =>
   );
 });
 
+Deno.test("no text of a skill is a command of GitHub Actions", async () => {
+  using place = new Place();
+  const name = '"::stop-commands::x"';
+  place.skill("home/.claude/skills", "a", skillMd(name, '"##[add-mask]x"'));
+  const env = { GITHUB_ACTIONS: "true" };
+  for (const args of [["--list"], ["--list", "--as", "cline"]]) {
+    const { stdout } = await runServer(place, { args, env });
+    const [, token, text, rest] =
+      /^::stop-commands::(\S+)\n(.*)^::\1::\n(.*)$/ms.exec(stdout)!;
+    assert.match(token!, /^[\da-f-]{36}$/);
+    assert.match(text!, /::stop-commands::x/);
+    assert.doesNotMatch(rest!, /stop-commands|##\[/);
+    const json = [...args, "--json"];
+    const { stdout: report } = await runServer(place, { args: json, env });
+    assert.match(JSON.stringify(JSON.parse(report)), /##\[add-mask]x/);
+    assert.doesNotMatch(report, /##\[/);
+  }
+});
+
 /** Creates the report on a folder of skills, as text. */
 async function textReportOn(
   path: string,

@@ -71,6 +71,9 @@ const UNLIMITED_METHODS = [...EARLY_METHODS, "subscriptions/listen"];
 /** The time after which a request leaves its place to another one, in milliseconds. */
 const SLOW_MS = 50;
 
+/** The maximum number of resources that one listener gets notifications about. */
+const MAX_LISTENED = 1_000;
+
 /** A request that has no reply yet. */
 interface Running {
   readonly message: JSONRPCRequest;
@@ -328,7 +331,8 @@ export class McpServer extends RequestDispatcher {
     const listener: Listener = { _meta, end: () => resolve() };
     this.#listeners.add(listener);
     signal.addEventListener("abort", listener.end);
-    const uris = [...new Set(wanted.resourceSubscriptions)];
+    const uris = [...new Set(wanted.resourceSubscriptions)]
+      .slice(0, MAX_LISTENED);
     const ends = await Promise.all(uris.map((uri) => {
       const notify = () => listener.filter && this.#notifyUpdated(uri, _meta);
       return this.onsubscribe!(uri, notify).catch(() => undefined);

@@ -14,7 +14,7 @@ import {
   SkillFileError,
 } from "../files/faults.ts";
 import { resourceContents } from "../files/media_types.ts";
-import { isAtOrBelow, SKILL_MD } from "../files/paths.ts";
+import { isAtOrBelow, isAtOrBelowAny, SKILL_MD } from "../files/paths.ts";
 import { splitPath } from "../files/served_folder.ts";
 import { describeProblem } from "../skills/problems.ts";
 import type {
@@ -101,7 +101,7 @@ function findForModel(name: string, registry: SkillSource): Skill | undefined {
 }
 
 /** What stands for the skill's directory in instructions. */
-const DIRECTORY = "${CLAUDE_SKILL_DIR}";
+const DIRECTORY = /\$\{CLAUDE_SKILL_DIR\}/g;
 
 /** What stands for the arguments of a prompt, but not for one of them. */
 const ARGUMENTS = /\$ARGUMENTS\b(?!\[)/g;
@@ -138,8 +138,11 @@ export function formatLoadedSkill(
   ];
   // The toolsets of other servers return the text as it is.
   const filled = options.toolset === "skill"
-    ? fillArguments(text, options.input)
-      .replaceAll(DIRECTORY, () => directory.replace(/\/$/, ""))
+    ? fill(
+      fillArguments(text, options.input),
+      DIRECTORY,
+      directory.replace(/\/$/, ""),
+    )
     : text;
   return `${lines.join("\n")}\n\n${filled}`;
 }
@@ -165,10 +168,21 @@ function describeRemoteFiles(
  */
 function fillArguments(text: string, input: string | undefined): string {
   if (input === undefined) return text;
-  const filled = text.replace(ARGUMENTS, () => input);
+  const filled = fill(text, ARGUMENTS, input);
   return filled !== text || input === ""
     ? filled
     : `${text.replace(/\n?$/, "\n")}\nARGUMENTS: ${input}`;
+}
+
+/** The maximum length of what is put in place of placeholders, in characters. */
+const MAX_FILLED_LENGTH = 1024 * 1024;
+
+/** Puts a text in place of each placeholder, unless that takes too much room. */
+function fill(text: string, placeholder: RegExp, value: string): string {
+  const count = text.match(placeholder)?.length ?? 0;
+  return count * value.length > MAX_FILLED_LENGTH
+    ? text
+    : text.replace(placeholder, () => value);
 }
 
 /** Returns the whole `SKILL.md` of a skill. */
@@ -368,12 +382,15 @@ function describeSkipped(
     return rule === "policy" ||
       skillKey(basename(isMain ? dirname(file) : file)) === key;
   }).slice(0, MAX_NAMED_PROBLEMS);
-  // The problems contain paths of this machine.
-  const lines = isRemote && problems.length > 0
-    ? [
-      findPolicyFault(catalog) ??
-        "The server skipped a skill with this name. Its log says why.",
-    ]
-    : problems.map(describeProblem);
-  return lines.map((line) => `${line}\n\n`).join("");
+  const strange = catalog.roots.filter(({ scope }) => scope === "project")
+    .map(({ root }) => root.path);
+  // Problems contain paths of this machine, and text of the skill, which must not
+  // speak as the server if it is a stranger's.
+  const lines = problems.map((problem) =>
+    isRemote || isAtOrBelowAny(problem.file, strange)
+      ? findPolicyFault(catalog) ??
+        "The server skipped a skill with this name. Its log says why."
+      : describeProblem(problem)
+  );
+  return [...new Set(lines)].map((line) => `${line}\n\n`).join("");
 }
