@@ -6,7 +6,7 @@ import { Walk, type WalkMode } from "./walk/walk.ts";
  * The number of steps, the seed of the first walk, and what all of them check:
  * WALK=<steps>:<seed>[:<mode>] sets them.
  */
-const [STEPS = "2000", SEED = "1", MODE] = Deno.env.get("WALK")?.split(":") ??
+const [STEPS = "1000", SEED = "1", MODE] = Deno.env.get("WALK")?.split(":") ??
   [];
 
 /** The number of steps of one walk, which has its own disk and settings. */
