@@ -79,15 +79,20 @@ export function createSettings(
     roots: tools.toolset === "agentskills"
       ? roots.map((root) => ({ ...root, recursive: true }))
       : roots,
-    options: {
-      ...places,
-      trustLinks: values["trust-links"],
-      nameOnlyFolders: values["name-only"],
-      maxFileSize: parseMegabytes(values["max-file-size"]) ??
-        DEFAULT_MAX_FILE_SIZE,
-      refreshSeconds: toNumber(values.refresh),
-      watchFolders: !values["no-watch"],
-    },
+    options: { ...places, ...createRegistryOptions(values) },
+  };
+}
+
+function createRegistryOptions(
+  values: Settings["values"],
+): SkillRegistryOptions {
+  const size = parseMegabytes(values["max-file-size"]);
+  return {
+    trustLinks: values["trust-links"],
+    nameOnlyFolders: values["name-only"],
+    maxFileSize: size ?? DEFAULT_MAX_FILE_SIZE,
+    refreshSeconds: toNumber(values.refresh),
+    watchFolders: !values["no-watch"],
   };
 }
 
