@@ -313,3 +313,14 @@ Deno.test("an invalid command line prints only a message and the usage to stderr
     assert.deepEqual(rest, []);
   }
 });
+
+Deno.test("createSettings() searches folders deep for agentskills, and takes a description limit of 0", () => {
+  for (const toolset of ["skill", "agentskills"]) {
+    const { roots } = settingsFor("--tools", toolset);
+    const isDeep = toolset === "agentskills";
+    assert.ok(roots.length > 0);
+    assert.ok(roots.every(({ recursive }) => recursive === isDeep));
+  }
+  const { tools } = settingsFor("--description-limit", "0");
+  assert.equal(tools.descriptionLimit, 0);
+});

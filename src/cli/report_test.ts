@@ -213,7 +213,11 @@ Deno.test("--json prints the report as JSON", async () => {
 Deno.test("reportAsText() lists errors first, each with its place and its fix", async () => {
   using place = new Place();
   const folder = place.folder("home", ".claude", "skills");
-  place.skill("home/.claude/skills", "a", `${skillMd("a")}[gone](gone.md)`);
+  place.skill(
+    "home/.claude/skills",
+    "a",
+    `${skillMd("a")}\n[a](a.md)\n[gone](gone.md)`,
+  );
   place.skill("home/.claude/skills", "b", skillMd("b", "Use: this"));
   assert.equal(
     await textReportOn(folder, { project: folder }),
@@ -224,10 +228,14 @@ Deno.test("reportAsText() lists errors first, each with its place and its fix", 
   description: 'Use: this'
 ${
       join("a", "SKILL.md")
-    }:7: warning[broken-link]: the link "gone.md" does not point to a served file
+    }:8: warning[broken-link]: the link "a.md" does not point to a served file
+  fix: link to a file of the skill that is not hidden, or remove the link
+${
+      join("a", "SKILL.md")
+    }:9: warning[broken-link]: the link "gone.md" does not point to a served file
   fix: link to a file of the skill that is not hidden, or remove the link
 
-Checked 2 skills: 1 error, 1 warning
+Checked 2 skills: 1 error, 2 warnings
 `,
   );
 });
