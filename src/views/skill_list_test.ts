@@ -176,5 +176,6 @@ Deno.test("a skill in the state name-only is loaded and searched like any other"
   assert.doesNotMatch(await session.description(), /About/);
   assert.match((await session.load("number-7")).text, /^Loading: number-7\n/);
   const { text } = await session.load("about number 7 please");
-  assert.match(text, /\n- number-7: About number-7\n/);
+  // Up to 100 skills would all be listed.
+  assert.match(text, /Search results.*\n- number-7: About number-7\n/s);
 });
