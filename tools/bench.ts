@@ -21,7 +21,7 @@ import { basename, join, resolve } from "jsr:@std/path@^1";
 import { existsSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import { scanSkillRoots, type SkillRegistry, type SkillRoot } from "../mod.ts";
+import { scanSkillRoots, type SkillRegistry } from "../mod.ts";
 import { SkillSearch } from "../src/skills/search.ts";
 import questions from "./search_questions.json" with { type: "json" };
 
@@ -333,9 +333,7 @@ async function measureScans(
   servers: readonly Server[],
   folder: string,
 ): Promise<void> {
-  const roots: SkillRoot[] = [
-    { path: folder, scope: "global", recursive: false },
-  ];
+  const roots = [{ path: folder, scope: "global", recursive: false } as const];
   const scanners = [];
   for (const { name, module } of servers) {
     if (module === undefined) continue;

@@ -35,6 +35,28 @@ const PLATFORMS: Readonly<Record<string, Platform>> = {
   "aarch64-unknown-linux-gnu": { name: "linux-arm64", os: "linux" },
 };
 
+/** What Claude Desktop asks its user for. */
+const USER_CONFIG = {
+  folders: {
+    type: "directory",
+    title: "More folders with skills",
+    description:
+      "Searched in addition to .claude/skills and .agent/skills in your home folder.",
+    multiple: true,
+    required: false,
+    default: [],
+  },
+  max_file_size: {
+    type: "number",
+    title: "Largest file (MB)",
+    description: "Larger files are skipped.",
+    required: false,
+    default: 1,
+    min: 1,
+    max: 100,
+  },
+};
+
 /** Creates the manifest of a bundle. */
 function createManifest({ os }: Platform, executable: string) {
   return {
@@ -61,26 +83,7 @@ function createManifest({ os }: Platform, executable: string) {
         },
       },
     },
-    user_config: {
-      folders: {
-        type: "directory",
-        title: "More folders with skills",
-        description:
-          "Searched in addition to .claude/skills and .agent/skills in your home folder.",
-        multiple: true,
-        required: false,
-        default: [],
-      },
-      max_file_size: {
-        type: "number",
-        title: "Largest file (MB)",
-        description: "Larger files are skipped.",
-        required: false,
-        default: 1,
-        min: 1,
-        max: 100,
-      },
-    },
+    user_config: USER_CONFIG,
     tools: [
       { name: "skill", description: "Load a skill." },
       { name: "skill-resource", description: "Read the files of a skill." },

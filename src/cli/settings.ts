@@ -55,10 +55,8 @@ export function createSettings(
     policy: written.policy && resolveGiven(written.policy, places),
     "max-file-size": written["max-file-size"] ?? sizeInEnvironment(),
   };
-  const given = givenFolders(positionals, {
-    ...places,
-    tools: values.tools,
-  });
+  const { tools: toolset } = values;
+  const given = givenFolders(positionals, { ...places, tools: toolset });
   const isUsual = given.length === 0;
   if (home === undefined && (isUsual || values.agents)) log(NO_HOME);
   // A skill's file stands for its folder.
