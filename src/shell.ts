@@ -91,9 +91,8 @@ interface ShellRun {
 }
 
 /**
- * Runs a shell command until it exits, reaches its time limit, or is aborted. Deno
- * must be allowed to run the shell.
- * Then ends the processes that it started.
+ * Runs a shell command until it exits, reaches its time limit, or is aborted.
+ * Then ends the processes that it started. Deno must be allowed to run the shell.
  *
  * @returns The command's stdout and stderr with a note if it failed or was
  *   stopped, and whether the time limit stopped it.

@@ -104,3 +104,13 @@ Deno.test("modules do not load what they do not need", () => {
     assert.deepEqual(loaded.filter((path) => unneeded.test(path)), [], module);
   }
 });
+
+Deno.test("no module that the start loads imports node:fs, which takes 20 ms", () => {
+  const modules = ["mod.ts", "skill_server.ts"];
+  const loaded = modules.flatMap((module) => [...loadedWith(module)]);
+  assert.ok(loaded.includes("src/cli/settings.ts"));
+  const slow = [...modules, ...loaded].filter((path) =>
+    Deno.readTextFileSync(join(REPOSITORY, path)).includes('from "node:fs"')
+  );
+  assert.deepEqual(slow, []);
+});

@@ -4,7 +4,6 @@
  * @module
  */
 
-import { existsSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "jsr:@std/path@^1";
 import { type CommandLine, UsageError } from "./command_line.ts";
 import { OPTIONS, parseMegabytes } from "./options.ts";
@@ -108,10 +107,15 @@ function createToolOptions(values: Settings["values"]): SkillToolOptions {
  * working directory has it. Any other path stays.
  */
 function findNamed(path: string, places: SkillRootOptions): string[] {
-  const isName = dirname(path) === places.workingDirectory && !existsSync(path);
+  const isName = dirname(path) === places.workingDirectory && !isThere(path);
   const folders = !isName ? [] : resolveSkillRoots(places)
-    .map((root) => join(root.path, basename(path))).filter(existsSync);
+    .map((root) => join(root.path, basename(path))).filter(isThere);
   return folders.length > 0 ? folders : [path];
+}
+
+/** Whether a path exists. Loading `node:fs` for that would delay the start. */
+function isThere(path: string): boolean {
+  return attempt(() => Deno.statSync(path)) !== undefined;
 }
 
 /** Returns the directory of the skill that a file is the `SKILL.md` of, if it is one. */

@@ -382,12 +382,12 @@ function describeSkipped(
     return rule === "policy" ||
       skillKey(basename(isMain ? dirname(file) : file)) === key;
   }).slice(0, MAX_NAMED_PROBLEMS);
-  const strange = catalog.roots.filter(({ scope }) => scope === "project")
+  const projectRoots = catalog.roots.filter(({ scope }) => scope === "project")
     .map(({ root }) => root.path);
-  // Problems contain paths of this machine, and text of the skill, which must not
-  // speak as the server if it is a stranger's.
+  // Problems contain paths of this machine and text of the skill. That of a project,
+  // which may be a stranger's, must not speak as the server.
   const lines = problems.map((problem) =>
-    isRemote || isAtOrBelowAny(problem.file, strange)
+    isRemote || isAtOrBelowAny(problem.file, projectRoots)
       ? findPolicyFault(catalog) ??
         "The server skipped a skill with this name. Its log says why."
       : describeProblem(problem)

@@ -61,6 +61,21 @@ function createCache(place: Place): string {
   return cache;
 }
 
+/** Checks that a main module loads a skill, and that its printed entry serves it, too. */
+async function checkStart(
+  place: Place,
+  { main, env }: { main: string; env: Record<string, string> },
+): Promise<void> {
+  {
+    await using session = await Session.open(place, { main, env });
+    assert.equal((await session.load("git")).isError, false);
+  }
+  const launch = await printedLaunch(place, { main, env });
+  assert.deepEqual(serverArgs(launch, main), []);
+  await using session = await Session.open(place, { launch, env });
+  assert.deepEqual(await session.names(), ["git"]);
+}
+
 Deno.test(
   "mod.ts runs from a URL with the README's permissions, and --print-config prints a command that does the same",
   {
@@ -72,14 +87,7 @@ Deno.test(
     await using host = serveFolder(REPOSITORY);
     const env = { DENO_DIR: createCache(place) };
     const main = `${host.url}/mod.ts`;
-    {
-      await using session = await Session.open(place, { main, env });
-      assert.equal((await session.load("git")).isError, false);
-    }
-    const launch = await printedLaunch(place, { main, env });
-    assert.deepEqual(serverArgs(launch, main), []);
-    await using session = await Session.open(place, { launch, env });
-    assert.deepEqual(await session.names(), ["git"]);
+    await checkStart(place, { main, env });
   },
 );
 
@@ -140,14 +148,7 @@ Deno.test(
         `deno run --no-config --allow-read --allow-env ${main} --list\n`,
       ),
     );
-    {
-      await using session = await Session.open(place, { main, env });
-      assert.equal((await session.load("git")).isError, false);
-    }
-    const launch = await printedLaunch(place, { main, env });
-    assert.deepEqual(serverArgs(launch, main), []);
-    await using session = await Session.open(place, { launch, env });
-    assert.deepEqual(await session.names(), ["git"]);
+    await checkStart(place, { main, env });
   },
 );
 
