@@ -59,7 +59,6 @@ import {
 import { CurrentPolicy } from "./src/skills/current_policy.ts";
 import { FileTracker } from "./src/skills/file_tracker.ts";
 import {
-  describePolicy,
   type FoundSkill,
   FoundSkills,
   type MetProblem,
@@ -93,7 +92,6 @@ import type {
   SkillChangeListener,
   SkillFile,
   SkillFileContent,
-  SkillPolicyReport,
   SkillRegistryOptions,
   SkillRoot,
   SkillRootReport,
@@ -239,11 +237,14 @@ class SkillScan {
       reports.set(root, await this.#searchRoot(root));
     }
     const found = this.#found;
-    const skills = await found.listServed(this.#slice);
+    const lists = await found.listSkills(this.#slice);
     const problems = [...policyProblems, ...found.listProblems(this.#problems)];
     const rootReports = this.#roots.map((root) => reports.get(root)!);
     return {
-      catalog: buildCatalog({ skills, problems, roots: rootReports }, previous),
+      catalog: buildCatalog(
+        { ...lists, problems, roots: rootReports },
+        previous,
+      ),
       hidden: found.hidden,
       found: found.all,
       searched: this.#searched,
@@ -570,13 +571,6 @@ export class SkillRegistry implements SkillSource {
       this.#delayed = undefined;
       return this.refresh();
     });
-  }
-
-  /** Describes what the policy decides, if there is one, with the skills that are off. */
-  inspectPolicy(): SkillPolicyReport | undefined {
-    const { decider } = this.#policy;
-    if (this.#last === undefined || decider === undefined) return undefined;
-    return describePolicy(decider, this.#last);
   }
 
   /**

@@ -58,8 +58,7 @@ Deno.test(
     assert.equal(registry.find("git")!.scope, "global");
     assert.deepEqual([catalog.problems, catalog.shadowed, lines], [[], [], []]);
     assert.deepEqual(catalog.roots.map(({ skills }) => skills), [0, 1]);
-    const { off } = registry.inspectPolicy()!;
-    assert.deepEqual(off.map(({ name }) => name), ["evil", "git"]);
+    assert.deepEqual(catalog.off.map(({ name }) => name), ["evil", "git"]);
   },
 );
 

@@ -10,12 +10,10 @@ import { checkSkill } from "../skills/checks.ts";
 import { findNearMisses } from "../skills/near_misses.ts";
 import { qualifiedName } from "../skills/names.ts";
 import { findUnlisting, hasEffect, totalSize } from "../skills/validity.ts";
-import { nearestWords, quote } from "../text.ts";
 import type {
   Problem,
   Skill,
   SkillCatalog,
-  SkillPolicyReport,
   SkillSource,
 } from "../skills/types.ts";
 
@@ -53,8 +51,6 @@ interface Sources {
   readonly registry: SkillSource;
   readonly settings: Settings;
   readonly catalog: SkillCatalog;
-  /** The effects of the policy, if there is one. */
-  readonly policy: SkillPolicyReport | undefined;
   /** The skills, with those that are shadowed or off. */
   readonly found: readonly FoundSkill[];
   /** The folders on the command line of `--check` that are skills. What lies in them is not meant. */
@@ -77,7 +73,6 @@ export async function createReport(registry: SkillSource, settings: Settings) {
   const ofScan = catalog.problems
     .filter(({ file }) => isMeant(folderOf(file) ?? file));
   const problems = [
-    ...check ? checkPolicy(sources) : [],
     ...ofScan,
     ...skills.flatMap(({ problems }) => problems),
     ...checkFolders(sources),
@@ -112,13 +107,12 @@ export function isError(problem: Pick<Problem, "rule">): boolean {
 function collect(
   scan: Pick<Sources, "registry" | "settings" | "catalog">,
 ): Sources {
-  const { registry, settings, catalog } = scan;
-  const { check, policy: file } = settings.values;
-  const policy = file === undefined ? undefined : registry.inspectPolicy();
+  const { settings, catalog } = scan;
+  const { check } = settings.values;
   const found: FoundSkill[] = [
     ...catalog.skills.values().map((skill) => ({ skill })),
     ...catalog.shadowed,
-    ...(policy?.off ?? []).map((skill) => ({ skill })),
+    ...catalog.off.map((skill) => ({ skill })),
   ];
   const folders = new Set([
     ...found.map(({ skill }) => skill.directory),
@@ -126,18 +120,18 @@ function collect(
   ]);
   const alone = settings.directories
     .filter((path) => check && folders.has(path));
-  return { ...scan, policy, found, alone };
+  return { ...scan, found, alone };
 }
 
 /** Describes a skill, and checks its files if the command line asks for it. */
 async function inspect(
   { skill, by }: FoundSkill,
-  { registry, settings, policy }: Sources,
+  { registry, settings }: Sources,
 ): Promise<{ entry: ReportedSkill; problems: Problem[] }> {
   const { name, description, scope, directory, file, state } = skill;
   const entry = {
     ...{ name, description, scope, directory, file, state },
-    ruleLine: policy?.rules.get(skill)?.line,
+    ruleLine: skill.rule?.line,
     shadowedBy: by?.file,
     qualifiedName: skill.prefix && qualifiedName(skill),
   };
@@ -190,22 +184,4 @@ function checkFolders(
     });
   }
   return problems;
-}
-
-/** Checks whether the names in the rules of the policy are those of skills. */
-function checkPolicy({ policy, catalog, settings, found }: Sources): Problem[] {
-  const isInvalid = catalog.problems.some(({ rule }) => rule === "policy");
-  if (policy === undefined || isInvalid) return [];
-  const names = found.map(({ skill }) => skill.name);
-  return policy.unused.map(({ line = 1, skill = "" }) => {
-    const [nearest] = nearestWords(skill, names);
-    const advice = nearest ? `; the closest name is ${quote(nearest)}` : "";
-    return {
-      rule: "policy-unused",
-      file: settings.values.policy!,
-      line,
-      reason: `the rule matches no skill${advice}`,
-      hint: "fix the rule, or remove it",
-    };
-  });
 }

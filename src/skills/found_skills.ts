@@ -20,10 +20,9 @@ import { checkFrontmatter } from "./validity.ts";
 import type {
   Problem,
   Skill,
-  SkillCatalog,
-  SkillPolicyReport,
   SkillRoot,
   SkillScope,
+  SkillState,
 } from "./types.ts";
 
 /** The maximum number of problems that are reported for one root. */
@@ -47,8 +46,6 @@ export interface FoundSkill {
   listings: Listing[];
   scope: SkillScope;
   decision: PolicyDecision;
-  /** The skill, if it is valid. */
-  skill: Skill | undefined;
 }
 
 /** A problem with something that a search met. */
@@ -102,32 +99,36 @@ export class FoundSkills {
       listings: [listing],
       scope: "global",
       decision: SERVED,
-      skill: undefined,
     });
   }
 
-  /** Decides on all skills, and lists those that are served, in the order of their roots. */
-  async listServed(slice: TimeSlice): Promise<Skill[]> {
+  /** Decides on all skills, and lists them in the order of their roots: those served, and those off. */
+  async listSkills(
+    slice: TimeSlice,
+  ): Promise<{ skills: Skill[]; off: Skill[] }> {
     for (const found of this.#found.values()) {
       if (slice.isOver) await slice.pause();
       this.#decide(found);
     }
     const decided = this.all
       .sort((a, b) => a.listings[0]!.position - b.listings[0]!.position);
-    return decided.map((found) => this.#serve(found))
-      .filter((skill) => skill !== undefined);
+    const all = decided
+      .flatMap((found) => createSkill(found, this.#stateOf(found)) ?? []);
+    return {
+      skills: all.filter(({ state }) => state !== "off"),
+      off: all.filter(({ state }) => state === "off"),
+    };
   }
 
-  /** Returns a skill as it is served, unless it or the folder of its file is off. */
-  #serve(found: FoundSkill): Skill | undefined {
-    const { realPath, read: { mainFolder }, decision, skill } = found;
-    if (decision.state === "off" || mainFolder === realPath) {
-      return decision.state === "off" ? undefined : skill;
-    }
+  /** Returns the state of a skill. It is hidden with the folder of its file, if that is another one. */
+  #stateOf(
+    { realPath, read: { mainFolder }, decision: { state } }: FoundSkill,
+  ): SkillState {
+    if (state === "off" || mainFolder === realPath) return state;
     const isHidden = (forModel: boolean) =>
       this.hidden.isHidden(mainFolder, { skill: realPath, forModel });
-    if (isHidden(false)) return undefined;
-    return isHidden(true) ? createSkill(found, "manual") : skill;
+    if (isHidden(false)) return "off";
+    return isHidden(true) ? "manual" : state;
   }
 
   /** Decides in which state a skill is served, and what is hidden. */
@@ -141,7 +142,6 @@ export class FoundSkills {
       : "project";
     found.decision = this.#decider?.decide(subjectOf(found)) ?? SERVED;
     const { state } = found.decision;
-    found.skill = createSkill(found, state);
     if (state === "off") this.hidden.add(realPath, "off");
     else if (state === "manual" || said.isHiddenFromModel) {
       this.hidden.add(realPath, "manual");
@@ -196,23 +196,6 @@ function listTextProblems(
   return [...problems, ...checkFrontmatter({ frontmatter, folder, text })];
 }
 
-/** Describes the decisions of a policy in a scan. */
-export function describePolicy(
-  decider: PolicyDecider,
-  { catalog, found }: { catalog: SkillCatalog; found: readonly FoundSkill[] },
-): SkillPolicyReport {
-  const byPath = new Map(found.map((it) => [it.realPath, it.decision.rule]));
-  const off = found.flatMap(({ skill, decision }) =>
-    skill !== undefined && decision.state === "off" ? [skill] : []
-  );
-  const rules = [...catalog.served.values(), ...off].flatMap((skill) => {
-    const rule = byPath.get(skill.realDirectory);
-    return rule === undefined ? [] : [[skill, rule] as const];
-  });
-  const unused = decider.listUnused(found.map(subjectOf));
-  return { rules: new Map(rules), off, unused };
-}
-
 /** Returns what the policy is asked about: a skill, or a folder that may have several names. */
 function subjectOf(
   { realPath, scope, listings, read: { said } }: FoundSkill,
@@ -226,16 +209,17 @@ function subjectOf(
 
 /** Creates a skill, if its frontmatter is valid. An unchanged one stays the same object. */
 function createSkill(
-  { realPath, scope, listings: [listing], read }: FoundSkill,
-  state: Skill["state"],
+  { realPath, scope, listings: [listing], read, decision }: FoundSkill,
+  state: SkillState,
 ): Skill | undefined {
   const { path: directory, root } = listing!;
   const { frontmatter, isRepaired, isHiddenFromModel, isHiddenFromUser } =
     read.said;
   if (frontmatter === undefined) return undefined;
+  const { rule } = decision;
   const last = read.skill;
   const isSame = last?.directory === directory && last.root === root &&
-    last.scope === scope && last.state === state;
+    last.scope === scope && last.state === state && last.rule === rule;
   return isSame ? last : read.skill = {
     name: withoutInvisible(frontmatter.name),
     description: withoutInvisible(frontmatter.description),
@@ -249,6 +233,7 @@ function createSkill(
     scope,
     root,
     state,
+    rule,
     isRepaired,
     isHiddenFromModel,
     isHiddenFromUser,

@@ -139,20 +139,6 @@ export class PolicyDecider {
     const isResolved = folders === undefined || folders.matches(place);
     return { state: isResolved ? rule.state : "off", rule };
   }
-
-  /**
-   * Lists the rules whose names match none of the subjects, in order. Those that are
-   * about folders, or about projects, may be for other ones.
-   */
-  listUnused(subjects: readonly PolicySubject[]): SkillPolicyRule[] {
-    const keys = subjects.flatMap(({ names, scope }) =>
-      names.map((name) => ({ key: skillKey(name), scope }))
-    );
-    return this.#rules
-      .filter(({ rule }) => rule.in === undefined && rule.scope !== "project")
-      .filter((rule) => !keys.some((subject) => isAbout(rule, subject)))
-      .map(({ rule }) => rule);
-  }
 }
 
 /** Whether a rule is about the skills with a name and scope. */

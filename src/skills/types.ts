@@ -112,21 +112,13 @@ export interface Skill {
   readonly isRepaired: boolean;
   /** How it is served according to the user's policy. */
   readonly state: SkillState;
+  /** The rule of the policy that applies, if there is one. */
+  readonly rule?: SkillPolicyRule | undefined;
   /**
    * Its scope, if the skill of the other scope is served under the plain name. It
    * then has a qualified name, `scope:name`, and URIs `skill://scope/name/…`.
    */
   readonly prefix?: SkillScope;
-}
-
-/** The effects of a policy. */
-export interface SkillPolicyReport {
-  /** For each skill that can be loaded or is off, the rule that applies, if there is one. */
-  readonly rules: ReadonlyMap<Skill, SkillPolicyRule>;
-  /** The skills that are off. */
-  readonly off: readonly Skill[];
-  /** The rules by name that match no skill, without those about folders or projects. */
-  readonly unused: readonly SkillPolicyRule[];
 }
 
 /** What is wrong with a root, a skill, a file, or a policy, and how to fix it. */
@@ -173,6 +165,8 @@ export interface SkillCatalog {
   readonly problems: readonly Problem[];
   /** The skills after the first one of a name. Those without a prefix cannot be loaded. */
   readonly shadowed: readonly ShadowedSkill[];
+  /** The skills that are off. */
+  readonly off: readonly Skill[];
   /** All skills that can be loaded, by the keys of their plain or qualified names. */
   readonly served: ReadonlyMap<string, Skill>;
   /** The roots in search order. */
@@ -301,8 +295,6 @@ export interface SkillSource {
     skill: Skill,
     file: SkillFile,
   ): Promise<{ digest: string; size: number }>;
-  /** Describes the decisions of the policy, if there is one. */
-  inspectPolicy(): SkillPolicyReport | undefined;
   /** Scans the roots again. */
   refresh(options?: RefreshOptions): Promise<SkillCatalog>;
   /** Tracks all files of a skill, or of all skills. Returns a function that stops it. */

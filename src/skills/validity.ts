@@ -49,7 +49,7 @@ export const RULES = {
   warning: [
     ...["field-misspelled", "description-cut"],
     ...["invisible-characters", "broken-link", "not-served"],
-    ...["file-name-case", "nested-too-deep", "archive", "policy-unused"],
+    ...["file-name-case", "nested-too-deep", "archive"],
   ],
 } as const;
 
