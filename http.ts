@@ -6,8 +6,8 @@
  * deno serve --no-config --host 127.0.0.1 --allow-read --allow-env jsr:@skill-server/skill-server/http
  * ```
  *
- * Clients connect to `/mcp`. At `/`, a page for browsers shows the skills and how to
- * connect. Options come from the command line and from `SKILL_SERVER_ARGS`.
+ * Clients connect to `/mcp`. At `/`, a page for browsers shows the skills.
+ * Options come from the command line and from `SKILL_SERVER_ARGS`.
  * `SKILL_SERVER_TOKEN` is the bearer token that clients must send. Without one, the
  * server accepts only clients on this machine. `SKILL_SERVER_HOSTS` lists the host
  * names that are served in addition to localhost. The server keeps no state between
@@ -50,7 +50,6 @@ const mcp = new McpHttpServer(
 /** The requests without a response. */
 const pending = new Set<Promise<Response>>();
 let isEnding = false;
-let page: (() => Response) | undefined;
 
 warnOfMissingFolders(await registry.refresh(), settings);
 registerViews(mcp, registry, settings.tools);
@@ -117,9 +116,8 @@ async function serveWelcome({ method, headers }: Request): Promise<Response> {
   const isBrowser = /\btext\/html\b/i.test(headers.get("accept") ?? "");
   if (!isBrowser) return welcome();
   // The page is not needed to start.
-  const { createPage } = await import("./src/http/page.ts");
-  page ??= createPage(settings, { hasToken });
-  return page();
+  const { servePage } = await import("./src/http/page.ts");
+  return servePage();
 }
 
 async function serveMcp(request: Request): Promise<Response> {
