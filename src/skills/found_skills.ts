@@ -11,12 +11,10 @@ import { moreProblems } from "../files/faults.ts";
 import { childPath, realPathOf } from "../files/paths.ts";
 import { withoutInvisible } from "../text.ts";
 import type { TimeSlice } from "../time_slice.ts";
-import type { TextProblem } from "./frontmatter.ts";
 import { HiddenFolders } from "./hidden_folders.ts";
 import type { PolicyDecider, PolicyDecision, PolicySubject } from "./policy.ts";
 import type { Project } from "./project.ts";
 import type { ReadSkill } from "./skill_reader.ts";
-import { checkFrontmatter } from "./validity.ts";
 import type {
   Problem,
   Skill,
@@ -159,7 +157,7 @@ export class FoundSkills {
       const { path, root, position } = listings[0]!;
       const file = childPath(path, read.fileName);
       if (decision.state === "off") continue;
-      for (const problem of listTextProblems(read.said, basename(path))) {
+      for (const problem of read.said.problems) {
         all.push({ problem: { file, ...problem }, root, position });
       }
     }
@@ -184,16 +182,6 @@ export class FoundSkills {
     const paths = [file, place];
     return this.#decider.decide({ names, scope, paths }).state === "off";
   }
-}
-
-/** Lists what is wrong with a `SKILL.md` that a scan read. */
-function listTextProblems(
-  { problems, incomplete }: ReadSkill["said"],
-  folder: string,
-): readonly TextProblem[] {
-  if (incomplete === undefined) return problems;
-  const { fields: frontmatter, yaml: text } = incomplete;
-  return [...problems, ...checkFrontmatter({ frontmatter, folder, text })];
 }
 
 /** Returns what the policy is asked about: a skill, or a folder that may have several names. */

@@ -128,7 +128,7 @@ export interface Problem {
   /** The path of the file or folder. */
   readonly file: string;
   /** The number of the line in {@linkcode Problem.file}, from 1, if it is known. */
-  readonly line?: number;
+  readonly line?: number | undefined;
   /** What is wrong. */
   readonly reason: string;
   /** How to fix it. If there is a second line, it is the text to write. */
