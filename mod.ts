@@ -56,7 +56,6 @@ import {
   changedKeys,
   EMPTY_CATALOG,
 } from "./src/skills/catalog.ts";
-import { CurrentPolicy } from "./src/skills/current_policy.ts";
 import { FileTracker } from "./src/skills/file_tracker.ts";
 import {
   type FoundSkill,
@@ -65,7 +64,7 @@ import {
 } from "./src/skills/found_skills.ts";
 import type { HiddenFolders } from "./src/skills/hidden_folders.ts";
 import { findSkill } from "./src/skills/names.ts";
-import type { PolicyDecider } from "./src/skills/policy.ts";
+import { Policy } from "./src/skills/policy.ts";
 import { logProblems } from "./src/skills/problems.ts";
 import { Project, resolveTrusted } from "./src/skills/project.ts";
 import { ProjectBudget } from "./src/skills/project_budget.ts";
@@ -110,7 +109,6 @@ export { parseSkillMd, SkillSyntaxError } from "./src/skills/frontmatter.ts";
 export { SkillFileError } from "./src/files/faults.ts";
 export type { ClientInfo } from "./src/protocol/eras.ts";
 export { parseSkillUri, skillUri } from "./src/skills/uri.ts";
-export { PolicyError } from "./src/skills/policy_error.ts";
 export {
   DEFAULT_REFRESH_SECONDS,
   resolveSkillRoots,
@@ -179,8 +177,8 @@ interface SearchedFolder extends ReadableFolder {
   readonly outer: string | undefined;
 }
 
-type SkillScanOptions = SkillRegistryOptions & {
-  readonly decider: PolicyDecider | undefined;
+type SkillScanOptions = Omit<SkillRegistryOptions, "policy"> & {
+  readonly policy: Policy;
   readonly reader: SkillReader;
 };
 
@@ -209,7 +207,7 @@ class SkillScan {
     this.#project = new Project(options);
     this.#trusted = resolveTrusted(options.trustLinks ?? []);
     this.#budget = options.limitsProject ? new ProjectBudget() : undefined;
-    this.#found = new FoundSkills(this.#project, options.decider);
+    this.#found = new FoundSkills(this.#project, options.policy);
   }
 
   /** The real paths of folders that the links of a project are allowed to point into. */
@@ -451,7 +449,7 @@ const MAX_VOID_SCANS = 4;
 export class SkillRegistry implements SkillSource {
   readonly #roots: readonly SkillRoot[];
   readonly #reader = new SkillReader();
-  readonly #policy: CurrentPolicy;
+  readonly #policy: Policy;
   readonly #files: SkillFiles;
   readonly #tracker: FileTracker;
   readonly #options: SkillRegistryOptions;
@@ -478,7 +476,10 @@ export class SkillRegistry implements SkillSource {
    */
   constructor(roots: readonly SkillRoot[], options: SkillRegistryOptions = {}) {
     this.#roots = roots;
-    this.#policy = new CurrentPolicy(options);
+    this.#policy = new Policy({
+      workingDirectory: currentFolder(),
+      ...options,
+    });
     this.#files = new SkillFiles(options);
     this.#tracker = new FileTracker(this.#files);
     this.#options = options;
@@ -619,7 +620,7 @@ export class SkillRegistry implements SkillSource {
     const scan = new SkillScan(this.#policy.isUsable ? this.#roots : [], {
       workingDirectory: currentFolder(),
       ...this.#options,
-      decider: this.#policy.decider,
+      policy: this.#policy,
       reader: this.#reader,
     });
     const result = await scan.run(previous, problems);
@@ -670,9 +671,10 @@ export class SkillRegistry implements SkillSource {
   #watchFolders(isQuiet: boolean): void {
     if (!this.#rescans.isWatching || this.#last === undefined) return;
     const { found, searched } = this.#last;
+    const { policy } = this.#options;
     const folders = listWatchedFolders({
       roots: this.#roots.map(({ path }) => path),
-      policyFile: this.#options.policy?.file,
+      policyFile: typeof policy === "string" ? policy : undefined,
       tracked: this.#tracker.folders,
       skills: found,
       searched,

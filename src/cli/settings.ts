@@ -85,6 +85,7 @@ function createRegistryOptions(
 ): SkillRegistryOptions {
   const size = parseMegabytes(values["max-file-size"]);
   return {
+    policy: values.policy,
     trustLinks: values["trust-links"],
     nameOnlyFolders: values["name-only"],
     maxFileSize: size ?? DEFAULT_MAX_FILE_SIZE,

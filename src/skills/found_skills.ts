@@ -12,7 +12,12 @@ import { childPath, realPathOf } from "../files/paths.ts";
 import { withoutInvisible } from "../text.ts";
 import type { TimeSlice } from "../time_slice.ts";
 import { HiddenFolders } from "./hidden_folders.ts";
-import type { PolicyDecider, PolicyDecision, PolicySubject } from "./policy.ts";
+import {
+  type Policy,
+  type PolicyDecision,
+  type PolicySubject,
+  SERVED,
+} from "./policy.ts";
 import type { Project } from "./project.ts";
 import type { ReadSkill } from "./skill_reader.ts";
 import type {
@@ -53,21 +58,18 @@ export interface MetProblem {
   readonly position: number;
 }
 
-/** The decision without a policy. */
-const SERVED: PolicyDecision = { state: "on" };
-
 /** The folders with a `SKILL.md` that one scan found. */
 export class FoundSkills {
   readonly #project: Project;
-  readonly #decider: PolicyDecider | undefined;
+  readonly #policy: Policy;
   readonly #found = new Map<string, FoundSkill>();
   /** What is hidden from everyone or from the model, once it was decided. */
   readonly hidden: HiddenFolders = new HiddenFolders();
 
   /** Creates an empty set. */
-  constructor(project: Project, decider: PolicyDecider | undefined) {
+  constructor(project: Project, policy: Policy) {
     this.#project = project;
-    this.#decider = decider;
+    this.#policy = policy;
   }
 
   /** All of them, in the order in which they were found. */
@@ -138,7 +140,9 @@ export class FoundSkills {
     found.scope = staying.length > 0
       ? this.#project.scopeOf(realPath)
       : "project";
-    found.decision = this.#decider?.decide(subjectOf(found)) ?? SERVED;
+    found.decision = this.#policy.hasRules
+      ? this.#policy.decide(subjectOf(found))
+      : SERVED;
     const { state } = found.decision;
     if (state === "off") this.hidden.add(realPath, "off");
     else if (state === "manual" || said.isHiddenFromModel) {
@@ -175,12 +179,12 @@ export class FoundSkills {
 
   /** Whether the policy turns off what lies at the path of a problem. */
   #isOff({ file }: Problem): boolean {
-    if (this.#decider === undefined) return false;
+    if (!this.#policy.hasRules) return false;
     const place = childPath(realPathOf(dirname(file)), basename(file));
     const scope = this.#project.scopeOf(place);
     const names = [basename(file)];
     const paths = [file, place];
-    return this.#decider.decide({ names, scope, paths }).state === "off";
+    return this.#policy.decide({ names, scope, paths }).state === "off";
   }
 }
 

@@ -7,9 +7,10 @@
  */
 
 import { attempt } from "../files/faults.ts";
-import { isCaseBlind, isWindows } from "../files/paths.ts";
+import { isCaseBlind, isWindows, resolveFolder } from "../files/paths.ts";
+import type { BaseFolders } from "../files/types.ts";
 import { normalizeText, quote } from "../text.ts";
-import type { PolicyFault } from "./policy_error.ts";
+import type { Problem } from "./types.ts";
 
 /** The maximum length of a glob, in characters. */
 const MAX_GLOB_LENGTH = 256;
@@ -20,29 +21,71 @@ const MAX_ALTERNATIVES = 1_000;
 /** The characters that begin a wildcard. */
 export const WILDCARD = /[*?[]/;
 
-/** Finds the problem with a glob, if there is one. */
-export function findGlobFault(glob: string): PolicyFault | undefined {
-  const isSmall = glob.length <= MAX_GLOB_LENGTH &&
-    expandBraces(glob).length <= MAX_ALTERNATIVES;
-  return isSmall ? undefined : {
-    reason: `the glob ${
-      quote(glob)
-    } has more than ${MAX_GLOB_LENGTH} characters, or stands for more than ${MAX_ALTERNATIVES} alternatives`,
-    hint: "split it into several rules",
-  };
+/** What is wrong with a policy, and how to fix it. */
+export type PolicyFault = Pick<Problem, "line" | "reason" | "hint">;
+
+/** Thrown for a policy that cannot be used. */
+export class PolicyError extends Error {
+  /** What is wrong with it, in the order of the lines. */
+  readonly faults: readonly PolicyFault[];
+
+  /** Creates an error from what is wrong. */
+  constructor(faults: readonly PolicyFault[]) {
+    super(faults[0]?.reason);
+    this.faults = faults;
+  }
+}
+
+/** A folder, and the parts of a glob for what lies below it, up to its end. */
+export interface GlobFolder {
+  readonly path: string;
+  readonly rest: readonly string[];
+}
+
+/**
+ * Lists the folders above the first wildcard of a glob, one for each alternative.
+ * Without a wildcard, everything in a folder matches too.
+ *
+ * @throws {PolicyError} If the glob is too large, or relative to an unknown folder.
+ */
+export function listGlobFolders(glob: string, base: BaseFolders): GlobFolder[] {
+  return expandBraces(withSlashes(glob)).map((text) => {
+    const parts = text.replace(/\/+$/, "").split("/");
+    const first = parts.findIndex((part) => WILDCARD.test(part));
+    const end = first === -1 ? parts.length : first;
+    const folder = parts.slice(0, end).map((part) => `${part}/`).join("");
+    const path = attempt(() => resolveFolder(folder, base));
+    if (path !== undefined) {
+      return { path, rest: first === -1 ? ["**"] : parts.slice(end) };
+    }
+    const reason = `the folder ${quote(glob)} is relative to an unknown one`;
+    throw new PolicyError([{ reason, hint: "write an absolute path" }]);
+  });
 }
 
 /** Alternatives in braces, without others in them. */
 const ALTERNATIVES = /\{([^{}]*,[^{}]*)\}/;
 
-/** Expands the alternatives in braces, which can be nested. Ends early if there are too many. */
+/**
+ * Expands the alternatives in braces, which can be nested.
+ *
+ * @throws {PolicyError} If the glob is too long, or stands for too much.
+ */
 export function expandBraces(glob: string): string[] {
   let globs = [glob];
   // All of them have the same number of braces.
   while (globs.length <= MAX_ALTERNATIVES && ALTERNATIVES.test(globs[0]!)) {
     globs = [...new Set(globs.flatMap(expandOnce))];
   }
-  return globs;
+  const isSmall = glob.length <= MAX_GLOB_LENGTH &&
+    globs.length <= MAX_ALTERNATIVES;
+  if (isSmall) return globs;
+  throw new PolicyError([{
+    reason: `the glob ${
+      quote(glob)
+    } has more than ${MAX_GLOB_LENGTH} characters, or stands for more than ${MAX_ALTERNATIVES} alternatives`,
+    hint: "split it into several rules",
+  }]);
 }
 
 function expandOnce(glob: string): string[] {
@@ -125,6 +168,6 @@ export function comparableText(text: string): string {
 }
 
 /** Replaces the separators of Windows. */
-export function withSlashes(path: string): string {
+function withSlashes(path: string): string {
   return isWindows ? path.replaceAll("\\", "/") : path;
 }

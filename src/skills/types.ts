@@ -66,7 +66,7 @@ export interface SkillPolicyRule {
   readonly scope?: SkillScope;
   /** A glob for the skill directory, see `docs/policy.md`. Default: any directory. */
   readonly in?: string;
-  /** The number of its line in {@linkcode SkillPolicy.file}, from 1. */
+  /** The number of its line in the policy file, from 1. */
   readonly line?: number;
 }
 
@@ -74,10 +74,6 @@ export interface SkillPolicyRule {
 export interface SkillPolicy {
   /** The rules. The last one that matches a skill applies. Without one, it is `"on"`. */
   readonly rules: readonly SkillPolicyRule[];
-  /** The path of the policy file. Globs are relative to its folder, or to the working directory. */
-  readonly file?: string;
-  /** The home folder, for globs that start with `~`. */
-  readonly homeDirectory?: string;
 }
 
 /** A skill. */
@@ -190,23 +186,15 @@ export interface SkillCatalog {
 export interface ScanOptions extends FileAccessOptions, BaseFolders {
   /** Folders whose skills are `"name-only"`, unless a rule of the policy applies to them. */
   readonly nameOnlyFolders?: readonly string[];
-  /** Which skills are served, and how prominently. Default: all are `"on"`. */
-  readonly policy?: SkillPolicy | SkillPolicySource | undefined;
+  /**
+   * Which skills are served, and how prominently, or the path of a file that says so
+   * and can change. While the file is invalid, the last valid policy stays in effect.
+   * Until there is one, no skills are served. Globs for folders are relative to the
+   * folder of the file, or to the working directory. Default: all skills are `"on"`.
+   */
+  readonly policy?: SkillPolicy | string | undefined;
   /** Whether to read at most 1,000 skills, 16 MB, and for two seconds in a project. */
   readonly limitsProject?: boolean;
-}
-
-/** A policy in a file that can change. */
-export interface SkillPolicySource {
-  /** The path of the file. */
-  readonly file: string;
-  /**
-   * Returns the policy of the file. It is the same object while nothing changed.
-   *
-   * @throws {PolicyError} If the file is invalid. The last valid policy then stays
-   *   in effect. Until there is one, no skills are served.
-   */
-  load(): SkillPolicy;
 }
 
 /** Options of a {@linkcode SkillRegistry}. */
