@@ -45,14 +45,14 @@ const hasToken = settings.access.token !== undefined;
 const access = new AccessControl(settings.access, log);
 const registry = openSkills(settings, { limitsProject: true });
 const mcp = new McpHttpServer(
-  describeServer(registry, { ...settings.tools, ...settings.options }),
+  describeServer(registry, settings.options),
 );
 /** The requests without a response. */
 const pending = new Set<Promise<Response>>();
 let isEnding = false;
 
 warnOfMissingFolders(await registry.refresh(), settings);
-registerViews(mcp, registry, settings.tools);
+registerViews(mcp, registry, settings.options);
 registry.watch();
 for (const signal of END_SIGNALS) Deno.addSignalListener(signal, end);
 

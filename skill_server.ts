@@ -94,9 +94,8 @@ async function printModelView(
   const registry = openSkills(settings);
   const catalog = await registry.refresh();
   warnOfMissingFolders(catalog, settings);
-  const { values, tools } = settings;
-  const { json } = values;
-  return await print(formatModelView(client, catalog, { ...tools, json }));
+  const { values: { json }, options } = settings;
+  return await print(formatModelView(client, catalog, { ...options, json }));
 }
 
 /** Prints the report of `--list` or `--check`. */
@@ -115,7 +114,7 @@ async function serve(settings: Settings): Promise<number> {
   // watchers are slow to close while files change rapidly.
   const registry = openSkills(settings, { limitsProject: true });
   const server = new McpServer(
-    describeServer(registry, { ...settings.tools, ...settings.options }),
+    describeServer(registry, settings.options),
   );
   const transport = new StdioTransport();
   transport.onerror = (error) =>
@@ -163,10 +162,10 @@ async function prepare(
   settings: Settings,
 ): Promise<void> {
   warnOfMissingFolders(await registry.refresh(), settings);
-  if (settings.tools.toolset === "agentskills") logShellFault();
+  if (settings.options.toolset === "agentskills") logShellFault();
   const listers = new Set<string | undefined>();
   registerViews(server, registry, {
-    ...settings.tools,
+    ...settings.options,
     listsSkills: (client) => listers.has(client?.name),
     onlist: (client) => listers.add(client?.name),
   });

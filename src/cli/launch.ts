@@ -39,8 +39,10 @@ export function createLaunch(program: Program, settings: Settings): Launch {
   return { command, args: ["run", ...flags, mainModule, ...args] };
 }
 
-function shellPermission({ tools }: Settings): string[] {
-  return tools.toolset === "agentskills" && mayRunShell() ? [ALLOW_SHELL] : [];
+function shellPermission({ options }: Settings): string[] {
+  return options.toolset === "agentskills" && mayRunShell()
+    ? [ALLOW_SHELL]
+    : [];
 }
 
 /** Returns arguments that have the same effect in any folder and environment. */
@@ -132,11 +134,18 @@ function listPolicyPaths(settings: Settings): string[] {
 }
 
 /**
- * Returns the Deno flag that allows reading folders. If a name contains a
- * comma, which cannot be escaped, the flag allows all folders.
+ * Returns the Deno flag that allows reading folders.
+ *
+ * @throws {UsageError} If it cannot name one of them.
  */
 function allowRead(folders: readonly string[]): string {
-  return folders.length === 0 || folders.some((path) => path.includes(","))
-    ? "--allow-read"
-    : `--allow-read=${[...new Set(folders)].join(",")}`;
+  const odd = folders.find((path) => path.includes(","));
+  if (odd === undefined) {
+    return `--allow-read=${[...new Set(folders)].join(",")}`;
+  }
+  throw new UsageError(
+    `Cannot print an entry that lets Deno read only ${
+      quote(odd)
+    }: its path contains a comma; rename it`,
+  );
 }

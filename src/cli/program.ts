@@ -6,7 +6,6 @@
 
 import { fileURLToPath } from "node:url";
 import config from "../../deno.json" with { type: "json" };
-import { attempt } from "../files/faults.ts";
 import { quoteCommand } from "../shell_quoting.ts";
 
 /** The specifier of the program in the registry. */
@@ -30,8 +29,6 @@ export interface Program {
   /** The import map that Deno runs with, if any is known. */
   readonly importMap: string | undefined;
   readonly os: typeof Deno.build.os;
-  /** Returns the value of an environment variable, if it is set. */
-  readonly variable: (name: string) => string | undefined;
 }
 
 export function runningProgram(): Program {
@@ -41,8 +38,6 @@ export function runningProgram(): Program {
     mainModule: isExecutable ? undefined : pathOrUrl(Deno.mainModule),
     importMap: isExecutable ? undefined : IMPORT_MAP,
     os: Deno.build.os,
-    // Deno may have no permission.
-    variable: (name) => attempt(() => Deno.env.get(name)),
   };
 }
 

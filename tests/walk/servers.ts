@@ -109,7 +109,7 @@ function pretend<T>({ project, home, env }: Launch, work: () => T): T {
 
 function askStdio(settings: Settings, registry: SkillRegistry): Asks {
   const server = new McpServer(describe(settings, registry));
-  registerViews(server, registry, settings.tools);
+  registerViews(server, registry, settings.options);
   const waiting = new Map<unknown, (reply: object) => void>();
   const transport = {
     start: () => {},
@@ -133,15 +133,15 @@ function askStdio(settings: Settings, registry: SkillRegistry): Asks {
 
 function askHttp(settings: Settings, registry: SkillRegistry): Asks {
   const server = new McpHttpServer(describe(settings, registry));
-  registerViews(server, registry, settings.tools);
+  registerViews(server, registry, settings.options);
   return createHttpAsks(({ headers, body }) => {
     const options = { method: "POST", headers };
     return server.fetch(new Request("http://localhost/mcp", options), body);
   });
 }
 
-function describe({ tools, options }: Settings, registry: SkillRegistry) {
-  return describeServer(registry, { ...tools, ...options });
+function describe({ options }: Settings, registry: SkillRegistry) {
+  return describeServer(registry, options);
 }
 
 /** Creates connections that post messages, one for each era. */
