@@ -16,10 +16,14 @@ import {
   TOKEN_VARIABLE,
 } from "./clients.ts";
 import { createLaunch } from "./launch.ts";
-import { isInNpxCache, type Program, runningProgram } from "./program.ts";
+import {
+  isInNpxCache,
+  type Program,
+  quoteCommand,
+  runningProgram,
+} from "./program.ts";
 import type { Settings } from "./settings.ts";
 import { attempt } from "../files/faults.ts";
-import { quoteCommand } from "../shell_quoting.ts";
 import {
   escapeCodePoint,
   escapeHidden,

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { findNearMisses } from "./near_misses.ts";
 import { folderOf, missingFolders, type Settings } from "./settings.ts";
 import { SKILL_MD } from "../files/paths.ts";
 import {
@@ -12,7 +13,6 @@ import {
   hasEffect,
   totalSize,
 } from "../skills/checks.ts";
-import { findNearMisses } from "../skills/near_misses.ts";
 import { qualifiedName } from "../skills/names.ts";
 import type {
   Problem,

@@ -93,64 +93,57 @@ function expandOnce(glob: string): string[] {
   return texts!.split(",").map((text) => glob.replace(group, () => text));
 }
 
+/** Whether an item is what a part of a glob stands for. Without one, any items are. */
+type Test = ((item: string) => boolean) | undefined;
+
 /** Compiles a glob for a name, without braces and in comparable form. */
-export function compileName(glob: string): RegExp {
-  return new RegExp(`^${translate(glob, { any: "[^]", id: "" })}$`, "u");
+export function compileName(glob: string): (name: string) => boolean {
+  const tests = glob.match(/\*+|\[[^\]]+\]|[^]/gu)?.map(compileCharacter) ?? [];
+  return (name) => matchAll(tests, [...name]);
 }
 
-/** Compiles a glob for a path from its parts. Each name of the path must end with a slash. */
-export function compilePath(parts: readonly string[]): RegExp {
-  const names = parts.map((part, index) =>
-    part === "**"
-      ? "\0"
-      : `${translate(comparableText(part), { any: "[^/]", id: `_${index}` })}/`
+function compileCharacter(glob: string): Test {
+  if (glob.startsWith("*")) return undefined;
+  if (glob === "?") return () => true;
+  if (!glob.startsWith("[") || glob === "[") return (other) => other === glob;
+  const source = glob.replaceAll("\\", "\\\\").replace("[!", "[^");
+  // A class that is invalid matches nothing.
+  const pattern = attempt(() => new RegExp(source, "u"));
+  return (character) => pattern !== undefined && pattern.test(character);
+}
+
+/** Compiles a glob for the names in a path from its parts. */
+export function compilePath(
+  parts: readonly string[],
+): (names: readonly string[]) => boolean {
+  const tests = parts.map((part) =>
+    part === "**" ? undefined : compileName(comparableText(part))
   );
-  const patterns = names.join("").split("\0");
-  const source = joinBy("(?:[^/]+/)*", { patterns, id: "" });
-  return new RegExp(`^${source}$`, "u");
+  return (names) => matchAll(tests, names);
 }
 
 /**
- * Translates a glob without slashes to a regular expression.
- *
- * @param any The expression for a character that wildcards match.
- * @param id What distinguishes the groups of the expression from others.
+ * Whether items match tests one by one. The first match of what follows a wildcard
+ * is as good as a later one, so only the last wildcard is ever extended, and the
+ * time is linear in the number of items.
  */
-function translate(
-  glob: string,
-  { any, id }: { any: string; id: string },
-): string {
-  const expression = glob.replace(/\*+|\[[^\]]+\]|[^]/gu, (part) => {
-    if (part.startsWith("*")) return "\0";
-    if (part === "?") return any;
-    return part.startsWith("[") && part !== "["
-      ? `(?=${any})${translateClass(part)}`
-      : RegExp.escape(part);
-  });
-  return joinBy(`${any}*`, { patterns: expression.split("\0"), id });
-}
-
-/** Translates a class of characters. One that is invalid matches nothing. */
-function translateClass(glob: string): string {
-  const expression = glob.replaceAll("\\", "\\\\").replace("[!", "[^");
-  return attempt(() => new RegExp(expression, "u"))?.source ?? "(?!)";
-}
-
-/**
- * Joins expressions by one for any text between them. All but the last one take
- * the first match, which is as good as a later one, so matching takes linear time.
- */
-function joinBy(
-  any: string,
-  { patterns: [first, ...others], id }: { patterns: string[]; id: string },
-): string {
-  const last = others.pop();
-  const middle = others.map((pattern, index) => {
-    const group = `group${id}_${index}`;
-    // A lookahead does not try again once it has matched.
-    return `(?=(?<${group}>${any}?${pattern}))\\k<${group}>`;
-  });
-  return [first, ...middle, ...last === undefined ? [] : [any, last]].join("");
+function matchAll(tests: readonly Test[], items: readonly string[]): boolean {
+  let [test, item] = [0, 0];
+  /** The last test for any items, and the first item after these. */
+  let [any, end] = [-1, 0];
+  while (item < items.length) {
+    if (test < tests.length && tests[test] === undefined) {
+      [any, end] = [test++, item];
+    } else if (tests[test]?.(items[item]!)) {
+      test++;
+      item++;
+    } else if (any === -1) return false;
+    else {
+      item = ++end;
+      test = any + 1;
+    }
+  }
+  return tests.slice(test).every((test) => test === undefined);
 }
 
 /**

@@ -71,7 +71,10 @@ export interface PolicySubject {
 /** What the glob of a rule stands for on disk. All paths are in comparable form. */
 interface RuleFolders {
   /** Folders with a slash at the end, and the globs for what lies below them. */
-  readonly places: { readonly folder: string; readonly glob: RegExp }[];
+  readonly places: {
+    readonly folder: string;
+    readonly matches: ReturnType<typeof compilePath>;
+  }[];
   /** What a wildcard met and could not resolve. */
   readonly unresolved: Set<string>;
 }
@@ -82,7 +85,7 @@ interface ActiveRule {
   /** The rule of the policy. Without one, it stands for a name-only folder. */
   readonly rule?: SkillPolicyRule;
   /** The globs for the key of the skill's name. */
-  readonly names: readonly RegExp[];
+  readonly names: readonly ((name: string) => boolean)[];
   /** What must contain the skill directory. Default: any folder. */
   readonly folders?: RuleFolders | undefined;
 }
@@ -143,7 +146,8 @@ export class Policy {
       // There can be many rules, and thousands of links to the same skill.
       const key = skillKey(name);
       const rules = this.#rules!.filter(({ rule, names }) =>
-        (rule?.scope ?? scope) === scope && names.some((glob) => glob.test(key))
+        (rule?.scope ?? scope) === scope &&
+        names.some((matches) => matches(key))
       );
       return paths.map((path) => decideOnPath(path, rules));
     });
@@ -190,7 +194,7 @@ function nameOnlyRule(path: string): ActiveRule {
   const places = [path, realPathOf(path)]
     .map((path) => placeOf({ path, rest: ["**"] }));
   const folders = { places, unresolved: new Set<string>() };
-  return { state: "name-only", names: [/^/], folders };
+  return { state: "name-only", names: [() => true], folders };
 }
 
 function decideOnPath(
@@ -215,8 +219,9 @@ function findMatch(
     if (unresolved.has(path.slice(0, end))) return "unresolved";
   }
   const names = `${path}/`;
-  return places.some(({ folder, glob }) =>
-    names.startsWith(folder) && glob.test(names.slice(folder.length))
+  return places.some(({ folder, matches }) =>
+    names.startsWith(folder) &&
+    matches(names.slice(folder.length).split("/").slice(0, -1))
   );
 }
 
@@ -245,7 +250,7 @@ function expandFolders(folders: readonly GlobFolder[]): RuleFolders {
 }
 
 function placeOf({ path, rest }: GlobFolder): RuleFolders["places"][number] {
-  return { folder: `${comparablePath(path)}/`, glob: compilePath(rest) };
+  return { folder: `${comparablePath(path)}/`, matches: compilePath(rest) };
 }
 
 /**
@@ -290,9 +295,9 @@ function listMatching(
   [pattern, below = "**"]: readonly string[],
 ): string[] {
   if (!WILDCARD.test(pattern!)) return [pattern!];
-  const glob = compileName(comparableText(pattern!));
+  const matches = compileName(comparableText(pattern!));
   return [...Deno.readDirSync(folder)]
     .filter((entry) => entry.isSymlink || entry.isDirectory && below !== "**")
     .map(({ name }) => name)
-    .filter((name) => glob.test(comparableText(name)));
+    .filter((name) => matches(comparableText(name)));
 }

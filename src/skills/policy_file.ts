@@ -13,7 +13,7 @@ import {
   NOT_A_FILE,
   SkillFileError,
 } from "../files/faults.ts";
-import { nearestWords, quote } from "../text.ts";
+import { quote } from "../text.ts";
 import { describeYamlError, parseYaml } from "./frontmatter.ts";
 import { listGlobFolders, PolicyError, type PolicyFault } from "./glob.ts";
 import type { SkillPolicyRule } from "./types.ts";
@@ -21,8 +21,10 @@ import type { SkillPolicyRule } from "./types.ts";
 /** The maximum size of a policy file, in bytes. */
 const MAX_POLICY_SIZE = 64 * 1024;
 
+const STATES = ["on", "pinned", "name-only", "manual", "off"] as const;
+
 const RULE = z.strictObject({
-  state: z.enum(["on", "pinned", "name-only", "manual", "off"]),
+  state: z.enum(STATES),
   skill: z.optional(z.string()),
   scope: z.optional(z.enum(["project", "global"])),
   in: z.optional(z.string()),
@@ -54,9 +56,9 @@ function parseRules(text: string): SkillPolicyRule[] {
   const lines = findRuleLines(text);
   const { data, error } = z.safeParse(POLICY, yaml, { reportInput: true });
   if (error) {
-    const faults = error.issues.flatMap((issue) => {
+    const faults = error.issues.map((issue) => {
       const line = lines[Number(issue.path[1])] ?? 1;
-      return describeIssue(issue).map((fault) => ({ ...fault, line }));
+      return { ...describeIssue(issue), line };
     });
     throw new PolicyError(faults.sort((a, b) => a.line - b.line));
   }
@@ -65,38 +67,20 @@ function parseRules(text: string): SkillPolicyRule[] {
 }
 
 /** Describes how a policy differs from the schema. */
-function describeIssue(issue: z.core.$ZodIssue): PolicyFault[] {
+function describeIssue(issue: z.core.$ZodIssue): PolicyFault {
   const { code, path, input } = issue;
-  if (code === "unrecognized_keys") {
-    const { shape } = path.length === 0 ? POLICY : RULE;
-    const words = Object.keys(shape);
-    return issue.keys.map((key) => describeWord(key, { kind: "key", words }));
-  }
   const kind = path.length === 2 ? "rule" : String(path.at(-1) ?? "policy");
-  if (code === "invalid_value" && typeof input === "string") {
-    return [describeWord(input, { kind, words: issue.values.map(String) })];
-  }
-  return [{
-    reason: `the value of ${quote(kind)} is missing or malformed`,
-    hint:
-      'write "rules:", and below it each rule on a line, such as "- { skill: \'{git,pdf}\', state: off }"',
-  }];
+  const reason = code === "unrecognized_keys"
+    ? `there is no key ${quote(issue.keys.join(", "))}`
+    : code === "invalid_value" && typeof input === "string"
+    ? `there is no ${kind} ${quote(input)}`
+    : `the value of ${quote(kind)} is missing or malformed`;
+  return { reason, hint: FORM };
 }
 
-/** Describes an unknown word, and suggests a similar one. */
-function describeWord(
-  word: string,
-  { kind, words }: { kind: string; words: readonly string[] },
-): PolicyFault {
-  const [nearest] = nearestWords(word, words);
-  const all = words.join(", ");
-  return {
-    reason: `there is no ${kind} ${quote(word)}`,
-    hint: nearest === undefined
-      ? `use one of: ${all}`
-      : `write ${quote(nearest)} (one of: ${all})`,
-  };
-}
+const FORM = `write "rules:", and below it each rule on a line, such as "- { ${
+  Object.keys(RULE.shape).join(": …, ")
+}: … }", with a state of ${STATES.join(", ")}`;
 
 /**
  * Returns the line, from 1, on which each rule starts, if the rules are on lines of

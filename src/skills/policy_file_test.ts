@@ -50,11 +50,11 @@ Deno.test("loadPolicy() returns rules with their line numbers", () => {
   assert.deepEqual(rulesIn("rules: []"), []);
 });
 
-Deno.test("loadPolicy() reports every error with its line and the closest valid word", () => {
+Deno.test("loadPolicy() reports every error with its line and what to write", () => {
   using place = new Place();
-  const states = "(one of: on, pinned, name-only, manual, off)";
   const form =
-    'is missing or malformed; write "rules:", and below it each rule on a line, such as "- { skill: \'{git,pdf}\', state: off }"';
+    'write "rules:", and below it each rule on a line, such as "- { state: …, skill: …, scope: …, in: … }", with a state of on, pinned, name-only, manual, off';
+  const malformed = `is missing or malformed; ${form}`;
   const cases: [yaml: string, ...errors: (string | RegExp)[]][] = [
     [
       `rules:
@@ -68,19 +68,19 @@ Deno.test("loadPolicy() reports every error with its line and the closest valid 
   - off
 rule: []
 `,
-      '(line 1): there is no key "rule"; write "rules" (one of: rules)',
-      `(line 2): there is no state "of"; write "off" ${states}`,
-      '(line 2): there is no key "scop"; write "scope" (one of: state, skill, scope, in)',
-      `(line 4): there is no state "pined"; write "pinned" ${states}`,
-      `(line 4): the value of "skill" ${form}`,
-      '(line 5): there is no scope "projects"; write "project" (one of: project, global)',
-      `(line 7): the value of "state" ${form}`,
-      `(line 8): there is no state "disabled"; use ${states.slice(1, -1)}`,
-      `(line 8): the value of "skill" ${form}`,
-      `(line 9): the value of "rule" ${form}`,
+      `(line 1): there is no key "rule"; ${form}`,
+      `(line 2): there is no state "of"; ${form}`,
+      `(line 2): there is no key "scop"; ${form}`,
+      `(line 4): there is no state "pined"; ${form}`,
+      `(line 4): the value of "skill" ${malformed}`,
+      `(line 5): there is no scope "projects"; ${form}`,
+      `(line 7): the value of "state" ${malformed}`,
+      `(line 8): there is no state "disabled"; ${form}`,
+      `(line 8): the value of "skill" ${malformed}`,
+      `(line 9): the value of "rule" ${malformed}`,
     ],
-    ["", `(line 1): the value of "policy" ${form}`],
-    ["rules:", `(line 1): the value of "rules" ${form}`],
+    ["", `(line 1): the value of "policy" ${malformed}`],
+    ["rules:", `(line 1): the value of "rules" ${malformed}`],
     ["rules:\n- { skill: *, state: on }", /^\(line 2\): .*check the quotes/],
     ["rules:\n\t- [a", /^\(line [23]\): the YAML is malformed/],
     ["rules: []\n---\nrules: []", /^\(line [12]\): the YAML is malformed/],

@@ -9,8 +9,8 @@ import { basename } from "jsr:@std/path@^1";
 import { attempt } from "../files/faults.ts";
 import { childPath, isCaseBlind, sortByName } from "../files/paths.ts";
 import { quote } from "../text.ts";
-import { UNSEARCHED_NAMES } from "./subfolders.ts";
-import type { Problem, SkillRoot } from "./types.ts";
+import { UNSEARCHED_NAMES } from "../skills/subfolders.ts";
+import type { Problem, SkillRoot } from "../skills/types.ts";
 
 /** The names of the files that a scan finds. */
 const SKILL_MD = isCaseBlind ? /^skill\.md$/i : /^(?:SKILL|skill)\.md$/;
