@@ -28,7 +28,7 @@ import type {
   SkillSource,
 } from "../skills/types.ts";
 import { skillFileUri, skillMdUri } from "../skills/uri.ts";
-import { findUnlisting } from "../skills/validity.ts";
+import { findUnlisting } from "../skills/checks.ts";
 import { quote, shownPath } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 import { deriveOnce, type ListItem, loadPage, sortList } from "./paging.ts";

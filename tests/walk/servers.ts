@@ -102,7 +102,7 @@ function pretend<T>({ project, home, env }: Launch, work: () => T): T {
 
 function askStdio(settings: Settings, registry: SkillRegistry): Asks {
   const server = new McpServer(describe(settings, registry));
-  registerViews(server, registry, settings.tools);
+  registerViews(server, registry, settings.options);
   const waiting = new Map<unknown, (reply: object) => void>();
   const transport = {
     start: () => {},
@@ -126,7 +126,7 @@ function askStdio(settings: Settings, registry: SkillRegistry): Asks {
 
 function askHttp(settings: Settings, registry: SkillRegistry): Asks {
   const server = new McpHttpServer(describe(settings, registry));
-  registerViews(server, registry, settings.tools);
+  registerViews(server, registry, settings.options);
   return createAsks(async (message) => {
     const { name, uri, _meta } = message.params as Record<
       string,
@@ -149,8 +149,8 @@ function askHttp(settings: Settings, registry: SkillRegistry): Asks {
   }, "http");
 }
 
-function describe({ tools, options }: Settings, registry: SkillRegistry) {
-  return describeServer(registry, { ...tools, ...options });
+function describe({ options }: Settings, registry: SkillRegistry) {
+  return describeServer(registry, options);
 }
 
 /** Creates a connection for each era. */
