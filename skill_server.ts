@@ -174,12 +174,7 @@ async function prepare(
 ): Promise<void> {
   warnOfMissingFolders(await registry.refresh(), settings);
   if (settings.tools.toolset === "agentskills") logShellFault();
-  const listers = new Set<string | undefined>();
-  registerViews(server, registry, {
-    ...settings.tools,
-    listsSkills: (client) => listers.has(client?.name),
-    onlist: (client) => listers.add(client?.name),
-  });
+  registerViews(server, registry, settings.tools);
   registerSubscriptions(server, registry);
 }
 

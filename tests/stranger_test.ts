@@ -168,7 +168,7 @@ Deno.test("only plain names stand in the server's own sentences, and every name 
       }
     }
   }
-  for (const name of [advice, names[1]!, `${"x".repeat(197)}...`]) {
+  for (const name of names) {
     const text = await call(registry, ["skill", "skill"], { name });
     const [loading, base] = text.split("\n");
     assert.match(loading!, /^Loading: .{1,200}$/);

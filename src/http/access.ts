@@ -126,9 +126,9 @@ export function isLoopback(address: Deno.Addr | undefined): boolean {
 export function refuse(
   status: number,
   message: string,
-  { code = -32000, headers }: { code?: number; headers?: HeadersInit } = {},
+  { headers }: { headers?: HeadersInit } = {},
 ): Response {
-  const body = { jsonrpc: "2.0", error: { code, message }, id: null };
+  const body = { jsonrpc: "2.0", error: { code: -32000, message }, id: null };
   return Response.json(body, { status, headers });
 }
 

@@ -38,7 +38,6 @@ export function createPage(
     "cache-control": "no-cache",
     "cross-origin-opener-policy": "same-origin",
     "referrer-policy": "no-referrer",
-    "vary": "Accept",
     "x-content-type-options": "nosniff",
   };
   return () => new Response(text, { headers });

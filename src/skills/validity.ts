@@ -15,7 +15,6 @@ import { SKILL_MD } from "../files/paths.ts";
 import { findField, type TextProblem, writeLine } from "./frontmatter.ts";
 import {
   isObject,
-  joinFirst,
   listInvisible,
   normalizeText,
   quote,
@@ -221,7 +220,9 @@ function checkMetadata(
   }
   const keys = Object.keys(metadata)
     .filter((key) => typeof metadata[key] !== "string").map(quote);
-  const reason = `in metadata, these are not texts: ${joinFirst(keys, 5)}`;
+  const reason = `in metadata, these are not texts: ${
+    keys.slice(0, 5).join(", ")
+  }`;
   return keys.length === 0
     ? []
     : [{ rule: field, field, reason, hint: "put the values in quotes" }];

@@ -159,7 +159,7 @@ const skilljackResourceTool = defineTool({
   }),
   call: async ({ skill: name, path }, context) => {
     const { skill } = await readSkill(name, context);
-    return await readPath(skill, pathInSkill(skill, path), context.registry);
+    return await readPath(skill, pathInSkill(path, skill), context.registry);
   },
 });
 
@@ -244,7 +244,7 @@ const agentSkillsReadTool = defineTool({
   }),
   call: async ({ skill_name, file_name }, context) => {
     const { skill } = await readSkill(skill_name, context);
-    const path = pathInSkill(skill, file_name);
+    const path = pathInSkill(file_name, skill);
     return { content: [await readContent(skill, path, context.registry)] };
   },
 });
@@ -268,7 +268,8 @@ const agentSkillsShellTool = defineTool({
   isAllowed: ({ allowShell = true }) => allowShell && mayRunShell(),
   call: async ({ skill_name, command }, context) => {
     const { skill } = await readSkill(skill_name, context);
-    const { options, signal } = context;
+    const { options, signal, leave } = context;
+    leave();
     const { shellTimeout = DEFAULT_SHELL_TIMEOUT, autoInstallDeps } = options;
     const { text, isError } = await runShellCommand(command, {
       directory: skill.directory,

@@ -112,8 +112,8 @@ function askStdio(settings: Settings, registry: SkillRegistry): Asks {
   registerViews(server, registry, settings.tools);
   const waiting = new Map<unknown, (reply: object) => void>();
   const transport = {
-    start: () => {},
-    close: () => Promise.resolve(),
+    run: () => new Promise(() => {}),
+    room: () => Promise.resolve(),
     send: (message: { id?: unknown }) => {
       waiting.get(message.id)?.(message);
       waiting.delete(message.id);
@@ -135,8 +135,8 @@ function askHttp(settings: Settings, registry: SkillRegistry): Asks {
   const server = new McpHttpServer(describe(settings, registry));
   registerViews(server, registry, settings.tools);
   return createHttpAsks(({ headers, body }) => {
-    const options = { method: "POST", headers };
-    return server.fetch(new Request("http://localhost/mcp", options), body);
+    const options = { method: "POST", headers, body: JSON.stringify(body) };
+    return server.fetch(new Request("http://localhost/mcp", options));
   });
 }
 
