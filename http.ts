@@ -45,7 +45,6 @@ const registry = await openSkills(settings, { limitsProject: true });
 const mcp = new McpHttpServer(
   describeServer(registry, { ...settings.tools, ...settings.options }),
 );
-let isEnding = false;
 let page: (() => Response) | undefined;
 
 warnOfMissingFolders(await registry.refresh(), settings);
@@ -62,19 +61,20 @@ async function loadSettings(): Promise<HttpSettings> {
     return createHttpSettings(Deno.args);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    return await exit(error.message, 2);
+    return await exit(error.message);
   }
 }
 
-async function exit(reason: string, code: number): Promise<never> {
+/** Exits because of invalid settings. */
+async function exit(reason: string): Promise<never> {
   log(reason);
   await logged();
-  Deno.exit(code);
+  Deno.exit(2);
 }
 
 function onListen(address: Deno.Addr): void {
   const fault = access.faultFor(address);
-  if (fault !== undefined) exit(fault, 2);
+  if (fault !== undefined) exit(fault);
   else if (address.transport === "tcp") {
     const { hostname, port } = address;
     const host = hostname.includes(":") ? `[${hostname}]` : hostname;
@@ -86,7 +86,6 @@ async function handleRequest(
   request: Request,
   info?: Deno.ServeHandlerInfo,
 ): Promise<Response> {
-  if (isEnding) return refuse(503, "The server is shutting down");
   const address = info?.remoteAddr;
   const refused = access.refuseHost(request, address);
   if (refused !== undefined) return refused;
@@ -113,14 +112,12 @@ async function servePage({ method }: Request): Promise<Response> {
 }
 
 function refuseMethod(...allowed: string[]): Response {
-  const headers = { Allow: allowed.join(", ") };
-  return refuse(405, `Method not allowed: use ${allowed[0]}`, { headers });
+  const reason = `Method not allowed: use ${allowed[0]}`;
+  return refuse(405, reason, { Allow: allowed.join(", ") });
 }
 
 /** Shuts down: lets requests end, closes the streams, and exits. */
 async function end(): Promise<void> {
-  if (isEnding) return;
-  isEnding = true;
   await wait(GRACE_MS);
   await mcp.close();
   await wait(FLUSH_MS);

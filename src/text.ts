@@ -33,9 +33,7 @@ const MAX_QUOTE_LENGTH = 5_000;
 
 /** Puts a value in quotes, escapes its hidden characters, and truncates it if it is very long. */
 export function quote(value: string): string {
-  const isLong = value.length > MAX_QUOTE_LENGTH;
-  const text = isLong ? `${value.slice(0, MAX_QUOTE_LENGTH)}…` : value;
-  return `"${escapeHidden(text)}"`;
+  return `"${escapeHidden(truncate(value, MAX_QUOTE_LENGTH))}"`;
 }
 
 /**

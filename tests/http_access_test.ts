@@ -141,6 +141,6 @@ Deno.test("refused requests leave one line for each reason in the log", async ()
     await body?.cancel();
   }
   assert.deepEqual(await stderrOf(server), [
-    "skill-server: Refused a request from 127.0.0.1 with status 401: The bearer token is missing or wrong (logged once)",
+    "skill-server: Refused a request from 127.0.0.1: The bearer token is missing or wrong (logged once)",
   ]);
 });

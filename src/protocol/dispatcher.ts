@@ -15,7 +15,6 @@ import type { ClientInfo } from "./eras.ts";
 import { invalidParams, rpcError } from "./json_rpc.ts";
 import {
   describeIssues,
-  IN_ENGLISH,
   type Method,
   type Params,
   REQUESTS,
@@ -54,52 +53,6 @@ type Handler<Name extends Method> = (
   params: Params<Name>,
   context: RequestContext,
 ) => Result | Promise<Result>;
-
-/** A server on which request handlers can be set. */
-export interface RequestHandlers {
-  /** Sets the handler for the requests with a method. Invalid params do not reach it. */
-  setRequestHandler<Name extends Method>(
-    method: Name,
-    handler: Handler<Name>,
-  ): void;
-  /** Notifies the clients that listen to a list that it changed. */
-  notifyListChanged(list: ListName): void;
-}
-
-/** Passes requests to their handlers. Each server extends it with a transport. */
-export class RequestDispatcher {
-  readonly #handlers = new Map<string, Handler<Method>>();
-
-  /** Sets the handler for the requests with a method. Invalid params do not reach it. */
-  setRequestHandler<Name extends Method>(
-    method: Name,
-    handler: Handler<Name>,
-  ): void {
-    this.#handlers.set(method, handler as Handler<Method>);
-  }
-
-  /** Whether requests with a method have a handler. */
-  protected hasHandler(method: string): boolean {
-    return this.#handlers.has(method);
-  }
-
-  /**
-   * Calls the handler of a request.
-   *
-   * @throws {Error} The reply, if there is no handler or the params are invalid.
-   */
-  protected handle(
-    { method, params = {} }: JSONRPCRequest,
-    context: RequestContext,
-  ): Result | Promise<Result> {
-    const handler = this.#handlers.get(method);
-    if (handler === undefined) throw rpcError(-32601, "Method not found");
-    const { success, data, error } = REQUESTS[method as Method]
-      .safeParse(params, IN_ENGLISH);
-    if (success) return handler(data as Params<Method>, context);
-    throw invalidParams(`Invalid params: ${describeIssues(error)}`);
-  }
-}
 
 /** The maximum number of requests that are handled at a time. */
 const MAX_HANDLED = 8;
@@ -144,5 +97,50 @@ export class Places {
     if (!this.#slice.isOver) return;
     this.#pause ??= this.#slice.pause().then(() => this.#pause = undefined);
     await this.#pause;
+  }
+}
+
+/** A server without a transport: passes requests to their handlers. */
+export abstract class RequestDispatcher {
+  protected readonly description: ServerDescription;
+  protected readonly places = new Places();
+  readonly #handlers = new Map<string, Handler<Method>>();
+
+  /** Creates a server that handles no requests. */
+  constructor(description: ServerDescription) {
+    this.description = description;
+  }
+
+  /** Notifies the clients that listen to a list that it changed. */
+  abstract notifyListChanged(list: ListName): void;
+
+  /** Sets the handler for the requests with a method. Invalid params do not reach it. */
+  setRequestHandler<Name extends Method>(
+    method: Name,
+    handler: Handler<Name>,
+  ): void {
+    this.#handlers.set(method, handler as Handler<Method>);
+  }
+
+  /** Whether requests with a method have a handler. */
+  protected hasHandler(method: string): boolean {
+    return this.#handlers.has(method);
+  }
+
+  /**
+   * Calls the handler of a request.
+   *
+   * @throws {Error} The reply, if there is no handler or the params are invalid.
+   */
+  protected handle(
+    { method, params = {} }: JSONRPCRequest,
+    context: RequestContext,
+  ): Result | Promise<Result> {
+    const handler = this.#handlers.get(method);
+    if (handler === undefined) throw rpcError(-32601, "Method not found");
+    const { success, data, error } = REQUESTS[method as Method]
+      .safeParse(params);
+    if (success) return handler(data as Params<Method>, context);
+    throw invalidParams(`Invalid params: ${describeIssues(error)}`);
   }
 }

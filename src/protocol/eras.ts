@@ -84,7 +84,6 @@ export function checkModern({ method, params }: JSONRPCRequest): void {
   const {
     [META.protocolVersion]: version,
     [META.clientCapabilities]: capabilities,
-    [META.clientInfo]: info = {},
   } = metaOf(params);
   if (typeof version !== "string") {
     throw invalidParams(`_meta must contain ${META.protocolVersion}, a string`);
@@ -99,9 +98,6 @@ export function checkModern({ method, params }: JSONRPCRequest): void {
     throw invalidParams(
       `_meta must contain ${META.clientCapabilities}, an object`,
     );
-  }
-  if (!isObject(info)) {
-    throw invalidParams(`${META.clientInfo} in _meta must be an object`);
   }
   if (LEGACY_METHODS.test(method)) {
     throw rpcError(-32601, `Method not found in ${version}`);

@@ -20,13 +20,7 @@ import {
   Server,
   type ServerCapabilities,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
-import {
-  type ListName,
-  LISTS,
-  Places,
-  RequestDispatcher,
-  type ServerDescription,
-} from "./dispatcher.ts";
+import { type ListName, LISTS, RequestDispatcher } from "./dispatcher.ts";
 import { cachingOf } from "./eras.ts";
 import { toWellFormedJson } from "../text.ts";
 
@@ -35,17 +29,9 @@ const MAX_BODY_SIZE = 1024 * 1024;
 
 /** An MCP server over HTTP that keeps nothing between requests. */
 export class McpHttpServer extends RequestDispatcher {
-  readonly #description: ServerDescription;
-  readonly #places = new Places();
   readonly #mcp = createMcpHandler((context) => this.#createServer(context), {
     maxRequestBodySize: MAX_BODY_SIZE,
   });
-
-  /** Creates a server that handles only the protocol's own requests. */
-  constructor(description: ServerDescription) {
-    super();
-    this.#description = description;
-  }
 
   /** Notifies the listeners that a list changed. */
   notifyListChanged(list: ListName): void {
@@ -71,7 +57,7 @@ export class McpHttpServer extends RequestDispatcher {
   }
 
   #createServer({ era, requestInfo }: McpRequestContext): Server {
-    const { serverInfo, instructions, ttlMs } = this.#description;
+    const { serverInfo, instructions, ttlMs } = this.description;
     const isModern = era === "modern";
     const server = new Server(serverInfo, {
       capabilities: this.#capabilities(isModern),
@@ -87,7 +73,7 @@ export class McpHttpServer extends RequestDispatcher {
       request,
       { mcpReq: { signal } },
     ) => {
-      const leave = await this.#places.enter();
+      const leave = await this.places.enter();
       const client = server.getClientVersion();
       const context = { id: request.id, signal, client, leave };
       try {
@@ -107,7 +93,7 @@ export class McpHttpServer extends RequestDispatcher {
     const lists = LISTS.map((name) =>
       [name, isModern ? { listChanged: true } : {}] as const
     );
-    const capabilities = this.#description.capabilities as ServerCapabilities;
+    const capabilities = this.description.capabilities as ServerCapabilities;
     return { ...capabilities, ...Object.fromEntries(lists) };
   }
 }

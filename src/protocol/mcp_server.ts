@@ -24,7 +24,6 @@ import type {
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import {
   type ListName,
-  Places,
   type RequestContext,
   RequestDispatcher,
   type ServerDescription,
@@ -55,9 +54,6 @@ const HANDSHAKE_TIME_MS = 200;
 /** The methods that are answered even if the server is not ready. */
 const EARLY_METHODS = /^(?:initialize|ping|server\/discover)$/;
 
-/** The maximum number of resources that one request listens to. */
-const MAX_LISTENED = 1_000;
-
 /**
  * An MCP server for clients of both eras.
  *
@@ -74,8 +70,6 @@ export class McpServer extends RequestDispatcher {
    */
   onsubscribe?: (uri: string, notify: () => void) => Promise<() => void>;
 
-  readonly #description: ServerDescription;
-  readonly #places = new Places();
   /** The requests that have no reply yet, by their IDs. */
   readonly #running = new Map<RequestId, AbortController>();
   readonly #answers = new Set<Promise<void>>();
@@ -90,8 +84,7 @@ export class McpServer extends RequestDispatcher {
 
   /** Creates a server that handles only the protocol's own requests. */
   constructor(description: ServerDescription) {
-    super();
-    this.#description = description;
+    super(description);
     this.setRequestHandler("ping", () => ({}));
     this.setRequestHandler("initialize", (params) => {
       const { protocolVersion: wanted, clientInfo } = params;
@@ -189,7 +182,7 @@ export class McpServer extends RequestDispatcher {
     if (!isEarly) await this.#ready;
     // A listener would take a place for long.
     const isLimited = !isEarly && method !== "subscriptions/listen";
-    const leave = isLimited ? await this.#places.enter() : () => {};
+    const leave = isLimited ? await this.places.enter() : () => {};
     await this.#transport!.room();
     if (!signal.aborted) {
       const reply = await this.#respond(request, { id, signal, leave })
@@ -212,7 +205,7 @@ export class McpServer extends RequestDispatcher {
   /** Sends a reply, with the fields that the era of the request requires. */
   #reply(request: JSONRPCRequest, { result, error }: Reply): void {
     const { id, method } = request;
-    const { serverInfo, ttlMs } = this.#description;
+    const { serverInfo, ttlMs } = this.description;
     const fields = isModern(request) && result && {
       resultType: "complete",
       ...result,
@@ -237,7 +230,7 @@ export class McpServer extends RequestDispatcher {
   /** Adds to a result what a client learns about the server first. */
   async #introduce(result: Result): Promise<Result> {
     await wait(HANDSHAKE_TIME_MS, this.#ready);
-    const { capabilities, instructions } = this.#description;
+    const { capabilities, instructions } = this.description;
     return { ...result, capabilities, instructions: instructions() };
   }
 
@@ -255,16 +248,17 @@ export class McpServer extends RequestDispatcher {
     const _meta = { [META.subscriptionId]: id };
     const listener = new Listener(_meta);
     this.#listeners.add(listener);
-    const uris = [...new Set(wanted.resourceSubscriptions)]
-      .slice(0, MAX_LISTENED);
+    const uris = [...new Set(wanted.resourceSubscriptions)];
     const outcomes = await Promise.allSettled(
       uris.map((uri) => this.#subscribe(uri, listener)),
     );
     if (!signal.aborted) {
-      listener.filter = honor(
-        wanted,
-        uris.filter((_, index) => outcomes[index]!.status === "fulfilled"),
+      const known = uris.filter((_, index) =>
+        outcomes[index]!.status === "fulfilled"
       );
+      const resources = wanted.resourceSubscriptions &&
+        { resourceSubscriptions: known };
+      listener.filter = { ...wanted, ...resources };
       const method = "notifications/subscriptions/acknowledged";
       this.#notify(listener, method, { notifications: listener.filter });
     }
@@ -281,14 +275,4 @@ function aborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) resolve();
     else signal.addEventListener("abort", () => resolve());
   });
-}
-
-/** Returns the part of a filter that the server honors. */
-function honor(
-  { resourceSubscriptions, ...flags }: SubscriptionFilter,
-  known: string[],
-): SubscriptionFilter {
-  const set = Object.entries(flags).filter(([, isSet]) => isSet);
-  const resources = resourceSubscriptions && { resourceSubscriptions: known };
-  return { ...Object.fromEntries(set), ...resources };
 }

@@ -86,8 +86,8 @@ export type Method = keyof typeof REQUESTS;
 /** The params of the requests with a method. */
 export type Params<Name extends Method> = z.infer<typeof REQUESTS[Name]>;
 
-/** Options for parsing. The small variant of zod has no messages of its own. */
-export const IN_ENGLISH = { error: en().localeError };
+// The small variant of zod has no messages of its own.
+z.config(en());
 
 /** The maximum length of a description of what is wrong with a value, in characters. */
 const MAX_ISSUES_LENGTH = 5_000;

@@ -50,9 +50,6 @@ export class StdioTransport {
 
   readonly #input: ByteReader;
   readonly #output: ByteWriter;
-  readonly #firstWrite = Promise.withResolvers<void>();
-  /** Fulfilled when the first message has been written. */
-  readonly firstMessage: Promise<void> = this.#firstWrite.promise;
   readonly #closed = Promise.withResolvers<void>();
   #isClosed = false;
   #isEnding = false;
@@ -156,7 +153,6 @@ export class StdioTransport {
       if (this.#isClosed) return;
       const bytes = new TextEncoder().encode(text);
       await writeAll(this.#output, bytes, () => this.#restartGrace());
-      this.#firstWrite.resolve();
     } catch (error) {
       const isReaderGone = error instanceof Deno.errors.BrokenPipe;
       if (!isReaderGone) this.onerror?.(error as Error);

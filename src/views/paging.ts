@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { ListName, RequestHandlers } from "../protocol/dispatcher.ts";
+import type { ListName, RequestDispatcher } from "../protocol/dispatcher.ts";
 import { invalidParams } from "../protocol/json_rpc.ts";
 import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
 import { byCodeUnits, quote, stringifyJson } from "../text.ts";
@@ -119,7 +119,7 @@ function isSameList(a: readonly unknown[], b: readonly unknown[]): boolean {
 
 /** Serves a paged list derived from the catalog, and notifies clients when it changes. */
 export function serveList<T>(
-  server: RequestHandlers,
+  server: RequestDispatcher,
   registry: SkillSource,
   { name, itemsOf }: {
     name: Exclude<ListName, "tools">;

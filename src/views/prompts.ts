@@ -10,14 +10,13 @@ import type {
   Prompt,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import { SKILL_MD } from "../files/paths.ts";
-import type { RequestHandlers } from "../protocol/dispatcher.ts";
+import type { RequestDispatcher } from "../protocol/dispatcher.ts";
 import { invalidParams } from "../protocol/json_rpc.ts";
 import type { Params } from "../protocol/requests.ts";
 import { findResource, qualifiedName } from "../skills/names.ts";
-import { SkillSearch } from "../skills/search.ts";
 import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
 import { skillMdUri, skillUri } from "../skills/uri.ts";
-import { quote, shownName } from "../text.ts";
+import { nearestWords, quote, shownName } from "../text.ts";
 import { profileFor } from "./clients.ts";
 import type { SkillToolOptions, Toolset } from "./options.ts";
 import { deriveOnce, type ListItem, serveList } from "./paging.ts";
@@ -27,7 +26,6 @@ import {
   byListRank,
   DEFAULT_DESCRIPTION_LIMIT,
   describeSkills,
-  findByWords,
   findPolicyFault,
   fitList,
   isForUser,
@@ -46,11 +44,10 @@ const ARGUMENTS = [{
 
 /** Sets the request handlers of the prompts, and notifies clients of changes. */
 export function registerPrompts(
-  server: RequestHandlers,
+  server: RequestDispatcher,
   registry: SkillSource,
   options: SkillToolOptions,
 ): void {
-  const search = new SkillSearch(isForUser);
   const itemsOf = deriveOnce((skill: Skill) =>
     createPrompts(skill, options.toolset)
   );
@@ -62,7 +59,7 @@ export function registerPrompts(
     ],
   });
   server.setRequestHandler("prompts/get", async (params, { client }) => {
-    const skill = await requirePrompt(params, { registry, search });
+    const skill = requirePrompt(params, registry);
     const { description } = skill;
     const reading = registry.readFile(skill, SKILL_MD);
     const text = textOf(await readForRequest(skillMdUri(skill), reading));
@@ -138,10 +135,10 @@ const MAX_NEAR_NAMES = 5;
  * @throws {Error} If there is no skill with this name that the user can load. The
  *   message lists similar names.
  */
-async function requirePrompt(
+function requirePrompt(
   { name: prompt, arguments: input }: Params<"prompts/get">,
-  { registry, search }: { registry: SkillSource; search: SkillSearch },
-): Promise<Skill> {
+  registry: SkillSource,
+): Skill {
   const isGeneral = prompt === SKILL_PROMPT;
   const name = isGeneral ? input?.name ?? "" : prompt;
   if (isGeneral && name === "") {
@@ -149,10 +146,9 @@ async function requirePrompt(
   }
   const skill = registry.find(name);
   if (skill !== undefined && isForUser(skill)) return skill;
-  const { catalog } = registry;
-  const found = await findByWords(name, { search, catalog });
-  const near = found.slice(0, MAX_NEAR_NAMES)
-    .map((skill) => quote(promptName(skill)));
+  const names = [...registry.catalog.skills.values()].filter(isForUser)
+    .sort(byListRank).map(promptName);
+  const near = nearestWords(name, names).slice(0, MAX_NEAR_NAMES).map(quote);
   const hint = near.length === 0
     ? "prompts/list lists the names"
     : `similar names are ${near.join(", ")}`;

@@ -15,7 +15,7 @@ import type {
 import { mediaTypeOfName, resourceContents } from "../files/media_types.ts";
 import { SKILL_MD } from "../files/paths.ts";
 import { sha256 } from "../files/reading.ts";
-import type { RequestHandlers } from "../protocol/dispatcher.ts";
+import type { RequestDispatcher } from "../protocol/dispatcher.ts";
 import { invalidParams, MAX_MESSAGE_SIZE } from "../protocol/json_rpc.ts";
 import { readSkillText } from "../skills/frontmatter.ts";
 import { findResource, qualifiedName } from "../skills/names.ts";
@@ -57,9 +57,9 @@ export const RESOURCE_TEMPLATES: readonly ResourceTemplate[] = [
   },
 ];
 
-/** Sets the request handlers of the resources, and notifies clients of changes. */
+/** Sets the request handlers of the resources and the extension, and notifies clients of changes. */
 export function registerResources(
-  server: RequestHandlers,
+  server: RequestDispatcher,
   registry: SkillSource,
 ): void {
   const itemsOf = deriveOnce(createResources);
@@ -75,6 +75,7 @@ export function registerResources(
     const reading = readResource(uri, registry);
     return { contents: await readForRequest(uri, reading) };
   });
+  registerSkillsExtension(server, registry);
 }
 
 /** Creates the resources of a skill: its `SKILL.md` and the collection of its other files. */
@@ -178,8 +179,8 @@ export function readForRequest<T>(
 export const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";
 
 /** Sets the request handlers of the extension. */
-export function registerSkillsExtension(
-  server: RequestHandlers,
+function registerSkillsExtension(
+  server: RequestDispatcher,
   registry: SkillSource,
 ): void {
   const list = deriveOnce(({ served }: SkillCatalog) =>

@@ -76,12 +76,10 @@ export async function findByWords(
 /** A skill as lists show it. */
 export interface ListedSkill {
   readonly skill: Skill;
-  /** Its name, on one line. */
+  /** Its name, on one line. If it shadows a skill of the user's, its scope precedes. */
   readonly name: string;
   /** Its description, on one line. */
   readonly description: string;
-  /** Its scope, if it shadows a skill of the user's. */
-  readonly mark?: "project";
 }
 
 /** The texts about a skill that all lists share. */
@@ -103,7 +101,7 @@ export function describeSkills(
     skill,
     ...textsOf(skill),
     ...(skill.scope === "project" && shadowing.has(skill) &&
-      { mark: skill.scope }),
+      { name: `${skill.scope}:${textsOf(skill).name}` }),
   }));
 }
 
@@ -139,10 +137,11 @@ export function formatAvailableSkills(
   locationOf: (skill: Skill) => string,
 ): string {
   const skills = listForModel(catalog).map((listed) => {
-    const { skill, name, description, mark } = listed;
+    const { skill, description } = listed;
+    // The location tells which of the user's and the project's it is.
+    const { name } = textsOf(skill);
     const location = locationOf(skill);
-    const scope = mark === location ? undefined : mark;
-    const lines = Object.entries({ name, description, location, scope })
+    const lines = Object.entries({ name, description, location })
       .filter(([, text]) => text)
       .map(([key, text]) => `<${key}>${escapeXml(text!)}</${key}>\n`);
     return `<skill>\n${lines.join("")}</skill>`;
@@ -156,12 +155,11 @@ export function formatAvailableSkills(
  * it, the skill can be loaded.
  */
 export function formatSkill(
-  { name, description, mark }: ListedSkill,
+  { name, description }: ListedSkill,
   limit = Infinity,
 ): string {
   const text = truncate(description, limit);
-  const line = `${mark ? `${mark}:` : ""}${name}${text && `: ${text}`}`;
-  return `\n- ${escapeXml(line)}`;
+  return `\n- ${escapeXml(name + (text && `: ${text}`))}`;
 }
 
 /** Returns the length of a list of skills with descriptions of at most a length. */
@@ -256,13 +254,13 @@ export function summarizeSkills(
   }
   const names = skills.map(({ name }) => name)
     .filter((name) => PLAIN_NAME.test(name));
-  let summary = `${purpose}: ${skills.length} in total.`;
-  for (let count = 1; count <= names.length; count++) {
-    const rest = skills.length - count;
-    const more = rest > 0 ? ` and ${rest} more` : "";
-    const line = `${purpose}: ${names.slice(0, count).join(", ")}${more}.`;
-    if (line.length > MAX_SUMMARY_LENGTH) break;
-    summary = line;
-  }
-  return summary;
+  const whole = `${purpose}: ${names.join(", ")}.`;
+  const isWhole = names.length === skills.length &&
+    whole.length <= MAX_SUMMARY_LENGTH;
+  if (isWhole) return whole;
+  const more = names.length > 0 ? `, such as ${names.join(", ")}` : ".";
+  return truncate(
+    `${purpose}: ${skills.length} in total${more}`,
+    MAX_SUMMARY_LENGTH,
+  );
 }

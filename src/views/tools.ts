@@ -11,9 +11,9 @@ import type {
   ToolAnnotations,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import * as z from "npm:zod@^4/mini";
-import type { RequestHandlers } from "../protocol/dispatcher.ts";
+import type { RequestDispatcher } from "../protocol/dispatcher.ts";
 import { invalidParams } from "../protocol/json_rpc.ts";
-import { describeIssues, IN_ENGLISH } from "../protocol/requests.ts";
+import { describeIssues } from "../protocol/requests.ts";
 import { SkillSearch } from "../skills/search.ts";
 import type { SkillCatalog, SkillSource } from "../skills/types.ts";
 import { quote } from "../text.ts";
@@ -49,7 +49,7 @@ const READ_ONLY: ToolAnnotations = {
  * catalog, and clients are notified when the skills in them change.
  */
 export function registerTools(
-  server: RequestHandlers,
+  server: RequestDispatcher,
   registry: SkillSource,
   options: SkillToolOptions,
 ): void {
@@ -148,7 +148,7 @@ export async function callTool(
   context: ToolContext,
 ): Promise<CallToolResult> {
   try {
-    const { success, data, error } = schema.safeParse(input, IN_ENGLISH);
+    const { success, data, error } = schema.safeParse(input);
     if (success) return await call(data, context);
     throw new Error(`Cannot call ${quote(name)}: ${describeIssues(error)}`);
   } catch (error) {
@@ -204,11 +204,11 @@ function describeTool(
   catalog: SkillCatalog,
   { profile, options }: View,
 ): { description: string; parameter?: string } {
-  const { isBrief, cutsDescriptionsAt = Infinity } = profile;
+  const { cutsDescriptionsAt = Infinity } = profile;
   const { descriptionLimit = DEFAULT_DESCRIPTION_LIMIT } = options;
   const limit = descriptionLimit || Infinity;
   const skills = listForModel(catalog);
-  if (!isBrief && lengthOf(skills) <= limit) {
+  if (profile === DEFAULT_PROFILE && lengthOf(skills) <= limit) {
     const description = describe!(catalog, options);
     if (description.length <= limit) return { description };
   }

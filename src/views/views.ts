@@ -8,7 +8,7 @@
 
 import config from "../../deno.json" with { type: "json" };
 import type {
-  RequestHandlers,
+  RequestDispatcher,
   ServerDescription,
 } from "../protocol/dispatcher.ts";
 import { DEFAULT_REFRESH_SECONDS } from "../skills/roots.ts";
@@ -20,11 +20,7 @@ import type {
 import { type SkillToolOptions, TOOL_NAMES, type Toolset } from "./options.ts";
 import { registerPrompts } from "./prompts.ts";
 import { summarizeSkills } from "./skill_list.ts";
-import {
-  registerResources,
-  registerSkillsExtension,
-  SKILLS_EXTENSION,
-} from "./resources.ts";
+import { registerResources, SKILLS_EXTENSION } from "./resources.ts";
 import { registerTools } from "./tools.ts";
 
 const CAPABILITIES = {
@@ -59,14 +55,13 @@ export function describeServer(
  * connection.
  */
 export function registerViews(
-  server: RequestHandlers,
+  server: RequestDispatcher,
   registry: SkillSource,
   options: SkillToolOptions,
 ): void {
   registerTools(server, registry, options);
   registerPrompts(server, registry, options);
   registerResources(server, registry);
-  registerSkillsExtension(server, registry);
 }
 
 /**
