@@ -100,21 +100,18 @@ import type {
 import { listWatchedFolders } from "./src/skills/watched_folders.ts";
 import { log } from "./src/text.ts";
 import { SharedTask, TimeSlice, wait } from "./src/time_slice.ts";
-import { joinTools, type SkillToolServer } from "./src/views/host_tools.ts";
 import type { SkillToolOptions } from "./src/views/options.ts";
-import { registerTools } from "./src/views/tools.ts";
-import { listTools } from "./src/views/toolsets.ts";
+import { joinTools, type SkillToolServer } from "./src/views/tools.ts";
 
 export { parseSkillMd, SkillSyntaxError } from "./src/skills/frontmatter.ts";
 export { SkillFileError } from "./src/files/faults.ts";
-export type { ClientInfo } from "./src/protocol/eras.ts";
 export { parseSkillUri, skillUri } from "./src/skills/uri.ts";
 export {
   DEFAULT_REFRESH_SECONDS,
   resolveSkillRoots,
 } from "./src/skills/roots.ts";
-export type { SkillToolServer } from "./src/views/host_tools.ts";
 export type { SkillToolOptions, Toolset } from "./src/views/options.ts";
+export type { SkillToolServer } from "./src/views/tools.ts";
 export type * from "./src/skills/types.ts";
 
 /** How many levels below a recursive root are searched. */
@@ -695,7 +692,7 @@ export class SkillRegistry implements SkillSource {
 }
 
 /**
- * Registers the tools of a toolset on a server of the MCP SDK. Their descriptions
+ * Registers the tools of a toolset on an `McpServer` of the MCP SDK. Their descriptions
  * reflect the current catalog, and the client is notified when they change. Tools
  * that the server has already stay, and these join them.
  *
@@ -723,19 +720,18 @@ export class SkillRegistry implements SkillSource {
  * process.stdin.once("end", () => registry.close());
  * ```
  *
- * @param server An `McpServer`, or a `Server` with the capability `tools`. It has
- *   its own tools already, or at least one of them, and is not connected yet.
+ * @param server An `McpServer` that is not connected yet.
  * @param registry The registry of the skills.
  * @param options The toolset and its settings. Default: the toolset `skill`.
- * @throws {TypeError} If the server is not one of the SDK's.
+ * @throws {TypeError} If the server is no `McpServer`.
+ * @throws {Error} If the server has a tool of the same name already.
  */
 export function registerSkillTools(
-  server: SkillToolServer | { readonly server: SkillToolServer },
+  server: SkillToolServer,
   registry: SkillRegistry,
   options: SkillToolOptions = { toolset: "skill" },
 ): void {
-  const names = new Set(listTools(options).map(({ name }) => name));
-  registerTools(joinTools(server, names), registry, options);
+  joinTools(server, registry, options);
 }
 
 if (import.meta.main) {

@@ -124,9 +124,7 @@ async function serve(settings: Settings): Promise<number> {
   }
   // Starting to watch takes a moment, so the client's first requests are handled first.
   const ready = prepare(server, registry, settings);
-  Promise.all([ready, transport.firstMessage]).then(() =>
-    setTimeout(() => registry.watch(), WATCH_DELAY_MS)
-  );
+  ready.then(() => setTimeout(() => registry.watch(), WATCH_DELAY_MS));
   if (Deno.stdin.isTerminal()) ready.then(() => welcome(registry));
   await server.connect(transport, ready);
   return 0;
@@ -163,12 +161,7 @@ async function prepare(
 ): Promise<void> {
   warnOfMissingFolders(await registry.refresh(), settings);
   if (settings.options.toolset === "agentskills") logShellFault();
-  const listers = new Set<string | undefined>();
-  registerViews(server, registry, {
-    ...settings.options,
-    listsSkills: (client) => listers.has(client?.name),
-    onlist: (client) => listers.add(client?.name),
-  });
+  registerViews(server, registry, settings.options);
   registerSubscriptions(server, registry);
 }
 
@@ -198,7 +191,7 @@ function logShellFault(): void {
   log(`The tool run_shell_command_op is unavailable: ${fault}`);
 }
 
-/** The time between the first message to the client and the start of watching, in milliseconds. */
+/** The time between the first scan and the start of watching, in milliseconds. */
 const WATCH_DELAY_MS = 250;
 
 /** The signals that end the process. */

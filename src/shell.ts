@@ -8,75 +8,47 @@
  */
 
 import { attempt } from "./files/faults.ts";
-import { isAtOrBelow, isWindows } from "./files/paths.ts";
+import { isWindows } from "./files/paths.ts";
 import { oneLine } from "./text.ts";
 import { wait } from "./time_slice.ts";
 
 /** The default time limit for a shell command, in seconds. */
 export const DEFAULT_SHELL_TIMEOUT = 60;
 
-/** How much is kept of a command's stdout, and of its stderr, in bytes. */
-const MAX_OUTPUT_SIZE = 256 * 1024;
+/** How much is kept of a command's stdout, and of its stderr, in characters. */
+const MAX_OUTPUT_LENGTH = 256 * 1024;
 
 /** How long to wait for the output of a process that has ended, in milliseconds. */
 const OUTPUT_GRACE_MS = 500;
 
-/** The name of the shell. */
-const SHELL_NAME = isWindows ? "cmd" : "sh";
-
 /** The Deno flag that grants permission to run the shell. */
-export const ALLOW_SHELL = `--allow-run=${SHELL_NAME}`;
+export const ALLOW_SHELL = `--allow-run=${isWindows ? "cmd" : "sh"}`;
+
+/**
+ * Returns the system's shell, if Deno may run it. With `--allow-run=sh`, Deno grants
+ * the first `sh` on PATH, which may be a program of the project.
+ */
+function findShell(): string | undefined {
+  const root = attempt(() => Deno.env.get("SystemRoot")) ?? "C:\\Windows";
+  const shells = isWindows
+    ? [`${root}\\System32\\cmd.exe`]
+    : ["/bin/sh", "/usr/bin/sh"];
+  return shells.find((command) =>
+    Deno.permissions.querySync({ name: "run", command }).state === "granted"
+  );
+}
 
 /** Whether Deno has permission to run the shell. */
 export function mayRunShell(): boolean {
   return findShell() !== undefined;
 }
 
-/** Returns the reason why Deno may not run the shell, or `undefined` if it may. */
+/** Says how to let Deno run the shell, if it may not. */
 export function findShellFault(): string | undefined {
   if (mayRunShell()) return undefined;
   const verb = Deno.build.standalone ? "compile with" : "add";
-  return mayRun(SHELL_NAME)
-    ? `the first ${SHELL_NAME} on PATH may come from the project; ${verb} --allow-run=${
-      listShells()[0]
-    }`
-    : `Deno has no permission to run the shell; ${verb} ${ALLOW_SHELL}`;
-}
-
-/**
- * Returns the shell that Deno may run. Deno grants `sh` as the first one on PATH,
- * where npx puts the project's programs, so those in the working directory do not
- * count.
- */
-function findShell(): string | undefined {
-  return listShells().find(mayRun);
-}
-
-/** Lists the paths where the system's shell can be, starting with the usual one. */
-function listShells(): string[] {
-  if (isWindows) {
-    const root = attempt(() => Deno.env.get("SystemRoot")) ?? "C:\\Windows";
-    return [`${root}\\System32\\cmd.exe`];
-  }
-  const others = trustedPath()?.filter((folder) =>
-    !isAtOrBelow(folder, attempt(Deno.cwd) ?? "/")
-  );
-  return ["/bin", "/usr/bin", ...others ?? []]
-    .map((folder) => `${folder}/${SHELL_NAME}`);
-}
-
-/**
- * Returns the folders on PATH, if it is known, without those that are relative or
- * that npx adds, because a project can fill them.
- */
-function trustedPath(): string[] | undefined {
-  return attempt(() => Deno.env.get("PATH"))?.split(":")
-    .filter((folder) => /^(?!.*\/node_modules(?:\/|$))\//.test(folder));
-}
-
-function mayRun(command: string): boolean {
-  const { state } = Deno.permissions.querySync({ name: "run", command });
-  return state === "granted";
+  const flag = isWindows ? ALLOW_SHELL : "--allow-run=/bin/sh";
+  return `Deno has no permission to run the system's shell; ${verb} ${flag}`;
 }
 
 /** How to run a command. */
@@ -119,21 +91,36 @@ export async function runShellCommand(
   // Windows does not tell the children of a process that has exited.
   if (!isWindows) await end();
   const [stdout, stderr] = await Promise.all(outputs.map((end) => end()));
-  const failure = code === 0 ? "" : `\n[exit code ${code}]`;
   const note = isLate
     ? `\n[stopped at the time limit of ${timeout} s; --shell-timeout changes it]`
-    : failure;
+    : code === 0
+    ? ""
+    : `\n[exit code ${code}]`;
   return { text: `${stdout}\n${stderr}${note}`, isError: isLate };
 }
+
+/** Installs the packages that the Python files in the working directory import. Not for `cmd`. */
+const INSTALL = `
+if command -v pipreqs >/dev/null 2>&1; then (
+  list=$(mktemp) &&
+    { pipreqs --force --savepath "$list" . && pip install -r "$list"; } >"$list.log" 2>&1 ||
+    { echo "Cannot install the packages that the Python files import:"; cat "$list.log"; } >&2
+  rm -f "$list" "$list.log"
+) fi`;
 
 function startShell(
   command: string,
   { directory, install }: ShellRun,
 ): Deno.ChildProcess {
+  const line = command.trim();
   try {
+    if (isWindows && /[\r\n]/.test(line)) {
+      throw new Error("cmd runs only one line; join the lines with &&");
+    }
     return new Deno.Command(findShell()!, {
-      ...shellEnvironment(),
-      args: shellArguments(command, install),
+      args: isWindows
+        ? ["/d", "/s", "/c", `"${line}"`]
+        : ["-c", install ? `${INSTALL}\n${command}` : command],
       cwd: directory,
       stdin: "null",
       stdout: "piped",
@@ -151,9 +138,10 @@ function startShell(
 
 /**
  * Ends the processes of the session or, without /proc, of the process group `$1`.
- * Repeats the search, because they can start others in the meantime.
+ * Repeats the search, because they can start others in the meantime. The project may
+ * have programs on the PATH.
  */
-const END_SESSION = `
+const END_SESSION = `PATH=/usr/bin:/bin
 for pass in 1 2 3 4 5 6 7 8 9; do
   found=$(cat /proc/[0-9]*/stat |
     sed -n "s/^\\([0-9]*\\) (.*) [^ZX] [0-9]* [0-9]* $1 .*/\\1/p")
@@ -167,10 +155,9 @@ async function endProcesses(pid: number): Promise<void> {
   // cmd would look for programs in the working directory first.
   const taskkill = `"%SystemRoot%\\System32\\taskkill.exe" /T /F /PID ${pid}`;
   const ending = new Deno.Command(findShell()!, {
-    ...shellEnvironment(),
     args: isWindows
       ? ["/d", "/s", "/c", `"${taskkill}"`]
-      : ["-c", END_SESSION, SHELL_NAME, `${pid}`],
+      : ["-c", END_SESSION, "sh", `${pid}`],
     windowsRawArguments: true,
     stdin: "null",
     stdout: "null",
@@ -183,31 +170,6 @@ async function endProcesses(pid: number): Promise<void> {
   else await ending.output();
 }
 
-/** Installs the packages that the Python files in the working directory import. Not for `cmd`. */
-const INSTALL = `
-if command -v pipreqs >/dev/null 2>&1; then (
-  list=$(mktemp) &&
-    { pipreqs --force --savepath "$list" . && pip install -r "$list"; } >"$list.log" 2>&1 ||
-    { echo "Cannot install the packages that the Python files import:"; cat "$list.log"; } >&2
-  rm -f "$list" "$list.log"
-) fi`;
-
-/** Returns the arguments with which the shell runs a command. */
-function shellArguments(command: string, install: boolean): string[] {
-  if (!isWindows) return ["-c", install ? `${INSTALL}\n${command}` : command];
-  const line = command.trim();
-  if (/[\r\n]/.test(line)) {
-    throw new Error("cmd runs only one line; join the lines with &&");
-  }
-  return ["/d", "/s", "/c", `"${line}"`];
-}
-
-/** Returns the variables that differ from this process's own. */
-function shellEnvironment(): { env: Record<string, string> } {
-  const path = isWindows ? undefined : trustedPath()?.join(":");
-  return { env: path === undefined ? {} : { PATH: path } };
-}
-
 /**
  * Collects what a process writes, up to a limit.
  *
@@ -217,24 +179,18 @@ function shellEnvironment(): { env: Record<string, string> } {
 function collectOutput(
   stream: ReadableStream<Uint8Array<ArrayBuffer>>,
 ): () => Promise<string> {
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
-  let size = 0;
-  const stop = new AbortController();
-  const collector = new WritableStream({
-    write: (chunk: Uint8Array<ArrayBuffer>) => {
-      const room = MAX_OUTPUT_SIZE - size;
-      if (room > 0) chunks.push(chunk.subarray(0, room));
-      size += chunk.length;
-    },
-  });
-  const reading = stream.pipeTo(collector, stop).catch(() => {
-    // The wait was too long.
-  });
+  let text = "";
+  let omitted = 0;
+  const collect = async () => {
+    for await (const part of stream.pipeThrough(new TextDecoderStream())) {
+      const kept = part.slice(0, MAX_OUTPUT_LENGTH - text.length);
+      text += kept;
+      omitted += part.length - kept.length;
+    }
+  };
+  const reading = collect();
   return async () => {
     await wait(OUTPUT_GRACE_MS, reading);
-    stop.abort();
-    const text = await new Blob(chunks).text();
-    const rest = size - MAX_OUTPUT_SIZE;
-    return rest > 0 ? `${text}\n[${rest} bytes omitted]` : text;
+    return omitted > 0 ? `${text}\n[${omitted} characters omitted]` : text;
   };
 }

@@ -248,34 +248,27 @@ Deno.test(
 );
 
 Deno.test(
-  "run_shell_command_op runs no program of the project that stands first on PATH",
+  "run_shell_command_op runs no sh of the project that stands first on PATH",
   { ignore: lacks("sh") },
   async () => {
     using place = filesPlace();
     const bin = place.folder("project", "node_modules", ".bin");
-    for (const name of ["sh", "ls"]) {
-      Deno.chmodSync(
-        place.file(
-          join("project/node_modules/.bin", name),
-          "#!/bin/sh\necho hostile\n",
-        ),
-        0o755,
-      );
-    }
+    const sh = "project/node_modules/.bin/sh";
+    Deno.chmodSync(place.file(sh, "#!/bin/sh\necho hostile\n"), 0o755);
     const options = (run: string) => ({
       args: ["--tools", "agentskills"],
       flags: flagsWith("--allow-read", "--allow-env", run),
-      env: { PATH: `${bin}:node_modules/.bin:${Deno.env.get("PATH")}` },
+      env: { PATH: `${bin}:${Deno.env.get("PATH")}` },
     });
     for (const run of ["--allow-run", "--allow-run=/bin/sh"]) {
       await using session = await Session.open(place, options(run));
-      const { text } = await session.text(...shell("ls SKILL.md"));
-      assert.equal(text, "SKILL.md\n\n");
+      const { text } = await session.text(...shell("echo own"));
+      assert.equal(text, "own\n\n");
     }
     // Deno grants the first sh on PATH, which is the project's.
     await using session = await Session.open(place, options("--allow-run=sh"));
     await session.stderr.take(
-      (line) => /may come from the project.*--allow-run=\/bin\/sh/.test(line),
+      (line) => line.includes("add --allow-run=/bin/sh"),
       "the line about the tool",
     );
     await assert.rejects(session.call(...shell("true")), /Unknown tool/);
@@ -309,7 +302,7 @@ Deno.test(
     );
     assert.equal(
       text,
-      `${"x".repeat(262144)}\n[737856 bytes omitted]\nend\n`,
+      `${"x".repeat(262144)}\n[737856 characters omitted]\nend\n`,
     );
   },
 );

@@ -123,7 +123,7 @@ Deno.test(
     const text = await runnerIn(session)("type large.txt& echo end>&2");
     assert.equal(
       text,
-      `${"x".repeat(262144)}\n[737856 bytes omitted]\nend\n`,
+      `${"x".repeat(262144)}\n[737856 characters omitted]\nend\n`,
     );
   },
 );

@@ -4,36 +4,23 @@
  * @module
  */
 
-/** The maximum number of characters that wait to be written to stderr. */
-const MAX_LOG_SIZE = 256 * 1024;
-
 /** Fulfilled when all lines so far have been written. */
 let logging: Promise<void> = Promise.resolve();
 
-/** The number of characters that wait to be written. */
-let loggingSize = 0;
-
 /**
  * Logs a line to stderr, after the prefix `skill-server: `. Stdout is reserved
- * for the protocol.
- *
- * The function does not wait, so a client that never reads stderr cannot block
- * the server. A line that does not fit into a backlog of 262,144 characters is
- * dropped.
+ * for the protocol. Does not wait, so that a client that never reads stderr cannot
+ * block the server.
  *
  * @param line The line. Line breaks in it are replaced with spaces.
  */
 export function log(line: string): void {
-  const text = `skill-server: ${oneLine(line)}\n`;
-  if (loggingSize + text.length > MAX_LOG_SIZE) return;
-  loggingSize += text.length;
+  const bytes = new TextEncoder().encode(`skill-server: ${oneLine(line)}\n`);
   const write = () =>
-    ReadableStream.from([new TextEncoder().encode(text)])
+    ReadableStream.from([bytes])
       .pipeTo(Deno.stderr.writable, { preventClose: true });
   // If nobody reads stderr anymore, the server can still serve its client.
-  logging = logging.then(write).catch(() => {}).then(() => {
-    loggingSize -= text.length;
-  });
+  logging = logging.then(write).catch(() => {});
 }
 
 /** Waits until all lines logged so far have been written. */
@@ -46,9 +33,7 @@ const MAX_QUOTE_LENGTH = 5_000;
 
 /** Puts a value in quotes, escapes its hidden characters, and truncates it if it is very long. */
 export function quote(value: string): string {
-  const isLong = value.length > MAX_QUOTE_LENGTH;
-  const text = isLong ? `${value.slice(0, MAX_QUOTE_LENGTH)}…` : value;
-  return `"${escapeHidden(text)}"`;
+  return `"${escapeHidden(truncate(value, MAX_QUOTE_LENGTH))}"`;
 }
 
 /**
@@ -169,26 +154,12 @@ export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-/** Joins the first items of a list with commas, and shows whether there are more. */
-export function joinFirst(items: readonly string[], limit: number): string {
-  const more = items.length > limit ? ", …" : "";
-  return items.slice(0, limit).join(", ") + more;
-}
-
 /** Escapes a text for XML, so that it cannot close the element that contains it. */
 export function escapeXml(text: string): string {
   return withoutInvisible(text)
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")
     .replaceAll(">", "&gt;");
-}
-
-/** Reverses the escaping of {@linkcode escapeXml}. */
-export function unescapeXml(text: string): string {
-  return text
-    .replaceAll("&lt;", "<")
-    .replaceAll("&gt;", ">")
-    .replaceAll("&amp;", "&");
 }
 
 /**
@@ -246,20 +217,15 @@ export function byCodeUnits(a: string, b: string): number {
 /** Characters that are blank although they are not whitespace. */
 const BLANK = /[\u2800\u{1d159}]/gu;
 
-/** How many characters of a name count. */
-const MAX_KEY_LENGTH = 64 * 1024;
-
 /**
  * Returns the key of a name, by which skills are found: the name on one line,
  * without invisible and surrounding blank characters, in Unicode normalization form C,
  * and in lowercase.
  *
- * @param name The name as written. Only its first 65,536 characters count, because
- *   frontmatter cannot contain more.
  * @returns The key in {@linkcode SkillCatalog.skills}.
  */
 export function skillKey(name: string): string {
-  const text = oneLine(name.slice(0, MAX_KEY_LENGTH).replace(BLANK, " "));
+  const text = oneLine(name.replace(BLANK, " "));
   return normalizeText(normalizeText(text).toLowerCase());
 }
 
@@ -275,26 +241,25 @@ export function normalizeText(text: string): string {
   return /\p{M}{31}/u.test(text) ? text : text.normalize("NFC");
 }
 
-/** Returns the words that a misspelled word may stand for, starting with the most likely one. */
+/**
+ * Returns the words that a misspelled word may stand for, the most similar first: those
+ * that it begins, and those that differ by at most two characters.
+ */
 export function nearestWords(word: string, words: Iterable<string>): string[] {
   const key = word.toLowerCase();
-  return Array.from(words)
-    .map((other) => ({ other, rank: rankWord(key, other.toLowerCase()) }))
-    .filter(({ rank }) => rank < FAR)
-    .sort((a, b) => a.rank - b.rank)
+  const ranked = Array.from(words, (other) => {
+    const limit = other.length > 3 ? 2 : other.length > 1 ? 1 : 0;
+    const distance = editDistance(key, other.toLowerCase(), limit);
+    const isStart = key !== "" && other.toLowerCase().startsWith(key);
+    return {
+      other,
+      distance: isStart ? Math.min(distance, limit) - 0.5 : distance,
+      limit,
+    };
+  });
+  return ranked.filter(({ distance, limit }) => distance <= limit)
+    .sort((a, b) => a.distance - b.distance)
     .map(({ other }) => other);
-}
-
-/**
- * Returns how far a word is from another one: their edit distance, or less if it
- * is the start of the other one.
- */
-function rankWord(word: string, other: string): number {
-  const limit = other.length > 3 ? 2 : other.length > 1 ? 1 : 0;
-  const distance = editDistance(word, other, limit);
-  const isStart = word !== "" && other.startsWith(word);
-  if (distance > limit) return isStart ? limit + 1 : FAR;
-  return isStart ? distance - 0.5 : distance;
 }
 
 /** The distance of words that are not similar. */

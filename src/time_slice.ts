@@ -26,18 +26,11 @@ let lastPause: Promise<void> = Promise.resolve();
  * for each entry of a loop.
  */
 export class TimeSlice {
-  readonly #length: number;
   #start = Date.now();
 
-  /** Starts the first slice. All slices have the same length, in milliseconds. */
-  constructor(length = SLICE_MS) {
-    this.#length = length;
-  }
-
-  /** Whether the current slice has ended. The clock can be set back. */
+  /** Whether the current slice has ended. */
   get isOver(): boolean {
-    const time = Date.now() - this.#start;
-    return time >= this.#length || time < 0;
+    return Date.now() - this.#start >= SLICE_MS;
   }
 
   /**

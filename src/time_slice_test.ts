@@ -1,26 +1,13 @@
 import assert from "node:assert/strict";
-import { TimeSlice } from "./time_slice.ts";
+import { SLICE_MS, TimeSlice } from "./time_slice.ts";
 
 Deno.test("TimeSlice.yield() lets timers and other tasks run", async () => {
-  const slice = new TimeSlice(0);
+  const slice = new TimeSlice();
   let isFired = false;
-  setTimeout(() => isFired = true);
-  while (!isFired) {
-    assert.ok(slice.isOver);
-    await slice.pause();
-  }
-});
-
-Deno.test("TimeSlice.isOver is true if the clock was set back", () => {
-  const slice = new TimeSlice(1_000_000);
+  setTimeout(() => isFired = true, SLICE_MS);
+  while (!slice.isOver);
+  while (!isFired) await slice.pause();
   assert.ok(!slice.isOver);
-  const { now } = Date;
-  Date.now = () => now() - 3_600_000;
-  try {
-    assert.ok(slice.isOver);
-  } finally {
-    Date.now = now;
-  }
 });
 
 Deno.test("TimeSlice.yield() lets sockets be read, however many tasks wait", async () => {
@@ -31,7 +18,7 @@ Deno.test("TimeSlice.yield() lets sockets be read, however many tasks wait", asy
   let slices = 0;
   let isEnded = false;
   const tasks = Array.from({ length: 5 }, async () => {
-    for (const slice = new TimeSlice(0); !isEnded; slices++) {
+    for (const slice = new TimeSlice(); !isEnded; slices++) {
       await slice.pause();
     }
   });

@@ -4,11 +4,7 @@
 import assert from "node:assert/strict";
 import { SkillRegistry } from "../mod.ts";
 import type { Skill, SkillCatalog } from "../src/skills/types.ts";
-import {
-  deriveOnce,
-  notifyWhenChanged,
-  readTogether,
-} from "../src/views/paging.ts";
+import { deriveOnce, notifyWhenChanged } from "../src/views/paging.ts";
 import { DiskSpy, Place, skillMd } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
 import { root } from "./testing/registry.ts";
@@ -131,22 +127,6 @@ Deno.test("SkillRegistry.listFiles() walks a skill twice at most for any number 
   };
   const one = await count(1);
   assert.ok(await count(20) <= 2 * one);
-});
-
-Deno.test("readTogether() reads no file if their sizes and names do not fit into a message", async () => {
-  const file = { size: 1, version: "" };
-  const files = Array.from({ length: 20_000 }, (_, index) => ({
-    ...file,
-    path: `${"folder/".repeat(80)}${index}`,
-  }));
-  let reads = 0;
-  const read = () => Promise.resolve(++reads);
-  await assert.rejects(
-    () => readTogether(files, read),
-    /^Error: Cannot read 20000 files at once: they have 20000 bytes in total, and the limit for a message, with their names, is \d+; read them one at a time$/,
-  );
-  assert.equal(reads, 0);
-  assert.equal((await readTogether(files.slice(0, 10), read)).length, 10);
 });
 
 Deno.test("a change to one of many skills derives the list items of that skill only", async () => {

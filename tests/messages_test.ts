@@ -164,32 +164,22 @@ Deno.test("content that is too large for a message is refused with advice", asyn
   await wire.initialize();
   const read = async (uri: string) =>
     (await wire.ask(1, "resources/read", { uri })).error!;
-  for (const uri of ["skill://many/", "skill://odd/"]) {
-    const { code, message } = await read(uri);
-    assert.equal(code, -32602);
-    assert.match(message, /read them one at a time$/);
+  const many = await read("skill://many/");
+  assert.equal(many.code, -32602);
+  assert.match(many.message, /read them one at a time$/);
+  const tooLarge = /bytes.*ask for less at a time$/;
+  for (const uri of ["skill://odd/", "skill://huge/SKILL.md"]) {
+    assert.match((await read(uri)).message, tooLarge);
   }
-  const { message } = await read("skill://huge/SKILL.md");
-  assert.match(message, /bytes.*ask for less at a time$/);
-  const prompt = await wire.ask(2, "prompts/get", { name: "huge" });
-  assert.match(prompt.error!.message, /ask for less at a time$/);
-  const calls: [string, Record<string, string>, RegExp][] = [
-    ["skill", { name: "huge" }, /ask for less at a time$/],
-    ["skill-resource", { skill: "odd", path: "." }, /one at a time$/],
-    ["skill-resource", { skill: "many", path: "." }, /one at a time$/],
-  ];
-  for (const [name, input, expected] of calls) {
-    const { result } = await wire.ask(3, "tools/call", {
-      name,
-      arguments: input,
-    });
-    assert.equal(result.isError, true);
-    assert.match(result.content[0].text, expected);
-  }
-  const { result } = await wire.ask(4, "resources/read", {
-    uri: "skill://odd/1.txt",
-  });
-  assert.equal(result.contents[0].text.length, 2 ** 20);
+  const call = (name: string, input: Record<string, string>) =>
+    wire.ask(2, "tools/call", { name, arguments: input });
+  const { error } = await call("skill", { name: "huge" });
+  assert.match(error!.message, tooLarge);
+  const { result } = await call("skill-resource", { skill: "many", path: "." });
+  assert.equal(result.isError, true);
+  assert.match(result.content[0].text, /one at a time$/);
+  const odd = await wire.ask(3, "resources/read", { uri: "skill://odd/1.txt" });
+  assert.equal(odd.result.contents[0].text.length, 2 ** 20);
 });
 
 Deno.test(

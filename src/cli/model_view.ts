@@ -9,7 +9,7 @@ import { jsonWithoutCommands, withoutCommands } from "./report.ts";
 import { DEFAULT_PROFILE, findProfile } from "../views/clients.ts";
 import { createInstructions } from "../views/views.ts";
 import type { SkillToolOptions } from "../views/options.ts";
-import { listModelSkills } from "../views/skill_list.ts";
+import { listForModel } from "../views/skill_list.ts";
 import { createEntries } from "../views/tools.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 import { count, escapeHidden } from "../text.ts";
@@ -59,7 +59,7 @@ function modelViewText(
   options: SkillToolOptions,
 ): string {
   const passages = listPassages(client, catalog, options);
-  const skills = count(listModelSkills(catalog).length, "skill");
+  const skills = count(listForModel(catalog).length, "skill");
   const isKnown = findProfile(client) !== DEFAULT_PROFILE;
   const title = isKnown ? client : "clients that were not measured";
   const total = passages.reduce((sum, { text }) => sum + text.length, 0);

@@ -9,7 +9,7 @@ import { CLIENT_NAMES } from "./clients.ts";
 import { DEFAULT_SHELL_TIMEOUT } from "../shell.ts";
 import { DEFAULT_REFRESH_SECONDS } from "../skills/roots.ts";
 import { OTHER_CLIENTS } from "../views/clients.ts";
-import { DEFAULT_DESCRIPTION_LIMIT, NAMES_LIMIT } from "../views/skill_list.ts";
+import { DEFAULT_DESCRIPTION_LIMIT } from "../views/skill_list.ts";
 import { TOOLSET_NAMES } from "../views/toolsets.ts";
 
 /** An option, with what `parseArgs` of `node:util` needs to know about it. */
@@ -96,7 +96,7 @@ const SERVING = {
       Number.isSafeInteger(Number(value)) &&
       (Number(value) === 0 || Number(value) >= MIN_DESCRIPTION_LIMIT),
     help:
-      `length limit for the list of skills that the model sees, at least ${MIN_DESCRIPTION_LIMIT}; 0 for none (default: what the client shows, at most ${DEFAULT_DESCRIPTION_LIMIT}, or ${NAMES_LIMIT} if the names need it)`,
+      `length limit for the list of skills that the model sees, at least ${MIN_DESCRIPTION_LIMIT}; 0 for none (default: what the client shows, at most ${DEFAULT_DESCRIPTION_LIMIT})`,
   },
   "refresh": {
     type: "string",

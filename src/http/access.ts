@@ -33,6 +33,8 @@ const ADVICE =
 const UNKNOWN_HOST =
   "The Host or Origin header names an unknown host: add it to SKILL_SERVER_HOSTS";
 
+const WRONG_TOKEN = "The bearer token is missing or wrong";
+
 export interface AccessOptions {
   /** The token that clients must send, if any. */
   readonly token: string | undefined;
@@ -80,7 +82,9 @@ export class AccessControl {
     const isKnown = this.#acceptsAnyHost && isOwnPage ||
       validateOriginHeader(origin, this.#hosts).ok &&
         (this.#acceptsAnyHost || validateHostHeader(host, this.#hosts).ok);
-    return isKnown ? undefined : this.#refuse(403, UNKNOWN_HOST, { address });
+    if (isKnown) return undefined;
+    this.#logOnce(UNKNOWN_HOST, address);
+    return refuse(403, UNKNOWN_HOST);
   }
 
   /**
@@ -89,30 +93,24 @@ export class AccessControl {
    */
   refuseClient(request: Request, address?: Deno.Addr): Response | undefined {
     const fault = this.faultFor(address);
-    if (fault !== undefined) return this.#refuse(403, fault, { address });
+    if (fault !== undefined) {
+      this.#logOnce(fault, address);
+      return refuse(403, fault);
+    }
     if (this.#token === undefined) return undefined;
     const authorization = request.headers.get("authorization") ?? "";
-    const [, token] = /^bearer +(\S+) *$/i.exec(authorization) ?? [];
-    const isRight = timingSafeEqual(sha256(token ?? ""), sha256(this.#token));
-    if (isRight) return undefined;
+    const [, token = ""] = /^bearer +(\S+) *$/i.exec(authorization) ?? [];
+    if (timingSafeEqual(sha256(token), sha256(this.#token))) return undefined;
+    this.#logOnce(WRONG_TOKEN, address);
     const error = authorization === "" ? "" : ' error="invalid_token"';
-    const headers = { "WWW-Authenticate": `Bearer${error}` };
-    const reason = "The bearer token is missing or wrong";
-    return this.#refuse(401, reason, { address, headers });
+    return refuse(401, WRONG_TOKEN, { "WWW-Authenticate": `Bearer${error}` });
   }
 
-  #refuse(
-    status: number,
-    reason: string,
-    { address, headers }: { address?: Deno.Addr; headers?: HeadersInit },
-  ): Response {
-    if (!this.#logged.has(reason)) {
-      this.#logged.add(reason);
-      const client = address && "hostname" in address ? address.hostname : "?";
-      const event = `Refused a request from ${client} with status ${status}`;
-      this.#log(`${event}: ${reason} (logged once)`);
-    }
-    return refuse(status, reason, { headers });
+  #logOnce(reason: string, address?: Deno.Addr): void {
+    if (this.#logged.has(reason)) return;
+    this.#logged.add(reason);
+    const client = address && "hostname" in address ? address.hostname : "?";
+    this.#log(`Refused a request from ${client}: ${reason} (logged once)`);
   }
 }
 
@@ -126,9 +124,9 @@ export function isLoopback(address: Deno.Addr | undefined): boolean {
 export function refuse(
   status: number,
   message: string,
-  { code = -32000, headers }: { code?: number; headers?: HeadersInit } = {},
+  headers?: HeadersInit,
 ): Response {
-  const body = { jsonrpc: "2.0", error: { code, message }, id: null };
+  const body = { jsonrpc: "2.0", error: { code: -32000, message }, id: null };
   return Response.json(body, { status, headers });
 }
 

@@ -137,7 +137,7 @@ Deno.test("AccessControl logs each reason for refusing requests once, without te
     }
   }
   assert.deepEqual(lines, [
-    "Refused a request from 192.0.2.1 with status 401: The bearer token is missing or wrong (logged once)",
-    "Refused a request from 192.0.2.1 with status 403: The Host or Origin header names an unknown host: add it to SKILL_SERVER_HOSTS (logged once)",
+    "Refused a request from 192.0.2.1: The bearer token is missing or wrong (logged once)",
+    "Refused a request from 192.0.2.1: The Host or Origin header names an unknown host: add it to SKILL_SERVER_HOSTS (logged once)",
   ]);
 });

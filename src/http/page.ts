@@ -25,7 +25,6 @@ export function servePage(): Response {
     "cache-control": "no-cache",
     "cross-origin-opener-policy": "same-origin",
     "referrer-policy": "no-referrer",
-    "vary": "Accept",
     "x-content-type-options": "nosniff",
   };
   return new Response(PAGE, { headers });

@@ -8,7 +8,7 @@
  */
 
 import type { JSONRPCRequest } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-import { invalidParams, rpcError } from "./errors.ts";
+import { invalidParams, rpcError } from "./json_rpc.ts";
 import { isObject } from "../text.ts";
 
 /** A client's description of itself. */
@@ -56,16 +56,9 @@ export function isModern({ method, params }: JSONRPCRequest): boolean {
     META.clientInfo in meta;
 }
 
-/**
- * Returns the client that a request names: in `_meta` for a modern client, in
- * the params of `initialize` for a legacy client.
- */
-export function clientOf(
-  { method, params }: JSONRPCRequest,
-): ClientInfo | undefined {
-  const info = method === "initialize"
-    ? params?.clientInfo
-    : metaOf(params)[META.clientInfo];
+/** Returns the client that a modern request names in `_meta`, if any. */
+export function clientOf({ params }: JSONRPCRequest): ClientInfo | undefined {
+  const info = metaOf(params)[META.clientInfo];
   return isObject(info) && typeof info.name === "string"
     ? { name: info.name }
     : undefined;
@@ -91,7 +84,6 @@ export function checkModern({ method, params }: JSONRPCRequest): void {
   const {
     [META.protocolVersion]: version,
     [META.clientCapabilities]: capabilities,
-    [META.clientInfo]: info = {},
   } = metaOf(params);
   if (typeof version !== "string") {
     throw invalidParams(`_meta must contain ${META.protocolVersion}, a string`);
@@ -106,9 +98,6 @@ export function checkModern({ method, params }: JSONRPCRequest): void {
     throw invalidParams(
       `_meta must contain ${META.clientCapabilities}, an object`,
     );
-  }
-  if (!isObject(info)) {
-    throw invalidParams(`${META.clientInfo} in _meta must be an object`);
   }
   if (LEGACY_METHODS.test(method)) {
     throw rpcError(-32601, `Method not found in ${version}`);

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { McpHttpServer } from "./http_server.ts";
-import { ListToolsRequestSchema } from "./requests.ts";
 import { modern } from "../../tests/testing/http.ts";
 import { eventually, within } from "../../tests/testing/waiting.ts";
 
@@ -13,7 +12,7 @@ Deno.test("McpHttpServer handles eight requests at a time, besides pings and lis
   });
   const running: PromiseWithResolvers<void>[] = [];
   let count = 0;
-  server.setRequestHandler(ListToolsRequestSchema, async () => {
+  server.setRequestHandler("tools/list", async () => {
     const handling = Promise.withResolvers<void>();
     running.push(handling);
     await handling.promise;
@@ -29,8 +28,9 @@ Deno.test("McpHttpServer handles eight requests at a time, besides pings and lis
         "mcp-method": method,
       }),
     };
-    const url = "http://127.0.0.1/mcp";
-    return server.fetch(new Request(url, { method: "POST", headers }), message);
+    const body = JSON.stringify(message);
+    const init = { method: "POST", headers, body };
+    return server.fetch(new Request("http://127.0.0.1/mcp", init));
   };
   const listen = () => {
     const params = { notifications: { toolsListChanged: true } };

@@ -1,5 +1,5 @@
 /**
- * JSON-RPC messages as lines of text, and their size limits.
+ * JSON-RPC messages as lines of text, their size limits, and their errors.
  *
  * @see {@link https://www.jsonrpc.org/specification}
  *
@@ -10,34 +10,32 @@ import type {
   JSONRPCErrorResponse,
   JSONRPCMessage,
   RequestId,
+  Result,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import { isObject, stringifyJson } from "../text.ts";
 
-/** The maximum size of a line that is read, in bytes. The SDK's clients have the same limit. */
-export const MAX_LINE_SIZE = 10 * 1024 * 1024;
+/** The maximum length of a line that is read, in characters. */
+export const MAX_LINE_LENGTH = 10 * 1024 * 1024;
 
 /**
- * The maximum size of a message that is sent, in bytes. It is somewhat smaller
- * than {@linkcode MAX_LINE_SIZE}, because the SDK's clients also count the bytes
- * after the line that they read in the same chunk as its end.
+ * The maximum size of a message that is sent, in bytes. The SDK's clients read lines
+ * of 10 MiB, and count what follows in the same chunk.
  */
-export const MAX_MESSAGE_SIZE = MAX_LINE_SIZE - 128 * 1024;
-
-/** The maximum length of the ID of a request, in characters. */
-const MAX_ID_LENGTH = 1_000;
+export const MAX_MESSAGE_SIZE = 10 * 1024 * 1024 - 128 * 1024;
 
 /**
  * Serializes a message as a line of well-formed Unicode, without a line break.
  *
- * @throws {RangeError} If the message is larger than clients can read.
- * @throws {TypeError} If the message cannot be represented in JSON.
+ * @throws {Error} If the message is larger than clients can read.
  */
 export function serializeMessage(message: JSONRPCMessage): string {
   const line = stringifyJson(message);
-  const size = sizeOf(line, MAX_MESSAGE_SIZE);
+  // A UTF-16 code unit takes at most three bytes in UTF-8.
+  if (line.length * 3 <= MAX_MESSAGE_SIZE) return line;
+  const size = new TextEncoder().encode(line).length;
   if (size <= MAX_MESSAGE_SIZE) return line;
-  throw new RangeError(
-    `it has ${size} bytes as a message, and clients read at most ${MAX_MESSAGE_SIZE}`,
+  throw new Error(
+    `it has ${size} bytes as a message, and clients read at most ${MAX_MESSAGE_SIZE}; ask for less at a time`,
   );
 }
 
@@ -48,8 +46,8 @@ export function serializeMessage(message: JSONRPCMessage): string {
 export function parseMessage(
   line: string,
 ): { message?: JSONRPCMessage; errorResponse?: JSONRPCErrorResponse } {
-  if (sizeOf(line, MAX_LINE_SIZE) > MAX_LINE_SIZE) {
-    const message = `A message can have at most ${MAX_LINE_SIZE} bytes`;
+  if (line.length > MAX_LINE_LENGTH) {
+    const message = `A message can have at most ${MAX_LINE_LENGTH} characters`;
     return createErrorResponse(-32600, message);
   }
   let value: unknown;
@@ -62,13 +60,6 @@ export function parseMessage(
   const id = isObject(value) && isId(value.id) ? value.id : undefined;
   const message = "The line is not a JSON-RPC message of MCP";
   return createErrorResponse(-32600, message, id);
-}
-
-/** Returns the size of a text in bytes, or an upper limit of it that is within a limit. */
-function sizeOf(text: string, limit: number): number {
-  // A UTF-16 code unit takes at most three bytes in UTF-8.
-  const most = text.length * 3;
-  return most <= limit ? most : new TextEncoder().encode(text).length;
 }
 
 /**
@@ -85,9 +76,7 @@ function isMessage(value: unknown): value is JSONRPCMessage {
 }
 
 function isId(value: unknown): value is RequestId {
-  return typeof value === "string"
-    ? value.length <= MAX_ID_LENGTH
-    : Number.isSafeInteger(value);
+  return typeof value === "string" || Number.isSafeInteger(value);
 }
 
 function createErrorResponse(
@@ -96,4 +85,28 @@ function createErrorResponse(
   id?: RequestId,
 ): { errorResponse: JSONRPCErrorResponse } {
   return { errorResponse: { jsonrpc: "2.0", id, error: { code, message } } };
+}
+
+/** Creates an error with the code of JSON-RPC that its reply contains. */
+export function rpcError(code: number, message: string, data?: unknown): Error {
+  return Object.assign(new Error(message), { code, data });
+}
+
+/** Creates the JSON-RPC error "invalid params". */
+export function invalidParams(message: string, data?: unknown): Error {
+  return rpcError(-32602, message, data);
+}
+
+/** What a reply to a request contains besides the ID: a result, or else an error. */
+export interface Reply {
+  readonly result?: Result;
+  readonly error?: { code: number; message: string; data?: unknown };
+}
+
+/** Creates the reply that reports an error. */
+export function errorReply(error: Error & { data?: unknown }): Reply {
+  const { message, data } = error;
+  const { code } = error as { code?: unknown };
+  const known = Number.isSafeInteger(code) ? code as number : -32603;
+  return { error: { code: known, message, data } };
 }

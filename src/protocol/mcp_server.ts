@@ -18,10 +18,16 @@
 
 import type {
   JSONRPCMessage,
-  JSONRPCNotification,
   JSONRPCRequest,
+  RequestId,
   Result,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+import {
+  type ListName,
+  type RequestContext,
+  RequestDispatcher,
+  type ServerDescription,
+} from "./dispatcher.ts";
 import {
   cachingOf,
   checkModern,
@@ -32,63 +38,21 @@ import {
   META,
   MODERN_VERSIONS,
 } from "./eras.ts";
-import { errorReply, replaceReply, type Reply } from "./errors.ts";
-import {
-  type ListName,
-  type RequestContext,
-  RequestDispatcher,
-  type ServerDescription,
-} from "./handlers.ts";
-import { Places } from "./places.ts";
-import {
-  DiscoverRequestSchema,
-  InitializeRequestSchema,
-  ListenRequestSchema,
-  PingRequestSchema,
-  SubscribeRequestSchema,
-  type SubscriptionFilter,
-  UnsubscribeRequestSchema,
-} from "./requests.ts";
+import { errorReply, type Reply } from "./json_rpc.ts";
+import { Listener } from "./listener.ts";
+import type { SubscriptionFilter } from "./requests.ts";
 import type { StdioTransport } from "./stdio_transport.ts";
 import { wait } from "../time_slice.ts";
 
 /**
- * When the first requests of a client are answered even if the server is not
- * ready, in milliseconds after the start of the process. A common client library
- * waits for a second, and a busy machine needs some of it.
+ * How long the first reply to a client waits for the server to be ready, in
+ * milliseconds. A common client library waits for a second, and the start of the
+ * process on a busy machine takes most of it.
  */
-const HANDSHAKE_TIME_MS = 350;
+const HANDSHAKE_TIME_MS = 200;
 
-/** How long the first requests wait at least for the server to be ready, in milliseconds. */
-const MIN_HANDSHAKE_WAIT_MS = 100;
-
-/** The requests that are answered even if the server is not ready. */
-const EARLY_METHODS = ["initialize", "ping", "server/discover"];
-
-/** The requests that take no place. Listeners would take it for long. */
-const UNLIMITED_METHODS = [...EARLY_METHODS, "subscriptions/listen"];
-
-/** The time after which a request leaves its place to another one, in milliseconds. */
-const SLOW_MS = 50;
-
-/** The maximum number of resources that one listener gets notifications about. */
-const MAX_LISTENED = 1_000;
-
-/** A request that has no reply yet. */
-interface Running {
-  readonly message: JSONRPCRequest;
-  /** Set when it has started. */
-  controller?: AbortController;
-}
-
-/** A request for notifications. It ends when it is cancelled or the server ends. */
-interface Listener {
-  /** The notifications that it gets, once they are acknowledged. */
-  filter?: SubscriptionFilter;
-  /** The `_meta` of each notification. */
-  readonly _meta: Record<string, unknown>;
-  readonly end: () => void;
-}
+/** The methods that are answered even if the server is not ready. */
+const EARLY_METHODS = /^(?:initialize|ping|server\/discover)$/;
 
 /**
  * An MCP server for clients of both eras.
@@ -106,60 +70,56 @@ export class McpServer extends RequestDispatcher {
    */
   onsubscribe?: (uri: string, notify: () => void) => Promise<() => void>;
 
-  readonly #description: ServerDescription;
-  readonly #running = new Set<Running>();
-  readonly #places = new Places({
-    isOpen: () => this.#isReady && !this.#transport?.isFull,
-    slowMs: SLOW_MS,
-  });
-  readonly #listeners = new Set<Listener>();
-  /** For each URI that the legacy client subscribed to, what ends the subscription once it has begun. */
-  readonly #subscriptions = new Map<string, Promise<() => void>>();
-  #transport: StdioTransport | undefined;
-  #ready: Promise<unknown> = Promise.resolve();
-  #isReady = false;
-  /** Fulfilled when the server is ready, or when clients have waited long enough. */
-  #readySoon: Promise<void> = Promise.resolve();
+  /** The requests that have no reply yet, by their IDs. */
+  readonly #running = new Map<RequestId, AbortController>();
+  readonly #answers = new Set<Promise<void>>();
   /** The client that sent `initialize`, if any. */
   #legacyClient: ClientInfo | undefined;
-  /** Resolved after the end of the input, when no request is running anymore. */
-  #idle: PromiseWithResolvers<void> | undefined;
+  readonly #legacyListener = new Listener();
+  readonly #listeners = new Set([this.#legacyListener]);
+  /** Aborted at the end of the input. */
+  readonly #ending = new AbortController();
+  #transport: StdioTransport | undefined;
+  #ready: Promise<unknown> = Promise.resolve();
 
   /** Creates a server that handles only the protocol's own requests. */
   constructor(description: ServerDescription) {
-    super();
-    this.#description = description;
-    this.setRequestHandler(PingRequestSchema, () => ({}));
-    this.setRequestHandler(InitializeRequestSchema, ({ params }) => {
+    super(description);
+    this.setRequestHandler("ping", () => ({}));
+    this.setRequestHandler("initialize", (params) => {
       const { protocolVersion: wanted, clientInfo } = params;
       const isKnown = LEGACY_VERSIONS.includes(wanted);
       const protocolVersion = isKnown ? wanted : LEGACY_VERSIONS[0];
       this.#legacyClient = clientInfo;
+      this.#legacyListener.filter = {
+        toolsListChanged: true,
+        promptsListChanged: true,
+        resourcesListChanged: true,
+      };
       const { serverInfo } = description;
       return this.#introduce({ protocolVersion, serverInfo });
     });
     this.setRequestHandler(
-      DiscoverRequestSchema,
+      "server/discover",
       () => this.#introduce({ supportedVersions: MODERN_VERSIONS }),
     );
     this.setRequestHandler(
-      ListenRequestSchema,
-      ({ params }, context) => this.#listen(params.notifications, context),
+      "subscriptions/listen",
+      ({ notifications }, context) => this.#listen(notifications, context),
     );
-    this.setRequestHandler(
-      SubscribeRequestSchema,
-      ({ params }) => this.#subscribe(params.uri),
-    );
-    this.setRequestHandler(
-      UnsubscribeRequestSchema,
-      ({ params }) => this.#unsubscribe(params.uri),
-    );
+    this.setRequestHandler("resources/subscribe", async ({ uri }) => {
+      await this.#subscribe(uri, this.#legacyListener);
+      return {};
+    });
+    this.setRequestHandler("resources/unsubscribe", ({ uri }) => {
+      this.#legacyListener.unsubscribe(uri);
+      return {};
+    });
   }
 
   /**
-   * Starts a transport and serves its clients until the transport closes.
+   * Serves the clients of a transport until it closes.
    *
-   * @param transport A transport that has not been started.
    * @param ready Requests are answered once this is fulfilled. Pings are answered
    *   immediately, and the first requests of clients a moment later even if it is
    *   not.
@@ -169,23 +129,14 @@ export class McpServer extends RequestDispatcher {
     ready: Promise<unknown> = Promise.resolve(),
   ): Promise<void> {
     this.#transport = transport;
-    const rest = HANDSHAKE_TIME_MS - performance.now();
-    this.#readySoon = wait(Math.max(rest, MIN_HANDSHAKE_WAIT_MS), ready);
-    this.#ready = ready.then(() => {
-      this.#isReady = true;
-      this.#places.fill();
-    });
-    const closed = Promise.withResolvers<void>();
+    this.#ready = ready;
     transport.onmessage = (message) => this.#receive(message);
-    transport.ondrain = () => this.#places.fill();
-    transport.onend = () => this.#end();
-    transport.onclose = () => {
-      for (const { controller } of this.#running) controller?.abort();
-      this.#running.clear();
-      closed.resolve();
+    transport.onend = async () => {
+      this.#ending.abort();
+      await Promise.all(this.#answers);
     };
-    await transport.start();
-    await closed.promise;
+    await transport.run();
+    for (const controller of this.#running.values()) controller.abort();
   }
 
   /**
@@ -193,132 +144,100 @@ export class McpServer extends RequestDispatcher {
    * it immediately if it is ending already.
    */
   close(): void {
-    if (this.#idle === undefined) this.#transport?.end();
-    else this.#transport?.close();
+    if (this.#ending.signal.aborted) this.#transport?.close();
+    else this.#transport?.end();
   }
 
   /** Notifies the clients that listen to a list that it changed. */
-  async notifyListChanged(list: ListName): Promise<void> {
-    const method = `notifications/${list}/list_changed`;
-    if (this.#legacyClient) await this.#send({ method });
-    for (const { filter, _meta } of this.#listeners) {
-      if (!filter?.[`${list}ListChanged`]) continue;
-      await this.#send({ method, params: { _meta } });
+  notifyListChanged(list: ListName): void {
+    for (const listener of this.#listeners) {
+      if (!listener.filter?.[`${list}ListChanged`]) continue;
+      this.#notify(listener, `notifications/${list}/list_changed`);
     }
   }
 
-  #notifyUpdated(uri: string, _meta?: Listener["_meta"]): void {
-    const params = { uri, _meta };
-    this.#send({ method: "notifications/resources/updated", params });
+  #notify({ filter, _meta }: Listener, method: string, params = {}): void {
+    if (filter) this.#send({ method, params: { ...params, _meta } });
   }
 
-  /** Handles a message. Returns a promise if it is a request that has to wait. */
-  #receive(message: JSONRPCMessage): Promise<void> | void {
+  #receive(message: JSONRPCMessage): void {
     if (!("method" in message)) return;
-    if (!("id" in message)) return this.#receiveNotification(message);
-    const request: Running = { message };
-    this.#running.add(request);
-    const isLimited = !UNLIMITED_METHODS.includes(message.method);
-    if (!isLimited) return void this.#answer(request);
-    return new Promise((resolve) =>
-      this.#places.enter((leave) => {
-        resolve();
-        this.#answer(request).finally(leave);
-      })
-    );
-  }
-
-  #receiveNotification({ method, params }: JSONRPCNotification): void {
-    if (method !== "notifications/cancelled") return;
-    for (const request of this.#running) {
-      if (request.message.id !== params?.requestId) continue;
-      request.controller?.abort();
-      this.#settle(request);
+    if ("id" in message) {
+      const answer = this.#answer(message);
+      this.#answers.add(answer);
+      answer.then(() => this.#answers.delete(answer));
+    } else if (message.method === "notifications/cancelled") {
+      const { requestId } = message.params ?? {};
+      this.#running.get(requestId as RequestId)?.abort();
     }
   }
 
   /** Replies to a request, unless it is cancelled first. */
-  async #answer(request: Running): Promise<void> {
-    const { message } = request;
-    if (!EARLY_METHODS.includes(message.method)) await this.#ready;
-    // It may have been cancelled while it waited.
-    if (!this.#running.has(request)) return;
-    const { signal } = request.controller = new AbortController();
-    const reply = await this.#respond(message, signal)
-      .then((result): Reply => ({ result }), errorReply);
-    this.#settle(request);
-    if (signal.aborted) return;
-    try {
-      this.#reply(message, reply);
-    } catch (error) {
-      this.#reply(message, replaceReply(message.method, error as Error));
+  async #answer(request: JSONRPCRequest): Promise<void> {
+    const { id, method } = request;
+    const controller = new AbortController();
+    const { signal } = controller;
+    this.#running.set(id, controller);
+    const isEarly = EARLY_METHODS.test(method);
+    if (!isEarly) await this.#ready;
+    // A listener would take a place for long.
+    const isLimited = !isEarly && method !== "subscriptions/listen";
+    const leave = isLimited ? await this.places.enter() : () => {};
+    await this.#transport!.room();
+    if (!signal.aborted) {
+      const reply = await this.#respond(request, { id, signal, leave })
+        .then((result): Reply => ({ result }), errorReply);
+      if (!signal.aborted) this.#reply(request, reply);
     }
+    this.#running.delete(id);
+    leave();
   }
 
   async #respond(
-    message: JSONRPCRequest,
-    signal: AbortSignal,
+    request: JSONRPCRequest,
+    context: Omit<RequestContext, "client">,
   ): Promise<Result> {
-    if (isModern(message)) checkModern(message);
-    const client = clientOf(message) ?? this.#legacyClient;
-    return await this.handle(message, { id: message.id, signal, client });
-  }
-
-  #settle(request: Running): void {
-    this.#running.delete(request);
-    if (this.#running.size === 0) this.#idle?.resolve();
+    if (isModern(request)) checkModern(request);
+    const client = clientOf(request) ?? this.#legacyClient;
+    return await this.handle(request, { ...context, client });
   }
 
   /** Sends a reply, with the fields that the era of the request requires. */
-  #reply(message: JSONRPCRequest, { result, error }: Reply): void {
-    const { id, method } = message;
-    if (!isModern(message) || !result) {
-      this.#send({ id, result, error });
-      return;
+  #reply(request: JSONRPCRequest, { result, error }: Reply): void {
+    const { id, method } = request;
+    const { serverInfo, ttlMs } = this.description;
+    const fields = isModern(request) && result && {
+      resultType: "complete",
+      ...result,
+      ...cachingOf(method, ttlMs),
+      _meta: { ...result._meta, [META.serverInfo]: serverInfo },
+    };
+    try {
+      this.#send({ id, result: fields || result, error });
+    } catch (error) {
+      const { message } = error as Error;
+      const text = `Cannot send the reply: ${message}`;
+      this.#send({ id, error: { code: -32603, message: text } });
     }
-    const { serverInfo, ttlMs } = this.#description;
-    const caching = cachingOf(method, ttlMs);
-    const _meta = { ...result._meta, [META.serverInfo]: serverInfo };
-    this.#send({
-      id,
-      result: { resultType: "complete", ...result, ...caching, _meta },
-    });
   }
 
   /** Sends a message. Throws an error if it cannot be sent. */
-  #send(message: object): Promise<void> | undefined {
+  #send(message: object): void {
     const complete = { jsonrpc: "2.0", ...message } as JSONRPCMessage;
-    return this.#transport?.send(complete);
+    this.#transport?.send(complete);
   }
 
   /** Adds to a result what a client learns about the server first. */
   async #introduce(result: Result): Promise<Result> {
-    await this.#readySoon;
-    const { capabilities, instructions } = this.#description;
+    await wait(HANDSHAKE_TIME_MS, this.#ready);
+    const { capabilities, instructions } = this.description;
     return { ...result, capabilities, instructions: instructions() };
   }
 
-  /** Subscribes the legacy client, even if it cancels the request. */
-  async #subscribe(uri: string): Promise<Result> {
-    const begun = this.#subscriptions.get(uri) ??
-      this.onsubscribe!(uri, () => this.#notifyUpdated(uri));
-    this.#subscriptions.set(uri, begun);
-    try {
-      await begun;
-    } catch (error) {
-      if (this.#subscriptions.get(uri) === begun) {
-        this.#subscriptions.delete(uri);
-      }
-      throw error;
-    }
-    return {};
-  }
-
-  #unsubscribe(uri: string): Result {
-    // A subscription that could not begin does not need to be ended.
-    this.#subscriptions.get(uri)?.then((end) => end(), () => {});
-    this.#subscriptions.delete(uri);
-    return {};
+  async #subscribe(uri: string, listener: Listener): Promise<void> {
+    const method = "notifications/resources/updated";
+    const notify = () => this.#notify(listener, method, { uri });
+    await listener.subscribe(uri, () => this.onsubscribe!(uri, notify));
   }
 
   /** Acknowledges the flags and the known resources of a filter, and listens. */
@@ -326,43 +245,34 @@ export class McpServer extends RequestDispatcher {
     wanted: SubscriptionFilter,
     { id, signal }: RequestContext,
   ): Promise<Result> {
-    const { promise: ended, resolve } = Promise.withResolvers<void>();
     const _meta = { [META.subscriptionId]: id };
-    const listener: Listener = { _meta, end: () => resolve() };
+    const listener = new Listener(_meta);
     this.#listeners.add(listener);
-    signal.addEventListener("abort", listener.end);
-    const uris = [...new Set(wanted.resourceSubscriptions)]
-      .slice(0, MAX_LISTENED);
-    const ends = await Promise.all(uris.map((uri) => {
-      const notify = () => listener.filter && this.#notifyUpdated(uri, _meta);
-      return this.onsubscribe!(uri, notify).catch(() => undefined);
-    }));
+    const uris = [...new Set(wanted.resourceSubscriptions)];
+    const outcomes = await Promise.allSettled(
+      uris.map((uri) => this.#subscribe(uri, listener)),
+    );
     if (!signal.aborted) {
-      const filter = honor(wanted, uris.filter((_, index) => ends[index]));
+      const known = uris.filter((_, index) =>
+        outcomes[index]!.status === "fulfilled"
+      );
+      const resources = wanted.resourceSubscriptions &&
+        { resourceSubscriptions: known };
+      listener.filter = { ...wanted, ...resources };
       const method = "notifications/subscriptions/acknowledged";
-      this.#send({ method, params: { _meta, notifications: filter } });
-      listener.filter = filter;
+      this.#notify(listener, method, { notifications: listener.filter });
     }
-    if (this.#idle === undefined) await ended;
+    await aborted(AbortSignal.any([signal, this.#ending.signal]));
     this.#listeners.delete(listener);
-    for (const end of ends) end?.();
+    listener.end();
     return { _meta };
-  }
-
-  /** Ends the listeners, and waits until no request is running anymore. */
-  async #end(): Promise<void> {
-    this.#idle = Promise.withResolvers();
-    for (const { end } of this.#listeners) end();
-    if (this.#running.size > 0) await this.#idle.promise;
   }
 }
 
-/** Returns the part of a filter that the server honors. */
-function honor(
-  { resourceSubscriptions, ...flags }: SubscriptionFilter,
-  known: string[],
-): SubscriptionFilter {
-  const set = Object.entries(flags).filter(([, isSet]) => isSet);
-  const resources = resourceSubscriptions && { resourceSubscriptions: known };
-  return { ...Object.fromEntries(set), ...resources };
+/** Waits until a signal is aborted. */
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve());
+  });
 }

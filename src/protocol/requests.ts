@@ -1,5 +1,6 @@
 /**
- * The requests of MCP that the server handles, as schemas.
+ * The requests of MCP and of its Skills extension that the server handles, as schemas
+ * of their params.
  *
  * The SDK has them too, but it creates the schemas of the whole protocol when it
  * is loaded, which would take a sixth of the startup time. The tests compare these
@@ -11,97 +12,89 @@
  */
 
 import * as z from "npm:zod@^4/mini";
+import en from "npm:zod@^4/v4/locales/en.js";
+import { quote } from "../text.ts";
 
-/** A schema of requests with one method. */
-export type RequestSchema = z.ZodMiniObject<
-  { method: z.ZodMiniLiteral<string> }
->;
-
-/** Returns the method of the requests that a schema accepts. */
-export function methodOf(schema: RequestSchema): string {
-  return schema.shape.method.def.values[0]!;
+/** Creates the schema of params. Other params are kept. */
+function paramsOf<Params extends z.core.$ZodLooseShape>(params: Params) {
+  return z.looseObject({ _meta: z.optional(z.looseObject({})), ...params });
 }
 
-/** Where a page of a list starts. */
-export const cursorParam = z.optional(z.string());
+/** The params of requests for a list: where a page starts. */
+const LIST = paramsOf({ cursor: z.optional(z.string()) });
 
-export const uriParam = z.string();
+const RESOURCE = paramsOf({ uri: z.string() });
 
-/** Creates the schema of a request from those of its params. Other params are kept. */
-export function requestSchema<
-  Method extends string,
-  Params extends z.core.$ZodLooseShape,
->(method: Method, params: Params) {
-  const _meta = z.optional(z.looseObject({}));
-  return z.object({
-    method: z.literal(method),
-    params: z.looseObject({ _meta, ...params }),
-  });
-}
-
-/** Creates the schema of a request that needs no params, such as one for a list. */
-export function listRequestSchema<Method extends string>(method: Method) {
-  const { shape } = requestSchema(method, { cursor: cursorParam });
-  return z.object({ ...shape, params: z.optional(shape.params) });
-}
-
-export const InitializeRequestSchema = requestSchema("initialize", {
-  protocolVersion: z.string(),
-  capabilities: z.looseObject({}),
-  clientInfo: z.looseObject({ name: z.string(), version: z.string() }),
-});
-export const PingRequestSchema = listRequestSchema("ping");
-
-export const ListToolsRequestSchema = listRequestSchema("tools/list");
-export const CallToolRequestSchema = requestSchema("tools/call", {
-  name: z.string(),
-  arguments: z.optional(z.record(z.string(), z.unknown())),
-});
-
-export const ListPromptsRequestSchema = listRequestSchema("prompts/list");
-export const GetPromptRequestSchema = requestSchema("prompts/get", {
-  name: z.string(),
-  arguments: z.optional(z.record(z.string(), z.string())),
-});
-
-export const ListResourcesRequestSchema = listRequestSchema("resources/list");
-export const ListResourceTemplatesRequestSchema = listRequestSchema(
-  "resources/templates/list",
-);
-export const ReadResourceRequestSchema = requestSchema("resources/read", {
-  uri: uriParam,
-});
-export const SubscribeRequestSchema = requestSchema("resources/subscribe", {
-  uri: uriParam,
-});
-export const UnsubscribeRequestSchema = requestSchema("resources/unsubscribe", {
-  uri: uriParam,
-});
-
-export const CompleteRequestSchema = requestSchema("completion/complete", {
-  ref: z.union([
-    z.object({ type: z.literal("ref/prompt"), name: z.string() }),
-    z.object({ type: z.literal("ref/resource"), uri: uriParam }),
-  ]),
-  argument: z.object({ name: z.string(), value: z.string() }),
-  context: z.optional(z.object({
-    arguments: z.optional(z.record(z.string(), z.string())),
-  })),
-});
-
-const flag = z.optional(z.boolean());
+const FLAG = z.optional(z.boolean());
 
 /** The notifications that a modern client requests. */
-const SubscriptionFilterSchema = z.object({
-  toolsListChanged: flag,
-  promptsListChanged: flag,
-  resourcesListChanged: flag,
+const SUBSCRIPTION_FILTER = z.object({
+  toolsListChanged: FLAG,
+  promptsListChanged: FLAG,
+  resourcesListChanged: FLAG,
   resourceSubscriptions: z.optional(z.array(z.string())),
 });
 
-export type SubscriptionFilter = z.infer<typeof SubscriptionFilterSchema>;
+export type SubscriptionFilter = z.infer<typeof SUBSCRIPTION_FILTER>;
 
-export const DiscoverRequestSchema = listRequestSchema("server/discover");
-export const ListenRequestSchema = requestSchema("subscriptions/listen", {
-  notifications: SubscriptionFilterSchema,
-});
+/** The schemas of the params by method. */
+export const REQUESTS = {
+  "initialize": paramsOf({
+    protocolVersion: z.string(),
+    capabilities: z.looseObject({}),
+    clientInfo: z.looseObject({ name: z.string(), version: z.string() }),
+  }),
+  "ping": LIST,
+  "server/discover": LIST,
+  "subscriptions/listen": paramsOf({ notifications: SUBSCRIPTION_FILTER }),
+  "tools/list": LIST,
+  "tools/call": paramsOf({
+    name: z.string(),
+    arguments: z.optional(z.record(z.string(), z.unknown())),
+  }),
+  "prompts/list": LIST,
+  "prompts/get": paramsOf({
+    name: z.string(),
+    arguments: z.optional(z.record(z.string(), z.string())),
+  }),
+  "resources/list": LIST,
+  "resources/templates/list": LIST,
+  "resources/read": RESOURCE,
+  "resources/subscribe": RESOURCE,
+  "resources/unsubscribe": RESOURCE,
+  "resources/directory/read": paramsOf({
+    uri: z.string(),
+    cursor: z.optional(z.string()),
+  }),
+  "skills/list": LIST,
+  "skills/get": RESOURCE,
+  "completion/complete": paramsOf({
+    ref: z.union([
+      z.object({ type: z.literal("ref/prompt"), name: z.string() }),
+      z.object({ type: z.literal("ref/resource"), uri: z.string() }),
+    ]),
+    argument: z.object({ name: z.string(), value: z.string() }),
+    context: z.optional(z.object({
+      arguments: z.optional(z.record(z.string(), z.string())),
+    })),
+  }),
+};
+
+/** A method of {@linkcode REQUESTS}. */
+export type Method = keyof typeof REQUESTS;
+
+/** The params of the requests with a method. */
+export type Params<Name extends Method> = z.infer<typeof REQUESTS[Name]>;
+
+// The small variant of zod has no messages of its own.
+z.config(en());
+
+/** The maximum length of a description of what is wrong with a value, in characters. */
+const MAX_ISSUES_LENGTH = 5_000;
+
+/** Describes what is wrong with a value, and where. */
+export function describeIssues({ issues }: z.core.$ZodError): string {
+  return issues.map(({ path, message }) =>
+    path.length > 0 ? `${quote(path.join("."))}: ${message}` : message
+  ).join("; ").slice(0, MAX_ISSUES_LENGTH);
+}

@@ -11,10 +11,8 @@
  * @module
  */
 
-import type { Transport } from "npm:@modelcontextprotocol/sdk@^1.32.2/shared/transport";
 import type { JSONRPCMessage } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-import { MAX_LINE_SIZE, parseMessage, serializeMessage } from "./json_rpc.ts";
-import { wait } from "../time_slice.ts";
+import { MAX_LINE_LENGTH, parseMessage, serializeMessage } from "./json_rpc.ts";
 
 /** How much to read at a time, in bytes. */
 const READ_SIZE = 64 * 1024;
@@ -22,17 +20,11 @@ const READ_SIZE = 64 * 1024;
 /** How much to write at a time, in bytes. A slow reader should show progress. */
 const WRITE_SIZE = 256 * 1024;
 
-/** Reading pauses while more than this much input waits to be handled, in characters. */
-const MAX_WAITING_SIZE = 1024 * 1024;
-
 /** The limit of the output that waits to be written, in characters. */
 const MAX_UNSENT_SIZE = 16 * 1024 * 1024;
 
 /** How long to wait for each write after the end, in milliseconds. */
 const GRACE_MS = 2_000;
-
-/** How long to wait before retrying a write that would have blocked, in milliseconds. */
-const RETRY_MS = 5;
 
 export type ByteReader = Pick<typeof Deno.stdin, "read">;
 
@@ -45,30 +37,22 @@ export type ByteWriter = Pick<typeof Deno.stdout, "write">;
  * has ended and the pending replies are written. It replies to an invalid
  * message with an error, and stays open.
  */
-export class StdioTransport implements Transport {
-  /** Called once, when the transport closes. */
-  onclose?: () => void;
+export class StdioTransport {
   /** Called with errors that do not concern a message. */
   onerror?: (error: Error) => void;
-  /**
-   * Called with each message. Returns a promise if the message waits to be
-   * handled. Reading pauses while many messages wait.
-   */
-  onmessage?: (message: JSONRPCMessage) => Promise<void> | void;
+  /** Called with each message. */
+  onmessage?: (message: JSONRPCMessage) => void;
   /**
    * Called when no more messages follow. The transport stays open for replies
    * until the promise that it returns is fulfilled.
    */
   onend?: () => Promise<void>;
-  /** Called after each write. */
-  ondrain?: () => void;
 
   readonly #input: ByteReader;
   readonly #output: ByteWriter;
-  readonly #firstWrite = Promise.withResolvers<void>();
-  /** Fulfilled when the first message has been written. */
-  readonly firstMessage: Promise<void> = this.#firstWrite.promise;
-  #waitingSize = 0;
+  readonly #closed = Promise.withResolvers<void>();
+  #isClosed = false;
+  #isEnding = false;
   /** The lines that the next write takes. */
   #unsent = "";
   /** The size of all lines that have not been written. */
@@ -77,10 +61,8 @@ export class StdioTransport implements Transport {
   #written: Promise<void> = Promise.resolve();
   /** Runs after the end, until something is written. */
   #grace: ReturnType<typeof setTimeout> | undefined;
-  #isEnding = false;
-  #isClosed = false;
 
-  /** Creates a transport that reads nothing until it is started. */
+  /** Creates a transport that reads nothing until it runs. */
   constructor(
     input: ByteReader = Deno.stdin,
     output: ByteWriter = Deno.stdout,
@@ -89,12 +71,11 @@ export class StdioTransport implements Transport {
     this.#output = output;
   }
 
-  /** Starts reading. */
-  start(): Promise<void> {
-    this.#read()
-      .catch((error) => this.onerror?.(error))
+  /** Reads messages until it is closed. */
+  async run(): Promise<void> {
+    this.#read().catch((error) => this.onerror?.(error))
       .then(() => this.end());
-    return Promise.resolve();
+    await this.#closed.promise;
   }
 
   /**
@@ -104,7 +85,6 @@ export class StdioTransport implements Transport {
    */
   send(message: JSONRPCMessage): Promise<void> {
     const line = `${serializeMessage(message)}\n`;
-    if (this.#isClosed) return Promise.resolve();
     if (this.#unsent === "") {
       this.#written = this.#written.then(() => this.#write());
     }
@@ -113,9 +93,9 @@ export class StdioTransport implements Transport {
     return this.#written;
   }
 
-  /** Whether so much output is unsent that no more should be created. */
-  get isFull(): boolean {
-    return this.#unsentSize > MAX_UNSENT_SIZE;
+  /** Waits while so much output is unsent that no more should be created. */
+  async room(): Promise<void> {
+    while (this.#unsentSize > MAX_UNSENT_SIZE) await this.#written;
   }
 
   /**
@@ -127,19 +107,15 @@ export class StdioTransport implements Transport {
     if (this.#isEnding) return;
     this.#isEnding = true;
     this.#restartGrace();
-    Promise.resolve(this.onend?.())
-      .then(() => this.#written)
+    Promise.resolve(this.onend?.()).then(() => this.#written)
       .then(() => this.close());
   }
 
   /** Closes the transport immediately. Can be called more than once. */
-  close(): Promise<void> {
+  close(): void {
     clearTimeout(this.#grace);
-    if (!this.#isClosed) {
-      this.#isClosed = true;
-      this.onclose?.();
-    }
-    return Promise.resolve();
+    this.#isClosed = true;
+    this.#closed.resolve();
   }
 
   async #read(): Promise<void> {
@@ -148,31 +124,25 @@ export class StdioTransport implements Transport {
     let line = "";
     for (;;) {
       const size = await this.#input.read(buffer);
-      if (size === null || this.#isEnding) break;
+      if (size === null) break;
       const text = decoder.decode(buffer.subarray(0, size), { stream: true });
       const [end, ...starts] = text.split("\n");
       // The rest of a line that is too long is not needed.
-      if (line.length <= MAX_LINE_SIZE) line += end;
+      if (line.length <= MAX_LINE_LENGTH) line += end;
       for (const start of starts) {
-        await this.#accept(line);
+        this.#accept(line);
         line = start;
       }
     }
-    await this.#accept(line);
+    this.#accept(line);
   }
 
-  /** Handles a line. Waits for that only if too much input is waiting. */
-  async #accept(line: string): Promise<void> {
+  /** Handles a line. */
+  #accept(line: string): void {
     if (this.#isEnding || line.trim() === "") return;
     const { message, errorResponse } = parseMessage(line);
-    if (errorResponse !== undefined && !this.isFull) this.send(errorResponse);
-    const waiting = message && this.onmessage?.(message);
-    if (!waiting) return;
-    this.#waitingSize += line.length;
-    const counted = waiting.then(() => {
-      this.#waitingSize -= line.length;
-    });
-    if (this.#waitingSize > MAX_WAITING_SIZE) await counted;
+    if (message !== undefined) this.onmessage?.(message);
+    else if (errorResponse !== undefined) this.send(errorResponse);
   }
 
   /** Writes the unsent lines. */
@@ -183,26 +153,19 @@ export class StdioTransport implements Transport {
       if (this.#isClosed) return;
       const bytes = new TextEncoder().encode(text);
       await writeAll(this.#output, bytes, () => this.#restartGrace());
-      this.#firstWrite.resolve();
     } catch (error) {
       const isReaderGone = error instanceof Deno.errors.BrokenPipe;
       if (!isReaderGone) this.onerror?.(error as Error);
-      await this.close();
+      this.close();
     } finally {
       this.#unsentSize -= text.length;
-      this.ondrain?.();
     }
   }
 
   #restartGrace(): void {
     clearTimeout(this.#grace);
     if (!this.#isEnding || this.#isClosed) return;
-    this.#grace = setTimeout(() => {
-      const reason = "no reply could be written in the last two seconds";
-      const advice = "keep the input open and read the output";
-      this.onerror?.(new Error(`${reason}; ${advice}`));
-      this.close();
-    }, GRACE_MS);
+    this.#grace = setTimeout(() => this.close(), GRACE_MS);
   }
 }
 
@@ -218,13 +181,7 @@ export async function writeAll(
   onprogress?: () => void,
 ): Promise<void> {
   for (let sent = 0; sent < bytes.length;) {
-    try {
-      sent += await output.write(bytes.subarray(sent, sent + WRITE_SIZE));
-      onprogress?.();
-    } catch (error) {
-      // The other side made the pipe non-blocking.
-      if (!(error instanceof Deno.errors.WouldBlock)) throw error;
-      await wait(RETRY_MS);
-    }
+    sent += await output.write(bytes.subarray(sent, sent + WRITE_SIZE));
+    onprogress?.();
   }
 }

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import type { Reply } from "../../tests/testing/server.ts";
 import { ping, Pipe } from "../../tests/testing/transport.ts";
 import { withGracePeriod, within } from "../../tests/testing/waiting.ts";
 
@@ -70,19 +69,6 @@ Deno.test("StdioTransport writes whole lines through partial writes", async () =
   assert.deepEqual(pipe.sent.takeAll(), [pong(1), pong(2), pong(3)]);
 });
 
-Deno.test("StdioTransport retries a write that would block", async () => {
-  let calls = 0;
-  const pipe = new Pipe({
-    write: (bytes) =>
-      calls++ % 2 === 0
-        ? Promise.reject(new Deno.errors.WouldBlock())
-        : Promise.resolve(Math.min(bytes.length, 10)),
-  });
-  await pipe.transport.send(pong(1));
-  assert.deepEqual(pipe.sent.takeAll(), [pong(1)]);
-  assert.ok(calls > 4);
-});
-
 Deno.test("StdioTransport closes when its output is closed", async () => {
   const pipe = new Pipe({
     write: () => Promise.reject(new Deno.errors.BrokenPipe()),
@@ -107,7 +93,7 @@ Deno.test("StdioTransport sends no message that is too long for clients", async 
     assert.equal(pipe.sent.takeAll().length, 1);
     assert.throws(
       () => pipe.transport.send(reply(character.repeat(most + 1))),
-      RangeError,
+      /and clients read at most/,
     );
   }
   const loop: Record<string, unknown> = {};
@@ -127,13 +113,6 @@ Deno.test("StdioTransport sends only well-formed Unicode", async () => {
   }]);
 });
 
-Deno.test("StdioTransport refuses an ID that is too long to repeat", async () => {
-  const pipe = new Pipe();
-  await pipe.write(`${JSON.stringify(ping("x".repeat(1_001)))}\n`);
-  const { id, error } = await pipe.sent.take(() => true, "the refusal");
-  assert.deepEqual([id, error!.code], [undefined, -32600]);
-});
-
 Deno.test("StdioTransport gathers what is sent while it writes, and knows how much waits", async () => {
   const sizes: number[] = [];
   const gate = Promise.withResolvers<void>();
@@ -144,43 +123,19 @@ Deno.test("StdioTransport gathers what is sent while it writes, and knows how mu
       return bytes.length;
     },
   });
-  const drained = Promise.withResolvers<void>();
-  pipe.transport.ondrain = drained.resolve;
   const result = { text: "x".repeat(2 ** 20) };
   const first = pipe.transport.send(pong(0));
   await Promise.resolve();
   for (let id = 1; id <= 16; id++) pipe.transport.send({ ...pong(id), result });
-  assert.equal(pipe.transport.isFull, true);
+  let hasRoom = false;
+  const room = pipe.transport.room().then(() => hasRoom = true);
+  await new Promise((resolve) => setTimeout(resolve));
+  assert.equal(hasRoom, false);
   gate.resolve();
-  await first;
-  await drained.promise;
+  await Promise.all([first, room]);
   await pipe.sent.take(({ id }) => id === 16, "the last message");
-  assert.equal(pipe.transport.isFull, false);
   const expected = [JSON.stringify(pong(0)).length + 1, 2 ** 18];
   assert.deepEqual(sizes.slice(0, 2), expected);
-});
-
-Deno.test("StdioTransport pauses reading while more than 1 MiB waits to be handled", async () => {
-  const pipe = new Pipe();
-  const gate = Promise.withResolvers<void>();
-  pipe.transport.onmessage = (message) => {
-    pipe.received.put(message);
-    return gate.promise;
-  };
-  const params = { text: "x".repeat(2 ** 18) };
-  const lines = Array.from(
-    { length: 40 },
-    (_, id) => `${JSON.stringify({ ...ping(id), params })}\n`,
-  );
-  const writing = pipe.write(lines.join(""));
-  const takeId = (id: number) =>
-    pipe.received.take((message) => (message as Reply).id === id, `${id}`);
-  await takeId(3);
-  await new Promise((resolve) => setTimeout(resolve));
-  assert.equal(pipe.received.values.length, 3);
-  gate.resolve();
-  await writing;
-  await takeId(39);
 });
 
 Deno.test("StdioTransport closes at the end of the input when the last replies are written", async () => {
@@ -196,17 +151,12 @@ Deno.test("StdioTransport closes at the end of the input when the last replies a
 
 Deno.test("StdioTransport closes two seconds after the end if nothing can be written", () =>
   withGracePeriod(10, async () => {
-    const errors: Error[] = [];
     for (const onend of [() => new Promise<void>(() => {}), undefined]) {
       const pipe = new Pipe({ write: () => new Promise(() => {}) });
-      Object.assign(pipe.transport, {
-        onend,
-        onerror: (error: Error) => errors.push(error),
-      });
+      Object.assign(pipe.transport, { onend });
       pipe.transport.send(pong(1));
       await pipe.end();
     }
-    assert.equal(errors.length, 2);
   }));
 
 Deno.test("StdioTransport writes everything after the end to a client that reads slowly", async () => {

@@ -20,7 +20,7 @@ Deno.test("subscriptions/listen acknowledges first, and then sends only the requ
       promptsListChanged: false,
       somethingElse: true,
     }),
-    { toolsListChanged: true },
+    { toolsListChanged: true, promptsListChanged: false },
   );
   assert.deepEqual(
     await listen(wire, "one", {

@@ -18,7 +18,6 @@ import {
 } from "./frontmatter.ts";
 import {
   isObject,
-  joinFirst,
   listInvisible,
   normalizeText,
   quote,
@@ -266,7 +265,9 @@ function checkMetadata(
   }
   const keys = Object.keys(metadata)
     .filter((key) => typeof metadata[key] !== "string").map(quote);
-  const reason = `in metadata, these are not texts: ${joinFirst(keys, 5)}`;
+  const reason = `in metadata, these are not texts: ${
+    keys.slice(0, 5).join(", ")
+  }`;
   return keys.length === 0
     ? []
     : [{ rule: field, field, reason, hint: "put the values in quotes" }];

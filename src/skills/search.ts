@@ -11,9 +11,6 @@ import { editDistance, normalizeText } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 import type { Skill, SkillCatalog } from "./types.ts";
 
-/** The maximum number of results. */
-const MAX_RESULTS = 20;
-
 /** How much of a query, and of a skill's name or description, is used, in characters. */
 const MAX_QUERY_LENGTH = 400;
 const MAX_TEXT_LENGTH = 4_000;
@@ -48,7 +45,7 @@ export class SkillSearch {
     this.#isAllowed = isAllowed;
   }
 
-  /** Finds the 20 skills that match some words, or an inexact name, best match first. */
+  /** Finds the skills that match some words, or an inexact name, best match first. */
   async find(query: string, catalog: SkillCatalog): Promise<Skill[]> {
     if (this.#catalog !== catalog) this.#index = this.#createIndex(catalog);
     this.#catalog = catalog;
@@ -111,7 +108,7 @@ class SkillIndex {
       }
     }
     return [...scores].sort(([a, x], [b, y]) => y - x || a - b)
-      .slice(0, MAX_RESULTS).map(([number]) => this.#skills[number]!);
+      .map(([number]) => this.#skills[number]!);
   }
 
   /** Lists the words that a word begins or, if there are none, that it may be a misspelling of. */

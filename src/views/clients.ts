@@ -26,11 +26,6 @@ export interface ClientProfile {
   /** The client's `clientInfo.name`, without a suffix that starts with a hyphen. */
   readonly clientName: string;
   /**
-   * Whether the tools are described in brief. Clients that were not measured get the
-   * wording of the tools' contracts if it fits, which is half as long again.
-   */
-  readonly isBrief: boolean;
-  /**
    * The length to which the client truncates a tool's description, in characters. It
    * then shows the descriptions of parameters whole, so that the list belongs there.
    */
@@ -45,29 +40,29 @@ export interface ClientProfile {
   readonly dropsEmbeddedResources?: boolean;
 }
 
-/** The profile of clients that were not measured. */
+/**
+ * The profile of clients that were not measured. They get the wording of the tools'
+ * contracts if it fits, which is half as long again as what the others get.
+ */
 export const DEFAULT_PROFILE: ClientProfile = {
   clientName: "",
-  isBrief: false,
   instructions: "none",
 };
 
-const BRIEF = { isBrief: true, instructions: "whole" } as const;
-
-const DROPS_RESOURCES = { ...BRIEF, dropsEmbeddedResources: true };
-
-const NO_INSTRUCTIONS = { ...BRIEF, instructions: "none" } as const;
+const DROPS_RESOURCES = {
+  instructions: "whole",
+  dropsEmbeddedResources: true,
+} as const;
 
 /** The profiles by the client names that `--print-config` and `--as` accept. */
 export const CLIENT_PROFILES: Readonly<Record<string, ClientProfile>> = {
   "claude-code": {
-    ...BRIEF,
     clientName: "claude-code",
+    instructions: "whole",
     cutsDescriptionsAt: 2_048,
     toolMeta: { "anthropic/alwaysLoad": true },
   },
   "codex": {
-    ...BRIEF,
     clientName: "codex-mcp-client",
     instructions: "first line",
     searchesTools: true,
@@ -76,8 +71,8 @@ export const CLIENT_PROFILES: Readonly<Record<string, ClientProfile>> = {
   "kilo": { ...DROPS_RESOURCES, clientName: "kilo" },
   "gemini-cli": { ...DROPS_RESOURCES, clientName: "gemini-cli-mcp-client" },
   "qwen-code": { ...DROPS_RESOURCES, clientName: "qwen-cli-mcp-client" },
-  "copilot": { ...NO_INSTRUCTIONS, clientName: "copilot-cli" },
-  "cline": { ...NO_INSTRUCTIONS, clientName: "@cline/core" },
+  "copilot": { clientName: "copilot-cli", instructions: "none" },
+  "cline": { clientName: "@cline/core", instructions: "none" },
 };
 
 /** The name that `--as` accepts for clients without a profile. */

@@ -4,8 +4,6 @@
  * @module
  */
 
-import type { ClientInfo } from "../protocol/eras.ts";
-
 /** A set of tools, named after the server that introduced them. */
 export type Toolset = "skill" | "skilljack" | "reference" | "agentskills";
 
@@ -15,15 +13,9 @@ export interface SkillToolOptions {
   readonly toolset: Toolset;
   /**
    * The maximum length of the list of skills in the description of a tool or its
-   * parameter, in characters, or 0 for no limit. Default: 30,000, or 36,000 if the
-   * names need it.
+   * parameter, in characters, or 0 for no limit. Default: 30,000.
    */
   readonly descriptionLimit?: number;
-  /**
-   * Whether a client lists the skills itself, so that the tools can omit the
-   * list. Default: no client does.
-   */
-  readonly listsSkills?: (client: ClientInfo | undefined) => boolean;
   /**
    * Whether to provide the tool that runs shell commands, if the toolset
    * contains it and Deno has permission to run the shell. Default: `true`.

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { loadPage, readTogether, sortList } from "./paging.ts";
+import { loadPage, sortList } from "./paging.ts";
 import { stringifyJson } from "../text.ts";
 
 Deno.test("loadPage() skips and repeats nothing after a key with an unpaired surrogate", async () => {
@@ -28,22 +28,4 @@ Deno.test("loadPage() fills a page although some values have no entry", async ()
   });
   assert.equal(entries.length, 50);
   assert.equal(nextCursor, undefined);
-});
-
-Deno.test("readTogether() reads files that fit into a message, and none if their sizes show that they do not", async () => {
-  const read = async (size: number, character: string) => {
-    const file = { version: "", size };
-    const files = ["a", "b"].map((path) => ({ ...file, path }));
-    let count = 0;
-    const reading = readTogether(files, () => {
-      count++;
-      return Promise.resolve(character.repeat(size));
-    });
-    const result = await reading.then(() => "read", ({ message }) => message);
-    return [count, result.slice(0, 11)];
-  };
-  assert.deepEqual(await read(4_000_000, "x"), [2, "read"]);
-  assert.deepEqual(await read(6_000_000, "x"), [0, "Cannot read"]);
-  // In JSON, this character takes six bytes.
-  assert.deepEqual(await read(4_000_000, "\u0001"), [1, "Cannot read"]);
 });

@@ -1,40 +1,35 @@
 /**
- * Serves skills as prompts, which users load by name.
+ * Serves skills as prompts, which users load by name, and completes the names of
+ * skills and the paths of their files.
  *
  * @module
  */
 
 import type {
   ContentBlock,
-  GetPromptRequest,
   Prompt,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import { SKILL_MD } from "../files/paths.ts";
-import { invalidParams } from "../protocol/errors.ts";
-import type { RequestHandlers } from "../protocol/handlers.ts";
-import {
-  GetPromptRequestSchema,
-  ListPromptsRequestSchema,
-} from "../protocol/requests.ts";
-import { qualifiedName } from "../skills/names.ts";
+import type { RequestDispatcher } from "../protocol/dispatcher.ts";
+import { invalidParams } from "../protocol/json_rpc.ts";
+import type { Params } from "../protocol/requests.ts";
+import { findResource, qualifiedName } from "../skills/names.ts";
 import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
-import { skillMdUri } from "../skills/uri.ts";
-import { quote, shownName, skillKey } from "../text.ts";
+import { skillMdUri, skillUri } from "../skills/uri.ts";
+import { nearestWords, quote, shownName } from "../text.ts";
 import { profileFor } from "./clients.ts";
 import type { SkillToolOptions, Toolset } from "./options.ts";
 import { deriveOnce, type ListItem, serveList } from "./paging.ts";
 import { formatLoadedSkill, textOf } from "./reading.ts";
-import { readForRequest } from "./resources.ts";
+import { readForRequest, RESOURCE_TEMPLATES } from "./resources.ts";
 import {
+  byListRank,
   DEFAULT_DESCRIPTION_LIMIT,
   describeSkills,
-  findByName,
   findPolicyFault,
   fitList,
   isForUser,
   listKey,
-  listUserSkills,
-  RankedSearch,
 } from "./skill_list.ts";
 
 /** The prompt that takes a skill's name as its argument. */
@@ -49,42 +44,41 @@ const ARGUMENTS = [{
 
 /** Sets the request handlers of the prompts, and notifies clients of changes. */
 export function registerPrompts(
-  server: RequestHandlers,
+  server: RequestDispatcher,
   registry: SkillSource,
   options: SkillToolOptions,
 ): void {
-  const search = new RankedSearch(isForUser);
   const itemsOf = deriveOnce((skill: Skill) =>
     createPrompts(skill, options.toolset)
   );
   serveList(server, registry, {
     name: "prompts",
-    schema: ListPromptsRequestSchema,
     itemsOf: (catalog) => [
       createSkillPrompt(catalog),
-      ...listUserSkills(catalog).flatMap(itemsOf),
+      ...[...catalog.skills.values()].filter(isForUser).flatMap(itemsOf),
     ],
   });
+  server.setRequestHandler("prompts/get", async (params, { client }) => {
+    const skill = requirePrompt(params, registry);
+    const { description } = skill;
+    const reading = registry.readFile(skill, SKILL_MD);
+    const text = textOf(await readForRequest(skillMdUri(skill), reading));
+    // Skilljack's prompts embed the skill as a resource. Some clients drop such prompts.
+    const isEmbedded = options.toolset === "skilljack" &&
+      client !== undefined && !profileFor(client).dropsEmbeddedResources;
+    const input = params.name === SKILL_PROMPT
+      ? undefined
+      : params.arguments?.arguments ?? "";
+    const content: ContentBlock = isEmbedded ? embedSkill(skill, text) : {
+      type: "text",
+      text: formatLoadedSkill(skill, text, { ...options, input }),
+    };
+    content.annotations = { audience: ["assistant"], priority: 1.0 };
+    return { description, messages: [{ role: "user", content }] };
+  });
   server.setRequestHandler(
-    GetPromptRequestSchema,
-    async ({ params }, { client }) => {
-      const skill = await requirePrompt(params, { registry, search });
-      const { description } = skill;
-      const reading = registry.readFile(skill, SKILL_MD);
-      const text = textOf(await readForRequest(skillMdUri(skill), reading));
-      // Skilljack's prompts embed the skill as a resource. Some clients drop such prompts.
-      const isEmbedded = options.toolset === "skilljack" &&
-        client !== undefined && !profileFor(client).dropsEmbeddedResources;
-      const input = params.name === SKILL_PROMPT
-        ? undefined
-        : params.arguments?.arguments ?? "";
-      const content: ContentBlock = isEmbedded ? embedSkill(skill, text) : {
-        type: "text",
-        text: formatLoadedSkill(skill, text, { ...options, input }),
-      };
-      content.annotations = { audience: ["assistant"], priority: 1.0 };
-      return { description, messages: [{ role: "user", content }] };
-    },
+    "completion/complete",
+    (params) => complete(params, registry),
   );
 }
 
@@ -93,23 +87,18 @@ function embedSkill(skill: Skill, text: string): ContentBlock {
   return { type: "resource", resource };
 }
 
-/** Whether there is a prompt with a name. */
-export function hasPrompt(name: string, { skills }: SkillCatalog): boolean {
-  if (name === SKILL_PROMPT) return true;
-  const skill = skills.get(skillKey(name));
-  return skill !== undefined && promptName(skill) === name && isForUser(skill);
-}
-
 /** Creates the prompt that takes a name. Its description lists the skills. */
 function createSkillPrompt(catalog: SkillCatalog): ListItem<Prompt> {
-  const skills = describeSkills(listUserSkills(catalog), catalog);
+  const skills = [...catalog.skills.values()].filter(isForUser)
+    .sort(byListRank);
   const fault = findPolicyFault(catalog);
   const start = "Load a skill by name.\n\nAvailable skills:";
+  const limit = DEFAULT_DESCRIPTION_LIMIT - start.length;
   const value = {
     name: SKILL_PROMPT,
     title: "Load Skill",
     description: fault === undefined
-      ? start + fitList(skills, DEFAULT_DESCRIPTION_LIMIT - start.length)
+      ? start + fitList(describeSkills(skills, catalog), limit)
       : `${start}\n${fault}`,
     arguments: [{
       name: "name",
@@ -144,26 +133,72 @@ const MAX_NEAR_NAMES = 5;
  * Finds the skill that a prompt loads.
  *
  * @throws {Error} If there is no skill with this name that the user can load. The
- *   message lists available names, the most similar first.
+ *   message lists similar names.
  */
-async function requirePrompt(
-  { name: prompt, arguments: input }: GetPromptRequest["params"],
-  { registry, search }: { registry: SkillSource; search: RankedSearch },
-): Promise<Skill> {
+function requirePrompt(
+  { name: prompt, arguments: input }: Params<"prompts/get">,
+  registry: SkillSource,
+): Skill {
   const isGeneral = prompt === SKILL_PROMPT;
   const name = isGeneral ? input?.name ?? "" : prompt;
   if (isGeneral && name === "") {
     throw invalidParams('The prompt "skill" requires the argument "name"');
   }
-  const skill = findByName(name, registry);
+  const skill = registry.find(name);
   if (skill !== undefined && isForUser(skill)) return skill;
-  const { catalog } = registry;
-  const found = await search.find(name, catalog);
-  const near = [...new Set([...found, ...listUserSkills(catalog)])]
-    .slice(0, MAX_NEAR_NAMES).map((skill) => quote(promptName(skill)));
+  const names = [...registry.catalog.skills.values()].filter(isForUser)
+    .sort(byListRank).map(promptName);
+  const near = nearestWords(name, names).slice(0, MAX_NEAR_NAMES).map(quote);
   const hint = near.length === 0
-    ? ""
-    : `: available names include ${near.join(", ")}`;
+    ? "prompts/list lists the names"
+    : `similar names are ${near.join(", ")}`;
   const kind = isGeneral ? "skill" : "prompt";
-  throw invalidParams(`Unknown ${kind} ${quote(name)}${hint}`);
+  throw invalidParams(`Unknown ${kind} ${quote(name)}: ${hint}`);
+}
+
+/** The maximum number of values that a completion lists. */
+const MAX_COMPLETIONS = 100;
+
+/** Completes the name of a skill, or the path of one of its files. */
+async function complete(
+  { ref, argument, context }: Params<"completion/complete">,
+  registry: SkillSource,
+) {
+  const isPrompt = ref.type === "ref/prompt";
+  const isKnown = isPrompt
+    ? ref.name === SKILL_PROMPT || registry.find(ref.name) !== undefined
+    : RESOURCE_TEMPLATES.some(({ uriTemplate }) => uriTemplate === ref.uri);
+  if (!isKnown) {
+    const name = isPrompt ? ref.name : ref.uri;
+    throw invalidParams(`Unknown reference ${quote(name)}`);
+  }
+  const { served, skills } = registry.catalog;
+  const values = argument.name === "name"
+    ? [...(isPrompt ? served : skills).values()]
+      .filter((skill) => !isPrompt || isForUser(skill))
+      .sort(byListRank).map(promptName)
+    : argument.name === "path"
+    ? await listPaths(context?.arguments?.name ?? "", registry)
+    : [];
+  const start = argument.value.toLowerCase();
+  const matches = values.filter((value) =>
+    value.toLowerCase().startsWith(start)
+  );
+  return {
+    completion: {
+      values: matches.slice(0, MAX_COMPLETIONS),
+      total: matches.length,
+      hasMore: matches.length > MAX_COMPLETIONS,
+    },
+  };
+}
+
+/** Lists the paths that can follow `skill://<name>/`. */
+async function listPaths(
+  name: string,
+  registry: SkillSource,
+): Promise<string[]> {
+  const { skill } = findResource(skillUri(name), registry.catalog) ?? {};
+  const files = skill === undefined ? [] : await registry.listFiles(skill);
+  return files.map(({ path }) => path);
 }

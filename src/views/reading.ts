@@ -7,24 +7,20 @@
 
 import { basename, dirname, isAbsolute, relative } from "jsr:@std/path@^1";
 import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-import {
-  IS_A_FOLDER,
-  LINK_OUT_OF_SKILL,
-  LINK_TO_NOTHING,
-  SkillFileError,
-} from "../files/faults.ts";
+import { IS_A_FOLDER, SkillFileError } from "../files/faults.ts";
 import { resourceContents } from "../files/media_types.ts";
 import { isAtOrBelow, isAtOrBelowAny, SKILL_MD } from "../files/paths.ts";
 import { splitPath } from "../files/served_folder.ts";
+import type { RequestContext } from "../protocol/dispatcher.ts";
 import { describeProblem } from "../skills/problems.ts";
+import type { SkillSearch } from "../skills/search.ts";
 import type {
-  Problem,
   Skill,
   SkillCatalog,
   SkillFileContent,
   SkillSource,
 } from "../skills/types.ts";
-import { skillFileUri } from "../skills/uri.ts";
+import { parseSkillUri, skillFileUri } from "../skills/uri.ts";
 import {
   escapeHidden,
   oneLine,
@@ -32,19 +28,17 @@ import {
   shownName,
   shownPath,
   skillKey,
-  unescapeXml,
 } from "../text.ts";
 import { type SkillToolOptions, TOOL_NAMES } from "./options.ts";
-import { readTogether } from "./paging.ts";
+import { readTogether } from "./resources.ts";
 import {
   DEFAULT_DESCRIPTION_LIMIT,
   describeSkills,
-  findByName,
+  findByWords,
   findPolicyFault,
   fitList,
   isForModel,
-  listModelSkills,
-  type RankedSearch,
+  listForModel,
 } from "./skill_list.ts";
 
 /** What tools read, the model sees. */
@@ -56,16 +50,11 @@ const UNKNOWN_NAME_INTERVAL_MS = 100;
 /** The maximum number of files that a message names. */
 const MAX_NAMED_FILES = 20;
 
-/** The reasons why links are left out. */
-const LINK_REASONS = [LINK_OUT_OF_SKILL.reason, LINK_TO_NOTHING.reason];
-
 /** What a call of a tool works with. */
-export interface ToolContext {
+export interface ToolContext extends Pick<RequestContext, "signal" | "leave"> {
   readonly registry: SkillSource;
-  readonly search: RankedSearch;
+  readonly search: SkillSearch;
   readonly options: SkillToolOptions;
-  /** Aborted when the client cancels the call or disconnects. */
-  readonly signal: AbortSignal;
 }
 
 /**
@@ -95,16 +84,9 @@ export async function readSkill(
 }
 
 function findForModel(name: string, registry: SkillSource): Skill | undefined {
-  const skill = findByName(name, registry) ??
-    findByName(unescapeXml(name), registry);
+  const skill = registry.find(name);
   return skill && isForModel(skill) ? skill : undefined;
 }
-
-/** What stands for the skill's directory in instructions. */
-const DIRECTORY = /\$\{CLAUDE_SKILL_DIR\}/g;
-
-/** What stands for the arguments of a prompt, but not for one of them. */
-const ARGUMENTS = /\$ARGUMENTS\b(?!\[)/g;
 
 /** Returns the text of a `SKILL.md`. Bytes that are not valid UTF-8 are replaced. */
 export function textOf({ text, bytes }: SkillFileContent): string {
@@ -118,6 +100,12 @@ export function directoryOf(
 ): string {
   return isRemote ? skillFileUri(skill, "") : skill.directory;
 }
+
+/** What stands for the skill's directory in instructions. */
+const DIRECTORY = "${CLAUDE_SKILL_DIR}";
+
+/** What stands for the arguments of a prompt, but not for one of them. */
+const ARGUMENTS = /\$ARGUMENTS\b(?!\[)/g;
 
 /**
  * Formats the text of a `SKILL.md`. It begins with the skill's directory, because the
@@ -138,11 +126,8 @@ export function formatLoadedSkill(
   ];
   // The toolsets of other servers return the text as it is.
   const filled = options.toolset === "skill"
-    ? fill(
-      fillArguments(text, options.input),
-      DIRECTORY,
-      directory.replace(/\/$/, ""),
-    )
+    ? fillArguments(text, options.input)
+      .replaceAll(DIRECTORY, () => directory.replace(/\/$/, ""))
     : text;
   return `${lines.join("\n")}\n\n${filled}`;
 }
@@ -168,21 +153,10 @@ function describeRemoteFiles(
  */
 function fillArguments(text: string, input: string | undefined): string {
   if (input === undefined) return text;
-  const filled = fill(text, ARGUMENTS, input);
+  const filled = text.replace(ARGUMENTS, () => input);
   return filled !== text || input === ""
     ? filled
     : `${text.replace(/\n?$/, "\n")}\nARGUMENTS: ${input}`;
-}
-
-/** The maximum length of what is put in place of placeholders, in characters. */
-const MAX_FILLED_LENGTH = 1024 * 1024;
-
-/** Puts a text in place of each placeholder, unless that takes too much room. */
-function fill(text: string, placeholder: RegExp, value: string): string {
-  const count = text.match(placeholder)?.length ?? 0;
-  return count * value.length > MAX_FILLED_LENGTH
-    ? text
-    : text.replace(placeholder, () => value);
 }
 
 /** Returns the whole `SKILL.md` of a skill. */
@@ -213,9 +187,11 @@ export async function readContent(
  * Makes an absolute path or a URI relative to the skill's directory. The model
  * knows that directory, and some models pass absolute paths.
  */
-export function pathInSkill(skill: Skill, path: string): string {
-  const uri = skillFileUri(skill, "");
-  if (path.startsWith(uri)) return decodePath(path.slice(uri.length));
+export function pathInSkill(path: string, skill: Skill): string {
+  const uri = parseSkillUri(path);
+  if (uri?.path !== undefined && path.startsWith(skillFileUri(skill, ""))) {
+    return uri.path;
+  }
   if (!isAbsolute(path)) return path;
   const { directory, realDirectory, file } = skill;
   if (path === file) return SKILL_MD;
@@ -223,15 +199,6 @@ export function pathInSkill(skill: Skill, path: string): string {
     isAtOrBelow(path, folder)
   );
   return base === undefined ? path : relative(base, path);
-}
-
-function decodePath(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    // The model did not encode it.
-    return path;
-  }
 }
 
 /** Reads a file, reads all files of a folder, or lists the files if the path is empty. */
@@ -248,9 +215,11 @@ export async function readPath(
       error.reason === IS_A_FOLDER.reason;
     if (isFolder) return await readFolder(skill, path, registry);
     const { message } = error as Error;
-    const { files } = await registry.inspectFiles(skill, MODEL);
-    const names = shorten(files.map(({ path }) => `"${shownPath(path)}"`));
-    throw new Error(`${message}. Its files: ${names.join(", ")}`);
+    const files = await registry.listFiles(skill, MODEL);
+    const names = files.slice(0, MAX_NAMED_FILES)
+      .map(({ path }) => `"${shownPath(path)}"`);
+    const more = files.length > names.length ? ", …" : "";
+    throw new Error(`${message}. Its files: ${names.join(", ")}${more}`);
   }
 }
 
@@ -258,14 +227,15 @@ async function listResources(
   skill: Skill,
   registry: SkillSource,
 ): Promise<CallToolResult> {
-  const { files, leftOut } = await registry.inspectFiles(skill, MODEL);
+  const files = await registry.listFiles(skill, MODEL);
   const paths = files.map(({ path }) => path)
     .filter((path) => path !== SKILL_MD);
   const name = quote(shownName(skill.name));
-  const list = paths.length > 0
-    ? `Files of the skill ${name}:\n\n- ${paths.map(shownPath).join("\n- ")}`
-    : `The skill ${name} has no files besides its SKILL.md`;
-  return createTextResult([list, ...describeLeftOut(leftOut)].join("\n\n"));
+  return createTextResult(
+    paths.length > 0
+      ? `Files of the skill ${name}:\n\n- ${paths.map(shownPath).join("\n- ")}`
+      : `The skill ${name} has no files besides its SKILL.md`,
+  );
 }
 
 async function readFolder(
@@ -274,7 +244,7 @@ async function readFolder(
   registry: SkillSource,
 ): Promise<CallToolResult> {
   const prefix = [...splitPath(folder)!, ""].join("/");
-  const { files, leftOut } = await registry.inspectFiles(skill, MODEL);
+  const files = await registry.listFiles(skill, MODEL);
   const inFolder = files.filter(({ path }) => path.startsWith(prefix));
   const content = await readTogether(inFolder, async ({ path }) => {
     const item = await readContent(skill, path, registry);
@@ -283,35 +253,9 @@ async function readFolder(
     }
     return item;
   });
-  const texts = describeLeftOut(
-    leftOut.filter(({ file }) => file.startsWith(prefix)),
-  );
-  if (inFolder.length === 0) {
-    const state = texts.length > 0 ? "has no readable files" : "is empty";
-    texts.unshift(`The folder ${quote(folder)} ${state}`);
-  }
-  return { content: [...content, ...createTextResult(...texts).content] };
-}
-
-/** Returns a text that lists the entries that are left out, or no text if there are none. */
-function describeLeftOut(leftOut: readonly Problem[]): string[] {
-  if (leftOut.length === 0) return [];
-  const lines = leftOut.map(({ file, reason }) => {
-    // Whether the target of a link exists stays hidden.
-    const shown = LINK_REASONS.includes(reason)
-      ? "it is a link that does not point to a file of the skill"
-      : reason;
-    return `"${shownPath(file || ".")}": ${shown}`;
-  });
-  return [`Left out:\n- ${shorten(lines).join("\n- ")}`];
-}
-
-/** Replaces the end of a long list with the number of its items. */
-function shorten(items: string[]): string[] {
-  const rest = items.length - MAX_NAMED_FILES;
-  return rest > 0
-    ? items.toSpliced(MAX_NAMED_FILES, rest, `and ${rest} more`)
-    : items;
+  return content.length > 0
+    ? { content }
+    : createTextResult(`The folder ${quote(folder)} has no files to read`);
 }
 
 /** Creates the result of a tool that consists of texts. */
@@ -324,9 +268,6 @@ export function createTextResult(...texts: string[]): CallToolResult {
  * there are more, it lists search results instead.
  */
 const MAX_LISTED_SKILLS = 100;
-
-/** The maximum number of problems that the answer to an unknown name reports. */
-const MAX_NAMED_PROBLEMS = 20;
 
 /** How many characters of an unknown name the answer repeats. */
 const MAX_ECHO_LENGTH = 200;
@@ -345,23 +286,24 @@ async function createUnknownSkillError(
   const echo = oneLine(name.slice(0, MAX_ECHO_LENGTH));
   const skipped = describeSkipped(name, catalog, options);
   const start = `${skipped}Skill '${echo}' not found.\n\n`;
-  const format = (skills: readonly Skill[]) =>
-    fitList(describeSkills(skills, catalog), DEFAULT_DESCRIPTION_LIMIT);
-  const skills = listModelSkills(catalog);
+  const skills = listForModel(catalog);
   if (skills.length <= MAX_LISTED_SKILLS) {
+    const list = fitList(skills, DEFAULT_DESCRIPTION_LIMIT);
     // The wording of the contract of the tool "skill".
-    return new Error(`${start}Available skills:${format(skills)}
+    return new Error(`${start}Available skills:${list}
 
 Use the exact skill name (case-insensitive) to load a skill.`);
   }
-  const found = await search.find(echo, catalog);
+  const found = await findByWords(echo, { search, catalog });
+  const list = fitList(
+    describeSkills(found, catalog),
+    DEFAULT_DESCRIPTION_LIMIT,
+  );
   const results = found.length === 0
     ? `None of these words occurs in the names, the descriptions, or the first lines of the instructions of the ${skills.length} skills.
 
 `
-    : `Search results for these words, the user's own skills first, then best match first:${
-      format(found)
-    }
+    : `Search results for these words, the user's own skills first, then best match first:${list}
 (and ${skills.length - found.length} other skills)
 
 To load one of these skills, use its exact name (case-insensitive). `;
@@ -377,20 +319,19 @@ function describeSkipped(
   { isRemote }: SkillToolOptions,
 ): string {
   const key = skillKey(name);
-  const problems = catalog.problems.filter(({ rule, file }) => {
+  const problem = catalog.problems.find(({ rule, file }) => {
     const isMain = basename(file).toLowerCase() === SKILL_MD.toLowerCase();
     return rule === "policy" ||
       skillKey(basename(isMain ? dirname(file) : file)) === key;
-  }).slice(0, MAX_NAMED_PROBLEMS);
+  });
+  if (problem === undefined) return "";
   const projectRoots = catalog.roots.filter(({ scope }) => scope === "project")
     .map(({ root }) => root.path);
   // Problems contain paths of this machine and text of the skill. That of a project,
   // which may be a stranger's, must not speak as the server.
-  const lines = problems.map((problem) =>
-    isRemote || isAtOrBelowAny(problem.file, projectRoots)
-      ? findPolicyFault(catalog) ??
-        "The server skipped a skill with this name. Its log says why."
-      : describeProblem(problem)
-  );
-  return [...new Set(lines)].map((line) => `${line}\n\n`).join("");
+  const text = isRemote || isAtOrBelowAny(problem.file, projectRoots)
+    ? findPolicyFault(catalog) ??
+      "The server skipped a skill with this name. Its log says why."
+    : describeProblem(problem);
+  return `${text}\n\n`;
 }

@@ -1,5 +1,8 @@
 /**
- * Serves skills as MCP resources.
+ * Serves skills as MCP resources, and through the Skills extension of MCP: the skills
+ * with the digests of all their files, and their directories.
+ *
+ * @see {@link https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/beta/skills.mdx}
  *
  * @module
  */
@@ -9,69 +12,33 @@ import type {
   Resource,
   ResourceTemplate,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-import { resourceContents } from "../files/media_types.ts";
+import { mediaTypeOfName, resourceContents } from "../files/media_types.ts";
 import { SKILL_MD } from "../files/paths.ts";
-import { invalidParams } from "../protocol/errors.ts";
-import type { RequestHandlers } from "../protocol/handlers.ts";
-import {
-  ListResourcesRequestSchema,
-  ListResourceTemplatesRequestSchema,
-  ReadResourceRequestSchema,
-} from "../protocol/requests.ts";
+import { sha256 } from "../files/reading.ts";
+import type { RequestDispatcher } from "../protocol/dispatcher.ts";
+import { invalidParams, MAX_MESSAGE_SIZE } from "../protocol/json_rpc.ts";
+import { readSkillText } from "../skills/frontmatter.ts";
 import { findResource, qualifiedName } from "../skills/names.ts";
-import type { Skill, SkillSource } from "../skills/types.ts";
+import type {
+  Skill,
+  SkillCatalog,
+  SkillFile,
+  SkillSource,
+} from "../skills/types.ts";
 import { skillFileUri, skillMdUri } from "../skills/uri.ts";
-import { quote, shownName } from "../text.ts";
+import { findUnlisting } from "../skills/checks.ts";
+import { quote, shownName, shownPath } from "../text.ts";
+import { TimeSlice } from "../time_slice.ts";
 import {
   deriveOnce,
   type ListItem,
-  readTogether,
-  refuseCursor,
+  loadPage,
   serveList,
+  sortList,
 } from "./paging.ts";
 import { listKey } from "./skill_list.ts";
 
-/**
- * Returns what is read for a request.
- *
- * @throws {Error} The JSON-RPC error "invalid params" with the URI if it cannot
- *   be read.
- */
-export function readForRequest<T>(
-  uri: string,
-  reading: Promise<T>,
-): Promise<T> {
-  return reading.catch(({ message }: Error) => {
-    throw invalidParams(message, { uri });
-  });
-}
-
-/** Sets the request handlers of the resources, and notifies clients of changes. */
-export function registerResources(
-  server: RequestHandlers,
-  registry: SkillSource,
-): void {
-  const itemsOf = deriveOnce(createResources);
-  serveList(server, registry, {
-    name: "resources",
-    schema: ListResourcesRequestSchema,
-    itemsOf: ({ served }) => [...served.values()].flatMap(itemsOf),
-  });
-  server.setRequestHandler(
-    ListResourceTemplatesRequestSchema,
-    ({ params }) => {
-      refuseCursor(params?.cursor);
-      return { resourceTemplates: RESOURCE_TEMPLATES };
-    },
-  );
-  server.setRequestHandler(ReadResourceRequestSchema, async ({ params }) => {
-    const reading = readResource(params.uri, registry);
-    return { contents: await readForRequest(params.uri, reading) };
-  });
-}
-
-/** The templates of the URIs of resources. */
-export const RESOURCE_TEMPLATES: ResourceTemplate[] = [
+export const RESOURCE_TEMPLATES: readonly ResourceTemplate[] = [
   {
     name: "skill",
     uriTemplate: "skill://{name}",
@@ -89,6 +56,27 @@ export const RESOURCE_TEMPLATES: ResourceTemplate[] = [
     description: "A file of a skill",
   },
 ];
+
+/** Sets the request handlers of the resources and the extension, and notifies clients of changes. */
+export function registerResources(
+  server: RequestDispatcher,
+  registry: SkillSource,
+): void {
+  const itemsOf = deriveOnce(createResources);
+  serveList(server, registry, {
+    name: "resources",
+    itemsOf: ({ served }) => [...served.values()].flatMap(itemsOf),
+  });
+  server.setRequestHandler(
+    "resources/templates/list",
+    () => ({ resourceTemplates: RESOURCE_TEMPLATES }),
+  );
+  server.setRequestHandler("resources/read", async ({ uri }) => {
+    const reading = readResource(uri, registry);
+    return { contents: await readForRequest(uri, reading) };
+  });
+  registerSkillsExtension(server, registry);
+}
 
 /** Creates the resources of a skill: its `SKILL.md` and the collection of its other files. */
 function createResources(skill: Skill): ListItem<Resource>[] {
@@ -130,6 +118,31 @@ async function readResource(
 }
 
 /**
+ * Reads files of a skill for one message.
+ *
+ * @param read Returns what the message contains for a file.
+ * @throws {Error} If they do not fit into one message.
+ */
+export async function readTogether<T>(
+  files: readonly SkillFile[],
+  read: (file: SkillFile) => Promise<T>,
+): Promise<T[]> {
+  const size = files.reduce((sum, file) => sum + file.size, 0);
+  if (size > MAX_MESSAGE_SIZE) {
+    throw new Error(
+      `Cannot read ${files.length} files at once: they have ${size} bytes in total, and the limit for a message is ${MAX_MESSAGE_SIZE}; read them one at a time`,
+    );
+  }
+  const slice = new TimeSlice();
+  const contents: T[] = [];
+  for (const file of files) {
+    if (slice.isOver) await slice.pause();
+    contents.push(await read(file));
+  }
+  return contents;
+}
+
+/**
  * Finds the skill and the path that a URI refers to.
  *
  * @throws {Error} The JSON-RPC error "invalid params" if there is no such
@@ -137,12 +150,161 @@ async function readResource(
  */
 export function requireResource(
   uri: string,
-  registry: SkillSource,
+  { catalog }: SkillSource,
 ): { skill: Skill; path: string | undefined } {
-  const found = findResource(uri, registry.catalog);
+  const found = findResource(uri, catalog);
   if (found !== undefined) return found;
   throw invalidParams(
     `Unknown resource ${quote(uri)}: resources/list lists the skills`,
     { uri },
   );
+}
+
+/**
+ * Returns what is read for a request.
+ *
+ * @throws {Error} The JSON-RPC error "invalid params" with the URI if it cannot
+ *   be read.
+ */
+export function readForRequest<T>(
+  uri: string,
+  reading: Promise<T>,
+): Promise<T> {
+  return reading.catch(({ message }: Error) => {
+    throw invalidParams(message, { uri });
+  });
+}
+
+/** The name of the extension. */
+export const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";
+
+/** Sets the request handlers of the extension. */
+function registerSkillsExtension(
+  server: RequestDispatcher,
+  registry: SkillSource,
+): void {
+  const list = deriveOnce(({ served }: SkillCatalog) =>
+    sortList(
+      [...served.values()].map((value) => ({
+        key: listKey(value, skillMdUri(value)),
+        value,
+      })),
+    )
+  );
+  server.setRequestHandler("skills/list", async ({ cursor }) => {
+    const { entries, nextCursor } = await loadPage(list(registry.catalog), {
+      cursor,
+      load: (skill) => loadEntry(skill, registry).catch(() => undefined),
+    });
+    return { skills: entries, nextCursor };
+  });
+  server.setRequestHandler("skills/get", async ({ uri }) => ({
+    skill: await findEntry(uri, registry),
+  }));
+  server.setRequestHandler(
+    "resources/directory/read",
+    async ({ uri, cursor }) => {
+      const { skill, children } = await listChildren(uri, registry);
+      const { entries, nextCursor } = await loadPage(children, {
+        cursor,
+        load: (child) => describeChild(child, skill),
+      });
+      return { resources: entries, nextCursor };
+    },
+  );
+}
+
+/**
+ * Finds the entry of a skill by the URI of its `SKILL.md`.
+ *
+ * @throws {Error} The JSON-RPC error "invalid params" if there is no such
+ *   skill, or if hosts cannot load it.
+ */
+async function findEntry(uri: string, registry: SkillSource) {
+  const { skill } = requireResource(uri, registry);
+  const skillMd = skillMdUri(skill);
+  if (skillMd !== uri) {
+    throw invalidParams(
+      `${quote(uri)} is not the URI of a skill's SKILL.md: the URI is ${
+        quote(skillMd)
+      }`,
+      { uri },
+    );
+  }
+  return await loadEntry(skill, registry).catch(({ message }: Error) => {
+    const text = `Cannot get the skill ${quote(uri)}: ${message}`;
+    throw invalidParams(text, { uri });
+  });
+}
+
+/**
+ * Creates the entry of a skill. The frontmatter and the digest of its `SKILL.md`
+ * come from the same bytes.
+ *
+ * @throws {Error} If hosts cannot load the skill.
+ */
+async function loadEntry(skill: Skill, registry: SkillSource) {
+  const contents = await registry.inspectFiles(skill);
+  const { text, bytes, size } = await registry.readFile(skill, SKILL_MD);
+  if (text === undefined) throw new Error("SKILL.md is not valid UTF-8");
+  const { frontmatter, isRepaired, problems } = readSkillText(text);
+  if (frontmatter === undefined) throw new Error(problems[0]!.reason);
+  const current = { ...skill, frontmatter, isRepaired };
+  const unlisting = findUnlisting(current, contents);
+  if (unlisting !== undefined) throw new Error(unlisting.reason);
+  if (frontmatter.name !== skill.name) {
+    throw new Error("the skill was renamed");
+  }
+  const resources = [];
+  const slice = new TimeSlice();
+  for (const file of contents.files) {
+    if (slice.isOver) await slice.pause();
+    const uri = skillFileUri(skill, file.path);
+    const digested = file.path === SKILL_MD
+      ? { digest: sha256(bytes), size }
+      : await registry.digest(skill, file);
+    resources.push({ uri, ...digested });
+  }
+  return { uri: skillMdUri(skill), frontmatter, resources };
+}
+
+/** A file of a skill, or the path of a folder. */
+type Child = Pick<SkillFile, "path"> & Partial<SkillFile>;
+
+/**
+ * Lists the files and folders directly in a folder of a skill.
+ *
+ * @throws {Error} The JSON-RPC error "invalid params" if there is no such
+ *   folder.
+ */
+async function listChildren(
+  uri: string,
+  registry: SkillSource,
+): Promise<{ skill: Skill; children: ListItem<Child>[] }> {
+  const { skill, path: folder } = requireResource(uri, registry);
+  const prefix = folder === undefined ? "" : `${folder}/`;
+  const children = new Map<string, Child>();
+  for (const file of await registry.listFiles(skill)) {
+    if (!file.path.startsWith(prefix)) continue;
+    const [name, ...rest] = file.path.slice(prefix.length).split("/");
+    const path = prefix + name;
+    children.set(path, rest.length === 0 ? file : { path });
+  }
+  const items = [...children].map(([key, value]) => ({ key, value }));
+  if (items.length > 0) return { skill, children: sortList(items) };
+  throw invalidParams(
+    `${
+      quote(uri)
+    } is not a directory: the directory of a skill is skill://<name>, without a trailing slash`,
+    { uri },
+  );
+}
+
+/** Describes a file or folder as a resource. */
+function describeChild({ path, size }: Child, skill: Skill): Resource {
+  const uri = skillFileUri(skill, path);
+  const name = shownPath(path.slice(path.lastIndexOf("/") + 1));
+  return size === undefined
+    ? { uri, name, mimeType: "inode/directory" }
+    : { uri, name, mimeType: mediaTypeOfName(path), size };
 }

@@ -9,8 +9,8 @@
 
 import { basename } from "jsr:@std/path@^1";
 import { qualifiedName } from "../skills/names.ts";
-import { SkillSearch } from "../skills/search.ts";
-import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
+import type { SkillSearch } from "../skills/search.ts";
+import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { escapeXml, oneLine, shownName, truncate } from "../text.ts";
 import { deriveOnce } from "./paging.ts";
 
@@ -22,16 +22,6 @@ export function isForModel({ isHiddenFromModel, state }: Skill): boolean {
 /** Whether the user can load a skill. */
 export function isForUser({ isHiddenFromUser }: Skill): boolean {
   return !isHiddenFromUser;
-}
-
-/** Lists the skills that the model can load, in list order. */
-export function listModelSkills({ skills }: SkillCatalog): Skill[] {
-  return [...skills.values()].filter(isForModel).sort(byListRank);
-}
-
-/** Lists the skills that the user can load, in list order. */
-export function listUserSkills({ skills }: SkillCatalog): Skill[] {
-  return [...skills.values()].filter(isForUser).sort(byListRank);
 }
 
 /** Compares two skills by their places in lists. */
@@ -67,50 +57,29 @@ function shareOfProject(
 /** The maximum number of results of a search. */
 const MAX_RESULTS = 20;
 
-/** Searches the user's own skills and the project's separately. */
-export class RankedSearch {
-  readonly #own: SkillSearch;
-  readonly #project: SkillSearch;
-
-  /** Creates a search for skills that are allowed as results. */
-  constructor(isAllowed: (skill: Skill) => boolean) {
-    const searchIn = (scope: Skill["scope"]) =>
-      new SkillSearch((skill) => skill.scope === scope && isAllowed(skill));
-    this.#own = searchIn("global");
-    this.#project = searchIn("project");
-  }
-
-  /** Finds the 20 skills that match some words, in list order, then best match first. */
-  async find(query: string, catalog: SkillCatalog): Promise<Skill[]> {
-    const own = await this.#own.find(query, catalog);
-    const project = await this.#project.find(query, catalog);
-    const count = shareOfProject(MAX_RESULTS, {
-      own: own.length,
-      project: project.length,
-    });
-    return [...own.slice(0, MAX_RESULTS - count), ...project.slice(0, count)]
-      .sort(byListRank);
-  }
+/** Finds the 20 skills that match some words, in list order, then best match first. */
+export async function findByWords(
+  words: string,
+  { search, catalog }: { search: SkillSearch; catalog: SkillCatalog },
+): Promise<Skill[]> {
+  const found = await search.find(words, catalog);
+  const own = found.filter(({ scope }) => scope === "global");
+  const project = found.filter(({ scope }) => scope === "project");
+  const count = shareOfProject(MAX_RESULTS, {
+    own: own.length,
+    project: project.length,
+  });
+  return [...own.slice(0, MAX_RESULTS - count), ...project.slice(0, count)]
+    .sort(byListRank);
 }
-
-/** The default limit for the list of skills, in characters. */
-export const DEFAULT_DESCRIPTION_LIMIT = 30_000;
-
-/**
- * The limit for a list whose names alone exceed the default limit, in
- * characters. Codex truncated a list of 41,000.
- */
-export const NAMES_LIMIT = 36_000;
 
 /** A skill as lists show it. */
 export interface ListedSkill {
   readonly skill: Skill;
-  /** Its name, on one line. */
+  /** Its name, on one line. If it shadows a skill of the user's, its scope precedes. */
   readonly name: string;
   /** Its description, on one line. */
   readonly description: string;
-  /** Its scope, if it shadows a skill of the user's. */
-  readonly mark?: "project";
 }
 
 /** The texts about a skill that all lists share. */
@@ -132,7 +101,7 @@ export function describeSkills(
     skill,
     ...textsOf(skill),
     ...(skill.scope === "project" && shadowing.has(skill) &&
-      { mark: skill.scope }),
+      { name: `${skill.scope}:${textsOf(skill).name}` }),
   }));
 }
 
@@ -140,22 +109,13 @@ export function describeSkills(
  * Lists the skills that the tools list for the model. Those listed by name only have
  * no description, whether or not there is room for it.
  */
-export const listForModel = deriveOnce((catalog: SkillCatalog) =>
-  describeSkills(listModelSkills(catalog), catalog).map((listed) =>
+export const listForModel = deriveOnce((catalog: SkillCatalog) => {
+  const skills = [...catalog.skills.values()].filter(isForModel)
+    .sort(byListRank);
+  return describeSkills(skills, catalog).map((listed) =>
     listed.skill.state === "name-only" ? { ...listed, description: "" } : listed
-  )
-);
-
-/** Finds a skill by its name, or by what lists show of a long name. */
-export function findByName(
-  name: string,
-  registry: SkillSource,
-): Skill | undefined {
-  const isShortened = name.endsWith("...") && shownName(name) === name;
-  const served = isShortened ? registry.catalog.served.values() : [].values();
-  return registry.find(name) ??
-    served.find((skill) => textsOf(skill).name === name);
-}
+  );
+});
 
 /** Returns why there are no skills at all if the policy is the reason, in one line. */
 export function findPolicyFault(
@@ -177,10 +137,11 @@ export function formatAvailableSkills(
   locationOf: (skill: Skill) => string,
 ): string {
   const skills = listForModel(catalog).map((listed) => {
-    const { skill, name, description, mark } = listed;
+    const { skill, description } = listed;
+    // The location tells which of the user's and the project's it is.
+    const { name } = textsOf(skill);
     const location = locationOf(skill);
-    const scope = mark === location ? undefined : mark;
-    const lines = Object.entries({ name, description, location, scope })
+    const lines = Object.entries({ name, description, location })
       .filter(([, text]) => text)
       .map(([key, text]) => `<${key}>${escapeXml(text!)}</${key}>\n`);
     return `<skill>\n${lines.join("")}</skill>`;
@@ -194,24 +155,23 @@ export function formatAvailableSkills(
  * it, the skill can be loaded.
  */
 export function formatSkill(
-  { name, description, mark }: ListedSkill,
+  { name, description }: ListedSkill,
   limit = Infinity,
 ): string {
   const text = truncate(description, limit);
-  const line = `${mark ? `${mark}:` : ""}${name}${text && `: ${text}`}`;
-  return `\n- ${escapeXml(line)}`;
+  return `\n- ${escapeXml(name + (text && `: ${text}`))}`;
 }
 
-/** Formats the line of a skill without its description. */
-export function formatName(listed: ListedSkill): string {
-  return formatSkill(listed, 0);
+/** Returns the length of a list of skills with descriptions of at most a length. */
+export function lengthOf(
+  skills: readonly ListedSkill[],
+  limit = Infinity,
+): number {
+  return skills.reduce((sum, it) => sum + formatSkill(it, limit).length, 0);
 }
 
-/** The maximum lengths of descriptions to try: of pinned skills, and of others. */
-const LADDER = [
-  ...[Infinity, 200, 80, 0].map((others) => ({ pinned: Infinity, others })),
-  ...[200, 80, 0].map((pinned) => ({ pinned, others: 0 })),
-];
+/** The default limit for a list of skills, in characters. */
+export const DEFAULT_DESCRIPTION_LIMIT = 30_000;
 
 /** Returns the last line of a list that lacks some skills. */
 function formatMore(count: number): string {
@@ -219,60 +179,58 @@ function formatMore(count: number): string {
 }
 
 /**
- * Lists skills, one on each line, within a limit. Names come before descriptions. A
- * project's skills take at most half of the room while the user's own need it. If
- * the names do not fit, the last line says how to find the other skills.
+ * Lists skills, one on each line, within a limit. All names come before descriptions,
+ * and the user's own skills before a project's, which take at most half of the room
+ * while the user's own need it. If the names do not fit, the last line says how to find
+ * the other skills.
  */
 export function fitList(
   skills: readonly ListedSkill[],
   limit: number,
 ): string {
   const room = limit - formatMore(skills.length).length;
-  const { own = [], project = [] } = Object.groupBy(
-    skills,
-    ({ skill }) => skill.scope === "project" ? "project" : "own",
-  );
+  const own = skills.filter(({ skill }) => skill.scope === "global");
+  const project = skills.filter(({ skill }) => skill.scope === "project");
   const share = shareOfProject(room, {
-    own: lengthOf(own, formatSkill),
-    project: lengthOf(project, formatSkill),
+    own: lengthOf(own),
+    project: lengthOf(project),
   });
-  const theirs = takeFitting(project, share);
-  const ours = takeFitting(own, room - lengthOf(theirs, formatName));
-  const theirRoom = Math.min(share, room - lengthOf(ours, formatName));
-  const lines = new Map([
-    ...fitDescriptions(ours, room - theirRoom),
-    ...fitDescriptions(theirs, theirRoom),
-  ]);
+  const ours = fitLines(own, room - Math.min(share, lengthOf(project, 0)));
+  const used = ours.reduce((sum, [, line]) => sum + line.length, 0);
+  const theirs = fitLines(project, Math.min(share, room - used));
+  const lines = new Map([...ours, ...theirs]);
   const missing = skills.length - lines.size;
   return skills.map((listed) => lines.get(listed) ?? "").join("") +
     (missing > 0 ? formatMore(missing) : "");
 }
 
-/** Returns the length of a list of skills. */
-export function lengthOf(
-  skills: readonly ListedSkill[],
-  format: (listed: ListedSkill) => string,
-): number {
-  return skills.reduce((sum, listed) => sum + format(listed).length, 0);
-}
+/** The maximum lengths of descriptions to try. */
+const LADDER = [Infinity, 200, 80, 0];
 
-/** Returns as many skills as have room for their names. */
-function takeFitting(skills: ListedSkill[], room: number): ListedSkill[] {
-  let rest = room;
-  const end = skills.findIndex((it) => (rest -= formatName(it).length) < 0);
-  return end < 0 ? skills : skills.slice(0, end);
-}
-
-/** Formats skills whose names fit, with the longest descriptions that fit as well. */
-function fitDescriptions(
+/**
+ * Formats skills with the longest descriptions for which there is room, or else as
+ * many names as fit. Pinned skills keep their descriptions as long as possible.
+ */
+function fitLines(
   skills: readonly ListedSkill[],
   room: number,
 ): [ListedSkill, string][] {
-  const formats = LADDER.map(({ pinned, others }) => (listed: ListedSkill) =>
-    formatSkill(listed, listed.skill.state === "pinned" ? pinned : others)
-  );
-  const format = formats.find((it) => lengthOf(skills, it) <= room)!;
-  return skills.map((listed) => [listed, format(listed)]);
+  for (const limit of LADDER) {
+    let length = 0;
+    const lines = skills.map((listed): [ListedSkill, string] => {
+      const isPinned = listed.skill.state === "pinned";
+      const line = formatSkill(listed, isPinned ? Infinity : limit);
+      length += line.length;
+      return [listed, line];
+    });
+    if (length <= room) return lines;
+  }
+  let rest = room;
+  const names = skills.map((
+    listed,
+  ): [ListedSkill, string] => [listed, formatSkill(listed, 0)]);
+  const end = names.findIndex(([, line]) => (rest -= line.length) < 0);
+  return end < 0 ? names : names.slice(0, end);
 }
 
 /** The maximum length of the line that summarizes the skills, in characters. */
@@ -296,13 +254,13 @@ export function summarizeSkills(
   }
   const names = skills.map(({ name }) => name)
     .filter((name) => PLAIN_NAME.test(name));
-  let summary = `${purpose}: ${skills.length} in total.`;
-  for (let count = 1; count <= names.length; count++) {
-    const rest = skills.length - count;
-    const more = rest > 0 ? ` and ${rest} more` : "";
-    const line = `${purpose}: ${names.slice(0, count).join(", ")}${more}.`;
-    if (line.length > MAX_SUMMARY_LENGTH) break;
-    summary = line;
-  }
-  return summary;
+  const whole = `${purpose}: ${names.join(", ")}.`;
+  const isWhole = names.length === skills.length &&
+    whole.length <= MAX_SUMMARY_LENGTH;
+  if (isWhole) return whole;
+  const more = names.length > 0 ? `, such as ${names.join(", ")}` : ".";
+  return truncate(
+    `${purpose}: ${skills.length} in total${more}`,
+    MAX_SUMMARY_LENGTH,
+  );
 }

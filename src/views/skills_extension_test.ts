@@ -114,7 +114,7 @@ Deno.test("skills/get returns an invalid-params error for anything but the URI o
   for (const params of [{}, { uri: 7 }]) {
     const { error } = await wire.ask(1, "skills/get", params);
     assert.equal(error!.code, -32602);
-    assert.match(error!.message, /^Invalid params: "params.uri": /);
+    assert.match(error!.message, /^Invalid params: "uri": /);
   }
 });
 

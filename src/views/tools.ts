@@ -11,22 +11,15 @@ import type {
   ToolAnnotations,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import * as z from "npm:zod@^4/mini";
-import type { ClientInfo } from "../protocol/eras.ts";
-import {
-  describeIssues,
-  IN_ENGLISH,
-  invalidParams,
-} from "../protocol/errors.ts";
-import type { RequestHandlers } from "../protocol/handlers.ts";
-import {
-  CallToolRequestSchema,
-  ListToolsRequestSchema,
-} from "../protocol/requests.ts";
+import type { RequestDispatcher } from "../protocol/dispatcher.ts";
+import { invalidParams } from "../protocol/json_rpc.ts";
+import { describeIssues } from "../protocol/requests.ts";
+import { SkillSearch } from "../skills/search.ts";
 import type { SkillCatalog, SkillSource } from "../skills/types.ts";
 import { quote } from "../text.ts";
-import { type ClientProfile, profileFor } from "./clients.ts";
+import { type ClientProfile, DEFAULT_PROFILE, profileFor } from "./clients.ts";
 import type { SkillToolOptions } from "./options.ts";
-import { deriveOnce, notifyWhenChanged, refuseCursor } from "./paging.ts";
+import { notifyWhenChanged } from "./paging.ts";
 import {
   createTextResult,
   SearchResults,
@@ -35,19 +28,13 @@ import {
 import {
   DEFAULT_DESCRIPTION_LIMIT,
   fitList,
-  formatName,
   formatSkill,
   isForModel,
   lengthOf,
   listForModel,
-  NAMES_LIMIT,
-  RankedSearch,
   summarizeSkills,
 } from "./skill_list.ts";
 import { listTools, type SkillTool } from "./toolsets.ts";
-
-/** The line that summarizes the skills is omitted below this description limit, in characters. */
-const MIN_SUMMARY_LIMIT = 2_000;
 
 /** The annotations of a tool, unless it says otherwise. */
 const READ_ONLY: ToolAnnotations = {
@@ -59,53 +46,99 @@ const READ_ONLY: ToolAnnotations = {
 
 /**
  * Sets the request handlers of the tools. Their descriptions reflect the current
- * catalog, and clients are notified when they change.
+ * catalog, and clients are notified when the skills in them change.
  */
 export function registerTools(
-  server: RequestHandlers,
+  server: RequestDispatcher,
   registry: SkillSource,
   options: SkillToolOptions,
 ): void {
-  const search = new RankedSearch(isForModel);
+  const search = new SkillSearch(isForModel);
   const tools = listTools(options);
-  const { listFor, listAll } = createLists(options);
-  server.setRequestHandler(ListToolsRequestSchema, ({ params }, { client }) => {
-    refuseCursor(params?.cursor);
-    return { tools: listFor(client)(registry.catalog) };
-  });
-  server.setRequestHandler(CallToolRequestSchema, ({ params }, { signal }) => {
+  server.setRequestHandler("tools/list", (_params, { client }) => ({
+    tools: createEntries(profileFor(client), registry.catalog, options),
+  }));
+  server.setRequestHandler("tools/call", (params, { signal, leave }) => {
     const tool = tools.find(({ name }) => name === params.name);
     if (tool === undefined) {
       const names = tools.map(({ name }) => quote(name)).join(", ");
       const unknown = `Unknown tool ${quote(params.name)}`;
       throw invalidParams(`${unknown}: the tools are ${names}`);
     }
-    const context = { registry, search, options, signal };
+    const context = { registry, search, options, signal, leave };
     return callTool(tool, params.arguments ?? {}, context);
   });
-  notifyWhenChanged(registry, listAll, () => server.notifyListChanged("tools"));
+  if (!tools.some(({ describe }) => describe)) return;
+  notifyWhenChanged(
+    registry,
+    (catalog) => listForModel(catalog).map((listed) => formatSkill(listed)),
+    () => server.notifyListChanged("tools"),
+  );
 }
 
-/** Creates the lists of tools that clients request, each once for a catalog. */
-function createLists(options: SkillToolOptions) {
-  /** The lists by what determines them. */
-  const lists = new Map<string, (catalog: SkillCatalog) => Tool[]>();
-  const listFor = (client?: ClientInfo) => {
-    const profile = profileFor(client);
-    const isListed = options.listsSkills?.(client) ?? false;
-    const key = `${profile.clientName} ${isListed}`;
-    const list = lists.get(key) ??
-      deriveOnce((catalog: SkillCatalog) =>
-        createEntries(isListed ? undefined : profile, catalog, options)
-      );
-    lists.set(key, list);
-    return list;
-  };
-  const listAll = (catalog: SkillCatalog) => {
-    if (lists.size === 0) listFor();
-    return [...lists.values()].map((list) => list(catalog));
-  };
-  return { listFor, listAll };
+/**
+ * The part of the `McpServer` of `@modelcontextprotocol/sdk` that tools need. It is
+ * declared here because the SDK's own type would pull undocumented types into the
+ * library's documentation.
+ */
+export interface SkillToolServer {
+  /** Registers a tool, and returns what updates it. */
+  registerTool(
+    name: string,
+    config: never,
+    call: never,
+  ): { update(changes: { description: string }): void };
+}
+
+/**
+ * Registers the tools on a server of the SDK, as clients that were not measured see
+ * them.
+ *
+ * @throws {Error} If the server has a tool of the same name already, or is none of the SDK's.
+ */
+export function joinTools(
+  server: SkillToolServer,
+  registry: SkillSource,
+  options: SkillToolOptions,
+): void {
+  const tools = listTools(options);
+  if (typeof server.registerTool !== "function") {
+    throw new TypeError(
+      "Cannot register the tools: the server is not an McpServer of @modelcontextprotocol/sdk 1; pass one of these",
+    );
+  }
+  const search = new SkillSearch(isForModel);
+  for (const tool of tools) {
+    const { name, input: inputSchema, output: outputSchema } = tool;
+    const entryOf = (catalog: SkillCatalog) =>
+      createEntry(tool, catalog, { profile: DEFAULT_PROFILE, options });
+    const { title, annotations, ...entry } = entryOf(registry.catalog);
+    let { description } = entry;
+    const schemas = { inputSchema, outputSchema };
+    const call = (
+      input: Record<string, unknown>,
+      { signal }: { signal: AbortSignal },
+    ) => {
+      const leave = () => {};
+      return callTool(tool, input, {
+        registry,
+        search,
+        options,
+        signal,
+        leave,
+      });
+    };
+    const registered = server.registerTool(
+      name,
+      { title, description, annotations, ...schemas } as never,
+      call as never,
+    );
+    registry.onChange(({ catalog }) => {
+      const current = entryOf(catalog).description!;
+      if (current !== description) registered.update({ description: current });
+      description = current;
+    });
+  }
 }
 
 /** Calls a tool. Turns errors into results that report to the model what failed. */
@@ -115,7 +148,7 @@ export async function callTool(
   context: ToolContext,
 ): Promise<CallToolResult> {
   try {
-    const { success, data, error } = schema.safeParse(input, IN_ENGLISH);
+    const { success, data, error } = schema.safeParse(input);
     if (success) return await call(data, context);
     throw new Error(`Cannot call ${quote(name)}: ${describeIssues(error)}`);
   } catch (error) {
@@ -126,34 +159,39 @@ export async function callTool(
   }
 }
 
-/**
- * Creates the entries of the tools in `tools/list`.
- *
- * @param profile What the client shows the model, or `undefined` if it lists the skills
- *   itself.
- */
+/** Creates the entries of the tools in `tools/list` for a client. */
 export function createEntries(
-  profile: ClientProfile | undefined,
+  profile: ClientProfile,
   catalog: SkillCatalog,
   options: SkillToolOptions,
 ): Tool[] {
-  return listTools(options).map((tool) => {
-    const { name, title, annotations, input, output, listParameter } = tool;
-    const { description, parameter = "" } = profile && tool.describe
-      ? describeTool(tool, catalog, { profile, options })
-      : { description: tool.usage };
-    const inputSchema = toJsonSchema(input);
-    if (parameter !== "") {
-      const field = inputSchema.properties![listParameter!];
-      (field as { description: string }).description += parameter;
-    }
-    return {
-      ...{ name, title, description, inputSchema },
-      ...(output && { outputSchema: toJsonSchema(output) }),
-      annotations: { title, ...READ_ONLY, ...annotations },
-      ...(profile?.toolMeta && { _meta: { ...profile.toolMeta } }),
-    };
-  });
+  return listTools(options)
+    .map((tool) => createEntry(tool, catalog, { profile, options }));
+}
+
+/** Who sees a tool, and how it is configured. */
+interface View {
+  readonly profile: ClientProfile;
+  readonly options: SkillToolOptions;
+}
+
+function createEntry(tool: SkillTool, catalog: SkillCatalog, view: View): Tool {
+  const { name, title, annotations, input, output, listParameter } = tool;
+  const { description, parameter = "" } = tool.describe
+    ? describeTool(tool, catalog, view)
+    : { description: tool.usage };
+  const inputSchema = toJsonSchema(input);
+  if (parameter !== "") {
+    const field = inputSchema.properties![listParameter!];
+    (field as { description: string }).description += parameter;
+  }
+  const { toolMeta } = view.profile;
+  return {
+    ...{ name, title, description, inputSchema },
+    ...(output && { outputSchema: toJsonSchema(output) }),
+    annotations: { title, ...READ_ONLY, ...annotations },
+    ...(toolMeta && { _meta: { ...toolMeta } }),
+  };
 }
 
 /**
@@ -164,32 +202,26 @@ export function createEntries(
 function describeTool(
   { describe, usage, listParameter }: SkillTool,
   catalog: SkillCatalog,
-  { profile, options }: { profile: ClientProfile; options: SkillToolOptions },
+  { profile, options }: View,
 ): { description: string; parameter?: string } {
+  const { cutsDescriptionsAt = Infinity } = profile;
+  const { descriptionLimit = DEFAULT_DESCRIPTION_LIMIT } = options;
+  const limit = descriptionLimit || Infinity;
   const skills = listForModel(catalog);
-  const needsMore = lengthOf(skills, formatName) > DEFAULT_DESCRIPTION_LIMIT;
-  const limit = options.descriptionLimit === undefined
-    ? needsMore ? NAMES_LIMIT : DEFAULT_DESCRIPTION_LIMIT
-    : options.descriptionLimit || Infinity;
-  const isCut = profile.cutsDescriptionsAt !== undefined;
-  if (!profile.isBrief && lengthOf(skills, formatSkill) <= limit) {
+  if (profile === DEFAULT_PROFILE && lengthOf(skills) <= limit) {
     const description = describe!(catalog, options);
     if (description.length <= limit) return { description };
   }
-  const summary = limit < MIN_SUMMARY_LIMIT && skills.length > 0
-    ? ""
-    : `${summarizeSkills(catalog, "Load instructions for a task")}\n`;
-  const brief = summary + usage;
+  const summary = summarizeSkills(catalog, "Load instructions for a task");
+  const brief = `${summary}\n${usage}`;
   if (skills.length === 0) return { description: brief };
-  if (isCut && listParameter !== undefined) {
+  if (cutsDescriptionsAt < Infinity && listParameter !== undefined) {
     const description = `${brief}\n(its parameter lists the skills)`;
-    const start = ". Skills:";
-    const parameter = start + fitList(skills, limit - start.length);
-    return { description, parameter };
+    return { description, parameter: `. Skills:${fitList(skills, limit)}` };
   }
   const start = `${brief}\n\nSkills:`;
-  const shown = Math.min(limit, profile.cutsDescriptionsAt ?? Infinity);
-  return { description: start + fitList(skills, shown - start.length) };
+  const room = Math.min(limit, cutsDescriptionsAt - start.length);
+  return { description: start + fitList(skills, room) };
 }
 
 function toJsonSchema(type: z.ZodMiniObject): Tool["inputSchema"] {

@@ -5,24 +5,20 @@ import { join } from "jsr:@std/path@^1";
 import { Client } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/index.js";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/inMemory"
 import { InMemoryTransport } from "npm:@modelcontextprotocol/sdk@^1.32.2/inMemory.js";
-// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/server"
-import { Server } from "npm:@modelcontextprotocol/sdk@^1.32.2/server/index.js";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/server/mcp"
 import { McpServer } from "npm:@modelcontextprotocol/sdk@^1.32.2/server/mcp.js";
 import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
-import {
-  CallToolRequestSchema,
-  ListToolsRequestSchema,
-  ToolListChangedNotificationSchema,
-} from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
+import { ToolListChangedNotificationSchema } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
 import { registerSkillTools, SkillRegistry } from "../../mod.ts";
-import { Session } from "../../tests/testing/client.ts";
+import { Session, toolsets } from "../../tests/testing/client.ts";
 import { flagsWith, MOD } from "../../tests/testing/environment.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { Wire } from "../../tests/testing/server.ts";
 import { Inbox } from "../../tests/testing/waiting.ts";
+import { DEFAULT_PROFILE } from "./clients.ts";
+import { createEntries } from "./tools.ts";
 
 Deno.test("tools/call of an unknown tool is a protocol error", async () => {
   using place = new Place();
@@ -35,121 +31,90 @@ Deno.test("tools/call of an unknown tool is a protocol error", async () => {
   });
 });
 
-Deno.test("registerSkillTools() registers the same tools with the SDK's server", async () => {
+/** A server of the SDK with a tool of its own, and a registry of skills. */
+function createHost(place: Place) {
+  const registry = new SkillRegistry([root(join(place.path, "skills"))]);
+  const host = new McpServer({ name: "host", version: "1.0.0" });
+  host.registerTool(
+    "time",
+    { description: "Return the time" },
+    () => ({ content: [{ type: "text", text: "noon" }] }),
+  );
+  return { registry, host };
+}
+
+/** Connects a client to a server of the SDK. */
+async function connect(host: McpServer): Promise<Client> {
+  const client = new Client({ name: "test", version: "1.0.0" });
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  await host.connect(ours);
+  await client.connect(theirs);
+  return client;
+}
+
+Deno.test("registerSkillTools() lets tools join those of an McpServer, and keeps their descriptions current", async () => {
   using place = new Place();
   place.skill("skills", "git");
-  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
+  const { registry, host } = createHost(place);
   await registry.refresh();
-  const server = new Server({ name: "other", version: "1.0.0" }, {
-    capabilities: { tools: { listChanged: true } },
-  });
-  registerSkillTools(server, registry, { toolset: "skill" });
-  const client = new Client({ name: "test", version: "1.0.0" });
+  registerSkillTools(host, registry, { toolset: "skill" });
+  const client = await connect(host);
   const notifications = new Inbox<string>();
   client.setNotificationHandler(
     ToolListChangedNotificationSchema,
     ({ method }) => notifications.put(method),
   );
-  const [ours, theirs] = InMemoryTransport.createLinkedPair();
-  await server.connect(ours);
-  await client.connect(theirs);
-  const call = async (name: string, input: Record<string, unknown>) => {
+  const list = async () => {
+    const { tools } = await client.listTools();
+    assert.deepEqual(tools.map(({ name }) => name), ["time", "skill"]);
+    return tools[1]!.description!;
+  };
+  const call = async (name: string, input: Record<string, unknown> = {}) => {
     const params = { name, arguments: input };
     const result = await client.callTool(params) as CallToolResult;
-    const [item] = result.content;
-    return [result.isError, item?.type === "text" ? item.text : undefined];
+    return JSON.stringify(result);
   };
-  const { tools } = await client.listTools();
-  assert.match(tools[0]!.description!, /<name>git<\/name>/);
-  const [isError, text] = await call("skill", { name: "GIT" });
-  assert.equal(isError, undefined);
-  assert.match(String(text), /^Loading: git\n/);
-  assert.deepEqual(await call("skill", { name: "" }), [
-    true,
-    'Cannot call "skill": "name": Skill name cannot be empty',
-  ]);
-  await assert.rejects(call("none", {}), /-32602.*Unknown tool "none"/);
+  assert.match(await list(), /<name>git<\/name>/);
+  assert.match(await call("time"), /noon/);
+  assert.match(await call("skill", { name: "GIT" }), /"Loading: git\\n/);
+  const invalid = await call("skill", { name: "" });
+  assert.match(invalid, /Skill name cannot be empty.*"isError":true/);
+  place.skill("skills", "git", skillMd("git") + "Changed");
+  await registry.refresh();
+  assert.deepEqual(notifications.takeAll(), []);
   place.skill("skills", "pdf");
   await registry.refresh();
   await notifications.take(() => true, "the notification of the new list");
+  assert.match(await list(), /<name>pdf<\/name>/);
   await client.close();
+  registry.close();
 });
 
-/** Creates servers of the SDK that have a tool of their own. */
-const HOSTS = {
-  "McpServer": () => {
-    const server = new McpServer({ name: "host", version: "1.0.0" });
-    server.registerTool(
-      "time",
-      { description: "Return the time" },
-      () => ({ content: [{ type: "text", text: "noon" }] }),
-    );
-    return server;
-  },
-  "Server": () => {
-    const server = new Server({ name: "host", version: "1.0.0" }, {
-      capabilities: { tools: { listChanged: true } },
-    });
-    server.setRequestHandler(ListToolsRequestSchema, () => ({
-      tools: [{ name: "time", inputSchema: { type: "object" } }],
-    }));
-    server.setRequestHandler(CallToolRequestSchema, () => ({
-      content: [{ type: "text", text: "noon" }],
-    }));
-    return server;
-  },
-};
-
-/** Connects a client to a server of the SDK. */
-async function connect(
-  server: { connect(transport: InMemoryTransport): Promise<void> },
-): Promise<Client> {
-  const client = new Client({ name: "test", version: "1.0.0" });
-  const [ours, theirs] = InMemoryTransport.createLinkedPair();
-  await server.connect(ours);
-  await client.connect(theirs);
-  return client;
-}
-
-for (const [kind, createHost] of Object.entries(HOSTS)) {
-  Deno.test(`registerSkillTools() lets the tools of a host's ${kind} stay`, async () => {
+for (const toolset of Object.keys(toolsets) as "skill"[]) {
+  Deno.test(`registerSkillTools() registers the tools of ${toolset} as clients without a profile see them`, async () => {
     using place = new Place();
     place.skill("skills", "git");
-    using registry = new SkillRegistry([root(join(place.path, "skills"))]);
+    const { registry, host } = createHost(place);
     await registry.refresh();
-    const host = createHost();
-    registerSkillTools(host, registry, { toolset: "skill" });
+    const options = { toolset, allowShell: false };
+    registerSkillTools(host, registry, options);
     const client = await connect(host);
-    const { tools } = await client.listTools();
-    assert.deepEqual(tools.map(({ name }) => name), ["time", "skill"]);
-    const call = async (name: string, input = {}) =>
-      JSON.stringify(await client.callTool({ name, arguments: input }));
-    assert.match(await call("time"), /noon/);
-    assert.match(await call("skill", { name: "git" }), /Loading: git/);
+    const { tools: [, ...tools] } = await client.listTools();
+    const entries = createEntries(DEFAULT_PROFILE, registry.catalog, options);
+    for (const [index, { name, description, ...rest }] of entries.entries()) {
+      const tool = tools[index]!;
+      assert.deepEqual([tool.name, tool.description], [name, description]);
+      assert.deepEqual(tool.annotations, rest.annotations);
+      assert.deepEqual(
+        tool.inputSchema.properties,
+        rest.inputSchema.properties,
+      );
+    }
+    assert.equal(tools.length, entries.length);
     await client.close();
+    registry.close();
   });
 }
-
-Deno.test("registerSkillTools() adds the tools to the first page of a host's list", async () => {
-  using place = new Place();
-  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
-  const host = HOSTS.Server();
-  const tool = (name: string) => ({ name, inputSchema: { type: "object" } });
-  host.setRequestHandler(
-    ListToolsRequestSchema,
-    ({ params }) =>
-      params?.cursor === undefined
-        ? { tools: [tool("time")], nextCursor: "2" }
-        : { tools: [tool("date")] },
-  );
-  registerSkillTools(host, registry, { toolset: "skill" });
-  const client = await connect(host);
-  const list = async (cursor?: string) =>
-    (await client.listTools({ cursor })).tools.map(({ name }) => name);
-  assert.deepEqual(await list(), ["time", "skill"]);
-  assert.deepEqual(await list("2"), ["date"]);
-  await client.close();
-});
 
 Deno.test("the example of registerSkillTools() is a whole server, which ends with its client", async () => {
   using place = new Place();
@@ -167,55 +132,14 @@ Deno.test("the example of registerSkillTools() is a whole server, which ends wit
   assert.deepEqual(tools.map(({ name }) => name), ["time", "skill"]);
 });
 
-Deno.test("registerSkillTools() accepts an McpServer without tools", async () => {
+Deno.test("registerSkillTools() refuses another server, and a second tool of a name", () => {
   using place = new Place();
-  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
-  await registry.refresh();
-  const host = new McpServer({ name: "host", version: "1.0.0" });
-  registerSkillTools(host, registry, { toolset: "reference" });
-  const client = await connect(host);
-  const { tools } = await client.listTools();
-  assert.deepEqual(tools.map(({ name }) => name), [
-    "list_skills",
-    "read_skill",
-  ]);
-  await client.close();
-});
-
-Deno.test("registerSkillTools() says what to do about a tool with the same name or another server", async () => {
-  using place = new Place();
-  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
-  const host = new McpServer({ name: "host", version: "1.0.0" });
-  host.registerTool("skill", {}, () => ({ content: [] }));
-  registerSkillTools(host, registry, { toolset: "skill" });
-  const client = await connect(host);
-  await assert.rejects(
-    client.listTools(),
-    /both the server and the toolset have a tool "skill"; rename/,
-  );
-  await client.close();
-  const other = {
-    setRequestHandler() {},
-    sendToolListChanged: () => Promise.resolve(),
-  };
+  const { registry, host } = createHost(place);
+  const low = host.server as unknown as McpServer;
   assert.throws(
-    () => registerSkillTools(other, registry, { toolset: "skill" }),
-    TypeError,
+    () => registerSkillTools(low, registry),
+    /the server is not an McpServer .*; pass one/,
   );
-});
-
-Deno.test("registerSkillTools() names the toolsets if there is none with the name", () => {
-  using place = new Place();
-  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
-  const host = new McpServer({ name: "host", version: "1.0.0" });
-  for (const name of ["skills", "toString", undefined]) {
-    assert.throws(
-      () => registerSkillTools(host, registry, { toolset: name as "skill" }),
-      {
-        name: "TypeError",
-        message:
-          `Cannot provide the tools: there is no toolset "${name}"; choose one of "skill", "skilljack", "reference", "agentskills"`,
-      },
-    );
-  }
+  registerSkillTools(host, registry);
+  assert.throws(() => registerSkillTools(host, registry), /already registered/);
 });

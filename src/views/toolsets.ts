@@ -16,7 +16,7 @@ import {
 } from "../shell.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 import { skillMdUri } from "../skills/uri.ts";
-import { escapeHidden, jsonText, quote } from "../text.ts";
+import { escapeHidden, jsonText } from "../text.ts";
 import type { SkillToolOptions, Toolset } from "./options.ts";
 import {
   createTextResult,
@@ -159,7 +159,7 @@ const skilljackResourceTool = defineTool({
   }),
   call: async ({ skill: name, path }, context) => {
     const { skill } = await readSkill(name, context);
-    return await readPath(skill, pathInSkill(skill, path), context.registry);
+    return await readPath(skill, pathInSkill(path, skill), context.registry);
   },
 });
 
@@ -178,14 +178,11 @@ const referenceListTool = defineTool({
     skills: z.array(z.object({
       name: z.string(),
       description: z.string(),
-      scope: z.optional(z.string()),
     })),
   }),
   call: (_input, { registry: { catalog } }) => {
-    const skills = listForModel(catalog).map(({ name, description, mark }) => ({
-      ...{ name, description },
-      ...(mark && { scope: mark }),
-    }));
+    const skills = listForModel(catalog)
+      .map(({ name, description }) => ({ name, description }));
     return {
       ...createJsonList(skills, catalog),
       structuredContent: { skills },
@@ -212,9 +209,8 @@ const agentSkillsMetadataTool = defineTool({
   input: z.object({}),
   call: (_input, { registry: { catalog }, options }) => {
     const metadata = listForModel(catalog).map((listed) => {
-      const { skill, name, description, mark } = listed;
-      const skill_dir = directoryOf(skill, options);
-      return [name, { description, skill_dir, ...(mark && { scope: mark }) }];
+      const { skill, name, description } = listed;
+      return [name, { description, skill_dir: directoryOf(skill, options) }];
     });
     return createJsonList(Object.fromEntries(metadata), catalog);
   },
@@ -244,7 +240,7 @@ const agentSkillsReadTool = defineTool({
   }),
   call: async ({ skill_name, file_name }, context) => {
     const { skill } = await readSkill(skill_name, context);
-    const path = pathInSkill(skill, file_name);
+    const path = pathInSkill(file_name, skill);
     return { content: [await readContent(skill, path, context.registry)] };
   },
 });
@@ -268,7 +264,8 @@ const agentSkillsShellTool = defineTool({
   isAllowed: ({ allowShell = true }) => allowShell && mayRunShell(),
   call: async ({ skill_name, command }, context) => {
     const { skill } = await readSkill(skill_name, context);
-    const { options, signal } = context;
+    const { options, signal, leave } = context;
+    leave();
     const { shellTimeout = DEFAULT_SHELL_TIMEOUT, autoInstallDeps } = options;
     const { text, isError } = await runShellCommand(command, {
       directory: skill.directory,
@@ -296,22 +293,9 @@ export const TOOLSETS: Readonly<Record<Toolset, readonly SkillTool[]>> = {
 /** The names of the toolsets. */
 export const TOOLSET_NAMES = Object.keys(TOOLSETS) as Toolset[];
 
-/**
- * Returns the tools that the options and Deno's permissions allow.
- *
- * @throws {TypeError} If the toolset does not exist.
- */
+/** Returns the tools that the options and Deno's permissions allow. */
 export function listTools(options: SkillToolOptions): SkillTool[] {
-  const { toolset } = options;
-  if (!Object.hasOwn(TOOLSETS, toolset)) {
-    const names = TOOLSET_NAMES.map(quote).join(", ");
-    throw new TypeError(
-      `Cannot provide the tools: there is no toolset ${
-        quote(`${toolset}`)
-      }; choose one of ${names}`,
-    );
-  }
-  return TOOLSETS[toolset].filter(({ isAllowed }) =>
+  return TOOLSETS[options.toolset].filter(({ isAllowed }) =>
     isAllowed?.(options) ?? true
   );
 }

@@ -8,25 +8,19 @@
 
 import config from "../../deno.json" with { type: "json" };
 import type {
-  RequestHandlers,
+  RequestDispatcher,
   ServerDescription,
-} from "../protocol/handlers.ts";
+} from "../protocol/dispatcher.ts";
 import { DEFAULT_REFRESH_SECONDS } from "../skills/roots.ts";
 import type {
   SkillCatalog,
   SkillRegistryOptions,
   SkillSource,
 } from "../skills/types.ts";
-import { registerCompletion } from "./completion.ts";
 import { type SkillToolOptions, TOOL_NAMES, type Toolset } from "./options.ts";
 import { registerPrompts } from "./prompts.ts";
-import { registerResources } from "./resources.ts";
 import { summarizeSkills } from "./skill_list.ts";
-import {
-  registerSkillsExtension,
-  SKILLS_EXTENSION,
-  type SkillsExtensionOptions,
-} from "./skills_extension.ts";
+import { registerResources, SKILLS_EXTENSION } from "./resources.ts";
 import { registerTools } from "./tools.ts";
 
 const CAPABILITIES = {
@@ -61,15 +55,13 @@ export function describeServer(
  * connection.
  */
 export function registerViews(
-  server: RequestHandlers,
+  server: RequestDispatcher,
   registry: SkillSource,
-  options: SkillToolOptions & SkillsExtensionOptions,
+  options: SkillToolOptions,
 ): void {
   registerTools(server, registry, options);
   registerPrompts(server, registry, options);
   registerResources(server, registry);
-  registerSkillsExtension(server, registry, options);
-  registerCompletion(server, registry);
 }
 
 /**

@@ -62,8 +62,7 @@ export class Pipe {
       return;
     }
     this.transport.onmessage = (message) => this.received.put(message);
-    this.transport.onclose = this.closed.resolve;
-    this.transport.start();
+    this.transport.run().then(this.closed.resolve);
   }
 
   /** Writes bytes in chunks of the given size. */

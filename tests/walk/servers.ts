@@ -105,8 +105,8 @@ function askStdio(settings: Settings, registry: SkillRegistry): Asks {
   registerViews(server, registry, settings.options);
   const waiting = new Map<unknown, (reply: object) => void>();
   const transport = {
-    start: () => {},
-    close: () => Promise.resolve(),
+    run: () => new Promise(() => {}),
+    room: () => Promise.resolve(),
     send: (message: { id?: unknown }) => {
       waiting.get(message.id)?.(message);
       waiting.delete(message.id);
@@ -142,9 +142,10 @@ function askHttp(settings: Settings, registry: SkillRegistry): Asks {
         ...target !== undefined && { "mcp-name": target },
       },
     };
-    const options = { method: "POST", headers };
+    const body = JSON.stringify(message);
+    const options = { method: "POST", headers, body };
     const request = new Request("http://localhost/mcp", options);
-    const text = await (await server.fetch(request, message)).text();
+    const text = await (await server.fetch(request)).text();
     return JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text);
   }, "http");
 }

@@ -1,0 +1,146 @@
+/**
+ * What the servers of all transports share: how a server describes itself, and how
+ * it handles requests.
+ *
+ * @module
+ */
+
+import type {
+  JSONRPCRequest,
+  RequestId,
+  Result,
+  ServerCapabilities,
+} from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+import type { ClientInfo } from "./eras.ts";
+import { invalidParams, rpcError } from "./json_rpc.ts";
+import {
+  describeIssues,
+  type Method,
+  type Params,
+  REQUESTS,
+} from "./requests.ts";
+import { TimeSlice } from "../time_slice.ts";
+
+/** A server's description of itself. */
+export interface ServerDescription {
+  readonly serverInfo: { name: string; title: string; version: string };
+  /** What the server can do. */
+  readonly capabilities: ServerCapabilities;
+  /** Returns what the model should know before it uses the server. */
+  readonly instructions: () => string;
+  /** How long a client can cache a result, in milliseconds. */
+  readonly ttlMs: number;
+}
+
+/** What a handler knows about the request that it handles. */
+export interface RequestContext {
+  readonly id: RequestId;
+  /** Aborted when the client cancels the request or disconnects. */
+  readonly signal: AbortSignal;
+  /** The client that sent the request, if it identified itself. */
+  readonly client: ClientInfo | undefined;
+  /** Lets the next request start, because this one waits for something slow. */
+  readonly leave: () => void;
+}
+
+/** The lists whose changes clients can listen for. */
+export const LISTS = ["tools", "prompts", "resources"] as const;
+
+export type ListName = typeof LISTS[number];
+
+/** Returns the result of a request. If it throws an error, the reply is that error, with its `code` and `data`. */
+type Handler<Name extends Method> = (
+  params: Params<Name>,
+  context: RequestContext,
+) => Result | Promise<Result>;
+
+/** The maximum number of requests that are handled at a time. */
+const MAX_HANDLED = 8;
+
+/**
+ * The places of the requests that are being handled. Others wait in line. All handlers
+ * share one thread, so handling more at a time would only take more memory.
+ */
+export class Places {
+  readonly #waiting = new Set<() => void>();
+  readonly #slice = new TimeSlice();
+  #taken = 0;
+  #pause: Promise<void> | undefined;
+
+  /** Waits for a place, and returns a function that leaves it. It can be called more than once. */
+  async enter(): Promise<() => void> {
+    if (this.#taken < MAX_HANDLED) this.#taken++;
+    else {
+      await new Promise<void>((resolve) => this.#waiting.add(resolve));
+      await this.#pauseIfDue();
+    }
+    let isTaken = true;
+    return () => {
+      if (isTaken) this.#passOn();
+      isTaken = false;
+    };
+  }
+
+  /** Gives a place to the next request. */
+  #passOn(): void {
+    const [next] = this.#waiting;
+    if (next === undefined) {
+      this.#taken--;
+      return;
+    }
+    this.#waiting.delete(next);
+    next();
+  }
+
+  /** Pauses from time to time, so that replies are written and pings are read. */
+  async #pauseIfDue(): Promise<void> {
+    if (!this.#slice.isOver) return;
+    this.#pause ??= this.#slice.pause().then(() => this.#pause = undefined);
+    await this.#pause;
+  }
+}
+
+/** A server without a transport: passes requests to their handlers. */
+export abstract class RequestDispatcher {
+  protected readonly description: ServerDescription;
+  protected readonly places = new Places();
+  readonly #handlers = new Map<string, Handler<Method>>();
+
+  /** Creates a server that handles no requests. */
+  constructor(description: ServerDescription) {
+    this.description = description;
+  }
+
+  /** Notifies the clients that listen to a list that it changed. */
+  abstract notifyListChanged(list: ListName): void;
+
+  /** Sets the handler for the requests with a method. Invalid params do not reach it. */
+  setRequestHandler<Name extends Method>(
+    method: Name,
+    handler: Handler<Name>,
+  ): void {
+    this.#handlers.set(method, handler as Handler<Method>);
+  }
+
+  /** Whether requests with a method have a handler. */
+  protected hasHandler(method: string): boolean {
+    return this.#handlers.has(method);
+  }
+
+  /**
+   * Calls the handler of a request.
+   *
+   * @throws {Error} The reply, if there is no handler or the params are invalid.
+   */
+  protected handle(
+    { method, params = {} }: JSONRPCRequest,
+    context: RequestContext,
+  ): Result | Promise<Result> {
+    const handler = this.#handlers.get(method);
+    if (handler === undefined) throw rpcError(-32601, "Method not found");
+    const { success, data, error } = REQUESTS[method as Method]
+      .safeParse(params);
+    if (success) return handler(data as Params<Method>, context);
+    throw invalidParams(`Invalid params: ${describeIssues(error)}`);
+  }
+}
