@@ -44,7 +44,7 @@ import {
   isTemporary,
   LINK_OUT_OF_PROJECT,
   MAX_SEARCHED_FOLDERS,
-  messageOf,
+  PROJECT_TOO_LARGE,
   ROOT_IS_A_FILE,
   SkillFileError,
   TOO_MANY_FOLDERS,
@@ -57,35 +57,30 @@ import {
   EMPTY_CATALOG,
 } from "./src/skills/catalog.ts";
 import { CurrentPolicy } from "./src/skills/current_policy.ts";
-import { FileTracker } from "./src/skills/file_tracker.ts";
 import {
   describePolicy,
   type FoundSkill,
   FoundSkills,
+  type HiddenFolders,
   type MetProblem,
 } from "./src/skills/found_skills.ts";
-import type { HiddenFolders } from "./src/skills/hidden_folders.ts";
 import { findSkill } from "./src/skills/names.ts";
 import type { PolicyDecider } from "./src/skills/policy.ts";
 import { logProblems } from "./src/skills/problems.ts";
-import { Project, resolveTrusted } from "./src/skills/project.ts";
-import { ProjectBudget } from "./src/skills/project_budget.ts";
-import { Rescans } from "./src/skills/rescans.ts";
+import { listWatchedFolders, Rescans } from "./src/skills/rescans.ts";
+import { Project, resolveTrusted } from "./src/skills/roots.ts";
 import { SkillFiles } from "./src/skills/skill_files.ts";
 import {
+  type FolderListing,
   isSkillFolder,
+  listFolder,
   type ReadableFolder,
   SkillReader,
-} from "./src/skills/skill_reader.ts";
-import {
-  type ListedFolder,
-  listSubfolders,
-  requireName,
   UNSEARCHED_NAMES,
-} from "./src/skills/subfolders.ts";
+} from "./src/skills/skill_reader.ts";
 import type {
   Problem,
-  RefreshOptions,
+  ScanListener,
   ScanOptions,
   Skill,
   SkillCatalog,
@@ -100,7 +95,6 @@ import type {
   SkillSource,
   SkillViewer,
 } from "./src/skills/types.ts";
-import { listWatchedFolders } from "./src/skills/watched_folders.ts";
 import { log } from "./src/text.ts";
 import { SharedTask, TimeSlice, wait } from "./src/time_slice.ts";
 import { joinTools, type SkillToolServer } from "./src/views/host_tools.ts";
@@ -111,7 +105,7 @@ import { listTools } from "./src/views/toolsets.ts";
 export { parseSkillMd, SkillSyntaxError } from "./src/skills/frontmatter.ts";
 export { SkillFileError } from "./src/files/faults.ts";
 export type { ClientInfo } from "./src/protocol/eras.ts";
-export { parseSkillUri, skillUri } from "./src/skills/uri.ts";
+export { parseSkillUri, skillUri } from "./src/skills/names.ts";
 export { PolicyError } from "./src/skills/policy_error.ts";
 export {
   DEFAULT_REFRESH_SECONDS,
@@ -130,7 +124,7 @@ const MAX_SEARCH_DEPTH = 6;
  * The order of the roots decides, and then that of the names by their code units:
  * among skills with the same name, the first one that is not off is served under it.
  * A problem with one skill or folder neither throws an error nor affects others. Up
- * to 1,000 for each root are in {@linkcode SkillCatalog.problems}.
+ * to 1,000 are in {@linkcode SkillCatalog.problems}.
  *
  * ```ts
  * import { scanSkillRoots } from "@skill-server/skill-server";
@@ -156,6 +150,10 @@ export async function scanSkillRoots(
   return await registry.refresh();
 }
 
+/** The most that a scan reads in the default roots of a project: skills, and for how long. */
+const MAX_PROJECT_SKILLS = 1_000;
+const MAX_PROJECT_MS = 2_000;
+
 /** The result of a scan. */
 interface ScanResult {
   /** The skills that were found. It is the previous catalog if nothing changed. */
@@ -171,7 +169,7 @@ interface ScanResult {
 }
 
 /** A folder that may be a skill or contain skills. */
-interface SearchedFolder extends ReadableFolder {
+interface VisitedFolder extends ReadableFolder {
   readonly root: SkillRoot;
   /** How many levels it is below the root. */
   readonly depth: number;
@@ -179,6 +177,11 @@ interface SearchedFolder extends ReadableFolder {
   readonly isConfined: boolean;
   /** The real path of the skill around it, if the search found one. */
   readonly outer: string | undefined;
+}
+
+/** A folder whose entries are visited. */
+interface SearchedFolder extends VisitedFolder {
+  readonly listing: FolderListing;
 }
 
 type SkillScanOptions = SkillRegistryOptions & {
@@ -195,13 +198,15 @@ class SkillScan {
   readonly #trusted: readonly string[];
   /** What {@linkcode #targets} returns, once a link needs it. */
   #allowedTargets: readonly string[] | undefined;
-  readonly #budget: ProjectBudget | undefined;
   readonly #found: FoundSkills;
   readonly #searched = new Set<string>();
   readonly #problems: MetProblem[] = [];
   /** The paths of roots that cannot be searched. */
   readonly #refused: string[] = [];
   #position = 0;
+  /** What was read in the default roots of a project: skills, and for how long. */
+  #projectSkills = 0;
+  #projectMs = 0;
   #trouble: string | undefined;
   readonly #slice = new TimeSlice();
 
@@ -210,7 +215,6 @@ class SkillScan {
     this.#options = options;
     this.#project = new Project(options);
     this.#trusted = resolveTrusted(options.trustLinks ?? []);
-    this.#budget = options.limitsProject ? new ProjectBudget() : undefined;
     this.#found = new FoundSkills(this.#project, options.decider);
   }
 
@@ -238,17 +242,17 @@ class SkillScan {
       this.#position = this.#roots.indexOf(root) * 2 * MAX_SEARCHED_FOLDERS;
       reports.set(root, await this.#searchRoot(root));
     }
-    const found = this.#found;
-    const skills = await found.listServed(this.#slice);
-    const problems = [...policyProblems, ...found.listProblems(this.#problems)];
-    const rootReports = this.#roots.map((root) => reports.get(root)!);
-    return {
-      catalog: buildCatalog({ skills, problems, roots: rootReports }, previous),
-      hidden: found.hidden,
-      found: found.all,
-      searched: this.#searched,
-      trouble: this.#trouble,
+    const found = await this.#found.listServed(this.#slice);
+    const { hidden, all } = this.#found;
+    const problems = this.#found.listProblems(this.#problems);
+    const result = {
+      found,
+      problems: [...policyProblems, ...problems],
+      roots: this.#roots.map((root) => reports.get(root)!),
     };
+    const catalog = buildCatalog(result, previous);
+    const [searched, trouble] = [this.#searched, this.#trouble];
+    return { catalog, hidden, found: all, searched, trouble };
   }
 
   /** Searches a root. */
@@ -264,6 +268,7 @@ class SkillScan {
       if (error instanceof Deno.errors.NotFound) {
         return { root, scope, status: "missing", skills: 0 };
       }
+      this.#found.removeRoot(root);
       // A configured folder stands for three roots, but one report is enough.
       if (!isAtOrBelowAny(path, this.#refused)) {
         this.#report(error, { path, root });
@@ -274,7 +279,7 @@ class SkillScan {
   }
 
   /**
-   * Checks a root.
+   * Checks and lists a root.
    *
    * @throws {Error} If the root does not exist or cannot be searched.
    */
@@ -288,26 +293,28 @@ class SkillScan {
     if (!Deno.statSync(path).isDirectory) {
       throw new SkillFileError(path, ROOT_IS_A_FILE);
     }
-    const position = { depth: 0, outer: undefined, listedIn: undefined };
-    return { path, realPath, root, isConfined, ...position };
+    this.#searched.add(realPath);
+    const listing = listFolder({ path, realPath });
+    const position = { depth: 0, outer: undefined, around: undefined };
+    return { path, realPath, root, isConfined, listing, ...position };
   }
 
   /** Reports an error, and voids the scan if it may pass and is not a project's. */
   #report(
     error: unknown,
-    { path, root }: Pick<SearchedFolder, "path" | "root">,
+    { path, root }: Pick<VisitedFolder, "path" | "root">,
   ): void {
-    if (isTemporary(error) && root.scope !== "project") {
-      this.#trouble ??= `${path}: ${messageOf(error)}`;
-    }
     const problem = { file: path, ...faultOf(error) };
-    this.#problems.push({ problem, root, position: ++this.#position });
+    if (isTemporary(error) && root.scope !== "project") {
+      this.#trouble ??= `${path}: ${problem.reason}`;
+    }
+    this.#problems.push({ problem, root });
   }
 
   /**
    * Searches a root, breadth first.
    *
-   * @throws {Error} If the root itself cannot be listed.
+   * @throws {Error} If it has too many folders.
    */
   async #search(top: SearchedFolder): Promise<void> {
     const { path, realPath, root } = top;
@@ -315,128 +322,128 @@ class SkillScan {
     const queue = new Map([[realPath, top]]);
     let count = 0;
     for (const folder of queue.values()) {
-      if (this.#slice.isOver) await this.#slice.pause();
-      const listed = this.#list(folder);
-      for (const name of listed.names) {
+      for (const name of folder.listing.names) {
         if (this.#slice.isOver) await this.#slice.pause();
         if (++count > MAX_SEARCHED_FOLDERS) {
-          this.#report(new SkillFileError(path, TOO_MANY_FOLDERS), top);
-          this.#found.hidden.endEarly((folder) =>
-            !this.#found.has(folder) && isSkillFolder(folder)
-          );
-          return;
+          throw new SkillFileError(path, TOO_MANY_FOLDERS);
         }
-        const child = this.#visit(name, {
-          parent: folder,
-          listedIn: listed,
-        });
-        const isSearched = child !== undefined && root.recursive &&
-          child.depth < MAX_SEARCH_DEPTH && !queue.has(child.realPath);
-        if (isSearched) queue.set(child.realPath, child);
+        if (this.#isSpent(root)) {
+          return this.#report(new SkillFileError(path, PROJECT_TOO_LARGE), top);
+        }
+        this.#visit(name, { folder, queue });
       }
-    }
-    const fault = root.scope === "project" && this.#budget?.takeFault();
-    if (fault) this.#report(new SkillFileError(path, fault), top);
-  }
-
-  /** Lists the folders and links in a folder, in the order of their names. */
-  #list(folder: SearchedFolder): ListedFolder {
-    const { path, realPath, root, depth } = folder;
-    this.#searched.add(realPath);
-    try {
-      return listSubfolders(folder);
-    } catch (error) {
-      if (depth === 0) throw error;
-      // A skill can be served even if its folder cannot be listed.
-      const isSkill = this.#found.has(realPath) && !isTemporary(error);
-      if (!isAbsence(error) && !isSkill) this.#report(error, { path, root });
-      return { names: [], links: new Set(), isSettled: () => false };
     }
   }
 
   /**
-   * Visits an entry of a folder, and notes the skill in it, if any. A failure is
-   * reported and does not affect other entries.
-   *
-   * @returns The entry, if it is a folder.
+   * Visits an entry of a folder. Notes the skill in it, if any, and queues it if it
+   * is to be searched. A failure is reported and does not affect other entries.
    */
   #visit(
     name: string,
-    { parent, listedIn }: { parent: SearchedFolder; listedIn: ListedFolder },
-  ): SearchedFolder | undefined {
-    const { root } = parent;
-    if (root.recursive && UNSEARCHED_NAMES.has(name)) return undefined;
-    const path = childPath(parent.path, name);
+    { folder, queue }: {
+      folder: SearchedFolder;
+      queue: Map<string, SearchedFolder>;
+    },
+  ): void {
+    const { root } = folder;
+    if (root.recursive && UNSEARCHED_NAMES.has(name)) return;
+    const path = childPath(folder.path, name);
     try {
-      if (name.includes("\ufffd")) requireName(path);
-      const isSkill = this.#found.has(parent.realPath) &&
-        (root.recursive || root.includesItself);
-      const { isConfined, depth } = parent;
-      const listed = {
-        path,
-        realPath: parent.realPath === parent.path
-          ? path
-          : childPath(parent.realPath, name),
-        root,
-        depth: depth + 1,
-        isConfined,
-        outer: isSkill ? parent.realPath : parent.outer,
-        listedIn,
-      };
-      const child = listedIn.links.has(name)
-        ? this.#followLink(listed)
-        : listed;
-      if (child !== undefined) this.#addSkill(child);
-      return child;
+      const child = this.#locate(name, folder);
+      if (child === undefined) return;
+      const { realPath, depth } = child;
+      const isSearched = root.recursive && depth < MAX_SEARCH_DEPTH &&
+        !queue.has(realPath);
+      if (!isSearched) return this.#addSkill(child);
+      const listing = this.#list(child);
+      if (listing?.mayBeSkill) this.#addSkill(child);
+      if (listing !== undefined) queue.set(realPath, { ...child, listing });
     } catch (error) {
+      // Below a recursive root, dangling links are common and harmless.
+      const isHarmless = folder.listing.links.has(name)
+        ? root.recursive && !(error instanceof SkillFileError)
+        : isAbsence(error);
+      if (isHarmless && !isTemporary(error)) return;
       this.#report(error, { path, root });
+    }
+  }
+
+  /** Lists a folder. Returns `undefined` if it cannot be listed and is a skill. */
+  #list(folder: VisitedFolder): FolderListing | undefined {
+    const { realPath } = folder;
+    this.#searched.add(realPath);
+    try {
+      return listFolder(folder);
+    } catch (error) {
+      this.#addSkill(folder);
+      if (isTemporary(error) || !this.#found.has(realPath)) throw error;
       return undefined;
     }
+  }
+
+  /** Finds out where an entry of a folder leads. Returns `undefined` if that does not matter. */
+  #locate(name: string, folder: SearchedFolder): VisitedFolder | undefined {
+    const { root, listing, isConfined } = folder;
+    const isSkill = this.#found.has(folder.realPath) &&
+      (root.recursive || root.includesItself);
+    const child = {
+      path: childPath(folder.path, name),
+      realPath: childPath(folder.realPath, name),
+      root,
+      isConfined,
+      depth: folder.depth + 1,
+      outer: isSkill ? folder.realPath : folder.outer,
+      around: listing,
+    };
+    return listing.links.has(name) ? this.#followLink(child) : child;
   }
 
   /**
    * Follows a link to a folder. Returns `undefined` if it is not to be searched.
    *
-   * @param listed The link, with the path where it really lies.
+   * @param link The link, with the path where it really lies.
+   * @throws {SkillFileError} If it leads from the project to a skill outside.
    */
-  #followLink(listed: SearchedFolder): SearchedFolder | undefined {
-    const { path, root, outer } = listed;
-    const isConfined = listed.isConfined ||
-      this.#project.scopeOf(listed.realPath) === "project";
-    try {
-      const realPath = Deno.realPathSync(path);
-      const trusted = this.#trusted;
-      const isForeign = outer !== undefined &&
-        !isOwn(realPath, { realDirectory: outer, trusted });
-      if (isForeign || !Deno.statSync(path).isDirectory) return undefined;
-      const isAllowed = !isConfined || isAtOrBelowAny(realPath, this.#targets);
-      if (isAllowed) {
-        return { ...listed, realPath, isConfined, listedIn: undefined };
-      }
-    } catch (error) {
-      // Below a recursive root, dangling links are common and harmless.
-      if (isTemporary(error) || !root.recursive) throw error;
-      return undefined;
+  #followLink(link: VisitedFolder): VisitedFolder | undefined {
+    const { path, outer } = link;
+    const isConfined = link.isConfined ||
+      this.#project.scopeOf(link.realPath) === "project";
+    const realPath = Deno.realPathSync(path);
+    const trusted = this.#trusted;
+    const isForeign = outer !== undefined &&
+      !isOwn(realPath, { realDirectory: outer, trusted });
+    if (isForeign || !Deno.statSync(path).isDirectory) return undefined;
+    if (!isConfined || isAtOrBelowAny(realPath, this.#targets)) {
+      return { ...link, realPath, isConfined, around: undefined };
     }
     if (!isSkillFolder(path)) return undefined;
     throw new SkillFileError(path, LINK_OUT_OF_PROJECT);
   }
 
   /** Adds the skill in a folder, if there is one, with the path that lists it. */
-  #addSkill(folder: SearchedFolder): void {
+  #addSkill(folder: VisitedFolder): void {
     const { path, realPath, root, isConfined } = folder;
-    const { reader } = this.#options;
-    const budget = root.scope === "project" ? this.#budget : undefined;
     const departs = isConfined &&
       this.#project.scopeOf(realPath) !== "project";
-    this.#found.add(realPath, {
-      listing: { path, root, position: ++this.#position, departs },
-      read: () =>
-        budget === undefined ? reader.read(folder) : budget.read(
-          () => reader.read(folder),
-          () => reader.recall(folder),
-        ),
-    });
+    const listing = { path, root, position: ++this.#position, departs };
+    const read = () => {
+      const start = performance.now();
+      const skill = this.#options.reader.read(folder);
+      if (root.scope === "project") {
+        this.#projectMs += performance.now() - start;
+        if (skill !== undefined) this.#projectSkills++;
+      }
+      return skill;
+    };
+    this.#found.add(realPath, { listing, read });
+  }
+
+  /** Whether enough was read in the default roots of a project, which may be a stranger's. */
+  #isSpent(root: SkillRoot): boolean {
+    return this.#options.limitsProject === true && root.scope === "project" &&
+      (this.#projectSkills >= MAX_PROJECT_SKILLS ||
+        this.#projectMs >= MAX_PROJECT_MS);
   }
 }
 
@@ -452,18 +459,18 @@ export class SkillRegistry implements SkillSource {
   readonly #reader = new SkillReader();
   readonly #policy: CurrentPolicy;
   readonly #files: SkillFiles;
-  readonly #tracker: FileTracker;
   readonly #options: SkillRegistryOptions;
   readonly #log: (line: string) => void;
   /** The lines about problems that were logged and still exist. */
   #logged: ReadonlySet<string> = new Set();
   readonly #listeners = new Set<SkillChangeListener>();
+  readonly #scanListeners = new Set<ScanListener>();
+  /** The real paths of the folders that the listeners for scans asked to watch. */
+  #followed: string[] = [];
   readonly #scans = new SharedTask<SkillCatalog>();
   #last: ScanResult | undefined;
   /** When the last scan started, in milliseconds. */
   #scanStart = -Infinity;
-  /** A scan that starts once the last one is old enough. */
-  #delayed: Promise<SkillCatalog> | undefined;
   /** The number of scans in a row that did not count. */
   #voidScans = 0;
   readonly #rescans: Rescans;
@@ -479,7 +486,6 @@ export class SkillRegistry implements SkillSource {
     this.#roots = roots;
     this.#policy = new CurrentPolicy(options);
     this.#files = new SkillFiles(options);
-    this.#tracker = new FileTracker(this.#files);
     this.#options = options;
     this.#log = options.log ?? log;
     this.#rescans = new Rescans(() => this.#rescan(), {
@@ -513,17 +519,16 @@ export class SkillRegistry implements SkillSource {
   }
 
   /**
-   * Lists the files of a skill, and the entries that are not served, such as
-   * links that point outside and files that are too large or too deep. Their paths
-   * are relative to the skill directory (empty for the directory itself), and end
-   * with `/` for folders that cannot be read.
+   * Lists the files of a skill, the real paths of its folders, and the entries that
+   * are not served, such as links that point outside and files that are too large or
+   * too deep. Their paths are relative to the skill directory (empty for the directory
+   * itself), and end with `/` for folders that cannot be read.
    */
   async inspectFiles(
     skill: Skill,
     viewer?: SkillViewer,
-  ): Promise<{ files: SkillFile[]; leftOut: Problem[] }> {
-    const { files, leftOut } = await this.#files.list(skill, viewer);
-    return { files, leftOut };
+  ): Promise<{ files: SkillFile[]; folders: string[]; leftOut: Problem[] }> {
+    return await this.#files.list(skill, viewer);
   }
 
   /**
@@ -534,12 +539,12 @@ export class SkillRegistry implements SkillSource {
    * @throws {SkillFileError} If the file does not exist, does not belong to the
    *   skill, is not a regular file, is too large, or cannot be read.
    */
-  readFile(
+  async readFile(
     skill: Skill,
     path: string,
     viewer?: SkillViewer,
   ): Promise<SkillFileContent> {
-    return this.#files.read(skill, path, viewer);
+    return await this.#files.read(skill, path, viewer);
   }
 
   /**
@@ -550,26 +555,27 @@ export class SkillRegistry implements SkillSource {
    *   bytes.
    * @throws {SkillFileError} If the file cannot be read.
    */
-  digest(
+  async digest(
     skill: Skill,
     file: SkillFile,
   ): Promise<{ digest: string; size: number }> {
-    return this.#files.digest(skill, file);
+    return await this.#files.digest(skill, file);
   }
 
   /**
    * Scans the roots again. Only one scan runs at a time. Calls during a scan share
    * the next scan, because the running one may have missed the latest changes.
    *
+   * @param options The minimum time from the start of the last scan to the start of
+   *   this one, in milliseconds.
    * @returns The catalog, once the scan is complete.
    */
-  refresh({ minIntervalMs = 0 }: RefreshOptions = {}): Promise<SkillCatalog> {
+  async refresh(
+    { minIntervalMs = 0 }: { minIntervalMs?: number } = {},
+  ): Promise<SkillCatalog> {
     const delay = this.#scanStart + minIntervalMs - performance.now();
-    if (delay <= 0) return this.#scans.run(() => this.#scan());
-    return this.#delayed ??= wait(delay).then(() => {
-      this.#delayed = undefined;
-      return this.refresh();
-    });
+    if (delay > 0) await wait(delay);
+    return await this.#scans.run(() => this.#scan());
   }
 
   /** Describes what the policy decides, if there is one, with the skills that are off. */
@@ -589,21 +595,17 @@ export class SkillRegistry implements SkillSource {
   }
 
   /**
-   * Tracks all files of a skill, so that listeners are notified when any of them
-   * changes, not only its `SKILL.md`.
-   *
-   * @param key The key of the skill in {@linkcode SkillCatalog.served}, or
-   *   `undefined` for all skills.
-   * @returns A function that stops tracking. Later changes are reported.
+   * Adds a listener that is called after each scan, whether or not anything changed.
+   * It returns the real paths of folders to watch before those of other skills.
    */
-  trackFiles(key: string | undefined): Promise<() => void> {
-    return this.#tracker.track(key, () => this.refresh());
+  onScan(listener: ScanListener): void {
+    this.#scanListeners.add(listener);
   }
 
   /** Starts keeping the catalog current with a timer and by watching the folders. */
   watch(): void {
     this.#rescans.start();
-    this.#watchFolders(true);
+    this.#watchFolders();
   }
 
   /** Stops keeping the catalog current, and removes all listeners. */
@@ -611,6 +613,7 @@ export class SkillRegistry implements SkillSource {
     this.#isClosed = true;
     this.#rescans.close();
     this.#listeners.clear();
+    this.#scanListeners.clear();
   }
 
   /** Closes the registry at the end of a `using` block. */
@@ -630,19 +633,21 @@ export class SkillRegistry implements SkillSource {
     });
     const result = await scan.run(previous, problems);
     const time = performance.now() - this.#scanStart;
-    this.#rescans.scanned({ time, isTroubled: result.trouble !== undefined });
+    this.#rescans.scanned(time, result.trouble !== undefined);
     if (this.#isClosed || this.#isVoid(result)) return previous;
     this.#last = result;
     const { catalog, hidden } = result;
     this.#files.hide(hidden);
-    const files = await this.#tracker.update(catalog);
-    const isSame = catalog.served === previous.served && files.size === 0;
     const [logged, log] = [this.#logged, this.#log];
     this.#logged = logProblems(catalog, { logged, log });
-    this.#watchFolders(isSame);
-    if (!isSame) {
+    this.#followed = [];
+    for (const listener of this.#scanListeners) {
+      this.#followed.push(...await listener(catalog));
+    }
+    this.#watchFolders();
+    if (catalog.served !== previous.served) {
       const keys = changedKeys(catalog, previous);
-      await this.#callListeners({ catalog, previous, keys, files });
+      await this.#callListeners({ catalog, previous, keys });
     }
     return catalog;
   }
@@ -652,15 +657,14 @@ export class SkillRegistry implements SkillSource {
    * first scan counts, and so does the fifth such scan in a row.
    */
   #isVoid({ trouble }: ScanResult): boolean {
+    if (trouble === undefined) this.#voidScans = 0;
     const isVoid = trouble !== undefined && this.#last !== undefined &&
       this.#voidScans < MAX_VOID_SCANS;
-    if (isVoid && this.#voidScans === 0) {
+    if (isVoid && this.#voidScans++ === 0) {
       this.#log(
         `Cannot read ${trouble}; the skills stay as they were, and the next attempt follows in a second`,
       );
     }
-    if (trouble === undefined) this.#voidScans = 0;
-    else if (isVoid) this.#voidScans++;
     return isVoid;
   }
 
@@ -668,22 +672,20 @@ export class SkillRegistry implements SkillSource {
   #rescan(): void {
     this.refresh().catch((error) => {
       this.#log(`Cannot look for changes: ${(error as Error).message}`);
-      this.#rescans.scanned({ time: 0, isTroubled: true });
+      this.#rescans.scanned(0, true);
     });
   }
 
   /** Updates the watched folders to those of the last scan. */
-  #watchFolders(isQuiet: boolean): void {
-    if (!this.#rescans.isWatching || this.#last === undefined) return;
-    const { found, searched } = this.#last;
-    const folders = listWatchedFolders({
-      roots: this.#roots.map(({ path }) => path),
-      policyFile: this.#options.policy?.file,
-      tracked: this.#tracker.folders,
-      skills: found,
-      searched,
+  #watchFolders(): void {
+    const { found: skills = [], searched = [] } = this.#last ?? {};
+    const { file } = this.#options.policy ?? {};
+    const followed = this.#followed;
+    this.#rescans.watch(() => {
+      const roots = this.#roots.map(({ path }) => path);
+      const paths = file === undefined ? roots : [...roots, file];
+      return listWatchedFolders({ paths, followed, skills, searched });
     });
-    this.#rescans.watch(folders, isQuiet);
   }
 
   /** Calls the listeners one after the other, so that they can pause. */

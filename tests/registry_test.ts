@@ -40,9 +40,9 @@ Deno.test("SkillRegistry.refresh() runs one scan at a time and finds everything 
   const first = registry.refresh();
   place.skill("skills", "two");
   const [second, third] = [registry.refresh(), registry.refresh()];
-  assert.equal(second, third);
   await first;
   assert.deepEqual(names(await second), ["one", "two"]);
+  assert.equal(await second, await third);
 });
 
 Deno.test("SkillRegistry.refresh() waits until the last scan is old enough, once for all callers", async () => {
@@ -155,25 +155,27 @@ Deno.test("a scan notices changes even if the clock is wrong", async () => {
 });
 
 Deno.test({
-  name: "a scan serves a SKILL.md that is replaced while it is being read",
+  name:
+    "a scan does not count if a SKILL.md is replaced while it is being read",
   ignore: lacks("replacing"),
   fn: async () => {
     using place = new Place();
     place.skill("skills", "git", skillMd("git", "First"));
     using registry = open(place);
-    await registry.refresh();
-    let saves = ["Second"];
+    const first = await registry.refresh();
+    const saves = ["Second"];
     using _opens = new OpenSpy({
-      afterOpen: () => {
+      beforeOpen: (path) => {
         for (const text of saves.splice(0)) {
           place.replace("skills/git/SKILL.md", skillMd("git", text));
         }
+        return path;
       },
     });
+    assert.equal(await registry.refresh(), first);
     const { skills, problems } = await registry.refresh();
     assert.equal(skills.get("git")!.description, "Second");
     assert.deepEqual(problems, []);
-    saves = [];
   },
 });
 
@@ -306,50 +308,11 @@ Deno.test(
     const first = await registry.refresh();
     assert.equal(first.skills.size, 1_001);
     assert.ok(first.skills.has("mine"));
-    assert.match(first.problems[0]!.reason, /10 folders were left out/);
-    // A skill that is served already is not dropped.
-    place.skill("project/.claude/skills", "a");
-    assert.ok((await registry.refresh()).skills.has("s0999"));
+    assert.match(first.problems[0]!.reason, /1,000 skills, or two seconds/);
     const all = await scansOf(roots, { workingDirectory: place.project })();
-    assert.equal(all.skills.size, count + 2);
+    assert.equal(all.skills.size, count + 1);
   },
 );
-
-Deno.test("SkillRegistry.trackFiles() waits for the first listing even if another caller started it", async () => {
-  using place = new Place();
-  place.skill("skills", "git");
-  place.file("skills/git/notes.md", "old");
-  using registry = open(place);
-  await registry.refresh();
-  const changes: string[][] = [];
-  registry.onChange(({ files }) => {
-    changes.push([...files.get("git") ?? []]);
-  });
-  await Promise.all([registry.trackFiles("git"), registry.trackFiles("git")]);
-  place.file("skills/git/notes.md", "changed");
-  await registry.refresh();
-  assert.deepEqual(changes, [["notes.md"]]);
-});
-
-Deno.test("SkillRegistry.trackFiles() keeps tracking a skill that is removed and added again", async () => {
-  using place = new Place();
-  const add = () => {
-    place.skill("skills", "git");
-    place.file("skills/git/notes.md", "old");
-  };
-  add();
-  using registry = open(place);
-  await registry.trackFiles(undefined);
-  place.remove("skills/git");
-  await registry.refresh();
-  add();
-  await registry.refresh();
-  const files: string[] = [];
-  registry.onChange((change) => files.push(...change.files.get("git") ?? []));
-  place.file("skills/git/notes.md", "changed");
-  await registry.refresh();
-  assert.deepEqual(files, ["notes.md"]);
-});
 
 Deno.test("SkillRegistry.onChange() reports exactly the changes that clients can see", async () => {
   using place = new Place();

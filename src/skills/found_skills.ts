@@ -7,14 +7,12 @@
  */
 
 import { basename, dirname } from "jsr:@std/path@^1";
-import { moreProblems } from "../files/faults.ts";
-import { childPath, realPathOf } from "../files/paths.ts";
+import { childPath, isAtOrBelow, realPathOf } from "../files/paths.ts";
 import { withoutInvisible } from "../text.ts";
 import type { TimeSlice } from "../time_slice.ts";
 import type { TextProblem } from "./frontmatter.ts";
-import { HiddenFolders } from "./hidden_folders.ts";
 import type { PolicyDecider, PolicyDecision, PolicySubject } from "./policy.ts";
-import type { Project } from "./project.ts";
+import type { Project } from "./roots.ts";
 import type { ReadSkill } from "./skill_reader.ts";
 import { checkFrontmatter } from "./validity.ts";
 import type {
@@ -26,7 +24,7 @@ import type {
   SkillScope,
 } from "./types.ts";
 
-/** The maximum number of problems that are reported for one root. */
+/** The maximum number of problems that a scan reports. */
 const MAX_PROBLEMS = 1_000;
 
 /** A path through which a root lists a skill. */
@@ -47,15 +45,50 @@ export interface FoundSkill {
   listings: Listing[];
   scope: SkillScope;
   decision: PolicyDecision;
-  /** The skill, if it is valid. */
-  skill: Skill | undefined;
 }
 
 /** A problem with something that a search met. */
 export interface MetProblem {
   readonly problem: Problem;
   readonly root: SkillRoot;
-  readonly position: number;
+}
+
+/** The skill that leads to a file, and who asks. */
+interface Viewer {
+  /** The real path of the skill. */
+  readonly skill: string;
+  /** Whether the model asks. */
+  readonly forModel: boolean;
+}
+
+/**
+ * The folders of skills that are hidden: to everyone, because they are off, or to
+ * the model only. This is the one place that is asked, whichever root or link leads
+ * to a file, and whichever skill lies around it.
+ */
+export class HiddenFolders {
+  /** By their real paths. */
+  readonly #states = new Map<string, "off" | "manual">();
+
+  /** Hides a folder. */
+  add(realPath: string, state: "off" | "manual"): void {
+    this.#states.set(realPath, state);
+  }
+
+  /**
+   * Whether a file or folder is in a hidden folder between it and the skill. If it
+   * lies outside the skill, any hidden folder counts.
+   */
+  isHidden(realPath: string, { skill, forModel }: Viewer): boolean {
+    if (this.#states.size === 0) return false;
+    const end = isAtOrBelow(realPath, skill) ? skill : undefined;
+    for (let folder = realPath; folder !== end; folder = dirname(folder)) {
+      const state = this.#states.get(folder);
+      if (state === "off" || forModel && state === "manual") return true;
+      if (folder === dirname(folder)) break;
+    }
+    return false;
+  }
 }
 
 /** The decision without a policy. */
@@ -90,44 +123,34 @@ export class FoundSkills {
     { listing, read }: { listing: Listing; read: () => ReadSkill | undefined },
   ): void {
     const known = this.#found.get(realPath);
-    if (known !== undefined) {
-      known.listings.push(listing);
-      return;
+    const skill = known?.read ?? read();
+    if (known !== undefined) known.listings.push(listing);
+    else if (skill !== undefined) {
+      const undecided = { scope: "global", decision: SERVED } as const;
+      const listings = [listing];
+      this.#found.set(realPath, {
+        ...{ realPath, read: skill, listings },
+        ...undecided,
+      });
     }
-    const skill = read();
-    if (skill === undefined) return;
-    this.#found.set(realPath, {
-      realPath,
-      read: skill,
-      listings: [listing],
-      scope: "global",
-      decision: SERVED,
-      skill: undefined,
-    });
+  }
+
+  /** Removes everything that only a certain root lists. */
+  removeRoot(root: SkillRoot): void {
+    for (const found of this.#found.values()) {
+      found.listings = found.listings.filter((it) => it.root !== root);
+      if (found.listings.length === 0) this.#found.delete(found.realPath);
+    }
   }
 
   /** Decides on all skills, and lists those that are served, in the order of their roots. */
-  async listServed(slice: TimeSlice): Promise<Skill[]> {
+  async listServed(slice: TimeSlice): Promise<FoundSkill[]> {
     for (const found of this.#found.values()) {
       if (slice.isOver) await slice.pause();
       this.#decide(found);
     }
-    const decided = this.all
+    return this.all.filter((found) => this.#isServed(found))
       .sort((a, b) => a.listings[0]!.position - b.listings[0]!.position);
-    return decided.map((found) => this.#serve(found))
-      .filter((skill) => skill !== undefined);
-  }
-
-  /** Returns a skill as it is served, unless it or the folder of its file is off. */
-  #serve(found: FoundSkill): Skill | undefined {
-    const { realPath, read: { mainFolder }, decision, skill } = found;
-    if (decision.state === "off" || mainFolder === realPath) {
-      return decision.state === "off" ? undefined : skill;
-    }
-    const isHidden = (forModel: boolean) =>
-      this.hidden.isHidden(mainFolder, { skill: realPath, forModel });
-    if (isHidden(false)) return undefined;
-    return isHidden(true) ? createSkill(found, "manual") : skill;
   }
 
   /** Decides in which state a skill is served, and what is hidden. */
@@ -141,38 +164,46 @@ export class FoundSkills {
       : "project";
     found.decision = this.#decider?.decide(subjectOf(found)) ?? SERVED;
     const { state } = found.decision;
-    found.skill = createSkill(found, state);
     if (state === "off") this.hidden.add(realPath, "off");
     else if (state === "manual" || said.isHiddenFromModel) {
       this.hidden.add(realPath, "manual");
     }
   }
 
+  /** Whether a skill is served. If its file lies in a hidden folder, that counts too. */
+  #isServed(found: FoundSkill): boolean {
+    const { realPath, read: { mainFolder, said }, decision } = found;
+    const isHidden = (forModel: boolean) =>
+      mainFolder !== realPath &&
+      this.hidden.isHidden(mainFolder, { skill: realPath, forModel });
+    const isValid = said.frontmatter !== undefined;
+    if (!isValid || decision.state === "off" || isHidden(false)) return false;
+    if (isHidden(true)) found.decision = { ...decision, state: "manual" };
+    return true;
+  }
+
   /**
-   * Lists all problems, up to a limit for each root, without those of what is off.
+   * Lists the problems up to a limit, those in the user's own roots first, without
+   * those of what is off.
    *
    * @param met The problems that are not about the text of a `SKILL.md`.
    */
   listProblems(met: readonly MetProblem[]): Problem[] {
     const all = met.filter(({ problem }) => !this.#isOff(problem));
     for (const { read, listings, decision } of this.#found.values()) {
-      const { path, root, position } = listings[0]!;
-      const file = childPath(path, read.fileName);
       if (decision.state === "off") continue;
+      const { path, root } = listings[0]!;
+      const file = childPath(path, read.fileName);
       for (const problem of listTextProblems(read.said, basename(path))) {
-        all.push({ problem: { file, ...problem }, root, position });
+        all.push({ problem: { file, ...problem }, root });
       }
     }
-    all.sort((a, b) => a.position - b.position);
-    const byRoot = Map.groupBy(all, ({ root }) => root);
-    return [...byRoot].flatMap(([{ path }, problems]) => {
-      const listed = problems.slice(0, MAX_PROBLEMS)
-        .map(({ problem }) => problem);
-      const rest = problems.length - listed.length;
-      return rest === 0
-        ? listed
-        : [...listed, { file: path, ...moreProblems(rest) }];
-    });
+    const { own = [], theirs = [] } = Object.groupBy(
+      all,
+      ({ root }) => root.scope === "project" ? "theirs" : "own",
+    );
+    return [...own, ...theirs].slice(0, MAX_PROBLEMS)
+      .map(({ problem }) => problem);
   }
 
   /** Whether the policy turns off what lies at the path of a problem. */
@@ -202,8 +233,8 @@ export function describePolicy(
   { catalog, found }: { catalog: SkillCatalog; found: readonly FoundSkill[] },
 ): SkillPolicyReport {
   const byPath = new Map(found.map((it) => [it.realPath, it.decision.rule]));
-  const off = found.flatMap(({ skill, decision }) =>
-    skill !== undefined && decision.state === "off" ? [skill] : []
+  const off = found.flatMap((it) =>
+    it.decision.state === "off" ? createSkill(it) ?? [] : []
   );
   const rules = [...catalog.served.values(), ...off].flatMap((skill) => {
     const rule = byPath.get(skill.realDirectory);
@@ -224,10 +255,15 @@ function subjectOf(
   return { names: [...names], scope, paths };
 }
 
-/** Creates a skill, if its frontmatter is valid. An unchanged one stays the same object. */
-function createSkill(
-  { realPath, scope, listings: [listing], read }: FoundSkill,
-  state: Skill["state"],
+/**
+ * Creates a skill, if its frontmatter is valid. An unchanged one stays the same object.
+ *
+ * @param prefix Its scope, if the plain name does not lead to it.
+ */
+export function createSkill(
+  { realPath, scope, listings: [listing], read, decision: { state } }:
+    FoundSkill,
+  prefix?: SkillScope,
 ): Skill | undefined {
   const { path: directory, root } = listing!;
   const { frontmatter, isRepaired, isHiddenFromModel, isHiddenFromUser } =
@@ -235,7 +271,7 @@ function createSkill(
   if (frontmatter === undefined) return undefined;
   const last = read.skill;
   const isSame = last?.directory === directory && last.root === root &&
-    last.scope === scope && last.state === state;
+    last.scope === scope && last.state === state && last.prefix === prefix;
   return isSame ? last : read.skill = {
     name: withoutInvisible(frontmatter.name),
     description: withoutInvisible(frontmatter.description),
@@ -252,5 +288,6 @@ function createSkill(
     isRepaired,
     isHiddenFromModel,
     isHiddenFromUser,
+    ...(prefix && { prefix }),
   };
 }

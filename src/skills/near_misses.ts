@@ -14,7 +14,7 @@ import {
   sortByName,
 } from "../files/paths.ts";
 import { quote } from "../text.ts";
-import { UNSEARCHED_NAMES } from "./subfolders.ts";
+import { UNSEARCHED_NAMES } from "./skill_reader.ts";
 import type { Problem, SkillRoot, SkillRootReport } from "./types.ts";
 
 /** A name that is likely meant as `SKILL.md`. */

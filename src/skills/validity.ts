@@ -37,7 +37,7 @@ export const RULES = {
     ...["folder-missing", "not-a-folder", "file-name", "loose-file"],
     ...["frontmatter-missing", "frontmatter-size", "yaml"],
     ...["name-missing", "description-missing", "too-large", "not-a-file"],
-    ...["link-outside", "link-broken", "name-encoding", "permission"],
+    ...["link-outside", "link-broken", "permission"],
     ...["too-many", "skipped"],
   ],
   unlisted: [
@@ -228,7 +228,10 @@ function checkMetadata(
 }
 
 /** The files of a skill, and the entries that are not served. */
-export type SkillContents = Awaited<ReturnType<SkillSource["inspectFiles"]>>;
+export type SkillContents = Pick<
+  Awaited<ReturnType<SkillSource["inspectFiles"]>>,
+  "files" | "leftOut"
+>;
 
 /** Checks the list of a skill's files. */
 export function checkContents(

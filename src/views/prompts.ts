@@ -16,9 +16,8 @@ import {
   GetPromptRequestSchema,
   ListPromptsRequestSchema,
 } from "../protocol/requests.ts";
-import { qualifiedName } from "../skills/names.ts";
+import { qualifiedName, skillMdUri } from "../skills/names.ts";
 import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
-import { skillMdUri } from "../skills/uri.ts";
 import { quote, shownName, skillKey } from "../text.ts";
 import { profileFor } from "./clients.ts";
 import type { SkillToolOptions, Toolset } from "./options.ts";

@@ -24,7 +24,7 @@ import type {
   SkillFileContent,
   SkillSource,
 } from "../skills/types.ts";
-import { skillFileUri } from "../skills/uri.ts";
+import { skillFileUri } from "../skills/names.ts";
 import {
   escapeHidden,
   oneLine,

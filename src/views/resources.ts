@@ -18,9 +18,13 @@ import {
   ListResourceTemplatesRequestSchema,
   ReadResourceRequestSchema,
 } from "../protocol/requests.ts";
-import { findResource, qualifiedName } from "../skills/names.ts";
+import {
+  findResource,
+  qualifiedName,
+  skillFileUri,
+  skillMdUri,
+} from "../skills/names.ts";
 import type { Skill, SkillSource } from "../skills/types.ts";
-import { skillFileUri, skillMdUri } from "../skills/uri.ts";
 import { quote, shownName } from "../text.ts";
 import {
   deriveOnce,

@@ -27,7 +27,7 @@ import type {
   SkillFile,
   SkillSource,
 } from "../skills/types.ts";
-import { skillFileUri, skillMdUri } from "../skills/uri.ts";
+import { skillFileUri, skillMdUri } from "../skills/names.ts";
 import { findUnlisting } from "../skills/validity.ts";
 import { quote, shownPath } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";

@@ -6,56 +6,111 @@
 
 import { SKILL_MD } from "../files/paths.ts";
 import type { McpServer } from "../protocol/mcp_server.ts";
+import { differingKeys } from "../skills/catalog.ts";
 import { qualifiedName } from "../skills/names.ts";
-import type { SkillChange, SkillSource } from "../skills/types.ts";
+import type { SkillCatalog, SkillSource } from "../skills/types.ts";
 import { skillKey } from "../text.ts";
+import { TimeSlice } from "../time_slice.ts";
 import { requireResource } from "./resources.ts";
 
 /** The URI of a subscription to all skills. */
 const ALL_SKILLS = "skill://";
+
+/** What a client subscribed to. */
+interface Subscription {
+  /** The key of the skill, or `undefined` for all skills. */
+  readonly key: string | undefined;
+  /** The path of a file or folder, or an empty string for all files. */
+  readonly path: string;
+  readonly notify: () => void;
+  /** Whether a scan has listed the files, so that later changes are known. */
+  isBegun: boolean;
+}
+
+/** The versions of the files of skills, by path, by the keys of the skills. */
+type Versions = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 /** Tracks what clients subscribe to, and notifies them of changes. */
 export function registerSubscriptions(
   server: McpServer,
   registry: SkillSource,
 ): void {
+  const subscriptions = new Set<Subscription>();
+  let known: Versions = new Map();
   server.onsubscribe = async (uri, notify) => {
-    const { skill, path } = uri === ALL_SKILLS
-      ? {}
+    const { skill, path = SKILL_MD } = uri === ALL_SKILLS
+      ? { path: "" }
       : requireResource(uri, registry);
     const key = skill && skillKey(qualifiedName(skill));
-    const endTracking = await registry.trackFiles(key);
-    const endListening = registry.onChange((change) => {
-      if (isAffected({ key, path }, change)) notify();
+    const subscription = { key, path, notify, isBegun: false };
+    subscriptions.add(subscription);
+    const end = () => subscriptions.delete(subscription);
+    await registry.refresh().catch((error) => {
+      end();
+      throw error;
     });
-    return () => {
-      endListening();
-      endTracking();
-    };
+    return end;
   };
+  registry.onScan(async (catalog) => {
+    const current = [...subscriptions];
+    const keys = new Set(current.map(({ key }) => key));
+    const { versions, folders } = await listFiles(keys, { catalog, registry });
+    const changes = compare(versions, known);
+    known = versions;
+    for (const subscription of current) {
+      const { key, path, notify, isBegun } = subscription;
+      const isAffected = key === undefined
+        ? changes.size > 0
+        : isAmong(path, changes.get(key) ?? []);
+      if (isAffected && isBegun) notify();
+      subscription.isBegun = true;
+    }
+    return folders;
+  });
 }
 
-/**
- * Whether a change affects a subscription.
- *
- * @param subscription The key of the skill, or `undefined` for all skills. The
- *   path of a file or folder, `undefined` for the skill itself, or an empty string
- *   for all of its files.
- */
-function isAffected(
-  { key, path }: { key: string | undefined; path: string | undefined },
-  change: SkillChange,
-): boolean {
-  const { catalog, previous, keys, files } = change;
-  if (key === undefined) return keys.size + files.size > 0;
-  if (keys.has(key)) {
-    const isAddedOrRemoved = !catalog.served.has(key) ||
-      !previous.served.has(key);
-    if (isAddedOrRemoved || !path || path === SKILL_MD) return true;
+/** Lists the files of the skills with some keys, or of all, and the folders that contain them. */
+async function listFiles(
+  keys: ReadonlySet<string | undefined>,
+  { catalog: { served }, registry }: {
+    catalog: SkillCatalog;
+    registry: SkillSource;
+  },
+): Promise<{ versions: Versions; folders: string[] }> {
+  const versions = new Map<string, Map<string, string>>();
+  const folders: string[] = [];
+  const slice = new TimeSlice();
+  for (const key of keys.has(undefined) ? served.keys() : keys) {
+    const skill = served.get(key!);
+    if (skill === undefined) continue;
+    if (slice.isOver) await slice.pause();
+    const contents = await registry.inspectFiles(skill);
+    folders.push(...contents.folders);
+    const files = contents.files
+      .map(({ path, version }) => [path, version] as const);
+    versions.set(key!, new Map(files));
   }
-  const paths = [...files.get(key) ?? []];
-  return path !== undefined &&
-    paths.some((changed) =>
-      path === "" || changed === path || changed.startsWith(`${path}/`)
-    );
+  return { versions, folders };
+}
+
+/** Returns the paths that differ, by the keys of their skills. */
+function compare(now: Versions, before: Versions): Map<string, Set<string>> {
+  const changes = new Map<string, Set<string>>();
+  const nothing = new Map<string, string>();
+  for (const key of new Set([...now.keys(), ...before.keys()])) {
+    const files = [
+      now.get(key) ?? nothing,
+      before.get(key) ?? nothing,
+    ] as const;
+    const paths = differingKeys(...files);
+    if (paths.size > 0) changes.set(key, paths);
+  }
+  return changes;
+}
+
+/** Whether one of some paths is, or is in, what a path refers to. */
+function isAmong(path: string, changed: Iterable<string>): boolean {
+  return Iterator.from(changed).some((other) =>
+    path === "" || other === path || other.startsWith(`${path}/`)
+  );
 }
