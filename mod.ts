@@ -43,17 +43,15 @@ import {
   isAbsence,
   isTemporary,
   LINK_OUT_OF_PROJECT,
-  MAX_SEARCHED_FOLDERS,
-  PROJECT_TOO_LARGE,
   ROOT_IS_A_FILE,
   SkillFileError,
-  TOO_MANY_FOLDERS,
+  tooManyFolders,
 } from "./src/files/faults.ts";
 import { childPath, currentFolder, isAtOrBelowAny } from "./src/files/paths.ts";
 import { isOwn } from "./src/files/served_folder.ts";
 import {
   buildCatalog,
-  changedKeys,
+  differingKeys,
   EMPTY_CATALOG,
 } from "./src/skills/catalog.ts";
 import { CurrentPolicy } from "./src/skills/current_policy.ts";
@@ -61,7 +59,7 @@ import {
   describePolicy,
   type FoundSkill,
   FoundSkills,
-  type HiddenFolders,
+  type ListedFolder,
   type MetProblem,
 } from "./src/skills/found_skills.ts";
 import { findSkill } from "./src/skills/names.ts";
@@ -74,8 +72,6 @@ import {
   type FolderListing,
   isSkillFolder,
   listFolder,
-  type ReadableFolder,
-  SkillReader,
   UNSEARCHED_NAMES,
 } from "./src/skills/skill_reader.ts";
 import type {
@@ -150,18 +146,18 @@ export async function scanSkillRoots(
   return await registry.refresh();
 }
 
-/** The most that a scan reads in the default roots of a project: skills, and for how long. */
-const MAX_PROJECT_SKILLS = 1_000;
-const MAX_PROJECT_MS = 2_000;
+/** The maximum number of folders and links that are visited below one root. */
+const MAX_FOLDERS = 50_000;
+
+/** The maximum in the default roots of a project, which may be a stranger's. */
+const MAX_PROJECT_FOLDERS = 1_000;
 
 /** The result of a scan. */
 interface ScanResult {
   /** The skills that were found. It is the previous catalog if nothing changed. */
   readonly catalog: SkillCatalog;
-  /** What is hidden from everyone or from the model. */
-  readonly hidden: HiddenFolders;
   /** The folders with a `SKILL.md`, valid or not. */
-  readonly found: readonly FoundSkill[];
+  readonly found: FoundSkills;
   /** Other folders that were searched, by their real paths. */
   readonly searched: ReadonlySet<string>;
   /** Why the scan does not count: what is temporarily unreadable in the user's roots. */
@@ -169,12 +165,9 @@ interface ScanResult {
 }
 
 /** A folder that may be a skill or contain skills. */
-interface VisitedFolder extends ReadableFolder {
-  readonly root: SkillRoot;
+interface VisitedFolder extends ListedFolder {
   /** How many levels it is below the root. */
   readonly depth: number;
-  /** Whether a link that lies in the project is on the path. */
-  readonly isConfined: boolean;
   /** The real path of the skill around it, if the search found one. */
   readonly outer: string | undefined;
 }
@@ -186,7 +179,8 @@ interface SearchedFolder extends VisitedFolder {
 
 type SkillScanOptions = SkillRegistryOptions & {
   readonly decider: PolicyDecider | undefined;
-  readonly reader: SkillReader;
+  /** What the last scan found, by real path. */
+  readonly last: ReadonlyMap<string, FoundSkill> | undefined;
 };
 
 /** One scan: searches all roots, and then decides on what was found. */
@@ -196,34 +190,26 @@ class SkillScan {
   readonly #project: Project;
   /** The real paths of folders that all links are allowed to point into. */
   readonly #trusted: readonly string[];
-  /** What {@linkcode #targets} returns, once a link needs it. */
-  #allowedTargets: readonly string[] | undefined;
+  /** Those that the links of a project are allowed to point into. */
+  readonly #targets: readonly string[];
   readonly #found: FoundSkills;
   readonly #searched = new Set<string>();
   readonly #problems: MetProblem[] = [];
-  /** The paths of roots that cannot be searched. */
-  readonly #refused: string[] = [];
   #position = 0;
-  /** What was read in the default roots of a project: skills, and for how long. */
-  #projectSkills = 0;
-  #projectMs = 0;
   #trouble: string | undefined;
   readonly #slice = new TimeSlice();
 
   constructor(roots: readonly SkillRoot[], options: SkillScanOptions) {
+    const { maxFileSize, decider, last } = options;
+    const project = new Project(options);
+    const trusted = resolveTrusted(options.trustLinks ?? []);
     this.#roots = roots;
     this.#options = options;
-    this.#project = new Project(options);
-    this.#trusted = resolveTrusted(options.trustLinks ?? []);
-    this.#found = new FoundSkills(this.#project, options.decider);
-  }
-
-  /** The real paths of folders that the links of a project are allowed to point into. */
-  get #targets(): readonly string[] {
-    return this.#allowedTargets ??= [
-      ...this.#project.listTargets(this.#roots),
-      ...this.#trusted,
-    ];
+    this.#project = project;
+    this.#trusted = trusted;
+    this.#targets = [...project.listTargets(roots), ...trusted];
+    const found = { project, trusted, maxFileSize, decider, last };
+    this.#found = new FoundSkills(found);
   }
 
   /** Searches the roots and creates the catalog, or returns the previous one if it is the same. */
@@ -231,28 +217,22 @@ class SkillScan {
     previous: SkillCatalog,
     policyProblems: readonly Problem[],
   ): Promise<ScanResult> {
-    const { reader, maxFileSize } = this.#options;
-    reader.startScan({ maxFileSize, trusted: this.#trusted });
     const reports = new Map<SkillRoot, SkillRootReport>();
     // The user's own roots do not wait for those of a stranger's project.
     const order = this.#roots.toSorted((a, b) =>
       Number(a.scope === "project") - Number(b.scope === "project")
     );
     for (const root of order) {
-      this.#position = this.#roots.indexOf(root) * 2 * MAX_SEARCHED_FOLDERS;
+      this.#position = this.#roots.indexOf(root) * 2 * MAX_FOLDERS;
       reports.set(root, await this.#searchRoot(root));
     }
-    const found = await this.#found.listServed(this.#slice);
-    const { hidden, all } = this.#found;
-    const problems = this.#found.listProblems(this.#problems);
-    const result = {
-      found,
-      problems: [...policyProblems, ...problems],
+    const [found, searched] = [this.#found, this.#searched];
+    const catalog = buildCatalog({
+      found: await found.listServed(this.#slice),
+      problems: [...policyProblems, ...found.listProblems(this.#problems)],
       roots: this.#roots.map((root) => reports.get(root)!),
-    };
-    const catalog = buildCatalog(result, previous);
-    const [searched, trouble] = [this.#searched, this.#trouble];
-    return { catalog, hidden, found: all, searched, trouble };
+    }, previous);
+    return { catalog, found, searched, trouble: this.#trouble };
   }
 
   /** Searches a root. */
@@ -269,11 +249,7 @@ class SkillScan {
         return { root, scope, status: "missing", skills: 0 };
       }
       this.#found.removeRoot(root);
-      // A configured folder stands for three roots, but one report is enough.
-      if (!isAtOrBelowAny(path, this.#refused)) {
-        this.#report(error, { path, root });
-      }
-      this.#refused.push(path);
+      this.#report(error, { path, root });
       return { root, scope, status: "refused", skills: 0 };
     }
   }
@@ -318,19 +294,20 @@ class SkillScan {
    */
   async #search(top: SearchedFolder): Promise<void> {
     const { path, realPath, root } = top;
-    if (root.includesItself ?? root.recursive) this.#addSkill(top);
+    if (root.includesItself ?? root.recursive) {
+      this.#found.add(top, ++this.#position);
+    }
     const queue = new Map([[realPath, top]]);
+    const isLimited = this.#options.limitsProject && root.scope === "project";
+    const limit = isLimited ? MAX_PROJECT_FOLDERS : MAX_FOLDERS;
     let count = 0;
     for (const folder of queue.values()) {
-      for (const name of folder.listing.names) {
+      for (const entry of folder.listing.entries) {
         if (this.#slice.isOver) await this.#slice.pause();
-        if (++count > MAX_SEARCHED_FOLDERS) {
-          throw new SkillFileError(path, TOO_MANY_FOLDERS);
+        if (++count > limit) {
+          throw new SkillFileError(path, tooManyFolders(limit));
         }
-        if (this.#isSpent(root)) {
-          return this.#report(new SkillFileError(path, PROJECT_TOO_LARGE), top);
-        }
-        this.#visit(name, { folder, queue });
+        this.#visit(entry, { folder, queue });
       }
     }
   }
@@ -340,7 +317,7 @@ class SkillScan {
    * is to be searched. A failure is reported and does not affect other entries.
    */
   #visit(
-    name: string,
+    { name, isSymlink }: Deno.DirEntry,
     { folder, queue }: {
       folder: SearchedFolder;
       queue: Map<string, SearchedFolder>;
@@ -348,55 +325,50 @@ class SkillScan {
   ): void {
     const { root } = folder;
     if (root.recursive && UNSEARCHED_NAMES.has(name)) return;
-    const path = childPath(folder.path, name);
+    const entry = this.#enter(name, folder);
     try {
-      const child = this.#locate(name, folder);
+      const child = isSymlink ? this.#followLink(entry) : entry;
       if (child === undefined) return;
       const { realPath, depth } = child;
       const isSearched = root.recursive && depth < MAX_SEARCH_DEPTH &&
         !queue.has(realPath);
-      if (!isSearched) return this.#addSkill(child);
-      const listing = this.#list(child);
-      if (listing?.mayBeSkill) this.#addSkill(child);
+      const listing = isSearched ? this.#list(child) : undefined;
+      if (listing?.mayBeSkill !== false) {
+        this.#found.add(child, ++this.#position);
+      }
       if (listing !== undefined) queue.set(realPath, { ...child, listing });
     } catch (error) {
       // Below a recursive root, dangling links are common and harmless.
-      const isHarmless = folder.listing.links.has(name)
-        ? root.recursive && !(error instanceof SkillFileError)
-        : isAbsence(error);
-      if (isHarmless && !isTemporary(error)) return;
-      this.#report(error, { path, root });
+      const isHarmless = isSymlink && root.recursive &&
+        !(error instanceof SkillFileError) && !isTemporary(error);
+      if (!isHarmless) this.#report(error, entry);
     }
   }
 
-  /** Lists a folder. Returns `undefined` if it cannot be listed and is a skill. */
+  /** Lists a folder, or reports why that is impossible. */
   #list(folder: VisitedFolder): FolderListing | undefined {
-    const { realPath } = folder;
-    this.#searched.add(realPath);
+    this.#searched.add(folder.realPath);
     try {
       return listFolder(folder);
     } catch (error) {
-      this.#addSkill(folder);
-      if (isTemporary(error) || !this.#found.has(realPath)) throw error;
-      return undefined;
+      if (!isAbsence(error)) this.#report(error, folder);
     }
   }
 
-  /** Finds out where an entry of a folder leads. Returns `undefined` if that does not matter. */
-  #locate(name: string, folder: SearchedFolder): VisitedFolder | undefined {
-    const { root, listing, isConfined } = folder;
-    const isSkill = this.#found.has(folder.realPath) &&
+  /** Describes an entry of a folder as a folder that is visited. */
+  #enter(name: string, folder: SearchedFolder): VisitedFolder {
+    const { path, realPath, root, isConfined, listing } = folder;
+    const isSkill = this.#found.byPath.has(realPath) &&
       (root.recursive || root.includesItself);
-    const child = {
-      path: childPath(folder.path, name),
-      realPath: childPath(folder.realPath, name),
+    return {
+      path: childPath(path, name),
+      realPath: childPath(realPath, name),
       root,
       isConfined,
       depth: folder.depth + 1,
-      outer: isSkill ? folder.realPath : folder.outer,
+      outer: isSkill ? realPath : folder.outer,
       around: listing,
     };
-    return listing.links.has(name) ? this.#followLink(child) : child;
   }
 
   /**
@@ -420,31 +392,6 @@ class SkillScan {
     if (!isSkillFolder(path)) return undefined;
     throw new SkillFileError(path, LINK_OUT_OF_PROJECT);
   }
-
-  /** Adds the skill in a folder, if there is one, with the path that lists it. */
-  #addSkill(folder: VisitedFolder): void {
-    const { path, realPath, root, isConfined } = folder;
-    const departs = isConfined &&
-      this.#project.scopeOf(realPath) !== "project";
-    const listing = { path, root, position: ++this.#position, departs };
-    const read = () => {
-      const start = performance.now();
-      const skill = this.#options.reader.read(folder);
-      if (root.scope === "project") {
-        this.#projectMs += performance.now() - start;
-        if (skill !== undefined) this.#projectSkills++;
-      }
-      return skill;
-    };
-    this.#found.add(realPath, { listing, read });
-  }
-
-  /** Whether enough was read in the default roots of a project, which may be a stranger's. */
-  #isSpent(root: SkillRoot): boolean {
-    return this.#options.limitsProject === true && root.scope === "project" &&
-      (this.#projectSkills >= MAX_PROJECT_SKILLS ||
-        this.#projectMs >= MAX_PROJECT_MS);
-  }
 }
 
 /** Scans in a row that do not count. The next one does. */
@@ -456,7 +403,6 @@ const MAX_VOID_SCANS = 4;
  */
 export class SkillRegistry implements SkillSource {
   readonly #roots: readonly SkillRoot[];
-  readonly #reader = new SkillReader();
   readonly #policy: CurrentPolicy;
   readonly #files: SkillFiles;
   readonly #options: SkillRegistryOptions;
@@ -582,7 +528,11 @@ export class SkillRegistry implements SkillSource {
   inspectPolicy(): SkillPolicyReport | undefined {
     const { decider } = this.#policy;
     if (this.#last === undefined || decider === undefined) return undefined;
-    return describePolicy(decider, this.#last);
+    const { catalog, found } = this.#last;
+    return describePolicy(decider, {
+      catalog,
+      found: [...found.byPath.values()],
+    });
   }
 
   /**
@@ -629,15 +579,15 @@ export class SkillRegistry implements SkillSource {
       workingDirectory: currentFolder(),
       ...this.#options,
       decider: this.#policy.decider,
-      reader: this.#reader,
+      last: this.#last?.found.byPath,
     });
     const result = await scan.run(previous, problems);
     const time = performance.now() - this.#scanStart;
     this.#rescans.scanned(time, result.trouble !== undefined);
     if (this.#isClosed || this.#isVoid(result)) return previous;
     this.#last = result;
-    const { catalog, hidden } = result;
-    this.#files.hide(hidden);
+    const { catalog, found } = result;
+    this.#files.hide(found.hidden);
     const [logged, log] = [this.#logged, this.#log];
     this.#logged = logProblems(catalog, { logged, log });
     this.#followed = [];
@@ -646,7 +596,7 @@ export class SkillRegistry implements SkillSource {
     }
     this.#watchFolders();
     if (catalog.served !== previous.served) {
-      const keys = changedKeys(catalog, previous);
+      const keys = differingKeys(catalog.served, previous.served);
       await this.#callListeners({ catalog, previous, keys });
     }
     return catalog;
@@ -678,7 +628,8 @@ export class SkillRegistry implements SkillSource {
 
   /** Updates the watched folders to those of the last scan. */
   #watchFolders(): void {
-    const { found: skills = [], searched = [] } = this.#last ?? {};
+    const { found, searched = [] } = this.#last ?? {};
+    const skills = [...found?.byPath.values() ?? []];
     const { file } = this.#options.policy ?? {};
     const followed = this.#followed;
     this.#rescans.watch(() => {

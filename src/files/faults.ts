@@ -12,9 +12,6 @@ export const MAX_FILE_DEPTH = 10;
 /** The maximum number of entries that are visited to list the files of a skill. */
 export const MAX_WALKED_ENTRIES = 20_000;
 
-/** The maximum number of folders and links that are visited below one root. */
-export const MAX_SEARCHED_FOLDERS = 50_000;
-
 /** Thrown when a file of a skill cannot be read. */
 export class SkillFileError extends Error {
   /** What is wrong. */
@@ -40,14 +37,6 @@ export interface Fault {
   readonly reason: string;
   readonly hint: string;
 }
-
-/** What a scan left out of the default roots of a project. */
-export const PROJECT_TOO_LARGE: Fault = {
-  rule: "too-many",
-  reason:
-    "the limit for the skills of a project was reached (1,000 skills, or two seconds), and the rest was left out",
-  hint: "name the folder on the command line to search all of it",
-};
 
 /** For a file that does not exist, and also for one that does not belong to the skill. */
 export const NOT_THERE: Fault = {
@@ -82,12 +71,6 @@ export const ROOT_IS_A_FILE: Fault = {
   reason: "it is a file, where a folder of skills was expected",
   hint:
     "pass the path of a folder; to make the file a skill, move it to a folder of its own as SKILL.md",
-};
-
-export const TOO_MANY_FOLDERS: Fault = {
-  rule: "too-many",
-  reason: `it has more than ${MAX_SEARCHED_FOLDERS} folders and links`,
-  hint: "pass a folder closer to the skills",
 };
 
 export const IS_A_FOLDER: Fault = {
@@ -194,6 +177,14 @@ export function attempt<T>(work: () => T): T | undefined {
 /** Returns the message of an error, on one line. */
 export function messageOf(error: unknown): string {
   return oneLine((error as Error).message);
+}
+
+export function tooManyFolders(limit: number): Fault {
+  return {
+    rule: "too-many",
+    reason: `it has more than ${limit} folders and links`,
+    hint: "name a folder closer to the skills on the command line",
+  };
 }
 
 export function tooLarge(maxFileSize: number): Fault {

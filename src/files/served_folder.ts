@@ -34,7 +34,6 @@ import {
   isMisread,
   isWindows,
   SKILL_MD,
-  sortByName,
 } from "./paths.ts";
 import {
   isRecent,
@@ -151,7 +150,6 @@ export function splitPath(path: string): string[] | undefined {
       names.push(part);
     }
   }
-  if (names.some(isMisread)) return undefined;
   return names.length > MAX_FILE_DEPTH ? undefined : names;
 }
 
@@ -224,13 +222,8 @@ export class ServedFolder {
   #locate(path: string): Located {
     const { directory, realDirectory, file, isHidden } = this.#options;
     const names = splitPath(path);
-    const isMain = names?.length === 1 && names[0] === SKILL_MD;
-    // The main file has only one name.
-    const isMisnamed = names?.length === 1 && names[0] === basename(file);
-    if (!names?.every(isVisible) || isMisnamed && !isMain) {
-      throw new Deno.errors.NotFound(path);
-    }
-    if (isMain) names[0] = basename(file);
+    if (!names?.every(isVisible)) throw new Deno.errors.NotFound(path);
+    if (names.join("/") === SKILL_MD) names[0] = basename(file);
     const listed = names.reduce(childPath, directory);
     const realPath = Deno.realPathSync(listed);
     const isLinked = realPath !== names.reduce(childPath, realDirectory);
@@ -301,7 +294,7 @@ class FolderWalk {
     const entries = [...Deno.readDirSync(folder.path)];
     requireInPlace(folder);
     const children: TreeNode[] = [];
-    for (const entry of sortByName(entries)) {
+    for (const entry of entries) {
       if (!isVisible(entry.name)) continue;
       if (this.#slice.isOver) await this.#slice.pause();
       const name = prefix + entry.name;

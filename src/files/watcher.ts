@@ -10,17 +10,13 @@
  * @module
  */
 
-import { attempt } from "./faults.ts";
-import { mayRead } from "./paths.ts";
+import { isAtOrBelow, mayRead, realPathIfThere } from "./paths.ts";
 
 /** The maximum number of watched folders. */
 export const MAX_WATCHED_FOLDERS = 128;
 
 /** The pause in events that ends a burst, in milliseconds. */
 const QUIET_MS = 100;
-
-/** The maximum length of a burst of events, in milliseconds. */
-const BURST_MS = 1_000;
 
 /** More events than this in ten seconds close all watchers for as long. */
 const MAX_EVENTS = 1_000;
@@ -34,16 +30,12 @@ export class FolderWatcher {
   readonly #onEvents: () => void;
   readonly #log: (line: string) => void;
   #folders: ReadonlySet<string> = new Set();
-  /** The watchers by path, and which folder each one watches. */
-  readonly #watchers = new Map<
-    string,
-    { watcher: Deno.FsWatcher; id: string }
-  >();
+  /** The watchers, by path. */
+  readonly #watchers = new Map<string, Deno.FsWatcher>();
   /** The number of events in the current window of time, and when it started. */
   #events = 0;
   #windowStart = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #burstEnd: number | undefined;
   #opening: ReturnType<typeof setTimeout> | undefined;
   /** Whether events came too fast, or watching failed. */
   #state: "watching" | "resting" | "closed" = "watching";
@@ -71,9 +63,8 @@ export class FolderWatcher {
     this.#folders = new Set(
       Iterator.from(folders).filter(mayRead).take(MAX_WATCHED_FOLDERS),
     );
-    for (const [path, { id }] of this.#watchers) {
-      const isSame = this.#folders.has(path) && identify(path) === id;
-      if (!isSame) this.#close(path);
+    for (const path of this.#watchers.keys()) {
+      if (!this.#folders.has(path)) this.#close(path);
     }
     this.#opening ??= setTimeout(() => this.#openMissing(), REOPEN_MS);
   }
@@ -91,14 +82,13 @@ export class FolderWatcher {
     for (const path of this.#folders) {
       if (this.#watchers.has(path) || this.#state !== "watching") continue;
       try {
-        const id = identify(path);
         const watcher = Deno.watchFs(path, { recursive: false });
-        this.#watchers.set(path, { watcher, id });
+        this.#watchers.set(path, watcher);
         this.#listen(watcher).catch((error) => this.#giveUp(error));
-        this.#recordEvent();
+        this.#callBackIn(QUIET_MS);
       } catch (error) {
         // Something may have just removed it. The next update knows.
-        if (identify(path) !== "") return this.#giveUp(error as Error);
+        if (realPathIfThere(path)) return this.#giveUp(error as Error);
       }
     }
   }
@@ -107,9 +97,14 @@ export class FolderWatcher {
     for await (const { kind, paths } of watcher) {
       if (this.#isStorm()) return this.#rest();
       if (kind === "access") continue;
-      this.#recordEvent();
-      // A folder that was removed or replaced is not watched anymore.
-      if (kind !== "modify") paths.forEach((path) => this.#close(path));
+      this.#callBackIn(QUIET_MS);
+      if (kind === "modify") continue;
+      // What was removed or replaced is not watched anymore.
+      for (const path of this.#watchers.keys()) {
+        if (paths.some((folder) => isAtOrBelow(path, folder))) {
+          this.#close(path);
+        }
+      }
     }
   }
 
@@ -123,20 +118,13 @@ export class FolderWatcher {
     return ++this.#events > MAX_EVENTS;
   }
 
-  /** Schedules the callback for the end of the burst. */
-  #recordEvent(): void {
-    const now = performance.now();
-    this.#burstEnd ??= now + BURST_MS;
-    this.#callBackIn(Math.min(QUIET_MS, this.#burstEnd - now));
-  }
-
+  /** Schedules the callback. Another event postpones it. */
   #callBackIn(milliseconds: number): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
-      this.#burstEnd = undefined;
       this.#state = "watching";
       this.#onEvents();
-    }, Math.max(0, milliseconds));
+    }, milliseconds);
   }
 
   /** Stops watching for a while. */
@@ -158,19 +146,11 @@ export class FolderWatcher {
   }
 
   #close(path: string): void {
-    this.#watchers.get(path)?.watcher.close();
+    this.#watchers.get(path)?.close();
     this.#watchers.delete(path);
   }
 
   #closeAll(): void {
     for (const path of this.#watchers.keys()) this.#close(path);
   }
-}
-
-/** Returns a text that identifies the folder at a path, or an empty one if there is none. */
-function identify(path: string): string {
-  const status = attempt(() => Deno.statSync(path));
-  if (status === undefined) return "";
-  // A new folder often gets the inode of one that was just removed.
-  return `${status.dev}:${status.ino}:${status.birthtime?.getTime()}`;
 }

@@ -64,18 +64,6 @@ Deno.test("FolderWatcher watches a folder again that was removed and created aga
   }
 });
 
-Deno.test("FolderWatcher watches what an update finds at the path of a folder that was moved with its parent", async () => {
-  using watched = new Watched();
-  const { place } = watched;
-  place.folder("top", "skills");
-  await watched.watch("top/skills");
-  Deno.renameSync(join(place.path, "top"), join(place.path, "away"));
-  place.folder("top", "skills");
-  await watched.watch("top/skills");
-  place.file("top/skills/new.md", "x");
-  await watched.event();
-});
-
 Deno.test("FolderWatcher watches the first folders only, and none that is missing", async () => {
   using watched = new Watched();
   const { place } = watched;

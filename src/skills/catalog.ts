@@ -97,25 +97,11 @@ function listAll(
   return [...skills.values(), ...shadowed.map(({ skill }) => skill)];
 }
 
-/**
- * Returns the keys of the skills that were added or removed, or whose `SKILL.md`
- * changed. Each time one is parsed, it gets a new frontmatter object.
- */
-export function changedKeys(
-  { served: now }: SkillCatalog,
-  { served: before }: SkillCatalog,
-): Set<string> {
-  return differingKeys(now, before, (skill) => skill?.frontmatter);
-}
-
-/** Returns the keys whose values differ between two maps, compared by some aspect. */
+/** Returns the keys whose values differ between two maps. */
 export function differingKeys<T>(
   a: ReadonlyMap<string, T>,
   b: ReadonlyMap<string, T>,
-  aspectOf: (value: T | undefined) => unknown = (value) => value,
 ): Set<string> {
   const keys = [...a.keys(), ...b.keys()];
-  return new Set(
-    keys.filter((key) => aspectOf(a.get(key)) !== aspectOf(b.get(key))),
-  );
+  return new Set(keys.filter((key) => a.get(key) !== b.get(key)));
 }

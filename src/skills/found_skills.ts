@@ -13,7 +13,12 @@ import type { TimeSlice } from "../time_slice.ts";
 import type { TextProblem } from "./frontmatter.ts";
 import type { PolicyDecider, PolicyDecision, PolicySubject } from "./policy.ts";
 import type { Project } from "./roots.ts";
-import type { ReadSkill } from "./skill_reader.ts";
+import {
+  type ReadableFolder,
+  type ReadOptions,
+  type ReadSkill,
+  readSkill,
+} from "./skill_reader.ts";
 import { checkFrontmatter } from "./validity.ts";
 import type {
   Problem,
@@ -27,8 +32,15 @@ import type {
 /** The maximum number of problems that a scan reports. */
 const MAX_PROBLEMS = 1_000;
 
+/** A folder that a search visits. */
+export interface ListedFolder extends ReadableFolder {
+  readonly root: SkillRoot;
+  /** Whether a link that lies in the project is on the path. */
+  readonly isConfined: boolean;
+}
+
 /** A path through which a root lists a skill. */
-export interface Listing {
+interface Listing {
   readonly path: string;
   readonly root: SkillRoot;
   /** Its position among all that can be listed. */
@@ -94,62 +106,73 @@ export class HiddenFolders {
 /** The decision without a policy. */
 const SERVED: PolicyDecision = { state: "on" };
 
+/** What decides on the skills of a scan. */
+type FoundOptions = Omit<ReadOptions, "last"> & {
+  readonly project: Project;
+  readonly decider: PolicyDecider | undefined;
+  /** What the last scan found, by real path. */
+  readonly last: ReadonlyMap<string, FoundSkill> | undefined;
+};
+
 /** The folders with a `SKILL.md` that one scan found. */
 export class FoundSkills {
-  readonly #project: Project;
-  readonly #decider: PolicyDecider | undefined;
-  readonly #found = new Map<string, FoundSkill>();
+  readonly #options: FoundOptions;
+  /** By their real paths, in the order in which they were found. */
+  readonly byPath: Map<string, FoundSkill> = new Map();
   /** What is hidden from everyone or from the model, once it was decided. */
   readonly hidden: HiddenFolders = new HiddenFolders();
 
   /** Creates an empty set. */
-  constructor(project: Project, decider: PolicyDecider | undefined) {
-    this.#project = project;
-    this.#decider = decider;
+  constructor(options: FoundOptions) {
+    this.#options = options;
   }
 
-  /** All of them, in the order in which they were found. */
-  get all(): FoundSkill[] {
-    return [...this.#found.values()];
-  }
-
-  has(realPath: string): boolean {
-    return this.#found.has(realPath);
-  }
-
-  /** Adds a path that lists a skill. The skill is read only if it is new. */
-  add(
-    realPath: string,
-    { listing, read }: { listing: Listing; read: () => ReadSkill | undefined },
-  ): void {
-    const known = this.#found.get(realPath);
-    const skill = known?.read ?? read();
-    if (known !== undefined) known.listings.push(listing);
-    else if (skill !== undefined) {
-      const undecided = { scope: "global", decision: SERVED } as const;
-      const listings = [listing];
-      this.#found.set(realPath, {
-        ...{ realPath, read: skill, listings },
-        ...undecided,
-      });
+  /**
+   * Adds the skill in a folder, if there is one, with the path that lists it. A
+   * skill is read only once.
+   *
+   * @throws {Error} If something is temporarily unreadable.
+   */
+  add(folder: ListedFolder, position: number): void {
+    const { path, realPath, root, isConfined } = folder;
+    const { project, last, ...rest } = this.#options;
+    const departs = isConfined && project.scopeOf(realPath) !== "project";
+    const listing = { path, root, position, departs };
+    const known = this.byPath.get(realPath);
+    if (known !== undefined) {
+      known.listings.push(listing);
+      return;
     }
+    const before = last?.get(realPath)?.read;
+    const read = readSkill(folder, { ...rest, last: before });
+    if (read === undefined) return;
+    this.byPath.set(realPath, {
+      realPath,
+      read,
+      listings: [listing],
+      scope: "global",
+      decision: SERVED,
+    });
   }
 
   /** Removes everything that only a certain root lists. */
   removeRoot(root: SkillRoot): void {
-    for (const found of this.#found.values()) {
+    for (const found of this.byPath.values()) {
       found.listings = found.listings.filter((it) => it.root !== root);
-      if (found.listings.length === 0) this.#found.delete(found.realPath);
+      if (found.listings.length === 0) this.byPath.delete(found.realPath);
     }
   }
 
   /** Decides on all skills, and lists those that are served, in the order of their roots. */
   async listServed(slice: TimeSlice): Promise<FoundSkill[]> {
-    for (const found of this.#found.values()) {
+    for (const found of this.byPath.values()) {
       if (slice.isOver) await slice.pause();
       this.#decide(found);
     }
-    return this.all.filter((found) => this.#isServed(found))
+    return [...this.byPath.values()]
+      .filter(({ read: { said }, decision: { state } }) =>
+        said.frontmatter !== undefined && state !== "off"
+      )
       .sort((a, b) => a.listings[0]!.position - b.listings[0]!.position);
   }
 
@@ -160,26 +183,14 @@ export class FoundSkills {
     found.listings = (staying.length > 0 ? staying : listings)
       .sort((a, b) => a.position - b.position);
     found.scope = staying.length > 0
-      ? this.#project.scopeOf(realPath)
+      ? this.#options.project.scopeOf(realPath)
       : "project";
-    found.decision = this.#decider?.decide(subjectOf(found)) ?? SERVED;
+    found.decision = this.#options.decider?.decide(subjectOf(found)) ?? SERVED;
     const { state } = found.decision;
     if (state === "off") this.hidden.add(realPath, "off");
     else if (state === "manual" || said.isHiddenFromModel) {
       this.hidden.add(realPath, "manual");
     }
-  }
-
-  /** Whether a skill is served. If its file lies in a hidden folder, that counts too. */
-  #isServed(found: FoundSkill): boolean {
-    const { realPath, read: { mainFolder, said }, decision } = found;
-    const isHidden = (forModel: boolean) =>
-      mainFolder !== realPath &&
-      this.hidden.isHidden(mainFolder, { skill: realPath, forModel });
-    const isValid = said.frontmatter !== undefined;
-    if (!isValid || decision.state === "off" || isHidden(false)) return false;
-    if (isHidden(true)) found.decision = { ...decision, state: "manual" };
-    return true;
   }
 
   /**
@@ -190,7 +201,7 @@ export class FoundSkills {
    */
   listProblems(met: readonly MetProblem[]): Problem[] {
     const all = met.filter(({ problem }) => !this.#isOff(problem));
-    for (const { read, listings, decision } of this.#found.values()) {
+    for (const { read, listings, decision } of this.byPath.values()) {
       if (decision.state === "off") continue;
       const { path, root } = listings[0]!;
       const file = childPath(path, read.fileName);
@@ -208,12 +219,13 @@ export class FoundSkills {
 
   /** Whether the policy turns off what lies at the path of a problem. */
   #isOff({ file }: Problem): boolean {
-    if (this.#decider === undefined) return false;
+    if (this.#options.decider === undefined) return false;
     const place = childPath(realPathOf(dirname(file)), basename(file));
-    const scope = this.#project.scopeOf(place);
+    const scope = this.#options.project.scopeOf(place);
     const names = [basename(file)];
     const paths = [file, place];
-    return this.#decider.decide({ names, scope, paths }).state === "off";
+    return this.#options.decider.decide({ names, scope, paths }).state ===
+      "off";
   }
 }
 
@@ -246,9 +258,10 @@ export function describePolicy(
 
 /** Returns what the policy is asked about: a skill, or a folder that may have several names. */
 function subjectOf(
-  { realPath, scope, listings, read: { said } }: FoundSkill,
+  { realPath, scope, listings, read: { said, mainFolder } }: FoundSkill,
 ): PolicySubject {
   const paths = [...listings.map(({ path }) => path), realPath];
+  if (mainFolder !== realPath) paths.push(mainFolder);
   if (said.frontmatter) return { names: [said.frontmatter.name], scope, paths };
   const folders = paths.map((path) => basename(path));
   const names = new Set([...said.name ? [said.name] : [], ...folders]);

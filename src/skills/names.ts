@@ -49,6 +49,9 @@ function findInScope(
   return first?.scope === scope ? first : catalog.served.get(`${scope}:${key}`);
 }
 
+/** A URI that begins with a scope, and what follows it. */
+const SCOPED_URI = /^skill:\/\/(project|global)\/(.+)$/is;
+
 /**
  * Finds the skill that a `skill://` URI refers to, and the path in the skill. The path
  * is `undefined` for the skill itself, and empty for the collection of its files.
@@ -57,16 +60,14 @@ export function findResource(
   uri: string,
   catalog: SkillCatalog,
 ): { skill: Skill; path: string | undefined } | undefined {
-  const plain = parseSkillUri(uri);
-  if (plain !== undefined && !isScope(plain.name)) {
-    const skill = catalog.skills.get(skillKey(plain.name));
-    return skill && { skill, path: plain.path };
-  }
-  const { prefix = "", name = "", path } = parsePrefixedUri(uri) ?? {};
-  if (!isScope(prefix)) return undefined;
-  const scope = skillKey(prefix) as SkillScope;
-  const skill = findInScope(scope, { key: skillKey(name), catalog });
-  return skill && { skill, path };
+  const [, scope, rest] = SCOPED_URI.exec(uri) ?? [];
+  const parsed = parseSkillUri(scope ? `skill://${rest}` : uri);
+  if (parsed === undefined) return undefined;
+  const key = skillKey(parsed.name);
+  const skill = scope
+    ? findInScope(skillKey(scope) as SkillScope, { key, catalog })
+    : catalog.skills.get(key);
+  return skill && { skill, path: parsed.path };
 }
 
 /**
@@ -151,20 +152,9 @@ export function skillFileUri(skill: Skill, path: string): string {
   const prefix = uriPrefix(skill);
   return prefix === undefined
     ? uri
-    : `${skillUri(prefix)}${uri.slice("skill:/".length)}`;
+    : `skill://${prefix}${uri.slice("skill:/".length)}`;
 }
 
 export function skillMdUri(skill: Skill): string {
   return skillFileUri(skill, SKILL_MD);
-}
-
-/** Parses a URI that {@linkcode skillFileUri} created for a skill with a prefix. */
-export function parsePrefixedUri(
-  uri: string,
-): { prefix: string; name: string; path: string | undefined } | undefined {
-  const [, first = "", rest = ""] = /^(skill:\/\/[^/?#]+)\/(.+)$/s.exec(uri) ??
-    [];
-  const prefix = parseSkillUri(first)?.name;
-  const parsed = parseSkillUri(`skill://${rest}`);
-  return prefix !== undefined && parsed ? { prefix, ...parsed } : undefined;
 }

@@ -48,10 +48,9 @@ export function listWatchedFolders(places: WatchedPlaces): Set<string> {
 /** Asks for scans once it was started. */
 export class Rescans {
   readonly #rescan: () => void;
+  /** The longest time between two scans, or 0 if there is no timer. */
   readonly #refreshMs: number;
   readonly #watcher: FolderWatcher | undefined;
-  /** How long the last two scans took, in milliseconds. One can be slow by chance. */
-  #times: [number, number] = [0, 0];
   #timer: ReturnType<typeof setTimeout> | undefined;
   #state: "new" | "started" | "closed" = "new";
 
@@ -68,7 +67,7 @@ export class Rescans {
       & Required<Pick<SkillRegistryOptions, "log">>,
   ) {
     this.#rescan = rescan;
-    this.#refreshMs = refreshSeconds === 0 ? Infinity : refreshSeconds * 1_000;
+    this.#refreshMs = refreshSeconds * 1_000;
     if (watchFolders) this.#watcher = new FolderWatcher(rescan, log);
   }
 
@@ -76,7 +75,7 @@ export class Rescans {
   start(): void {
     if (this.#state !== "new") return;
     this.#state = "started";
-    this.#schedule(false);
+    this.scanned(0, false);
   }
 
   /**
@@ -85,11 +84,17 @@ export class Rescans {
    *
    * @param time How long the scan took, in milliseconds.
    * @param isTroubled Whether something was temporarily unreadable. Then there is
-   *   another scan in any case.
+   *   another scan after a second in any case.
    */
   scanned(time: number, isTroubled: boolean): void {
-    this.#times = [time, this.#times[0]];
-    this.#schedule(isTroubled);
+    clearTimeout(this.#timer);
+    if (this.#state !== "started") return;
+    const rest = Math.max(time * RESCAN_SHARE, MIN_RESCAN_MS);
+    const regular = this.#refreshMs && Math.min(rest, this.#refreshMs);
+    const delay = isTroubled ? MIN_RESCAN_MS : regular;
+    if (delay === 0) return;
+    this.#timer = setTimeout(this.#rescan, delay);
+    Deno.unrefTimer(this.#timer);
   }
 
   /** Watches other folders, if folders are watched. */
@@ -102,15 +107,5 @@ export class Rescans {
     this.#state = "closed";
     clearTimeout(this.#timer);
     this.#watcher?.close();
-  }
-
-  #schedule(isTroubled: boolean): void {
-    clearTimeout(this.#timer);
-    if (this.#state !== "started") return;
-    const share = Math.min(...this.#times) * RESCAN_SHARE;
-    const rest = isTroubled ? MIN_RESCAN_MS : Math.max(share, MIN_RESCAN_MS);
-    if (!isTroubled && this.#refreshMs === Infinity) return;
-    this.#timer = setTimeout(this.#rescan, Math.min(rest, this.#refreshMs));
-    Deno.unrefTimer(this.#timer);
   }
 }

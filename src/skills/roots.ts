@@ -6,8 +6,7 @@
  * @module
  */
 
-import { dirname, join, relative } from "jsr:@std/path@^1";
-import { attempt } from "../files/faults.ts";
+import { basename, dirname, join } from "jsr:@std/path@^1";
 import {
   isAtOrBelow,
   isCaseBlind,
@@ -69,43 +68,33 @@ function wellKnownRoots(
   options: SkillRootOptions,
 ): SkillRoot[] {
   const { workingDirectory, homeDirectory: home } = options;
-  const bases = [
-    [
-      workingDirectory === home ? undefined : workingDirectory,
-      new Project(options).exists ? "project" : "global",
-    ],
-    [home, "global"],
-  ] as const;
-  return bases.flatMap(([base, scope]) =>
-    base === undefined
-      ? []
-      : [{ path: join(base, folder, "skills"), scope, recursive: false }]
-  );
+  const project = new Project(options);
+  const bases = new Set([workingDirectory, home]);
+  return [...bases].filter((base) => base !== undefined).map((base) => ({
+    path: join(base, folder, "skills"),
+    scope: base === home ? "global" : project.scopeOf(realPathOf(base)),
+    recursive: false,
+  }));
 }
 
 /** The project: the working directory, unless that is the home folder or contains it. */
 export class Project {
-  /** The path of the working directory, as given and real, if it is a project. */
-  readonly #folder: { path: string; realPath: string } | undefined;
+  /** The real path of the working directory, if it is a project. */
+  readonly #realPath: string | undefined;
 
   /** Determines the project. Desktop applications start servers in `/`. */
-  constructor({ workingDirectory: path, homeDirectory }: BaseFolders) {
-    if (path === undefined) return;
-    const realPath = realPathOf(path);
+  constructor({ workingDirectory, homeDirectory }: BaseFolders) {
+    if (workingDirectory === undefined) return;
+    const realPath = realPathOf(workingDirectory);
     const isAboveHome = dirname(realPath) === realPath ||
       homeDirectory !== undefined &&
         isAtOrBelow(realPathOf(homeDirectory), realPath);
-    if (!isAboveHome) this.#folder = { path, realPath };
-  }
-
-  /** Whether the working directory is a project. */
-  get exists(): boolean {
-    return this.#folder !== undefined;
+    if (!isAboveHome) this.#realPath = realPath;
   }
 
   /** Returns the scope of a real path. */
   scopeOf(realPath: string): SkillScope {
-    const project = this.#folder?.realPath;
+    const project = this.#realPath;
     return project !== undefined && isAtOrBelow(realPath, project)
       ? "project"
       : "global";
@@ -118,20 +107,13 @@ export class Project {
    *   the same moment as what follows from it.
    */
   hasLinkOn(path: string, realPath: string): boolean {
-    if (this.#folder === undefined) return false;
-    const { path: given, realPath: project } = this.#folder;
-    const folder = [given, project].find((folder) => isAtOrBelow(path, folder));
-    if (folder !== undefined) {
-      // Needs no permission to read the folders above the path.
-      return !isSamePath(realPath, join(project, relative(folder, path)));
-    }
-    if (realPath === path) return false;
-    for (let link = path; link !== dirname(link); link = dirname(link)) {
-      const isProject = this.scopeOf(realPathOf(dirname(link))) === "project";
-      const isLink = () => Deno.lstatSync(link).isSymlink;
-      if (isProject && attempt(isLink)) return true;
-    }
-    return false;
+    const parent = dirname(path);
+    if (parent === path || path === realPath) return false;
+    const realParent = realPathOf(parent);
+    const isLink = comparable(realPath) !==
+      comparable(join(realParent, basename(path)));
+    return isLink && this.scopeOf(realParent) === "project" ||
+      this.hasLinkOn(parent, realParent);
   }
 
   /**
@@ -139,14 +121,16 @@ export class Project {
    * lead into: the project, and the user's own roots.
    */
   listTargets(roots: readonly SkillRoot[]): string[] {
-    const { realPath } = this.#folder ?? {};
-    const own = roots
-      .filter(({ scope }) => scope === "global")
+    const own = roots.filter(({ scope }) => scope === "global")
       .map(({ path }) => ({ path, realPath: realPathOf(path) }))
       .filter(({ path, realPath }) => !this.hasLinkOn(path, realPath))
       .map(({ realPath }) => realPath);
-    return realPath === undefined ? own : [realPath, ...own];
+    return this.#realPath === undefined ? own : [this.#realPath, ...own];
   }
+}
+
+function comparable(path: string): string {
+  return isCaseBlind ? path.toLowerCase() : path;
 }
 
 /**
@@ -162,8 +146,4 @@ export function resolveTrusted(folders: readonly string[]): string[] {
       return error instanceof Deno.errors.NotCapable ? [folder] : [];
     }
   });
-}
-
-function isSamePath(a: string, b: string): boolean {
-  return a === b || isCaseBlind && a.toLowerCase() === b.toLowerCase();
 }

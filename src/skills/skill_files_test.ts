@@ -338,7 +338,7 @@ Deno.test("splitPath() accepts both slashes on Windows, and refuses what Windows
   const found = await onWindows(
     place,
     String.raw`
-    const { splitPath } = await import(${
+    const { isVisible, splitPath } = await import(${
       JSON.stringify(new URL("../files/served_folder.ts", import.meta.url))
     });
     console.log(JSON.stringify([
@@ -352,7 +352,7 @@ Deno.test("splitPath() accepts both slashes on Windows, and refuses what Windows
       "CON", "NUL.txt", "com1", "COM¹.md", "references/aux .md", "lpt9.tar.gz", "CONIN$",
       // Names that Windows shortens.
       "b.md.", "b.md ", "references./API.md", "references /API.md", ".../b.md",
-    ].map((path) => splitPath(path)?.join("/") ?? null)));`,
+    ].map(splitPath).map((names) => names?.every(isVisible) ? names.join("/") : null)));`,
   );
   assert.deepEqual(found, [
     "SKILL.md",

@@ -15,7 +15,13 @@ import {
   NOT_A_FILE,
   SkillFileError,
 } from "../files/faults.ts";
-import { childPath, isCaseBlind, mayRead, SKILL_MD } from "../files/paths.ts";
+import {
+  childPath,
+  isCaseBlind,
+  mayRead,
+  SKILL_MD,
+  sortByName,
+} from "../files/paths.ts";
 import {
   isRecent,
   readLocated,
@@ -48,10 +54,8 @@ export const UNSEARCHED_NAMES: ReadonlySet<string> = new Set(
 
 /** What a folder contains. */
 export interface FolderListing {
-  /** The names of its folders and links, in their order. */
-  readonly names: readonly string[];
-  /** Those of the links. */
-  readonly links: ReadonlySet<string>;
+  /** Its folders and links, in the order of their names. */
+  readonly entries: readonly Deno.DirEntry[];
   /** Whether there may be a `SKILL.md`. */
   readonly mayBeSkill: boolean;
   /**
@@ -101,114 +105,93 @@ export function listFolder(
   const { path } = folder;
   requireInPlace(folder);
   const status = Deno.statSync(path);
-  const names: string[] = [];
-  const links = new Set<string>();
-  let mayBeSkill = false;
-  for (const { name, isDirectory, isSymlink } of Deno.readDirSync(path)) {
-    if (isDirectory || isSymlink) names.push(name);
-    if (isSymlink) links.add(name);
-    mayBeSkill ||= name.toLowerCase() === "skill.md";
-  }
+  const all = sortByName(Deno.readDirSync(path));
   requireInPlace(folder);
   const isOld = !isRecent(status);
   const version = versionOf(status);
   const isSettled = () => isOld && versionOf(Deno.statSync(path)) === version;
-  return { names: names.sort(), links, mayBeSkill, isSettled };
+  return {
+    entries: all.filter(({ isDirectory, isSymlink }) =>
+      isDirectory || isSymlink
+    ),
+    mayBeSkill: all.some(({ name }) => name.toLowerCase() === "skill.md"),
+    isSettled,
+  };
 }
 
-/** Options of {@linkcode SkillReader.startScan}. */
-interface ReaderOptions {
+/** How to read a skill. */
+export interface ReadOptions {
   readonly maxFileSize: number | undefined;
   /** The real paths of folders that links are allowed to point into. */
   readonly trusted: readonly string[];
+  /** What was read in the last scan. */
+  readonly last: ReadSkill | undefined;
 }
 
-/** Reads each `SKILL.md` once, until it changes. */
-export class SkillReader {
-  #options!: ReaderOptions;
-  /** What was read, by the real path of the folder: in the last scan, and in this one. */
-  #last = new Map<string, ReadSkill>();
-  #current = new Map<string, ReadSkill>();
-
-  /** Starts a scan. What only earlier scans read is forgotten. */
-  startScan(options: ReaderOptions): void {
-    this.#options = options;
-    this.#last = this.#current;
-    this.#current = new Map();
-  }
-
-  /**
-   * Reads the skill in a folder, if there is one.
-   *
-   * @throws {Error} If something is temporarily unreadable.
-   */
-  read(folder: ReadableFolder): ReadSkill | undefined {
-    let found: FoundFile | undefined;
-    try {
-      found = findSkillFile(folder.path);
-      if (found === undefined) return undefined;
-      const read = this.#readFile(found, folder);
-      this.#current.set(folder.realPath, read);
-      return read;
-    } catch (error) {
-      if (isTemporary(error)) throw error;
-      return {
-        ...NOTHING_READ,
-        fileName: found?.name ?? SKILL_MD,
-        mainFolder: folder.realPath,
-        said: { ...readSkillText(""), problems: [faultOf(error)] },
-      };
-    }
-  }
-
-  /** Reads a `SKILL.md`, unless it is the same as before. */
-  #readFile(
-    { name: fileName, path, status }: FoundFile,
-    folder: ReadableFolder,
-  ): ReadSkill {
-    if (status.isDirectory) throw new SkillFileError(path, NOT_A_FILE);
-    const isLinked = status.isSymlink;
-    const realPath = isLinked
-      ? this.#followLink(path, folder)
-      : childPath(folder.realPath, fileName);
-    const before = isLinked ? Deno.statSync(path) : status;
-    const mainFolder = isLinked ? dirname(realPath) : folder.realPath;
-    const version = versionOf(before);
-    const last = this.#last.get(folder.realPath);
-    const isSame = last?.version === version &&
-      last.mainFolder === mainFolder && last.fileName === fileName;
-    if (isSame && !last.isRecent) return last;
-    const { maxFileSize } = this.#options;
-    requireReadable(path, { status: before, maxFileSize });
-    const bytes = readLocated({ path, realPath, isLinked }, {
-      before,
-      length: MAX_FRONTMATTER_SIZE + EXCERPT_SIZE,
-      isSettled: isLinked ? undefined : folder.around?.isSettled,
-    });
-    const { text, excerpt } = splitHead(bytes);
-    if (isSame && last.text === text) {
-      last.isRecent = isRecent(before);
-      return last;
-    }
+/**
+ * Reads the skill in a folder, if there is one and it changed.
+ *
+ * @throws {Error} If something is temporarily unreadable.
+ */
+export function readSkill(
+  folder: ReadableFolder,
+  options: ReadOptions,
+): ReadSkill | undefined {
+  let found: FoundFile | undefined;
+  try {
+    found = findSkillFile(folder.path);
+    return found && readFile(found, { folder, ...options });
+  } catch (error) {
+    if (isTemporary(error)) throw error;
     return {
-      ...{ fileName, mainFolder, version, text, excerpt },
-      said: readSkillText(text),
-      size: before.size,
-      modified: before.mtime?.getTime() ?? 0,
-      isRecent: isRecent(before),
+      ...NOTHING_READ,
+      fileName: found?.name ?? SKILL_MD,
+      mainFolder: folder.realPath,
+      said: { ...readSkillText(""), problems: [faultOf(error)] },
     };
   }
+}
 
-  /** Resolves a `SKILL.md` that is a link, into the skill or a trusted folder. */
-  #followLink(
-    path: string,
-    { realPath: realDirectory }: ReadableFolder,
-  ): string {
-    const { trusted } = this.#options;
-    const realPath = Deno.realPathSync(path);
-    if (isOwn(realPath, { realDirectory, trusted })) return realPath;
+/** Reads a `SKILL.md`, unless it is the same as before. */
+function readFile(
+  { name: fileName, path, status }: FoundFile,
+  { folder, maxFileSize, trusted, last }: ReadOptions & {
+    folder: ReadableFolder;
+  },
+): ReadSkill {
+  if (status.isDirectory) throw new SkillFileError(path, NOT_A_FILE);
+  const isLinked = status.isSymlink;
+  const realPath = isLinked
+    ? Deno.realPathSync(path)
+    : childPath(folder.realPath, fileName);
+  const place = { realDirectory: folder.realPath, trusted };
+  if (isLinked && !isOwn(realPath, place)) {
     throw new SkillFileError(path, LINK_OUT_OF_SKILL);
   }
+  const before = isLinked ? Deno.statSync(path) : status;
+  const mainFolder = isLinked ? dirname(realPath) : folder.realPath;
+  const version = versionOf(before);
+  const isSame = last?.version === version &&
+    last.mainFolder === mainFolder && last.fileName === fileName;
+  if (isSame && !last.isRecent) return last;
+  requireReadable(path, { status: before, maxFileSize });
+  const bytes = readLocated({ path, realPath, isLinked }, {
+    before,
+    length: MAX_FRONTMATTER_SIZE + EXCERPT_SIZE,
+    isSettled: isLinked ? undefined : folder.around?.isSettled,
+  });
+  const { text, excerpt } = splitHead(bytes);
+  if (isSame && last.text === text) {
+    last.isRecent = isRecent(before);
+    return last;
+  }
+  return {
+    ...{ fileName, mainFolder, version, text, excerpt },
+    said: readSkillText(text),
+    size: before.size,
+    modified: before.mtime?.getTime() ?? 0,
+    isRecent: isRecent(before),
+  };
 }
 
 /** What is known of a `SKILL.md` that cannot be read. */

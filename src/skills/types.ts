@@ -198,7 +198,7 @@ export interface ScanOptions extends FileAccessOptions, BaseFolders {
   readonly nameOnlyFolders?: readonly string[];
   /** Which skills are served, and how prominently. Default: all are `"on"`. */
   readonly policy?: SkillPolicy | SkillPolicySource | undefined;
-  /** Whether to read at most 1,000 skills, and for two seconds, in the roots of a project. */
+  /** Whether the roots of a project may have at most 1,000 folders. */
   readonly limitsProject?: boolean;
 }
 
@@ -235,8 +235,8 @@ export interface SkillChange {
   /** The previous catalog. */
   readonly previous: SkillCatalog;
   /**
-   * The keys of the skills that were added or removed, or whose `SKILL.md`
-   * changed. The key of a shadowed skill is the key of its qualified name.
+   * The keys of the skills that were added, removed, or changed. The key of a
+   * shadowed skill is the key of its qualified name.
    */
   readonly keys: ReadonlySet<string>;
 }
