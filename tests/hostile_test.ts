@@ -10,7 +10,7 @@ import {
   verify,
 } from "./testing/client.ts";
 import { environment, flagsWith, isWindows } from "./testing/environment.ts";
-import { createInvalidNames, Place } from "./testing/folders.ts";
+import { Place } from "./testing/folders.ts";
 import { hostilePlace, SECRET } from "./testing/hostile.ts";
 import { lacks } from "./testing/needs.ts";
 import { runServer, Wire } from "./testing/server.ts";
@@ -171,27 +171,6 @@ Deno.test("server survives a tree that grows and changes during scans and reads"
     assert.ok(bad.result || bad.error!.code === -32602);
     assert.equal(good.result.isError, undefined);
   }
-  assert.equal((await wire.endInput()).code, 0);
-});
-
-Deno.test("server survives a new folder whose name is not valid UTF-8", {
-  ignore: lacks("bytes"),
-}, async () => {
-  using place = new Place();
-  const skills = "home/.claude/skills";
-  place.skill(skills, "good");
-  await using wire = new Wire(place, { args: ["--refresh", "0.05"] });
-  await wire.initialize();
-  createInvalidNames(place.folder(skills));
-  await wire.stderrLines.take(
-    (line) => line.includes("not valid UTF-8"),
-    "the line about the name",
-  );
-  const { result } = await wire.ask(1, "tools/call", {
-    name: "skill",
-    arguments: { name: "good" },
-  });
-  assert.equal(result.isError, undefined);
   assert.equal((await wire.endInput()).code, 0);
 });
 

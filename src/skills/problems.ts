@@ -9,9 +9,6 @@ import { qualifiedName } from "./names.ts";
 import { hasEffect } from "./checks.ts";
 import type { Problem, ShadowedSkill, SkillCatalog } from "./types.ts";
 
-/** The maximum number of shadowed skills that are described. */
-const MAX_SHADOWED = 1_000;
-
 /** The maximum length of a name in a line, in characters. */
 const MAX_SHOWN_NAME = 200;
 
@@ -49,11 +46,9 @@ export function logProblems(
     log: (line: string) => void;
   },
 ): ReadonlySet<string> {
-  const rest = shadowed.length - MAX_SHADOWED;
   const lines = new Set([
     ...problems.map(describeProblem),
-    ...shadowed.slice(0, MAX_SHADOWED).map(describeShadowed),
-    ...rest > 0 ? [`Shadowed ${rest} more skills`] : [],
+    ...shadowed.map(describeShadowed),
   ]);
   for (const line of lines.difference(logged)) log(line);
   return lines;

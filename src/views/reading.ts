@@ -20,7 +20,7 @@ import type {
   SkillFileContent,
   SkillSource,
 } from "../skills/types.ts";
-import { parseSkillUri, skillFileUri } from "../skills/uri.ts";
+import { parseSkillUri, skillFileUri } from "../skills/names.ts";
 import {
   escapeHidden,
   oneLine,
