@@ -32,11 +32,15 @@ import type {
 /** The maximum number of problems that a scan reports. */
 const MAX_PROBLEMS = 1_000;
 
-/** A folder that a search visits. */
-export interface ListedFolder extends ReadableFolder {
+/** A folder that a search visits, which may be a skill or contain skills. */
+export interface VisitedFolder extends ReadableFolder {
   readonly root: SkillRoot;
+  /** How many levels it is below the root. */
+  readonly depth: number;
   /** Whether a link that lies in the project is on the path. */
   readonly isConfined: boolean;
+  /** The real path of the skill around it, if the search found one. */
+  readonly outer: string | undefined;
 }
 
 /** A path through which a root lists a skill. */
@@ -133,7 +137,7 @@ export class FoundSkills {
    *
    * @throws {Error} If something is temporarily unreadable.
    */
-  add(folder: ListedFolder, position: number): void {
+  add(folder: VisitedFolder, position: number): void {
     const { path, realPath, root, isConfined } = folder;
     const { project, last, ...rest } = this.#options;
     const departs = isConfined && project.scopeOf(realPath) !== "project";
@@ -170,8 +174,9 @@ export class FoundSkills {
       this.#decide(found);
     }
     return [...this.byPath.values()]
-      .filter(({ read: { said }, decision: { state } }) =>
-        said.frontmatter !== undefined && state !== "off"
+      .filter(({ realPath, read: { said, mainFolder }, decision: { state } }) =>
+        said.frontmatter !== undefined && state !== "off" &&
+        !this.hidden.isHidden(mainFolder, { skill: realPath, forModel: false })
       )
       .sort((a, b) => a.listings[0]!.position - b.listings[0]!.position);
   }
