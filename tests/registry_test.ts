@@ -256,14 +256,6 @@ Deno.test("an error that lasts voids no scan", async () => {
   assert.deepEqual(names(await scan()), ["docx", "pdf"]);
 });
 
-Deno.test("nothing is kept of a root that Deno is no longer allowed to read", async () => {
-  using place = new Place();
-  const scan = scansOf([root(createSkills(place), { recursive: true })]);
-  await scan();
-  using _disk = new DiskSpy(() => new Deno.errors.PermissionDenied());
-  assert.deepEqual(names(await scan()), []);
-});
-
 Deno.test("SkillRegistry.watch() scans again after a second while something cannot be read, without a timer too", async () => {
   using place = new Place();
   const folder = createSkills(place);
