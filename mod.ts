@@ -57,8 +57,8 @@ import {
 import {
   type FoundSkill,
   FoundSkills,
-  type ListedFolder,
   type MetProblem,
+  type VisitedFolder,
 } from "./src/skills/found_skills.ts";
 import { findSkill } from "./src/skills/names.ts";
 import { Policy } from "./src/skills/policy.ts";
@@ -151,18 +151,8 @@ interface ScanResult {
   readonly catalog: SkillCatalog;
   /** The folders with a `SKILL.md`, valid or not. */
   readonly found: FoundSkills;
-  /** Other folders that were searched, by their real paths. */
-  readonly searched: ReadonlySet<string>;
   /** Why the scan does not count: what is temporarily unreadable in the user's roots. */
   readonly trouble?: string | undefined;
-}
-
-/** A folder that may be a skill or contain skills. */
-interface VisitedFolder extends ListedFolder {
-  /** How many levels it is below the root. */
-  readonly depth: number;
-  /** The real path of the skill around it, if the search found one. */
-  readonly outer: string | undefined;
 }
 
 /** A folder whose entries are visited. */
@@ -186,7 +176,6 @@ class SkillScan {
   /** Those that the links of a project are allowed to point into. */
   readonly #targets: readonly string[];
   readonly #found: FoundSkills;
-  readonly #searched = new Set<string>();
   readonly #problems: MetProblem[] = [];
   #position = 0;
   #trouble: string | undefined;
@@ -219,31 +208,31 @@ class SkillScan {
       this.#position = this.#roots.indexOf(root) * 2 * MAX_FOLDERS;
       reports.set(root, await this.#searchRoot(root));
     }
-    const [found, searched] = [this.#found, this.#searched];
+    const found = this.#found;
     const catalog = buildCatalog({
       found: await found.listSkills(this.#slice),
       problems: [...policyProblems, ...found.listProblems(this.#problems)],
       roots: this.#roots.map((root) => reports.get(root)!),
     }, previous);
-    return { catalog, found, searched, trouble: this.#trouble };
+    return { catalog, found, trouble: this.#trouble };
   }
 
   /** Searches a root. */
   async #searchRoot(root: SkillRoot): Promise<SkillRootReport> {
-    const { path, scope } = root;
     try {
       const top = this.#enterRoot(root);
       await this.#search(top);
       const { realPath } = top;
-      const status = { status: "found", realPath, skills: 0 } as const;
-      return { root, scope: this.#project.scopeOf(realPath), ...status };
+      const scope = this.#project.scopeOf(realPath);
+      return { root, scope, status: "found", realPath, skills: 0 };
     } catch (error) {
-      if (error instanceof Deno.errors.NotFound) {
-        return { root, scope, status: "missing", skills: 0 };
+      const isMissing = error instanceof Deno.errors.NotFound;
+      if (!isMissing) {
+        this.#found.removeRoot(root);
+        this.#report(error, { path: root.path, root });
       }
-      this.#found.removeRoot(root);
-      this.#report(error, { path, root });
-      return { root, scope, status: "refused", skills: 0 };
+      const status = isMissing ? "missing" : "refused";
+      return { root, scope: root.scope, status, skills: 0 };
     }
   }
 
@@ -262,7 +251,6 @@ class SkillScan {
     if (!Deno.statSync(path).isDirectory) {
       throw new SkillFileError(path, ROOT_IS_A_FILE);
     }
-    this.#searched.add(realPath);
     const listing = listFolder({ path, realPath });
     const position = { depth: 0, outer: undefined, around: undefined };
     return { path, realPath, root, isConfined, listing, ...position };
@@ -340,7 +328,6 @@ class SkillScan {
 
   /** Lists a folder, or reports why that is impossible. */
   #list(folder: VisitedFolder): FolderListing | undefined {
-    this.#searched.add(folder.realPath);
     try {
       return listFolder(folder);
     } catch (error) {
@@ -613,15 +600,14 @@ export class SkillRegistry implements SkillSource {
 
   /** Updates the watched folders to those of the last scan. */
   #watchFolders(): void {
-    const { found, searched = [] } = this.#last ?? {};
-    const skills = [...found?.byPath.values() ?? []];
+    if (this.#last === undefined) return;
+    const { catalog: { roots }, found } = this.#last;
     const { policy } = this.#options;
-    const followed = this.#followed;
-    this.#rescans.watch(() => {
-      const roots = this.#roots.map(({ path }) => path);
-      const paths = typeof policy === "string" ? [...roots, policy] : roots;
-      return listWatchedFolders({ paths, followed, skills, searched });
-    });
+    const policyFile = typeof policy === "string" ? policy : undefined;
+    const [followed, skills] = [this.#followed, found.byPath.values()];
+    this.#rescans.watch(() =>
+      listWatchedFolders(roots, { policyFile, followed, skills })
+    );
   }
 
   /** Calls the listeners one after the other, so that they can pause. */

@@ -75,18 +75,6 @@ class FragileRoot {
   }
 }
 
-Deno.test("SkillRegistry.refresh() rejects only for the callers of the failed scan", async () => {
-  using place = new Place();
-  place.skill("skills", "git");
-  const fragile = new FragileRoot(join(place.path, "skills"));
-  using registry = new SkillRegistry([fragile]);
-  fragile.isBroken = true;
-  const first = registry.refresh().finally(() => fragile.isBroken = false);
-  const second = registry.refresh();
-  await assert.rejects(first, /no such luck/);
-  assert.deepEqual(names(await second), ["git"]);
-});
-
 Deno.test("SkillRegistry.watch() continues after a failed refresh and reports the reason", async () => {
   using place = new Place();
   const lines = new Inbox<string>();
@@ -254,14 +242,6 @@ Deno.test("an error that lasts voids no scan", async () => {
       : undefined
   );
   assert.deepEqual(names(await scan()), ["docx", "pdf"]);
-});
-
-Deno.test("nothing is kept of a root that Deno is no longer allowed to read", async () => {
-  using place = new Place();
-  const scan = scansOf([root(createSkills(place), { recursive: true })]);
-  await scan();
-  using _disk = new DiskSpy(() => new Deno.errors.PermissionDenied());
-  assert.deepEqual(names(await scan()), []);
 });
 
 Deno.test("SkillRegistry.watch() scans again after a second while something cannot be read, without a timer too", async () => {

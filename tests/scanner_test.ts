@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { basename, join } from "jsr:@std/path@^1";
 import { resolveSkillRoots, scanSkillRoots } from "../mod.ts";
-import { Place, runSync, skillMd } from "./testing/folders.ts";
+import { DiskSpy, Place, runSync, skillMd } from "./testing/folders.ts";
 import { skillKey } from "../src/text.ts";
 import { lacks } from "./testing/needs.ts";
 import {
@@ -97,24 +97,6 @@ Deno.test("scanSkillRoots() prefers the first of several skills with the same na
   assert.deepEqual(catalog.roots.map(({ skills }) => skills), [1, 3]);
 });
 
-Deno.test("scanSkillRoots() reports no problem for a missing root", async () => {
-  using place = new Place();
-  const { roots, problems } = await scanSkillRoots([
-    root(join(place.path, "none")),
-  ]);
-  assert.deepEqual(roots.map(({ status }) => status), ["missing"]);
-  assert.deepEqual(problems, []);
-});
-
-Deno.test("scanSkillRoots() reports a root that is a file", async () => {
-  using place = new Place();
-  const file = place.file("file", "text");
-  const { problems } = await scanSkillRoots([root(file)]);
-  assert.deepEqual(problems.map(({ file, rule }) => [file, rule]), [
-    [file, "not-a-folder"],
-  ]);
-});
-
 Deno.test("a configured folder that is itself a skill is served, and its subfolders are searched too", async () => {
   using place = new Place();
   const directory = place.skill("all", "git");
@@ -201,28 +183,34 @@ Deno.test(
   },
 );
 
+Deno.test("scanSkillRoots() reports a root that is a file, and no problem for a missing one", async () => {
+  using place = new Place();
+  const file = place.file("file", "text");
+  const missing = join(place.path, "none");
+  const catalog = await scanSkillRoots([root(missing), root(file)]);
+  assert.deepEqual(
+    catalog.roots.map(({ status }) => status),
+    ["missing", "refused"],
+  );
+  assert.deepEqual(
+    catalog.problems.map(({ file, rule }) => [file, rule]),
+    [[file, "not-a-folder"]],
+  );
+});
+
 Deno.test("scanSkillRoots() skips a skill without read permission", async () => {
   using place = new Place();
   place.skill("skills", "good");
   const file = place.file("skills/secret/SKILL.md", skillMd("secret"));
-  const { lstatSync } = Deno;
-  try {
-    // Changing the file's mode would not work: root can read everything.
-    Deno.lstatSync = (path) => {
-      if (path === file) throw new Deno.errors.PermissionDenied();
-      return lstatSync(path);
-    };
-    const catalog = await scanSkillRoots([root(join(place.path, "skills"))]);
-    assert.deepEqual(names(catalog), ["good"]);
-    assert.deepEqual(catalog.problems, [{
-      file,
-      rule: "permission",
-      reason: "you have no permission to read it",
-      hint: "grant yourself read permission, or remove it",
-    }]);
-  } finally {
-    Deno.lstatSync = lstatSync;
-  }
+  // Changing the file's mode would not work: root can read everything.
+  using _disk = new DiskSpy((path) =>
+    path === file ? new Deno.errors.PermissionDenied() : undefined
+  );
+  const catalog = await scanSkillRoots([root(join(place.path, "skills"))]);
+  assert.deepEqual(names(catalog), ["good"]);
+  assert.deepEqual(catalog.problems.map(({ file, rule }) => [file, rule]), [
+    [file, "permission"],
+  ]);
 });
 
 Deno.test("scanSkillRoots() accepts larger files with maxFileSize", async () => {

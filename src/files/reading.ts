@@ -6,8 +6,9 @@
  *    the location of a file is confirmed after it is opened.
  * 2. `Deno.openSync` blocks the event loop at a FIFO until another process writes
  *    to it. `node:fs` supports `O_NONBLOCK`, and it requires no permission for the
- *    real path of an open file. Loading it takes 20 ms, so it is used only for
- *    files that changed recently, which may be swapped for a FIFO right now.
+ *    real path of an open file. Loading it takes 20 ms, so it is used only where
+ *    Deno lacks that permission, and for files that changed recently, which may be
+ *    swapped for a FIFO right now.
  *
  * @module
  */
@@ -19,6 +20,7 @@ import {
   tooLarge,
   WAS_REPLACED,
 } from "./faults.ts";
+import { mayRead } from "./paths.ts";
 
 /** The default size limit of files, in bytes. */
 export const DEFAULT_MAX_FILE_SIZE: number = 1024 * 1024;
@@ -71,7 +73,7 @@ export function isRecent(
 export function requireReadable(
   path: string,
   { status, maxFileSize = DEFAULT_MAX_FILE_SIZE }: {
-    status: Pick<Deno.FileInfo, "isDirectory" | "isFile" | "size">;
+    status: Deno.FileInfo;
     maxFileSize: number | undefined;
   },
 ): void {
@@ -114,13 +116,13 @@ export function readLocated(
   },
 ): Uint8Array<ArrayBuffer> {
   const { path } = located;
-  using file = openFile(path, before);
-  const isSame = versionOf(file.status) === versionOf(before);
+  using file = openFile(located, before);
+  const isSame = versionOf(file.statSync()) === versionOf(before);
   if (!isSame) throw new SkillFileError(path, WAS_REPLACED);
   const bytes = new Uint8Array(Math.min(length, before.size));
   let end = 0;
   for (let read = -1; end < bytes.length && read !== 0; end += read) {
-    read = file.read(bytes.subarray(end));
+    read = file.readSync(bytes.subarray(end)) ?? 0;
   }
   const rounds = isSettled() ? 1 : ROUNDS;
   for (let round = 0; round < rounds; round++) {
@@ -132,43 +134,26 @@ export function readLocated(
   return bytes.subarray(0, end);
 }
 
-/** An open file. */
-interface OpenFile extends Disposable {
-  readonly status: FileStatus;
-  /** Reads the next bytes into a buffer. Returns their number, or 0 at the end of the file. */
-  read(buffer: Uint8Array): number;
-}
+/** An open file, as Deno represents it. */
+type OpenFile = Disposable & {
+  statSync(): FileStatus;
+  readSync(buffer: Uint8Array): number | null;
+};
 
 let isNodeLoaded = false;
 
 /** Opens a file with a known status. */
-function openFile(path: string, before: FileStatus): OpenFile {
-  if (isNodeLoaded || isRecent(before)) return openByNode(path);
-  const file = Deno.openSync(path);
-  // Three times as fast as close().
-  const close = () => file[Symbol.dispose]();
-  try {
-    return {
-      status: file.statSync(),
-      read: (buffer) => file.readSync(buffer) ?? 0,
-      [Symbol.dispose]: close,
-    };
-  } catch {
-    // Deno may not be allowed to read the real path.
-    close();
-    return openByNode(path);
+function openFile({ path, realPath }: Located, before: FileStatus): OpenFile {
+  if (!isNodeLoaded && !isRecent(before) && mayRead(realPath)) {
+    return Deno.openSync(path);
   }
-}
-
-/** Opens a file without blocking. The first call loads `node:fs`. */
-function openByNode(path: string): OpenFile {
   isNodeLoaded = true;
   const fs = globalThis.process.getBuiltinModule("node:fs");
   const { O_RDONLY, O_NONBLOCK = 0 } = fs.constants;
   const fd = fs.openSync(path, O_RDONLY | O_NONBLOCK);
   return {
-    status: fs.fstatSync(fd),
-    read: (buffer) => fs.readSync(fd, buffer),
+    statSync: () => fs.fstatSync(fd),
+    readSync: (buffer) => fs.readSync(fd, buffer),
     [Symbol.dispose]: () => fs.closeSync(fd),
   };
 }

@@ -332,9 +332,8 @@ class FolderWalk {
       : childPath(folder.realPath, entryName);
     const above = [...folder.above, folder.realPath];
     if (above.includes(realPath)) return undefined;
-    const isForeign = isSymlink && !isOwn(realPath, this.#options);
-    if (isForeign || isHidden(realPath)) {
-      if (!isSymlink) return undefined;
+    if (isHidden(realPath)) return undefined;
+    if (isSymlink && !isOwn(realPath, this.#options)) {
       throw new SkillFileError(name, LINK_OUT_OF_SKILL);
     }
     const isLinked = folder.isLinked || isSymlink;

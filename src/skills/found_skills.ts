@@ -28,11 +28,15 @@ import type { Problem, Skill, SkillRoot, SkillScope } from "./types.ts";
 /** The maximum number of problems that a scan reports. */
 const MAX_PROBLEMS = 1_000;
 
-/** A folder that a search visits. */
-export interface ListedFolder extends ReadableFolder {
+/** A folder that a search visits, which may be a skill or contain skills. */
+export interface VisitedFolder extends ReadableFolder {
   readonly root: SkillRoot;
+  /** How many levels it is below the root. */
+  readonly depth: number;
   /** Whether a link that lies in the project is on the path. */
   readonly isConfined: boolean;
+  /** The real path of the skill around it, if the search found one. */
+  readonly outer: string | undefined;
 }
 
 /** A path through which a root lists a skill. */
@@ -126,7 +130,7 @@ export class FoundSkills {
    *
    * @throws {Error} If something is temporarily unreadable.
    */
-  add(folder: ListedFolder, position: number): void {
+  add(folder: VisitedFolder, position: number): void {
     const { path, realPath, root, isConfined } = folder;
     const { project, last, ...rest } = this.#options;
     const departs = isConfined && project.scopeOf(realPath) !== "project";

@@ -7,9 +7,9 @@
 
 import { realPathIfThere } from "../files/paths.ts";
 import { FolderWatcher, MAX_WATCHED_FOLDERS } from "../files/watcher.ts";
+import type { FoundSkill } from "./found_skills.ts";
 import { DEFAULT_REFRESH_SECONDS } from "./roots.ts";
-import type { ReadSkill } from "./skill_reader.ts";
-import type { SkillRegistryOptions } from "./types.ts";
+import type { SkillRegistryOptions, SkillRootReport } from "./types.ts";
 
 /** The shortest time between two scans of the timer, in milliseconds. */
 const MIN_RESCAN_MS = 1_000;
@@ -17,31 +17,30 @@ const MIN_RESCAN_MS = 1_000;
 /** The timer's scans take at most one part in this many of the time. */
 const RESCAN_SHARE = 500;
 
-/** Where changes matter, by importance. */
-export interface WatchedPlaces {
-  /** The paths of the roots, which may be missing, and of the policy file. */
-  readonly paths: readonly string[];
-  /** The real paths of folders that clients subscribed to. */
-  readonly followed: readonly string[];
-  /** What was found in the folders with a `SKILL.md`. */
-  readonly skills: readonly { realPath: string; read: ReadSkill }[];
-  /** The real paths of other folders that were searched. */
-  readonly searched: Iterable<string>;
-}
-
 /**
  * Lists the folders to watch, by their real paths, the most important ones first:
  * what is being edited is noticed at once, and the rest by the next rescan.
+ *
+ * @param roots The roots.
+ * @param places The policy file, the folders that clients subscribed to, and what was
+ *   found in the folders with a `SKILL.md`.
  */
-export function listWatchedFolders(places: WatchedPlaces): Set<string> {
-  const { paths, followed, skills, searched } = places;
-  const byTime = skills.toSorted((a, b) => b.read.modified - a.read.modified)
+export function listWatchedFolders(
+  roots: readonly SkillRootReport[],
+  { policyFile, followed, skills }: {
+    policyFile: string | undefined;
+    followed: readonly string[];
+    skills: Iterable<FoundSkill>;
+  },
+): Set<string> {
+  const byTime = [...skills]
+    .sort((a, b) => b.read.modified - a.read.modified)
     .slice(0, MAX_WATCHED_FOLDERS);
   return new Set([
-    ...paths.flatMap((path) => realPathIfThere(path) ?? []),
+    ...roots.flatMap(({ realPath }) => realPath ?? []),
+    ...policyFile ? [realPathIfThere(policyFile) ?? policyFile] : [],
     ...followed,
     ...byTime.flatMap(({ realPath, read }) => [realPath, read.mainFolder]),
-    ...searched,
   ]);
 }
 

@@ -34,7 +34,15 @@ export function registerSubscriptions(
 ): void {
   const subscriptions = new Set<Subscription>();
   server.onsubscribe = async (uri, notify) => {
-    const subscription = { ...findTarget(uri, registry), notify };
+    const { skill, path = SKILL_MD } = uri === ALL_SKILLS
+      ? {}
+      : requireResource(uri, registry);
+    const subscription = {
+      key: skill && skillKey(qualifiedName(skill)),
+      uri: skill ? skillFileUri(skill, path) : uri,
+      notify,
+      isBegun: false,
+    };
     subscriptions.add(subscription);
     const end = () => subscriptions.delete(subscription);
     await registry.refresh().catch((error) => {
@@ -61,21 +69,6 @@ export function registerSubscriptions(
     }
     return folders;
   });
-}
-
-/**
- * Finds out what a client subscribes to.
- *
- * @throws {Error} If there is no such skill.
- */
-function findTarget(
-  uri: string,
-  registry: SkillSource,
-): Omit<Subscription, "notify"> {
-  if (uri === ALL_SKILLS) return { key: undefined, uri, isBegun: false };
-  const { skill, path = SKILL_MD } = requireResource(uri, registry);
-  const key = skillKey(qualifiedName(skill));
-  return { key, uri: skillFileUri(skill, path), isBegun: false };
 }
 
 /** Lists the files of the skills with some keys, or of all, and the folders that contain them. */
