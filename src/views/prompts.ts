@@ -26,7 +26,6 @@ import {
   byListRank,
   DEFAULT_DESCRIPTION_LIMIT,
   describeSkills,
-  findPolicyFault,
   fitList,
   isForUser,
   listKey,
@@ -91,15 +90,12 @@ function embedSkill(skill: Skill, text: string): ContentBlock {
 function createSkillPrompt(catalog: SkillCatalog): ListItem<Prompt> {
   const skills = [...catalog.skills.values()].filter(isForUser)
     .sort(byListRank);
-  const fault = findPolicyFault(catalog);
   const start = "Load a skill by name.\n\nAvailable skills:";
   const limit = DEFAULT_DESCRIPTION_LIMIT - start.length;
   const value = {
     name: SKILL_PROMPT,
     title: "Load Skill",
-    description: fault === undefined
-      ? start + fitList(describeSkills(skills, catalog), limit)
-      : `${start}\n${fault}`,
+    description: start + fitList(describeSkills(skills, catalog), limit),
     arguments: [{
       name: "name",
       description: "Name of the skill (case-insensitive)",

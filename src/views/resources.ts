@@ -222,12 +222,9 @@ function registerSkillsExtension(
  */
 async function findEntry(uri: string, registry: SkillSource) {
   const { skill } = requireResource(uri, registry);
-  const skillMd = skillMdUri(skill);
-  if (skillMd !== uri) {
+  if (skillMdUri(skill) !== uri) {
     throw invalidParams(
-      `${quote(uri)} is not the URI of a skill's SKILL.md: the URI is ${
-        quote(skillMd)
-      }`,
+      `${quote(uri)} is not the URI of a SKILL.md: skills/list lists these`,
       { uri },
     );
   }
