@@ -6,8 +6,8 @@
  * deno serve --no-config --host 127.0.0.1 --allow-read --allow-env jsr:@skill-server/skill-server/http
  * ```
  *
- * Clients connect to `/mcp`. At `/`, a page shows the skills and how to
- * connect. Options come from the command line and from `SKILL_SERVER_ARGS`.
+ * Clients connect to `/mcp`. At `/`, a page shows the skills.
+ * Options come from the command line and from `SKILL_SERVER_ARGS`.
  * `SKILL_SERVER_TOKEN` is the bearer token that clients must send. Without one, the
  * server accepts only clients on this machine. `SKILL_SERVER_HOSTS` lists the host
  * names that are served in addition to localhost. The server keeps no state between
@@ -39,16 +39,14 @@ const GRACE_MS = 400;
 const FLUSH_MS = 100;
 
 const settings = await loadSettings();
-const hasToken = settings.access.token !== undefined;
 const access = new AccessControl(settings.access, log);
-const registry = await openSkills(settings, { limitsProject: true });
+const registry = openSkills(settings, { limitsProject: true });
 const mcp = new McpHttpServer(
-  describeServer(registry, { ...settings.tools, ...settings.options }),
+  describeServer(registry, settings.options),
 );
-let page: (() => Response) | undefined;
 
 warnOfMissingFolders(await registry.refresh(), settings);
-registerViews(mcp, registry, settings.tools);
+registerViews(mcp, registry, settings.options);
 registry.watch();
 for (const signal of END_SIGNALS) Deno.addSignalListener(signal, end);
 
@@ -106,9 +104,8 @@ async function servePage({ method }: Request): Promise<Response> {
     return refuseMethod("GET", "HEAD");
   }
   // The page is not needed to start.
-  const { createPage } = await import("./src/http/page.ts");
-  page ??= createPage(settings, { hasToken });
-  return page();
+  const { servePage } = await import("./src/http/page.ts");
+  return servePage();
 }
 
 function refuseMethod(...allowed: string[]): Response {

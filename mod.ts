@@ -56,17 +56,15 @@ import {
   changedKeys,
   EMPTY_CATALOG,
 } from "./src/skills/catalog.ts";
-import { CurrentPolicy } from "./src/skills/current_policy.ts";
 import { FileTracker } from "./src/skills/file_tracker.ts";
 import {
-  describePolicy,
   type FoundSkill,
   FoundSkills,
   type MetProblem,
 } from "./src/skills/found_skills.ts";
 import type { HiddenFolders } from "./src/skills/hidden_folders.ts";
 import { findSkill } from "./src/skills/names.ts";
-import type { PolicyDecider } from "./src/skills/policy.ts";
+import { Policy } from "./src/skills/policy.ts";
 import { logProblems } from "./src/skills/problems.ts";
 import { Project, resolveTrusted } from "./src/skills/project.ts";
 import { ProjectBudget } from "./src/skills/project_budget.ts";
@@ -93,7 +91,6 @@ import type {
   SkillChangeListener,
   SkillFile,
   SkillFileContent,
-  SkillPolicyReport,
   SkillRegistryOptions,
   SkillRoot,
   SkillRootReport,
@@ -109,7 +106,6 @@ import { joinTools, type SkillToolServer } from "./src/views/tools.ts";
 export { parseSkillMd, SkillSyntaxError } from "./src/skills/frontmatter.ts";
 export { SkillFileError } from "./src/files/faults.ts";
 export { parseSkillUri, skillUri } from "./src/skills/uri.ts";
-export { PolicyError } from "./src/skills/policy_error.ts";
 export {
   DEFAULT_REFRESH_SECONDS,
   resolveSkillRoots,
@@ -178,8 +174,8 @@ interface SearchedFolder extends ReadableFolder {
   readonly outer: string | undefined;
 }
 
-type SkillScanOptions = SkillRegistryOptions & {
-  readonly decider: PolicyDecider | undefined;
+type SkillScanOptions = Omit<SkillRegistryOptions, "policy"> & {
+  readonly policy: Policy;
   readonly reader: SkillReader;
 };
 
@@ -208,7 +204,7 @@ class SkillScan {
     this.#project = new Project(options);
     this.#trusted = resolveTrusted(options.trustLinks ?? []);
     this.#budget = options.limitsProject ? new ProjectBudget() : undefined;
-    this.#found = new FoundSkills(this.#project, options.decider);
+    this.#found = new FoundSkills(this.#project, options.policy);
   }
 
   /** The real paths of folders that the links of a project are allowed to point into. */
@@ -236,11 +232,14 @@ class SkillScan {
       reports.set(root, await this.#searchRoot(root));
     }
     const found = this.#found;
-    const skills = await found.listServed(this.#slice);
+    const lists = await found.listSkills(this.#slice);
     const problems = [...policyProblems, ...found.listProblems(this.#problems)];
     const rootReports = this.#roots.map((root) => reports.get(root)!);
     return {
-      catalog: buildCatalog({ skills, problems, roots: rootReports }, previous),
+      catalog: buildCatalog(
+        { ...lists, problems, roots: rootReports },
+        previous,
+      ),
       hidden: found.hidden,
       found: found.all,
       searched: this.#searched,
@@ -447,7 +446,7 @@ const MAX_VOID_SCANS = 4;
 export class SkillRegistry implements SkillSource {
   readonly #roots: readonly SkillRoot[];
   readonly #reader = new SkillReader();
-  readonly #policy: CurrentPolicy;
+  readonly #policy: Policy;
   readonly #files: SkillFiles;
   readonly #tracker: FileTracker;
   readonly #options: SkillRegistryOptions;
@@ -474,7 +473,10 @@ export class SkillRegistry implements SkillSource {
    */
   constructor(roots: readonly SkillRoot[], options: SkillRegistryOptions = {}) {
     this.#roots = roots;
-    this.#policy = new CurrentPolicy(options);
+    this.#policy = new Policy({
+      workingDirectory: currentFolder(),
+      ...options,
+    });
     this.#files = new SkillFiles(options);
     this.#tracker = new FileTracker(this.#files);
     this.#options = options;
@@ -569,13 +571,6 @@ export class SkillRegistry implements SkillSource {
     });
   }
 
-  /** Describes what the policy decides, if there is one, with the skills that are off. */
-  inspectPolicy(): SkillPolicyReport | undefined {
-    const { decider } = this.#policy;
-    if (this.#last === undefined || decider === undefined) return undefined;
-    return describePolicy(decider, this.#last);
-  }
-
   /**
    * Adds a listener that is called after each refresh that changed something
    * clients can see. Returns a function that removes it.
@@ -622,7 +617,7 @@ export class SkillRegistry implements SkillSource {
     const scan = new SkillScan(this.#policy.isUsable ? this.#roots : [], {
       workingDirectory: currentFolder(),
       ...this.#options,
-      decider: this.#policy.decider,
+      policy: this.#policy,
       reader: this.#reader,
     });
     const result = await scan.run(previous, problems);
@@ -673,9 +668,10 @@ export class SkillRegistry implements SkillSource {
   #watchFolders(isQuiet: boolean): void {
     if (!this.#rescans.isWatching || this.#last === undefined) return;
     const { found, searched } = this.#last;
+    const { policy } = this.#options;
     const folders = listWatchedFolders({
       roots: this.#roots.map(({ path }) => path),
-      policyFile: this.#options.policy?.file,
+      policyFile: typeof policy === "string" ? policy : undefined,
       tracked: this.#tracker.folders,
       skills: found,
       searched,

@@ -91,19 +91,18 @@ async function printModelView(
   settings: Settings,
 ): Promise<number> {
   const { formatModelView } = await import("./src/cli/model_view.ts");
-  const registry = await openSkills(settings);
+  const registry = openSkills(settings);
   const catalog = await registry.refresh();
   warnOfMissingFolders(catalog, settings);
-  const { values, tools } = settings;
-  const { json } = values;
-  return await print(formatModelView(client, catalog, { ...tools, json }));
+  const { values: { json }, options } = settings;
+  return await print(formatModelView(client, catalog, { ...options, json }));
 }
 
 /** Prints the report of `--list` or `--check`. */
 async function printReport(settings: Settings): Promise<number> {
   const { reportSkills } = await import("./src/cli/report.ts");
   // The report contains what the registry would log.
-  const registry = await openSkills(settings, { log: () => {} });
+  const registry = openSkills(settings, { log: () => {} });
   const { text, isBad } = await reportSkills(registry, settings);
   const code = await print(text);
   return code === 0 && isBad ? 1 : code;
@@ -113,9 +112,9 @@ async function printReport(settings: Settings): Promise<number> {
 async function serve(settings: Settings): Promise<number> {
   // The registry is never closed, because the process exits anyway, and Deno's
   // watchers are slow to close while files change rapidly.
-  const registry = await openSkills(settings, { limitsProject: true });
+  const registry = openSkills(settings, { limitsProject: true });
   const server = new McpServer(
-    describeServer(registry, { ...settings.tools, ...settings.options }),
+    describeServer(registry, settings.options),
   );
   const transport = new StdioTransport();
   transport.onerror = (error) =>
@@ -138,27 +137,17 @@ async function welcome({ catalog }: SkillRegistry): Promise<void> {
 }
 
 /**
- * Creates the registry for the settings and loads their policy, if they name one.
- * Does not scan the roots. A server limits what a project, which may be a
- * stranger's, can take.
+ * Creates the registry for the settings. Does not scan the roots. A server limits
+ * what a project, which may be a stranger's, can take.
  */
-export async function openSkills(
-  { roots, options, values: { policy: file }, home }: Settings,
+export function openSkills(
+  { roots, options }: Settings,
   { log: logLine = log, limitsProject = false }: Pick<
     SkillRegistryOptions,
     "log" | "limitsProject"
   > = {},
-): Promise<SkillRegistry> {
-  const policy = file === undefined
-    ? undefined
-    : new (await import("./src/skills/policy_file.ts"))
-      .PolicyFile({ file, homeDirectory: home });
-  return new SkillRegistry(roots, {
-    ...options,
-    policy,
-    log: logLine,
-    limitsProject,
-  });
+): SkillRegistry {
+  return new SkillRegistry(roots, { ...options, log: logLine, limitsProject });
 }
 
 /**
@@ -171,8 +160,8 @@ async function prepare(
   settings: Settings,
 ): Promise<void> {
   warnOfMissingFolders(await registry.refresh(), settings);
-  if (settings.tools.toolset === "agentskills") logShellFault();
-  registerViews(server, registry, settings.tools);
+  if (settings.options.toolset === "agentskills") logShellFault();
+  registerViews(server, registry, settings.options);
   registerSubscriptions(server, registry);
 }
 

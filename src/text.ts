@@ -154,26 +154,6 @@ export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-/** Breaks a text into lines of at most 80 characters. Does not break words. */
-export function wrapText(
-  text: string,
-  { start = "", indentation = start }: {
-    /** What the first line begins with. */
-    start?: string;
-    /** What the other lines begin with. */
-    indentation?: string;
-  } = {},
-): string {
-  const [first = "", ...words] = text.split(" ");
-  const lines = [start + first];
-  for (const word of words) {
-    const line = `${lines.at(-1)} ${word}`;
-    if (line.length <= 80) lines[lines.length - 1] = line;
-    else lines.push(indentation + word);
-  }
-  return lines.join("\n");
-}
-
 /** Escapes a text for XML, so that it cannot close the element that contains it. */
 export function escapeXml(text: string): string {
   return withoutInvisible(text)

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { SkillRegistry } from "../mod.ts";
-import type { Skill, SkillCatalog, SkillPolicy } from "../src/skills/types.ts";
+import type { Skill, SkillCatalog } from "../src/skills/types.ts";
 import { deriveOnce, notifyWhenChanged } from "../src/views/paging.ts";
 import { DiskSpy, Place, skillMd } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
@@ -132,9 +132,9 @@ Deno.test("SkillRegistry.listFiles() walks a skill twice at most for any number 
 Deno.test("a change to one of many skills derives the list items of that skill only", async () => {
   using place = new Place();
   for (let i = 0; i < 50; i++) place.skill("skills", `s${i}`);
-  let policy: SkillPolicy = { rules: [] };
+  const policy = place.file("policy.yaml", "rules: []");
   using registry = new SkillRegistry([root(place.folder("skills"))], {
-    policy: { file: "policy.yaml", load: () => policy },
+    policy,
   });
   await registry.refresh();
   const derived: string[] = [];
@@ -150,7 +150,7 @@ Deno.test("a change to one of many skills derives the list items of that skill o
   await registry.refresh();
   list();
   assert.deepEqual(derived.splice(0).sort(), ["new", "s7"]);
-  policy = { rules: [{ skill: "s1?", state: "pinned" }] };
+  place.file("policy.yaml", "rules: [{ skill: s1?, state: pinned }]");
   await registry.refresh();
   list();
   assert.equal(derived.splice(0).length, 10);

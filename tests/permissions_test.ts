@@ -5,7 +5,6 @@ import { flagsWith } from "./testing/environment.ts";
 import { Place } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
 import { onWindows, runServer } from "./testing/server.ts";
-import { printedReport } from "./testing/report.ts";
 
 Deno.test("server serves the project's skills if the home folder is unknown, and reports that it is", async () => {
   using place = new Place();
@@ -21,22 +20,6 @@ Deno.test("server serves the project's skills if the home folder is unknown, and
     );
   }
 });
-
-Deno.test(
-  "--list lists each folder once if the home folder is a link to the working directory",
-  {
-    ignore: lacks("links"),
-  },
-  async () => {
-    using place = new Place();
-    const home = place.link("home", "me");
-    const { text } = await printedReport(
-      { project: place.home, home },
-      "--list",
-    );
-    assert.match(text, /^Folders \(2\)$/m);
-  },
-);
 
 Deno.test("server reports that a tool cannot run the shell only if Deno is not allowed to", async () => {
   using place = new Place();

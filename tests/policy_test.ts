@@ -58,8 +58,7 @@ Deno.test(
     assert.equal(registry.find("git")!.scope, "global");
     assert.deepEqual([catalog.problems, catalog.shadowed, lines], [[], [], []]);
     assert.deepEqual(catalog.roots.map(({ skills }) => skills), [0, 1]);
-    const { off } = registry.inspectPolicy()!;
-    assert.deepEqual(off.map(({ name }) => name), ["evil", "git"]);
+    assert.deepEqual(catalog.off.map(({ name }) => name), ["evil", "git"]);
   },
 );
 
@@ -115,27 +114,27 @@ Deno.test(
 Deno.test("a change of the policy changes only states, and unchanged skills stay the same objects", async () => {
   using place = new Place();
   for (const name of ["a", "b", "c"]) place.skill("home/.claude/skills", name);
-  let policy: SkillPolicy = { rules: [] };
+  const policy = place.file("policy.yaml", "rules: []");
   using registry = new SkillRegistry(rootsOf(place), {
     workingDirectory: place.project,
-    policy: { file: "policy.yaml", load: () => policy },
+    policy,
     log: () => {},
   });
   const before = await registry.refresh();
   const changes: string[][] = [];
   registry.onChange(({ keys }) => changes.push([...keys]));
-  policy = {
-    rules: [{ skill: "a", state: "pinned" }, { skill: "b", state: "off" }],
-  };
+  const rules =
+    "rules: [{ skill: a, state: pinned }, { skill: b, state: off }]";
+  place.file("policy.yaml", rules);
   const after = await registry.refresh();
   assert.deepEqual(names(after), ["a", "c"]);
   assert.equal(registry.find("a")!.state, "pinned");
   assert.equal(after.skills.get("c"), before.skills.get("c"));
   assert.deepEqual(changes.splice(0), [["b"]]);
   // The same rules change nothing, and the last valid policy stays in effect.
-  policy = { ...policy };
   assert.equal(await registry.refresh(), after);
-  policy = { rules: [{ skill: "x".repeat(300), state: "off" }] };
+  const name = "x".repeat(300);
+  place.file("policy.yaml", `rules: [{ skill: ${name}, state: off }]`);
   const invalid = await registry.refresh();
   assert.equal(invalid.skills, after.skills);
   assert.match(invalid.problems[0]!.hint, /the last valid policy applies$/);
@@ -185,7 +184,7 @@ Deno.test("a server with an invalid policy serves nothing, and says why, until i
   );
   assert.match(
     line,
-    /^skill-server: Cannot use the policy ".*policy\.yaml" \(line 1\): there is no key "scop"; write "scope" .*; until then, no skills are served$/,
+    /^skill-server: Cannot use the policy ".*policy\.yaml" \(line 1\): there is no key "scop"; write "rules:", .*; until then, no skills are served$/,
   );
   assert.deepEqual(await session.names(), []);
   assert.match(

@@ -54,6 +54,7 @@ Deno.test("scanSkillRoots() finds the skills directly in a root, sorted by name"
     scope: "global",
     root: root(folder),
     state: "on",
+    rule: undefined,
     isRepaired: false,
     isHiddenFromModel: false,
     isHiddenFromUser: false,
@@ -195,7 +196,8 @@ Deno.test(
       gone: "it is a link to a missing file or folder",
       large: "it has 1.01 MB, and the limit is 1 MB",
       loop: "it is a link to itself",
-      "no-description": 'the field "description" is missing',
+      "no-description":
+        'the field "description" is missing, empty, or not a string',
       hidden:
         "it is a link that points outside its skill, or to a hidden file or folder",
       out:

@@ -2,12 +2,7 @@
 // their names and files speak neither for the server nor for the user.
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
-import {
-  type SkillCatalog,
-  type SkillPolicySource,
-  SkillRegistry,
-} from "../mod.ts";
-import { PolicyFile } from "../src/skills/policy_file.ts";
+import { type SkillCatalog, SkillRegistry } from "../mod.ts";
 import { CLIENT_PROFILES, DEFAULT_PROFILE } from "../src/views/clients.ts";
 import { createInstructions } from "../src/views/views.ts";
 import { TOOL_NAMES, type Toolset } from "../src/views/options.ts";
@@ -48,7 +43,7 @@ function crowdedPlace(): Place {
 /** Opens the skills of a place, those of the project first. */
 async function openPlace(
   place: Place,
-  policy?: SkillPolicySource,
+  policy?: string,
 ): Promise<SkillRegistry> {
   const registry = new SkillRegistry([
     root(join(place.project, "skills"), { scope: "project" }),
@@ -258,7 +253,7 @@ Deno.test("if the policy is not valid, the lists and the tools say in one line w
   using place = new Place();
   place.skill("home/skills", "git");
   const file = place.file("home/policy.yaml", "rules:\n  - { state: of }");
-  using registry = await openPlace(place, new PolicyFile({ file }));
+  using registry = await openPlace(place, file);
   const why =
     /^No skills are served, because the policy is not valid \(policy.yaml, line 2\)\..*$/m;
   for (const toolset of Object.keys(toolsets) as Toolset[]) {

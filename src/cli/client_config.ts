@@ -16,16 +16,20 @@ import {
   TOKEN_VARIABLE,
 } from "./clients.ts";
 import { createLaunch } from "./launch.ts";
-import { isInNpxCache, type Program, runningProgram } from "./program.ts";
+import {
+  isInNpxCache,
+  type Program,
+  quoteCommand,
+  runningProgram,
+} from "./program.ts";
 import type { Settings } from "./settings.ts";
-import { quoteCommand } from "../shell_quoting.ts";
+import { attempt } from "../files/faults.ts";
 import {
   escapeCodePoint,
   escapeHidden,
   jsonText,
   quote,
   stringifyJson,
-  wrapText,
 } from "../text.ts";
 
 /** A client's configuration, and what the user should know about it. */
@@ -38,13 +42,6 @@ export interface ClientConfig {
   readonly notes: readonly string[];
   /** A command that adds the configuration, ready to paste into a terminal. */
   readonly command?: string | undefined;
-}
-
-/** What a client connects to, and what the user should know about it. */
-interface Description {
-  readonly server: Server;
-  /** Those that do not apply are false or missing. */
-  readonly notes: readonly (string | false | undefined)[];
 }
 
 /**
@@ -62,7 +59,7 @@ export function createClientConfig(
   const { url } = settings.values;
   const { server, notes } = url === undefined
     ? describeLaunch(client, { settings, program })
-    : describeRemote(client, { url: new URL(url), program });
+    : describeRemote(client, new URL(url));
   const { title, projectFile } = client;
   const file = quote(configFile(client, program.os));
   const project = projectFile === undefined
@@ -78,17 +75,14 @@ export function createClientConfig(
   };
 }
 
-/** Formats everything but the configuration itself, between blank lines, for a terminal of 80 columns. */
+/** Formats everything but the configuration itself, between blank lines. */
 export function configMessage(config: ClientConfig): string {
   const { notes, command, title } = config;
-  const paragraphs = notes.map((note) => wrapText(note));
-  if (command === undefined) {
-    paragraphs.push(wrapText(`${title}:`));
-  } else {
-    paragraphs.push("Run this command in a terminal:", command);
-    paragraphs.push(wrapText(`Or ${title.replace("Add", "add")}:`));
-  }
-  return `\n${paragraphs.join("\n\n")}\n\n`;
+  const paragraphs = command === undefined ? [`${title}:`] : [
+    ...["Run this command in a terminal:", command],
+    `Or ${title.replace("Add", "add")}:`,
+  ];
+  return `\n${[...notes, ...paragraphs].join("\n\n")}\n\n`;
 }
 
 /** Returns the path of a client's configuration file, as the client's documentation has it. */
@@ -104,12 +98,15 @@ export function configFile(
   return file.replace("{data}", data);
 }
 
+/** What the user should know. Notes that do not apply are no texts. */
+type Notes = readonly (string | false | undefined)[];
+
 /** Describes the command that starts the server. */
 function describeLaunch(
   client: McpClient,
   { settings, program }: { settings: Settings; program: Program },
-): Description {
-  const { title, toolset, note, ownSkills = [] } = client;
+) {
+  const { title, toolset, ownSkills = [] } = client;
   const { values, home = "~" } = settings;
   // Those that are not served do no harm, and links can lead to them.
   const ownFolders = ownSkills.flatMap((path) => [
@@ -122,60 +119,39 @@ function describeLaunch(
     ...settings,
     values: { ...values, ...tools && { tools }, "name-only": [...nameOnly] },
   });
-  const notes = [
+  const notes: Notes = [
     toolset !== undefined && values.tools === undefined &&
     `${title} cannot open files. So the entry selects the toolset ${toolset}, which has a tool that reads the other files of a skill.`,
     ownSkills.length > 0 &&
     `${title} itself lists the skills in ${
       ownSkills.join(" and ")
     }, of the project and of the home folder. So that the model sees each description once, the server lists these skills by name (--name-only). Remove these arguments if you switch off the list of ${title}.`,
-    ownSkills.length > 0 && values.policy !== undefined &&
-    `The states off and manual of the policy bind this server only: ${title} still lists the skills in folders that it reads itself.`,
-    note,
-    program.mainModule === undefined &&
-    (mayReadAll()
-      ? "This executable may read every file that you may read. To narrow that, compile it with the folders: deno task compile --allow-read=<folders>"
-      : "This executable may read the folders that it was compiled with."),
     isInNpxCache(server.command) &&
     "The entry starts the Deno that npx downloaded. If you empty the cache of npm, print the configuration again. To avoid that, install Deno (https://deno.com) and print the configuration with it.",
-    server.args.includes("--allow-read") &&
-    "Cannot limit Deno to folders with a comma in their names: it gets permission to read every folder.",
   ];
   return { server, notes };
 }
 
-/** Whether this process may read everything. */
-function mayReadAll(): boolean {
-  return Deno.permissions.querySync({ name: "read" }).state === "granted";
-}
-
 /** Describes the server at a URL. Completes the URL if it has no path. */
-function describeRemote(
-  client: McpClient,
-  { url, program }: { url: URL; program: Program },
-): Description {
-  const isBare = url.pathname === "/";
-  if (isBare) url.pathname = "/mcp";
-  const { href, pathname, hostname } = url;
+function describeRemote(client: McpClient, url: URL) {
+  if (url.pathname === "/") url.pathname = "/mcp";
+  const { href, hostname } = url;
   // On this machine, a server needs no token unless the environment has one.
   const needsToken = !isLocal(href) ||
-    Boolean(program.variable(TOKEN_VARIABLE));
+    Boolean(attempt(() => Deno.env.get(TOKEN_VARIABLE)));
   const { title, token, inputs, urlNote } = client;
-  const Authorization = `Bearer ${token ?? "<token>"}`;
-  const notes = [
-    isBare && `Clients connect to /mcp, so the URL is ${href}.`,
-    !/\/mcp\/?$/.test(pathname) &&
-    `The server expects clients at /mcp. Check that ${href} leads there.`,
+  const source = token === undefined
+    ? `Replace <token> with the token of the server, because ${title} cannot read it from the environment.`
+    : inputs
+    ? `${title} asks for the token.`
+    : `${title} reads the token from the environment variable ${TOKEN_VARIABLE}.`;
+  const notes: Notes = [
     urlNote,
-    needsToken &&
-    (token === undefined
-      ? `Replace <token> with the token of the server, because ${title} cannot read it from the environment.`
-      : inputs
-      ? `${title} asks for the token.`
-      : `${title} reads the token from the environment variable ${TOKEN_VARIABLE}.`),
+    needsToken && source,
     needsToken && isPlainRemote(href) &&
     `Everyone between this machine and ${hostname} can read the token, because the URL does not start with https://.`,
   ];
+  const Authorization = `Bearer ${token ?? "<token>"}`;
   const headers = needsToken && { headers: { Authorization } };
   return { server: { url: href, ...headers }, notes };
 }
@@ -207,20 +183,12 @@ function tomlText(name: string, entry: object): string {
 
 /** Creates the client's own command that adds the entry, if there is one that can be pasted safely. */
 function createCommand(client: McpClient, server: Server): string | undefined {
-  const { add = "" } = client;
-  const entry = escapeHidden(stringifyJson(entryFor(client, server)));
-  const launch = "url" in server ? undefined : server;
-  const words = add.split(" ").flatMap((word) =>
-    word === "{entry}"
-      ? entry
-      : word === "{command}"
-      ? launch?.command
-      : word === "{args}"
-      ? launch?.args
-      : word
-  );
-  // Without JSON, the client's command takes no URL.
-  return add === "" || words.includes(undefined)
+  const { add, addJson } = client;
+  if (addJson !== undefined) {
+    const entry = escapeHidden(stringifyJson(entryFor(client, server)));
+    return quoteCommand([...addJson.split(" "), entry]);
+  }
+  return add === undefined || "url" in server
     ? undefined
-    : quoteCommand(words as string[]);
+    : quoteCommand(add(server));
 }

@@ -42,18 +42,14 @@ export interface McpClient {
    * and in the home folder. Without those that only this client uses.
    */
   readonly ownSkills?: readonly string[];
-  /** What else its user should know. */
-  readonly note?: string;
   /** The toolset for a client whose model cannot open files. */
   readonly toolset?: string;
   /** The entry that starts the server. Default: the command and its arguments. */
   readonly entry?: (launch: Launch) => object;
-  /**
-   * The client's own command that adds the whole entry. `{command}` and `{args}`
-   * stand for the command and its arguments, and `{entry}` for the entry as JSON.
-   * With JSON, it also adds the entry for a server at a URL.
-   */
-  readonly add?: string;
+  /** The client's own command that adds the entry that starts the server. */
+  readonly add?: (launch: Launch) => string[];
+  /** The client's own command that adds any entry, which follows it as JSON. */
+  readonly addJson?: string;
   /** The reference that stands for the token in an entry, if the client supports one. */
   readonly token?: string;
   /** What the client asks its user for, at the top level of the file, if there is a token. */
@@ -64,6 +60,13 @@ export interface McpClient {
   readonly urlNote?: string;
 }
 
+/** Creates the command of a client that takes the command of the server after two dashes. */
+function addWith(client: string): McpClient["add"] {
+  return (
+    { command, args },
+  ) => [client, "mcp", "add", "skills", "--", command, ...args];
+}
+
 const CLIENTS = {
   /** @see {@link https://code.claude.com/docs/en/mcp} */
   "claude-code": {
@@ -71,11 +74,9 @@ const CLIENTS = {
     file: "~/.claude.json",
     projectFile: ".mcp.json",
     ownSkills: [".claude/skills"],
-    note:
-      'Claude Code lists descriptions of its own skills only up to one percent of the model\'s context window: if you have more than 60 skills or use a small model, add "skillListingBudgetFraction": 0.1 to its settings.json.',
     // The model sees the tools immediately instead of after a search.
     entry: (launch) => ({ type: "stdio", ...launch, alwaysLoad: true }),
-    add: "claude mcp add-json --scope user skills {entry}",
+    addJson: "claude mcp add-json --scope user skills",
     token: `\${${TOKEN_VARIABLE}}`,
     urlEntry: (server) => ({ type: "http", ...server, alwaysLoad: true }),
   },
@@ -104,7 +105,7 @@ const CLIENTS = {
     projectFile: ".codex/config.toml",
     format: "toml",
     section: "mcp_servers",
-    add: "codex mcp add skills -- {command} {args}",
+    add: addWith("codex"),
     token: TOKEN_VARIABLE,
     urlEntry: ({ url, headers }) => ({
       url,
@@ -116,7 +117,6 @@ const CLIENTS = {
     title: "Cursor",
     file: "~/.cursor/mcp.json",
     projectFile: ".cursor/mcp.json",
-    note: listsOthers("Cursor"),
     entry: (launch) => ({ type: "stdio", ...launch }),
     token: `\${env:${TOKEN_VARIABLE}}`,
   },
@@ -126,7 +126,6 @@ const CLIENTS = {
     file: "{data}/Code/User/mcp.json",
     projectFile: ".vscode/mcp.json",
     section: "servers",
-    note: listsOthers("VS Code"),
     entry: (launch) => ({ type: "stdio", ...launch }),
     token: "${input:skill-server-token}",
     inputs: [{
@@ -148,7 +147,7 @@ const CLIENTS = {
       type: "local",
       command: [command, ...args],
     }),
-    add: "opencode mcp add skills -- {command} {args}",
+    add: addWith("opencode"),
     token: `{env:${TOKEN_VARIABLE}}`,
     urlEntry: (server) => ({ type: "remote", ...server }),
   },
@@ -158,7 +157,10 @@ const CLIENTS = {
     file: "~/.gemini/settings.json",
     projectFile: ".gemini/settings.json",
     ownSkills: [".agents/skills"],
-    add: "gemini mcp add --scope user skills {command} -- {args}",
+    add: ({ command, args }) => [
+      ...["gemini", "mcp", "add", "--scope", "user", "skills", command, "--"],
+      ...args,
+    ],
     token: `$${TOKEN_VARIABLE}`,
     urlEntry: ({ url, headers }) => ({
       httpUrl: url,
@@ -171,7 +173,7 @@ const CLIENTS = {
     file: "~/.copilot/mcp-config.json",
     projectFile: ".github/mcp.json",
     entry: (launch) => ({ type: "local", ...launch, tools: ["*"] }),
-    add: "copilot mcp add skills -- {command} {args}",
+    add: addWith("copilot"),
     token: `\${${TOKEN_VARIABLE}}`,
     urlEntry: (server) => ({ type: "http", ...server, tools: ["*"] }),
   },
@@ -213,7 +215,7 @@ const CLIENTS = {
       type: "local",
       command: [command, ...args],
     }),
-    add: "kilo mcp add skills -- {command} {args}",
+    add: addWith("kilo"),
     token: `{env:${TOKEN_VARIABLE}}`,
     urlEntry: (server) => ({ type: "remote", ...server }),
   },
@@ -235,9 +237,4 @@ export function isPlainRemote(url: string): boolean {
 /** Whether a URL leads to this machine. */
 export function isLocal(url: string): boolean {
   return ["localhost", "127.0.0.1", "[::1]"].includes(new URL(url).hostname);
-}
-
-/** The note for a client whose own list of skills was not measured. */
-function listsOthers(title: string): string {
-  return `${title} itself reads the skills in ~/.claude/skills and .agents/skills, as its maker says. If your model sees a description twice, add --name-only=<folder> to the arguments.`;
 }

@@ -14,10 +14,7 @@ import {
   runningProgram,
   VERSION,
 } from "./program.ts";
-import { count, oneLine, wrapText } from "../text.ts";
-
-/** The column in which the meaning of an option begins. */
-const INDENTATION = " ".repeat(22);
+import { count, oneLine } from "../text.ts";
 
 export function helpText(program: Program = runningProgram()): string {
   return `skill-server ${VERSION} finds Agent Skills and serves them to an MCP client over
@@ -37,37 +34,27 @@ Examples:
     ${commandFor(program, "--print-config", "claude-code")}
 
 Options:
-${describeOptions().map(formatOption).join("\n")}
+${describeOptions().map((lines) => `  ${lines.join("\n      ")}`).join("\n")}
 
 Clients:
-${wrapText(CLIENT_NAMES.join(", "), { start: "  " })}
+  ${CLIENT_NAMES.join(", ")}
 
 Environment:
-  SKILLS_DIR          used if no DIR is given, or in addition to DIR with
-                      --tools skilljack; separate several with commas
-  MAX_FILE_SIZE_MB    used if --max-file-size is not given
+  SKILLS_DIR
+      used if no DIR is given, or in addition to DIR with --tools skilljack;
+      separate several with commas
+  MAX_FILE_SIZE_MB
+      used if --max-file-size is not given
 
 Documentation: ${DOCUMENTATION_URL}
 `;
 }
 
-/** Formats an option in two columns, or below each other if it is too long for that. */
-function formatOption([usage, help]: [string, string]): string {
-  const start = `  ${usage}`.padEnd(INDENTATION.length);
-  return start.endsWith(" ")
-    ? wrapText(help, { start, indentation: INDENTATION })
-    : `${start}\n${wrapText(help, { start: INDENTATION })}`;
-}
-
 /** Returns what an invalid command line prints. */
 export function usageText(message: string): string {
-  return `${wrapText(`skill-server: ${oneLine(message)}`)}
-
-Usage:
-  ${commandFor(runningProgram())} [options] [DIR...]
-
-Add --help to see the options.
-`;
+  return `skill-server: ${
+    oneLine(message)
+  }\n\nAdd --help to see the options.\n`;
 }
 
 /** Returns what a server in a terminal prints instead of waiting silently. */

@@ -12,7 +12,7 @@ import { type Launch, NO_CONFIG, type Program } from "./program.ts";
 import type { Settings } from "./settings.ts";
 import { isAtOrBelow, realPathOf } from "../files/paths.ts";
 import { ALLOW_SHELL, mayRunShell } from "../shell.ts";
-import { listPolicyPermissions } from "../skills/policy_file.ts";
+import { listRuleFolders } from "../skills/policy_file.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
 import { quote } from "../text.ts";
 
@@ -39,8 +39,10 @@ export function createLaunch(program: Program, settings: Settings): Launch {
   return { command, args: ["run", ...flags, mainModule, ...args] };
 }
 
-function shellPermission({ tools }: Settings): string[] {
-  return tools.toolset === "agentskills" && mayRunShell() ? [ALLOW_SHELL] : [];
+function shellPermission({ options }: Settings): string[] {
+  return options.toolset === "agentskills" && mayRunShell()
+    ? [ALLOW_SHELL]
+    : [];
 }
 
 /** Returns arguments that have the same effect in any folder and environment. */
@@ -68,6 +70,13 @@ function listUsualRoots(
   }).map(({ path }) => path);
 }
 
+/** Whether a path is the root or the home folder, or contains the home folder. */
+function isTooMuch(path: string, { home }: Settings): boolean {
+  const homes = home === undefined ? [] : [home, realPathOf(home)];
+  return path === dirname(path) ||
+    homes.some((home) => isAtOrBelow(home, path));
+}
+
 /**
  * Lists the folders that the server must read.
  *
@@ -75,22 +84,20 @@ function listUsualRoots(
  *   did not name it: a project can contain a link to it.
  */
 function listFolders(settings: Settings): string[] {
-  const { home, spelledOut, values } = settings;
+  const { spelledOut, values } = settings;
   const given = [
     ...listUsualRoots(settings),
     ...settings.directories,
     ...values["skill-dir"] ?? [],
     ...values["trust-links"] ?? [],
   ];
-  const homes = home === undefined ? [] : [home, realPathOf(home)];
-  const isTooMuch = (path: string) =>
-    path === dirname(path) || homes.some((home) => isAtOrBelow(home, path));
   // A link may only be watched where it leads.
   const places = given.filter(isAbsolute).map((path) => {
     const place = realPathOf(path);
-    if (isTooMuch(path) ? spelledOut.includes(path) : !isTooMuch(place)) {
-      return place;
-    }
+    const isMeant = isTooMuch(path, settings)
+      ? spelledOut.includes(path)
+      : !isTooMuch(place, settings);
+    if (isMeant) return place;
     const origin = path === place ? "" : `, where ${quote(path)} leads`;
     throw new UsageError(
       `Cannot print an entry that lets Deno read all of ${
@@ -100,32 +107,45 @@ function listFolders(settings: Settings): string[] {
       } if you mean it`,
     );
   });
-  return [...given, ...places, ...listPolicyFolders(settings)];
+  return [...given, ...places, ...listPolicyPaths(settings)];
 }
 
 /**
- * Lists what the server must read for its policy.
+ * Lists what the server must read to use its policy and to notice its changes: the
+ * file, and the folders of its rules, with the targets of links.
  *
- * @throws {UsageError} If that is the home folder, or one above it.
+ * @throws {UsageError} If a rule is about the home folder, or one above it.
  */
-function listPolicyFolders({ values, home }: Settings): readonly string[] {
-  if (values.policy === undefined) return [];
-  const policy = { file: values.policy, homeDirectory: home };
-  const { paths, refused } = listPolicyPermissions(policy);
-  if (refused === undefined) return paths;
-  throw new UsageError(
-    `Cannot print an entry for the policy: for its rule ${
-      quote(refused)
-    }, Deno would have to read the home folder or one above it; name a folder, as in ~/code/**`,
-  );
+function listPolicyPaths(settings: Settings): string[] {
+  const { values: { policy }, home } = settings;
+  if (policy === undefined) return [];
+  const folders = listRuleFolders(policy, home);
+  const refused = folders.find(({ path }) => isTooMuch(path, settings));
+  if (refused !== undefined) {
+    throw new UsageError(
+      `Cannot print an entry for the policy: for its rule ${
+        quote(refused.glob)
+      }, Deno would have to read the home folder or one above it; name a folder, as in ~/code/**`,
+    );
+  }
+  return [policy, ...folders.map(({ path }) => path)]
+    .flatMap((path) => [path, realPathOf(path)])
+    .filter((path) => !isTooMuch(path, settings));
 }
 
 /**
- * Returns the Deno flag that allows reading folders. If a name contains a
- * comma, which cannot be escaped, the flag allows all folders.
+ * Returns the Deno flag that allows reading folders.
+ *
+ * @throws {UsageError} If it cannot name one of them.
  */
 function allowRead(folders: readonly string[]): string {
-  return folders.length === 0 || folders.some((path) => path.includes(","))
-    ? "--allow-read"
-    : `--allow-read=${[...new Set(folders)].join(",")}`;
+  const odd = folders.find((path) => path.includes(","));
+  if (odd === undefined) {
+    return `--allow-read=${[...new Set(folders)].join(",")}`;
+  }
+  throw new UsageError(
+    `Cannot print an entry that lets Deno read only ${
+      quote(odd)
+    }: its path contains a comma; rename it`,
+  );
 }

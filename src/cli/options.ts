@@ -26,6 +26,8 @@ export interface Option {
   /** What its value must be, if there are no choices. */
   readonly expected?: string;
   readonly isValid?: (value: string) => boolean;
+  /** The options of which one must be there. */
+  readonly requires?: readonly string[];
 }
 
 /** The minimum length limit, in characters. It leaves room to say what a tool does. */
@@ -136,6 +138,7 @@ export const OPTIONS = {
   "json": {
     type: "boolean",
     help: "print the output of --list or --check as JSON",
+    requires: ["list", "check"],
   },
   "as": {
     type: "string",
@@ -143,6 +146,7 @@ export const OPTIONS = {
     choices: [OTHER_CLIENTS, ...CLIENT_NAMES],
     help:
       `with --list: print what the model sees in an MCP client, or, with the name ${OTHER_CLIENTS}, in an unknown one`,
+    requires: ["list"],
   },
   "print-config": {
     type: "string",
@@ -156,6 +160,7 @@ export const OPTIONS = {
     expected: "a URL such as https://skills.example.com/mcp",
     isValid: (value) => /^https?:$/.test(URL.parse(value)?.protocol ?? ""),
     help: "with --print-config: connect to the server at URL",
+    requires: ["print-config"],
   },
   "help": { type: "boolean", short: "h", help: "show the help" },
   "version": { type: "boolean", short: "V", help: "show the version" },

@@ -6,8 +6,7 @@
 
 import { fileURLToPath } from "node:url";
 import config from "../../deno.json" with { type: "json" };
-import { attempt } from "../files/faults.ts";
-import { quoteCommand } from "../shell_quoting.ts";
+import { escapeHidden } from "../text.ts";
 
 /** The specifier of the program in the registry. */
 export const SPECIFIER = `jsr:${config.name}`;
@@ -30,8 +29,6 @@ export interface Program {
   /** The import map that Deno runs with, if any is known. */
   readonly importMap: string | undefined;
   readonly os: typeof Deno.build.os;
-  /** Returns the value of an environment variable, if it is set. */
-  readonly variable: (name: string) => string | undefined;
 }
 
 export function runningProgram(): Program {
@@ -41,8 +38,6 @@ export function runningProgram(): Program {
     mainModule: isExecutable ? undefined : pathOrUrl(Deno.mainModule),
     importMap: isExecutable ? undefined : IMPORT_MAP,
     os: Deno.build.os,
-    // Deno may have no permission.
-    variable: (name) => attempt(() => Deno.env.get(name)),
   };
 }
 
@@ -92,4 +87,28 @@ export function commandFor(program: Program, ...args: string[]): string {
     /^[\w\\/:.@~=+-]+$/.test(word) ? word : `"${word}"`
   );
   return (os === "windows" ? undefined : quoteCommand(all)) ?? plain.join(" ");
+}
+
+/**
+ * Quotes a command that users can paste into sh, bash, zsh, or fish, so that it
+ * passes on each word unchanged.
+ *
+ * @returns The command, or `undefined` if it is not safe to paste: a line break or
+ *   an escape sequence could take effect.
+ */
+export function quoteCommand(words: readonly string[]): string | undefined {
+  return words.some((word) => word !== escapeHidden(word))
+    ? undefined
+    : words.map(quoteWord).join(" ");
+}
+
+/**
+ * Quotes a word. Quotation marks and backslashes stand outside of the quotes,
+ * because fish interprets backslashes within them.
+ */
+function quoteWord(word: string): string {
+  if (/^[\w./:,@+-][\w./:,@+=-]*$/.test(word)) return word;
+  const parts = word.match(/['\\]|[^'\\]+/g) ?? [""];
+  return parts.map((part) => /['\\]/.test(part) ? `\\${part}` : `'${part}'`)
+    .join("");
 }

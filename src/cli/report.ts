@@ -10,20 +10,22 @@
 
 import { basename, dirname, join, relative } from "jsr:@std/path@^1";
 import {
-  isInActions,
-  jsonWithoutCommands,
-  withoutCommands,
-} from "./github_actions.ts";
-import {
   createReport,
   isError,
   type Report,
   type ReportedSkill,
 } from "./report_data.ts";
 import type { Settings } from "./settings.ts";
+import { attempt } from "../files/faults.ts";
 import { currentFolder, isAtOrBelow } from "../files/paths.ts";
 import type { SkillSource } from "../skills/types.ts";
-import { byCodeUnits, count, escapeHidden, shownName } from "../text.ts";
+import {
+  byCodeUnits,
+  count,
+  escapeHidden,
+  jsonText,
+  shownName,
+} from "../text.ts";
 
 /** How a report is shown as text. */
 export interface TextStyle {
@@ -58,48 +60,44 @@ export async function reportSkills(
 
 /** Formats a report as text. */
 export function reportAsText(report: Report, style: TextStyle): string {
-  const tables = style.list ? tablesOf(report, style) : {};
-  const found = Object.entries(tables)
-    .filter(([, rows]) => rows.length > 0)
-    .map(([title, rows]) => `${title} (${rows.length})\n${formatTable(rows)}`);
-  const sections = found.length > 0 ? [withoutCommands(found.join("\n"))] : [];
-  const problems = report.problems
-    .toSorted((a, b) =>
-      Number(isError(b)) - Number(isError(a)) ||
-      byCodeUnits(a.file, b.file) || (a.line ?? 0) - (b.line ?? 0)
-    )
-    .map((problem) =>
+  const problems = report.problems.toSorted((a, b) =>
+    Number(isError(b)) - Number(isError(a)) ||
+    byCodeUnits(a.file, b.file) || (a.line ?? 0) - (b.line ?? 0)
+  );
+  const sections = [
+    ...style.list ? [withoutCommands(formatTables(report, style))] : [],
+    problems.map((problem) =>
       style.annotations ? annotate(problem, style) : format(problem, style)
-    );
-  if (problems.length > 0) sections.push(problems.join(""));
-  return [...sections, `${summarize(report)}\n`].join("\n");
+    ).join(""),
+    `${summarize(report)}\n`,
+  ];
+  return sections.filter((section) => section !== "").join("\n");
 }
 
-type Row = readonly string[];
-
-/** Returns what was found as tables, by their headings. */
-function tablesOf(report: Report, style: TextStyle): Record<string, Row[]> {
-  const show = (path: string) => showPath(path, style);
+/** Formats what was found. */
+function formatTables(report: Report, style: TextStyle): string {
   const { policy, roots, skills } = report;
-  const stateOf = ({ state, ruleLine }: ReportedSkill) => [
-    state,
-    ruleLine === undefined ? "" : `${basename(policy!)}:${ruleLine}`,
-  ];
-  return {
-    "Folders": roots.map(({ status, scope, skills, path }) => [
-      status,
-      scope,
-      status === "found" ? count(skills, "skill") : "",
-      show(path),
-    ]),
-    "Skills": skills.map((skill) => [
+  const folderRows = roots.map(({ status, scope, skills, path }) => [
+    status,
+    scope,
+    status === "found" ? count(skills, "skill") : "",
+    showPath(path, style),
+  ]);
+  const skillRows = skills.map((skill) => {
+    const { state, ruleLine, files } = skill;
+    const rule = ruleLine ? `${basename(policy!)}:${ruleLine}` : "";
+    return [
       shownName(skill.name),
-      ...policy === undefined ? [] : stateOf(skill),
-      skill.files === undefined ? "" : count(skill.files, "file"),
-      show(skill.directory),
+      ...policy === undefined ? [] : [state, rule],
+      files === undefined ? "" : count(files, "file"),
+      showPath(skill.directory, style),
       describeEffects(skill, style),
-    ]),
-  };
+    ];
+  });
+  return [
+    ...folderRows.length > 0 ? [formatTable("Folders", folderRows)] : [],
+    ...skillRows.length > 0 ? [formatTable("Skills", skillRows)] : [],
+  ].join("\n");
 }
 
 /** Describes who cannot load a skill by its name, and why. */
@@ -118,6 +116,26 @@ function describeEffects(
   ].join("; ");
 }
 
+/** The maximum width that a column is padded to, in characters. Longer cells exceed it. */
+const MAX_PADDING = 80;
+
+/** Formats rows as padded columns, one line for each. */
+function formatTable(title: string, rows: readonly string[][]): string {
+  const cells = rows.map((row) => row.map((cell) => escapeHidden(cell)));
+  const widths = cells[0]!.map((_, column) =>
+    cells.reduce((width, row) => Math.max(width, row[column]!.length), 0)
+  );
+  const lines = cells.map((row) =>
+    `  ${
+      row.map((cell, column) =>
+        cell.padEnd(Math.min(widths[column]!, MAX_PADDING))
+      ).join("  ")
+    }`
+  );
+  return [`${title} (${rows.length})`, ...lines]
+    .map((line) => `${line.trimEnd()}\n`).join("");
+}
+
 type ReportedProblem = Report["problems"][number];
 
 /** Formats a problem. Its place has the form that editors and terminals turn into a link. */
@@ -127,11 +145,10 @@ function format(
 ): string {
   const place = showPath(file, style) + (line === undefined ? "" : `:${line}`);
   // The other lines of a hint are a text to copy.
-  const lines = [
-    `${escapeHidden(place)}: ${severity}[${rule}]: ${escapeHidden(reason)}`,
-    ...`fix: ${hint}`.split("\n").map((line) => `  ${escapeHidden(line)}`),
-  ];
-  return lines.map((line) => `${line}\n`).join("");
+  const [fix, ...copy] = hint.split("\n");
+  return [`${place}: ${severity}[${rule}]: ${reason}`, `  fix: ${fix}`]
+    .concat(copy.map((line) => `  ${line}`))
+    .map((line) => `${escapeHidden(line)}\n`).join("");
 }
 
 /**
@@ -155,11 +172,10 @@ function annotate(
 
 function summarize({ problems, skills, checked }: Report): string {
   const errors = problems.filter(isError).length;
+  const warnings = problems.length - errors;
   const result = problems.length === 0
     ? "no problems"
-    : `${count(errors, "error")}, ${
-      count(problems.length - errors, "warning")
-    }`;
+    : `${count(errors, "error")}, ${count(warnings, "warning")}`;
   if (checked !== undefined) {
     return `Checked ${count(checked, "skill")}: ${result}`;
   }
@@ -179,19 +195,20 @@ function showPath(path: string, { project, home }: TextStyle): string {
   return join("~", relative(home, path));
 }
 
-/** The maximum width that a column is padded to, in characters. Longer cells exceed it. */
-const MAX_PADDING = 80;
+/** Whether this process runs in GitHub Actions, which obeys commands in what a step prints. */
+function isInActions(): boolean {
+  return attempt(() => Deno.env.get("GITHUB_ACTIONS")) === "true";
+}
 
-/** Formats rows as padded columns, one line for each. */
-function formatTable(rows: readonly Row[]): string {
-  const cells = rows.map((row) => row.map((cell) => escapeHidden(cell)));
-  const widths = cells[0]!.map((_, column) =>
-    cells.reduce((width, row) => Math.max(width, row[column]!.length), 0)
-  );
-  return cells.map((row) => {
-    const columns = row.map((cell, column) =>
-      cell.padEnd(Math.min(widths[column]!, MAX_PADDING))
-    );
-    return `  ${columns.join("  ").trimEnd()}\n`;
-  }).join("");
+/** Keeps GitHub Actions from obeying a text that contains text of skills. */
+export function withoutCommands(text: string): string {
+  const token = crypto.randomUUID();
+  return text === "" || !isInActions()
+    ? text
+    : `::stop-commands::${token}\n${text}::${token}::\n`;
+}
+
+/** Formats a value as JSON in which GitHub Actions finds no commands of the old form. */
+export function jsonWithoutCommands(value: unknown): string {
+  return jsonText(value).replaceAll("##[", "\\u0023#[");
 }

@@ -4,43 +4,28 @@
  * @module
  */
 
+import { findNearMisses } from "./near_misses.ts";
 import { folderOf, missingFolders, type Settings } from "./settings.ts";
-import { isAtOrBelowAny, SKILL_MD } from "../files/paths.ts";
-import { checkSkill } from "../skills/checks.ts";
-import { findNearMisses } from "../skills/near_misses.ts";
+import { SKILL_MD } from "../files/paths.ts";
+import {
+  checkSkill,
+  findUnlisting,
+  hasEffect,
+  totalSize,
+} from "../skills/checks.ts";
 import { qualifiedName } from "../skills/names.ts";
-import { findUnlisting, hasEffect, totalSize } from "../skills/validity.ts";
-import { nearestWords, quote } from "../text.ts";
 import type {
   Problem,
   Skill,
   SkillCatalog,
-  SkillPolicyReport,
   SkillSource,
 } from "../skills/types.ts";
 
 /** The skills that were found, and the problems with them. `docs/check.md` describes it. */
 export type Report = Awaited<ReturnType<typeof createReport>>;
 
-type DescribedSkill = Pick<
-  Skill,
-  "name" | "description" | "scope" | "directory" | "file" | "state"
->;
-
 /** A skill in a report. */
-export interface ReportedSkill extends DescribedSkill {
-  /** The line of the policy's rule that applies, if there is one. */
-  readonly ruleLine?: number | undefined;
-  /** The file of the skill that is served by its name. */
-  readonly shadowedBy?: string | undefined;
-  /** The name to load it by, if it is shadowed and has one. */
-  readonly qualifiedName?: string | undefined;
-  /** The number of its files, and their total size in bytes, unless it is off. */
-  readonly files?: number;
-  readonly size?: number;
-  /** Why `skills/list` leaves it out, if it does. */
-  readonly unlisted?: string | undefined;
-}
+export type ReportedSkill = Report["skills"][number];
 
 /** A skill that was found, and the one that shadows it. */
 interface FoundSkill {
@@ -48,49 +33,40 @@ interface FoundSkill {
   readonly by?: Skill | undefined;
 }
 
-/** What a report is made from. */
-interface Sources {
-  readonly registry: SkillSource;
-  readonly settings: Settings;
-  readonly catalog: SkillCatalog;
-  /** The effects of the policy, if there is one. */
-  readonly policy: SkillPolicyReport | undefined;
-  /** The skills, with those that are shadowed or off. */
-  readonly found: readonly FoundSkill[];
-  /** The folders on the command line of `--check` that are skills. What lies in them is not meant. */
-  readonly alone: readonly string[];
-}
-
 /**
  * Scans the roots once and creates the report that the command line asks for:
  * of `--check`, or else of `--list`.
  */
 export async function createReport(registry: SkillSource, settings: Settings) {
-  const { check, policy: policyFile } = settings.values;
+  const { check = false, policy } = settings.values;
   const catalog = await registry.refresh();
-  const sources = collect({ registry, settings, catalog });
-  const isMeant = (folder: string) =>
-    sources.alone.includes(folder) || !isAtOrBelowAny(folder, sources.alone);
-  const asked = sources.found
-    .filter(({ skill }) => isMeant(skill.directory));
-  const skills = await Array.fromAsync(asked, (it) => inspect(it, sources));
-  const ofScan = catalog.problems
-    .filter(({ file }) => isMeant(folderOf(file) ?? file));
-  const problems = [
-    ...check ? checkPolicy(sources) : [],
-    ...ofScan,
-    ...skills.flatMap(({ problems }) => problems),
-    ...checkFolders(sources),
+  const found: FoundSkill[] = [
+    ...catalog.skills.values().map((skill) => ({ skill })),
+    ...catalog.shadowed,
+    ...catalog.off.map((skill) => ({ skill })),
   ];
+  const skills = await Array.fromAsync(
+    found,
+    (it) => inspect(it, { registry, check }),
+  );
+  const problems = [
+    ...catalog.problems,
+    ...skills.flatMap(({ problems }) => problems),
+    ...checkFolders(catalog, { settings, found }),
+  ];
+  if (check && found.length === 0 && !problems.some(isError)) {
+    const file = settings.roots[0]?.path ?? ".";
+    problems.push({ ...NO_SKILLS, file });
+  }
   const checked = new Set([
-    ...skills.filter(({ entry }) => entry.files !== undefined)
-      .map(({ entry }) => entry.directory),
-    ...ofScan.flatMap(({ file }) => folderOf(file) ?? []),
+    ...catalog.skills.values().map(({ directory }) => directory),
+    ...catalog.shadowed.map(({ skill }) => skill.directory),
+    ...catalog.problems.flatMap(({ file }) => folderOf(file) ?? []),
   ]);
   return {
     /** The number of skills that were checked. */
     checked: check ? checked.size : undefined,
-    policy: policyFile,
+    policy,
     roots: catalog.roots.map(({ root, scope, status, skills }) => {
       const { path, recursive } = root;
       return { path, scope, recursive, status, skills };
@@ -108,104 +84,61 @@ export function isError(problem: Pick<Problem, "rule">): boolean {
   return !hasEffect(problem, "warning");
 }
 
-/** Collects all skills that a scan found. */
-function collect(
-  scan: Pick<Sources, "registry" | "settings" | "catalog">,
-): Sources {
-  const { registry, settings, catalog } = scan;
-  const { check, policy: file } = settings.values;
-  const policy = file === undefined ? undefined : registry.inspectPolicy();
-  const found: FoundSkill[] = [
-    ...catalog.skills.values().map((skill) => ({ skill })),
-    ...catalog.shadowed,
-    ...(policy?.off ?? []).map((skill) => ({ skill })),
-  ];
-  const folders = new Set([
-    ...found.map(({ skill }) => skill.directory),
-    ...catalog.problems.map(({ file }) => folderOf(file)),
-  ]);
-  const alone = settings.directories
-    .filter((path) => check && folders.has(path));
-  return { ...scan, policy, found, alone };
-}
-
 /** Describes a skill, and checks its files if the command line asks for it. */
 async function inspect(
   { skill, by }: FoundSkill,
-  { registry, settings, policy }: Sources,
-): Promise<{ entry: ReportedSkill; problems: Problem[] }> {
+  { registry, check }: { registry: SkillSource; check: boolean },
+) {
   const { name, description, scope, directory, file, state } = skill;
-  const entry = {
-    ...{ name, description, scope, directory, file, state },
-    ruleLine: policy?.rules.get(skill)?.line,
-    shadowedBy: by?.file,
-    qualifiedName: skill.prefix && qualifiedName(skill),
-  };
-  if (state === "off") return { entry, problems: [] };
-  const contents = await registry.inspectFiles(skill);
-  const found = settings.values.check
+  const contents = state === "off"
+    ? undefined
+    : await registry.inspectFiles(skill);
+  const problems = contents && check
     ? await checkSkill(skill, { source: registry, contents })
     : [];
-  const unlisting = findUnlisting(skill, contents) ??
-    found.find((problem) => hasEffect(problem, "unlisted"));
-  return {
-    entry: {
-      ...entry,
-      files: contents.files.length,
-      size: totalSize(contents.files),
-      unlisted: unlisting?.reason,
-    },
-    problems: found,
+  const unlisting = contents && findUnlisting(skill, contents) ||
+    problems.find((problem) => hasEffect(problem, "unlisted"));
+  const entry = {
+    ...{ name, description, scope, directory, file, state },
+    /** The line of the policy's rule that applies, if there is one. */
+    ruleLine: skill.rule?.line,
+    /** The file of the skill that is served by its name. */
+    shadowedBy: by?.file,
+    /** The name to load it by, if it is shadowed and has one. */
+    qualifiedName: skill.prefix && qualifiedName(skill),
+    /** The number of its files, and their total size in bytes, unless it is off. */
+    files: contents?.files.length,
+    size: contents && totalSize(contents.files),
+    /** Why `skills/list` leaves it out, if it does. */
+    unlisted: unlisting?.reason,
   };
+  return { entry, problems };
 }
 
-/** Reports folders that do not exist, what is almost a skill, and, if there is nothing else, that. */
+/** Reports folders that do not exist, and what is almost a skill. */
 function checkFolders(
-  { catalog, settings, found, alone }: Sources,
+  catalog: SkillCatalog,
+  { settings, found }: { settings: Settings; found: readonly FoundSkill[] },
 ): Problem[] {
-  const known = new Set([
+  const missing = missingFolders(catalog, settings).map((file) => {
+    const reason = "there is no such folder";
+    return { rule: "folder-missing", file, reason, hint: "check its spelling" };
+  });
+  const roots = catalog.roots.filter(({ status }) => status === "found")
+    .map(({ root }) => root);
+  const skills = new Set([
     ...found.flatMap(({ skill }) => [skill.directory, skill.realDirectory]),
     ...catalog.problems.map(({ file }) => folderOf(file) ?? file),
   ]);
-  const problems: Problem[] = missingFolders(catalog, settings)
-    .map((file) => ({
-      rule: "folder-missing",
-      file,
-      reason: "there is no such folder",
-      hint: "check its spelling",
-    }));
-  const roots = catalog.roots
-    .filter(({ root: { path } }) => !isAtOrBelowAny(path, alone));
-  problems.push(...findNearMisses(roots, known));
-  const isEmpty = settings.values.check && found.length === 0 &&
-    ![...problems, ...catalog.problems].some(isError);
-  if (isEmpty) {
-    problems.push({
-      rule: "no-skills",
-      file: settings.roots[0]?.path ?? ".",
-      reason:
-        "there is no skill here, nor in the other folders that --list shows",
-      hint:
-        `add a folder with a ${SKILL_MD}, or pass another folder, as in "--check DIR"`,
-    });
-  }
-  return problems;
+  const known = skills.union(new Set(roots.map(({ path }) => path)));
+  const misses = roots.filter(({ path }) => !skills.has(path))
+    .flatMap((root) => findNearMisses(root.path, { root, known, depth: 0 }));
+  return [...missing, ...misses];
 }
 
-/** Checks whether the names in the rules of the policy are those of skills. */
-function checkPolicy({ policy, catalog, settings, found }: Sources): Problem[] {
-  const isInvalid = catalog.problems.some(({ rule }) => rule === "policy");
-  if (policy === undefined || isInvalid) return [];
-  const names = found.map(({ skill }) => skill.name);
-  return policy.unused.map(({ line = 1, skill = "" }) => {
-    const [nearest] = nearestWords(skill, names);
-    const advice = nearest ? `; the closest name is ${quote(nearest)}` : "";
-    return {
-      rule: "policy-unused",
-      file: settings.values.policy!,
-      line,
-      reason: `the rule matches no skill${advice}`,
-      hint: "fix the rule, or remove it",
-    };
-  });
-}
+const NO_SKILLS = {
+  rule: "no-skills",
+  reason: "there is no skill here, nor in the other folders that --list shows",
+  hint:
+    `add a folder with a ${SKILL_MD}, or pass another folder, as in "--check DIR"`,
+};

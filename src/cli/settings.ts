@@ -6,9 +6,9 @@
 
 import { basename, dirname, isAbsolute, join } from "jsr:@std/path@^1";
 import { type CommandLine, UsageError } from "./command_line.ts";
-import { OPTIONS, parseMegabytes } from "./options.ts";
+import { parseMegabytes } from "./options.ts";
 import { attempt } from "../files/faults.ts";
-import { realPathOf, resolveFolder, SKILL_MD } from "../files/paths.ts";
+import { currentFolder, resolveFolder, SKILL_MD } from "../files/paths.ts";
 import { DEFAULT_MAX_FILE_SIZE } from "../files/reading.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
 import { log, quote } from "../text.ts";
@@ -30,8 +30,8 @@ export interface Settings {
   readonly directories: readonly string[];
   /** Those folders that were given by their absolute path, or by one that begins with `~`. */
   readonly spelledOut: readonly string[];
-  readonly options: SkillRegistryOptions;
-  readonly tools: SkillToolOptions;
+  /** What these options mean for the registry and the tools. */
+  readonly options: SkillRegistryOptions & SkillToolOptions;
 }
 
 /**
@@ -54,51 +54,47 @@ export function createSettings(
     policy: written.policy && resolveGiven(written.policy, places),
     "max-file-size": written["max-file-size"] ?? sizeInEnvironment(),
   };
-  const { tools: toolset } = values;
-  const given = givenFolders(positionals, { ...places, tools: toolset });
+  const given = givenFolders(positionals, { ...places, tools: values.tools });
   const isUsual = given.length === 0;
   if (home === undefined && (isUsual || values.agents)) log(NO_HOME);
   // A skill's file stands for its folder.
   const directories = absolute(given).map((path) => folderOf(path) ?? path)
     .flatMap((path) => values.check ? findNamed(path, places) : [path]);
+  const { "skill-dir": skillDirs = [], "trust-links": links = [] } = written;
+  const spelledOut = [...given, ...skillDirs, ...links]
+    .filter((path) => isAbsolute(path) || path.startsWith("~"));
+  const options = { ...places, ...createOptions(values) };
   const roots = resolveSkillRoots({
     ...places,
     directories: isUsual ? undefined : directories,
     recursiveDirectories: values["skill-dir"],
     agents: values.agents,
-  });
-  const { "skill-dir": skillDirs = [], "trust-links": links = [] } = written;
-  const spelledOut = [...given, ...skillDirs, ...links]
-    .filter((path) => isAbsolute(path) || path.startsWith("~"));
-  const tools = createToolOptions(values);
+  }).map((root) =>
+    options.toolset === "agentskills" ? { ...root, recursive: true } : root
+  );
   return {
-    ...{ values, home, directories, spelledOut: absolute(spelledOut), tools },
-    roots: tools.toolset === "agentskills"
-      ? roots.map((root) => ({ ...root, recursive: true }))
-      : roots,
-    options: { ...places, ...createRegistryOptions(values) },
+    ...{ values, roots, home, directories, options },
+    spelledOut: absolute(spelledOut),
   };
 }
 
-function createRegistryOptions(
+function createOptions(
   values: Settings["values"],
-): SkillRegistryOptions {
+): SkillRegistryOptions & SkillToolOptions {
+  const numberOf = (option: string | undefined) =>
+    option === undefined ? undefined : Number(option);
   const size = parseMegabytes(values["max-file-size"]);
   return {
+    policy: values.policy,
     trustLinks: values["trust-links"],
     nameOnlyFolders: values["name-only"],
     maxFileSize: size ?? DEFAULT_MAX_FILE_SIZE,
-    refreshSeconds: toNumber(values.refresh),
+    refreshSeconds: numberOf(values.refresh),
     watchFolders: !values["no-watch"],
-  };
-}
-
-function createToolOptions(values: Settings["values"]): SkillToolOptions {
-  return {
     toolset: (values.tools ?? "skill") as Toolset,
-    shellTimeout: toNumber(values["shell-timeout"]),
+    shellTimeout: numberOf(values["shell-timeout"]),
     autoInstallDeps: values["auto-install-deps"],
-    descriptionLimit: toNumber(values["description-limit"]),
+    descriptionLimit: numberOf(values["description-limit"]),
   };
 }
 
@@ -134,10 +130,6 @@ export function missingFolders(
     .map(({ root }) => root.path).filter((path) => named.includes(path));
 }
 
-function toNumber(option: string | undefined): number | undefined {
-  return option === undefined ? undefined : Number(option);
-}
-
 /** Returns the size limit in the environment, in megabytes. An invalid one is ignored. */
 function sizeInEnvironment(): string | undefined {
   const value = readEnvironment("MAX_FILE_SIZE_MB");
@@ -153,33 +145,21 @@ function sizeInEnvironment(): string | undefined {
  * Returns the folders on the command line, or else those in the environment.
  * Skilljack searches both, in this order, so its toolset does too. An argument is
  * split at its commas, unless it names a folder.
- *
- * @throws {UsageError} If one is an option without its hyphens, and no folder.
  */
 function givenFolders(
   positionals: readonly string[],
   { tools, ...places }: SkillRootOptions & Pick<Settings["values"], "tools">,
 ): string[] {
-  const isFolder = (path: string) =>
-    attempt(() => Deno.statSync(resolveFolder(path, places)))?.isDirectory;
-  const option = positionals
-    .find((word) => Object.hasOwn(OPTIONS, word) && !isFolder(word));
-  if (option !== undefined) {
-    throw new UsageError(
-      `Cannot find the folder ${
-        quote(option)
-      }: did you mean --${option}? (write ./${option} for a folder that you will create)`,
-    );
-  }
   const others = readEnvironment("SKILLS_DIR");
   const hasOthers = others &&
     (positionals.length === 0 || tools === "skilljack");
   return (hasOthers ? [...positionals, others] : positionals)
-    .flatMap((argument) =>
-      isFolder(argument)
+    .flatMap((argument) => {
+      const path = attempt(() => resolveFolder(argument, places));
+      return path !== undefined && isThere(path)
         ? [argument]
-        : argument.split(",").map((name) => name.trim()).filter(Boolean)
-    );
+        : argument.split(",").map((name) => name.trim()).filter(Boolean);
+    });
 }
 
 /**
@@ -195,19 +175,9 @@ function resolveGiven(path: string, places: SkillRootOptions): string {
   }
 }
 
-/**
- * Returns the value of an environment variable, if it is set and Deno has
- * permission to read it.
- */
+/** Returns the value of an environment variable, if it is set and Deno may read it. */
 function readEnvironment(name: string): string | undefined {
-  try {
-    return Deno.env.get(name);
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotCapable)) throw error;
-    log(
-      `Cannot read the environment variable ${name}: Deno has no permission; add --allow-env`,
-    );
-  }
+  return attempt(() => Deno.env.get(name));
 }
 
 /** On Windows, other shells set HOME, and they write paths differently. */
@@ -218,28 +188,11 @@ const HOME_VARIABLES = Deno.build.os === "windows"
 const NO_HOME =
   `Cannot determine the home folder: its skills are skipped; set ${
     HOME_VARIABLES[0]
-  } to its absolute path`;
+  } to its absolute path, and add --allow-env`;
 
 /** Finds the home folder and the working directory. */
 function findPlaces() {
   const value = HOME_VARIABLES.map(readEnvironment).find((folder) => folder);
   const homeDirectory = value && isAbsolute(value) ? value : undefined;
-  return {
-    workingDirectory: findWorkingDirectory(homeDirectory),
-    homeDirectory,
-  };
-}
-
-function findWorkingDirectory(home: string | undefined): string | undefined {
-  try {
-    const folder = Deno.cwd();
-    // Use the same path for both, so that they compare as equal.
-    const isHome = home !== undefined &&
-      realPathOf(folder) === realPathOf(home);
-    return isHome ? home : folder;
-  } catch {
-    log(
-      "Cannot determine the working directory: project skills are skipped; start the server in an existing folder",
-    );
-  }
+  return { workingDirectory: currentFolder(), homeDirectory };
 }

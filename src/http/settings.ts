@@ -30,8 +30,8 @@ const VARIABLES = [
 const SHELL_OPTIONS: readonly string[] = ["shell-timeout", "auto-install-deps"];
 
 /**
- * Creates the settings from the command line, `SKILL_SERVER_ARGS`, and the other
- * environment variables.
+ * Creates the settings from the command line, or `SKILL_SERVER_ARGS` if that is
+ * empty, and from the other environment variables.
  *
  * @throws {UsageError} If a setting is invalid, does not apply to HTTP, or cannot
  *   be read. The server would otherwise start without a restriction that the user
@@ -39,10 +39,9 @@ const SHELL_OPTIONS: readonly string[] = ["shell-timeout", "auto-install-deps"];
  */
 export function createHttpSettings(args: readonly string[]): HttpSettings {
   const variables = readVariables();
-  const command = mergeCommands(
-    parseCommandLine(args),
-    parseVariable(variables.SKILL_SERVER_ARGS ?? ""),
-  );
+  const command = args.length > 0
+    ? parseCommandLine(args)
+    : parseVariable(variables.SKILL_SERVER_ARGS ?? "");
   for (const name of Object.keys(command.values)) {
     const isServing = (SERVING_OPTIONS as string[]).includes(name);
     if (isServing && !SHELL_OPTIONS.includes(name)) continue;
@@ -53,7 +52,7 @@ export function createHttpSettings(args: readonly string[]): HttpSettings {
   const settings = createSettings(command);
   return {
     ...settings,
-    tools: { ...settings.tools, allowShell: false, isRemote: true },
+    options: { ...settings.options, allowShell: false, isRemote: true },
     access: {
       token: parseToken(variables.SKILL_SERVER_TOKEN),
       hosts: parseHosts(variables.SKILL_SERVER_HOSTS),
@@ -84,21 +83,6 @@ function parseVariable(text: string): CommandLine {
     if (!(error instanceof UsageError)) throw error;
     throw new UsageError(`Invalid SKILL_SERVER_ARGS: ${error.message}`);
   }
-}
-
-/**
- * Adds options to those on the command line. An option or a folder on the command
- * line takes precedence, and the values of repeatable options are combined.
- */
-function mergeCommands(command: CommandLine, more: CommandLine): CommandLine {
-  const values: Record<string, unknown> = { ...more.values };
-  for (const [name, value] of Object.entries(command.values)) {
-    const other = values[name];
-    const isList = Array.isArray(value) && Array.isArray(other);
-    values[name] = isList ? [...value, ...other] : value;
-  }
-  const { positionals } = command.positionals.length > 0 ? command : more;
-  return { values, positionals };
 }
 
 /** Splits a text into words as a shell does. Supports quotation marks, but not escapes. */

@@ -21,30 +21,26 @@ function create(
   }
 }
 
-const namesOf = ({ roots }: HttpSettings) =>
-  roots.map(({ path }) => basename(path));
-
-Deno.test("createHttpSettings() combines the command line with SKILL_SERVER_ARGS, and prefers it", () => {
-  const settings = create(
-    {
-      SKILLS_DIR: "/env",
-      SKILL_SERVER_ARGS:
-        `--tools skilljack --refresh 2 --skill-dir "/th ree" '/fo'ur`,
-    },
-    ["--tools=reference", "--skill-dir=/two", "/one"],
-  );
-  const { tools } = settings;
-  assert.deepEqual([tools.toolset, settings.values.refresh], [
-    "reference",
-    "2",
-  ]);
-  assert.deepEqual([tools.allowShell, tools.isRemote], [false, true]);
-  const names = namesOf(settings);
-  for (const name of ["one", "two", "th ree"]) {
-    assert.ok(names.includes(name), name);
+Deno.test("createHttpSettings() reads SKILL_SERVER_ARGS if the command line is empty", () => {
+  const variables = {
+    SKILLS_DIR: "/env",
+    SKILL_SERVER_ARGS:
+      `--tools skilljack --refresh 2 --skill-dir "/th ree" '/fo'ur`,
+  };
+  const { options, values, ...settings } = create(variables);
+  assert.deepEqual([options.toolset, values.refresh], ["skilljack", "2"]);
+  assert.deepEqual([options.allowShell, options.isRemote], [false, true]);
+  const named = settings.roots.map(({ path }) => basename(path));
+  for (const name of ["four", "env", "th ree"]) {
+    assert.ok(named.includes(name), name);
   }
-  for (const name of ["four", "env"]) assert.ok(!names.includes(name), name);
-  assert.ok(namesOf(create({ SKILLS_DIR: "/env" })).includes("env"));
+  const other = create(variables, ["--refresh=3", "/one"]);
+  assert.deepEqual([other.options.toolset, other.values.refresh], [
+    "skill",
+    "3",
+  ]);
+  const names = other.roots.map(({ path }) => basename(path));
+  assert.ok(names.includes("one") && !names.includes("four"));
 });
 
 Deno.test("createHttpSettings() refuses a setting that is invalid or does not apply to HTTP", () => {

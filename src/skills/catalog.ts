@@ -19,6 +19,7 @@ export const EMPTY_CATALOG: SkillCatalog = {
   skills: new Map(),
   problems: [],
   shadowed: [],
+  off: [],
   served: new Map(),
   roots: [],
   revision: 0,
@@ -28,13 +29,14 @@ export const EMPTY_CATALOG: SkillCatalog = {
 interface FoundSkills {
   /** The skills that are served, in the order in which they were found. */
   readonly skills: readonly Skill[];
+  readonly off: readonly Skill[];
   readonly problems: readonly Problem[];
   readonly roots: readonly SkillRootReport[];
 }
 
 /**
  * Builds a catalog, or returns the previous one if it is the same. If only its
- * problems are others, it has the maps of the previous one.
+ * problems or the skills that are off are others, it has the maps of the previous one.
  */
 export function buildCatalog(
   found: FoundSkills,
@@ -54,18 +56,19 @@ export function buildCatalog(
     ...report,
     skills: counts.get(report.root)?.length ?? 0,
   }));
-  const { problems } = found;
+  const { problems, off } = found;
   const revision = previous.revision + 1;
   if (hasSameSkills(previous, { skills: first, shadowed })) {
-    const isSame = JSON.stringify([problems, roots]) ===
-      JSON.stringify([previous.problems, previous.roots]);
-    return isSame ? previous : { ...previous, problems, roots, revision };
+    const isSame = isSameList(off, previous.off) &&
+      JSON.stringify([problems, roots]) ===
+        JSON.stringify([previous.problems, previous.roots]);
+    return isSame ? previous : { ...previous, problems, off, roots, revision };
   }
   const skills = new Map(
     [...first.keys()].sort().map((key) => [key, first.get(key)!]),
   );
   const served = withQualifiedNames(skills, shadowed);
-  return { skills, problems, shadowed, served, roots, revision };
+  return { skills, problems, shadowed, off, served, roots, revision };
 }
 
 /** Describes a shadowed skill. Only the first one of the other scope has a prefix. */
@@ -93,6 +96,10 @@ function withPrefix(skill: Skill): Skill {
   const copy = copies.get(skill) ?? { ...skill, prefix: skill.scope };
   copies.set(skill, copy);
   return copy;
+}
+
+function isSameList(a: readonly Skill[], b: readonly Skill[]): boolean {
+  return a.length === b.length && a.every((skill, index) => skill === b[index]);
 }
 
 function hasSameSkills(

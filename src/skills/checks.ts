@@ -1,110 +1,307 @@
 /**
- * The checks of a skill that read its files, for `--check`.
+ * The checks of a skill, each a function that returns what is wrong. `--check` reports
+ * everything, and `skills/list` leaves a skill out if hosts could not load it.
+ *
+ * @see {@link https://agentskills.io/specification}
  *
  * @module
  */
 
-import { basename, dirname, join, normalize } from "jsr:@std/path@^1";
+import { basename, join, normalize } from "jsr:@std/path@^1";
 import { attempt, faultOf } from "../files/faults.ts";
 import { SKILL_MD } from "../files/paths.ts";
 import {
   findField,
+  findMisspelled,
   KNOWN_FIELDS,
-  quoteField,
-  readSkillText,
-  type TextProblem,
   writeLine,
 } from "./frontmatter.ts";
 import {
-  checkContents,
-  type CheckedFrontmatter,
-  checkFrontmatter,
-  type SkillContents,
-} from "./validity.ts";
-import { editDistance, listInvisible, quote } from "../text.ts";
-import type { Problem, Skill, SkillSource } from "./types.ts";
+  isObject,
+  listInvisible,
+  normalizeText,
+  quote,
+  withoutInvisible,
+} from "../text.ts";
+import type { Problem, Skill, SkillFile, SkillSource } from "./types.ts";
+
+/**
+ * The IDs of the rules, which `docs/check.md` describes, by what follows from a
+ * problem:
+ *
+ * - `skipped`: an error because of which something is not served at all
+ * - `unlisted`: an error because of which `skills/list` leaves the skill out
+ * - `error`: an error without an effect
+ * - `warning`: advice, with which `--check` succeeds
+ */
+export const RULES = {
+  skipped: [
+    ...["folder-missing", "not-a-folder", "file-name", "loose-file"],
+    ...["frontmatter-missing", "yaml", "name-missing", "description-missing"],
+    ...["too-large", "not-a-file", "link-outside", "link-broken"],
+    ...["name-encoding", "permission", "changed", "too-many", "skipped"],
+  ],
+  unlisted: [
+    ...["yaml-repaired", "name-characters", "name-length"],
+    ...["description-length", "hidden-characters", "compatibility", "metadata"],
+    ...["frontmatter-json", "utf-8", "size", "unreadable"],
+  ],
+  error: ["policy", "no-skills", "name-folder", "flags"],
+  warning: [
+    ...["field-misspelled", "invisible-characters", "broken-link"],
+    ...["not-served", "nested-too-deep", "archive"],
+  ],
+} as const;
+
+/** Whether a problem has a certain effect. */
+export function hasEffect(
+  { rule }: Pick<Problem, "rule">,
+  effect: keyof typeof RULES,
+): boolean {
+  return (RULES[effect] as readonly string[]).includes(rule);
+}
+
+/** The maximum lengths according to the specification, in characters. */
+const MAX_NAME_LENGTH = 64;
+const MAX_DESCRIPTION_LENGTH = 1024;
+const MAX_COMPATIBILITY_LENGTH = 500;
+
+/** The maximum depth of frontmatter that is sent, in levels. */
+const MAX_DEPTH = 64;
+
+/**
+ * The maximum length of frontmatter that is sent, in characters. With aliases,
+ * a short YAML text can become enormous.
+ */
+const MAX_SENT_LENGTH = 256 * 1024;
+
+/** The maximum number of files of a skill, and their total size, that hosts accept. */
+const MAX_FILES = 512;
+const MAX_MIB = 16;
 
 /** The maximum number of broken links that are reported for a skill. */
 const MAX_LINKS = 20;
 
-/** The maximum length of a target that a problem quotes, in characters. */
-const MAX_QUOTED_LENGTH = 200;
+/** The files of a skill, and the entries that are not served. */
+export type SkillContents = Awaited<ReturnType<SkillSource["inspectFiles"]>>;
 
-/** A valid `SKILL.md`, and the files beside it. */
-interface CheckedMain extends CheckedFrontmatter {
-  readonly text: string;
+/** A skill, and what is known about it. */
+interface CheckedSkill
+  extends Pick<Skill, "frontmatter" | "directory" | "file"> {
   readonly contents: SkillContents;
+  /** The text of its `SKILL.md`, which is empty if it was not read. */
+  readonly text: string;
 }
 
-/** The checks of a `SKILL.md`. The scan has reported what is wrong with its YAML. */
-const CHECKS: readonly ((main: CheckedMain) => TextProblem[])[] = [
-  checkFrontmatter,
+/** A problem, which is one of the `SKILL.md` unless it names another file. */
+type Finding = Omit<Problem, "file"> & {
+  readonly file?: string;
+  /** The field whose line it is about. */
+  readonly field?: string;
+};
+
+/** The checks of what a scan knows about a skill: its frontmatter and the list of its files. */
+const CHECKS: readonly ((skill: CheckedSkill) => Finding[])[] = [
+  checkName,
+  checkDescription,
+  checkHiddenCharacters,
+  checkJson,
+  checkCompatibility,
+  checkMetadata,
+  checkFiles,
+];
+
+/** The checks of the text of a `SKILL.md`. The scan has reported what is wrong with its YAML. */
+const TEXT_CHECKS: readonly ((skill: CheckedSkill) => Finding[])[] = [
   checkFieldNames,
-  checkCut,
   checkCharacters,
   checkLinks,
 ];
 
-/** Checks a skill in its current state. */
+/** Finds a reason why hosts cannot load a skill, and `skills/list` leaves it out. */
+export function findUnlisting(
+  skill: Pick<Skill, "frontmatter" | "directory" | "file" | "isRepaired">,
+  contents: SkillContents,
+): Pick<Problem, "rule" | "reason"> | undefined {
+  if (skill.isRepaired) {
+    const reason =
+      "the frontmatter needs quotes around a value, or spaces for tabs";
+    return { rule: "yaml-repaired", reason };
+  }
+  return run(CHECKS, { ...skill, contents, text: "" })
+    .find((problem) => hasEffect(problem, "unlisted"));
+}
+
+/** Checks a skill, and whether its files can be read. */
 export async function checkSkill(
   skill: Skill,
   { source, contents }: { source: SkillSource; contents: SkillContents },
 ): Promise<Problem[]> {
-  const problems = [...checkFileName(skill), ...checkContents(skill, contents)];
+  const problems: Problem[] = [];
+  let text = "";
   for (const { path } of contents.files) {
+    const file = join(skill.directory, path);
     try {
-      const { bytes, text } = await source.readFile(skill, path);
+      const content = await source.readFile(skill, path);
       if (path !== SKILL_MD) continue;
-      const main = checkMain(text ?? new TextDecoder().decode(bytes), {
-        folder: basename(skill.directory),
-        contents,
-      });
-      if (text === undefined) main.push(NOT_UTF_8);
-      problems.push(...main.map((it) => ({ file: skill.file, ...it })));
+      text = content.text ?? new TextDecoder().decode(content.bytes);
+      if (content.text !== undefined) continue;
+      const reason = "it is not valid UTF-8";
+      const hint = "save the file as UTF-8";
+      problems.push({ rule: "utf-8", file, reason, hint });
     } catch (error) {
-      const file = join(skill.directory, path);
       problems.push({ file, ...faultOf(error), rule: "unreadable" });
     }
   }
-  return problems;
+  const checked = { ...skill, contents, text };
+  return [...run([...CHECKS, ...TEXT_CHECKS], checked), ...problems];
 }
 
-/** Checks the `SKILL.md`. It may no longer be what was scanned. */
-function checkMain(
-  text: string,
-  rest: Pick<CheckedMain, "folder" | "contents">,
-): TextProblem[] {
-  const { frontmatter, problems } = readSkillText(text);
-  return frontmatter === undefined
-    ? [...problems]
-    : CHECKS.flatMap((check) => check({ frontmatter, text, ...rest }));
+function run(checks: typeof CHECKS, skill: CheckedSkill): Problem[] {
+  return checks.flatMap((check) => check(skill))
+    .map(({ field = "", ...finding }) => {
+      const { line } = findField(field, skill.text) ?? {};
+      return { file: skill.file, line, ...finding };
+    });
 }
 
-const NOT_UTF_8: TextProblem = {
-  rule: "utf-8",
-  reason: "it is not valid UTF-8",
-  hint: "save the file as UTF-8",
-};
+/** Checks the name, and that the folder has it. */
+function checkName({ frontmatter, directory }: CheckedSkill): Finding[] {
+  const field = "name";
+  const name = withoutInvisible(frontmatter.name);
+  const valid = toValidName(name);
+  const folder = basename(directory);
+  const findings: Finding[] = [];
+  if (name.length > MAX_NAME_LENGTH) {
+    const reason =
+      `the name has ${name.length} characters, and the limit is ${MAX_NAME_LENGTH}`;
+    findings.push({ rule: "name-length", field, reason, hint: "shorten it" });
+  } else if (name !== valid) {
+    const reason = `the name ${
+      quote(name)
+    } does not consist of a-z, 0-9, and single hyphens between them`;
+    const hint = valid === ""
+      ? "write a name of these characters"
+      : writeLine(`name: ${valid}`);
+    findings.push({ rule: "name-characters", field, reason, hint });
+  }
+  if (valid !== "" && valid !== normalizeText(folder)) {
+    const reason = `the name ${quote(valid)} differs from the folder name ${
+      quote(folder)
+    }`;
+    const hint = `rename the folder to ${quote(valid)}, or the skill`;
+    findings.push({ rule: "name-folder", field, reason, hint });
+  }
+  return findings;
+}
 
-/** Checks the name of a skill's file. Only this server also finds a `skill.md`. */
-function checkFileName({ file }: Skill): Problem[] {
-  const name = quote(basename(file));
-  const reason = `most programs find only ${quote(SKILL_MD)}, not ${name}`;
-  const hint = `rename it to ${quote(SKILL_MD)}`;
-  return basename(file) === SKILL_MD
+function toValidName(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
+}
+
+function checkDescription({ frontmatter }: CheckedSkill): Finding[] {
+  const field = "description";
+  const { length } = [...withoutInvisible(frontmatter.description)];
+  const reason =
+    `the description has ${length} characters, and the limit is ${MAX_DESCRIPTION_LENGTH}`;
+  const hint = "shorten it, and move details into the body";
+  return length <= MAX_DESCRIPTION_LENGTH
     ? []
-    : [{ rule: "file-name-case", file, reason, hint }];
+    : [{ rule: "description-length", field, reason, hint }];
+}
+
+/** Lists remove these characters, but hosts would show them to the model. */
+function checkHiddenCharacters({ frontmatter }: CheckedSkill): Finding[] {
+  return (["name", "description"] as const).flatMap((field) => {
+    const [first] = listInvisible(frontmatter[field]);
+    const reason = `the ${field} has invisible characters, such as ${first}`;
+    const hint = "remove them, and find out where they come from";
+    return first === undefined
+      ? []
+      : [{ rule: "hidden-characters", field, reason, hint }];
+  });
+}
+
+/** Checks whether JSON can represent the frontmatter exactly, and is not too large. */
+function checkJson({ frontmatter }: CheckedSkill): Finding[] {
+  let room = MAX_SENT_LENGTH;
+  const fits = (value: unknown, depth: number): boolean => {
+    room -= typeof value === "string" ? value.length : 8;
+    if (room < 0 || depth > MAX_DEPTH) return false;
+    if (typeof value === "string") return value.isWellFormed();
+    if (typeof value === "number") return Number.isFinite(value);
+    return Object.entries(value ?? {}).flat()
+      .every((item) => fits(item, depth + 1));
+  };
+  const reason =
+    "the frontmatter is too large, is nested too deeply, or has a value that JSON cannot represent";
+  const hint = "keep it small and flat, without values such as .inf";
+  return fits(frontmatter, 0)
+    ? []
+    : [{ rule: "frontmatter-json", field: "name", reason, hint }];
+}
+
+function checkCompatibility(
+  { frontmatter: { compatibility: value = "any" } }: CheckedSkill,
+): Finding[] {
+  const field = "compatibility";
+  const isValid = typeof value === "string" && value !== "" &&
+    [...value].length <= MAX_COMPATIBILITY_LENGTH;
+  const reason =
+    `${field} is not a string of 1 to ${MAX_COMPATIBILITY_LENGTH} characters`;
+  const hint = "write it as one short text, or remove it";
+  return isValid ? [] : [{ rule: field, field, reason, hint }];
+}
+
+/** Checks that metadata are texts. Most often, one is a version without quotes. */
+function checkMetadata(
+  { frontmatter: { metadata = {} } }: CheckedSkill,
+): Finding[] {
+  const field = "metadata";
+  if (!isObject(metadata)) {
+    const reason = "metadata is not a mapping";
+    const hint = "write a key and a text in quotes on each line below it";
+    return [{ rule: field, field, reason, hint }];
+  }
+  const keys = Object.keys(metadata)
+    .filter((key) => typeof metadata[key] !== "string").map(quote);
+  const reason = `in metadata, these are not texts: ${
+    keys.slice(0, 5).join(", ")
+  }`;
+  return keys.length === 0
+    ? []
+    : [{ rule: field, field, reason, hint: "put the values in quotes" }];
+}
+
+/** Checks the list of a skill's files. */
+function checkFiles({ directory, contents }: CheckedSkill): Finding[] {
+  const { files, leftOut } = contents;
+  const findings = leftOut.map(({ file: path, reason, hint }) => {
+    const rule = path === "" ? "unreadable" : "not-served";
+    return { rule, file: join(directory, path), reason, hint };
+  });
+  const isTooMuch = files.length > MAX_FILES ||
+    totalSize(files) > MAX_MIB * 1024 * 1024;
+  if (isTooMuch) {
+    const reason =
+      `the skill has more than ${MAX_FILES} files, or more than ${MAX_MIB} MiB`;
+    const hint = "remove what the agent does not need, or split the skill";
+    findings.push({ rule: "size", file: directory, reason, hint });
+  }
+  return findings;
+}
+
+/** Returns the total size of files, in bytes. */
+export function totalSize(files: readonly SkillFile[]): number {
+  return files.reduce((sum, { size }) => sum + size, 0);
 }
 
 /** Reports unknown fields that differ only slightly from known ones. */
-function checkFieldNames({ frontmatter, text }: CheckedMain): TextProblem[] {
-  return Object.keys(frontmatter).flatMap((key) => {
-    const name = key.toLowerCase().replaceAll("_", "-").trim();
-    const field = KNOWN_FIELDS.includes(key)
-      ? undefined
-      : KNOWN_FIELDS.find((field) => editDistance(name, field, 1) <= 1);
-    const place = findField(key, text);
-    if (field === undefined || place === undefined) return [];
+function checkFieldNames({ frontmatter, text }: CheckedSkill): Finding[] {
+  return KNOWN_FIELDS.flatMap((field) => {
+    const key = findMisspelled(field, frontmatter);
+    const place = key === undefined ? undefined : findField(key, text);
+    if (key === undefined || place === undefined) return [];
     const { line, value } = place;
     const reason = `the field ${quote(key)} is unknown, but ${
       quote(field)
@@ -114,17 +311,8 @@ function checkFieldNames({ frontmatter, text }: CheckedMain): TextProblem[] {
   });
 }
 
-/** Reports a comment that hides the end of the description. */
-function checkCut({ frontmatter, text }: CheckedMain): TextProblem[] {
-  const { line = 1, value = "" } = findField("description", text) ?? {};
-  const isCut = value.startsWith(`${frontmatter.description} #`);
-  const reason = 'the description is cut off at " #", which starts a comment';
-  const hint = writeLine(quoteField("description", value));
-  return isCut ? [{ rule: "description-cut", line, reason, hint }] : [];
-}
-
 /** Reports the first line with invisible characters, which can hide text. */
-function checkCharacters({ text }: CheckedMain): TextProblem[] {
+function checkCharacters({ text }: CheckedSkill): Finding[] {
   const lines = text.replace(/^\ufeff/, "").split(/\r?\n/);
   const index = lines.findIndex((line) => listInvisible(line).length > 0);
   if (index === -1) return [];
@@ -138,27 +326,24 @@ function checkCharacters({ text }: CheckedMain): TextProblem[] {
 }
 
 /** Reports links in the body that lead to no served file, each path once. */
-function checkLinks({ text, contents }: CheckedMain): TextProblem[] {
-  const paths = contents.files.map(({ path }) => path);
-  const served = new Set([".", ...paths, ...paths.flatMap(listFolders)]);
+function checkLinks({ text, contents }: CheckedSkill): Finding[] {
+  const served = new Set([
+    ".",
+    ...contents.files.flatMap(({ path }) => {
+      const names = path.split("/");
+      return names.map((_, index) => names.slice(0, index + 1).join("/"));
+    }),
+  ]);
   const links = Map.groupBy(findLinks(text), ({ path }) => path);
   return [...links.values()].map(([first]) => first!)
     .filter(({ path }) => !served.has(path)).slice(0, MAX_LINKS)
     .map(({ target, line }) => ({
       rule: "broken-link",
       line,
-      reason: `the link ${
-        quote(target.slice(0, MAX_QUOTED_LENGTH))
-      } does not point to a served file`,
+      reason: `the link ${quote(target)} does not point to a served file`,
       hint:
         "link to a file of the skill that is not hidden, or remove the link",
     }));
-}
-
-/** Lists the folders that contain a file of a skill. */
-function listFolders(path: string): string[] {
-  const folder = dirname(path);
-  return folder === "." ? [] : [folder, ...listFolders(folder)];
 }
 
 /** Fenced code, code spans, escaped brackets, and comments. What does not end reaches to the end. */
@@ -172,15 +357,10 @@ const LINK =
 /** What no relative path contains: a URL, an absolute path, or a placeholder. */
 const NO_PATH = /^(?:[a-z][a-z\d+.-]*:|[/\\#?~@])|[{}$*|]|\.\.\./i;
 
-/** A relative link in Markdown. Any `..` in its path leads outside the skill. */
-interface Link {
-  readonly target: string;
-  readonly path: string;
-  readonly line: number;
-}
-
 /** Finds the relative links and images in Markdown that are neither in code nor in comments. */
-function findLinks(markdown: string): Link[] {
+function findLinks(
+  markdown: string,
+): { target: string; path: string; line: number }[] {
   const prose = markdown.replaceAll("\r\n", "\n")
     .replace(CODE, (code) => code.replace(/[^\n]+/g, ""));
   return prose.split("\n").flatMap((text, index) =>

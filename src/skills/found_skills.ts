@@ -11,19 +11,21 @@ import { moreProblems } from "../files/faults.ts";
 import { childPath, realPathOf } from "../files/paths.ts";
 import { withoutInvisible } from "../text.ts";
 import type { TimeSlice } from "../time_slice.ts";
-import type { TextProblem } from "./frontmatter.ts";
 import { HiddenFolders } from "./hidden_folders.ts";
-import type { PolicyDecider, PolicyDecision, PolicySubject } from "./policy.ts";
+import {
+  type Policy,
+  type PolicyDecision,
+  type PolicySubject,
+  SERVED,
+} from "./policy.ts";
 import type { Project } from "./project.ts";
 import type { ReadSkill } from "./skill_reader.ts";
-import { checkFrontmatter } from "./validity.ts";
 import type {
   Problem,
   Skill,
-  SkillCatalog,
-  SkillPolicyReport,
   SkillRoot,
   SkillScope,
+  SkillState,
 } from "./types.ts";
 
 /** The maximum number of problems that are reported for one root. */
@@ -47,8 +49,6 @@ export interface FoundSkill {
   listings: Listing[];
   scope: SkillScope;
   decision: PolicyDecision;
-  /** The skill, if it is valid. */
-  skill: Skill | undefined;
 }
 
 /** A problem with something that a search met. */
@@ -58,21 +58,18 @@ export interface MetProblem {
   readonly position: number;
 }
 
-/** The decision without a policy. */
-const SERVED: PolicyDecision = { state: "on" };
-
 /** The folders with a `SKILL.md` that one scan found. */
 export class FoundSkills {
   readonly #project: Project;
-  readonly #decider: PolicyDecider | undefined;
+  readonly #policy: Policy;
   readonly #found = new Map<string, FoundSkill>();
   /** What is hidden from everyone or from the model, once it was decided. */
   readonly hidden: HiddenFolders = new HiddenFolders();
 
   /** Creates an empty set. */
-  constructor(project: Project, decider: PolicyDecider | undefined) {
+  constructor(project: Project, policy: Policy) {
     this.#project = project;
-    this.#decider = decider;
+    this.#policy = policy;
   }
 
   /** All of them, in the order in which they were found. */
@@ -102,32 +99,36 @@ export class FoundSkills {
       listings: [listing],
       scope: "global",
       decision: SERVED,
-      skill: undefined,
     });
   }
 
-  /** Decides on all skills, and lists those that are served, in the order of their roots. */
-  async listServed(slice: TimeSlice): Promise<Skill[]> {
+  /** Decides on all skills, and lists them in the order of their roots: those served, and those off. */
+  async listSkills(
+    slice: TimeSlice,
+  ): Promise<{ skills: Skill[]; off: Skill[] }> {
     for (const found of this.#found.values()) {
       if (slice.isOver) await slice.pause();
       this.#decide(found);
     }
     const decided = this.all
       .sort((a, b) => a.listings[0]!.position - b.listings[0]!.position);
-    return decided.map((found) => this.#serve(found))
-      .filter((skill) => skill !== undefined);
+    const all = decided
+      .flatMap((found) => createSkill(found, this.#stateOf(found)) ?? []);
+    return {
+      skills: all.filter(({ state }) => state !== "off"),
+      off: all.filter(({ state }) => state === "off"),
+    };
   }
 
-  /** Returns a skill as it is served, unless it or the folder of its file is off. */
-  #serve(found: FoundSkill): Skill | undefined {
-    const { realPath, read: { mainFolder }, decision, skill } = found;
-    if (decision.state === "off" || mainFolder === realPath) {
-      return decision.state === "off" ? undefined : skill;
-    }
+  /** Returns the state of a skill. It is hidden with the folder of its file, if that is another one. */
+  #stateOf(
+    { realPath, read: { mainFolder }, decision: { state } }: FoundSkill,
+  ): SkillState {
+    if (state === "off" || mainFolder === realPath) return state;
     const isHidden = (forModel: boolean) =>
       this.hidden.isHidden(mainFolder, { skill: realPath, forModel });
-    if (isHidden(false)) return undefined;
-    return isHidden(true) ? createSkill(found, "manual") : skill;
+    if (isHidden(false)) return "off";
+    return isHidden(true) ? "manual" : state;
   }
 
   /** Decides in which state a skill is served, and what is hidden. */
@@ -139,9 +140,10 @@ export class FoundSkills {
     found.scope = staying.length > 0
       ? this.#project.scopeOf(realPath)
       : "project";
-    found.decision = this.#decider?.decide(subjectOf(found)) ?? SERVED;
+    found.decision = this.#policy.hasRules
+      ? this.#policy.decide(subjectOf(found))
+      : SERVED;
     const { state } = found.decision;
-    found.skill = createSkill(found, state);
     if (state === "off") this.hidden.add(realPath, "off");
     else if (state === "manual" || said.isHiddenFromModel) {
       this.hidden.add(realPath, "manual");
@@ -159,7 +161,7 @@ export class FoundSkills {
       const { path, root, position } = listings[0]!;
       const file = childPath(path, read.fileName);
       if (decision.state === "off") continue;
-      for (const problem of listTextProblems(read.said, basename(path))) {
+      for (const problem of read.said.problems) {
         all.push({ problem: { file, ...problem }, root, position });
       }
     }
@@ -177,40 +179,13 @@ export class FoundSkills {
 
   /** Whether the policy turns off what lies at the path of a problem. */
   #isOff({ file }: Problem): boolean {
-    if (this.#decider === undefined) return false;
+    if (!this.#policy.hasRules) return false;
     const place = childPath(realPathOf(dirname(file)), basename(file));
     const scope = this.#project.scopeOf(place);
     const names = [basename(file)];
     const paths = [file, place];
-    return this.#decider.decide({ names, scope, paths }).state === "off";
+    return this.#policy.decide({ names, scope, paths }).state === "off";
   }
-}
-
-/** Lists what is wrong with a `SKILL.md` that a scan read. */
-function listTextProblems(
-  { problems, incomplete }: ReadSkill["said"],
-  folder: string,
-): readonly TextProblem[] {
-  if (incomplete === undefined) return problems;
-  const { fields: frontmatter, yaml: text } = incomplete;
-  return [...problems, ...checkFrontmatter({ frontmatter, folder, text })];
-}
-
-/** Describes the decisions of a policy in a scan. */
-export function describePolicy(
-  decider: PolicyDecider,
-  { catalog, found }: { catalog: SkillCatalog; found: readonly FoundSkill[] },
-): SkillPolicyReport {
-  const byPath = new Map(found.map((it) => [it.realPath, it.decision.rule]));
-  const off = found.flatMap(({ skill, decision }) =>
-    skill !== undefined && decision.state === "off" ? [skill] : []
-  );
-  const rules = [...catalog.served.values(), ...off].flatMap((skill) => {
-    const rule = byPath.get(skill.realDirectory);
-    return rule === undefined ? [] : [[skill, rule] as const];
-  });
-  const unused = decider.listUnused(found.map(subjectOf));
-  return { rules: new Map(rules), off, unused };
 }
 
 /** Returns what the policy is asked about: a skill, or a folder that may have several names. */
@@ -226,16 +201,17 @@ function subjectOf(
 
 /** Creates a skill, if its frontmatter is valid. An unchanged one stays the same object. */
 function createSkill(
-  { realPath, scope, listings: [listing], read }: FoundSkill,
-  state: Skill["state"],
+  { realPath, scope, listings: [listing], read, decision }: FoundSkill,
+  state: SkillState,
 ): Skill | undefined {
   const { path: directory, root } = listing!;
   const { frontmatter, isRepaired, isHiddenFromModel, isHiddenFromUser } =
     read.said;
   if (frontmatter === undefined) return undefined;
+  const { rule } = decision;
   const last = read.skill;
   const isSame = last?.directory === directory && last.root === root &&
-    last.scope === scope && last.state === state;
+    last.scope === scope && last.state === state && last.rule === rule;
   return isSame ? last : read.skill = {
     name: withoutInvisible(frontmatter.name),
     description: withoutInvisible(frontmatter.description),
@@ -249,6 +225,7 @@ function createSkill(
     scope,
     root,
     state,
+    rule,
     isRepaired,
     isHiddenFromModel,
     isHiddenFromUser,

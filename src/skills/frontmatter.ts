@@ -16,10 +16,10 @@
 
 import { parse } from "jsr:@std/yaml@^1";
 import {
+  editDistance,
   escapeCodePoint,
   escapeHidden,
   isObject,
-  nearestWords,
   oneLine,
   quote,
 } from "../text.ts";
@@ -28,12 +28,9 @@ import type { Problem, SkillFrontmatter } from "./types.ts";
 /** The maximum size of the frontmatter in bytes, including its two `---` lines. */
 export const MAX_FRONTMATTER_SIZE = 16 * 1024;
 
-/**
- * The YAML begins with a line break, so that its lines have the numbers of the file.
- * A line `...` ends it for YAML, too, but not for other programs.
- */
+/** The YAML begins with a line break, so that its lines have the numbers of the file. */
 const FRONTMATTER =
-  /^\ufeff?---[ \t]*\r?(?=\n)(\n(?:[^]*?\n)??)(---|\.\.\.)[ \t]*\r?(?=\n|$)/;
+  /^\ufeff?---[ \t]*\r?(?=\n)(\n(?:[^]*?\n)??)---[ \t]*\r?(?=\n|$)/;
 
 /** The fields without which a skill cannot be served. */
 const REQUIRED_FIELDS = ["name", "description"];
@@ -44,27 +41,17 @@ const FLAGS = ["disable-model-invocation", "user-invocable"];
 /** The fields of the frontmatter that have a meaning. */
 export const KNOWN_FIELDS: readonly string[] = [
   ...REQUIRED_FIELDS,
-  "license",
-  "compatibility",
-  "metadata",
-  "allowed-tools",
+  ...["license", "compatibility", "metadata", "allowed-tools"],
   ...FLAGS,
 ];
 
-/** The maximum number of lines of YAML that are repaired. Each one is parsed. */
-const MAX_REPAIRED_LINES = 200;
-
-/** A problem with a text whose file is not known. */
+/** What is wrong with the text of a file, and how to fix it. */
 export type TextProblem = Omit<Problem, "file">;
 
 /** What a `SKILL.md` says. */
 export interface SkillText {
   /** The frontmatter, if it has a name and a description, as it is served. */
   readonly frontmatter?: SkillFrontmatter | undefined;
-  /** The fields if one of these is missing, and their YAML, so that the others can be checked. */
-  readonly incomplete?:
-    | { fields: Record<string, unknown>; yaml: string }
-    | undefined;
   /** Whether the frontmatter parses only after a repair. Hosts could not read it. */
   readonly isRepaired: boolean;
   /** What is wrong with it. */
@@ -79,23 +66,15 @@ export interface SkillText {
 
 /** Thrown when the frontmatter of a `SKILL.md` is missing or invalid. */
 export class SkillSyntaxError extends SyntaxError {
-  /** What is wrong. */
-  readonly reason: string;
-  /** The number of the line, from 1. */
-  readonly line: number;
-  /** How to fix it. If there is a second line, it is the text to write. */
-  readonly hint: string;
-  /** The ID of the rule in `docs/check.md`. */
-  readonly rule: string;
+  /** What is wrong, and how to fix it. */
+  readonly problem: TextProblem;
 
   /** Creates an error from what is wrong. */
-  constructor({ rule, reason, line = 1, hint }: Omit<Problem, "file">) {
+  constructor(problem: TextProblem) {
+    const { reason, line = 1, hint } = problem;
     super(oneLine(`Cannot parse SKILL.md: ${reason} (line ${line}); ${hint}`));
     this.name = "SkillSyntaxError";
-    this.reason = reason;
-    this.line = line;
-    this.hint = hint;
-    this.rule = rule;
+    this.problem = problem;
   }
 }
 
@@ -129,59 +108,48 @@ export function parseSkillMd(text: string): SkillFrontmatter {
 /** Reads the frontmatter of a `SKILL.md`, and finds out what is wrong with it. */
 export function readSkillText(text: string): SkillText {
   const yaml = findYaml(text);
-  if (typeof yaml !== "string") return describeRaw(text, [yaml]);
+  if (typeof yaml !== "string") return describeRaw(text, yaml);
   const parsed = parsePlain(yaml) ?? parseYaml(yaml);
   // Some parsers take a line that is indented with a tab for a part of the text.
   const isValid = !(parsed instanceof Error) && !/\n\t[\t ]*\S/.test(yaml);
   if (isValid) return describeFields(parsed, { yaml });
   const lines = yaml.split("\n");
-  const repairs = lines.length > MAX_REPAIRED_LINES
-    ? []
-    : lines.map(repairLine).filter((repair) => repair !== undefined);
-  for (const { line, finished } of repairs) lines[line - 1] = finished;
-  const repaired = lines.join("\n");
-  const fields = parseYaml(repaired);
-  const problems = repairs.map(({ line, reason, finished }) => {
-    return { rule: "yaml", line, reason, hint: writeLine(finished) };
-  });
+  const repaired = lines.map(repairLine);
+  const finished = repaired.join("\n");
+  const fields = parseYaml(finished);
   if (fields instanceof Error) {
-    const fault = { rule: "yaml", ...describeYamlError(fields) };
-    return describeRaw(yaml, [...problems, fault]);
+    return describeRaw(yaml, { rule: "yaml", ...describeYamlError(fields) });
   }
-  return describeFields(fields, { yaml: repaired, repairs: problems });
+  const repairs = repaired.flatMap((line, index) => {
+    if (line === lines[index]) return [];
+    const [key] = line.split(":", 1);
+    const reason = line.startsWith(" ")
+      ? "the line is indented with a tab"
+      : `the value of ${quote(key!)} needs quotes`;
+    const hint = writeLine(line);
+    return [{ rule: "yaml-repaired", line: index + 1, reason, hint }];
+  });
+  return describeFields(fields, { yaml: finished, repairs });
 }
 
 /** Returns the YAML between the fences, or what is wrong with them. */
 function findYaml(text: string): string | TextProblem {
+  const rule = "frontmatter-missing";
   const start = text.slice(0, MAX_FRONTMATTER_SIZE + 2);
-  if (!/^\ufeff?---[ \t]*\r?(?:\n|$)/.test(start)) return NO_START;
-  const [frontmatter = start, yaml, end] = FRONTMATTER.exec(start) ?? [];
-  const isShort = frontmatter.length * 3 <= MAX_FRONTMATTER_SIZE ||
-    new TextEncoder().encode(frontmatter).length <= MAX_FRONTMATTER_SIZE;
-  if (!isShort) return TOO_LARGE;
-  return end === "---" ? yaml! : NO_END;
+  if (!/^\ufeff?---[ \t]*\r?(?:\n|$)/.test(start)) {
+    const reason = 'there is no frontmatter: the first line is not "---"';
+    const hint =
+      'start the file, in UTF-8, with a line "---", followed by the lines "name: …", "description: …", and "---"';
+    return { rule, line: 1, reason, hint };
+  }
+  const [frontmatter = start, yaml] = FRONTMATTER.exec(start) ?? [];
+  const { length } = new TextEncoder().encode(frontmatter);
+  if (yaml !== undefined && length <= MAX_FRONTMATTER_SIZE) return yaml;
+  const reason = "the frontmatter does not end within 16 KiB";
+  const hint =
+    'add a line "---" after it, before the Markdown, and move long texts there';
+  return { rule, line: 1, reason, hint };
 }
-
-const NO_START: TextProblem = {
-  rule: "frontmatter-missing",
-  line: 1,
-  reason: 'there is no frontmatter: the first line is not "---"',
-  hint:
-    'start the file, in UTF-8, with a line "---", followed by the lines "name: …", "description: …", and "---"',
-};
-
-const NO_END: TextProblem = {
-  ...NO_START,
-  reason: "the frontmatter does not end",
-  hint: 'add a line "---" after it, before the Markdown',
-};
-
-const TOO_LARGE: TextProblem = {
-  rule: "frontmatter-size",
-  line: 1,
-  reason: "the frontmatter does not end within 16 KiB",
-  hint: 'end it with a line "---", and move long texts to the body',
-};
 
 /** A field on one line whose value is a plain text, which YAML reads as it is written. */
 const PLAIN_FIELD =
@@ -221,49 +189,44 @@ export function describeYamlError(
 
 /** Describes what the YAML was parsed to, perhaps after repairs. */
 function describeFields(
-  fields: unknown,
+  parsed: unknown,
   { yaml, repairs = [] }: { yaml: string; repairs?: readonly TextProblem[] },
 ): SkillText {
-  if (!isObject(fields)) return describeRaw(yaml, [NOT_A_MAPPING]);
-  const missing = REQUIRED_FIELDS.filter((field) => !isText(fields[field]))
-    .map((field) => describeRequired(field, { fields, yaml }));
-  const isServed = missing.length === 0;
-  const rule = isServed ? "yaml-repaired" : "yaml";
-  return {
-    ...summarize(fields),
-    frontmatter: isServed ? fields as SkillFrontmatter : undefined,
-    incomplete: isServed ? undefined : { fields, yaml },
+  const fields = isObject(parsed) ? parsed : {};
+  const missing = REQUIRED_FIELDS.find((field) => !isText(fields[field]));
+  if (missing !== undefined) {
+    const problem = describeMissing(missing, { fields, yaml });
+    return describe(fields, { problems: [problem] });
+  }
+  return describe(fields, {
+    frontmatter: fields as SkillFrontmatter,
     isRepaired: repairs.length > 0,
-    problems: [
-      ...missing,
-      ...repairs.map((repair) => ({ ...repair, rule })),
-      ...FLAGS.filter((flag) => isUnclear(fields[flag]))
-        .map((flag) => describeFlag(flag, yaml)),
-    ],
-  };
+    problems: [...repairs, ...listUnclearFlags(fields, yaml)],
+  });
 }
 
 /** Describes what does not parse. A name or a flag on a line of its own counts. */
-function describeRaw(
-  text: string,
-  problems: readonly TextProblem[],
-): SkillText {
+function describeRaw(text: string, problem: TextProblem): SkillText {
   const start = text.slice(0, MAX_FRONTMATTER_SIZE);
-  const fields: Record<string, string | undefined> = {};
-  for (const field of ["name", ...FLAGS]) {
-    fields[field] = findField(field, start)?.value.replace(/(?:^|\s)#.*/, "")
-      .trim().replace(/^["']|["']$/g, "");
-  }
-  return { ...summarize(fields), isRepaired: false, problems };
+  const entries = ["name", ...FLAGS].map((field) => {
+    const value = findField(field, start)?.value.replace(/(?:^|\s)#.*/, "");
+    return [field, value?.trim().replace(/^["']|["']$/g, "")];
+  });
+  return describe(Object.fromEntries(entries), { problems: [problem] });
 }
 
-/** Returns what counts even if the rest is not served: the name, and the flags. */
-function summarize(fields: Record<string, unknown>) {
+/** Adds what counts even if the rest is not served: the name, and the flags. */
+function describe(
+  fields: Record<string, unknown>,
+  said: Pick<SkillText, "problems"> & Partial<SkillText>,
+): SkillText {
   const { name, [FLAGS[0]!]: disabled, [FLAGS[1]!]: invocable } = fields;
   return {
     name: isText(name) ? name : undefined,
     isHiddenFromModel: disabled !== undefined && toBoolean(disabled) !== false,
     isHiddenFromUser: invocable !== undefined && toBoolean(invocable) !== true,
+    isRepaired: false,
+    ...said,
   };
 }
 
@@ -281,50 +244,50 @@ function isText(value: unknown): value is string {
     (/[!-~]/.test(value) || oneLine(value) !== "");
 }
 
-const NOT_A_MAPPING: TextProblem = {
-  rule: "yaml",
-  line: 2,
-  reason: "the frontmatter is not a YAML mapping",
-  hint: 'write "name: …" and "description: …" on lines of their own',
-};
-
-/** Whether a flag has a value that is neither true nor false. */
-function isUnclear(flag: unknown): boolean {
-  return flag !== undefined && toBoolean(flag) === undefined;
-}
-
-function describeFlag(flag: string, yaml: string): TextProblem {
-  return {
+/** Reports the flags that are neither true nor false. */
+function listUnclearFlags(
+  fields: Record<string, unknown>,
+  yaml: string,
+): TextProblem[] {
+  const unclear = FLAGS.filter((flag) =>
+    fields[flag] !== undefined && toBoolean(fields[flag]) === undefined
+  );
+  return unclear.map((flag) => ({
     rule: "flags",
     line: findField(flag, yaml)?.line ?? 1,
     reason: `${flag} is neither true nor false, so it hides the skill`,
     hint: `write "${flag}: true" or "${flag}: false"`,
-  };
+  }));
 }
 
-/** Describes a required field that is missing, has another name, or is not a text. */
-function describeRequired(
+/** Describes a required field that is missing, or has another name. */
+function describeMissing(
   field: string,
   { fields, yaml }: { fields: Record<string, unknown>; yaml: string },
 ): TextProblem {
-  const others = Object.keys(fields)
-    .filter((key) => !KNOWN_FIELDS.includes(key));
-  const isThere = Object.hasOwn(fields, field);
-  const [near] = isThere ? [] : nearestWords(field, others);
-  const { line = 1, value } = findField(near ?? field, yaml) ?? {};
-  const fault = isThere
-    ? "empty, or not a string"
-    : near
-    ? `missing, but there is ${quote(near)}`
-    : "missing";
+  const near = findMisspelled(field, fields);
+  const { line = 1, value = "…" } = findField(near ?? field, yaml) ?? {};
   return {
     rule: `${field}-missing`,
     line,
-    reason: `the field ${quote(field)} is ${fault}`,
-    hint: near && value
+    reason: `the field ${quote(field)} is missing, ${
+      near ? `but there is ${quote(near)}` : "empty, or not a string"
+    }`,
+    hint: near
       ? writeLine(`${field}: ${value}`)
       : `write "${field}: …", as one text in quotes`,
   };
+}
+
+/** Finds the unknown field whose name is almost that of a known one. */
+export function findMisspelled(
+  field: string,
+  fields: Record<string, unknown>,
+): string | undefined {
+  return Object.keys(fields).find((key) => {
+    const name = key.toLowerCase().replaceAll("_", "-").trim();
+    return !KNOWN_FIELDS.includes(key) && editDistance(name, field, 1) <= 1;
+  });
 }
 
 /** An entry on a line: a key at the top level, and the text after its colon. */
@@ -350,37 +313,24 @@ export function writeLine(line: string): string {
 }
 
 /** Writes a field with its value in quotes that keep every character. */
-export function quoteField(field: string, text: string): string {
+function quoteField(field: string, text: string): string {
   const quoted = escapeHidden(text) === text
     ? `'${text.replaceAll("'", "''")}'`
     : escapeHidden(JSON.stringify(text.toWellFormed()), escapeCodePoint);
   return `${field}: ${quoted}`;
 }
 
-/** What is wrong with a line, and the line without it. */
-interface Repair {
-  readonly line: number;
-  readonly reason: string;
-  readonly finished: string;
-}
-
-/** Repairs a line that is indented with tabs, or whose value needs quotes. */
+/** Replaces the tabs that a line is indented with, or puts its value in quotes if it needs them. */
 function repairLine(
-  written: string,
+  line: string,
   index: number,
   lines: readonly string[],
-): Repair | undefined {
-  const line = index + 1;
-  const spaced = written
+): string {
+  const spaced = line
     .replace(/^[ \t]+(?=\S)/, (blanks) => blanks.replaceAll("\t", "  "));
-  if (spaced !== written) {
-    const reason = "the line is indented with a tab";
-    return { line, reason, finished: spaced };
-  }
-  const [, key, value = ""] = ENTRY.exec(written) ?? [];
-  const isContinued = /^[ \t]+[^\s#]/.test(lines[line] ?? "");
-  if (key === undefined || isContinued) return undefined;
-  if (!(parseYaml(written) instanceof Error)) return undefined;
-  const reason = `the value of ${quote(key)} needs quotes`;
-  return { line, reason, finished: quoteField(key, value.trim()) };
+  const [, key, value = ""] = ENTRY.exec(line) ?? [];
+  const isContinued = /^[ \t]+[^\s#]/.test(lines[index + 1] ?? "");
+  const needsQuotes = key !== undefined && !isContinued &&
+    parseYaml(line) instanceof Error;
+  return needsQuotes ? quoteField(key, value.trim()) : spaced;
 }

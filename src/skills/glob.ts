@@ -7,9 +7,10 @@
  */
 
 import { attempt } from "../files/faults.ts";
-import { isCaseBlind, isWindows } from "../files/paths.ts";
+import { isCaseBlind, isWindows, resolveFolder } from "../files/paths.ts";
+import type { BaseFolders } from "../files/types.ts";
 import { normalizeText, quote } from "../text.ts";
-import type { PolicyFault } from "./policy_error.ts";
+import type { Problem } from "./types.ts";
 
 /** The maximum length of a glob, in characters. */
 const MAX_GLOB_LENGTH = 256;
@@ -20,29 +21,71 @@ const MAX_ALTERNATIVES = 1_000;
 /** The characters that begin a wildcard. */
 export const WILDCARD = /[*?[]/;
 
-/** Finds the problem with a glob, if there is one. */
-export function findGlobFault(glob: string): PolicyFault | undefined {
-  const isSmall = glob.length <= MAX_GLOB_LENGTH &&
-    expandBraces(glob).length <= MAX_ALTERNATIVES;
-  return isSmall ? undefined : {
-    reason: `the glob ${
-      quote(glob)
-    } has more than ${MAX_GLOB_LENGTH} characters, or stands for more than ${MAX_ALTERNATIVES} alternatives`,
-    hint: "split it into several rules",
-  };
+/** What is wrong with a policy, and how to fix it. */
+export type PolicyFault = Pick<Problem, "line" | "reason" | "hint">;
+
+/** Thrown for a policy that cannot be used. */
+export class PolicyError extends Error {
+  /** What is wrong with it, in the order of the lines. */
+  readonly faults: readonly PolicyFault[];
+
+  /** Creates an error from what is wrong. */
+  constructor(faults: readonly PolicyFault[]) {
+    super(faults[0]?.reason);
+    this.faults = faults;
+  }
+}
+
+/** A folder, and the parts of a glob for what lies below it, up to its end. */
+export interface GlobFolder {
+  readonly path: string;
+  readonly rest: readonly string[];
+}
+
+/**
+ * Lists the folders above the first wildcard of a glob, one for each alternative.
+ * Without a wildcard, everything in a folder matches too.
+ *
+ * @throws {PolicyError} If the glob is too large, or relative to an unknown folder.
+ */
+export function listGlobFolders(glob: string, base: BaseFolders): GlobFolder[] {
+  return expandBraces(withSlashes(glob)).map((text) => {
+    const parts = text.replace(/\/+$/, "").split("/");
+    const first = parts.findIndex((part) => WILDCARD.test(part));
+    const end = first === -1 ? parts.length : first;
+    const folder = parts.slice(0, end).map((part) => `${part}/`).join("");
+    const path = attempt(() => resolveFolder(folder, base));
+    if (path !== undefined) {
+      return { path, rest: first === -1 ? ["**"] : parts.slice(end) };
+    }
+    const reason = `the folder ${quote(glob)} is relative to an unknown one`;
+    throw new PolicyError([{ reason, hint: "write an absolute path" }]);
+  });
 }
 
 /** Alternatives in braces, without others in them. */
 const ALTERNATIVES = /\{([^{}]*,[^{}]*)\}/;
 
-/** Expands the alternatives in braces, which can be nested. Ends early if there are too many. */
+/**
+ * Expands the alternatives in braces, which can be nested.
+ *
+ * @throws {PolicyError} If the glob is too long, or stands for too much.
+ */
 export function expandBraces(glob: string): string[] {
   let globs = [glob];
   // All of them have the same number of braces.
   while (globs.length <= MAX_ALTERNATIVES && ALTERNATIVES.test(globs[0]!)) {
     globs = [...new Set(globs.flatMap(expandOnce))];
   }
-  return globs;
+  const isSmall = glob.length <= MAX_GLOB_LENGTH &&
+    globs.length <= MAX_ALTERNATIVES;
+  if (isSmall) return globs;
+  throw new PolicyError([{
+    reason: `the glob ${
+      quote(glob)
+    } has more than ${MAX_GLOB_LENGTH} characters, or stands for more than ${MAX_ALTERNATIVES} alternatives`,
+    hint: "split it into several rules",
+  }]);
 }
 
 function expandOnce(glob: string): string[] {
@@ -50,64 +93,57 @@ function expandOnce(glob: string): string[] {
   return texts!.split(",").map((text) => glob.replace(group, () => text));
 }
 
+/** Whether an item is what a part of a glob stands for. Without one, any items are. */
+type Test = ((item: string) => boolean) | undefined;
+
 /** Compiles a glob for a name, without braces and in comparable form. */
-export function compileName(glob: string): RegExp {
-  return new RegExp(`^${translate(glob, { any: "[^]", id: "" })}$`, "u");
+export function compileName(glob: string): (name: string) => boolean {
+  const tests = glob.match(/\*+|\[[^\]]+\]|[^]/gu)?.map(compileCharacter) ?? [];
+  return (name) => matchAll(tests, [...name]);
 }
 
-/** Compiles a glob for a path from its parts. Each name of the path must end with a slash. */
-export function compilePath(parts: readonly string[]): RegExp {
-  const names = parts.map((part, index) =>
-    part === "**"
-      ? "\0"
-      : `${translate(comparableText(part), { any: "[^/]", id: `_${index}` })}/`
+function compileCharacter(glob: string): Test {
+  if (glob.startsWith("*")) return undefined;
+  if (glob === "?") return () => true;
+  if (!glob.startsWith("[") || glob === "[") return (other) => other === glob;
+  const source = glob.replaceAll("\\", "\\\\").replace("[!", "[^");
+  // A class that is invalid matches nothing.
+  const pattern = attempt(() => new RegExp(source, "u"));
+  return (character) => pattern !== undefined && pattern.test(character);
+}
+
+/** Compiles a glob for the names in a path from its parts. */
+export function compilePath(
+  parts: readonly string[],
+): (names: readonly string[]) => boolean {
+  const tests = parts.map((part) =>
+    part === "**" ? undefined : compileName(comparableText(part))
   );
-  const patterns = names.join("").split("\0");
-  const source = joinBy("(?:[^/]+/)*", { patterns, id: "" });
-  return new RegExp(`^${source}$`, "u");
+  return (names) => matchAll(tests, names);
 }
 
 /**
- * Translates a glob without slashes to a regular expression.
- *
- * @param any The expression for a character that wildcards match.
- * @param id What distinguishes the groups of the expression from others.
+ * Whether items match tests one by one. The first match of what follows a wildcard
+ * is as good as a later one, so only the last wildcard is ever extended, and the
+ * time is linear in the number of items.
  */
-function translate(
-  glob: string,
-  { any, id }: { any: string; id: string },
-): string {
-  const expression = glob.replace(/\*+|\[[^\]]+\]|[^]/gu, (part) => {
-    if (part.startsWith("*")) return "\0";
-    if (part === "?") return any;
-    return part.startsWith("[") && part !== "["
-      ? `(?=${any})${translateClass(part)}`
-      : RegExp.escape(part);
-  });
-  return joinBy(`${any}*`, { patterns: expression.split("\0"), id });
-}
-
-/** Translates a class of characters. One that is invalid matches nothing. */
-function translateClass(glob: string): string {
-  const expression = glob.replaceAll("\\", "\\\\").replace("[!", "[^");
-  return attempt(() => new RegExp(expression, "u"))?.source ?? "(?!)";
-}
-
-/**
- * Joins expressions by one for any text between them. All but the last one take
- * the first match, which is as good as a later one, so matching takes linear time.
- */
-function joinBy(
-  any: string,
-  { patterns: [first, ...others], id }: { patterns: string[]; id: string },
-): string {
-  const last = others.pop();
-  const middle = others.map((pattern, index) => {
-    const group = `group${id}_${index}`;
-    // A lookahead does not try again once it has matched.
-    return `(?=(?<${group}>${any}?${pattern}))\\k<${group}>`;
-  });
-  return [first, ...middle, ...last === undefined ? [] : [any, last]].join("");
+function matchAll(tests: readonly Test[], items: readonly string[]): boolean {
+  let [test, item] = [0, 0];
+  /** The last test for any items, and the first item after these. */
+  let [any, end] = [-1, 0];
+  while (item < items.length) {
+    if (test < tests.length && tests[test] === undefined) {
+      [any, end] = [test++, item];
+    } else if (tests[test]?.(items[item]!)) {
+      test++;
+      item++;
+    } else if (any === -1) return false;
+    else {
+      item = ++end;
+      test = any + 1;
+    }
+  }
+  return tests.slice(test).every((test) => test === undefined);
 }
 
 /**
@@ -125,6 +161,6 @@ export function comparableText(text: string): string {
 }
 
 /** Replaces the separators of Windows. */
-export function withSlashes(path: string): string {
+function withSlashes(path: string): string {
   return isWindows ? path.replaceAll("\\", "/") : path;
 }

@@ -8,28 +8,36 @@
  *    one, the skill is on.
  * 2. The strictest of these states applies (off, manual, name-only), or else that
  *    of the first path. So a link can neither evade a rule nor benefit from one.
- * 3. What the wildcard of a rule meets and cannot resolve is off.
- *
- * This module is loaded only if there is a policy.
+ * 3. The glob for a folder is expanded on disk once for each scan. A folder counts
+ *    by its path and by its real path. So do the links that match a wildcard, up to
+ *    the first `**`. A folder that does not exist matches nothing.
+ * 4. If the folder above the first wildcard cannot be read, the policy is invalid.
+ *    What a wildcard meets and cannot resolve is off: a clone must not be able to
+ *    invalidate a policy.
  *
  * @module
  */
 
 import { dirname } from "jsr:@std/path@^1";
-import { attempt } from "../files/faults.ts";
-import { currentFolder, isAtOrBelowAny, realPathOf } from "../files/paths.ts";
+import { faultOf, isAbsence } from "../files/faults.ts";
+import { childPath, realPathOf } from "../files/paths.ts";
 import type { BaseFolders } from "../files/types.ts";
 import { quote, skillKey } from "../text.ts";
 import {
   comparablePath,
+  comparableText,
   compileName,
+  compilePath,
   expandBraces,
-  findGlobFault,
+  type GlobFolder,
+  listGlobFolders,
+  PolicyError,
+  WILDCARD,
 } from "./glob.ts";
-import { PolicyError, type PolicyFault } from "./policy_error.ts";
-import { listGlobFolders, RuleFolders } from "./rule_folders.ts";
+import type { LoadedPolicy } from "./policy_file.ts";
 import type {
-  SkillPolicy,
+  Problem,
+  ScanOptions,
   SkillPolicyRule,
   SkillScope,
   SkillState,
@@ -38,8 +46,8 @@ import type {
 /** The states from the strictest on. The others are equally strict. */
 const STRICTEST: readonly SkillState[] = ["off", "manual", "name-only"];
 
-/** What errors name instead of the file of a policy. */
-const NO_FILE = "options.policy";
+/** The maximum number of places that a glob can stand for. The others are off. */
+const MAX_PLACES = 1_000;
 
 /** What a policy decides. */
 export interface PolicyDecision {
@@ -47,6 +55,9 @@ export interface PolicyDecision {
   /** The rule that applies, if there is one. */
   readonly rule?: SkillPolicyRule | undefined;
 }
+
+/** The decision without a rule. */
+export const SERVED: PolicyDecision = { state: "on" };
 
 /** What is decided on: a skill, or a folder without a valid one. */
 export interface PolicySubject {
@@ -57,142 +68,236 @@ export interface PolicySubject {
   readonly paths: readonly string[];
 }
 
-/** A rule that is ready to be matched. */
-interface CompiledRule {
-  readonly rule: SkillPolicyRule;
-  /** The globs for the key of the skill's name. */
-  readonly names: readonly RegExp[];
-  /** The folders that must contain the skill directory. Default: any. */
-  readonly folders: RuleFolders | undefined;
+/** What the glob of a rule stands for on disk. All paths are in comparable form. */
+interface RuleFolders {
+  /** Folders with a slash at the end, and the globs for what lies below them. */
+  readonly places: {
+    readonly folder: string;
+    readonly matches: ReturnType<typeof compilePath>;
+  }[];
+  /** What a wildcard met and could not resolve. */
+  readonly unresolved: Set<string>;
 }
 
-/** Applies the rules of a policy. */
-export class PolicyDecider {
-  /** The policy as it was given. */
-  readonly policy: SkillPolicy;
-  readonly #rules: readonly CompiledRule[];
-  readonly #nameOnlyFolders: readonly string[];
-  #nameOnlyPlaces: readonly string[] = [];
+/** A rule that is ready to be matched in one scan. */
+interface ActiveRule {
+  readonly state: SkillState;
+  /** The rule of the policy. Without one, it stands for a name-only folder. */
+  readonly rule?: SkillPolicyRule;
+  /** The globs for the key of the skill's name. */
+  readonly names: readonly ((name: string) => boolean)[];
+  /** What must contain the skill directory. Default: any folder. */
+  readonly folders?: RuleFolders | undefined;
+}
 
-  /**
-   * Compiles the rules.
-   *
-   * @param policy The policy.
-   * @param nameOnlyFolders Folders whose skills are `"name-only"`, unless a rule
-   *   applies to them.
-   * @throws {PolicyError} If a glob is invalid or relative to an unknown folder.
-   */
-  constructor(policy: SkillPolicy, nameOnlyFolders: readonly string[] = []) {
-    const { rules, file = NO_FILE } = policy;
-    const faults = rules.flatMap((rule) => checkGlobs(rule, policy));
-    if (faults.length > 0) {
-      throw new PolicyError(faults.map((fault) => ({ file, ...fault })));
-    }
-    this.policy = policy;
-    this.#nameOnlyFolders = nameOnlyFolders;
-    this.#rules = rules.map((rule) => compileRule(rule, policy));
+/** The policy that applies now: the last valid one. */
+export class Policy {
+  readonly #options: ScanOptions;
+  #loaded: LoadedPolicy | undefined;
+  /** The rules, the last one first, once there is a valid policy. */
+  #rules: readonly ActiveRule[] | undefined;
+
+  /** Creates it from the options of a scan. Nothing is loaded yet. */
+  constructor(options: ScanOptions) {
+    this.#options = options;
   }
 
-  /**
-   * Expands the globs for folders on disk.
-   *
-   * @throws {PolicyError} If the folder above the first wildcard of a glob cannot be
-   *   read. Rules with such a folder stay as they were.
-   */
-  expand(): void {
-    this.#nameOnlyPlaces = this.#nameOnlyFolders
-      .flatMap((folder) => [folder, realPathOf(folder)]);
-    const { file = NO_FILE } = this.policy;
-    const problems = this.#rules.flatMap(({ rule: { line }, folders }) => {
-      const fault = folders?.expand();
-      return fault ? [{ ...fault, file, line }] : [];
-    });
-    if (problems.length > 0) throw new PolicyError(problems);
+  /** Whether skills can be served: once there was a valid policy, or without one. */
+  get isUsable(): boolean {
+    return this.#rules !== undefined;
+  }
+
+  /** Whether any rule can apply. */
+  get hasRules(): boolean {
+    return this.#rules !== undefined && this.#rules.length > 0;
+  }
+
+  /** Loads the policy, and expands its globs on disk. Returns what is wrong with it. */
+  async load(): Promise<readonly Problem[]> {
+    const { policy, nameOnlyFolders = [] } = this.#options;
+    try {
+      const rules = await this.#loadRules();
+      this.#rules = [
+        ...nameOnlyFolders.map(nameOnlyRule),
+        ...rules.map((rule) => activate(rule, this.#base)),
+      ].reverse();
+      return [];
+    } catch (error) {
+      if (!(error instanceof PolicyError)) throw error;
+      const effect = this.isUsable
+        ? "until then, the last valid policy applies"
+        : "until then, no skills are served";
+      const file = typeof policy === "string" ? policy : "options.policy";
+      return error.faults.map(({ line, reason, hint }) => {
+        return {
+          rule: "policy",
+          file,
+          line,
+          reason,
+          hint: `${hint}; ${effect}`,
+        };
+      });
+    }
   }
 
   /** Decides on a skill. */
   decide({ names, scope, paths }: PolicySubject): PolicyDecision {
     const decisions = names.flatMap((name) => {
       // There can be many rules, and thousands of links to the same skill.
-      const named = { key: skillKey(name), scope };
-      const rules = this.#rules.filter((rule) => isAbout(rule, named));
-      return paths.map((path) => this.#decideOnPath(path, rules));
+      const key = skillKey(name);
+      const rules = this.#rules!.filter(({ rule, names }) =>
+        (rule?.scope ?? scope) === scope &&
+        names.some((matches) => matches(key))
+      );
+      return paths.map((path) => decideOnPath(path, rules));
     });
     const [strictest] = STRICTEST
       .flatMap((state) => decisions.find((it) => it.state === state) ?? []);
-    return strictest ?? decisions[0] ?? { state: "on" };
+    return strictest ?? decisions[0] ?? SERVED;
   }
 
-  #decideOnPath(
-    path: string,
-    rules: readonly CompiledRule[],
-  ): PolicyDecision {
-    const place = comparablePath(path);
-    const last = rules.findLast(({ folders }) =>
-      folders?.matches(place) !== false
-    );
-    if (last === undefined) {
-      const isNameOnly = isAtOrBelowAny(path, this.#nameOnlyPlaces);
-      return { state: isNameOnly ? "name-only" : "on" };
-    }
-    const { rule, folders } = last;
-    const isResolved = folders === undefined || folders.matches(place);
-    return { state: isResolved ? rule.state : "off", rule };
+  /** Returns the rules of the policy, which are the same objects while its file does not change. */
+  async #loadRules(): Promise<readonly SkillPolicyRule[]> {
+    const { policy } = this.#options;
+    if (typeof policy !== "string") return policy?.rules ?? [];
+    // Only a policy file needs a parser.
+    const { loadPolicy } = await import("./policy_file.ts");
+    this.#loaded = loadPolicy(policy, this.#loaded);
+    return this.#loaded.rules;
   }
 
-  /**
-   * Lists the rules whose names match none of the subjects, in order. Those that are
-   * about folders, or about projects, may be for other ones.
-   */
-  listUnused(subjects: readonly PolicySubject[]): SkillPolicyRule[] {
-    const keys = subjects.flatMap(({ names, scope }) =>
-      names.map((name) => ({ key: skillKey(name), scope }))
-    );
-    return this.#rules
-      .filter(({ rule }) => rule.in === undefined && rule.scope !== "project")
-      .filter((rule) => !keys.some((subject) => isAbout(rule, subject)))
-      .map(({ rule }) => rule);
+  /** Returns the folders that the globs of the policy are relative to. */
+  get #base(): BaseFolders {
+    const { policy, workingDirectory, homeDirectory } = this.#options;
+    return typeof policy === "string"
+      ? { workingDirectory: dirname(policy), homeDirectory }
+      : { workingDirectory, homeDirectory };
   }
 }
 
-/** Whether a rule is about the skills with a name and scope. */
-function isAbout(
-  { rule, names }: CompiledRule,
-  { key, scope }: { readonly key: string; readonly scope: SkillScope },
-): boolean {
-  return (rule.scope ?? scope) === scope &&
-    names.some((glob) => glob.test(key));
-}
-
-/** Lists what is wrong with the globs of a rule. */
-function checkGlobs(
-  { skill, in: folder, line }: SkillPolicyRule,
-  policy: Pick<SkillPolicy, "file" | "homeDirectory">,
-): (PolicyFault & { line: number | undefined })[] {
-  const faults = [skill, folder].filter((glob) => glob !== undefined)
-    .flatMap((glob) => findGlobFault(glob) ?? []);
-  const isKnown = folder === undefined || faults.length > 0 ||
-    attempt(() => listGlobFolders(folder, baseOf(policy))) !== undefined;
-  if (!isKnown) {
-    const reason = `the folder ${quote(folder)} is relative to an unknown one`;
-    faults.push({ reason, hint: "write an absolute path" });
-  }
-  return faults.map((fault) => ({ ...fault, line }));
-}
-
-/** Returns the folders that the globs of a policy are relative to. */
-export function baseOf(
-  { file, homeDirectory }: Pick<SkillPolicy, "file" | "homeDirectory">,
-): BaseFolders {
-  const workingDirectory = file === undefined ? currentFolder() : dirname(file);
-  return { workingDirectory, homeDirectory };
-}
-
-function compileRule(rule: SkillPolicyRule, policy: SkillPolicy): CompiledRule {
-  const { skill = "*", in: folder } = rule;
+/**
+ * Prepares a rule for a scan.
+ *
+ * @throws {PolicyError} If a glob cannot be used.
+ */
+function activate(rule: SkillPolicyRule, base: BaseFolders): ActiveRule {
+  const { state, skill = "*", in: folder } = rule;
   const names = expandBraces(skillKey(skill)).map(compileName);
   const folders = folder === undefined
     ? undefined
-    : new RuleFolders(folder, baseOf(policy));
-  return { rule, names, folders };
+    : expandFolders(listGlobFolders(folder, base));
+  return { state, rule, names, folders };
+}
+
+/** Creates the rule for a folder whose skills are name-only unless a rule applies to them. */
+function nameOnlyRule(path: string): ActiveRule {
+  const places = [path, realPathOf(path)]
+    .map((path) => placeOf({ path, rest: ["**"] }));
+  const folders = { places, unresolved: new Set<string>() };
+  return { state: "name-only", names: [() => true], folders };
+}
+
+function decideOnPath(
+  path: string,
+  rules: readonly ActiveRule[],
+): PolicyDecision {
+  const place = comparablePath(path);
+  for (const { state, rule, folders } of rules) {
+    const match = folders === undefined || findMatch(place, folders);
+    if (match) return { state: match === "unresolved" ? "off" : state, rule };
+  }
+  return SERVED;
+}
+
+/** Whether a path in comparable form matches, or lies in something that could not be resolved. */
+function findMatch(
+  path: string,
+  { places, unresolved }: RuleFolders,
+): boolean | "unresolved" {
+  let end = unresolved.size === 0 ? 0 : path.length;
+  for (; end > 0; end = path.lastIndexOf("/", end - 1)) {
+    if (unresolved.has(path.slice(0, end))) return "unresolved";
+  }
+  const names = `${path}/`;
+  return places.some(({ folder, matches }) =>
+    names.startsWith(folder) &&
+    matches(names.slice(folder.length).split("/").slice(0, -1))
+  );
+}
+
+/**
+ * Finds out what a glob stands for on disk.
+ *
+ * @param folders The folders above its first wildcard.
+ * @throws {PolicyError} If one of these exists and cannot be resolved.
+ */
+function expandFolders(folders: readonly GlobFolder[]): RuleFolders {
+  const expanded: RuleFolders = { places: [], unresolved: new Set() };
+  for (const folder of folders) {
+    expanded.places.push(placeOf(folder));
+    try {
+      followLinks({ ...folder, known: folder.path }, expanded);
+    } catch (error) {
+      if (isAbsence(error)) continue;
+      const { reason, hint } = faultOf(error);
+      const path = quote(folder.path);
+      throw new PolicyError([
+        { reason: `the folder ${path} cannot be used: ${reason}`, hint },
+      ]);
+    }
+  }
+  return expanded;
+}
+
+function placeOf({ path, rest }: GlobFolder): RuleFolders["places"][number] {
+  return { folder: `${comparablePath(path)}/`, matches: compilePath(rest) };
+}
+
+/**
+ * Adds a folder by its real path, and follows the links in it that match the next
+ * wildcard.
+ *
+ * @param folder The folder, and the path by which it is known already.
+ * @throws {Error} If the folder cannot be resolved.
+ */
+function followLinks(
+  { path, rest, known }: GlobFolder & { readonly known: string },
+  expanded: RuleFolders,
+): void {
+  const realPath = Deno.realPathSync(path);
+  if (realPath !== known) {
+    expanded.places.push(placeOf({ path: realPath, rest }));
+  }
+  if (rest.length === 0 || rest[0] === "**") return;
+  for (const name of listMatching(path, rest)) {
+    const child = {
+      path: childPath(path, name),
+      rest: rest.slice(1),
+      known: childPath(realPath, name),
+    };
+    try {
+      // What a stranger may have created is no error.
+      if (expanded.places.length < MAX_PLACES) {
+        followLinks(child, expanded);
+        continue;
+      }
+    } catch (error) {
+      if (isAbsence(error)) continue;
+    }
+    expanded.unresolved.add(comparablePath(child.path));
+    expanded.unresolved.add(comparablePath(child.known));
+  }
+}
+
+/** Lists the links in a folder, and the folders that can contain links, whose names match. */
+function listMatching(
+  folder: string,
+  [pattern, below = "**"]: readonly string[],
+): string[] {
+  if (!WILDCARD.test(pattern!)) return [pattern!];
+  const matches = compileName(comparableText(pattern!));
+  return [...Deno.readDirSync(folder)]
+    .filter((entry) => entry.isSymlink || entry.isDirectory && below !== "**")
+    .map(({ name }) => name)
+    .filter((name) => matches(comparableText(name)));
 }

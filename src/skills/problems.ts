@@ -6,7 +6,7 @@
 
 import { oneLine, quote } from "../text.ts";
 import { qualifiedName } from "./names.ts";
-import { hasEffect } from "./validity.ts";
+import { hasEffect } from "./checks.ts";
 import type { Problem, ShadowedSkill, SkillCatalog } from "./types.ts";
 
 /** The maximum number of shadowed skills that are described. */

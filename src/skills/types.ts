@@ -66,7 +66,7 @@ export interface SkillPolicyRule {
   readonly scope?: SkillScope;
   /** A glob for the skill directory, see `docs/policy.md`. Default: any directory. */
   readonly in?: string;
-  /** The number of its line in {@linkcode SkillPolicy.file}, from 1. */
+  /** The number of its line in the policy file, from 1. */
   readonly line?: number;
 }
 
@@ -74,10 +74,6 @@ export interface SkillPolicyRule {
 export interface SkillPolicy {
   /** The rules. The last one that matches a skill applies. Without one, it is `"on"`. */
   readonly rules: readonly SkillPolicyRule[];
-  /** The path of the policy file. Globs are relative to its folder, or to the working directory. */
-  readonly file?: string;
-  /** The home folder, for globs that start with `~`. */
-  readonly homeDirectory?: string;
 }
 
 /** A skill. */
@@ -112,21 +108,13 @@ export interface Skill {
   readonly isRepaired: boolean;
   /** How it is served according to the user's policy. */
   readonly state: SkillState;
+  /** The rule of the policy that applies, if there is one. */
+  readonly rule?: SkillPolicyRule | undefined;
   /**
    * Its scope, if the skill of the other scope is served under the plain name. It
    * then has a qualified name, `scope:name`, and URIs `skill://scope/name/…`.
    */
   readonly prefix?: SkillScope;
-}
-
-/** The effects of a policy. */
-export interface SkillPolicyReport {
-  /** For each skill that can be loaded or is off, the rule that applies, if there is one. */
-  readonly rules: ReadonlyMap<Skill, SkillPolicyRule>;
-  /** The skills that are off. */
-  readonly off: readonly Skill[];
-  /** The rules by name that match no skill, without those about folders or projects. */
-  readonly unused: readonly SkillPolicyRule[];
 }
 
 /** What is wrong with a root, a skill, a file, or a policy, and how to fix it. */
@@ -136,7 +124,7 @@ export interface Problem {
   /** The path of the file or folder. */
   readonly file: string;
   /** The number of the line in {@linkcode Problem.file}, from 1, if it is known. */
-  readonly line?: number;
+  readonly line?: number | undefined;
   /** What is wrong. */
   readonly reason: string;
   /** How to fix it. If there is a second line, it is the text to write. */
@@ -173,6 +161,8 @@ export interface SkillCatalog {
   readonly problems: readonly Problem[];
   /** The skills after the first one of a name. Those without a prefix cannot be loaded. */
   readonly shadowed: readonly ShadowedSkill[];
+  /** The skills that are off. */
+  readonly off: readonly Skill[];
   /** All skills that can be loaded, by the keys of their plain or qualified names. */
   readonly served: ReadonlyMap<string, Skill>;
   /** The roots in search order. */
@@ -196,23 +186,15 @@ export interface SkillCatalog {
 export interface ScanOptions extends FileAccessOptions, BaseFolders {
   /** Folders whose skills are `"name-only"`, unless a rule of the policy applies to them. */
   readonly nameOnlyFolders?: readonly string[];
-  /** Which skills are served, and how prominently. Default: all are `"on"`. */
-  readonly policy?: SkillPolicy | SkillPolicySource | undefined;
+  /**
+   * Which skills are served, and how prominently, or the path of a file that says so
+   * and can change. While the file is invalid, the last valid policy stays in effect.
+   * Until there is one, no skills are served. Globs for folders are relative to the
+   * folder of the file, or to the working directory. Default: all skills are `"on"`.
+   */
+  readonly policy?: SkillPolicy | string | undefined;
   /** Whether to read at most 1,000 skills, 16 MB, and for two seconds in a project. */
   readonly limitsProject?: boolean;
-}
-
-/** A policy in a file that can change. */
-export interface SkillPolicySource {
-  /** The path of the file. */
-  readonly file: string;
-  /**
-   * Returns the policy of the file. It is the same object while nothing changed.
-   *
-   * @throws {PolicyError} If the file is invalid. The last valid policy then stays
-   *   in effect. Until there is one, no skills are served.
-   */
-  load(): SkillPolicy;
 }
 
 /** Options of a {@linkcode SkillRegistry}. */
@@ -301,8 +283,6 @@ export interface SkillSource {
     skill: Skill,
     file: SkillFile,
   ): Promise<{ digest: string; size: number }>;
-  /** Describes the decisions of the policy, if there is one. */
-  inspectPolicy(): SkillPolicyReport | undefined;
   /** Scans the roots again. */
   refresh(options?: RefreshOptions): Promise<SkillCatalog>;
   /** Tracks all files of a skill, or of all skills. Returns a function that stops it. */

@@ -26,7 +26,7 @@ import type {
   SkillSource,
 } from "../skills/types.ts";
 import { skillFileUri, skillMdUri } from "../skills/uri.ts";
-import { findUnlisting } from "../skills/validity.ts";
+import { findUnlisting } from "../skills/checks.ts";
 import { quote, shownName, shownPath } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 import {

@@ -1,13 +1,5 @@
 import assert from "node:assert/strict";
 import type { Page } from "npm:playwright-core@^1";
-import { createClientConfig } from "../../src/cli/client_config.ts";
-import {
-  CLIENT_NAMES,
-  type ClientName,
-  MCP_CLIENTS,
-} from "../../src/cli/clients.ts";
-import { parseCommandLine } from "../../src/cli/command_line.ts";
-import { createSettings } from "../../src/cli/settings.ts";
 import { Tab } from "../testing/browser.ts";
 import { filesPlace, Place, skillMd } from "../testing/folders.ts";
 import { type HttpOptions, HttpServer } from "../testing/http.ts";
@@ -75,8 +67,9 @@ testPage(
       return place;
     },
   },
-  async ({ page }) => {
+  async ({ page, url }) => {
     await page.locator("#skills .name", { hasText: "git" }).waitFor();
+    assert.equal(await page.textContent("#address"), `${url}mcp`);
     const row = page.locator("#skills > li", { hasText: "Fill forms" });
     await row.locator("summary", { hasText: "project" }).waitFor();
     await page.fill("#filter", "PDF fill");
@@ -99,50 +92,10 @@ testPage(
 );
 
 testPage(
-  "the page shows for each client what --print-config prints for the address",
-  {},
-  async ({ page, url }) => {
-    await assertClients(page, `${url}mcp`);
-    const copy = page.locator("#config button").last();
-    await copy.focus();
-    await page.keyboard.press("Enter");
-    await copy.filter({ hasText: /^Copied|^Selected/ }).waitFor();
-  },
-);
-
-/** Asserts that the page shows the configuration of each client. */
-async function assertClients(page: Page, url: string): Promise<void> {
-  const options = await page.locator("#client option").allTextContents();
-  assert.deepEqual(
-    options,
-    CLIENT_NAMES.map((name) => MCP_CLIENTS[name].title),
-  );
-  for (const name of CLIENT_NAMES) {
-    const { text, command } = configOf(name, url);
-    await page.selectOption("#client", { label: MCP_CLIENTS[name].title });
-    const shown = await page.locator("#config pre").allTextContents();
-    assert.deepEqual(shown, command === undefined ? [text] : [command, text]);
-  }
-}
-
-function configOf(name: ClientName, url: string) {
-  const args = ["--print-config", name, "--url", url];
-  return createClientConfig(name, createSettings(parseCommandLine(args)), {
-    executable: "",
-    mainModule: undefined,
-    importMap: undefined,
-    os: "linux",
-    variable: () => undefined,
-  });
-}
-
-testPage(
   "the page asks for the token, refuses a wrong one, and keeps it for the tab only",
   { env: { SKILL_SERVER_TOKEN: TOKEN } },
   async ({ tab, page, url }) => {
     await page.locator("#login").waitFor();
-    const config = await page.textContent("#config") ?? "";
-    assert.match(config, /SKILL_SERVER_TOKEN/);
     await page.fill("#token", "wrong");
     await page.keyboard.press("Enter");
     await page.locator("#problem", { hasText: WRONG }).waitFor();
@@ -169,20 +122,6 @@ testPage(
     await server.end();
     await page.locator("#skills summary", { hasText: "git" }).click();
     await page.locator("pre", { hasText: "Cannot reach the server" }).waitFor();
-  },
-);
-
-testPage(
-  "the page shows no commands for an address that a shell would run",
-  { env: { SKILL_SERVER_TOKEN: TOKEN } },
-  async ({ url }) => {
-    const { port } = new URL(url);
-    await using tab = await Tab.open(`http://a$(b).test:${port}/`);
-    await tab.page.locator("#login").waitFor();
-    const address = await tab.page.textContent("#address");
-    assert.equal(address, `http://a$(b).test:${port}/mcp`);
-    assert.equal(await tab.page.isVisible("#connect"), false);
-    assert.equal(await tab.page.textContent("#config"), "");
   },
 );
 

@@ -18,8 +18,6 @@ const FLAGS = [
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-sync",
-  // Any host name, for servers that accept any.
-  "--host-resolver-rules=MAP *.test 127.0.0.1",
 ];
 
 /** Returns the path of a browser, if one is installed. */

@@ -19,7 +19,6 @@ export const PROGRAM: Program = {
   mainModule: SPECIFIER,
   importMap: undefined,
   os: "linux",
-  variable: () => undefined,
 };
 
 /** The same with a Deno that npx downloaded. */

@@ -28,7 +28,7 @@ export async function problemsIn(
   ...args: string[]
 ): Promise<ReportedProblem[]> {
   const settings = settingsFor("--json", ...args);
-  const registry = await openSkills(settings, { log: () => {} });
+  const registry = openSkills(settings, { log: () => {} });
   const { text } = await reportSkills(registry, settings);
   return JSON.parse(text).problems;
 }

@@ -17,11 +17,11 @@ export class Model {
   /** Where links in the project may lead. */
   readonly #allowed: string[];
   readonly #rules;
-  /** Whether the policy was never valid, or may not read the folder of a rule. */
-  #isInvalid: boolean;
+  /** Whether the policy was never valid. */
+  readonly #isInvalid: boolean;
 
   constructor(world: World) {
-    const { home, roots, granted } = world;
+    const { home, roots } = world;
     this.#world = world;
     this.#isInvalid = world.rules === undefined;
     // The home folder, and what lies above it, is no project.
@@ -34,12 +34,7 @@ export class Model {
     this.#allowed = disk.reals(own).concat(this.project, this.#trusted);
     this.#rules = (world.rules ?? []).map((rule) => {
       if (rule.in === undefined) return { ...rule, folders: [] };
-      // Nobody may list the home folder, or one above it, unless it was granted.
-      const top = disk.folderOf(rule.in);
-      const isKnown = disk.isInside(top, granted) || !disk.isWithin(home, top);
-      this.#isInvalid ||= !isKnown;
-      const folders = disk.expandGlob(rule.in)
-        .flatMap((path) => isKnown ? disk.spellings(path) : path);
+      const folders = disk.expandGlob(rule.in).flatMap(disk.spellings);
       return { ...rule, folders };
     });
   }

@@ -45,13 +45,6 @@ export function globPattern(glob: string): RegExp {
   return new RegExp(`^${source}$`, "is");
 }
 
-/** Returns the folder above the first wildcard of a glob, or the glob without any. */
-export function folderOf(glob: string): string {
-  const parts = glob.split("/");
-  const first = parts.findIndex((part) => part.includes("*"));
-  return first < 0 ? glob : parts.slice(0, first).join("/");
-}
-
 /** Returns the paths on disk that a glob stands for, without a `/**` at its end. */
 export function expandGlob(glob: string): string[] {
   let folders = ["/"];

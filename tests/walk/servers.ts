@@ -1,4 +1,4 @@
-// Servers for the walk: in this process over an in-memory transport, and processes.
+// Servers for the walk, in this process, over an in-memory transport and over HTTP.
 import type { SkillCatalog, SkillRegistry } from "../../mod.ts";
 import { openSkills } from "../../skill_server.ts";
 import { parseCommandLine } from "../../src/cli/command_line.ts";
@@ -7,14 +7,7 @@ import { McpHttpServer } from "../../src/protocol/http_server.ts";
 import { McpServer } from "../../src/protocol/mcp_server.ts";
 import type { StdioTransport } from "../../src/protocol/stdio_transport.ts";
 import { describeServer, registerViews } from "../../src/views/views.ts";
-import { HttpServer } from "../testing/http.ts";
-import { completeLaunch } from "../testing/command_line.ts";
-import {
-  runServer,
-  type ServerFolders,
-  type ServerOptions,
-  Wire,
-} from "../testing/server.ts";
+import type { ServerFolders } from "../testing/server.ts";
 import type { Ask } from "./observer.ts";
 
 /** Where a server starts, and with what. */
@@ -109,7 +102,7 @@ function pretend<T>({ project, home, env }: Launch, work: () => T): T {
 
 function askStdio(settings: Settings, registry: SkillRegistry): Asks {
   const server = new McpServer(describe(settings, registry));
-  registerViews(server, registry, settings.tools);
+  registerViews(server, registry, settings.options);
   const waiting = new Map<unknown, (reply: object) => void>();
   const transport = {
     run: () => new Promise(() => {}),
@@ -133,44 +126,32 @@ function askStdio(settings: Settings, registry: SkillRegistry): Asks {
 
 function askHttp(settings: Settings, registry: SkillRegistry): Asks {
   const server = new McpHttpServer(describe(settings, registry));
-  registerViews(server, registry, settings.tools);
-  return createHttpAsks(({ headers, body }) => {
-    const options = { method: "POST", headers, body: JSON.stringify(body) };
-    return server.fetch(new Request("http://localhost/mcp", options));
-  });
-}
-
-function describe({ tools, options }: Settings, registry: SkillRegistry) {
-  return describeServer(registry, { ...tools, ...options });
-}
-
-/** Creates connections that post messages, one for each era. */
-function createHttpAsks(
-  post: (
-    message: { headers: Record<string, string>; body: object },
-  ) => Promise<Response>,
-): Asks {
-  return createAsks(async ({ id: _, ...body }) => {
-    const { name, uri, _meta } = body.params as Record<
+  registerViews(server, registry, settings.options);
+  return createAsks(async (message) => {
+    const { name, uri, _meta } = message.params as Record<
       string,
       string | undefined
     >;
     const target = name ?? uri;
-    const response = await post({
-      headers: {
-        "content-type": "application/json",
-        accept: "application/json, text/event-stream",
-        ..._meta && {
-          "mcp-protocol-version": "2026-07-28",
-          "mcp-method": body.method,
-          ...target !== undefined && { "mcp-name": target },
-        },
+    const headers = {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      ..._meta && {
+        "mcp-protocol-version": "2026-07-28",
+        "mcp-method": message.method,
+        ...target !== undefined && { "mcp-name": target },
       },
-      body: { ...body, id: ++lastId },
-    });
-    const text = await response.text();
+    };
+    const body = JSON.stringify(message);
+    const options = { method: "POST", headers, body };
+    const request = new Request("http://localhost/mcp", options);
+    const text = await (await server.fetch(request)).text();
     return JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text);
   }, "http");
+}
+
+function describe({ options }: Settings, registry: SkillRegistry) {
+  return describeServer(registry, options);
 }
 
 /** Creates a connection for each era. */
@@ -187,45 +168,4 @@ function createAsks(
     [`modern ${transport}`]: (method, params = {}) =>
       ask(method, { ...params, _meta: MODERN }),
   };
-}
-
-/** A server process on stdio, with a connection for each era. */
-export async function openStdio(
-  launch: Launch,
-  options: ServerOptions = {},
-): Promise<{ asks: Asks; wire: Wire }> {
-  const wire = new Wire(launch, { ...launch, ...options });
-  await wire.initialize();
-  const asks = createAsks(
-    ({ id, method, params }) => wire.ask(id, method, params),
-    "stdio",
-  );
-  return { wire, asks };
-}
-
-/**
- * Opens a server process as `--print-config` says, unless that refuses to let it
- * read the home folder.
- */
-export async function openAsPrinted(
-  launch: Launch,
-): Promise<{ asks: Asks; wire: Wire } | undefined> {
-  const args = [...launch.args, "--print-config", "cursor"];
-  const { stdout, stderr } = await runServer(launch, { ...launch, args });
-  if (/^skill-server: Cannot print an entry /.test(stderr)) return undefined;
-  if (stdout === "") throw new Error(stderr);
-  return await openStdio({ ...launch, env: {} }, {
-    launch: completeLaunch(stdout),
-  });
-}
-
-/** A server process over HTTP, with a connection for each era. */
-export async function openHttp(
-  launch: Launch,
-): Promise<{ asks: Asks; server: HttpServer }> {
-  const server = await HttpServer.start(launch, launch);
-  const asks = createHttpAsks(({ headers, body }) =>
-    server.fetch(body, headers)
-  );
-  return { asks, server };
 }

@@ -106,14 +106,7 @@ export function worldOf(start: Start, disk: Disk): World {
   }));
   const trustLinks = [...start.trustLinks];
   return {
-    ...{
-      workingDirectory,
-      home,
-      toolset,
-      trustLinks,
-      rules: [],
-      granted: ["/"],
-    },
+    ...{ workingDirectory, home, toolset, trustLinks, rules: [] },
     roots: [...roots, ...more],
   };
 }

@@ -1,19 +1,12 @@
 // A walk over the states of a disk: changes it at random, and checks what servers show.
 import assert from "node:assert/strict";
 import { relative } from "jsr:@std/path@^1";
-import { flagsWith } from "../testing/environment.ts";
 import { DEADLINE_MS, within } from "../testing/waiting.ts";
 import { Disk, SKILL_NAMES } from "./disk.ts";
 import { Model } from "./model.ts";
 import { Random } from "./random.ts";
-import { isFolder, reals } from "./reading.ts";
-import {
-  type Launch,
-  LocalServer,
-  openAsPrinted,
-  openHttp,
-  openStdio,
-} from "./servers.ts";
+import { isFolder } from "./reading.ts";
+import { type Launch, LocalServer } from "./servers.ts";
 import {
   chooseStart,
   launchOf,
@@ -34,11 +27,8 @@ const RESTS_PER_STEP = 0.3;
 /** The share of these rests at which all views are checked. */
 const VIEWS_PER_REST = 0.3;
 
-/**
- * How a walk is checked: a server scans after each step, or it watches the disk, or
- * it scans and there are processes at the end.
- */
-export type WalkMode = "scan" | "watch" | "processes";
+/** How a walk is checked: a server scans after each step, or it watches the disk. */
+export type WalkMode = "scan" | "watch";
 
 /** A random walk over the states of a disk. */
 export class Walk implements Disposable {
@@ -70,10 +60,6 @@ export class Walk implements Disposable {
     try {
       await (mode === "watch" ? this.#walkWatched(steps) : this.#walk(steps));
       await this.#rest();
-      // No process can start in a folder that was moved away.
-      const { project, home } = this.#launch;
-      const canStart = isFolder(project) && isFolder(home);
-      if (mode === "processes" && canStart) await this.#restWithProcesses();
     } catch (error) {
       throw new Error(
         [this.#phase, ...this.#describe(), (error as Error).message].join("\n"),
@@ -149,53 +135,6 @@ export class Walk implements Disposable {
     for (const connection of Object.entries(fresh.asks)) {
       await this.#check(connection, "fresh server");
     }
-  }
-
-  /** Checks processes that start now. */
-  async #restWithProcesses(): Promise<void> {
-    const http = await openHttp(this.#launch);
-    await using _server = http.server;
-    for (const connection of Object.entries(http.asks)) {
-      await this.#check(connection, "process");
-    }
-    const stdio = await openStdio(this.#launch);
-    await using _wire = stdio.wire;
-    for (const connection of Object.entries(stdio.asks)) {
-      await this.#check(connection, "process");
-    }
-    await this.#restWithNarrowPermissions();
-  }
-
-  /** Checks processes that may read less. */
-  async #restWithNarrowPermissions(): Promise<void> {
-    const printed = await openAsPrinted(this.#launch);
-    if (printed === undefined) return;
-    await using _wire = printed.wire;
-    const { rules, roots, trustLinks } = this.#world;
-    const open = [...roots.map(({ path }) => path), ...trustLinks];
-    this.#world = { ...this.#world, granted: [...open, ...reals(open)] };
-    await this.#check(["stdio", printed.asks.stdio!], "as printed");
-    if ((rules ?? []).some((rule) => rule.in ?? rule.scope)) return;
-    const granted = [this.#disk.policy, ...roots.map(({ path }) => path)]
-      .filter(() => this.#random.chance(0.7));
-    const narrow = await openStdio(this.#launch, {
-      flags: flagsWith(
-        `--allow-read=${[this.#disk.policy, ...granted].join(",")}`,
-        "--allow-env",
-      ),
-    });
-    await using _narrow = narrow.wire;
-    await this.#checkLeaks(narrow.asks.stdio!, `with ${granted}`);
-  }
-
-  /** Checks that a server shows nothing that the model does not show. */
-  async #checkLeaks(ask: Ask, phase: string): Promise<void> {
-    this.#phase = phase;
-    const sights = new Model(this.#world).look();
-    const observer = new Observer(ask, this.#world.toolset);
-    const paths = this.#choosePaths(sights);
-    await observer.look({ names: this.#chooseNames(sights), paths });
-    assert.deepEqual(observer.findLeaks(sights), []);
   }
 
   #readRules(last?: World["rules"]): void {

@@ -36,8 +36,6 @@ export interface World {
   trustLinks: string[];
   /** The rules of the last valid policy, if there ever was one. */
   rules: readonly Rule[] | undefined;
-  /** The folders that Deno may read, without those of rules. */
-  granted: readonly string[];
 }
 
 /** A skill that clients may see. */

@@ -1,10 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
-import {
-  findingsIn,
-  printedReport,
-  problemsIn,
-} from "../../tests/testing/report.ts";
+import { printedReport, problemsIn } from "../../tests/testing/report.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { isCaseBlind } from "../files/paths.ts";
@@ -26,10 +22,10 @@ async function missesIn(
 
 Deno.test("--list reports files that are almost named SKILL.md", async () => {
   const names = [
-    ...["SKILL.md.txt", "SKILL.markdown", "SKILL.txt", "SKILL", "pdf.md"],
+    ...["SKILL.md.txt", "SKILL.markdown", "SKILL.txt", "SKILL"],
     ...["SKILL.md.md", "SKILL (1).md", "SKILL copy.md", "skill.MARKDOWN"],
     "SKILL .md",
-    ...isCaseBlind ? [] : ["Skill.md", "SKILL.MD", "PDF.md"],
+    ...isCaseBlind ? [] : ["Skill.md", "SKILL.MD"],
   ];
   for (const name of names) {
     using place = new Place();
@@ -98,16 +94,6 @@ Deno.test("--list does not mention a broken skill that is off", async () => {
   place.skill("skills", "broken", "no frontmatter");
   const policy = place.file("policy.yaml", "rules: [{ state: off }]");
   assert.deepEqual(await missesIn(place, "skills", "--policy", policy), []);
-});
-
-Deno.test("--check warns that other programs do not find a skill.md", {
-  ignore: lacks("case"),
-}, async () => {
-  using place = new Place();
-  place.file("home/.claude/skills/pdf/skill.md", skillMd("pdf"));
-  assert.deepEqual(await findingsIn(place), [
-    'warning file-name-case pdf/skill.md: most programs find only "SKILL.md", not "skill.md"',
-  ]);
 });
 
 Deno.test("--list does not follow links to find near misses", {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
-import { quoteCommand } from "./shell_quoting.ts";
-import { lacks } from "../tests/testing/needs.ts";
+import { quoteCommand } from "./program.ts";
+import { lacks } from "../../tests/testing/needs.ts";
 
 const WORD = fc.oneof(
   fc.string({ unit: fc.constantFrom(..."ab \\'\"$`~=,-%&;*(){}[]#!é’") }),
