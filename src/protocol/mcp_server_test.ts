@@ -166,8 +166,6 @@ function recordSubscriptions({ server }: BareServer) {
     started: 0,
     /** Those that have not ended. */
     active: new Map<object, { uri: string; notify: () => void }>(),
-    /** New subscriptions start after this promise is fulfilled. */
-    gate: Promise.resolve(),
     /** Changes a resource. */
     change: (uri: string) => {
       for (const subscription of record.active.values()) {
@@ -175,22 +173,13 @@ function recordSubscriptions({ server }: BareServer) {
       }
     },
   };
-  server.onsubscribe = async (uri, notify) => {
+  server.onsubscribe = (uri, notify) => {
     record.started++;
-    await record.gate;
     const key = {};
     record.active.set(key, { uri, notify });
-    return () => record.active.delete(key);
+    return Promise.resolve(() => record.active.delete(key));
   };
   return record;
-}
-
-/** Records subscriptions that start only after a gate has been opened. */
-function recordWaitingSubscriptions(bare: BareServer) {
-  const record = recordSubscriptions(bare);
-  const gate = Promise.withResolvers<void>();
-  record.gate = gate.promise;
-  return { record, open: gate.resolve };
 }
 
 Deno.test("McpServer notifies each subscriber once, and ends its subscription with it", async () => {
@@ -218,18 +207,6 @@ Deno.test("McpServer notifies each subscriber once, and ends its subscription wi
   assert.deepEqual([record.started, record.active.size], [3, 0]);
 });
 
-Deno.test("McpServer subscribes to a resource that an earlier request did not find", async () => {
-  const bare = new BareServer();
-  await bare.initialize();
-  bare.server.onsubscribe = () => Promise.reject(new Error("unknown"));
-  const params = { uri: "x:y" };
-  const { error } = await bare.ask("resources/subscribe", params);
-  assert.equal(error!.message, "unknown");
-  const record = recordSubscriptions(bare);
-  assert.deepEqual((await bare.ask("resources/subscribe", params)).result, {});
-  assert.equal(record.active.size, 1);
-});
-
 Deno.test("McpServer sends no notification to a listener before the acknowledgment", async () => {
   const bare = new BareServer();
   const record = recordSubscriptions(bare);
@@ -253,47 +230,6 @@ Deno.test("McpServer sends no notification to a listener before the acknowledgme
   record.change("x:y");
   await bare.server.notifyListChanged("tools");
   assert.deepEqual(await bare.takeSubscriptionIds(), ["a", "a"]);
-});
-
-Deno.test("McpServer ends every subscription that it started, in any order of events", async () => {
-  const bare = new BareServer();
-  const { record, open } = recordWaitingSubscriptions(bare);
-  await bare.initialize();
-  const params = { uri: "x:y" };
-  await bare.write({ id: "a", method: "resources/subscribe", params });
-  await bare.ask("resources/unsubscribe", params);
-  await bare.write({ id: "b", method: "resources/subscribe", params });
-  open();
-  for (const id of ["a", "b"]) await bare.reply(id);
-  assert.equal(record.active.size, 1);
-  await bare.ask("resources/unsubscribe", params);
-  await bare.ask("ping");
-  assert.equal(record.active.size, 0);
-});
-
-Deno.test("McpServer ends the subscriptions of a cancelled listener, and keeps others for the same resource", async () => {
-  const bare = new BareServer();
-  const { record, open } = recordWaitingSubscriptions(bare);
-  await bare.initialize();
-  const listening = {
-    _meta: MODERN_META,
-    notifications: { resourceSubscriptions: ["x:y"] },
-  };
-  await bare.write(
-    {
-      id: "a",
-      method: "resources/subscribe",
-      params: { uri: "x:y" },
-    },
-    { id: "b", method: "subscriptions/listen", params: listening },
-  );
-  await bare.ask("ping");
-  await bare.cancel("b");
-  open();
-  assert.deepEqual((await bare.reply("a")).result, {});
-  await bare.ask("ping");
-  assert.equal(record.active.size, 1);
-  assert.deepEqual(bare.pipe.sent.takeAll(), []);
 });
 
 /** Makes the requests `who` of a server wait. */
