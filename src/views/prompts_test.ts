@@ -172,7 +172,7 @@ Deno.test("prompts/get returns an invalid-params error with similar names for an
   await fails("skill", { name: "" });
   await assert.rejects(
     session.client.getPrompt({ name: "gi" }),
-    /Unknown prompt "gi": similar names are "git"/,
+    /Unknown skill "gi": similar names are "git"/,
   );
   await assert.rejects(
     session.client.getPrompt({ name: "skill", arguments: { name: "gi" } }),
@@ -226,10 +226,6 @@ Deno.test("completion/complete completes names and paths by prefix, ignoring cas
   );
   assert.deepEqual(await complete(file, ["path", ""], { name: "none" }), []);
   assert.deepEqual(await complete(file, ["path", ""]), []);
-  const unknown = { type: "ref/prompt", name: "none" } as const;
-  await assert.rejects(complete(unknown, ["name", ""]), { code: -32602 });
-  const other = { type: "ref/resource", uri: "skill://x" } as const;
-  await assert.rejects(complete(other, ["name", ""]), { code: -32602 });
 });
 
 Deno.test("completion/complete returns a hundred values and the total", async () => {

@@ -38,7 +38,7 @@ import {
 } from "./paging.ts";
 import { listKey } from "./skill_list.ts";
 
-export const RESOURCE_TEMPLATES: readonly ResourceTemplate[] = [
+const RESOURCE_TEMPLATES: readonly ResourceTemplate[] = [
   {
     name: "skill",
     uriTemplate: "skill://{name}",
