@@ -342,17 +342,3 @@ Deno.test(
     );
   },
 );
-
-Deno.test(
-  "without --auto-install-deps, or without pipreqs, a command that contains py runs as usual",
-  {
-    ignore: lacks("sh"),
-  },
-  async () => {
-    using place = filesPlace();
-    for (const args of [[], ["--auto-install-deps"]]) {
-      await using session = await openShell(place, args);
-      assert.equal((await session.text(...shell("echo py"))).text, "py\n\n");
-    }
-  },
-);

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import { Session } from "../tests/testing/client.ts";
-import { flagsWith, MOD } from "../tests/testing/environment.ts";
+import { flagsWith } from "../tests/testing/environment.ts";
 import { filesPlace, type Place } from "../tests/testing/folders.ts";
 import { lacks } from "../tests/testing/needs.ts";
-import { serverCommand, Wire } from "../tests/testing/server.ts";
+import { Wire } from "../tests/testing/server.ts";
 import { eventually } from "../tests/testing/waiting.ts";
 
 const ignore = lacks("cmd");
@@ -184,73 +184,3 @@ for (const [when, end] of Object.entries(ENDS)) {
     await waitForExit(place);
   });
 }
-
-/**
- * A program with a console of its own that starts the server in it, presses Ctrl-C
- * while a command runs, and writes the server's exit status to a file.
- */
-const PRESS_CTRL_C = `
-  const kernel = Deno.dlopen("kernel32.dll", {
-    FreeConsole: { parameters: [], result: "i32" },
-    AllocConsole: { parameters: [], result: "i32" },
-    GenerateConsoleCtrlEvent: { parameters: ["u32", "u32"], result: "i32" },
-  }).symbols;
-  kernel.FreeConsole();
-  kernel.AllocConsole();
-  Deno.addSignalListener("SIGINT", () => {});
-  const [started, result, messages, ...args] = Deno.args;
-  const server = new Deno.Command(Deno.execPath(), {
-    args,
-    stdin: "piped",
-    stdout: "null",
-    stderr: "null",
-  }).spawn();
-  const writer = server.stdin.getWriter();
-  await writer.write(new TextEncoder().encode(messages));
-  for (;;) {
-    try {
-      Deno.statSync(started);
-      break;
-    } catch {
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-  }
-  const CTRL_C = 0;
-  kernel.GenerateConsoleCtrlEvent(CTRL_C, 0);
-  Deno.writeTextFileSync(result, JSON.stringify(await server.status));
-  Deno.exit();`;
-
-Deno.test(
-  "server exits with 0 on Ctrl-C in a console of Windows, and leaves nothing running",
-  {
-    ignore,
-  },
-  async () => {
-    using place = filesPlace();
-    const result = join(place.path, "result.json");
-    const message = {
-      jsonrpc: "2.0",
-      id: 1,
-      method: "tools/call",
-      params: {
-        name: TOOL,
-        arguments: { skill_name: "git", command: LONG },
-      },
-    };
-    const { flags, args } = shellOptions();
-    const [program, options] = serverCommand(place, {
-      flags: ["run", "--allow-all", "--no-lock"],
-      main: place.file("press.ts", PRESS_CTRL_C),
-      args: [
-        join(skillFolder(place), "started"),
-        result,
-        `${JSON.stringify(message)}\n`,
-        ...[...flags, MOD, ...args],
-      ],
-    });
-    const { code } = await new Deno.Command(program, options).output();
-    assert.equal(code, 0);
-    assert.equal(JSON.parse(Deno.readTextFileSync(result)).code, 0);
-    await waitForExit(place);
-  },
-);

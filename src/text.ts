@@ -247,17 +247,17 @@ export function normalizeText(text: string): string {
  */
 export function nearestWords(word: string, words: Iterable<string>): string[] {
   const key = word.toLowerCase();
-  const ranked = Array.from(words, (other) => {
-    const limit = other.length > 3 ? 2 : other.length > 1 ? 1 : 0;
-    const distance = editDistance(key, other.toLowerCase(), limit);
-    const isStart = key !== "" && other.toLowerCase().startsWith(key);
-    return {
-      other,
-      distance: isStart ? Math.min(distance, limit) - 0.5 : distance,
-      limit,
-    };
-  });
-  return ranked.filter(({ distance, limit }) => distance <= limit)
+  const distanceOf = (other: string) => {
+    if (key !== "" && other.startsWith(key)) return 0;
+    const limit = Math.min(2, other.length >> 1);
+    const distance = editDistance(key, other, limit);
+    return distance <= limit ? distance : FAR;
+  };
+  return Array.from(
+    words,
+    (other) => ({ other, distance: distanceOf(other.toLowerCase()) }),
+  )
+    .filter(({ distance }) => distance < FAR)
     .sort((a, b) => a.distance - b.distance)
     .map(({ other }) => other);
 }

@@ -1,12 +1,7 @@
 import assert from "node:assert/strict";
 import { Place } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
-import {
-  peakMemory,
-  serverCommand,
-  spawnServer,
-  Wire,
-} from "./testing/server.ts";
+import { serverCommand, spawnServer, Wire } from "./testing/server.ts";
 import { ping } from "./testing/transport.ts";
 import { eventually, within } from "./testing/waiting.ts";
 
@@ -142,27 +137,6 @@ Deno.test("server writes only JSON-RPC to stdout, whatever the input", async () 
   }
   assert.match(wire.stderr, /^skill-server: Skipped .*bad/);
 });
-
-Deno.test(
-  "server buffers a slowly written line in little more memory than the line's size",
-  {
-    ignore: lacks("proc"),
-  },
-  async () => {
-    using place = new Place();
-    await using wire = new Wire(place);
-    await wire.initialize();
-    const call = JSON.stringify({ ...ping(1), params: { x: "x".repeat(5e5) } });
-    const piece = 60;
-    for (let start = 0; start < call.length; start += piece) {
-      await wire.write(call.slice(start, start + piece));
-    }
-    await wire.write("\n");
-    await wire.reply(1);
-    const peak = peakMemory(wire.process.pid);
-    assert.ok(peak < 300, `${peak} MB`);
-  },
-);
 
 Deno.test("server keeps serving if nobody reads its stderr", async () => {
   using place = new Place();

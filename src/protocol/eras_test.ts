@@ -107,22 +107,10 @@ Deno.test("malformed modern requests get the errors that the specification defin
     ["tools/list", { [version]: "2026-07-28", [capabilities]: [] }, -32602],
     ["server/discover", {}, -32602],
     ["subscriptions/listen", {}, -32602],
-    ...[
-      "initialize",
-      "ping",
-      "logging/setLevel",
-      "resources/subscribe",
-      "resources/unsubscribe",
-      "none",
-    ]
-      .map((method) =>
-        [method, MODERN_META, -32601] as [
-          string,
-          Record<string, unknown>,
-          number,
-        ]
-      ),
   ];
+  for (
+    const method of ["initialize", "ping", "resources/unsubscribe", "none"]
+  ) refused.push([method, MODERN_META, -32601]);
   for (const [method, meta, code] of refused) {
     const { error } = await askModern(wire, method, {}, meta);
     assert.equal(error!.code, code, method);
@@ -135,20 +123,14 @@ Deno.test("malformed modern requests get the errors that the specification defin
   });
   const anonymous = { [version]: "2026-07-28", [capabilities]: {} };
   assert.ok((await askModern(wire, "tools/list", {}, anonymous)).result);
-  const unknown = [
-    ["tools/call", { name: "none" }],
-    ["prompts/get", { name: "none" }],
-    ["resources/read", { uri: "skill://none" }],
-    ["skills/get", { uri: "skill://none/SKILL.md" }],
-    ["resources/directory/read", { uri: "skill://none" }],
-    ["subscriptions/listen", { notifications: 1 }],
-    ["subscriptions/listen", { notifications: [] }],
-    ["subscriptions/listen", { notifications: { toolsListChanged: "yes" } }],
-    ["subscriptions/listen", { notifications: { resourceSubscriptions: [1] } }],
-  ] as const;
-  for (const [method, params] of unknown) {
-    const { error } = await askModern(wire, method, params);
-    assert.equal(error!.code, -32602, method);
+  for (
+    const notifications of [1, [], { toolsListChanged: "yes" }, {
+      resourceSubscriptions: [1],
+    }]
+  ) {
+    const params = { notifications };
+    const { error } = await askModern(wire, "subscriptions/listen", params);
+    assert.equal(error!.code, -32602);
   }
 });
 

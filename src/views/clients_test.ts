@@ -127,7 +127,7 @@ function checkList(
   assert.deepEqual(_meta, toolMeta);
 }
 
-for (const count of [10, 100, 1_000, 3_000]) {
+for (const count of [10, 3_000]) {
   Deno.test(
     `each client gets each of ${count} skills exactly once, within the limits of what its model sees`,
     {
@@ -182,23 +182,6 @@ Deno.test("the first line of the instructions summarizes the skills in at most 2
     /: 302 in total, such as aws-service-0, aws-service-1, .*\.\.\.$/,
   );
   assert.ok(line.length > 200 && line.length <= 250, line);
-});
-
-Deno.test("the lists of an unchanged catalog are byte-identical in every process", async () => {
-  using place = new Place();
-  makeSkills(place, 200);
-  const lists: string[] = [];
-  for (const _process of [1, 2]) {
-    await using wire = new Wire(place);
-    const answers = [];
-    for (const name of CLIENTS) {
-      const client = new TestClient(wire, "modern", name);
-      answers.push(await client.ask("tools/list"));
-      answers.push((await client.ask("server/discover")).instructions);
-    }
-    lists.push(JSON.stringify(answers));
-  }
-  assert.equal(lists[0], lists[1]);
 });
 
 Deno.test("profileFor() recognizes a client by its name, with or without the server's name appended", () => {

@@ -25,15 +25,15 @@ import { profileFor } from "./clients.ts";
 import type { SkillToolOptions, Toolset } from "./options.ts";
 import { deriveOnce, type ListItem, serveList } from "./paging.ts";
 import { formatLoadedSkill, textOf } from "./reading.ts";
-import { readForRequest, RESOURCE_TEMPLATES } from "./resources.ts";
+import { readForRequest } from "./resources.ts";
 import {
   byListRank,
   DEFAULT_DESCRIPTION_LIMIT,
-  describeSkills,
-  findPolicyFault,
+  describeSkill,
   fitList,
   isForUser,
   listKey,
+  listSkills,
 } from "./skill_list.ts";
 
 /** The prompt that takes a skill's name as its argument. */
@@ -59,7 +59,7 @@ export function registerPrompts(
     name: "prompts",
     itemsOf: (catalog) => [
       createSkillPrompt(catalog),
-      ...[...catalog.skills.values()].filter(isForUser).flatMap(itemsOf),
+      ...listSkills(catalog, isForUser).flatMap(itemsOf),
     ],
   });
   server.setRequestHandler("prompts/get", async (params, { client }) => {
@@ -93,17 +93,13 @@ function embedSkill(skill: Skill, text: string): ContentBlock {
 
 /** Creates the prompt that takes a name. Its description lists the skills. */
 function createSkillPrompt(catalog: SkillCatalog): ListItem<Prompt> {
-  const skills = [...catalog.skills.values()].filter(isForUser)
-    .sort(byListRank);
-  const fault = findPolicyFault(catalog);
+  const skills = listSkills(catalog, isForUser);
   const start = "Load a skill by name.\n\nAvailable skills:";
   const limit = DEFAULT_DESCRIPTION_LIMIT - start.length;
   const value = {
     name: SKILL_PROMPT,
     title: "Load Skill",
-    description: fault === undefined
-      ? start + fitList(describeSkills(skills, catalog), limit)
-      : `${start}\n${fault}`,
+    description: start + fitList(skills.map(describeSkill), limit),
     arguments: [{
       name: "name",
       description: "Name of the skill (case-insensitive)",
@@ -143,21 +139,15 @@ function requirePrompt(
   { name: prompt, arguments: input }: Params<"prompts/get">,
   registry: SkillSource,
 ): Skill {
-  const isGeneral = prompt === SKILL_PROMPT;
-  const name = isGeneral ? input?.name ?? "" : prompt;
-  if (isGeneral && name === "") {
-    throw invalidParams('The prompt "skill" requires the argument "name"');
-  }
+  const name = prompt === SKILL_PROMPT ? input?.name ?? "" : prompt;
   const skill = registry.find(name);
   if (skill !== undefined && isForUser(skill)) return skill;
-  const names = [...registry.catalog.skills.values()].filter(isForUser)
-    .sort(byListRank).map(promptName);
+  const names = listSkills(registry.catalog, isForUser).map(promptName);
   const near = nearestWords(name, names).slice(0, MAX_NEAR_NAMES).map(quote);
   const hint = near.length === 0
     ? "prompts/list lists the names"
     : `similar names are ${near.join(", ")}`;
-  const kind = isGeneral ? "skill" : "prompt";
-  throw invalidParams(`Unknown ${kind} ${quote(name)}: ${hint}`);
+  throw invalidParams(`Unknown skill ${quote(name)}: ${hint}`);
 }
 
 /** The maximum number of values that a completion lists. */
@@ -168,19 +158,12 @@ async function complete(
   { ref, argument, context }: Params<"completion/complete">,
   registry: SkillSource,
 ) {
-  const isPrompt = ref.type === "ref/prompt";
-  const isKnown = isPrompt
-    ? ref.name === SKILL_PROMPT || registry.find(ref.name) !== undefined
-    : RESOURCE_TEMPLATES.some(({ uriTemplate }) => uriTemplate === ref.uri);
-  if (!isKnown) {
-    const name = isPrompt ? ref.name : ref.uri;
-    throw invalidParams(`Unknown reference ${quote(name)}`);
-  }
   const { served, skills } = registry.catalog;
+  const named = ref.type === "ref/prompt"
+    ? [...served.values()].filter(isForUser)
+    : [...skills.values()];
   const values = argument.name === "name"
-    ? [...(isPrompt ? served : skills).values()]
-      .filter((skill) => !isPrompt || isForUser(skill))
-      .sort(byListRank).map(promptName)
+    ? named.sort(byListRank).map(promptName)
     : argument.name === "path"
     ? await listPaths(context?.arguments?.name ?? "", registry)
     : [];

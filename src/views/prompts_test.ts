@@ -172,7 +172,7 @@ Deno.test("prompts/get returns an invalid-params error with similar names for an
   await fails("skill", { name: "" });
   await assert.rejects(
     session.client.getPrompt({ name: "gi" }),
-    /Unknown prompt "gi": similar names are "git"/,
+    /Unknown skill "gi": similar names are "git"/,
   );
   await assert.rejects(
     session.client.getPrompt({ name: "skill", arguments: { name: "gi" } }),
@@ -196,4 +196,46 @@ Deno.test("server reports that prompts and resources changed when skills change"
   );
   await session.updated("skill://new");
   assert.deepEqual(session.notifications.takeAll(), []);
+});
+
+Deno.test("completion/complete completes names and paths by prefix, ignoring case", async () => {
+  using place = filesPlace();
+  place.skill("home/.claude/skills", "Gitlab");
+  await using session = await Session.open(place);
+  const complete = async (
+    ref: { type: "ref/prompt"; name: string } | {
+      type: "ref/resource";
+      uri: string;
+    },
+    [name, value]: [string, string],
+    context?: Record<string, string>,
+  ) => {
+    const argument = { name, value };
+    const params = { ref, argument, context: { arguments: context } };
+    return (await session.client.complete(params)).completion.values;
+  };
+  const prompt = { type: "ref/prompt", name: "skill" } as const;
+  assert.deepEqual(await complete(prompt, ["name", "GI"]), ["git", "Gitlab"]);
+  assert.deepEqual(await complete(prompt, ["name", "x"]), []);
+  assert.deepEqual(await complete(prompt, ["other", ""]), []);
+  const file = { type: "ref/resource", uri: "skill://{name}/{+path}" } as const;
+  assert.deepEqual(await complete(file, ["name", "gitl"]), ["Gitlab"]);
+  assert.deepEqual(
+    await complete(file, ["path", "REF"], { name: "GIT" }),
+    ["references/API.md", "references/deep/more.md"],
+  );
+  assert.deepEqual(await complete(file, ["path", ""], { name: "none" }), []);
+  assert.deepEqual(await complete(file, ["path", ""]), []);
+});
+
+Deno.test("completion/complete returns a hundred values and the total", async () => {
+  using place = new Place();
+  for (let i = 0; i < 120; i++) place.skill("home/.claude/skills", `s${i}`);
+  await using session = await Session.open(place);
+  const { completion } = await session.client.complete({
+    ref: { type: "ref/prompt", name: "skill" },
+    argument: { name: "name", value: "s" },
+  });
+  const { values, total, hasMore } = completion;
+  assert.deepEqual([values.length, total, hasMore], [100, 120, true]);
 });

@@ -33,7 +33,7 @@ import { type SkillToolOptions, TOOL_NAMES } from "./options.ts";
 import { readTogether } from "./resources.ts";
 import {
   DEFAULT_DESCRIPTION_LIMIT,
-  describeSkills,
+  describeSkill,
   findByWords,
   findPolicyFault,
   fitList,
@@ -295,10 +295,7 @@ async function createUnknownSkillError(
 Use the exact skill name (case-insensitive) to load a skill.`);
   }
   const found = await findByWords(echo, { search, catalog });
-  const list = fitList(
-    describeSkills(found, catalog),
-    DEFAULT_DESCRIPTION_LIMIT,
-  );
+  const list = fitList(found.map(describeSkill), DEFAULT_DESCRIPTION_LIMIT);
   const results = found.length === 0
     ? `None of these words occurs in the names, the descriptions, or the first lines of the instructions of the ${skills.length} skills.
 

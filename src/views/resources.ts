@@ -42,7 +42,7 @@ import {
 } from "./paging.ts";
 import { listKey } from "./skill_list.ts";
 
-export const RESOURCE_TEMPLATES: readonly ResourceTemplate[] = [
+const RESOURCE_TEMPLATES: readonly ResourceTemplate[] = [
   {
     name: "skill",
     uriTemplate: "skill://{name}",
@@ -226,12 +226,9 @@ function registerSkillsExtension(
  */
 async function findEntry(uri: string, registry: SkillSource) {
   const { skill } = requireResource(uri, registry);
-  const skillMd = skillMdUri(skill);
-  if (skillMd !== uri) {
+  if (skillMdUri(skill) !== uri) {
     throw invalidParams(
-      `${quote(uri)} is not the URI of a skill's SKILL.md: the URI is ${
-        quote(skillMd)
-      }`,
+      `${quote(uri)} is not the URI of a SKILL.md: skills/list lists these`,
       { uri },
     );
   }

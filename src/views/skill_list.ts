@@ -24,6 +24,14 @@ export function isForUser({ isHiddenFromUser }: Skill): boolean {
   return !isHiddenFromUser;
 }
 
+/** Lists the skills that are allowed, in list order. */
+export function listSkills(
+  { skills }: SkillCatalog,
+  isAllowed: (skill: Skill) => boolean,
+): Skill[] {
+  return [...skills.values()].filter(isAllowed).sort(byListRank);
+}
+
 /** Compares two skills by their places in lists. */
 export function byListRank(a: Skill, b: Skill): number {
   return listRank(a) - listRank(b);
@@ -76,45 +84,38 @@ export async function findByWords(
 /** A skill as lists show it. */
 export interface ListedSkill {
   readonly skill: Skill;
-  /** Its name, on one line. If it shadows a skill of the user's, its scope precedes. */
+  /** Its name, on one line. */
   readonly name: string;
   /** Its description, on one line. */
   readonly description: string;
 }
 
-/** The texts about a skill that all lists share. */
-const textsOf = deriveOnce((skill: Skill) => ({
+/** Describes a skill for lists. */
+export const describeSkill = deriveOnce((skill: Skill): ListedSkill => ({
+  skill,
   name: shownName(qualifiedName(skill)),
   description: oneLine(skill.description),
 }));
 
-/** Describes skills for lists. */
-export function describeSkills(
-  skills: readonly Skill[],
-  { shadowed }: SkillCatalog,
-): ListedSkill[] {
-  const shadowing = new Set(
-    shadowed.filter(({ skill }) => skill.scope === "global")
-      .map(({ by }) => by),
-  );
-  return skills.map((skill) => ({
-    skill,
-    ...textsOf(skill),
-    ...(skill.scope === "project" && shadowing.has(skill) &&
-      { name: `${skill.scope}:${textsOf(skill).name}` }),
-  }));
-}
-
 /**
  * Lists the skills that the tools list for the model. Those listed by name only have
- * no description, whether or not there is room for it.
+ * no description, whether or not there is room for it. The name of a project's skill
+ * that shadows one of the user's says so.
  */
 export const listForModel = deriveOnce((catalog: SkillCatalog) => {
-  const skills = [...catalog.skills.values()].filter(isForModel)
-    .sort(byListRank);
-  return describeSkills(skills, catalog).map((listed) =>
-    listed.skill.state === "name-only" ? { ...listed, description: "" } : listed
+  const shadowing = new Set(
+    catalog.shadowed.filter(({ skill }) => skill.scope === "global")
+      .map(({ by }) => by),
   );
+  return listSkills(catalog, isForModel).map((skill): ListedSkill => {
+    const { name, description } = describeSkill(skill);
+    const isMarked = skill.scope === "project" && shadowing.has(skill);
+    return {
+      skill,
+      name: isMarked ? `project:${name}` : name,
+      description: skill.state === "name-only" ? "" : description,
+    };
+  });
 });
 
 /** Returns why there are no skills at all if the policy is the reason, in one line. */
@@ -139,7 +140,7 @@ export function formatAvailableSkills(
   const skills = listForModel(catalog).map((listed) => {
     const { skill, description } = listed;
     // The location tells which of the user's and the project's it is.
-    const { name } = textsOf(skill);
+    const { name } = describeSkill(skill);
     const location = locationOf(skill);
     const lines = Object.entries({ name, description, location })
       .filter(([, text]) => text)

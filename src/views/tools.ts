@@ -11,7 +11,10 @@ import type {
   ToolAnnotations,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import * as z from "npm:zod@^4/mini";
-import type { RequestDispatcher } from "../protocol/dispatcher.ts";
+import type {
+  RequestContext,
+  RequestDispatcher,
+} from "../protocol/dispatcher.ts";
 import { invalidParams } from "../protocol/json_rpc.ts";
 import { describeIssues } from "../protocol/requests.ts";
 import { SkillSearch } from "../skills/search.ts";
@@ -101,42 +104,29 @@ export function joinTools(
   registry: SkillSource,
   options: SkillToolOptions,
 ): void {
-  const tools = listTools(options);
   if (typeof server.registerTool !== "function") {
     throw new TypeError(
       "Cannot register the tools: the server is not an McpServer of @modelcontextprotocol/sdk 1; pass one of these",
     );
   }
   const search = new SkillSearch(isForModel);
-  for (const tool of tools) {
-    const { name, input: inputSchema, output: outputSchema } = tool;
-    const entryOf = (catalog: SkillCatalog) =>
-      createEntry(tool, catalog, { profile: DEFAULT_PROFILE, options });
-    const { title, annotations, ...entry } = entryOf(registry.catalog);
-    let { description } = entry;
-    const schemas = { inputSchema, outputSchema };
-    const call = (
-      input: Record<string, unknown>,
-      { signal }: { signal: AbortSignal },
-    ) => {
-      const leave = () => {};
-      return callTool(tool, input, {
-        registry,
-        search,
-        options,
-        signal,
-        leave,
-      });
-    };
+  const context = { registry, search, options, leave: () => {} };
+  const view = { profile: DEFAULT_PROFILE, options };
+  for (const tool of listTools(options)) {
+    let entry = createEntry(tool, registry.catalog, view);
+    const schemas = { inputSchema: tool.input, outputSchema: tool.output };
+    const call = (input: Record<string, unknown>, { signal }: RequestContext) =>
+      callTool(tool, input, { ...context, signal });
     const registered = server.registerTool(
-      name,
-      { title, description, annotations, ...schemas } as never,
+      tool.name,
+      { ...entry, ...schemas } as never,
       call as never,
     );
     registry.onChange(({ catalog }) => {
-      const current = entryOf(catalog).description!;
-      if (current !== description) registered.update({ description: current });
-      description = current;
+      const { description: previous } = entry;
+      entry = createEntry(tool, catalog, view);
+      const description = entry.description!;
+      if (description !== previous) registered.update({ description });
     });
   }
 }
