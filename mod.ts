@@ -48,7 +48,8 @@ import {
   tooManyFolders,
 } from "./src/files/faults.ts";
 import { childPath, currentFolder, isAtOrBelowAny } from "./src/files/paths.ts";
-import { isOwn } from "./src/files/served_folder.ts";
+import { sha256 } from "./src/files/reading.ts";
+import { isOwn, KnownFiles, ServedFolder } from "./src/files/served_folder.ts";
 import {
   buildCatalog,
   differingKeys,
@@ -59,7 +60,6 @@ import {
   describePolicy,
   type FoundSkill,
   FoundSkills,
-  type MetProblem,
   type VisitedFolder,
 } from "./src/skills/found_skills.ts";
 import { findSkill } from "./src/skills/names.ts";
@@ -67,7 +67,6 @@ import type { PolicyDecider } from "./src/skills/policy.ts";
 import { logProblems } from "./src/skills/problems.ts";
 import { listWatchedFolders, Rescans } from "./src/skills/rescans.ts";
 import { Project, resolveTrusted } from "./src/skills/roots.ts";
-import { SkillFiles } from "./src/skills/skill_files.ts";
 import {
   type FolderListing,
   isSkillFolder,
@@ -183,7 +182,6 @@ class SkillScan {
   /** Those that the links of a project are allowed to point into. */
   readonly #targets: readonly string[];
   readonly #found: FoundSkills;
-  readonly #problems: MetProblem[] = [];
   #position = 0;
   #trouble: string | undefined;
   readonly #slice = new TimeSlice();
@@ -218,7 +216,7 @@ class SkillScan {
     const found = this.#found;
     const catalog = buildCatalog({
       found: await found.listServed(this.#slice),
-      problems: [...policyProblems, ...found.listProblems(this.#problems)],
+      problems: [...policyProblems, ...found.listProblems()],
       roots: this.#roots.map((root) => reports.get(root)!),
     }, previous);
     return { catalog, found, trouble: this.#trouble };
@@ -272,7 +270,7 @@ class SkillScan {
     if (isTemporary(error) && root.scope !== "project") {
       this.#trouble ??= `${path}: ${problem.reason}`;
     }
-    this.#problems.push({ problem, root });
+    this.#found.report(problem, root);
   }
 
   /**
@@ -381,6 +379,9 @@ class SkillScan {
   }
 }
 
+/** The maximum number of remembered digests. */
+const MAX_DIGESTS = 100_000;
+
 /** Scans in a row that do not count. The next one does. */
 const MAX_VOID_SCANS = 4;
 
@@ -391,7 +392,9 @@ const MAX_VOID_SCANS = 4;
 export class SkillRegistry implements SkillSource {
   readonly #roots: readonly SkillRoot[];
   readonly #policy: CurrentPolicy;
-  readonly #files: SkillFiles;
+  /** Digests of files, by version and path. */
+  readonly #digests = new Map<string, string>();
+  readonly #known = new KnownFiles();
   readonly #options: SkillRegistryOptions;
   readonly #log: (line: string) => void;
   /** The lines about problems that were logged and still exist. */
@@ -418,7 +421,6 @@ export class SkillRegistry implements SkillSource {
   constructor(roots: readonly SkillRoot[], options: SkillRegistryOptions = {}) {
     this.#roots = roots;
     this.#policy = new CurrentPolicy(options);
-    this.#files = new SkillFiles(options);
     this.#options = options;
     this.#log = options.log ?? log;
     this.#rescans = new Rescans(() => this.#rescan(), {
@@ -448,7 +450,7 @@ export class SkillRegistry implements SkillSource {
    * listing ends after 10 levels and 20,000 entries.
    */
   async listFiles(skill: Skill, viewer?: SkillViewer): Promise<SkillFile[]> {
-    return (await this.#files.list(skill, viewer)).files;
+    return (await this.#open(skill, viewer).list()).files;
   }
 
   /**
@@ -461,7 +463,7 @@ export class SkillRegistry implements SkillSource {
     skill: Skill,
     viewer?: SkillViewer,
   ): Promise<{ files: SkillFile[]; folders: string[]; leftOut: Problem[] }> {
-    return await this.#files.list(skill, viewer);
+    return await this.#open(skill, viewer).list();
   }
 
   /**
@@ -477,7 +479,7 @@ export class SkillRegistry implements SkillSource {
     path: string,
     viewer?: SkillViewer,
   ): Promise<SkillFileContent> {
-    return await this.#files.read(skill, path, viewer);
+    return await this.#open(skill, viewer).read(path);
   }
 
   /**
@@ -490,9 +492,34 @@ export class SkillRegistry implements SkillSource {
    */
   async digest(
     skill: Skill,
-    file: SkillFile,
+    { path, version, size }: SkillFile,
   ): Promise<{ digest: string; size: number }> {
-    return await this.#files.digest(skill, file);
+    // The path is part of the key because a number cannot represent every inode exactly.
+    const keyOf = (version: string) =>
+      `${version}:${skill.realDirectory}:${path}`;
+    const known = this.#digests.get(keyOf(version));
+    if (known !== undefined) return { digest: known, size };
+    const read = await this.#open(skill).read(path);
+    const digest = sha256(read.bytes);
+    if (this.#digests.size >= MAX_DIGESTS) this.#digests.clear();
+    if (!read.isRecent) this.#digests.set(keyOf(read.version), digest);
+    return { digest, size: read.size };
+  }
+
+  /** Opens the folder of a skill for someone. */
+  #open(
+    { directory, realDirectory, file }: Skill,
+    { forModel = false }: SkillViewer = {},
+  ): ServedFolder {
+    const { maxFileSize, trustLinks = [] } = this.#options;
+    const viewer = { skill: realDirectory, forModel };
+    const hidden = this.#last?.found.hidden;
+    return new ServedFolder({
+      ...{ directory, realDirectory, file, maxFileSize },
+      trusted: resolveTrusted(trustLinks),
+      isHidden: (realPath) => hidden?.isHidden(realPath, viewer) === true,
+      known: this.#known,
+    });
   }
 
   /**
@@ -573,8 +600,7 @@ export class SkillRegistry implements SkillSource {
     this.#rescans.scanned(time, result.trouble !== undefined);
     if (this.#isClosed || this.#isVoid(result)) return previous;
     this.#last = result;
-    const { catalog, found } = result;
-    this.#files.hide(found.hidden);
+    const { catalog } = result;
     const [logged, log] = [this.#logged, this.#log];
     this.#logged = logProblems(catalog, { logged, log });
     this.#followed = [];

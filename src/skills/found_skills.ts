@@ -63,20 +63,6 @@ export interface FoundSkill {
   decision: PolicyDecision;
 }
 
-/** A problem with something that a search met. */
-export interface MetProblem {
-  readonly problem: Problem;
-  readonly root: SkillRoot;
-}
-
-/** The skill that leads to a file, and who asks. */
-interface Viewer {
-  /** The real path of the skill. */
-  readonly skill: string;
-  /** Whether the model asks. */
-  readonly forModel: boolean;
-}
-
 /**
  * The folders of skills that are hidden: to everyone, because they are off, or to
  * the model only. This is the one place that is asked, whichever root or link leads
@@ -94,8 +80,13 @@ export class HiddenFolders {
   /**
    * Whether a file or folder is in a hidden folder between it and the skill. If it
    * lies outside the skill, any hidden folder counts.
+   *
+   * @param viewer The real path of the skill that leads there, and whether the model asks.
    */
-  isHidden(realPath: string, { skill, forModel }: Viewer): boolean {
+  isHidden(
+    realPath: string,
+    { skill, forModel }: { skill: string; forModel: boolean },
+  ): boolean {
     if (this.#states.size === 0) return false;
     const end = isAtOrBelow(realPath, skill) ? skill : undefined;
     for (let folder = realPath; folder !== end; folder = dirname(folder)) {
@@ -125,6 +116,10 @@ export class FoundSkills {
   readonly byPath: Map<string, FoundSkill> = new Map();
   /** What is hidden from everyone or from the model, once it was decided. */
   readonly hidden: HiddenFolders = new HiddenFolders();
+  readonly #problems: Record<SkillScope, Problem[]> = {
+    global: [],
+    project: [],
+  };
 
   /** Creates an empty set. */
   constructor(options: FoundOptions) {
@@ -198,39 +193,32 @@ export class FoundSkills {
     }
   }
 
-  /**
-   * Lists the problems up to a limit, those in the user's own roots first, without
-   * those of what is off.
-   *
-   * @param met The problems that are not about the text of a `SKILL.md`.
-   */
-  listProblems(met: readonly MetProblem[]): Problem[] {
-    const all = met.filter(({ problem }) => !this.#isOff(problem));
+  /** Notes a problem with something that a search met, unless the policy turns that off. */
+  report(problem: Problem, { scope }: SkillRoot): void {
+    if (!this.#isOff(problem.file)) this.#problems[scope].push(problem);
+  }
+
+  #isOff(file: string): boolean {
+    const { decider, project } = this.#options;
+    if (decider === undefined) return false;
+    const place = childPath(realPathOf(dirname(file)), basename(file));
+    const scope = project.scopeOf(place);
+    const subject = { names: [basename(file)], scope, paths: [file, place] };
+    return decider.decide(subject).state === "off";
+  }
+
+  /** Lists the problems up to a limit, those in the user's own roots first. */
+  listProblems(): Problem[] {
     for (const { read, listings, decision } of this.byPath.values()) {
       if (decision.state === "off") continue;
       const { path, root } = listings[0]!;
       const file = childPath(path, read.fileName);
-      for (const problem of listTextProblems(read.said, basename(path))) {
-        all.push({ problem: { file, ...problem }, root });
-      }
+      const problems = listTextProblems(read.said, basename(path))
+        .map((problem) => ({ file, ...problem }));
+      this.#problems[root.scope].push(...problems);
     }
-    const { own = [], theirs = [] } = Object.groupBy(
-      all,
-      ({ root }) => root.scope === "project" ? "theirs" : "own",
-    );
-    return [...own, ...theirs].slice(0, MAX_PROBLEMS)
-      .map(({ problem }) => problem);
-  }
-
-  /** Whether the policy turns off what lies at the path of a problem. */
-  #isOff({ file }: Problem): boolean {
-    if (this.#options.decider === undefined) return false;
-    const place = childPath(realPathOf(dirname(file)), basename(file));
-    const scope = this.#options.project.scopeOf(place);
-    const names = [basename(file)];
-    const paths = [file, place];
-    return this.#options.decider.decide({ names, scope, paths }).state ===
-      "off";
+    const { global, project } = this.#problems;
+    return [...global, ...project].slice(0, MAX_PROBLEMS);
   }
 }
 

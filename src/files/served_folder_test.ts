@@ -18,7 +18,7 @@ import {
 import { onWindows } from "../../tests/testing/server.ts";
 
 Deno.test(
-  "SkillFiles.list() lists the files of a skill, and SkillFiles.read() reads these and none outside",
+  "ServedFolder.list() lists the files of a skill, and ServedFolder.read() reads these and none outside",
   {
     ignore: lacks("links"),
   },
@@ -99,7 +99,7 @@ Deno.test(
   },
 );
 
-Deno.test("SkillFiles.read() returns the exact text, and no text for bytes that are not valid UTF-8", async () => {
+Deno.test("ServedFolder.read() returns the exact text, and no text for bytes that are not valid UTF-8", async () => {
   using place = new Place();
   place.skill("skills", "git");
   place.file("skills/git/bom.md", "\ufeffa\r\nb");
@@ -112,7 +112,7 @@ Deno.test("SkillFiles.read() returns the exact text, and no text for bytes that 
   assert.deepEqual([text, [...bytes]], [undefined, [0x67, 0xfc]]);
 });
 
-Deno.test("SkillFiles.read() and SkillFiles.list() reach ten levels deep", async () => {
+Deno.test("ServedFolder.read() and ServedFolder.list() reach ten levels deep", async () => {
   using place = new Place();
   const skillFolder = place.skill("skills", "git");
   const ten = "a/b/c/d/e/f/g/h/i/ten.md";
@@ -129,7 +129,7 @@ Deno.test("SkillFiles.read() and SkillFiles.list() reach ten levels deep", async
 });
 
 Deno.test(
-  "SkillFiles.list() omits FIFOs, and SkillFiles.read() refuses them",
+  "ServedFolder.list() omits FIFOs, and ServedFolder.read() refuses them",
   {
     ignore: lacks("fifos"),
   },
@@ -147,7 +147,7 @@ Deno.test(
 
 for (const moment of ["before it is opened", "before it is checked again"]) {
   Deno.test(
-    `SkillFiles.read() reads nothing if a file is swapped for an outside link ${moment}`,
+    `ServedFolder.read() reads nothing if a file is swapped for an outside link ${moment}`,
     {
       ignore: lacks("links"),
     },
@@ -176,7 +176,7 @@ for (const moment of ["before it is opened", "before it is checked again"]) {
 
 for (const [what, path] of [["a file", "docs/help.md"], ["a folder", "docs"]]) {
   Deno.test(
-    `SkillFiles.read() reads nothing if ${what} is swapped for an outside link after the file is found, and swapped back after it is opened`,
+    `ServedFolder.read() reads nothing if ${what} is swapped for an outside link after the file is found, and swapped back after it is opened`,
     {
       ignore: lacks("links"),
     },
@@ -210,7 +210,7 @@ for (const [what, path] of [["a file", "docs/help.md"], ["a folder", "docs"]]) {
 }
 
 Deno.test(
-  "SkillFiles.list() lists nothing from outside when a folder is swapped for an outside link and back",
+  "ServedFolder.list() lists nothing from outside when a folder is swapped for an outside link and back",
   {
     ignore: lacks("links"),
   },
@@ -240,7 +240,7 @@ Deno.test(
   },
 );
 
-Deno.test("SkillFiles.list() terminates in a maze of links", {
+Deno.test("ServedFolder.list() terminates in a maze of links", {
   ignore: lacks("links"),
 }, async () => {
   using place = new Place();
@@ -261,7 +261,7 @@ Deno.test("splitPath() accepts both slashes on Windows, and refuses what Windows
     place,
     String.raw`
     const { isVisible, splitPath } = await import(${
-      JSON.stringify(new URL("../files/served_folder.ts", import.meta.url))
+      JSON.stringify(new URL("./served_folder.ts", import.meta.url))
     });
     console.log(JSON.stringify([
       "SKILL.md", "references/API.md", "references\\API.md", "a\\..\\b.md",
