@@ -43,7 +43,7 @@ const FLUSH_MS = 100;
 const settings = await loadSettings();
 const hasToken = settings.access.token !== undefined;
 const access = new AccessControl(settings.access, log);
-const registry = await openSkills(settings, { limitsProject: true });
+const registry = await openSkills(settings);
 const mcp = new McpHttpServer(
   describeServer(registry, { ...settings.tools, ...settings.options }),
 );

@@ -284,8 +284,8 @@ class SkillScan {
       this.#found.add(top, ++this.#position);
     }
     const queue = new Map([[realPath, top]]);
-    const isLimited = this.#options.limitsProject && root.scope === "project";
-    const limit = isLimited ? MAX_PROJECT_FOLDERS : MAX_FOLDERS;
+    const isTheirs = root.scope === "project";
+    const limit = isTheirs ? MAX_PROJECT_FOLDERS : MAX_FOLDERS;
     let count = 0;
     for (const folder of queue.values()) {
       for (const entry of folder.listing.entries) {

@@ -113,7 +113,7 @@ async function printReport(settings: Settings): Promise<number> {
 async function serve(settings: Settings): Promise<number> {
   // The registry is never closed, because the process exits anyway, and Deno's
   // watchers are slow to close while files change rapidly.
-  const registry = await openSkills(settings, { limitsProject: true });
+  const registry = await openSkills(settings);
   const server = new McpServer(
     describeServer(registry, { ...settings.tools, ...settings.options }),
   );
@@ -141,26 +141,17 @@ async function welcome({ catalog }: SkillRegistry): Promise<void> {
 
 /**
  * Creates the registry for the settings and loads their policy, if they name one.
- * Does not scan the roots. A server limits what a project, which may be a
- * stranger's, can take.
+ * Does not scan the roots.
  */
 export async function openSkills(
   { roots, options, values: { policy: file }, home }: Settings,
-  { log: logLine = log, limitsProject = false }: Pick<
-    SkillRegistryOptions,
-    "log" | "limitsProject"
-  > = {},
+  { log: logLine = log }: Pick<SkillRegistryOptions, "log"> = {},
 ): Promise<SkillRegistry> {
   const policy = file === undefined
     ? undefined
     : new (await import("./src/skills/policy_file.ts"))
       .PolicyFile({ file, homeDirectory: home });
-  return new SkillRegistry(roots, {
-    ...options,
-    policy,
-    log: logLine,
-    limitsProject,
-  });
+  return new SkillRegistry(roots, { ...options, policy, log: logLine });
 }
 
 /**

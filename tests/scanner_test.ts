@@ -285,7 +285,7 @@ Deno.test({
   ignore: lacks("links"),
   fn: async () => {
     using place = new Place();
-    for (let i = 0; i < 1_200; i++) place.link("nowhere", `theirs/${i}`);
+    for (let i = 0; i < 1_000; i++) place.link("nowhere", `theirs/${i}`);
     const file = place.file("own/bad/SKILL.md", "no frontmatter");
     const { problems } = await scanSkillRoots([
       root(join(place.path, "theirs"), { scope: "project" }),

@@ -20,7 +20,10 @@ export type SkillScope = "project" | "global";
 export interface SkillRoot {
   /** The folder's path as configured. */
   readonly path: string;
-  /** Whom it comes from. That of a skill depends on where it lies. */
+  /**
+   * Whom it comes from. That of a skill depends on where it lies. A root of a project
+   * may have at most 1,000 folders.
+   */
   readonly scope: SkillScope;
   /** Whether to search six levels of subfolders instead of one. */
   readonly recursive: boolean;
@@ -198,8 +201,6 @@ export interface ScanOptions extends FileAccessOptions, BaseFolders {
   readonly nameOnlyFolders?: readonly string[];
   /** Which skills are served, and how prominently. Default: all are `"on"`. */
   readonly policy?: SkillPolicy | SkillPolicySource | undefined;
-  /** Whether the roots of a project may have at most 1,000 folders. */
-  readonly limitsProject?: boolean;
 }
 
 /** A policy in a file that can change. */
