@@ -513,11 +513,11 @@ export class SkillRegistry implements SkillSource {
   ): ServedFolder {
     const { maxFileSize, trustLinks = [] } = this.#options;
     const viewer = { skill: realDirectory, forModel };
-    const hidden = this.#last?.found.hidden;
+    const found = this.#last?.found;
     return new ServedFolder({
       ...{ directory, realDirectory, file, maxFileSize },
       trusted: resolveTrusted(trustLinks),
-      isHidden: (realPath) => hidden?.isHidden(realPath, viewer) === true,
+      isHidden: (realPath) => found?.isHidden(realPath, viewer) === true,
       known: this.#known,
     });
   }

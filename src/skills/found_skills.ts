@@ -63,41 +63,6 @@ export interface FoundSkill {
   decision: PolicyDecision;
 }
 
-/**
- * The folders of skills that are hidden: to everyone, because they are off, or to
- * the model only. This is the one place that is asked, whichever root or link leads
- * to a file, and whichever skill lies around it.
- */
-export class HiddenFolders {
-  /** By their real paths. */
-  readonly #states = new Map<string, "off" | "manual">();
-
-  /** Hides a folder. */
-  add(realPath: string, state: "off" | "manual"): void {
-    this.#states.set(realPath, state);
-  }
-
-  /**
-   * Whether a file or folder is in a hidden folder between it and the skill. If it
-   * lies outside the skill, any hidden folder counts.
-   *
-   * @param viewer The real path of the skill that leads there, and whether the model asks.
-   */
-  isHidden(
-    realPath: string,
-    { skill, forModel }: { skill: string; forModel: boolean },
-  ): boolean {
-    if (this.#states.size === 0) return false;
-    const end = isAtOrBelow(realPath, skill) ? skill : undefined;
-    for (let folder = realPath; folder !== end; folder = dirname(folder)) {
-      const state = this.#states.get(folder);
-      if (state === "off" || forModel && state === "manual") return true;
-      if (folder === dirname(folder)) break;
-    }
-    return false;
-  }
-}
-
 /** The decision without a policy. */
 const SERVED: PolicyDecision = { state: "on" };
 
@@ -114,8 +79,8 @@ export class FoundSkills {
   readonly #options: FoundOptions;
   /** By their real paths, in the order in which they were found. */
   readonly byPath: Map<string, FoundSkill> = new Map();
-  /** What is hidden from everyone or from the model, once it was decided. */
-  readonly hidden: HiddenFolders = new HiddenFolders();
+  /** What is hidden from everyone or from the model, by real path, once it was decided. */
+  readonly #hidden = new Map<string, "off" | "manual">();
   readonly #problems: Record<SkillScope, Problem[]> = {
     global: [],
     project: [],
@@ -171,9 +136,30 @@ export class FoundSkills {
     return [...this.byPath.values()]
       .filter(({ realPath, read: { said, mainFolder }, decision: { state } }) =>
         said.frontmatter !== undefined && state !== "off" &&
-        !this.hidden.isHidden(mainFolder, { skill: realPath, forModel: false })
+        !this.isHidden(mainFolder, { skill: realPath, forModel: false })
       )
       .sort((a, b) => a.listings[0]!.position - b.listings[0]!.position);
+  }
+
+  /**
+   * Whether a file or folder is in a hidden folder between it and the skill. If it
+   * lies outside the skill, any hidden folder counts. This is the one place that is
+   * asked, whichever root or link leads there, and whichever skill lies around it.
+   *
+   * @param viewer The real path of the skill that leads there, and whether the model asks.
+   */
+  isHidden(
+    realPath: string,
+    { skill, forModel }: { skill: string; forModel: boolean },
+  ): boolean {
+    if (this.#hidden.size === 0) return false;
+    const end = isAtOrBelow(realPath, skill) ? skill : undefined;
+    for (let folder = realPath; folder !== end; folder = dirname(folder)) {
+      const state = this.#hidden.get(folder);
+      if (state === "off" || forModel && state === "manual") return true;
+      if (folder === dirname(folder)) break;
+    }
+    return false;
   }
 
   /** Decides in which state a skill is served, and what is hidden. */
@@ -187,9 +173,9 @@ export class FoundSkills {
       : "project";
     found.decision = this.#options.decider?.decide(subjectOf(found)) ?? SERVED;
     const { state } = found.decision;
-    if (state === "off") this.hidden.add(realPath, "off");
+    if (state === "off") this.#hidden.set(realPath, "off");
     else if (state === "manual" || said.isHiddenFromModel) {
-      this.hidden.add(realPath, "manual");
+      this.#hidden.set(realPath, "manual");
     }
   }
 
