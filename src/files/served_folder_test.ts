@@ -11,7 +11,7 @@ import {
 } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import {
-  listSkillFiles,
+  listPaths,
   readSkillFile,
   scanSkill,
 } from "../../tests/testing/registry.ts";
@@ -52,7 +52,7 @@ Deno.test(
       "scripts/nested/SKILL.md",
     ];
     assert.deepEqual(
-      (await listSkillFiles(skill)).map(({ path }) => path),
+      await listPaths(skill),
       expected,
     );
     for (const { path, size, version } of await listSkillFiles(skill)) {
@@ -120,7 +120,7 @@ Deno.test("ServedFolder.read() and ServedFolder.list() reach ten levels deep", a
   place.file(`skills/git/${ten}`, "10");
   place.file(`skills/git/${eleven}`, "11");
   const skill = await scanSkill(join(skillFolder, ".."));
-  assert.deepEqual((await listSkillFiles(skill)).map(({ path }) => path), [
+  assert.deepEqual(await listPaths(skill), [
     "SKILL.md",
     ten,
   ]);
@@ -138,7 +138,7 @@ Deno.test(
     const folder = place.skill("skills", "git");
     runSync("mkfifo", join(folder, "fifo"));
     const skill = await scanSkill(join(place.path, "skills"));
-    assert.deepEqual((await listSkillFiles(skill)).map(({ path }) => path), [
+    assert.deepEqual(await listPaths(skill), [
       "SKILL.md",
     ]);
     assert.throws(() => readSkillFile(skill, "fifo"), /not a regular file/);
@@ -232,7 +232,7 @@ Deno.test(
       return entries.values();
     };
     try {
-      const paths = (await listSkillFiles(skill)).map(({ path }) => path);
+      const paths = await listPaths(skill);
       assert.deepEqual(paths, ["SKILL.md"]);
     } finally {
       Deno.readDirSync = readDirSync;
@@ -250,7 +250,7 @@ Deno.test("ServedFolder.list() terminates in a maze of links", {
     for (const to of rooms) place.link(`../${to}`, `skills/maze/${from}/${to}`);
   }
   const skill = await scanSkill(join(place.path, "skills"));
-  assert.deepEqual((await listSkillFiles(skill)).map(({ path }) => path), [
+  assert.deepEqual(await listPaths(skill), [
     "SKILL.md",
   ]);
 });
@@ -299,8 +299,7 @@ Deno.test(
     place.link("..data/SKILL.md", `${mount}/SKILL.md`);
     place.link("..data/docs", `${mount}/docs`);
     const skill = await scanSkill(join(place.path, "skills"));
-    const files = await listSkillFiles(skill);
-    assert.deepEqual(files.map(({ path }) => path), [
+    assert.deepEqual(await listPaths(skill), [
       "SKILL.md",
       "docs/help.md",
     ]);

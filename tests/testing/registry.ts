@@ -55,6 +55,15 @@ export async function listSkillFiles(
   return (await openSkill(skill, options).list()).files;
 }
 
+/** Lists the paths of the files of a skill that is in no registry. */
+export async function listPaths(
+  skill: Skill,
+  options?: FileAccessOptions,
+): Promise<string[]> {
+  const files = await listSkillFiles(skill, options);
+  return files.map(({ path }) => path);
+}
+
 /** Reads a file of a skill that is in no registry. */
 export function readSkillFile(
   skill: Skill,
