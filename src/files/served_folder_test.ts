@@ -12,6 +12,7 @@ import {
 import { lacks } from "../../tests/testing/needs.ts";
 import {
   listPaths,
+  listSkillFiles,
   readSkillFile,
   scanSkill,
 } from "../../tests/testing/registry.ts";
