@@ -19,12 +19,7 @@ import type { RequestDispatcher } from "../protocol/dispatcher.ts";
 import { invalidParams, MAX_MESSAGE_SIZE } from "../protocol/json_rpc.ts";
 import { readSkillText } from "../skills/frontmatter.ts";
 import { findResource, qualifiedName } from "../skills/names.ts";
-import type {
-  Skill,
-  SkillCatalog,
-  SkillFile,
-  SkillSource,
-} from "../skills/types.ts";
+import type { Skill, SkillFile, SkillSource } from "../skills/types.ts";
 import { skillFileUri, skillMdUri } from "../skills/uri.ts";
 import { findUnlisting } from "../skills/checks.ts";
 import { quote, shownName, shownPath } from "../text.ts";
@@ -183,20 +178,14 @@ function registerSkillsExtension(
   server: RequestDispatcher,
   registry: SkillSource,
 ): void {
-  const list = deriveOnce(({ served }: SkillCatalog) =>
-    sortList(
+  serveList(server, registry, {
+    name: "skills",
+    itemsOf: ({ served }) =>
       [...served.values()].map((value) => ({
         key: listKey(value, skillMdUri(value)),
         value,
       })),
-    )
-  );
-  server.setRequestHandler("skills/list", async ({ cursor }) => {
-    const { entries, nextCursor } = await loadPage(list(registry.catalog), {
-      cursor,
-      load: (skill) => loadEntry(skill, registry).catch(() => undefined),
-    });
-    return { skills: entries, nextCursor };
+    load: (skill) => loadEntry(skill, registry).catch(() => undefined),
   });
   server.setRequestHandler("skills/get", async ({ uri }) => ({
     skill: await findEntry(uri, registry),
