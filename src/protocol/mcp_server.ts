@@ -139,13 +139,9 @@ export class McpServer extends RequestDispatcher {
     for (const controller of this.#running.values()) controller.abort();
   }
 
-  /**
-   * Closes the connection once the requests that have arrived are answered. Closes
-   * it immediately if it is ending already.
-   */
+  /** Closes the connection once the requests that have arrived are answered. */
   close(): void {
-    if (this.#ending.signal.aborted) this.#transport?.close();
-    else this.#transport?.end();
+    this.#transport?.end();
   }
 
   /** Notifies the clients that listen to a list that it changed. */

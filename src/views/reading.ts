@@ -21,14 +21,7 @@ import type {
   SkillSource,
 } from "../skills/types.ts";
 import { parseSkillUri, skillFileUri } from "../skills/uri.ts";
-import {
-  escapeHidden,
-  oneLine,
-  quote,
-  shownName,
-  shownPath,
-  skillKey,
-} from "../text.ts";
+import { escapeHidden, quote, shownName, skillKey } from "../text.ts";
 import { type SkillToolOptions, TOOL_NAMES } from "./options.ts";
 import { readTogether } from "./resources.ts";
 import {
@@ -46,9 +39,6 @@ const MODEL = { forModel: true };
 
 /** The time between two scans because of unknown names, in milliseconds. */
 const UNKNOWN_NAME_INTERVAL_MS = 100;
-
-/** The maximum number of files that a message names. */
-const MAX_NAMED_FILES = 20;
 
 /** What a call of a tool works with. */
 export interface ToolContext extends Pick<RequestContext, "signal" | "leave"> {
@@ -214,12 +204,7 @@ export async function readPath(
     const isFolder = error instanceof SkillFileError &&
       error.reason === IS_A_FOLDER.reason;
     if (isFolder) return await readFolder(skill, path, registry);
-    const { message } = error as Error;
-    const files = await registry.listFiles(skill, MODEL);
-    const names = files.slice(0, MAX_NAMED_FILES)
-      .map(({ path }) => `"${shownPath(path)}"`);
-    const more = files.length > names.length ? ", …" : "";
-    throw new Error(`${message}. Its files: ${names.join(", ")}${more}`);
+    throw error;
   }
 }
 
@@ -233,7 +218,9 @@ async function listResources(
   const name = quote(shownName(skill.name));
   return createTextResult(
     paths.length > 0
-      ? `Files of the skill ${name}:\n\n- ${paths.map(shownPath).join("\n- ")}`
+      ? `Files of the skill ${name}:\n\n- ${
+        paths.map((path) => escapeHidden(path)).join("\n- ")
+      }`
       : `The skill ${name} has no files besides its SKILL.md`,
   );
 }
@@ -249,7 +236,7 @@ async function readFolder(
   const content = await readTogether(inFolder, async ({ path }) => {
     const item = await readContent(skill, path, registry);
     if (item.type === "text") {
-      item.text = `--- ${shownPath(path)} ---\n${item.text}`;
+      item.text = `--- ${escapeHidden(path)} ---\n${item.text}`;
     }
     return item;
   });
@@ -269,9 +256,6 @@ export function createTextResult(...texts: string[]): CallToolResult {
  */
 const MAX_LISTED_SKILLS = 100;
 
-/** How many characters of an unknown name the answer repeats. */
-const MAX_ECHO_LENGTH = 200;
-
 /** Thrown if the answer to an unknown name lists the results of a search for it. */
 export class SearchResults extends Error {}
 
@@ -283,7 +267,7 @@ async function createUnknownSkillError(
   name: string,
   { registry: { catalog }, search, options }: ToolContext,
 ): Promise<Error> {
-  const echo = oneLine(name.slice(0, MAX_ECHO_LENGTH));
+  const echo = shownName(name);
   const skipped = describeSkipped(name, catalog, options);
   const start = `${skipped}Skill '${echo}' not found.\n\n`;
   const skills = listForModel(catalog);

@@ -22,7 +22,7 @@ import { findResource, qualifiedName } from "../skills/names.ts";
 import type { Skill, SkillFile, SkillSource } from "../skills/types.ts";
 import { skillFileUri, skillMdUri } from "../skills/uri.ts";
 import { findUnlisting } from "../skills/checks.ts";
-import { quote, shownName, shownPath } from "../text.ts";
+import { escapeHidden, quote, shownName } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 import {
   deriveOnce,
@@ -289,7 +289,7 @@ async function listChildren(
 /** Describes a file or folder as a resource. */
 function describeChild({ path, size }: Child, skill: Skill): Resource {
   const uri = skillFileUri(skill, path);
-  const name = shownPath(path.slice(path.lastIndexOf("/") + 1));
+  const name = escapeHidden(path.slice(path.lastIndexOf("/") + 1));
   return size === undefined
     ? { uri, name, mimeType: "inode/directory" }
     : { uri, name, mimeType: mediaTypeOfName(path), size };

@@ -7,7 +7,6 @@
  * @module
  */
 
-import { basename } from "jsr:@std/path@^1";
 import { qualifiedName } from "../skills/names.ts";
 import type { SkillSearch } from "../skills/search.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
@@ -122,11 +121,10 @@ export const listForModel = deriveOnce((catalog: SkillCatalog) => {
 export function findPolicyFault(
   { served, problems }: SkillCatalog,
 ): string | undefined {
-  const problem = problems.find(({ rule }) => rule === "policy");
-  if (served.size > 0 || problem === undefined) return undefined;
-  const { file, line } = problem;
-  const place = shownName(basename(file)) + (line ? `, line ${line}` : "");
-  return `No skills are served, because the policy is not valid (${place}). The server's log says how to fix it.`;
+  const isInvalid = problems.some(({ rule }) => rule === "policy");
+  return served.size === 0 && isInvalid
+    ? "No skills are served, because the policy is not valid. The server's log says how to fix it."
+    : undefined;
 }
 
 /**
