@@ -38,7 +38,7 @@ import {
   META,
   MODERN_VERSIONS,
 } from "./eras.ts";
-import { errorReply, type Reply } from "./json_rpc.ts";
+import { describeError } from "./json_rpc.ts";
 import { Listener } from "./listener.ts";
 import type { SubscriptionFilter } from "./requests.ts";
 import type { StdioTransport } from "./stdio_transport.ts";
@@ -180,41 +180,38 @@ export class McpServer extends RequestDispatcher {
     const isLimited = !isEarly && method !== "subscriptions/listen";
     const leave = isLimited ? await this.places.enter() : () => {};
     await this.#transport!.room();
-    if (!signal.aborted) {
-      const reply = await this.#respond(request, { id, signal, leave })
-        .then((result): Reply => ({ result }), errorReply);
-      if (!signal.aborted) this.#reply(request, reply);
+    try {
+      // It may have been cancelled while it waited.
+      signal.throwIfAborted();
+      const result = await this.#respond(request, { id, signal, leave });
+      if (!signal.aborted) this.#send({ id, result });
+    } catch (error) {
+      const reply = { id, error: describeError(error as Error) };
+      if (!signal.aborted) this.#send(reply);
     }
     this.#running.delete(id);
     leave();
   }
 
+  /** Returns the result of a request, with the fields that its era requires. */
   async #respond(
     request: JSONRPCRequest,
     context: Omit<RequestContext, "client">,
   ): Promise<Result> {
-    if (isModern(request)) checkModern(request);
+    if (!isModern(request)) {
+      const client = this.#legacyClient;
+      return await this.handle(request, { ...context, client });
+    }
+    checkModern(request);
     const client = clientOf(request) ?? this.#legacyClient;
-    return await this.handle(request, { ...context, client });
-  }
-
-  /** Sends a reply, with the fields that the era of the request requires. */
-  #reply(request: JSONRPCRequest, { result, error }: Reply): void {
-    const { id, method } = request;
+    const result = await this.handle(request, { ...context, client });
     const { serverInfo, ttlMs } = this.description;
-    const fields = isModern(request) && result && {
+    return {
       resultType: "complete",
       ...result,
-      ...cachingOf(method, ttlMs),
+      ...cachingOf(request.method, ttlMs),
       _meta: { ...result._meta, [META.serverInfo]: serverInfo },
     };
-    try {
-      this.#send({ id, result: fields || result, error });
-    } catch (error) {
-      const { message } = error as Error;
-      const text = `Cannot send the reply: ${message}`;
-      this.#send({ id, error: { code: -32603, message: text } });
-    }
   }
 
   /** Sends a message. Throws an error if it cannot be sent. */

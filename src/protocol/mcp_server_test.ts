@@ -282,7 +282,7 @@ Deno.test("McpServer starts the next request when one leaves its place, but only
 });
 
 Deno.test("McpServer starts nothing while 16 MB wait to be written, and ends in spite of that", () =>
-  withGracePeriod(10, async () => {
+  withGracePeriod(1_000, async () => {
     let isRead = true;
     const bare = new BareServer({
       write: (bytes: Uint8Array) =>
@@ -363,16 +363,12 @@ Deno.test("McpServer answers what is under way when it is closed", () =>
     assert.deepEqual(ids, ["a", 1]);
   }));
 
-Deno.test("McpServer answers with an error if a result cannot be sent", async () => {
+Deno.test("McpServer answers with an error if a result is too large to be sent", async () => {
   const bare = new BareServer();
-  const loop: Record<string, unknown> = {};
-  loop.loop = loop;
-  const results = [{ text: "\u0001".repeat(2 * 2 ** 20) }, loop];
-  bare.server.setRequestHandler("tools/list", () => results.shift()!);
-  while (results.length > 0) {
-    const { error } = await bare.ask("tools/list");
-    assert.equal(error!.code, -32603);
-    assert.match(error!.message, /^Cannot send the reply: /);
-  }
+  const text = "\u0001".repeat(2 * 2 ** 20);
+  bare.server.setRequestHandler("tools/list", () => ({ text }));
+  const { error } = await bare.ask("tools/list");
+  assert.equal(error!.code, -32603);
+  assert.match(error!.message, /^Cannot send the reply: .* less at a time$/);
   assert.deepEqual((await bare.ask("ping")).result, {});
 });
