@@ -31,7 +31,6 @@ import {
 import {
   cachingOf,
   checkModern,
-  type ClientInfo,
   clientOf,
   isModern,
   LEGACY_VERSIONS,
@@ -73,8 +72,8 @@ export class McpServer extends RequestDispatcher {
   /** The requests that have no reply yet, by their IDs. */
   readonly #running = new Map<RequestId, AbortController>();
   readonly #answers = new Set<Promise<void>>();
-  /** The client that sent `initialize`, if any. */
-  #legacyClient: ClientInfo | undefined;
+  /** The name of the client that sent `initialize`, if any. */
+  #legacyClient: string | undefined;
   readonly #legacyListener = new Listener();
   readonly #listeners = new Set([this.#legacyListener]);
   /** Aborted at the end of the input. */
@@ -90,7 +89,7 @@ export class McpServer extends RequestDispatcher {
       const { protocolVersion: wanted, clientInfo } = params;
       const isKnown = LEGACY_VERSIONS.includes(wanted);
       const protocolVersion = isKnown ? wanted : LEGACY_VERSIONS[0];
-      this.#legacyClient = clientInfo;
+      this.#legacyClient = clientInfo.name;
       this.#legacyListener.filter = {
         toolsListChanged: true,
         promptsListChanged: true,

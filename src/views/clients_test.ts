@@ -113,7 +113,7 @@ function checkList(
   { description, inputSchema, _meta }: ToolEntry,
   { name, count, limit }: { name: string; count: number; limit: number },
 ): void {
-  const { cutsDescriptionsAt = Infinity, toolMeta } = profileFor({ name });
+  const { cutsDescriptionsAt = Infinity, toolMeta } = profileFor(name);
   const parameter = inputSchema.properties.name.description;
   const own = "Name of the skill to load (case-insensitive)".length;
   // A summary and the purpose of the tool precede the list.
@@ -186,10 +186,10 @@ Deno.test("the first line of the instructions summarizes the skills in at most 2
 
 Deno.test("profileFor() recognizes a client by its name, with or without the server's name appended", () => {
   const { "gemini-cli": gemini, "claude-code": claude } = CLIENT_PROFILES;
-  assert.equal(profileFor({ name: "gemini-cli-mcp-client-skills" }), gemini);
-  assert.equal(profileFor({ name: "claude-code" }), claude);
+  assert.equal(profileFor("gemini-cli-mcp-client-skills"), gemini);
+  assert.equal(profileFor("claude-code"), claude);
   for (const name of ["", "claude-codex", "CLAUDE-CODE", "__proto__"]) {
-    assert.equal(profileFor({ name }), DEFAULT_PROFILE);
+    assert.equal(profileFor(name), DEFAULT_PROFILE);
   }
   assert.equal(profileFor(undefined), DEFAULT_PROFILE);
 });
@@ -209,7 +209,7 @@ Deno.test("the limit applies to the whole list, in every client and with every n
     for (const count of [1, 40, 80, 160, 640, 1_250, 2_000]) {
       for (const limit of [undefined, 300, 2_048, 10_000, 100_000]) {
         const [tool] = createEntries(
-          profileFor({ name }),
+          profileFor(name),
           numberedCatalog(count),
           { toolset: "skill", descriptionLimit: limit },
         );
@@ -226,7 +226,7 @@ Deno.test("the limit applies to the whole list, in every client and with every n
       }
     }
     const catalog = numberedCatalog(2_000);
-    const profile = profileFor({ name });
+    const profile = profileFor(name);
     const [whole] = createEntries(profile, catalog, {
       toolset: "skill",
       descriptionLimit: 0,
