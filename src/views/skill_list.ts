@@ -195,12 +195,18 @@ export function fitList(
     project: lengthOf(project),
   });
   const ours = fitLines(own, room - Math.min(share, lengthOf(project, 0)));
-  const used = ours.reduce((sum, [, line]) => sum + line.length, 0);
-  const theirs = fitLines(project, Math.min(share, room - used));
+  const theirs = fitLines(project, Math.min(share, room - sizeOf(ours)));
   const lines = new Map([...ours, ...theirs]);
   const missing = skills.length - lines.size;
   return skills.map((listed) => lines.get(listed) ?? "").join("") +
     (missing > 0 ? formatMore(missing) : "");
+}
+
+/** The lines of skills. */
+type Lines = [ListedSkill, string][];
+
+function sizeOf(lines: Lines): number {
+  return lines.reduce((sum, [, line]) => sum + line.length, 0);
 }
 
 /** The maximum lengths of descriptions to try. */
@@ -210,24 +216,18 @@ const LADDER = [Infinity, 200, 80, 0];
  * Formats skills with the longest descriptions for which there is room, or else as
  * many names as fit. Pinned skills keep their descriptions as long as possible.
  */
-function fitLines(
-  skills: readonly ListedSkill[],
-  room: number,
-): [ListedSkill, string][] {
-  for (const limit of LADDER) {
-    let length = 0;
-    const lines = skills.map((listed): [ListedSkill, string] => {
+function fitLines(skills: readonly ListedSkill[], room: number): Lines {
+  const format = (others: number, pinned: number) =>
+    skills.map((listed): Lines[number] => {
       const isPinned = listed.skill.state === "pinned";
-      const line = formatSkill(listed, isPinned ? Infinity : limit);
-      length += line.length;
-      return [listed, line];
+      return [listed, formatSkill(listed, isPinned ? pinned : others)];
     });
-    if (length <= room) return lines;
+  for (const limit of LADDER) {
+    const lines = format(limit, Infinity);
+    if (sizeOf(lines) <= room) return lines;
   }
+  const names = format(0, 0);
   let rest = room;
-  const names = skills.map((
-    listed,
-  ): [ListedSkill, string] => [listed, formatSkill(listed, 0)]);
   const end = names.findIndex(([, line]) => (rest -= line.length) < 0);
   return end < 0 ? names : names.slice(0, end);
 }
