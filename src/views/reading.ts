@@ -7,7 +7,6 @@
 
 import { basename, dirname, isAbsolute, relative } from "jsr:@std/path@^1";
 import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-import { IS_A_FOLDER, SkillFileError } from "../files/faults.ts";
 import { resourceContents } from "../files/media_types.ts";
 import { isAtOrBelow, isAtOrBelowAny, SKILL_MD } from "../files/paths.ts";
 import { splitPath } from "../files/served_folder.ts";
@@ -201,10 +200,18 @@ export async function readPath(
   try {
     return { content: [await readContent(skill, path, registry)] };
   } catch (error) {
-    const isFolder = error instanceof SkillFileError &&
-      error.reason === IS_A_FOLDER.reason;
-    if (isFolder) return await readFolder(skill, path, registry);
-    throw error;
+    const prefix = [...splitPath(path) ?? [path], ""].join("/");
+    const files = await registry.listFiles(skill, MODEL);
+    const inFolder = files.filter(({ path }) => path.startsWith(prefix));
+    if (inFolder.length === 0) throw error;
+    const content = await readTogether(inFolder, async ({ path }) => {
+      const item = await readContent(skill, path, registry);
+      if (item.type === "text") {
+        item.text = `--- ${escapeHidden(path)} ---\n${item.text}`;
+      }
+      return item;
+    });
+    return { content };
   }
 }
 
@@ -213,36 +220,14 @@ async function listResources(
   registry: SkillSource,
 ): Promise<CallToolResult> {
   const files = await registry.listFiles(skill, MODEL);
-  const paths = files.map(({ path }) => path)
+  const paths = files.map(({ path }) => escapeHidden(path))
     .filter((path) => path !== SKILL_MD);
   const name = quote(shownName(skill.name));
   return createTextResult(
     paths.length > 0
-      ? `Files of the skill ${name}:\n\n- ${
-        paths.map((path) => escapeHidden(path)).join("\n- ")
-      }`
+      ? `Files of the skill ${name}:\n\n- ${paths.join("\n- ")}`
       : `The skill ${name} has no files besides its SKILL.md`,
   );
-}
-
-async function readFolder(
-  skill: Skill,
-  folder: string,
-  registry: SkillSource,
-): Promise<CallToolResult> {
-  const prefix = [...splitPath(folder)!, ""].join("/");
-  const files = await registry.listFiles(skill, MODEL);
-  const inFolder = files.filter(({ path }) => path.startsWith(prefix));
-  const content = await readTogether(inFolder, async ({ path }) => {
-    const item = await readContent(skill, path, registry);
-    if (item.type === "text") {
-      item.text = `--- ${escapeHidden(path)} ---\n${item.text}`;
-    }
-    return item;
-  });
-  return content.length > 0
-    ? { content }
-    : createTextResult(`The folder ${quote(folder)} has no files to read`);
 }
 
 /** Creates the result of a tool that consists of texts. */
