@@ -43,47 +43,38 @@ import {
   isAbsence,
   isTemporary,
   LINK_OUT_OF_PROJECT,
-  MAX_SEARCHED_FOLDERS,
-  messageOf,
   ROOT_IS_A_FILE,
   SkillFileError,
-  TOO_MANY_FOLDERS,
+  tooManyFolders,
 } from "./src/files/faults.ts";
 import { childPath, currentFolder, isAtOrBelowAny } from "./src/files/paths.ts";
 import { isOwn } from "./src/files/served_folder.ts";
 import {
   buildCatalog,
-  changedKeys,
+  differingKeys,
   EMPTY_CATALOG,
 } from "./src/skills/catalog.ts";
-import { FileTracker } from "./src/skills/file_tracker.ts";
 import {
   type FoundSkill,
   FoundSkills,
   type MetProblem,
+  type VisitedFolder,
 } from "./src/skills/found_skills.ts";
-import type { HiddenFolders } from "./src/skills/hidden_folders.ts";
 import { findSkill } from "./src/skills/names.ts";
 import { Policy } from "./src/skills/policy.ts";
 import { logProblems } from "./src/skills/problems.ts";
-import { Project, resolveTrusted } from "./src/skills/project.ts";
-import { ProjectBudget } from "./src/skills/project_budget.ts";
-import { Rescans } from "./src/skills/rescans.ts";
+import { listWatchedFolders, Rescans } from "./src/skills/rescans.ts";
+import { Project, resolveTrusted } from "./src/skills/roots.ts";
 import { SkillFiles } from "./src/skills/skill_files.ts";
 import {
+  type FolderListing,
   isSkillFolder,
-  type ReadableFolder,
-  SkillReader,
-} from "./src/skills/skill_reader.ts";
-import {
-  type ListedFolder,
-  listSubfolders,
-  requireName,
+  listFolder,
   UNSEARCHED_NAMES,
-} from "./src/skills/subfolders.ts";
+} from "./src/skills/skill_reader.ts";
 import type {
   Problem,
-  RefreshOptions,
+  ScanListener,
   ScanOptions,
   Skill,
   SkillCatalog,
@@ -97,7 +88,6 @@ import type {
   SkillSource,
   SkillViewer,
 } from "./src/skills/types.ts";
-import { listWatchedFolders } from "./src/skills/watched_folders.ts";
 import { log } from "./src/text.ts";
 import { SharedTask, TimeSlice, wait } from "./src/time_slice.ts";
 import type { SkillToolOptions } from "./src/views/options.ts";
@@ -105,7 +95,7 @@ import { joinTools, type SkillToolServer } from "./src/views/tools.ts";
 
 export { parseSkillMd, SkillSyntaxError } from "./src/skills/frontmatter.ts";
 export { SkillFileError } from "./src/files/faults.ts";
-export { parseSkillUri, skillUri } from "./src/skills/uri.ts";
+export { parseSkillUri, skillUri } from "./src/skills/names.ts";
 export {
   DEFAULT_REFRESH_SECONDS,
   resolveSkillRoots,
@@ -123,7 +113,7 @@ const MAX_SEARCH_DEPTH = 6;
  * The order of the roots decides, and then that of the names by their code units:
  * among skills with the same name, the first one that is not off is served under it.
  * A problem with one skill or folder neither throws an error nor affects others. Up
- * to 1,000 for each root are in {@linkcode SkillCatalog.problems}.
+ * to 1,000 are in {@linkcode SkillCatalog.problems}.
  *
  * ```ts
  * import { scanSkillRoots } from "@skill-server/skill-server";
@@ -149,34 +139,31 @@ export async function scanSkillRoots(
   return await registry.refresh();
 }
 
+/** The maximum number of folders and links that are visited below one root. */
+const MAX_FOLDERS = 50_000;
+
+/** The maximum in the default roots of a project, which may be a stranger's. */
+const MAX_PROJECT_FOLDERS = 1_000;
+
 /** The result of a scan. */
 interface ScanResult {
   /** The skills that were found. It is the previous catalog if nothing changed. */
   readonly catalog: SkillCatalog;
-  /** What is hidden from everyone or from the model. */
-  readonly hidden: HiddenFolders;
   /** The folders with a `SKILL.md`, valid or not. */
-  readonly found: readonly FoundSkill[];
-  /** Other folders that were searched, by their real paths. */
-  readonly searched: ReadonlySet<string>;
+  readonly found: FoundSkills;
   /** Why the scan does not count: what is temporarily unreadable in the user's roots. */
   readonly trouble?: string | undefined;
 }
 
-/** A folder that may be a skill or contain skills. */
-interface SearchedFolder extends ReadableFolder {
-  readonly root: SkillRoot;
-  /** How many levels it is below the root. */
-  readonly depth: number;
-  /** Whether a link that lies in the project is on the path. */
-  readonly isConfined: boolean;
-  /** The real path of the skill around it, if the search found one. */
-  readonly outer: string | undefined;
+/** A folder whose entries are visited. */
+interface SearchedFolder extends VisitedFolder {
+  readonly listing: FolderListing;
 }
 
 type SkillScanOptions = Omit<SkillRegistryOptions, "policy"> & {
   readonly policy: Policy;
-  readonly reader: SkillReader;
+  /** What the last scan found, by real path. */
+  readonly last: ReadonlyMap<string, FoundSkill> | undefined;
 };
 
 /** One scan: searches all roots, and then decides on what was found. */
@@ -186,33 +173,25 @@ class SkillScan {
   readonly #project: Project;
   /** The real paths of folders that all links are allowed to point into. */
   readonly #trusted: readonly string[];
-  /** What {@linkcode #targets} returns, once a link needs it. */
-  #allowedTargets: readonly string[] | undefined;
-  readonly #budget: ProjectBudget | undefined;
+  /** Those that the links of a project are allowed to point into. */
+  readonly #targets: readonly string[];
   readonly #found: FoundSkills;
-  readonly #searched = new Set<string>();
   readonly #problems: MetProblem[] = [];
-  /** The paths of roots that cannot be searched. */
-  readonly #refused: string[] = [];
   #position = 0;
   #trouble: string | undefined;
   readonly #slice = new TimeSlice();
 
   constructor(roots: readonly SkillRoot[], options: SkillScanOptions) {
+    const { maxFileSize, policy, last } = options;
+    const project = new Project(options);
+    const trusted = resolveTrusted(options.trustLinks ?? []);
     this.#roots = roots;
     this.#options = options;
-    this.#project = new Project(options);
-    this.#trusted = resolveTrusted(options.trustLinks ?? []);
-    this.#budget = options.limitsProject ? new ProjectBudget() : undefined;
-    this.#found = new FoundSkills(this.#project, options.policy);
-  }
-
-  /** The real paths of folders that the links of a project are allowed to point into. */
-  get #targets(): readonly string[] {
-    return this.#allowedTargets ??= [
-      ...this.#project.listTargets(this.#roots),
-      ...this.#trusted,
-    ];
+    this.#project = project;
+    this.#trusted = trusted;
+    this.#targets = [...project.listTargets(roots), ...trusted];
+    const found = { project, trusted, maxFileSize, policy, last };
+    this.#found = new FoundSkills(found);
   }
 
   /** Searches the roots and creates the catalog, or returns the previous one if it is the same. */
@@ -220,57 +199,45 @@ class SkillScan {
     previous: SkillCatalog,
     policyProblems: readonly Problem[],
   ): Promise<ScanResult> {
-    const { reader, maxFileSize } = this.#options;
-    reader.startScan({ maxFileSize, trusted: this.#trusted });
     const reports = new Map<SkillRoot, SkillRootReport>();
     // The user's own roots do not wait for those of a stranger's project.
     const order = this.#roots.toSorted((a, b) =>
       Number(a.scope === "project") - Number(b.scope === "project")
     );
     for (const root of order) {
-      this.#position = this.#roots.indexOf(root) * 2 * MAX_SEARCHED_FOLDERS;
+      this.#position = this.#roots.indexOf(root) * 2 * MAX_FOLDERS;
       reports.set(root, await this.#searchRoot(root));
     }
     const found = this.#found;
-    const lists = await found.listSkills(this.#slice);
-    const problems = [...policyProblems, ...found.listProblems(this.#problems)];
-    const rootReports = this.#roots.map((root) => reports.get(root)!);
-    return {
-      catalog: buildCatalog(
-        { ...lists, problems, roots: rootReports },
-        previous,
-      ),
-      hidden: found.hidden,
-      found: found.all,
-      searched: this.#searched,
-      trouble: this.#trouble,
-    };
+    const catalog = buildCatalog({
+      found: await found.listSkills(this.#slice),
+      problems: [...policyProblems, ...found.listProblems(this.#problems)],
+      roots: this.#roots.map((root) => reports.get(root)!),
+    }, previous);
+    return { catalog, found, trouble: this.#trouble };
   }
 
   /** Searches a root. */
   async #searchRoot(root: SkillRoot): Promise<SkillRootReport> {
-    const { path, scope } = root;
     try {
       const top = this.#enterRoot(root);
       await this.#search(top);
       const { realPath } = top;
-      const status = { status: "found", realPath, skills: 0 } as const;
-      return { root, scope: this.#project.scopeOf(realPath), ...status };
+      const scope = this.#project.scopeOf(realPath);
+      return { root, scope, status: "found", realPath, skills: 0 };
     } catch (error) {
-      if (error instanceof Deno.errors.NotFound) {
-        return { root, scope, status: "missing", skills: 0 };
+      const isMissing = error instanceof Deno.errors.NotFound;
+      if (!isMissing) {
+        this.#found.removeRoot(root);
+        this.#report(error, { path: root.path, root });
       }
-      // A configured folder stands for three roots, but one report is enough.
-      if (!isAtOrBelowAny(path, this.#refused)) {
-        this.#report(error, { path, root });
-      }
-      this.#refused.push(path);
-      return { root, scope, status: "refused", skills: 0 };
+      const status = isMissing ? "missing" : "refused";
+      return { root, scope: root.scope, status, skills: 0 };
     }
   }
 
   /**
-   * Checks a root.
+   * Checks and lists a root.
    *
    * @throws {Error} If the root does not exist or cannot be searched.
    */
@@ -284,155 +251,126 @@ class SkillScan {
     if (!Deno.statSync(path).isDirectory) {
       throw new SkillFileError(path, ROOT_IS_A_FILE);
     }
-    const position = { depth: 0, outer: undefined, listedIn: undefined };
-    return { path, realPath, root, isConfined, ...position };
+    const listing = listFolder({ path, realPath });
+    const position = { depth: 0, outer: undefined, around: undefined };
+    return { path, realPath, root, isConfined, listing, ...position };
   }
 
   /** Reports an error, and voids the scan if it may pass and is not a project's. */
   #report(
     error: unknown,
-    { path, root }: Pick<SearchedFolder, "path" | "root">,
+    { path, root }: Pick<VisitedFolder, "path" | "root">,
   ): void {
-    if (isTemporary(error) && root.scope !== "project") {
-      this.#trouble ??= `${path}: ${messageOf(error)}`;
-    }
     const problem = { file: path, ...faultOf(error) };
-    this.#problems.push({ problem, root, position: ++this.#position });
+    if (isTemporary(error) && root.scope !== "project") {
+      this.#trouble ??= `${path}: ${problem.reason}`;
+    }
+    this.#problems.push({ problem, root });
   }
 
   /**
    * Searches a root, breadth first.
    *
-   * @throws {Error} If the root itself cannot be listed.
+   * @throws {Error} If it has too many folders.
    */
   async #search(top: SearchedFolder): Promise<void> {
     const { path, realPath, root } = top;
-    if (root.includesItself ?? root.recursive) this.#addSkill(top);
+    if (root.includesItself ?? root.recursive) {
+      this.#found.add(top, ++this.#position);
+    }
     const queue = new Map([[realPath, top]]);
+    const isLimited = this.#options.limitsProject && root.scope === "project";
+    const limit = isLimited ? MAX_PROJECT_FOLDERS : MAX_FOLDERS;
     let count = 0;
     for (const folder of queue.values()) {
-      if (this.#slice.isOver) await this.#slice.pause();
-      const listed = this.#list(folder);
-      for (const name of listed.names) {
+      for (const entry of folder.listing.entries) {
         if (this.#slice.isOver) await this.#slice.pause();
-        if (++count > MAX_SEARCHED_FOLDERS) {
-          this.#report(new SkillFileError(path, TOO_MANY_FOLDERS), top);
-          this.#found.hidden.endEarly((folder) =>
-            !this.#found.has(folder) && isSkillFolder(folder)
-          );
-          return;
+        if (++count > limit) {
+          throw new SkillFileError(path, tooManyFolders(limit));
         }
-        const child = this.#visit(name, {
-          parent: folder,
-          listedIn: listed,
-        });
-        const isSearched = child !== undefined && root.recursive &&
-          child.depth < MAX_SEARCH_DEPTH && !queue.has(child.realPath);
-        if (isSearched) queue.set(child.realPath, child);
+        this.#visit(entry, { folder, queue });
       }
-    }
-    const fault = root.scope === "project" && this.#budget?.takeFault();
-    if (fault) this.#report(new SkillFileError(path, fault), top);
-  }
-
-  /** Lists the folders and links in a folder, in the order of their names. */
-  #list(folder: SearchedFolder): ListedFolder {
-    const { path, realPath, root, depth } = folder;
-    this.#searched.add(realPath);
-    try {
-      return listSubfolders(folder);
-    } catch (error) {
-      if (depth === 0) throw error;
-      // A skill can be served even if its folder cannot be listed.
-      const isSkill = this.#found.has(realPath) && !isTemporary(error);
-      if (!isAbsence(error) && !isSkill) this.#report(error, { path, root });
-      return { names: [], links: new Set(), isSettled: () => false };
     }
   }
 
   /**
-   * Visits an entry of a folder, and notes the skill in it, if any. A failure is
-   * reported and does not affect other entries.
-   *
-   * @returns The entry, if it is a folder.
+   * Visits an entry of a folder. Notes the skill in it, if any, and queues it if it
+   * is to be searched. A failure is reported and does not affect other entries.
    */
   #visit(
-    name: string,
-    { parent, listedIn }: { parent: SearchedFolder; listedIn: ListedFolder },
-  ): SearchedFolder | undefined {
-    const { root } = parent;
-    if (root.recursive && UNSEARCHED_NAMES.has(name)) return undefined;
-    const path = childPath(parent.path, name);
+    { name, isSymlink }: Deno.DirEntry,
+    { folder, queue }: {
+      folder: SearchedFolder;
+      queue: Map<string, SearchedFolder>;
+    },
+  ): void {
+    const { root } = folder;
+    if (root.recursive && UNSEARCHED_NAMES.has(name)) return;
+    const entry = this.#enter(name, folder);
     try {
-      if (name.includes("\ufffd")) requireName(path);
-      const isSkill = this.#found.has(parent.realPath) &&
-        (root.recursive || root.includesItself);
-      const { isConfined, depth } = parent;
-      const listed = {
-        path,
-        realPath: parent.realPath === parent.path
-          ? path
-          : childPath(parent.realPath, name),
-        root,
-        depth: depth + 1,
-        isConfined,
-        outer: isSkill ? parent.realPath : parent.outer,
-        listedIn,
-      };
-      const child = listedIn.links.has(name)
-        ? this.#followLink(listed)
-        : listed;
-      if (child !== undefined) this.#addSkill(child);
-      return child;
+      const child = isSymlink ? this.#followLink(entry) : entry;
+      if (child === undefined) return;
+      const { realPath, depth } = child;
+      const isSearched = root.recursive && depth < MAX_SEARCH_DEPTH &&
+        !queue.has(realPath);
+      const listing = isSearched ? this.#list(child) : undefined;
+      if (listing?.mayBeSkill !== false) {
+        this.#found.add(child, ++this.#position);
+      }
+      if (listing !== undefined) queue.set(realPath, { ...child, listing });
     } catch (error) {
-      this.#report(error, { path, root });
-      return undefined;
+      // Below a recursive root, dangling links are common and harmless.
+      const isHarmless = isSymlink && root.recursive &&
+        !(error instanceof SkillFileError) && !isTemporary(error);
+      if (!isHarmless) this.#report(error, entry);
     }
+  }
+
+  /** Lists a folder, or reports why that is impossible. */
+  #list(folder: VisitedFolder): FolderListing | undefined {
+    try {
+      return listFolder(folder);
+    } catch (error) {
+      if (!isAbsence(error)) this.#report(error, folder);
+    }
+  }
+
+  /** Describes an entry of a folder as a folder that is visited. */
+  #enter(name: string, folder: SearchedFolder): VisitedFolder {
+    const { path, realPath, root, isConfined, listing } = folder;
+    const isSkill = this.#found.byPath.has(realPath) &&
+      (root.recursive || root.includesItself);
+    return {
+      path: childPath(path, name),
+      realPath: childPath(realPath, name),
+      root,
+      isConfined,
+      depth: folder.depth + 1,
+      outer: isSkill ? realPath : folder.outer,
+      around: listing,
+    };
   }
 
   /**
    * Follows a link to a folder. Returns `undefined` if it is not to be searched.
    *
-   * @param listed The link, with the path where it really lies.
+   * @param link The link, with the path where it really lies.
+   * @throws {SkillFileError} If it leads from the project to a skill outside.
    */
-  #followLink(listed: SearchedFolder): SearchedFolder | undefined {
-    const { path, root, outer } = listed;
-    const isConfined = listed.isConfined ||
-      this.#project.scopeOf(listed.realPath) === "project";
-    try {
-      const realPath = Deno.realPathSync(path);
-      const trusted = this.#trusted;
-      const isForeign = outer !== undefined &&
-        !isOwn(realPath, { realDirectory: outer, trusted });
-      if (isForeign || !Deno.statSync(path).isDirectory) return undefined;
-      const isAllowed = !isConfined || isAtOrBelowAny(realPath, this.#targets);
-      if (isAllowed) {
-        return { ...listed, realPath, isConfined, listedIn: undefined };
-      }
-    } catch (error) {
-      // Below a recursive root, dangling links are common and harmless.
-      if (isTemporary(error) || !root.recursive) throw error;
-      return undefined;
+  #followLink(link: VisitedFolder): VisitedFolder | undefined {
+    const { path, outer } = link;
+    const isConfined = link.isConfined ||
+      this.#project.scopeOf(link.realPath) === "project";
+    const realPath = Deno.realPathSync(path);
+    const trusted = this.#trusted;
+    const isForeign = outer !== undefined &&
+      !isOwn(realPath, { realDirectory: outer, trusted });
+    if (isForeign || !Deno.statSync(path).isDirectory) return undefined;
+    if (!isConfined || isAtOrBelowAny(realPath, this.#targets)) {
+      return { ...link, realPath, isConfined, around: undefined };
     }
     if (!isSkillFolder(path)) return undefined;
     throw new SkillFileError(path, LINK_OUT_OF_PROJECT);
-  }
-
-  /** Adds the skill in a folder, if there is one, with the path that lists it. */
-  #addSkill(folder: SearchedFolder): void {
-    const { path, realPath, root, isConfined } = folder;
-    const { reader } = this.#options;
-    const budget = root.scope === "project" ? this.#budget : undefined;
-    const departs = isConfined &&
-      this.#project.scopeOf(realPath) !== "project";
-    this.#found.add(realPath, {
-      listing: { path, root, position: ++this.#position, departs },
-      read: () =>
-        budget === undefined ? reader.read(folder) : budget.read(
-          () => reader.read(folder),
-          () => reader.recall(folder),
-        ),
-    });
   }
 }
 
@@ -445,21 +383,20 @@ const MAX_VOID_SCANS = 4;
  */
 export class SkillRegistry implements SkillSource {
   readonly #roots: readonly SkillRoot[];
-  readonly #reader = new SkillReader();
   readonly #policy: Policy;
   readonly #files: SkillFiles;
-  readonly #tracker: FileTracker;
   readonly #options: SkillRegistryOptions;
   readonly #log: (line: string) => void;
   /** The lines about problems that were logged and still exist. */
   #logged: ReadonlySet<string> = new Set();
   readonly #listeners = new Set<SkillChangeListener>();
+  readonly #scanListeners = new Set<ScanListener>();
+  /** The real paths of the folders that the listeners for scans asked to watch. */
+  #followed: string[] = [];
   readonly #scans = new SharedTask<SkillCatalog>();
   #last: ScanResult | undefined;
   /** When the last scan started, in milliseconds. */
   #scanStart = -Infinity;
-  /** A scan that starts once the last one is old enough. */
-  #delayed: Promise<SkillCatalog> | undefined;
   /** The number of scans in a row that did not count. */
   #voidScans = 0;
   readonly #rescans: Rescans;
@@ -478,7 +415,6 @@ export class SkillRegistry implements SkillSource {
       ...options,
     });
     this.#files = new SkillFiles(options);
-    this.#tracker = new FileTracker(this.#files);
     this.#options = options;
     this.#log = options.log ?? log;
     this.#rescans = new Rescans(() => this.#rescan(), {
@@ -512,17 +448,16 @@ export class SkillRegistry implements SkillSource {
   }
 
   /**
-   * Lists the files of a skill, and the entries that are not served, such as
-   * links that point outside and files that are too large or too deep. Their paths
-   * are relative to the skill directory (empty for the directory itself), and end
-   * with `/` for folders that cannot be read.
+   * Lists the files of a skill, the real paths of its folders, and the entries that
+   * are not served, such as links that point outside and files that are too large or
+   * too deep. Their paths are relative to the skill directory (empty for the directory
+   * itself), and end with `/` for folders that cannot be read.
    */
   async inspectFiles(
     skill: Skill,
     viewer?: SkillViewer,
-  ): Promise<{ files: SkillFile[]; leftOut: Problem[] }> {
-    const { files, leftOut } = await this.#files.list(skill, viewer);
-    return { files, leftOut };
+  ): Promise<{ files: SkillFile[]; folders: string[]; leftOut: Problem[] }> {
+    return await this.#files.list(skill, viewer);
   }
 
   /**
@@ -533,12 +468,12 @@ export class SkillRegistry implements SkillSource {
    * @throws {SkillFileError} If the file does not exist, does not belong to the
    *   skill, is not a regular file, is too large, or cannot be read.
    */
-  readFile(
+  async readFile(
     skill: Skill,
     path: string,
     viewer?: SkillViewer,
   ): Promise<SkillFileContent> {
-    return this.#files.read(skill, path, viewer);
+    return await this.#files.read(skill, path, viewer);
   }
 
   /**
@@ -549,26 +484,27 @@ export class SkillRegistry implements SkillSource {
    *   bytes.
    * @throws {SkillFileError} If the file cannot be read.
    */
-  digest(
+  async digest(
     skill: Skill,
     file: SkillFile,
   ): Promise<{ digest: string; size: number }> {
-    return this.#files.digest(skill, file);
+    return await this.#files.digest(skill, file);
   }
 
   /**
    * Scans the roots again. Only one scan runs at a time. Calls during a scan share
    * the next scan, because the running one may have missed the latest changes.
    *
+   * @param options The minimum time from the start of the last scan to the start of
+   *   this one, in milliseconds.
    * @returns The catalog, once the scan is complete.
    */
-  refresh({ minIntervalMs = 0 }: RefreshOptions = {}): Promise<SkillCatalog> {
+  async refresh(
+    { minIntervalMs = 0 }: { minIntervalMs?: number } = {},
+  ): Promise<SkillCatalog> {
     const delay = this.#scanStart + minIntervalMs - performance.now();
-    if (delay <= 0) return this.#scans.run(() => this.#scan());
-    return this.#delayed ??= wait(delay).then(() => {
-      this.#delayed = undefined;
-      return this.refresh();
-    });
+    if (delay > 0) await wait(delay);
+    return await this.#scans.run(() => this.#scan());
   }
 
   /**
@@ -581,21 +517,17 @@ export class SkillRegistry implements SkillSource {
   }
 
   /**
-   * Tracks all files of a skill, so that listeners are notified when any of them
-   * changes, not only its `SKILL.md`.
-   *
-   * @param key The key of the skill in {@linkcode SkillCatalog.served}, or
-   *   `undefined` for all skills.
-   * @returns A function that stops tracking. Later changes are reported.
+   * Adds a listener that is called after each scan, whether or not anything changed.
+   * It returns the real paths of folders to watch before those of other skills.
    */
-  trackFiles(key: string | undefined): Promise<() => void> {
-    return this.#tracker.track(key, () => this.refresh());
+  onScan(listener: ScanListener): void {
+    this.#scanListeners.add(listener);
   }
 
   /** Starts keeping the catalog current with a timer and by watching the folders. */
   watch(): void {
     this.#rescans.start();
-    this.#watchFolders(true);
+    this.#watchFolders();
   }
 
   /** Stops keeping the catalog current, and removes all listeners. */
@@ -603,6 +535,7 @@ export class SkillRegistry implements SkillSource {
     this.#isClosed = true;
     this.#rescans.close();
     this.#listeners.clear();
+    this.#scanListeners.clear();
   }
 
   /** Closes the registry at the end of a `using` block. */
@@ -618,23 +551,25 @@ export class SkillRegistry implements SkillSource {
       workingDirectory: currentFolder(),
       ...this.#options,
       policy: this.#policy,
-      reader: this.#reader,
+      last: this.#last?.found.byPath,
     });
     const result = await scan.run(previous, problems);
     const time = performance.now() - this.#scanStart;
-    this.#rescans.scanned({ time, isTroubled: result.trouble !== undefined });
+    this.#rescans.scanned(time, result.trouble !== undefined);
     if (this.#isClosed || this.#isVoid(result)) return previous;
     this.#last = result;
-    const { catalog, hidden } = result;
-    this.#files.hide(hidden);
-    const files = await this.#tracker.update(catalog);
-    const isSame = catalog.served === previous.served && files.size === 0;
+    const { catalog, found } = result;
+    this.#files.hide(found.hidden);
     const [logged, log] = [this.#logged, this.#log];
     this.#logged = logProblems(catalog, { logged, log });
-    this.#watchFolders(isSame);
-    if (!isSame) {
-      const keys = changedKeys(catalog, previous);
-      await this.#callListeners({ catalog, previous, keys, files });
+    this.#followed = [];
+    for (const listener of this.#scanListeners) {
+      this.#followed.push(...await listener(catalog));
+    }
+    this.#watchFolders();
+    if (catalog.served !== previous.served) {
+      const keys = differingKeys(catalog.served, previous.served);
+      await this.#callListeners({ catalog, previous, keys });
     }
     return catalog;
   }
@@ -644,15 +579,14 @@ export class SkillRegistry implements SkillSource {
    * first scan counts, and so does the fifth such scan in a row.
    */
   #isVoid({ trouble }: ScanResult): boolean {
+    if (trouble === undefined) this.#voidScans = 0;
     const isVoid = trouble !== undefined && this.#last !== undefined &&
       this.#voidScans < MAX_VOID_SCANS;
-    if (isVoid && this.#voidScans === 0) {
+    if (isVoid && this.#voidScans++ === 0) {
       this.#log(
         `Cannot read ${trouble}; the skills stay as they were, and the next attempt follows in a second`,
       );
     }
-    if (trouble === undefined) this.#voidScans = 0;
-    else if (isVoid) this.#voidScans++;
     return isVoid;
   }
 
@@ -660,23 +594,20 @@ export class SkillRegistry implements SkillSource {
   #rescan(): void {
     this.refresh().catch((error) => {
       this.#log(`Cannot look for changes: ${(error as Error).message}`);
-      this.#rescans.scanned({ time: 0, isTroubled: true });
+      this.#rescans.scanned(0, true);
     });
   }
 
   /** Updates the watched folders to those of the last scan. */
-  #watchFolders(isQuiet: boolean): void {
-    if (!this.#rescans.isWatching || this.#last === undefined) return;
-    const { found, searched } = this.#last;
+  #watchFolders(): void {
+    if (this.#last === undefined) return;
+    const { catalog: { roots }, found } = this.#last;
     const { policy } = this.#options;
-    const folders = listWatchedFolders({
-      roots: this.#roots.map(({ path }) => path),
-      policyFile: typeof policy === "string" ? policy : undefined,
-      tracked: this.#tracker.folders,
-      skills: found,
-      searched,
-    });
-    this.#rescans.watch(folders, isQuiet);
+    const policyFile = typeof policy === "string" ? policy : undefined;
+    const [followed, skills] = [this.#followed, found.byPath.values()];
+    this.#rescans.watch(() =>
+      listWatchedFolders(roots, { policyFile, followed, skills })
+    );
   }
 
   /** Calls the listeners one after the other, so that they can pause. */

@@ -82,7 +82,6 @@ Deno.test("SkillRegistry pauses between operations on a slow disk", async () => 
     "a walk": () => registry.listFiles(registry.find("s0")!),
     "a walk with links": () => registry.listFiles(registry.find("s1")!),
     "a read": () => registry.readFile(registry.find("s0")!, "docs/1.md"),
-    "tracking": async () => (await registry.trackFiles(undefined))(),
   };
   for (const [name, run] of Object.entries(work)) {
     disk.longestRun = 0;
@@ -90,43 +89,6 @@ Deno.test("SkillRegistry pauses between operations on a slow disk", async () => 
     assert.ok(disk.longestRun > 0, name);
     assert.ok(disk.longestRun <= MAX_RUN, `${name}: ${disk.longestRun}`);
   }
-});
-
-Deno.test("SkillRegistry pauses between calls that start together on a slow disk", async () => {
-  using place = new Place();
-  const folder = createSkills(place);
-  using registry = new SkillRegistry([root(folder)]);
-  await registry.refresh();
-  const skills = ["s0", "s1", "s2", "s3", "s4"];
-  using disk = new SlowDisk(folder);
-  for (let round = 0; round < 2; round++) {
-    disk.longestRun = 0;
-    await Promise.all(
-      skills.map((name) =>
-        registry.readFile(registry.find(name)!, "docs/1.md")
-      ),
-    );
-  }
-  assert.ok(disk.longestRun <= MAX_RUN, `${disk.longestRun}`);
-});
-
-Deno.test("SkillRegistry.listFiles() walks a skill twice at most for any number of simultaneous calls", async () => {
-  using place = new Place();
-  place.skill("skills", "flat");
-  for (let i = 0; i < 50; i++) place.file(`skills/flat/${i}.md`, "x");
-  using registry = new SkillRegistry([root(place.folder("skills"))]);
-  await registry.refresh();
-  const skill = registry.find("flat")!;
-  const count = async (calls: number) => {
-    using disk = new DiskSpy();
-    const lists = await Promise.all(
-      Array.from({ length: calls }, () => registry.listFiles(skill)),
-    );
-    assert.ok(lists.every(({ length }) => length === 51));
-    return disk.count;
-  };
-  const one = await count(1);
-  assert.ok(await count(20) <= 2 * one);
 });
 
 Deno.test("a change to one of many skills derives the list items of that skill only", async () => {

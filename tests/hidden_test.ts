@@ -6,14 +6,12 @@
  */
 
 import assert from "node:assert/strict";
-import { basename, join } from "jsr:@std/path@^1";
-import { SkillFileError, SkillRegistry } from "../mod.ts";
+import { join } from "jsr:@std/path@^1";
 import { nextId, Session } from "./testing/client.ts";
 import { printedLaunch } from "./testing/command_line.ts";
 import { Place, skillMd } from "./testing/folders.ts";
 import { SECRET } from "./testing/hostile.ts";
 import { lacks } from "./testing/needs.ts";
-import { root } from "./testing/registry.ts";
 import { Wire } from "./testing/server.ts";
 
 const SKILLS = "home/.claude/skills";
@@ -49,125 +47,6 @@ async function askFor(wire: Wire, skill: string, path: string) {
     );
   return { client: await send(requests), model: await send(calls) };
 }
-
-/** Scans a folder that seems to contain more links than a search visits. */
-async function refreshBeyondLimit(registry: SkillRegistry, folder: string) {
-  const { readDirSync } = Deno;
-  const link = { isFile: false, isDirectory: false, isSymlink: true };
-  const links = Array.from(
-    { length: 50_000 },
-    (_, index) => ({ ...link, name: `z${index}` }),
-  );
-  Deno.readDirSync = (path) =>
-    path === folder
-      ? [...readDirSync(path), ...links].values()
-      : readDirSync(path);
-  try {
-    return await registry.refresh();
-  } finally {
-    Deno.readDirSync = readDirSync;
-  }
-}
-
-Deno.test(
-  "a nested skill beyond the limit of searched folders is hidden from the skills that lead there",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    const skills = place.folder(SKILLS);
-    const more = place.folder("more");
-    place.skill(SKILLS, "outer");
-    place.file(`${SKILLS}/outer/docs/guide.md`, "open");
-    place.skill("more", "open");
-    for (const name of ["off", "manual", "hidden"]) {
-      const text = name === "hidden"
-        ? skillMd(name).replace("\n", "\ndisable-model-invocation: true\n")
-        : skillMd(name);
-      place.skill(`${SKILLS}/outer/docs`, name, text);
-      place.file(`${SKILLS}/outer/docs/${name}/sub/notes.md`, SECRET);
-      const sub = join(skills, "outer", "docs", name, "sub");
-      place.link(sub, `more/open/${name}`);
-    }
-    const roots = [root(skills, { recursive: true }), root(more)];
-    using registry = new SkillRegistry(roots, {
-      homeDirectory: place.home,
-      trustLinks: [skills],
-      policy: {
-        rules: [{ skill: "off", state: "off" }, {
-          skill: "manual",
-          state: "manual",
-        }],
-      },
-      log: () => {},
-    });
-    const { problems } = await refreshBeyondLimit(registry, skills);
-    assert.deepEqual(problems.map(({ rule }) => rule), ["too-many"]);
-    for (const forModel of [false, true]) {
-      const list = async (name: string) =>
-        (await registry.listFiles(registry.find(name)!, { forModel }))
-          .map(({ path }) => path);
-      assert.deepEqual(await list("outer"), ["SKILL.md", "docs/guide.md"]);
-      assert.deepEqual(await list("open"), ["SKILL.md"]);
-      for (const name of ["off", "manual", "hidden"]) {
-        const files = [
-          ["outer", `docs/${name}/SKILL.md`],
-          ["outer", `docs/${name}/sub/notes.md`],
-          ["open", `${name}/notes.md`],
-        ] as const;
-        for (const [skill, path] of files) {
-          await assert.rejects(
-            registry.readFile(registry.find(skill)!, path, { forModel }),
-            SkillFileError,
-          );
-        }
-      }
-    }
-  },
-);
-
-Deno.test(
-  "a skill that only a link beyond the limit of searched folders leads to is hidden from the skills that lead there",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    const skills = place.folder(SKILLS);
-    const more = place.folder("more");
-    place.skill("more", "open");
-    // In a trusted folder, and in the skill that leads there.
-    for (const parent of ["store", "more/open/docs"]) {
-      const off = place.skill(parent, "off", skillMd("off", SECRET));
-      place.file(`${parent}/off/sub/notes.md`, SECRET);
-      place.link(off, `${SKILLS}/zz-${basename(parent)}`);
-      place.link(join(off, "sub"), `more/open/${basename(parent)}-link`);
-    }
-    place.file("store/shared/guide.md", "open");
-    place.link(join(place.path, "store", "shared"), "more/open/shared");
-    const roots = [root(skills, { recursive: true }), root(more)];
-    using registry = new SkillRegistry(roots, {
-      homeDirectory: place.home,
-      trustLinks: [join(place.path, "store")],
-      policy: { rules: [{ skill: "off", state: "off" }] },
-      log: () => {},
-    });
-    await refreshBeyondLimit(registry, skills);
-    const open = registry.find("open")!;
-    const files = await registry.listFiles(open);
-    assert.deepEqual(files.map(({ path }) => path), [
-      "SKILL.md",
-      "shared/guide.md",
-    ]);
-    for (
-      const path of [
-        "store-link/notes.md",
-        "docs/off/SKILL.md",
-        "docs/off/sub/notes.md",
-        "docs-link/notes.md",
-      ]
-    ) {
-      await assert.rejects(registry.readFile(open, path), SkillFileError);
-    }
-  },
-);
 
 Deno.test(
   "a skill that is off is hidden from the links of other skills into a trusted folder",

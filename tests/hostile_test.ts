@@ -9,8 +9,8 @@ import {
   toolsets,
   verify,
 } from "./testing/client.ts";
-import { environment, flagsWith, isWindows } from "./testing/environment.ts";
-import { createInvalidNames, Place } from "./testing/folders.ts";
+import { isWindows } from "./testing/environment.ts";
+import { Place } from "./testing/folders.ts";
 import { hostilePlace, SECRET } from "./testing/hostile.ts";
 import { lacks } from "./testing/needs.ts";
 import { runServer, Wire } from "./testing/server.ts";
@@ -172,57 +172,4 @@ Deno.test("server survives a tree that grows and changes during scans and reads"
     assert.equal(good.result.isError, undefined);
   }
   assert.equal((await wire.endInput()).code, 0);
-});
-
-Deno.test("server survives a new folder whose name is not valid UTF-8", {
-  ignore: lacks("bytes"),
-}, async () => {
-  using place = new Place();
-  const skills = "home/.claude/skills";
-  place.skill(skills, "good");
-  await using wire = new Wire(place, { args: ["--refresh", "0.05"] });
-  await wire.initialize();
-  createInvalidNames(place.folder(skills));
-  await wire.stderrLines.take(
-    (line) => line.includes("not valid UTF-8"),
-    "the line about the name",
-  );
-  const { result } = await wire.ask(1, "tools/call", {
-    name: "skill",
-    arguments: { name: "good" },
-  });
-  assert.equal(result.isError, undefined);
-  assert.equal((await wire.endInput()).code, 0);
-});
-
-Deno.test("the server's own checks block links that Deno's sandbox allows", {
-  ignore: lacks("links"),
-}, async () => {
-  using place = new Place();
-  const secret = place.file(`outside/${SECRET}.md`, SECRET);
-  place.skill("home/.claude/skills", "git");
-  const link = place.link(secret, "home/.claude/skills/git/link.md");
-  const allow = `--allow-read=${join(place.home, ".claude", "skills")}`;
-  const { stdout } = await new Deno.Command(Deno.execPath(), {
-    args: [
-      "run",
-      "--no-prompt",
-      allow,
-      place.file(
-        "read.ts",
-        `console.log(Deno.readTextFileSync(${JSON.stringify(link)}))`,
-      ),
-    ],
-    env: environment,
-  }).output();
-  assert.equal(new TextDecoder().decode(stdout), `${SECRET}\n`);
-  await using wire = new Wire(place, {
-    flags: flagsWith(allow, "--allow-env"),
-  });
-  await wire.initialize();
-  const uri = "skill://git/link.md";
-  const { error } = await wire.ask(1, "resources/read", { uri });
-  assert.match(error!.message, /there is no such file/);
-  const [entry] = await listSkills(wire);
-  assert.equal(entry!.resources.length, 1);
 });

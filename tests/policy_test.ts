@@ -130,7 +130,7 @@ Deno.test("a change of the policy changes only states, and unchanged skills stay
   assert.deepEqual(names(after), ["a", "c"]);
   assert.equal(registry.find("a")!.state, "pinned");
   assert.equal(after.skills.get("c"), before.skills.get("c"));
-  assert.deepEqual(changes.splice(0), [["b"]]);
+  assert.deepEqual(changes.splice(0), [["a", "b"]]);
   // The same rules change nothing, and the last valid policy stays in effect.
   assert.equal(await registry.refresh(), after);
   const name = "x".repeat(300);

@@ -194,7 +194,7 @@ Deno.test(
       const { skills: found, problems } = await scanSkillRoots([root(skills)]);
       assert.deepEqual([...found.keys()], ["pdf"]);
       assert.deepEqual(problems.map(({ file, reason }) => [file, reason]), [
-        [join(git, "SKILL.md"), "it was replaced while it was being read"],
+        [git, "it was replaced while it was being read"],
       ]);
     } finally {
       Date.now = now;

@@ -9,7 +9,7 @@ import { basename } from "jsr:@std/path@^1";
 import { attempt } from "../files/faults.ts";
 import { childPath, isCaseBlind, sortByName } from "../files/paths.ts";
 import { quote } from "../text.ts";
-import { UNSEARCHED_NAMES } from "../skills/subfolders.ts";
+import { UNSEARCHED_NAMES } from "../skills/skill_reader.ts";
 import type { Problem, SkillRoot } from "../skills/types.ts";
 
 /** The names of the files that a scan finds. */

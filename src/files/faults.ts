@@ -12,9 +12,6 @@ export const MAX_FILE_DEPTH = 10;
 /** The maximum number of entries that are visited to list the files of a skill. */
 export const MAX_WALKED_ENTRIES = 20_000;
 
-/** The maximum number of folders and links that are visited below one root. */
-export const MAX_SEARCHED_FOLDERS = 50_000;
-
 /** Thrown when a file of a skill cannot be read. */
 export class SkillFileError extends Error {
   /** What is wrong. */
@@ -56,12 +53,6 @@ export const LINK_OUT_OF_SKILL: Fault = {
     "replace it with the file itself, or, if you trust the folder DIR that it points into, use --trust-links DIR",
 };
 
-export const LINK_BACK: Fault = {
-  rule: "link-broken",
-  reason: "a link makes it contain itself",
-  hint: "remove the link",
-};
-
 export const LINK_TO_NOTHING: Fault = {
   rule: "link-broken",
   reason: "it is a link to a missing file or folder",
@@ -80,12 +71,6 @@ export const ROOT_IS_A_FILE: Fault = {
   reason: "it is a file, where a folder of skills was expected",
   hint:
     "pass the path of a folder; to make the file a skill, move it to a folder of its own as SKILL.md",
-};
-
-export const TOO_MANY_FOLDERS: Fault = {
-  rule: "too-many",
-  reason: `it has more than ${MAX_SEARCHED_FOLDERS} folders and links`,
-  hint: "pass a folder closer to the skills",
 };
 
 export const IS_A_FOLDER: Fault = {
@@ -119,30 +104,12 @@ export const TOO_MANY_ENTRIES: Fault = {
   hint: "move files that the skill does not need out of it",
 };
 
-export const NAME_IS_MISREAD: Fault = {
-  rule: "skipped",
-  reason: "Windows reads its name as something else",
-  hint: "rename it",
-};
-
-export const NAME_IS_NOT_UTF_8: Fault = {
-  rule: "name-encoding",
-  reason: "its name is not valid UTF-8, so it cannot be opened",
-  hint: "rename it",
-};
-
-const ONLY_WITH_ALL: Fault = {
-  rule: "permission",
-  reason: "Deno reads network folders and devices only with --allow-all",
-  hint: "copy it to a local folder",
-};
-
 const NOT_ALLOWED: Fault = {
   rule: "permission",
   reason: "Deno is not allowed to read it",
   hint: Deno.build.standalone
     ? "compile the executable with it among the folders of --allow-read"
-    : "add it to the folders of --allow-read",
+    : "add it to the folders of --allow-read (network folders and devices need --allow-all)",
 };
 
 const NO_PERMISSION: Fault = {
@@ -157,14 +124,9 @@ export function faultOf(error: unknown): Fault {
     const { rule, reason, hint } = error;
     return { rule, reason, hint };
   }
-  if (error instanceof Deno.errors.NotCapable) {
-    return error.message.includes("--allow-all") ? ONLY_WITH_ALL : NOT_ALLOWED;
-  }
-  if (isOf(error, Deno.errors.PermissionDenied, "EACCES", "EPERM")) {
+  if (isOneOf(error, ["NotCapable"])) return NOT_ALLOWED;
+  if (isOneOf(error, ["PermissionDenied", "EACCES", "EPERM"])) {
     return NO_PERMISSION;
-  }
-  if (isOf(error, Deno.errors.FilesystemLoop, "ELOOP")) {
-    return { ...LINK_TO_NOTHING, reason: "it is a link to itself" };
   }
   if (isAbsence(error)) return LINK_TO_NOTHING;
   return {
@@ -176,22 +138,31 @@ export function faultOf(error: unknown): Fault {
 
 /** Whether an error means that a path does not exist. */
 export function isAbsence(error: unknown): boolean {
-  const { NotFound, NotADirectory, FilesystemLoop } = Deno.errors;
-  return isOf(error, NotFound, "ENOENT") ||
-    isOf(error, NotADirectory, "ENOTDIR") ||
-    isOf(error, FilesystemLoop, "ELOOP") ||
+  return isOneOf(error, [
+    ...["NotFound", "NotADirectory", "FilesystemLoop"],
+    ...["ENOENT", "ENOTDIR", "ELOOP"],
     // A NUL in the path.
-    error instanceof TypeError;
+    "TypeError",
+  ]);
 }
 
-/** Whether an error is of a class of Deno, or has one of the codes for it in `node:fs`. */
-function isOf(
-  error: unknown,
-  type: new () => Error,
-  ...codes: string[]
-): boolean {
-  return error instanceof type ||
-    codes.includes((error as { code?: string }).code!);
+/**
+ * Whether an error says that something is temporarily unreadable, and nothing about
+ * it: it was just replaced, too many files are open, or a disk is out of reach.
+ */
+export function isTemporary(error: unknown): boolean {
+  return (error as { rule?: unknown }).rule === WAS_REPLACED.rule ||
+    isOneOf(error, [
+      ...["EIO", "EMFILE", "ENFILE", "ENOMEM", "EAGAIN", "EBUSY", "EINTR"],
+      ...["ESTALE", "ETIMEDOUT", "EHOSTDOWN", "EHOSTUNREACH", "ENETDOWN"],
+      "ENOTCONN",
+    ]);
+}
+
+/** Whether the name of an error is one of these, or its code, which `node:fs` sets. */
+function isOneOf(error: unknown, ids: readonly string[]): boolean {
+  const { name, code } = error as Partial<Record<"name" | "code", string>>;
+  return ids.includes(name!) || ids.includes(code!);
 }
 
 /** Returns what a function returns, or `undefined` if it throws an error, whatever the reason. */
@@ -203,53 +174,23 @@ export function attempt<T>(work: () => T): T | undefined {
   }
 }
 
-/** The codes of errors that pass by themselves: too many open files, or a disk out of reach. */
-const TEMPORARY: ReadonlySet<unknown> = new Set(
-  "EIO EMFILE ENFILE ENOMEM EAGAIN EBUSY EINTR ESTALE ETIMEDOUT EHOSTDOWN EHOSTUNREACH ENETDOWN ENOTCONN"
-    .split(" "),
-);
-
-/** Whether an error says that something is temporarily unreadable, and nothing about it. */
-export function isTemporary(error: unknown): boolean {
-  return TEMPORARY.has((error as { code?: unknown }).code);
-}
-
 /** Returns the message of an error, on one line. */
 export function messageOf(error: unknown): string {
   return oneLine((error as Error).message);
 }
 
-export function tooLarge(size: number, maxFileSize: number): Fault {
+export function tooManyFolders(limit: number): Fault {
+  return {
+    rule: "too-many",
+    reason: `it has more than ${limit} folders and links`,
+    hint: "name a folder closer to the skills on the command line",
+  };
+}
+
+export function tooLarge(maxFileSize: number): Fault {
   return {
     rule: "too-large",
-    reason: `it has ${inMegabytes(size)} MB, and the limit is ${
-      inMegabytes(maxFileSize)
-    } MB`,
+    reason: `it has more than ${maxFileSize / 1024 / 1024} MB`,
     hint: "make it smaller, or raise --max-file-size",
   };
-}
-
-/** Describes what a scan left out of the default root of a project. */
-export function projectTooLarge(count: number): Fault {
-  return {
-    rule: "too-many",
-    reason:
-      `the limit for the skills of a project was reached (1,000 skills, 16 MB, or two seconds), and ${count} folders were left out`,
-    hint: "name the folder on the command line to search all of it",
-  };
-}
-
-export function moreProblems(count: number): Fault {
-  return {
-    rule: "too-many",
-    reason: `it has ${count} more problems that are not listed`,
-    hint: "fix the listed ones first",
-  };
-}
-
-/** Converts bytes to megabytes as `--max-file-size` counts them, rounded up. */
-function inMegabytes(bytes: number): number {
-  const size = bytes / 1024 / 1024;
-  const digits = size < 0.01 ? 1_000_000 : 100;
-  return Math.ceil(size * digits) / digits;
 }

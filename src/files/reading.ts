@@ -1,13 +1,14 @@
 /**
- * Opens and reads regular files without ever blocking, and confirms that what was
- * opened lies where its path leads.
+ * Reads regular files, and confirms that what was opened lies where its path leads.
  *
  * 1. Deno has no functions that work relative to an open folder. Every function
  *    takes a path, and two calls can reach different files by the same path. So
  *    the location of a file is confirmed after it is opened.
  * 2. `Deno.openSync` blocks the event loop at a FIFO until another process writes
  *    to it. `node:fs` supports `O_NONBLOCK`, and it requires no permission for the
- *    real path of an open file. Loading it takes 20 ms.
+ *    real path of an open file. Loading it takes 20 ms, so it is used only where
+ *    Deno lacks that permission, and for files that changed recently, which may be
+ *    swapped for a FIFO right now.
  *
  * @module
  */
@@ -19,6 +20,7 @@ import {
   tooLarge,
   WAS_REPLACED,
 } from "./faults.ts";
+import { mayRead } from "./paths.ts";
 
 /** The default size limit of files, in bytes. */
 export const DEFAULT_MAX_FILE_SIZE: number = 1024 * 1024;
@@ -32,7 +34,7 @@ const ROUNDS = 2;
 /** The part of a file's status that identifies it and shows whether it changed. */
 export type FileStatus = Pick<
   Deno.FileInfo,
-  "isFile" | "dev" | "ino" | "size" | "mtime" | "ctime"
+  "dev" | "ino" | "size" | "mtime" | "ctime"
 >;
 
 /** A path, and where it really leads. */
@@ -42,13 +44,6 @@ export interface Located {
   readonly realPath: string;
   /** Whether a part of the path that was not trusted from the start is a link. */
   readonly isLinked: boolean;
-}
-
-/** An open file. */
-export interface OpenFile extends Disposable {
-  readonly status: FileStatus;
-  /** Reads the next bytes into a buffer. Returns their number, or 0 at the end of the file. */
-  read(buffer: Uint8Array): number;
 }
 
 /** Returns a text that changes when the file does. See {@linkcode isRecent} for the exception. */
@@ -70,21 +65,6 @@ export function isRecent(
   return !(Date.now() - changed >= TIME_STEP_MS);
 }
 
-/** Whether two statuses are those of the same file. */
-export function isSameFile(
-  a: Pick<FileStatus, "dev" | "ino">,
-  b: Pick<FileStatus, "dev" | "ino">,
-): boolean {
-  return a.dev === b.dev && a.ino === b.ino;
-}
-
-/** Whether a file or folder has the same version in two statuses. */
-export function isUnchanged(a: FileStatus, b: FileStatus): boolean {
-  return isSameFile(a, b) && a.size === b.size &&
-    a.mtime?.getTime() === b.mtime?.getTime() &&
-    a.ctime?.getTime() === b.ctime?.getTime();
-}
-
 /**
  * Checks that a file can be read.
  *
@@ -93,14 +73,14 @@ export function isUnchanged(a: FileStatus, b: FileStatus): boolean {
 export function requireReadable(
   path: string,
   { status, maxFileSize = DEFAULT_MAX_FILE_SIZE }: {
-    status: Pick<Deno.FileInfo, "isDirectory" | "isFile" | "size">;
+    status: Deno.FileInfo;
     maxFileSize: number | undefined;
   },
 ): void {
   if (status.isDirectory) throw new SkillFileError(path, IS_A_FOLDER);
   if (!status.isFile) throw new SkillFileError(path, NOT_A_FILE);
   if (status.size <= maxFileSize) return;
-  throw new SkillFileError(path, tooLarge(status.size, maxFileSize));
+  throw new SkillFileError(path, tooLarge(maxFileSize));
 }
 
 /** Returns the status of what a path leads to, without following a link that has just appeared. */
@@ -108,97 +88,74 @@ export function statLocated({ path, isLinked }: Located): Deno.FileInfo {
   return isLinked ? Deno.statSync(path) : Deno.lstatSync(path);
 }
 
-/**
- * Confirms that an open file lies at its real path. A folder on the path may have
- * been swapped for a link and back. Then the real path is the expected one while
- * the file is another, or the reverse, unless another swap comes exactly between
- * the two checks of each round.
- *
- * @throws {SkillFileError} If it does not.
- */
-export function confirmLocation(located: Located, status: FileStatus): void {
-  for (let round = 0; round < ROUNDS; round++) {
-    const isConfirmed = isInPlace(located) &&
-      isSameFile(statLocated(located), status);
-    if (!isConfirmed) throw new SkillFileError(located.path, WAS_REPLACED);
-  }
+/** Throws an error if a path does not lead to its real path anymore. */
+export function requireInPlace(
+  { path, realPath }: Pick<Located, "path" | "realPath">,
+): void {
+  if (Deno.realPathSync(path) === realPath) return;
+  throw new SkillFileError(path, WAS_REPLACED);
 }
 
-/** Whether a path still leads to the same real path. */
-export function isInPlace(
-  { path, realPath }: Pick<Located, "path" | "realPath">,
-): boolean {
-  return Deno.realPathSync(path) === realPath;
+/**
+ * Reads the beginning of a regular file, and confirms that the file lies where its
+ * path leads. A folder on the path may have been swapped for a link and back. Then
+ * the real path is the expected one while the file is another, or the reverse,
+ * unless another swap comes exactly between the two checks of each round.
+ *
+ * @param located The file.
+ * @param options Its status before it is opened, the number of bytes, and whether
+ *   the folder that contains it has certainly not changed since it was located.
+ * @throws {SkillFileError} If the file was changed or replaced in the meantime.
+ */
+export function readLocated(
+  located: Located,
+  { before, length, isSettled = () => false }: {
+    before: FileStatus;
+    length: number;
+    isSettled?: (() => boolean) | undefined;
+  },
+): Uint8Array<ArrayBuffer> {
+  const { path } = located;
+  using file = openFile(located, before);
+  const isSame = versionOf(file.statSync()) === versionOf(before);
+  if (!isSame) throw new SkillFileError(path, WAS_REPLACED);
+  const bytes = new Uint8Array(Math.min(length, before.size));
+  let end = 0;
+  for (let read = -1; end < bytes.length && read !== 0; end += read) {
+    read = file.readSync(bytes.subarray(end)) ?? 0;
+  }
+  const rounds = isSettled() ? 1 : ROUNDS;
+  for (let round = 0; round < rounds; round++) {
+    if (rounds > 1) requireInPlace(located);
+    const { dev, ino } = statLocated(located);
+    const isThere = dev === before.dev && ino === before.ino;
+    if (!isThere) throw new SkillFileError(path, WAS_REPLACED);
+  }
+  return bytes.subarray(0, end);
 }
+
+/** An open file, as Deno represents it. */
+type OpenFile = Disposable & {
+  statSync(): FileStatus;
+  readSync(buffer: Uint8Array): number | null;
+};
 
 let isNodeLoaded = false;
 
-/**
- * Opens a file without blocking. The first call loads `node:fs`.
- *
- * @throws {Error} If it cannot be opened.
- */
-export function openFile(path: string): OpenFile {
+/** Opens a file with a known status. */
+function openFile({ path, realPath }: Located, before: FileStatus): OpenFile {
+  if (!isNodeLoaded && !isRecent(before) && mayRead(realPath)) {
+    return Deno.openSync(path);
+  }
   isNodeLoaded = true;
   const fs = globalThis.process.getBuiltinModule("node:fs");
   const { O_RDONLY, O_NONBLOCK = 0 } = fs.constants;
   const fd = fs.openSync(path, O_RDONLY | O_NONBLOCK);
-  const stats = fs.fstatSync(fd);
-  const { dev, ino, size, mtime, ctime } = stats;
   return {
-    status: { isFile: stats.isFile(), dev, ino, size, mtime, ctime },
-    read: (buffer) => fs.readSync(fd, buffer),
+    statSync: () => fs.fstatSync(fd),
+    readSync: (buffer) => fs.readSync(fd, buffer),
     [Symbol.dispose]: () => fs.closeSync(fd),
   };
-}
-
-/**
- * Opens a file, without loading `node:fs` if possible: the file must not have
- * changed recently, which makes a swap for a FIFO at this moment unlikely, and
- * Deno must be allowed to read its real path.
- *
- * @param status The status of the file before it is opened.
- */
-export function openForScan(path: string, status: FileStatus): OpenFile {
-  if (isNodeLoaded || isRecent(status)) return openFile(path);
-  const file = Deno.openSync(path);
-  // Three times as fast as close().
-  const close = () => file[Symbol.dispose]();
-  try {
-    return {
-      status: file.statSync(),
-      read: (buffer) => file.readSync(buffer) ?? 0,
-      [Symbol.dispose]: close,
-    };
-  } catch {
-    close();
-    return openFile(path);
-  }
-}
-
-/** Fills a buffer from a file, as far as the file goes. Returns the number of bytes. */
-export function fill(file: OpenFile, buffer: Uint8Array): number {
-  let length = 0;
-  for (let read = -1; length < buffer.length && read !== 0; length += read) {
-    read = file.read(buffer.subarray(length));
-  }
-  return length;
-}
-
-/** Reads a file to its end, but at most `limit` bytes. */
-export function readUpTo(
-  file: OpenFile,
-  limit: number,
-): Uint8Array<ArrayBuffer> {
-  let buffer = new Uint8Array(Math.min(file.status.size + 1, limit));
-  for (let length = 0;;) {
-    length += fill(file, buffer.subarray(length));
-    if (length < buffer.length || length === limit) {
-      return buffer.subarray(0, length);
-    }
-    const size = Math.min(length * 2, limit);
-    buffer = new Uint8Array(buffer.buffer.transfer(size));
-  }
 }
 
 /** Returns the SHA-256 digest of some bytes in the format of the Skills extension. */

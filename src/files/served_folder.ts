@@ -15,21 +15,17 @@ import { basename, relative } from "jsr:@std/path@^1";
 import { byCodeUnits } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 import {
+  attempt,
   type Fault,
   faultOf,
   isAbsence,
-  LINK_BACK,
   LINK_OUT_OF_SKILL,
   MAX_FILE_DEPTH,
   MAX_WALKED_ENTRIES,
-  NAME_IS_MISREAD,
-  NAME_IS_NOT_UTF_8,
   NOT_THERE,
   SkillFileError,
   TOO_DEEP,
   TOO_MANY_ENTRIES,
-  tooLarge,
-  WAS_REPLACED,
 } from "./faults.ts";
 import {
   childPath,
@@ -38,16 +34,12 @@ import {
   isMisread,
   isWindows,
   SKILL_MD,
-  sortByName,
 } from "./paths.ts";
 import {
-  confirmLocation,
-  DEFAULT_MAX_FILE_SIZE,
-  isInPlace,
   isRecent,
   type Located,
-  openFile,
-  readUpTo,
+  readLocated,
+  requireInPlace,
   requireReadable,
   statLocated,
   versionOf,
@@ -119,16 +111,10 @@ export interface FolderContents {
   readonly leftOut: (Fault & { readonly file: string })[];
 }
 
-/** A file or folder below the served folder. */
-interface TreeNode extends Located {
-  /** The real paths of the folders on the way to it, from the served folder down. */
-  readonly above: readonly string[];
-}
-
 /** Whether a file or folder with this name is served. */
 export function isVisible(name: string): boolean {
   return !name.startsWith(".") && name !== "node_modules" &&
-    name !== "__pycache__";
+    name !== "__pycache__" && !isMisread(name);
 }
 
 /**
@@ -164,24 +150,16 @@ export function splitPath(path: string): string[] | undefined {
       names.push(part);
     }
   }
-  if (names.some(isMisread)) return undefined;
   return names.length > MAX_FILE_DEPTH ? undefined : names;
 }
 
 /** Access to the files of a folder. */
 export class ServedFolder {
   readonly #options: ServedFolderOptions;
-  readonly #top: TreeNode;
 
   /** Creates the access. Nothing is read yet. */
   constructor(options: ServedFolderOptions) {
     this.#options = options;
-    this.#top = {
-      path: options.directory,
-      realPath: options.realDirectory,
-      isLinked: false,
-      above: [],
-    };
   }
 
   /**
@@ -208,18 +186,11 @@ export class ServedFolder {
     }
   }
 
-  #readContent(located: Located, before: Deno.FileInfo): FileContent {
-    const { maxFileSize = DEFAULT_MAX_FILE_SIZE, known } = this.#options;
-    const { path } = located;
-    requireReadable(path, { status: before, maxFileSize });
-    using file = openFile(path);
-    const { status } = file;
-    if (!status.isFile) throw new SkillFileError(path, WAS_REPLACED);
-    confirmLocation(located, status);
-    const bytes = readUpTo(file, maxFileSize + 1);
-    if (bytes.length > maxFileSize) {
-      throw new SkillFileError(path, tooLarge(bytes.length, maxFileSize));
-    }
+  #readContent(located: Located, status: Deno.FileInfo): FileContent {
+    const { maxFileSize, known } = this.#options;
+    requireReadable(located.path, { status, maxFileSize });
+    const length = status.size;
+    const bytes = readLocated(located, { before: status, length });
     const content = {
       size: bytes.length,
       version: versionOf(status),
@@ -233,8 +204,10 @@ export class ServedFolder {
 
   /** Lists the files, the real paths of the folders, and what is left out. */
   async list(): Promise<FolderContents> {
+    const { directory, realDirectory } = this.#options;
     const walk = new FolderWalk(this.#options);
-    await walk.list(this.#top, "");
+    const place = { path: directory, realPath: realDirectory, isLinked: false };
+    await walk.list({ ...place, name: "", above: [] });
     walk.contents.files.sort((a, b) => byCodeUnits(a.path, b.path));
     walk.contents.leftOut.sort((a, b) => byCodeUnits(a.file, b.file));
     return walk.contents;
@@ -249,51 +222,32 @@ export class ServedFolder {
   #locate(path: string): Located {
     const { directory, realDirectory, file, isHidden } = this.#options;
     const names = splitPath(path);
-    const isMain = names?.length === 1 && names[0] === SKILL_MD;
-    // The main file has only one name.
-    const isMisnamed = names?.length === 1 && names[0] === basename(file);
-    if (!names?.every(isVisible) || isMisnamed && !isMain) {
-      throw new Deno.errors.NotFound(path);
-    }
-    if (isMain) names[0] = basename(file);
+    if (!names?.every(isVisible)) throw new Deno.errors.NotFound(path);
+    if (names.join("/") === SKILL_MD) names[0] = basename(file);
     const listed = names.reduce(childPath, directory);
     const realPath = Deno.realPathSync(listed);
     const isLinked = realPath !== names.reduce(childPath, realDirectory);
-    const isForeign = isLinked &&
-      !(this.#hasLinks(names) && isOwn(realPath, this.#options));
-    if (isForeign || isHidden(realPath)) throw new Deno.errors.NotFound(path);
+    if (isLinked && !isOwn(realPath, this.#options) || isHidden(realPath)) {
+      throw new Deno.errors.NotFound(path);
+    }
     return { path: listed, realPath, isLinked };
-  }
-
-  /**
-   * Whether each name is a link or the real name of an entry. Some file systems also
-   * find names in other case, and short names.
-   */
-  #hasLinks(names: readonly string[]): boolean {
-    let path = this.#options.directory;
-    return isInPlace(this.#top) && names.every((name) => {
-      path = childPath(path, name);
-      return Deno.lstatSync(path).isSymlink ||
-        basename(Deno.realPathSync(path)) === name;
-    });
   }
 }
 
 /** Returns the exact text of some bytes, or `undefined` if they are not valid UTF-8. */
 function decode(bytes: Uint8Array): string | undefined {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => decoder.decode(bytes));
 }
 
-/** A file or folder that is served. */
-interface Child {
-  readonly path: string;
-  readonly node: TreeNode;
-  readonly status: Deno.DirEntry | Deno.FileInfo;
+/** A file or folder below the served folder. */
+interface TreeNode extends Located {
+  /** Its path in the served folder. */
+  readonly name: string;
+  /** The real paths of the folders on the way to it, from the served folder down. */
+  readonly above: readonly string[];
+  /** Its status, unless it is a folder. */
+  readonly status?: Deno.FileInfo;
 }
 
 /** A walk through a folder. */
@@ -312,15 +266,22 @@ class FolderWalk {
     this.#options = options;
   }
 
-  /** Lists what a folder contains, with a prefix for the paths. */
-  async list(folder: TreeNode, prefix: string): Promise<void> {
+  /** Lists what a folder contains. */
+  async list(folder: TreeNode): Promise<void> {
     const { files, folders, leftOut } = this.contents;
+    const prefix = folder.name && `${folder.name}/`;
     folders.push(folder.realPath);
     try {
       for (const child of await this.#listChildren(folder, prefix)) {
-        const { path, node, status } = child;
-        if (status.isDirectory) await this.list(node, `${path}/`);
-        else files.push(this.#describeFile(child));
+        const { path, name, status } = child;
+        if (status === undefined) await this.list(child);
+        else {
+          files.push({
+            path: path === this.#options.file ? SKILL_MD : name,
+            size: status.size,
+            version: versionOf(status),
+          });
+        }
       }
     } catch (error) {
       if (!isAbsence(error)) leftOut.push({ file: prefix, ...faultOf(error) });
@@ -328,24 +289,25 @@ class FolderWalk {
   }
 
   /** Lists the entries of a folder, and confirms that it still lies at its real path. */
-  async #listChildren(folder: TreeNode, prefix: string): Promise<Child[]> {
+  async #listChildren(folder: TreeNode, prefix: string): Promise<TreeNode[]> {
     requireInPlace(folder);
     const entries = [...Deno.readDirSync(folder.path)];
     requireInPlace(folder);
-    const children: Child[] = [];
-    for (const entry of sortByName(entries)) {
+    const children: TreeNode[] = [];
+    for (const entry of entries) {
       if (!isVisible(entry.name)) continue;
       if (this.#slice.isOver) await this.#slice.pause();
-      const path = prefix + entry.name;
+      const name = prefix + entry.name;
       try {
         if (++this.#entries > MAX_WALKED_ENTRIES) {
-          throw new SkillFileError(path, TOO_MANY_ENTRIES);
+          throw new SkillFileError(name, TOO_MANY_ENTRIES);
         }
-        const child = this.#inspect(entry, { path, folder });
+        const child = this.#inspect(entry, { name, folder });
         if (child !== undefined) children.push(child);
       } catch (error) {
-        const fault = findEntryFault(entry, error);
-        if (fault) this.contents.leftOut.push({ file: path, ...fault });
+        // An entry that is no link was just removed.
+        if (!entry.isSymlink && isAbsence(error)) continue;
+        this.contents.leftOut.push({ file: name, ...faultOf(error) });
       }
       if (this.#entries > MAX_WALKED_ENTRIES) break;
     }
@@ -354,68 +316,34 @@ class FolderWalk {
   }
 
   /**
-   * Inspects an entry. Returns nothing if the policy hides it.
+   * Inspects an entry. Returns nothing if the policy hides it, or if it is a link to
+   * a folder that contains it.
    *
    * @throws {Error} If it is not served.
    */
   #inspect(
-    entry: Deno.DirEntry,
-    { path, folder }: { path: string; folder: TreeNode },
-  ): Child | undefined {
+    { name: entryName, isSymlink, isDirectory }: Deno.DirEntry,
+    { name, folder }: { name: string; folder: TreeNode },
+  ): TreeNode | undefined {
     const { isHidden, maxFileSize } = this.#options;
-    if (isMisread(entry.name)) throw new SkillFileError(path, NAME_IS_MISREAD);
-    const node = resolveChild(entry, folder);
-    const isForeign = entry.isSymlink && !isOwn(node.realPath, this.#options);
-    if (isForeign || isHidden(node.realPath)) {
-      if (!entry.isSymlink) return undefined;
-      throw new SkillFileError(path, LINK_OUT_OF_SKILL);
+    const path = childPath(folder.path, entryName);
+    const realPath = isSymlink
+      ? Deno.realPathSync(path)
+      : childPath(folder.realPath, entryName);
+    const above = [...folder.above, folder.realPath];
+    if (above.includes(realPath)) return undefined;
+    if (isHidden(realPath)) return undefined;
+    if (isSymlink && !isOwn(realPath, this.#options)) {
+      throw new SkillFileError(name, LINK_OUT_OF_SKILL);
     }
-    const status = entry.isDirectory ? entry : statLocated(node);
-    if (!status.isDirectory) {
-      requireReadable(path, { status: status as Deno.FileInfo, maxFileSize });
-    } else if (node.above.length >= MAX_FILE_DEPTH) {
-      throw new SkillFileError(path, TOO_DEEP);
+    const isLinked = folder.isLinked || isSymlink;
+    const node = { path, realPath, isLinked, name, above };
+    const status = isDirectory ? undefined : statLocated(node);
+    if (status === undefined || status.isDirectory) {
+      if (above.length < MAX_FILE_DEPTH) return node;
+      throw new SkillFileError(name, TOO_DEEP);
     }
-    return { path, node, status };
+    requireReadable(name, { status, maxFileSize });
+    return { ...node, status };
   }
-
-  #describeFile({ path, node, status }: Child): SkillFile {
-    const isMain = node.path === this.#options.file;
-    const info = status as Deno.FileInfo;
-    const version = versionOf(info);
-    return { path: isMain ? SKILL_MD : path, size: info.size, version };
-  }
-}
-
-/**
- * Finds out where an entry of a folder really lies.
- *
- * @throws {Error} If it is, or lies behind, a link to a folder that contains it.
- */
-function resolveChild(
-  { name, isSymlink }: Deno.DirEntry,
-  folder: TreeNode,
-): TreeNode {
-  const path = childPath(folder.path, name);
-  const realPath = isSymlink
-    ? Deno.realPathSync(path)
-    : childPath(folder.realPath, name);
-  const above = [...folder.above, folder.realPath];
-  if (above.includes(realPath)) throw new SkillFileError(path, LINK_BACK);
-  return { path, realPath, isLinked: folder.isLinked || isSymlink, above };
-}
-
-/** Throws an error if a folder was swapped for a link. */
-function requireInPlace(folder: TreeNode): void {
-  if (isInPlace(folder)) return;
-  throw new SkillFileError(folder.path, WAS_REPLACED);
-}
-
-/** Returns why an entry of a folder is not served, or `undefined` if it was just removed. */
-function findEntryFault(
-  { name, isSymlink }: Deno.DirEntry,
-  error: unknown,
-): Fault | undefined {
-  if (isSymlink || !isAbsence(error)) return faultOf(error);
-  return name.includes("\ufffd") ? NAME_IS_NOT_UTF_8 : undefined;
 }

@@ -2,7 +2,7 @@
  * Watches a small number of folders for changes. An event only says that it is
  * time to look again.
  *
- * Deno compares each event with every watched path by opening both, and closing or
+ * Deno compares each event with each watched path by opening both, and closing or
  * opening a watcher waits for that. So few folders are watched, each by a watcher
  * of its own, without its subfolders. After a folder was moved away, its path counts
  * as watched until every watcher of the path is closed.
@@ -10,9 +10,7 @@
  * @module
  */
 
-import { basename, dirname } from "jsr:@std/path@^1";
-import { attempt } from "./faults.ts";
-import { mayRead } from "./paths.ts";
+import { isAtOrBelow, mayRead, realPathIfThere } from "./paths.ts";
 
 /** The maximum number of watched folders. */
 export const MAX_WATCHED_FOLDERS = 128;
@@ -20,43 +18,24 @@ export const MAX_WATCHED_FOLDERS = 128;
 /** The pause in events that ends a burst, in milliseconds. */
 const QUIET_MS = 100;
 
-/** The maximum length of a burst of events, in milliseconds. */
-const BURST_MS = 1_000;
-
-/** More events than this in ten seconds close all watchers. */
+/** More events than this in ten seconds close all watchers for as long. */
 const MAX_EVENTS = 1_000;
 const EVENT_WINDOW_MS = 10_000;
 
 /** How long a closed path still counts as watched, in milliseconds. */
 const REOPEN_MS = 10;
 
-/** The time between two callbacks while nothing is watched, in milliseconds. */
-const POLL_MS = 1_000;
-
-/**
- * The folders to watch, the most important ones first, and the names in each that
- * matter. Without names, everything in the folder matters.
- */
-export type WatchedFolders = ReadonlyMap<
-  string,
-  ReadonlySet<string> | undefined
->;
-
 /** Watches folders, and calls back once after each burst of events. */
 export class FolderWatcher {
   readonly #onEvents: () => void;
   readonly #log: (line: string) => void;
-  #folders: WatchedFolders = new Map();
-  /** The watchers by path, and which folder each one watches. */
-  readonly #watchers = new Map<
-    string,
-    { watcher: Deno.FsWatcher; id: string }
-  >();
+  #folders: ReadonlySet<string> = new Set();
+  /** The watchers, by path. */
+  readonly #watchers = new Map<string, Deno.FsWatcher>();
   /** The number of events in the current window of time, and when it started. */
   #events = 0;
   #windowStart = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #burstEnd: number | undefined;
   #opening: ReturnType<typeof setTimeout> | undefined;
   /** Whether events came too fast, or watching failed. */
   #state: "watching" | "resting" | "closed" = "watching";
@@ -76,29 +55,18 @@ export class FolderWatcher {
   /**
    * Replaces the folders to watch.
    *
-   * @param folders The folders. Those beyond the limit, and those that Deno is not
-   *   allowed to read, are left out.
-   * @param isQuiet Whether nothing changed since the last update. A watcher that
-   *   got too many events watches again then.
+   * @param folders The folders, the most important ones first. Those beyond the
+   *   limit, and those that Deno is not allowed to read, are left out.
    */
-  update(folders: WatchedFolders, isQuiet: boolean): void {
-    if (this.#state === "closed") return;
-    if (this.#state === "resting") {
-      if (!isQuiet) return this.#callBackIn(POLL_MS);
-      this.#state = "watching";
-    }
-    this.#folders = new Map(
-      folders.entries().filter(([path]) => mayRead(path))
-        .take(MAX_WATCHED_FOLDERS),
+  update(folders: Iterable<string>): void {
+    if (this.#state !== "watching") return;
+    this.#folders = new Set(
+      Iterator.from(folders).filter(mayRead).take(MAX_WATCHED_FOLDERS),
     );
-    for (const [path, { id }] of this.#watchers) {
-      const isSame = this.#folders.has(path) && identify(path) === id;
-      if (!isSame) this.#close(path);
+    for (const path of this.#watchers.keys()) {
+      if (!this.#folders.has(path)) this.#close(path);
     }
-    const isCovered = this.#folders.keys()
-      .every((path) => this.#watchers.has(path));
-    if (isCovered || this.#opening !== undefined) return;
-    this.#opening = setTimeout(() => this.#openMissing(), REOPEN_MS);
+    this.#opening ??= setTimeout(() => this.#openMissing(), REOPEN_MS);
   }
 
   /** Stops watching. Can be called more than once. */
@@ -111,33 +79,32 @@ export class FolderWatcher {
 
   #openMissing(): void {
     this.#opening = undefined;
-    let isOpened = false;
-    for (const path of this.#folders.keys()) {
+    for (const path of this.#folders) {
       if (this.#watchers.has(path) || this.#state !== "watching") continue;
       try {
-        const id = identify(path);
         const watcher = Deno.watchFs(path, { recursive: false });
-        this.#watchers.set(path, { watcher, id });
+        this.#watchers.set(path, watcher);
         this.#listen(watcher).catch((error) => this.#giveUp(error));
-        isOpened = true;
+        this.#callBackIn(QUIET_MS);
       } catch (error) {
         // Something may have just removed it. The next update knows.
-        if (identify(path) !== "") return this.#giveUp(error as Error);
+        if (realPathIfThere(path)) return this.#giveUp(error as Error);
       }
     }
-    if (isOpened) this.#recordEvent();
   }
 
   async #listen(watcher: Deno.FsWatcher): Promise<void> {
-    for await (const event of watcher) {
+    for await (const { kind, paths } of watcher) {
       if (this.#isStorm()) return this.#rest();
-      if (event.kind === "access") continue;
-      const isLost = event.flag === "rescan";
-      if (isLost || event.paths.some((path) => this.#isRelevant(path))) {
-        this.#recordEvent();
+      if (kind === "access") continue;
+      this.#callBackIn(QUIET_MS);
+      if (kind === "modify") continue;
+      // What was removed or replaced is not watched anymore.
+      for (const path of this.#watchers.keys()) {
+        if (paths.some((folder) => isAtOrBelow(path, folder))) {
+          this.#close(path);
+        }
       }
-      // A folder that was removed or replaced is not watched anymore.
-      if (event.kind !== "modify") event.paths.forEach((it) => this.#close(it));
     }
   }
 
@@ -151,35 +118,21 @@ export class FolderWatcher {
     return ++this.#events > MAX_EVENTS;
   }
 
-  #isRelevant(path: string): boolean {
-    const folder = dirname(path);
-    if (!this.#folders.has(folder)) return this.#folders.has(path);
-    const names = this.#folders.get(folder);
-    return names === undefined || names.has(basename(path)) ||
-      this.#folders.has(path);
-  }
-
-  /** Schedules the callback for the end of the burst. */
-  #recordEvent(): void {
-    const now = performance.now();
-    this.#burstEnd ??= now + BURST_MS;
-    this.#callBackIn(Math.min(QUIET_MS, this.#burstEnd - now));
-  }
-
+  /** Schedules the callback. Another event postpones it. */
   #callBackIn(milliseconds: number): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
-      this.#burstEnd = undefined;
+      this.#state = "watching";
       this.#onEvents();
-    }, Math.max(0, milliseconds));
+    }, milliseconds);
   }
 
-  /** Stops watching until an update that finds nothing changed. */
+  /** Stops watching for a while. */
   #rest(): void {
     if (this.#state !== "watching") return;
     this.#state = "resting";
     this.#closeAll();
-    this.#callBackIn(POLL_MS);
+    this.#callBackIn(EVENT_WINDOW_MS);
   }
 
   #giveUp({ message }: Error): void {
@@ -193,19 +146,11 @@ export class FolderWatcher {
   }
 
   #close(path: string): void {
-    this.#watchers.get(path)?.watcher.close();
+    this.#watchers.get(path)?.close();
     this.#watchers.delete(path);
   }
 
   #closeAll(): void {
     for (const path of this.#watchers.keys()) this.#close(path);
   }
-}
-
-/** Returns a text that identifies the folder at a path, or an empty one if there is none. */
-function identify(path: string): string {
-  const status = attempt(() => Deno.statSync(path));
-  if (status === undefined) return "";
-  // A new folder often gets the inode of one that was just removed.
-  return `${status.dev}:${status.ino}:${status.birthtime?.getTime()}`;
 }

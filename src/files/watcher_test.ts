@@ -1,10 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
-import {
-  FolderWatcher,
-  MAX_WATCHED_FOLDERS,
-  type WatchedFolders,
-} from "./watcher.ts";
+import { FolderWatcher, MAX_WATCHED_FOLDERS } from "./watcher.ts";
 import { Place } from "../../tests/testing/folders.ts";
 import { Inbox, withTimers } from "../../tests/testing/waiting.ts";
 
@@ -13,24 +9,19 @@ class Watched implements Disposable {
   readonly place = new Place();
   readonly events = new Inbox<string>();
   readonly lines = new Inbox<string>();
-  /** Whether the updates after callbacks say that nothing changed. */
-  isQuiet = true;
-  #folders: WatchedFolders = new Map();
+  #folders: string[] = [];
   readonly watcher = new FolderWatcher(
     () => {
       this.events.put("event");
-      this.watcher.update(this.#folders, this.isQuiet);
+      this.watcher.update(this.#folders);
     },
     (line) => this.lines.put(line),
   );
 
-  /** Watches folders, with the names that matter in each, and waits until they are watched. */
-  async watch(folders: Record<string, string[] | undefined>): Promise<void> {
-    const entries = Object.entries(folders).map(([path, names]) =>
-      [join(this.place.path, path), names && new Set(names)] as const
-    );
-    this.#folders = new Map(entries);
-    this.watcher.update(this.#folders, true);
+  /** Watches folders, and waits until they are watched. */
+  async watch(...folders: string[]): Promise<void> {
+    this.#folders = folders.map((path) => join(this.place.path, path));
+    this.watcher.update(this.#folders);
     await this.event();
   }
 
@@ -49,7 +40,7 @@ Deno.test("FolderWatcher calls back once after a burst of changes in a folder, a
   using watched = new Watched();
   const { place, events } = watched;
   place.folder("skills", "git");
-  await watched.watch({ skills: undefined });
+  await watched.watch("skills");
   for (let i = 0; i < 20; i++) place.file(`skills/${i}.md`, "x");
   await watched.event();
   place.file("skills/git/deep.md", "x");
@@ -58,41 +49,19 @@ Deno.test("FolderWatcher calls back once after a burst of changes in a folder, a
   assert.deepEqual(events.takeAll(), []);
 });
 
-Deno.test("FolderWatcher calls back only for the names that matter in a folder", async () => {
-  using watched = new Watched();
-  const { place, events } = watched;
-  await watched.watch({ home: [".claude"] });
-  place.file("home/history", "x");
-  place.folder("home", ".claude");
-  await watched.event();
-  assert.deepEqual(events.takeAll(), []);
-});
-
 Deno.test("FolderWatcher watches a folder again that was removed and created again", async () => {
   using watched = new Watched();
   const { place } = watched;
   place.folder("skills");
-  await watched.watch({ skills: undefined });
+  await watched.watch("skills");
   for (let round = 0; round < 3; round++) {
     place.remove("skills");
     await watched.event();
     place.folder("skills");
-    await watched.watch({ skills: undefined });
+    await watched.watch("skills");
     place.file("skills/new.md", "x");
     await watched.event();
   }
-});
-
-Deno.test("FolderWatcher watches what an update finds at the path of a folder that was moved with its parent", async () => {
-  using watched = new Watched();
-  const { place } = watched;
-  place.folder("top", "skills");
-  await watched.watch({ "top/skills": undefined });
-  Deno.renameSync(join(place.path, "top"), join(place.path, "away"));
-  place.folder("top", "skills");
-  await watched.watch({ "top/skills": undefined });
-  place.file("top/skills/new.md", "x");
-  await watched.event();
 });
 
 Deno.test("FolderWatcher watches the first folders only, and none that is missing", async () => {
@@ -107,8 +76,7 @@ Deno.test("FolderWatcher watches the first folders only, and none that is missin
   try {
     const names = Array.from({ length: 200 }, (_, index) => `f${index}`);
     for (const name of names) place.folder(name);
-    const folders = ["missing", ...names].map((name) => [name, undefined]);
-    await watched.watch(Object.fromEntries(folders));
+    await watched.watch("missing", ...names);
     assert.equal(opened.length, MAX_WATCHED_FOLDERS);
     assert.ok(opened[1]!.endsWith("f0"));
     assert.deepEqual(watched.lines.takeAll(), []);
@@ -117,24 +85,22 @@ Deno.test("FolderWatcher watches the first folders only, and none that is missin
   }
 });
 
-Deno.test("FolderWatcher rests after too many events, until nothing changes anymore", async () => {
+Deno.test("FolderWatcher rests for ten seconds after too many events", async () => {
   using watched = new Watched();
   const { place, events } = watched;
   place.folder("skills");
-  await watched.watch({ skills: undefined });
-  await withTimers((delay) => delay === 1_000 ? 0 : delay, async () => {
-    watched.isQuiet = false;
-    for (let i = 0; i < 600; i++) {
+  await watched.watch("skills");
+  let rests = 0;
+  const delayOf = (delay: number) => delay === 10_000 ? 100 * ++rests : delay;
+  await withTimers(delayOf, async () => {
+    for (let i = 0; rests === 0; i++) {
       place.file(`skills/${i}.md`, "x");
       // Deno collapses the events of changes that are made without a pause.
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
-    events.takeAll();
-    // While it rests, it calls back without any event.
-    for (let callback = 0; callback < 5; callback++) await watched.event();
-    watched.isQuiet = true;
     await watched.event();
   });
+  await watched.event();
   events.takeAll();
   place.file("skills/after.md", "x");
   await watched.event();
@@ -149,7 +115,7 @@ Deno.test("FolderWatcher gives up with one line if the system refuses", async ()
   };
   try {
     const folder = join(watched.place.path, "skills");
-    watched.watcher.update(new Map([[folder, undefined]]), true);
+    watched.watcher.update([folder]);
     const line = await watched.lines.take(() => true, "a line");
     assert.equal(
       line,

@@ -4,8 +4,9 @@
  * @module
  */
 
-import { skillKey } from "../text.ts";
-import { withQualifiedNames } from "./names.ts";
+import { skillKey, withoutInvisible } from "../text.ts";
+import { createSkill, type FoundSkill } from "./found_skills.ts";
+import { isScopedName, qualifiedName } from "./names.ts";
 import type {
   Problem,
   ShadowedSkill,
@@ -25,115 +26,90 @@ export const EMPTY_CATALOG: SkillCatalog = {
   revision: 0,
 };
 
-/** What a scan found. */
-interface FoundSkills {
-  /** The skills that are served, in the order in which they were found. */
-  readonly skills: readonly Skill[];
-  readonly off: readonly Skill[];
+/** The result of a search. */
+interface SearchResult {
+  /** The valid skills, in the order of their roots. */
+  readonly found: readonly FoundSkill[];
   readonly problems: readonly Problem[];
   readonly roots: readonly SkillRootReport[];
 }
 
 /**
  * Builds a catalog, or returns the previous one if it is the same. If only its
- * problems or the skills that are off are others, it has the maps of the previous one.
+ * problems are others, it has the maps of the previous one.
  */
 export function buildCatalog(
-  found: FoundSkills,
+  { found, problems, roots: searched }: SearchResult,
   previous: SkillCatalog,
 ): SkillCatalog {
-  const first = new Map<string, Skill>();
-  const shadowed: ShadowedSkill[] = [];
-  const prefixed = new Map<string, Skill>();
-  for (const skill of found.skills) {
-    const key = skillKey(skill.name);
-    const by = first.get(key);
-    if (by === undefined) first.set(key, skill);
-    else shadowed.push(shadow(skill, { by, key, prefixed }));
-  }
-  const counts = Map.groupBy(found.skills, ({ root }) => root);
-  const roots = found.roots.map((report) => ({
+  const { served = [], off = [] } = Object.groupBy(
+    found,
+    ({ decision }) => decision.state === "off" ? "off" : "served",
+  );
+  const counts = Map.groupBy(served, ({ listings }) => listings[0]!.root);
+  const roots = searched.map((report) => ({
     ...report,
     skills: counts.get(report.root)?.length ?? 0,
   }));
-  const { problems, off } = found;
-  const revision = previous.revision + 1;
-  if (hasSameSkills(previous, { skills: first, shadowed })) {
-    const isSame = isSameList(off, previous.off) &&
-      JSON.stringify([problems, roots]) ===
-        JSON.stringify([previous.problems, previous.roots]);
-    return isSame ? previous : { ...previous, problems, off, roots, revision };
+  const named = {
+    ...nameSkills(served),
+    off: off.map((it) => createSkill(it)!),
+  };
+  const all = listAll(named);
+  const before = listAll(previous);
+  const hasSameSkills = all.length === before.length &&
+    all.every((skill, index) => skill === before[index]);
+  const isSame = hasSameSkills &&
+    JSON.stringify([problems, roots]) ===
+      JSON.stringify([previous.problems, previous.roots]);
+  if (isSame) return previous;
+  const maps = hasSameSkills ? previous : named;
+  return { ...maps, problems, roots, revision: previous.revision + 1 };
+}
+
+/** Decides which skill has which name. */
+function nameSkills(
+  found: readonly FoundSkill[],
+): Pick<SkillCatalog, "skills" | "shadowed" | "served"> {
+  /** The first skills of each name, and of each name in each scope. */
+  const first = new Map<string, Skill>();
+  const firstInScope = new Map<string, Skill>();
+  const shadowed: ShadowedSkill[] = [];
+  for (const it of found) {
+    const key = skillKey(withoutInvisible(it.read.said.frontmatter!.name));
+    const scopedKey = `${it.scope}:${key}`;
+    const isFirstInScope = !firstInScope.has(scopedKey);
+    const by = firstInScope.get(scopedKey) ?? first.get(key);
+    const isPlain = by === undefined && !isScopedName(key);
+    const prefix = isFirstInScope && !isPlain ? it.scope : undefined;
+    const skill = createSkill(it, prefix)!;
+    if (isFirstInScope) firstInScope.set(scopedKey, skill);
+    if (by === undefined) first.set(key, skill);
+    else shadowed.push({ skill, by });
   }
   const skills = new Map(
     [...first.keys()].sort().map((key) => [key, first.get(key)!]),
   );
-  const served = withQualifiedNames(skills, shadowed);
-  return { skills, problems, shadowed, off, served, roots, revision };
+  const others = shadowed.map(({ skill }) => skill)
+    .filter(({ prefix }) => prefix !== undefined);
+  const served = new Map(
+    [...skills.values(), ...others]
+      .map((skill) => [skillKey(qualifiedName(skill)), skill]),
+  );
+  return { skills, shadowed, served };
 }
 
-/** Describes a shadowed skill. Only the first one of the other scope has a prefix. */
-function shadow(
-  skill: Skill,
-  { by, key, prefixed }: {
-    by: Skill;
-    key: string;
-    prefixed: Map<string, Skill>;
-  },
-): ShadowedSkill {
-  if (skill.scope === by.scope) return { skill, by };
-  const known = prefixed.get(key);
-  if (known !== undefined) return { skill, by: known };
-  const named = withPrefix(skill);
-  prefixed.set(key, named);
-  return { skill: named, by };
+function listAll(
+  { skills, shadowed, off }: Pick<SkillCatalog, "skills" | "shadowed" | "off">,
+): Skill[] {
+  return [...skills.values(), ...shadowed.map(({ skill }) => skill), ...off];
 }
 
-/** Copies of skills with their scopes as prefixes. What is gone needs no copy. */
-const copies = new WeakMap<Skill, Skill>();
-
-/** Returns a copy of a skill with its scope as the prefix. A repeated call returns the same copy. */
-function withPrefix(skill: Skill): Skill {
-  const copy = copies.get(skill) ?? { ...skill, prefix: skill.scope };
-  copies.set(skill, copy);
-  return copy;
-}
-
-function isSameList(a: readonly Skill[], b: readonly Skill[]): boolean {
-  return a.length === b.length && a.every((skill, index) => skill === b[index]);
-}
-
-function hasSameSkills(
-  a: SkillCatalog,
-  b: Pick<SkillCatalog, "skills" | "shadowed">,
-): boolean {
-  return a.skills.size === b.skills.size &&
-    b.skills.entries().every(([key, skill]) => a.skills.get(key) === skill) &&
-    a.shadowed.length === b.shadowed.length &&
-    b.shadowed.every(({ skill, by }, index) =>
-      a.shadowed[index]!.skill === skill && a.shadowed[index]!.by === by
-    );
-}
-
-/**
- * Returns the keys of the skills that were added or removed, or whose `SKILL.md`
- * changed. Each time one is parsed, it gets a new frontmatter object.
- */
-export function changedKeys(
-  { served: now }: SkillCatalog,
-  { served: before }: SkillCatalog,
-): Set<string> {
-  return differingKeys(now, before, (skill) => skill?.frontmatter);
-}
-
-/** Returns the keys whose values differ between two maps, compared by some aspect. */
+/** Returns the keys whose values differ between two maps. */
 export function differingKeys<T>(
   a: ReadonlyMap<string, T>,
   b: ReadonlyMap<string, T>,
-  aspectOf: (value: T | undefined) => unknown = (value) => value,
 ): Set<string> {
-  if (a === b) return new Set();
   const keys = [...a.keys(), ...b.keys()];
-  return new Set(
-    keys.filter((key) => aspectOf(a.get(key)) !== aspectOf(b.get(key))),
-  );
+  return new Set(keys.filter((key) => a.get(key) !== b.get(key)));
 }

@@ -39,7 +39,7 @@ export const RULES = {
     ...["folder-missing", "not-a-folder", "file-name", "loose-file"],
     ...["frontmatter-missing", "yaml", "name-missing", "description-missing"],
     ...["too-large", "not-a-file", "link-outside", "link-broken"],
-    ...["name-encoding", "permission", "changed", "too-many", "skipped"],
+    ...["permission", "changed", "too-many", "skipped"],
   ],
   unlisted: [
     ...["yaml-repaired", "name-characters", "name-length"],

@@ -7,32 +7,40 @@
  */
 
 import { basename, dirname } from "jsr:@std/path@^1";
-import { moreProblems } from "../files/faults.ts";
-import { childPath, realPathOf } from "../files/paths.ts";
+import { childPath, isAtOrBelow, realPathOf } from "../files/paths.ts";
 import { withoutInvisible } from "../text.ts";
 import type { TimeSlice } from "../time_slice.ts";
-import { HiddenFolders } from "./hidden_folders.ts";
 import {
   type Policy,
   type PolicyDecision,
   type PolicySubject,
   SERVED,
 } from "./policy.ts";
-import type { Project } from "./project.ts";
-import type { ReadSkill } from "./skill_reader.ts";
-import type {
-  Problem,
-  Skill,
-  SkillRoot,
-  SkillScope,
-  SkillState,
-} from "./types.ts";
+import type { Project } from "./roots.ts";
+import {
+  type ReadableFolder,
+  type ReadOptions,
+  type ReadSkill,
+  readSkill,
+} from "./skill_reader.ts";
+import type { Problem, Skill, SkillRoot, SkillScope } from "./types.ts";
 
-/** The maximum number of problems that are reported for one root. */
+/** The maximum number of problems that a scan reports. */
 const MAX_PROBLEMS = 1_000;
 
+/** A folder that a search visits, which may be a skill or contain skills. */
+export interface VisitedFolder extends ReadableFolder {
+  readonly root: SkillRoot;
+  /** How many levels it is below the root. */
+  readonly depth: number;
+  /** Whether a link that lies in the project is on the path. */
+  readonly isConfined: boolean;
+  /** The real path of the skill around it, if the search found one. */
+  readonly outer: string | undefined;
+}
+
 /** A path through which a root lists a skill. */
-export interface Listing {
+interface Listing {
   readonly path: string;
   readonly root: SkillRoot;
   /** Its position among all that can be listed. */
@@ -55,80 +63,124 @@ export interface FoundSkill {
 export interface MetProblem {
   readonly problem: Problem;
   readonly root: SkillRoot;
-  readonly position: number;
 }
+
+/** The skill that leads to a file, and who asks. */
+interface Viewer {
+  /** The real path of the skill. */
+  readonly skill: string;
+  /** Whether the model asks. */
+  readonly forModel: boolean;
+}
+
+/**
+ * The folders of skills that are hidden: to everyone, because they are off, or to
+ * the model only. This is the one place that is asked, whichever root or link leads
+ * to a file, and whichever skill lies around it.
+ */
+export class HiddenFolders {
+  /** By their real paths. */
+  readonly #states = new Map<string, "off" | "manual">();
+
+  /** Hides a folder. */
+  add(realPath: string, state: "off" | "manual"): void {
+    this.#states.set(realPath, state);
+  }
+
+  /**
+   * Whether a file or folder is in a hidden folder between it and the skill. If it
+   * lies outside the skill, any hidden folder counts.
+   */
+  isHidden(realPath: string, { skill, forModel }: Viewer): boolean {
+    if (this.#states.size === 0) return false;
+    const end = isAtOrBelow(realPath, skill) ? skill : undefined;
+    for (let folder = realPath; folder !== end; folder = dirname(folder)) {
+      const state = this.#states.get(folder);
+      if (state === "off" || forModel && state === "manual") return true;
+      if (folder === dirname(folder)) break;
+    }
+    return false;
+  }
+}
+
+/** What decides on the skills of a scan. */
+type FoundOptions = Omit<ReadOptions, "last"> & {
+  readonly project: Project;
+  readonly policy: Policy;
+  /** What the last scan found, by real path. */
+  readonly last: ReadonlyMap<string, FoundSkill> | undefined;
+};
 
 /** The folders with a `SKILL.md` that one scan found. */
 export class FoundSkills {
-  readonly #project: Project;
-  readonly #policy: Policy;
-  readonly #found = new Map<string, FoundSkill>();
+  readonly #options: FoundOptions;
+  /** By their real paths, in the order in which they were found. */
+  readonly byPath: Map<string, FoundSkill> = new Map();
   /** What is hidden from everyone or from the model, once it was decided. */
   readonly hidden: HiddenFolders = new HiddenFolders();
 
   /** Creates an empty set. */
-  constructor(project: Project, policy: Policy) {
-    this.#project = project;
-    this.#policy = policy;
+  constructor(options: FoundOptions) {
+    this.#options = options;
   }
 
-  /** All of them, in the order in which they were found. */
-  get all(): FoundSkill[] {
-    return [...this.#found.values()];
-  }
-
-  has(realPath: string): boolean {
-    return this.#found.has(realPath);
-  }
-
-  /** Adds a path that lists a skill. The skill is read only if it is new. */
-  add(
-    realPath: string,
-    { listing, read }: { listing: Listing; read: () => ReadSkill | undefined },
-  ): void {
-    const known = this.#found.get(realPath);
+  /**
+   * Adds the skill in a folder, if there is one, with the path that lists it. A
+   * skill is read only once.
+   *
+   * @throws {Error} If something is temporarily unreadable.
+   */
+  add(folder: VisitedFolder, position: number): void {
+    const { path, realPath, root, isConfined } = folder;
+    const { project, last, ...rest } = this.#options;
+    const departs = isConfined && project.scopeOf(realPath) !== "project";
+    const listing = { path, root, position, departs };
+    const known = this.byPath.get(realPath);
     if (known !== undefined) {
       known.listings.push(listing);
       return;
     }
-    const skill = read();
-    if (skill === undefined) return;
-    this.#found.set(realPath, {
+    const before = last?.get(realPath)?.read;
+    const read = readSkill(folder, { ...rest, last: before });
+    if (read === undefined) return;
+    this.byPath.set(realPath, {
       realPath,
-      read: skill,
+      read,
       listings: [listing],
       scope: "global",
       decision: SERVED,
     });
   }
 
-  /** Decides on all skills, and lists them in the order of their roots: those served, and those off. */
-  async listSkills(
-    slice: TimeSlice,
-  ): Promise<{ skills: Skill[]; off: Skill[] }> {
-    for (const found of this.#found.values()) {
+  /** Removes everything that only a certain root lists. */
+  removeRoot(root: SkillRoot): void {
+    for (const found of this.byPath.values()) {
+      found.listings = found.listings.filter((it) => it.root !== root);
+      if (found.listings.length === 0) this.byPath.delete(found.realPath);
+    }
+  }
+
+  /** Decides on all skills, and lists the valid ones, in the order of their roots. */
+  async listSkills(slice: TimeSlice): Promise<FoundSkill[]> {
+    for (const found of this.byPath.values()) {
       if (slice.isOver) await slice.pause();
       this.#decide(found);
     }
-    const decided = this.all
+    const valid = [...this.byPath.values()]
+      .filter(({ read }) => read.said.frontmatter !== undefined)
       .sort((a, b) => a.listings[0]!.position - b.listings[0]!.position);
-    const all = decided
-      .flatMap((found) => createSkill(found, this.#stateOf(found)) ?? []);
-    return {
-      skills: all.filter(({ state }) => state !== "off"),
-      off: all.filter(({ state }) => state === "off"),
-    };
+    for (const found of valid) this.#hideWithFile(found);
+    return valid;
   }
 
-  /** Returns the state of a skill. It is hidden with the folder of its file, if that is another one. */
-  #stateOf(
-    { realPath, read: { mainFolder }, decision: { state } }: FoundSkill,
-  ): SkillState {
-    if (state === "off" || mainFolder === realPath) return state;
+  /** Hides a skill whose `SKILL.md` is a link into a hidden folder. */
+  #hideWithFile(found: FoundSkill): void {
+    const { realPath, read: { mainFolder }, decision } = found;
+    if (mainFolder === realPath || decision.state === "off") return;
     const isHidden = (forModel: boolean) =>
       this.hidden.isHidden(mainFolder, { skill: realPath, forModel });
-    if (isHidden(false)) return "off";
-    return isHidden(true) ? "manual" : state;
+    if (isHidden(false)) found.decision = { state: "off" };
+    else if (isHidden(true)) found.decision = { state: "manual" };
   }
 
   /** Decides in which state a skill is served, and what is hidden. */
@@ -138,11 +190,10 @@ export class FoundSkills {
     found.listings = (staying.length > 0 ? staying : listings)
       .sort((a, b) => a.position - b.position);
     found.scope = staying.length > 0
-      ? this.#project.scopeOf(realPath)
+      ? this.#options.project.scopeOf(realPath)
       : "project";
-    found.decision = this.#policy.hasRules
-      ? this.#policy.decide(subjectOf(found))
-      : SERVED;
+    const { policy } = this.#options;
+    found.decision = policy.hasRules ? policy.decide(subjectOf(found)) : SERVED;
     const { state } = found.decision;
     if (state === "off") this.hidden.add(realPath, "off");
     else if (state === "manual" || said.isHiddenFromModel) {
@@ -151,40 +202,38 @@ export class FoundSkills {
   }
 
   /**
-   * Lists all problems, up to a limit for each root, without those of what is off.
+   * Lists the problems up to a limit, those in the user's own roots first, without
+   * those of what is off.
    *
    * @param met The problems that are not about the text of a `SKILL.md`.
    */
   listProblems(met: readonly MetProblem[]): Problem[] {
     const all = met.filter(({ problem }) => !this.#isOff(problem));
-    for (const { read, listings, decision } of this.#found.values()) {
-      const { path, root, position } = listings[0]!;
-      const file = childPath(path, read.fileName);
+    for (const { read, listings, decision } of this.byPath.values()) {
       if (decision.state === "off") continue;
+      const { path, root } = listings[0]!;
+      const file = childPath(path, read.fileName);
       for (const problem of read.said.problems) {
-        all.push({ problem: { file, ...problem }, root, position });
+        all.push({ problem: { file, ...problem }, root });
       }
     }
-    all.sort((a, b) => a.position - b.position);
-    const byRoot = Map.groupBy(all, ({ root }) => root);
-    return [...byRoot].flatMap(([{ path }, problems]) => {
-      const listed = problems.slice(0, MAX_PROBLEMS)
-        .map(({ problem }) => problem);
-      const rest = problems.length - listed.length;
-      return rest === 0
-        ? listed
-        : [...listed, { file: path, ...moreProblems(rest) }];
-    });
+    const { own = [], theirs = [] } = Object.groupBy(
+      all,
+      ({ root }) => root.scope === "project" ? "theirs" : "own",
+    );
+    return [...own, ...theirs].slice(0, MAX_PROBLEMS)
+      .map(({ problem }) => problem);
   }
 
   /** Whether the policy turns off what lies at the path of a problem. */
   #isOff({ file }: Problem): boolean {
-    if (!this.#policy.hasRules) return false;
+    const { policy, project } = this.#options;
+    if (!policy.hasRules) return false;
     const place = childPath(realPathOf(dirname(file)), basename(file));
-    const scope = this.#project.scopeOf(place);
+    const scope = project.scopeOf(place);
     const names = [basename(file)];
     const paths = [file, place];
-    return this.#policy.decide({ names, scope, paths }).state === "off";
+    return policy.decide({ names, scope, paths }).state === "off";
   }
 }
 
@@ -199,19 +248,24 @@ function subjectOf(
   return { names: [...names], scope, paths };
 }
 
-/** Creates a skill, if its frontmatter is valid. An unchanged one stays the same object. */
-function createSkill(
+/**
+ * Creates a skill, if its frontmatter is valid. An unchanged one stays the same object.
+ *
+ * @param prefix Its scope, if the plain name does not lead to it.
+ */
+export function createSkill(
   { realPath, scope, listings: [listing], read, decision }: FoundSkill,
-  state: SkillState,
+  prefix?: SkillScope,
 ): Skill | undefined {
   const { path: directory, root } = listing!;
   const { frontmatter, isRepaired, isHiddenFromModel, isHiddenFromUser } =
     read.said;
   if (frontmatter === undefined) return undefined;
-  const { rule } = decision;
+  const { state, rule } = decision;
   const last = read.skill;
   const isSame = last?.directory === directory && last.root === root &&
-    last.scope === scope && last.state === state && last.rule === rule;
+    last.scope === scope && last.state === state && last.rule === rule &&
+    last.prefix === prefix;
   return isSame ? last : read.skill = {
     name: withoutInvisible(frontmatter.name),
     description: withoutInvisible(frontmatter.description),
@@ -229,5 +283,6 @@ function createSkill(
     isRepaired,
     isHiddenFromModel,
     isHiddenFromUser,
+    ...(prefix && { prefix }),
   };
 }

@@ -4,16 +4,10 @@
  * @module
  */
 
-import { oneLine, quote } from "../text.ts";
+import { oneLine, quote, shownName } from "../text.ts";
 import { qualifiedName } from "./names.ts";
 import { hasEffect } from "./checks.ts";
 import type { Problem, ShadowedSkill, SkillCatalog } from "./types.ts";
-
-/** The maximum number of shadowed skills that are described. */
-const MAX_SHADOWED = 1_000;
-
-/** The maximum length of a name in a line, in characters. */
-const MAX_SHOWN_NAME = 200;
 
 /** Describes a problem in one line. */
 export function describeProblem(problem: Problem): string {
@@ -28,10 +22,10 @@ export function describeProblem(problem: Problem): string {
 }
 
 function describeShadowed({ skill, by }: ShadowedSkill): string {
-  const name = quote(skill.name.slice(0, MAX_SHOWN_NAME));
+  const name = quote(shownName(skill.name));
   const advice = skill.prefix === undefined
     ? "rename it to load it"
-    : `load it as ${quote(qualifiedName(skill).slice(0, MAX_SHOWN_NAME))}`;
+    : `load it as ${quote(shownName(qualifiedName(skill)))}`;
   return `Shadowed ${quote(skill.file)}: the name ${name} is taken by ${
     quote(by.file)
   }, which comes first; ${advice}`;
@@ -49,11 +43,9 @@ export function logProblems(
     log: (line: string) => void;
   },
 ): ReadonlySet<string> {
-  const rest = shadowed.length - MAX_SHADOWED;
   const lines = new Set([
     ...problems.map(describeProblem),
-    ...shadowed.slice(0, MAX_SHADOWED).map(describeShadowed),
-    ...rest > 0 ? [`Shadowed ${rest} more skills`] : [],
+    ...shadowed.map(describeShadowed),
   ]);
   for (const line of lines.difference(logged)) log(line);
   return lines;

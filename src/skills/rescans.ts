@@ -5,12 +5,11 @@
  * @module
  */
 
-import { FolderWatcher, type WatchedFolders } from "../files/watcher.ts";
+import { realPathIfThere } from "../files/paths.ts";
+import { FolderWatcher, MAX_WATCHED_FOLDERS } from "../files/watcher.ts";
+import type { FoundSkill } from "./found_skills.ts";
 import { DEFAULT_REFRESH_SECONDS } from "./roots.ts";
-import type { SkillRegistryOptions } from "./types.ts";
-
-/** The time until the next scan after one that met something unreadable, in milliseconds. */
-const RETRY_MS = 1_000;
+import type { SkillRegistryOptions, SkillRootReport } from "./types.ts";
 
 /** The shortest time between two scans of the timer, in milliseconds. */
 const MIN_RESCAN_MS = 1_000;
@@ -18,21 +17,39 @@ const MIN_RESCAN_MS = 1_000;
 /** The timer's scans take at most one part in this many of the time. */
 const RESCAN_SHARE = 500;
 
-/** What a scan says about the next one. */
-export interface ScanEnd {
-  /** How long it took, in milliseconds. */
-  readonly time: number;
-  /** Whether something was temporarily unreadable. */
-  readonly isTroubled: boolean;
+/**
+ * Lists the folders to watch, by their real paths, the most important ones first:
+ * what is being edited is noticed at once, and the rest by the next rescan.
+ *
+ * @param roots The roots.
+ * @param places The policy file, the folders that clients subscribed to, and what was
+ *   found in the folders with a `SKILL.md`.
+ */
+export function listWatchedFolders(
+  roots: readonly SkillRootReport[],
+  { policyFile, followed, skills }: {
+    policyFile: string | undefined;
+    followed: readonly string[];
+    skills: Iterable<FoundSkill>;
+  },
+): Set<string> {
+  const byTime = [...skills]
+    .sort((a, b) => b.read.modified - a.read.modified)
+    .slice(0, MAX_WATCHED_FOLDERS);
+  return new Set([
+    ...roots.flatMap(({ realPath }) => realPath ?? []),
+    ...policyFile ? [realPathIfThere(policyFile) ?? policyFile] : [],
+    ...followed,
+    ...byTime.flatMap(({ realPath, read }) => [realPath, read.mainFolder]),
+  ]);
 }
 
 /** Asks for scans once it was started. */
 export class Rescans {
   readonly #rescan: () => void;
+  /** The longest time between two scans, or 0 if there is no timer. */
   readonly #refreshMs: number;
   readonly #watcher: FolderWatcher | undefined;
-  /** How long the last two scans took, in milliseconds. One can be slow by chance. */
-  #times: [number, number] = [0, 0];
   #timer: ReturnType<typeof setTimeout> | undefined;
   #state: "new" | "started" | "closed" = "new";
 
@@ -49,31 +66,39 @@ export class Rescans {
       & Required<Pick<SkillRegistryOptions, "log">>,
   ) {
     this.#rescan = rescan;
-    this.#refreshMs = refreshSeconds === 0 ? Infinity : refreshSeconds * 1_000;
+    this.#refreshMs = refreshSeconds * 1_000;
     if (watchFolders) this.#watcher = new FolderWatcher(rescan, log);
-  }
-
-  /** Whether folders are watched. */
-  get isWatching(): boolean {
-    return this.#state === "started" && this.#watcher !== undefined;
   }
 
   /** Starts the timer. Watching starts with the first folders. */
   start(): void {
     if (this.#state !== "new") return;
     this.#state = "started";
-    this.#schedule(false);
+    this.scanned(0, false);
   }
 
-  /** Schedules the next scan after one has ended. */
-  scanned({ time, isTroubled }: ScanEnd): void {
-    this.#times = [time, this.#times[0]];
-    this.#schedule(isTroubled);
+  /**
+   * Schedules the next scan of the timer after a scan has ended. The longer scans
+   * take, the rarer they are.
+   *
+   * @param time How long the scan took, in milliseconds.
+   * @param isTroubled Whether something was temporarily unreadable. Then there is
+   *   another scan after a second in any case.
+   */
+  scanned(time: number, isTroubled: boolean): void {
+    clearTimeout(this.#timer);
+    if (this.#state !== "started") return;
+    const rest = Math.max(time * RESCAN_SHARE, MIN_RESCAN_MS);
+    const regular = this.#refreshMs && Math.min(rest, this.#refreshMs);
+    const delay = isTroubled ? MIN_RESCAN_MS : regular;
+    if (delay === 0) return;
+    this.#timer = setTimeout(this.#rescan, delay);
+    Deno.unrefTimer(this.#timer);
   }
 
-  /** Watches other folders. See {@linkcode FolderWatcher.update}. */
-  watch(folders: WatchedFolders, isQuiet: boolean): void {
-    if (this.isWatching) this.#watcher!.update(folders, isQuiet);
+  /** Watches other folders, if folders are watched. */
+  watch(list: () => Iterable<string>): void {
+    if (this.#state === "started") this.#watcher?.update(list());
   }
 
   /** Stops everything. */
@@ -81,20 +106,5 @@ export class Rescans {
     this.#state = "closed";
     clearTimeout(this.#timer);
     this.#watcher?.close();
-  }
-
-  /** Schedules the next scan of the timer. The longer scans take, the rarer they are. */
-  #schedule(isTroubled: boolean): void {
-    clearTimeout(this.#timer);
-    if (this.#state !== "started") return;
-    const share = Math.min(...this.#times) * RESCAN_SHARE;
-    const rest = Math.max(share, MIN_RESCAN_MS);
-    const regular = this.#refreshMs === Infinity
-      ? Infinity
-      : Math.min(rest, this.#refreshMs);
-    const delay = isTroubled ? Math.min(RETRY_MS, regular) : regular;
-    if (delay === Infinity) return;
-    this.#timer = setTimeout(this.#rescan, delay);
-    Deno.unrefTimer(this.#timer);
   }
 }

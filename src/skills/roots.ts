@@ -1,13 +1,20 @@
 /**
- * The skill roots: which folders are searched, and how often.
+ * The skill roots: which folders are searched, what belongs to the project, and where
+ * the project's links are allowed to lead. A scope is a property of a real path,
+ * whichever root, link, or spelling leads there.
  *
  * @module
  */
 
-import { join } from "jsr:@std/path@^1";
-import { resolveFolder } from "../files/paths.ts";
-import { Project } from "./project.ts";
-import type { SkillRoot, SkillRootOptions } from "./types.ts";
+import { basename, dirname, join } from "jsr:@std/path@^1";
+import {
+  isAtOrBelow,
+  isCaseBlind,
+  realPathOf,
+  resolveFolder,
+} from "../files/paths.ts";
+import type { BaseFolders } from "../files/types.ts";
+import type { SkillRoot, SkillRootOptions, SkillScope } from "./types.ts";
 
 /** The default time between two rescans, in seconds. */
 export const DEFAULT_REFRESH_SECONDS = 30;
@@ -61,16 +68,82 @@ function wellKnownRoots(
   options: SkillRootOptions,
 ): SkillRoot[] {
   const { workingDirectory, homeDirectory: home } = options;
-  const bases = [
-    [
-      workingDirectory === home ? undefined : workingDirectory,
-      new Project(options).exists ? "project" : "global",
-    ],
-    [home, "global"],
-  ] as const;
-  return bases.flatMap(([base, scope]) =>
-    base === undefined
-      ? []
-      : [{ path: join(base, folder, "skills"), scope, recursive: false }]
-  );
+  const project = new Project(options);
+  const bases = new Set([workingDirectory, home]);
+  return [...bases].filter((base) => base !== undefined).map((base) => ({
+    path: join(base, folder, "skills"),
+    scope: base === home ? "global" : project.scopeOf(realPathOf(base)),
+    recursive: false,
+  }));
+}
+
+/** The project: the working directory, unless that is the home folder or contains it. */
+export class Project {
+  /** The real path of the working directory, if it is a project. */
+  readonly #realPath: string | undefined;
+
+  /** Determines the project. Desktop applications start servers in `/`. */
+  constructor({ workingDirectory, homeDirectory }: BaseFolders) {
+    if (workingDirectory === undefined) return;
+    const realPath = realPathOf(workingDirectory);
+    const isAboveHome = dirname(realPath) === realPath ||
+      homeDirectory !== undefined &&
+        isAtOrBelow(realPathOf(homeDirectory), realPath);
+    if (!isAboveHome) this.#realPath = realPath;
+  }
+
+  /** Returns the scope of a real path. */
+  scopeOf(realPath: string): SkillScope {
+    const project = this.#realPath;
+    return project !== undefined && isAtOrBelow(realPath, project)
+      ? "project"
+      : "global";
+  }
+
+  /**
+   * Whether a link that lies in the project is on a path.
+   *
+   * @param realPath The real path as it was resolved once, so that the answer is about
+   *   the same moment as what follows from it.
+   */
+  hasLinkOn(path: string, realPath: string): boolean {
+    const parent = dirname(path);
+    if (parent === path || path === realPath) return false;
+    const realParent = realPathOf(parent);
+    const isLink = comparable(realPath) !==
+      comparable(join(realParent, basename(path)));
+    return isLink && this.scopeOf(realParent) === "project" ||
+      this.hasLinkOn(parent, realParent);
+  }
+
+  /**
+   * Lists the real paths of the folders that links of the project are allowed to
+   * lead into: the project, and the user's own roots.
+   */
+  listTargets(roots: readonly SkillRoot[]): string[] {
+    const own = roots.filter(({ scope }) => scope === "global")
+      .map(({ path }) => ({ path, realPath: realPathOf(path) }))
+      .filter(({ path, realPath }) => !this.hasLinkOn(path, realPath))
+      .map(({ realPath }) => realPath);
+    return this.#realPath === undefined ? own : [this.#realPath, ...own];
+  }
+}
+
+function comparable(path: string): string {
+  return isCaseBlind ? path.toLowerCase() : path;
+}
+
+/**
+ * Returns the real paths of trusted folders, without missing ones. If Deno is not
+ * allowed to resolve a folder, returns its path as it is. If that path contains a
+ * link, no real path lies in it, which is safe.
+ */
+export function resolveTrusted(folders: readonly string[]): string[] {
+  return folders.flatMap((folder) => {
+    try {
+      return [Deno.realPathSync(folder)];
+    } catch (error) {
+      return error instanceof Deno.errors.NotCapable ? [folder] : [];
+    }
+  });
 }

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { resolve } from "jsr:@std/path@^1";
-import { resolveSkillRoots, type SkillRoot } from "../../mod.ts";
+import {
+  resolveSkillRoots,
+  type SkillRoot,
+  type SkillRootOptions,
+} from "../../mod.ts";
 import { Place } from "../../tests/testing/folders.ts";
 import { onWindows } from "../../tests/testing/server.ts";
 
@@ -17,80 +21,65 @@ function shown(roots: readonly SkillRoot[]): string[] {
   );
 }
 
-Deno.test("resolveSkillRoots() returns exactly four folders in order of priority", () => {
-  assert.deepEqual(shown(resolveSkillRoots(places)), [
-    "project /project/.agent/skills",
-    "global /home/me/.agent/skills",
-    "project /project/.claude/skills",
-    "global /home/me/.claude/skills",
-  ]);
-});
+const { workingDirectory, homeDirectory } = places;
+const HOME = [
+  "global /home/me/.agent/skills",
+  "global /home/me/.claude/skills",
+];
+const PROJECT = [
+  "project /project/.agent/skills",
+  "project /project/.claude/skills",
+];
 
-Deno.test("resolveSkillRoots() omits the roots in an unknown folder", () => {
-  const { workingDirectory, homeDirectory } = places;
-  assert.deepEqual(shown(resolveSkillRoots({ homeDirectory })), [
-    "global /home/me/.agent/skills",
-    "global /home/me/.claude/skills",
-  ]);
-  assert.deepEqual(shown(resolveSkillRoots({ workingDirectory })), [
-    "project /project/.agent/skills",
-    "project /project/.claude/skills",
-  ]);
-  assert.deepEqual(resolveSkillRoots({}), []);
-});
+/** Options, and the roots in order of priority. */
+const CASES: Record<string, [SkillRootOptions, string[]]> = {
+  "exactly four folders": [
+    places,
+    [PROJECT[0]!, HOME[0]!, PROJECT[1]!, HOME[1]!],
+  ],
+  "no roots in an unknown folder": [{}, []],
+  "no roots in an unknown working directory": [{ homeDirectory }, HOME],
+  "no roots in an unknown home folder": [{ workingDirectory }, PROJECT],
+  "global roots if the home folder is the working directory": [
+    { homeDirectory, workingDirectory: homeDirectory },
+    HOME,
+  ],
+  "no default roots if there are folders": [{ ...places, directories: [] }, []],
+  "a folder that is passed twice as a plain and as a recursive root": [
+    { directories: ["/opt"], recursiveDirectories: ["/opt", "/opt"] },
+    [
+      "global /opt",
+      "global /opt/.claude/skills",
+      "global /opt/skills",
+      "global /opt and below",
+    ],
+  ],
+  "the given folders and two subfolders of each": [
+    { ...places, directories: ["more", "~/mine"] },
+    [
+      "global /project/more",
+      "global /project/more/.claude/skills",
+      "global /project/more/skills",
+      "global /home/me/mine",
+      "global /home/me/mine/.claude/skills",
+      "global /home/me/mine/skills",
+    ],
+  ],
+  "recursive folders after .agents": [
+    { workingDirectory, agents: true, recursiveDirectories: ["/opt/all"] },
+    [
+      ...PROJECT,
+      "project /project/.agents/skills",
+      "global /opt/all and below",
+    ],
+  ],
+};
 
-Deno.test("resolveSkillRoots() treats the home folder's roots as global even if it is the working directory", () => {
-  const { homeDirectory } = places;
-  const both = { homeDirectory, workingDirectory: homeDirectory };
-  assert.deepEqual(shown(resolveSkillRoots(both)), [
-    "global /home/me/.agent/skills",
-    "global /home/me/.claude/skills",
-  ]);
-});
-
-Deno.test("resolveSkillRoots() returns a folder both as a plain and as a recursive root if it is passed as both", () => {
-  const directories = ["/opt"];
-  const roots = resolveSkillRoots({
-    directories,
-    recursiveDirectories: ["/opt"],
+for (const [name, [options, expected]] of Object.entries(CASES)) {
+  Deno.test(`resolveSkillRoots() returns ${name}`, () => {
+    assert.deepEqual(shown(resolveSkillRoots(options)), expected);
   });
-  assert.deepEqual(shown(roots), [
-    "global /opt",
-    "global /opt/.claude/skills",
-    "global /opt/skills",
-    "global /opt and below",
-  ]);
-  assert.deepEqual(resolveSkillRoots({ ...places, directories: [] }), []);
-});
-
-Deno.test("resolveSkillRoots() replaces the four roots with the given folders and two subfolders of each", () => {
-  const directories = ["/opt/skills", "more", "~/mine"];
-  assert.deepEqual(shown(resolveSkillRoots({ ...places, directories })), [
-    "global /opt/skills",
-    "global /opt/skills/.claude/skills",
-    "global /opt/skills/skills",
-    "global /project/more",
-    "global /project/more/.claude/skills",
-    "global /project/more/skills",
-    "global /home/me/mine",
-    "global /home/me/mine/.claude/skills",
-    "global /home/me/mine/skills",
-  ]);
-});
-
-Deno.test("resolveSkillRoots() adds .agents and recursive folders after the others, each once", () => {
-  const roots = resolveSkillRoots({
-    ...places,
-    agents: true,
-    recursiveDirectories: ["/opt/all", "/opt/all", "~"],
-  });
-  assert.deepEqual(shown(roots).slice(4), [
-    "project /project/.agents/skills",
-    "global /home/me/.agents/skills",
-    "global /opt/all and below",
-    "global /home/me and below",
-  ]);
-});
+}
 
 Deno.test("resolveSkillRoots() throws if a folder is relative to an unknown folder", () => {
   assert.throws(

@@ -1,6 +1,5 @@
 /**
- * Access to the files of skills, for all views. Listings are shared, and digests
- * are remembered.
+ * Access to the files of skills, for all views. Digests are remembered.
  *
  * @module
  */
@@ -11,9 +10,8 @@ import {
   KnownFiles,
   ServedFolder,
 } from "../files/served_folder.ts";
-import { SharedTask, SLICE_MS, TimeSlice } from "../time_slice.ts";
-import { HiddenFolders } from "./hidden_folders.ts";
-import { resolveTrusted } from "./project.ts";
+import { HiddenFolders } from "./found_skills.ts";
+import { resolveTrusted } from "./roots.ts";
 import type {
   FileAccessOptions,
   Skill,
@@ -29,17 +27,9 @@ const MAX_DIGESTS = 100_000;
 export class SkillFiles {
   readonly #options: FileAccessOptions;
   #hidden = new HiddenFolders();
-  /** The running listings of each skill. A WeakMap, because each scan can replace a skill. */
-  readonly #listings = new WeakMap<
-    Skill,
-    Record<"model" | "user", SharedTask<FolderContents>>
-  >();
   /** Digests of files, by version and path. */
   readonly #digests = new Map<string, string>();
   readonly #known = new KnownFiles();
-  readonly #slice = new TimeSlice();
-  /** Whether the last read took a whole slice, as on a slow disk. */
-  #isSlow = false;
 
   /** Creates the access. */
   constructor(options: FileAccessOptions) {
@@ -51,18 +41,9 @@ export class SkillFiles {
     this.#hidden = folders;
   }
 
-  /**
-   * Lists the files of a skill, its folders, and what is left out. Calls during a
-   * listing share the next one, because the running one may have missed the latest
-   * changes.
-   */
+  /** Lists the files of a skill, its folders, and what is left out. */
   list(skill: Skill, viewer: SkillViewer = {}): Promise<FolderContents> {
-    const listings = this.#listings.get(skill) ??
-      { model: new SharedTask(), user: new SharedTask() };
-    this.#listings.set(skill, listings);
-    return listings[viewer.forModel ? "model" : "user"].run(() =>
-      this.#open(skill, viewer).list()
-    );
+    return this.#open(skill, viewer).list();
   }
 
   /**
@@ -70,17 +51,12 @@ export class SkillFiles {
    *
    * @throws {SkillFileError} If it cannot be read.
    */
-  async read(
+  read(
     skill: Skill,
     path: string,
     viewer: SkillViewer = {},
-  ): Promise<SkillFileContent & { isRecent: boolean }> {
-    // Reads that start together would block other tasks for the sum of their times.
-    if (this.#isSlow) await this.#slice.pause();
-    const start = Date.now();
-    const content = this.#open(skill, viewer).read(path);
-    this.#isSlow = Date.now() - start >= SLICE_MS;
-    return content;
+  ): SkillFileContent & { isRecent: boolean } {
+    return this.#open(skill, viewer).read(path);
   }
 
   /**
@@ -89,16 +65,16 @@ export class SkillFiles {
    *
    * @throws {SkillFileError} If the file cannot be read.
    */
-  async digest(
+  digest(
     skill: Skill,
     { path, version, size }: SkillFile,
-  ): Promise<{ digest: string; size: number }> {
+  ): { digest: string; size: number } {
     // The path is part of the key because a number cannot represent every inode exactly.
     const keyOf = (version: string) =>
       `${version}:${skill.realDirectory}:${path}`;
     const known = this.#digests.get(keyOf(version));
     if (known !== undefined) return { digest: known, size };
-    const read = await this.read(skill, path);
+    const read = this.read(skill, path);
     const digest = sha256(read.bytes);
     if (this.#digests.size >= MAX_DIGESTS) this.#digests.clear();
     if (!read.isRecent) this.#digests.set(keyOf(read.version), digest);

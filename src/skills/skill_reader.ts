@@ -1,6 +1,6 @@
 /**
- * Reads the `SKILL.md` of each folder that a scan finds, and remembers what it said
- * for the next scan.
+ * Reads the folders that a scan searches: what each contains, and what its
+ * `SKILL.md` says, which is remembered for the next scan.
  *
  * @module
  */
@@ -8,25 +8,24 @@
 import { dirname } from "jsr:@std/path@^1";
 import {
   attempt,
-  type Fault,
   faultOf,
   isAbsence,
   isTemporary,
   LINK_OUT_OF_SKILL,
   NOT_A_FILE,
   SkillFileError,
-  WAS_REPLACED,
 } from "../files/faults.ts";
-import { childPath, isCaseBlind, mayRead, SKILL_MD } from "../files/paths.ts";
 import {
-  confirmLocation,
-  type FileStatus,
-  fill,
+  childPath,
+  isCaseBlind,
+  mayRead,
+  SKILL_MD,
+  sortByName,
+} from "../files/paths.ts";
+import {
   isRecent,
-  isSameFile,
-  type Located,
-  type OpenFile,
-  openForScan,
+  readLocated,
+  requireInPlace,
   requireReadable,
   versionOf,
 } from "../files/reading.ts";
@@ -36,7 +35,6 @@ import {
   readSkillText,
   type SkillText,
 } from "./frontmatter.ts";
-import type { ListedFolder } from "./subfolders.ts";
 import type { Skill } from "./types.ts";
 
 /** The allowed names of a skill's main file, starting with the standard one. */
@@ -45,12 +43,34 @@ const SKILL_FILE_NAMES = [SKILL_MD, "skill.md"];
 /** How much of the instructions is kept for searching, in bytes. */
 const EXCERPT_SIZE = 800;
 
+/** The names of folders that a recursive search skips, because tools fill them. */
+export const UNSEARCHED_NAMES: ReadonlySet<string> = new Set(
+  `.git .hg .jj .svn
+  .bundle .cache .cargo .eggs .gradle .idea .mypy_cache .next .nox .npm .nuxt
+  .parcel-cache .pnpm-store .pytest_cache .ruff_cache .rustup .svelte-kit
+  .terraform .tox .turbo .venv .yarn __pycache__ node_modules site-packages`
+    .split(/\s+/),
+);
+
+/** What a folder contains. */
+export interface FolderListing {
+  /** Its folders and links, in the order of their names. */
+  readonly entries: readonly Deno.DirEntry[];
+  /** Whether there may be a `SKILL.md`. */
+  readonly mayBeSkill: boolean;
+  /**
+   * Whether certainly nothing in it was added, removed, or swapped since it was
+   * listed. Then a folder in it that was no link is none yet.
+   */
+  readonly isSettled: () => boolean;
+}
+
 /** A folder to read. */
 export interface ReadableFolder {
   readonly path: string;
   readonly realPath: string;
-  /** Where it was listed, unless as a link. */
-  readonly listedIn: ListedFolder | undefined;
+  /** What the folder around it contains, unless this one is reached by a link. */
+  readonly around: FolderListing | undefined;
 }
 
 /** What the `SKILL.md` in a folder says, or why it cannot be read. */
@@ -60,146 +80,125 @@ export interface ReadSkill {
   /** The real path of the folder that contains the file, which can be a link. */
   readonly mainFolder: string;
   readonly said: SkillText;
+  /** The frontmatter. */
+  readonly text: string;
   /** The beginning of the instructions. */
   readonly excerpt: string;
   /** The size of the file in bytes, and when it was modified, in milliseconds. */
   readonly size: number;
   readonly modified: number;
   readonly version: string;
-  /** What was read, while the file can change and keep its version. */
-  readonly recentText?: string | undefined;
+  /** Whether the file can change and keep its version. */
+  isRecent: boolean;
   /** The last skill that was created from it, so that an unchanged one stays the same object. */
   skill?: Skill;
 }
 
-/** The version of a folder without a `SKILL.md`. */
-type Absence = string;
+/**
+ * Lists the folders and links in a folder.
+ *
+ * @throws {Error} If it cannot be listed, or was swapped for a link.
+ */
+export function listFolder(
+  folder: Pick<ReadableFolder, "path" | "realPath">,
+): FolderListing {
+  const { path } = folder;
+  requireInPlace(folder);
+  const status = Deno.statSync(path);
+  const all = sortByName(Deno.readDirSync(path));
+  requireInPlace(folder);
+  const isOld = !isRecent(status);
+  const version = versionOf(status);
+  const isSettled = () => isOld && versionOf(Deno.statSync(path)) === version;
+  return {
+    entries: all.filter(({ isDirectory, isSymlink }) =>
+      isDirectory || isSymlink
+    ),
+    mayBeSkill: all.some(({ name }) => name.toLowerCase() === "skill.md"),
+    isSettled,
+  };
+}
 
-/** Options of {@linkcode SkillReader.startScan}. */
-interface ReaderOptions {
+/** How to read a skill. */
+export interface ReadOptions {
   readonly maxFileSize: number | undefined;
   /** The real paths of folders that links are allowed to point into. */
   readonly trusted: readonly string[];
+  /** What was read in the last scan. */
+  readonly last: ReadSkill | undefined;
 }
 
-/** Reads each `SKILL.md` once, until it changes. */
-export class SkillReader {
-  #options!: ReaderOptions;
-  /** What was read, by the real path of the folder: in the last scan, and in this one. */
-  #last = new Map<string, ReadSkill | Absence>();
-  #current = new Map<string, ReadSkill | Absence>();
-
-  /** Starts a scan. What only earlier scans read is forgotten. */
-  startScan(options: ReaderOptions): void {
-    this.#options = options;
-    this.#last = this.#current;
-    this.#current = new Map();
-  }
-
-  /** Returns what the last scan read in a folder, and keeps it for the next one. */
-  recall({ realPath }: ReadableFolder): ReadSkill | undefined {
-    const known = this.#last.get(realPath);
-    if (known !== undefined) this.#current.set(realPath, known);
-    return typeof known === "object" ? known : undefined;
-  }
-
-  /**
-   * Reads the skill in a folder, if there is one.
-   *
-   * @throws {Error} If something is temporarily unreadable.
-   */
-  read(folder: ReadableFolder): ReadSkill | undefined {
-    const known = this.#last.get(folder.realPath);
-    if (typeof known === "string") {
-      if (known === settledVersion(folder.path)) return this.recall(folder);
-      return this.#readCurrent(folder, undefined);
-    }
-    const read = this.#readCurrent(folder, known);
-    // Many programs replace a file to save it, perhaps just now.
-    return wasReplaced(read) ? this.#readCurrent(folder, known) : read;
-  }
-
-  /** Reads a skill, or finds out that there is none. */
-  #readCurrent(
-    folder: ReadableFolder,
-    last: ReadSkill | undefined,
-  ): ReadSkill | undefined {
-    let found: FoundFile | undefined;
-    try {
-      found = findSkillFile(folder.path);
-      if (found === undefined) {
-        const version = settledVersion(folder.path);
-        if (version !== undefined) this.#current.set(folder.realPath, version);
-        return undefined;
-      }
-      const read = this.#readFile(found, { folder, last });
-      this.#current.set(folder.realPath, read);
-      return read;
-    } catch (error) {
-      if (isTemporary(error)) throw error;
-      return describeUnreadable(folder, { found, fault: faultOf(error) });
-    }
-  }
-
-  /** Reads a `SKILL.md`, unless it is the same as before. */
-  #readFile(
-    { name: fileName, path, status }: FoundFile,
-    { folder, last }: { folder: ReadableFolder; last: ReadSkill | undefined },
-  ): ReadSkill {
-    if (status.isDirectory) throw new SkillFileError(path, NOT_A_FILE);
-    const isLinked = status.isSymlink;
-    const realPath = isLinked
-      ? this.#followLink(path, folder)
-      : childPath(folder.realPath, fileName);
-    const target = isLinked ? Deno.statSync(path) : status;
-    const mainFolder = isLinked ? dirname(realPath) : folder.realPath;
-    const isSame = last !== undefined && last.version === versionOf(target) &&
-      last.mainFolder === mainFolder && last.fileName === fileName;
-    if (isSame && last.recentText === undefined) return last;
-    const { maxFileSize } = this.#options;
-    requireReadable(path, { status: target, maxFileSize });
-    const located = { path, realPath, isLinked };
-    const head = readHead(located, { status: target, folder });
-    const recentText = isRecent(head.status) ? head.text : undefined;
-    if (isSame && last.recentText === head.text) {
-      return recentText === undefined ? { ...last, recentText } : last;
-    }
+/**
+ * Reads the skill in a folder, if there is one and it changed.
+ *
+ * @throws {Error} If something is temporarily unreadable.
+ */
+export function readSkill(
+  folder: ReadableFolder,
+  options: ReadOptions,
+): ReadSkill | undefined {
+  let found: FoundFile | undefined;
+  try {
+    found = findSkillFile(folder.path);
+    return found && readFile(found, { folder, ...options });
+  } catch (error) {
+    if (isTemporary(error)) throw error;
     return {
-      fileName,
-      mainFolder,
-      said: readSkillText(head.text),
-      excerpt: head.excerpt,
-      size: head.status.size,
-      modified: head.status.mtime?.getTime() ?? 0,
-      version: versionOf(head.status),
-      recentText,
+      ...NOTHING_READ,
+      fileName: found?.name ?? SKILL_MD,
+      mainFolder: folder.realPath,
+      said: { ...readSkillText(""), problems: [faultOf(error)] },
     };
   }
+}
 
-  /** Resolves a `SKILL.md` that is a link, into the skill or a trusted folder. */
-  #followLink(
-    path: string,
-    { realPath: realDirectory }: ReadableFolder,
-  ): string {
-    const { trusted } = this.#options;
-    const realPath = Deno.realPathSync(path);
-    if (isOwn(realPath, { realDirectory, trusted })) return realPath;
+/** Reads a `SKILL.md`, unless it is the same as before. */
+function readFile(
+  { name: fileName, path, status }: FoundFile,
+  { folder, maxFileSize, trusted, last }: ReadOptions & {
+    folder: ReadableFolder;
+  },
+): ReadSkill {
+  if (status.isDirectory) throw new SkillFileError(path, NOT_A_FILE);
+  const isLinked = status.isSymlink;
+  const realPath = isLinked
+    ? Deno.realPathSync(path)
+    : childPath(folder.realPath, fileName);
+  const place = { realDirectory: folder.realPath, trusted };
+  if (isLinked && !isOwn(realPath, place)) {
     throw new SkillFileError(path, LINK_OUT_OF_SKILL);
   }
+  const before = isLinked ? Deno.statSync(path) : status;
+  const mainFolder = isLinked ? dirname(realPath) : folder.realPath;
+  const version = versionOf(before);
+  const isSame = last?.version === version &&
+    last.mainFolder === mainFolder && last.fileName === fileName;
+  if (isSame && !last.isRecent) return last;
+  requireReadable(path, { status: before, maxFileSize });
+  const bytes = readLocated({ path, realPath, isLinked }, {
+    before,
+    length: MAX_FRONTMATTER_SIZE + EXCERPT_SIZE,
+    isSettled: isLinked ? undefined : folder.around?.isSettled,
+  });
+  const { text, excerpt } = splitHead(bytes);
+  if (isSame && last.text === text) {
+    last.isRecent = isRecent(before);
+    return last;
+  }
+  return {
+    ...{ fileName, mainFolder, version, text, excerpt },
+    said: readSkillText(text),
+    size: before.size,
+    modified: before.mtime?.getTime() ?? 0,
+    isRecent: isRecent(before),
+  };
 }
 
-/** Opens a file. One that has just gone was replaced, too. */
-function openChecked(
-  { path, isLinked }: Located,
-  before: FileStatus,
-): OpenFile {
-  try {
-    return openForScan(path, before);
-  } catch (error) {
-    const isGone = !isLinked && isAbsence(error);
-    throw isGone ? new SkillFileError(path, WAS_REPLACED) : error;
-  }
-}
+/** What is known of a `SKILL.md` that cannot be read. */
+const NOTHING_READ = {
+  ...{ text: "", excerpt: "", version: "" },
+  ...{ size: 0, modified: 0, isRecent: true },
+};
 
 /** A `SKILL.md` in a folder, or a link with this name. */
 interface FoundFile {
@@ -234,104 +233,23 @@ function nameOnDisk(name: string, folder: string): string {
   return names.includes(name) ? name : names[0] ?? name;
 }
 
-/** Returns the version of a folder, unless it changed so recently that it may change again. */
-function settledVersion(folder: string): string | undefined {
-  const status = Deno.statSync(folder);
-  return isRecent(status) ? undefined : versionOf(status);
-}
+/** The frontmatter between its fences, in which each character stands for a byte. */
+const FRONTMATTER =
+  /^(?:\xef\xbb\xbf)?---[\t ]*\r?\n(?:[^]*?\n)?---[\t\r ]*(?:\n|$)/;
 
-function wasReplaced(read: ReadSkill | undefined): boolean {
-  return read?.said.problems[0]?.reason === WAS_REPLACED.reason;
-}
-
-/** Describes a `SKILL.md` that cannot be read. It is not remembered. */
-function describeUnreadable(
-  { realPath }: ReadableFolder,
-  { found, fault }: { found: FoundFile | undefined; fault: Fault },
-): ReadSkill {
-  return {
-    fileName: found?.name ?? SKILL_MD,
-    mainFolder: realPath,
-    said: {
-      isRepaired: false,
-      problems: [fault],
-      isHiddenFromModel: false,
-      isHiddenFromUser: false,
-    },
-    excerpt: "",
-    size: 0,
-    modified: 0,
-    version: "",
-  };
-}
-
-/** A shared buffer for the beginnings of files, because a scan reads many files. */
-const headBuffer = new Uint8Array(MAX_FRONTMATTER_SIZE + EXCERPT_SIZE);
-
+const byteDecoder = new TextDecoder("latin1");
 const textDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** The beginning of a `SKILL.md`. */
-interface SkillHead {
-  readonly status: FileStatus;
-  /**
-   * The frontmatter. It is a text of its own, because the strings that are parsed
-   * from a text keep the whole text in memory.
-   */
-  readonly text: string;
-  /** What follows it. */
-  readonly excerpt: string;
-}
-
 /**
- * Reads the beginning of a `SKILL.md`.
- *
- * @param located The file.
- * @param before Its status before it is opened, and the folder of the skill.
+ * Splits the beginning of a `SKILL.md` into the frontmatter and what follows it. The
+ * frontmatter is a text of its own, because the strings that are parsed from a text
+ * keep the whole text in memory.
  */
-function readHead(
-  located: Located,
-  { status: before, folder }: { status: FileStatus; folder: ReadableFolder },
-): SkillHead {
-  const { path, isLinked } = located;
-  using file = openChecked(located, before);
-  const { status } = file;
-  if (!status.isFile || !isSameFile(status, before)) {
-    throw new SkillFileError(path, WAS_REPLACED);
-  }
-  const size = Math.min(status.size, headBuffer.length);
-  const bytes = headBuffer.subarray(
-    0,
-    fill(file, headBuffer.subarray(0, size)),
-  );
-  const isListed = !isLinked && folder.listedIn?.isSettled() &&
-    isSameFile(Deno.lstatSync(path), status);
-  if (!isListed) confirmLocation(located, status);
-  const end = findFrontmatterEnd(bytes) ?? bytes.length;
+function splitHead(bytes: Uint8Array): { text: string; excerpt: string } {
+  const [frontmatter] = FRONTMATTER.exec(byteDecoder.decode(bytes)) ?? [];
+  const end = frontmatter?.length ?? bytes.length;
   return {
-    status,
     text: textDecoder.decode(bytes.subarray(0, end)),
     excerpt: textDecoder.decode(bytes.subarray(end, end + EXCERPT_SIZE)),
   };
-}
-
-/** The characters of a fence, and of what surrounds it, as bytes. */
-const [DASH, LINE_FEED, ...BLANKS] = new TextEncoder().encode("-\n\r\t ");
-
-/** Returns where the body of a `SKILL.md` begins, if its frontmatter ends. */
-function findFrontmatterEnd(bytes: Uint8Array): number | undefined {
-  let line = bytes[0] === 0xef ? 3 : 0;
-  for (let fences = 0; line < bytes.length;) {
-    const end = bytes.indexOf(LINE_FEED!, line);
-    if (end === -1) return undefined;
-    if (bytes[line] === DASH && isFence(bytes.subarray(line, end))) fences++;
-    if (fences === 0) return undefined;
-    line = end + 1;
-    if (fences === 2) return line;
-  }
-}
-
-/** Whether a line consists of three dashes, and perhaps blanks. */
-function isFence(line: Uint8Array): boolean {
-  return line[1] === DASH && line[2] === DASH &&
-    line.subarray(3).every((byte) => BLANKS.includes(byte));
 }

@@ -193,7 +193,7 @@ export interface ScanOptions extends FileAccessOptions, BaseFolders {
    * folder of the file, or to the working directory. Default: all skills are `"on"`.
    */
   readonly policy?: SkillPolicy | string | undefined;
-  /** Whether to read at most 1,000 skills, 16 MB, and for two seconds in a project. */
+  /** Whether the roots of a project may have at most 1,000 folders. */
   readonly limitsProject?: boolean;
 }
 
@@ -217,12 +217,10 @@ export interface SkillChange {
   /** The previous catalog. */
   readonly previous: SkillCatalog;
   /**
-   * The keys of the skills that were added or removed, or whose `SKILL.md`
-   * changed. The key of a shadowed skill is the key of its qualified name.
+   * The keys of the skills that were added, removed, or changed. The key of a
+   * shadowed skill is the key of its qualified name.
    */
   readonly keys: ReadonlySet<string>;
-  /** The paths of the other tracked files that differ, by the keys of their skills. */
-  readonly files: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 /** Options of {@linkcode resolveSkillRoots}. */
@@ -244,19 +242,16 @@ export interface SkillRootOptions extends BaseFolders {
  */
 export type SkillChangeListener = (change: SkillChange) => unknown;
 
+/**
+ * A function that is called with the catalog after a scan, whether or not anything
+ * changed. It returns the real paths of folders to watch before those of other skills.
+ */
+export type ScanListener = (catalog: SkillCatalog) => Promise<string[]>;
+
 /** Who asks for the files of a skill. */
 export interface SkillViewer {
   /** Whether the model asks, from which nested skills can be hidden. Default: `false`. */
   readonly forModel?: boolean;
-}
-
-/** Options of {@linkcode SkillSource.refresh}. */
-export interface RefreshOptions {
-  /**
-   * The minimum time from the start of the last scan to the start of this one, in
-   * milliseconds. Default: 0.
-   */
-  readonly minIntervalMs?: number;
 }
 
 /** What the views know of a `SkillRegistry`, which documents it. */
@@ -267,11 +262,11 @@ export interface SkillSource {
   find(name: string): Skill | undefined;
   /** Lists the files of a skill. */
   listFiles(skill: Skill, viewer?: SkillViewer): Promise<SkillFile[]>;
-  /** Lists the files of a skill, and the entries that are not served, by their relative paths. */
+  /** Lists the files of a skill, its folders, and the entries that are not served. */
   inspectFiles(
     skill: Skill,
     viewer?: SkillViewer,
-  ): Promise<{ files: SkillFile[]; leftOut: Problem[] }>;
+  ): Promise<{ files: SkillFile[]; folders: string[]; leftOut: Problem[] }>;
   /** Reads a file of a skill. */
   readFile(
     skill: Skill,
@@ -284,9 +279,9 @@ export interface SkillSource {
     file: SkillFile,
   ): Promise<{ digest: string; size: number }>;
   /** Scans the roots again. */
-  refresh(options?: RefreshOptions): Promise<SkillCatalog>;
-  /** Tracks all files of a skill, or of all skills. Returns a function that stops it. */
-  trackFiles(key: string | undefined): Promise<() => void>;
+  refresh(options?: { minIntervalMs?: number }): Promise<SkillCatalog>;
   /** Adds a listener for changes. Returns a function that removes it. */
   onChange(listener: SkillChangeListener): () => void;
+  /** Adds a listener for scans, which returns folders to watch. */
+  onScan(listener: ScanListener): void;
 }

@@ -13,9 +13,13 @@ import { SKILL_MD } from "../files/paths.ts";
 import type { RequestDispatcher } from "../protocol/dispatcher.ts";
 import { invalidParams } from "../protocol/json_rpc.ts";
 import type { Params } from "../protocol/requests.ts";
-import { findResource, qualifiedName } from "../skills/names.ts";
+import {
+  findResource,
+  qualifiedName,
+  skillMdUri,
+  skillUri,
+} from "../skills/names.ts";
 import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
-import { skillMdUri, skillUri } from "../skills/uri.ts";
 import { nearestWords, quote, shownName } from "../text.ts";
 import { profileFor } from "./clients.ts";
 import type { SkillToolOptions, Toolset } from "./options.ts";

@@ -19,7 +19,7 @@ import type {
   SkillFileContent,
   SkillSource,
 } from "../skills/types.ts";
-import { parseSkillUri, skillFileUri } from "../skills/uri.ts";
+import { parseSkillUri, skillFileUri } from "../skills/names.ts";
 import { escapeHidden, quote, shownName, skillKey } from "../text.ts";
 import { type SkillToolOptions, TOOL_NAMES } from "./options.ts";
 import { readTogether } from "./resources.ts";

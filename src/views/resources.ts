@@ -17,11 +17,15 @@ import { SKILL_MD } from "../files/paths.ts";
 import { sha256 } from "../files/reading.ts";
 import type { RequestDispatcher } from "../protocol/dispatcher.ts";
 import { invalidParams, MAX_MESSAGE_SIZE } from "../protocol/json_rpc.ts";
-import { readSkillText } from "../skills/frontmatter.ts";
-import { findResource, qualifiedName } from "../skills/names.ts";
-import type { Skill, SkillFile, SkillSource } from "../skills/types.ts";
-import { skillFileUri, skillMdUri } from "../skills/uri.ts";
 import { findUnlisting } from "../skills/checks.ts";
+import { readSkillText } from "../skills/frontmatter.ts";
+import {
+  findResource,
+  qualifiedName,
+  skillFileUri,
+  skillMdUri,
+} from "../skills/names.ts";
+import type { Skill, SkillFile, SkillSource } from "../skills/types.ts";
 import { escapeHidden, quote, shownName } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 import {

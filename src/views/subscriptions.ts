@@ -6,56 +6,88 @@
 
 import { SKILL_MD } from "../files/paths.ts";
 import type { McpServer } from "../protocol/mcp_server.ts";
-import { qualifiedName } from "../skills/names.ts";
-import type { SkillChange, SkillSource } from "../skills/types.ts";
+import { differingKeys } from "../skills/catalog.ts";
+import { qualifiedName, skillFileUri } from "../skills/names.ts";
+import type { SkillSource } from "../skills/types.ts";
 import { skillKey } from "../text.ts";
+import { TimeSlice } from "../time_slice.ts";
 import { requireResource } from "./resources.ts";
 
 /** The URI of a subscription to all skills. */
 const ALL_SKILLS = "skill://";
+
+/** What a client subscribed to. */
+interface Subscription {
+  /** The key of the skill, or `undefined` for all skills. */
+  readonly key: string | undefined;
+  /** The URI of a file, or the beginning of the URIs of several files. */
+  readonly uri: string;
+  readonly notify: () => void;
+  /** Whether a scan has listed the files, so that later changes are known. */
+  isBegun: boolean;
+}
 
 /** Tracks what clients subscribe to, and notifies them of changes. */
 export function registerSubscriptions(
   server: McpServer,
   registry: SkillSource,
 ): void {
+  const subscriptions = new Set<Subscription>();
   server.onsubscribe = async (uri, notify) => {
-    const { skill, path } = uri === ALL_SKILLS
+    const { skill, path = SKILL_MD } = uri === ALL_SKILLS
       ? {}
       : requireResource(uri, registry);
-    const key = skill && skillKey(qualifiedName(skill));
-    const endTracking = await registry.trackFiles(key);
-    const endListening = registry.onChange((change) => {
-      if (isAffected({ key, path }, change)) notify();
-    });
-    return () => {
-      endListening();
-      endTracking();
+    const subscription = {
+      key: skill && skillKey(qualifiedName(skill)),
+      uri: skill ? skillFileUri(skill, path) : uri,
+      notify,
+      isBegun: false,
     };
+    subscriptions.add(subscription);
+    const end = () => subscriptions.delete(subscription);
+    await registry.refresh().catch((error) => {
+      end();
+      throw error;
+    });
+    return end;
   };
+  /** The versions of the files of these skills, by URI. */
+  let known: ReadonlyMap<string, string> = new Map();
+  registry.onScan(async () => {
+    const current = [...subscriptions];
+    const keys = new Set(current.map(({ key }) => key));
+    const { versions, folders } = await listVersions(keys, registry);
+    const changed = [...differingKeys(versions, known)];
+    known = versions;
+    for (const subscription of current) {
+      const { uri, notify, isBegun } = subscription;
+      const folder = uri.endsWith("/") ? uri : `${uri}/`;
+      const isAffected = isBegun &&
+        changed.some((it) => it === uri || it.startsWith(folder));
+      if (isAffected) notify();
+      subscription.isBegun = true;
+    }
+    return folders;
+  });
 }
 
-/**
- * Whether a change affects a subscription.
- *
- * @param subscription The key of the skill, or `undefined` for all skills. The
- *   path of a file or folder, `undefined` for the skill itself, or an empty string
- *   for all of its files.
- */
-function isAffected(
-  { key, path }: { key: string | undefined; path: string | undefined },
-  change: SkillChange,
-): boolean {
-  const { catalog, previous, keys, files } = change;
-  if (key === undefined) return keys.size + files.size > 0;
-  if (keys.has(key)) {
-    const isAddedOrRemoved = !catalog.served.has(key) ||
-      !previous.served.has(key);
-    if (isAddedOrRemoved || !path || path === SKILL_MD) return true;
+/** Lists the files of the skills with some keys, or of all, and the folders that contain them. */
+async function listVersions(
+  keys: ReadonlySet<string | undefined>,
+  registry: SkillSource,
+): Promise<{ versions: Map<string, string>; folders: string[] }> {
+  const { served } = registry.catalog;
+  const versions = new Map<string, string>();
+  const folders: string[] = [];
+  const slice = new TimeSlice();
+  for (const [key, skill] of served) {
+    if (!keys.has(key) && !keys.has(undefined)) continue;
+    if (slice.isOver) await slice.pause();
+    const contents = await registry.inspectFiles(skill);
+    folders.push(...contents.folders);
+    for (const { path, version } of contents.files) {
+      versions.set(skillFileUri(skill, path), version);
+    }
   }
-  const paths = [...files.get(key) ?? []];
-  return path !== undefined &&
-    paths.some((changed) =>
-      path === "" || changed === path || changed.startsWith(`${path}/`)
-    );
+  return { versions, folders };
 }

@@ -1,7 +1,4 @@
 import assert from "node:assert/strict";
-import { SkillRegistry } from "../../mod.ts";
-import { McpServer } from "../protocol/mcp_server.ts";
-import { registerSubscriptions } from "./subscriptions.ts";
 import { Session } from "../../tests/testing/client.ts";
 import { filesPlace, skillMd } from "../../tests/testing/folders.ts";
 import { Wire } from "../../tests/testing/server.ts";
@@ -76,20 +73,6 @@ Deno.test("resources/unsubscribe ends the subscription", async () => {
   place.skill("home/.claude/skills", "new");
   await session.listChanged();
   assert.deepEqual(session.updates.takeAll(), []);
-});
-
-Deno.test("registerSubscriptions() ends the tracking of files with the subscription", async () => {
-  using registry = new SkillRegistry([], { log: () => {} });
-  const ended: unknown[] = [];
-  registry.trackFiles = (key) => Promise.resolve(() => ended.push(key));
-  const serverInfo = { name: "s", title: "S", version: "1.0.0" };
-  const description = { serverInfo, instructions: () => "", ttlMs: 0 };
-  const server = new McpServer({ ...description, capabilities: {} });
-  registerSubscriptions(server, registry);
-  const end = await server.onsubscribe!("skill://", () => {});
-  assert.deepEqual(ended, []);
-  end();
-  assert.deepEqual(ended, [undefined]);
 });
 
 Deno.test("resources/subscribe notifies once even if it is repeated ten thousand times", async () => {

@@ -15,7 +15,7 @@ import {
   runShellCommand,
 } from "../shell.ts";
 import type { SkillCatalog } from "../skills/types.ts";
-import { skillMdUri } from "../skills/uri.ts";
+import { skillMdUri } from "../skills/names.ts";
 import { escapeHidden, jsonText } from "../text.ts";
 import type { SkillToolOptions, Toolset } from "./options.ts";
 import {

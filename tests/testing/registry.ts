@@ -9,7 +9,7 @@ import {
   type SkillRoot,
 } from "../../mod.ts";
 import { ServedFolder } from "../../src/files/served_folder.ts";
-import { resolveTrusted } from "../../src/skills/project.ts";
+import { resolveTrusted } from "../../src/skills/roots.ts";
 import { SkillFiles } from "../../src/skills/skill_files.ts";
 import type {
   FileAccessOptions,

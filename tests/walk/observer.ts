@@ -187,19 +187,19 @@ export class Observer {
     return tokenIn(text ?? resource.text);
   }
 
-  /** Lists the names that the tools list. */
+  /** Lists the names that the tools list, without the scopes of those that shadow others. */
   async #listTools(): Promise<string[]> {
     const { tools: [{ name, description }] } = await this.#request(
       "tools/list",
     );
     if (name === "skill") {
       const names = description.matchAll(/^<name>(.*)<\/name>$/gm);
-      return [...names].map(([, name]) => name);
+      return [...names].map(([, name]) => plainOf(name));
     }
     const list = JSON.parse(await this.#call(name) ?? "");
     return Array.isArray(list)
-      ? list.map(({ name }) => name)
-      : Object.keys(list);
+      ? list.map(({ name }) => plainOf(name))
+      : Object.keys(list).map(plainOf);
   }
 
   async #load(name: string): Promise<string | null> {

@@ -1,23 +1,22 @@
 import assert from "node:assert/strict";
 import { MAX_WATCHED_FOLDERS } from "../files/watcher.ts";
-import type { ReadSkill } from "./skill_reader.ts";
-import { listWatchedFolders } from "./watched_folders.ts";
+import type { FoundSkill } from "./found_skills.ts";
+import { listWatchedFolders } from "./rescans.ts";
 
 Deno.test("listWatchedFolders() prefers folders that clients subscribed to, and the skills modified last", () => {
   const skills = Array.from({ length: 300 }, (_, modified) => {
     const realPath = `/skills/${modified}`;
-    return { realPath, read: { mainFolder: realPath, modified } as ReadSkill };
+    const read = { mainFolder: realPath, modified };
+    return { realPath, read } as FoundSkill;
   });
-  const folders = listWatchedFolders({
-    roots: [],
+  const folders = listWatchedFolders([], {
     policyFile: undefined,
-    tracked: ["/tracked"],
+    followed: ["/followed"],
     skills,
-    searched: ["/skills"],
   });
   const latest = skills.slice(-MAX_WATCHED_FOLDERS).reverse();
-  assert.deepEqual([...folders.keys()], [
-    "/tracked",
+  assert.deepEqual([...folders], [
+    "/followed",
     ...latest.map(({ realPath }) => realPath),
   ]);
 });
