@@ -51,19 +51,14 @@ export function findShellFault(): string | undefined {
   return `Deno has no permission to run the system's shell; ${verb} ${flag}`;
 }
 
-/** How to run a command. */
-interface ShellRun {
+/** Where to run a command, and whether to install Python packages first. */
+interface ShellStart {
   readonly directory: string;
-  /** Whether to install Python packages first. */
   readonly install: boolean;
-  /** The time limit, in seconds. */
-  readonly timeout: number;
-  /** Ends the command when aborted. */
-  readonly signal: AbortSignal;
 }
 
 /**
- * Runs a shell command until it exits, reaches its time limit, or is aborted.
+ * Runs a shell command until it exits, reaches its time limit in seconds, or is aborted.
  * Then ends the processes that it started. Deno must be allowed to run the shell.
  *
  * @returns The command's stdout and stderr with a note if it failed or was
@@ -72,11 +67,13 @@ interface ShellRun {
  */
 export async function runShellCommand(
   command: string,
-  run: ShellRun,
+  { timeout, signal, ...start }: ShellStart & {
+    timeout: number;
+    signal: AbortSignal;
+  },
 ): Promise<{ text: string; isError: boolean }> {
-  const { timeout, signal } = run;
   signal.throwIfAborted();
-  const shell = startShell(command, run);
+  const shell = startShell(command, start);
   const end = () => endProcesses(shell.pid);
   let isLate = false;
   const timer = setTimeout(() => {
@@ -110,7 +107,7 @@ if command -v pipreqs >/dev/null 2>&1; then (
 
 function startShell(
   command: string,
-  { directory, install }: ShellRun,
+  { directory, install }: ShellStart,
 ): Deno.ChildProcess {
   const line = command.trim();
   try {

@@ -112,23 +112,6 @@ Deno.test(
 );
 
 Deno.test(
-  `${TOOL} keeps 256 KiB of each output stream of a command on Windows`,
-  {
-    ignore,
-  },
-  async () => {
-    using place = filesPlace();
-    place.file("home/.claude/skills/git/large.txt", "x".repeat(1_000_000));
-    await using session = await Session.open(place, shellOptions());
-    const text = await runnerIn(session)("type large.txt& echo end>&2");
-    assert.equal(
-      text,
-      `${"x".repeat(262144)}\n[737856 characters omitted]\nend\n`,
-    );
-  },
-);
-
-Deno.test(
   `${TOOL} ends the processes of a command on Windows at the time limit, and runs no other taskkill`,
   {
     ignore,

@@ -5,7 +5,7 @@
  */
 
 /** Fulfilled when all lines so far have been written. */
-let logging: Promise<void> = Promise.resolve();
+let logging: Promise<unknown> = Promise.resolve();
 
 /**
  * Logs a line to stderr, after the prefix `skill-server: `. Stdout is reserved
@@ -16,15 +16,12 @@ let logging: Promise<void> = Promise.resolve();
  */
 export function log(line: string): void {
   const bytes = new TextEncoder().encode(`skill-server: ${oneLine(line)}\n`);
-  const write = () =>
-    ReadableStream.from([bytes])
-      .pipeTo(Deno.stderr.writable, { preventClose: true });
   // If nobody reads stderr anymore, the server can still serve its client.
-  logging = logging.then(write).catch(() => {});
+  logging = logging.then(() => Deno.stderr.write(bytes)).catch(() => {});
 }
 
 /** Waits until all lines logged so far have been written. */
-export function logged(): Promise<void> {
+export function logged(): Promise<unknown> {
   return logging;
 }
 
@@ -130,23 +127,13 @@ export function shownName(name: string): string {
   return truncate(oneLine(name), MAX_SHOWN_LENGTH);
 }
 
-/**
- * Returns a path as it is shown: on one line, with hidden characters escaped, and with
- * names that are not too long.
- */
-export function shownPath(path: string): string {
-  return path.split("/")
-    .map((name) => truncate(escapeHidden(name), MAX_SHOWN_LENGTH)).join("/");
-}
-
-/** Truncates a text to a number of characters, after a whole word if possible. */
+/** Truncates a text to a number of characters. */
 export function truncate(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const end = "...";
-  if (limit <= end.length) return "";
-  const cut = text.slice(0, limit - end.length).toWellFormed();
-  const word = cut.lastIndexOf(" ");
-  return (word > limit / 2 ? cut.slice(0, word) : cut) + end;
+  return limit <= end.length
+    ? ""
+    : text.slice(0, limit - end.length).toWellFormed() + end;
 }
 
 /** Returns a number and a noun: "1 skill", "2 skills". */

@@ -128,19 +128,3 @@ async function stderrOf(server: HttpServer): Promise<string[]> {
   await server[Symbol.asyncDispose]();
   return server.stderr.takeAll();
 }
-
-Deno.test("refused requests leave one line for each reason in the log", async () => {
-  using place = filesPlace();
-  const env = { SKILL_SERVER_TOKEN: TOKEN };
-  await using server = await HttpServer.start(place, { env });
-  for (const token of ["", "wrong", `${TOKEN}x`]) {
-    const { status, body } = await server.fetch(modern("tools/list"), {
-      authorization: `Bearer ${token}`,
-    });
-    assert.equal(status, 401);
-    await body?.cancel();
-  }
-  assert.deepEqual(await stderrOf(server), [
-    "skill-server: Refused a request from 127.0.0.1: The bearer token is missing or wrong (logged once)",
-  ]);
-});

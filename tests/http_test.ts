@@ -281,16 +281,3 @@ Deno.test("prompts are text for clients that do not name themselves", async () =
   assert.equal(typeOf(await server.askLegacy("prompts/get", params)), "text");
   assert.equal(typeOf(await server.ask("prompts/get", params)), "resource");
 });
-
-Deno.test("a thousand requests at once are answered", {
-  ignore: lacks("speed"),
-}, async () => {
-  using place = filesPlace();
-  await using server = await HttpServer.start(place);
-  const replies = await Promise.all(
-    Array.from({ length: 1_000 }, () => server.ask("tools/call", GIT_CALL)),
-  );
-  for (const { result } of replies) {
-    assert.match(result.content[0].text, /^Loading: git\n/);
-  }
-});

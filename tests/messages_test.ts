@@ -125,10 +125,6 @@ Deno.test("very long requests get short replies", async () => {
       ["resources/subscribe", { uri }],
       ["resources/list", { cursor: text }],
       ["skills/get", { uri }],
-      ["completion/complete", {
-        ref: { type: "ref/prompt", name: text },
-        argument: { name: "name", value: text },
-      }],
     ];
     for (const [method, params] of requests) {
       const { result, error } = await wire.ask(1, method, params);

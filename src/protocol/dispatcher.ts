@@ -11,7 +11,6 @@ import type {
   Result,
   ServerCapabilities,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-import type { ClientInfo } from "./eras.ts";
 import { invalidParams, rpcError } from "./json_rpc.ts";
 import {
   describeIssues,
@@ -37,8 +36,8 @@ export interface RequestContext {
   readonly id: RequestId;
   /** Aborted when the client cancels the request or disconnects. */
   readonly signal: AbortSignal;
-  /** The client that sent the request, if it identified itself. */
-  readonly client: ClientInfo | undefined;
+  /** The name of the client that sent the request, if it identified itself. */
+  readonly client: string | undefined;
   /** Lets the next request start, because this one waits for something slow. */
   readonly leave: () => void;
 }

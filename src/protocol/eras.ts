@@ -11,12 +11,6 @@ import type { JSONRPCRequest } from "npm:@modelcontextprotocol/sdk@^1.32.2/types
 import { invalidParams, rpcError } from "./json_rpc.ts";
 import { isObject } from "../text.ts";
 
-/** A client's description of itself. */
-export interface ClientInfo {
-  /** The client's name. */
-  readonly name: string;
-}
-
 /** The protocol versions of the legacy era that the server supports, the latest first. */
 export const LEGACY_VERSIONS: readonly string[] = [
   "2025-11-25",
@@ -56,11 +50,11 @@ export function isModern({ method, params }: JSONRPCRequest): boolean {
     META.clientInfo in meta;
 }
 
-/** Returns the client that a modern request names in `_meta`, if any. */
-export function clientOf({ params }: JSONRPCRequest): ClientInfo | undefined {
+/** Returns the name of the client in the `_meta` of a modern request, if any. */
+export function clientOf({ params }: JSONRPCRequest): string | undefined {
   const info = metaOf(params)[META.clientInfo];
   return isObject(info) && typeof info.name === "string"
-    ? { name: info.name }
+    ? info.name
     : undefined;
 }
 

@@ -74,7 +74,7 @@ export class McpHttpServer extends RequestDispatcher {
       { mcpReq: { signal } },
     ) => {
       const leave = await this.places.enter();
-      const client = server.getClientVersion();
+      const client = server.getClientVersion()?.name;
       const context = { id: request.id, signal, client, leave };
       try {
         return {

@@ -10,7 +10,6 @@ import type {
   JSONRPCErrorResponse,
   JSONRPCMessage,
   RequestId,
-  Result,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import { isObject, stringifyJson } from "../text.ts";
 
@@ -35,7 +34,7 @@ export function serializeMessage(message: JSONRPCMessage): string {
   const size = new TextEncoder().encode(line).length;
   if (size <= MAX_MESSAGE_SIZE) return line;
   throw new Error(
-    `it has ${size} bytes as a message, and clients read at most ${MAX_MESSAGE_SIZE}; ask for less at a time`,
+    `Cannot send the reply: it has ${size} bytes as a message, and clients read at most ${MAX_MESSAGE_SIZE}; ask for less at a time`,
   );
 }
 
@@ -97,16 +96,11 @@ export function invalidParams(message: string, data?: unknown): Error {
   return rpcError(-32602, message, data);
 }
 
-/** What a reply to a request contains besides the ID: a result, or else an error. */
-export interface Reply {
-  readonly result?: Result;
-  readonly error?: { code: number; message: string; data?: unknown };
-}
-
-/** Creates the reply that reports an error. */
-export function errorReply(error: Error & { data?: unknown }): Reply {
-  const { message, data } = error;
-  const { code } = error as { code?: unknown };
+/** Returns what a reply reports about an error. */
+export function describeError(
+  error: Error & { code?: unknown; data?: unknown },
+): JSONRPCErrorResponse["error"] {
+  const { code, message, data } = error;
   const known = Number.isSafeInteger(code) ? code as number : -32603;
-  return { error: { code: known, message, data } };
+  return { code: known, message, data };
 }

@@ -31,14 +31,13 @@ import {
 import {
   cachingOf,
   checkModern,
-  type ClientInfo,
   clientOf,
   isModern,
   LEGACY_VERSIONS,
   META,
   MODERN_VERSIONS,
 } from "./eras.ts";
-import { errorReply, type Reply } from "./json_rpc.ts";
+import { describeError } from "./json_rpc.ts";
 import { Listener } from "./listener.ts";
 import type { SubscriptionFilter } from "./requests.ts";
 import type { StdioTransport } from "./stdio_transport.ts";
@@ -73,8 +72,8 @@ export class McpServer extends RequestDispatcher {
   /** The requests that have no reply yet, by their IDs. */
   readonly #running = new Map<RequestId, AbortController>();
   readonly #answers = new Set<Promise<void>>();
-  /** The client that sent `initialize`, if any. */
-  #legacyClient: ClientInfo | undefined;
+  /** The name of the client that sent `initialize`, if any. */
+  #legacyClient: string | undefined;
   readonly #legacyListener = new Listener();
   readonly #listeners = new Set([this.#legacyListener]);
   /** Aborted at the end of the input. */
@@ -90,7 +89,7 @@ export class McpServer extends RequestDispatcher {
       const { protocolVersion: wanted, clientInfo } = params;
       const isKnown = LEGACY_VERSIONS.includes(wanted);
       const protocolVersion = isKnown ? wanted : LEGACY_VERSIONS[0];
-      this.#legacyClient = clientInfo;
+      this.#legacyClient = clientInfo.name;
       this.#legacyListener.filter = {
         toolsListChanged: true,
         promptsListChanged: true,
@@ -139,13 +138,9 @@ export class McpServer extends RequestDispatcher {
     for (const controller of this.#running.values()) controller.abort();
   }
 
-  /**
-   * Closes the connection once the requests that have arrived are answered. Closes
-   * it immediately if it is ending already.
-   */
+  /** Closes the connection once the requests that have arrived are answered. */
   close(): void {
-    if (this.#ending.signal.aborted) this.#transport?.close();
-    else this.#transport?.end();
+    this.#transport?.end();
   }
 
   /** Notifies the clients that listen to a list that it changed. */
@@ -184,41 +179,38 @@ export class McpServer extends RequestDispatcher {
     const isLimited = !isEarly && method !== "subscriptions/listen";
     const leave = isLimited ? await this.places.enter() : () => {};
     await this.#transport!.room();
-    if (!signal.aborted) {
-      const reply = await this.#respond(request, { id, signal, leave })
-        .then((result): Reply => ({ result }), errorReply);
-      if (!signal.aborted) this.#reply(request, reply);
+    try {
+      // It may have been cancelled while it waited.
+      signal.throwIfAborted();
+      const result = await this.#respond(request, { id, signal, leave });
+      if (!signal.aborted) this.#send({ id, result });
+    } catch (error) {
+      const reply = { id, error: describeError(error as Error) };
+      if (!signal.aborted) this.#send(reply);
     }
     this.#running.delete(id);
     leave();
   }
 
+  /** Returns the result of a request, with the fields that its era requires. */
   async #respond(
     request: JSONRPCRequest,
     context: Omit<RequestContext, "client">,
   ): Promise<Result> {
-    if (isModern(request)) checkModern(request);
+    if (!isModern(request)) {
+      const client = this.#legacyClient;
+      return await this.handle(request, { ...context, client });
+    }
+    checkModern(request);
     const client = clientOf(request) ?? this.#legacyClient;
-    return await this.handle(request, { ...context, client });
-  }
-
-  /** Sends a reply, with the fields that the era of the request requires. */
-  #reply(request: JSONRPCRequest, { result, error }: Reply): void {
-    const { id, method } = request;
+    const result = await this.handle(request, { ...context, client });
     const { serverInfo, ttlMs } = this.description;
-    const fields = isModern(request) && result && {
+    return {
       resultType: "complete",
       ...result,
-      ...cachingOf(method, ttlMs),
+      ...cachingOf(request.method, ttlMs),
       _meta: { ...result._meta, [META.serverInfo]: serverInfo },
     };
-    try {
-      this.#send({ id, result: fields || result, error });
-    } catch (error) {
-      const { message } = error as Error;
-      const text = `Cannot send the reply: ${message}`;
-      this.#send({ id, error: { code: -32603, message: text } });
-    }
   }
 
   /** Sends a message. Throws an error if it cannot be sent. */

@@ -19,8 +19,6 @@
  * @module
  */
 
-import type { ClientInfo } from "../protocol/eras.ts";
-
 /** What a client shows the model. */
 export interface ClientProfile {
   /** The client's `clientInfo.name`, without a suffix that starts with a hyphen. */
@@ -84,11 +82,10 @@ export function findProfile(name: string): ClientProfile {
 }
 
 /**
- * Returns the profile of a client. Some clients append a hyphen and the
+ * Returns the profile of the client with a name. Some clients append a hyphen and the
  * server's name to their own.
  */
-export function profileFor(client: ClientInfo | undefined): ClientProfile {
-  const name = client?.name ?? "";
+export function profileFor(name = ""): ClientProfile {
   const isMatch = ({ clientName }: ClientProfile) =>
     name === clientName || name.startsWith(`${clientName}-`);
   return Object.values(CLIENT_PROFILES).find(isMatch) ?? DEFAULT_PROFILE;

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { ListName, RequestDispatcher } from "../protocol/dispatcher.ts";
+import type { RequestDispatcher } from "../protocol/dispatcher.ts";
 import { invalidParams } from "../protocol/json_rpc.ts";
 import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
 import { byCodeUnits, quote, stringifyJson } from "../text.ts";
@@ -121,9 +121,11 @@ function isSameList(a: readonly unknown[], b: readonly unknown[]): boolean {
 export function serveList<T>(
   server: RequestDispatcher,
   registry: SkillSource,
-  { name, itemsOf }: {
-    name: Exclude<ListName, "tools">;
+  { name, itemsOf, load = (value) => value }: {
+    name: "prompts" | "resources" | "skills";
     itemsOf: (catalog: SkillCatalog) => ListItem<T>[];
+    /** Returns the entry of the page for a value. Default: the value. */
+    load?: (value: T) => unknown;
   },
 ): void {
   const list = deriveOnce((catalog: SkillCatalog) =>
@@ -132,10 +134,12 @@ export function serveList<T>(
   server.setRequestHandler(`${name}/list`, async ({ cursor }) => {
     const { entries, nextCursor } = await loadPage(list(registry.catalog), {
       cursor,
-      load: (value) => value,
+      load,
     });
     return { [name]: entries, nextCursor };
   });
+  // Clients cannot listen for changes to the list of the Skills extension.
+  if (name === "skills") return;
   notifyWhenChanged(
     registry,
     (catalog) => list(catalog).map(({ value }) => value),

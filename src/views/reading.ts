@@ -7,7 +7,6 @@
 
 import { basename, dirname, isAbsolute, relative } from "jsr:@std/path@^1";
 import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-import { IS_A_FOLDER, SkillFileError } from "../files/faults.ts";
 import { resourceContents } from "../files/media_types.ts";
 import { isAtOrBelow, isAtOrBelowAny, SKILL_MD } from "../files/paths.ts";
 import { splitPath } from "../files/served_folder.ts";
@@ -21,14 +20,7 @@ import type {
   SkillSource,
 } from "../skills/types.ts";
 import { parseSkillUri, skillFileUri } from "../skills/names.ts";
-import {
-  escapeHidden,
-  oneLine,
-  quote,
-  shownName,
-  shownPath,
-  skillKey,
-} from "../text.ts";
+import { escapeHidden, quote, shownName, skillKey } from "../text.ts";
 import { type SkillToolOptions, TOOL_NAMES } from "./options.ts";
 import { readTogether } from "./resources.ts";
 import {
@@ -46,9 +38,6 @@ const MODEL = { forModel: true };
 
 /** The time between two scans because of unknown names, in milliseconds. */
 const UNKNOWN_NAME_INTERVAL_MS = 100;
-
-/** The maximum number of files that a message names. */
-const MAX_NAMED_FILES = 20;
 
 /** What a call of a tool works with. */
 export interface ToolContext extends Pick<RequestContext, "signal" | "leave"> {
@@ -211,15 +200,18 @@ export async function readPath(
   try {
     return { content: [await readContent(skill, path, registry)] };
   } catch (error) {
-    const isFolder = error instanceof SkillFileError &&
-      error.reason === IS_A_FOLDER.reason;
-    if (isFolder) return await readFolder(skill, path, registry);
-    const { message } = error as Error;
+    const prefix = [...splitPath(path) ?? [path], ""].join("/");
     const files = await registry.listFiles(skill, MODEL);
-    const names = files.slice(0, MAX_NAMED_FILES)
-      .map(({ path }) => `"${shownPath(path)}"`);
-    const more = files.length > names.length ? ", …" : "";
-    throw new Error(`${message}. Its files: ${names.join(", ")}${more}`);
+    const inFolder = files.filter(({ path }) => path.startsWith(prefix));
+    if (inFolder.length === 0) throw error;
+    const content = await readTogether(inFolder, async ({ path }) => {
+      const item = await readContent(skill, path, registry);
+      if (item.type === "text") {
+        item.text = `--- ${escapeHidden(path)} ---\n${item.text}`;
+      }
+      return item;
+    });
+    return { content };
   }
 }
 
@@ -228,34 +220,14 @@ async function listResources(
   registry: SkillSource,
 ): Promise<CallToolResult> {
   const files = await registry.listFiles(skill, MODEL);
-  const paths = files.map(({ path }) => path)
+  const paths = files.map(({ path }) => escapeHidden(path))
     .filter((path) => path !== SKILL_MD);
   const name = quote(shownName(skill.name));
   return createTextResult(
     paths.length > 0
-      ? `Files of the skill ${name}:\n\n- ${paths.map(shownPath).join("\n- ")}`
+      ? `Files of the skill ${name}:\n\n- ${paths.join("\n- ")}`
       : `The skill ${name} has no files besides its SKILL.md`,
   );
-}
-
-async function readFolder(
-  skill: Skill,
-  folder: string,
-  registry: SkillSource,
-): Promise<CallToolResult> {
-  const prefix = [...splitPath(folder)!, ""].join("/");
-  const files = await registry.listFiles(skill, MODEL);
-  const inFolder = files.filter(({ path }) => path.startsWith(prefix));
-  const content = await readTogether(inFolder, async ({ path }) => {
-    const item = await readContent(skill, path, registry);
-    if (item.type === "text") {
-      item.text = `--- ${shownPath(path)} ---\n${item.text}`;
-    }
-    return item;
-  });
-  return content.length > 0
-    ? { content }
-    : createTextResult(`The folder ${quote(folder)} has no files to read`);
 }
 
 /** Creates the result of a tool that consists of texts. */
@@ -269,9 +241,6 @@ export function createTextResult(...texts: string[]): CallToolResult {
  */
 const MAX_LISTED_SKILLS = 100;
 
-/** How many characters of an unknown name the answer repeats. */
-const MAX_ECHO_LENGTH = 200;
-
 /** Thrown if the answer to an unknown name lists the results of a search for it. */
 export class SearchResults extends Error {}
 
@@ -283,7 +252,7 @@ async function createUnknownSkillError(
   name: string,
   { registry: { catalog }, search, options }: ToolContext,
 ): Promise<Error> {
-  const echo = oneLine(name.slice(0, MAX_ECHO_LENGTH));
+  const echo = shownName(name);
   const skipped = describeSkipped(name, catalog, options);
   const start = `${skipped}Skill '${echo}' not found.\n\n`;
   const skills = listForModel(catalog);

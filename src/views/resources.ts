@@ -25,13 +25,8 @@ import {
   skillFileUri,
   skillMdUri,
 } from "../skills/names.ts";
-import type {
-  Skill,
-  SkillCatalog,
-  SkillFile,
-  SkillSource,
-} from "../skills/types.ts";
-import { quote, shownName, shownPath } from "../text.ts";
+import type { Skill, SkillFile, SkillSource } from "../skills/types.ts";
+import { escapeHidden, quote, shownName } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 import {
   deriveOnce,
@@ -187,20 +182,14 @@ function registerSkillsExtension(
   server: RequestDispatcher,
   registry: SkillSource,
 ): void {
-  const list = deriveOnce(({ served }: SkillCatalog) =>
-    sortList(
+  serveList(server, registry, {
+    name: "skills",
+    itemsOf: ({ served }) =>
       [...served.values()].map((value) => ({
         key: listKey(value, skillMdUri(value)),
         value,
       })),
-    )
-  );
-  server.setRequestHandler("skills/list", async ({ cursor }) => {
-    const { entries, nextCursor } = await loadPage(list(registry.catalog), {
-      cursor,
-      load: (skill) => loadEntry(skill, registry).catch(() => undefined),
-    });
-    return { skills: entries, nextCursor };
+    load: (skill) => loadEntry(skill, registry).catch(() => undefined),
   });
   server.setRequestHandler("skills/get", async ({ uri }) => ({
     skill: await findEntry(uri, registry),
@@ -208,10 +197,10 @@ function registerSkillsExtension(
   server.setRequestHandler(
     "resources/directory/read",
     async ({ uri, cursor }) => {
-      const { skill, children } = await listChildren(uri, registry);
+      const children = await listChildren(uri, registry);
       const { entries, nextCursor } = await loadPage(children, {
         cursor,
-        load: (child) => describeChild(child, skill),
+        load: (child) => child,
       });
       return { resources: entries, nextCursor };
     },
@@ -269,11 +258,8 @@ async function loadEntry(skill: Skill, registry: SkillSource) {
   return { uri: skillMdUri(skill), frontmatter, resources };
 }
 
-/** A file of a skill, or the path of a folder. */
-type Child = Pick<SkillFile, "path"> & Partial<SkillFile>;
-
 /**
- * Lists the files and folders directly in a folder of a skill.
+ * Lists the files and folders directly in a folder of a skill, as resources.
  *
  * @throws {Error} The JSON-RPC error "invalid params" if there is no such
  *   folder.
@@ -281,31 +267,28 @@ type Child = Pick<SkillFile, "path"> & Partial<SkillFile>;
 async function listChildren(
   uri: string,
   registry: SkillSource,
-): Promise<{ skill: Skill; children: ListItem<Child>[] }> {
+): Promise<ListItem<Resource>[]> {
   const { skill, path: folder } = requireResource(uri, registry);
   const prefix = folder === undefined ? "" : `${folder}/`;
-  const children = new Map<string, Child>();
+  const children = new Map<string, Resource>();
   for (const file of await registry.listFiles(skill)) {
     if (!file.path.startsWith(prefix)) continue;
     const [name, ...rest] = file.path.slice(prefix.length).split("/");
     const path = prefix + name;
-    children.set(path, rest.length === 0 ? file : { path });
+    children.set(path, {
+      uri: skillFileUri(skill, path),
+      name: escapeHidden(name!),
+      ...(rest.length > 0
+        ? { mimeType: "inode/directory" }
+        : { mimeType: mediaTypeOfName(path), size: file.size }),
+    });
   }
   const items = [...children].map(([key, value]) => ({ key, value }));
-  if (items.length > 0) return { skill, children: sortList(items) };
+  if (items.length > 0) return sortList(items);
   throw invalidParams(
     `${
       quote(uri)
     } is not a directory: the directory of a skill is skill://<name>, without a trailing slash`,
     { uri },
   );
-}
-
-/** Describes a file or folder as a resource. */
-function describeChild({ path, size }: Child, skill: Skill): Resource {
-  const uri = skillFileUri(skill, path);
-  const name = shownPath(path.slice(path.lastIndexOf("/") + 1));
-  return size === undefined
-    ? { uri, name, mimeType: "inode/directory" }
-    : { uri, name, mimeType: mediaTypeOfName(path), size };
 }

@@ -7,7 +7,6 @@
  * @module
  */
 
-import { basename } from "jsr:@std/path@^1";
 import { qualifiedName } from "../skills/names.ts";
 import type { SkillSearch } from "../skills/search.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
@@ -122,11 +121,10 @@ export const listForModel = deriveOnce((catalog: SkillCatalog) => {
 export function findPolicyFault(
   { served, problems }: SkillCatalog,
 ): string | undefined {
-  const problem = problems.find(({ rule }) => rule === "policy");
-  if (served.size > 0 || problem === undefined) return undefined;
-  const { file, line } = problem;
-  const place = shownName(basename(file)) + (line ? `, line ${line}` : "");
-  return `No skills are served, because the policy is not valid (${place}). The server's log says how to fix it.`;
+  const isInvalid = problems.some(({ rule }) => rule === "policy");
+  return served.size === 0 && isInvalid
+    ? "No skills are served, because the policy is not valid. The server's log says how to fix it."
+    : undefined;
 }
 
 /**
@@ -197,12 +195,18 @@ export function fitList(
     project: lengthOf(project),
   });
   const ours = fitLines(own, room - Math.min(share, lengthOf(project, 0)));
-  const used = ours.reduce((sum, [, line]) => sum + line.length, 0);
-  const theirs = fitLines(project, Math.min(share, room - used));
+  const theirs = fitLines(project, Math.min(share, room - sizeOf(ours)));
   const lines = new Map([...ours, ...theirs]);
   const missing = skills.length - lines.size;
   return skills.map((listed) => lines.get(listed) ?? "").join("") +
     (missing > 0 ? formatMore(missing) : "");
+}
+
+/** The lines of skills. */
+type Lines = [ListedSkill, string][];
+
+function sizeOf(lines: Lines): number {
+  return lines.reduce((sum, [, line]) => sum + line.length, 0);
 }
 
 /** The maximum lengths of descriptions to try. */
@@ -212,24 +216,18 @@ const LADDER = [Infinity, 200, 80, 0];
  * Formats skills with the longest descriptions for which there is room, or else as
  * many names as fit. Pinned skills keep their descriptions as long as possible.
  */
-function fitLines(
-  skills: readonly ListedSkill[],
-  room: number,
-): [ListedSkill, string][] {
-  for (const limit of LADDER) {
-    let length = 0;
-    const lines = skills.map((listed): [ListedSkill, string] => {
+function fitLines(skills: readonly ListedSkill[], room: number): Lines {
+  const format = (others: number, pinned: number) =>
+    skills.map((listed): Lines[number] => {
       const isPinned = listed.skill.state === "pinned";
-      const line = formatSkill(listed, isPinned ? Infinity : limit);
-      length += line.length;
-      return [listed, line];
+      return [listed, formatSkill(listed, isPinned ? pinned : others)];
     });
-    if (length <= room) return lines;
+  for (const limit of LADDER) {
+    const lines = format(limit, Infinity);
+    if (sizeOf(lines) <= room) return lines;
   }
+  const names = format(0, 0);
   let rest = room;
-  const names = skills.map((
-    listed,
-  ): [ListedSkill, string] => [listed, formatSkill(listed, 0)]);
   const end = names.findIndex(([, line]) => (rest -= line.length) < 0);
   return end < 0 ? names : names.slice(0, end);
 }

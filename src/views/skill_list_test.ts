@@ -36,7 +36,7 @@ Deno.test("fitList() shortens all descriptions to 200 characters, to 80, or to n
   for (
     const [limit, pinned, others] of [
       [50_000, 300, 300],
-      [15_000, 300, 200],
+      [16_000, 300, 200],
       [8_000, 300, 80],
       [3_000, 300, 0],
       [600, 0, 0],
