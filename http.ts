@@ -40,7 +40,7 @@ const FLUSH_MS = 100;
 
 const settings = await loadSettings();
 const access = new AccessControl(settings.access, log);
-const registry = openSkills(settings, { limitsProject: true });
+const registry = openSkills(settings);
 const mcp = new McpHttpServer(
   describeServer(registry, settings.options),
 );

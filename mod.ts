@@ -48,7 +48,8 @@ import {
   tooManyFolders,
 } from "./src/files/faults.ts";
 import { childPath, currentFolder, isAtOrBelowAny } from "./src/files/paths.ts";
-import { isOwn } from "./src/files/served_folder.ts";
+import { sha256 } from "./src/files/reading.ts";
+import { isOwn, KnownFiles, ServedFolder } from "./src/files/served_folder.ts";
 import {
   buildCatalog,
   differingKeys,
@@ -57,7 +58,6 @@ import {
 import {
   type FoundSkill,
   FoundSkills,
-  type MetProblem,
   type VisitedFolder,
 } from "./src/skills/found_skills.ts";
 import { findSkill } from "./src/skills/names.ts";
@@ -65,7 +65,6 @@ import { Policy } from "./src/skills/policy.ts";
 import { logProblems } from "./src/skills/problems.ts";
 import { listWatchedFolders, Rescans } from "./src/skills/rescans.ts";
 import { Project, resolveTrusted } from "./src/skills/roots.ts";
-import { SkillFiles } from "./src/skills/skill_files.ts";
 import {
   type FolderListing,
   isSkillFolder,
@@ -176,7 +175,6 @@ class SkillScan {
   /** Those that the links of a project are allowed to point into. */
   readonly #targets: readonly string[];
   readonly #found: FoundSkills;
-  readonly #problems: MetProblem[] = [];
   #position = 0;
   #trouble: string | undefined;
   readonly #slice = new TimeSlice();
@@ -211,7 +209,7 @@ class SkillScan {
     const found = this.#found;
     const catalog = buildCatalog({
       found: await found.listSkills(this.#slice),
-      problems: [...policyProblems, ...found.listProblems(this.#problems)],
+      problems: [...policyProblems, ...found.listProblems()],
       roots: this.#roots.map((root) => reports.get(root)!),
     }, previous);
     return { catalog, found, trouble: this.#trouble };
@@ -265,7 +263,7 @@ class SkillScan {
     if (isTemporary(error) && root.scope !== "project") {
       this.#trouble ??= `${path}: ${problem.reason}`;
     }
-    this.#problems.push({ problem, root });
+    this.#found.report(problem, root);
   }
 
   /**
@@ -279,8 +277,8 @@ class SkillScan {
       this.#found.add(top, ++this.#position);
     }
     const queue = new Map([[realPath, top]]);
-    const isLimited = this.#options.limitsProject && root.scope === "project";
-    const limit = isLimited ? MAX_PROJECT_FOLDERS : MAX_FOLDERS;
+    const isTheirs = root.scope === "project";
+    const limit = isTheirs ? MAX_PROJECT_FOLDERS : MAX_FOLDERS;
     let count = 0;
     for (const folder of queue.values()) {
       for (const entry of folder.listing.entries) {
@@ -374,6 +372,9 @@ class SkillScan {
   }
 }
 
+/** The maximum number of remembered digests. */
+const MAX_DIGESTS = 100_000;
+
 /** Scans in a row that do not count. The next one does. */
 const MAX_VOID_SCANS = 4;
 
@@ -384,7 +385,9 @@ const MAX_VOID_SCANS = 4;
 export class SkillRegistry implements SkillSource {
   readonly #roots: readonly SkillRoot[];
   readonly #policy: Policy;
-  readonly #files: SkillFiles;
+  /** Digests of files, by version and path. */
+  readonly #digests = new Map<string, string>();
+  readonly #known = new KnownFiles();
   readonly #options: SkillRegistryOptions;
   readonly #log: (line: string) => void;
   /** The lines about problems that were logged and still exist. */
@@ -414,7 +417,6 @@ export class SkillRegistry implements SkillSource {
       workingDirectory: currentFolder(),
       ...options,
     });
-    this.#files = new SkillFiles(options);
     this.#options = options;
     this.#log = options.log ?? log;
     this.#rescans = new Rescans(() => this.#rescan(), {
@@ -444,7 +446,7 @@ export class SkillRegistry implements SkillSource {
    * listing ends after 10 levels and 20,000 entries.
    */
   async listFiles(skill: Skill, viewer?: SkillViewer): Promise<SkillFile[]> {
-    return (await this.#files.list(skill, viewer)).files;
+    return (await this.#open(skill, viewer).list()).files;
   }
 
   /**
@@ -457,7 +459,7 @@ export class SkillRegistry implements SkillSource {
     skill: Skill,
     viewer?: SkillViewer,
   ): Promise<{ files: SkillFile[]; folders: string[]; leftOut: Problem[] }> {
-    return await this.#files.list(skill, viewer);
+    return await this.#open(skill, viewer).list();
   }
 
   /**
@@ -473,7 +475,7 @@ export class SkillRegistry implements SkillSource {
     path: string,
     viewer?: SkillViewer,
   ): Promise<SkillFileContent> {
-    return await this.#files.read(skill, path, viewer);
+    return await this.#open(skill, viewer).read(path);
   }
 
   /**
@@ -486,9 +488,34 @@ export class SkillRegistry implements SkillSource {
    */
   async digest(
     skill: Skill,
-    file: SkillFile,
+    { path, version, size }: SkillFile,
   ): Promise<{ digest: string; size: number }> {
-    return await this.#files.digest(skill, file);
+    // The path is part of the key because a number cannot represent every inode exactly.
+    const keyOf = (version: string) =>
+      `${version}:${skill.realDirectory}:${path}`;
+    const known = this.#digests.get(keyOf(version));
+    if (known !== undefined) return { digest: known, size };
+    const read = await this.#open(skill).read(path);
+    const digest = sha256(read.bytes);
+    if (this.#digests.size >= MAX_DIGESTS) this.#digests.clear();
+    if (!read.isRecent) this.#digests.set(keyOf(read.version), digest);
+    return { digest, size: read.size };
+  }
+
+  /** Opens the folder of a skill for someone. */
+  #open(
+    { directory, realDirectory, file }: Skill,
+    { forModel = false }: SkillViewer = {},
+  ): ServedFolder {
+    const { maxFileSize, trustLinks = [] } = this.#options;
+    const viewer = { skill: realDirectory, forModel };
+    const found = this.#last?.found;
+    return new ServedFolder({
+      ...{ directory, realDirectory, file, maxFileSize },
+      trusted: resolveTrusted(trustLinks),
+      isHidden: (realPath) => found?.isHidden(realPath, viewer) === true,
+      known: this.#known,
+    });
   }
 
   /**
@@ -558,8 +585,7 @@ export class SkillRegistry implements SkillSource {
     this.#rescans.scanned(time, result.trouble !== undefined);
     if (this.#isClosed || this.#isVoid(result)) return previous;
     this.#last = result;
-    const { catalog, found } = result;
-    this.#files.hide(found.hidden);
+    const { catalog } = result;
     const [logged, log] = [this.#logged, this.#log];
     this.#logged = logProblems(catalog, { logged, log });
     this.#followed = [];

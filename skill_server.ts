@@ -112,7 +112,7 @@ async function printReport(settings: Settings): Promise<number> {
 async function serve(settings: Settings): Promise<number> {
   // The registry is never closed, because the process exits anyway, and Deno's
   // watchers are slow to close while files change rapidly.
-  const registry = openSkills(settings, { limitsProject: true });
+  const registry = openSkills(settings);
   const server = new McpServer(
     describeServer(registry, settings.options),
   );
@@ -136,18 +136,12 @@ async function welcome({ catalog }: SkillRegistry): Promise<void> {
   await print(welcomeText(catalog.served.size), Deno.stderr);
 }
 
-/**
- * Creates the registry for the settings. Does not scan the roots. A server limits
- * what a project, which may be a stranger's, can take.
- */
+/** Creates the registry for the settings. Does not scan the roots. */
 export function openSkills(
   { roots, options }: Settings,
-  { log: logLine = log, limitsProject = false }: Pick<
-    SkillRegistryOptions,
-    "log" | "limitsProject"
-  > = {},
+  { log: logLine = log }: Pick<SkillRegistryOptions, "log"> = {},
 ): SkillRegistry {
-  return new SkillRegistry(roots, { ...options, log: logLine, limitsProject });
+  return new SkillRegistry(roots, { ...options, log: logLine });
 }
 
 /**

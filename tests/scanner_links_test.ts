@@ -3,12 +3,7 @@ import { basename, join } from "jsr:@std/path@^1";
 import { scanSkillRoots } from "../mod.ts";
 import { exchange, OpenSpy, Place, skillMd } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
-import {
-  listSkillFiles,
-  names,
-  readSkillFile,
-  root,
-} from "./testing/registry.ts";
+import { listPaths, names, readSkillFile, root } from "./testing/registry.ts";
 
 Deno.test("scanSkillRoots() follows links in a skill only to trusted folders", {
   ignore: lacks("links"),
@@ -154,7 +149,7 @@ Deno.test(
     assert.deepEqual(names(catalog), ["git"]);
     const skill = catalog.skills.get("git")!;
     assert.deepEqual(
-      (await listSkillFiles(skill, options)).map(({ path }) => path),
+      await listPaths(skill, options),
       ["SKILL.md", "help.md"],
     );
     assert.equal(readSkillFile(skill, "help.md", options).text, "Help");

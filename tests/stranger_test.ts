@@ -46,7 +46,7 @@ async function openPlace(
   policy?: string,
 ): Promise<SkillRegistry> {
   const registry = new SkillRegistry([
-    root(join(place.project, "skills"), { scope: "project" }),
+    root(join(place.project, "skills")),
     root(join(place.home, "skills")),
   ], { workingDirectory: place.project, policy, log: () => {} });
   await registry.refresh();

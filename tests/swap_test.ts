@@ -153,32 +153,6 @@ for (const path of ["git/docs", "git", ""]) {
   );
 }
 
-for (const folder of [".claude/skills/git", ".claude/skills", ".claude"]) {
-  Deno.test(
-    `server reveals nothing outside a skill after ${folder} becomes an outside link`,
-    {
-      ignore: lacks("links"),
-    },
-    async () => {
-      using place = placeWithSecrets();
-      const args = ["--tools", "skilljack", "--no-watch", "--refresh", "0"];
-      await using wire = new Wire(place, { args });
-      await wire.initialize();
-      const rest = ".claude/skills/git".slice(folder.length);
-      place.file(`outside${rest}/SKILL.md`, skillMd("git", SECRET));
-      place.file(`outside${rest}/docs/help.md`, SECRET);
-      place.file(`outside${rest}/docs/${SECRET}.md`, SECRET);
-      place.remove(`project/${folder}`);
-      place.link(join(place.path, "outside"), `project/${folder}`);
-      for (const [method, params] of REQUESTS) {
-        const reply = await wire.ask(nextId(), method, params);
-        const text = JSON.stringify(reply);
-        assert.ok(!text.includes(SECRET), `${method}: ${text}`);
-      }
-    },
-  );
-}
-
 for (const path of ["SKILL.md", "help.md"]) {
   Deno.test(
     `server answers requests and exits with its client while git/${path} is swapped for a FIFO`,

@@ -131,7 +131,9 @@ export function faultOf(error: unknown): Fault {
   if (isAbsence(error)) return LINK_TO_NOTHING;
   return {
     rule: "skipped",
-    reason: `the operating system refuses to read it (${messageOf(error)})`,
+    reason: `the operating system refuses to read it (${
+      oneLine((error as Error).message)
+    })`,
     hint: "replace it with a readable file or folder",
   };
 }
@@ -172,11 +174,6 @@ export function attempt<T>(work: () => T): T | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Returns the message of an error, on one line. */
-export function messageOf(error: unknown): string {
-  return oneLine((error as Error).message);
 }
 
 export function tooManyFolders(limit: number): Fault {

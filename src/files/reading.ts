@@ -20,7 +20,6 @@ import {
   tooLarge,
   WAS_REPLACED,
 } from "./faults.ts";
-import { mayRead } from "./paths.ts";
 
 /** The default size limit of files, in bytes. */
 export const DEFAULT_MAX_FILE_SIZE: number = 1024 * 1024;
@@ -52,6 +51,13 @@ export function versionOf(
 ): string {
   // A template would create a rope, which takes four times the memory.
   return [dev, ino, size, mtime?.getTime(), ctime?.getTime()].join(":");
+}
+
+/** Whether a file or folder has the same version in two statuses. */
+export function isUnchanged(a: FileStatus, b: FileStatus): boolean {
+  return a.dev === b.dev && a.ino === b.ino && a.size === b.size &&
+    a.mtime?.getTime() === b.mtime?.getTime() &&
+    a.ctime?.getTime() === b.ctime?.getTime();
 }
 
 /**
@@ -97,32 +103,34 @@ export function requireInPlace(
 }
 
 /**
- * Reads the beginning of a regular file, and confirms that the file lies where its
+ * Fills a buffer from a regular file, and confirms that the file lies where its
  * path leads. A folder on the path may have been swapped for a link and back. Then
  * the real path is the expected one while the file is another, or the reverse,
  * unless another swap comes exactly between the two checks of each round.
  *
  * @param located The file.
- * @param options Its status before it is opened, the number of bytes, and whether
- *   the folder that contains it has certainly not changed since it was located.
+ * @param options Its status before it is opened, the buffer, and whether the folder
+ *   that contains it has certainly not changed since it was located.
+ * @returns The part of the buffer that was filled.
  * @throws {SkillFileError} If the file was changed or replaced in the meantime.
  */
 export function readLocated(
   located: Located,
-  { before, length, isSettled = () => false }: {
+  { before, buffer, isSettled = () => false }: {
     before: FileStatus;
-    length: number;
+    buffer: Uint8Array<ArrayBuffer>;
     isSettled?: (() => boolean) | undefined;
   },
 ): Uint8Array<ArrayBuffer> {
   const { path } = located;
-  using file = openFile(located, before);
-  const isSame = versionOf(file.statSync()) === versionOf(before);
-  if (!isSame) throw new SkillFileError(path, WAS_REPLACED);
-  const bytes = new Uint8Array(Math.min(length, before.size));
+  using file = openFile(path, before);
+  if (!isUnchanged(file.status, before)) {
+    throw new SkillFileError(path, WAS_REPLACED);
+  }
+  const size = Math.min(buffer.length, before.size);
   let end = 0;
-  for (let read = -1; end < bytes.length && read !== 0; end += read) {
-    read = file.readSync(bytes.subarray(end)) ?? 0;
+  for (let read = -1; end < size && read !== 0; end += read) {
+    read = file.read(buffer.subarray(end, size)) ?? 0;
   }
   const rounds = isSettled() ? 1 : ROUNDS;
   for (let round = 0; round < rounds; round++) {
@@ -131,29 +139,40 @@ export function readLocated(
     const isThere = dev === before.dev && ino === before.ino;
     if (!isThere) throw new SkillFileError(path, WAS_REPLACED);
   }
-  return bytes.subarray(0, end);
+  return buffer.subarray(0, end);
 }
 
-/** An open file, as Deno represents it. */
-type OpenFile = Disposable & {
-  statSync(): FileStatus;
-  readSync(buffer: Uint8Array): number | null;
-};
+/** An open file. */
+interface OpenFile extends Disposable {
+  readonly status: FileStatus;
+  /** Reads the next bytes into a buffer. Returns their number, or nothing at the end of the file. */
+  read(buffer: Uint8Array): number | null;
+}
 
-let isNodeLoaded = false;
+let usesNode = false;
 
 /** Opens a file with a known status. */
-function openFile({ path, realPath }: Located, before: FileStatus): OpenFile {
-  if (!isNodeLoaded && !isRecent(before) && mayRead(realPath)) {
-    return Deno.openSync(path);
+function openFile(path: string, before: FileStatus): OpenFile {
+  if (!usesNode && !isRecent(before)) {
+    const file = Deno.openSync(path);
+    const close = () => file[Symbol.dispose]();
+    try {
+      return {
+        status: file.statSync(),
+        read: (buffer) => file.readSync(buffer),
+        [Symbol.dispose]: close,
+      };
+    } catch {
+      close();
+    }
   }
-  isNodeLoaded = true;
+  usesNode = true;
   const fs = globalThis.process.getBuiltinModule("node:fs");
   const { O_RDONLY, O_NONBLOCK = 0 } = fs.constants;
   const fd = fs.openSync(path, O_RDONLY | O_NONBLOCK);
   return {
-    statSync: () => fs.fstatSync(fd),
-    readSync: (buffer) => fs.readSync(fd, buffer),
+    status: fs.fstatSync(fd),
+    read: (buffer) => fs.readSync(fd, buffer),
     [Symbol.dispose]: () => fs.closeSync(fd),
   };
 }

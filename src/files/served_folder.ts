@@ -76,10 +76,7 @@ export class KnownFiles {
   /** Returns the content of a file, if it is known in this version. */
   find(realPath: string, version: string): FileContent | undefined {
     const known = this.#contents.get(realPath);
-    // A copy, because the caller may change the bytes.
-    if (known?.version === version) {
-      return { ...known, bytes: known.bytes.slice() };
-    }
+    return known?.version === version ? known : undefined;
   }
 
   /** Remembers a file, unless it may change again and keep its version. */
@@ -90,8 +87,7 @@ export class KnownFiles {
       this.#contents.clear();
       this.#size = content.size;
     }
-    const bytes = content.bytes.slice();
-    this.#contents.set(realPath, { ...content, bytes });
+    this.#contents.set(realPath, content);
   }
 }
 
@@ -176,7 +172,9 @@ export class ServedFolder {
       const { known } = this.#options;
       const content = known?.find(located.realPath, versionOf(status)) ??
         this.#readContent(located, status);
-      return { path: splitPath(path)!.join("/"), ...content };
+      // A copy, because the caller may change the bytes.
+      const bytes = content.bytes.slice();
+      return { path: splitPath(path)!.join("/"), ...content, bytes };
     } catch (error) {
       // Nobody can tell a file outside the folder from a missing one.
       throw new SkillFileError(
@@ -189,8 +187,8 @@ export class ServedFolder {
   #readContent(located: Located, status: Deno.FileInfo): FileContent {
     const { maxFileSize, known } = this.#options;
     requireReadable(located.path, { status, maxFileSize });
-    const length = status.size;
-    const bytes = readLocated(located, { before: status, length });
+    const buffer = new Uint8Array(status.size);
+    const bytes = readLocated(located, { before: status, buffer });
     const content = {
       size: bytes.length,
       version: versionOf(status),

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { skillKey, withoutInvisible } from "../text.ts";
+import { skillKey } from "../text.ts";
 import { createSkill, type FoundSkill } from "./found_skills.ts";
 import { isScopedName, qualifiedName } from "./names.ts";
 import type {
@@ -73,29 +73,33 @@ function nameSkills(
 ): Pick<SkillCatalog, "skills" | "shadowed" | "served"> {
   /** The first skills of each name, and of each name in each scope. */
   const first = new Map<string, Skill>();
-  const firstInScope = new Map<string, Skill>();
+  const firstInScope = {
+    project: new Map<string, Skill>(),
+    global: new Map<string, Skill>(),
+  };
   const shadowed: ShadowedSkill[] = [];
   for (const it of found) {
-    const key = skillKey(withoutInvisible(it.read.said.frontmatter!.name));
-    const scopedKey = `${it.scope}:${key}`;
-    const isFirstInScope = !firstInScope.has(scopedKey);
-    const by = firstInScope.get(scopedKey) ?? first.get(key);
+    const key = skillKey(it.read.said.frontmatter!.name);
+    const inScope = firstInScope[it.scope];
+    const isFirstInScope = !inScope.has(key);
+    const by = inScope.get(key) ?? first.get(key);
     const isPlain = by === undefined && !isScopedName(key);
     const prefix = isFirstInScope && !isPlain ? it.scope : undefined;
     const skill = createSkill(it, prefix)!;
-    if (isFirstInScope) firstInScope.set(scopedKey, skill);
+    if (isFirstInScope) inScope.set(key, skill);
     if (by === undefined) first.set(key, skill);
     else shadowed.push({ skill, by });
   }
   const skills = new Map(
     [...first.keys()].sort().map((key) => [key, first.get(key)!]),
   );
-  const others = shadowed.map(({ skill }) => skill)
-    .filter(({ prefix }) => prefix !== undefined);
-  const served = new Map(
-    [...skills.values(), ...others]
-      .map((skill) => [skillKey(qualifiedName(skill)), skill]),
-  );
+  const served = new Map<string, Skill>();
+  for (const [key, skill] of skills) {
+    served.set(skill.prefix ? skillKey(qualifiedName(skill)) : key, skill);
+  }
+  for (const { skill } of shadowed) {
+    if (skill.prefix) served.set(skillKey(qualifiedName(skill)), skill);
+  }
   return { skills, shadowed, served };
 }
 

@@ -59,50 +59,6 @@ export interface FoundSkill {
   decision: PolicyDecision;
 }
 
-/** A problem with something that a search met. */
-export interface MetProblem {
-  readonly problem: Problem;
-  readonly root: SkillRoot;
-}
-
-/** The skill that leads to a file, and who asks. */
-interface Viewer {
-  /** The real path of the skill. */
-  readonly skill: string;
-  /** Whether the model asks. */
-  readonly forModel: boolean;
-}
-
-/**
- * The folders of skills that are hidden: to everyone, because they are off, or to
- * the model only. This is the one place that is asked, whichever root or link leads
- * to a file, and whichever skill lies around it.
- */
-export class HiddenFolders {
-  /** By their real paths. */
-  readonly #states = new Map<string, "off" | "manual">();
-
-  /** Hides a folder. */
-  add(realPath: string, state: "off" | "manual"): void {
-    this.#states.set(realPath, state);
-  }
-
-  /**
-   * Whether a file or folder is in a hidden folder between it and the skill. If it
-   * lies outside the skill, any hidden folder counts.
-   */
-  isHidden(realPath: string, { skill, forModel }: Viewer): boolean {
-    if (this.#states.size === 0) return false;
-    const end = isAtOrBelow(realPath, skill) ? skill : undefined;
-    for (let folder = realPath; folder !== end; folder = dirname(folder)) {
-      const state = this.#states.get(folder);
-      if (state === "off" || forModel && state === "manual") return true;
-      if (folder === dirname(folder)) break;
-    }
-    return false;
-  }
-}
-
 /** What decides on the skills of a scan. */
 type FoundOptions = Omit<ReadOptions, "last"> & {
   readonly project: Project;
@@ -116,8 +72,12 @@ export class FoundSkills {
   readonly #options: FoundOptions;
   /** By their real paths, in the order in which they were found. */
   readonly byPath: Map<string, FoundSkill> = new Map();
-  /** What is hidden from everyone or from the model, once it was decided. */
-  readonly hidden: HiddenFolders = new HiddenFolders();
+  /** What is hidden from everyone or from the model, by real path, once it was decided. */
+  readonly #hidden = new Map<string, "off" | "manual">();
+  readonly #problems: Record<SkillScope, Problem[]> = {
+    global: [],
+    project: [],
+  };
 
   /** Creates an empty set. */
   constructor(options: FoundOptions) {
@@ -178,9 +138,30 @@ export class FoundSkills {
     const { realPath, read: { mainFolder }, decision } = found;
     if (mainFolder === realPath || decision.state === "off") return;
     const isHidden = (forModel: boolean) =>
-      this.hidden.isHidden(mainFolder, { skill: realPath, forModel });
+      this.isHidden(mainFolder, { skill: realPath, forModel });
     if (isHidden(false)) found.decision = { state: "off" };
     else if (isHidden(true)) found.decision = { state: "manual" };
+  }
+
+  /**
+   * Whether a file or folder is in a hidden folder between it and the skill. If it
+   * lies outside the skill, any hidden folder counts. This is the one place that is
+   * asked, whichever root or link leads there, and whichever skill lies around it.
+   *
+   * @param viewer The real path of the skill that leads there, and whether the model asks.
+   */
+  isHidden(
+    realPath: string,
+    { skill, forModel }: { skill: string; forModel: boolean },
+  ): boolean {
+    if (this.#hidden.size === 0) return false;
+    const end = isAtOrBelow(realPath, skill) ? skill : undefined;
+    for (let folder = realPath; folder !== end; folder = dirname(folder)) {
+      const state = this.#hidden.get(folder);
+      if (state === "off" || forModel && state === "manual") return true;
+      if (folder === dirname(folder)) break;
+    }
+    return false;
   }
 
   /** Decides in which state a skill is served, and what is hidden. */
@@ -195,45 +176,38 @@ export class FoundSkills {
     const { policy } = this.#options;
     found.decision = policy.hasRules ? policy.decide(subjectOf(found)) : SERVED;
     const { state } = found.decision;
-    if (state === "off") this.hidden.add(realPath, "off");
+    if (state === "off") this.#hidden.set(realPath, "off");
     else if (state === "manual" || said.isHiddenFromModel) {
-      this.hidden.add(realPath, "manual");
+      this.#hidden.set(realPath, "manual");
     }
   }
 
-  /**
-   * Lists the problems up to a limit, those in the user's own roots first, without
-   * those of what is off.
-   *
-   * @param met The problems that are not about the text of a `SKILL.md`.
-   */
-  listProblems(met: readonly MetProblem[]): Problem[] {
-    const all = met.filter(({ problem }) => !this.#isOff(problem));
-    for (const { read, listings, decision } of this.byPath.values()) {
-      if (decision.state === "off") continue;
-      const { path, root } = listings[0]!;
-      const file = childPath(path, read.fileName);
-      for (const problem of read.said.problems) {
-        all.push({ problem: { file, ...problem }, root });
-      }
-    }
-    const { own = [], theirs = [] } = Object.groupBy(
-      all,
-      ({ root }) => root.scope === "project" ? "theirs" : "own",
-    );
-    return [...own, ...theirs].slice(0, MAX_PROBLEMS)
-      .map(({ problem }) => problem);
+  /** Notes a problem with something that a search met, unless the policy turns that off. */
+  report(problem: Problem, { scope }: SkillRoot): void {
+    if (!this.#isOff(problem.file)) this.#problems[scope].push(problem);
   }
 
-  /** Whether the policy turns off what lies at the path of a problem. */
-  #isOff({ file }: Problem): boolean {
+  #isOff(file: string): boolean {
     const { policy, project } = this.#options;
     if (!policy.hasRules) return false;
     const place = childPath(realPathOf(dirname(file)), basename(file));
     const scope = project.scopeOf(place);
-    const names = [basename(file)];
-    const paths = [file, place];
-    return policy.decide({ names, scope, paths }).state === "off";
+    const subject = { names: [basename(file)], scope, paths: [file, place] };
+    return policy.decide(subject).state === "off";
+  }
+
+  /** Lists the problems up to a limit, those in the user's own roots first. */
+  listProblems(): Problem[] {
+    for (const { read, listings, decision } of this.byPath.values()) {
+      if (decision.state === "off") continue;
+      const { path, root } = listings[0]!;
+      const file = childPath(path, read.fileName);
+      const problems = read.said.problems
+        .map((problem) => ({ file, ...problem }));
+      this.#problems[root.scope].push(...problems);
+    }
+    const { global, project } = this.#problems;
+    return [...global, ...project].slice(0, MAX_PROBLEMS);
   }
 }
 

@@ -143,8 +143,9 @@ function findYaml(text: string): string | TextProblem {
     return { rule, line: 1, reason, hint };
   }
   const [frontmatter = start, yaml] = FRONTMATTER.exec(start) ?? [];
-  const { length } = new TextEncoder().encode(frontmatter);
-  if (yaml !== undefined && length <= MAX_FRONTMATTER_SIZE) return yaml;
+  const isShort = frontmatter.length * 3 <= MAX_FRONTMATTER_SIZE ||
+    new TextEncoder().encode(frontmatter).length <= MAX_FRONTMATTER_SIZE;
+  if (yaml !== undefined && isShort) return yaml;
   const reason = "the frontmatter does not end within 16 KiB";
   const hint =
     'add a line "---" after it, before the Markdown, and move long texts there';

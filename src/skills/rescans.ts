@@ -51,7 +51,7 @@ export class Rescans {
   readonly #refreshMs: number;
   readonly #watcher: FolderWatcher | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #state: "new" | "started" | "closed" = "new";
+  #isStarted = false;
 
   /**
    * Creates it without starting anything.
@@ -72,8 +72,7 @@ export class Rescans {
 
   /** Starts the timer. Watching starts with the first folders. */
   start(): void {
-    if (this.#state !== "new") return;
-    this.#state = "started";
+    this.#isStarted = true;
     this.scanned(0, false);
   }
 
@@ -87,7 +86,7 @@ export class Rescans {
    */
   scanned(time: number, isTroubled: boolean): void {
     clearTimeout(this.#timer);
-    if (this.#state !== "started") return;
+    if (!this.#isStarted) return;
     const rest = Math.max(time * RESCAN_SHARE, MIN_RESCAN_MS);
     const regular = this.#refreshMs && Math.min(rest, this.#refreshMs);
     const delay = isTroubled ? MIN_RESCAN_MS : regular;
@@ -98,12 +97,12 @@ export class Rescans {
 
   /** Watches other folders, if folders are watched. */
   watch(list: () => Iterable<string>): void {
-    if (this.#state === "started") this.#watcher?.update(list());
+    if (this.#isStarted) this.#watcher?.update(list());
   }
 
   /** Stops everything. */
   close(): void {
-    this.#state = "closed";
+    this.#isStarted = false;
     clearTimeout(this.#timer);
     this.#watcher?.close();
   }

@@ -24,6 +24,7 @@ import {
 } from "../files/paths.ts";
 import {
   isRecent,
+  isUnchanged,
   readLocated,
   requireInPlace,
   requireReadable,
@@ -108,8 +109,7 @@ export function listFolder(
   const all = sortByName(Deno.readDirSync(path));
   requireInPlace(folder);
   const isOld = !isRecent(status);
-  const version = versionOf(status);
-  const isSettled = () => isOld && versionOf(Deno.statSync(path)) === version;
+  const isSettled = () => isOld && isUnchanged(Deno.statSync(path), status);
   return {
     entries: all.filter(({ isDirectory, isSymlink }) =>
       isDirectory || isSymlink
@@ -177,7 +177,7 @@ function readFile(
   requireReadable(path, { status: before, maxFileSize });
   const bytes = readLocated({ path, realPath, isLinked }, {
     before,
-    length: MAX_FRONTMATTER_SIZE + EXCERPT_SIZE,
+    buffer: headBuffer,
     isSettled: isLinked ? undefined : folder.around?.isSettled,
   });
   const { text, excerpt } = splitHead(bytes);
@@ -233,21 +233,25 @@ function nameOnDisk(name: string, folder: string): string {
   return names.includes(name) ? name : names[0] ?? name;
 }
 
-/** The frontmatter between its fences, in which each character stands for a byte. */
-const FRONTMATTER =
-  /^(?:\xef\xbb\xbf)?---[\t ]*\r?\n(?:[^]*?\n)?---[\t\r ]*(?:\n|$)/;
+/** A shared buffer for the beginnings of files, because a scan reads many files. */
+const headBuffer = new Uint8Array(MAX_FRONTMATTER_SIZE + EXCERPT_SIZE);
 
-const byteDecoder = new TextDecoder("latin1");
+/** The frontmatter between its fences. */
+const FRONTMATTER = /^\ufeff?---[\t ]*\r?\n(?:[^]*?\n)?---[\t\r ]*(?:\n|$)/;
+
 const textDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
- * Splits the beginning of a `SKILL.md` into the frontmatter and what follows it. The
- * frontmatter is a text of its own, because the strings that are parsed from a text
- * keep the whole text in memory.
+ * Splits the beginning of a `SKILL.md` into the frontmatter and what follows it. They
+ * are decoded separately, because a part of a string keeps the whole one in memory.
  */
 function splitHead(bytes: Uint8Array): { text: string; excerpt: string } {
-  const [frontmatter] = FRONTMATTER.exec(byteDecoder.decode(bytes)) ?? [];
-  const end = frontmatter?.length ?? bytes.length;
+  const head = textDecoder.decode(bytes);
+  const [frontmatter = head] = FRONTMATTER.exec(head) ?? [];
+  const isPlain = head.length === bytes.length;
+  const end = isPlain
+    ? frontmatter.length
+    : new TextEncoder().encode(frontmatter).length;
   return {
     text: textDecoder.decode(bytes.subarray(0, end)),
     excerpt: textDecoder.decode(bytes.subarray(end, end + EXCERPT_SIZE)),

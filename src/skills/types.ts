@@ -20,7 +20,10 @@ export type SkillScope = "project" | "global";
 export interface SkillRoot {
   /** The folder's path as configured. */
   readonly path: string;
-  /** Whom it comes from. That of a skill depends on where it lies. */
+  /**
+   * Whom it comes from. That of a skill depends on where it lies. A root of a project
+   * may have at most 1,000 folders.
+   */
   readonly scope: SkillScope;
   /** Whether to search six levels of subfolders instead of one. */
   readonly recursive: boolean;
@@ -193,8 +196,6 @@ export interface ScanOptions extends FileAccessOptions, BaseFolders {
    * folder of the file, or to the working directory. Default: all skills are `"on"`.
    */
   readonly policy?: SkillPolicy | string | undefined;
-  /** Whether the roots of a project may have at most 1,000 folders. */
-  readonly limitsProject?: boolean;
 }
 
 /** Options of a {@linkcode SkillRegistry}. */

@@ -10,7 +10,6 @@ import {
 } from "../../mod.ts";
 import { ServedFolder } from "../../src/files/served_folder.ts";
 import { resolveTrusted } from "../../src/skills/roots.ts";
-import { SkillFiles } from "../../src/skills/skill_files.ts";
 import type {
   FileAccessOptions,
   SkillFile,
@@ -53,21 +52,36 @@ export async function listSkillFiles(
   skill: Skill,
   options: FileAccessOptions = {},
 ): Promise<SkillFile[]> {
-  return (await new SkillFiles(options).list(skill)).files;
+  return (await openSkill(skill, options).list()).files;
+}
+
+/** Lists the paths of the files of a skill that is in no registry. */
+export async function listPaths(
+  skill: Skill,
+  options?: FileAccessOptions,
+): Promise<string[]> {
+  const files = await listSkillFiles(skill, options);
+  return files.map(({ path }) => path);
 }
 
 /** Reads a file of a skill that is in no registry. */
 export function readSkillFile(
   skill: Skill,
   path: string,
-  { trustLinks = [], maxFileSize }: FileAccessOptions = {},
+  options: FileAccessOptions = {},
 ): SkillFileContent {
+  return openSkill(skill, options).read(path);
+}
+
+function openSkill(
+  skill: Skill,
+  { trustLinks = [], maxFileSize }: FileAccessOptions,
+): ServedFolder {
+  const trusted = resolveTrusted(trustLinks);
   return new ServedFolder({
     ...skill,
-    trusted: resolveTrusted(trustLinks),
-    isHidden: () => false,
-    maxFileSize,
-  }).read(path);
+    ...{ trusted, isHidden: () => false, maxFileSize },
+  });
 }
 
 /** A registry whose changes and log lines are recorded. */

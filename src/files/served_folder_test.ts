@@ -11,6 +11,7 @@ import {
 } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import {
+  listPaths,
   listSkillFiles,
   readSkillFile,
   scanSkill,
@@ -18,7 +19,7 @@ import {
 import { onWindows } from "../../tests/testing/server.ts";
 
 Deno.test(
-  "SkillFiles.list() lists the files of a skill, and SkillFiles.read() reads these and none outside",
+  "ServedFolder.list() lists the files of a skill, and ServedFolder.read() reads these and none outside",
   {
     ignore: lacks("links"),
   },
@@ -52,7 +53,7 @@ Deno.test(
       "scripts/nested/SKILL.md",
     ];
     assert.deepEqual(
-      (await listSkillFiles(skill)).map(({ path }) => path),
+      await listPaths(skill),
       expected,
     );
     for (const { path, size, version } of await listSkillFiles(skill)) {
@@ -99,7 +100,7 @@ Deno.test(
   },
 );
 
-Deno.test("SkillFiles.read() returns the exact text, and no text for bytes that are not valid UTF-8", async () => {
+Deno.test("ServedFolder.read() returns the exact text, and no text for bytes that are not valid UTF-8", async () => {
   using place = new Place();
   place.skill("skills", "git");
   place.file("skills/git/bom.md", "\ufeffa\r\nb");
@@ -112,7 +113,7 @@ Deno.test("SkillFiles.read() returns the exact text, and no text for bytes that 
   assert.deepEqual([text, [...bytes]], [undefined, [0x67, 0xfc]]);
 });
 
-Deno.test("SkillFiles.read() and SkillFiles.list() reach ten levels deep", async () => {
+Deno.test("ServedFolder.read() and ServedFolder.list() reach ten levels deep", async () => {
   using place = new Place();
   const skillFolder = place.skill("skills", "git");
   const ten = "a/b/c/d/e/f/g/h/i/ten.md";
@@ -120,7 +121,7 @@ Deno.test("SkillFiles.read() and SkillFiles.list() reach ten levels deep", async
   place.file(`skills/git/${ten}`, "10");
   place.file(`skills/git/${eleven}`, "11");
   const skill = await scanSkill(join(skillFolder, ".."));
-  assert.deepEqual((await listSkillFiles(skill)).map(({ path }) => path), [
+  assert.deepEqual(await listPaths(skill), [
     "SKILL.md",
     ten,
   ]);
@@ -129,7 +130,7 @@ Deno.test("SkillFiles.read() and SkillFiles.list() reach ten levels deep", async
 });
 
 Deno.test(
-  "SkillFiles.list() omits FIFOs, and SkillFiles.read() refuses them",
+  "ServedFolder.list() omits FIFOs, and ServedFolder.read() refuses them",
   {
     ignore: lacks("fifos"),
   },
@@ -138,7 +139,7 @@ Deno.test(
     const folder = place.skill("skills", "git");
     runSync("mkfifo", join(folder, "fifo"));
     const skill = await scanSkill(join(place.path, "skills"));
-    assert.deepEqual((await listSkillFiles(skill)).map(({ path }) => path), [
+    assert.deepEqual(await listPaths(skill), [
       "SKILL.md",
     ]);
     assert.throws(() => readSkillFile(skill, "fifo"), /not a regular file/);
@@ -147,7 +148,7 @@ Deno.test(
 
 for (const moment of ["before it is opened", "before it is checked again"]) {
   Deno.test(
-    `SkillFiles.read() reads nothing if a file is swapped for an outside link ${moment}`,
+    `ServedFolder.read() reads nothing if a file is swapped for an outside link ${moment}`,
     {
       ignore: lacks("links"),
     },
@@ -176,7 +177,7 @@ for (const moment of ["before it is opened", "before it is checked again"]) {
 
 for (const [what, path] of [["a file", "docs/help.md"], ["a folder", "docs"]]) {
   Deno.test(
-    `SkillFiles.read() reads nothing if ${what} is swapped for an outside link after the file is found, and swapped back after it is opened`,
+    `ServedFolder.read() reads nothing if ${what} is swapped for an outside link after the file is found, and swapped back after it is opened`,
     {
       ignore: lacks("links"),
     },
@@ -210,7 +211,7 @@ for (const [what, path] of [["a file", "docs/help.md"], ["a folder", "docs"]]) {
 }
 
 Deno.test(
-  "SkillFiles.list() lists nothing from outside when a folder is swapped for an outside link and back",
+  "ServedFolder.list() lists nothing from outside when a folder is swapped for an outside link and back",
   {
     ignore: lacks("links"),
   },
@@ -232,7 +233,7 @@ Deno.test(
       return entries.values();
     };
     try {
-      const paths = (await listSkillFiles(skill)).map(({ path }) => path);
+      const paths = await listPaths(skill);
       assert.deepEqual(paths, ["SKILL.md"]);
     } finally {
       Deno.readDirSync = readDirSync;
@@ -240,7 +241,7 @@ Deno.test(
   },
 );
 
-Deno.test("SkillFiles.list() terminates in a maze of links", {
+Deno.test("ServedFolder.list() terminates in a maze of links", {
   ignore: lacks("links"),
 }, async () => {
   using place = new Place();
@@ -250,7 +251,7 @@ Deno.test("SkillFiles.list() terminates in a maze of links", {
     for (const to of rooms) place.link(`../${to}`, `skills/maze/${from}/${to}`);
   }
   const skill = await scanSkill(join(place.path, "skills"));
-  assert.deepEqual((await listSkillFiles(skill)).map(({ path }) => path), [
+  assert.deepEqual(await listPaths(skill), [
     "SKILL.md",
   ]);
 });
@@ -261,7 +262,7 @@ Deno.test("splitPath() accepts both slashes on Windows, and refuses what Windows
     place,
     String.raw`
     const { isVisible, splitPath } = await import(${
-      JSON.stringify(new URL("../files/served_folder.ts", import.meta.url))
+      JSON.stringify(new URL("./served_folder.ts", import.meta.url))
     });
     console.log(JSON.stringify([
       "SKILL.md", "references/API.md", "references\\API.md", "a\\..\\b.md",
@@ -299,8 +300,7 @@ Deno.test(
     place.link("..data/SKILL.md", `${mount}/SKILL.md`);
     place.link("..data/docs", `${mount}/docs`);
     const skill = await scanSkill(join(place.path, "skills"));
-    const files = await listSkillFiles(skill);
-    assert.deepEqual(files.map(({ path }) => path), [
+    assert.deepEqual(await listPaths(skill), [
       "SKILL.md",
       "docs/help.md",
     ]);
