@@ -23,79 +23,61 @@ export type CommandLine = ReturnType<
  * @throws {UsageError} If it is invalid.
  */
 export function parseCommandLine(args: readonly string[]): CommandLine {
-  // The strict parser's messages do not say what was probably meant, and it
-  // rejects negative numbers.
-  const { tokens, values, positionals } = parseArgs({
-    args: [...args],
-    options: OPTIONS,
-    allowPositionals: true,
-    strict: false,
-    tokens: true,
-  });
-  for (const token of tokens) {
-    if (token.kind !== "option") continue;
-    if (!Object.hasOwn(OPTIONS, token.name)) {
-      // In "-list", the parser sees the options -l, -i, -s, and -t.
-      const isLong = token.rawName.startsWith("--");
-      throw unknownOption(isLong ? token.rawName : args[token.index]!);
+  const { values, positionals } = parse(args);
+  const checked: Record<string, unknown> = values;
+  for (const [name, value] of Object.entries(values)) {
+    const option: Option = OPTIONS[name as keyof typeof OPTIONS];
+    for (const text of [value].flat()) {
+      if (typeof text === "string") checkValue(text, { name, option });
     }
-    const option: Option = OPTIONS[token.name as keyof typeof OPTIONS];
-    checkValue(token, option);
-    const { requires = [token.name] } = option;
-    if (!requires.some((name) => values[name])) {
-      const names = requires.map((name) => `--${name}`).join(" or ");
-      throw new UsageError(`--${token.name} requires ${names}`);
+    const { choices, requires = [name] } = option;
+    if (!requires.some((other) => checked[other])) {
+      const names = requires.map((other) => `--${other}`).join(" or ");
+      throw new UsageError(`--${name} requires ${names}`);
     }
     // The case of a choice does not matter.
-    if (option.choices) values[token.name] = token.value!.toLowerCase();
+    if (choices) checked[name] = String(value).toLowerCase();
   }
   if (positionals.some((word) => word.trim() === "")) {
     throw new UsageError("DIR must not be empty");
   }
-  return { values, positionals } as CommandLine;
+  return { values, positionals };
+}
+
+function parse(args: readonly string[]): CommandLine {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: OPTIONS,
+      allowPositionals: true,
+    });
+  } catch (error) {
+    const { message } = error as Error;
+    const [, written, word] = /^Unknown option '(-+([^']*))/.exec(message) ??
+      [];
+    if (written === undefined) throw new UsageError(message);
+    const [near] = nearestWords(word!, Object.keys(OPTIONS));
+    const advice = near ? `: did you mean --${near}?` : "";
+    throw new UsageError(`Unknown option ${quote(written)}${advice}`);
+  }
 }
 
 /**
- * Checks whether an option has a value of the right kind.
+ * Checks the value of an option.
  *
- * @throws {UsageError} If something is wrong.
+ * @throws {UsageError} If it is not of the right kind.
  */
 function checkValue(
-  { name, value, inlineValue }: {
-    name: string;
-    value?: string | undefined;
-    /** Whether the value follows an equals sign. */
-    inlineValue?: boolean | undefined;
-  },
-  { type, choices, expected, isValid }: Option,
+  value: string,
+  { name, option }: { name: string; option: Option },
 ): void {
-  if (type === "boolean") {
-    if (value === undefined) return;
-    throw new UsageError(
-      `Cannot use --${name} with the value ${quote(value)}: it takes none`,
-    );
-  }
-  const all = choices ? `one of ${choices.join(", ")}` : expected;
-  const isMissing = value === undefined || value.trim() === "" ||
-    (!inlineValue && /^-(?!\d)/.test(value));
-  if (isMissing) throw new UsageError(`--${name} requires ${all}`);
-  if (choices?.includes(value.toLowerCase()) ?? isValid?.(value) ?? true) {
-    return;
-  }
+  const { choices, expected, isValid = (value) => value.trim() !== "" } =
+    option;
+  const isKnown = choices?.includes(value.toLowerCase()) ?? isValid(value);
+  if (isKnown) return;
   const near = nearestWords(value, choices ?? []).slice(0, 3);
   const advice = near.length > 0
     ? `did you mean ${near.join(" or ")}?`
-    : `expected ${all}`;
+    : `expected ${choices ? `one of ${choices.join(", ")}` : expected}`;
   throw new UsageError(`Invalid --${name} ${quote(value)}: ${advice}`);
-}
-
-function unknownOption(written: string): UsageError {
-  const word = written.replace(/^-+/, "");
-  const [near] = nearestWords(word, Object.keys(OPTIONS));
-  const advice = near
-    ? `: did you mean --${near}?`
-    : /^--(?:allow|deny)-/.test(written)
-    ? ": write options of Deno before the module"
-    : "";
-  return new UsageError(`Unknown option ${quote(written)}${advice}`);
 }
