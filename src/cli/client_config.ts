@@ -6,24 +6,16 @@
  */
 
 import { join } from "jsr:@std/path@^1";
-import {
-  type ClientName,
-  isLocal,
-  isPlainRemote,
-  MCP_CLIENTS,
-  type McpClient,
-  type Server,
-  TOKEN_VARIABLE,
-} from "./clients.ts";
+import { type ClientName, MCP_CLIENTS, type McpClient } from "./clients.ts";
 import { createLaunch } from "./launch.ts";
 import {
   isInNpxCache,
+  type Launch,
   type Program,
   quoteCommand,
   runningProgram,
 } from "./program.ts";
 import type { Settings } from "./settings.ts";
-import { attempt } from "../files/faults.ts";
 import {
   escapeCodePoint,
   escapeHidden,
@@ -46,7 +38,7 @@ export interface ClientConfig {
 
 /**
  * Creates the configuration for a client that starts the server the way it is
- * running now or, with `--url`, connects to a URL.
+ * running now.
  *
  * @throws {UsageError} If the entry would be less safe than the user can expect.
  */
@@ -56,22 +48,19 @@ export function createClientConfig(
   program: Program = runningProgram(),
 ): ClientConfig {
   const client = MCP_CLIENTS[name];
-  const { url } = settings.values;
-  const { server, notes } = url === undefined
-    ? describeLaunch(client, { settings, program })
-    : describeRemote(client, new URL(url));
+  const { launch, notes } = describeLaunch(client, { settings, program });
   const { title, projectFile } = client;
   const file = quote(configFile(client, program.os));
   const project = projectFile === undefined
     ? ""
     : `, or for a single project in ${quote(projectFile)}`;
   return {
-    text: formatConfig(client, server),
+    text: formatConfig(client, launch),
     title: `Add this to the configuration of ${title} in ${file}${project}`,
     notes: notes.filter((note) => typeof note === "string"),
     command: program.os === "windows"
       ? undefined
-      : createCommand(client, server),
+      : createCommand(client, launch),
   };
 }
 
@@ -98,9 +87,6 @@ export function configFile(
   return file.replace("{data}", data);
 }
 
-/** What the user should know. Notes that do not apply are no texts. */
-type Notes = readonly (string | false | undefined)[];
-
 /** Describes the command that starts the server. */
 function describeLaunch(
   client: McpClient,
@@ -115,58 +101,34 @@ function describeLaunch(
   ]);
   const nameOnly = new Set([...ownFolders, ...values["name-only"] ?? []]);
   const tools = values.tools ?? toolset;
-  const server = createLaunch(program, {
+  const launch = createLaunch(program, {
     ...settings,
     values: { ...values, ...tools && { tools }, "name-only": [...nameOnly] },
   });
-  const notes: Notes = [
+  const notes = [
     toolset !== undefined && values.tools === undefined &&
     `${title} cannot open files. So the entry selects the toolset ${toolset}, which has a tool that reads the other files of a skill.`,
     ownSkills.length > 0 &&
     `${title} itself lists the skills in ${
       ownSkills.join(" and ")
     }, of the project and of the home folder. So that the model sees each description once, the server lists these skills by name (--name-only). Remove these arguments if you switch off the list of ${title}.`,
-    isInNpxCache(server.command) &&
+    isInNpxCache(launch.command) &&
     "The entry starts the Deno that npx downloaded. If you empty the cache of npm, print the configuration again. To avoid that, install Deno (https://deno.com) and print the configuration with it.",
   ];
-  return { server, notes };
+  return { launch, notes };
 }
 
-/** Describes the server at a URL. Completes the URL if it has no path. */
-function describeRemote(client: McpClient, url: URL) {
-  if (url.pathname === "/") url.pathname = "/mcp";
-  const { href, hostname } = url;
-  // On this machine, a server needs no token unless the environment has one.
-  const needsToken = !isLocal(href) ||
-    Boolean(attempt(() => Deno.env.get(TOKEN_VARIABLE)));
-  const { title, token, inputs, urlNote } = client;
-  const source = token === undefined
-    ? `Replace <token> with the token of the server, because ${title} cannot read it from the environment.`
-    : inputs
-    ? `${title} asks for the token.`
-    : `${title} reads the token from the environment variable ${TOKEN_VARIABLE}.`;
-  const notes: Notes = [
-    urlNote,
-    needsToken && source,
-    needsToken && isPlainRemote(href) &&
-    `Everyone between this machine and ${hostname} can read the token, because the URL does not start with https://.`,
-  ];
-  const Authorization = `Bearer ${token ?? "<token>"}`;
-  const headers = needsToken && { headers: { Authorization } };
-  return { server: { url: href, ...headers }, notes };
+function entryFor({ entry }: McpClient, launch: Launch): object {
+  return entry?.(launch) ?? launch;
 }
 
-function entryFor({ entry, urlEntry }: McpClient, server: Server): object {
-  return ("url" in server ? urlEntry?.(server) : entry?.(server)) ?? server;
-}
-
-/** Formats the configuration of a client for a server. */
-export function formatConfig(client: McpClient, server: Server): string {
-  const { format, section = "mcpServers", inputs } = client;
-  const skills = entryFor(client, server);
-  if (format === "toml") return tomlText(`${section}.skills`, skills);
-  const asks = inputs && "url" in server && server.headers;
-  return jsonText({ [section]: { skills }, ...asks && { inputs } });
+/** Formats the configuration of a client that starts the server. */
+export function formatConfig(client: McpClient, launch: Launch): string {
+  const { format, section = "mcpServers" } = client;
+  const skills = entryFor(client, launch);
+  return format === "toml"
+    ? tomlText(`${section}.skills`, skills)
+    : jsonText({ [section]: { skills } });
 }
 
 /** Formats a table with texts and lists of texts as TOML. */
@@ -182,13 +144,10 @@ function tomlText(name: string, entry: object): string {
 }
 
 /** Creates the client's own command that adds the entry, if there is one that can be pasted safely. */
-function createCommand(client: McpClient, server: Server): string | undefined {
+function createCommand(client: McpClient, launch: Launch): string | undefined {
   const { add, addJson } = client;
-  if (addJson !== undefined) {
-    const entry = escapeHidden(stringifyJson(entryFor(client, server)));
-    return quoteCommand([...addJson.split(" "), entry]);
-  }
-  return add === undefined || "url" in server
-    ? undefined
-    : quoteCommand(add(server));
+  if (add !== undefined) return quoteCommand(add(launch));
+  if (addJson === undefined) return undefined;
+  const entry = escapeHidden(stringifyJson(entryFor(client, launch)));
+  return quoteCommand([...addJson.split(" "), entry]);
 }

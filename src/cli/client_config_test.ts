@@ -1,10 +1,6 @@
 import assert from "node:assert/strict";
 import { join, resolve } from "jsr:@std/path@^1";
-import {
-  type ClientConfig,
-  configMessage,
-  formatConfig,
-} from "./client_config.ts";
+import { formatConfig } from "./client_config.ts";
 import { CLIENT_NAMES, MCP_CLIENTS } from "./clients.ts";
 import { type Launch, SPECIFIER } from "./program.ts";
 import { Session } from "../../tests/testing/client.ts";
@@ -212,32 +208,6 @@ Deno.test("createClientConfig() selects another toolset only if the user has not
   const { text, notes } = configFor("claude-desktop", { args });
   assert.match(text, /"--tools=reference"/);
   assert.doesNotMatch(notes.join("\n"), /cannot open files/);
-});
-
-/** Returns the URL of an entry, and everything that is printed. */
-function remoteFor(url: string, client = "cursor") {
-  const config: ClientConfig = configFor(client, { args: ["--url", url] });
-  const { url: printed } = parseEntry(config.text);
-  return { url: printed, all: configMessage(config) + config.text };
-}
-
-Deno.test("--url is completed if it has no path", () => {
-  const host = "http://localhost:8000";
-  for (const url of [host, `${host}/`, `${host}/mcp`]) {
-    assert.equal(remoteFor(url).url, `${host}/mcp`);
-  }
-  assert.equal(remoteFor(`${host}/team/mcp?a=1`).url, `${host}/team/mcp?a=1`);
-});
-
-Deno.test("--url mentions a token for other machines, and warns if the URL does not protect it", () => {
-  for (const client of CLIENT_NAMES) {
-    if (client === "codex") continue;
-    const local = remoteFor("http://127.0.0.1:8000/mcp", client);
-    assert.doesNotMatch(local.all, /token/i);
-  }
-  const warning = /^Everyone between this machine and team\.lan can read the/m;
-  assert.match(remoteFor("http://team.lan/mcp").all, warning);
-  assert.doesNotMatch(remoteFor("https://team.lan/mcp").all, warning);
 });
 
 Deno.test("the entry names the module that runs", () => {

@@ -252,8 +252,6 @@ const misuses: [string[], string | RegExp][] = [
   [["--shell-timeout", "0"], /^Invalid .* "0": expected .* seconds from 0.1/],
   [["--json"], "--json requires --list or --check"],
   [["--as", "codex"], "--as requires --list"],
-  [["--url", "https://example.com"], "--url requires --print-config"],
-  [["--url", "ftp://x"], /^Invalid --url "ftp:\/\/x": expected a URL such as/],
   [["--tools", "skiljack"], /"skiljack": did you mean skilljack\?$/],
   [
     ["--print-config", "claude"],

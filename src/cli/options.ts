@@ -154,14 +154,6 @@ export const OPTIONS = {
     choices: CLIENT_NAMES,
     help: "print the configuration for an MCP client",
   },
-  "url": {
-    type: "string",
-    value: "URL",
-    expected: "a URL such as https://skills.example.com/mcp",
-    isValid: (value) => /^https?:$/.test(URL.parse(value)?.protocol ?? ""),
-    help: "with --print-config: connect to the server at URL",
-    requires: ["print-config"],
-  },
   "help": { type: "boolean", short: "h", help: "show the help" },
   "version": { type: "boolean", short: "V", help: "show the version" },
 } as const satisfies Readonly<Record<string, Option>>;
