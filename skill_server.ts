@@ -77,12 +77,10 @@ async function printConfig(
   client: ClientName,
   settings: Settings,
 ): Promise<number> {
-  const { configMessage, createClientConfig } = await import(
-    "./src/cli/client_config.ts"
-  );
-  const config = createClientConfig(client, settings);
-  await print(configMessage(config), Deno.stderr);
-  return await print(config.text);
+  const { createClientConfig } = await import("./src/cli/client_config.ts");
+  const { message, text } = createClientConfig(client, settings);
+  await print(message, Deno.stderr);
+  return await print(text);
 }
 
 /** Prints what the model sees in a client. */

@@ -12,7 +12,6 @@ import {
   isInNpxCache,
   type Launch,
   type Program,
-  quoteCommand,
   runningProgram,
 } from "./program.ts";
 import type { Settings } from "./settings.ts";
@@ -28,12 +27,8 @@ import {
 export interface ClientConfig {
   /** The snippet to add to the configuration file. */
   readonly text: string;
-  /** Introduces the text. */
-  readonly title: string;
-  /** Messages for the user, a paragraph each. */
-  readonly notes: readonly string[];
-  /** A command that adds the configuration, ready to paste into a terminal. */
-  readonly command?: string | undefined;
+  /** What the user should know, and where to add it. */
+  readonly message: string;
 }
 
 /**
@@ -48,30 +43,37 @@ export function createClientConfig(
   program: Program = runningProgram(),
 ): ClientConfig {
   const client = MCP_CLIENTS[name];
-  const { launch, notes } = describeLaunch(client, { settings, program });
-  const { title, projectFile } = client;
+  const { title, toolset, ownSkills = [], projectFile } = client;
+  const { values, home = "~" } = settings;
+  // Those that are not served do no harm, and links can lead to them.
+  const ownFolders = ownSkills
+    .flatMap((path) => [join(path), join(home, path)]);
+  const nameOnly = new Set([...ownFolders, ...values["name-only"] ?? []]);
+  const tools = values.tools ?? toolset;
+  const launch = createLaunch(program, {
+    ...settings,
+    values: { ...values, ...tools && { tools }, "name-only": [...nameOnly] },
+  });
   const file = quote(configFile(client, program.os));
   const project = projectFile === undefined
     ? ""
     : `, or for a single project in ${quote(projectFile)}`;
+  const paragraphs = [
+    toolset !== undefined && values.tools === undefined &&
+    `${title} cannot open files. So the entry selects the toolset ${toolset}, which has a tool that reads the other files of a skill.`,
+    ownSkills.length > 0 &&
+    `${title} itself lists the skills in ${
+      ownSkills.join(" and ")
+    }, of the project and of the home folder. So that the model sees each description once, the server lists these skills by name (--name-only). Remove these arguments if you switch off the list of ${title}.`,
+    isInNpxCache(launch.command) &&
+    "The entry starts the Deno that npx downloaded. If you empty the cache of npm, print the configuration again. To avoid that, install Deno (https://deno.com) and print the configuration with it.",
+    `Add this to the configuration of ${title} in ${file}${project}:`,
+  ];
+  const message = paragraphs.filter((text) => text !== false).join("\n\n");
   return {
     text: formatConfig(client, launch),
-    title: `Add this to the configuration of ${title} in ${file}${project}`,
-    notes: notes.filter((note) => typeof note === "string"),
-    command: program.os === "windows"
-      ? undefined
-      : createCommand(client, launch),
+    message: `\n${message}\n\n`,
   };
-}
-
-/** Formats everything but the configuration itself, between blank lines. */
-export function configMessage(config: ClientConfig): string {
-  const { notes, command, title } = config;
-  const paragraphs = command === undefined ? [`${title}:`] : [
-    ...["Run this command in a terminal:", command],
-    `Or ${title.replace("Add", "add")}:`,
-  ];
-  return `\n${[...notes, ...paragraphs].join("\n\n")}\n\n`;
 }
 
 /** Returns the path of a client's configuration file, as the client's documentation has it. */
@@ -87,45 +89,12 @@ export function configFile(
   return file.replace("{data}", data);
 }
 
-/** Describes the command that starts the server. */
-function describeLaunch(
-  client: McpClient,
-  { settings, program }: { settings: Settings; program: Program },
-) {
-  const { title, toolset, ownSkills = [] } = client;
-  const { values, home = "~" } = settings;
-  // Those that are not served do no harm, and links can lead to them.
-  const ownFolders = ownSkills.flatMap((path) => [
-    join(path),
-    join(home, path),
-  ]);
-  const nameOnly = new Set([...ownFolders, ...values["name-only"] ?? []]);
-  const tools = values.tools ?? toolset;
-  const launch = createLaunch(program, {
-    ...settings,
-    values: { ...values, ...tools && { tools }, "name-only": [...nameOnly] },
-  });
-  const notes = [
-    toolset !== undefined && values.tools === undefined &&
-    `${title} cannot open files. So the entry selects the toolset ${toolset}, which has a tool that reads the other files of a skill.`,
-    ownSkills.length > 0 &&
-    `${title} itself lists the skills in ${
-      ownSkills.join(" and ")
-    }, of the project and of the home folder. So that the model sees each description once, the server lists these skills by name (--name-only). Remove these arguments if you switch off the list of ${title}.`,
-    isInNpxCache(launch.command) &&
-    "The entry starts the Deno that npx downloaded. If you empty the cache of npm, print the configuration again. To avoid that, install Deno (https://deno.com) and print the configuration with it.",
-  ];
-  return { launch, notes };
-}
-
-function entryFor({ entry }: McpClient, launch: Launch): object {
-  return entry?.(launch) ?? launch;
-}
-
 /** Formats the configuration of a client that starts the server. */
-export function formatConfig(client: McpClient, launch: Launch): string {
-  const { format, section = "mcpServers" } = client;
-  const skills = entryFor(client, launch);
+export function formatConfig(
+  { format, section = "mcpServers", entry }: McpClient,
+  launch: Launch,
+): string {
+  const skills = entry?.(launch) ?? launch;
   return format === "toml"
     ? tomlText(`${section}.skills`, skills)
     : jsonText({ [section]: { skills } });
@@ -141,13 +110,4 @@ function tomlText(name: string, entry: object): string {
       : `${key} = ${text(value)}\n`
   );
   return `[${name}]\n${fields.join("")}`;
-}
-
-/** Creates the client's own command that adds the entry, if there is one that can be pasted safely. */
-function createCommand(client: McpClient, launch: Launch): string | undefined {
-  const { add, addJson } = client;
-  if (add !== undefined) return quoteCommand(add(launch));
-  if (addJson === undefined) return undefined;
-  const entry = escapeHidden(stringifyJson(entryFor(client, launch)));
-  return quoteCommand([...addJson.split(" "), entry]);
 }

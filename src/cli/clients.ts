@@ -1,8 +1,8 @@
 /**
  * The MCP clients that `--print-config` knows, one literal each: where it keeps
- * its configuration, which skills it lists itself, what its entries look like,
- * and its own command that adds one. All are as the vendors document them in
- * November 2026. `tests/golden/clients.txt` shows what is printed.
+ * its configuration, which skills it lists itself, and what its entries look like.
+ * All are as the vendors document them in November 2026. `tests/golden/clients.txt`
+ * shows what is printed.
  *
  * @module
  */
@@ -33,16 +33,6 @@ export interface McpClient {
   readonly toolset?: string;
   /** The entry that starts the server. Default: the command and its arguments. */
   readonly entry?: (launch: Launch) => object;
-  /** The client's own command that adds the entry that starts the server. */
-  readonly add?: (launch: Launch) => string[];
-  /** The client's own command that adds an entry, which follows it as JSON. */
-  readonly addJson?: string;
-}
-
-/** Creates the command of a client that takes the command of the server after two dashes. */
-function addWith(client: string): McpClient["add"] {
-  const words = [client, "mcp", "add", "skills", "--"];
-  return ({ command, args }) => [...words, command, ...args];
 }
 
 const CLIENTS = {
@@ -54,7 +44,6 @@ const CLIENTS = {
     ownSkills: [".claude/skills"],
     // The model sees the tools immediately instead of after a search.
     entry: (launch) => ({ type: "stdio", ...launch, alwaysLoad: true }),
-    addJson: "claude mcp add-json --scope user skills",
   },
   /** @see {@link https://modelcontextprotocol.io/docs/develop/connect-local-servers} */
   "claude-desktop": {
@@ -69,7 +58,6 @@ const CLIENTS = {
     projectFile: ".codex/config.toml",
     format: "toml",
     section: "mcp_servers",
-    add: addWith("codex"),
   },
   /** @see {@link https://cursor.com/docs/mcp} */
   "cursor": {
@@ -97,7 +85,6 @@ const CLIENTS = {
       type: "local",
       command: [command, ...args],
     }),
-    add: addWith("opencode"),
   },
   /** @see {@link https://github.com/google-gemini/gemini-cli/blob/main/docs/tools/mcp-server.md} */
   "gemini-cli": {
@@ -105,10 +92,6 @@ const CLIENTS = {
     file: "~/.gemini/settings.json",
     projectFile: ".gemini/settings.json",
     ownSkills: [".agents/skills"],
-    add: ({ command, args }) => [
-      ...["gemini", "mcp", "add", "--scope", "user", "skills", command, "--"],
-      ...args,
-    ],
   },
   /** @see {@link https://docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot/add-mcp-servers} */
   "copilot": {
@@ -116,7 +99,6 @@ const CLIENTS = {
     file: "~/.copilot/mcp-config.json",
     projectFile: ".github/mcp.json",
     entry: (launch) => ({ type: "local", ...launch, tools: ["*"] }),
-    add: addWith("copilot"),
   },
   /** @see {@link https://docs.cline.bot/mcp/configuring-mcp-servers} */
   "cline": {
@@ -145,7 +127,6 @@ const CLIENTS = {
       type: "local",
       command: [command, ...args],
     }),
-    add: addWith("kilo"),
   },
 } satisfies Record<string, McpClient>;
 

@@ -1,11 +1,7 @@
 // What is printed for each client, and what the documentation says about it.
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
-import {
-  configFile,
-  configMessage,
-  createClientConfig,
-} from "./client_config.ts";
+import { configFile, createClientConfig } from "./client_config.ts";
 import { CLIENT_NAMES, type ClientName, MCP_CLIENTS } from "./clients.ts";
 import type { Program } from "./program.ts";
 import {
@@ -34,7 +30,7 @@ function print(args: readonly string[], program: Program = PROGRAM): string {
     program,
   );
   const command = `$ skill-server --print-config ${args.join(" ")}`;
-  return `${command}\n${configMessage(config)}${config.text}`;
+  return `${command}\n${config.message}${config.text}`;
 }
 
 /** Returns what is printed for each client. */

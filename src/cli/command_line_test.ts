@@ -201,14 +201,14 @@ Deno.test("commandFor() names the command as its reader runs it", () => {
   const flags = "run --no-config --allow-read --allow-env";
   const cases: [Program, string][] = [
     [PROGRAM, `deno ${flags} ${SPECIFIER}`],
-    [NPX_PROGRAM, `npx --prefix '~/' -y deno ${flags} ${SPECIFIER}`],
+    [NPX_PROGRAM, `npx --prefix ~/ -y deno ${flags} ${SPECIFIER}`],
     [
       { ...PROGRAM, mainModule: "/code/mod.ts", importMap: "/code/map.json" },
       `deno ${flags} --import-map=/code/map.json /code/mod.ts`,
     ],
     [
-      { ...PROGRAM, mainModule: undefined, executable: "/opt/it's/server" },
-      String.raw`'/opt/it'\''s/server'`,
+      { ...PROGRAM, mainModule: undefined, executable: "/opt/a b/server" },
+      `"/opt/a b/server"`,
     ],
     [
       { ...NPX_PROGRAM, mainModule: "C:\\R&D\\mod.ts", os: "windows" },

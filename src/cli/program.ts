@@ -6,7 +6,6 @@
 
 import { fileURLToPath } from "node:url";
 import config from "../../deno.json" with { type: "json" };
-import { escapeHidden } from "../text.ts";
 
 /** The specifier of the program in the registry. */
 export const SPECIFIER = `jsr:${config.name}`;
@@ -52,13 +51,6 @@ function pathOrUrl(url: string): string {
   return url.startsWith("file:") ? fileURLToPath(url) : url;
 }
 
-/**
- * Keeps `npx` from obeying an `.npmrc` and running what is in `node_modules` of
- * the working directory, which may be a stranger's project. The working directory
- * stays the same. npm itself replaces the tilde.
- */
-export const NPX_PREFIX: readonly string[] = ["--prefix", "~/"];
-
 /** Whether `npx` downloaded a program, which may be gone the next day. */
 export function isInNpxCache(executable: string): boolean {
   return /[\\/]_npx[\\/]/.test(executable);
@@ -73,42 +65,18 @@ export const NO_CONFIG = "--no-config";
 
 /** Returns the command that runs the program with other arguments, for its user to type. */
 export function commandFor(program: Program, ...args: string[]): string {
-  const { executable, mainModule, importMap, os } = program;
+  const { executable, mainModule, importMap } = program;
+  // The prefix keeps npx from obeying an .npmrc and running what is in node_modules
+  // of the working directory, which may be a stranger's project.
   const deno = isInNpxCache(executable)
-    ? ["npx", ...NPX_PREFIX, "-y", "deno"]
+    ? ["npx", "--prefix", "~/", "-y", "deno"]
     : ["deno"];
   const words = mainModule === undefined ? [executable] : [
     ...[...deno, "run", NO_CONFIG, "--allow-read", "--allow-env"],
     ...importMap === undefined ? [] : [`--import-map=${importMap}`],
     mainModule,
   ];
-  const all = [...words, ...args];
-  const plain = all.map((word) =>
-    /^[\w\\/:.@~=+-]+$/.test(word) ? word : `"${word}"`
-  );
-  return (os === "windows" ? undefined : quoteCommand(all)) ?? plain.join(" ");
-}
-
-/**
- * Quotes a command that users can paste into sh, bash, zsh, or fish, so that it
- * passes on each word unchanged.
- *
- * @returns The command, or `undefined` if it is not safe to paste: a line break or
- *   an escape sequence could take effect.
- */
-export function quoteCommand(words: readonly string[]): string | undefined {
-  return words.some((word) => word !== escapeHidden(word))
-    ? undefined
-    : words.map(quoteWord).join(" ");
-}
-
-/**
- * Quotes a word. Quotation marks and backslashes stand outside of the quotes,
- * because fish interprets backslashes within them.
- */
-function quoteWord(word: string): string {
-  if (/^[\w./:,@+-][\w./:,@+=-]*$/.test(word)) return word;
-  const parts = word.match(/['\\]|[^'\\]+/g) ?? [""];
-  return parts.map((part) => /['\\]/.test(part) ? `\\${part}` : `'${part}'`)
-    .join("");
+  return [...words, ...args]
+    .map((word) => /^[\w\\/:.@~=+-]+$/.test(word) ? word : `"${word}"`)
+    .join(" ");
 }
