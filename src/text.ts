@@ -169,12 +169,6 @@ export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-/** Joins the first items of a list with commas, and shows whether there are more. */
-export function joinFirst(items: readonly string[], limit: number): string {
-  const more = items.length > limit ? ", …" : "";
-  return items.slice(0, limit).join(", ") + more;
-}
-
 /** Escapes a text for XML, so that it cannot close the element that contains it. */
 export function escapeXml(text: string): string {
   return withoutInvisible(text)

@@ -133,7 +133,7 @@ const unlisted: [name: string, reason: string, text: string | Uint8Array][] = [
   ["surrogate", NOT_JSON, skillMd("surrogate", 'd\nx: "\\ud800"')],
   [
     "metadata",
-    "these are not texts",
+    "metadata is not a mapping of texts",
     skillMd("metadata", "d\nmetadata: {v: 1.0}"),
   ],
   [
