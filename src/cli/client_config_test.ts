@@ -2,14 +2,13 @@ import assert from "node:assert/strict";
 import { join, resolve } from "jsr:@std/path@^1";
 import { formatConfig } from "./client_config.ts";
 import { CLIENT_NAMES, MCP_CLIENTS } from "./clients.ts";
-import { type Launch, SPECIFIER } from "./program.ts";
+import type { Launch } from "./program.ts";
 import { Session } from "../../tests/testing/client.ts";
 import {
   assertMisuse,
   configFor,
   parseLaunch,
   printedLaunch,
-  PROGRAM,
   serverArgs,
 } from "../../tests/testing/command_line.ts";
 import { Place } from "../../tests/testing/folders.ts";
@@ -154,18 +153,4 @@ Deno.test("createClientConfig() selects another toolset only if the user has not
   const { text, message } = configFor("claude-desktop", { args });
   assert.match(text, /"--tools=reference"/);
   assert.doesNotMatch(message, /cannot open files/);
-});
-
-Deno.test("the entry names the module that runs", () => {
-  const mainOf = (mainModule: string | undefined) =>
-    parseLaunch(
-      configFor("cursor", { program: { ...PROGRAM, mainModule } }).text,
-    )
-      .args.at(-1);
-  for (
-    const main of [SPECIFIER, "https://example.com/mod.ts", "/code/mod.ts"]
-  ) {
-    assert.equal(mainOf(main), main);
-  }
-  assert.equal(mainOf(undefined), undefined);
 });

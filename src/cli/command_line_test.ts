@@ -3,7 +3,7 @@ import { join } from "jsr:@std/path@^1";
 import config from "../../deno.json" with { type: "json" };
 import { CLIENT_NAMES } from "./clients.ts";
 import { parseCommandLine } from "./command_line.ts";
-import { helpText, welcomeText } from "./help.ts";
+import { helpText } from "./help.ts";
 import { describeOptions, OPTIONS } from "./options.ts";
 import { commandFor, type Program, SPECIFIER } from "./program.ts";
 import { Session } from "../../tests/testing/client.ts";
@@ -218,13 +218,6 @@ Deno.test("commandFor() names the command as its reader runs it", () => {
   for (const [program, command] of cases) {
     assert.equal(commandFor(program, "--list"), `${command} --list`);
   }
-});
-
-Deno.test("welcomeText() says how many skills a server in a terminal serves, and how to configure a client", () => {
-  const text = welcomeText(2);
-  assert.match(text, /This is an MCP server with 2 skills\./);
-  assert.match(text, / --print-config claude-code\n/);
-  assert.match(text, / --list\n/);
 });
 
 Deno.test("the case of a choice does not matter", () => {

@@ -71,27 +71,6 @@ for (const [client, shown] of Object.entries(INSTRUCTIONS)) {
   });
 }
 
-Deno.test("--list --as shows what --tools, --description-limit, and --policy change", async () => {
-  using place = skillsPlace();
-  const rules = "rules:\n  - { skill: 'skill-1*', state: off }\n";
-  const args = [
-    ...["--tools", "skilljack", "--description-limit", "1000"],
-    ...["--policy", place.file("policy/policy.yaml", rules)],
-  ];
-  const { texts } = await servedTo(place, "cline", args);
-  const passages = JSON.parse(
-    await listAs(place, "cline", [...args, "--json"]),
-  );
-  assert.deepEqual(
-    passages.map(({ text }: { text: string }) => text),
-    texts,
-  );
-  assert.match(
-    await listAs(place, "cline", args),
-    /^What the model sees in cline \(9 skills, toolset skilljack\)$/m,
-  );
-});
-
 Deno.test("--list --as shows each text with its length, an estimate of its tokens, and the total", async () => {
   using place = skillsPlace();
   const text = await listAs(place, "codex");

@@ -268,22 +268,13 @@ Checked 0 skills: 1 error, 1 warning
   );
 });
 
-Deno.test("--check prints annotations if it runs in GitHub Actions", async () => {
-  using place = new Place();
-  place.skill("home/.claude/skills", "a", skillMd("a", "b: c"));
-  const env = { GITHUB_ACTIONS: "true" };
-  const { stdout } = await runServer(place, { args: ["--check"], env });
-  assert.match(
-    stdout,
-    /^::error file=\S+SKILL\.md,line=3,title=yaml-repaired::/,
-  );
-});
-
 Deno.test("no text of a skill is a command of GitHub Actions", async () => {
   using place = new Place();
   const name = '"::stop-commands::x"';
   place.skill("home/.claude/skills", "a", skillMd(name, '"##[add-mask]x"'));
   const env = { GITHUB_ACTIONS: "true" };
+  const { stdout } = await runServer(place, { args: ["--check"], env });
+  assert.match(stdout, /^::error file=\S+SKILL\.md,line=2,title=name-char/);
   for (const args of [["--list"], ["--list", "--as", "cline"]]) {
     const { stdout } = await runServer(place, { args, env });
     const [, token, text, rest] =
