@@ -22,7 +22,7 @@ import {
   warnOfMissingFolders,
 } from "./skill_server.ts";
 import { UsageError } from "./src/cli/command_line.ts";
-import { DOCUMENTATION_URL } from "./src/cli/program.ts";
+import { DOCUMENTATION_URL } from "./src/cli/help.ts";
 import { AccessControl, refuse } from "./src/http/access.ts";
 import { BodyError, readMessage } from "./src/http/body.ts";
 import { createHttpSettings, type HttpSettings } from "./src/http/settings.ts";

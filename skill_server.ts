@@ -64,8 +64,7 @@ async function run(args: readonly string[]): Promise<number> {
     return await serve(settings);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    const { usageText } = await import("./src/cli/help.ts");
-    await print(usageText(error.message), Deno.stderr);
+    log(`${error.message} (add --help to see the options)`);
     return 2;
   }
 }
@@ -125,16 +124,14 @@ async function serve(settings: Settings): Promise<number> {
   Promise.all([ready, transport.firstMessage]).then(() =>
     setTimeout(() => registry.watch(), WATCH_DELAY_MS)
   );
-  if (Deno.stdin.isTerminal()) ready.then(() => welcome(registry));
+  if (Deno.stdin.isTerminal()) ready.then(() => log(WELCOME));
   await server.connect(transport, ready);
   return 0;
 }
 
-/** Tells people what a server in their terminal does, and what they may be looking for. */
-async function welcome({ catalog }: SkillRegistry): Promise<void> {
-  const { welcomeText } = await import("./src/cli/help.ts");
-  await print(welcomeText(catalog.served.size), Deno.stderr);
-}
+/** What a server in a terminal says instead of waiting silently. */
+const WELCOME =
+  "This is an MCP server. It waits for a client on stdin, so it is usually started by one. Press Ctrl+C to exit, and add --help to see what else it does.";
 
 /**
  * Creates the registry for the settings. Does not scan the roots. A server limits

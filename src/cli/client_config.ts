@@ -6,14 +6,18 @@
  */
 
 import { join } from "jsr:@std/path@^1";
-import { type ClientName, MCP_CLIENTS, type McpClient } from "./clients.ts";
-import { createLaunch } from "./launch.ts";
 import {
-  isInNpxCache,
+  type ClientName,
   type Launch,
+  MCP_CLIENTS,
+  type McpClient,
+} from "./clients.ts";
+import {
+  createLaunch,
+  isInNpxCache,
   type Program,
   runningProgram,
-} from "./program.ts";
+} from "./launch.ts";
 import type { Settings } from "./settings.ts";
 import {
   escapeCodePoint,

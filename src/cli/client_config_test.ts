@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join, resolve } from "jsr:@std/path@^1";
 import { formatConfig } from "./client_config.ts";
 import { CLIENT_NAMES, MCP_CLIENTS } from "./clients.ts";
-import type { Launch } from "./program.ts";
+import type { Launch } from "./clients.ts";
 import { Session } from "../../tests/testing/client.ts";
 import {
   assertMisuse,

@@ -7,7 +7,11 @@
  * @module
  */
 
-import type { Launch } from "./program.ts";
+/** A command that starts the server. */
+export interface Launch {
+  readonly command: string;
+  readonly args: readonly string[];
+}
 
 /**
  * An MCP client. In its paths, `~` is the home folder, `{data}` the folder for

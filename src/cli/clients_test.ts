@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import { configFile, createClientConfig } from "./client_config.ts";
 import { CLIENT_NAMES, type ClientName, MCP_CLIENTS } from "./clients.ts";
-import type { Program } from "./program.ts";
+import type { Program } from "./launch.ts";
 import {
   configFor,
   NPX_PROGRAM,
