@@ -85,23 +85,6 @@ Checked 4 skills: 1 error, 0 warnings
   assert.deepEqual(off, { code: 0, text: "Checked 0 skills: no problems\n" });
 });
 
-Deno.test("--check reports the errors of a policy, with which nothing is served", async () => {
-  using place = reportPlace();
-  const yaml = "rules:\n- { state: of }\n- { scop: project, state: off }\n";
-  place.file("home/policy.yaml", yaml);
-  const args = ["--check", "--json", "--policy", "~/policy.yaml"];
-  const { code, stdout } = await runServer(place, { args });
-  const report: Report = JSON.parse(stdout);
-  assert.deepEqual([code, report.skills], [1, []]);
-  assert.deepEqual(
-    report.problems.map(({ rule, line, reason }) => [rule, line, reason]),
-    [
-      ["policy", 2, 'there is no state "of"'],
-      ["policy", 3, 'there is no key "scop"'],
-    ],
-  );
-});
-
 Deno.test("--list reports where to put skills if there are none", async () => {
   using place = new Place();
   const { text } = await printedReport(place, "--list");
