@@ -1,13 +1,175 @@
 /**
- * Parses the command line, and says what was probably meant where it is
- * invalid.
+ * The options of the command line, and its parser, which says what was probably
+ * meant where it is invalid. The table of options drives `--help` and
+ * docs/options.md, too.
  *
  * @module
  */
 
 import { parseArgs } from "node:util";
-import { type Option, OPTIONS } from "./options.ts";
+import { CLIENT_NAMES } from "./clients.ts";
+import { DEFAULT_SHELL_TIMEOUT } from "../shell.ts";
+import { DEFAULT_REFRESH_SECONDS } from "../skills/roots.ts";
+import { OTHER_CLIENTS } from "../views/clients.ts";
+import { DEFAULT_DESCRIPTION_LIMIT, NAMES_LIMIT } from "../views/skill_list.ts";
+import { TOOLSET_NAMES } from "../views/toolsets.ts";
 import { nearestWords, quote } from "../text.ts";
+
+/** An option, with what `parseArgs` of `node:util` needs to know about it. */
+export interface Option {
+  readonly type: "string" | "boolean";
+  readonly multiple?: boolean;
+  readonly short?: string;
+  /** What stands for its value in the help. */
+  readonly value?: string;
+  /** What it does. */
+  readonly help: string;
+  /** The only values that it accepts, in lowercase. */
+  readonly choices?: readonly string[];
+  /** What its value must be, if there are no choices. */
+  readonly expected?: string;
+  readonly isValid?: (value: string) => boolean;
+  /** The options of which one must be there. */
+  readonly requires?: readonly string[];
+}
+
+/** The minimum length limit, in characters. It leaves room to say what a tool does. */
+const MIN_DESCRIPTION_LIMIT = 300;
+
+/** The longest interval that a timer supports, in seconds. */
+const MAX_SECONDS = 2_000_000;
+
+/** Converts a number of megabytes to bytes, if it is valid. */
+export function parseMegabytes(value: string | undefined): number | undefined {
+  const size = Math.round(Number(value) * 1024 * 1024);
+  return size >= 1 && Number.isSafeInteger(size) ? size : undefined;
+}
+
+const FOLDERS = {
+  type: "string",
+  multiple: true,
+  value: "DIR",
+  expected: "a folder",
+} as const;
+
+/** The options that affect a running server. */
+const SERVING = {
+  "skill-dir": {
+    ...FOLDERS,
+    help: "also search DIR and its subfolders; repeatable",
+  },
+  "agents": {
+    type: "boolean",
+    help: "also search ./.agents/skills and ~/.agents/skills",
+  },
+  "trust-links": {
+    ...FOLDERS,
+    help: "allow links into DIR; repeatable",
+  },
+  "tools": {
+    type: "string",
+    value: "SET",
+    choices: TOOLSET_NAMES,
+    help: `toolset: ${TOOLSET_NAMES.join(", ")} (default: skill)`,
+  },
+  "policy": {
+    type: "string",
+    value: "FILE",
+    expected: "the path of a file",
+    help: "file with rules for which skills to serve, and how prominently",
+  },
+  "name-only": {
+    ...FOLDERS,
+    help:
+      "list the skills in DIR without their descriptions, because the client lists them itself; repeatable",
+  },
+  "max-file-size": {
+    type: "string",
+    value: "MB",
+    expected: "a number of megabytes greater than 0",
+    isValid: (value) => parseMegabytes(value) !== undefined,
+    help: "size limit for files (default: 1)",
+  },
+  "description-limit": {
+    type: "string",
+    value: "CHARS",
+    expected:
+      `a number of characters of at least ${MIN_DESCRIPTION_LIMIT}, or 0 for no limit`,
+    isValid: (value) =>
+      Number.isSafeInteger(Number(value)) &&
+      (Number(value) === 0 || Number(value) >= MIN_DESCRIPTION_LIMIT),
+    help:
+      `length limit for the list of skills that the model sees, at least ${MIN_DESCRIPTION_LIMIT}; 0 for none (default: what the client shows, at most ${DEFAULT_DESCRIPTION_LIMIT}, or ${NAMES_LIMIT} if the names need it)`,
+  },
+  "refresh": {
+    type: "string",
+    value: "SECONDS",
+    expected: `a number of seconds from 0 to ${MAX_SECONDS}`,
+    isValid: (value) => Number(value) >= 0 && Number(value) <= MAX_SECONDS,
+    help:
+      `interval between scans, 0 for none (default: ${DEFAULT_REFRESH_SECONDS})`,
+  },
+  "no-watch": {
+    type: "boolean",
+    help: "rely on --refresh instead of watching folders",
+  },
+  "shell-timeout": {
+    type: "string",
+    value: "SECONDS",
+    expected: `a number of seconds from 0.1 to ${MAX_SECONDS}`,
+    isValid: (value) => Number(value) >= 0.1 && Number(value) <= MAX_SECONDS,
+    help: `time limit for shell commands (default: ${DEFAULT_SHELL_TIMEOUT})`,
+  },
+  "auto-install-deps": {
+    type: "boolean",
+    help:
+      'before a shell command that contains "py", install the packages that Python files import (requires sh and pipreqs)',
+  },
+} as const satisfies Readonly<Record<string, Option>>;
+
+export const SERVING_OPTIONS = Object.keys(SERVING) as (keyof typeof SERVING)[];
+
+/** All options. The others do something else than serve, or say how to do it. */
+export const OPTIONS = {
+  ...SERVING,
+  "list": { type: "boolean", help: "list the skills and where they come from" },
+  "check": {
+    type: "boolean",
+    help:
+      "check every skill, or only those given as DIR (folders, or names of skills), and print what to fix; exit with 1 if there are errors or no skills",
+  },
+  "json": {
+    type: "boolean",
+    help: "print the output of --list or --check as JSON",
+    requires: ["list", "check"],
+  },
+  "as": {
+    type: "string",
+    value: "CLIENT",
+    choices: [OTHER_CLIENTS, ...CLIENT_NAMES],
+    help:
+      `with --list: print what the model sees in an MCP client, or, with the name ${OTHER_CLIENTS}, in an unknown one`,
+    requires: ["list"],
+  },
+  "print-config": {
+    type: "string",
+    value: "CLIENT",
+    choices: CLIENT_NAMES,
+    help: "print the configuration for an MCP client",
+  },
+  "help": { type: "boolean", short: "h", help: "show the help" },
+  "version": { type: "boolean", short: "V", help: "show the version" },
+} as const satisfies Readonly<Record<string, Option>>;
+
+/** Lists how each option is written, and what it does. */
+export function describeOptions(): [usage: string, help: string][] {
+  return Object.entries<Option>(OPTIONS).map(
+    ([name, { value, short, help }]) => [
+      `--${name}${value ? ` ${value}` : ""}${short ? `, -${short}` : ""}`,
+      help,
+    ],
+  );
+}
 
 /** Thrown for an invalid command line or an invalid environment variable. */
 export class UsageError extends Error {}

@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import config from "../../deno.json" with { type: "json" };
 import { CLIENT_NAMES } from "./clients.ts";
-import { parseCommandLine } from "./command_line.ts";
 import { helpText } from "./help.ts";
-import { describeOptions, OPTIONS } from "./options.ts";
+import { describeOptions, OPTIONS, parseCommandLine } from "./command_line.ts";
 import { Session } from "../../tests/testing/client.ts";
 import {
   assertMisuse,

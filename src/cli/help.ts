@@ -6,7 +6,7 @@
 
 import config from "../../deno.json" with { type: "json" };
 import { CLIENT_NAMES } from "./clients.ts";
-import { describeOptions } from "./options.ts";
+import { describeOptions } from "./command_line.ts";
 
 export const DOCUMENTATION_URL = `https://jsr.io/${config.name}`;
 

@@ -8,8 +8,7 @@
 import { dirname, isAbsolute } from "jsr:@std/path@^1";
 import { fileURLToPath } from "node:url";
 import type { Launch } from "./clients.ts";
-import { UsageError } from "./command_line.ts";
-import { SERVING_OPTIONS } from "./options.ts";
+import { SERVING_OPTIONS, UsageError } from "./command_line.ts";
 import type { Settings } from "./settings.ts";
 import { isAtOrBelow, realPathOf } from "../files/paths.ts";
 import { ALLOW_SHELL, mayRunShell } from "../shell.ts";

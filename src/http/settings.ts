@@ -5,8 +5,11 @@
  * @module
  */
 
-import { parseCommandLine, UsageError } from "../cli/command_line.ts";
-import { SERVING_OPTIONS } from "../cli/options.ts";
+import {
+  parseCommandLine,
+  SERVING_OPTIONS,
+  UsageError,
+} from "../cli/command_line.ts";
 import { createSettings, type Settings } from "../cli/settings.ts";
 import type { AccessOptions } from "./access.ts";
 import { quote } from "../text.ts";
