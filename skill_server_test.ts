@@ -5,6 +5,7 @@ import config from "./deno.json" with { type: "json" };
 import { Session } from "./tests/testing/client.ts";
 import { Place, skillMd } from "./tests/testing/folders.ts";
 import { lacks } from "./tests/testing/needs.ts";
+import { serverCommand } from "./tests/testing/server.ts";
 
 Deno.test("server reports its name, version, and capabilities", async () => {
   using place = new Place();
@@ -430,4 +431,26 @@ Deno.test("skill lists the 20 best matches of many skills and the number of othe
     text,
     /\n\(and 132 other skills\)\n/,
   );
+});
+
+Deno.test("server in a terminal says what it waits for", {
+  ignore: lacks("terminal"),
+}, async () => {
+  using place = new Place();
+  const [command, options] = serverCommand(place);
+  const words = [command, ...options.args!].map((word) => `'${word}'`);
+  await using child = new Deno.Command("script", {
+    ...options,
+    args: ["-qec", words.join(" "), "/dev/null"],
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "null",
+  }).spawn();
+  let text = "";
+  for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    if (text.includes("\n")) break;
+  }
+  await child.stdin.close();
+  assert.match(text, /^skill-server: This is an MCP server\. .* add --help /);
 });
