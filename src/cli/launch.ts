@@ -66,6 +66,7 @@ export function isInNpxCache(executable: string): boolean {
 export function createLaunch(program: Program, settings: Settings): Launch {
   const args = serverArguments(settings);
   const { executable: command, mainModule, importMap } = program;
+  const isForShell = settings.options.toolset === "agentskills";
   // The permissions of an executable are built in.
   if (mainModule === undefined) return { command, args };
   const flags = [
@@ -73,16 +74,10 @@ export function createLaunch(program: Program, settings: Settings): Launch {
     // directory, which can replace the program, even if it is a module from JSR.
     "--no-config",
     ...[allowRead(listFolders(settings)), "--allow-env"],
-    ...shellPermission(settings),
+    ...mayRunShell() && isForShell ? [ALLOW_SHELL] : [],
     ...importMap === undefined ? [] : [`--import-map=${importMap}`],
   ];
   return { command, args: ["run", ...flags, mainModule, ...args] };
-}
-
-function shellPermission({ options }: Settings): string[] {
-  return options.toolset === "agentskills" && mayRunShell()
-    ? [ALLOW_SHELL]
-    : [];
 }
 
 /** Returns arguments that have the same effect in any folder and environment. */
@@ -93,21 +88,6 @@ function serverArguments({ values, directories }: Settings): string[] {
     )
   );
   return [...flags, ...directories];
-}
-
-/**
- * Lists the roots that every project has. Those in the project are relative,
- * because each launch can have a different project.
- */
-function listUsualRoots(
-  { values, home, directories }: Settings,
-): string[] {
-  return resolveSkillRoots({
-    workingDirectory: ".",
-    homeDirectory: home,
-    directories: directories.length > 0 ? [] : undefined,
-    agents: values.agents,
-  }).map(({ path }) => path);
 }
 
 /** Whether a path is the root or the home folder, or contains the home folder. */
@@ -124,10 +104,17 @@ function isTooMuch(path: string, { home }: Settings): boolean {
  *   did not name it: a project can contain a link to it.
  */
 function listFolders(settings: Settings): string[] {
-  const { spelledOut, values } = settings;
+  const { spelledOut, values, home, directories } = settings;
+  // Those in the project are relative, because each launch can have another project.
+  const usual = resolveSkillRoots({
+    workingDirectory: ".",
+    homeDirectory: home,
+    directories: directories.length > 0 ? [] : undefined,
+    agents: values.agents,
+  });
   const given = [
-    ...listUsualRoots(settings),
-    ...settings.directories,
+    ...usual.map(({ path }) => path),
+    ...directories,
     ...values["skill-dir"] ?? [],
     ...values["trust-links"] ?? [],
   ];
