@@ -238,6 +238,7 @@ Deno.test(
     for (const [path, , mode] of modes) Deno.chmodSync(path, mode);
     assert.deepEqual(findings, [
       "warning not-served locked/keys/: you have no permission to read it",
+      'warning broken-link locked/SKILL.md:7: the link "keys/one.md" does not point to a served file',
       "error unreadable locked/key.md: you have no permission to read it",
       "error unreadable shut: you have no permission to read it",
     ]);
