@@ -67,10 +67,10 @@ export interface SkillText {
 /** Thrown when the frontmatter of a `SKILL.md` is missing or invalid. */
 export class SkillSyntaxError extends SyntaxError {
   /** What is wrong, and how to fix it. */
-  readonly problem: TextProblem;
+  readonly problem: Omit<Problem, "file">;
 
   /** Creates an error from what is wrong. */
-  constructor(problem: TextProblem) {
+  constructor(problem: Omit<Problem, "file">) {
     const { reason, line = 1, hint } = problem;
     super(oneLine(`Cannot parse SKILL.md: ${reason} (line ${line}); ${hint}`));
     this.name = "SkillSyntaxError";
