@@ -71,6 +71,7 @@ export class McpServer extends RequestDispatcher {
 
   /** The requests that have no reply yet, by their IDs. */
   readonly #running = new Map<RequestId, AbortController>();
+  /** Each is fulfilled when a request has its reply. */
   readonly #answers = new Set<Promise<void>>();
   /** The name of the client that sent `initialize`, if any. */
   #legacyClient: string | undefined;
