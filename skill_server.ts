@@ -64,8 +64,7 @@ async function run(args: readonly string[]): Promise<number> {
     return await serve(settings);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    const { usageText } = await import("./src/cli/help.ts");
-    await print(usageText(error.message), Deno.stderr);
+    log(`${error.message} (add --help to see the options)`);
     return 2;
   }
 }
@@ -77,12 +76,10 @@ async function printConfig(
   client: ClientName,
   settings: Settings,
 ): Promise<number> {
-  const { configMessage, createClientConfig } = await import(
-    "./src/cli/client_config.ts"
-  );
-  const config = createClientConfig(client, settings);
-  await print(configMessage(config), Deno.stderr);
-  return await print(config.text);
+  const { createClientConfig } = await import("./src/cli/client_config.ts");
+  const { message, text } = createClientConfig(client, settings);
+  await print(message, Deno.stderr);
+  return await print(text);
 }
 
 /** Prints what the model sees in a client. */
@@ -125,16 +122,14 @@ async function serve(settings: Settings): Promise<number> {
   // Starting to watch takes a moment, so the client's first requests are handled first.
   const ready = prepare(server, registry, settings);
   ready.then(() => setTimeout(() => registry.watch(), WATCH_DELAY_MS));
-  if (Deno.stdin.isTerminal()) ready.then(() => welcome(registry));
+  if (Deno.stdin.isTerminal()) ready.then(() => log(WELCOME));
   await server.connect(transport, ready);
   return 0;
 }
 
-/** Tells people what a server in their terminal does, and what they may be looking for. */
-async function welcome({ catalog }: SkillRegistry): Promise<void> {
-  const { welcomeText } = await import("./src/cli/help.ts");
-  await print(welcomeText(catalog.served.size), Deno.stderr);
-}
+/** What a server in a terminal says instead of waiting silently. */
+const WELCOME =
+  "This is an MCP server. It waits for a client on stdin, so it is usually started by one. Press Ctrl+C to exit, and add --help to see what else it does.";
 
 /** Creates the registry for the settings. Does not scan the roots. */
 export function openSkills(

@@ -5,6 +5,7 @@ import config from "./deno.json" with { type: "json" };
 import { Session } from "./tests/testing/client.ts";
 import { Place, skillMd } from "./tests/testing/folders.ts";
 import { lacks } from "./tests/testing/needs.ts";
+import { serverCommand } from "./tests/testing/server.ts";
 
 Deno.test("server reports its name, version, and capabilities", async () => {
   using place = new Place();
@@ -212,16 +213,6 @@ Deno.test("server reports a new skill: contract, scenario 6; story 3, scenario 4
   assert.deepEqual(await session.names(), ["new"]);
 });
 
-Deno.test("server finds changes by periodic refresh alone", async () => {
-  using place = new Place();
-  const args = ["--no-watch", "--refresh", "0.05"];
-  await using session = await Session.open(place, { args });
-  assert.deepEqual(await session.names(), []);
-  place.skill("home/.claude/skills", "new");
-  await session.listChanged();
-  assert.deepEqual(await session.names(), ["new"]);
-});
-
 Deno.test("server switches to the global skill when the project's skill is removed: story 3, scenario 3", async () => {
   using place = new Place();
   place.skill("project/.agent/skills", "deploy");
@@ -268,23 +259,6 @@ Deno.test("skill finds a skill that was just added and reads the current file", 
   assert.match((await session.load("new")).text, /^Loading: new\n/);
   place.skill("home/.claude/skills", "new", skillMd("new") + "Changed");
   assert.match((await session.load("new")).text, /Changed$/);
-});
-
-Deno.test("skill finds a skill that was just added or fixed while folders are watched", async () => {
-  using place = new Place();
-  const folder = "home/.claude/skills";
-  for (let i = 0; i < 100; i++) place.skill(folder, `s${i}`);
-  await using session = await Session.open(place);
-  const load = async (name: string) => (await session.load(name)).text;
-  for (const name of ["one", "two", "three", "four", "five"]) {
-    assert.match(await load(name), /not found/);
-    place.skill(folder, name);
-    assert.match(await load(name), /^Loading: /);
-    place.skill(folder, name, "no frontmatter");
-    assert.match(await load(name), /^Skipped /);
-    place.skill(folder, name);
-    assert.match(await load(name), /^Loading: /);
-  }
 });
 
 Deno.test("server starts without any skill folder: contract, scenario 7", async () => {
@@ -341,14 +315,6 @@ Deno.test("server skips a folder with no SKILL.md: story 2, scenario 3", async (
   assert.deepEqual(await session.end(), []);
 });
 
-Deno.test("skill loads a file that has only frontmatter", async () => {
-  using place = new Place();
-  const text = "---\nname: bare\ndescription: d\n---";
-  place.skill("home/.claude/skills", "bare", text);
-  await using session = await Session.open(place);
-  assert.ok((await session.load("bare")).text.endsWith(`bare\n\n${text}`));
-});
-
 Deno.test(
   "skill reports only the requested invalid skill, and nothing about other folders",
   {
@@ -393,29 +359,6 @@ Deno.test("skill never returns new content under an old name", async () => {
     assert.match(loaded.text, expected);
     assert.equal(loaded.isError, true);
   }
-});
-
-Deno.test("skill returns a short answer for a name with many words", async () => {
-  using place = new Place();
-  for (let i = 0; i < 200; i++) place.skill("home/.claude/skills", `s${i}`);
-  await using session = await Session.open(place);
-  const words = Array.from({ length: 100_000 }, (_, index) => `w${index}`);
-  const { text } = await session.load(words.join(" "));
-  assert.ok(text.length < 5_000);
-});
-
-Deno.test("skill handles a very long name even if many skills are invalid", {
-  ignore: lacks("speed"),
-}, async () => {
-  using place = new Place();
-  for (let i = 0; i < 500; i++) {
-    place.skill("home/.claude/skills", `s${i}`, "no frontmatter");
-  }
-  await using session = await Session.open(place);
-  // Every second character is a combining mark, which is slow to normalize.
-  const name = "e\u0301".repeat(500_000);
-  const { text, isError } = await session.load(name);
-  assert.deepEqual([isError, text.includes("not found")], [true, true]);
 });
 
 Deno.test("skill escapes names and descriptions that could break out of the list", async () => {
@@ -463,24 +406,6 @@ Deno.test("skill loads every skill by its listed name", async () => {
   }
 });
 
-Deno.test("skill hides skills whose frontmatter disables model invocation", async () => {
-  using place = new Place();
-  place.skill(
-    "home/.claude/skills",
-    "hidden",
-    "---\nname: hidden\ndescription: d\ndisable-model-invocation: true\n---\n",
-  );
-  place.skill(
-    "home/.claude/skills",
-    "shown",
-    "---\nname: shown\ndescription: d\ndisable-model-invocation: false\nuser-invocable: false\n---\n",
-  );
-  await using session = await Session.open(place);
-  assert.deepEqual(await session.names(), ["shown"]);
-  const { text, isError } = await session.load("hidden");
-  assert.ok(isError && !text.includes("- hidden"));
-});
-
 Deno.test("skill lists the 20 best matches of many skills and the number of other skills", async () => {
   using place = new Place();
   for (let i = 0; i < 150; i++) {
@@ -506,4 +431,26 @@ Deno.test("skill lists the 20 best matches of many skills and the number of othe
     text,
     /\n\(and 132 other skills\)\n/,
   );
+});
+
+Deno.test("server in a terminal says what it waits for", {
+  ignore: lacks("terminal"),
+}, async () => {
+  using place = new Place();
+  const [command, options] = serverCommand(place);
+  const words = [command, ...options.args!].map((word) => `'${word}'`);
+  await using child = new Deno.Command("script", {
+    ...options,
+    args: ["-qec", words.join(" "), "/dev/null"],
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "null",
+  }).spawn();
+  let text = "";
+  for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    if (text.includes("\n")) break;
+  }
+  await child.stdin.close();
+  assert.match(text, /^skill-server: This is an MCP server\. .* add --help /);
 });

@@ -7,7 +7,6 @@ import {
   type SkillRoot,
 } from "../mod.ts";
 import { Session } from "./testing/client.ts";
-import { printedLaunch, serverArgs } from "./testing/command_line.ts";
 import { Place, policyArgs, policyPlace } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
 import { names, root } from "./testing/registry.ts";
@@ -216,21 +215,4 @@ Deno.test("--policy takes a path, relative to the working directory or the home 
     });
     assert.deepEqual(await session.names(), expected);
   }
-});
-
-Deno.test("--print-config includes the policy's path and grants read permission for the file alone", async () => {
-  using place = policyPlace("{ skill: a, state: off }");
-  place.file("home/settings/policy.yaml", "rules: [{ skill: b, state: off }]");
-  const launch = await printedLaunch(place, {
-    args: ["--policy", "~/settings/policy.yaml"],
-  });
-  const file = join(place.home, "settings", "policy.yaml");
-  assert.deepEqual(serverArgs(launch), [`--policy=${file}`]);
-  const [read] = launch.args.filter((arg) => arg.startsWith("--allow-read="));
-  assert.ok(read!.split(/[=,]/).includes(file));
-  await using session = await Session.open(place, { launch });
-  assert.deepEqual(await session.names(), ["a", "c"]);
-  place.replace("home/settings/policy.yaml", "rules: []");
-  await session.listChanged();
-  assert.deepEqual(await session.names(), ["a", "b", "c"]);
 });

@@ -9,7 +9,7 @@ import { TOOL_NAMES, type Toolset } from "../src/views/options.ts";
 import { createEntries } from "../src/views/tools.ts";
 import { toolsets } from "./testing/client.ts";
 import { README } from "./testing/environment.ts";
-import { Place, skillMd } from "./testing/folders.ts";
+import { OpenSpy, Place, skillMd } from "./testing/folders.ts";
 import { HttpServer } from "./testing/http.ts";
 import { lacks } from "./testing/needs.ts";
 import { root } from "./testing/registry.ts";
@@ -287,4 +287,34 @@ Deno.test("the HTTP server runs nothing of the folder in which it is started", a
   await using server = await HttpServer.start(place);
   const { result } = await server.ask("tools/list");
   assert.match(result.tools[0].description, /git/);
+});
+
+Deno.test("a scan spends two seconds on unknown skills of a project, and the next one continues", async () => {
+  using place = new Place();
+  place.skill("home/skills", "own");
+  for (let index = 0; index < 25; index++) {
+    place.skill("project/skills", `slow-${index}`);
+  }
+  const { now } = Date;
+  // By then, what was written is no longer recent.
+  let milliseconds = 10_000;
+  Date.now = () => now() + milliseconds;
+  using _opens = new OpenSpy({ afterOpen: () => milliseconds += 300 });
+  try {
+    using registry = new SkillRegistry([
+      root(join(place.project, "skills"), { scope: "project" }),
+      root(join(place.home, "skills")),
+    ], { workingDirectory: place.project, log: () => {} });
+    const counts = [];
+    for (let scan = 0; scan < 3; scan++) {
+      const { skills, problems } = await registry.refresh();
+      assert.ok(skills.has("own"));
+      assert.ok(problems.every(({ rule }) => rule === "too-many"));
+      assert.equal(skills.size + problems.length, 26);
+      counts.push(skills.size);
+    }
+    assert.deepEqual(counts, [8, 15, 22]);
+  } finally {
+    Date.now = now;
+  }
 });

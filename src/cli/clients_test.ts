@@ -1,13 +1,9 @@
 // What is printed for each client, and what the documentation says about it.
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
-import {
-  configFile,
-  configMessage,
-  createClientConfig,
-} from "./client_config.ts";
+import { configFile, createClientConfig } from "./client_config.ts";
 import { CLIENT_NAMES, type ClientName, MCP_CLIENTS } from "./clients.ts";
-import type { Program } from "./program.ts";
+import type { Program } from "./launch.ts";
 import {
   configFor,
   NPX_PROGRAM,
@@ -34,19 +30,18 @@ function print(args: readonly string[], program: Program = PROGRAM): string {
     program,
   );
   const command = `$ skill-server --print-config ${args.join(" ")}`;
-  return `${command}\n${configMessage(config)}${config.text}`;
+  return `${command}\n${config.message}${config.text}`;
 }
 
 /** Returns what is printed for each client. */
 function printAll(): string {
-  const url = ["--url", "https://skills.example.com/mcp"];
   const windows: Program = {
     ...PROGRAM,
     executable: String.raw`C:\Users\Jörg Müller\.deno\bin\deno.exe`,
     os: "windows",
   };
   return [
-    ...CLIENT_NAMES.flatMap((name) => [print([name]), print([name, ...url])]),
+    ...CLIENT_NAMES.map((name) => print([name])),
     "With a Deno that npx downloaded\n",
     print(["cursor"], NPX_PROGRAM),
     "On Windows\n",

@@ -1,13 +1,175 @@
 /**
- * Parses the command line, and says what was probably meant where it is
- * invalid.
+ * The options of the command line, and its parser, which says what was probably
+ * meant where it is invalid. The table of options drives `--help` and
+ * docs/options.md, too.
  *
  * @module
  */
 
 import { parseArgs } from "node:util";
-import { type Option, OPTIONS } from "./options.ts";
+import { CLIENT_NAMES } from "./clients.ts";
+import { DEFAULT_SHELL_TIMEOUT } from "../shell.ts";
+import { DEFAULT_REFRESH_SECONDS } from "../skills/roots.ts";
+import { OTHER_CLIENTS } from "../views/clients.ts";
+import { DEFAULT_DESCRIPTION_LIMIT } from "../views/skill_list.ts";
+import { TOOLSET_NAMES } from "../views/toolsets.ts";
 import { nearestWords, quote } from "../text.ts";
+
+/** An option, with what `parseArgs` of `node:util` needs to know about it. */
+export interface Option {
+  readonly type: "string" | "boolean";
+  readonly multiple?: boolean;
+  readonly short?: string;
+  /** What stands for its value in the help. */
+  readonly value?: string;
+  /** What it does. */
+  readonly help: string;
+  /** The only values that it accepts, in lowercase. */
+  readonly choices?: readonly string[];
+  /** What its value must be, if there are no choices. */
+  readonly expected?: string;
+  readonly isValid?: (value: string) => boolean;
+  /** The options of which one must be there. */
+  readonly requires?: readonly string[];
+}
+
+/** The minimum length limit, in characters. It leaves room to say what a tool does. */
+const MIN_DESCRIPTION_LIMIT = 300;
+
+/** The longest interval that a timer supports, in seconds. */
+const MAX_SECONDS = 2_000_000;
+
+/** Converts a number of megabytes to bytes, if it is valid. */
+export function parseMegabytes(value: string | undefined): number | undefined {
+  const size = Math.round(Number(value) * 1024 * 1024);
+  return size >= 1 && Number.isSafeInteger(size) ? size : undefined;
+}
+
+const FOLDERS = {
+  type: "string",
+  multiple: true,
+  value: "DIR",
+  expected: "a folder",
+} as const;
+
+/** The options that affect a running server. */
+const SERVING = {
+  "skill-dir": {
+    ...FOLDERS,
+    help: "also search DIR and its subfolders; repeatable",
+  },
+  "agents": {
+    type: "boolean",
+    help: "also search ./.agents/skills and ~/.agents/skills",
+  },
+  "trust-links": {
+    ...FOLDERS,
+    help: "allow links into DIR; repeatable",
+  },
+  "tools": {
+    type: "string",
+    value: "SET",
+    choices: TOOLSET_NAMES,
+    help: `toolset: ${TOOLSET_NAMES.join(", ")} (default: skill)`,
+  },
+  "policy": {
+    type: "string",
+    value: "FILE",
+    expected: "the path of a file",
+    help: "file with rules for which skills to serve, and how prominently",
+  },
+  "name-only": {
+    ...FOLDERS,
+    help:
+      "list the skills in DIR without their descriptions, because the client lists them itself; repeatable",
+  },
+  "max-file-size": {
+    type: "string",
+    value: "MB",
+    expected: "a number of megabytes greater than 0",
+    isValid: (value) => parseMegabytes(value) !== undefined,
+    help: "size limit for files (default: 1)",
+  },
+  "description-limit": {
+    type: "string",
+    value: "CHARS",
+    expected:
+      `a number of characters of at least ${MIN_DESCRIPTION_LIMIT}, or 0 for no limit`,
+    isValid: (value) =>
+      Number.isSafeInteger(Number(value)) &&
+      (Number(value) === 0 || Number(value) >= MIN_DESCRIPTION_LIMIT),
+    help:
+      `length limit for the list of skills that the model sees, at least ${MIN_DESCRIPTION_LIMIT}; 0 for none (default: what the client shows, at most ${DEFAULT_DESCRIPTION_LIMIT})`,
+  },
+  "refresh": {
+    type: "string",
+    value: "SECONDS",
+    expected: `a number of seconds from 0 to ${MAX_SECONDS}`,
+    isValid: (value) => Number(value) >= 0 && Number(value) <= MAX_SECONDS,
+    help:
+      `interval between scans, 0 for none (default: ${DEFAULT_REFRESH_SECONDS})`,
+  },
+  "no-watch": {
+    type: "boolean",
+    help: "rely on --refresh instead of watching folders",
+  },
+  "shell-timeout": {
+    type: "string",
+    value: "SECONDS",
+    expected: `a number of seconds from 0.1 to ${MAX_SECONDS}`,
+    isValid: (value) => Number(value) >= 0.1 && Number(value) <= MAX_SECONDS,
+    help: `time limit for shell commands (default: ${DEFAULT_SHELL_TIMEOUT})`,
+  },
+  "auto-install-deps": {
+    type: "boolean",
+    help:
+      'before a shell command that contains "py", install the packages that Python files import (requires sh and pipreqs)',
+  },
+} as const satisfies Readonly<Record<string, Option>>;
+
+export const SERVING_OPTIONS = Object.keys(SERVING) as (keyof typeof SERVING)[];
+
+/** All options. The others do something else than serve, or say how to do it. */
+export const OPTIONS = {
+  ...SERVING,
+  "list": { type: "boolean", help: "list the skills and where they come from" },
+  "check": {
+    type: "boolean",
+    help:
+      "check every skill, or only those given as DIR (folders, or names of skills), and print what to fix; exit with 1 if there are errors or no skills",
+  },
+  "json": {
+    type: "boolean",
+    help: "print the output of --list or --check as JSON",
+    requires: ["list", "check"],
+  },
+  "as": {
+    type: "string",
+    value: "CLIENT",
+    choices: [OTHER_CLIENTS, ...CLIENT_NAMES],
+    help:
+      `with --list: print what the model sees in an MCP client, or, with the name ${OTHER_CLIENTS}, in an unknown one`,
+    requires: ["list"],
+  },
+  "print-config": {
+    type: "string",
+    value: "CLIENT",
+    choices: CLIENT_NAMES,
+    help: "print the configuration for an MCP client",
+  },
+  "help": { type: "boolean", short: "h", help: "show the help" },
+  "version": { type: "boolean", short: "V", help: "show the version" },
+} as const satisfies Readonly<Record<string, Option>>;
+
+/** Lists how each option is written, and what it does. */
+export function describeOptions(): [usage: string, help: string][] {
+  return Object.entries<Option>(OPTIONS).map(
+    ([name, { value, short, help }]) => [
+      `--${name}${value ? ` ${value}` : ""}${short ? `, -${short}` : ""}`,
+      help,
+    ],
+  );
+}
 
 /** Thrown for an invalid command line or an invalid environment variable. */
 export class UsageError extends Error {}
@@ -23,79 +185,61 @@ export type CommandLine = ReturnType<
  * @throws {UsageError} If it is invalid.
  */
 export function parseCommandLine(args: readonly string[]): CommandLine {
-  // The strict parser's messages do not say what was probably meant, and it
-  // rejects negative numbers.
-  const { tokens, values, positionals } = parseArgs({
-    args: [...args],
-    options: OPTIONS,
-    allowPositionals: true,
-    strict: false,
-    tokens: true,
-  });
-  for (const token of tokens) {
-    if (token.kind !== "option") continue;
-    if (!Object.hasOwn(OPTIONS, token.name)) {
-      // In "-list", the parser sees the options -l, -i, -s, and -t.
-      const isLong = token.rawName.startsWith("--");
-      throw unknownOption(isLong ? token.rawName : args[token.index]!);
+  const { values, positionals } = parse(args);
+  const checked: Record<string, unknown> = values;
+  for (const [name, value] of Object.entries(values)) {
+    const option: Option = OPTIONS[name as keyof typeof OPTIONS];
+    for (const text of [value].flat()) {
+      if (typeof text === "string") checkValue(text, { name, option });
     }
-    const option: Option = OPTIONS[token.name as keyof typeof OPTIONS];
-    checkValue(token, option);
-    const { requires = [token.name] } = option;
-    if (!requires.some((name) => values[name])) {
-      const names = requires.map((name) => `--${name}`).join(" or ");
-      throw new UsageError(`--${token.name} requires ${names}`);
+    const { choices, requires = [name] } = option;
+    if (!requires.some((other) => checked[other])) {
+      const names = requires.map((other) => `--${other}`).join(" or ");
+      throw new UsageError(`--${name} requires ${names}`);
     }
     // The case of a choice does not matter.
-    if (option.choices) values[token.name] = token.value!.toLowerCase();
+    if (choices) checked[name] = String(value).toLowerCase();
   }
   if (positionals.some((word) => word.trim() === "")) {
     throw new UsageError("DIR must not be empty");
   }
-  return { values, positionals } as CommandLine;
+  return { values, positionals };
+}
+
+function parse(args: readonly string[]): CommandLine {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: OPTIONS,
+      allowPositionals: true,
+    });
+  } catch (error) {
+    const { message } = error as Error;
+    const [, written, word] = /^Unknown option '(-+([^']*))/.exec(message) ??
+      [];
+    if (written === undefined) throw new UsageError(message);
+    const [near] = nearestWords(word!, Object.keys(OPTIONS));
+    const advice = near ? `: did you mean --${near}?` : "";
+    throw new UsageError(`Unknown option ${quote(written)}${advice}`);
+  }
 }
 
 /**
- * Checks whether an option has a value of the right kind.
+ * Checks the value of an option.
  *
- * @throws {UsageError} If something is wrong.
+ * @throws {UsageError} If it is not of the right kind.
  */
 function checkValue(
-  { name, value, inlineValue }: {
-    name: string;
-    value?: string | undefined;
-    /** Whether the value follows an equals sign. */
-    inlineValue?: boolean | undefined;
-  },
-  { type, choices, expected, isValid }: Option,
+  value: string,
+  { name, option }: { name: string; option: Option },
 ): void {
-  if (type === "boolean") {
-    if (value === undefined) return;
-    throw new UsageError(
-      `Cannot use --${name} with the value ${quote(value)}: it takes none`,
-    );
-  }
-  const all = choices ? `one of ${choices.join(", ")}` : expected;
-  const isMissing = value === undefined || value.trim() === "" ||
-    (!inlineValue && /^-(?!\d)/.test(value));
-  if (isMissing) throw new UsageError(`--${name} requires ${all}`);
-  if (choices?.includes(value.toLowerCase()) ?? isValid?.(value) ?? true) {
-    return;
-  }
+  const { choices, expected, isValid = (value) => value.trim() !== "" } =
+    option;
+  const isKnown = choices?.includes(value.toLowerCase()) ?? isValid(value);
+  if (isKnown) return;
   const near = nearestWords(value, choices ?? []).slice(0, 3);
   const advice = near.length > 0
     ? `did you mean ${near.join(" or ")}?`
-    : `expected ${all}`;
+    : `expected ${choices ? `one of ${choices.join(", ")}` : expected}`;
   throw new UsageError(`Invalid --${name} ${quote(value)}: ${advice}`);
-}
-
-function unknownOption(written: string): UsageError {
-  const word = written.replace(/^-+/, "");
-  const [near] = nearestWords(word, Object.keys(OPTIONS));
-  const advice = near
-    ? `: did you mean --${near}?`
-    : /^--(?:allow|deny)-/.test(written)
-    ? ": write options of Deno before the module"
-    : "";
-  return new UsageError(`Unknown option ${quote(written)}${advice}`);
 }

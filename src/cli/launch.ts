@@ -6,15 +6,53 @@
  */
 
 import { dirname, isAbsolute } from "jsr:@std/path@^1";
-import { UsageError } from "./command_line.ts";
-import { SERVING_OPTIONS } from "./options.ts";
-import { type Launch, NO_CONFIG, type Program } from "./program.ts";
+import { fileURLToPath } from "node:url";
+import type { Launch } from "./clients.ts";
+import { SERVING_OPTIONS, UsageError } from "./command_line.ts";
 import type { Settings } from "./settings.ts";
 import { isAtOrBelow, realPathOf } from "../files/paths.ts";
 import { ALLOW_SHELL, mayRunShell } from "../shell.ts";
 import { listRuleFolders } from "../skills/policy_file.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
 import { quote } from "../text.ts";
+
+/** How the server runs. */
+export interface Program {
+  /** The file that runs: Deno, or the server as an executable. */
+  readonly executable: string;
+  /** The path or URL of the main module, or `undefined` if it is part of the executable. */
+  readonly mainModule: string | undefined;
+  /** The import map that Deno runs with, if any is known. */
+  readonly importMap: string | undefined;
+  readonly os: typeof Deno.build.os;
+}
+
+/** Describes the process. */
+export function runningProgram(): Program {
+  const isExecutable = Deno.build.standalone;
+  return {
+    executable: Deno.execPath(),
+    mainModule: isExecutable ? undefined : pathOrUrl(Deno.mainModule),
+    importMap: isExecutable ? undefined : IMPORT_MAP,
+    os: Deno.build.os,
+  };
+}
+
+/** The import map that Deno runs with, if it is this repository's. */
+const YAML = import.meta.resolve("jsr:@std/yaml@^1");
+const IMPORT_MAP = YAML.endsWith("/npm_only/yaml.ts")
+  ? pathOrUrl(new URL("import_map.json", YAML).href)
+  : undefined;
+
+/** Returns the path that a URL stands for, or a URL of another kind unchanged. */
+function pathOrUrl(url: string): string {
+  return url.startsWith("file:") ? fileURLToPath(url) : url;
+}
+
+/** Whether `npx` downloaded a program, which may be gone the next day. */
+export function isInNpxCache(executable: string): boolean {
+  return /[\\/]_npx[\\/]/.test(executable);
+}
 
 /**
  * Creates the command that starts the server on this machine. It does not use npx,
@@ -28,21 +66,18 @@ import { quote } from "../text.ts";
 export function createLaunch(program: Program, settings: Settings): Launch {
   const args = serverArguments(settings);
   const { executable: command, mainModule, importMap } = program;
+  const isForShell = settings.options.toolset === "agentskills";
   // The permissions of an executable are built in.
   if (mainModule === undefined) return { command, args };
   const flags = [
-    NO_CONFIG,
+    // Keeps Deno from obeying the deno.json, package.json, and .npmrc of the working
+    // directory, which can replace the program, even if it is a module from JSR.
+    "--no-config",
     ...[allowRead(listFolders(settings)), "--allow-env"],
-    ...shellPermission(settings),
+    ...mayRunShell() && isForShell ? [ALLOW_SHELL] : [],
     ...importMap === undefined ? [] : [`--import-map=${importMap}`],
   ];
   return { command, args: ["run", ...flags, mainModule, ...args] };
-}
-
-function shellPermission({ options }: Settings): string[] {
-  return options.toolset === "agentskills" && mayRunShell()
-    ? [ALLOW_SHELL]
-    : [];
 }
 
 /** Returns arguments that have the same effect in any folder and environment. */
@@ -53,21 +88,6 @@ function serverArguments({ values, directories }: Settings): string[] {
     )
   );
   return [...flags, ...directories];
-}
-
-/**
- * Lists the roots that every project has. Those in the project are relative,
- * because each launch can have a different project.
- */
-function listUsualRoots(
-  { values, home, directories }: Settings,
-): string[] {
-  return resolveSkillRoots({
-    workingDirectory: ".",
-    homeDirectory: home,
-    directories: directories.length > 0 ? [] : undefined,
-    agents: values.agents,
-  }).map(({ path }) => path);
 }
 
 /** Whether a path is the root or the home folder, or contains the home folder. */
@@ -84,10 +104,17 @@ function isTooMuch(path: string, { home }: Settings): boolean {
  *   did not name it: a project can contain a link to it.
  */
 function listFolders(settings: Settings): string[] {
-  const { spelledOut, values } = settings;
+  const { spelledOut, values, home, directories } = settings;
+  // Those in the project are relative, because each launch can have another project.
+  const usual = resolveSkillRoots({
+    workingDirectory: ".",
+    homeDirectory: home,
+    directories: directories.length > 0 ? [] : undefined,
+    agents: values.agents,
+  });
   const given = [
-    ...listUsualRoots(settings),
-    ...settings.directories,
+    ...usual.map(({ path }) => path),
+    ...directories,
     ...values["skill-dir"] ?? [],
     ...values["trust-links"] ?? [],
   ];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join, resolve } from "jsr:@std/path@^1";
 import { createLaunch } from "./launch.ts";
-import type { Program } from "./program.ts";
+import type { Program } from "./launch.ts";
 import { ALLOW_SHELL } from "../shell.ts";
 import {
   assertMisuse,

@@ -44,12 +44,12 @@ function listPassages(
     ]);
   const text = createInstructions(options.toolset, catalog);
   const [line] = text.split("\n", 1);
-  return {
-    "whole": [{ title: "Instructions", text }, ...passages],
-    "first line": [{ title: "First line of the instructions", text: line! }]
-      .concat(passages),
-    "none": passages,
+  const shown = {
+    "whole": [{ title: "Instructions", text }],
+    "first line": [{ title: "First line of the instructions", text: line! }],
+    "none": [],
   }[instructions];
+  return [...shown, ...passages];
 }
 
 /** Formats what the model of a client sees for people. */

@@ -71,53 +71,23 @@ for (const [client, shown] of Object.entries(INSTRUCTIONS)) {
   });
 }
 
-Deno.test("--list --as shows what --tools, --description-limit, and --policy change", async () => {
-  using place = skillsPlace();
-  const rules = "rules:\n  - { skill: 'skill-1*', state: off }\n";
-  const args = [
-    ...["--tools", "skilljack", "--description-limit", "1000"],
-    ...["--policy", place.file("policy/policy.yaml", rules)],
-  ];
-  const { texts } = await servedTo(place, "cline", args);
-  const passages = JSON.parse(
-    await listAs(place, "cline", [...args, "--json"]),
-  );
-  assert.deepEqual(
-    passages.map(({ text }: { text: string }) => text),
-    texts,
-  );
-  assert.match(
-    await listAs(place, "cline", args),
-    /^What the model sees in cline \(9 skills, toolset skilljack\)$/m,
-  );
-});
-
 Deno.test("--list --as shows each text with its length, an estimate of its tokens, and the total", async () => {
   using place = skillsPlace();
   const text = await listAs(place, "codex");
   const passages = JSON.parse(await listAs(place, "codex", ["--json"]));
-  let rest = text;
-  let total = 0;
-  for (const { title, text } of passages) {
-    const tokens = Math.ceil(text.length / 4);
-    total += text.length;
-    const section =
-      `\n\n${title}: ${text.length} characters, about ${tokens} tokens\n${
-        text.replaceAll(/^/gm, "  ")
-      }`;
-    assert.ok(rest.includes(section), section);
-    rest = rest.replace(section, () => "");
+  for (const { title, text: passage } of passages) {
+    const tokens = Math.ceil(passage.length / 4);
+    const head =
+      `\n\n${title}: ${passage.length} characters, about ${tokens} tokens\n`;
+    assert.ok(text.includes(head + passage.replaceAll(/^/gm, "  ")), head);
   }
-  const tokens = Math.ceil(total / 4);
-  assert.equal(
-    rest,
-    `What the model sees in codex (20 skills, toolset skill)
-
-Total: ${total} characters, about ${tokens} tokens (estimated as characters / 4)
-`,
+  assert.match(
+    text,
+    /^What the model sees in codex \(20 skills, toolset skill\)/,
   );
   assert.match(text, /^First line of the instructions: \d/m);
   assert.match(text, /^Tool skill, which the model has to search for: \d/m);
+  assert.match(text, /\nTotal: \d+ characters, about \d+ tokens \(estimated/);
   assert.match(
     await listAs(place, "cursor"),
     /^What the model sees in clients that were not measured \(20 skills/,

@@ -85,23 +85,6 @@ Checked 4 skills: 1 error, 0 warnings
   assert.deepEqual(off, { code: 0, text: "Checked 0 skills: no problems\n" });
 });
 
-Deno.test("--check reports the errors of a policy, with which nothing is served", async () => {
-  using place = reportPlace();
-  const yaml = "rules:\n- { state: of }\n- { scop: project, state: off }\n";
-  place.file("home/policy.yaml", yaml);
-  const args = ["--check", "--json", "--policy", "~/policy.yaml"];
-  const { code, stdout } = await runServer(place, { args });
-  const report: Report = JSON.parse(stdout);
-  assert.deepEqual([code, report.skills], [1, []]);
-  assert.deepEqual(
-    report.problems.map(({ rule, line, reason }) => [rule, line, reason]),
-    [
-      ["policy", 2, 'there is no state "of"'],
-      ["policy", 3, 'there is no key "scop"'],
-    ],
-  );
-});
-
 Deno.test("--list reports where to put skills if there are none", async () => {
   using place = new Place();
   const { text } = await printedReport(place, "--list");
@@ -268,22 +251,13 @@ Checked 0 skills: 1 error, 1 warning
   );
 });
 
-Deno.test("--check prints annotations if it runs in GitHub Actions", async () => {
-  using place = new Place();
-  place.skill("home/.claude/skills", "a", skillMd("a", "b: c"));
-  const env = { GITHUB_ACTIONS: "true" };
-  const { stdout } = await runServer(place, { args: ["--check"], env });
-  assert.match(
-    stdout,
-    /^::error file=\S+SKILL\.md,line=3,title=yaml-repaired::/,
-  );
-});
-
 Deno.test("no text of a skill is a command of GitHub Actions", async () => {
   using place = new Place();
   const name = '"::stop-commands::x"';
   place.skill("home/.claude/skills", "a", skillMd(name, '"##[add-mask]x"'));
   const env = { GITHUB_ACTIONS: "true" };
+  const { stdout } = await runServer(place, { args: ["--check"], env });
+  assert.match(stdout, /^::error file=\S+SKILL\.md,line=2,title=name-char/);
   for (const args of [["--list"], ["--list", "--as", "cline"]]) {
     const { stdout } = await runServer(place, { args, env });
     const [, token, text, rest] =

@@ -5,8 +5,11 @@
  */
 
 import { basename, dirname, isAbsolute, join } from "jsr:@std/path@^1";
-import { type CommandLine, UsageError } from "./command_line.ts";
-import { parseMegabytes } from "./options.ts";
+import {
+  type CommandLine,
+  parseMegabytes,
+  UsageError,
+} from "./command_line.ts";
 import { attempt } from "../files/faults.ts";
 import { currentFolder, resolveFolder, SKILL_MD } from "../files/paths.ts";
 import { DEFAULT_MAX_FILE_SIZE } from "../files/reading.ts";

@@ -176,6 +176,12 @@ export function attempt<T>(work: () => T): T | undefined {
   }
 }
 
+export const PROJECT_IS_SLOW: Fault = {
+  rule: "too-many",
+  reason: "reading the skills of the project takes too long",
+  hint: "name its folder on the command line to read all of them",
+};
+
 export function tooManyFolders(limit: number): Fault {
   return {
     rule: "too-many",

@@ -6,11 +6,10 @@
  */
 
 import {
-  type CommandLine,
   parseCommandLine,
+  SERVING_OPTIONS,
   UsageError,
 } from "../cli/command_line.ts";
-import { SERVING_OPTIONS } from "../cli/options.ts";
 import { createSettings, type Settings } from "../cli/settings.ts";
 import type { AccessOptions } from "./access.ts";
 import { quote } from "../text.ts";
@@ -41,7 +40,7 @@ export function createHttpSettings(args: readonly string[]): HttpSettings {
   const variables = readVariables();
   const command = args.length > 0
     ? parseCommandLine(args)
-    : parseVariable(variables.SKILL_SERVER_ARGS ?? "");
+    : parseCommandLine(splitWords(variables.SKILL_SERVER_ARGS ?? ""));
   for (const name of Object.keys(command.values)) {
     const isServing = (SERVING_OPTIONS as string[]).includes(name);
     if (isServing && !SHELL_OPTIONS.includes(name)) continue;
@@ -75,21 +74,13 @@ function readVariables(): Partial<Record<typeof VARIABLES[number], string>> {
   }
 }
 
-/** Parses the options in `SKILL_SERVER_ARGS`. */
-function parseVariable(text: string): CommandLine {
-  try {
-    return parseCommandLine(splitWords(text));
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    throw new UsageError(`Invalid SKILL_SERVER_ARGS: ${error.message}`);
-  }
-}
-
 /** Splits a text into words as a shell does. Supports quotation marks, but not escapes. */
 function splitWords(text: string): string[] {
   const word = /(?:"[^"]*"|'[^']*'|[^\s"'])+/g;
   if (text.replace(word, "").trim() !== "") {
-    throw new UsageError("a quotation mark is not closed");
+    throw new UsageError(
+      "Invalid SKILL_SERVER_ARGS: a quotation mark is not closed",
+    );
   }
   return [...text.matchAll(word)].map(([word]) =>
     word.replace(/"([^"]*)"|'([^']*)'/g, "$1$2")

@@ -53,7 +53,7 @@ Deno.test("createHttpSettings() refuses a setting that is invalid or does not ap
       [{ SKILL_SERVER_ARGS: "--skill-dir 'a" }, /Invalid SKILL_SERVER_ARGS/],
       [
         { SKILL_SERVER_ARGS: "--policy" },
-        /Invalid SKILL_SERVER_ARGS: --policy requires/,
+        /'--policy <value>' argument missing/,
       ],
       [{ SKILL_SERVER_TOKEN: "two words" }, /Invalid SKILL_SERVER_TOKEN/],
       [{ SKILL_SERVER_TOKEN: " " }, /TOKEN: it is set and empty; create a/],

@@ -93,6 +93,9 @@ interface CheckedSkill
   readonly text: string;
 }
 
+/** A check returns what is wrong, if anything is. */
+type Check = (skill: CheckedSkill) => Finding[] | Finding | undefined;
+
 /** A problem, which is one of the `SKILL.md` unless it names another file. */
 type Finding = Omit<Problem, "file"> & {
   readonly file?: string;
@@ -101,7 +104,7 @@ type Finding = Omit<Problem, "file"> & {
 };
 
 /** The checks of what a scan knows about a skill: its frontmatter and the list of its files. */
-const CHECKS: readonly ((skill: CheckedSkill) => Finding[])[] = [
+const CHECKS: readonly Check[] = [
   checkName,
   checkDescription,
   checkHiddenCharacters,
@@ -112,7 +115,7 @@ const CHECKS: readonly ((skill: CheckedSkill) => Finding[])[] = [
 ];
 
 /** The checks of the text of a `SKILL.md`. The scan has reported what is wrong with its YAML. */
-const TEXT_CHECKS: readonly ((skill: CheckedSkill) => Finding[])[] = [
+const TEXT_CHECKS: readonly Check[] = [
   checkFieldNames,
   checkCharacters,
   checkLinks,
@@ -157,8 +160,8 @@ export async function checkSkill(
   return [...run([...CHECKS, ...TEXT_CHECKS], checked), ...problems];
 }
 
-function run(checks: typeof CHECKS, skill: CheckedSkill): Problem[] {
-  return checks.flatMap((check) => check(skill))
+function run(checks: readonly Check[], skill: CheckedSkill): Problem[] {
+  return checks.flatMap((check) => check(skill) ?? [])
     .map(({ field = "", ...finding }) => {
       const { line } = findField(field, skill.text) ?? {};
       return { file: skill.file, line, ...finding };
@@ -199,31 +202,30 @@ function toValidName(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
 }
 
-function checkDescription({ frontmatter }: CheckedSkill): Finding[] {
-  const field = "description";
+function checkDescription(
+  { frontmatter }: CheckedSkill,
+): Finding | undefined {
   const { length } = [...withoutInvisible(frontmatter.description)];
+  if (length <= MAX_DESCRIPTION_LENGTH) return undefined;
   const reason =
     `the description has ${length} characters, and the limit is ${MAX_DESCRIPTION_LENGTH}`;
   const hint = "shorten it, and move details into the body";
-  return length <= MAX_DESCRIPTION_LENGTH
-    ? []
-    : [{ rule: "description-length", field, reason, hint }];
+  return { rule: "description-length", field: "description", reason, hint };
 }
 
 /** Lists remove these characters, but hosts would show them to the model. */
 function checkHiddenCharacters({ frontmatter }: CheckedSkill): Finding[] {
   return (["name", "description"] as const).flatMap((field) => {
     const [first] = listInvisible(frontmatter[field]);
+    if (first === undefined) return [];
     const reason = `the ${field} has invisible characters, such as ${first}`;
     const hint = "remove them, and find out where they come from";
-    return first === undefined
-      ? []
-      : [{ rule: "hidden-characters", field, reason, hint }];
+    return [{ rule: "hidden-characters", field, reason, hint }];
   });
 }
 
 /** Checks whether JSON can represent the frontmatter exactly, and is not too large. */
-function checkJson({ frontmatter }: CheckedSkill): Finding[] {
+function checkJson({ frontmatter }: CheckedSkill): Finding | undefined {
   let room = MAX_SENT_LENGTH;
   const fits = (value: unknown, depth: number): boolean => {
     room -= typeof value === "string" ? value.length : 8;
@@ -233,44 +235,36 @@ function checkJson({ frontmatter }: CheckedSkill): Finding[] {
     return Object.entries(value ?? {}).flat()
       .every((item) => fits(item, depth + 1));
   };
+  if (fits(frontmatter, 0)) return undefined;
   const reason =
     "the frontmatter is too large, is nested too deeply, or has a value that JSON cannot represent";
   const hint = "keep it small and flat, without values such as .inf";
-  return fits(frontmatter, 0)
-    ? []
-    : [{ rule: "frontmatter-json", field: "name", reason, hint }];
+  return { rule: "frontmatter-json", field: "name", reason, hint };
 }
 
 function checkCompatibility(
   { frontmatter: { compatibility: value = "any" } }: CheckedSkill,
-): Finding[] {
+): Finding | undefined {
   const field = "compatibility";
   const isValid = typeof value === "string" && value !== "" &&
     [...value].length <= MAX_COMPATIBILITY_LENGTH;
+  if (isValid) return undefined;
   const reason =
     `${field} is not a string of 1 to ${MAX_COMPATIBILITY_LENGTH} characters`;
   const hint = "write it as one short text, or remove it";
-  return isValid ? [] : [{ rule: field, field, reason, hint }];
+  return { rule: field, field, reason, hint };
 }
 
 /** Checks that metadata are texts. Most often, one is a version without quotes. */
 function checkMetadata(
   { frontmatter: { metadata = {} } }: CheckedSkill,
-): Finding[] {
+): Finding | undefined {
   const field = "metadata";
-  if (!isObject(metadata)) {
-    const reason = "metadata is not a mapping";
-    const hint = "write a key and a text in quotes on each line below it";
-    return [{ rule: field, field, reason, hint }];
-  }
-  const keys = Object.keys(metadata)
-    .filter((key) => typeof metadata[key] !== "string").map(quote);
-  const reason = `in metadata, these are not texts: ${
-    keys.slice(0, 5).join(", ")
-  }`;
-  return keys.length === 0
-    ? []
-    : [{ rule: field, field, reason, hint: "put the values in quotes" }];
+  const values = isObject(metadata) ? Object.values(metadata) : [undefined];
+  if (values.every((value) => typeof value === "string")) return undefined;
+  const reason = "metadata is not a mapping of texts";
+  const hint = "write a key and a text in quotes on each line below it";
+  return { rule: field, field, reason, hint };
 }
 
 /** Checks the list of a skill's files. */
@@ -312,17 +306,16 @@ function checkFieldNames({ frontmatter, text }: CheckedSkill): Finding[] {
 }
 
 /** Reports the first line with invisible characters, which can hide text. */
-function checkCharacters({ text }: CheckedSkill): Finding[] {
-  const lines = text.replace(/^\ufeff/, "").split(/\r?\n/);
-  const index = lines.findIndex((line) => listInvisible(line).length > 0);
-  if (index === -1) return [];
-  const [first] = listInvisible(lines[index]!);
-  return [{
+function checkCharacters({ text }: CheckedSkill): Finding | undefined {
+  const lines = text.replace(/^\ufeff/, "").split(/\r?\n/).map(listInvisible);
+  const index = lines.findIndex((characters) => characters.length > 0);
+  if (index === -1) return undefined;
+  return {
     rule: "invisible-characters",
     line: index + 1,
-    reason: `there are invisible characters, such as ${first}`,
+    reason: `there are invisible characters, such as ${lines[index]![0]}`,
     hint: "remove them, and find out where they come from",
-  }];
+  };
 }
 
 /** Reports links in the body that lead to no served file, each path once. */

@@ -2,13 +2,11 @@ import assert from "node:assert/strict";
 import { isDeepStrictEqual } from "node:util";
 import { dirname, join } from "jsr:@std/path@^1";
 import fc from "npm:fast-check@^4";
-import { SkillRegistry } from "../../mod.ts";
 import { findingsIn, problemsIn } from "../../tests/testing/report.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
-import { root } from "../../tests/testing/registry.ts";
 import { assertLinearTime } from "../../tests/testing/waiting.ts";
-import { checkSkill, findUnlisting, type SkillContents } from "./checks.ts";
+import { findUnlisting, type SkillContents } from "./checks.ts";
 import { stringifyJson } from "../text.ts";
 import type { Skill, SkillFile } from "./types.ts";
 
@@ -95,42 +93,6 @@ Deno.test("--check reports names that are not valid, or differ from that of the 
   }
 });
 
-Deno.test("--check reports only what is missing of a skill without a description", async () => {
-  using place = new Place();
-  const text = "name: My Skill\nmetadata: { version: 1 }";
-  const found = await problemsWith(place, text);
-  assert.deepEqual(found.map(({ place }) => place), [
-    "error description-missing 1",
-  ]);
-});
-
-Deno.test("--check checks frontmatter whose fields are not on lines of their own", async () => {
-  using place = new Place();
-  const texts = [
-    "{ name: git, description: d, licence: MIT, metadata: { a: 1 } }",
-    "  name: git\n  description: d\n  licence: MIT\n  metadata: { a: 1 }",
-    "? name\n: git\n? description\n: d\n? metadata\n: a: 1",
-  ];
-  for (const text of texts) {
-    const found = await problemsWith(place, text);
-    assert.deepEqual(found.map(({ place }) => place.split(" ")[1]), [
-      "metadata",
-    ]);
-  }
-});
-
-Deno.test("checkSkill() reports that a SKILL.md was removed after the scan", async () => {
-  using place = new Place();
-  const directory = place.skill("skills", "git");
-  using registry = new SkillRegistry([root(dirname(directory))]);
-  await registry.refresh();
-  const skill = registry.find("git")!;
-  const contents = await registry.inspectFiles(skill);
-  Deno.removeSync(join(directory, "SKILL.md"));
-  const found = await checkSkill(skill, { source: registry, contents });
-  assert.deepEqual(found.map(({ rule }) => rule), ["unreadable"]);
-});
-
 Deno.test("--check reports links in the body to files that are not served", async () => {
   using place = new Place();
   place.skill(
@@ -203,13 +165,6 @@ Deno.test("--check ignores links in code and in comments, but not those after th
   }
 });
 
-Deno.test("--check finds links between code spans that look like comment delimiters", async () => {
-  using place = new Place();
-  const text = `${skillMd("links")}\n\`<!--\`\n[x](gone.md)\n\`-->\`\n`;
-  place.skill("home/.claude/skills", "links", text);
-  assert.equal((await findingsIn(place)).length, 1);
-});
-
 Deno.test(
   "--check reports files that are not served, and skills that are too large",
   {
@@ -271,6 +226,7 @@ Deno.test(
     for (const [path, , mode] of modes) Deno.chmodSync(path, mode);
     assert.deepEqual(findings, [
       "warning not-served locked/keys/: you have no permission to read it",
+      'warning broken-link locked/SKILL.md:7: the link "keys/one.md" does not point to a served file',
       "error unreadable locked/key.md: you have no permission to read it",
       "error unreadable shut: you have no permission to read it",
     ]);
@@ -359,40 +315,6 @@ Deno.test("findUnlisting() allows at most 512 files and 16 MiB, and names an unr
   assert.equal(ruleFor([empty, ...others]), undefined);
   assert.equal(ruleFor([main!, ...others]), "size");
   assert.equal(ruleFor([], ""), "unreadable");
-});
-
-Deno.test("findUnlisting() applies the rules that hosts enforce, not warnings", () => {
-  const contents = contentsOf(filesOf(), "a.md");
-  const ruleFor = (frontmatter: object, isRepaired = false) =>
-    findUnlisting({
-      ...skill,
-      frontmatter: { ...skill.frontmatter, ...frontmatter },
-      isRepaired,
-    }, contents)?.rule;
-  assert.deepEqual(
-    [
-      ruleFor({ license: 1, "allowed-tools": ["Read"], other: "\u200b" }),
-      ruleFor({ description: "\u26a0\ufe0f Care" }),
-      ruleFor({ name: "Git" }),
-      ruleFor({ description: "d".repeat(1_025) }),
-      ruleFor({ description: "x\u{e0041}" }),
-      ruleFor({ description: "x\u202ey" }),
-      ruleFor({ metadata: { version: 1 } }),
-      ruleFor({ size: Infinity }),
-      ruleFor({}, true),
-    ],
-    [
-      undefined,
-      undefined,
-      "name-characters",
-      "description-length",
-      "hidden-characters",
-      "hidden-characters",
-      "metadata",
-      "frontmatter-json",
-      "yaml-repaired",
-    ],
-  );
 });
 
 Deno.test("frontmatter that hosts can load survives a JSON round trip", () => {

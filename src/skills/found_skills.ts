@@ -7,6 +7,7 @@
  */
 
 import { basename, dirname } from "jsr:@std/path@^1";
+import { PROJECT_IS_SLOW, SkillFileError } from "../files/faults.ts";
 import { childPath, isAtOrBelow, realPathOf } from "../files/paths.ts";
 import { withoutInvisible } from "../text.ts";
 import type { TimeSlice } from "../time_slice.ts";
@@ -24,6 +25,12 @@ import {
   readSkill,
 } from "./skill_reader.ts";
 import type { Problem, Skill, SkillRoot, SkillScope } from "./types.ts";
+
+/**
+ * How long a scan reads unknown skills in the roots of a project, in milliseconds. A
+ * stranger's frontmatter can take a fifth of a second to parse.
+ */
+const MAX_PROJECT_MS = 2_000;
 
 /** The maximum number of problems that a scan reports. */
 const MAX_PROBLEMS = 1_000;
@@ -79,6 +86,9 @@ export class FoundSkills {
     project: [],
   };
 
+  /** How long reading in the roots of a project took, in milliseconds. */
+  #projectTime = 0;
+
   /** Creates an empty set. */
   constructor(options: FoundOptions) {
     this.#options = options;
@@ -88,7 +98,8 @@ export class FoundSkills {
    * Adds the skill in a folder, if there is one, with the path that lists it. A
    * skill is read only once.
    *
-   * @throws {Error} If something is temporarily unreadable.
+   * @throws {Error} If something is temporarily unreadable, or the skills of a project
+   *   take too long.
    */
   add(folder: VisitedFolder, position: number): void {
     const { path, realPath, root, isConfined } = folder;
@@ -101,7 +112,15 @@ export class FoundSkills {
       return;
     }
     const before = last?.get(realPath)?.read;
+    const isTheirs = root.scope === "project";
+    if (
+      isTheirs && before === undefined && this.#projectTime > MAX_PROJECT_MS
+    ) {
+      throw new SkillFileError(path, PROJECT_IS_SLOW);
+    }
+    const start = Date.now();
     const read = readSkill(folder, { ...rest, last: before });
+    if (isTheirs) this.#projectTime += Date.now() - start;
     if (read === undefined) return;
     this.byPath.set(realPath, {
       realPath,

@@ -70,7 +70,7 @@ export class SkillSyntaxError extends SyntaxError {
   readonly problem: Omit<Problem, "file">;
 
   /** Creates an error from what is wrong. */
-  constructor(problem: TextProblem) {
+  constructor(problem: Omit<Problem, "file">) {
     const { reason, line = 1, hint } = problem;
     super(oneLine(`Cannot parse SKILL.md: ${reason} (line ${line}); ${hint}`));
     this.name = "SkillSyntaxError";

@@ -109,17 +109,21 @@ export class Policy {
 
   /** Whether any rule can apply. */
   get hasRules(): boolean {
-    return this.#rules !== undefined && this.#rules.length > 0;
+    return (this.#rules?.length ?? 0) > 0;
   }
 
   /** Loads the policy, and expands its globs on disk. Returns what is wrong with it. */
   async load(): Promise<readonly Problem[]> {
     const { policy, nameOnlyFolders = [] } = this.#options;
+    const isFile = typeof policy === "string";
+    const base = isFile
+      ? { ...this.#options, workingDirectory: dirname(policy) }
+      : this.#options;
     try {
-      const rules = await this.#loadRules();
+      const rules = isFile ? await this.#loadFile(policy) : policy?.rules ?? [];
       this.#rules = [
         ...nameOnlyFolders.map(nameOnlyRule),
-        ...rules.map((rule) => activate(rule, this.#base)),
+        ...rules.map((rule) => activate(rule, base)),
       ].reverse();
       return [];
     } catch (error) {
@@ -127,16 +131,12 @@ export class Policy {
       const effect = this.isUsable
         ? "until then, the last valid policy applies"
         : "until then, no skills are served";
-      const file = typeof policy === "string" ? policy : "options.policy";
-      return error.faults.map(({ line, reason, hint }) => {
-        return {
-          rule: "policy",
-          file,
-          line,
-          reason,
-          hint: `${hint}; ${effect}`,
-        };
-      });
+      return error.faults.map((fault) => ({
+        ...fault,
+        rule: "policy",
+        file: isFile ? policy : "options.policy",
+        hint: `${fault.hint}; ${effect}`,
+      }));
     }
   }
 
@@ -156,22 +156,12 @@ export class Policy {
     return strictest ?? decisions[0] ?? SERVED;
   }
 
-  /** Returns the rules of the policy, which are the same objects while its file does not change. */
-  async #loadRules(): Promise<readonly SkillPolicyRule[]> {
-    const { policy } = this.#options;
-    if (typeof policy !== "string") return policy?.rules ?? [];
+  /** Returns the rules in a policy file, which are the same objects while it does not change. */
+  async #loadFile(file: string): Promise<readonly SkillPolicyRule[]> {
     // Only a policy file needs a parser.
     const { loadPolicy } = await import("./policy_file.ts");
-    this.#loaded = loadPolicy(policy, this.#loaded);
+    this.#loaded = loadPolicy(file, this.#loaded);
     return this.#loaded.rules;
-  }
-
-  /** Returns the folders that the globs of the policy are relative to. */
-  get #base(): BaseFolders {
-    const { policy, workingDirectory, homeDirectory } = this.#options;
-    return typeof policy === "string"
-      ? { workingDirectory: dirname(policy), homeDirectory }
-      : { workingDirectory, homeDirectory };
   }
 }
 

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
-import { SkillRegistry, type SkillRegistryOptions } from "../../mod.ts";
+import { SkillRegistry } from "../../mod.ts";
 import { PolicyError } from "./glob.ts";
 import { loadPolicy } from "./policy_file.ts";
 import { Place } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { root } from "../../tests/testing/registry.ts";
-import { Inbox, within } from "../../tests/testing/waiting.ts";
+import { Inbox } from "../../tests/testing/waiting.ts";
 
 /** Loads an invalid file and lists the errors. */
 function errorsIn(file: string): string[] {
@@ -120,16 +120,6 @@ Deno.test("loadPolicy() refuses what is no regular file, and more than 64 KiB", 
   assert.throws(() => loadPolicy(large), /more than 65536 bytes/);
 });
 
-/** Creates a registry with one skill, whose state a policy file decides. */
-function registryWith(
-  policy: string,
-  { place, ...options }: SkillRegistryOptions & { place: Place },
-) {
-  place.skill("skills", "git");
-  const roots = [root(join(place.path, "skills"))];
-  return new SkillRegistry(roots, { ...options, policy, log: () => {} });
-}
-
 Deno.test("SkillRegistry.watch() detects a policy file that is written, replaced, linked, removed, and created again", async () => {
   using place = new Place();
   const file = place.file("policy.yaml", "rules: []");
@@ -140,7 +130,12 @@ Deno.test("SkillRegistry.watch() detects a policy file that is written, replaced
     await states.take((other) => other === state, `the state ${state}`);
     assert.deepEqual(states.takeAll(), []);
   };
-  using registry = registryWith(file, { place, refreshSeconds: 0 });
+  place.skill("skills", "git");
+  using registry = new SkillRegistry([root(join(place.path, "skills"))], {
+    policy: file,
+    refreshSeconds: 0,
+    log: () => {},
+  });
   await registry.refresh();
   registry.onChange(({ catalog }) =>
     states.put(catalog.skills.get("git")?.state ?? "off")
@@ -160,18 +155,4 @@ Deno.test("SkillRegistry.watch() detects a policy file that is written, replaced
   await seen("name-only");
   write("dotfiles/policy.yaml", "manual");
   await seen("manual");
-});
-
-Deno.test("SkillRegistry.watch() checks the policy file on a timer if watching is off", async () => {
-  using place = new Place();
-  const file = place.file("policy.yaml", "rules: []");
-  const options = { place, refreshSeconds: 0.01, watchFolders: false };
-  using registry = registryWith(file, options);
-  await registry.refresh();
-  const changed = Promise.withResolvers<void>();
-  registry.onChange(() => changed.resolve());
-  registry.watch();
-  place.file("policy.yaml", "rules: [{ state: off }]");
-  await within(changed.promise, "a check of the file");
-  assert.equal(registry.find("git"), undefined);
 });

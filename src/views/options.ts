@@ -13,7 +13,7 @@ export interface SkillToolOptions {
   readonly toolset: Toolset;
   /**
    * The maximum length of the list of skills in the description of a tool or its
-   * parameter, in characters, or 0 for no limit. Default: 30,000.
+   * parameter, in characters, or 0 for no limit. Default: 36,000.
    */
   readonly descriptionLimit?: number;
   /**

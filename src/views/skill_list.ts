@@ -169,8 +169,11 @@ export function lengthOf(
   return skills.reduce((sum, it) => sum + formatSkill(it, limit).length, 0);
 }
 
-/** The default limit for a list of skills, in characters. */
-export const DEFAULT_DESCRIPTION_LIMIT = 30_000;
+/**
+ * The default limit for a list of skills, in characters. Codex truncated a list of
+ * 41,000, and the names of 1,200 skills need 30,000.
+ */
+export const DEFAULT_DESCRIPTION_LIMIT = 36_000;
 
 /** Returns the last line of a list that lacks some skills. */
 function formatMore(count: number): string {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { join, resolve } from "jsr:@std/path@^1";
 import config from "../../deno.json" with { type: "json" };
-import type { Launch } from "../../src/cli/program.ts";
+import type { Launch } from "../../src/cli/clients.ts";
 import { Session } from "../testing/client.ts";
 import { printedLaunch, serverArgs } from "../testing/command_line.ts";
 import {
@@ -197,32 +197,7 @@ Deno.test("the bundle runs from a URL without any registry", {
 });
 
 Deno.test(
-  "deno task compile creates an executable that loads a skill and exits when its input ends",
-  {
-    ignore: !canCompile(),
-  },
-  async () => {
-    using place = new Place();
-    place.skill("home/.claude/skills", "git");
-    const executable = join(place.path, "skill-server.exe");
-    runSync(Deno.execPath(), "task", "compile", "--output", executable);
-    const env = withoutRegistries(place);
-    const launch = { command: executable, args: [] };
-    {
-      await using session = await Session.open(place, { launch, env });
-      assert.equal((await session.load("git")).isError, false);
-    }
-    const { stdout } = await runServer(place, {
-      launch: { command: executable, args: ["--print-config", "cursor"] },
-      env,
-    });
-    const printed: Launch = JSON.parse(stdout).mcpServers.skills;
-    assert.deepEqual([printed.command, printed.args], [executable, []]);
-  },
-);
-
-Deno.test(
-  "deno task compile --allow-read creates an executable that refuses to read elsewhere",
+  "deno task compile --allow-read creates an executable that loads a skill, and refuses to read elsewhere",
   {
     ignore: !canCompile(),
   },
@@ -231,24 +206,24 @@ Deno.test(
     const folder = place.folder("home/.claude/skills");
     place.skill("home/.claude/skills", "git");
     place.skill("elsewhere", "pdf");
-    const executable = join(place.path, "skill-server.exe");
+    const command = join(place.path, "skill-server.exe");
     const allowed = `--allow-read=${folder}`;
-    runSync(Deno.execPath(), "task", "compile", allowed, "-o", executable);
+    runSync(Deno.execPath(), "task", "compile", allowed, "-o", command);
     const env = withoutRegistries(place);
-    const elsewhere = join(place.path, "elsewhere");
-    const launch = { command: executable, args: [folder, elsewhere] };
+    const folders = [folder, join(place.path, "elsewhere")];
+    const run = (...args: string[]) =>
+      runServer(place, { launch: { command, args }, env });
     {
+      const launch = { command, args: folders };
       await using session = await Session.open(place, { launch, env });
       assert.deepEqual(await session.names(), ["git"]);
       assert.equal((await session.load("git")).isError, false);
-      assert.equal((await session.load("pdf")).isError, true);
     }
-    const args = [...launch.args, "--list"];
-    const { stdout } = await runServer(place, {
-      launch: { command: executable, args },
-      env,
-    });
-    assert.match(stdout, /elsewhere: error\[permission\]/);
-    assert.match(stdout, /compile the executable with it among/);
+    const { stdout: list } = await run(...folders, "--list");
+    assert.match(list, /elsewhere: error\[permission\]/);
+    assert.match(list, /compile the executable with it among/);
+    const { stdout: config } = await run("--print-config", "cursor");
+    const printed: Launch = JSON.parse(config).mcpServers.skills;
+    assert.deepEqual([printed.command, printed.args], [command, []]);
   },
 );

@@ -7,7 +7,7 @@ import serverEntry from "../../server.json" with { type: "json" };
 import serverSchema from "../../testdata/server.schema.json" with {
   type: "json",
 };
-import type { Launch } from "../../src/cli/program.ts";
+import type { Launch } from "../../src/cli/clients.ts";
 import { Session } from "../testing/client.ts";
 import { environment, FLAGS, MOD, REPOSITORY } from "../testing/environment.ts";
 import { Place } from "../testing/folders.ts";

@@ -4,7 +4,6 @@ import { Tab } from "../testing/browser.ts";
 import { filesPlace, Place, skillMd } from "../testing/folders.ts";
 import { type HttpOptions, HttpServer } from "../testing/http.ts";
 import { lacks } from "../testing/needs.ts";
-import { eventually } from "../testing/waiting.ts";
 
 const TOKEN = "correct-horse-battery-staple";
 
@@ -166,32 +165,5 @@ testPage(
     const injected = page.locator("#skills").locator("img, script, b, a");
     assert.equal(await injected.count(), 0);
     await assertFits(page);
-  },
-);
-
-testPage(
-  "the page lists and filters 1,200 skills",
-  {
-    createPlace: () => {
-      const place = new Place();
-      for (let index = 0; index < 1_200; index++) {
-        place.skill("home/.claude/skills", `skill-${index}`);
-      }
-      return place;
-    },
-  },
-  async ({ page }) => {
-    await eventually(
-      async () => await page.textContent("#count") === "1,200 skills",
-      "the list",
-    );
-    assert.equal(await page.locator("#skills > li").count(), 1_200);
-    await page.fill("#filter", "skill-119");
-    assert.equal(await page.textContent("#count"), "11 of 1,200 skills");
-    assert.equal((await visibleTexts(page, "#skills .name")).length, 11);
-    const last = page.locator("#skills > li").last();
-    await page.fill("#filter", "");
-    await last.scrollIntoViewIfNeeded();
-    await last.locator("summary", { hasText: "global" }).waitFor();
   },
 );

@@ -1,13 +1,14 @@
 // Settings from a command line, and the configurations that `--print-config` prints.
 import assert from "node:assert/strict";
 import { resolve } from "jsr:@std/path@^1";
+import config from "../../deno.json" with { type: "json" };
 import {
   type ClientConfig,
   createClientConfig,
 } from "../../src/cli/client_config.ts";
-import type { ClientName } from "../../src/cli/clients.ts";
+import type { ClientName, Launch } from "../../src/cli/clients.ts";
 import { parseCommandLine, UsageError } from "../../src/cli/command_line.ts";
-import { type Launch, type Program, SPECIFIER } from "../../src/cli/program.ts";
+import type { Program } from "../../src/cli/launch.ts";
 import { createSettings, type Settings } from "../../src/cli/settings.ts";
 import { IMPORTS, MOD } from "./environment.ts";
 import type { Place } from "./folders.ts";
@@ -16,7 +17,7 @@ import { runServer, type ServerOptions } from "./server.ts";
 /** The server from the registry, with an installed Deno, on Linux. */
 export const PROGRAM: Program = {
   executable: "/home/me/.deno/bin/deno",
-  mainModule: SPECIFIER,
+  mainModule: `jsr:${config.name}`,
   importMap: undefined,
   os: "linux",
 };

@@ -72,9 +72,6 @@ const NEEDS = {
   },
   signals: { what: "POSIX signals", isMet: () => !isWindows },
   sh: { what: "a POSIX shell", isMet: () => !isWindows },
-  bash: { what: "bash", isMet: () => !isWindows && isProgram("bash") },
-  zsh: { what: "zsh", isMet: () => !isWindows && isProgram("zsh") },
-  fish: { what: "fish", isMet: () => !isWindows && isProgram("fish") },
   cmd: { what: "the shell of Windows", isMet: () => isWindows },
   windows: { what: "Windows", isMet: () => isWindows },
   terminal: {
