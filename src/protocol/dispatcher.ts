@@ -56,6 +56,9 @@ type Handler<Name extends Method> = (
 /** The maximum number of requests that are handled at a time. */
 const MAX_HANDLED = 8;
 
+/** How many requests can wait before it is better to read no more. */
+const MAX_WAITING = 1_000;
+
 /**
  * The places of the requests that are being handled. Others wait in line. All handlers
  * share one thread, so handling more at a time would only take more memory.
@@ -65,6 +68,11 @@ export class Places {
   readonly #slice = new TimeSlice();
   #taken = 0;
   #pause: Promise<void> | undefined;
+
+  /** Whether so many requests wait that no more should be read. */
+  get isCrowded(): boolean {
+    return this.#waiting.size > MAX_WAITING;
+  }
 
   /** Waits for a place, and returns a function that leaves it. It can be called more than once. */
   async enter(): Promise<() => void> {

@@ -71,6 +71,7 @@ export class McpServer extends RequestDispatcher {
 
   /** The requests that have no reply yet, by their IDs. */
   readonly #running = new Map<RequestId, AbortController>();
+  /** Each is fulfilled when a request has its reply. */
   readonly #answers = new Set<Promise<void>>();
   /** The name of the client that sent `initialize`, if any. */
   #legacyClient: string | undefined;
@@ -155,16 +156,20 @@ export class McpServer extends RequestDispatcher {
     if (filter) this.#send({ method, params: { ...params, _meta } });
   }
 
-  #receive(message: JSONRPCMessage): void {
-    if (!("method" in message)) return;
+  /** Handles a message. Returns a promise if no more should be read until it is fulfilled. */
+  #receive(message: JSONRPCMessage): Promise<void> | undefined {
+    if (!("method" in message)) return undefined;
     if ("id" in message) {
       const answer = this.#answer(message);
       this.#answers.add(answer);
       answer.then(() => this.#answers.delete(answer));
+      const isLong = message.method === "subscriptions/listen";
+      if (this.places.isCrowded && !isLong) return answer;
     } else if (message.method === "notifications/cancelled") {
       const { requestId } = message.params ?? {};
       this.#running.get(requestId as RequestId)?.abort();
     }
+    return undefined;
   }
 
   /** Replies to a request, unless it is cancelled first. */

@@ -280,6 +280,18 @@ Deno.test("McpServer starts the next request when one leaves its place, but only
   assert.equal(leaves.length, 11);
 });
 
+Deno.test("McpServer reads no more while a thousand requests wait", async () => {
+  const bare = new BareServer();
+  const { open } = holdRequests(bare);
+  await bare.write(...Array.from({ length: 1_100 }, (_, id) => who(id)));
+  const writing = bare.write({ id: "late", method: "ping" });
+  await new Promise((resolve) => setTimeout(resolve));
+  assert.deepEqual(bare.pipe.sent.takeAll(), []);
+  open();
+  await writing;
+  await bare.reply("late");
+});
+
 Deno.test("McpServer starts nothing while 16 MB wait to be written, and ends in spite of that", () =>
   withGracePeriod(1_000, async () => {
     let isRead = true;

@@ -40,8 +40,8 @@ export type ByteWriter = Pick<typeof Deno.stdout, "write">;
 export class StdioTransport {
   /** Called with errors that do not concern a message. */
   onerror?: (error: Error) => void;
-  /** Called with each message. */
-  onmessage?: (message: JSONRPCMessage) => void;
+  /** Called with each message. Reading pauses until the promise that it returns is fulfilled. */
+  onmessage?: (message: JSONRPCMessage) => Promise<void> | void;
   /**
    * Called when no more messages follow. The transport stays open for replies
    * until the promise that it returns is fulfilled.
@@ -130,18 +130,18 @@ export class StdioTransport {
       // The rest of a line that is too long is not needed.
       if (line.length <= MAX_LINE_LENGTH) line += end;
       for (const start of starts) {
-        this.#accept(line);
+        await this.#accept(line);
         line = start;
       }
     }
-    this.#accept(line);
+    await this.#accept(line);
   }
 
   /** Handles a line. */
-  #accept(line: string): void {
+  async #accept(line: string): Promise<void> {
     if (this.#isEnding || line.trim() === "") return;
     const { message, errorResponse } = parseMessage(line);
-    if (message !== undefined) this.onmessage?.(message);
+    if (message !== undefined) await this.onmessage?.(message);
     else if (errorResponse !== undefined) this.send(errorResponse);
   }
 

@@ -166,14 +166,14 @@ interface View {
 }
 
 function createEntry(tool: SkillTool, catalog: SkillCatalog, view: View): Tool {
-  const { name, title, annotations, input, output, listParameter } = tool;
+  const { name, title, annotations, input, output } = tool;
   const { description, parameter = "" } = tool.describe
     ? describeTool(tool, catalog, view)
     : { description: tool.usage };
   const inputSchema = toJsonSchema(input);
   if (parameter !== "") {
-    const field = inputSchema.properties![listParameter!];
-    (field as { description: string }).description += parameter;
+    const field = inputSchema.properties!.name as { description: string };
+    field.description += parameter;
   }
   const { toolMeta } = view.profile;
   return {
@@ -190,7 +190,7 @@ function createEntry(tool: SkillTool, catalog: SkillCatalog, view: View): Tool {
  * of the tool, or of its parameter if the client truncates that of the tool.
  */
 function describeTool(
-  { describe, usage, listParameter }: SkillTool,
+  { describe, usage, input }: SkillTool,
   catalog: SkillCatalog,
   { profile, options }: View,
 ): { description: string; parameter?: string } {
@@ -205,7 +205,7 @@ function describeTool(
   const summary = summarizeSkills(catalog, "Load instructions for a task");
   const brief = `${summary}\n${usage}`;
   if (skills.length === 0) return { description: brief };
-  if (cutsDescriptionsAt < Infinity && listParameter !== undefined) {
+  if (cutsDescriptionsAt < Infinity && "name" in input.shape) {
     const description = `${brief}\n(its parameter lists the skills)`;
     return { description, parameter: `. Skills:${fitList(skills, limit)}` };
   }

@@ -49,8 +49,7 @@ export interface SkillTool<Input extends z.ZodMiniObject = z.ZodMiniObject> {
     catalog: SkillCatalog,
     options: SkillToolOptions,
   ) => string;
-  /** The parameter whose description can contain the list instead. */
-  readonly listParameter?: string;
+  /** If it has the parameter `name`, the list can stand in the description of that instead. */
   readonly input: Input;
   /** The schema of its structured result, if it has one. */
   readonly output?: z.ZodMiniObject;
@@ -110,7 +109,6 @@ Important:
 ${formatAvailableSkills(catalog, ({ scope }) => scope)}`,
   usage:
     "Before you start a task, load the skill that matches it by name and follow its instructions.",
-  listParameter: "name",
   input: z.strictObject({
     name: describedString("Name of the skill to load (case-insensitive)")
       .check(z.minLength(1, "Skill name cannot be empty")),
@@ -139,7 +137,6 @@ ${
     }`,
   usage:
     "When a task matches a skill: 1) activate it by name, 2) follow its instructions completely.",
-  listParameter: "name",
   input: z.object({
     name: describedString("Skill name from <available_skills>"),
   }),
@@ -273,7 +270,7 @@ const agentSkillsShellTool = defineTool({
       timeout: shellTimeout,
       signal,
     });
-    return { ...createTextResult(text), ...(isError && { isError }) };
+    return { ...createTextResult(text), isError };
   },
 });
 
