@@ -143,34 +143,23 @@ Use the exact skill name (case-insensitive) to load a skill.`,
 Deno.test("skill refuses an empty name and unknown arguments: contract, scenario 4", async () => {
   using place = new Place();
   await using session = await Session.open(place);
-  const call = async (input: Record<string, unknown>) => {
+  const cases: [input: Record<string, unknown>, message: string][] = [
+    [{ name: "" }, '"name": Skill name cannot be empty'],
+    [{ name: "git", command: "git" }, 'Unrecognized key: "command"'],
+    [
+      { name: 7 },
+      '"name": Invalid input: expected string, received number',
+    ],
+    [{}, '"name": Invalid input: expected string, received undefined'],
+  ];
+  for (const [input, message] of cases) {
     const { content, isError } = await session.client.callTool({
       name: "skill",
       arguments: input,
     }) as CallToolResult;
-    return [isError, content];
-  };
-  const text = (text: string) => [true, [{ type: "text", text }]];
-  assert.deepEqual(
-    await call({ name: "" }),
-    text('Cannot call "skill": "name": Skill name cannot be empty'),
-  );
-  assert.deepEqual(
-    await call({ name: "git", command: "git" }),
-    text('Cannot call "skill": Unrecognized key: "command"'),
-  );
-  assert.deepEqual(
-    await call({ name: 7 }),
-    text(
-      'Cannot call "skill": "name": Invalid input: expected string, received number',
-    ),
-  );
-  assert.deepEqual(
-    await call({}),
-    text(
-      'Cannot call "skill": "name": Invalid input: expected string, received undefined',
-    ),
-  );
+    const text = `Cannot call "skill": ${message}`;
+    assert.deepEqual([isError, content], [true, [{ type: "text", text }]]);
+  }
 });
 
 Deno.test("skill prefers .agent to .claude, and then the project folder to the home folder: contract, scenario 5; stories 1.1, 3.1", async () => {

@@ -58,14 +58,9 @@ export async function createReport(registry: SkillSource, settings: Settings) {
     const file = settings.roots[0]?.path ?? ".";
     problems.push({ ...NO_SKILLS, file });
   }
-  const checked = new Set([
-    ...catalog.skills.values().map(({ directory }) => directory),
-    ...catalog.shadowed.map(({ skill }) => skill.directory),
-    ...catalog.problems.flatMap(({ file }) => folderOf(file) ?? []),
-  ]);
   return {
     /** The number of skills that were checked. */
-    checked: check ? checked.size : undefined,
+    checked: check ? countChecked(catalog) : undefined,
     policy,
     roots: catalog.roots.map(({ root, scope, status, skills }) => {
       const { path, recursive } = root;
@@ -77,6 +72,15 @@ export async function createReport(registry: SkillSource, settings: Settings) {
       return { rule, severity, ...problem };
     }),
   };
+}
+
+/** Counts the skills that are not off, and the files that are skipped. */
+function countChecked({ skills, shadowed, problems }: SkillCatalog): number {
+  return new Set([
+    ...skills.values().map(({ directory }) => directory),
+    ...shadowed.map(({ skill }) => skill.directory),
+    ...problems.flatMap(({ file }) => folderOf(file) ?? []),
+  ]).size;
 }
 
 /** Whether a problem makes `--check` fail. */

@@ -46,7 +46,7 @@ export const KNOWN_FIELDS: readonly string[] = [
 ];
 
 /** What is wrong with the text of a file, and how to fix it. */
-export type TextProblem = Omit<Problem, "file">;
+type TextProblem = Omit<Problem, "file">;
 
 /** What a `SKILL.md` says. */
 export interface SkillText {

@@ -73,13 +73,13 @@ const ALTERNATIVES = /\{([^{}]*,[^{}]*)\}/;
  */
 export function expandBraces(glob: string): string[] {
   let globs = [glob];
+  const isSmall = () =>
+    glob.length <= MAX_GLOB_LENGTH && globs.length <= MAX_ALTERNATIVES;
   // All of them have the same number of braces.
-  while (globs.length <= MAX_ALTERNATIVES && ALTERNATIVES.test(globs[0]!)) {
+  while (isSmall() && ALTERNATIVES.test(globs[0]!)) {
     globs = [...new Set(globs.flatMap(expandOnce))];
   }
-  const isSmall = glob.length <= MAX_GLOB_LENGTH &&
-    globs.length <= MAX_ALTERNATIVES;
-  if (isSmall) return globs;
+  if (isSmall()) return globs;
   throw new PolicyError([{
     reason: `the glob ${
       quote(glob)

@@ -161,21 +161,6 @@ Deno.test("Policy.decide() matches directories in the home folder, in the policy
   ], (glob, folder) => stateOf([{ in: glob, state: "off" }], subject(folder)));
 });
 
-Deno.test(
-  "Policy.decide() takes the home folder's path literally, whatever characters it contains",
-  {
-    ignore: lacks("names"),
-  },
-  async () => {
-    const rules = [{ in: "~/code/**", state: "off" }] as const;
-    const homeDirectory = resolve("/home/[me]*");
-    const state = (directory: string) =>
-      stateOf(rules, subject(directory), { homeDirectory });
-    assert.equal(await state("/home/[me]*/code/git"), "off");
-    assert.equal(await state("/home/m/code/git"), "on");
-  },
-);
-
 Deno.test("Policy.decide() follows links in the folder paths of rules", {
   ignore: lacks("links"),
 }, async () => {

@@ -76,7 +76,7 @@ const NEEDS = {
   windows: { what: "Windows", isMet: () => isWindows },
   terminal: {
     what: "the program script, which opens a terminal",
-    isMet: () => Deno.build.os === "linux",
+    isMet: () => Deno.build.os === "linux" && isProgram("script"),
   },
   npx: { what: "npx", isMet: () => !isWindows && isProgram("npx") },
   browser: {
