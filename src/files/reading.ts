@@ -65,6 +65,13 @@ export function isRecent(
   return !(Date.now() - changed >= TIME_STEP_MS);
 }
 
+/** Whether a file or folder has the same version in two statuses. Faster than two versions. */
+export function isUnchanged(a: FileStatus, b: FileStatus): boolean {
+  return a.dev === b.dev && a.ino === b.ino && a.size === b.size &&
+    a.mtime?.getTime() === b.mtime?.getTime() &&
+    a.ctime?.getTime() === b.ctime?.getTime();
+}
+
 /**
  * Checks that a file can be read.
  *
@@ -103,23 +110,23 @@ export function requireInPlace(
  * unless another swap comes exactly between the two checks of each round.
  *
  * @param located The file.
- * @param options Its status before it is opened, the number of bytes, and whether
+ * @param options Its status before it is opened, a buffer for the bytes, and whether
  *   the folder that contains it has certainly not changed since it was located.
  * @throws {SkillFileError} If the file was changed or replaced in the meantime.
  */
 export function readLocated(
   located: Located,
-  { before, length, isSettled = () => false }: {
+  { before, buffer, isSettled = () => false }: {
     before: FileStatus;
-    length: number;
+    buffer: Uint8Array<ArrayBuffer>;
     isSettled?: (() => boolean) | undefined;
   },
 ): Uint8Array<ArrayBuffer> {
   const { path } = located;
   using file = openFile(located, before);
-  const isSame = versionOf(file.statSync()) === versionOf(before);
+  const isSame = isUnchanged(file.statSync(), before);
   if (!isSame) throw new SkillFileError(path, WAS_REPLACED);
-  const bytes = new Uint8Array(Math.min(length, before.size));
+  const bytes = buffer.subarray(0, before.size);
   let end = 0;
   for (let read = -1; end < bytes.length && read !== 0; end += read) {
     read = file.readSync(bytes.subarray(end)) ?? 0;
@@ -144,7 +151,8 @@ let isNodeLoaded = false;
 
 /** Opens a file with a known status. */
 function openFile({ path, realPath }: Located, before: FileStatus): OpenFile {
-  if (!isNodeLoaded && !isRecent(before) && mayRead(realPath)) {
+  const isAllowed = path === realPath || mayRead(realPath);
+  if (isAllowed && !isNodeLoaded && !isRecent(before)) {
     return Deno.openSync(path);
   }
   isNodeLoaded = true;

@@ -187,8 +187,8 @@ export class ServedFolder {
   #readContent(located: Located, status: Deno.FileInfo): FileContent {
     const { maxFileSize, known } = this.#options;
     requireReadable(located.path, { status, maxFileSize });
-    const length = status.size;
-    const bytes = readLocated(located, { before: status, length });
+    const buffer = new Uint8Array(status.size);
+    const bytes = readLocated(located, { before: status, buffer });
     const content = {
       size: bytes.length,
       version: versionOf(status),

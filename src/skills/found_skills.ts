@@ -99,7 +99,7 @@ export class FoundSkills {
    */
   add(folder: VisitedFolder, position: number): void {
     const { path, realPath, root, isConfined } = folder;
-    const { project, last, ...rest } = this.#options;
+    const { project, last } = this.#options;
     const departs = isConfined && project.scopeOf(realPath) !== "project";
     const listing = { path, root, position, departs };
     const known = this.byPath.get(realPath);
@@ -108,7 +108,7 @@ export class FoundSkills {
       return;
     }
     const before = last?.get(realPath)?.read;
-    const read = readSkill(folder, { ...rest, last: before });
+    const read = readSkill(folder, { ...this.#options, last: before });
     if (read === undefined) return;
     this.byPath.set(realPath, {
       realPath,

@@ -24,6 +24,7 @@ import {
 } from "../files/paths.ts";
 import {
   isRecent,
+  isUnchanged,
   readLocated,
   requireInPlace,
   requireReadable,
@@ -108,8 +109,7 @@ export function listFolder(
   const all = sortByName(Deno.readDirSync(path));
   requireInPlace(folder);
   const isOld = !isRecent(status);
-  const version = versionOf(status);
-  const isSettled = () => isOld && versionOf(Deno.statSync(path)) === version;
+  const isSettled = () => isOld && isUnchanged(Deno.statSync(path), status);
   return {
     entries: all.filter(({ isDirectory, isSymlink }) =>
       isDirectory || isSymlink
@@ -177,7 +177,7 @@ function readFile(
   requireReadable(path, { status: before, maxFileSize });
   const bytes = readLocated({ path, realPath, isLinked }, {
     before,
-    length: MAX_FRONTMATTER_SIZE + EXCERPT_SIZE,
+    buffer: headBuffer,
     isSettled: isLinked ? undefined : folder.around?.isSettled,
   });
   const { text, excerpt } = splitHead(bytes);
@@ -233,12 +233,14 @@ function nameOnDisk(name: string, folder: string): string {
   return names.includes(name) ? name : names[0] ?? name;
 }
 
-/** The frontmatter between its fences, in which each character stands for a byte. */
-const FRONTMATTER =
-  /^(?:\xef\xbb\xbf)?---[\t ]*\r?\n(?:[^]*?\n)?---[\t\r ]*(?:\n|$)/;
+/** A shared buffer for the beginnings of files, because a scan reads many files. */
+const headBuffer = new Uint8Array(MAX_FRONTMATTER_SIZE + EXCERPT_SIZE);
 
-const byteDecoder = new TextDecoder("latin1");
-const textDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
+/** The frontmatter between its fences, and the line break after it. */
+const FRONTMATTER = /^\ufeff?---[\t ]*\r?\n(?:[^]*?\n)?---[\t\r ]*(?:\n|$)/;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
  * Splits the beginning of a `SKILL.md` into the frontmatter and what follows it. The
@@ -246,10 +248,11 @@ const textDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
  * keep the whole text in memory.
  */
 function splitHead(bytes: Uint8Array): { text: string; excerpt: string } {
-  const [frontmatter] = FRONTMATTER.exec(byteDecoder.decode(bytes)) ?? [];
-  const end = frontmatter?.length ?? bytes.length;
+  const head = decoder.decode(bytes);
+  const [frontmatter = head] = FRONTMATTER.exec(head) ?? [];
+  const end = encoder.encode(frontmatter).length;
   return {
-    text: textDecoder.decode(bytes.subarray(0, end)),
-    excerpt: textDecoder.decode(bytes.subarray(end, end + EXCERPT_SIZE)),
+    text: decoder.decode(bytes.subarray(0, end)),
+    excerpt: decoder.decode(bytes.subarray(end, end + EXCERPT_SIZE)),
   };
 }
