@@ -13,6 +13,7 @@ import type {
   Skill,
   SkillCatalog,
   SkillRootReport,
+  SkillScope,
 } from "./types.ts";
 
 /** The catalog before the first scan. */
@@ -65,17 +66,20 @@ function nameSkills(
 ): Pick<SkillCatalog, "skills" | "shadowed" | "served"> {
   /** The first skills of each name, and of each name in each scope. */
   const first = new Map<string, Skill>();
-  const firstInScope = new Map<string, Skill>();
+  const firstInScope: Record<SkillScope, Map<string, Skill>> = {
+    project: new Map(),
+    global: new Map(),
+  };
   const shadowed: ShadowedSkill[] = [];
   for (const it of found) {
     const key = skillKey(withoutInvisible(it.read.said.frontmatter!.name));
-    const scopedKey = `${it.scope}:${key}`;
-    const isFirstInScope = !firstInScope.has(scopedKey);
-    const by = firstInScope.get(scopedKey) ?? first.get(key);
+    const inScope = firstInScope[it.scope];
+    const isFirstInScope = !inScope.has(key);
+    const by = inScope.get(key) ?? first.get(key);
     const isPlain = by === undefined && !isScopedName(key);
     const prefix = isFirstInScope && !isPlain ? it.scope : undefined;
     const skill = createSkill(it, prefix)!;
-    if (isFirstInScope) firstInScope.set(scopedKey, skill);
+    if (isFirstInScope) inScope.set(key, skill);
     if (by === undefined) first.set(key, skill);
     else shadowed.push({ skill, by });
   }

@@ -15,13 +15,7 @@ import {
   NOT_A_FILE,
   SkillFileError,
 } from "../files/faults.ts";
-import {
-  childPath,
-  isCaseBlind,
-  mayRead,
-  SKILL_MD,
-  sortByName,
-} from "../files/paths.ts";
+import { childPath, isCaseBlind, mayRead, SKILL_MD } from "../files/paths.ts";
 import {
   isRecent,
   isUnchanged,
@@ -55,8 +49,10 @@ export const UNSEARCHED_NAMES: ReadonlySet<string> = new Set(
 
 /** What a folder contains. */
 export interface FolderListing {
-  /** Its folders and links, in the order of their names. */
-  readonly entries: readonly Deno.DirEntry[];
+  /** The names of its folders and links, in their order. */
+  readonly names: readonly string[];
+  /** Those of the links. */
+  readonly links: ReadonlySet<string>;
   /** Whether there may be a `SKILL.md`. */
   readonly mayBeSkill: boolean;
   /**
@@ -106,17 +102,18 @@ export function listFolder(
   const { path } = folder;
   requireInPlace(folder);
   const status = Deno.statSync(path);
-  const all = sortByName(Deno.readDirSync(path));
+  const names: string[] = [];
+  const links = new Set<string>();
+  let mayBeSkill = false;
+  for (const { name, isDirectory, isSymlink } of Deno.readDirSync(path)) {
+    if (isDirectory || isSymlink) names.push(name);
+    if (isSymlink) links.add(name);
+    mayBeSkill ||= name.toLowerCase() === "skill.md";
+  }
   requireInPlace(folder);
   const isOld = !isRecent(status);
   const isSettled = () => isOld && isUnchanged(Deno.statSync(path), status);
-  return {
-    entries: all.filter(({ isDirectory, isSymlink }) =>
-      isDirectory || isSymlink
-    ),
-    mayBeSkill: all.some(({ name }) => name.toLowerCase() === "skill.md"),
-    isSettled,
-  };
+  return { names: names.sort(), links, mayBeSkill, isSettled };
 }
 
 /** How to read a skill. */
