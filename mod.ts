@@ -281,12 +281,12 @@ class SkillScan {
     const limit = isTheirs ? MAX_PROJECT_FOLDERS : MAX_FOLDERS;
     let count = 0;
     for (const folder of queue.values()) {
-      for (const entry of folder.listing.entries) {
+      for (const name of folder.listing.names) {
         if (this.#slice.isOver) await this.#slice.pause();
         if (++count > limit) {
           throw new SkillFileError(path, tooManyFolders(limit));
         }
-        this.#visit(entry, { folder, queue });
+        this.#visit(name, { folder, queue });
       }
     }
   }
@@ -296,17 +296,17 @@ class SkillScan {
    * is to be searched. A failure is reported and does not affect other entries.
    */
   #visit(
-    { name, isSymlink }: Deno.DirEntry,
+    name: string,
     { folder, queue }: {
       folder: SearchedFolder;
       queue: Map<string, SearchedFolder>;
     },
   ): void {
-    const { root } = folder;
+    const { root, listing: { links } } = folder;
     if (root.recursive && UNSEARCHED_NAMES.has(name)) return;
     const entry = this.#enter(name, folder);
     try {
-      const child = isSymlink ? this.#followLink(entry) : entry;
+      const child = links.has(name) ? this.#followLink(entry) : entry;
       if (child === undefined) return;
       const { realPath, depth } = child;
       const isSearched = root.recursive && depth < MAX_SEARCH_DEPTH &&
@@ -318,7 +318,7 @@ class SkillScan {
       if (listing !== undefined) queue.set(realPath, { ...child, listing });
     } catch (error) {
       // Below a recursive root, dangling links are common and harmless.
-      const isHarmless = isSymlink && root.recursive &&
+      const isHarmless = links.has(name) && root.recursive &&
         !(error instanceof SkillFileError) && !isTemporary(error);
       if (!isHarmless) this.#report(error, entry);
     }
@@ -338,9 +338,10 @@ class SkillScan {
     const { path, realPath, root, isConfined, listing } = folder;
     const isSkill = this.#found.byPath.has(realPath) &&
       (root.recursive || root.includesItself);
+    const entryPath = childPath(path, name);
     return {
-      path: childPath(path, name),
-      realPath: childPath(realPath, name),
+      path: entryPath,
+      realPath: realPath === path ? entryPath : childPath(realPath, name),
       root,
       isConfined,
       depth: folder.depth + 1,

@@ -20,6 +20,7 @@ import {
   tooLarge,
   WAS_REPLACED,
 } from "./faults.ts";
+import { mayRead } from "./paths.ts";
 
 /** The default size limit of files, in bytes. */
 export const DEFAULT_MAX_FILE_SIZE: number = 1024 * 1024;
@@ -53,13 +54,6 @@ export function versionOf(
   return [dev, ino, size, mtime?.getTime(), ctime?.getTime()].join(":");
 }
 
-/** Whether a file or folder has the same version in two statuses. */
-export function isUnchanged(a: FileStatus, b: FileStatus): boolean {
-  return a.dev === b.dev && a.ino === b.ino && a.size === b.size &&
-    a.mtime?.getTime() === b.mtime?.getTime() &&
-    a.ctime?.getTime() === b.ctime?.getTime();
-}
-
 /**
  * Whether something changed in the last two seconds, so that it can change again
  * and keep its version. Also `true` if its times are unknown.
@@ -69,6 +63,13 @@ export function isRecent(
 ): boolean {
   const changed = Math.max(mtime?.getTime() ?? NaN, ctime?.getTime() ?? NaN);
   return !(Date.now() - changed >= TIME_STEP_MS);
+}
+
+/** Whether a file or folder has the same version in two statuses. Faster than two versions. */
+export function isUnchanged(a: FileStatus, b: FileStatus): boolean {
+  return a.dev === b.dev && a.ino === b.ino && a.size === b.size &&
+    a.mtime?.getTime() === b.mtime?.getTime() &&
+    a.ctime?.getTime() === b.ctime?.getTime();
 }
 
 /**
@@ -103,15 +104,14 @@ export function requireInPlace(
 }
 
 /**
- * Fills a buffer from a regular file, and confirms that the file lies where its
+ * Reads the beginning of a regular file, and confirms that the file lies where its
  * path leads. A folder on the path may have been swapped for a link and back. Then
  * the real path is the expected one while the file is another, or the reverse,
  * unless another swap comes exactly between the two checks of each round.
  *
  * @param located The file.
- * @param options Its status before it is opened, the buffer, and whether the folder
- *   that contains it has certainly not changed since it was located.
- * @returns The part of the buffer that was filled.
+ * @param options Its status before it is opened, a buffer for the bytes, and whether
+ *   the folder that contains it has certainly not changed since it was located.
  * @throws {SkillFileError} If the file was changed or replaced in the meantime.
  */
 export function readLocated(
@@ -123,14 +123,13 @@ export function readLocated(
   },
 ): Uint8Array<ArrayBuffer> {
   const { path } = located;
-  using file = openFile(path, before);
-  if (!isUnchanged(file.status, before)) {
-    throw new SkillFileError(path, WAS_REPLACED);
-  }
-  const size = Math.min(buffer.length, before.size);
+  using file = openFile(located, before);
+  const isSame = isUnchanged(file.statSync(), before);
+  if (!isSame) throw new SkillFileError(path, WAS_REPLACED);
+  const bytes = buffer.subarray(0, before.size);
   let end = 0;
-  for (let read = -1; end < size && read !== 0; end += read) {
-    read = file.read(buffer.subarray(end, size)) ?? 0;
+  for (let read = -1; end < bytes.length && read !== 0; end += read) {
+    read = file.readSync(bytes.subarray(end)) ?? 0;
   }
   const rounds = isSettled() ? 1 : ROUNDS;
   for (let round = 0; round < rounds; round++) {
@@ -139,40 +138,30 @@ export function readLocated(
     const isThere = dev === before.dev && ino === before.ino;
     if (!isThere) throw new SkillFileError(path, WAS_REPLACED);
   }
-  return buffer.subarray(0, end);
+  return bytes.subarray(0, end);
 }
 
-/** An open file. */
-interface OpenFile extends Disposable {
-  readonly status: FileStatus;
-  /** Reads the next bytes into a buffer. Returns their number, or nothing at the end of the file. */
-  read(buffer: Uint8Array): number | null;
-}
+/** An open file, as Deno represents it. */
+type OpenFile = Disposable & {
+  statSync(): FileStatus;
+  readSync(buffer: Uint8Array): number | null;
+};
 
-let usesNode = false;
+let isNodeLoaded = false;
 
 /** Opens a file with a known status. */
-function openFile(path: string, before: FileStatus): OpenFile {
-  if (!usesNode && !isRecent(before)) {
-    const file = Deno.openSync(path);
-    const close = () => file[Symbol.dispose]();
-    try {
-      return {
-        status: file.statSync(),
-        read: (buffer) => file.readSync(buffer),
-        [Symbol.dispose]: close,
-      };
-    } catch {
-      close();
-    }
+function openFile({ path, realPath }: Located, before: FileStatus): OpenFile {
+  const isAllowed = path === realPath || mayRead(realPath);
+  if (isAllowed && !isNodeLoaded && !isRecent(before)) {
+    return Deno.openSync(path);
   }
-  usesNode = true;
+  isNodeLoaded = true;
   const fs = globalThis.process.getBuiltinModule("node:fs");
   const { O_RDONLY, O_NONBLOCK = 0 } = fs.constants;
   const fd = fs.openSync(path, O_RDONLY | O_NONBLOCK);
   return {
-    status: fs.fstatSync(fd),
-    read: (buffer) => fs.readSync(fd, buffer),
+    statSync: () => fs.fstatSync(fd),
+    readSync: (buffer) => fs.readSync(fd, buffer),
     [Symbol.dispose]: () => fs.closeSync(fd),
   };
 }

@@ -103,7 +103,7 @@ export class FoundSkills {
    */
   add(folder: VisitedFolder, position: number): void {
     const { path, realPath, root, isConfined } = folder;
-    const { project, last, ...rest } = this.#options;
+    const { project, last } = this.#options;
     const departs = isConfined && project.scopeOf(realPath) !== "project";
     const listing = { path, root, position, departs };
     const known = this.byPath.get(realPath);
@@ -119,7 +119,7 @@ export class FoundSkills {
       throw new SkillFileError(path, PROJECT_IS_SLOW);
     }
     const start = Date.now();
-    const read = readSkill(folder, { ...rest, last: before });
+    const read = readSkill(folder, { ...this.#options, last: before });
     if (isTheirs) this.#projectTime += Date.now() - start;
     if (read === undefined) return;
     this.byPath.set(realPath, {

@@ -15,13 +15,7 @@ import {
   NOT_A_FILE,
   SkillFileError,
 } from "../files/faults.ts";
-import {
-  childPath,
-  isCaseBlind,
-  mayRead,
-  SKILL_MD,
-  sortByName,
-} from "../files/paths.ts";
+import { childPath, isCaseBlind, mayRead, SKILL_MD } from "../files/paths.ts";
 import {
   isRecent,
   isUnchanged,
@@ -55,8 +49,10 @@ export const UNSEARCHED_NAMES: ReadonlySet<string> = new Set(
 
 /** What a folder contains. */
 export interface FolderListing {
-  /** Its folders and links, in the order of their names. */
-  readonly entries: readonly Deno.DirEntry[];
+  /** The names of its folders and links, in their order. */
+  readonly names: readonly string[];
+  /** Those of the links. */
+  readonly links: ReadonlySet<string>;
   /** Whether there may be a `SKILL.md`. */
   readonly mayBeSkill: boolean;
   /**
@@ -106,17 +102,18 @@ export function listFolder(
   const { path } = folder;
   requireInPlace(folder);
   const status = Deno.statSync(path);
-  const all = sortByName(Deno.readDirSync(path));
+  const names: string[] = [];
+  const links = new Set<string>();
+  let mayBeSkill = false;
+  for (const { name, isDirectory, isSymlink } of Deno.readDirSync(path)) {
+    if (isDirectory || isSymlink) names.push(name);
+    if (isSymlink) links.add(name);
+    mayBeSkill ||= name.toLowerCase() === "skill.md";
+  }
   requireInPlace(folder);
   const isOld = !isRecent(status);
   const isSettled = () => isOld && isUnchanged(Deno.statSync(path), status);
-  return {
-    entries: all.filter(({ isDirectory, isSymlink }) =>
-      isDirectory || isSymlink
-    ),
-    mayBeSkill: all.some(({ name }) => name.toLowerCase() === "skill.md"),
-    isSettled,
-  };
+  return { names: names.sort(), links, mayBeSkill, isSettled };
 }
 
 /** How to read a skill. */
@@ -236,24 +233,23 @@ function nameOnDisk(name: string, folder: string): string {
 /** A shared buffer for the beginnings of files, because a scan reads many files. */
 const headBuffer = new Uint8Array(MAX_FRONTMATTER_SIZE + EXCERPT_SIZE);
 
-/** The frontmatter between its fences. */
+/** The frontmatter between its fences, and the line break after it. */
 const FRONTMATTER = /^\ufeff?---[\t ]*\r?\n(?:[^]*?\n)?---[\t\r ]*(?:\n|$)/;
 
-const textDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
- * Splits the beginning of a `SKILL.md` into the frontmatter and what follows it. They
- * are decoded separately, because a part of a string keeps the whole one in memory.
+ * Splits the beginning of a `SKILL.md` into the frontmatter and what follows it. The
+ * frontmatter is a text of its own, because the strings that are parsed from a text
+ * keep the whole text in memory.
  */
 function splitHead(bytes: Uint8Array): { text: string; excerpt: string } {
-  const head = textDecoder.decode(bytes);
+  const head = decoder.decode(bytes);
   const [frontmatter = head] = FRONTMATTER.exec(head) ?? [];
-  const isPlain = head.length === bytes.length;
-  const end = isPlain
-    ? frontmatter.length
-    : new TextEncoder().encode(frontmatter).length;
+  const end = encoder.encode(frontmatter).length;
   return {
-    text: textDecoder.decode(bytes.subarray(0, end)),
-    excerpt: textDecoder.decode(bytes.subarray(end, end + EXCERPT_SIZE)),
+    text: decoder.decode(bytes.subarray(0, end)),
+    excerpt: decoder.decode(bytes.subarray(end, end + EXCERPT_SIZE)),
   };
 }
