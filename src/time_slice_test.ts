@@ -4,7 +4,7 @@ import { TimeSlice } from "./time_slice.ts";
 Deno.test("TimeSlice.yield() lets timers and other tasks run", async () => {
   const slice = new TimeSlice();
   let isFired = false;
-  setTimeout(() => isFired = true, 10);
+  setTimeout(() => isFired = true, 20);
   while (!slice.isOver);
   while (!isFired) await slice.pause();
   assert.ok(!slice.isOver);
