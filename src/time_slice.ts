@@ -8,7 +8,7 @@
  */
 
 /** The maximum time for which a task blocks the event loop, in milliseconds. */
-export const SLICE_MS = 20;
+const SLICE_MS = 20;
 
 /**
  * How many turns of the event loop pass between two slices. Deno looks for what

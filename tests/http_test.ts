@@ -104,36 +104,6 @@ Deno.test("modern results and errors are the same over HTTP, with the status 404
   }
 });
 
-Deno.test("every thread and process returns the same pages and digests", async () => {
-  using place = new Place();
-  for (let index = 0; index < 501; index++) {
-    place.skill("home/.claude/skills", `skill-${index}`);
-  }
-  await using first = await HttpServer.start(place);
-  await using second = await HttpServer.start(place, {
-    flags: ["--parallel"],
-    env: { DENO_JOBS: "2" },
-  });
-  const { result: page } = await first.ask("resources/list");
-  const { nextCursor: cursor } = page;
-  const replies = await Promise.all(
-    Array.from({ length: 10 }, async () => [
-      (await second.ask("skills/list")).result,
-      (await second.ask("resources/list", { cursor })).result,
-    ]),
-  );
-  const expected = [
-    (await first.ask("skills/list")).result,
-    (await first.ask("resources/list", { cursor })).result,
-  ];
-  for (const results of replies) assert.deepEqual(results, expected);
-  const [{ skills }, rest] = expected;
-  assert.equal(skills.length, 501);
-  assert.equal(rest.nextCursor, undefined);
-  const uris = [...page.resources, ...rest.resources].map(({ uri }) => uri);
-  assert.deepEqual([uris.length, new Set(uris).size], [1_002, 1_002]);
-});
-
 Deno.test("everything that the server sends over HTTP is well-formed Unicode", async () => {
   using place = new Place();
   await using server = await HttpServer.start(place);
