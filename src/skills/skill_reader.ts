@@ -233,10 +233,9 @@ function nameOnDisk(name: string, folder: string): string {
 /** A shared buffer for the beginnings of files, because a scan reads many files. */
 const headBuffer = new Uint8Array(MAX_FRONTMATTER_SIZE + EXCERPT_SIZE);
 
-/** The frontmatter between its fences, and the line break after it. */
-const FRONTMATTER = /^\ufeff?---[\t ]*\r?\n(?:[^]*?\n)?---[\t\r ]*(?:\n|$)/;
+/** The characters of a line that ends the frontmatter, as bytes. */
+const [LINE_FEED, DASH] = new TextEncoder().encode("\n-");
 
-const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
@@ -245,11 +244,17 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
  * keep the whole text in memory.
  */
 function splitHead(bytes: Uint8Array): { text: string; excerpt: string } {
-  const head = decoder.decode(bytes);
-  const [frontmatter = head] = FRONTMATTER.exec(head) ?? [];
-  const end = encoder.encode(frontmatter).length;
+  let line = 0;
+  do {
+    line = bytes.indexOf(LINE_FEED!, line) + 1;
+  } while (line > 0 && !isFence(bytes.subarray(line, line + 3)));
+  const end = line > 0 && bytes.indexOf(LINE_FEED!, line) + 1 || bytes.length;
   return {
     text: decoder.decode(bytes.subarray(0, end)),
     excerpt: decoder.decode(bytes.subarray(end, end + EXCERPT_SIZE)),
   };
+}
+
+function isFence(start: Uint8Array): boolean {
+  return start.length === 3 && start.every((byte) => byte === DASH);
 }

@@ -43,6 +43,12 @@ Deno.test("resources/subscribe reports changes to a skill, a file, a folder, a c
   await expectUpdates(uris.file, uris.folder, uris.collection, uris.all);
   place.remove("home/.claude/skills/hidden");
   await expectUpdates(uris.other, uris.all);
+  place.skill("new", "hidden");
+  Deno.renameSync(
+    `${place.path}/new/hidden`,
+    `${place.home}/.claude/skills/hidden`,
+  );
+  await expectUpdates(uris.other, uris.all);
 });
 
 Deno.test("resources/subscribe reports changes to a skill whose name begins with a scope", async () => {
