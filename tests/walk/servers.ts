@@ -61,7 +61,7 @@ export class LocalServer implements Disposable {
     await this.#registry.refresh();
   }
 
-  /** Starts to watch the disk. Only its events cause scans then. */
+  /** Starts to watch the disk. Only its events and the timer cause scans then. */
   watch(): void {
     this.#registry.watch();
   }

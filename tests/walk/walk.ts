@@ -78,9 +78,9 @@ export class Walk implements Disposable {
     }
   }
 
-  /** Requests no scans: the server must notice the changes by watching the disk. */
+  /** Requests no scans: the server must notice the changes by watching the disk, or by its timer. */
   async #walkWatched(steps: number): Promise<void> {
-    const args = ["--refresh=0", ...this.#launch.args];
+    const args = ["--refresh=1", ...this.#launch.args];
     using server = await this.#open({ ...this.#launch, args });
     server.watch();
     let rules = JSON.stringify(this.#world.rules);
