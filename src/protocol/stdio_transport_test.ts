@@ -61,9 +61,13 @@ Deno.test("StdioTransport answers invalid messages with an error and continues",
   assert.deepEqual(pipe.sent.takeAll(), []);
 });
 
-Deno.test("StdioTransport writes whole lines through partial writes", async () => {
+Deno.test("StdioTransport writes whole lines through partial writes and a full pipe", async () => {
+  let writes = 0;
   const pipe = new Pipe({
-    write: (bytes) => Promise.resolve(Math.min(bytes.length, 5)),
+    write: (bytes) =>
+      ++writes % 5 === 0
+        ? Promise.reject(new Deno.errors.WouldBlock())
+        : Promise.resolve(Math.min(bytes.length, 5)),
   });
   await Promise.all([1, 2, 3].map((id) => pipe.transport.send(pong(id))));
   assert.deepEqual(pipe.sent.takeAll(), [pong(1), pong(2), pong(3)]);

@@ -82,6 +82,8 @@ Deno.test("the prompts and the tool of the toolset skill fill in the skill's dir
     "plain",
     "---\nname: plain\ndescription: d\n---\nDo",
   );
+  const twice = skillMd("many") + "$ARGUMENTS $ARGUMENTS";
+  place.skill("home/.claude/skills", "many", twice);
   await using session = await Session.open(place);
   const get = async (name: string, args?: Record<string, string>) => {
     const { messages } = await session.client.getPrompt({
@@ -99,6 +101,11 @@ Deno.test("the prompts and the tool of the toolset skill fill in the skill's dir
   );
   assert.match(await get("git"), /x.sh \$1 {2}\$ARGUMENTS\[0\]/);
   assert.equal(await get("plain", input), "ARGUMENTS: $& $1\nnow");
+  // What stands for all placeholders has a limit.
+  const large = { arguments: "x".repeat(2 ** 20) };
+  assert.ok((await get("git", large)).includes(large.arguments));
+  const { length } = await get("many", large);
+  assert.ok(length < 1.1 * large.arguments.length);
   assert.match(await get("plain"), /\nDo$/);
   const { text } = await session.load("git");
   assert.ok(text.includes(`${directory}/x.sh $1 $ARGUMENTS `), text);
