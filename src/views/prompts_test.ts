@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
-import { nextId, Session, toolsets } from "../../tests/testing/client.ts";
+import { Session, toolsets } from "../../tests/testing/client.ts";
 import { filesPlace, Place, skillMd } from "../../tests/testing/folders.ts";
+import { askModern, MODERN_META } from "../../tests/testing/modern.ts";
 import { Wire } from "../../tests/testing/server.ts";
 
 Deno.test("prompts/list has the prompt skill and a prompt for each skill that users can load", async () => {
@@ -21,11 +22,8 @@ Deno.test("prompts/list has the prompt skill and a prompt for each skill that us
     const args = ["--tools", toolset];
     await using session = await Session.open(place, { args });
     const { prompts } = await session.client.listPrompts();
-    assert.deepEqual(prompts.map(({ name }) => name), [
-      "skill",
-      "git",
-      "hidden",
-    ]);
+    const names = prompts.map(({ name }) => name);
+    assert.deepEqual(names, ["skill", "git", "hidden"]);
     const [skill, git] = prompts;
     assert.deepEqual(git, {
       name: "git",
@@ -34,12 +32,8 @@ Deno.test("prompts/list has the prompt skill and a prompt for each skill that us
       ...(toolset === "skill" && { arguments: optionalArguments }),
     });
     assert.match(skill!.description!, /\n- git: Work with git\n- hidden: d\n/);
-    assert.deepEqual(
-      skill!.arguments!.map(({ name, required }) => [name, required]),
-      [
-        ["name", true],
-      ],
-    );
+    const inputs = skill!.arguments!.map((it) => [it.name, it.required]);
+    assert.deepEqual(inputs, [["name", true]]);
   }
 });
 
@@ -86,10 +80,8 @@ Deno.test("the prompts and the tool of the toolset skill fill in the skill's dir
   place.skill("home/.claude/skills", "many", twice);
   await using session = await Session.open(place);
   const get = async (name: string, args?: Record<string, string>) => {
-    const { messages } = await session.client.getPrompt({
-      name,
-      arguments: args,
-    });
+    const params = { name, arguments: args };
+    const { messages } = await session.client.getPrompt(params);
     const { content } = messages[0]!;
     return content.type === "text" ? content.text.split("\n\n").at(-1)! : "";
   };
@@ -111,22 +103,14 @@ Deno.test("the prompts and the tool of the toolset skill fill in the skill's dir
   assert.ok(text.includes(`${directory}/x.sh $1 $ARGUMENTS `), text);
   const uri = "skill://git";
   const { contents } = await session.client.readResource({ uri });
-  assert.match(
-    JSON.stringify(contents),
-    /\$\{CLAUDE_SKILL_DIR\}.*\$ARGUMENTS /,
-  );
+  const unchanged = /\$\{CLAUDE_SKILL_DIR\}.*\$ARGUMENTS /;
+  assert.match(JSON.stringify(contents), unchanged);
   for (const toolset of ["skilljack", "reference", "agentskills"]) {
-    await using other = await Session.open(place, {
-      args: ["--tools", toolset],
-    });
-    const prompt = await other.client.getPrompt({
-      name: "git",
-      arguments: input,
-    });
-    assert.match(
-      JSON.stringify(prompt),
-      /\$\{CLAUDE_SKILL_DIR\}.*\$ARGUMENTS /,
-    );
+    const args = ["--tools", toolset];
+    await using other = await Session.open(place, { args });
+    const params = { name: "git", arguments: input };
+    const prompt = await other.client.getPrompt(params);
+    assert.match(JSON.stringify(prompt), unchanged);
   }
 });
 
@@ -135,15 +119,10 @@ Deno.test("prompts/get with --tools skilljack returns an embedded resource, or t
   await using wire = new Wire(place, { args: ["--tools", "skilljack"] });
   const contentFor = async (name: string) => {
     const clientInfo = { name, version: "1" };
-    const _meta = {
-      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-      "io.modelcontextprotocol/clientCapabilities": {},
-      "io.modelcontextprotocol/clientInfo": clientInfo,
-    };
-    const { result } = await wire.ask(nextId(), "prompts/get", {
-      name: "git",
-      _meta,
-    });
+    const info = { "io.modelcontextprotocol/clientInfo": clientInfo };
+    const _meta = { ...MODERN_META, ...info };
+    const params = { name: "git" };
+    const { result } = await askModern(wire, "prompts/get", params, _meta);
     return result.messages[0].content;
   };
   const annotations = { audience: ["assistant"], priority: 1 };
@@ -177,14 +156,13 @@ Deno.test("prompts/get returns an invalid-params error with similar names for an
   await fails("skill", { name: "none" });
   await fails("skill");
   await fails("skill", { name: "" });
-  await assert.rejects(
-    session.client.getPrompt({ name: "gi" }),
-    /Unknown skill "gi": similar names are "git"/,
-  );
-  await assert.rejects(
-    session.client.getPrompt({ name: "skill", arguments: { name: "gi" } }),
-    /Unknown skill "gi": similar names are "git"/,
-  );
+  const similar = /Unknown skill "gi": similar names are "git"/;
+  for (
+    const params of [{ name: "gi" }, {
+      name: "skill",
+      arguments: { name: "gi" },
+    }]
+  ) await assert.rejects(session.client.getPrompt(params), similar);
 });
 
 Deno.test("server reports that prompts and resources changed when skills change", async () => {
