@@ -212,7 +212,8 @@ Deno.test("no tool runs a shell over HTTP, whatever permissions Deno has", async
     name: "run_shell_command_op",
     arguments: { skill_name: "git", command: "echo" },
   });
-  assert.match(error!.message, /^Unknown tool/);
+  assert.equal(error!.code, -32602);
+  assert.match(error!.message, /^Unknown tool "run_.*": the tools are "load_/);
 });
 
 Deno.test("prompts are text for clients that do not name themselves", async () => {

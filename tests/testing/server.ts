@@ -110,15 +110,12 @@ export class Wire implements AsyncDisposable {
     this.#reading = [this.#readLines(), this.#readStderr()];
   }
 
-  async write(...messages: (string | Uint8Array | object)[]): Promise<void> {
+  async write(...messages: (string | object)[]): Promise<void> {
     for (const message of messages) {
-      await this.#writer.write(
-        message instanceof Uint8Array ? message : new TextEncoder().encode(
-          typeof message === "string"
-            ? message
-            : `${JSON.stringify(message)}\n`,
-        ),
-      );
+      const text = typeof message === "string"
+        ? message
+        : `${JSON.stringify(message)}\n`;
+      await this.#writer.write(new TextEncoder().encode(text));
     }
   }
 
