@@ -59,28 +59,23 @@ export function registerPrompts(
   });
   server.setRequestHandler("prompts/get", async (params, { client }) => {
     const skill = requirePrompt(params, registry);
-    const { description } = skill;
-    const reading = registry.readFile(skill, SKILL_MD);
-    const text = textOf(await readForRequest(skillMdUri(skill), reading));
+    const uri = skillMdUri(skill);
+    const reading = readForRequest(uri, registry.readFile(skill, SKILL_MD));
+    const text = textOf(await reading);
     // Skilljack's prompts embed the skill as a resource. Some clients drop such prompts.
     const isEmbedded = options.toolset === "skilljack" &&
       client !== undefined && !profileFor(client).dropsEmbeddedResources;
     const input = params.name === SKILL_PROMPT
       ? undefined
       : params.arguments?.arguments ?? "";
-    const resource = {
-      uri: skillMdUri(skill),
-      mimeType: "text/markdown",
-      text,
-    };
+    const resource = { uri, mimeType: "text/markdown", text };
+    const loaded = formatLoadedSkill(skill, text, { ...options, input });
     const content: ContentBlock = isEmbedded
       ? { type: "resource", resource }
-      : {
-        type: "text",
-        text: formatLoadedSkill(skill, text, { ...options, input }),
-      };
+      : { type: "text", text: loaded };
     content.annotations = { audience: ["assistant"], priority: 1.0 };
-    return { description, messages: [{ role: "user", content }] };
+    const messages = [{ role: "user", content }];
+    return { description: skill.description, messages };
   });
   server.setRequestHandler(
     "completion/complete",
