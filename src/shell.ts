@@ -51,15 +51,20 @@ export function findShellFault(): string | undefined {
   return `Deno has no permission to run the system's shell; ${verb} ${flag}`;
 }
 
-/** Where to run a command, and whether to install Python packages first. */
-interface ShellStart {
+/** How to run a command. */
+interface ShellOptions {
+  /** The working directory. */
   readonly directory: string;
+  /** Whether to install Python packages first. */
   readonly install: boolean;
+  /** The time limit, in seconds. */
+  readonly timeout: number;
+  readonly signal: AbortSignal;
 }
 
 /**
- * Runs a shell command until it exits, reaches its time limit in seconds, or is aborted.
- * Then ends the processes that it started. Deno must be allowed to run the shell.
+ * Runs a shell command until it exits, reaches its time limit, or is aborted. Then
+ * ends the processes that it started. Deno must be allowed to run the shell.
  *
  * @returns The command's stdout and stderr with a note if it failed or was
  *   stopped, and whether the time limit stopped it.
@@ -67,24 +72,20 @@ interface ShellStart {
  */
 export async function runShellCommand(
   command: string,
-  { timeout, signal, ...start }: ShellStart & {
-    timeout: number;
-    signal: AbortSignal;
-  },
+  options: ShellOptions,
 ): Promise<{ text: string; isError: boolean }> {
+  const { timeout, signal } = options;
   signal.throwIfAborted();
-  const shell = startShell(command, start);
+  const shell = startShell(command, options);
   const end = () => endProcesses(shell.pid);
-  let isLate = false;
-  const timer = setTimeout(() => {
-    isLate = true;
-    end();
-  }, timeout * 1000);
-  signal.addEventListener("abort", end);
+  const limit = AbortSignal.timeout(timeout * 1000);
+  const stop = AbortSignal.any([signal, limit]);
+  stop.addEventListener("abort", end);
   const outputs = [shell.stdout, shell.stderr].map(collectOutput);
   const { code } = await shell.status;
-  clearTimeout(timer);
-  signal.removeEventListener("abort", end);
+  // The process ID may soon belong to another process.
+  stop.removeEventListener("abort", end);
+  const isLate = limit.aborted;
   // Windows does not tell the children of a process that has exited.
   if (!isWindows) await end();
   const [stdout, stderr] = await Promise.all(outputs.map((end) => end()));
@@ -107,7 +108,7 @@ if command -v pipreqs >/dev/null 2>&1; then (
 
 function startShell(
   command: string,
-  { directory, install }: ShellStart,
+  { directory, install }: ShellOptions,
 ): Deno.ChildProcess {
   const line = command.trim();
   try {

@@ -6,13 +6,17 @@ import { filesPlace, Place, runSync } from "../tests/testing/folders.ts";
 import { lacks } from "../tests/testing/needs.ts";
 import { Wire } from "../tests/testing/server.ts";
 import { eventually } from "../tests/testing/waiting.ts";
+import { attempt } from "./files/faults.ts";
 
-/** Starts a server with the tool that runs shell commands. */
-function openShell(place: Place, args: string[] = [], run = "--allow-run") {
-  return Session.open(place, {
-    args: ["--tools", "agentskills", ...args],
-    flags: flagsWith("--allow-read", "--allow-env", run),
-  });
+/** How the server is started with the tool that runs shell commands. */
+const shellOptions = (run = "--allow-run", args: string[] = []) => ({
+  args: ["--tools", "agentskills", ...args],
+  flags: flagsWith("--allow-read", "--allow-env", run),
+});
+
+/** Starts a server with that tool. */
+function openShell(place: Place, run?: string) {
+  return Session.open(place, shellOptions(run));
 }
 
 const shell = (command: string, skill_name = "git") =>
@@ -20,27 +24,15 @@ const shell = (command: string, skill_name = "git") =>
 
 /** Whether a process is running. */
 function isRunning(pid: number): boolean {
-  try {
-    const status = Deno.readTextFileSync(`/proc/${pid}/status`);
-    return !/^State:\s+[ZX]/m.test(status);
-  } catch {
-    return false;
-  }
+  const status = attempt(() => Deno.readTextFileSync(`/proc/${pid}/status`));
+  return status !== undefined && !/^State:\s+[ZX]/m.test(status);
 }
 
 /** Waits until a file has text, and returns the text. */
 async function waitForText(path: string): Promise<string> {
-  let text = "";
-  const hasText = () => {
-    try {
-      text = Deno.readTextFileSync(path);
-    } catch {
-      // It does not exist yet.
-    }
-    return text !== "";
-  };
-  await eventually(hasText, `the file ${basename(path)}`);
-  return text;
+  const read = () => attempt(() => Deno.readTextFileSync(path)) ?? "";
+  await eventually(() => read() !== "", `the file ${basename(path)}`);
+  return read();
 }
 
 /** Waits until a process has exited. */
@@ -50,13 +42,11 @@ async function waitForExit(pid: number): Promise<void> {
 
 Deno.test(
   "run_shell_command_op exists only if Deno is allowed to run the shell, and declares its effects",
-  {
-    ignore: lacks("sh"),
-  },
+  { ignore: lacks("sh") },
   async () => {
     using place = filesPlace();
     for (const run of ["--allow-run", "--allow-run=sh"]) {
-      await using session = await openShell(place, [], run);
+      await using session = await openShell(place, run);
       const { tools } = await session.client.listTools();
       assert.deepEqual(tools.at(-1)!.annotations, {
         title: "Run Shell Command",
@@ -86,9 +76,7 @@ Deno.test(
 
 Deno.test(
   "run_shell_command_op runs in the skill's directory and returns stdout, stderr, and the exit code",
-  {
-    ignore: lacks("sh"),
-  },
+  { ignore: lacks("sh") },
   async () => {
     using place = filesPlace();
     await using session = await openShell(place);
@@ -117,49 +105,25 @@ const STARTS: Record<string, string> = {
   "set -m": "bash -c 'set -m; (echo $BASHPID > pid; sleep 100) & wait'",
 };
 
-/** A server with a skill for each of these commands. */
-class StartedCommands implements AsyncDisposable {
-  readonly place = new Place();
-  readonly wire: Wire;
-
-  constructor({ run = "--allow-run", args = [] as string[] } = {}) {
-    for (const name of Object.keys(STARTS)) {
-      this.place.skill("home/.claude/skills", name);
-    }
-    this.wire = new Wire(this.place, {
-      args: ["--tools", "agentskills", ...args],
-      flags: flagsWith("--allow-read", "--allow-env", run),
-    });
-  }
-
-  /**
-   * Runs each command in a separate request, whose ID is the command's number.
-   * Returns the process IDs.
-   */
-  async start(): Promise<number[]> {
-    await this.wire.initialize();
-    const starts = Object.entries(STARTS);
-    await this.wire.write(...starts.map(([name, command], index) => ({
-      jsonrpc: "2.0",
-      id: index + 1,
-      method: "tools/call",
-      params: {
-        name: "run_shell_command_op",
-        arguments: { skill_name: name, command },
-      },
-    })));
-    const skills = join(this.place.home, ".claude", "skills");
-    const ids = await Promise.all(
-      starts.map(([name]) => waitForText(join(skills, name, "pid"))),
-    );
-    assert.ok(ids.every((id) => isRunning(Number(id))));
-    return ids.map(Number);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.wire[Symbol.asyncDispose]();
-    this.place[Symbol.dispose]();
-  }
+/**
+ * Runs each command in a separate request, whose ID is the command's number, in the
+ * directory of a skill of its own. Returns the process IDs.
+ */
+async function startAll(place: Place, wire: Wire): Promise<number[]> {
+  const starts = Object.entries(STARTS);
+  for (const [name] of starts) place.skill("home/.claude/skills", name);
+  await wire.initialize();
+  await wire.write(...starts.map(([skill_name, command], index) => {
+    const input = { skill_name, command };
+    const params = { name: "run_shell_command_op", arguments: input };
+    return { jsonrpc: "2.0", id: index + 1, method: "tools/call", params };
+  }));
+  const skills = join(place.home, ".claude", "skills");
+  const ids = await Promise.all(
+    starts.map(([name]) => waitForText(join(skills, name, "pid"))),
+  );
+  assert.ok(ids.every((id) => isRunning(Number(id))));
+  return ids.map(Number);
 }
 
 /** What ends the commands, in each case all of them. */
@@ -182,11 +146,14 @@ for (const [what, end] of Object.entries(ENDS)) {
     `run_shell_command_op kills everything that commands started at ${what}`,
     { ignore: lacks("proc") },
     async () => {
+      using place = new Place();
       const args = what === "the time limit" ? ["--shell-timeout", "1"] : [];
-      const run = "--allow-run=sh";
-      await using commands = new StartedCommands({ run, args });
-      const processes = await commands.start();
-      await end(commands.wire);
+      await using wire = new Wire(
+        place,
+        shellOptions("--allow-run=sh", args),
+      );
+      const processes = await startAll(place, wire);
+      await end(wire);
       await Promise.all(processes.map(waitForExit));
     },
   );
@@ -197,7 +164,8 @@ Deno.test(
   { ignore: lacks("sh") },
   async () => {
     using place = filesPlace();
-    await using session = await openShell(place, ["--shell-timeout", "0.5"]);
+    const options = shellOptions("--allow-run", ["--shell-timeout", "0.5"]);
+    await using session = await Session.open(place, options);
     const { text, isError } = await session.text(
       ...shell("echo first; sleep 100"),
     );
@@ -248,8 +216,7 @@ Deno.test(
     const sh = "project/node_modules/.bin/sh";
     Deno.chmodSync(place.file(sh, "#!/bin/sh\necho hostile\n"), 0o755);
     const options = (run: string) => ({
-      args: ["--tools", "agentskills"],
-      flags: flagsWith("--allow-read", "--allow-env", run),
+      ...shellOptions(run),
       env: { PATH: `${bin}:${Deno.env.get("PATH")}` },
     });
     for (const run of ["--allow-run", "--allow-run=/bin/sh"]) {
@@ -283,9 +250,7 @@ Deno.test("run_shell_command_op does not block other requests", {
 
 Deno.test(
   "run_shell_command_op keeps 256 KiB of each output stream and reports how much it omits",
-  {
-    ignore: lacks("sh"),
-  },
+  { ignore: lacks("sh") },
   async () => {
     using place = filesPlace();
     await using session = await openShell(place);
@@ -301,9 +266,7 @@ Deno.test(
 
 Deno.test(
   "--auto-install-deps installs what Python files import before a command that contains py",
-  {
-    ignore: lacks("sh"),
-  },
+  { ignore: lacks("sh") },
   async () => {
     using place = filesPlace();
     const log = join(place.path, "log");
@@ -316,8 +279,7 @@ Deno.test(
       Deno.chmodSync(file, 0o755);
     }
     const options = {
-      args: ["--tools", "agentskills", "--auto-install-deps"],
-      flags: flagsWith("--allow-read", "--allow-env", "--allow-run"),
+      ...shellOptions("--allow-run", ["--auto-install-deps"]),
       env: { PATH: `${bin}:${Deno.env.get("PATH")}` },
     };
     await using session = await Session.open(place, options);

@@ -6,6 +6,7 @@ import { filesPlace, type Place } from "../tests/testing/folders.ts";
 import { lacks } from "../tests/testing/needs.ts";
 import { Wire } from "../tests/testing/server.ts";
 import { eventually } from "../tests/testing/waiting.ts";
+import { attempt } from "./files/faults.ts";
 
 const ignore = lacks("cmd");
 
@@ -16,17 +17,10 @@ const skillFolder = (place: Place) =>
   join(place.home, ".claude", "skills", "git");
 
 /** How the server is started with the tool that runs shell commands. */
-function shellOptions({ args = [], run = "--allow-run=cmd", env = {} }: {
-  args?: string[];
-  run?: string;
-  env?: Record<string, string>;
-} = {}) {
-  return {
-    args: ["--tools", "agentskills", ...args],
-    flags: flagsWith("--allow-read", "--allow-env", run),
-    env,
-  };
-}
+const shellOptions = (run = "--allow-run=cmd", args: string[] = []) => ({
+  args: ["--tools", "agentskills", ...args],
+  flags: flagsWith("--allow-read", "--allow-env", run),
+});
 
 /** Returns a function that runs a command and returns the tool's text. */
 function runnerIn(session: Session) {
@@ -47,24 +41,16 @@ async function waitForStart(place: Place): Promise<void> {
 }
 
 function isThere(path: string): boolean {
-  try {
-    Deno.statSync(path);
-    return true;
-  } catch {
-    return false;
-  }
+  return attempt(() => Deno.statSync(path)) !== undefined;
 }
 
 /** Waits until no process runs in the skill's folder, which Windows keeps until then. */
 async function waitForExit(place: Place): Promise<void> {
-  await eventually(() => {
-    try {
-      Deno.removeSync(skillFolder(place), { recursive: true });
-      return true;
-    } catch {
-      return false;
-    }
-  }, "the processes to exit");
+  const remove = () => {
+    Deno.removeSync(skillFolder(place), { recursive: true });
+    return true;
+  };
+  await eventually(() => attempt(remove) === true, "the processes to exit");
 }
 
 Deno.test(`${TOOL} exists on Windows only if Deno is allowed to run cmd`, {
@@ -72,7 +58,7 @@ Deno.test(`${TOOL} exists on Windows only if Deno is allowed to run cmd`, {
 }, async () => {
   using place = filesPlace();
   for (const run of ["--allow-run", "--allow-run=cmd"]) {
-    await using session = await Session.open(place, shellOptions({ run }));
+    await using session = await Session.open(place, shellOptions(run));
     const { tools } = await session.client.listTools();
     assert.equal(tools.at(-1)!.name, TOOL);
   }
@@ -84,9 +70,7 @@ Deno.test(`${TOOL} exists on Windows only if Deno is allowed to run cmd`, {
 
 Deno.test(
   `${TOOL} runs a command in the skill's directory with cmd as it is written`,
-  {
-    ignore,
-  },
+  { ignore },
   async () => {
     using place = filesPlace();
     await using session = await Session.open(place, shellOptions());
@@ -113,17 +97,15 @@ Deno.test(
 
 Deno.test(
   `${TOOL} ends the processes of a command on Windows at the time limit, and runs no other taskkill`,
-  {
-    ignore,
-  },
+  { ignore },
   async () => {
     using place = filesPlace();
     for (const name of ["taskkill.bat", "taskkill.cmd"]) {
       place.file(`project/${name}`, "@echo > pwned\r\n");
     }
-    const args = ["--shell-timeout", "3"];
+    const options = shellOptions("--allow-run=cmd", ["--shell-timeout", "3"]);
     {
-      await using session = await Session.open(place, shellOptions({ args }));
+      await using session = await Session.open(place, options);
       const { text, isError } = await session.text(TOOL, {
         skill_name: "git",
         command: `echo first& ${LONG}`,
@@ -153,15 +135,9 @@ for (const [when, end] of Object.entries(ENDS)) {
     using place = filesPlace();
     await using wire = new Wire(place, shellOptions());
     await wire.initialize();
-    await wire.write({
-      jsonrpc: "2.0",
-      id: 1,
-      method: "tools/call",
-      params: {
-        name: TOOL,
-        arguments: { skill_name: "git", command: LONG },
-      },
-    });
+    const input = { skill_name: "git", command: LONG };
+    const params = { name: TOOL, arguments: input };
+    await wire.write({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
     await waitForStart(place);
     await end(wire);
     await waitForExit(place);

@@ -168,19 +168,10 @@ export function stringifyJson(value: unknown, indent?: number): string {
  * @param json A result of `JSON.stringify`, or a text that contains one.
  */
 export function toWellFormedJson(json: string): string {
-  // JSON.stringify does not escape surrogates in pairs.
-  if (!json.includes("\\ud")) return json;
-  return json.replace(
-    ESCAPES,
-    (sequence) => sequence.startsWith("\\ud") ? "\ufffd" : sequence,
-  );
+  // JSON.stringify does not escape surrogates in pairs. An odd number of backslashes
+  // begins an escape sequence.
+  return json.replace(/(?<!\\)((?:\\\\)*)\\ud[\da-f]{3}/g, "$1\ufffd");
 }
-
-/**
- * Any JSON escape sequence. Matching all of them ensures that an escaped
- * backslash is not mistaken for the start of another sequence.
- */
-const ESCAPES = /\\(?:u[\da-f]{4}|[^u])/g;
 
 /** Whether a value is an object of JSON or a mapping of YAML: neither `null` nor an array. */
 export function isObject(value: unknown): value is Record<string, unknown> {
@@ -234,17 +225,13 @@ export function normalizeText(text: string): string {
  */
 export function nearestWords(word: string, words: Iterable<string>): string[] {
   const key = word.toLowerCase();
-  const distanceOf = (other: string) => {
-    if (key !== "" && other.startsWith(key)) return 0;
-    const limit = Math.min(2, other.length >> 1);
-    const distance = editDistance(key, other, limit);
-    return distance <= limit ? distance : FAR;
-  };
+  const distanceOf = (other: string) =>
+    key !== "" && other.startsWith(key) ? 0 : editDistance(key, other, 2);
   return Array.from(
     words,
     (other) => ({ other, distance: distanceOf(other.toLowerCase()) }),
   )
-    .filter(({ distance }) => distance < FAR)
+    .filter(({ other, distance }) => distance <= Math.min(2, other.length >> 1))
     .sort((a, b) => a.distance - b.distance)
     .map(({ other }) => other);
 }

@@ -16,45 +16,30 @@ import {
   withoutInvisible,
 } from "./text.ts";
 
-Deno.test("stringifyJson() replaces lone surrogates in keys and values", () => {
+Deno.test("stringifyJson() replaces lone surrogates in keys and values, and nothing else", () => {
   const value = { "\udfff": ["x \ud800 y", "\ud83d\ude00", "\udead\ud83d"] };
   const json = stringifyJson(value);
   assert.doesNotMatch(json, /\\u/);
   assert.deepEqual(JSON.parse(json), {
     "\ufffd": ["x \ufffd y", "\u{1f600}", "\ufffd\ufffd"],
   });
-});
-
-Deno.test("stringifyJson() leaves literal backslashes alone", () => {
   for (const text of ["\\ud800", "\\\\ud800", "\\", "C:\\udp", "\u001f\\"]) {
     const value = [text, `${text}\ud800`, `\ud800${text}`];
     const expected = value.map((text) => text.toWellFormed());
     assert.deepEqual(JSON.parse(stringifyJson(value)), expected);
   }
-});
-
-Deno.test("stringifyJson() matches JSON.stringify() for well-formed text", () => {
-  const value = { a: ["\u{1f600}", "\n\u0007\u007f", 'C:\\u "q"', null, 1.5] };
-  assert.equal(stringifyJson(value), JSON.stringify(value));
-  assert.equal(stringifyJson(value, 2), JSON.stringify(value, null, 2));
+  const fine = { a: ["\u{1f600}", "\n\u0007\u007f", 'C:\\u "q"', null, 1.5] };
+  assert.equal(stringifyJson(fine, 2), JSON.stringify(fine, null, 2));
 });
 
 /** One invisible character of each kind. */
 const HIDDEN_CHARACTERS = [
   ["a tag", "\u{e0041}"],
   ["a bidirectional override", "\u202e"],
-  ["a bidirectional isolate", "\u2066"],
-  ["a left-to-right mark", "\u200e"],
-  ["an Arabic letter mark", "\u061c"],
   ["a zero-width space", "\u200b"],
   ["a zero-width joiner", "\u200d"],
-  ["a word joiner", "\u2060"],
-  ["an invisible plus", "\u2064"],
   ["a byte order mark", "\ufeff"],
-  ["a soft hyphen", "\u00ad"],
-  ["a Mongolian vowel separator", "\u180e"],
   ["a variation selector", "\ufe00"],
-  ["a variation selector of the supplement", "\u{e0100}"],
   ["an interlinear annotation", "\ufff9"],
   ["a Hangul filler", "\u3164"],
   ["a control character", "\u0007"],
@@ -139,7 +124,8 @@ function* stringsIn(value: unknown): Generator<string> {
 
 /**
  * Creates a place with three skills that have hidden text and the same visible
- * name, and a fourth without.
+ * name, a fourth
+ * without, and a folder with a hidden name that is skipped.
  */
 function hidingPlace(): Place {
   const place = new Place();
@@ -150,11 +136,12 @@ function hidingPlace(): Place {
   place.skill(skills, "b", text("g\u200bit"));
   place.skill(skills, "c", text("\u202egit"));
   place.skill(skills, "fine");
+  place.skill(skills, "d\u{e0041}", "no frontmatter");
   return place;
 }
 
 for (const toolset of Object.keys(toolsets)) {
-  Deno.test(`the replies of --tools ${toolset} contain no invisible characters and only well-formed Unicode`, async () => {
+  Deno.test(`the replies of --tools ${toolset} and its log contain no invisible characters and only well-formed Unicode`, async () => {
     using place = hidingPlace();
     await using wire = new Wire(place, { args: ["--tools", toolset] });
     await wire.initialize();
@@ -183,6 +170,12 @@ for (const toolset of Object.keys(toolsets)) {
       texts.push(...stringsIn(await wire.ask(nextId(), method, params)));
     }
     assert.ok(texts.some((text) => text.includes("Fine")));
+    const line = await wire.stderrLines.take(
+      (line) => line.includes("frontmatter"),
+      "the line about the skipped skill",
+    );
+    assert.ok(line.includes("d\\udb40\\udc41"), line);
+    texts.push(line);
     for (const text of texts) {
       assert.doesNotMatch(text, INVISIBLE, JSON.stringify(text));
     }
@@ -191,15 +184,7 @@ for (const toolset of Object.keys(toolsets)) {
 
 Deno.test("--list, --check, and --json print no invisible characters and only well-formed Unicode", async () => {
   using place = hidingPlace();
-  place.skill("home/.claude/skills", "d\u{e0041}", "no frontmatter");
-  for (
-    const args of [
-      ["--list"],
-      ["--check"],
-      ["--list", "--json"],
-      ["--check", "--json"],
-    ]
-  ) {
+  for (const args of [["--list"], ["--check"], ["--list", "--json"]]) {
     const { stdout, stderr } = await runServer(place, { args });
     assert.equal(stderr, "");
     assert.doesNotMatch(stdout, INVISIBLE);
@@ -213,19 +198,6 @@ Deno.test("--list, --check, and --json print no invisible characters and only we
       assert.ok(text.isWellFormed(), text);
     }
   }
-});
-
-Deno.test("the log escapes invisible characters in paths", async () => {
-  using place = hidingPlace();
-  place.skill("home/.claude/skills", "d\u{e0041}", "no frontmatter");
-  await using wire = new Wire(place);
-  await wire.initialize();
-  const line = await wire.stderrLines.take(
-    (line) => line.includes("frontmatter"),
-    "the line about the skipped skill",
-  );
-  assert.doesNotMatch(line, INVISIBLE);
-  assert.ok(line.includes("d\\udb40\\udc41"), line);
 });
 
 Deno.test("nearestWords() finds words with a common prefix or few different letters", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { TimeSlice } from "./time_slice.ts";
 
-Deno.test("TimeSlice.yield() lets timers and other tasks run", async () => {
+Deno.test("TimeSlice.pause() lets timers and other tasks run", async () => {
   const slice = new TimeSlice();
   let isFired = false;
   setTimeout(() => isFired = true, 20);
@@ -10,7 +10,7 @@ Deno.test("TimeSlice.yield() lets timers and other tasks run", async () => {
   assert.ok(!slice.isOver);
 });
 
-Deno.test("TimeSlice.yield() lets sockets be read, however many tasks wait", async () => {
+Deno.test("TimeSlice.pause() lets sockets be read, however many tasks wait", async () => {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const accepted = listener.accept();
   using client = await Deno.connect({ port: listener.addr.port });

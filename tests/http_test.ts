@@ -38,15 +38,9 @@ Deno.test("a legacy client is served over HTTP", async () => {
   assert.ok(prompts.some(({ name }) => name === "git"));
   const uri = "skill://git/references/API.md";
   const { contents } = await client.readResource({ uri });
-  assert.deepEqual(contents, [{
-    uri,
-    mimeType: "text/markdown",
-    text: "# API",
-  }]);
-  await assert.rejects(
-    client.subscribeResource({ uri }),
-    /Method not found/,
-  );
+  const mimeType = "text/markdown";
+  assert.deepEqual(contents, [{ uri, mimeType, text: "# API" }]);
+  await assert.rejects(client.subscribeResource({ uri }), /Method not found/);
   await client.close();
 });
 
@@ -77,9 +71,8 @@ Deno.test("a modern client lists, calls, and listens over HTTP", async () => {
 
 Deno.test("modern results and errors are the same over HTTP, with the status 404 for unknown methods", async () => {
   using place = filesPlace();
-  await using server = await HttpServer.start(place, {
-    args: ["--refresh", "2"],
-  });
+  const args = ["--refresh", "2"];
+  await using server = await HttpServer.start(place, { args });
   for (const method of ["server/discover", "tools/list", "skills/list"]) {
     const { result } = await server.ask(method);
     const { resultType, ttlMs, cacheScope, _meta } = result;
@@ -113,14 +106,6 @@ Deno.test("everything that the server sends over HTTP is well-formed Unicode", a
   assert.deepEqual(error!.data, { uri: "skill://\ufffd" });
 });
 
-Deno.test("the server names its endpoint in responses at other paths", async () => {
-  using place = filesPlace();
-  await using server = await HttpServer.start(place);
-  const other = await fetch(new URL("/.well-known/oauth", server.url));
-  assert.equal(other.status, 404);
-  assert.match(await other.text(), /\/mcp/);
-});
-
 Deno.test("the page contains nothing of the skills and runs only its own script", async () => {
   using place = filesPlace();
   const env = { SKILL_SERVER_TOKEN: TOKEN };
@@ -133,10 +118,7 @@ Deno.test("the page contains nothing of the skills and runs only its own script"
   );
   const page = await response.text();
   assert.match(page, /^<!DOCTYPE html>/);
-  assert.doesNotMatch(
-    page,
-    /innerHTML|outerHTML|insertAdjacent|document\.write/,
-  );
+  assert.doesNotMatch(page, /(inner|outer)HTML|insertAdjacent|document\.write/);
   // Neither a skill nor the token nor a folder of the server.
   for (const secret of [TOKEN, place.path, "Work with git"]) {
     assert.ok(!page.includes(secret), secret);
@@ -149,34 +131,27 @@ Deno.test("invalid params have the same short error as on stdio", async () => {
   for (const method of ["tools/call", "prompts/get"]) {
     const params = { name: "skill", arguments: null };
     const { error } = await server.ask(method, params);
-    assert.equal(error!.code, -32602);
-    assert.equal(
-      error!.message,
-      'Invalid params: "arguments": Invalid input: expected record, received null',
-    );
+    const message =
+      'Invalid params: "arguments": Invalid input: expected record, received null';
+    assert.deepEqual(error, { code: -32602, message });
     const legacy = await server.askLegacy(method, params);
     assert.deepEqual(legacy.error, error);
   }
 });
 
-Deno.test({
-  name: "a terminated server closes its streams and exits",
+Deno.test("a terminated server closes its streams and exits", {
   ignore: lacks("signals"),
-  fn: async () => {
-    for (const flags of [[], ["--parallel"]]) {
-      using place = filesPlace();
-      await using server = await HttpServer.start(place, { flags });
-      const client = await modernClient(server);
-      const subscription = await client.listen({ toolsListChanged: true });
-      const { code } = await server.end();
-      assert.equal(code, 0);
-      assert.equal(
-        await within(subscription.closed, "the stream to end"),
-        "graceful",
-      );
-      await client.close();
-    }
-  },
+}, async () => {
+  for (const flags of [[], ["--parallel"]]) {
+    using place = filesPlace();
+    await using server = await HttpServer.start(place, { flags });
+    const client = await modernClient(server);
+    const subscription = await client.listen({ toolsListChanged: true });
+    assert.equal((await server.end()).code, 0);
+    const reason = await within(subscription.closed, "the stream to end");
+    assert.equal(reason, "graceful");
+    await client.close();
+  }
 });
 
 Deno.test("clients over HTTP get URIs instead of the server's paths", async () => {
@@ -184,9 +159,8 @@ Deno.test("clients over HTTP get URIs instead of the server's paths", async () =
   place.skill("home/.claude/skills", "broken", "---\nname: broken\n---\n");
   place.skill("project/.claude/skills", "git");
   for (const toolset of Object.keys(toolsets)) {
-    await using server = await HttpServer.start(place, {
-      args: ["--tools", toolset],
-    });
+    const args = ["--tools", toolset];
+    await using server = await HttpServer.start(place, { args });
     const { result: { tools } } = await server.ask("tools/list");
     const requests: [string, object?][] = [
       ["server/discover"],
@@ -238,14 +212,14 @@ Deno.test("no tool runs a shell over HTTP, whatever permissions Deno has", async
     name: "run_shell_command_op",
     arguments: { skill_name: "git", command: "echo" },
   });
-  assert.match(error!.message, /^Unknown tool/);
+  assert.equal(error!.code, -32602);
+  assert.match(error!.message, /^Unknown tool "run_.*": the tools are "load_/);
 });
 
 Deno.test("prompts are text for clients that do not name themselves", async () => {
   using place = filesPlace();
-  await using server = await HttpServer.start(place, {
-    args: ["--tools", "skilljack"],
-  });
+  const args = ["--tools", "skilljack"];
+  await using server = await HttpServer.start(place, { args });
   const params = { name: "git" };
   const typeOf = ({ result }: Reply) => result.messages[0].content.type;
   assert.equal(typeOf(await server.askLegacy("prompts/get", params)), "text");

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { dirname, join } from "jsr:@std/path@^1";
 import { REPOSITORY } from "./testing/environment.ts";
 
+const LOWER = ["text", "shell", "files", "skills", "protocol", "views"];
+
 /** For each room of `src/`, the rooms that its modules may import. */
 const ROOMS: Record<string, string[]> = {
   text: ["text"],
@@ -9,18 +11,9 @@ const ROOMS: Record<string, string[]> = {
   files: ["text", "files"],
   skills: ["text", "files", "skills"],
   protocol: ["text", "protocol"],
-  views: ["text", "shell", "files", "skills", "protocol", "views"],
-  http: [
-    "text",
-    "shell",
-    "files",
-    "skills",
-    "protocol",
-    "views",
-    "cli",
-    "http",
-  ],
-  cli: ["text", "shell", "files", "skills", "protocol", "views", "cli"],
+  views: LOWER,
+  cli: [...LOWER, "cli"],
+  http: [...LOWER, "cli", "http"],
 };
 
 /** An import of a local module. */

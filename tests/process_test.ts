@@ -10,34 +10,24 @@ Deno.test("server writes pending replies and exits with 0 when its input ends", 
   place.skill("home/.claude/skills", "git");
   await using wire = new Wire(place);
   await wire.initialize();
-  const calls = 2000;
   const call = (id: number) => ({
-    jsonrpc: "2.0",
-    id,
-    method: "tools/call",
+    ...{ jsonrpc: "2.0", id, method: "tools/call" },
     params: { name: "skill", arguments: { name: id % 2 ? "git" : "none" } },
   });
+  const expected = Array.from({ length: 2_000 }, (_, index) => index + 1);
   await wire.write(
-    Array.from(
-      { length: calls },
-      (_, index) => JSON.stringify(call(index + 1)) + "\n",
-    ).join(""),
+    expected.map((id) => `${JSON.stringify(call(id))}\n`).join(""),
   );
   const { code } = await wire.endInput();
   assert.equal(code, 0);
   const ids = wire.lines.takeAll().map((line) => JSON.parse(line).id);
-  assert.deepEqual(
-    ids.sort((a, b) => a - b),
-    Array.from({ length: calls }, (_, index) => index + 1),
-  );
+  assert.deepEqual(ids.sort((a, b) => a - b), expected);
   assert.equal(wire.stderr, "");
 });
 
 Deno.test(
   "server exits at once when its client disconnects during the first scan",
-  {
-    ignore: lacks("links"),
-  },
+  { ignore: lacks("links") },
   async () => {
     using place = new Place();
     for (let i = 0; i < 5_000; i++) {
@@ -49,31 +39,6 @@ Deno.test(
     assert.equal(wire.stderr, "");
   },
 );
-
-Deno.test("server exits with 0 when its input ends before any message", async () => {
-  using place = new Place();
-  await using wire = new Wire(place);
-  assert.equal((await wire.endInput()).code, 0);
-  assert.deepEqual([wire.lines.values, wire.stderr], [[], ""]);
-});
-
-Deno.test("server exits after the end of its input even if nobody reads its replies", async () => {
-  using place = new Place();
-  place.skill("home/.claude/skills", "git");
-  const server = spawnServer(place);
-  const stdin = server.stdin.getWriter();
-  const params = { name: "skill", arguments: { name: "git" } };
-  const lines = Array.from({ length: 2_000 }, (_, id) => {
-    const call = { jsonrpc: "2.0", id, method: "tools/call", params };
-    return `${JSON.stringify(call)}\n`;
-  });
-  await stdin.write(new TextEncoder().encode(lines.join("")));
-  await stdin.close();
-  const { code } = await within(server.status, "the server to exit");
-  assert.equal(code, 0);
-  await server.stdout.cancel();
-  await server.stderr.cancel();
-});
 
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"] as const) {
   Deno.test(
@@ -122,22 +87,6 @@ Deno.test("--list exits quietly when its output is closed", async () => {
   assert.equal((await list.status).code, 0);
 });
 
-Deno.test("server writes only JSON-RPC to stdout, whatever the input", async () => {
-  using place = new Place();
-  place.skill("home/.claude/skills", "bad", "no frontmatter");
-  place.skill("home/.claude/skills", "git");
-  await using wire = new Wire(place);
-  await wire.initialize();
-  await wire.write("nonsense\n\n[]\n", new Uint8Array([0xff, 0x0a]), "{\n");
-  const list = await wire.ask(1, "tools/list");
-  assert.equal(list.result.tools.length, 1);
-  await wire.endInput();
-  for (const line of wire.lines.takeAll()) {
-    assert.equal(JSON.parse(line).jsonrpc, "2.0");
-  }
-  assert.match(wire.stderr, /^skill-server: Skipped .*bad/);
-});
-
 Deno.test("server keeps serving if nobody reads its stderr", async () => {
   using place = new Place();
   for (let i = 0; i < 500; i++) {
@@ -146,7 +95,7 @@ Deno.test("server keeps serving if nobody reads its stderr", async () => {
   place.skill("home/.claude/skills", "git");
   const server = spawnServer(place);
   const stdin = server.stdin.getWriter();
-  const request = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+  const request = { ...ping(1), method: "tools/list" };
   await stdin.write(new TextEncoder().encode(`${JSON.stringify(request)}\n`));
   const stdout = server.stdout.pipeThrough(new TextDecoderStream()).getReader();
   const { value } = await within(stdout.read(), "the reply");
@@ -166,11 +115,7 @@ Deno.test(
     place.skill("home/.claude/skills", "git");
     place.skill("home/.claude/skills", "bad", "no frontmatter");
     const [command, { args, cwd, env }] = serverCommand(place);
-    const request = JSON.stringify({
-      jsonrpc: "2.0",
-      id: 1,
-      method: "tools/list",
-    });
+    const request = JSON.stringify({ ...ping(1), method: "tools/list" });
     const script = `printf '%s\\n' '${request}' | "$@" 2>&-`;
     const { code, stdout } = await new Deno.Command("sh", {
       args: ["-c", script, "sh", String(command), ...args!],

@@ -43,9 +43,7 @@ export interface RequestContext {
 }
 
 /** The lists whose changes clients can listen for. */
-export const LISTS = ["tools", "prompts", "resources"] as const;
-
-export type ListName = typeof LISTS[number];
+export type ListName = "tools" | "prompts" | "resources";
 
 /** Returns the result of a request. If it throws an error, the reply is that error, with its `code` and `data`. */
 type Handler<Name extends Method> = (
@@ -64,21 +62,21 @@ const MAX_WAITING = 1_000;
  * share one thread, so handling more at a time would only take more memory.
  */
 export class Places {
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting: (() => void)[] = [];
   readonly #slice = new TimeSlice();
   #taken = 0;
   #pause: Promise<void> | undefined;
 
   /** Whether so many requests wait that no more should be read. */
   get isCrowded(): boolean {
-    return this.#waiting.size > MAX_WAITING;
+    return this.#waiting.length > MAX_WAITING;
   }
 
   /** Waits for a place, and returns a function that leaves it. It can be called more than once. */
   async enter(): Promise<() => void> {
     if (this.#taken < MAX_HANDLED) this.#taken++;
     else {
-      await new Promise<void>((resolve) => this.#waiting.add(resolve));
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
       await this.#pauseIfDue();
     }
     let isTaken = true;
@@ -90,13 +88,9 @@ export class Places {
 
   /** Gives a place to the next request. */
   #passOn(): void {
-    const [next] = this.#waiting;
-    if (next === undefined) {
-      this.#taken--;
-      return;
-    }
-    this.#waiting.delete(next);
-    next();
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#taken--;
+    else next();
   }
 
   /** Pauses from time to time, so that replies are written and pings are read. */

@@ -20,7 +20,7 @@ import {
   Server,
   type ServerCapabilities,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
-import { type ListName, LISTS, RequestDispatcher } from "./dispatcher.ts";
+import { type ListName, RequestDispatcher } from "./dispatcher.ts";
 import { cachingOf } from "./eras.ts";
 import { toWellFormedJson } from "../text.ts";
 
@@ -90,10 +90,8 @@ export class McpHttpServer extends RequestDispatcher {
 
   /** Returns the capabilities that the server has over HTTP. */
   #capabilities(isModern: boolean): ServerCapabilities {
-    const lists = LISTS.map((name) =>
-      [name, isModern ? { listChanged: true } : {}] as const
-    );
+    const list = isModern ? { listChanged: true } : {};
     const capabilities = this.description.capabilities as ServerCapabilities;
-    return { ...capabilities, ...Object.fromEntries(lists) };
+    return { ...capabilities, tools: list, prompts: list, resources: list };
   }
 }

@@ -54,6 +54,20 @@ Deno.test("McpHttpServer handles eight requests at a time, besides pings and lis
     responses.map(async (response) => (await response).text()),
   );
   assert.equal(texts.filter((text) => text.includes('"tools":[]')).length, 10);
+  // Nor can a batch in one body start more.
+  const batch = ask(
+    "tools/list",
+    Array.from(
+      { length: 20 },
+      (_, id) => ({ jsonrpc: "2.0", id, method: "tools/list" }),
+    ),
+  );
+  for (let rest = 20; rest > 0; rest--) {
+    const most = Math.min(8, rest);
+    await eventually(() => running.length === most, "requests to be handled");
+    running.shift()!.resolve();
+  }
+  assert.equal((await batch).status, 200);
   await server.close();
   for (const { body } of listeners) await body?.cancel();
 });

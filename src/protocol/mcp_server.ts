@@ -38,7 +38,6 @@ import {
   MODERN_VERSIONS,
 } from "./eras.ts";
 import { describeError } from "./json_rpc.ts";
-import { Listener } from "./listener.ts";
 import type { SubscriptionFilter } from "./requests.ts";
 import type { StdioTransport } from "./stdio_transport.ts";
 import { wait } from "../time_slice.ts";
@@ -272,4 +271,50 @@ function aborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) resolve();
     else signal.addEventListener("abort", () => resolve());
   });
+}
+
+/** Ends a subscription. */
+type End = () => void;
+
+/**
+ * What a client listens to: the legacy client, or a modern one with one of its requests
+ * to listen.
+ */
+export class Listener {
+  /** The notifications that it gets, once it knows that it gets them. */
+  filter?: SubscriptionFilter;
+  /** The `_meta` of each notification. */
+  readonly _meta: Record<string, unknown> | undefined;
+  readonly #subscriptions = new Map<string, Promise<End>>();
+
+  /** Creates a listener that gets nothing yet. */
+  constructor(_meta?: Record<string, unknown>) {
+    this._meta = _meta;
+  }
+
+  /**
+   * Subscribes to a resource, unless it has.
+   *
+   * @param start Starts the subscription.
+   * @throws {Error} If there is no such resource.
+   */
+  async subscribe(uri: string, start: () => Promise<End>): Promise<void> {
+    const started = this.#subscriptions.get(uri) ?? start();
+    this.#subscriptions.set(uri, started);
+    await started.catch((error) => {
+      this.#subscriptions.delete(uri);
+      throw error;
+    });
+  }
+
+  /** Ends the subscription to a resource, even if it is still starting. */
+  unsubscribe(uri: string): void {
+    this.#subscriptions.get(uri)?.then((end) => end(), () => {});
+    this.#subscriptions.delete(uri);
+  }
+
+  /** Ends all subscriptions. */
+  end(): void {
+    for (const uri of this.#subscriptions.keys()) this.unsubscribe(uri);
+  }
 }

@@ -5,6 +5,10 @@ import { LEGACY_VERSIONS } from "./eras.ts";
 import { REQUESTS } from "./requests.ts";
 import { isObject } from "../text.ts";
 
+const LIST = [undefined, {}, { cursor: "a", _meta: {} }];
+
+const RESOURCE = [{ uri: "skill://pdf", _meta: {} }];
+
 /** For each method, the SDK's schema, and params that it accepts. */
 const PARAMS = {
   "initialize": [sdk.InitializeRequestSchema, {
@@ -13,37 +17,26 @@ const PARAMS = {
     clientInfo: { name: "test", version: "1.0.0" },
   }],
   "ping": [sdk.PingRequestSchema, undefined, {}, { _meta: {} }],
-  "tools/list": [sdk.ListToolsRequestSchema, undefined, {}, {
-    cursor: "a",
-    _meta: {},
-  }],
-  "tools/call": [sdk.CallToolRequestSchema, { name: "skill" }, {
-    name: "skill",
-    arguments: { name: "pdf", more: [null] },
-    _meta: {},
-  }],
-  "prompts/list": [sdk.ListPromptsRequestSchema, undefined, { cursor: "a" }],
-  "prompts/get": [sdk.GetPromptRequestSchema, { name: "pdf" }, {
-    name: "skill",
-    arguments: { name: "pdf" },
-    _meta: {},
-  }],
-  "resources/list": [sdk.ListResourcesRequestSchema, undefined, {
-    cursor: "a",
-  }],
+  "tools/list": [sdk.ListToolsRequestSchema, ...LIST],
+  "tools/call": [
+    sdk.CallToolRequestSchema,
+    { name: "skill" },
+    { name: "skill", arguments: { name: "pdf", more: [null] }, _meta: {} },
+  ],
+  "prompts/list": [sdk.ListPromptsRequestSchema, ...LIST],
+  "prompts/get": [
+    sdk.GetPromptRequestSchema,
+    { name: "pdf" },
+    { name: "skill", arguments: { name: "pdf" }, _meta: {} },
+  ],
+  "resources/list": [sdk.ListResourcesRequestSchema, ...LIST],
   "resources/templates/list": [
     sdk.ListResourceTemplatesRequestSchema,
-    undefined,
-    { cursor: "a" },
+    ...LIST,
   ],
-  "resources/read": [sdk.ReadResourceRequestSchema, {
-    uri: "skill://pdf",
-    _meta: {},
-  }],
-  "resources/subscribe": [sdk.SubscribeRequestSchema, { uri: "skill://pdf" }],
-  "resources/unsubscribe": [sdk.UnsubscribeRequestSchema, {
-    uri: "skill://pdf",
-  }],
+  "resources/read": [sdk.ReadResourceRequestSchema, ...RESOURCE],
+  "resources/subscribe": [sdk.SubscribeRequestSchema, ...RESOURCE],
+  "resources/unsubscribe": [sdk.UnsubscribeRequestSchema, ...RESOURCE],
   "completion/complete": [sdk.CompleteRequestSchema, {
     ref: { type: "ref/prompt", name: "skill" },
     argument: { name: "name", value: "p" },

@@ -12,6 +12,7 @@
  */
 
 import type { JSONRPCMessage } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+import { wait } from "../time_slice.ts";
 import { MAX_LINE_LENGTH, parseMessage, serializeMessage } from "./json_rpc.ts";
 
 /** How much to read at a time, in bytes. */
@@ -25,6 +26,9 @@ const MAX_UNSENT_SIZE = 16 * 1024 * 1024;
 
 /** How long to wait for each write after the end, in milliseconds. */
 const GRACE_MS = 2_000;
+
+/** How long to wait until a full pipe may have room again, in milliseconds. */
+const RETRY_MS = 10;
 
 export type ByteReader = Pick<typeof Deno.stdin, "read">;
 
@@ -181,7 +185,13 @@ export async function writeAll(
   onprogress?: () => void,
 ): Promise<void> {
   for (let sent = 0; sent < bytes.length;) {
-    sent += await output.write(bytes.subarray(sent, sent + WRITE_SIZE));
-    onprogress?.();
+    try {
+      sent += await output.write(bytes.subarray(sent, sent + WRITE_SIZE));
+      onprogress?.();
+    } catch (error) {
+      // The client made the pipe non-blocking, and it is full.
+      if (!(error instanceof Deno.errors.WouldBlock)) throw error;
+      await wait(RETRY_MS);
+    }
   }
 }

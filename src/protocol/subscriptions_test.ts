@@ -4,7 +4,6 @@ import {
   askModern,
   listen,
   SERVER_INFO,
-  subscriptionOf,
   takeNotification,
 } from "../../tests/testing/modern.ts";
 import { lacks } from "../../tests/testing/needs.ts";
@@ -54,9 +53,7 @@ Deno.test("subscriptions/listen acknowledges first, and then sends only the requ
 for (const end of ["the end of its input", "SIGTERM"]) {
   Deno.test(
     `subscriptions/listen ends with a result when the server exits after ${end}`,
-    {
-      ignore: lacks("signals"),
-    },
+    { ignore: lacks("signals") },
     async () => {
       using place = filesPlace();
       await using wire = new Wire(place);
@@ -64,25 +61,17 @@ for (const end of ["the end of its input", "SIGTERM"]) {
       if (end === "SIGTERM") wire.process.kill("SIGTERM");
       const { code } = await (end === "SIGTERM" ? wire.ended : wire.endInput());
       assert.equal(code, 0);
-      assert.deepEqual(
-        JSON.parse(
-          await wire.lines.take(
-            (line) => subscriptionOf(line) === "a",
-            "the result",
-          ),
-        ),
-        {
-          jsonrpc: "2.0",
-          id: "a",
-          result: {
-            resultType: "complete",
-            _meta: {
-              "io.modelcontextprotocol/subscriptionId": "a",
-              ...SERVER_INFO,
-            },
+      assert.deepEqual(await takeNotification(wire, "a"), {
+        jsonrpc: "2.0",
+        id: "a",
+        result: {
+          resultType: "complete",
+          _meta: {
+            "io.modelcontextprotocol/subscriptionId": "a",
+            ...SERVER_INFO,
           },
         },
-      );
+      });
     },
   );
 }

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import type { Tool } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-import fc from "npm:fast-check@^4";
 import { SkillRegistry } from "../../mod.ts";
 import { EMPTY_CATALOG } from "../skills/catalog.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
@@ -19,39 +18,17 @@ const CLIENTS = [
   "some-client",
 ];
 
-/** Creates a catalog. Each name contains a unique number. */
-function createCatalog(
-  texts: readonly { name: string; description: string }[],
-): SkillCatalog {
-  const skills = texts.map(({ name, description }, index): [string, Skill] => {
-    const numbered = `n${index}x${name}`;
-    const skill = { name: numbered, description, scope: "global" } as Skill;
-    return [numbered, skill];
+/**
+ * Creates a catalog with names of 20 characters, each of which contains a unique
+ * number, and descriptions of various lengths.
+ */
+function createCatalog(count: number): SkillCatalog {
+  const skills = Array.from({ length: count }, (_, index): [string, Skill] => {
+    const name = `n${index}x`.padEnd(20, "y");
+    const description = "Use <b> & this. ".repeat(index % 60 + 1);
+    return [name, { name, description, scope: "global" } as Skill];
   });
   return { ...EMPTY_CATALOG, skills: new Map(skills) };
-}
-
-/** Creates a catalog with names and descriptions of various lengths. */
-function randomCatalog(count: number): SkillCatalog {
-  const name = fc.stringMatching(/^[a-z]{0,8}(-[a-z0-9]{1,12}){0,4}$/);
-  const description = fc.oneof(
-    fc.string({ unit: "grapheme", minLength: 1, maxLength: 1_500 }),
-    fc.lorem({ maxCount: 150 }),
-    fc.constantFrom("Short", "<b>R&D</b>", "A: b # c"),
-  );
-  const texts = fc.record({ name, description });
-  return createCatalog(fc.sample(texts, { numRuns: count, seed: count }));
-}
-
-/** Creates a catalog with names of 20 characters. */
-function evenCatalog(count: number): SkillCatalog {
-  const description = "Use this for tasks of this kind. ".repeat(10);
-  return createCatalog(
-    Array.from({ length: count }, (_, index) => {
-      const name = "y".repeat(18 - `${index}`.length);
-      return { name, description };
-    }),
-  );
 }
 
 /** Returns the numbers of the skills that a text lists, and how many more skills it mentions. */
@@ -92,9 +69,8 @@ Deno.test("each client gets each skill exactly once, within the limits of what i
       checkList(tool!, { name, count, limit });
       return JSON.stringify(tool);
     };
-    for (const count of [10, 100, 1_000, 3_000]) check(randomCatalog(count));
-    for (const count of [1, 40, 160, 640, 1_250, 2_000]) {
-      const catalog = evenCatalog(count);
+    for (const count of [1, 40, 160, 640, 1_250, 3_000]) {
+      const catalog = createCatalog(count);
       for (const limit of [300, 2_048, 10_000, 100_000]) check(catalog, limit);
       const text = check(catalog);
       if (count <= 1_250) assert.doesNotMatch(text, /and \d+ more: /);
@@ -103,7 +79,7 @@ Deno.test("each client gets each skill exactly once, within the limits of what i
 });
 
 Deno.test("the list has no limit with --description-limit 0, and stands in the description of a tool without a parameter", () => {
-  const catalog = evenCatalog(2_000);
+  const catalog = createCatalog(2_000);
   for (const name of CLIENTS) {
     const profile = profileFor(name);
     const options = { toolset: "skill", descriptionLimit: 0 } as const;

@@ -29,3 +29,18 @@ Deno.test("loadPage() fills a page although some values have no entry", async ()
   assert.equal(entries.length, 50);
   assert.equal(nextCursor, undefined);
 });
+
+Deno.test("loadPage() ends a page before its entries are too large for a message", async () => {
+  const items = sortList(
+    Array.from({ length: 5 }, (_, value) => ({ key: `${value}`, value })),
+  );
+  const load = (value: number) => `${value}`.repeat(2 ** 20);
+  const counts = [];
+  let cursor: string | undefined;
+  do {
+    const page = await loadPage(items, { cursor, load });
+    counts.push(page.entries.length);
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  assert.deepEqual(counts, [1, 1, 1, 1, 1]);
+});

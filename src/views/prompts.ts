@@ -1,6 +1,6 @@
 /**
  * Serves skills as prompts, which users load by name, and completes the names of
- * skills and the paths of their files.
+ * skills.
  *
  * @module
  */
@@ -13,14 +13,9 @@ import { SKILL_MD } from "../files/paths.ts";
 import type { RequestDispatcher } from "../protocol/dispatcher.ts";
 import { invalidParams } from "../protocol/json_rpc.ts";
 import type { Params } from "../protocol/requests.ts";
-import {
-  findResource,
-  qualifiedName,
-  skillMdUri,
-  skillUri,
-} from "../skills/names.ts";
+import { qualifiedName, skillMdUri } from "../skills/names.ts";
 import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
-import { nearestWords, quote, shownName } from "../text.ts";
+import { quote, shownName } from "../text.ts";
 import { profileFor } from "./clients.ts";
 import type { SkillToolOptions, Toolset } from "./options.ts";
 import { deriveOnce, type ListItem, serveList } from "./paging.ts";
@@ -64,31 +59,28 @@ export function registerPrompts(
   });
   server.setRequestHandler("prompts/get", async (params, { client }) => {
     const skill = requirePrompt(params, registry);
-    const { description } = skill;
-    const reading = registry.readFile(skill, SKILL_MD);
-    const text = textOf(await readForRequest(skillMdUri(skill), reading));
+    const uri = skillMdUri(skill);
+    const reading = readForRequest(uri, registry.readFile(skill, SKILL_MD));
+    const text = textOf(await reading);
     // Skilljack's prompts embed the skill as a resource. Some clients drop such prompts.
     const isEmbedded = options.toolset === "skilljack" &&
       client !== undefined && !profileFor(client).dropsEmbeddedResources;
     const input = params.name === SKILL_PROMPT
       ? undefined
       : params.arguments?.arguments ?? "";
-    const content: ContentBlock = isEmbedded ? embedSkill(skill, text) : {
-      type: "text",
-      text: formatLoadedSkill(skill, text, { ...options, input }),
-    };
+    const resource = { uri, mimeType: "text/markdown", text };
+    const loaded = formatLoadedSkill(skill, text, { ...options, input });
+    const content: ContentBlock = isEmbedded
+      ? { type: "resource", resource }
+      : { type: "text", text: loaded };
     content.annotations = { audience: ["assistant"], priority: 1.0 };
-    return { description, messages: [{ role: "user", content }] };
+    const messages = [{ role: "user", content }];
+    return { description: skill.description, messages };
   });
   server.setRequestHandler(
     "completion/complete",
-    (params) => complete(params, registry),
+    (params) => complete(params, registry.catalog),
   );
-}
-
-function embedSkill(skill: Skill, text: string): ContentBlock {
-  const resource = { uri: skillMdUri(skill), mimeType: "text/markdown", text };
-  return { type: "resource", resource };
 }
 
 /** Creates the prompt that takes a name. Its description lists the skills. */
@@ -126,14 +118,10 @@ function promptName(skill: Skill): string {
   return shownName(qualifiedName(skill));
 }
 
-/** The maximum number of names that the error for an unknown name lists. */
-const MAX_NEAR_NAMES = 5;
-
 /**
  * Finds the skill that a prompt loads.
  *
- * @throws {Error} If there is no skill with this name that the user can load. The
- *   message lists similar names.
+ * @throws {Error} If there is no skill with this name that the user can load.
  */
 function requirePrompt(
   { name: prompt, arguments: input }: Params<"prompts/get">,
@@ -142,35 +130,27 @@ function requirePrompt(
   const name = prompt === SKILL_PROMPT ? input?.name ?? "" : prompt;
   const skill = registry.find(name);
   if (skill !== undefined && isForUser(skill)) return skill;
-  const names = listSkills(registry.catalog, isForUser).map(promptName);
-  const near = nearestWords(name, names).slice(0, MAX_NEAR_NAMES).map(quote);
-  const hint = near.length === 0
-    ? "prompts/list lists the names"
-    : `similar names are ${near.join(", ")}`;
-  throw invalidParams(`Unknown skill ${quote(name)}: ${hint}`);
+  throw invalidParams(
+    `Unknown skill ${quote(name)}: prompts/list lists the names`,
+  );
 }
 
 /** The maximum number of values that a completion lists. */
 const MAX_COMPLETIONS = 100;
 
-/** Completes the name of a skill, or the path of one of its files. */
-async function complete(
-  { ref, argument, context }: Params<"completion/complete">,
-  registry: SkillSource,
+/** Completes the name of a skill. */
+function complete(
+  { ref, argument }: Params<"completion/complete">,
+  { served, skills }: SkillCatalog,
 ) {
-  const { served, skills } = registry.catalog;
   const named = ref.type === "ref/prompt"
     ? [...served.values()].filter(isForUser)
     : [...skills.values()];
-  const values = argument.name === "name"
-    ? named.sort(byListRank).map(promptName)
-    : argument.name === "path"
-    ? await listPaths(context?.arguments?.name ?? "", registry)
-    : [];
   const start = argument.value.toLowerCase();
-  const matches = values.filter((value) =>
-    value.toLowerCase().startsWith(start)
-  );
+  const names = named.sort(byListRank).map(promptName);
+  const matches = argument.name === "name"
+    ? names.filter((name) => name.toLowerCase().startsWith(start))
+    : [];
   return {
     completion: {
       values: matches.slice(0, MAX_COMPLETIONS),
@@ -178,14 +158,4 @@ async function complete(
       hasMore: matches.length > MAX_COMPLETIONS,
     },
   };
-}
-
-/** Lists the paths that can follow `skill://<name>/`. */
-async function listPaths(
-  name: string,
-  registry: SkillSource,
-): Promise<string[]> {
-  const { skill } = findResource(skillUri(name), registry.catalog) ?? {};
-  const files = skill === undefined ? [] : await registry.listFiles(skill);
-  return files.map(({ path }) => path);
 }

@@ -91,7 +91,7 @@ export function directoryOf(
 }
 
 /** What stands for the skill's directory in instructions. */
-const DIRECTORY = "${CLAUDE_SKILL_DIR}";
+const DIRECTORY = /\$\{CLAUDE_SKILL_DIR\}/g;
 
 /** What stands for the arguments of a prompt, but not for one of them. */
 const ARGUMENTS = /\$ARGUMENTS\b(?!\[)/g;
@@ -115,8 +115,10 @@ export function formatLoadedSkill(
   ];
   // The toolsets of other servers return the text as it is.
   const filled = options.toolset === "skill"
-    ? fillArguments(text, options.input)
-      .replaceAll(DIRECTORY, () => directory.replace(/\/$/, ""))
+    ? fill(fillArguments(text, options.input), {
+      placeholder: DIRECTORY,
+      value: directory.replace(/\/$/, ""),
+    })
     : text;
   return `${lines.join("\n")}\n\n${filled}`;
 }
@@ -142,10 +144,24 @@ function describeRemoteFiles(
  */
 function fillArguments(text: string, input: string | undefined): string {
   if (input === undefined) return text;
-  const filled = text.replace(ARGUMENTS, () => input);
+  const filled = fill(text, { placeholder: ARGUMENTS, value: input });
   return filled !== text || input === ""
     ? filled
     : `${text.replace(/\n?$/, "\n")}\nARGUMENTS: ${input}`;
+}
+
+/** The maximum length of all that stands for a placeholder, in characters. */
+const MAX_FILLED_LENGTH = 1024 * 1024;
+
+/** Puts a value in place of each placeholder, unless that takes too much memory. */
+function fill(
+  text: string,
+  { placeholder, value }: { placeholder: RegExp; value: string },
+): string {
+  const count = text.match(placeholder)?.length ?? 0;
+  return count * value.length > MAX_FILLED_LENGTH
+    ? text
+    : text.replace(placeholder, () => value);
 }
 
 /** Returns the whole `SKILL.md` of a skill. */

@@ -70,40 +70,14 @@ Deno.test("skill-resource reads a file, a folder, and the list of files", async 
 });
 
 Deno.test(
-  "skill-resource refuses paths that are not files of the skill",
-  { ignore: lacks("links") },
-  async () => {
-    using place = filesPlace();
-    const other = place.file(`${SKILLS}/other.md`, "outside");
-    place.link(other, `${SKILLS}/git/link.md`);
-    using registry = await openSkills(place);
-    const read = resourceCaller(registry);
-    for (
-      const path of [
-        ...["none.md", "../other.md", "/etc/passwd", ".env", "link.md"],
-        "references/../../other.md",
-      ]
-    ) {
-      const result = await read(path);
-      assert.ok(result.isError);
-      assert.match(
-        textOf(result),
-        /^Cannot read ".*": there is no such file in the skill; pass the path of a file/,
-      );
-    }
-    assert.equal((await read("a.md", "hidden")).isError, true);
-  },
-);
-
-Deno.test(
   "skill-resource reveals nothing outside the skill, and refuses too many files at once",
   { ignore: lacks("links", "names") },
   async () => {
     using place = filesPlace();
     const git = `${SKILLS}/git`;
-    place.file("outside.txt", "outside");
-    place.link("../../../../../outside.txt", `${git}/data/there.txt`);
-    place.link("../../../../../none.txt", `${git}/data/nowhere.txt`);
+    const outside = place.file("outside.txt", "outside");
+    place.link(outside, `${git}/data/there.txt`);
+    place.link(`${outside}.none`, `${git}/data/nowhere.txt`);
     runSync("mkfifo", join(place.path, git, "fifo"));
     for (let i = 0; i < 17; i++) {
       place.file(`${git}/large/${i}`, new Uint8Array(2 ** 20));
@@ -111,17 +85,16 @@ Deno.test(
     using registry = await openSkills(place);
     const read = resourceCaller(registry);
     assert.doesNotMatch(textOf(await read("")), /there|nowhere|fifo/);
-    assert.match(
-      textOf(await read("data")),
-      /^Cannot read "data": it is a folder/,
-    );
+    const isFolder = /^Cannot read "data": it is a folder/;
+    assert.match(textOf(await read("data")), isFolder);
+    for (const path of ["none.md", "../../../../outside.txt", ".env"]) {
+      assert.match(textOf(await read(path)), /there is no such file in the/);
+    }
+    assert.equal((await read("a.md", "hidden")).isError, true);
     assert.match(textOf(await read("fifo")), /it is not a regular file/);
     assert.equal((await read("large/1")).isError, undefined);
     const all = await read("large");
-    assert.match(
-      textOf(all),
-      /^Cannot read 17 files at once: they have 17825792/,
-    );
+    assert.match(textOf(all), /^Cannot read 17 files at once: they have 178/);
     assert.equal(all.isError, true);
   },
 );

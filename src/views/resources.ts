@@ -191,9 +191,20 @@ function registerSkillsExtension(
       })),
     load: (skill) => loadEntry(skill, registry).catch(() => undefined),
   });
-  server.setRequestHandler("skills/get", async ({ uri }) => ({
-    skill: await findEntry(uri, registry),
-  }));
+  // The URI must be the one that the entry has.
+  server.setRequestHandler("skills/get", async ({ uri }) => {
+    const { skill } = requireResource(uri, registry);
+    if (skillMdUri(skill) !== uri) {
+      throw invalidParams(
+        `${quote(uri)} is not the URI of a SKILL.md: skills/list lists these`,
+        { uri },
+      );
+    }
+    const loading = loadEntry(skill, registry).catch(({ message }: Error) => {
+      throw new Error(`Cannot get the skill ${quote(uri)}: ${message}`);
+    });
+    return { skill: await readForRequest(uri, loading) };
+  });
   server.setRequestHandler(
     "resources/directory/read",
     async ({ uri, cursor }) => {
@@ -205,26 +216,6 @@ function registerSkillsExtension(
       return { resources: entries, nextCursor };
     },
   );
-}
-
-/**
- * Finds the entry of a skill by the URI of its `SKILL.md`.
- *
- * @throws {Error} The JSON-RPC error "invalid params" if there is no such
- *   skill, or if hosts cannot load it.
- */
-async function findEntry(uri: string, registry: SkillSource) {
-  const { skill } = requireResource(uri, registry);
-  if (skillMdUri(skill) !== uri) {
-    throw invalidParams(
-      `${quote(uri)} is not the URI of a SKILL.md: skills/list lists these`,
-      { uri },
-    );
-  }
-  return await loadEntry(skill, registry).catch(({ message }: Error) => {
-    const text = `Cannot get the skill ${quote(uri)}: ${message}`;
-    throw invalidParams(text, { uri });
-  });
 }
 
 /**

@@ -69,9 +69,10 @@ export async function findByWords(
   words: string,
   { search, catalog }: { search: SkillSearch; catalog: SkillCatalog },
 ): Promise<Skill[]> {
-  const found = await search.find(words, catalog);
-  const own = found.filter(({ scope }) => scope === "global");
-  const project = found.filter(({ scope }) => scope === "project");
+  const { global: own = [], project = [] } = Object.groupBy(
+    await search.find(words, catalog),
+    ({ scope }) => scope,
+  );
   const count = shareOfProject(MAX_RESULTS, {
     own: own.length,
     project: project.length,
@@ -162,7 +163,7 @@ export function formatSkill(
 }
 
 /** Returns the length of a list of skills with descriptions of at most a length. */
-export function lengthOf(
+function lengthOf(
   skills: readonly ListedSkill[],
   limit = Infinity,
 ): number {
@@ -191,8 +192,10 @@ export function fitList(
   limit: number,
 ): string {
   const room = limit - formatMore(skills.length).length;
-  const own = skills.filter(({ skill }) => skill.scope === "global");
-  const project = skills.filter(({ skill }) => skill.scope === "project");
+  const { global: own = [], project = [] } = Object.groupBy(
+    skills,
+    ({ skill }) => skill.scope,
+  );
   const share = shareOfProject(room, {
     own: lengthOf(own),
     project: lengthOf(project),

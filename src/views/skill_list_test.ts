@@ -6,13 +6,14 @@ import { Session, toolsets } from "../../tests/testing/client.ts";
 import { Place } from "../../tests/testing/folders.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { SkillSearch } from "../skills/search.ts";
+import { TOOL_NAMES, type Toolset } from "./options.ts";
 import { findByWords, fitList } from "./skill_list.ts";
 
 /** Creates listed skills with descriptions of 300 characters. */
 function listed(start: string, count: number, rest: Partial<Skill> = {}) {
   return Array.from({ length: count }, (_, index) => {
     const name = `${start}${index}`;
-    const description = "<words> and more".repeat(20).slice(0, 300);
+    const description = "words and more ".repeat(20);
     const skill = { name, scope: "global", state: "on", ...rest } as Skill;
     return { skill, name, description };
   });
@@ -20,14 +21,9 @@ function listed(start: string, count: number, rest: Partial<Skill> = {}) {
 
 /** Returns the length of the longest line in a list that begins with a text. */
 function longest(list: string, start: string): number {
-  const lines = list.split("\n").filter((line) =>
-    line.startsWith(`- ${start}`)
-  );
-  return Math.max(
-    ...lines.map((line) =>
-      line.replaceAll("&lt;", "<").replaceAll("&gt;", ">").length
-    ),
-  );
+  const lines = list.split("\n")
+    .filter((line) => line.startsWith(`- ${start}`));
+  return Math.max(...lines.map(({ length }) => length));
 }
 
 Deno.test("fitList() shortens all descriptions to 200 characters, to 80, or to none, and those of pinned skills only to none", () => {
@@ -45,7 +41,7 @@ Deno.test("fitList() shortens all descriptions to 200 characters, to 80, or to n
     const list = fitList(skills, limit);
     assert.ok(list.length <= limit);
     assert.equal(list.match(/^- /gm)!.length, 52, `${limit}`);
-    assert.doesNotMatch(list, /<|more: pass/);
+    assert.doesNotMatch(list, /more: pass/);
     for (const [start, length] of [["pin", pinned], ["s", others]] as const) {
       const actual = longest(list, start) - end;
       assert.ok(actual <= length + 1, `${limit} ${start} ${actual}`);
@@ -68,12 +64,8 @@ Deno.test("fitList() gives a project's skills at most half of the room while the
   const lengthOf = (list: string, start: string) =>
     list.split("\n").filter((line) => line.startsWith(`- ${start}`)).join("\n")
       .length;
-  for (
-    const [count, others] of [[100, 1_000], [1_000, 1_000], [
-      1_000,
-      100,
-    ]] as const
-  ) {
+  const counts = [[100, 1_000], [1_000, 1_000], [1_000, 100]] as const;
+  for (const [count, others] of counts) {
     const own = listed("own", count);
     const project = listed("project", others, { scope: "project" });
     const list = fitList([...own, ...project], 10_000);
@@ -83,14 +75,7 @@ Deno.test("fitList() gives a project's skills at most half of the room while the
     assert.ok(isWhole || lengthOf(list, "own") >= 4_500);
     // What one side does not need, the other one gets.
     const few = fitList([...own.slice(0, 2), ...project], 10_000);
-    assert.ok(
-      few.includes(
-        own[1]!.description.slice(-20).replaceAll("<", "&lt;").replaceAll(
-          ">",
-          "&gt;",
-        ),
-      ),
-    );
+    assert.ok(lengthOf(few, "own") > 600);
     assert.ok(lengthOf(few, "project") > Math.min(5_000, 11 * others));
   }
 });
@@ -122,45 +107,33 @@ Deno.test("findByWords() returns 20 skills, at most half of them the project's w
   }
 });
 
-/** A part of the texts that clients get about a skill: in lists, and when they ask for it. */
-async function textsOf(session: Session, toolset: string) {
-  const { client } = session;
-  const { tools } = await client.listTools();
-  const { prompts } = await client.listPrompts();
-  const { resources } = await client.listResources();
-  const lists = [JSON.stringify(tools)];
-  if (toolset === "reference") {
-    lists.push(JSON.stringify(await client.callTool({ name: "list_skills" })));
-  }
-  if (toolset === "agentskills") {
-    const name = "load_skill_metadata_op";
-    lists.push(JSON.stringify(await client.callTool({ name })));
-  }
-  return { lists: lists.join(""), others: { prompts, resources } };
-}
-
 for (const toolset of Object.keys(toolsets)) {
-  Deno.test(`the tools of ${toolset} list a skill in the state name-only without its description, though there is room`, async () => {
+  Deno.test(`the tools of ${toolset} list a skill in the state name-only last and without its description, though there is room, and a pinned one first`, async () => {
     using place = new Place();
     place.skill("home/.claude/skills", "quiet");
     place.skill("home/.claude/skills", "usual");
+    place.skill("home/.claude/skills", "zero first");
     place.file(
       "home/policy.yaml",
-      "rules: [{ skill: quiet, state: name-only }]",
+      "rules: [{ skill: quiet, state: name-only }, { skill: zero*, state: pinned }]",
     );
     const policy = `${place.home}/policy.yaml`;
     const args = ["--tools", toolset, "--policy", policy];
     await using session = await Session.open(place, { args });
-    const { lists, others } = await textsOf(session, toolset);
-    assert.match(lists, /About usual/);
-    assert.match(lists, /quiet/);
-    assert.doesNotMatch(lists, /About quiet/);
-    for (const list of Object.values(others)) {
-      assert.match(JSON.stringify(list), /About quiet/);
+    const { client } = session;
+    const lists: unknown[] = [await client.listTools()];
+    const { list, load } = TOOL_NAMES[toolset as Toolset];
+    if (list !== load) lists.push(await session.call(list));
+    const texts = JSON.stringify(lists);
+    assert.match(texts, /About usual/);
+    assert.match(texts, /quiet/);
+    assert.doesNotMatch(texts, /About quiet/);
+    const { prompts } = await client.listPrompts();
+    const { resources } = await client.listResources();
+    for (const others of [prompts, resources]) {
+      assert.match(JSON.stringify(others), /first.*usual.*About quiet/);
     }
-    const { messages: [message] } = await session.client.getPrompt({
-      name: "quiet",
-    });
+    const { messages: [message] } = await client.getPrompt({ name: "quiet" });
     assert.match(JSON.stringify(message), /About quiet/);
   });
 }

@@ -44,12 +44,8 @@ export function registerSubscriptions(
       isBegun: false,
     };
     subscriptions.add(subscription);
-    const end = () => subscriptions.delete(subscription);
-    await registry.refresh().catch((error) => {
-      end();
-      throw error;
-    });
-    return end;
+    await registry.refresh();
+    return () => subscriptions.delete(subscription);
   };
   /** The versions of the files of these skills, by URI. */
   let known: ReadonlyMap<string, string> = new Map();

@@ -81,33 +81,6 @@ Deno.test("resources/unsubscribe ends the subscription", async () => {
   assert.deepEqual(session.updates.takeAll(), []);
 });
 
-Deno.test("resources/subscribe notifies once even if it is repeated ten thousand times", async () => {
-  using place = filesPlace();
-  await using wire = new Wire(place);
-  await wire.initialize();
-  const uri = "skill://git/logo.png";
-  const subscribe = (id: number) =>
-    `${
-      JSON.stringify({
-        jsonrpc: "2.0",
-        id,
-        method: "resources/subscribe",
-        params: { uri },
-      })
-    }\n`;
-  const times = 10_000;
-  await wire.write(
-    Array.from({ length: times }, (_, index) => subscribe(index + 1)).join(""),
-  );
-  assert.deepEqual((await wire.reply(times)).result, {});
-  wire.lines.takeAll();
-  place.file("home/.claude/skills/git/logo.png", "new");
-  const isNotification = (line: string) => line.includes("resources/updated");
-  await wire.lines.take(isNotification, "the notification");
-  await wire.ask(times + 1, "ping");
-  assert.deepEqual(wire.lines.takeAll().filter(isNotification), []);
-});
-
 Deno.test("resources/subscribe refuses unknown URIs", async () => {
   using place = filesPlace();
   await using wire = new Wire(place);

@@ -33,7 +33,6 @@ import {
   fitList,
   formatSkill,
   isForModel,
-  lengthOf,
   listForModel,
   summarizeSkills,
 } from "./skill_list.ts";
@@ -198,7 +197,7 @@ function describeTool(
   const { descriptionLimit = DEFAULT_DESCRIPTION_LIMIT } = options;
   const limit = descriptionLimit || Infinity;
   const skills = listForModel(catalog);
-  if (profile === DEFAULT_PROFILE && lengthOf(skills) <= limit) {
+  if (profile === DEFAULT_PROFILE) {
     const description = describe!(catalog, options);
     if (description.length <= limit) return { description };
   }

@@ -15,21 +15,9 @@ import { Session, toolsets } from "../../tests/testing/client.ts";
 import { flagsWith, MOD } from "../../tests/testing/environment.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { root } from "../../tests/testing/registry.ts";
-import { Wire } from "../../tests/testing/server.ts";
 import { Inbox } from "../../tests/testing/waiting.ts";
 import { DEFAULT_PROFILE } from "./clients.ts";
 import { createEntries } from "./tools.ts";
-
-Deno.test("tools/call of an unknown tool is a protocol error", async () => {
-  using place = new Place();
-  await using wire = new Wire(place);
-  await wire.initialize();
-  const { error } = await wire.ask(1, "tools/call", { name: "none" });
-  assert.deepEqual(error, {
-    code: -32602,
-    message: 'Unknown tool "none": the tools are "skill"',
-  });
-});
 
 /** A server of the SDK with a tool of its own, and a registry of skills. */
 function createHost(place: Place) {

@@ -55,8 +55,6 @@ export interface SkillTool<Input extends z.ZodMiniObject = z.ZodMiniObject> {
   readonly output?: z.ZodMiniObject;
   /** Hints for clients about its effects. Default: it only reads. */
   readonly annotations?: ToolAnnotations;
-  /** Whether the options and Deno's permissions allow it. Default: always. */
-  readonly isAllowed?: (options: SkillToolOptions) => boolean;
   /** Runs the tool. If that fails, throws an error with a message for the model. */
   call(
     input: z.infer<Input>,
@@ -258,7 +256,6 @@ const agentSkillsShellTool = defineTool({
     idempotentHint: false,
     openWorldHint: true,
   },
-  isAllowed: ({ allowShell = true }) => allowShell && mayRunShell(),
   call: async ({ skill_name, command }, context) => {
     const { skill } = await readSkill(skill_name, context);
     const { options, signal, leave } = context;
@@ -291,8 +288,10 @@ export const TOOLSETS: Readonly<Record<Toolset, readonly SkillTool[]>> = {
 export const TOOLSET_NAMES = Object.keys(TOOLSETS) as Toolset[];
 
 /** Returns the tools that the options and Deno's permissions allow. */
-export function listTools(options: SkillToolOptions): SkillTool[] {
-  return TOOLSETS[options.toolset].filter(({ isAllowed }) =>
-    isAllowed?.(options) ?? true
-  );
+export function listTools(
+  { toolset, allowShell = true }: SkillToolOptions,
+): SkillTool[] {
+  const mayRun = allowShell && mayRunShell();
+  return TOOLSETS[toolset]
+    .filter((tool) => mayRun || tool !== agentSkillsShellTool);
 }

@@ -4,13 +4,12 @@ import { listSkills, nextId } from "../testing/client.ts";
 import { Place, skillMd } from "../testing/folders.ts";
 import { lacks } from "../testing/needs.ts";
 import { peakMemory, spawnServer, Wire } from "../testing/server.ts";
+import { ping } from "../testing/transport.ts";
 import { DEADLINE_MS, within } from "../testing/waiting.ts";
 
 Deno.test(
   "a skill with a hundred thousand files does not affect other skills",
-  {
-    ignore: lacks("speed"),
-  },
+  { ignore: lacks("speed") },
   async () => {
     using place = new Place();
     place.skill("home/.claude/skills", "good");
@@ -37,32 +36,21 @@ Deno.test(
 
 Deno.test(
   "server limits its memory while a hundred thousand replies wait for a reader, and then sends them all",
-  {
-    ignore: lacks("proc"),
-  },
+  { ignore: lacks("proc") },
   async () => {
     using place = new Place();
-    place.skill(
-      "home/.claude/skills",
-      "git",
-      skillMd("git") + "x".repeat(2_000),
-    );
+    const text = skillMd("git") + "x".repeat(2_000);
+    place.skill("home/.claude/skills", "git", text);
     const server = spawnServer(place);
     const stdin = server.stdin.getWriter();
     const count = 100_000;
-    const call = (id: number) => ({
-      jsonrpc: "2.0",
-      id,
-      method: "tools/call",
-      params: { name: "skill", arguments: { name: "git" } },
-    });
+    const params = { name: "skill", arguments: { name: "git" } };
+    const call = (id: number) =>
+      `${JSON.stringify({ ...ping(id), method: "tools/call", params })}\n`;
     let written = 0;
     const writing = (async () => {
       for (let id = 0; id < count; id += 100) {
-        const lines = Array.from(
-          { length: 100 },
-          (_, index) => `${JSON.stringify(call(id + index))}\n`,
-        );
+        const lines = Array.from({ length: 100 }, (_, i) => call(id + i));
         await stdin.write(new TextEncoder().encode(lines.join("")));
         written += lines.length;
       }
@@ -82,11 +70,7 @@ Deno.test(
     let peak = 0;
     const reading = (async () => {
       for await (const chunk of server.stdout) {
-        for (
-          let end = chunk.indexOf(0x0a);
-          end >= 0;
-          end = chunk.indexOf(0x0a, end + 1)
-        ) replies++;
+        replies += chunk.filter((byte) => byte === 0x0a).length;
         // The process can exit while its last replies are read.
         if (replies < 0.9 * count) peak = peakMemory(server.pid);
       }

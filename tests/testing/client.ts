@@ -1,5 +1,6 @@
 // Clients of a server process: the SDK's, and requests for whole lists.
 import assert from "node:assert/strict";
+import { hash } from "node:crypto";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/client"
 import { Client } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/index.js";
 import type { Transport } from "npm:@modelcontextprotocol/sdk@^1.32.2/shared/transport";
@@ -47,13 +48,12 @@ export class Session implements AsyncDisposable {
   private constructor(wire: Wire) {
     this.#wire = wire;
     this.stderr = wire.stderrLines;
-    for (
-      const schema of [
-        ToolListChangedNotificationSchema,
-        PromptListChangedNotificationSchema,
-        ResourceListChangedNotificationSchema,
-      ]
-    ) {
+    const lists = [
+      ToolListChangedNotificationSchema,
+      PromptListChangedNotificationSchema,
+      ResourceListChangedNotificationSchema,
+    ];
+    for (const schema of lists) {
       this.client.setNotificationHandler(
         schema,
         ({ method }) => this.notifications.put(method),
@@ -119,10 +119,7 @@ export class Session implements AsyncDisposable {
 
   /** Waits for the notification that a resource was updated. */
   async updated(uri: string): Promise<void> {
-    await this.updates.take(
-      (updated) => updated === uri,
-      `an update of ${uri}`,
-    );
+    await this.updates.take((it) => it === uri, `an update of ${uri}`);
   }
 
   /** Ends the server, and returns the rest of what it logged. */
@@ -190,16 +187,20 @@ export async function listSkills(wire: Wire): Promise<Entry[]> {
 /** Verifies an entry against the files that the server serves, as a host would. */
 export async function verify(wire: Wire, entry: Entry): Promise<void> {
   for (const { uri, digest, size } of entry.resources) {
-    const { result, error } = await wire.ask(nextId(), "resources/read", {
-      uri,
-    });
+    const params = { uri };
+    const { result, error } = await wire.ask(
+      nextId(),
+      "resources/read",
+      params,
+    );
     assert.equal(error, undefined);
     const [content, ...rest] = result.contents;
     assert.deepEqual([content.uri, rest], [uri, []]);
     const bytes = content.text === undefined
       ? Uint8Array.fromBase64(content.blob)
       : new TextEncoder().encode(content.text);
-    assert.deepEqual([await digestOf(bytes), bytes.length], [digest, size]);
+    assert.equal(`sha256:${hash("sha256", bytes)}`, digest);
+    assert.equal(bytes.length, size);
     if (uri === entry.uri) {
       assert.equal(content.mimeType, "text/markdown");
       assert.deepEqual(parseSkillMd(content.text), entry.frontmatter);
@@ -210,11 +211,6 @@ export async function verify(wire: Wire, entry: Entry): Promise<void> {
     (await files(wire, root)).sort(),
     entry.resources.map(({ uri }) => uri).sort(),
   );
-}
-
-async function digestOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", bytes);
-  return `sha256:${new Uint8Array(digest).toHex()}`;
 }
 
 /** Lists all files under a directory by reading each directory. */

@@ -6,7 +6,12 @@ import {
 } from "npm:@modelcontextprotocol/client@^2";
 import { IMPORTS, REPOSITORY } from "./environment.ts";
 import { MODERN_META } from "./modern.ts";
-import { type Reply, serverCommand, type ServerFolders } from "./server.ts";
+import {
+  linesOf,
+  type Reply,
+  serverCommand,
+  type ServerFolders,
+} from "./server.ts";
 import { Inbox, within } from "./waiting.ts";
 
 const HTTP = `${REPOSITORY}/http.ts`;
@@ -50,10 +55,7 @@ export class HttpServer implements AsyncDisposable {
   url!: string;
 
   private constructor(place: ServerFolders, options?: HttpOptions) {
-    const [command, settings] = serverCommand(
-      place,
-      httpCommand(options),
-    );
+    const [command, settings] = serverCommand(place, httpCommand(options));
     this.process = new Deno.Command(command, {
       ...settings,
       stdin: "null",
@@ -121,12 +123,8 @@ export class HttpServer implements AsyncDisposable {
   }
 
   async #readStderr(): Promise<void> {
-    let rest = "";
-    const texts = this.process.stderr.pipeThrough(new TextDecoderStream());
-    for await (const text of texts) {
-      const lines = (rest + text).split("\n");
-      rest = lines.pop()!;
-      lines.forEach((line) => this.stderr.put(line));
+    for await (const line of linesOf(this.process.stderr)) {
+      this.stderr.put(line);
     }
   }
 
@@ -145,13 +143,8 @@ let lastId = 0;
 
 /** Creates a request of the modern era. */
 export function modern(method: string, params: object = {}): object {
-  const id = ++lastId;
-  return {
-    jsonrpc: "2.0",
-    id,
-    method,
-    params: { ...params, _meta: MODERN_META },
-  };
+  const withMeta = { ...params, _meta: MODERN_META };
+  return { jsonrpc: "2.0", id: ++lastId, method, params: withMeta };
 }
 
 /** The token of servers that require one. */

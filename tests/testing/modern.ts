@@ -44,17 +44,11 @@ export async function listen(
   return notification.params.notifications as Record<string, unknown>;
 }
 
-/** A notification. */
-export interface NotificationMessage {
-  method: string;
-  params: Record<string, unknown>;
-}
-
 /** Takes the next notification of a subscription. */
 export async function takeNotification(
   wire: Wire,
   id: number | string,
-): Promise<NotificationMessage> {
+): Promise<{ method: string; params: Record<string, unknown> }> {
   const line = await wire.lines.take(
     (line) => subscriptionOf(line) === id,
     `a notification of the subscription ${id}`,

@@ -70,6 +70,22 @@ export async function runServer(
   };
 }
 
+/** Yields the lines of a stream, which ends with a line break. */
+export async function* linesOf(
+  stream: ReadableStream<Uint8Array<ArrayBuffer>>,
+): AsyncGenerator<string> {
+  let parts: string[] = [];
+  for await (const text of stream.pipeThrough(new TextDecoderStream())) {
+    const [end, ...starts] = text.split("\n");
+    parts.push(end!);
+    for (const start of starts) {
+      yield parts.join("");
+      parts = [start];
+    }
+  }
+  assert.equal(parts.join(""), "", "the output ends with an incomplete line");
+}
+
 /** A reply from the server. */
 export interface Reply {
   id?: number;
@@ -94,15 +110,12 @@ export class Wire implements AsyncDisposable {
     this.#reading = [this.#readLines(), this.#readStderr()];
   }
 
-  async write(...messages: (string | Uint8Array | object)[]): Promise<void> {
+  async write(...messages: (string | object)[]): Promise<void> {
     for (const message of messages) {
-      await this.#writer.write(
-        message instanceof Uint8Array ? message : new TextEncoder().encode(
-          typeof message === "string"
-            ? message
-            : `${JSON.stringify(message)}\n`,
-        ),
-      );
+      const text = typeof message === "string"
+        ? message
+        : `${JSON.stringify(message)}\n`;
+      await this.#writer.write(new TextEncoder().encode(text));
     }
   }
 
@@ -143,27 +156,13 @@ export class Wire implements AsyncDisposable {
   }
 
   async #readLines(): Promise<void> {
-    let parts: string[] = [];
-    const texts = this.process.stdout.pipeThrough(new TextDecoderStream());
-    for await (const text of texts) {
-      const [end, ...lines] = text.split("\n");
-      parts.push(end!);
-      for (const start of lines) {
-        this.onLine(parts.join(""));
-        parts = [start];
-      }
-    }
-    assert.equal(parts.join(""), "", "stdout ends with an incomplete line");
+    for await (const line of linesOf(this.process.stdout)) this.onLine(line);
   }
 
   async #readStderr(): Promise<void> {
-    let rest = "";
-    const texts = this.process.stderr.pipeThrough(new TextDecoderStream());
-    for await (const text of texts) {
-      this.stderr += text;
-      const lines = (rest + text).split("\n");
-      rest = lines.pop()!;
-      lines.forEach((line) => this.stderrLines.put(line));
+    for await (const line of linesOf(this.process.stderr)) {
+      this.stderr += `${line}\n`;
+      this.stderrLines.put(line);
     }
   }
 
@@ -212,12 +211,10 @@ export async function onWindows(
   const main = place.file(
     "windows.ts",
     `Object.defineProperty(Deno, "build", { value: { ...Deno.build, os: "windows" } });
-    const mod = await import(${
-      JSON.stringify(new URL("../../mod.ts", import.meta.url))
-    });
-    const server = await import(${
-      JSON.stringify(new URL("../../skill_server.ts", import.meta.url))
-    });
+    const mod = await import("${import.meta.resolve("../../mod.ts")}");
+    const server = await import("${
+      import.meta.resolve("../../skill_server.ts")
+    }");
     ${program}`,
   );
   const flags = ["run", "--no-config", "--allow-read", "--allow-env"];

@@ -42,18 +42,15 @@ export class Pipe {
         return length;
       },
     };
-    let rest = new Uint8Array();
+    let rest: Uint8Array | undefined;
     const input: ByteReader = {
       read: async (buffer) => {
-        if (rest.length === 0) {
-          const { value } = await this.#reader.read();
-          if (value === undefined) return null;
-          rest = value.slice();
-        }
-        const length = Math.min(rest.length, buffer.length);
-        buffer.set(rest.subarray(0, length));
-        rest = rest.subarray(length);
-        return length;
+        rest = rest?.length ? rest : (await this.#reader.read()).value;
+        if (rest === undefined) return null;
+        const part = rest.subarray(0, buffer.length);
+        buffer.set(part);
+        rest = rest.subarray(part.length);
+        return part.length;
       },
     };
     this.transport = new StdioTransport(input, output);
