@@ -1,6 +1,6 @@
 /**
  * Serves skills as prompts, which users load by name, and completes the names of
- * skills.
+ * skills and the paths of their files.
  *
  * @module
  */
@@ -13,9 +13,14 @@ import { SKILL_MD } from "../files/paths.ts";
 import type { RequestDispatcher } from "../protocol/dispatcher.ts";
 import { invalidParams } from "../protocol/json_rpc.ts";
 import type { Params } from "../protocol/requests.ts";
-import { qualifiedName, skillMdUri } from "../skills/names.ts";
+import {
+  findResource,
+  qualifiedName,
+  skillMdUri,
+  skillUri,
+} from "../skills/names.ts";
 import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
-import { quote, shownName } from "../text.ts";
+import { nearestWords, quote, shownName } from "../text.ts";
 import { profileFor } from "./clients.ts";
 import type { SkillToolOptions, Toolset } from "./options.ts";
 import { deriveOnce, type ListItem, serveList } from "./paging.ts";
@@ -79,7 +84,7 @@ export function registerPrompts(
   });
   server.setRequestHandler(
     "completion/complete",
-    (params) => complete(params, registry.catalog),
+    (params) => complete(params, registry),
   );
 }
 
@@ -118,10 +123,14 @@ function promptName(skill: Skill): string {
   return shownName(qualifiedName(skill));
 }
 
+/** The maximum number of names that the error for an unknown name lists. */
+const MAX_NEAR_NAMES = 5;
+
 /**
  * Finds the skill that a prompt loads.
  *
- * @throws {Error} If there is no skill with this name that the user can load.
+ * @throws {Error} If there is no skill with this name that the user can load. The
+ *   message lists similar names.
  */
 function requirePrompt(
   { name: prompt, arguments: input }: Params<"prompts/get">,
@@ -130,27 +139,35 @@ function requirePrompt(
   const name = prompt === SKILL_PROMPT ? input?.name ?? "" : prompt;
   const skill = registry.find(name);
   if (skill !== undefined && isForUser(skill)) return skill;
-  throw invalidParams(
-    `Unknown skill ${quote(name)}: prompts/list lists the names`,
-  );
+  const names = listSkills(registry.catalog, isForUser).map(promptName);
+  const near = nearestWords(name, names).slice(0, MAX_NEAR_NAMES).map(quote);
+  const hint = near.length === 0
+    ? "prompts/list lists the names"
+    : `similar names are ${near.join(", ")}`;
+  throw invalidParams(`Unknown skill ${quote(name)}: ${hint}`);
 }
 
 /** The maximum number of values that a completion lists. */
 const MAX_COMPLETIONS = 100;
 
-/** Completes the name of a skill. */
-function complete(
-  { ref, argument }: Params<"completion/complete">,
-  { served, skills }: SkillCatalog,
+/** Completes the name of a skill, or the path of one of its files. */
+async function complete(
+  { ref, argument, context }: Params<"completion/complete">,
+  registry: SkillSource,
 ) {
+  const { served, skills } = registry.catalog;
   const named = ref.type === "ref/prompt"
     ? [...served.values()].filter(isForUser)
     : [...skills.values()];
-  const start = argument.value.toLowerCase();
-  const names = named.sort(byListRank).map(promptName);
-  const matches = argument.name === "name"
-    ? names.filter((name) => name.toLowerCase().startsWith(start))
+  const values = argument.name === "name"
+    ? named.sort(byListRank).map(promptName)
+    : argument.name === "path"
+    ? await listPaths(context?.arguments?.name ?? "", registry)
     : [];
+  const start = argument.value.toLowerCase();
+  const matches = values.filter((value) =>
+    value.toLowerCase().startsWith(start)
+  );
   return {
     completion: {
       values: matches.slice(0, MAX_COMPLETIONS),
@@ -158,4 +175,14 @@ function complete(
       hasMore: matches.length > MAX_COMPLETIONS,
     },
   };
+}
+
+/** Lists the paths that can follow `skill://<name>/`. */
+async function listPaths(
+  name: string,
+  registry: SkillSource,
+): Promise<string[]> {
+  const { skill } = findResource(skillUri(name), registry.catalog) ?? {};
+  const files = skill === undefined ? [] : await registry.listFiles(skill);
+  return files.map(({ path }) => path);
 }

@@ -144,7 +144,7 @@ Deno.test("prompts/get with --tools skilljack returns an embedded resource, or t
   });
 });
 
-Deno.test("prompts/get returns an invalid-params error for an unknown skill", async () => {
+Deno.test("prompts/get returns an invalid-params error with similar names for an unknown skill", async () => {
   using place = filesPlace();
   await using session = await Session.open(place);
   const gets = [
@@ -157,6 +157,11 @@ Deno.test("prompts/get returns an invalid-params error for an unknown skill", as
       .then(() => assert.fail(), (error) => error);
     assert.equal(code, -32602);
     assert.match(message, /Unknown skill ".*": prompts\/list lists the names/);
+  }
+  for (const name of ["gi", "skill"]) {
+    const params = { name, arguments: { name: "gi" } };
+    const near = /Unknown skill "gi": similar names are "git"/;
+    await assert.rejects(session.client.getPrompt(params), near);
   }
 });
 
@@ -178,7 +183,7 @@ Deno.test("server reports that prompts and resources changed when skills change"
   assert.deepEqual(session.notifications.takeAll(), []);
 });
 
-Deno.test("completion/complete completes names by prefix, ignoring case", async () => {
+Deno.test("completion/complete completes names and paths by prefix, ignoring case", async () => {
   using place = filesPlace();
   place.skill("home/.claude/skills", "Gitlab");
   await using session = await Session.open(place);
@@ -188,8 +193,10 @@ Deno.test("completion/complete completes names by prefix, ignoring case", async 
       uri: string;
     },
     [name, value]: [string, string],
+    context?: Record<string, string>,
   ) => {
-    const params = { ref, argument: { name, value } };
+    const argument = { name, value };
+    const params = { ref, argument, context: { arguments: context } };
     return (await session.client.complete(params)).completion.values;
   };
   const prompt = { type: "ref/prompt", name: "skill" } as const;
@@ -198,6 +205,11 @@ Deno.test("completion/complete completes names by prefix, ignoring case", async 
   assert.deepEqual(await complete(prompt, ["other", ""]), []);
   const file = { type: "ref/resource", uri: "skill://{name}/{+path}" } as const;
   assert.deepEqual(await complete(file, ["name", "gitl"]), ["Gitlab"]);
+  assert.deepEqual(
+    await complete(file, ["path", "REF"], { name: "GIT" }),
+    ["references/API.md", "references/deep/more.md"],
+  );
+  assert.deepEqual(await complete(file, ["path", ""], { name: "none" }), []);
   assert.deepEqual(await complete(file, ["path", ""]), []);
 });
 
