@@ -306,9 +306,7 @@ Deno.test("server skips a folder with no SKILL.md: story 2, scenario 3", async (
 
 Deno.test(
   "skill reports only the requested invalid skill, and nothing about other folders",
-  {
-    ignore: lacks("links"),
-  },
+  { ignore: lacks("links") },
   async () => {
     using place = new Place();
     place.skill("home/.claude/skills", "bad", "no frontmatter");

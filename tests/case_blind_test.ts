@@ -33,9 +33,7 @@ const PATHS = [
 
 Deno.test(
   "no other spelling of a name reaches what is hidden on a file system that ignores case",
-  {
-    ignore: lacks("caseBlind"),
-  },
+  { ignore: lacks("caseBlind") },
   async () => {
     using place = createPlace();
     const args = [

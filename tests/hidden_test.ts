@@ -50,9 +50,7 @@ async function askFor(wire: Wire, skill: string, path: string) {
 
 Deno.test(
   "a skill that is off is hidden from the links of other skills into a trusted folder",
-  {
-    ignore: lacks("links"),
-  },
+  { ignore: lacks("links") },
   async () => {
     using place = new Place();
     const store = place.skill("store", "closed");
@@ -79,9 +77,7 @@ Deno.test(
 
 Deno.test(
   "the project is the same through a link, as an absolute folder, and below a folder that is searched",
-  {
-    ignore: lacks("links"),
-  },
+  { ignore: lacks("links") },
   async () => {
     using place = new Place();
     place.skill("project/.claude/skills", "theirs");
@@ -147,9 +143,7 @@ Deno.test("no skill can take the prefix of a scope", async () => {
 
 Deno.test(
   "a rule applies behind a link, under printed permissions too",
-  {
-    ignore: lacks("links"),
-  },
+  { ignore: lacks("links") },
   async () => {
     using place = new Place();
     place.skill("data/p/.claude/skills", "git");
@@ -169,9 +163,7 @@ Deno.test(
 
 Deno.test(
   "under printed permissions, a change behind a linked root is noticed",
-  {
-    ignore: lacks("links"),
-  },
+  { ignore: lacks("links") },
   async () => {
     using place = new Place();
     place.skill("data/skills", "git");

@@ -94,9 +94,7 @@ Deno.test("server serves the folders that Deno is allowed to read, and reports t
 
 Deno.test(
   "server serves a root that is a link even if Deno has permission only for the link",
-  {
-    ignore: lacks("links"),
-  },
+  { ignore: lacks("links") },
   async () => {
     using place = new Place();
     place.skill("dotfiles", "git");
@@ -113,9 +111,7 @@ Deno.test(
 
 Deno.test(
   "server treats the home folder's skills as global even if it runs in that folder",
-  {
-    ignore: lacks("links"),
-  },
+  { ignore: lacks("links") },
   async () => {
     using place = new Place();
     place.link(place.skill("elsewhere", "git"), "project/.claude/skills/git");
@@ -147,9 +143,7 @@ Deno.test("server skips a skill that Deno is not allowed to read: contract, scen
 
 Deno.test(
   "server skips a skill that the operating system does not allow it to read: contract, scenario 10",
-  {
-    ignore: lacks("modes"),
-  },
+  { ignore: lacks("modes") },
   async () => {
     using place = new Place();
     place.skill("home/.claude/skills", "git");

@@ -40,9 +40,7 @@ const NO_PROJECT: SkillPolicy = { rules: [{ scope: "project", state: "off" }] };
 
 Deno.test(
   "a skill that is off shadows nothing and appears neither in the catalog nor in the log",
-  {
-    ignore: lacks("links"),
-  },
+  { ignore: lacks("links") },
   async () => {
     using place = new Place();
     place.skill("project/.claude/skills", "git");

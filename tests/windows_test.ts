@@ -67,9 +67,7 @@ function createPlace(): Place {
 
 Deno.test(
   "a path that Windows reads as another file is not there, in any view",
-  {
-    ignore: lacks("windows"),
-  },
+  { ignore: lacks("windows") },
   async () => {
     using place = createPlace();
     const skill = join(place.home, ".claude", "skills", "git");
@@ -125,9 +123,7 @@ Deno.test(
 
 Deno.test(
   "the server works in a home folder whose name has a blank and an umlaut, on Windows",
-  {
-    ignore: lacks("windows"),
-  },
+  { ignore: lacks("windows") },
   async () => {
     using place = new Place();
     const home = place.folder("J\u00fcrgen M\u00fcller");

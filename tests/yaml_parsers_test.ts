@@ -35,9 +35,7 @@ function listFrontmatter(folder: string): string[] {
 
 Deno.test(
   "both YAML parsers read the frontmatter in testdata in the same way",
-  {
-    ignore: lacks("std"),
-  },
+  { ignore: lacks("std") },
   () => {
     const texts = listFrontmatter(join(REPOSITORY, "testdata"));
     assert.ok(texts.length > 5);

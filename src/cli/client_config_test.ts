@@ -125,9 +125,7 @@ for (const client of PRINTED_CLIENTS) {
 
 Deno.test(
   "--print-config lists by name only what a client lists itself, also behind links, and what the user names",
-  {
-    ignore: lacks("links"),
-  },
+  { ignore: lacks("links") },
   async () => {
     using place = new Place();
     place.skill("home/.agents/skills", "pdf");

@@ -51,9 +51,7 @@ function printAll(): string {
 
 Deno.test(
   "--print-config prints what tests/golden/clients.txt shows (to update it, set UPDATE=1)",
-  {
-    ignore: lacks("sh"),
-  },
+  { ignore: lacks("sh") },
   () => {
     const file = join(REPOSITORY, "tests", "golden", "clients.txt");
     if (Deno.env.has("UPDATE")) Deno.writeTextFileSync(file, printAll());
@@ -61,12 +59,14 @@ Deno.test(
   },
 );
 
-Deno.test("the README shows the entry for Claude Code", {
-  ignore: lacks("sh"),
-}, () => {
-  const { text } = configFor("claude-code");
-  assert.ok(README.includes(`\`\`\`json\n${text}\`\`\`\n`));
-});
+Deno.test(
+  "the README shows the entry for Claude Code",
+  { ignore: lacks("sh") },
+  () => {
+    const { text } = configFor("claude-code");
+    assert.ok(README.includes(`\`\`\`json\n${text}\`\`\`\n`));
+  },
+);
 
 Deno.test("docs/clients.md names the configuration files of each client", () => {
   for (const name of CLIENT_NAMES) {
@@ -116,9 +116,7 @@ const LINKS = {
 for (const [name, pattern] of Object.entries(LINKS)) {
   Deno.test(
     `the link in the README adds to ${name} what --print-config prints`,
-    {
-      ignore: lacks("sh"),
-    },
+    { ignore: lacks("sh") },
     () => {
       const home = "${userHome}";
       const program = { ...PROGRAM, executable: "deno" };

@@ -31,9 +31,7 @@ Deno.test("createLaunch() starts Deno with its permissions and import map, or an
 
 Deno.test(
   "createLaunch() allows reading where a link leads, and the folders of the policy's rules",
-  {
-    ignore: lacks("links"),
-  },
+  { ignore: lacks("links") },
   () => {
     using place = new Place();
     const store = place.folder("store");
@@ -64,9 +62,7 @@ Deno.test(
 
 Deno.test(
   "createLaunch() lets Deno read the home folder, or one above it, only if the user named it",
-  {
-    ignore: lacks("links"),
-  },
+  { ignore: lacks("links") },
   () => {
     using place = new Place();
     const { home, path } = place;

@@ -101,9 +101,7 @@ Deno.test("--list reports where to put skills if there are none", async () => {
 
 Deno.test(
   "--list, --as, --json, and --print-config escape control characters for the terminal",
-  {
-    ignore: lacks("names"),
-  },
+  { ignore: lacks("names") },
   async () => {
     using place = new Place();
     const odd = "a\u009b31m\u202eb\u007f";
@@ -137,20 +135,22 @@ Deno.test("--list cuts an enormous name, and does not pad cells to its length", 
   assert.match(stdout, /\bn{197}\.\.\. /);
 });
 
-Deno.test("--list exits with 2 if it cannot write", {
-  ignore: lacks("proc"),
-}, async () => {
-  using place = new Place();
-  const [command, options] = serverCommand(place, { args: ["--list"] });
-  const { code, stderr } = await new Deno.Command("sh", {
-    ...options,
-    args: ["-c", '"$@" >/dev/full', "sh", command, ...options.args!],
-    stdin: "null",
-  }).output();
-  assert.equal(code, 2);
-  const text = new TextDecoder().decode(stderr);
-  assert.match(text, /^skill-server: Cannot write the output: .*\n$/);
-});
+Deno.test(
+  "--list exits with 2 if it cannot write",
+  { ignore: lacks("proc") },
+  async () => {
+    using place = new Place();
+    const [command, options] = serverCommand(place, { args: ["--list"] });
+    const { code, stderr } = await new Deno.Command("sh", {
+      ...options,
+      args: ["-c", '"$@" >/dev/full', "sh", command, ...options.args!],
+      stdin: "null",
+    }).output();
+    assert.equal(code, 2);
+    const text = new TextDecoder().decode(stderr);
+    assert.match(text, /^skill-server: Cannot write the output: .*\n$/);
+  },
+);
 
 Deno.test("--json prints the report as JSON", async () => {
   using place = reportPlace();

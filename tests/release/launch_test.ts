@@ -78,9 +78,7 @@ async function checkStart(
 
 Deno.test(
   "mod.ts runs from a URL with the README's permissions, and --print-config prints a command that does the same",
-  {
-    ignore: lacks("junctions"),
-  },
+  { ignore: lacks("junctions") },
   async () => {
     using place = new Place();
     place.skill("home/.claude/skills", "git");
@@ -198,9 +196,7 @@ Deno.test("the bundle runs from a URL without any registry", {
 
 Deno.test(
   "deno task compile --allow-read creates an executable that loads a skill, and refuses to read elsewhere",
-  {
-    ignore: !canCompile(),
-  },
+  { ignore: !canCompile() },
   async () => {
     using place = new Place();
     const folder = place.folder("home/.claude/skills");

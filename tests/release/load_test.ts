@@ -8,9 +8,7 @@ import { DEADLINE_MS, within } from "../testing/waiting.ts";
 
 Deno.test(
   "a skill with a hundred thousand files does not affect other skills",
-  {
-    ignore: lacks("speed"),
-  },
+  { ignore: lacks("speed") },
   async () => {
     using place = new Place();
     place.skill("home/.claude/skills", "good");
@@ -37,9 +35,7 @@ Deno.test(
 
 Deno.test(
   "server limits its memory while a hundred thousand replies wait for a reader, and then sends them all",
-  {
-    ignore: lacks("proc"),
-  },
+  { ignore: lacks("proc") },
   async () => {
     using place = new Place();
     place.skill(
