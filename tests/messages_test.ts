@@ -3,10 +3,9 @@ import fc from "npm:fast-check@^4";
 import { pages } from "./testing/client.ts";
 import { filesPlace, Place, skillMd } from "./testing/folders.ts";
 import { MODERN_META } from "./testing/modern.ts";
-import { lacks } from "./testing/needs.ts";
-import { peakMemory, Wire } from "./testing/server.ts";
+import { Wire } from "./testing/server.ts";
 import { ping } from "./testing/transport.ts";
-import { eventually, within } from "./testing/waiting.ts";
+import { eventually } from "./testing/waiting.ts";
 
 /** Every method of the server and some unknown ones. */
 const METHODS = [
@@ -177,32 +176,6 @@ Deno.test("content that is too large for a message is refused with advice", asyn
   const odd = await wire.ask(3, "resources/read", { uri: "skill://odd/1.txt" });
   assert.equal(odd.result.contents[0].text.length, 2 ** 20);
 });
-
-Deno.test(
-  "forty concurrent reads of large files need only the memory of a few reads",
-  { ignore: lacks("proc") },
-  async () => {
-    using place = largePlace();
-    await using wire = new Wire(place);
-    await wire.initialize();
-    let replies = 0;
-    const done = Promise.withResolvers<void>();
-    wire.onLine = (line) => {
-      assert.ok(line.length > 6 * 2 ** 20, line.slice(0, 200));
-      if (++replies === 40) done.resolve();
-    };
-    const reads = Array.from({ length: 40 }, (_, id) => ({
-      jsonrpc: "2.0",
-      id,
-      method: "resources/read",
-      params: { uri: `skill://odd/${id % 9}.txt` },
-    }));
-    await wire.write(reads.map((read) => `${JSON.stringify(read)}\n`).join(""));
-    await within(done.promise, "forty replies");
-    const peak = peakMemory(wire.process.pid);
-    assert.ok(peak < 600, `${peak} MB`);
-  },
-);
 
 Deno.test("pages fit in messages, and together contain everything in the order of the states", async () => {
   using place = new Place();

@@ -87,20 +87,6 @@ Deno.test("--check reports a file that can be listed but not read, as an error t
   }]);
 });
 
-Deno.test("--list does not open the files of a skill", async () => {
-  using place = new Place();
-  for (let i = 0; i < 10; i++) {
-    place.skill("skills", `s${i}`);
-    place.file(`skills/s${i}/a.md`, "text");
-  }
-  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
-  await registry.refresh();
-  registry.readFile = () => assert.fail("a file was read");
-  registry.digest = () => assert.fail("a file was hashed");
-  const report = await createReport(registry, settingsFor("--list"));
-  assert.equal(report.skills.length, 10);
-});
-
 Deno.test("--check takes linear time for any repeated text", async () => {
   const pieces = [
     ...["](", "[a](", "`", "<!--", "[a]: ", "~~~\n", "- ", "%", "((", " "],

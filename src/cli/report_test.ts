@@ -1,13 +1,10 @@
 import assert from "node:assert/strict";
 import { basename, join } from "jsr:@std/path@^1";
-import { SkillRegistry } from "../../mod.ts";
-import { createReport, type Report } from "./report_data.ts";
-import { reportAsText, type TextStyle } from "./report.ts";
-import { settingsFor } from "../../tests/testing/command_line.ts";
+import type { Report } from "./report_data.ts";
+import { reportAsText } from "./report.ts";
 import { printedReport } from "../../tests/testing/report.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
-import { root } from "../../tests/testing/registry.ts";
 import { runServer, serverCommand } from "../../tests/testing/server.ts";
 
 /** Creates a place with one of everything that a report shows. */
@@ -52,7 +49,8 @@ Found 5 skills: 1 error, 0 warnings.
 
 Deno.test("--list and --check show the state of each skill, and the rule that applies", async () => {
   using place = reportPlace();
-  place.remove("home/.claude/skills/bad");
+  place.skill("home/.claude/skills", "bad", skillMd("bad", "Use: this"));
+  place.file("home/.claude/skills/pdf/SKILL.md", `${skillMd("pdf")}[a](a.md)`);
   place.file(
     "home/policy.yaml",
     `rules:
@@ -68,15 +66,20 @@ Deno.test("--list and --check show the state of each skill, and the rule that ap
   );
   assert.match(list.text, /^ {2}pdf +pinned +policy.yaml:3 +2 files/m);
   assert.match(list.text, /^ {2}Übersicht +off +policy.yaml:2 +~\//m);
-  assert.match(list.text, /^Found 4 skills: no problems\.$/m);
+  assert.match(list.text, /^Found 5 skills: 1 error, 0 warnings\.$/m);
   const { code, text } = await printedReport(place, "--check", ...policy);
   assert.equal(code, 1);
   assert.equal(
     text,
-    `~/.claude/skills/git-2/SKILL.md:2: error[name-folder]: the name "git" differs from the folder name "git-2"
+    `~/.claude/skills/bad/SKILL.md:3: error[yaml-repaired]: the value of "description" needs quotes
+  fix: write this line instead:
+  description: 'Use: this'
+~/.claude/skills/git-2/SKILL.md:2: error[name-folder]: the name "git" differs from the folder name "git-2"
   fix: rename the folder to "git", or the skill
+~/.claude/skills/pdf/SKILL.md:7: warning[broken-link]: the link "a.md" does not point to a served file
+  fix: link to a file of the skill that is not hidden, or remove the link
 
-Checked 4 skills: 1 error, 0 warnings
+Checked 5 skills: 2 errors, 1 warning
 `,
   );
   // Neither nothing nor an error is left to report.
@@ -190,36 +193,6 @@ Deno.test("--json prints the report as JSON", async () => {
   });
 });
 
-Deno.test("reportAsText() lists errors first, each with its place and its fix", async () => {
-  using place = new Place();
-  const folder = place.folder("home", ".claude", "skills");
-  place.skill(
-    "home/.claude/skills",
-    "a",
-    `${skillMd("a")}\n[a](a.md)\n[gone](gone.md)`,
-  );
-  place.skill("home/.claude/skills", "b", skillMd("b", "Use: this"));
-  assert.equal(
-    await textReportOn(folder, { project: folder }),
-    `${
-      join("b", "SKILL.md")
-    }:3: error[yaml-repaired]: the value of "description" needs quotes
-  fix: write this line instead:
-  description: 'Use: this'
-${
-      join("a", "SKILL.md")
-    }:8: warning[broken-link]: the link "a.md" does not point to a served file
-  fix: link to a file of the skill that is not hidden, or remove the link
-${
-      join("a", "SKILL.md")
-    }:9: warning[broken-link]: the link "gone.md" does not point to a served file
-  fix: link to a file of the skill that is not hidden, or remove the link
-
-Checked 2 skills: 1 error, 2 warnings
-`,
-  );
-});
-
 Deno.test("reportAsText() prints annotations for GitHub Actions, one line each, and escapes them", () => {
   const problem = {
     rule: "yaml-repaired",
@@ -271,13 +244,3 @@ Deno.test("no text of a skill is a command of GitHub Actions", async () => {
     assert.doesNotMatch(report, /##\[/);
   }
 });
-
-/** Creates the report on a folder of skills, as text. */
-async function textReportOn(
-  path: string,
-  style: TextStyle,
-): Promise<string> {
-  using registry = new SkillRegistry([root(path)], { log: () => {} });
-  const report = await createReport(registry, settingsFor("--check"));
-  return reportAsText(report, style);
-}

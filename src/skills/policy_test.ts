@@ -124,30 +124,29 @@ Deno.test("Policy.decide() matches directories in the home folder, in the policy
     ? ["/a\\b\\*", ["/a/b/git"], ["/a/git"]]
     : ["/a\\b/*", ["/a\\b/git"], ["/a/b/git"]];
   await assertMatches([
-    ["~/code/**", ["/home/me/code/p/.claude/skills/git", "/home/me/code"], [
-      "/home/me/code2/git",
-      "/code/git",
-      "/home/other/code/git",
-    ]],
+    [
+      "~/code/**",
+      ["/home/me/code/p/.claude/skills/git", "/home/me/code"],
+      ["/home/me/code2/git", "/code/git", "/home/other/code/git"],
+    ],
     ["~/code", ["/home/me/code", "/home/me/code/a/b"], ["/home/me/code2"]],
     ["~/code/", ["/home/me/code/a/b"], ["/home/me/codeer"]],
     ["~", ["/home/me/git"], ["/home/you/git"]],
-    ["~/code/*", ["/home/me/code/git", "/home/me/code/.git"], [
-      "/home/me/code",
-      "/home/me/code/p/git",
-    ]],
+    [
+      "~/code/*",
+      ["/home/me/code/git", "/home/me/code/.git"],
+      ["/home/me/code", "/home/me/code/p/git"],
+    ],
     ["/", ["/git", "/a/b"], []],
-    ["/*/skills/**", ["/srv/skills/git", "/.x/skills/a/b"], [
-      "/skills/git",
-      "/a/b/skills/git",
-    ]],
+    [
+      "/*/skills/**",
+      ["/srv/skills/git", "/.x/skills/a/b"],
+      ["/skills/git", "/a/b/skills/git"],
+    ],
     [
       "**/skills/g*",
       ["/etc/policy/skills/git", "/etc/policy/.claude/skills/g"],
-      [
-        "/etc/skills/git",
-        "/etc/policy/skills/pdf",
-      ],
+      ["/etc/skills/git", "/etc/policy/skills/pdf"],
     ],
     ["/a/**/b/**/c", ["/a/b/c", "/a/x/b/b/y/c"], ["/a/c", "/a/b/c/d"]],
     ["**/a/**/a/**/a/**/b", [], [`/etc/policy${"/a".repeat(2_000)}`]],
@@ -200,12 +199,8 @@ Deno.test("Policy.decide() does not let links evade rules or benefit from them",
     ["/mine/git", "/mine/pinned/git", "on"],
   ];
   for (const [directory, realDirectory, state] of cases) {
-    const skill = subject(directory, { realDirectory });
-    assert.equal(
-      await stateOf(rules, skill),
-      state,
-      `${directory} -> ${realDirectory}`,
-    );
+    const decided = await stateOf(rules, subject(directory, { realDirectory }));
+    assert.equal(decided, state, `${directory} -> ${realDirectory}`);
   }
 });
 
@@ -229,11 +224,10 @@ Deno.test("Policy.load() refuses globs that are too long, stand for too much, or
   }
 });
 
-Deno.test({
-  name:
-    "what the wildcard of a rule meets and cannot resolve is off, and the policy stays valid",
-  ignore: lacks("links"),
-  fn: async () => {
+Deno.test(
+  "what the wildcard of a rule meets and cannot resolve is off, and the policy stays valid",
+  { ignore: lacks("links") },
+  async () => {
     using place = new Place();
     place.folder("code", "good");
     place.folder("code", "bad");
@@ -250,7 +244,7 @@ Deno.test({
     assert.equal(stateIn("good/skills/git"), "pinned");
     assert.equal(stateIn("bad/skills/git"), "off");
   },
-});
+);
 
 Deno.test("a policy is invalid if the folder above the first wildcard of a rule cannot be read", async () => {
   using place = new Place();

@@ -15,7 +15,6 @@ import {
 import { Place, runSync } from "../testing/folders.ts";
 import { lacks } from "../testing/needs.ts";
 import { runServer } from "../testing/server.ts";
-import { canCompile } from "../testing/executable.ts";
 
 /** Serves a folder's files over HTTP, and others that are given as JSON. */
 function serveFolder(
@@ -196,7 +195,7 @@ Deno.test("the bundle runs from a URL without any registry", {
 
 Deno.test(
   "deno task compile --allow-read creates an executable that loads a skill, and refuses to read elsewhere",
-  { ignore: !canCompile() },
+  { ignore: lacks("compile") },
   async () => {
     using place = new Place();
     const folder = place.folder("home/.claude/skills");

@@ -78,7 +78,11 @@ const NEEDS = {
     what: "the program script, which opens a terminal",
     isMet: () => Deno.build.os === "linux" && isProgram("script"),
   },
-  npx: { what: "npx", isMet: () => !isWindows && isProgram("npx") },
+  /** Its base binary is downloaded, or found at `DENORT_BIN`. */
+  compile: {
+    what: "deno compile, with a base binary of its own version",
+    isMet: canCompile,
+  },
   browser: {
     what: "Chromium or Chrome",
     isMet: () => findBrowser() !== undefined,
@@ -146,6 +150,17 @@ function canBundle(): boolean {
   const file = place.file("main.js", "");
   const args = ["bundle", "-o", `${file}.out`, file];
   return new Deno.Command(Deno.execPath(), { args }).outputSync().success;
+}
+
+/** Whether it creates an executable that is the program, and not another one that ignores it. */
+function canCompile(): boolean {
+  using place = new Place();
+  const file = place.file("main.js", "console.log('ok')");
+  const args = ["compile", "--quiet", "--no-config", "-o", `${file}.exe`, file];
+  const { success } = new Deno.Command(Deno.execPath(), { args }).outputSync();
+  if (!success) return false;
+  const { stdout } = new Deno.Command(`${file}.exe`).outputSync();
+  return new TextDecoder().decode(stdout).trim() === "ok";
 }
 
 /** Whether the fastest of many attempts to find a file is fast, however busy the machine is. */
