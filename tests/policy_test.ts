@@ -7,7 +7,7 @@ import {
   type SkillRoot,
 } from "../mod.ts";
 import { Session } from "./testing/client.ts";
-import { Place, policyArgs, policyPlace } from "./testing/folders.ts";
+import { Place, policyArgs, policyPlace, skillMd } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
 import { names, root } from "./testing/registry.ts";
 
@@ -137,6 +137,27 @@ Deno.test("a change of the policy changes only states, and unchanged skills stay
   assert.match(invalid.problems[0]!.hint, /the last valid policy applies$/);
   assert.deepEqual(changes, []);
 });
+
+Deno.test(
+  "a skill whose SKILL.md is a link into a manual folder is manual, and stays the same object",
+  { ignore: lacks("links") },
+  async () => {
+    using place = new Place();
+    place.skill("skills/outer", "inner");
+    place.file("skills/outer/inner/main.md", skillMd("outer"));
+    place.link("inner/main.md", "skills/outer/SKILL.md");
+    const skills = root(join(place.path, "skills"), { recursive: true });
+    using registry = new SkillRegistry([skills], {
+      policy: { rules: [{ skill: "inner", state: "manual" }] },
+      log: () => {},
+    });
+    const before = (await registry.refresh()).skills.get("outer")!;
+    place.skill("skills", "new");
+    const after = (await registry.refresh()).skills;
+    assert.deepEqual([before.state, after.size], ["manual", 3]);
+    assert.equal(after.get("outer"), before);
+  },
+);
 
 Deno.test("a saved policy change sends notifications only for the lists that it changes", async () => {
   using place = policyPlace("");
