@@ -81,18 +81,19 @@ Deno.test("docs/clients.md names the configuration files of each client", () => 
 });
 
 Deno.test("configFile() returns the path on each operating system", () => {
-  const { vscode } = MCP_CLIENTS;
-  const systems = ["linux", "darwin", "windows"] as const;
-  assert.deepEqual(systems.map((os) => configFile(vscode, os)), [
-    "~/.config/Code/User/mcp.json",
-    "~/Library/Application Support/Code/User/mcp.json",
-    "%APPDATA%\\Code\\User\\mcp.json",
-  ]);
-  const { cursor } = MCP_CLIENTS;
-  assert.equal(
-    configFile(cursor, "windows"),
-    "%USERPROFILE%\\.cursor\\mcp.json",
-  );
+  const paths = [
+    [MCP_CLIENTS.vscode, "linux", "~/.config/Code/User/mcp.json"],
+    [
+      MCP_CLIENTS.vscode,
+      "darwin",
+      "~/Library/Application Support/Code/User/mcp.json",
+    ],
+    [MCP_CLIENTS.vscode, "windows", "%APPDATA%\\Code\\User\\mcp.json"],
+    [MCP_CLIENTS.cursor, "windows", "%USERPROFILE%\\.cursor\\mcp.json"],
+  ] as const;
+  for (const [client, os, path] of paths) {
+    assert.equal(configFile(client, os), path);
+  }
 });
 
 /** Decodes a link as its client does. Returns the entry. */

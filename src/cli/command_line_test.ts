@@ -32,26 +32,16 @@ Deno.test("server searches the given folders instead of the default folders", as
       { args: [`${a}, ${b}`] },
       { env: { SKILLS_DIR: `${a},${b},` } },
       { args: ["../a", b], env: { SKILLS_DIR: "/elsewhere" } },
+      { args: ["../b", "--skill-dir", "../a"] },
     ]
   ) {
     await using session = await Session.open(place, options);
     assert.deepEqual(await session.names(), all);
   }
-  const args = [join(place.path, "c,d")];
-  await using session = await Session.open(place, { args });
-  assert.deepEqual(await session.names(), ["comma"]);
-});
-
-Deno.test("server also searches the folders of --skill-dir and --agents", async () => {
-  using place = new Place();
-  place.skill("home/.claude/skills", "own");
   place.skill("home/.agents/skills", "installed");
-  place.skill("project/.agents/skills", "project");
-  place.skill("home/repos/x/skills", "deep");
-  const args = ["--agents", "--skill-dir", "~/repos"];
+  const args = [join(place.path, "c,d"), "--agents"];
   await using session = await Session.open(place, { args });
-  const all = ["deep", "installed", "own", "project"];
-  assert.deepEqual(await session.names(), all);
+  assert.deepEqual(await session.names(), ["comma", "installed"]);
 });
 
 Deno.test("server reports a given folder that does not exist, unless it is a default folder", async () => {

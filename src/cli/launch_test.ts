@@ -5,7 +5,6 @@ import type { Program } from "./launch.ts";
 import { ALLOW_SHELL } from "../shell.ts";
 import {
   assertMisuse,
-  NPX_PROGRAM,
   PROGRAM,
   settingsFor,
 } from "../../tests/testing/command_line.ts";
@@ -100,11 +99,6 @@ Deno.test(
     assert.ok(readFor(join(home, "skills")).includes(join(home, "skills")));
   },
 );
-
-Deno.test("createLaunch() starts the Deno that npx downloaded without npx, which would run a project's programs", () => {
-  const { command, args } = createLaunch(NPX_PROGRAM, settingsFor("/a"));
-  assert.deepEqual([command, args[0]], [NPX_PROGRAM.executable, "run"]);
-});
 
 Deno.test("createLaunch() grants permission to run the shell if Deno has it and a tool needs it", async () => {
   const flags = (...args: string[]) =>

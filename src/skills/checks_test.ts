@@ -4,8 +4,8 @@ import { findingsIn, problemsIn } from "../../tests/testing/report.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { assertLinearTime } from "../../tests/testing/waiting.ts";
-import { findUnlisting, type SkillContents } from "./checks.ts";
-import type { Skill, SkillFile } from "./types.ts";
+import { findUnlisting } from "./checks.ts";
+import type { Skill } from "./types.ts";
 
 /** Writes the `SKILL.md` of a skill, and returns what `--check` reports about it. */
 async function problemsWith(place: Place, text: string, folder = "git") {
@@ -275,43 +275,20 @@ Deno.test("--check reports at most 20 broken links of a skill, in linear time", 
   }, { length: 400_000, what: "links" });
 });
 
-const file = join("skills", "git", "SKILL.md");
-
-const skill = {
-  name: "git",
-  description: "d",
-  directory: join("skills", "git"),
-  file,
-  frontmatter: { name: "git", description: "d" },
-} as Skill;
-
-/** Creates a `SKILL.md` of 10 bytes and files of the given sizes. */
-function filesOf(...sizes: number[]): SkillFile[] {
-  return ["SKILL.md", ...sizes.keys()].map((path, index) => ({
-    path: String(path),
-    size: sizes[index - 1] ?? 10,
-    version: "",
-  }));
-}
-
-function contentsOf(
-  files: SkillFile[],
-  ...leftOut: string[]
-): SkillContents {
-  const fault = { rule: "skipped", reason: "it is locked", hint: "unlock" };
-  const problems = leftOut.map((file) => ({ file, ...fault }));
-  return { files, folders: [], leftOut: problems };
-}
-
-Deno.test("findUnlisting() allows at most 512 files and 16 MiB, and names an unreadable skill directory", () => {
-  const ruleFor = (files: SkillFile[], ...leftOut: string[]) =>
-    findUnlisting(skill, contentsOf(files, ...leftOut))?.rule;
-  const many = filesOf(...Array(512).fill(0));
-  const [main, ...others] = filesOf(8 * 2 ** 20, 8 * 2 ** 20);
-  const empty = { ...main!, size: 0 };
-  assert.equal(ruleFor(many.slice(0, 512), "a/", "b.md"), undefined);
-  assert.equal(ruleFor(many), "size");
-  assert.equal(ruleFor([empty, ...others]), undefined);
-  assert.equal(ruleFor([main!, ...others]), "size");
-  assert.equal(ruleFor([], ""), "unreadable");
+Deno.test("findUnlisting() allows at most 16 MiB, and names an unreadable skill directory", () => {
+  const skill = {
+    directory: join("skills", "git"),
+    frontmatter: { name: "git", description: "d" },
+  } as Skill;
+  const problem = { rule: "skipped", reason: "it is locked", hint: "unlock" };
+  const ruleFor = (size: number, ...leftOut: string[]) =>
+    findUnlisting(skill, {
+      files: [{ path: "SKILL.md", size, version: "" }],
+      folders: [],
+      leftOut: leftOut.map((file) => ({ file, ...problem })),
+    })?.rule;
+  const limit = 16 * 2 ** 20;
+  assert.equal(ruleFor(limit, "a/", "b.md"), undefined);
+  assert.equal(ruleFor(limit + 1), "size");
+  assert.equal(ruleFor(0, ""), "unreadable");
 });

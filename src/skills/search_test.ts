@@ -4,13 +4,15 @@ import type { Skill, SkillCatalog } from "./types.ts";
 
 /** Creates a catalog of skills with names, descriptions, and instructions. */
 function catalogOf(
-  ...skills: [name: string, description: string, instructions?: string][]
+  ...skills: (readonly [
+    name: string,
+    description: string,
+    instructions?: string,
+  ])[]
 ): SkillCatalog {
   const entries = skills.map(([name, description, instructions = ""]) => {
-    return [
-      name,
-      { name, description, excerpt: instructions } as Skill,
-    ] as const;
+    const skill = { name, description, excerpt: instructions } as Skill;
+    return [name, skill] as const;
   });
   return { skills: new Map(entries) } as Partial<SkillCatalog> as SkillCatalog;
 }
@@ -113,10 +115,7 @@ Deno.test("SkillSearch.find() gives no first place to a skill that contains ever
       ["stuffed", `${words} `.repeat(5), `${words} `.repeat(2)],
     ] as const
   ) {
-    const catalog = catalogOf(
-      [...stuffed],
-      ...skills.map(([...skill]) => skill as [string, string]),
-    );
+    const catalog = catalogOf(stuffed, ...skills);
     for (const subject of subjects) {
       const [first] = await find(`work with ${subject}`, catalog);
       assert.equal(first, `about-${subject}`);
@@ -134,16 +133,11 @@ Deno.test("SkillSearch.find() leaves out skills that are not allowed, and their 
 });
 
 Deno.test("SkillSearch.find() lets other tasks run while it creates the index", async () => {
-  const catalog = catalogOf(
-    ...Array.from(
-      { length: 2_000 },
-      (_, i) =>
-        [`skill-${i}`, `Do the thing number ${i} `.repeat(40)] as [
-          string,
-          string,
-        ],
-    ),
+  const skills = Array.from(
+    { length: 2_000 },
+    (_, i) => [`skill-${i}`, `Do the thing number ${i} `.repeat(40)] as const,
   );
+  const catalog = catalogOf(...skills);
   let turns = 0;
   let isDone = false;
   const count = () => {

@@ -93,31 +93,21 @@ const NEEDS = {
   },
 } satisfies Record<string, Need>;
 
-/** The needs that were printed because the system does not meet them. */
-const reported = new Set<Need>();
+/** Which needs the system meets, as far as that is known. */
+const answers = new Map<string, boolean>();
 
 /**
  * Whether the system lacks anything that a test needs. Prints what is not tested,
  * once for each need.
  */
 export function lacks(...needs: readonly (keyof typeof NEEDS)[]): boolean {
-  const unmet = needs.map((name): Need => NEEDS[name])
-    .filter((need) => !isMet(need));
-  for (const need of unmet) {
-    if (!reported.has(need)) {
-      console.error(`NOT TESTED: what needs ${need.what}`);
-    }
-    reported.add(need);
+  for (const name of needs) {
+    if (answers.has(name)) continue;
+    const { what, isMet } = NEEDS[name];
+    answers.set(name, isMet());
+    if (!answers.get(name)) console.error(`NOT TESTED: what needs ${what}`);
   }
-  return unmet.length > 0;
-}
-
-const answers = new Map<Need, boolean>();
-
-function isMet(need: Need): boolean {
-  const answer = answers.get(need) ?? need.isMet();
-  answers.set(need, answer);
-  return answer;
+  return needs.some((name) => !answers.get(name));
 }
 
 function canLink(type: "dir" | "junction"): boolean {
