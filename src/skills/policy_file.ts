@@ -15,7 +15,7 @@ import {
 } from "../files/faults.ts";
 import { quote } from "../text.ts";
 import { describeYamlError, parseYaml } from "./frontmatter.ts";
-import { listGlobFolders, PolicyError, type PolicyFault } from "./glob.ts";
+import { findGlobFolder, PolicyError, type PolicyFault } from "./glob.ts";
 import type { SkillPolicyRule } from "./types.ts";
 
 /** The maximum size of a policy file, in bytes. */
@@ -127,9 +127,8 @@ export function listRuleFolders(
 ): { path: string; glob: string }[] {
   const base = { workingDirectory: dirname(file), homeDirectory };
   const rules = attempt(() => loadPolicy(file).rules) ?? [];
-  const globs = rules.flatMap((rule) => rule.in ?? []);
-  return globs.flatMap((glob) =>
-    attempt(() => listGlobFolders(glob, base))
-      ?.map(({ path }) => ({ path, glob })) ?? []
-  );
+  return rules.flatMap(({ in: glob }) => {
+    const folder = glob && attempt(() => findGlobFolder(glob, base));
+    return folder ? [{ path: folder.path, glob }] : [];
+  });
 }
