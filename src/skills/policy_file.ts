@@ -54,7 +54,7 @@ function parseRules(text: string): SkillPolicyRule[] {
   const yaml = parseYaml(text);
   if (yaml instanceof Error) throw new PolicyError([describeYamlError(yaml)]);
   const lines = findRuleLines(text);
-  const { data, error } = z.safeParse(POLICY, yaml, { reportInput: true });
+  const { data, error } = z.safeParse(POLICY, yaml);
   if (error) {
     const faults = error.issues.map((issue) => {
       const line = lines[Number(issue.path[1])] ?? 1;
@@ -68,12 +68,10 @@ function parseRules(text: string): SkillPolicyRule[] {
 
 /** Describes how a policy differs from the schema. */
 function describeIssue(issue: z.core.$ZodIssue): PolicyFault {
-  const { code, path, input } = issue;
+  const { path } = issue;
   const kind = path.length === 2 ? "rule" : String(path.at(-1) ?? "policy");
-  const reason = code === "unrecognized_keys"
+  const reason = issue.code === "unrecognized_keys"
     ? `there is no key ${quote(issue.keys.join(", "))}`
-    : code === "invalid_value" && typeof input === "string"
-    ? `there is no ${kind} ${quote(input)}`
     : `the value of ${quote(kind)} is missing or malformed`;
   return { reason, hint: FORM };
 }
