@@ -24,7 +24,7 @@ export interface Option {
   readonly value?: string;
   /** What it does. */
   readonly help: string;
-  /** The only values that it accepts, in lowercase. */
+  /** The only values that it accepts. */
   readonly choices?: readonly string[];
   /** What its value must be, if there are no choices. */
   readonly expected?: string;
@@ -186,19 +186,16 @@ export type CommandLine = ReturnType<
  */
 export function parseCommandLine(args: readonly string[]): CommandLine {
   const { values, positionals } = parse(args);
-  const checked: Record<string, unknown> = values;
   for (const [name, value] of Object.entries(values)) {
     const option: Option = OPTIONS[name as keyof typeof OPTIONS];
     for (const text of [value].flat()) {
       if (typeof text === "string") checkValue(text, { name, option });
     }
-    const { choices, requires = [name] } = option;
-    if (!requires.some((other) => checked[other])) {
+    const { requires = [name] } = option;
+    if (!requires.some((other) => other in values)) {
       const names = requires.map((other) => `--${other}`).join(" or ");
       throw new UsageError(`--${name} requires ${names}`);
     }
-    // The case of a choice does not matter.
-    if (choices) checked[name] = String(value).toLowerCase();
   }
   if (positionals.some((word) => word.trim() === "")) {
     throw new UsageError("DIR must not be empty");
@@ -235,7 +232,7 @@ function checkValue(
 ): void {
   const { choices, expected, isValid = (value) => value.trim() !== "" } =
     option;
-  const isKnown = choices?.includes(value.toLowerCase()) ?? isValid(value);
+  const isKnown = choices?.includes(value) ?? isValid(value);
   if (isKnown) return;
   const near = nearestWords(value, choices ?? []).slice(0, 3);
   const advice = near.length > 0

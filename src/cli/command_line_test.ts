@@ -3,7 +3,7 @@ import { join } from "jsr:@std/path@^1";
 import config from "../../deno.json" with { type: "json" };
 import { CLIENT_NAMES } from "./clients.ts";
 import { helpText } from "./help.ts";
-import { describeOptions, OPTIONS, parseCommandLine } from "./command_line.ts";
+import { describeOptions, OPTIONS } from "./command_line.ts";
 import { Session } from "../../tests/testing/client.ts";
 import {
   assertMisuse,
@@ -147,12 +147,6 @@ Deno.test("docs/options.md shows the table of options (to update it, set UPDATE=
   const text = Deno.readTextFileSync(file);
   const unpadded = text.replaceAll(/ +\|/g, " |").replaceAll(/-+ \|/g, "- |");
   assert.equal(unpadded, optionsPage());
-});
-
-Deno.test("the case of a choice does not matter", () => {
-  const parse = (...args: string[]) => parseCommandLine(args).values;
-  assert.equal(parse("--print-config", "Cursor")["print-config"], "cursor");
-  assert.equal(parse("--list", "--as=CODEX").as, "codex");
 });
 
 const misuses: [string[], string | RegExp][] = [
