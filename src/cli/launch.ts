@@ -142,7 +142,9 @@ function listFolders(settings: Settings): string[] {
 function listPolicyPaths(settings: Settings): string[] {
   const { values: { policy }, home } = settings;
   if (policy === undefined) return [];
-  const folders = listRuleFolders(policy, home);
+  const folders = listRuleFolders(policy, home).flatMap(({ path, glob }) =>
+    [path, realPathOf(path)].map((path) => ({ path, glob }))
+  );
   const refused = folders.find(({ path }) => isTooMuch(path, settings));
   if (refused !== undefined) {
     throw new UsageError(
@@ -151,9 +153,7 @@ function listPolicyPaths(settings: Settings): string[] {
       }, Deno would have to read the home folder or one above it; name a folder, as in ~/code/**`,
     );
   }
-  return [policy, ...folders.map(({ path }) => path)]
-    .flatMap((path) => [path, realPathOf(path)])
-    .filter((path) => !isTooMuch(path, settings));
+  return [policy, realPathOf(policy), ...folders.map(({ path }) => path)];
 }
 
 /**

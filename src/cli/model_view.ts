@@ -34,7 +34,9 @@ export function formatModelView(
   const sections = [
     `What the model sees in ${title} (${skills}, toolset ${options.toolset})`,
     ...passages.map(({ title, text }) =>
-      `${title}: ${sizeText(text.length)}\n${indent(text)}`
+      `${title}: ${sizeText(text.length)}\n${
+        text.split("\n").map((line) => `  ${escapeHidden(line)}`).join("\n")
+      }`
     ),
     `Total: ${sizeText(total)} (estimated as characters / 4)\n`,
   ];
@@ -70,8 +72,4 @@ function listPassages(
 /** Returns a length in UTF-16 code units, which clients count, and in tokens. */
 function sizeText(characters: number): string {
   return `${characters} characters, about ${Math.ceil(characters / 4)} tokens`;
-}
-
-function indent(text: string): string {
-  return text.split("\n").map((line) => `  ${escapeHidden(line)}`).join("\n");
 }
