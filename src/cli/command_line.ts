@@ -52,6 +52,17 @@ const FOLDERS = {
   expected: "a folder",
 } as const;
 
+/** Returns what the options for numbers of seconds have in common. */
+function seconds(min: number) {
+  return {
+    type: "string",
+    value: "SECONDS",
+    expected: `a number of seconds from ${min} to ${MAX_SECONDS}`,
+    isValid: (value: string) =>
+      Number(value) >= min && Number(value) <= MAX_SECONDS,
+  } as const;
+}
+
 /** The options that affect a running server. */
 const SERVING = {
   "skill-dir": {
@@ -102,10 +113,7 @@ const SERVING = {
       `length limit for the list of skills that the model sees, at least ${MIN_DESCRIPTION_LIMIT}; 0 for none (default: what the client shows, at most ${DEFAULT_DESCRIPTION_LIMIT})`,
   },
   "refresh": {
-    type: "string",
-    value: "SECONDS",
-    expected: `a number of seconds from 0 to ${MAX_SECONDS}`,
-    isValid: (value) => Number(value) >= 0 && Number(value) <= MAX_SECONDS,
+    ...seconds(0),
     help:
       `interval between scans, 0 for none (default: ${DEFAULT_REFRESH_SECONDS})`,
   },
@@ -114,10 +122,7 @@ const SERVING = {
     help: "rely on --refresh instead of watching folders",
   },
   "shell-timeout": {
-    type: "string",
-    value: "SECONDS",
-    expected: `a number of seconds from 0.1 to ${MAX_SECONDS}`,
-    isValid: (value) => Number(value) >= 0.1 && Number(value) <= MAX_SECONDS,
+    ...seconds(0.1),
     help: `time limit for shell commands (default: ${DEFAULT_SHELL_TIMEOUT})`,
   },
   "auto-install-deps": {

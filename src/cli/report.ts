@@ -227,10 +227,8 @@ function formatTables(report: Report, style: TextStyle): string {
       describeEffects(skill, style),
     ];
   });
-  return [
-    ...folderRows.length > 0 ? [formatTable("Folders", folderRows)] : [],
-    ...skillRows.length > 0 ? [formatTable("Skills", skillRows)] : [],
-  ].join("\n");
+  return Object.entries({ Folders: folderRows, Skills: skillRows })
+    .filter(([, rows]) => rows.length > 0).map(formatTable).join("\n");
 }
 
 /** Describes who cannot load a skill by its name, and why. */
@@ -253,7 +251,7 @@ function describeEffects(
 const MAX_PADDING = 80;
 
 /** Formats rows as padded columns, one line for each. */
-function formatTable(title: string, rows: readonly string[][]): string {
+function formatTable([title, rows]: [string, string[][]]): string {
   const cells = rows.map((row) => row.map((cell) => escapeHidden(cell)));
   const widths = cells[0]!.map((_, column) =>
     cells.reduce((width, row) => Math.max(width, row[column]!.length), 0)

@@ -86,8 +86,7 @@ const MAX_LINKS = 20;
 export type SkillContents = Awaited<ReturnType<SkillSource["inspectFiles"]>>;
 
 /** A skill, and what is known about it. */
-interface CheckedSkill
-  extends Pick<Skill, "frontmatter" | "directory" | "file"> {
+interface CheckedSkill extends Skill {
   readonly contents: SkillContents;
   /** The text of its `SKILL.md`, which is empty if it was not read. */
   readonly text: string;
@@ -122,7 +121,7 @@ const TEXT_CHECKS: readonly Check[] = [
 
 /** Finds a reason why hosts cannot load a skill, and `skills/list` leaves it out. */
 export function findUnlisting(
-  skill: Pick<Skill, "frontmatter" | "directory" | "file" | "isRepaired">,
+  skill: Skill,
   contents: SkillContents,
 ): Pick<Problem, "rule" | "reason"> | undefined {
   if (skill.isRepaired) {

@@ -85,13 +85,12 @@ const FORM = `write "rules:", and below it each rule on a line, such as "- { ${
  * their own. The YAML parser does not report it.
  */
 function findRuleLines(text: string): number[] {
-  const items = text.split("\n").flatMap((line, index) =>
-    /^\s*-(?:\s|$)/.test(line)
-      ? [{ line: index + 1, indentation: line.indexOf("-") }]
-      : []
+  const indentations = text.split("\n")
+    .map((line) => /^(\s*)-(?:\s|$)/.exec(line)?.[1]);
+  const first = indentations.find((it) => it !== undefined);
+  return indentations.flatMap((it, index) =>
+    it !== undefined && it === first ? [index + 1] : []
   );
-  return items.filter((item) => item.indentation === items[0]!.indentation)
-    .map(({ line }) => line);
 }
 
 /** Reads the text of a policy file. */
