@@ -38,22 +38,16 @@ Deno.test("SkillSearch.find() finds words in names, descriptions, and instructio
   assert.deepEqual(await find("", CATALOG), []);
 });
 
-Deno.test("SkillSearch.find() ranks names above descriptions, and those above instructions", async () => {
-  const catalog = catalogOf(
+Deno.test("SkillSearch.find() ranks names above descriptions, those above instructions, and rare words above common ones", async () => {
+  const maps = catalogOf(
     ["a", "Other text here", "About maps"],
     ["b", "Draw maps here"],
     ["maps", "Other text here"],
   );
-  assert.deepEqual(await find("maps", catalog), ["maps", "b", "a"]);
-});
-
-Deno.test("SkillSearch.find() ranks rare words above common ones", async () => {
-  const catalog = catalogOf(
-    ["a", "Test code"],
-    ["b", "Test code"],
-    ["c", "Test spreadsheets"],
-    ["d", "Format code"],
-  );
+  assert.deepEqual(await find("maps", maps), ["maps", "b", "a"]);
+  const tests = ["a", "b"].map((name) => [name, "Test code"] as const);
+  const others = [["c", "Test spreadsheets"], ["d", "Format code"]] as const;
+  const catalog = catalogOf(...tests, ...others);
   assert.equal((await find("spreadsheets test", catalog))[0], "c");
   assert.equal((await find("code format", catalog))[0], "d");
 });
