@@ -110,9 +110,7 @@ async function serve(settings: Settings): Promise<number> {
   // The registry is never closed, because the process exits anyway, and Deno's
   // watchers are slow to close while files change rapidly.
   const registry = openSkills(settings);
-  const server = new McpServer(
-    describeServer(registry, settings.options),
-  );
+  const server = new McpServer(describeServer(registry, settings.options));
   const transport = new StdioTransport();
   transport.onerror = (error) =>
     log(`Cannot handle a message: ${error.message}`);
@@ -134,9 +132,9 @@ const WELCOME =
 /** Creates the registry for the settings. Does not scan the roots. */
 export function openSkills(
   { roots, options }: Settings,
-  { log: logLine = log }: Pick<SkillRegistryOptions, "log"> = {},
+  rest?: Pick<SkillRegistryOptions, "log">,
 ): SkillRegistry {
-  return new SkillRegistry(roots, { ...options, log: logLine });
+  return new SkillRegistry(roots, { ...options, ...rest });
 }
 
 /**
@@ -149,7 +147,11 @@ async function prepare(
   settings: Settings,
 ): Promise<void> {
   warnOfMissingFolders(await registry.refresh(), settings);
-  if (settings.options.toolset === "agentskills") logShellFault();
+  const isForShell = settings.options.toolset === "agentskills";
+  const fault = isForShell ? findShellFault() : undefined;
+  if (fault !== undefined) {
+    log(`The tool run_shell_command_op is unavailable: ${fault}`);
+  }
   registerViews(server, registry, settings.options);
   registerSubscriptions(server, registry);
 }
@@ -171,13 +173,6 @@ export function warnOfMissingFolders(
       }: check its spelling; it will be searched as soon as it exists`,
     );
   }
-}
-
-/** Logs why the tool that runs shell commands is unavailable, if it is. */
-function logShellFault(): void {
-  const fault = findShellFault();
-  if (fault === undefined) return;
-  log(`The tool run_shell_command_op is unavailable: ${fault}`);
 }
 
 /** The time between the first scan and the start of watching, in milliseconds. */

@@ -31,11 +31,11 @@ const PATHS = [
   "docs/Inner/SKILL.md",
 ];
 
+const FOLDERS = ["NODE_MODULES", "docs/Inner"];
+
 Deno.test(
   "no other spelling of a name reaches what is hidden on a file system that ignores case",
-  {
-    ignore: lacks("caseBlind"),
-  },
+  { ignore: lacks("caseBlind") },
   async () => {
     using place = createPlace();
     const args = [
@@ -51,22 +51,17 @@ Deno.test(
       "skill://git/docs/help.md",
     ]);
     await verify(wire, entry!);
-    for (const path of PATHS) {
-      const reply = await wire.ask(nextId(), "resources/read", {
-        uri: `skill://git/${path}`,
-      });
-      assert.equal(reply.error?.code, -32602, path);
-    }
-    for (const path of ["NODE_MODULES", "docs/Inner"]) {
-      const reply = await wire.ask(nextId(), "resources/directory/read", {
-        uri: `skill://git/${path}`,
-      });
-      assert.equal(reply.error?.code, -32602, path);
+    for (const path of [...PATHS, ...FOLDERS]) {
+      for (const method of ["resources/read", "resources/directory/read"]) {
+        const uri = `skill://git/${path}`;
+        const { error } = await wire.ask(nextId(), method, { uri });
+        assert.equal(error?.code, -32602, path);
+      }
     }
     await using session = await Session.open(place, {
       args: [...args, "--tools", "skilljack"],
     });
-    for (const path of [...PATHS, "NODE_MODULES", "docs/INNER"]) {
+    for (const path of [...PATHS, ...FOLDERS]) {
       const { text, isError } = await session.text("skill-resource", {
         skill: "git",
         path,

@@ -39,20 +39,14 @@ async function askFor(wire: Wire, skill: string, path: string) {
       "tools/call",
       { name: "skill-resource", arguments: input },
     ]);
-  const send = async (list: [string, object][]) =>
-    JSON.stringify(
-      await Promise.all(
-        list.map(([method, params]) => wire.ask(nextId(), method, params)),
-      ),
-    );
-  return { client: await send(requests), model: await send(calls) };
+  const replies = [...requests, ...calls]
+    .map(([method, params]) => wire.ask(nextId(), method, params));
+  return JSON.stringify(await Promise.all(replies));
 }
 
 Deno.test(
   "a skill that is off is hidden from the links of other skills into a trusted folder",
-  {
-    ignore: lacks("links"),
-  },
+  { ignore: lacks("links") },
   async () => {
     using place = new Place();
     const store = place.skill("store", "closed");
@@ -71,17 +65,15 @@ Deno.test(
     });
     await wire.initialize();
     for (const path of ["docs/notes.md", "notes.md"]) {
-      const { client, model } = await askFor(wire, "open", path);
-      assert.ok(!(client + model).includes(SECRET), client + model);
+      const text = await askFor(wire, "open", path);
+      assert.ok(!text.includes(SECRET), text);
     }
   },
 );
 
 Deno.test(
   "the project is the same through a link, as an absolute folder, and below a folder that is searched",
-  {
-    ignore: lacks("links"),
-  },
+  { ignore: lacks("links") },
   async () => {
     using place = new Place();
     place.skill("project/.claude/skills", "theirs");
@@ -147,9 +139,7 @@ Deno.test("no skill can take the prefix of a scope", async () => {
 
 Deno.test(
   "a rule applies behind a link, under printed permissions too",
-  {
-    ignore: lacks("links"),
-  },
+  { ignore: lacks("links") },
   async () => {
     using place = new Place();
     place.skill("data/p/.claude/skills", "git");
@@ -160,7 +150,7 @@ Deno.test(
       const launch = await printedLaunch(place, { args });
       return await Session.open(place, { launch });
     };
-    for (const glob of ["~/code", "~/{code,work}/**"]) {
+    for (const glob of ["~/code", "~/code/**"]) {
       await using session = await open(glob);
       assert.deepEqual(await session.names(), []);
     }
@@ -169,9 +159,7 @@ Deno.test(
 
 Deno.test(
   "under printed permissions, a change behind a linked root is noticed",
-  {
-    ignore: lacks("links"),
-  },
+  { ignore: lacks("links") },
   async () => {
     using place = new Place();
     place.skill("data/skills", "git");

@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
 import { filesPlace, Place, skillMd } from "./testing/folders.ts";
 import { MODERN_META } from "./testing/modern.ts";
-import { lacks } from "./testing/needs.ts";
-import { peakMemory, Wire } from "./testing/server.ts";
+import { Wire } from "./testing/server.ts";
 import { ping } from "./testing/transport.ts";
-import { eventually, within } from "./testing/waiting.ts";
+import { eventually } from "./testing/waiting.ts";
 
 /** Every method of the server and some unknown ones. */
 const METHODS = [
@@ -163,27 +162,3 @@ Deno.test("content that is too large for a message is refused with advice", asyn
   const odd = await wire.ask(3, "resources/read", { uri: "skill://odd/1.txt" });
   assert.equal(odd.result.contents[0].text.length, 2 ** 20);
 });
-
-Deno.test(
-  "forty concurrent reads of large files need only the memory of a few reads",
-  { ignore: lacks("proc") },
-  async () => {
-    using place = largePlace();
-    await using wire = new Wire(place);
-    await wire.initialize();
-    let replies = 0;
-    const done = Promise.withResolvers<void>();
-    wire.onLine = (line) => {
-      assert.ok(line.length > 6 * 2 ** 20, line.slice(0, 200));
-      if (++replies === 40) done.resolve();
-    };
-    const reads = Array.from({ length: 40 }, (_, id) => {
-      const params = { uri: `skill://odd/${id % 9}.txt` };
-      return { jsonrpc: "2.0", id, method: "resources/read", params };
-    });
-    await wire.write(reads.map((read) => `${JSON.stringify(read)}\n`).join(""));
-    await within(done.promise, "forty replies");
-    const peak = peakMemory(wire.process.pid);
-    assert.ok(peak < 600, `${peak} MB`);
-  },
-);

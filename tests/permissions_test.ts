@@ -35,21 +35,17 @@ Deno.test("server reports that a tool cannot run the shell only if Deno is not a
   assert.deepEqual(other.stderr.values, []);
 });
 
-Deno.test("server does not call a trusted folder misspelled if Deno is not allowed to read it", async () => {
+Deno.test("server reports neither a trusted folder that Deno may not read, nor an unknown home folder whose skills it would not serve", async () => {
   using place = new Place();
-  const { stderr } = await runServer(place, {
-    flags: flagsWith(`--allow-read=${place.project}`, "--allow-env"),
-    args: ["--list", "--trust-links", place.path],
-  });
-  assert.equal(stderr, "");
-});
-
-Deno.test("server does not report an unknown home folder whose skills it would not serve", async () => {
-  using place = new Place();
+  const flags = flagsWith(`--allow-read=${place.project}`, "--allow-env");
   const folder = dirname(place.skill("folder", "git"));
   const env = { HOME: "", USERPROFILE: "", SKILLS_DIR: folder };
-  const { stderr } = await runServer(place, { args: ["--list"], env });
-  assert.equal(stderr, "");
+  for (
+    const options of [
+      { flags, args: ["--list", "--trust-links", place.path] },
+      { env, args: ["--list"] },
+    ]
+  ) assert.equal((await runServer(place, options)).stderr, "");
 });
 
 Deno.test("server does not start with a folder or a policy in an unknown home folder", async () => {
@@ -63,14 +59,6 @@ Deno.test("server does not start with a folder or a policy in an unknown home fo
       'skill-server: Cannot find the folder "~/more": the home folder is unknown; pass an absolute path (add --help to see the options)\n',
     );
   }
-});
-
-Deno.test("server uses USERPROFILE as the home folder if HOME is not set", async () => {
-  using place = new Place();
-  place.skill("home/.claude/skills", "git");
-  const env = { HOME: "", USERPROFILE: place.home };
-  await using session = await Session.open(place, { env });
-  assert.deepEqual(await session.names(), ["git"]);
 });
 
 Deno.test("server serves the folders that Deno is allowed to read, and reports the missing permissions", async () => {
@@ -94,9 +82,7 @@ Deno.test("server serves the folders that Deno is allowed to read, and reports t
 
 Deno.test(
   "server serves a root that is a link even if Deno has permission only for the link",
-  {
-    ignore: lacks("links"),
-  },
+  { ignore: lacks("links") },
   async () => {
     using place = new Place();
     place.skill("dotfiles", "git");
@@ -113,9 +99,7 @@ Deno.test(
 
 Deno.test(
   "server treats the home folder's skills as global even if it runs in that folder",
-  {
-    ignore: lacks("links"),
-  },
+  { ignore: lacks("links") },
   async () => {
     using place = new Place();
     place.link(place.skill("elsewhere", "git"), "project/.claude/skills/git");
@@ -145,48 +129,25 @@ Deno.test("server skips a skill that Deno is not allowed to read: contract, scen
   );
 });
 
-Deno.test(
-  "server skips a skill that the operating system does not allow it to read: contract, scenario 10",
-  {
-    ignore: lacks("modes"),
-  },
-  async () => {
-    using place = new Place();
-    place.skill("home/.claude/skills", "git");
-    const secret = place.skill("home/.claude/skills", "secret");
-    Deno.chmodSync(join(secret, "SKILL.md"), 0o000);
-    await using session = await Session.open(place);
-    assert.deepEqual(await session.names(), ["git"]);
-    await session.stderr.take(
-      (line) =>
-        line.includes(secret) &&
-        line.includes("you have no permission to read it"),
-      "the line about the skill",
-    );
-  },
-);
-
-Deno.test("server serves the project's skills without permission to read the environment, and reports what to add", async () => {
+Deno.test("server starts without permissions, serves what it may read, and reports what to add", async () => {
   using place = new Place();
   place.skill("project/.claude/skills", "git");
   place.skill("home/.claude/skills", "pdf");
-  const flags = flagsWith("--allow-read");
-  await using session = await Session.open(place, { flags });
+  for (const [names, ...flags] of [[["git"], "--allow-read"], [[]]] as const) {
+    const options = { flags: flagsWith(...flags) };
+    await using session = await Session.open(place, options);
+    assert.deepEqual(await session.names(), names);
+    const isFix = (line: string) => line.includes("--allow-env");
+    await session.stderr.take(isFix, "the fix");
+  }
+});
+
+Deno.test("server uses USERPROFILE as the home folder if HOME is not set, and on Windows even if a shell sets it", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "git");
+  const env = { HOME: "", USERPROFILE: place.home };
+  await using session = await Session.open(place, { env });
   assert.deepEqual(await session.names(), ["git"]);
-  await session.stderr.take((line) => line.includes("--allow-env"), "the fix");
-});
-
-Deno.test("server starts without any permissions, and reports what to add", async () => {
-  using place = new Place();
-  place.skill("project/.claude/skills", "git");
-  const flags = flagsWith();
-  await using session = await Session.open(place, { flags });
-  assert.deepEqual(await session.names(), []);
-  await session.stderr.take((line) => line.includes("--allow-env"), "the fix");
-});
-
-Deno.test("server uses USERPROFILE as the home folder on Windows even if a shell sets HOME", async () => {
-  using place = new Place();
   const program = `await server.main(["--list", "--json"]);`;
   const report = await onWindows(place, program, {
     HOME: "/c/Users/me",

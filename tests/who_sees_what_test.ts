@@ -12,8 +12,8 @@ interface State {
   fields?: string;
   /** The condition of a rule, and the state that it gives. */
   rule?: (folder: string) => Record<string, string>;
-  /** Removes or breaks its `SKILL.md`. */
-  spoil?: (file: string) => void;
+  /** Whether its `SKILL.md` is broken. */
+  isBroken?: boolean;
   /** Who sees it: t in the tools, p in the prompts, r in the resources. */
   own: string;
   /** Who sees its files in the skill around it. */
@@ -35,15 +35,10 @@ const STATES: Record<string, State> = {
   "off": { rule: byName("off"), own: "", outer: "" },
   "off by folder": { rule: byFolder("off"), own: "", outer: "" },
   "off by scope": { rule: byScope("off"), own: "", outer: "" },
-  "off and broken": {
-    rule: byName("off"),
-    spoil: (file) => Deno.writeTextFileSync(file, "---\nname: inner\n---\n"),
-    own: "",
-    outer: "",
-  },
+  "off and broken": { rule: byName("off"), isBroken: true, own: "", outer: "" },
   "manual and broken": {
     rule: byFolder("manual"),
-    spoil: (file) => Deno.writeTextFileSync(file, "---\nname: inner\n---\n"),
+    isBroken: true,
     own: "",
     outer: "r",
   },
@@ -136,20 +131,21 @@ const TOOLSETS = ["skill", "skilljack", "reference", "agentskills"];
 async function serve(
   place: Place,
   { inner, outer, links = {}, args = [] }: Arrangement,
-  { fields = "", rule, spoil }: State,
+  { fields = "", rule, isBroken }: State,
   toolset: string,
 ): Promise<LocalServer> {
   const at = (path: string) => join(place.path, path);
   place.file(`${outer}/SKILL.md`, `${skillMd("outer")}tok1`);
-  const text = skillMd("inner").replace("\n---\n", `\n${fields}\n---\n`);
-  const file = place.file(`${inner}/SKILL.md`, `${text}tok2`);
+  const text = isBroken
+    ? "---\nname: inner\n---\n"
+    : skillMd("inner").replace("\n---\n", `\n${fields}\n---\n`);
+  place.file(`${inner}/SKILL.md`, `${text}tok2`);
   place.file(`${inner}/more.md`, "tok3");
   for (const [path, target] of Object.entries(links)) {
     place.link(at(target), path);
   }
   const rules = rule === undefined ? [] : [rule(at(inner))];
   const policy = place.file("policy.yaml", JSON.stringify({ rules }));
-  spoil?.(file);
   return await LocalServer.open({
     project: place.project,
     home: place.home,
@@ -191,7 +187,7 @@ const READS_FILES = ["skilljack", "agentskills"];
 /** Checks who sees the skills in an arrangement, over one of the connections. */
 async function check(
   arrangement: Arrangement,
-  { state, toolset, turn }: { state: State; toolset: string; turn: number },
+  [state, toolset, turn]: [State, string, number],
 ): Promise<void> {
   using place = new Place();
   using server = await serve(place, arrangement, state, toolset);
@@ -217,7 +213,7 @@ for (const [title, arrangement] of Object.entries(ARRANGEMENTS)) {
         turn++;
         for (const toolset of toolsets) {
           try {
-            await check(arrangement, { state, toolset, turn: turn++ });
+            await check(arrangement, [state, toolset, turn++]);
           } catch (error) {
             assert.fail(`${name}, ${toolset}: ${(error as Error).message}`);
           }

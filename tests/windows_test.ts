@@ -10,42 +10,26 @@ import { runServer, Wire } from "./testing/server.ts";
 function otherSpellings(skill: string): string[] {
   return [
     // Streams.
-    "SKILL.md::$DATA",
-    "SKILL.md:hidden",
-    "docs/help.md::$DATA",
+    ...["SKILL.md::$DATA", "SKILL.md:hidden", "docs/help.md::$DATA"],
     "docs::$INDEX_ALLOCATION/help.md",
     // Devices.
-    "CON",
-    "NUL",
-    "NUL.txt",
-    "docs/COM1",
-    "docs/aux.md",
-    "CONIN$",
+    ...["CON", "NUL", "NUL.txt", "docs/COM1", "docs/aux.md", "CONIN$"],
     // Dots and blanks at the end.
-    "docs/help.md.",
-    "docs/help.md ",
-    "docs./help.md",
-    "docs /help.md",
-    ".../docs/help.md",
-    "node_modules./x.js",
+    ...["docs/help.md.", "docs/help.md ", "docs./help.md", "docs /help.md"],
+    ...[".../docs/help.md", "node_modules./x.js"],
     // Other case, and short names.
-    "NODE_MODULES/x.js",
-    "NODE_M~1/x.js",
+    ...["NODE_MODULES/x.js", "NODE_M~1/x.js"],
     // Other drives, other folders, and other machines.
-    "C:docs/help.md",
-    "C:/Windows/win.ini",
-    "C:\\Windows\\win.ini",
-    "\\\\?\\C:\\Windows\\win.ini",
+    ...["C:docs/help.md", "C:/Windows/win.ini", "C:\\Windows\\win.ini"],
+    ...["\\\\?\\C:\\Windows\\win.ini", "\\\\.\\C:\\Windows\\win.ini"],
     `\\\\?\\${join(skill, "docs", "help.md")}`,
-    "\\\\.\\C:\\Windows\\win.ini",
     `\\\\localhost\\${skill.replace(":", "$")}\\docs\\help.md`,
-    "\\docs\\help.md",
-    "/docs/help.md",
-    "..\\other\\SKILL.md",
-    "docs\\..\\..\\other\\SKILL.md",
-    "docs\\..\\.env",
+    ...["\\docs\\help.md", "/docs/help.md", "..\\other\\SKILL.md"],
+    ...["docs\\..\\..\\other\\SKILL.md", "docs\\..\\.env"],
   ];
 }
+
+const METHODS = ["resources/read", "resources/directory/read", "skills/get"];
 
 /** Creates a skill with hidden files, and another skill. */
 function createPlace(): Place {
@@ -67,9 +51,7 @@ function createPlace(): Place {
 
 Deno.test(
   "a path that Windows reads as another file is not there, in any view",
-  {
-    ignore: lacks("windows"),
-  },
+  { ignore: lacks("windows") },
   async () => {
     using place = createPlace();
     const skill = join(place.home, ".claude", "skills", "git");
@@ -88,13 +70,7 @@ Deno.test(
     for (const path of paths) {
       const encoded = path.split("/").map(encodeURIComponent).join("/");
       const uri = `skill://git/${encoded}`;
-      for (
-        const method of [
-          "resources/read",
-          "resources/directory/read",
-          "skills/get",
-        ]
-      ) {
+      for (const method of METHODS) {
         const { error } = await wire.ask(nextId(), method, { uri });
         assert.equal(error?.code, -32602, `${method} ${uri}`);
       }
@@ -125,9 +101,7 @@ Deno.test(
 
 Deno.test(
   "the server works in a home folder whose name has a blank and an umlaut, on Windows",
-  {
-    ignore: lacks("windows"),
-  },
+  { ignore: lacks("windows") },
   async () => {
     using place = new Place();
     const home = place.folder("J\u00fcrgen M\u00fcller");

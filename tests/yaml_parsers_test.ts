@@ -2,11 +2,9 @@
 // out of reach, read the same frontmatter.
 
 import assert from "node:assert/strict";
-import { join } from "jsr:@std/path@^1";
 import { parse as parseStd } from "jsr:@std/yaml@^1";
 import fc from "npm:fast-check@^4";
 import { parse as parseNpm } from "../npm_only/yaml.ts";
-import { REPOSITORY } from "./testing/environment.ts";
 import { lacks } from "./testing/needs.ts";
 
 /** What a parser makes of a text: a value, or an error, whose words differ. */
@@ -22,28 +20,6 @@ function outcome(parse: typeof parseNpm, text: string): unknown {
 function assertSame(text: string): void {
   assert.deepEqual(outcome(parseNpm, text), outcome(parseStd, text), text);
 }
-
-/** Lists the texts between the fences of all skills in a folder. */
-function listFrontmatter(folder: string): string[] {
-  return [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) => {
-    const path = join(folder, name);
-    if (isDirectory) return listFrontmatter(path);
-    if (name !== "SKILL.md") return [];
-    return Deno.readTextFileSync(path).split(/^---\r?\n/m).slice(1, 2);
-  });
-}
-
-Deno.test(
-  "both YAML parsers read the frontmatter in testdata in the same way",
-  {
-    ignore: lacks("std"),
-  },
-  () => {
-    const texts = listFrontmatter(join(REPOSITORY, "testdata"));
-    assert.ok(texts.length > 5);
-    texts.forEach(assertSame);
-  },
-);
 
 /** Values that people write, some of them by mistake. */
 const value = fc.oneof(

@@ -80,19 +80,6 @@ export function createClientConfig(
   };
 }
 
-/** Returns the path of a client's configuration file, as the client's documentation has it. */
-export function configFile(
-  { file }: McpClient,
-  os: typeof Deno.build.os,
-): string {
-  if (os === "windows") {
-    return file.replace("{data}", "%APPDATA%").replace(/^~/, "%USERPROFILE%")
-      .replaceAll("/", "\\");
-  }
-  const data = os === "darwin" ? "~/Library/Application Support" : "~/.config";
-  return file.replace("{data}", data);
-}
-
 /** Formats the configuration of a client that starts the server. */
 export function formatConfig(
   { format, section = "mcpServers", entry }: McpClient,
@@ -102,6 +89,19 @@ export function formatConfig(
   return format === "toml"
     ? tomlText(`${section}.skills`, skills)
     : jsonText({ [section]: { skills } });
+}
+
+/** Returns the path of a client's configuration file, as the client's documentation has it. */
+function configFile(
+  { file }: McpClient,
+  os: typeof Deno.build.os,
+): string {
+  if (os === "windows") {
+    return file.replace("{data}", "%APPDATA%").replace(/^~/, "%USERPROFILE%")
+      .replaceAll("/", "\\");
+  }
+  const data = os === "darwin" ? "~/Library/Application Support" : "~/.config";
+  return file.replace("{data}", data);
 }
 
 /** Formats a table with texts and lists of texts as TOML. */

@@ -51,6 +51,7 @@ Deno.test("--print-config keeps the other options and the environment's settings
       ...["--agents", "--refresh", "5", "--no-watch", "--tools", "reference"],
       ...["--skill-dir", "more", "--skill-dir", "~/own"],
       ...["--trust-links", "../store", "--description-limit", "500"],
+      ...["--policy", "policy.yaml"],
     ],
     env: { SKILLS_DIR: "a,b", MAX_FILE_SIZE_MB: "2" },
   });
@@ -60,6 +61,7 @@ Deno.test("--print-config keeps the other options and the environment's settings
     "--agents",
     `--trust-links=${join(place.path, "store")}`,
     "--tools=reference",
+    `--policy=${join(place.project, "policy.yaml")}`,
     "--max-file-size=2",
     "--description-limit=500",
     "--refresh=5",
@@ -125,9 +127,7 @@ for (const client of PRINTED_CLIENTS) {
 
 Deno.test(
   "--print-config lists by name only what a client lists itself, also behind links, and what the user names",
-  {
-    ignore: lacks("links"),
-  },
+  { ignore: lacks("links") },
   async () => {
     using place = new Place();
     place.skill("home/.agents/skills", "pdf");

@@ -24,7 +24,7 @@ export interface Option {
   readonly value?: string;
   /** What it does. */
   readonly help: string;
-  /** The only values that it accepts, in lowercase. */
+  /** The only values that it accepts. */
   readonly choices?: readonly string[];
   /** What its value must be, if there are no choices. */
   readonly expected?: string;
@@ -51,6 +51,17 @@ const FOLDERS = {
   value: "DIR",
   expected: "a folder",
 } as const;
+
+/** Returns what the options for numbers of seconds have in common. */
+function seconds(min: number) {
+  return {
+    type: "string",
+    value: "SECONDS",
+    expected: `a number of seconds from ${min} to ${MAX_SECONDS}`,
+    isValid: (value: string) =>
+      Number(value) >= min && Number(value) <= MAX_SECONDS,
+  } as const;
+}
 
 /** The options that affect a running server. */
 const SERVING = {
@@ -102,10 +113,7 @@ const SERVING = {
       `length limit for the list of skills that the model sees, at least ${MIN_DESCRIPTION_LIMIT}; 0 for none (default: what the client shows, at most ${DEFAULT_DESCRIPTION_LIMIT})`,
   },
   "refresh": {
-    type: "string",
-    value: "SECONDS",
-    expected: `a number of seconds from 0 to ${MAX_SECONDS}`,
-    isValid: (value) => Number(value) >= 0 && Number(value) <= MAX_SECONDS,
+    ...seconds(0),
     help:
       `interval between scans, 0 for none (default: ${DEFAULT_REFRESH_SECONDS})`,
   },
@@ -114,10 +122,7 @@ const SERVING = {
     help: "rely on --refresh instead of watching folders",
   },
   "shell-timeout": {
-    type: "string",
-    value: "SECONDS",
-    expected: `a number of seconds from 0.1 to ${MAX_SECONDS}`,
-    isValid: (value) => Number(value) >= 0.1 && Number(value) <= MAX_SECONDS,
+    ...seconds(0.1),
     help: `time limit for shell commands (default: ${DEFAULT_SHELL_TIMEOUT})`,
   },
   "auto-install-deps": {
@@ -186,19 +191,16 @@ export type CommandLine = ReturnType<
  */
 export function parseCommandLine(args: readonly string[]): CommandLine {
   const { values, positionals } = parse(args);
-  const checked: Record<string, unknown> = values;
   for (const [name, value] of Object.entries(values)) {
     const option: Option = OPTIONS[name as keyof typeof OPTIONS];
     for (const text of [value].flat()) {
       if (typeof text === "string") checkValue(text, { name, option });
     }
-    const { choices, requires = [name] } = option;
-    if (!requires.some((other) => checked[other])) {
+    const { requires = [name] } = option;
+    if (!requires.some((other) => other in values)) {
       const names = requires.map((other) => `--${other}`).join(" or ");
       throw new UsageError(`--${name} requires ${names}`);
     }
-    // The case of a choice does not matter.
-    if (choices) checked[name] = String(value).toLowerCase();
   }
   if (positionals.some((word) => word.trim() === "")) {
     throw new UsageError("DIR must not be empty");
@@ -235,7 +237,7 @@ function checkValue(
 ): void {
   const { choices, expected, isValid = (value) => value.trim() !== "" } =
     option;
-  const isKnown = choices?.includes(value.toLowerCase()) ?? isValid(value);
+  const isKnown = choices?.includes(value) ?? isValid(value);
   if (isKnown) return;
   const near = nearestWords(value, choices ?? []).slice(0, 3);
   const advice = near.length > 0

@@ -104,7 +104,7 @@ function isTooMuch(path: string, { home }: Settings): boolean {
  *   did not name it: a project can contain a link to it.
  */
 function listFolders(settings: Settings): string[] {
-  const { spelledOut, values, home, directories } = settings;
+  const { values, home, directories } = settings;
   // Those in the project are relative, because each launch can have another project.
   const usual = resolveSkillRoots({
     workingDirectory: ".",
@@ -121,15 +121,11 @@ function listFolders(settings: Settings): string[] {
   // A link may only be watched where it leads.
   const places = given.filter(isAbsolute).map((path) => {
     const place = realPathOf(path);
-    const isMeant = isTooMuch(path, settings)
-      ? spelledOut.includes(path)
-      : !isTooMuch(place, settings);
-    if (isMeant) return place;
-    const origin = path === place ? "" : `, where ${quote(path)} leads`;
+    if (isTooMuch(path, settings) || !isTooMuch(place, settings)) return place;
     throw new UsageError(
       `Cannot print an entry that lets Deno read all of ${
         quote(place)
-      }${origin}: name the folders of the skills, or write ${
+      }, where ${quote(path)} leads: name the folders of the skills, or write ${
         quote(place)
       } if you mean it`,
     );
@@ -146,7 +142,9 @@ function listFolders(settings: Settings): string[] {
 function listPolicyPaths(settings: Settings): string[] {
   const { values: { policy }, home } = settings;
   if (policy === undefined) return [];
-  const folders = listRuleFolders(policy, home);
+  const folders = listRuleFolders(policy, home).flatMap(({ path, glob }) =>
+    [path, realPathOf(path)].map((path) => ({ path, glob }))
+  );
   const refused = folders.find(({ path }) => isTooMuch(path, settings));
   if (refused !== undefined) {
     throw new UsageError(
@@ -155,9 +153,7 @@ function listPolicyPaths(settings: Settings): string[] {
       }, Deno would have to read the home folder or one above it; name a folder, as in ~/code/**`,
     );
   }
-  return [policy, ...folders.map(({ path }) => path)]
-    .flatMap((path) => [path, realPathOf(path)])
-    .filter((path) => !isTooMuch(path, settings));
+  return [policy, realPathOf(policy), ...folders.map(({ path }) => path)];
 }
 
 /**

@@ -6,7 +6,11 @@
  */
 
 import { jsonWithoutCommands, withoutCommands } from "./report.ts";
-import { DEFAULT_PROFILE, findProfile } from "../views/clients.ts";
+import {
+  type ClientProfile,
+  DEFAULT_PROFILE,
+  findProfile,
+} from "../views/clients.ts";
 import { createInstructions } from "../views/views.ts";
 import type { SkillToolOptions } from "../views/options.ts";
 import { listForModel } from "../views/skill_list.ts";
@@ -20,18 +24,31 @@ export function formatModelView(
   catalog: SkillCatalog,
   { json, ...options }: SkillToolOptions & { json: boolean | undefined },
 ): string {
-  return json
-    ? jsonWithoutCommands(listPassages(client, catalog, options))
-    : withoutCommands(modelViewText(client, catalog, options));
+  const profile = findProfile(client);
+  const passages = listPassages(profile, catalog, options);
+  if (json) return jsonWithoutCommands(passages);
+  const skills = count(listForModel(catalog).length, "skill");
+  const isKnown = profile !== DEFAULT_PROFILE;
+  const title = isKnown ? client : "clients that were not measured";
+  const total = passages.reduce((sum, { text }) => sum + text.length, 0);
+  const sections = [
+    `What the model sees in ${title} (${skills}, toolset ${options.toolset})`,
+    ...passages.map(({ title, text }) =>
+      `${title}: ${sizeText(text.length)}\n${
+        text.split("\n").map((line) => `  ${escapeHidden(line)}`).join("\n")
+      }`
+    ),
+    `Total: ${sizeText(total)} (estimated as characters / 4)\n`,
+  ];
+  return withoutCommands(sections.join("\n\n"));
 }
 
 /** Lists the texts that the model of a client sees. */
 function listPassages(
-  client: string,
+  profile: ClientProfile,
   catalog: SkillCatalog,
   options: SkillToolOptions,
 ): { title: string; text: string }[] {
-  const profile = findProfile(client);
   const { instructions, searchesTools } = profile;
   const search = searchesTools ? ", which the model has to search for" : "";
   const passages = createEntries(profile, catalog, options)
@@ -52,31 +69,7 @@ function listPassages(
   return [...shown, ...passages];
 }
 
-/** Formats what the model of a client sees for people. */
-function modelViewText(
-  client: string,
-  catalog: SkillCatalog,
-  options: SkillToolOptions,
-): string {
-  const passages = listPassages(client, catalog, options);
-  const skills = count(listForModel(catalog).length, "skill");
-  const isKnown = findProfile(client) !== DEFAULT_PROFILE;
-  const title = isKnown ? client : "clients that were not measured";
-  const total = passages.reduce((sum, { text }) => sum + text.length, 0);
-  return [
-    `What the model sees in ${title} (${skills}, toolset ${options.toolset})`,
-    ...passages.map(({ title, text }) =>
-      `${title}: ${sizeText(text.length)}\n${indent(text)}`
-    ),
-    `Total: ${sizeText(total)} (estimated as characters / 4)\n`,
-  ].join("\n\n");
-}
-
 /** Returns a length in UTF-16 code units, which clients count, and in tokens. */
 function sizeText(characters: number): string {
   return `${characters} characters, about ${Math.ceil(characters / 4)} tokens`;
-}
-
-function indent(text: string): string {
-  return text.split("\n").map((line) => `  ${escapeHidden(line)}`).join("\n");
 }

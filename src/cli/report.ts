@@ -9,16 +9,23 @@
  */
 
 import { basename, dirname, join, relative } from "jsr:@std/path@^1";
-import {
-  createReport,
-  isError,
-  type Report,
-  type ReportedSkill,
-} from "./report_data.ts";
-import type { Settings } from "./settings.ts";
+import { findNearMisses } from "./near_misses.ts";
+import { folderOf, missingFolders, type Settings } from "./settings.ts";
 import { attempt } from "../files/faults.ts";
-import { currentFolder, isAtOrBelow } from "../files/paths.ts";
-import type { SkillSource } from "../skills/types.ts";
+import { currentFolder, isAtOrBelow, SKILL_MD } from "../files/paths.ts";
+import {
+  checkSkill,
+  findUnlisting,
+  hasEffect,
+  totalSize,
+} from "../skills/checks.ts";
+import { qualifiedName } from "../skills/names.ts";
+import type {
+  Problem,
+  Skill,
+  SkillCatalog,
+  SkillSource,
+} from "../skills/types.ts";
 import {
   byCodeUnits,
   count,
@@ -26,6 +33,12 @@ import {
   jsonText,
   shownName,
 } from "../text.ts";
+
+/** The skills that were found, and the problems with them. `docs/check.md` describes it. */
+export type Report = Awaited<ReturnType<typeof createReport>>;
+
+type ReportedSkill = Report["skills"][number];
+type ReportedProblem = Report["problems"][number];
 
 /** How a report is shown as text. */
 export interface TextStyle {
@@ -57,6 +70,126 @@ export async function reportSkills(
   });
   return { text, isBad: check && report.problems.some(isError) };
 }
+
+/** A skill that was found, and the one that shadows it. */
+interface FoundSkill {
+  readonly skill: Skill;
+  readonly by?: Skill | undefined;
+}
+
+/**
+ * Scans the roots once and creates the report that the command line asks for:
+ * of `--check`, or else of `--list`.
+ */
+export async function createReport(registry: SkillSource, settings: Settings) {
+  const { check = false, policy } = settings.values;
+  const catalog = await registry.refresh();
+  const found: FoundSkill[] = [
+    ...catalog.skills.values().map((skill) => ({ skill })),
+    ...catalog.shadowed,
+    ...catalog.off.map((skill) => ({ skill })),
+  ];
+  const skills = await Array.fromAsync(
+    found,
+    (it) => inspect(it, { registry, check }),
+  );
+  const problems = [
+    ...catalog.problems,
+    ...skills.flatMap(({ problems }) => problems),
+    ...checkFolders(catalog, { settings, found }),
+  ];
+  if (check && found.length === 0 && !problems.some(isError)) {
+    const file = settings.roots[0]?.path ?? ".";
+    problems.push({ ...NO_SKILLS, file });
+  }
+  return {
+    /** The number of skills that were checked. */
+    checked: check ? countChecked(catalog) : undefined,
+    policy,
+    roots: catalog.roots.map(({ root, scope, status, skills }) => {
+      const { path, recursive } = root;
+      return { path, scope, recursive, status, skills };
+    }),
+    skills: skills.map(({ entry }) => entry),
+    problems: problems.map(({ rule, ...problem }) => {
+      const severity = isError({ rule }) ? "error" : "warning";
+      return { rule, severity, ...problem };
+    }),
+  };
+}
+
+/** Counts the skills that are not off, and the files that are skipped. */
+function countChecked({ skills, shadowed, problems }: SkillCatalog): number {
+  return new Set([
+    ...skills.values().map(({ directory }) => directory),
+    ...shadowed.map(({ skill }) => skill.directory),
+    ...problems.flatMap(({ file }) => folderOf(file) ?? []),
+  ]).size;
+}
+
+/** Whether a problem makes `--check` fail. */
+export function isError(problem: Pick<Problem, "rule">): boolean {
+  return !hasEffect(problem, "warning");
+}
+
+/** Describes a skill, and checks its files if the command line asks for it. */
+async function inspect(
+  { skill, by }: FoundSkill,
+  { registry, check }: { registry: SkillSource; check: boolean },
+) {
+  const { name, description, scope, directory, file, state } = skill;
+  const contents = state === "off"
+    ? undefined
+    : await registry.inspectFiles(skill);
+  const problems = contents && check
+    ? await checkSkill(skill, { source: registry, contents })
+    : [];
+  const unlisting = contents && findUnlisting(skill, contents) ||
+    problems.find((problem) => hasEffect(problem, "unlisted"));
+  const entry = {
+    ...{ name, description, scope, directory, file, state },
+    /** The line of the policy's rule that applies, if there is one. */
+    ruleLine: skill.rule?.line,
+    /** The file of the skill that is served by its name. */
+    shadowedBy: by?.file,
+    /** The name to load it by, if it is shadowed and has one. */
+    qualifiedName: skill.prefix && qualifiedName(skill),
+    /** The number of its files, and their total size in bytes, unless it is off. */
+    files: contents?.files.length,
+    size: contents && totalSize(contents.files),
+    /** Why `skills/list` leaves it out, if it does. */
+    unlisted: unlisting?.reason,
+  };
+  return { entry, problems };
+}
+
+/** Reports folders that do not exist, and what is almost a skill. */
+function checkFolders(
+  catalog: SkillCatalog,
+  { settings, found }: { settings: Settings; found: readonly FoundSkill[] },
+): Problem[] {
+  const missing = missingFolders(catalog, settings).map((file) => {
+    const reason = "there is no such folder";
+    return { rule: "folder-missing", file, reason, hint: "check its spelling" };
+  });
+  const roots = catalog.roots.filter(({ status }) => status === "found")
+    .map(({ root }) => root);
+  const skills = new Set([
+    ...found.flatMap(({ skill }) => [skill.directory, skill.realDirectory]),
+    ...catalog.problems.map(({ file }) => folderOf(file) ?? file),
+  ]);
+  const known = skills.union(new Set(roots.map(({ path }) => path)));
+  const misses = roots.filter(({ path }) => !skills.has(path))
+    .flatMap((root) => findNearMisses(root.path, { root, known, depth: 0 }));
+  return [...missing, ...misses];
+}
+
+const NO_SKILLS = {
+  rule: "no-skills",
+  reason: "there is no skill here, nor in the other folders that --list shows",
+  hint:
+    `add a folder with a ${SKILL_MD}, or pass another folder, as in "--check DIR"`,
+};
 
 /** Formats a report as text. */
 export function reportAsText(report: Report, style: TextStyle): string {
@@ -94,10 +227,8 @@ function formatTables(report: Report, style: TextStyle): string {
       describeEffects(skill, style),
     ];
   });
-  return [
-    ...folderRows.length > 0 ? [formatTable("Folders", folderRows)] : [],
-    ...skillRows.length > 0 ? [formatTable("Skills", skillRows)] : [],
-  ].join("\n");
+  return Object.entries({ Folders: folderRows, Skills: skillRows })
+    .filter(([, rows]) => rows.length > 0).map(formatTable).join("\n");
 }
 
 /** Describes who cannot load a skill by its name, and why. */
@@ -120,7 +251,7 @@ function describeEffects(
 const MAX_PADDING = 80;
 
 /** Formats rows as padded columns, one line for each. */
-function formatTable(title: string, rows: readonly string[][]): string {
+function formatTable([title, rows]: [string, string[][]]): string {
   const cells = rows.map((row) => row.map((cell) => escapeHidden(cell)));
   const widths = cells[0]!.map((_, column) =>
     cells.reduce((width, row) => Math.max(width, row[column]!.length), 0)
@@ -135,8 +266,6 @@ function formatTable(title: string, rows: readonly string[][]): string {
   return [`${title} (${rows.length})`, ...lines]
     .map((line) => `${line.trimEnd()}\n`).join("");
 }
-
-type ReportedProblem = Report["problems"][number];
 
 /** Formats a problem. Its place has the form that editors and terminals turn into a link. */
 function format(

@@ -1,14 +1,16 @@
 import assert from "node:assert/strict";
-import { basename, join } from "jsr:@std/path@^1";
-import { SkillRegistry } from "../../mod.ts";
-import { createReport, type Report } from "./report_data.ts";
-import { reportAsText, type TextStyle } from "./report.ts";
+import { basename, join, resolve } from "jsr:@std/path@^1";
+import { SkillFileError, SkillRegistry } from "../../mod.ts";
+import { createReport, isError, type Report, reportAsText } from "./report.ts";
+import { RULES } from "../skills/checks.ts";
 import { settingsFor } from "../../tests/testing/command_line.ts";
+import { REPOSITORY } from "../../tests/testing/environment.ts";
 import { printedReport } from "../../tests/testing/report.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { runServer, serverCommand } from "../../tests/testing/server.ts";
+import { assertLinearTime } from "../../tests/testing/waiting.ts";
 
 /** Creates a place with one of everything that a report shows. */
 function reportPlace(): Place {
@@ -52,7 +54,8 @@ Found 5 skills: 1 error, 0 warnings.
 
 Deno.test("--list and --check show the state of each skill, and the rule that applies", async () => {
   using place = reportPlace();
-  place.remove("home/.claude/skills/bad");
+  place.skill("home/.claude/skills", "bad", skillMd("bad", "Use: this"));
+  place.file("home/.claude/skills/pdf/SKILL.md", `${skillMd("pdf")}[a](a.md)`);
   place.file(
     "home/policy.yaml",
     `rules:
@@ -68,15 +71,20 @@ Deno.test("--list and --check show the state of each skill, and the rule that ap
   );
   assert.match(list.text, /^ {2}pdf +pinned +policy.yaml:3 +2 files/m);
   assert.match(list.text, /^ {2}Übersicht +off +policy.yaml:2 +~\//m);
-  assert.match(list.text, /^Found 4 skills: no problems\.$/m);
+  assert.match(list.text, /^Found 5 skills: 1 error, 0 warnings\.$/m);
   const { code, text } = await printedReport(place, "--check", ...policy);
   assert.equal(code, 1);
   assert.equal(
     text,
-    `~/.claude/skills/git-2/SKILL.md:2: error[name-folder]: the name "git" differs from the folder name "git-2"
+    `~/.claude/skills/bad/SKILL.md:3: error[yaml-repaired]: the value of "description" needs quotes
+  fix: write this line instead:
+  description: 'Use: this'
+~/.claude/skills/git-2/SKILL.md:2: error[name-folder]: the name "git" differs from the folder name "git-2"
   fix: rename the folder to "git", or the skill
+~/.claude/skills/pdf/SKILL.md:7: warning[broken-link]: the link "a.md" does not point to a served file
+  fix: link to a file of the skill that is not hidden, or remove the link
 
-Checked 4 skills: 1 error, 0 warnings
+Checked 5 skills: 2 errors, 1 warning
 `,
   );
   // Neither nothing nor an error is left to report.
@@ -101,9 +109,7 @@ Deno.test("--list reports where to put skills if there are none", async () => {
 
 Deno.test(
   "--list, --as, --json, and --print-config escape control characters for the terminal",
-  {
-    ignore: lacks("names"),
-  },
+  { ignore: lacks("names") },
   async () => {
     using place = new Place();
     const odd = "a\u009b31m\u202eb\u007f";
@@ -137,20 +143,22 @@ Deno.test("--list cuts an enormous name, and does not pad cells to its length", 
   assert.match(stdout, /\bn{197}\.\.\. /);
 });
 
-Deno.test("--list exits with 2 if it cannot write", {
-  ignore: lacks("proc"),
-}, async () => {
-  using place = new Place();
-  const [command, options] = serverCommand(place, { args: ["--list"] });
-  const { code, stderr } = await new Deno.Command("sh", {
-    ...options,
-    args: ["-c", '"$@" >/dev/full', "sh", command, ...options.args!],
-    stdin: "null",
-  }).output();
-  assert.equal(code, 2);
-  const text = new TextDecoder().decode(stderr);
-  assert.match(text, /^skill-server: Cannot write the output: .*\n$/);
-});
+Deno.test(
+  "--list exits with 2 if it cannot write",
+  { ignore: lacks("proc") },
+  async () => {
+    using place = new Place();
+    const [command, options] = serverCommand(place, { args: ["--list"] });
+    const { code, stderr } = await new Deno.Command("sh", {
+      ...options,
+      args: ["-c", '"$@" >/dev/full', "sh", command, ...options.args!],
+      stdin: "null",
+    }).output();
+    assert.equal(code, 2);
+    const text = new TextDecoder().decode(stderr);
+    assert.match(text, /^skill-server: Cannot write the output: .*\n$/);
+  },
+);
 
 Deno.test("--json prints the report as JSON", async () => {
   using place = reportPlace();
@@ -188,36 +196,6 @@ Deno.test("--json prints the report as JSON", async () => {
     hint:
       'start the file, in UTF-8, with a line "---", followed by the lines "name: …", "description: …", and "---"',
   });
-});
-
-Deno.test("reportAsText() lists errors first, each with its place and its fix", async () => {
-  using place = new Place();
-  const folder = place.folder("home", ".claude", "skills");
-  place.skill(
-    "home/.claude/skills",
-    "a",
-    `${skillMd("a")}\n[a](a.md)\n[gone](gone.md)`,
-  );
-  place.skill("home/.claude/skills", "b", skillMd("b", "Use: this"));
-  assert.equal(
-    await textReportOn(folder, { project: folder }),
-    `${
-      join("b", "SKILL.md")
-    }:3: error[yaml-repaired]: the value of "description" needs quotes
-  fix: write this line instead:
-  description: 'Use: this'
-${
-      join("a", "SKILL.md")
-    }:8: warning[broken-link]: the link "a.md" does not point to a served file
-  fix: link to a file of the skill that is not hidden, or remove the link
-${
-      join("a", "SKILL.md")
-    }:9: warning[broken-link]: the link "gone.md" does not point to a served file
-  fix: link to a file of the skill that is not hidden, or remove the link
-
-Checked 2 skills: 1 error, 2 warnings
-`,
-  );
 });
 
 Deno.test("reportAsText() prints annotations for GitHub Actions, one line each, and escapes them", () => {
@@ -272,12 +250,135 @@ Deno.test("no text of a skill is a command of GitHub Actions", async () => {
   }
 });
 
-/** Creates the report on a folder of skills, as text. */
-async function textReportOn(
-  path: string,
-  style: TextStyle,
-): Promise<string> {
-  using registry = new SkillRegistry([root(path)], { log: () => {} });
-  const report = await createReport(registry, settingsFor("--check"));
-  return reportAsText(report, style);
+/** Creates a place with good skills beside broken ones, here and in the home folder. */
+function targetPlace(): Place {
+  const place = new Place();
+  place.skill("project/skills", "pdf");
+  place.skill("project/skills", "broken", "no frontmatter");
+  place.skill("project/skills/pdf/examples", "nested", "no frontmatter");
+  place.file("project/skills/pdf/examples/skill.txt", "");
+  place.file("project/low/skill.md", skillMd("low"));
+  place.skill("project/more", "git");
+  place.file("project/docx/SKILL.markdown", "");
+  place.folder("project/empty");
+  place.skill("home/.agent/skills", "own", skillMd("other"));
+  place.skill("project/.claude/skills", "own");
+  return place;
 }
+
+/** What `--check` is given, the folder it runs in, and what it finds. */
+const targets: [args: string[], folder: string, found: RegExp][] = [
+  [["skills/pdf"], "project", /^Checked 1 skill: no problems$/],
+  [["."], "project/skills/pdf", /^Checked 1 skill: no problems$/],
+  [["skills/pdf/SKILL.md"], "project", /^Checked 1 skill: no problems$/],
+  [["SKILL.md"], "project/skills/pdf", /^Checked 1 skill: no problems$/],
+  [["low/skill.md"], "project", /^Checked 1 skill: no problems$/],
+  [["skills/pdf", "more"], "project", /^Checked 2 skills: no problems$/],
+  [["skills/broken"], "project", /^skills\/broken\/SKILL.md:1: error\[frontm/],
+  [["docx"], "project", /^docx\/SKILL.markdown: error\[file-name\]/],
+  [["own"], "project", /\[name-folder\][^]*\nChecked 2 skills: 1 error/],
+  [["empty"], "project", /error\[no-skills\][^]*\nChecked 0 skills: 1 error/],
+  [[], "project/empty", /^Checked 1 skill: 1 error/m],
+  [
+    ["typo"],
+    "project",
+    /^typo: error\[folder-missing\]: there is no such folder\n/,
+  ],
+  [["--skill-dir", "typo"], "project/empty", /^typo: error\[folder-missing\]/m],
+];
+
+Deno.test("--check checks what it is given, and fails if there is an error", async () => {
+  using place = targetPlace();
+  for (const [args, folder, found] of targets) {
+    const folders = { project: join(place.path, folder), home: place.home };
+    const { code, text } = await printedReport(folders, "--check", ...args);
+    assert.match(text.trimEnd(), found);
+    assert.equal(code, text.includes("error[") ? 1 : 0, text);
+  }
+});
+
+Deno.test("--check reports a file that can be listed but not read, as an error that keeps the skill out of skills/list", async () => {
+  using place = new Place();
+  place.skill("skills", "locked");
+  const key = place.file("skills/locked/key.md", "");
+  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
+  await registry.refresh();
+  const readFile = registry.readFile.bind(registry);
+  registry.readFile = (skill, path) => {
+    if (path !== "key.md") return readFile(skill, path);
+    throw new SkillFileError(path, {
+      rule: "skipped",
+      reason: "it is locked",
+      hint: "unlock",
+    });
+  };
+  const list = await createReport(registry, settingsFor("--list"));
+  assert.deepEqual(list.skills.map(({ unlisted }) => unlisted), [undefined]);
+  const report = await createReport(registry, settingsFor("--check"));
+  const [skill] = report.skills;
+  assert.equal(skill!.unlisted, "it is locked");
+  assert.deepEqual(JSON.parse(JSON.stringify(report.problems)), [{
+    rule: "unreadable",
+    severity: "error",
+    file: key,
+    reason: "it is locked",
+    hint: "unlock",
+  }]);
+});
+
+Deno.test("--check takes linear time for any repeated text", async () => {
+  const pieces = [
+    ...["](", "[a](", "`", "<!--", "[a]: ", "~~~\n", "- ", "%", "((", " "],
+    ...["](a)", "](<a ", "> ", "1. ", "``` ", "` `` ", '](a "', "\\", "[a]:\n"],
+  ];
+  for (const piece of pieces) {
+    for (const [wrapping, end] of [["", ""], ["](<", ">)"], ["\n```", ""]]) {
+      await assertLinearTime(async (length) => {
+        using place = new Place();
+        const text = piece.repeat(length / piece.length);
+        const body = `${wrapping}${text}${end}`;
+        place.skill("skills", "odd", skillMd("odd") + body);
+        using registry = new SkillRegistry([root(join(place.path, "skills"))]);
+        const report = await createReport(registry, settingsFor("--check"));
+        assert.equal(report.skills.length, 1);
+        assert.ok(!report.problems.some(isError));
+      }, { length: 300_000, what: JSON.stringify(wrapping + piece) });
+    }
+  }
+});
+
+Deno.test("--check reports each skill in testdata/invalid", async () => {
+  using place = new Place();
+  const folder = resolve(REPOSITORY, "testdata", "invalid");
+  const args = [folder, "--check", "--json"];
+  const { code, stdout } = await runServer(place, { args });
+  const { skills, problems } = JSON.parse(stdout);
+  assert.deepEqual([code, skills], [1, []]);
+  const faulty = problems.map(({ file }: { file: string }) =>
+    basename(join(file, ".."))
+  );
+  assert.deepEqual(
+    [...new Set(faulty)],
+    [...Deno.readDirSync(folder)].map(({ name }) => name).sort(),
+  );
+});
+
+Deno.test("docs/check.md describes each rule, with its severity and its effect on skills/list", () => {
+  const path = resolve(REPOSITORY, "docs", "check.md");
+  const rows = Deno.readTextFileSync(path).split("\n").map((line) =>
+    line.split("|").map((cell) => cell.trim())
+  );
+  const documented = rows.flatMap(([, rule, severity, effect]) =>
+    /^`[\w-]+`$/.test(rule ?? "") && /^(?:error|warning)$/.test(severity ?? "")
+      ? [[rule!.slice(1, -1), severity, effect]]
+      : []
+  );
+  const rules = Object.entries(RULES).flatMap(([effect, rules]) =>
+    rules.map((rule) => [
+      rule,
+      effect === "warning" ? effect : "error",
+      effect === "warning" || effect === "error" ? "" : effect,
+    ])
+  );
+  assert.deepEqual(documented.sort(), rules.sort());
+});

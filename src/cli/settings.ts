@@ -31,8 +31,6 @@ export interface Settings {
   readonly home: string | undefined;
   /** The absolute paths of the folders that replace the default ones. */
   readonly directories: readonly string[];
-  /** Those folders that were given by their absolute path, or by one that begins with `~`. */
-  readonly spelledOut: readonly string[];
   /** What these options mean for the registry and the tools. */
   readonly options: SkillRegistryOptions & SkillToolOptions;
 }
@@ -63,9 +61,6 @@ export function createSettings(
   // A skill's file stands for its folder.
   const directories = absolute(given).map((path) => folderOf(path) ?? path)
     .flatMap((path) => values.check ? findNamed(path, places) : [path]);
-  const { "skill-dir": skillDirs = [], "trust-links": links = [] } = written;
-  const spelledOut = [...given, ...skillDirs, ...links]
-    .filter((path) => isAbsolute(path) || path.startsWith("~"));
   const options = { ...places, ...createOptions(values) };
   const roots = resolveSkillRoots({
     ...places,
@@ -75,10 +70,7 @@ export function createSettings(
   }).map((root) =>
     options.toolset === "agentskills" ? { ...root, recursive: true } : root
   );
-  return {
-    ...{ values, roots, home, directories, options },
-    spelledOut: absolute(spelledOut),
-  };
+  return { values, roots, home, directories, options };
 }
 
 function createOptions(

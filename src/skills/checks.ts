@@ -86,8 +86,7 @@ const MAX_LINKS = 20;
 export type SkillContents = Awaited<ReturnType<SkillSource["inspectFiles"]>>;
 
 /** A skill, and what is known about it. */
-interface CheckedSkill
-  extends Pick<Skill, "frontmatter" | "directory" | "file"> {
+interface CheckedSkill extends Skill {
   readonly contents: SkillContents;
   /** The text of its `SKILL.md`, which is empty if it was not read. */
   readonly text: string;
@@ -109,8 +108,7 @@ const CHECKS: readonly Check[] = [
   checkDescription,
   checkHiddenCharacters,
   checkJson,
-  checkCompatibility,
-  checkMetadata,
+  checkOtherFields,
   checkFiles,
 ];
 
@@ -123,7 +121,7 @@ const TEXT_CHECKS: readonly Check[] = [
 
 /** Finds a reason why hosts cannot load a skill, and `skills/list` leaves it out. */
 export function findUnlisting(
-  skill: Pick<Skill, "frontmatter" | "directory" | "file" | "isRepaired">,
+  skill: Skill,
   contents: SkillContents,
 ): Pick<Problem, "rule" | "reason"> | undefined {
   if (skill.isRepaired) {
@@ -172,7 +170,8 @@ function run(checks: readonly Check[], skill: CheckedSkill): Problem[] {
 function checkName({ frontmatter, directory }: CheckedSkill): Finding[] {
   const field = "name";
   const name = withoutInvisible(frontmatter.name);
-  const valid = toValidName(name);
+  const valid = name.toLowerCase().replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-|-$/g, "");
   const folder = basename(directory);
   const findings: Finding[] = [];
   if (name.length > MAX_NAME_LENGTH) {
@@ -196,10 +195,6 @@ function checkName({ frontmatter, directory }: CheckedSkill): Finding[] {
     findings.push({ rule: "name-folder", field, reason, hint });
   }
   return findings;
-}
-
-function toValidName(name: string): string {
-  return name.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
 }
 
 function checkDescription(
@@ -242,29 +237,28 @@ function checkJson({ frontmatter }: CheckedSkill): Finding | undefined {
   return { rule: "frontmatter-json", field: "name", reason, hint };
 }
 
-function checkCompatibility(
-  { frontmatter: { compatibility: value = "any" } }: CheckedSkill,
-): Finding | undefined {
-  const field = "compatibility";
-  const isValid = typeof value === "string" && value !== "" &&
-    [...value].length <= MAX_COMPATIBILITY_LENGTH;
-  if (isValid) return undefined;
-  const reason =
-    `${field} is not a string of 1 to ${MAX_COMPATIBILITY_LENGTH} characters`;
-  const hint = "write it as one short text, or remove it";
-  return { rule: field, field, reason, hint };
-}
-
-/** Checks that metadata are texts. Most often, one is a version without quotes. */
-function checkMetadata(
-  { frontmatter: { metadata = {} } }: CheckedSkill,
-): Finding | undefined {
-  const field = "metadata";
-  const values = isObject(metadata) ? Object.values(metadata) : [undefined];
-  if (values.every((value) => typeof value === "string")) return undefined;
-  const reason = "metadata is not a mapping of texts";
-  const hint = "write a key and a text in quotes on each line below it";
-  return { rule: field, field, reason, hint };
+/** Checks the other fields. Most often, metadata has a version without quotes. */
+function checkOtherFields({ frontmatter }: CheckedSkill): Finding[] {
+  const { compatibility = "any", metadata = {} } = frontmatter;
+  const findings: Finding[] = [];
+  const isShort = typeof compatibility === "string" && compatibility !== "" &&
+    [...compatibility].length <= MAX_COMPATIBILITY_LENGTH;
+  if (!isShort) {
+    const field = "compatibility";
+    const reason =
+      `${field} is not a string of 1 to ${MAX_COMPATIBILITY_LENGTH} characters`;
+    const hint = "write it as one short text, or remove it";
+    findings.push({ rule: field, field, reason, hint });
+  }
+  const areTexts = isObject(metadata) &&
+    Object.values(metadata).every((value) => typeof value === "string");
+  if (!areTexts) {
+    const field = "metadata";
+    const reason = "metadata is not a mapping of texts";
+    const hint = "write a key and a text in quotes on each line below it";
+    findings.push({ rule: field, field, reason, hint });
+  }
+  return findings;
 }
 
 /** Checks the list of a skill's files. */

@@ -250,10 +250,9 @@ function listUnclearFlags(
   fields: Record<string, unknown>,
   yaml: string,
 ): TextProblem[] {
-  const unclear = FLAGS.filter((flag) =>
+  return FLAGS.filter((flag) =>
     fields[flag] !== undefined && toBoolean(fields[flag]) === undefined
-  );
-  return unclear.map((flag) => ({
+  ).map((flag) => ({
     rule: "flags",
     line: findField(flag, yaml)?.line ?? 1,
     reason: `${flag} is neither true nor false, so it hides the skill`,

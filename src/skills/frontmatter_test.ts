@@ -8,12 +8,13 @@ import { parseYaml, readSkillText } from "./frontmatter.ts";
 Deno.test("parseSkillMd() returns all of the frontmatter unchanged", () => {
   assert.deepEqual(
     parseSkillMd(
-      "---\nname: pdf\ndescription: Fill forms\nlicense: MIT\nmetadata:\n  since: 2024-01-02\n  tags: [a, b]\n---\n# PDF\n---\n",
+      "---\nname: pdf\ndescription: Fill forms\n__proto__: MIT\nmetadata:\n  since: 2024-01-02\n  tags: [a, b]\n---\n# PDF\n---\n",
     ),
     {
       name: "pdf",
       description: "Fill forms",
-      license: "MIT",
+      // An ordinary field.
+      ["__proto__"]: "MIT",
       metadata: { since: "2024-01-02", tags: ["a", "b"] },
     },
   );
@@ -32,15 +33,6 @@ Deno.test("parseSkillMd() accepts a byte order mark, CRLF, spaces after the dash
   for (const [text, name] of texts) assert.equal(parseSkillMd(text).name, name);
 });
 
-Deno.test("parseSkillMd() treats __proto__ as an ordinary field", () => {
-  const frontmatter = parseSkillMd(
-    "---\nname: a\ndescription: b\n__proto__:\n  polluted: true\n---\n",
-  );
-  assert.equal(Object.getPrototypeOf(frontmatter), Object.prototype);
-  assert.ok(Object.hasOwn(frontmatter, "__proto__"));
-  assert.equal(({} as { polluted?: boolean }).polluted, undefined);
-});
-
 /** Text for which there is nothing to say but the reason, the line, and the hint. */
 type Unreadable = [
   what: string,
@@ -54,7 +46,6 @@ const NONE = /the first line is not "---"/;
 const TEMPLATE = /^start the file, in UTF-8, with a line "---"/;
 
 const unreadable: Unreadable[] = [
-  ["is empty", "", NONE, 1, TEMPLATE],
   ["has no frontmatter", "# Hi\n", NONE, 1, TEMPLATE],
   [
     "does not end its frontmatter",
@@ -80,19 +71,13 @@ const unreadable: Unreadable[] = [
     /check the quotes/,
   ],
   [
-    "continues a value on a line that is not indented",
-    "---\nname: a\ndescription: b\nand c\nlicense: MIT\n---\n",
-    /malformed/,
+    "has another fault beside one that can be repaired",
+    "---\nname: a\ndescription: b: c\nlicense: x\n y: z\n---\n",
+    /^the YAML is malformed: /,
     0,
     /check the quotes, colons, and indentation/,
   ],
-  [
-    "has no name",
-    "---\ndescription: b\n---\n",
-    /"name" is missing/,
-    1,
-    /write/,
-  ],
+  ["has no name", "---\ndescription: b\n---\n", /"name" is miss/, 1, /write/],
   ["has no description", "---\nname: a\n---\n", /is missing/, 1, /write/],
   [
     "has a number as its name",
@@ -204,15 +189,6 @@ Deno.test("readSkillText() repairs nothing in frontmatter that parses", () => {
   }
 });
 
-Deno.test("readSkillText() reports only the parser's message if something else is wrong", () => {
-  const { frontmatter, problems } = readSkillText(
-    "---\nname: a\ndescription: b: c\nlicense: x\n y: z\n---\n",
-  );
-  assert.equal(frontmatter, undefined);
-  assert.deepEqual(problems.map(({ rule }) => rule), ["yaml"]);
-  assert.match(problems[0]!.reason, /^the YAML is malformed: /);
-});
-
 /** A flag as people write it, and whether it is true. Anything else hides. */
 const flags: [value: string, expected: boolean | undefined][] = [
   ...["true", "True", "yes", "YES", "on", "1", "'true'", '" Yes "']
@@ -239,10 +215,7 @@ Deno.test("readSkillText() reads flags as people write them, and hides what is n
     }
   }
   const plain = readSkillText("---\nname: a\ndescription: b\n---\n");
-  assert.deepEqual([plain.isHiddenFromModel, plain.isHiddenFromUser], [
-    false,
-    false,
-  ]);
+  assert.equal(plain.isHiddenFromModel || plain.isHiddenFromUser, false);
 });
 
 Deno.test("a repair never loosens a flag, whatever its value", () => {
@@ -290,26 +263,9 @@ Deno.test("parseSkillMd() returns a name and a description, or throws a SkillSyn
 
 /** What authors write in descriptions, and what YAML misunderstands in them. */
 const word = fc.constantFrom(
-  ...[
-    "Use",
-    "this",
-    "when",
-    "C#",
-    "don't",
-    "it's",
-    "\u00fc\u65e5",
-    "\u{1f600}",
-  ],
-  ...[
-    '"x"',
-    "'y'",
-    "C:\\Users\\temp",
-    "\\d+",
-    "a:b",
-    "key:",
-    "Note:",
-    "- item",
-  ],
+  ...["Use", "this", "when", "C#", "don't", "it's", "\u00fc\u65e5"],
+  ...["\u{1f600}", '"x"', "'y'", "C:\\Users\\temp", "\\d+", "a:b", "key:"],
+  ...["Note:", "- item"],
   ...["#1", "# two", "@me", "`code`", "[a]", "{b}", "*bold*", "!now", "%d"],
   ...["&amp", "|", ">", "?", "100%", "yes", "null", "1.0", "x\u200b"],
 );
@@ -355,20 +311,16 @@ Deno.test("readSkillText() reads plain fields as the YAML parser does", () => {
 Deno.test("readSkillText() takes milliseconds for malformed text", async () => {
   const pieces = [
     ...["a: b\n", "a: b: c\n", "a:\n", "a:\n b: c: d\n", "a: |\n", "? a\n"],
+    ...[" ", "\t", "\n", "- ", "\n\t", "\n---x", "\n--- ", "'", '"', "\\"],
     ...[
-      " ",
-      "\t",
-      "\n",
-      "- ",
-      "\n\t",
-      "\n---x",
-      "\n--- ",
-      "'",
-      '"',
-      "\\",
       "{a: ",
+      "#",
+      " #",
+      'a: "x\\',
+      "\u00e9",
+      "name: ",
+      "\nuser-invocable: x #",
     ],
-    ...["#", " #", 'a: "x\\', "\u00e9", "name: ", "\nuser-invocable: x #"],
   ];
   for (const piece of pieces) {
     await assertLinearTime((length) => {

@@ -15,7 +15,7 @@ import {
 } from "../files/faults.ts";
 import { quote } from "../text.ts";
 import { describeYamlError, parseYaml } from "./frontmatter.ts";
-import { listGlobFolders, PolicyError, type PolicyFault } from "./glob.ts";
+import { findGlobFolder, PolicyError, type PolicyFault } from "./glob.ts";
 import type { SkillPolicyRule } from "./types.ts";
 
 /** The maximum size of a policy file, in bytes. */
@@ -54,7 +54,7 @@ function parseRules(text: string): SkillPolicyRule[] {
   const yaml = parseYaml(text);
   if (yaml instanceof Error) throw new PolicyError([describeYamlError(yaml)]);
   const lines = findRuleLines(text);
-  const { data, error } = z.safeParse(POLICY, yaml, { reportInput: true });
+  const { data, error } = z.safeParse(POLICY, yaml);
   if (error) {
     const faults = error.issues.map((issue) => {
       const line = lines[Number(issue.path[1])] ?? 1;
@@ -68,12 +68,10 @@ function parseRules(text: string): SkillPolicyRule[] {
 
 /** Describes how a policy differs from the schema. */
 function describeIssue(issue: z.core.$ZodIssue): PolicyFault {
-  const { code, path, input } = issue;
+  const { path } = issue;
   const kind = path.length === 2 ? "rule" : String(path.at(-1) ?? "policy");
-  const reason = code === "unrecognized_keys"
+  const reason = issue.code === "unrecognized_keys"
     ? `there is no key ${quote(issue.keys.join(", "))}`
-    : code === "invalid_value" && typeof input === "string"
-    ? `there is no ${kind} ${quote(input)}`
     : `the value of ${quote(kind)} is missing or malformed`;
   return { reason, hint: FORM };
 }
@@ -87,13 +85,12 @@ const FORM = `write "rules:", and below it each rule on a line, such as "- { ${
  * their own. The YAML parser does not report it.
  */
 function findRuleLines(text: string): number[] {
-  const items = text.split("\n").flatMap((line, index) =>
-    /^\s*-(?:\s|$)/.test(line)
-      ? [{ line: index + 1, indentation: line.indexOf("-") }]
-      : []
+  const indentations = text.split("\n")
+    .map((line) => /^(\s*)-(?:\s|$)/.exec(line)?.[1]);
+  const first = indentations.find((it) => it !== undefined);
+  return indentations.flatMap((it, index) =>
+    it !== undefined && it === first ? [index + 1] : []
   );
-  return items.filter((item) => item.indentation === items[0]!.indentation)
-    .map(({ line }) => line);
 }
 
 /** Reads the text of a policy file. */
@@ -127,9 +124,8 @@ export function listRuleFolders(
 ): { path: string; glob: string }[] {
   const base = { workingDirectory: dirname(file), homeDirectory };
   const rules = attempt(() => loadPolicy(file).rules) ?? [];
-  const globs = rules.flatMap((rule) => rule.in ?? []);
-  return globs.flatMap((glob) =>
-    attempt(() => listGlobFolders(glob, base))
-      ?.map(({ path }) => ({ path, glob })) ?? []
-  );
+  return rules.flatMap(({ in: glob }) => {
+    const folder = glob && attempt(() => findGlobFolder(glob, base));
+    return folder ? [{ path: folder.path, glob }] : [];
+  });
 }

@@ -106,12 +106,10 @@ Deno.test("Policy.decide() matches names by globs", async () => {
       ["[a-c]x", ["ax", "cx"], ["dx"]],
       ["[!a-c\\]x", ["dx"], ["ax", "\\x"]],
       ["[z-a]*", [], ["a", "z", "[z-a]"]],
-      ["{aws,gcp{1,2}}-*", ["aws-s3", "GCP2-run"], ["azure-vm", "gcp-run"]],
       ["über-*", ["ÜBER-x", "u\u0308ber-x"], ["uber-x"]],
       ["+(a|b)*", ["+(a|b)c"], ["ab", "a"]],
       ["!a*", ["!ab"], ["b"]],
       ["#*", ["#1"], ["1"]],
-      ["{1..3}*", ["{1..3}"], ["2", "1"]],
       ["*a*a*a*a*b", [`${long}b`, "aaaab"], [long, "aaab"]],
     ],
     (skill, name) =>
@@ -124,39 +122,35 @@ Deno.test("Policy.decide() matches directories in the home folder, in the policy
     ? ["/a\\b\\*", ["/a/b/git"], ["/a/git"]]
     : ["/a\\b/*", ["/a\\b/git"], ["/a/b/git"]];
   await assertMatches([
-    ["~/code/**", ["/home/me/code/p/.claude/skills/git", "/home/me/code"], [
-      "/home/me/code2/git",
-      "/code/git",
-      "/home/other/code/git",
-    ]],
+    [
+      "~/code/**",
+      ["/home/me/code/p/.claude/skills/git", "/home/me/code"],
+      ["/home/me/code2/git", "/code/git", "/home/other/code/git"],
+    ],
     ["~/code", ["/home/me/code", "/home/me/code/a/b"], ["/home/me/code2"]],
     ["~/code/", ["/home/me/code/a/b"], ["/home/me/codeer"]],
     ["~", ["/home/me/git"], ["/home/you/git"]],
-    ["~/code/*", ["/home/me/code/git", "/home/me/code/.git"], [
-      "/home/me/code",
-      "/home/me/code/p/git",
-    ]],
+    [
+      "~/code/*",
+      ["/home/me/code/git", "/home/me/code/.git"],
+      ["/home/me/code", "/home/me/code/p/git"],
+    ],
     ["/", ["/git", "/a/b"], []],
-    ["/*/skills/**", ["/srv/skills/git", "/.x/skills/a/b"], [
-      "/skills/git",
-      "/a/b/skills/git",
-    ]],
+    [
+      "/*/skills/**",
+      ["/srv/skills/git", "/.x/skills/a/b"],
+      ["/skills/git", "/a/b/skills/git"],
+    ],
     [
       "**/skills/g*",
       ["/etc/policy/skills/git", "/etc/policy/.claude/skills/g"],
-      [
-        "/etc/skills/git",
-        "/etc/policy/skills/pdf",
-      ],
+      ["/etc/skills/git", "/etc/policy/skills/pdf"],
     ],
     ["/a/**/b/**/c", ["/a/b/c", "/a/x/b/b/y/c"], ["/a/c", "/a/b/c/d"]],
     ["**/a/**/a/**/a/**/b", [], [`/etc/policy${"/a".repeat(2_000)}`]],
     ["./mine", ["/etc/policy/mine/git"], ["/etc/mine/git"]],
     ["../other/**", ["/etc/other/git"], ["/etc/policy/other/git"]],
     ["/a (copy)/b[!0]/**", ["/a (copy)/b1/git"], ["/a (copy)/b/git"]],
-    ["{/code,/a*}", ["/code/x/git", "/a1"], ["/a1/git"]],
-    ["{/code/*,/a}", ["/code/git", "/a/x/git"], ["/code/x/git"]],
-    ["{/a,/code/**/}", ["/code/x/git", "/a/x/git"], ["/codes"]],
     backslash,
   ], (glob, folder) => stateOf([{ in: glob, state: "off" }], subject(folder)));
 });
@@ -200,25 +194,20 @@ Deno.test("Policy.decide() does not let links evade rules or benefit from them",
     ["/mine/git", "/mine/pinned/git", "on"],
   ];
   for (const [directory, realDirectory, state] of cases) {
-    const skill = subject(directory, { realDirectory });
-    assert.equal(
-      await stateOf(rules, skill),
-      state,
-      `${directory} -> ${realDirectory}`,
-    );
+    const decided = await stateOf(rules, subject(directory, { realDirectory }));
+    assert.equal(decided, state, `${directory} -> ${realDirectory}`);
   }
 });
 
-Deno.test("Policy.load() refuses globs that are too long, stand for too much, or start nowhere", async () => {
-  const letters = [..."0123456789abcdefghijklmnopqrstuvwxyz"];
+Deno.test("Policy.load() refuses globs that are too long, have braces, or start nowhere", async () => {
   const cases: [Omit<SkillPolicyRule, "state">, RegExp][] = [
     [
       { skill: `*${"x".repeat(300)}` },
-      /^Cannot use the policy "options.policy": the glob .* has more than 256.*; until then, no skills are served$/,
+      /^Cannot use the policy "options.policy": the glob .* has .*more than 256 .*; until then, no skills are served$/,
     ],
-    [{ in: `/{${letters}}`.repeat(3) }, /more than 1000 alternatives/],
-    [{ skill: "{a,b}".repeat(40) }, /more than 1000 alternatives/],
-    [{ in: "{/a,~/code}" }, /: .* relative to an unknown one; write/],
+    [{ skill: "{a,b}" }, /: the glob "{a,b}" has braces.*; split it into/],
+    [{ in: "/{a,b}/**" }, /has braces/],
+    [{ in: "~/code" }, /: .* relative to an unknown one; write/],
   ];
   for (const [rule, message] of cases) {
     const rules = [{ ...rule, state: "off" } as const];
@@ -229,11 +218,10 @@ Deno.test("Policy.load() refuses globs that are too long, stand for too much, or
   }
 });
 
-Deno.test({
-  name:
-    "what the wildcard of a rule meets and cannot resolve is off, and the policy stays valid",
-  ignore: lacks("links"),
-  fn: async () => {
+Deno.test(
+  "what the wildcard of a rule meets and cannot resolve is off, and the policy stays valid",
+  { ignore: lacks("links") },
+  async () => {
     using place = new Place();
     place.folder("code", "good");
     place.folder("code", "bad");
@@ -250,7 +238,7 @@ Deno.test({
     assert.equal(stateIn("good/skills/git"), "pinned");
     assert.equal(stateIn("bad/skills/git"), "off");
   },
-});
+);
 
 Deno.test("a policy is invalid if the folder above the first wildcard of a rule cannot be read", async () => {
   using place = new Place();

@@ -4,13 +4,15 @@ import type { Skill, SkillCatalog } from "./types.ts";
 
 /** Creates a catalog of skills with names, descriptions, and instructions. */
 function catalogOf(
-  ...skills: [name: string, description: string, instructions?: string][]
+  ...skills: (readonly [
+    name: string,
+    description: string,
+    instructions?: string,
+  ])[]
 ): SkillCatalog {
   const entries = skills.map(([name, description, instructions = ""]) => {
-    return [
-      name,
-      { name, description, excerpt: instructions } as Skill,
-    ] as const;
+    const skill = { name, description, excerpt: instructions } as Skill;
+    return [name, skill] as const;
   });
   return { skills: new Map(entries) } as Partial<SkillCatalog> as SkillCatalog;
 }
@@ -36,22 +38,16 @@ Deno.test("SkillSearch.find() finds words in names, descriptions, and instructio
   assert.deepEqual(await find("", CATALOG), []);
 });
 
-Deno.test("SkillSearch.find() ranks names above descriptions, and those above instructions", async () => {
-  const catalog = catalogOf(
+Deno.test("SkillSearch.find() ranks names above descriptions, those above instructions, and rare words above common ones", async () => {
+  const maps = catalogOf(
     ["a", "Other text here", "About maps"],
     ["b", "Draw maps here"],
     ["maps", "Other text here"],
   );
-  assert.deepEqual(await find("maps", catalog), ["maps", "b", "a"]);
-});
-
-Deno.test("SkillSearch.find() ranks rare words above common ones", async () => {
-  const catalog = catalogOf(
-    ["a", "Test code"],
-    ["b", "Test code"],
-    ["c", "Test spreadsheets"],
-    ["d", "Format code"],
-  );
+  assert.deepEqual(await find("maps", maps), ["maps", "b", "a"]);
+  const tests = ["a", "b"].map((name) => [name, "Test code"] as const);
+  const others = [["c", "Test spreadsheets"], ["d", "Format code"]] as const;
+  const catalog = catalogOf(...tests, ...others);
   assert.equal((await find("spreadsheets test", catalog))[0], "c");
   assert.equal((await find("code format", catalog))[0], "d");
 });
@@ -113,10 +109,7 @@ Deno.test("SkillSearch.find() gives no first place to a skill that contains ever
       ["stuffed", `${words} `.repeat(5), `${words} `.repeat(2)],
     ] as const
   ) {
-    const catalog = catalogOf(
-      [...stuffed],
-      ...skills.map(([...skill]) => skill as [string, string]),
-    );
+    const catalog = catalogOf(stuffed, ...skills);
     for (const subject of subjects) {
       const [first] = await find(`work with ${subject}`, catalog);
       assert.equal(first, `about-${subject}`);
@@ -134,16 +127,11 @@ Deno.test("SkillSearch.find() leaves out skills that are not allowed, and their 
 });
 
 Deno.test("SkillSearch.find() lets other tasks run while it creates the index", async () => {
-  const catalog = catalogOf(
-    ...Array.from(
-      { length: 2_000 },
-      (_, i) =>
-        [`skill-${i}`, `Do the thing number ${i} `.repeat(40)] as [
-          string,
-          string,
-        ],
-    ),
+  const skills = Array.from(
+    { length: 2_000 },
+    (_, i) => [`skill-${i}`, `Do the thing number ${i} `.repeat(40)] as const,
   );
+  const catalog = catalogOf(...skills);
   let turns = 0;
   let isDone = false;
   const count = () => {

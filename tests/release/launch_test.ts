@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
-import { join, resolve } from "jsr:@std/path@^1";
+import { extname, join, resolve } from "jsr:@std/path@^1";
 import config from "../../deno.json" with { type: "json" };
 import type { Launch } from "../../src/cli/clients.ts";
 import { Session } from "../testing/client.ts";
@@ -15,7 +15,12 @@ import {
 import { Place, runSync } from "../testing/folders.ts";
 import { lacks } from "../testing/needs.ts";
 import { runServer } from "../testing/server.ts";
-import { canCompile } from "../testing/executable.ts";
+
+/** The media types of files that are not TypeScript. */
+const TYPES: Record<string, string> = {
+  ".json": "application/json",
+  ".js": "text/javascript",
+};
 
 /** Serves a folder's files over HTTP, and others that are given as JSON. */
 function serveFolder(
@@ -33,15 +38,9 @@ function serveFolder(
       if (others[pathname]) return Response.json(others[pathname]);
       const file = join(folder, pathname.replace(prefix, "/"));
       try {
-        return new Response(await Deno.readFile(file), {
-          headers: {
-            "content-type": pathname.endsWith(".json")
-              ? "application/json"
-              : pathname.endsWith(".js")
-              ? "text/javascript"
-              : "text/typescript",
-          },
-        });
+        const type = TYPES[extname(pathname)] ?? "text/typescript";
+        const headers = { "content-type": type };
+        return new Response(await Deno.readFile(file), { headers });
       } catch {
         return new Response("Not found", { status: 404 });
       }
@@ -78,9 +77,7 @@ async function checkStart(
 
 Deno.test(
   "mod.ts runs from a URL with the README's permissions, and --print-config prints a command that does the same",
-  {
-    ignore: lacks("junctions"),
-  },
+  { ignore: lacks("junctions") },
   async () => {
     using place = new Place();
     place.skill("home/.claude/skills", "git");
@@ -198,9 +195,7 @@ Deno.test("the bundle runs from a URL without any registry", {
 
 Deno.test(
   "deno task compile --allow-read creates an executable that loads a skill, and refuses to read elsewhere",
-  {
-    ignore: !canCompile(),
-  },
+  { ignore: lacks("compile") },
   async () => {
     using place = new Place();
     const folder = place.folder("home/.claude/skills");

@@ -1,38 +1,10 @@
 import assert from "node:assert/strict";
-import { join } from "jsr:@std/path@^1";
-import { listSkills, nextId } from "../testing/client.ts";
+import { nextId } from "../testing/client.ts";
 import { Place, skillMd } from "../testing/folders.ts";
 import { lacks } from "../testing/needs.ts";
 import { peakMemory, spawnServer, Wire } from "../testing/server.ts";
 import { ping } from "../testing/transport.ts";
 import { DEADLINE_MS, within } from "../testing/waiting.ts";
-
-Deno.test(
-  "a skill with a hundred thousand files does not affect other skills",
-  { ignore: lacks("speed") },
-  async () => {
-    using place = new Place();
-    place.skill("home/.claude/skills", "good");
-    const folder = place.folder("home", ".claude", "skills", "huge", "files");
-    place.skill("home/.claude/skills", "huge");
-    // Creating a hard link is twice as fast as creating a file. Every file system
-    // allows a thousand links to a file.
-    for (let i = 0, file = ""; i < 100_000; i++) {
-      const path = join(folder, `f${i}`);
-      if (i % 1_000 > 0) Deno.linkSync(file, path);
-      else Deno.writeTextFileSync(file = path, "");
-    }
-    await using wire = new Wire(place);
-    await wire.initialize();
-    const uri = "skill://huge/SKILL.md";
-    const entries = await listSkills(wire);
-    assert.deepEqual(entries.map(({ uri }) => uri), ["skill://good/SKILL.md"]);
-    const { error } = await wire.ask(1, "skills/get", { uri });
-    assert.match(error!.message, /more than 512 files/);
-    const { result } = await wire.ask(2, "resources/read", { uri });
-    assert.equal(result.contents[0].text, skillMd("huge"));
-  },
-);
 
 Deno.test(
   "server limits its memory while a hundred thousand replies wait for a reader, and then sends them all",

@@ -12,7 +12,6 @@ import { Session } from "../testing/client.ts";
 import { environment, FLAGS, MOD, REPOSITORY } from "../testing/environment.ts";
 import { Place } from "../testing/folders.ts";
 import { lacks } from "../testing/needs.ts";
-import { canCompile } from "../testing/executable.ts";
 
 /** The package that checks, packs, and unpacks bundles, and that starts them in clients. */
 const MCPB = "npm:@anthropic-ai/mcpb@2.1.2";
@@ -40,7 +39,9 @@ function runDeno(...args: string[]): string {
  */
 function unpackBundle(place: Place): string {
   const bundle = join(place.path, "skill-server.mcpb");
-  const executable = canCompile() ? [] : ["--executable", createScript(place)];
+  const executable = lacks("compile")
+    ? ["--executable", createScript(place)]
+    : [];
   const tool = join(REPOSITORY, "tools", "mcpb.ts");
   runDeno(tool, ...executable, "-o", bundle);
   const folder = join(place.path, "extension");
@@ -85,7 +86,7 @@ function clientConfig(
 
 Deno.test(
   "deno task mcpb creates a bundle that a client starts without a choice, and with the user's folders and size limit",
-  { ignore: !canCompile() && lacks("sh") },
+  { ignore: lacks("compile") && lacks("sh") },
   async () => {
     using place = new Place();
     place.skill("home/.claude/skills", "git");

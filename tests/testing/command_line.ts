@@ -76,19 +76,14 @@ export async function printedLaunch(
   assert.equal(code, 0, stderr);
   assert.match(stderr, /\n(?:A|Or a)dd this to the configuration[^]*:\n\n$/);
   assert.doesNotMatch(stderr, /^skill-server: /m);
-  return completeLaunch(stdout);
-}
-
-/** Parses a printed configuration, and adds the import flags if they are missing. */
-export function completeLaunch(config: string): Launch {
-  const { command, args } = parseLaunch(config);
-  if (!args.includes("run")) return { command, args };
-  const words = args.slice(args.indexOf("run"));
-  const start = words.indexOf("--allow-env") + 1;
+  const { command, args: words } = parseLaunch(stdout);
+  if (!words.includes("run")) return { command, args: words };
+  // The import flags may be missing.
+  const end = words.indexOf("--allow-env") + 1;
   const flags = IMPORTS.filter((flag) => !words.includes(flag));
   return {
     command,
-    args: [...words.slice(0, start), ...flags, ...words.slice(start)],
+    args: [...words.slice(0, end), ...flags, ...words.slice(end)],
   };
 }
 

@@ -63,13 +63,6 @@ export class Place implements Disposable {
     return link;
   }
 
-  /** Removes this folder's path from a text, even where its backslashes are escaped, as in JSON. */
-  shorten(text: string): string {
-    const paths = ["\\\\\\\\", "\\\\", "\\"]
-      .map((backslash) => this.path.replaceAll("\\", backslash));
-    return paths.reduce((text, path) => text.replaceAll(path, ""), text);
-  }
-
   remove(path: string): void {
     Deno.removeSync(join(this.path, path), { recursive: true });
   }

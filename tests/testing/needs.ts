@@ -78,7 +78,11 @@ const NEEDS = {
     what: "the program script, which opens a terminal",
     isMet: () => Deno.build.os === "linux" && isProgram("script"),
   },
-  npx: { what: "npx", isMet: () => !isWindows && isProgram("npx") },
+  /** Its base binary is downloaded, or found at `DENORT_BIN`. */
+  compile: {
+    what: "deno compile, with a base binary of its own version",
+    isMet: canCompile,
+  },
   browser: {
     what: "Chromium or Chrome",
     isMet: () => findBrowser() !== undefined,
@@ -89,31 +93,21 @@ const NEEDS = {
   },
 } satisfies Record<string, Need>;
 
-/** The needs that were printed because the system does not meet them. */
-const reported = new Set<Need>();
+/** Which needs the system meets, as far as that is known. */
+const answers = new Map<string, boolean>();
 
 /**
  * Whether the system lacks anything that a test needs. Prints what is not tested,
  * once for each need.
  */
 export function lacks(...needs: readonly (keyof typeof NEEDS)[]): boolean {
-  const unmet = needs.map((name): Need => NEEDS[name])
-    .filter((need) => !isMet(need));
-  for (const need of unmet) {
-    if (!reported.has(need)) {
-      console.error(`NOT TESTED: what needs ${need.what}`);
-    }
-    reported.add(need);
+  for (const name of needs) {
+    if (answers.has(name)) continue;
+    const { what, isMet } = NEEDS[name];
+    answers.set(name, isMet());
+    if (!answers.get(name)) console.error(`NOT TESTED: what needs ${what}`);
   }
-  return unmet.length > 0;
-}
-
-const answers = new Map<Need, boolean>();
-
-function isMet(need: Need): boolean {
-  const answer = answers.get(need) ?? need.isMet();
-  answers.set(need, answer);
-  return answer;
+  return needs.some((name) => !answers.get(name));
 }
 
 function canLink(type: "dir" | "junction"): boolean {
@@ -146,6 +140,17 @@ function canBundle(): boolean {
   const file = place.file("main.js", "");
   const args = ["bundle", "-o", `${file}.out`, file];
   return new Deno.Command(Deno.execPath(), { args }).outputSync().success;
+}
+
+/** Whether it creates an executable that is the program, and not another one that ignores it. */
+function canCompile(): boolean {
+  using place = new Place();
+  const file = place.file("main.js", "console.log('ok')");
+  const args = ["compile", "--quiet", "--no-config", "-o", `${file}.exe`, file];
+  const { success } = new Deno.Command(Deno.execPath(), { args }).outputSync();
+  if (!success) return false;
+  const { stdout } = new Deno.Command(`${file}.exe`).outputSync();
+  return new TextDecoder().decode(stdout).trim() === "ok";
 }
 
 /** Whether the fastest of many attempts to find a file is fast, however busy the machine is. */
