@@ -167,9 +167,7 @@ Deno.test("--check ignores links in code and in comments, but not those after th
 
 Deno.test(
   "--check reports files that are not served, and skills that are too large",
-  {
-    ignore: lacks("links"),
-  },
+  { ignore: lacks("links") },
   async () => {
     using place = new Place();
     const skills = "home/.claude/skills";
@@ -204,9 +202,7 @@ Deno.test(
 
 Deno.test(
   "--check reports files and folders without read permission",
-  {
-    ignore: lacks("modes"),
-  },
+  { ignore: lacks("modes") },
   async () => {
     using place = new Place();
     const skills = "home/.claude/skills";

@@ -229,11 +229,10 @@ Deno.test("Policy.load() refuses globs that are too long, stand for too much, or
   }
 });
 
-Deno.test({
-  name:
-    "what the wildcard of a rule meets and cannot resolve is off, and the policy stays valid",
-  ignore: lacks("links"),
-  fn: async () => {
+Deno.test(
+  "what the wildcard of a rule meets and cannot resolve is off, and the policy stays valid",
+  { ignore: lacks("links") },
+  async () => {
     using place = new Place();
     place.folder("code", "good");
     place.folder("code", "bad");
@@ -250,7 +249,7 @@ Deno.test({
     assert.equal(stateIn("good/skills/git"), "pinned");
     assert.equal(stateIn("bad/skills/git"), "off");
   },
-});
+);
 
 Deno.test("a policy is invalid if the folder above the first wildcard of a rule cannot be read", async () => {
   using place = new Place();

@@ -22,24 +22,19 @@ Deno.test("resources/subscribe reports changes to a skill, a file, a folder, a c
     for (const uri of expected) await session.updated(uri);
     assert.deepEqual(session.updates.takeAll(), []);
   };
-  place.replace("home/.claude/skills/git/references/API.md", "# API 2");
+  const git = "home/.claude/skills/git";
+  place.replace(`${git}/references/API.md`, "# API 2");
   await expectUpdates(uris.file, uris.folder, uris.collection, uris.all);
-  place.replace(
-    "home/.claude/skills/git/references/deep/more.md",
-    "# More 2",
-  );
+  place.replace(`${git}/references/deep/more.md`, "# More 2");
   await expectUpdates(uris.folder, uris.collection, uris.all);
-  place.file("home/.claude/skills/git/references/new/new.md", "New");
+  place.file(`${git}/references/new/new.md`, "New");
   await expectUpdates(uris.folder, uris.collection, uris.all);
-  place.replace(
-    "home/.claude/skills/git/SKILL.md",
-    skillMd("git", "New text"),
-  );
+  place.replace(`${git}/SKILL.md`, skillMd("git", "New text"));
   await expectUpdates(uris.main, uris.skillMd, uris.collection, uris.all);
   place.replace("home/.claude/skills/hidden/a.md", "changed");
   await expectUpdates(uris.other, uris.all);
-  place.file("home/.claude/skills/git/.env", "secret too");
-  place.remove("home/.claude/skills/git/references/API.md");
+  place.file(`${git}/.env`, "secret too");
+  place.remove(`${git}/references/API.md`);
   await expectUpdates(uris.file, uris.folder, uris.collection, uris.all);
   place.remove("home/.claude/skills/hidden");
   await expectUpdates(uris.other, uris.all);
@@ -86,19 +81,12 @@ Deno.test("resources/subscribe notifies once even if it is repeated ten thousand
   await using wire = new Wire(place);
   await wire.initialize();
   const uri = "skill://git/logo.png";
-  const subscribe = (id: number) =>
-    `${
-      JSON.stringify({
-        jsonrpc: "2.0",
-        id,
-        method: "resources/subscribe",
-        params: { uri },
-      })
-    }\n`;
   const times = 10_000;
-  await wire.write(
-    Array.from({ length: times }, (_, index) => subscribe(index + 1)).join(""),
-  );
+  const lines = Array.from({ length: times }, (_, index) => {
+    const request = { method: "resources/subscribe", params: { uri } };
+    return JSON.stringify({ jsonrpc: "2.0", id: index + 1, ...request });
+  });
+  await wire.write(`${lines.join("\n")}\n`);
   assert.deepEqual((await wire.reply(times)).result, {});
   wire.lines.takeAll();
   place.file("home/.claude/skills/git/logo.png", "new");
