@@ -311,25 +311,17 @@ class SkillScan {
       const { realPath, depth } = child;
       const isSearched = root.recursive && depth < MAX_SEARCH_DEPTH &&
         !queue.has(realPath);
-      const listing = isSearched ? this.#list(child) : undefined;
+      const listing = isSearched ? listFolder(child) : undefined;
       if (listing?.mayBeSkill !== false) {
         this.#found.add(child, ++this.#position);
       }
       if (listing !== undefined) queue.set(realPath, { ...child, listing });
     } catch (error) {
-      // Below a recursive root, dangling links are common and harmless.
-      const isHarmless = links.has(name) && root.recursive &&
-        !(error instanceof SkillFileError) && !isTemporary(error);
+      // Below a recursive root, links to what is missing or denied are common and harmless.
+      const isHarmless = root.recursive && (isAbsence(error) ||
+        links.has(name) && !(error instanceof SkillFileError) &&
+          !isTemporary(error));
       if (!isHarmless) this.#report(error, entry);
-    }
-  }
-
-  /** Lists a folder, or reports why that is impossible. */
-  #list(folder: VisitedFolder): FolderListing | undefined {
-    try {
-      return listFolder(folder);
-    } catch (error) {
-      if (!isAbsence(error)) this.#report(error, folder);
     }
   }
 

@@ -53,6 +53,7 @@ Deno.test("scanSkillRoots() finds the skills directly in a root, sorted by name"
     isRepaired: false,
     isHiddenFromModel: false,
     isHiddenFromUser: false,
+    prefix: undefined,
   });
 });
 
