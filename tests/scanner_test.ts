@@ -248,28 +248,6 @@ Deno.test("scanSkillRoots() searches a recursive root six levels deep, except fo
   ]);
 });
 
-Deno.test("scanSkillRoots() finds nested skills in a recursive root", async () => {
-  using place = new Place();
-  place.skill("all", "outer");
-  place.skill("all/outer/parts", "inner");
-  place.skill("all/outer/parts/inner", "innermost");
-  place.skill("all/bad/parts", "in-a-bad-one");
-  place.file("all/bad/SKILL.md", "no frontmatter");
-  const recursive = root(join(place.path, "all"), { recursive: true });
-  const found = ["in-a-bad-one", "inner", "innermost", "outer"];
-  const plain = { ...recursive, recursive: false };
-  for (const roots of [[recursive], [plain, recursive]]) {
-    const catalog = await scanSkillRoots(roots);
-    assert.deepEqual(names(catalog), found);
-    assert.equal(catalog.problems.length, 1);
-    assert.deepEqual(catalog.shadowed, []);
-    assert.deepEqual(
-      await listPaths(catalog.skills.get("outer")!),
-      ["SKILL.md", "parts/inner/SKILL.md", "parts/inner/innermost/SKILL.md"],
-    );
-  }
-});
-
 Deno.test(
   "scanSkillRoots() reports at most 1,000 problems, the user's own first",
   { ignore: lacks("links") },
