@@ -118,7 +118,7 @@ export function listFolder(
 
 /** How to read a skill. */
 export interface ReadOptions {
-  readonly maxFileSize: number | undefined;
+  readonly maxFileSize?: number | undefined;
   /** The real paths of folders that links are allowed to point into. */
   readonly trusted: readonly string[];
   /** What was read in the last scan, by the real path of the folder. */
