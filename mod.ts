@@ -63,7 +63,11 @@ import {
 import { findSkill } from "./src/skills/names.ts";
 import { Policy } from "./src/skills/policy.ts";
 import { logProblems } from "./src/skills/problems.ts";
-import { listWatchedFolders, Rescans } from "./src/skills/rescans.ts";
+import {
+  listWatchedFolders,
+  type LoggingOptions,
+  Rescans,
+} from "./src/skills/rescans.ts";
 import { Project, resolveTrusted } from "./src/skills/roots.ts";
 import {
   type FolderListing,
@@ -180,7 +184,6 @@ class SkillScan {
   readonly #slice = new TimeSlice();
 
   constructor(roots: readonly SkillRoot[], options: SkillScanOptions) {
-    const { maxFileSize, policy, last } = options;
     const project = new Project(options);
     const trusted = resolveTrusted(options.trustLinks ?? []);
     this.#roots = roots;
@@ -188,8 +191,7 @@ class SkillScan {
     this.#project = project;
     this.#trusted = trusted;
     this.#targets = [...project.listTargets(roots), ...trusted];
-    const found = { project, trusted, maxFileSize, policy, last };
-    this.#found = new FoundSkills(found);
+    this.#found = new FoundSkills({ ...options, project, trusted });
   }
 
   /** Searches the roots and creates the catalog, or returns the previous one if it is the same. */
@@ -311,25 +313,17 @@ class SkillScan {
       const { realPath, depth } = child;
       const isSearched = root.recursive && depth < MAX_SEARCH_DEPTH &&
         !queue.has(realPath);
-      const listing = isSearched ? this.#list(child) : undefined;
+      const listing = isSearched ? listFolder(child) : undefined;
       if (listing?.mayBeSkill !== false) {
         this.#found.add(child, ++this.#position);
       }
       if (listing !== undefined) queue.set(realPath, { ...child, listing });
     } catch (error) {
-      // Below a recursive root, dangling links are common and harmless.
-      const isHarmless = links.has(name) && root.recursive &&
-        !(error instanceof SkillFileError) && !isTemporary(error);
+      // Below a recursive root, links to what is missing or denied are common and harmless.
+      const isHarmless = root.recursive && (isAbsence(error) ||
+        links.has(name) && !(error instanceof SkillFileError) &&
+          !isTemporary(error));
       if (!isHarmless) this.#report(error, entry);
-    }
-  }
-
-  /** Lists a folder, or reports why that is impossible. */
-  #list(folder: VisitedFolder): FolderListing | undefined {
-    try {
-      return listFolder(folder);
-    } catch (error) {
-      if (!isAbsence(error)) this.#report(error, folder);
     }
   }
 
@@ -389,7 +383,7 @@ export class SkillRegistry implements SkillSource {
   /** Digests of files, by version and path. */
   readonly #digests = new Map<string, string>();
   readonly #known = new KnownFiles();
-  readonly #options: SkillRegistryOptions;
+  readonly #options: LoggingOptions;
   readonly #log: (line: string) => void;
   /** The lines about problems that were logged and still exist. */
   #logged: ReadonlySet<string> = new Set();
@@ -414,16 +408,12 @@ export class SkillRegistry implements SkillSource {
    */
   constructor(roots: readonly SkillRoot[], options: SkillRegistryOptions = {}) {
     this.#roots = roots;
-    this.#policy = new Policy({
-      workingDirectory: currentFolder(),
-      ...options,
-    });
-    this.#options = options;
-    this.#log = options.log ?? log;
-    this.#rescans = new Rescans(() => this.#rescan(), {
-      ...options,
-      log: this.#log,
-    });
+    const { log: logLine = log } = options;
+    const workingDirectory = currentFolder();
+    this.#options = { workingDirectory, ...options, log: logLine };
+    this.#policy = new Policy(this.#options);
+    this.#log = this.#options.log;
+    this.#rescans = new Rescans(() => this.#rescan(), this.#options);
   }
 
   /** The catalog of the last scan. */
@@ -576,7 +566,6 @@ export class SkillRegistry implements SkillSource {
     this.#scanStart = performance.now();
     const problems = await this.#policy.load();
     const scan = new SkillScan(this.#policy.isUsable ? this.#roots : [], {
-      workingDirectory: currentFolder(),
       ...this.#options,
       policy: this.#policy,
       last: this.#last?.found.byPath,

@@ -36,11 +36,6 @@ class SlowDisk implements Disposable {
     this.#turn();
   }
 
-  /** The number of operations. */
-  get count(): number {
-    return this.#spy.count;
-  }
-
   #turn(): void {
     this.#run = 0;
     if (this.#isOpen) setImmediate(() => this.#turn());

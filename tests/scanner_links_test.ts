@@ -1,59 +1,19 @@
 import assert from "node:assert/strict";
 import { basename, join } from "jsr:@std/path@^1";
 import { scanSkillRoots } from "../mod.ts";
-import { exchange, OpenSpy, Place, skillMd } from "./testing/folders.ts";
+import {
+  DiskSpy,
+  exchange,
+  OpenSpy,
+  Place,
+  skillMd,
+} from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
 import { listPaths, names, readSkillFile, root } from "./testing/registry.ts";
 
-Deno.test("scanSkillRoots() follows links in a skill only to trusted folders", {
-  ignore: lacks("links"),
-}, async () => {
-  using place = new Place();
-  place.skill("all", "git");
-  place.skill("documents", "private");
-  place.skill("store", "trusted");
-  place.link(join(place.path, "documents"), "all/git/docs");
-  place.link(join(place.path, "store"), "all/git/store");
-  place.link("../git", "all/git/again");
-  const options = { trustLinks: [join(place.path, "store")] };
-  const catalog = await scanSkillRoots(
-    [root(join(place.path, "all"), { recursive: true })],
-    options,
-  );
-  assert.deepEqual(names(catalog), ["git", "trusted"]);
-  assert.deepEqual([catalog.problems, catalog.shadowed], [[], []]);
-});
-
-Deno.test(
-  "scanSkillRoots() follows links to skill folders and visits each folder once",
-  {
-    ignore: lacks("links"),
-  },
-  async () => {
-    using place = new Place();
-    const store = place.skill("store", "git");
-    place.link(store, "skills/linked");
-    place.link(store, "skills/linked-again");
-    place.link(join(place.path, "skills"), "skills/loop");
-    place.link(join(place.path, "skills"), "skills/group/loop");
-    for (const recursive of [false, true]) {
-      const catalog = await scanSkillRoots([
-        root(join(place.path, "skills"), { recursive }),
-      ]);
-      assert.deepEqual(names(catalog), ["git"]);
-      assert.deepEqual([catalog.problems, catalog.shadowed], [[], []]);
-      const { directory, realDirectory } = catalog.skills.get("git")!;
-      assert.equal(directory, join(place.path, "skills", "linked"));
-      assert.equal(realDirectory, store);
-    }
-  },
-);
-
 Deno.test(
   "scanSkillRoots() confines links in a project to the project and the user's own roots",
-  {
-    ignore: lacks("links"),
-  },
+  { ignore: lacks("links") },
   async () => {
     using place = new Place();
     const { project } = place;
@@ -97,43 +57,28 @@ Deno.test(
 
 Deno.test(
   "scanSkillRoots() reveals no names from a folder that is swapped in during the scan",
-  {
-    ignore: lacks("links"),
-  },
+  { ignore: lacks("links") },
   async () => {
     using place = new Place();
     place.skill("project/skills/group", "git");
     place.skill("outside", "secret");
     const group = join(place.project, "skills", "group");
-    const { readDirSync } = Deno;
-    Deno.readDirSync = (path) => {
-      if (path === group) {
-        place.remove("project/skills/group");
-        place.link(join(place.path, "outside"), "project/skills/group");
-      }
-      return readDirSync(path);
-    };
-    try {
-      const catalog = await scanSkillRoots(
-        [root(join(place.project, "skills"), {
-          scope: "project",
-          recursive: true,
-        })],
-        { workingDirectory: place.project },
-      );
-      assert.equal(catalog.skills.size, 0);
-      assert.ok(!JSON.stringify(catalog.problems).includes("secret"));
-    } finally {
-      Deno.readDirSync = readDirSync;
-    }
+    const roots = [root(join(place.project, "skills"), { recursive: true })];
+    using _disk = new DiskSpy((path, operation) => {
+      if (path !== group || operation !== "readDirSync") return undefined;
+      place.remove("project/skills/group");
+      place.link(join(place.path, "outside"), "project/skills/group");
+    });
+    const options = { workingDirectory: place.project };
+    const catalog = await scanSkillRoots(roots, options);
+    assert.equal(catalog.skills.size, 0);
+    assert.ok(!JSON.stringify(catalog.problems).includes("secret"));
   },
 );
 
 Deno.test(
   "scanSkillRoots() follows links from a skill's files to trusted folders",
-  {
-    ignore: lacks("links"),
-  },
+  { ignore: lacks("links") },
   async () => {
     using place = new Place();
     const store = place.folder("store");
@@ -158,9 +103,7 @@ Deno.test(
 
 Deno.test(
   "scanSkillRoots() reads nothing through a skill folder that is swapped for a link out and back again",
-  {
-    ignore: lacks("links"),
-  },
+  { ignore: lacks("links") },
   async () => {
     using place = new Place();
     const git = place.skill("skills", "git");

@@ -53,6 +53,7 @@ Deno.test("scanSkillRoots() finds the skills directly in a root, sorted by name"
     isRepaired: false,
     isHiddenFromModel: false,
     isHiddenFromUser: false,
+    prefix: undefined,
   });
 });
 
@@ -124,17 +125,13 @@ Deno.test("scanSkillRoots() accepts skill.md if there is no SKILL.md", async () 
   place.file("skills/a/skill.md", skillMd("a"));
   const catalog = await scanSkillRoots([root(join(place.path, "skills"))]);
   const a = catalog.skills.get("a")!;
-  assert.deepEqual(await listPaths(a), [
-    "SKILL.md",
-  ]);
+  assert.deepEqual(await listPaths(a), ["SKILL.md"]);
   assert.equal(readSkillFile(a, "SKILL.md").text, skillMd("a"));
 });
 
 Deno.test(
   "scanSkillRoots() skips each invalid skill with a reason and keeps the valid skill",
-  {
-    ignore: lacks("fifos", "links"),
-  },
+  { ignore: lacks("fifos", "links") },
   async () => {
     using place = new Place();
     place.skill("skills", "good");
@@ -189,14 +186,10 @@ Deno.test("scanSkillRoots() reports a root that is a file, and no problem for a 
   const file = place.file("file", "text");
   const missing = join(place.path, "none");
   const catalog = await scanSkillRoots([root(missing), root(file)]);
-  assert.deepEqual(
-    catalog.roots.map(({ status }) => status),
-    ["missing", "refused"],
-  );
-  assert.deepEqual(
-    catalog.problems.map(({ file, rule }) => [file, rule]),
-    [[file, "not-a-folder"]],
-  );
+  const statuses = catalog.roots.map(({ status }) => status);
+  assert.deepEqual(statuses, ["missing", "refused"]);
+  const problems = catalog.problems.map(({ file, rule }) => [file, rule]);
+  assert.deepEqual(problems, [[file, "not-a-folder"]]);
 });
 
 Deno.test("scanSkillRoots() skips a skill without read permission", async () => {
@@ -255,36 +248,10 @@ Deno.test("scanSkillRoots() searches a recursive root six levels deep, except fo
   ]);
 });
 
-Deno.test("scanSkillRoots() finds nested skills in a recursive root", async () => {
-  using place = new Place();
-  place.skill("all", "outer");
-  place.skill("all/outer/parts", "inner");
-  place.skill("all/outer/parts/inner", "innermost");
-  place.skill("all/bad/parts", "in-a-bad-one");
-  place.file("all/bad/SKILL.md", "no frontmatter");
-  const recursive = root(join(place.path, "all"), { recursive: true });
-  const found = ["in-a-bad-one", "inner", "innermost", "outer"];
-  for (
-    const roots of [[recursive], [
-      { ...recursive, recursive: false },
-      recursive,
-    ]]
-  ) {
-    const catalog = await scanSkillRoots(roots);
-    assert.deepEqual(names(catalog), found);
-    assert.equal(catalog.problems.length, 1);
-    assert.deepEqual(catalog.shadowed, []);
-    assert.deepEqual(
-      await listPaths(catalog.skills.get("outer")!),
-      ["SKILL.md", "parts/inner/SKILL.md", "parts/inner/innermost/SKILL.md"],
-    );
-  }
-});
-
-Deno.test({
-  name: "scanSkillRoots() reports at most 1,000 problems, the user's own first",
-  ignore: lacks("links"),
-  fn: async () => {
+Deno.test(
+  "scanSkillRoots() reports at most 1,000 problems, the user's own first",
+  { ignore: lacks("links") },
+  async () => {
     using place = new Place();
     for (let i = 0; i < 1_000; i++) place.link("nowhere", `theirs/${i}`);
     const file = place.file("own/bad/SKILL.md", "no frontmatter");
@@ -295,38 +262,41 @@ Deno.test({
     assert.equal(problems.length, 1_000);
     assert.equal(problems[0]!.file, file);
   },
-});
+);
 
-Deno.test("scanSkillRoots() refuses a root with more than 50,000 folders and links", async () => {
-  using place = new Place();
-  place.skill("skills", "a");
-  place.skill("skills/group", "b");
-  const group = join(place.path, "skills", "group");
-  const path = join(place.path, "skills");
-  const { readDirSync } = Deno;
-  const entry = { isFile: false, isDirectory: false, isSymlink: true };
-  const links = Array.from({ length: 50_000 }, (_, i) => `l${i}`);
-  Deno.readDirSync = (folder) =>
-    folder !== path ? readDirSync(folder) : [
-      ...readDirSync(folder),
-      ...links.map((name) => ({ ...entry, name })),
-    ].values();
-  try {
-    const roots = [root(group), root(path, { recursive: true })];
-    const catalog = await scanSkillRoots(roots);
-    assert.deepEqual(names(catalog), ["b"]);
-    assert.deepEqual(
-      catalog.roots.map(({ status, skills }) => [status, skills]),
-      [["found", 1], ["refused", 0]],
-    );
-    assert.deepEqual(
-      catalog.problems.map(({ file, reason }) => [file, reason]),
-      [[path, "it has more than 50000 folders and links"]],
-    );
-  } finally {
-    Deno.readDirSync = readDirSync;
-  }
-});
+for (
+  const [scope, limit] of [["global", 50_000], ["project", 1_000]] as const
+) {
+  Deno.test(`scanSkillRoots() refuses a ${scope} root with more than ${limit} folders and links`, async () => {
+    using place = new Place();
+    place.skill("skills", "a");
+    place.skill("skills/group", "b");
+    const path = place.folder("skills");
+    const { readDirSync } = Deno;
+    const entry = { isFile: false, isDirectory: false, isSymlink: true };
+    const links = Array.from({ length: limit }, (_, i) => `l${i}`)
+      .map((name) => ({ ...entry, name }));
+    Deno.readDirSync = (folder) =>
+      [...readDirSync(folder), ...folder === path ? links : []].values();
+    try {
+      const catalog = await scanSkillRoots([
+        root(join(path, "group"), { scope }),
+        root(path, { scope, recursive: true }),
+      ]);
+      assert.deepEqual(names(catalog), ["b"]);
+      assert.deepEqual(
+        catalog.roots.map(({ status, skills }) => [status, skills]),
+        [["found", 1], ["refused", 0]],
+      );
+      assert.deepEqual(
+        catalog.problems.map(({ file, reason }) => [file, reason]),
+        [[path, `it has more than ${limit} folders and links`]],
+      );
+    } finally {
+      Deno.readDirSync = readDirSync;
+    }
+  });
+}
 
 Deno.test("scanSkillRoots() finds skills with names that look like paths or prototypes", async () => {
   using place = new Place();

@@ -85,6 +85,11 @@ const REQUESTS: [string, object][] = [
   ["tools/call", { name: "skill", arguments: { name: "git" } }],
 ];
 
+/** Many requests for the same file of the skill. */
+function readsOf(path: string): typeof REQUESTS {
+  return Array(20).fill(["resources/read", { uri: `skill://git/${path}` }]);
+}
+
 /** Creates a skill in a project, and a folder outside the project with the same names and more. */
 function placeWithSecrets(): Place {
   const place = new Place();
@@ -102,25 +107,14 @@ function placeWithSecrets(): Place {
   return place;
 }
 
-/** Requests a file of the skill many times. */
-async function readRepeatedly(wire: Wire, path: string): Promise<Reply[]> {
+/** Sends all of the requests several times. */
+async function askRepeatedly(
+  wire: Wire,
+  { requests, rounds }: { requests: typeof REQUESTS; rounds: number },
+): Promise<Reply[]> {
   const replies: Reply[] = [];
-  const params = { uri: `skill://git/${path}` };
-  for (let round = 0; round < 60; round++) {
-    const batch = Array.from(
-      { length: 20 },
-      () => wire.ask(nextId(), "resources/read", params),
-    );
-    replies.push(...await Promise.all(batch));
-  }
-  return replies;
-}
-
-/** Sends all of the requests many times. */
-async function askRepeatedly(wire: Wire): Promise<Reply[]> {
-  const replies: Reply[] = [];
-  for (let round = 0; round < 20; round++) {
-    const batch = REQUESTS.map(([method, params]) =>
+  for (let round = 0; round < rounds; round++) {
+    const batch = requests.map(([method, params]) =>
       wire.ask(nextId(), method, params)
     );
     replies.push(...await Promise.all(batch));
@@ -131,9 +125,7 @@ async function askRepeatedly(wire: Wire): Promise<Reply[]> {
 for (const path of ["git/docs", "git", ""]) {
   Deno.test(
     `server reveals nothing outside a skill while .claude/skills/${path} is swapped for an outside link`,
-    {
-      ignore: lacks("links", "proc"),
-    },
+    { ignore: lacks("links", "proc") },
     async () => {
       using place = placeWithSecrets();
       const args = ["--tools", "skilljack", "--no-watch", "--refresh", "0"];
@@ -142,8 +134,11 @@ for (const path of ["git/docs", "git", ""]) {
       const skills = join(place.project, ".claude", "skills");
       const out = place.link(join(place.path, SECRET, path), "links/out");
       await using _swaps = await SwapProcess.start(join(skills, path), out);
-      const replies = await askRepeatedly(wire);
-      replies.push(...await readRepeatedly(wire, "docs/help.md"));
+      const requests = readsOf("docs/help.md");
+      const replies = [
+        ...await askRepeatedly(wire, { requests: REQUESTS, rounds: 20 }),
+        ...await askRepeatedly(wire, { requests, rounds: 60 }),
+      ];
       const revealing = replies.filter((reply) =>
         JSON.stringify(reply).includes(SECRET)
       );
@@ -156,9 +151,7 @@ for (const path of ["git/docs", "git", ""]) {
 for (const path of ["SKILL.md", "help.md"]) {
   Deno.test(
     `server answers requests and exits with its client while git/${path} is swapped for a FIFO`,
-    {
-      ignore: lacks("proc"),
-    },
+    { ignore: lacks("proc") },
     async () => {
       using place = placeWithSecrets();
       const args = ["--no-watch", "--refresh", "0.01"];
@@ -168,7 +161,8 @@ for (const path of ["SKILL.md", "help.md"]) {
       runSync("mkfifo", fifo);
       const file = join(place.project, ".claude", "skills", "git", path);
       await using _swaps = await SwapProcess.start(file, fifo);
-      const replies = await readRepeatedly(wire, path);
+      const requests = readsOf(path);
+      const replies = await askRepeatedly(wire, { requests, rounds: 60 });
       assert.ok(replies.every(({ result, error }) => result ?? error));
       assert.equal((await wire.endInput()).code, 0);
     },

@@ -3,6 +3,7 @@ import { join } from "jsr:@std/path@^1";
 import { SkillFileError } from "../../mod.ts";
 import { ODD } from "../../tests/testing/environment.ts";
 import {
+  DiskSpy,
   exchange,
   OpenSpy,
   Place,
@@ -20,9 +21,7 @@ import { onWindows } from "../../tests/testing/server.ts";
 
 Deno.test(
   "ServedFolder.list() lists the files of a skill, and ServedFolder.read() reads these and none outside",
-  {
-    ignore: lacks("links"),
-  },
+  { ignore: lacks("links") },
   async () => {
     using place = new Place();
     const secret = place.file("secret/key.txt", "secret");
@@ -52,17 +51,11 @@ Deno.test(
       "references/API.md",
       "scripts/nested/SKILL.md",
     ];
-    assert.deepEqual(
-      await listPaths(skill),
-      expected,
-    );
+    assert.deepEqual(await listPaths(skill), expected);
     for (const { path, size, version } of await listSkillFiles(skill)) {
       const file = readSkillFile(skill, path);
-      assert.deepEqual([file.path, file.size, file.version], [
-        path,
-        size,
-        version,
-      ]);
+      const read = [file.path, file.size, file.version];
+      assert.deepEqual(read, [path, size, version]);
     }
     for (const path of ["./alias.md", "docs//API.md", "lib/../alias.md"]) {
       assert.equal(readSkillFile(skill, path).text, "api");
@@ -121,27 +114,20 @@ Deno.test("ServedFolder.read() and ServedFolder.list() reach ten levels deep", a
   place.file(`skills/git/${ten}`, "10");
   place.file(`skills/git/${eleven}`, "11");
   const skill = await scanSkill(join(skillFolder, ".."));
-  assert.deepEqual(await listPaths(skill), [
-    "SKILL.md",
-    ten,
-  ]);
+  assert.deepEqual(await listPaths(skill), ["SKILL.md", ten]);
   assert.equal(readSkillFile(skill, ten).text, "10");
   assert.throws(() => readSkillFile(skill, eleven), SkillFileError);
 });
 
 Deno.test(
   "ServedFolder.list() omits FIFOs, and ServedFolder.read() refuses them",
-  {
-    ignore: lacks("fifos"),
-  },
+  { ignore: lacks("fifos") },
   async () => {
     using place = new Place();
     const folder = place.skill("skills", "git");
     runSync("mkfifo", join(folder, "fifo"));
     const skill = await scanSkill(join(place.path, "skills"));
-    assert.deepEqual(await listPaths(skill), [
-      "SKILL.md",
-    ]);
+    assert.deepEqual(await listPaths(skill), ["SKILL.md"]);
     assert.throws(() => readSkillFile(skill, "fifo"), /not a regular file/);
   },
 );
@@ -149,9 +135,7 @@ Deno.test(
 for (const moment of ["before it is opened", "before it is checked again"]) {
   Deno.test(
     `ServedFolder.read() reads nothing if a file is swapped for an outside link ${moment}`,
-    {
-      ignore: lacks("links"),
-    },
+    { ignore: lacks("links") },
     async () => {
       using place = new Place();
       const secret = place.file("secret.md", "secret");
@@ -178,9 +162,7 @@ for (const moment of ["before it is opened", "before it is checked again"]) {
 for (const [what, path] of [["a file", "docs/help.md"], ["a folder", "docs"]]) {
   Deno.test(
     `ServedFolder.read() reads nothing if ${what} is swapped for an outside link after the file is found, and swapped back after it is opened`,
-    {
-      ignore: lacks("links"),
-    },
+    { ignore: lacks("links") },
     async () => {
       using place = new Place();
       place.skill("skills", "git");
@@ -189,32 +171,22 @@ for (const [what, path] of [["a file", "docs/help.md"], ["a folder", "docs"]]) {
       const swapped = join(place.path, "skills", "git", path!);
       const link = place.link(join(place.path, "outside", path!), "links/out");
       const skill = await scanSkill(join(place.path, "skills"));
-      const { realPathSync } = Deno;
       let isFound = false;
-      Deno.realPathSync = (path) => {
-        const realPath = realPathSync(path);
-        if (path === file && !isFound) exchange(swapped, link);
-        isFound ||= path === file;
-        return realPath;
-      };
+      using _disk = new DiskSpy((path, operation) => {
+        if (path !== file || operation !== "lstatSync" || isFound) return;
+        isFound = true;
+        exchange(swapped, link);
+      });
       using _opens = new OpenSpy({ afterOpen: () => exchange(swapped, link) });
-      try {
-        assert.throws(
-          () => readSkillFile(skill, "docs/help.md"),
-          SkillFileError,
-        );
-      } finally {
-        Deno.realPathSync = realPathSync;
-      }
+      assert.throws(() => readSkillFile(skill, "docs/help.md"), SkillFileError);
+      assert.ok(isFound);
     },
   );
 }
 
 Deno.test(
   "ServedFolder.list() lists nothing from outside when a folder is swapped for an outside link and back",
-  {
-    ignore: lacks("links"),
-  },
+  { ignore: lacks("links") },
   async () => {
     using place = new Place();
     place.skill("skills", "git");
@@ -223,21 +195,14 @@ Deno.test(
     const outside = place.link(join(secret, ".."), "links/docs");
     const docs = join(place.path, "skills", "git", "docs");
     const skill = await scanSkill(join(place.path, "skills"));
-    const { readDirSync } = Deno;
-    let swaps = 1;
-    Deno.readDirSync = (path) => {
-      if (path !== docs || swaps-- <= 0) return readDirSync(path);
-      exchange(docs, outside);
-      const entries = [...readDirSync(path)];
-      exchange(docs, outside);
-      return entries.values();
-    };
-    try {
-      const paths = await listPaths(skill);
-      assert.deepEqual(paths, ["SKILL.md"]);
-    } finally {
-      Deno.readDirSync = readDirSync;
-    }
+    // The folder is in its place whenever that is checked.
+    const expected = ["realPathSync", "readDirSync", "realPathSync"];
+    using _disk = new DiskSpy((path, operation) => {
+      if (path !== docs || expected.shift() !== operation) return undefined;
+      if (expected.length < 2) exchange(docs, outside);
+    });
+    assert.deepEqual(await listPaths(skill), ["SKILL.md"]);
+    assert.deepEqual(expected, []);
   },
 );
 
@@ -251,9 +216,7 @@ Deno.test("ServedFolder.list() terminates in a maze of links", {
     for (const to of rooms) place.link(`../${to}`, `skills/maze/${from}/${to}`);
   }
   const skill = await scanSkill(join(place.path, "skills"));
-  assert.deepEqual(await listPaths(skill), [
-    "SKILL.md",
-  ]);
+  assert.deepEqual(await listPaths(skill), ["SKILL.md"]);
 });
 
 Deno.test("splitPath() accepts both slashes on Windows, and refuses what Windows reads as another file", async () => {
@@ -288,9 +251,7 @@ Deno.test("splitPath() accepts both slashes on Windows, and refuses what Windows
 
 Deno.test(
   "a mounted ConfigMap is served, whose files are links into a hidden folder beside them",
-  {
-    ignore: lacks("links"),
-  },
+  { ignore: lacks("links") },
   async () => {
     using place = new Place();
     const mount = "skills/git";
@@ -300,10 +261,7 @@ Deno.test(
     place.link("..data/SKILL.md", `${mount}/SKILL.md`);
     place.link("..data/docs", `${mount}/docs`);
     const skill = await scanSkill(join(place.path, "skills"));
-    assert.deepEqual(await listPaths(skill), [
-      "SKILL.md",
-      "docs/help.md",
-    ]);
+    assert.deepEqual(await listPaths(skill), ["SKILL.md", "docs/help.md"]);
     assert.equal(readSkillFile(skill, "docs/help.md").text, "Help");
     assert.throws(
       () => readSkillFile(skill, "..data/SKILL.md"),

@@ -6,7 +6,7 @@
 
 import { skillKey } from "../text.ts";
 import { createSkill, type FoundSkill } from "./found_skills.ts";
-import { isScopedName, qualifiedName } from "./names.ts";
+import { isScopedKey, qualifiedName } from "./names.ts";
 import type {
   Problem,
   ShadowedSkill,
@@ -83,7 +83,7 @@ function nameSkills(
     const inScope = firstInScope[it.scope];
     const isFirstInScope = !inScope.has(key);
     const by = inScope.get(key) ?? first.get(key);
-    const isPlain = by === undefined && !isScopedName(key);
+    const isPlain = by === undefined && !isScopedKey(key);
     const prefix = isFirstInScope && !isPlain ? it.scope : undefined;
     const skill = createSkill(it, prefix)!;
     if (isFirstInScope) inScope.set(key, skill);

@@ -67,12 +67,10 @@ export interface FoundSkill {
 }
 
 /** What decides on the skills of a scan. */
-type FoundOptions = Omit<ReadOptions, "last"> & {
+interface FoundOptions extends ReadOptions {
   readonly project: Project;
   readonly policy: Policy;
-  /** What the last scan found, by real path. */
-  readonly last: ReadonlyMap<string, FoundSkill> | undefined;
-};
+}
 
 /** The folders with a `SKILL.md` that one scan found. */
 export class FoundSkills {
@@ -111,15 +109,11 @@ export class FoundSkills {
       known.listings.push(listing);
       return;
     }
-    const before = last?.get(realPath)?.read;
+    const isSlow = this.#projectTime > MAX_PROJECT_MS && !last?.has(realPath);
     const isTheirs = root.scope === "project";
-    if (
-      isTheirs && before === undefined && this.#projectTime > MAX_PROJECT_MS
-    ) {
-      throw new SkillFileError(path, PROJECT_IS_SLOW);
-    }
+    if (isTheirs && isSlow) throw new SkillFileError(path, PROJECT_IS_SLOW);
     const start = Date.now();
-    const read = readSkill(folder, { ...this.#options, last: before });
+    const read = readSkill(folder, this.#options);
     if (isTheirs) this.#projectTime += Date.now() - start;
     if (read === undefined) return;
     this.byPath.set(realPath, {
@@ -276,6 +270,6 @@ export function createSkill(
     isRepaired,
     isHiddenFromModel,
     isHiddenFromUser,
-    ...(prefix && { prefix }),
+    prefix,
   };
 }

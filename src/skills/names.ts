@@ -15,9 +15,9 @@ import type { Skill, SkillCatalog, SkillScope } from "./types.ts";
 /** A name that begins with a scope. */
 const SCOPED_NAME = /^(project|global):(.+)$/s;
 
-/** Whether a plain name could be taken for a qualified one. */
-export function isScopedName(name: string): boolean {
-  return SCOPED_NAME.test(skillKey(name));
+/** Whether the key of a plain name could be taken for that of a qualified one. */
+export function isScopedKey(key: string): boolean {
+  return SCOPED_NAME.test(key);
 }
 
 /** Returns the name by which a skill is loaded: the qualified one, if it has a prefix. */
@@ -128,16 +128,6 @@ export function parseSkillUri(
   }
 }
 
-/** Whether a name is a scope. URIs that begin with a scope are about all of its skills. */
-export function isScope(name: string): boolean {
-  return ["project", "global"].includes(skillKey(name));
-}
-
-/** Returns the prefix in the URIs of a skill, if there is one. */
-export function uriPrefix({ name, prefix, scope }: Skill): string | undefined {
-  return prefix ?? (isScope(name) ? scope : undefined);
-}
-
 /**
  * Creates the URI by which a file of a skill is served. In the URI of a
  * shadowed skill, the skill's prefix precedes its name. If the name is a scope,
@@ -148,11 +138,11 @@ export function uriPrefix({ name, prefix, scope }: Skill): string | undefined {
  *   string for the collection of all files.
  */
 export function skillFileUri(skill: Skill, path: string): string {
-  const uri = skillUri(skill.name, path);
-  const prefix = uriPrefix(skill);
-  return prefix === undefined
-    ? uri
-    : `skill://${prefix}${uri.slice("skill:/".length)}`;
+  const { name, scope } = skill;
+  const isScope = ["project", "global"].includes(skillKey(name));
+  const prefix = skill.prefix ?? (isScope ? scope : undefined);
+  const uri = skillUri(name, path);
+  return prefix ? uri.replace("//", `//${prefix}/`) : uri;
 }
 
 export function skillMdUri(skill: Skill): string {

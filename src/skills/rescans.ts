@@ -44,6 +44,11 @@ export function listWatchedFolders(
   ]);
 }
 
+/** The options of a registry, and where it logs. */
+export type LoggingOptions =
+  & SkillRegistryOptions
+  & Required<Pick<SkillRegistryOptions, "log">>;
+
 /** Asks for scans once it was started. */
 export class Rescans {
   readonly #rescan: () => void;
@@ -62,8 +67,7 @@ export class Rescans {
   constructor(
     rescan: () => void,
     { refreshSeconds = DEFAULT_REFRESH_SECONDS, watchFolders = true, log }:
-      & SkillRegistryOptions
-      & Required<Pick<SkillRegistryOptions, "log">>,
+      LoggingOptions,
   ) {
     this.#rescan = rescan;
     this.#refreshMs = refreshSeconds * 1_000;

@@ -6,7 +6,9 @@ import { listWatchedFolders } from "./rescans.ts";
 Deno.test("listWatchedFolders() prefers folders that clients subscribed to, and the skills modified last", () => {
   const skills = Array.from({ length: 300 }, (_, modified) => {
     const realPath = `/skills/${modified}`;
-    const read = { mainFolder: realPath, modified };
+    // A SKILL.md that is a link into another folder.
+    const mainFolder = modified === 299 ? "/store" : realPath;
+    const read = { mainFolder, modified };
     return { realPath, read } as FoundSkill;
   });
   const folders = listWatchedFolders([], {
@@ -14,9 +16,7 @@ Deno.test("listWatchedFolders() prefers folders that clients subscribed to, and 
     followed: ["/followed"],
     skills,
   });
-  const latest = skills.slice(-MAX_WATCHED_FOLDERS).reverse();
-  assert.deepEqual([...folders], [
-    "/followed",
-    ...latest.map(({ realPath }) => realPath),
-  ]);
+  const [last, ...others] = skills.slice(-MAX_WATCHED_FOLDERS).reverse()
+    .map(({ realPath }) => realPath);
+  assert.deepEqual([...folders], ["/followed", last, "/store", ...others]);
 });

@@ -10,6 +10,7 @@ import { basename, dirname, join } from "jsr:@std/path@^1";
 import {
   isAtOrBelow,
   isCaseBlind,
+  realPathIfThere,
   realPathOf,
   resolveFolder,
 } from "../files/paths.ts";
@@ -134,16 +135,10 @@ function comparable(path: string): string {
 }
 
 /**
- * Returns the real paths of trusted folders, without missing ones. If Deno is not
- * allowed to resolve a folder, returns its path as it is. If that path contains a
- * link, no real path lies in it, which is safe.
+ * Returns the real paths of trusted folders. If one is missing, or Deno is not allowed
+ * to resolve it, returns its path as it is. If that path contains a link, no real path
+ * lies in it, which is safe.
  */
 export function resolveTrusted(folders: readonly string[]): string[] {
-  return folders.flatMap((folder) => {
-    try {
-      return [Deno.realPathSync(folder)];
-    } catch (error) {
-      return error instanceof Deno.errors.NotCapable ? [folder] : [];
-    }
-  });
+  return folders.map((folder) => realPathIfThere(folder) ?? folder);
 }

@@ -118,11 +118,11 @@ export function listFolder(
 
 /** How to read a skill. */
 export interface ReadOptions {
-  readonly maxFileSize: number | undefined;
+  readonly maxFileSize?: number | undefined;
   /** The real paths of folders that links are allowed to point into. */
   readonly trusted: readonly string[];
-  /** What was read in the last scan. */
-  readonly last: ReadSkill | undefined;
+  /** What was read in the last scan, by the real path of the folder. */
+  readonly last: ReadonlyMap<string, { readonly read: ReadSkill }> | undefined;
 }
 
 /**
@@ -137,7 +137,7 @@ export function readSkill(
   let found: FoundFile | undefined;
   try {
     found = findSkillFile(folder.path);
-    return found && readFile(found, { folder, ...options });
+    return found && readFile(found, { folder, options });
   } catch (error) {
     if (isTemporary(error)) throw error;
     return {
@@ -152,10 +152,10 @@ export function readSkill(
 /** Reads a `SKILL.md`, unless it is the same as before. */
 function readFile(
   { name: fileName, path, status }: FoundFile,
-  { folder, maxFileSize, trusted, last }: ReadOptions & {
-    folder: ReadableFolder;
-  },
+  { folder, options }: { folder: ReadableFolder; options: ReadOptions },
 ): ReadSkill {
+  const { maxFileSize, trusted } = options;
+  const last = options.last?.get(folder.realPath)?.read;
   if (status.isDirectory) throw new SkillFileError(path, NOT_A_FILE);
   const isLinked = status.isSymlink;
   const realPath = isLinked
@@ -247,7 +247,7 @@ function splitHead(bytes: Uint8Array): { text: string; excerpt: string } {
   let line = 0;
   do {
     line = bytes.indexOf(LINE_FEED!, line) + 1;
-  } while (line > 0 && !isFence(bytes.subarray(line, line + 3)));
+  } while (line > 0 && !isFence(bytes, line));
   const end = line > 0 && bytes.indexOf(LINE_FEED!, line) + 1 || bytes.length;
   return {
     text: decoder.decode(bytes.subarray(0, end)),
@@ -255,6 +255,7 @@ function splitHead(bytes: Uint8Array): { text: string; excerpt: string } {
   };
 }
 
-function isFence(start: Uint8Array): boolean {
-  return start.length === 3 && start.every((byte) => byte === DASH);
+function isFence(bytes: Uint8Array, start: number): boolean {
+  return bytes[start] === DASH && bytes[start + 1] === DASH &&
+    bytes[start + 2] === DASH;
 }

@@ -117,7 +117,7 @@ export interface Skill {
    * Its scope, if the skill of the other scope is served under the plain name. It
    * then has a qualified name, `scope:name`, and URIs `skill://scope/name/…`.
    */
-  readonly prefix?: SkillScope;
+  readonly prefix?: SkillScope | undefined;
 }
 
 /** What is wrong with a root, a skill, a file, or a policy, and how to fix it. */

@@ -22,24 +22,19 @@ Deno.test("resources/subscribe reports changes to a skill, a file, a folder, a c
     for (const uri of expected) await session.updated(uri);
     assert.deepEqual(session.updates.takeAll(), []);
   };
-  place.replace("home/.claude/skills/git/references/API.md", "# API 2");
+  const git = "home/.claude/skills/git";
+  place.replace(`${git}/references/API.md`, "# API 2");
   await expectUpdates(uris.file, uris.folder, uris.collection, uris.all);
-  place.replace(
-    "home/.claude/skills/git/references/deep/more.md",
-    "# More 2",
-  );
+  place.replace(`${git}/references/deep/more.md`, "# More 2");
   await expectUpdates(uris.folder, uris.collection, uris.all);
-  place.file("home/.claude/skills/git/references/new/new.md", "New");
+  place.file(`${git}/references/new/new.md`, "New");
   await expectUpdates(uris.folder, uris.collection, uris.all);
-  place.replace(
-    "home/.claude/skills/git/SKILL.md",
-    skillMd("git", "New text"),
-  );
+  place.replace(`${git}/SKILL.md`, skillMd("git", "New text"));
   await expectUpdates(uris.main, uris.skillMd, uris.collection, uris.all);
   place.replace("home/.claude/skills/hidden/a.md", "changed");
   await expectUpdates(uris.other, uris.all);
-  place.file("home/.claude/skills/git/.env", "secret too");
-  place.remove("home/.claude/skills/git/references/API.md");
+  place.file(`${git}/.env`, "secret too");
+  place.remove(`${git}/references/API.md`);
   await expectUpdates(uris.file, uris.folder, uris.collection, uris.all);
   place.remove("home/.claude/skills/hidden");
   await expectUpdates(uris.other, uris.all);

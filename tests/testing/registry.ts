@@ -15,7 +15,6 @@ import type {
   SkillFile,
   SkillFileContent,
 } from "../../src/skills/types.ts";
-import { Inbox } from "./waiting.ts";
 
 /** Creates a skill root. Its default scope is global. */
 export function root(path: string, rest: Partial<SkillRoot> = {}): SkillRoot {
@@ -82,37 +81,4 @@ function openSkill(
     ...skill,
     ...{ trusted, isHidden: () => false, maxFileSize },
   });
-}
-
-/** A registry whose changes and log lines are recorded. */
-export class WatchedRegistry implements Disposable {
-  readonly changes = new Inbox<string[]>();
-  readonly lines: string[] = [];
-  readonly registry: SkillRegistry;
-
-  constructor(roots: string[], refreshSeconds = 0) {
-    this.registry = new SkillRegistry(roots.map((path) => root(path)), {
-      refreshSeconds,
-      log: (line) => this.lines.push(line),
-    });
-    this.registry.onChange(({ keys }) => this.changes.put([...keys]));
-  }
-
-  /** Starts watching, and waits until every folder is watched. */
-  async start(): Promise<this> {
-    await this.registry.refresh();
-    this.registry.watch();
-    await this.registry.refresh();
-    this.changes.takeAll();
-    return this;
-  }
-
-  /** Waits for a change to the skill with the given key. */
-  async changed(key: string): Promise<void> {
-    await this.changes.take((keys) => keys.includes(key), `a change to ${key}`);
-  }
-
-  [Symbol.dispose](): void {
-    this.registry.close();
-  }
 }

@@ -2,8 +2,86 @@
 // is written from the rules, not from the code, and it keeps nothing.
 import { basename, dirname, join } from "jsr:@std/path@^1";
 import * as disk from "./reading.ts";
-import { type Closure, type State, STRICTEST, type World } from "./world.ts";
-import type { Face, Found, Sight, Subject } from "./world.ts";
+
+/** A rule of a policy, whose `in` is an absolute path. */
+export interface Rule {
+  state: State;
+  skill?: string;
+  scope?: string;
+  in?: string;
+}
+
+export type State = "on" | "pinned" | "name-only" | "manual" | "off";
+
+/** The states that are stricter than others, the strictest first. */
+const STRICTEST = ["off", "manual", "name-only"] as const;
+
+type Closure = "off" | "manual";
+
+/** A folder that is searched for skills. */
+export interface Root {
+  path: string;
+  recursive: boolean;
+  /** Whether it is one of the project's default folders. */
+  isProject: boolean;
+  /** Whether it can be a skill itself. */
+  includesItself: boolean;
+}
+
+/** The settings of a server. */
+export interface World {
+  workingDirectory: string;
+  home: string;
+  toolset: string;
+  /** The roots in search order. */
+  roots: Root[];
+  trustLinks: string[];
+  /** The rules of the last valid policy, if there ever was one. */
+  rules: readonly Rule[] | undefined;
+}
+
+/** A skill that clients may see. */
+export interface Sight {
+  name: string;
+  /** Its real directory. */
+  place: string;
+  scope: string;
+  state: State;
+  /** Whether the model, and whether the user, can load it. */
+  forModel: boolean;
+  forUser: boolean;
+  /** The real paths of its files by path: for clients, and for the model. */
+  files: Map<string, string>;
+  modelFiles: Map<string, string>;
+}
+
+/** A path through which a root lists a folder. */
+interface Face {
+  path: string;
+  place: string;
+  depth: number;
+  /** Whether a link in the project is on the path. */
+  isConfined: boolean;
+  /** The place of the skill around it. */
+  skill?: string;
+  position: number;
+}
+
+/** A folder with a `SKILL.md`, valid or not. */
+interface Found {
+  place: string;
+  scope: string;
+  faces: Face[];
+  main: string;
+  frontmatter: disk.Frontmatter;
+}
+
+/** What rules are asked about: a name and a path of a skill. */
+interface Subject {
+  name: string;
+  path: string;
+  scope: string;
+}
 
 /** The reference model. */
 export class Model {

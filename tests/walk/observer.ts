@@ -1,5 +1,5 @@
 // Asks a server for everything that its views show.
-import type { Sight } from "./world.ts";
+import type { Sight } from "./model.ts";
 import {
   canonical,
   type Contents,

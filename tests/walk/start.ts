@@ -4,7 +4,7 @@ import type { Disk } from "./disk.ts";
 import type { Random } from "./random.ts";
 import type { Launch } from "./servers.ts";
 import { isWithin, real } from "./reading.ts";
-import type { Root, Rule, World } from "./world.ts";
+import type { Root, Rule, World } from "./model.ts";
 
 /** How a server is started. */
 export interface Start {

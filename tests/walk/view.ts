@@ -1,7 +1,7 @@
 // What all views show, and what they should show according to the reference model.
 import { createHash } from "node:crypto";
 import { attempt } from "./reading.ts";
-import type { Sight } from "./world.ts";
+import type { Sight } from "./model.ts";
 
 /** Contents by path. They are `null` for unreadable files. */
 export type Contents = Record<string, string | null>;
