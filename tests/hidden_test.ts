@@ -150,7 +150,7 @@ Deno.test(
       const launch = await printedLaunch(place, { args });
       return await Session.open(place, { launch });
     };
-    for (const glob of ["~/code", "~/code/**"]) {
+    for (const glob of ["~/code", "~/{code,work}/**"]) {
       await using session = await open(glob);
       assert.deepEqual(await session.names(), []);
     }

@@ -1,7 +1,7 @@
 /**
  * Globs for names and paths in the rules of a policy: `*`, `?`, `[a-z]`, `[!a-z]`,
- * and `**` between two slashes. All other characters stand for themselves, and a
- * wildcard matches a dot, too.
+ * alternatives in braces, and `**` between two slashes. All other characters stand
+ * for themselves, and a wildcard matches a dot, too.
  *
  * @module
  */
@@ -14,6 +14,9 @@ import type { Problem } from "./types.ts";
 
 /** The maximum length of a glob, in characters. */
 const MAX_GLOB_LENGTH = 256;
+
+/** The maximum number of alternatives that a glob stands for. */
+const MAX_ALTERNATIVES = 1_000;
 
 /** The characters that begin a wildcard. */
 export const WILDCARD = /[*?[]/;
@@ -40,43 +43,60 @@ export interface GlobFolder {
 }
 
 /**
- * Finds the folder above the first wildcard of a glob. Without a wildcard, everything
- * in a folder matches too.
+ * Lists the folders above the first wildcard of a glob, one for each alternative.
+ * Without a wildcard, everything in a folder matches too.
  *
- * @throws {PolicyError} If the glob cannot be used, or is relative to an unknown folder.
+ * @throws {PolicyError} If the glob is too large, or relative to an unknown folder.
  */
-export function findGlobFolder(glob: string, base: BaseFolders): GlobFolder {
-  checkGlob(glob);
-  const parts = withSlashes(glob).replace(/\/+$/, "").split("/");
-  const first = parts.findIndex((part) => WILDCARD.test(part));
-  const end = first === -1 ? parts.length : first;
-  const folder = parts.slice(0, end).map((part) => `${part}/`).join("");
-  const path = attempt(() => resolveFolder(folder, base));
-  if (path !== undefined) {
-    return { path, rest: first === -1 ? ["**"] : parts.slice(end) };
-  }
-  const reason = `the folder ${quote(glob)} is relative to an unknown one`;
-  throw new PolicyError([{ reason, hint: "write an absolute path" }]);
+export function listGlobFolders(glob: string, base: BaseFolders): GlobFolder[] {
+  return expandBraces(withSlashes(glob)).map((text) => {
+    const parts = text.replace(/\/+$/, "").split("/");
+    const first = parts.findIndex((part) => WILDCARD.test(part));
+    const end = first === -1 ? parts.length : first;
+    const folder = parts.slice(0, end).map((part) => `${part}/`).join("");
+    const path = attempt(() => resolveFolder(folder, base));
+    if (path !== undefined) {
+      return { path, rest: first === -1 ? ["**"] : parts.slice(end) };
+    }
+    const reason = `the folder ${quote(glob)} is relative to an unknown one`;
+    throw new PolicyError([{ reason, hint: "write an absolute path" }]);
+  });
 }
 
+/** Alternatives in braces, without others in them. */
+const ALTERNATIVES = /\{([^{}]*,[^{}]*)\}/;
+
 /**
- * Refuses braces, too, because in the globs of other programs they stand for
- * alternatives: a rule that turns off a skill must not silently match nothing.
+ * Expands the alternatives in braces, which can be nested.
  *
- * @throws {PolicyError} If a glob cannot be used.
+ * @throws {PolicyError} If the glob is too long, or stands for too much.
  */
-export function checkGlob(glob: string): void {
-  if (glob.length <= MAX_GLOB_LENGTH && !/[{}]/.test(glob)) return;
-  const reason = `the glob ${
-    quote(glob)
-  } has braces, or more than ${MAX_GLOB_LENGTH} characters`;
-  throw new PolicyError([{ reason, hint: "split it into several rules" }]);
+export function expandBraces(glob: string): string[] {
+  let globs = [glob];
+  const isSmall = () =>
+    glob.length <= MAX_GLOB_LENGTH && globs.length <= MAX_ALTERNATIVES;
+  // All of them have the same number of braces.
+  while (isSmall() && ALTERNATIVES.test(globs[0]!)) {
+    globs = [...new Set(globs.flatMap(expandOnce))];
+  }
+  if (isSmall()) return globs;
+  throw new PolicyError([{
+    reason: `the glob ${
+      quote(glob)
+    } has more than ${MAX_GLOB_LENGTH} characters, or stands for more than ${MAX_ALTERNATIVES} alternatives`,
+    hint: "split it into several rules",
+  }]);
+}
+
+function expandOnce(glob: string): string[] {
+  const [group, texts] = ALTERNATIVES.exec(glob)!;
+  return texts!.split(",").map((text) => glob.replace(group, () => text));
 }
 
 /** Whether an item is what a part of a glob stands for. Without one, any items are. */
 type Test = ((item: string) => boolean) | undefined;
 
-/** Compiles a glob for a name, in comparable form. */
+/** Compiles a glob for a name, without braces and in comparable form. */
 export function compileName(glob: string): (name: string) => boolean {
   const tests = glob.match(/\*+|\[[^\]]+\]|[^]/gu)?.map(compileCharacter) ?? [];
   return (name) => matchAll(tests, [...name]);

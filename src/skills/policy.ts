@@ -24,13 +24,13 @@ import { childPath, realPathOf } from "../files/paths.ts";
 import type { BaseFolders } from "../files/types.ts";
 import { quote, skillKey } from "../text.ts";
 import {
-  checkGlob,
   comparablePath,
   comparableText,
   compileName,
   compilePath,
-  findGlobFolder,
+  expandBraces,
   type GlobFolder,
+  listGlobFolders,
   PolicyError,
   WILDCARD,
 } from "./glob.ts";
@@ -84,8 +84,8 @@ interface ActiveRule {
   readonly state: SkillState;
   /** The rule of the policy. Without one, it stands for a name-only folder. */
   readonly rule?: SkillPolicyRule;
-  /** Whether the rule is about the key of a skill's name. */
-  readonly matches: (key: string) => boolean;
+  /** The globs for the key of the skill's name. */
+  readonly names: readonly ((name: string) => boolean)[];
   /** What must contain the skill directory. Default: any folder. */
   readonly folders?: RuleFolders | undefined;
 }
@@ -145,8 +145,9 @@ export class Policy {
     const decisions = names.flatMap((name) => {
       // There can be many rules, and thousands of links to the same skill.
       const key = skillKey(name);
-      const rules = this.#rules!.filter(({ rule, matches }) =>
-        (rule?.scope ?? scope) === scope && matches(key)
+      const rules = this.#rules!.filter(({ rule, names }) =>
+        (rule?.scope ?? scope) === scope &&
+        names.some((matches) => matches(key))
       );
       return paths.map((path) => decideOnPath(path, rules));
     });
@@ -171,12 +172,11 @@ export class Policy {
  */
 function activate(rule: SkillPolicyRule, base: BaseFolders): ActiveRule {
   const { state, skill = "*", in: folder } = rule;
-  checkGlob(skill);
-  const matches = compileName(skillKey(skill));
+  const names = expandBraces(skillKey(skill)).map(compileName);
   const folders = folder === undefined
     ? undefined
-    : expandFolder(findGlobFolder(folder, base));
-  return { state, rule, matches, folders };
+    : expandFolders(listGlobFolders(folder, base));
+  return { state, rule, names, folders };
 }
 
 /** Creates the rule for a folder whose skills are name-only unless a rule applies to them. */
@@ -184,7 +184,7 @@ function nameOnlyRule(path: string): ActiveRule {
   const places = [path, realPathOf(path)]
     .map((path) => placeOf({ path, rest: ["**"] }));
   const folders = { places, unresolved: new Set<string>() };
-  return { state: "name-only", matches: () => true, folders };
+  return { state: "name-only", names: [() => true], folders };
 }
 
 function decideOnPath(
@@ -218,18 +218,17 @@ function findMatch(
 /**
  * Finds out what a glob stands for on disk.
  *
- * @param folder The folder above its first wildcard.
- * @throws {PolicyError} If that exists and cannot be resolved.
+ * @param folders The folders above its first wildcard.
+ * @throws {PolicyError} If one of these exists and cannot be resolved.
  */
-function expandFolder(folder: GlobFolder): RuleFolders {
-  const expanded: RuleFolders = {
-    places: [placeOf(folder)],
-    unresolved: new Set(),
-  };
-  try {
-    followLinks({ ...folder, known: folder.path }, expanded);
-  } catch (error) {
-    if (!isAbsence(error)) {
+function expandFolders(folders: readonly GlobFolder[]): RuleFolders {
+  const expanded: RuleFolders = { places: [], unresolved: new Set() };
+  for (const folder of folders) {
+    expanded.places.push(placeOf(folder));
+    try {
+      followLinks({ ...folder, known: folder.path }, expanded);
+    } catch (error) {
+      if (isAbsence(error)) continue;
       const { reason, hint } = faultOf(error);
       const path = quote(folder.path);
       throw new PolicyError([

@@ -15,7 +15,7 @@ import {
 } from "../files/faults.ts";
 import { quote } from "../text.ts";
 import { describeYamlError, parseYaml } from "./frontmatter.ts";
-import { findGlobFolder, PolicyError, type PolicyFault } from "./glob.ts";
+import { listGlobFolders, PolicyError, type PolicyFault } from "./glob.ts";
 import type { SkillPolicyRule } from "./types.ts";
 
 /** The maximum size of a policy file, in bytes. */
@@ -124,8 +124,9 @@ export function listRuleFolders(
 ): { path: string; glob: string }[] {
   const base = { workingDirectory: dirname(file), homeDirectory };
   const rules = attempt(() => loadPolicy(file).rules) ?? [];
-  return rules.flatMap(({ in: glob }) => {
-    const folder = glob && attempt(() => findGlobFolder(glob, base));
-    return folder ? [{ path: folder.path, glob }] : [];
-  });
+  const globs = rules.flatMap((rule) => rule.in ?? []);
+  return globs.flatMap((glob) =>
+    attempt(() => listGlobFolders(glob, base))
+      ?.map(({ path }) => ({ path, glob })) ?? []
+  );
 }

@@ -334,7 +334,7 @@ export class Disk implements Disposable {
         "name-only": 2,
       }),
       ...random.chance(0.5) &&
-        { skill: random.pick([...NAMES, "[ab]", "a*", "*", "global"]) },
+        { skill: random.pick([...NAMES, "{a,b}", "a*", "*", "global"]) },
       ...random.chance(0.3) && { scope: random.pick(["project", "global"]) },
       ...random.chance(0.5) && { in: this.#folderGlob() },
     }));
@@ -360,9 +360,9 @@ export class Disk implements Disposable {
       folder.startsWith(`${home}/`) ? `~${folder.slice(home.length)}` : folder,
       relative(dirname(this.policy), folder) || ".",
       `${dirname(folder)}/${basename(folder).slice(0, 2)}*/**`,
-      `${dirname(folder)}/[${basename(folder)[0]}]*/**`,
+      `${dirname(folder)}/{${basename(folder)},nothing}/**`,
       `${random.pick(this.roots)}/*`,
-      `${random.pick(this.roots)}/**`,
+      `{${random.pick(this.roots)}/*,${folder}}`,
     ]);
   }
 

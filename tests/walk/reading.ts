@@ -41,7 +41,7 @@ export function isVisible(name: string): boolean {
 /** Returns a pattern for a name. */
 export function globPattern(glob: string): RegExp {
   const source = RegExp.escape(glob).replaceAll("\\*", ".*")
-    .replaceAll("\\[", "[").replaceAll("\\]", "]");
+    .replaceAll("\\{", "(?:").replaceAll("\\}", ")").replaceAll("\\x2c", "|");
   return new RegExp(`^${source}$`, "is");
 }
 
@@ -51,7 +51,7 @@ export function expandGlob(glob: string): string[] {
   for (const part of glob.replace(/\/\*\*$/, "").split("/").filter(Boolean)) {
     const pattern = globPattern(part);
     folders = folders.flatMap((folder) =>
-      /[*[]/.test(part)
+      /[*{]/.test(part)
         ? list(folder).filter(({ name }) => pattern.test(name))
           .map(({ name }) => join(folder, name)).filter(isFolder)
         : [join(folder, part)]
