@@ -61,6 +61,25 @@ export class LocalServer implements Disposable {
     await this.#registry.refresh();
   }
 
+  /** Starts to watch the disk. Only its events and the timer cause scans then. */
+  watch(): void {
+    this.#registry.watch();
+  }
+
+  /** Waits for the end of a scan that nobody has requested yet. */
+  nextScan(): Promise<void> {
+    const registry = this.#registry;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { refresh } = registry;
+    registry.refresh = async (options) => {
+      registry.refresh = refresh;
+      const catalog = await refresh.call(registry, options);
+      resolve();
+      return catalog;
+    };
+    return promise;
+  }
+
   [Symbol.dispose](): void {
     this.#registry.close();
   }

@@ -1,6 +1,7 @@
 // A walk over the states of a disk: changes it at random, and checks what servers show.
 import assert from "node:assert/strict";
 import { relative } from "jsr:@std/path@^1";
+import { DEADLINE_MS, within } from "../testing/waiting.ts";
 import { Disk, SKILL_NAMES } from "./disk.ts";
 import { Model, type Sight, type World } from "./model.ts";
 import { Random } from "./random.ts";
@@ -18,6 +19,15 @@ import { describeDifferences, expectedView } from "./view.ts";
 
 /** The share of the steps after which all views are checked. */
 const VIEWS_PER_STEP = 0.1;
+
+/** The share of the steps after which a server that watches is checked. */
+const RESTS_PER_STEP = 0.3;
+
+/** The share of these rests at which all views are checked. */
+const VIEWS_PER_REST = 0.3;
+
+/** How a walk is checked: a server scans after each step, or it watches the disk. */
+export type WalkMode = "scan" | "watch";
 
 /** A random walk over the states of a disk. */
 export class Walk implements Disposable {
@@ -45,9 +55,9 @@ export class Walk implements Disposable {
   }
 
   /** Checks a server while the disk changes, and fresh ones at the end. */
-  async run(steps: number): Promise<void> {
+  async run(steps: number, mode: WalkMode): Promise<void> {
     try {
-      await this.#walk(steps);
+      await (mode === "watch" ? this.#walkWatched(steps) : this.#walk(steps));
       await this.#rest();
     } catch (error) {
       throw new Error(
@@ -57,9 +67,7 @@ export class Walk implements Disposable {
   }
 
   async #walk(steps: number): Promise<void> {
-    this.#phase = "start";
-    this.#readRules();
-    using server = await LocalServer.open(this.#launch);
+    using server = await this.#open(this.#launch);
     for (const step of this.#change(steps)) {
       await server.refresh();
       this.#checkCatalog(server);
@@ -67,6 +75,31 @@ export class Walk implements Disposable {
       const connection = this.#random.pick(Object.entries(server.asks));
       await this.#check(connection, step);
     }
+  }
+
+  /** Requests no scans: the server must notice the changes by watching the disk, or by its timer. */
+  async #walkWatched(steps: number): Promise<void> {
+    const args = ["--refresh=1", ...this.#launch.args];
+    using server = await this.#open({ ...this.#launch, args });
+    server.watch();
+    let rules = JSON.stringify(this.#world.rules);
+    for (const step of this.#change(steps)) {
+      // Which policy was the last valid one depends on what the server has read.
+      const scan = server.nextScan();
+      const isSame = rules === (rules = JSON.stringify(this.#world.rules));
+      if (!isSame) await within(scan, `a scan in ${step}`);
+      if (!this.#random.chance(RESTS_PER_STEP)) continue;
+      await untilScanned(server, () => this.#checkCatalog(server));
+      if (!this.#random.chance(VIEWS_PER_REST)) continue;
+      const connection = this.#random.pick(Object.entries(server.asks));
+      await untilScanned(server, () => this.#check(connection, step));
+    }
+  }
+
+  #open(launch: Launch): Promise<LocalServer> {
+    this.#phase = "start";
+    this.#readRules();
+    return LocalServer.open(launch);
   }
 
   /** Changes the disk, and yields after each step. */
@@ -162,6 +195,26 @@ export class Walk implements Disposable {
 
   [Symbol.dispose](): void {
     this.#disk[Symbol.dispose]();
+  }
+}
+
+/** Repeats a check after each scan, until it passes. */
+async function untilScanned(
+  server: LocalServer,
+  check: () => unknown,
+): Promise<void> {
+  const end = performance.now() + DEADLINE_MS;
+  for (;;) {
+    const scan = server.nextScan();
+    try {
+      await check();
+      return;
+    } catch (error) {
+      const rest = end - performance.now();
+      await within(scan, "a scan", rest).catch(() => {
+        throw error;
+      });
+    }
   }
 }
 
