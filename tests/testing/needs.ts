@@ -83,6 +83,7 @@ const NEEDS = {
     what: "deno compile, with a base binary of its own version",
     isMet: canCompile,
   },
+  npx: { what: "npx", isMet: () => !isWindows && isProgram("npx") },
   browser: {
     what: "Chromium or Chrome",
     isMet: () => findBrowser() !== undefined,
