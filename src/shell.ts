@@ -8,7 +8,7 @@
  */
 
 import { attempt } from "./files/faults.ts";
-import { isWindows } from "./files/paths.ts";
+import { currentFolder, isAtOrBelow, isWindows } from "./files/paths.ts";
 import { oneLine } from "./text.ts";
 import { wait } from "./time_slice.ts";
 
@@ -26,13 +26,18 @@ export const ALLOW_SHELL = `--allow-run=${isWindows ? "cmd" : "sh"}`;
 
 /**
  * Returns the system's shell, if Deno may run it. With `--allow-run=sh`, Deno grants
- * the first `sh` on PATH, which may be a program of the project.
+ * the first `sh` on PATH. Folders that a project can fill do not count.
  */
 function findShell(): string | undefined {
   const root = attempt(() => Deno.env.get("SystemRoot")) ?? "C:\\Windows";
+  const path = attempt(() => Deno.env.get("PATH"))?.split(":") ?? [];
+  const others = path.filter((folder) =>
+    folder.startsWith("/") && !/\/node_modules(?:\/|$)/.test(folder) &&
+    !isAtOrBelow(folder, currentFolder() ?? "/")
+  );
   const shells = isWindows
     ? [`${root}\\System32\\cmd.exe`]
-    : ["/bin/sh", "/usr/bin/sh"];
+    : ["/bin", "/usr/bin", ...others].map((folder) => `${folder}/sh`);
   return shells.find((command) =>
     Deno.permissions.querySync({ name: "run", command }).state === "granted"
   );
