@@ -146,7 +146,7 @@ export class StdioTransport {
     if (this.#isEnding || line.trim() === "") return;
     const { message, errorResponse } = parseMessage(line);
     if (message !== undefined) await this.onmessage?.(message);
-    else if (errorResponse !== undefined) this.send(errorResponse);
+    else if (this.#unsentSize <= MAX_UNSENT_SIZE) this.send(errorResponse!);
   }
 
   /** Writes the unsent lines. */

@@ -121,6 +121,24 @@ Deno.test("StdioTransport gathers what is sent while it writes, and knows how mu
   assert.deepEqual(sizes.slice(0, 2), expected);
 });
 
+Deno.test("StdioTransport answers no more invalid messages while 16 MiB wait to be written", async () => {
+  const gate = Promise.withResolvers<void>();
+  let written = 0;
+  const pipe = new Pipe({
+    write: async ({ length }) => {
+      await gate.promise;
+      written += length;
+      return length;
+    },
+  });
+  await pipe.write("x\n".repeat(300_000));
+  await pipe.write(`${JSON.stringify(ping(1))}\n`);
+  await pipe.received.take(() => true, "the last message");
+  gate.resolve();
+  await pipe.transport.send(pong(1));
+  assert.ok(written > 16 * 2 ** 20 && written < 17 * 2 ** 20, `${written}`);
+});
+
 Deno.test("StdioTransport closes at the end of the input when the last replies are written", async () => {
   const pipe = new Pipe();
   pipe.transport.onend = async () => {
