@@ -8,6 +8,8 @@
 
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
+import { scanSkillRoots } from "../mod.ts";
+import { isRecent } from "../src/files/reading.ts";
 import { nextId } from "./testing/client.ts";
 import { Place, runSync, skillMd } from "./testing/folders.ts";
 import { SECRET } from "./testing/hostile.ts";
@@ -144,6 +146,42 @@ for (const path of ["git/docs", "git", ""]) {
       );
       assert.deepEqual(revealing, []);
       assert.ok(!wire.stderr.includes(SECRET), wire.stderr);
+    },
+  );
+}
+
+for (const path of ["skills", ""]) {
+  Deno.test(
+    `scanSkillRoots() finds nothing outside a project while its settled .claude/${path} is swapped for an outside link`,
+    { ignore: lacks("links", "proc") },
+    async () => {
+      using place = placeWithSecrets();
+      const { project: workingDirectory, home: homeDirectory } = place;
+      const inside = join(workingDirectory, ".claude");
+      const outside = join(place.path, SECRET);
+      // Reading them takes long enough for several swaps.
+      for (let number = 0; number < 20; number++) {
+        place.skill("project/.claude/skills", `skill-${number}`);
+        const file = `${SECRET}/skills/skill-${number}/SKILL.md`;
+        place.file(file, skillMd(`skill-${number}`, SECRET));
+      }
+      const out = place.link(join(outside, path), "links/out");
+      const last = join(outside, "skills", "skill-19");
+      const isSettled = () => !isRecent(Deno.statSync(last));
+      await eventually(isSettled, "the folders being settled");
+      await using _swaps = await SwapProcess.start(join(inside, path), out);
+      const roots = [
+        {
+          path: join(inside, "skills"),
+          scope: "project",
+          recursive: false,
+        } as const,
+      ];
+      for (let scan = 0; scan < 3_000; scan++) {
+        const options = { workingDirectory, homeDirectory };
+        const { skills } = await scanSkillRoots(roots, options);
+        assert.ok(!JSON.stringify([...skills]).includes(SECRET));
+      }
     },
   );
 }

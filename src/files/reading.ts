@@ -28,9 +28,6 @@ export const DEFAULT_MAX_FILE_SIZE: number = 1024 * 1024;
 /** The longest step in which a file system stores times, in milliseconds. FAT has it. */
 const TIME_STEP_MS = 2_000;
 
-/** How many times the location of an open file is confirmed. */
-const ROUNDS = 2;
-
 /** The part of a file's status that identifies it and shows whether it changed. */
 export type FileStatus = Pick<
   Deno.FileInfo,
@@ -104,10 +101,30 @@ export function requireInPlace(
 }
 
 /**
- * Reads the beginning of a regular file, and confirms that the file lies where its
- * path leads. A folder on the path may have been swapped for a link and back. Then
- * the real path is the expected one while the file is another, or the reverse,
- * unless another swap comes exactly between the two checks of each round.
+ * Confirms that a file or folder with a known status lies where its path leads. A
+ * folder on the path may have been swapped for a link and back. Then the real path is
+ * the expected one while the file is another, or the reverse, unless another swap comes
+ * exactly between the two checks of each round.
+ *
+ * @throws {SkillFileError} If it was replaced.
+ */
+export function confirmPlace(
+  located: Located,
+  { status, rounds }: { status: FileStatus; rounds: number },
+): void {
+  for (let round = 0; round < rounds; round++) {
+    requireInPlace(located);
+    const { dev, ino } = statLocated(located);
+    if (dev === status.dev && ino === status.ino) continue;
+    throw new SkillFileError(located.path, WAS_REPLACED);
+  }
+}
+
+/**
+ * Reads the beginning of a regular file, and confirms its place. A folder above it
+ * that is settled is looked at once, after the file's status and before opening it.
+ * What is opened must have that status, so the folder would have to be another one
+ * before that look and again after it.
  *
  * @param located The file.
  * @param options Its status before it is opened, a buffer for the bytes, and whether
@@ -123,6 +140,7 @@ export function readLocated(
   },
 ): Uint8Array<ArrayBuffer> {
   const { path } = located;
+  const isConfirmed = isSettled();
   using file = openFile(located, before);
   const isSame = isUnchanged(file.statSync(), before);
   if (!isSame) throw new SkillFileError(path, WAS_REPLACED);
@@ -131,13 +149,7 @@ export function readLocated(
   for (let read = -1; end < bytes.length && read !== 0; end += read) {
     read = file.readSync(bytes.subarray(end)) ?? 0;
   }
-  const rounds = isSettled() ? 1 : ROUNDS;
-  for (let round = 0; round < rounds; round++) {
-    if (rounds > 1) requireInPlace(located);
-    const { dev, ino } = statLocated(located);
-    const isThere = dev === before.dev && ino === before.ino;
-    if (!isThere) throw new SkillFileError(path, WAS_REPLACED);
-  }
+  if (!isConfirmed) confirmPlace(located, { status: before, rounds: 2 });
   return bytes.subarray(0, end);
 }
 

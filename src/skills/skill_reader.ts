@@ -17,10 +17,10 @@ import {
 } from "../files/faults.ts";
 import { childPath, isCaseBlind, mayRead, SKILL_MD } from "../files/paths.ts";
 import {
+  confirmPlace,
   isRecent,
   isUnchanged,
   readLocated,
-  requireInPlace,
   requireReadable,
   versionOf,
 } from "../files/reading.ts";
@@ -100,7 +100,6 @@ export function listFolder(
   folder: Pick<ReadableFolder, "path" | "realPath">,
 ): FolderListing {
   const { path } = folder;
-  requireInPlace(folder);
   const status = Deno.statSync(path);
   const names: string[] = [];
   const links = new Set<string>();
@@ -110,7 +109,8 @@ export function listFolder(
     if (isSymlink) links.add(name);
     mayBeSkill ||= name.toLowerCase() === "skill.md";
   }
-  requireInPlace(folder);
+  // What is settled later relies on this status, so it is confirmed more often.
+  confirmPlace({ ...folder, isLinked: true }, { status, rounds: 4 });
   const isOld = !isRecent(status);
   const isSettled = () => isOld && isUnchanged(Deno.statSync(path), status);
   return { names: names.sort(), links, mayBeSkill, isSettled };
