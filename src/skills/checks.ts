@@ -333,16 +333,15 @@ function checkLinks({ text, contents }: CheckedSkill): Finding[] {
     }));
 }
 
-/** Fenced code, code spans, escaped brackets, and comments. What does not end reaches to the end. */
+/** Fenced code, code spans, and comments. What does not end reaches to the end. */
 const CODE =
-  /^[ \t>*+\-\d.)]*(`{3,}(?![^\n]*`)|~{3,})[^]*?(?:\n[ \t>]*\1[`~]*[ \t]*$|$(?![^]))|(?<![`\\])(`+)(?!`)[^\n]{1,1000}?(?<!`)\2(?!`)|\\\[[^[\]\n]*\]|<!--[^]*?(?:-->|$(?![^]))/gm;
+  /^[ \t>*+\-\d.)]*(`{3,}|~{3,})[^]*?(?:\n[ \t>]*\1[ \t]*$|$(?![^]))|(?<!\\)(`{1,2})[^`\n]+\2|<!--[^]*?(?:-->|$(?![^]))/gm;
 
 /** The target of a link or an image, in angle brackets or plain. */
-const LINK =
-  /(?<!\\)\]\(\s*(?:<([^<>\n]*)>|((?:[^\s()<>]|\([^\s()<>]*\))+))(?=\s*[)"'])/g;
+const LINK = /\]\((?:<([^<>\n]*)>|([^\s()<>]+))(?=\)|\s["'])/g;
 
-/** What no relative path contains: a URL, an absolute path, or a placeholder. */
-const NO_PATH = /^(?:[a-z][a-z\d+.-]*:|[/\\#?~@])|[{}$*|]|\.\.\./i;
+/** What the path of a file of the skill does not contain: a URL, an absolute path, or a placeholder. */
+const NO_PATH = /^[/#?~@]|[\\:{}$*|]|\.\.\./;
 
 /** Finds the relative links and images in Markdown that are neither in code nor in comments. */
 function findLinks(
@@ -352,7 +351,7 @@ function findLinks(
     .replace(CODE, (code) => code.replace(/[^\n]+/g, ""));
   return prose.split("\n").flatMap((text, index) =>
     Array.from(text.matchAll(LINK), ([, quoted, plain = ""]) => {
-      const target = (quoted ?? plain).replace(/\\(\W|_)/g, "$1");
+      const target = quoted ?? plain;
       return { target, path: pathOf(target), line: index + 1 };
     })
   ).filter(({ target }) => !NO_PATH.test(target));
