@@ -54,6 +54,7 @@ import {
   buildCatalog,
   differingKeys,
   EMPTY_CATALOG,
+  logProblems,
 } from "./src/skills/catalog.ts";
 import {
   type FoundSkill,
@@ -62,7 +63,6 @@ import {
 } from "./src/skills/found_skills.ts";
 import { findSkill } from "./src/skills/names.ts";
 import { Policy } from "./src/skills/policy.ts";
-import { logProblems } from "./src/skills/problems.ts";
 import {
   listWatchedFolders,
   type LoggingOptions,

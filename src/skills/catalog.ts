@@ -1,10 +1,12 @@
 /**
- * Catalogs: building them from the skills of a scan, and comparing them.
+ * Catalogs: building them from the skills of a scan, comparing them, and logging
+ * the problems in them, each one once.
  *
  * @module
  */
 
-import { skillKey } from "../text.ts";
+import { oneLine, quote, shownName, skillKey } from "../text.ts";
+import { hasEffect } from "./checks.ts";
 import { createSkill, type FoundSkill } from "./found_skills.ts";
 import { isScopedKey, qualifiedName } from "./names.ts";
 import type {
@@ -116,4 +118,46 @@ export function differingKeys<T>(
 ): Set<string> {
   const keys = [...a.keys(), ...b.keys()];
   return new Set(keys.filter((key) => a.get(key) !== b.get(key)));
+}
+
+/** Describes a problem in one line. */
+export function describeProblem(problem: Problem): string {
+  const { rule, file, line, reason, hint } = problem;
+  const position = line === undefined ? "" : ` (line ${line})`;
+  const effect = rule === "policy"
+    ? "Cannot use the policy"
+    : hasEffect(problem, "skipped")
+    ? "Skipped"
+    : "Check";
+  return oneLine(`${effect} ${quote(file)}${position}: ${reason}; ${hint}`);
+}
+
+function describeShadowed({ skill, by }: ShadowedSkill): string {
+  const name = quote(shownName(skill.name));
+  const advice = skill.prefix === undefined
+    ? "rename it to load it"
+    : `load it as ${quote(shownName(qualifiedName(skill)))}`;
+  return `Shadowed ${quote(skill.file)}: the name ${name} is taken by ${
+    quote(by.file)
+  }, which comes first; ${advice}`;
+}
+
+/**
+ * Logs the problems of a catalog, except those that were logged before.
+ *
+ * @returns The lines about all of them.
+ */
+export function logProblems(
+  { problems, shadowed }: SkillCatalog,
+  { logged, log }: {
+    logged: ReadonlySet<string>;
+    log: (line: string) => void;
+  },
+): ReadonlySet<string> {
+  const lines = new Set([
+    ...problems.map(describeProblem),
+    ...shadowed.map(describeShadowed),
+  ]);
+  for (const line of lines.difference(logged)) log(line);
+  return lines;
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join, resolve } from "jsr:@std/path@^1";
 import type { ScanOptions, SkillPolicyRule, SkillScope } from "../../mod.ts";
 import { Policy, type PolicySubject } from "./policy.ts";
-import { describeProblem } from "./problems.ts";
+import { describeProblem } from "./catalog.ts";
 import { isWindows, REPOSITORY } from "../../tests/testing/environment.ts";
 import { DiskSpy, Place } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";

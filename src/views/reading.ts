@@ -11,7 +11,7 @@ import { resourceContents } from "../files/media_types.ts";
 import { isAtOrBelow, isAtOrBelowAny, SKILL_MD } from "../files/paths.ts";
 import { splitPath } from "../files/served_folder.ts";
 import type { RequestContext } from "../protocol/dispatcher.ts";
-import { describeProblem } from "../skills/problems.ts";
+import { describeProblem } from "../skills/catalog.ts";
 import type { SkillSearch } from "../skills/search.ts";
 import type {
   Skill,
