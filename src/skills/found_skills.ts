@@ -261,7 +261,6 @@ export function createSkill(
     realDirectory: realPath,
     file: childPath(directory, read.fileName),
     excerpt: read.excerpt,
-    size: read.size,
     version: read.version,
     scope,
     root,

@@ -81,8 +81,7 @@ export interface ReadSkill {
   readonly text: string;
   /** The beginning of the instructions. */
   readonly excerpt: string;
-  /** The size of the file in bytes, and when it was modified, in milliseconds. */
-  readonly size: number;
+  /** When the file was modified, in milliseconds. */
   readonly modified: number;
   readonly version: string;
   /** Whether the file can change and keep its version. */
@@ -185,7 +184,6 @@ function readFile(
   return {
     ...{ fileName, mainFolder, version, text, excerpt },
     said: readSkillText(text),
-    size: before.size,
     modified: before.mtime?.getTime() ?? 0,
     isRecent: isRecent(before),
   };
@@ -194,7 +192,8 @@ function readFile(
 /** What is known of a `SKILL.md` that cannot be read. */
 const NOTHING_READ = {
   ...{ text: "", excerpt: "", version: "" },
-  ...{ size: 0, modified: 0, isRecent: true },
+  modified: 0,
+  isRecent: true,
 };
 
 /** A `SKILL.md` in a folder, or a link with this name. */

@@ -95,8 +95,6 @@ export interface Skill {
   readonly file: string;
   /** The beginning of its instructions, for searching: up to 800 bytes of UTF-8. */
   readonly excerpt: string;
-  /** The size of its `SKILL.md` when it was scanned, in bytes. */
-  readonly size: number;
   /** The {@linkcode SkillFile.version} of its `SKILL.md` when it was scanned. */
   readonly version: string;
   /** Whom it comes from. See {@linkcode ScanOptions}. */
