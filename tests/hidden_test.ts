@@ -7,6 +7,7 @@
 
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
+import { SkillRegistry } from "../mod.ts";
 import { nextId, Session } from "./testing/client.ts";
 import { printedLaunch } from "./testing/command_line.ts";
 import { Place, skillMd } from "./testing/folders.ts";
@@ -67,6 +68,31 @@ Deno.test(
     for (const path of ["docs/notes.md", "notes.md"]) {
       const text = await askFor(wire, "open", path);
       assert.ok(!text.includes(SECRET), text);
+    }
+  },
+);
+
+Deno.test(
+  "a link in a hidden skill is hidden too, even if it leads to a file that is not",
+  { ignore: lacks("links") },
+  async () => {
+    using place = new Place();
+    place.skill(SKILLS, "outer");
+    place.file(`${SKILLS}/outer/docs/notes.md`, "notes");
+    place.skill(`${SKILLS}/outer`, "inner");
+    place.link("../docs", `${SKILLS}/outer/inner/docs`);
+    place.link("inner", `${SKILLS}/outer/alias`);
+    const path = join(place.home, ".claude", "skills");
+    const roots = [{ path, scope: "global", recursive: true } as const];
+    const rules = [{ skill: "inner", state: "off" } as const];
+    using registry = new SkillRegistry(roots, { policy: { rules } });
+    await registry.refresh();
+    const skill = registry.find("outer")!;
+    const { text } = await registry.readFile(skill, "docs/notes.md");
+    assert.equal(text, "notes");
+    for (const folder of ["inner", "alias"]) {
+      const reading = registry.readFile(skill, `${folder}/docs/notes.md`);
+      await assert.rejects(reading, /there is no such file/);
     }
   },
 );

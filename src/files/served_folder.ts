@@ -222,13 +222,18 @@ export class ServedFolder {
     const names = splitPath(path);
     if (!names?.every(isVisible)) throw new Deno.errors.NotFound(path);
     if (names.join("/") === SKILL_MD) names[0] = basename(file);
-    const listed = names.reduce(childPath, directory);
-    const realPath = Deno.realPathSync(listed);
-    const isLinked = realPath !== names.reduce(childPath, realDirectory);
-    if (isLinked && !isOwn(realPath, this.#options) || isHidden(realPath)) {
-      throw new Deno.errors.NotFound(path);
+    let [listed, realPath] = [directory, realDirectory];
+    for (const name of names) {
+      listed = childPath(listed, name);
+      realPath = Deno.realPathSync(listed);
+      // A link in a hidden folder does not count either, wherever it leads.
+      if (isHidden(realPath)) throw new Deno.errors.NotFound(path);
     }
-    return { path: listed, realPath, isLinked };
+    const isLinked = realPath !== names.reduce(childPath, realDirectory);
+    if (!isLinked || isOwn(realPath, this.#options)) {
+      return { path: listed, realPath, isLinked };
+    }
+    throw new Deno.errors.NotFound(path);
   }
 }
 
