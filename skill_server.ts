@@ -26,7 +26,7 @@ import { resolveSkillRoots } from "./src/skills/roots.ts";
 import type { SkillCatalog, SkillRegistryOptions } from "./src/skills/types.ts";
 import { log, logged, quote } from "./src/text.ts";
 import { wait } from "./src/time_slice.ts";
-import { registerSubscriptions } from "./src/views/subscriptions.ts";
+import { registerSubscriptions } from "./src/views/resources.ts";
 import { describeServer, registerViews } from "./src/views/views.ts";
 
 // Compiling the schemas would take longer than this process spends using them.

@@ -45,7 +45,7 @@ Deno.test(
   { ignore: lacks("sh") },
   async () => {
     using place = filesPlace();
-    for (const run of ["--allow-run", "--allow-run=sh"]) {
+    for (const run of ["--allow-run", "--allow-run=/bin/sh"]) {
       await using session = await openShell(place, run);
       const { tools } = await session.client.listTools();
       assert.deepEqual(tools.at(-1)!.annotations, {
@@ -150,7 +150,7 @@ for (const [what, end] of Object.entries(ENDS)) {
       const args = what === "the time limit" ? ["--shell-timeout", "1"] : [];
       await using wire = new Wire(
         place,
-        shellOptions("--allow-run=sh", args),
+        shellOptions("--allow-run=/bin/sh", args),
       );
       const processes = await startAll(place, wire);
       await end(wire);
@@ -293,6 +293,11 @@ Deno.test(
     assert.match(
       Deno.readTextFileSync(log),
       /^pipreqs --force --savepath \S+ \.\npip install -r \S+\n$/,
+    );
+    place.file("bin/pip", "#!/bin/sh\necho offline\nexit 1\n");
+    assert.equal(
+      (await session.text(...shell("echo a.py"))).text,
+      "a.py\n\nCannot install the packages that the Python files import:\noffline\n",
     );
   },
 );

@@ -41,16 +41,12 @@ export function quote(value: string): string {
 const HIDDEN =
   /[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/gu;
 
-/** Like {@linkcode HIDDEN}, but without tabs and line breaks. */
-const INVISIBLE =
-  /[^\P{Cc}\t\n]|[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
-
 /**
- * Invisible characters that are needed: in emoji, and between letters of
- * scripts that join them.
+ * Hidden characters that are needed: tabs and line breaks, and what joins the parts of
+ * emoji, and the letters of scripts without uppercase letters.
  */
 const NEEDED =
-  /(?<=\p{Emoji})[\ufe0e\ufe0f]|(?<=\p{Extended_Pictographic}\ufe0f?|\p{Emoji_Modifier})\u200d(?=\p{Extended_Pictographic})|(?<=[^\P{L}A-Za-z]|\p{M})[\u200c\u200d](?=\p{L})/gu;
+  /[\t\n\u2028\u2029]|\r\n|(?<=\p{Emoji})(?:\ufe0f?\u200d(?=\p{Extended_Pictographic})|[\ufe0e\ufe0f])|(?<=[\p{Lo}\p{M}])[\u200c\u200d](?=\p{Lo})/gu;
 
 /**
  * Escapes characters that are invisible or that control a terminal.
@@ -90,18 +86,16 @@ const PLAIN = /^[\n\x20-\x7e]*$/;
 export function withoutInvisible(text: string): string {
   // Most texts are plain, and this test takes only a tenth of the time.
   if (PLAIN.test(text)) return text;
-  return text.toWellFormed()
-    .replace(/\r\n?|[\v\f\u2028\u2029]/g, "\n")
-    .replace(INVISIBLE, "");
+  const lines = text.replace(/\r\n?|[\v\f\u2028\u2029]/g, "\n");
+  return escapeHidden(lines, (it) => it === "\n" || it === "\t" ? it : "");
 }
 
 /**
  * Lists the distinct invisible characters in a text in the form `U+200B`, except
- * those that emoji and some scripts need.
+ * line breaks and those that emoji and some scripts need.
  */
 export function listInvisible(text: string): string[] {
-  const characters = text.replace(/\r\n/g, "\n").replace(NEEDED, "")
-    .match(INVISIBLE) ?? [];
+  const characters = text.replace(NEEDED, "").match(HIDDEN) ?? [];
   return [...new Set(characters)].map((character) => {
     const codePoint = character.codePointAt(0)!.toString(16).toUpperCase();
     return `U+${codePoint.padStart(4, "0")}`;
@@ -236,9 +230,6 @@ export function nearestWords(word: string, words: Iterable<string>): string[] {
     .map(({ other }) => other);
 }
 
-/** The distance of words that are not similar. */
-const FAR = 1_000;
-
 /**
  * Returns the number of characters to insert, remove, replace, or swap with the
  * next one to turn one text into the other. Returns a larger number than `limit`
@@ -246,15 +237,13 @@ const FAR = 1_000;
  * the time is linear in the length.
  */
 export function editDistance(a: string, b: string, limit: number): number {
-  if (Math.abs(a.length - b.length) > limit) return FAR;
+  if (a === b) return 0;
+  if (limit === 0 || Math.abs(a.length - b.length) > limit) return limit + 1;
   let start = 0;
-  while (start < a.length && a[start] === b[start]) start++;
-  const [restA, restB] = [a.slice(start), b.slice(start)];
-  if (restA === "" || restB === "") return restA.length + restB.length;
-  if (limit === 0) return FAR;
+  while (a[start] === b[start]) start++;
   const after = (i: number, j: number) =>
-    1 + editDistance(restA.slice(i), restB.slice(j), limit - 1);
-  const isSwapped = restA[0] === restB[1] && restA[1] === restB[0];
-  const swapped = isSwapped ? after(2, 2) : FAR;
-  return Math.min(after(1, 0), after(0, 1), after(1, 1), swapped);
+    1 + editDistance(a.slice(start + i), b.slice(start + j), limit - 1);
+  const isSwapped = a[start] === b[start + 1] && a[start + 1] === b[start];
+  const distances = [after(1, 0), after(0, 1), after(1, 1)];
+  return Math.min(...distances, isSwapped ? after(2, 2) : limit + 1);
 }

@@ -88,6 +88,8 @@ Deno.test("listInvisible() ignores characters that emoji and joining scripts nee
     "U+FE0F",
     "U+200D",
   ]);
+  // Scripts with uppercase letters do not join them.
+  assert.deepEqual(listInvisible("\u0436\u200d\u0436"), ["U+200D"]);
 });
 
 Deno.test("skillKey() takes linear time for names with any number of combining marks", async () => {

@@ -63,7 +63,7 @@ export async function wait(
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, milliseconds);
   try {
-    await Promise.race([promise, ...(done ? [done] : [])]);
+    await Promise.race([promise, done ?? promise]);
   } finally {
     clearTimeout(timer);
   }

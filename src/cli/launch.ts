@@ -11,7 +11,7 @@ import type { Launch } from "./clients.ts";
 import { SERVING_OPTIONS, UsageError } from "./command_line.ts";
 import type { Settings } from "./settings.ts";
 import { isAtOrBelow, realPathOf } from "../files/paths.ts";
-import { ALLOW_SHELL, mayRunShell } from "../shell.ts";
+import { ALLOW_SHELL, findShell } from "../shell.ts";
 import { listRuleFolders } from "../skills/policy_file.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
 import { quote } from "../text.ts";
@@ -74,7 +74,7 @@ export function createLaunch(program: Program, settings: Settings): Launch {
     // directory, which can replace the program, even if it is a module from JSR.
     "--no-config",
     ...[allowRead(listFolders(settings)), "--allow-env"],
-    ...mayRunShell() && isForShell ? [ALLOW_SHELL] : [],
+    ...isForShell && findShell() !== undefined ? [ALLOW_SHELL] : [],
     ...importMap === undefined ? [] : [`--import-map=${importMap}`],
   ];
   return { command, args: ["run", ...flags, mainModule, ...args] };

@@ -38,16 +38,16 @@ export function sortList<T>(items: readonly ListItem<T>[]): ListItem<T>[] {
  * items that remain are neither skipped nor repeated.
  *
  * @param options The cursor, and a function that returns the entry of the page
- *   for a value, or `undefined` to leave it out.
+ *   for a value, or `undefined` to leave it out. Default: the value.
  * @throws {Error} If the cursor is invalid.
  */
-export async function loadPage<T, Entry>(
+export async function loadPage<T>(
   items: readonly ListItem<T>[],
-  { cursor = AFTER, load }: {
+  { cursor = AFTER, load = (value) => value }: {
     cursor: string | undefined;
-    load: (value: T) => Entry | undefined | Promise<Entry | undefined>;
+    load?: ((value: T) => unknown) | undefined;
   },
-): Promise<{ entries: Entry[]; nextCursor?: string }> {
+): Promise<{ entries: unknown[]; nextCursor?: string }> {
   if (!cursor.startsWith(AFTER)) {
     throw invalidParams(
       `Unknown cursor ${
@@ -57,7 +57,7 @@ export async function loadPage<T, Entry>(
   }
   let last = cursor.slice(AFTER.length);
   const rest = items.filter(({ key }) => key > last);
-  const entries: Entry[] = [];
+  const entries: unknown[] = [];
   let length = 0;
   const slice = new TimeSlice();
   for (const { key, value } of rest) {
@@ -71,8 +71,8 @@ export async function loadPage<T, Entry>(
     }
     last = key;
   }
-  const hasMore = rest.length > 0 && last !== rest.at(-1)!.key;
-  return { entries, ...(hasMore && { nextCursor: AFTER + last }) };
+  const end = rest.at(-1)?.key ?? last;
+  return { entries, ...(last !== end && { nextCursor: AFTER + last }) };
 }
 
 /**
@@ -121,10 +121,10 @@ function isSameList(a: readonly unknown[], b: readonly unknown[]): boolean {
 export function serveList<T>(
   server: RequestDispatcher,
   registry: SkillSource,
-  { name, itemsOf, load = (value) => value }: {
+  { name, itemsOf, load }: {
     name: "prompts" | "resources" | "skills";
     itemsOf: (catalog: SkillCatalog) => ListItem<T>[];
-    /** Returns the entry of the page for a value. Default: the value. */
+    /** See {@linkcode loadPage}. */
     load?: (value: T) => unknown;
   },
 ): void {

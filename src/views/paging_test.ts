@@ -10,7 +10,7 @@ Deno.test("loadPage() skips and repeats nothing after a key with an unpaired sur
   let cursor: string | undefined;
   do {
     const page = await loadPage(items, { cursor, load: (value) => value });
-    found.push(...page.entries);
+    found.push(...page.entries as number[]);
     // As a client gets it and sends it back.
     cursor = JSON.parse(stringifyJson([page.nextCursor]))[0] ?? undefined;
   } while (cursor !== undefined);

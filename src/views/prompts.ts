@@ -13,14 +13,9 @@ import { SKILL_MD } from "../files/paths.ts";
 import type { RequestDispatcher } from "../protocol/dispatcher.ts";
 import { invalidParams } from "../protocol/json_rpc.ts";
 import type { Params } from "../protocol/requests.ts";
-import {
-  findResource,
-  qualifiedName,
-  skillMdUri,
-  skillUri,
-} from "../skills/names.ts";
+import { skillMdUri } from "../skills/names.ts";
 import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
-import { nearestWords, quote, shownName } from "../text.ts";
+import { nearestWords, quote } from "../text.ts";
 import { profileFor } from "./clients.ts";
 import type { SkillToolOptions, Toolset } from "./options.ts";
 import { deriveOnce, type ListItem, serveList } from "./paging.ts";
@@ -59,7 +54,7 @@ export function registerPrompts(
     name: "prompts",
     itemsOf: (catalog) => [
       createSkillPrompt(catalog),
-      ...listSkills(catalog, isForUser).flatMap(itemsOf),
+      ...[...catalog.skills.values()].filter(isForUser).flatMap(itemsOf),
     ],
   });
   server.setRequestHandler("prompts/get", async (params, { client }) => {
@@ -109,7 +104,7 @@ function createSkillPrompt(catalog: SkillCatalog): ListItem<Prompt> {
 
 /** Creates the prompt of a skill, unless it has the name of the prompt that takes a name. */
 function createPrompts(skill: Skill, toolset: Toolset): ListItem<Prompt>[] {
-  const name = promptName(skill);
+  const { name } = describeSkill(skill);
   if (name === SKILL_PROMPT) return [];
   const { description } = skill;
   const value = {
@@ -117,10 +112,6 @@ function createPrompts(skill: Skill, toolset: Toolset): ListItem<Prompt>[] {
     ...(toolset === "skill" && { arguments: ARGUMENTS }),
   };
   return [{ key: listKey(skill, name), value }];
-}
-
-function promptName(skill: Skill): string {
-  return shownName(qualifiedName(skill));
 }
 
 /** The maximum number of names that the error for an unknown name lists. */
@@ -139,7 +130,8 @@ function requirePrompt(
   const name = prompt === SKILL_PROMPT ? input?.name ?? "" : prompt;
   const skill = registry.find(name);
   if (skill !== undefined && isForUser(skill)) return skill;
-  const names = listSkills(registry.catalog, isForUser).map(promptName);
+  const names = listSkills(registry.catalog, isForUser)
+    .map((it) => describeSkill(it).name);
   const near = nearestWords(name, names).slice(0, MAX_NEAR_NAMES).map(quote);
   const hint = near.length === 0
     ? "prompts/list lists the names"
@@ -160,7 +152,7 @@ async function complete(
     ? [...served.values()].filter(isForUser)
     : [...skills.values()];
   const values = argument.name === "name"
-    ? named.sort(byListRank).map(promptName)
+    ? named.sort(byListRank).map((it) => describeSkill(it).name)
     : argument.name === "path"
     ? await listPaths(context?.arguments?.name ?? "", registry)
     : [];
@@ -182,7 +174,7 @@ async function listPaths(
   name: string,
   registry: SkillSource,
 ): Promise<string[]> {
-  const { skill } = findResource(skillUri(name), registry.catalog) ?? {};
+  const skill = registry.find(name);
   const files = skill === undefined ? [] : await registry.listFiles(skill);
   return files.map(({ path }) => path);
 }

@@ -1,6 +1,6 @@
 /**
- * Serves skills as MCP resources, and through the Skills extension of MCP: the skills
- * with the digests of all their files, and their directories.
+ * Serves skills as MCP resources, to which clients can subscribe, and through the Skills
+ * extension of MCP: the skills with the digests of all their files, and their directories.
  *
  * @see {@link https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/beta/skills.mdx}
  *
@@ -17,6 +17,8 @@ import { SKILL_MD } from "../files/paths.ts";
 import { sha256 } from "../files/reading.ts";
 import type { RequestDispatcher } from "../protocol/dispatcher.ts";
 import { invalidParams, MAX_MESSAGE_SIZE } from "../protocol/json_rpc.ts";
+import type { McpServer } from "../protocol/mcp_server.ts";
+import { differingKeys } from "../skills/catalog.ts";
 import { findUnlisting } from "../skills/checks.ts";
 import { readSkillText } from "../skills/frontmatter.ts";
 import {
@@ -26,7 +28,7 @@ import {
   skillMdUri,
 } from "../skills/names.ts";
 import type { Skill, SkillFile, SkillSource } from "../skills/types.ts";
-import { escapeHidden, quote, shownName } from "../text.ts";
+import { escapeHidden, quote, skillKey } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 import {
   deriveOnce,
@@ -35,7 +37,7 @@ import {
   serveList,
   sortList,
 } from "./paging.ts";
-import { listKey } from "./skill_list.ts";
+import { describeSkill, listKey } from "./skill_list.ts";
 
 const RESOURCE_TEMPLATES: readonly ResourceTemplate[] = [
   {
@@ -79,7 +81,7 @@ export function registerResources(
 
 /** Creates the resources of a skill: its `SKILL.md` and the collection of its other files. */
 function createResources(skill: Skill): ListItem<Resource>[] {
-  const name = shownName(qualifiedName(skill));
+  const { name } = describeSkill(skill);
   // Sizes are omitted, so that a change to a body does not change the list.
   const resources = [
     {
@@ -209,10 +211,7 @@ function registerSkillsExtension(
     "resources/directory/read",
     async ({ uri, cursor }) => {
       const children = await listChildren(uri, registry);
-      const { entries, nextCursor } = await loadPage(children, {
-        cursor,
-        load: (child) => child,
-      });
+      const { entries, nextCursor } = await loadPage(children, { cursor });
       return { resources: entries, nextCursor };
     },
   );
@@ -282,4 +281,79 @@ async function listChildren(
     } is not a directory: the directory of a skill is skill://<name>, without a trailing slash`,
     { uri },
   );
+}
+
+/** The URI of a subscription to all skills. */
+const ALL_SKILLS = "skill://";
+
+/** What a client subscribed to. */
+interface Subscription {
+  /** The key of the skill, or `undefined` for all skills. */
+  readonly key: string | undefined;
+  /** The URI of a file, or the beginning of the URIs of several files. */
+  readonly uri: string;
+  readonly notify: () => void;
+  /** Whether a scan has listed the files, so that later changes are known. */
+  isBegun: boolean;
+}
+
+/** Tracks what clients subscribe to, and notifies them of changes. */
+export function registerSubscriptions(
+  server: McpServer,
+  registry: SkillSource,
+): void {
+  const subscriptions = new Set<Subscription>();
+  server.onsubscribe = async (uri, notify) => {
+    const { skill, path = SKILL_MD } = uri === ALL_SKILLS
+      ? {}
+      : requireResource(uri, registry);
+    const subscription = {
+      key: skill && skillKey(qualifiedName(skill)),
+      uri: skill ? skillFileUri(skill, path) : uri,
+      notify,
+      isBegun: false,
+    };
+    subscriptions.add(subscription);
+    await registry.refresh();
+    return () => subscriptions.delete(subscription);
+  };
+  /** The versions of the files of these skills, by URI. */
+  let known: ReadonlyMap<string, string> = new Map();
+  registry.onScan(async () => {
+    const current = [...subscriptions];
+    const keys = new Set(current.map(({ key }) => key));
+    const { versions, folders } = await listVersions(keys, registry);
+    const changed = [...differingKeys(versions, known)];
+    known = versions;
+    for (const subscription of current) {
+      const { uri, notify, isBegun } = subscription;
+      const folder = uri.endsWith("/") ? uri : `${uri}/`;
+      const isAffected = isBegun &&
+        changed.some((it) => it === uri || it.startsWith(folder));
+      if (isAffected) notify();
+      subscription.isBegun = true;
+    }
+    return folders;
+  });
+}
+
+/** Lists the files of the skills with some keys, or of all, and the folders that contain them. */
+async function listVersions(
+  keys: ReadonlySet<string | undefined>,
+  registry: SkillSource,
+): Promise<{ versions: Map<string, string>; folders: string[] }> {
+  const { served } = registry.catalog;
+  const versions = new Map<string, string>();
+  const folders: string[] = [];
+  const slice = new TimeSlice();
+  for (const [key, skill] of served) {
+    if (!keys.has(key) && !keys.has(undefined)) continue;
+    if (slice.isOver) await slice.pause();
+    const contents = await registry.inspectFiles(skill);
+    folders.push(...contents.folders);
+    for (const { path, version } of contents.files) {
+      versions.set(skillFileUri(skill, path), version);
+    }
+  }
+  return { versions, folders };
 }

@@ -51,14 +51,11 @@ export function listKey(skill: Skill, text: string): string {
 }
 
 /**
- * Returns how much of something the project's skills get: what they need, but at most
- * half while the user's own skills need the rest.
+ * Returns how much of something the project's skills get at most: half, or what the
+ * user's own skills leave.
  */
-function shareOfProject(
-  total: number,
-  { own, project }: { own: number; project: number },
-): number {
-  return Math.min(project, Math.max(total / 2, total - own));
+function shareOfProject(total: number, own: number): number {
+  return Math.max(total / 2, total - own);
 }
 
 /** The maximum number of results of a search. */
@@ -73,12 +70,9 @@ export async function findByWords(
     await search.find(words, catalog),
     ({ scope }) => scope,
   );
-  const count = shareOfProject(MAX_RESULTS, {
-    own: own.length,
-    project: project.length,
-  });
-  return [...own.slice(0, MAX_RESULTS - count), ...project.slice(0, count)]
-    .sort(byListRank);
+  const theirs = project.slice(0, shareOfProject(MAX_RESULTS, own.length));
+  const ours = own.slice(0, MAX_RESULTS - theirs.length);
+  return [...ours, ...theirs].sort(byListRank);
 }
 
 /** A skill as lists show it. */
@@ -162,14 +156,6 @@ export function formatSkill(
   return `\n- ${escapeXml(name + (text && `: ${text}`))}`;
 }
 
-/** Returns the length of a list of skills with descriptions of at most a length. */
-function lengthOf(
-  skills: readonly ListedSkill[],
-  limit = Infinity,
-): number {
-  return skills.reduce((sum, it) => sum + formatSkill(it, limit).length, 0);
-}
-
 /**
  * The default limit for a list of skills, in characters. Codex truncated a list of
  * 41,000, and the names of 1,200 skills need 30,000.
@@ -196,23 +182,25 @@ export function fitList(
     skills,
     ({ skill }) => skill.scope,
   );
-  const share = shareOfProject(room, {
-    own: lengthOf(own),
-    project: lengthOf(project),
-  });
-  const ours = fitLines(own, room - Math.min(share, lengthOf(project, 0)));
-  const theirs = fitLines(project, Math.min(share, room - sizeOf(ours)));
-  const lines = new Map([...ours, ...theirs]);
-  const missing = skills.length - lines.size;
-  return skills.map((listed) => lines.get(listed) ?? "").join("") +
+  const share = shareOfProject(room, lengthOf(formatSkills(own)));
+  const names = lengthOf(formatSkills(project, 0));
+  const ours = fitLines(own, room - Math.min(share, names));
+  const theirs = fitLines(project, Math.min(share, room - lengthOf(ours)));
+  const lines = { global: ours.values(), project: theirs.values() };
+  const missing = skills.length - ours.length - theirs.length;
+  return skills.map(({ skill }) => lines[skill.scope].next().value).join("") +
     (missing > 0 ? formatMore(missing) : "");
 }
 
-/** The lines of skills. */
-type Lines = [ListedSkill, string][];
+function formatSkills(
+  skills: readonly ListedSkill[],
+  limit = Infinity,
+): string[] {
+  return skills.map((listed) => formatSkill(listed, limit));
+}
 
-function sizeOf(lines: Lines): number {
-  return lines.reduce((sum, [, line]) => sum + line.length, 0);
+function lengthOf(lines: readonly string[]): number {
+  return lines.join("").length;
 }
 
 /** The maximum lengths of descriptions to try. */
@@ -222,20 +210,15 @@ const LADDER = [Infinity, 200, 80, 0];
  * Formats skills with the longest descriptions for which there is room, or else as
  * many names as fit. Pinned skills keep their descriptions as long as possible.
  */
-function fitLines(skills: readonly ListedSkill[], room: number): Lines {
-  const format = (others: number, pinned: number) =>
-    skills.map((listed): Lines[number] => {
-      const isPinned = listed.skill.state === "pinned";
-      return [listed, formatSkill(listed, isPinned ? pinned : others)];
-    });
+function fitLines(skills: readonly ListedSkill[], room: number): string[] {
   for (const limit of LADDER) {
-    const lines = format(limit, Infinity);
-    if (sizeOf(lines) <= room) return lines;
+    const lines = skills.map((listed) =>
+      formatSkill(listed, listed.skill.state === "pinned" ? Infinity : limit)
+    );
+    if (lengthOf(lines) <= room) return lines;
   }
-  const names = format(0, 0);
   let rest = room;
-  const end = names.findIndex(([, line]) => (rest -= line.length) < 0);
-  return end < 0 ? names : names.slice(0, end);
+  return formatSkills(skills, 0).filter((line) => (rest -= line.length) >= 0);
 }
 
 /** The maximum length of the line that summarizes the skills, in characters. */

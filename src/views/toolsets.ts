@@ -9,11 +9,8 @@ import type {
   ToolAnnotations,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import * as z from "npm:zod@^4/mini";
-import {
-  DEFAULT_SHELL_TIMEOUT,
-  mayRunShell,
-  runShellCommand,
-} from "../shell.ts";
+import { isWindows } from "../files/paths.ts";
+import { DEFAULT_SHELL_TIMEOUT, findShell, runShellCommand } from "../shell.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 import { skillMdUri } from "../skills/names.ts";
 import { escapeHidden, jsonText } from "../text.ts";
@@ -240,6 +237,15 @@ const agentSkillsReadTool = defineTool({
   },
 });
 
+/** Installs the packages that the Python files in the working directory import. Not for `cmd`. */
+const INSTALL = `command -v pipreqs >/dev/null && (
+  list=$(mktemp)
+  log=$({ pipreqs --force --savepath "$list" . && pip install -r "$list"; } 2>&1) ||
+    printf '%s\\n' "Cannot install the packages that the Python files import:" "$log" >&2
+  rm -f "$list"
+)
+`;
+
 /** The only tool that runs programs. */
 const agentSkillsShellTool = defineTool({
   name: "run_shell_command_op",
@@ -261,12 +267,11 @@ const agentSkillsShellTool = defineTool({
     const { options, signal, leave } = context;
     leave();
     const { shellTimeout = DEFAULT_SHELL_TIMEOUT, autoInstallDeps } = options;
-    const { text, isError } = await runShellCommand(command, {
-      directory: skill.directory,
-      install: autoInstallDeps === true && command.includes("py"),
-      timeout: shellTimeout,
-      signal,
-    });
+    const installs = autoInstallDeps && command.includes("py") && !isWindows;
+    const { text, isError } = await runShellCommand(
+      installs ? INSTALL + command : command,
+      { directory: skill.directory, timeout: shellTimeout, signal },
+    );
     return { ...createTextResult(text), isError };
   },
 });
@@ -291,7 +296,7 @@ export const TOOLSET_NAMES = Object.keys(TOOLSETS) as Toolset[];
 export function listTools(
   { toolset, allowShell = true }: SkillToolOptions,
 ): SkillTool[] {
-  const mayRun = allowShell && mayRunShell();
+  const mayRun = allowShell && findShell() !== undefined;
   return TOOLSETS[toolset]
     .filter((tool) => mayRun || tool !== agentSkillsShellTool);
 }
