@@ -25,9 +25,6 @@ const VARIABLES = [
   "SKILLS_DIR",
 ] as const;
 
-/** The options of the tool that runs shell commands, which HTTP does not offer. */
-const SHELL_OPTIONS: readonly string[] = ["shell-timeout", "auto-install-deps"];
-
 /**
  * Creates the settings from the command line, or `SKILL_SERVER_ARGS` if that is
  * empty, and from the other environment variables.
@@ -42,8 +39,7 @@ export function createHttpSettings(args: readonly string[]): HttpSettings {
     ? parseCommandLine(args)
     : parseCommandLine(splitWords(variables.SKILL_SERVER_ARGS ?? ""));
   for (const name of Object.keys(command.values)) {
-    const isServing = (SERVING_OPTIONS as string[]).includes(name);
-    if (isServing && !SHELL_OPTIONS.includes(name)) continue;
+    if ((SERVING_OPTIONS as string[]).includes(name)) continue;
     throw new UsageError(
       `Cannot use --${name} over HTTP: use it with the server on stdio`,
     );
@@ -74,16 +70,11 @@ function readVariables(): Partial<Record<typeof VARIABLES[number], string>> {
   }
 }
 
-/** Splits a text into words as a shell does. Supports quotation marks, but not escapes. */
+/** Splits a text at white space. Shells disagree about quotation marks, so it has none. */
 function splitWords(text: string): string[] {
-  const word = /(?:"[^"]*"|'[^']*'|[^\s"'])+/g;
-  if (text.replace(word, "").trim() !== "") {
-    throw new UsageError(
-      "Invalid SKILL_SERVER_ARGS: a quotation mark is not closed",
-    );
-  }
-  return [...text.matchAll(word)].map(([word]) =>
-    word.replace(/"([^"]*)"|'([^']*)'/g, "$1$2")
+  if (!/["']/.test(text)) return text.split(/\s+/).filter(Boolean);
+  throw new UsageError(
+    "Invalid SKILL_SERVER_ARGS: quotation marks have no meaning in it, because it is split at white space only; remove them, and name a folder with a space on the command line or in SKILLS_DIR",
   );
 }
 
