@@ -162,6 +162,14 @@ export const OPTIONS = {
     choices: CLIENT_NAMES,
     help: "print the configuration for an MCP client",
   },
+  "url": {
+    type: "string",
+    value: "URL",
+    expected: "the URL of a server, such as https://skills.example.com/mcp",
+    isValid: (value) => /^https?:\/\//.test(value) && URL.canParse(value),
+    help: "with --print-config: connect to the server over HTTP at URL",
+    requires: ["print-config"],
+  },
   "help": { type: "boolean", short: "h", help: "show the help" },
   "version": { type: "boolean", short: "V", help: "show the version" },
 } as const satisfies Readonly<Record<string, Option>>;

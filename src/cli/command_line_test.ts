@@ -154,6 +154,8 @@ const misuses: [string[], string | RegExp][] = [
   [["--shell-timeout", "0"], /^Invalid .* "0": expected .* seconds from 0.1/],
   [["--json"], "--json requires --list or --check"],
   [["--as", "codex"], "--as requires --list"],
+  [["--url", "https://a/mcp"], "--url requires --print-config"],
+  [["--url", "ftp://a"], /^Invalid --url "ftp:\/\/a": expected the URL of a/],
   [["--tools", "skiljack"], /"skiljack": did you mean skilljack\?$/],
   [
     ["--print-config", "claude"],

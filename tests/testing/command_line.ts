@@ -74,7 +74,7 @@ export async function printedLaunch(
   const args = [...options.args ?? [], "--print-config", client];
   const { code, stdout, stderr } = await runServer(place, { ...options, args });
   assert.equal(code, 0, stderr);
-  assert.match(stderr, /\n(?:A|Or a)dd this to the configuration[^]*:\n\n$/);
+  assert.match(stderr, /\nAdd this to the configuration[^]*:\n\n$/);
   assert.doesNotMatch(stderr, /^skill-server: /m);
   const { command, args: words } = parseLaunch(stdout);
   if (!words.includes("run")) return { command, args: words };
