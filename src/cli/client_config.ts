@@ -138,14 +138,10 @@ function configFile(
   return file.replace("{data}", data);
 }
 
-/** Formats a table with texts and lists of texts as TOML. */
+/** Formats a table with texts and lists of texts as TOML, which writes them as JSON does. */
 function tomlText(name: string, entry: object): string {
-  const text = (value: unknown) =>
-    escapeHidden(stringifyJson(value), escapeCodePoint);
   const fields = Object.entries(entry).map(([key, value]) =>
-    Array.isArray(value)
-      ? `${key} = [\n${value.map((item) => `  ${text(item)},\n`).join("")}]\n`
-      : `${key} = ${text(value)}\n`
+    `${key} = ${escapeHidden(stringifyJson(value), escapeCodePoint)}\n`
   );
   return `[${name}]\n${fields.join("")}`;
 }

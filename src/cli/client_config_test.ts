@@ -42,9 +42,7 @@ Deno.test("formatConfig() writes what each client parses", () => {
     }),
     `[mcp_servers.skills]
 command = "C:\\\\Program Files\\\\it's \\"deno\\""
-args = [
-  "\\u007f\\"\\U000e0041",
-]
+args = ["\\u007f\\"\\U000e0041"]
 `,
   );
 });

@@ -106,9 +106,10 @@ export function parseEntry(config: string): Record<string, any> {
 
 /** Parses the command in the subset of TOML that `--print-config` writes. */
 function parseTomlLaunch(config: string): Launch {
-  const strings = config.matchAll(/^(?:command =| ) ("(?:[^"\\]|\\.)*")/gm);
-  const [command, ...args] = [...strings].map(([, text]) => JSON.parse(text!));
-  return { command, args };
+  const fields = config.matchAll(/^(\w+) = (.*)$/gm);
+  return Object.fromEntries(
+    [...fields].map(([, key, value]) => [key, JSON.parse(value!)]),
+  );
 }
 
 /** Returns the arguments after the main module. */
