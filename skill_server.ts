@@ -9,7 +9,11 @@ import * as z from "npm:zod@^4/mini";
 import config from "./deno.json" with { type: "json" };
 import { SkillRegistry } from "./mod.ts";
 import type { ClientName } from "./src/cli/clients.ts";
-import { parseCommandLine, UsageError } from "./src/cli/command_line.ts";
+import {
+  helpText,
+  parseCommandLine,
+  UsageError,
+} from "./src/cli/command_line.ts";
 import {
   createSettings,
   missingFolders,
@@ -50,10 +54,7 @@ async function run(args: readonly string[]): Promise<number> {
     const command = parseCommandLine(args);
     const { help, version, list, check, as, "print-config": client } =
       command.values;
-    if (help) {
-      const { helpText } = await import("./src/cli/help.ts");
-      return await print(helpText());
-    }
+    if (help) return await print(helpText());
     if (version) return await print(`${config.version}\n`);
     const settings = createSettings(command);
     if (client !== undefined) {

@@ -6,18 +6,9 @@
  */
 
 import { join } from "jsr:@std/path@^1";
-import {
-  type ClientName,
-  type Launch,
-  MCP_CLIENTS,
-  type McpClient,
-} from "./clients.ts";
-import {
-  createLaunch,
-  isInNpxCache,
-  type Program,
-  runningProgram,
-} from "./launch.ts";
+import { type ClientName, MCP_CLIENTS, type McpClient } from "./clients.ts";
+import { UsageError } from "./command_line.ts";
+import { createLaunch, type Program, runningProgram } from "./launch.ts";
 import type { Settings } from "./settings.ts";
 import {
   escapeCodePoint,
@@ -37,9 +28,10 @@ export interface ClientConfig {
 
 /**
  * Creates the configuration for a client that starts the server the way it is
- * running now.
+ * running now or, with `--url`, connects to a server over HTTP.
  *
- * @throws {UsageError} If the entry would be less safe than the user can expect.
+ * @throws {UsageError} If the client has no such entry, or if the entry would be less
+ *   safe than the user can expect.
  */
 export function createClientConfig(
   name: ClientName,
@@ -47,7 +39,30 @@ export function createClientConfig(
   program: Program = runningProgram(),
 ): ClientConfig {
   const client = MCP_CLIENTS[name];
-  const { title, toolset, ownSkills = [], projectFile } = client;
+  const { title, projectFile } = client;
+  const { url } = settings.values;
+  const { entry, notes } = url === undefined
+    ? createEntry(client, { settings, program })
+    : { entry: createUrlEntry(client, url), notes: [] };
+  const file = quote(configFile(client, program.os));
+  const project = projectFile === undefined
+    ? ""
+    : `, or for a single project in ${quote(projectFile)}`;
+  const place =
+    `Add this to the configuration of ${title} in ${file}${project}:`;
+  const paragraphs = [...notes, place].filter((text) => text !== false);
+  return {
+    text: formatConfig(client, entry),
+    message: `\n${paragraphs.join("\n\n")}\n\n`,
+  };
+}
+
+/** Creates the entry that starts the server, and what the user should know about it. */
+function createEntry(
+  client: McpClient,
+  { settings, program }: { settings: Settings; program: Program },
+) {
+  const { title, toolset, ownSkills = [] } = client;
   const { values, home = "~" } = settings;
   // Those that are not served do no harm, and links can lead to them.
   const ownFolders = ownSkills
@@ -58,34 +73,53 @@ export function createClientConfig(
     ...settings,
     values: { ...values, ...tools && { tools }, "name-only": [...nameOnly] },
   });
-  const file = quote(configFile(client, program.os));
-  const project = projectFile === undefined
-    ? ""
-    : `, or for a single project in ${quote(projectFile)}`;
-  const paragraphs = [
+  const entry = client.entry?.(launch) ?? launch;
+  const words = program.os === "windows"
+    ? undefined
+    : quoteWords([launch.command, ...launch.args]);
+  const command = words && client.command?.({ entry, words });
+  const notes = [
     toolset !== undefined && values.tools === undefined &&
     `${title} cannot open files. So the entry selects the toolset ${toolset}, which has a tool that reads the other files of a skill.`,
     ownSkills.length > 0 &&
     `${title} itself lists the skills in ${
       ownSkills.join(" and ")
     }, of the project and of the home folder. So that the model sees each description once, the server lists these skills by name (--name-only). Remove these arguments if you switch off the list of ${title}.`,
-    isInNpxCache(launch.command) &&
+    // What npx downloaded may be gone the next day.
+    /[\\/]_npx[\\/]/.test(launch.command) &&
     "The entry starts the Deno that npx downloaded. If you empty the cache of npm, print the configuration again. To avoid that, install Deno (https://deno.com) and print the configuration with it.",
-    `Add this to the configuration of ${title} in ${file}${project}:`,
+    command !== undefined &&
+    `Run this in a terminal, or edit the file yourself:\n\n${command}`,
   ];
-  const message = paragraphs.filter((text) => text !== false).join("\n\n");
-  return {
-    text: formatConfig(client, launch),
-    message: `\n${message}\n\n`,
-  };
+  return { entry, notes };
 }
 
-/** Formats the configuration of a client that starts the server. */
+/**
+ * Quotes words that mean the same in sh, bash, zsh, and fish, alone and in JSON. Returns
+ * nothing if single quotes are not enough for that.
+ */
+function quoteWords(words: readonly string[]): string[] | undefined {
+  const isPlain = words.every((word) =>
+    !/['"\\]/.test(word) && word === escapeHidden(word)
+  );
+  return isPlain
+    ? words.map((word) => /^[\w./:,@=-]+$/.test(word) ? word : `'${word}'`)
+    : undefined;
+}
+
+/** Creates the entry for a server over HTTP. */
+function createUrlEntry({ title, urlEntry }: McpClient, url: string): object {
+  if (urlEntry !== undefined) return urlEntry(url);
+  throw new UsageError(
+    `Cannot print an entry for a URL: the configuration file of ${title} has none; add the URL to the connectors in its settings, or use mcp-remote as docs/http.md shows`,
+  );
+}
+
+/** Formats an entry as the configuration of a client. */
 export function formatConfig(
-  { format, section = "mcpServers", entry }: McpClient,
-  launch: Launch,
+  { format, section = "mcpServers" }: McpClient,
+  skills: object,
 ): string {
-  const skills = entry?.(launch) ?? launch;
   return format === "toml"
     ? tomlText(`${section}.skills`, skills)
     : jsonText({ [section]: { skills } });
@@ -104,14 +138,10 @@ function configFile(
   return file.replace("{data}", data);
 }
 
-/** Formats a table with texts and lists of texts as TOML. */
+/** Formats a table with texts and lists of texts as TOML, which writes them as JSON does. */
 function tomlText(name: string, entry: object): string {
-  const text = (value: unknown) =>
-    escapeHidden(stringifyJson(value), escapeCodePoint);
   const fields = Object.entries(entry).map(([key, value]) =>
-    Array.isArray(value)
-      ? `${key} = [\n${value.map((item) => `  ${text(item)},\n`).join("")}]\n`
-      : `${key} = ${text(value)}\n`
+    `${key} = ${escapeHidden(stringifyJson(value), escapeCodePoint)}\n`
   );
   return `[${name}]\n${fields.join("")}`;
 }

@@ -7,8 +7,10 @@ import { Session } from "../../tests/testing/client.ts";
 import {
   assertMisuse,
   configFor,
+  parseEntry,
   parseLaunch,
   printedLaunch,
+  PROGRAM,
   serverArgs,
 } from "../../tests/testing/command_line.ts";
 import { Place } from "../../tests/testing/folders.ts";
@@ -26,7 +28,11 @@ const ODD_LAUNCH: Launch = {
 Deno.test("formatConfig() writes what each client parses", () => {
   for (const name of CLIENT_NAMES) {
     if (name === "codex") continue;
-    const text = formatConfig(MCP_CLIENTS[name], ODD_LAUNCH);
+    const { entry } = MCP_CLIENTS[name];
+    const text = formatConfig(
+      MCP_CLIENTS[name],
+      entry?.(ODD_LAUNCH) ?? ODD_LAUNCH,
+    );
     assert.deepEqual(parseLaunch(text), ODD_LAUNCH);
   }
   assert.equal(
@@ -36,11 +42,78 @@ Deno.test("formatConfig() writes what each client parses", () => {
     }),
     `[mcp_servers.skills]
 command = "C:\\\\Program Files\\\\it's \\"deno\\""
-args = [
-  "\\u007f\\"\\U000e0041",
-]
+args = ["\\u007f\\"\\U000e0041"]
 `,
   );
+});
+
+/**
+ * Runs a command in sh, with a stand-in for the program that it starts. Returns the
+ * arguments that the program received.
+ */
+async function argumentsOf(command: string, place: Place): Promise<string[]> {
+  const [program] = command.split(" ", 1);
+  const script = '#!/bin/sh\nprintf "%s\\0" "$@"\n';
+  Deno.chmodSync(place.file(`bin/${program}`, script), 0o755);
+  const { success, stdout } = await new Deno.Command("sh", {
+    args: ["-c", command],
+    env: { PATH: `${join(place.path, "bin")}:${Deno.env.get("PATH")}` },
+  }).output();
+  assert.ok(success);
+  return new TextDecoder().decode(stdout).split("\0").slice(0, -1);
+}
+
+Deno.test(
+  "--print-config prints the client's own command, which adds the same entry",
+  { ignore: lacks("sh") },
+  async () => {
+    using place = new Place();
+    // Every shell must quote this name.
+    const args = ["--skill-dir", place.folder("a  $HOME & `b` * !c é #~")];
+    for (const client of CLIENT_NAMES) {
+      if (MCP_CLIENTS[client].command === undefined) continue;
+      const { text, message } = configFor(client, { args });
+      const [, printed] = /Run this.*\n\n(.*)\n\nAdd/.exec(message)!;
+      const words = await argumentsOf(printed!, place);
+      const start = words.indexOf("skills") + 1;
+      const added = words.slice(start).filter((word) => word !== "--");
+      if (client === "vscode") {
+        const { name, ...entry } = JSON.parse(words.at(-1)!);
+        assert.deepEqual([name, entry], ["skills", parseEntry(text)]);
+      } else if (client === "claude-code") {
+        assert.deepEqual(added.map((word) => JSON.parse(word)), [
+          parseEntry(text),
+        ]);
+      } else {
+        const { command, args } = parseLaunch(text);
+        assert.deepEqual(added, [command, ...args]);
+      }
+    }
+  },
+);
+
+Deno.test("--print-config prints no command that a shell could change, and none on Windows", () => {
+  const messageFor = (folder: string, os = PROGRAM.os) => {
+    const args = ["--skill-dir", resolve(folder)];
+    const program = { ...PROGRAM, os };
+    return configFor("claude-code", { args, program }).message;
+  };
+  assert.match(messageFor("/a b"), /\nclaude mcp add-json .*'\{.*\/a b.*\}'\n/);
+  for (const folder of ["/it's", '/"a"', "/a\\b", "/a\nb", "/a\ufe0fb"]) {
+    assert.doesNotMatch(messageFor(folder), /Run this/, folder);
+  }
+  assert.doesNotMatch(messageFor("/a b", "windows"), /Run this/);
+});
+
+Deno.test("--print-config --url says what to do where the client's file has no entry for a URL", () => {
+  assertMisuse(
+    () => configFor("claude-desktop", { args: ["--url", "http://a/mcp"] }),
+    /^Cannot print an entry for a URL: the configuration file of Claude Desktop has none; add the URL /,
+  );
+  // The entry does not start this server, so its folders do not matter.
+  const args = ["--url", "http://a/mcp", "--skill-dir", resolve("/a,b")];
+  const { text } = configFor("cursor", { args });
+  assert.deepEqual(parseEntry(text), { url: "http://a/mcp" });
 });
 
 Deno.test("--print-config keeps the other options and the environment's settings, with absolute paths", async () => {

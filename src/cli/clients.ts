@@ -1,8 +1,8 @@
 /**
  * The MCP clients that `--print-config` knows, one literal each: where it keeps
- * its configuration, which skills it lists itself, and what its entries look like.
- * All are as the vendors document them in November 2026. `tests/golden/clients.txt`
- * shows what is printed.
+ * its configuration, which skills it lists itself, what its entries look like, and
+ * its own command that adds one. All are as the vendors document them in November
+ * 2026. `tests/golden/clients.txt` shows what is printed.
  *
  * @module
  */
@@ -37,6 +37,12 @@ export interface McpClient {
   readonly toolset?: string;
   /** The entry that starts the server. Default: the command and its arguments. */
   readonly entry?: (launch: Launch) => object;
+  /** The entry for a server over HTTP, if the file can have one. */
+  readonly urlEntry?: (url: string) => object;
+  /** The client's own command that adds an entry, from the entry or the words in it. */
+  readonly command?: (
+    added: { readonly entry: object; readonly words: readonly string[] },
+  ) => string;
 }
 
 const CLIENTS = {
@@ -48,6 +54,9 @@ const CLIENTS = {
     ownSkills: [".claude/skills"],
     // The model sees the tools immediately instead of after a search.
     entry: (launch) => ({ type: "stdio", ...launch, alwaysLoad: true }),
+    urlEntry: (url) => ({ type: "http", url, alwaysLoad: true }),
+    command: ({ entry }) =>
+      `claude mcp add-json --scope user skills '${JSON.stringify(entry)}'`,
   },
   /** @see {@link https://modelcontextprotocol.io/docs/develop/connect-local-servers} */
   "claude-desktop": {
@@ -62,6 +71,8 @@ const CLIENTS = {
     projectFile: ".codex/config.toml",
     format: "toml",
     section: "mcp_servers",
+    urlEntry: (url) => ({ url }),
+    command: ({ words }) => `codex mcp add skills -- ${words.join(" ")}`,
   },
   /** @see {@link https://cursor.com/docs/mcp} */
   "cursor": {
@@ -69,6 +80,7 @@ const CLIENTS = {
     file: "~/.cursor/mcp.json",
     projectFile: ".cursor/mcp.json",
     entry: (launch) => ({ type: "stdio", ...launch }),
+    urlEntry: (url) => ({ url }),
   },
   /** @see {@link https://code.visualstudio.com/docs/agents/reference/mcp-configuration} */
   "vscode": {
@@ -77,6 +89,9 @@ const CLIENTS = {
     projectFile: ".vscode/mcp.json",
     section: "servers",
     entry: (launch) => ({ type: "stdio", ...launch }),
+    urlEntry: (url) => ({ type: "http", url }),
+    command: ({ entry }) =>
+      `code --add-mcp '${JSON.stringify({ name: "skills", ...entry })}'`,
   },
   /** @see {@link https://opencode.ai/docs/mcp-servers} */
   "opencode": {
@@ -89,6 +104,8 @@ const CLIENTS = {
       type: "local",
       command: [command, ...args],
     }),
+    urlEntry: (url) => ({ type: "remote", url }),
+    command: ({ words }) => `opencode mcp add skills -- ${words.join(" ")}`,
   },
   /** @see {@link https://github.com/google-gemini/gemini-cli/blob/main/docs/tools/mcp-server.md} */
   "gemini-cli": {
@@ -96,6 +113,9 @@ const CLIENTS = {
     file: "~/.gemini/settings.json",
     projectFile: ".gemini/settings.json",
     ownSkills: [".agents/skills"],
+    urlEntry: (url) => ({ httpUrl: url }),
+    command: ({ words: [program, ...args] }) =>
+      `gemini mcp add --scope user skills ${program} -- ${args.join(" ")}`,
   },
   /** @see {@link https://docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot/add-mcp-servers} */
   "copilot": {
@@ -103,6 +123,8 @@ const CLIENTS = {
     file: "~/.copilot/mcp-config.json",
     projectFile: ".github/mcp.json",
     entry: (launch) => ({ type: "local", ...launch, tools: ["*"] }),
+    urlEntry: (url) => ({ type: "http", url, tools: ["*"] }),
+    command: ({ words }) => `copilot mcp add skills -- ${words.join(" ")}`,
   },
   /** @see {@link https://docs.cline.bot/mcp/configuring-mcp-servers} */
   "cline": {
@@ -110,6 +132,7 @@ const CLIENTS = {
     file: "~/.cline/data/settings/cline_mcp_settings.json",
     // The time limit for replies. By default, the server has 3 seconds to start.
     entry: (launch) => ({ ...launch, timeout: 60 }),
+    urlEntry: (url) => ({ type: "streamableHttp", url, timeout: 60 }),
   },
   /** @see {@link https://qwenlm.github.io/qwen-code-docs/en/users/features/mcp/} */
   "qwen-code": {
@@ -119,6 +142,7 @@ const CLIENTS = {
     ownSkills: [".agents/skills"],
     // The model sees the tools immediately instead of after a search.
     entry: (launch) => ({ ...launch, alwaysLoadTools: true }),
+    urlEntry: (url) => ({ httpUrl: url, alwaysLoadTools: true }),
   },
   /** @see {@link https://kilo.ai/docs/automate/mcp/using-in-kilo-code} */
   "kilo": {
@@ -131,6 +155,8 @@ const CLIENTS = {
       type: "local",
       command: [command, ...args],
     }),
+    urlEntry: (url) => ({ type: "remote", url }),
+    command: ({ words }) => `kilo mcp add skills -- ${words.join(" ")}`,
   },
 } satisfies Record<string, McpClient>;
 

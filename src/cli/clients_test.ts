@@ -35,13 +35,18 @@ function print(args: readonly string[], program: Program = PROGRAM): string {
 
 /** Returns what is printed for each client. */
 function printAll(): string {
+  const url = ["--url", "https://skills.example.com/mcp"];
   const windows: Program = {
     ...PROGRAM,
     executable: String.raw`C:\Users\Jörg Müller\.deno\bin\deno.exe`,
     os: "windows",
   };
   return [
-    ...CLIENT_NAMES.map((name) => print([name])),
+    ...CLIENT_NAMES.flatMap((name) =>
+      MCP_CLIENTS[name].urlEntry === undefined
+        ? [print([name])]
+        : [print([name]), print([name, ...url])]
+    ),
     "With a Deno that npx downloaded\n",
     print(["cursor"], NPX_PROGRAM),
     "On Windows\n",

@@ -1,12 +1,13 @@
 /**
- * The options of the command line, and its parser, which says what was probably
- * meant where it is invalid. The table of options drives `--help` and
- * docs/options.md, too.
+ * The options of the command line, the help, and the parser, which says what was
+ * probably meant where the command line is invalid. The table of options drives
+ * `--help` and docs/options.md, too.
  *
  * @module
  */
 
 import { parseArgs } from "node:util";
+import config from "../../deno.json" with { type: "json" };
 import { CLIENT_NAMES } from "./clients.ts";
 import { DEFAULT_SHELL_TIMEOUT } from "../shell.ts";
 import { DEFAULT_REFRESH_SECONDS } from "../skills/roots.ts";
@@ -162,6 +163,14 @@ export const OPTIONS = {
     choices: CLIENT_NAMES,
     help: "print the configuration for an MCP client",
   },
+  "url": {
+    type: "string",
+    value: "URL",
+    expected: "the URL of a server, such as https://skills.example.com/mcp",
+    isValid: (value) => /^https?:\/\//.test(value) && URL.canParse(value),
+    help: "with --print-config: connect to the server over HTTP at URL",
+    requires: ["print-config"],
+  },
   "help": { type: "boolean", short: "h", help: "show the help" },
   "version": { type: "boolean", short: "V", help: "show the version" },
 } as const satisfies Readonly<Record<string, Option>>;
@@ -174,6 +183,39 @@ export function describeOptions(): [usage: string, help: string][] {
       help,
     ],
   );
+}
+
+/** Returns the help text, in which the program has its own name, however it is started. */
+export function helpText(): string {
+  return `skill-server ${config.version} finds Agent Skills and serves them to an MCP client over
+stdin and stdout.
+
+Usage:
+  skill-server [options] [DIR...]
+
+Without DIR, it searches ./.agent/skills, ~/.agent/skills, ./.claude/skills, and
+~/.claude/skills. With DIR, it searches DIR, DIR/.claude/skills, and DIR/skills.
+Separate several with spaces or commas.
+
+Examples:
+  skill-server --list
+  skill-server --print-config claude-code
+
+Options:
+${describeOptions().map((lines) => `  ${lines.join("\n      ")}`).join("\n")}
+
+Clients:
+  ${CLIENT_NAMES.join(", ")}
+
+Environment:
+  SKILLS_DIR
+      used if no DIR is given, or in addition to DIR with --tools skilljack;
+      separate several with commas
+  MAX_FILE_SIZE_MB
+      used if --max-file-size is not given
+
+Documentation: https://jsr.io/${config.name}
+`;
 }
 
 /** Thrown for an invalid command line or an invalid environment variable. */

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import config from "../../deno.json" with { type: "json" };
 import { CLIENT_NAMES } from "./clients.ts";
-import { helpText } from "./help.ts";
-import { describeOptions, OPTIONS } from "./command_line.ts";
+import { describeOptions, helpText, OPTIONS } from "./command_line.ts";
 import { Session } from "../../tests/testing/client.ts";
 import { assertMisuse, settingsFor } from "../../tests/testing/command_line.ts";
 import { REPOSITORY } from "../../tests/testing/environment.ts";
@@ -154,6 +153,8 @@ const misuses: [string[], string | RegExp][] = [
   [["--shell-timeout", "0"], /^Invalid .* "0": expected .* seconds from 0.1/],
   [["--json"], "--json requires --list or --check"],
   [["--as", "codex"], "--as requires --list"],
+  [["--url", "https://a/mcp"], "--url requires --print-config"],
+  [["--url", "ftp://a"], /^Invalid --url "ftp:\/\/a": expected the URL of a/],
   [["--tools", "skiljack"], /"skiljack": did you mean skilljack\?$/],
   [
     ["--print-config", "claude"],

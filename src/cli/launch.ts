@@ -49,11 +49,6 @@ function pathOrUrl(url: string): string {
   return url.startsWith("file:") ? fileURLToPath(url) : url;
 }
 
-/** Whether `npx` downloaded a program, which may be gone the next day. */
-export function isInNpxCache(executable: string): boolean {
-  return /[\\/]_npx[\\/]/.test(executable);
-}
-
 /**
  * Creates the command that starts the server on this machine. It does not use npx,
  * even if npx downloaded Deno: npm puts node_modules of the project on the PATH and

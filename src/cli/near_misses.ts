@@ -34,43 +34,52 @@ export function findNearMisses(folder: string, search: Search): Problem[] {
   const entries = attempt(() => sortByName(Deno.readDirSync(folder))) ?? [];
   const isSkill = entries.some(({ name }) => SKILL_MD.test(name));
   if (depth > 0 && isSkill) {
-    const reason = "it is one level too deep to be found";
-    const hint = `move it to ${quote(root)}, or add --skill-dir ${quote(root)}`;
-    const problem = { rule: "nested-too-deep", file: folder, reason, hint };
     // Directly in the root, a skill that is not known does not parse, and is off.
-    return depth > 1 ? [problem] : [];
+    return depth === 1 ? [] : [{
+      rule: "nested-too-deep",
+      file: folder,
+      reason: "it is one level too deep to be found",
+      hint: `move it to ${quote(root)}, or add --skill-dir ${quote(root)}`,
+    }];
   }
   return entries.flatMap(({ name, isFile, isDirectory }) => {
-    const path = childPath(folder, name);
-    if (isFile && depth < 2) return checkFile(path, search);
+    const file = childPath(folder, name);
+    const fault = isFile && depth < 2 && faultOf(name, search);
+    if (fault) return [{ file, ...fault }];
     const isSearched = isDirectory && depth < (recursive ? 1 : 2) &&
-      !known.has(path) && !name.startsWith(".") && !UNSEARCHED_NAMES.has(name);
+      !known.has(file) && !name.startsWith(".") && !UNSEARCHED_NAMES.has(name);
     return isSearched
-      ? findNearMisses(path, { ...search, depth: depth + 1 })
+      ? findNearMisses(file, { ...search, depth: depth + 1 })
       : [];
   });
 }
 
-/** Reports a file whose name is almost that of a skill, or whose place is wrong. */
-function checkFile(file: string, { root: { path }, depth }: Search): Problem[] {
-  const name = basename(file);
-  // Any folder with another name can be that of a project.
-  const isForSkills = depth === 0 && basename(path) === "skills";
+/** Says what is wrong with a file whose name is almost that of a skill, or with its place. */
+function faultOf(
+  name: string,
+  { root: { path }, depth }: Search,
+): Omit<Problem, "file"> | undefined {
   if (depth === 0 && SKILL_MD.test(name)) {
-    const reason = "it is directly in a folder of skills";
-    const hint =
-      "move it, and the files that it needs, into a folder of its own";
-    return [{ rule: "loose-file", file, reason, hint }];
+    return {
+      rule: "loose-file",
+      reason: "it is directly in a folder of skills",
+      hint: "move it, and the files that it needs, into a folder of its own",
+    };
   }
   if (LIKE_SKILL_MD.test(name)) {
-    const reason = 'the file of a skill must be named "SKILL.md"';
-    const hint = 'rename it to "SKILL.md"';
-    return [{ rule: "file-name", file, reason, hint }];
+    return {
+      rule: "file-name",
+      reason: 'the file of a skill must be named "SKILL.md"',
+      hint: 'rename it to "SKILL.md"',
+    };
   }
+  // Any folder with another name can be that of a project.
+  const isForSkills = depth === 0 && basename(path) === "skills";
   if (isForSkills && /\.(?:zip|skill|tgz)$/i.test(name)) {
-    const reason = "it is an archive, where a folder was expected";
-    const hint = "unpack it into a folder of its own, and remove it";
-    return [{ rule: "archive", file, reason, hint }];
+    return {
+      rule: "archive",
+      reason: "it is an archive, where a folder was expected",
+      hint: "unpack it into a folder of its own, and remove it",
+    };
   }
-  return [];
 }

@@ -40,18 +40,6 @@ export type Report = Awaited<ReturnType<typeof createReport>>;
 type ReportedSkill = Report["skills"][number];
 type ReportedProblem = Report["problems"][number];
 
-/** How a report is shown as text. */
-export interface TextStyle {
-  /** Whether to show what was found, not only the problems. */
-  readonly list?: boolean | undefined;
-  /** Whether problems are annotations of GitHub Actions. */
-  readonly annotations?: boolean;
-  /** The home folder, which is shown as `~`. */
-  readonly home?: string | undefined;
-  /** The working directory, to which paths are shown relative. */
-  readonly project?: string | undefined;
-}
-
 /**
  * Scans the roots once and reports the result in the format that the command
  * line asks for. `isBad` means that `--check` found errors.
@@ -60,14 +48,11 @@ export async function reportSkills(
   registry: SkillSource,
   settings: Settings,
 ): Promise<{ text: string; isBad: boolean }> {
-  const { check = false, json, list } = settings.values;
+  const { check = false, json } = settings.values;
   const report = await createReport(registry, settings);
-  const text = json ? jsonWithoutCommands(report) : reportAsText(report, {
-    list,
-    annotations: isInActions(),
-    home: settings.home,
-    project: currentFolder(),
-  });
+  const text = json
+    ? jsonWithoutCommands(report)
+    : reportAsText(report, settings);
   return { text, isBad: check && report.problems.some(isError) };
 }
 
@@ -104,7 +89,7 @@ export async function createReport(registry: SkillSource, settings: Settings) {
   }
   return {
     /** The number of skills that were checked. */
-    checked: check ? countChecked(catalog) : undefined,
+    checked: check ? countChecked(catalog, found) : undefined,
     policy,
     roots: catalog.roots.map(({ root, scope, status, skills }) => {
       const { path, recursive } = root;
@@ -119,10 +104,13 @@ export async function createReport(registry: SkillSource, settings: Settings) {
 }
 
 /** Counts the skills that are not off, and the files that are skipped. */
-function countChecked({ skills, shadowed, problems }: SkillCatalog): number {
+function countChecked(
+  { problems }: SkillCatalog,
+  found: readonly FoundSkill[],
+): number {
   return new Set([
-    ...skills.values().map(({ directory }) => directory),
-    ...shadowed.map(({ skill }) => skill.directory),
+    ...found.filter(({ skill }) => skill.state !== "off")
+      .map(({ skill }) => skill.directory),
     ...problems.flatMap(({ file }) => folderOf(file) ?? []),
   ]).size;
 }
@@ -192,29 +180,30 @@ const NO_SKILLS = {
 };
 
 /** Formats a report as text. */
-export function reportAsText(report: Report, style: TextStyle): string {
+export function reportAsText(
+  report: Report,
+  { values: { list }, home }: Pick<Settings, "values" | "home">,
+): string {
   const problems = report.problems.toSorted((a, b) =>
     Number(isError(b)) - Number(isError(a)) ||
     byCodeUnits(a.file, b.file) || (a.line ?? 0) - (b.line ?? 0)
   );
   const sections = [
-    ...style.list ? [withoutCommands(formatTables(report, style))] : [],
-    problems.map((problem) =>
-      style.annotations ? annotate(problem, style) : format(problem, style)
-    ).join(""),
+    list ? withoutCommands(formatTables(report, home)) : "",
+    problems.map((problem) => formatProblem(problem, home)).join(""),
     `${summarize(report)}\n`,
   ];
   return sections.filter((section) => section !== "").join("\n");
 }
 
 /** Formats what was found. */
-function formatTables(report: Report, style: TextStyle): string {
+function formatTables(report: Report, home: string | undefined): string {
   const { policy, roots, skills } = report;
   const folderRows = roots.map(({ status, scope, skills, path }) => [
     status,
     scope,
     status === "found" ? count(skills, "skill") : "",
-    showPath(path, style),
+    showPath(path, home),
   ]);
   const skillRows = skills.map((skill) => {
     const { state, ruleLine, files } = skill;
@@ -223,8 +212,8 @@ function formatTables(report: Report, style: TextStyle): string {
       shownName(skill.name),
       ...policy === undefined ? [] : [state, rule],
       files === undefined ? "" : count(files, "file"),
-      showPath(skill.directory, style),
-      describeEffects(skill, style),
+      showPath(skill.directory, home),
+      describeEffects(skill, home),
     ];
   });
   return Object.entries({ Folders: folderRows, Skills: skillRows })
@@ -234,14 +223,14 @@ function formatTables(report: Report, style: TextStyle): string {
 /** Describes who cannot load a skill by its name, and why. */
 function describeEffects(
   { shadowedBy, qualifiedName, unlisted }: ReportedSkill,
-  style: TextStyle,
+  home: string | undefined,
 ): string {
   const advice = qualifiedName
     ? `load it as ${shownName(qualifiedName)}`
     : "rename it to load it";
   return [
     ...shadowedBy
-      ? [`after ${showPath(dirname(shadowedBy), style)}: ${advice}`]
+      ? [`after ${showPath(dirname(shadowedBy), home)}: ${advice}`]
       : [],
     ...unlisted ? [`not in skills/list: ${unlisted}`] : [],
   ].join("; ");
@@ -267,36 +256,28 @@ function formatTable([title, rows]: [string, string[][]]): string {
     .map((line) => `${line.trimEnd()}\n`).join("");
 }
 
-/** Formats a problem. Its place has the form that editors and terminals turn into a link. */
-function format(
-  { rule, severity, file, line, reason, hint }: ReportedProblem,
-  style: TextStyle,
-): string {
-  const place = showPath(file, style) + (line === undefined ? "" : `:${line}`);
-  // The other lines of a hint are a text to copy.
-  const [fix, ...copy] = hint.split("\n");
-  return [`${place}: ${severity}[${rule}]: ${reason}`, `  fix: ${fix}`]
-    .concat(copy.map((line) => `  ${line}`))
-    .map((line) => `${escapeHidden(line)}\n`).join("");
-}
-
 /**
- * Formats a problem as a command of GitHub Actions, which shows it beside the line.
+ * Formats a problem. Its place has the form that editors and terminals turn into a
+ * link. GitHub Actions gets a command instead, and shows it beside the line.
  *
  * @see {@link https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands}
  */
-function annotate(
+function formatProblem(
   { rule, severity, file, line, reason, hint }: ReportedProblem,
-  { project }: TextStyle,
+  home: string | undefined,
 ): string {
-  const escape = (text: string) =>
-    text.split("\n").map((line) => escapeHidden(line)).join("\n")
-      .replaceAll("%", "%25").replaceAll("\n", "%0A");
-  const path = escape(showPath(file, { project }))
-    .replaceAll(":", "%3A").replaceAll(",", "%2C");
-  const place = line === undefined ? "" : `,line=${line}`;
-  const text = escape(`${reason}\nfix: ${hint}`);
-  return `::${severity} file=${path}${place},title=${rule}::${text}\n`;
+  const path = escapeHidden(showPath(file, home));
+  // The other lines of a hint are a text to copy.
+  const lines = [reason, ...`fix: ${hint}`.split("\n")]
+    .map((text) => escapeHidden(text));
+  if (!isInActions()) {
+    const place = line === undefined ? path : `${path}:${line}`;
+    return `${place}: ${severity}[${rule}]: ${lines.join("\n  ")}\n`;
+  }
+  const place = path.replaceAll("%", "%25").replaceAll(":", "%3A")
+    .replaceAll(",", "%2C") + (line === undefined ? "" : `,line=${line}`);
+  const text = lines.join("\n").replaceAll("%", "%25").replaceAll("\n", "%0A");
+  return `::${severity} file=${place},title=${rule}::${text}\n`;
 }
 
 function summarize({ problems, skills, checked }: Report): string {
@@ -316,7 +297,8 @@ function summarize({ problems, skills, checked }: Report): string {
 }
 
 /** Shortens a path in the working directory or the home folder. */
-function showPath(path: string, { project, home }: TextStyle): string {
+function showPath(path: string, home: string | undefined): string {
+  const project = currentFolder();
   if (project !== undefined && isAtOrBelow(path, project)) {
     return relative(project, path) || ".";
   }

@@ -202,7 +202,7 @@ Deno.test("reportAsText() prints annotations for GitHub Actions, one line each, 
   const problem = {
     rule: "yaml-repaired",
     severity: "error" as const,
-    file: join("/p", "a,b:c", "SKILL.md"),
+    file: join(Deno.cwd(), "a,b:c", "SKILL.md"),
     line: 3,
     reason: "100% wrong\r::warning::x",
     hint: "write this line instead:\nname: a",
@@ -215,8 +215,10 @@ Deno.test("reportAsText() prints annotations for GitHub Actions, one line each, 
     skills: [],
     problems: [problem, { ...warning, line: undefined }],
   };
-  const style = { annotations: true, project: "/p" };
-  const text = reportAsText(report, style).replaceAll("%5C", "/");
+  Deno.env.set("GITHUB_ACTIONS", "true");
+  using stack = new DisposableStack();
+  stack.defer(() => Deno.env.delete("GITHUB_ACTIONS"));
+  const text = reportAsText(report, settingsFor("--check"));
   const message =
     "100%25 wrong\\u000d::warning::x%0Afix: write this line instead:%0Aname: a";
   assert.equal(

@@ -17,17 +17,6 @@ import { quote } from "../text.ts";
 /** The settings of the server, and who can connect to it. */
 export type HttpSettings = Settings & { readonly access: AccessOptions };
 
-/** The environment variables that the server must be able to read. */
-const VARIABLES = [
-  "SKILL_SERVER_TOKEN",
-  "SKILL_SERVER_HOSTS",
-  "SKILL_SERVER_ARGS",
-  "SKILLS_DIR",
-] as const;
-
-/** The options of the tool that runs shell commands, which HTTP does not offer. */
-const SHELL_OPTIONS: readonly string[] = ["shell-timeout", "auto-install-deps"];
-
 /**
  * Creates the settings from the command line, or `SKILL_SERVER_ARGS` if that is
  * empty, and from the other environment variables.
@@ -37,13 +26,14 @@ const SHELL_OPTIONS: readonly string[] = ["shell-timeout", "auto-install-deps"];
  *   has set.
  */
 export function createHttpSettings(args: readonly string[]): HttpSettings {
-  const variables = readVariables();
-  const command = args.length > 0
-    ? parseCommandLine(args)
-    : parseCommandLine(splitWords(variables.SKILL_SERVER_ARGS ?? ""));
+  const variable = readVariable("SKILL_SERVER_ARGS") ?? "";
+  const command = parseCommandLine(
+    args.length > 0 ? args : splitWords(variable),
+  );
+  // It is optional only on stdio.
+  readVariable("SKILLS_DIR");
   for (const name of Object.keys(command.values)) {
-    const isServing = (SERVING_OPTIONS as string[]).includes(name);
-    if (isServing && !SHELL_OPTIONS.includes(name)) continue;
+    if ((SERVING_OPTIONS as string[]).includes(name)) continue;
     throw new UsageError(
       `Cannot use --${name} over HTTP: use it with the server on stdio`,
     );
@@ -53,37 +43,28 @@ export function createHttpSettings(args: readonly string[]): HttpSettings {
     ...settings,
     options: { ...settings.options, allowShell: false, isRemote: true },
     access: {
-      token: parseToken(variables.SKILL_SERVER_TOKEN),
-      hosts: parseHosts(variables.SKILL_SERVER_HOSTS),
+      token: parseToken(readVariable("SKILL_SERVER_TOKEN")),
+      hosts: parseHosts(readVariable("SKILL_SERVER_HOSTS")),
     },
   };
 }
 
-function readVariables(): Partial<Record<typeof VARIABLES[number], string>> {
+/** Returns an environment variable. Without permission, a restriction could be lost. */
+function readVariable(name: string): string | undefined {
   try {
-    return Object.fromEntries(
-      VARIABLES.map((name) => [name, Deno.env.get(name)]),
-    );
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotCapable)) throw error;
+    return Deno.env.get(name);
+  } catch {
     throw new UsageError(
-      `Cannot read the settings in the environment: Deno has no permission; add --allow-env, or add these to its list: ${
-        VARIABLES.join(",")
-      }`,
+      "Cannot read the settings in the environment: Deno has no permission; add --allow-env, or add these to its list: SKILL_SERVER_TOKEN,SKILL_SERVER_HOSTS,SKILL_SERVER_ARGS,SKILLS_DIR",
     );
   }
 }
 
-/** Splits a text into words as a shell does. Supports quotation marks, but not escapes. */
+/** Splits a text at white space. Shells disagree about quotation marks, so it has none. */
 function splitWords(text: string): string[] {
-  const word = /(?:"[^"]*"|'[^']*'|[^\s"'])+/g;
-  if (text.replace(word, "").trim() !== "") {
-    throw new UsageError(
-      "Invalid SKILL_SERVER_ARGS: a quotation mark is not closed",
-    );
-  }
-  return [...text.matchAll(word)].map(([word]) =>
-    word.replace(/"([^"]*)"|'([^']*)'/g, "$1$2")
+  if (!/["']/.test(text)) return text.split(/\s+/).filter(Boolean);
+  throw new UsageError(
+    "Invalid SKILL_SERVER_ARGS: quotation marks have no meaning in it, because it is split at white space only; remove them, and name a folder with a space on the command line or in SKILLS_DIR",
   );
 }
 
@@ -115,6 +96,5 @@ function parseHosts(value: string | undefined): string[] {
 
 /** Whether a text is a host name or an IP address as it appears in a URL. */
 function isHostName(text: string): boolean {
-  return /^(\[[\da-f:]+\]|[\w-]+(\.[\w-]+)*)$/.test(text) &&
-    URL.parse(`http://${text}`)?.hostname === text;
+  return !text.includes("*") && URL.parse(`http://${text}`)?.hostname === text;
 }

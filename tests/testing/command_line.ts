@@ -74,7 +74,7 @@ export async function printedLaunch(
   const args = [...options.args ?? [], "--print-config", client];
   const { code, stdout, stderr } = await runServer(place, { ...options, args });
   assert.equal(code, 0, stderr);
-  assert.match(stderr, /\n(?:A|Or a)dd this to the configuration[^]*:\n\n$/);
+  assert.match(stderr, /\nAdd this to the configuration[^]*:\n\n$/);
   assert.doesNotMatch(stderr, /^skill-server: /m);
   const { command, args: words } = parseLaunch(stdout);
   if (!words.includes("run")) return { command, args: words };
@@ -106,9 +106,10 @@ export function parseEntry(config: string): Record<string, any> {
 
 /** Parses the command in the subset of TOML that `--print-config` writes. */
 function parseTomlLaunch(config: string): Launch {
-  const strings = config.matchAll(/^(?:command =| ) ("(?:[^"\\]|\\.)*")/gm);
-  const [command, ...args] = [...strings].map(([, text]) => JSON.parse(text!));
-  return { command, args };
+  const fields = config.matchAll(/^(\w+) = (.*)$/gm);
+  return Object.fromEntries(
+    [...fields].map(([, key, value]) => [key, JSON.parse(value!)]),
+  );
 }
 
 /** Returns the arguments after the main module. */
