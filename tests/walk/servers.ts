@@ -6,6 +6,7 @@ import { createSettings, type Settings } from "../../src/cli/settings.ts";
 import { McpHttpServer } from "../../src/protocol/http_server.ts";
 import { McpServer } from "../../src/protocol/mcp_server.ts";
 import type { StdioTransport } from "../../src/protocol/stdio_transport.ts";
+import { registerSubscriptions } from "../../src/views/subscriptions.ts";
 import { describeServer, registerViews } from "../../src/views/views.ts";
 import type { ServerFolders } from "../testing/server.ts";
 import type { Ask } from "./observer.ts";
@@ -36,18 +37,24 @@ export class LocalServer implements Disposable {
 
   private constructor(settings: Settings, registry: SkillRegistry) {
     this.#registry = registry;
+    // Unknown names need not wait for a scan that may be too early for another one.
+    const { refresh } = registry;
+    registry.refresh = () => refresh.call(registry);
     this.asks = {
       ...askStdio(settings, registry),
       ...askHttp(settings, registry),
     };
   }
 
-  static async open(launch: Launch): Promise<LocalServer> {
+  static async open(
+    launch: Launch,
+    log: (line: string) => void = () => {},
+  ): Promise<LocalServer> {
     const settings = pretend(
       launch,
       () => createSettings(parseCommandLine(launch.args)),
     );
-    const registry = await openSkills(settings, { log: () => {} });
+    const registry = await openSkills(settings, { log });
     await registry.refresh();
     return new LocalServer(settings, registry);
   }
@@ -103,6 +110,7 @@ function pretend<T>({ project, home, env }: Launch, work: () => T): T {
 function askStdio(settings: Settings, registry: SkillRegistry): Asks {
   const server = new McpServer(describe(settings, registry));
   registerViews(server, registry, settings.options);
+  registerSubscriptions(server, registry);
   const waiting = new Map<unknown, (reply: object) => void>();
   const transport = {
     run: () => new Promise(() => {}),
