@@ -11,7 +11,7 @@ import {
 import { isWindows } from "./testing/environment.ts";
 import { hostilePlace, SECRET } from "./testing/hostile.ts";
 import { lacks } from "./testing/needs.ts";
-import { type Asking, type Reply, runServer } from "./testing/server.ts";
+import { type Asking, runServer } from "./testing/server.ts";
 import { LocalServer } from "./walk/servers.ts";
 
 type Params = Record<string, unknown>;
@@ -74,10 +74,10 @@ for (const toolset of Object.keys(toolsets)) {
       (line) => received.push(line),
     );
     const wire: Asking = {
-      ask: async (_, method, params) => {
-        const reply = await server.asks.stdio!(method, params);
+      ask: async (id, method, params) => {
+        const reply = await server.ask(id, method, params);
         received.push(JSON.stringify(reply));
-        return reply as Reply;
+        return reply;
       },
     };
     for (const list of ["tools", "prompts", "resources", "skills"]) {

@@ -8,7 +8,7 @@ import { McpServer } from "../../src/protocol/mcp_server.ts";
 import type { StdioTransport } from "../../src/protocol/stdio_transport.ts";
 import { registerSubscriptions } from "../../src/views/subscriptions.ts";
 import { describeServer, registerViews } from "../../src/views/views.ts";
-import type { ServerFolders } from "../testing/server.ts";
+import type { Asking, Reply, ServerFolders } from "../testing/server.ts";
 import type { Ask } from "./observer.ts";
 
 /** Where a server starts, and with what. */
@@ -31,7 +31,7 @@ type Asks = Record<string, Ask>;
 let lastId = 0;
 
 /** A server in this process, with a connection for each era and transport. */
-export class LocalServer implements Disposable {
+export class LocalServer implements Asking, Disposable {
   readonly asks: Asks;
   readonly #registry: SkillRegistry;
 
@@ -61,6 +61,11 @@ export class LocalServer implements Disposable {
 
   get catalog(): SkillCatalog {
     return this.#registry.catalog;
+  }
+
+  /** Sends a request over stdio, as tests of a process do. */
+  async ask(_id: number, method: string, params: object = {}): Promise<Reply> {
+    return await this.asks.stdio!(method, { ...params }) as Reply;
   }
 
   /** Notices the changes on disk. */
