@@ -321,7 +321,7 @@ Deno.test("server in a terminal says what it waits for", {
   using place = new Place();
   const [command, options] = serverCommand(place);
   const words = [command, ...options.args!].map((word) => `'${word}'`);
-  await using child = new Deno.Command("script", {
+  const child = new Deno.Command("script", {
     ...options,
     args: ["-qec", words.join(" "), "/dev/null"],
     stdin: "piped",
@@ -333,6 +333,9 @@ Deno.test("server in a terminal says what it waits for", {
     text += chunk;
     if (text.includes("\n")) break;
   }
-  await child.stdin.close();
+  // At another signal, `script` waits two seconds for the server.
+  child.kill("SIGKILL");
+  await child.stdin.abort();
+  await child.status;
   assert.match(text, /^skill-server: This is an MCP server\. .* add --help /);
 });

@@ -36,8 +36,8 @@ async function waitForText(path: string): Promise<string> {
 }
 
 /** Waits until a process has exited. */
-async function waitForExit(pid: number): Promise<void> {
-  await eventually(() => !isRunning(pid), `process ${pid} to exit`);
+async function waitForExit(pid: number, when: string): Promise<void> {
+  await eventually(() => !isRunning(pid), `process ${pid} to exit at ${when}`);
 }
 
 Deno.test(
@@ -141,23 +141,24 @@ const ENDS: Record<string, (wire: Wire) => unknown> = {
   "SIGTERM": (wire) => wire.process.kill("SIGTERM"),
 };
 
-for (const [what, end] of Object.entries(ENDS)) {
-  Deno.test(
-    `run_shell_command_op kills everything that commands started at ${what}`,
-    { ignore: lacks("proc") },
-    async () => {
+Deno.test(
+  `run_shell_command_op kills everything that commands started at ${
+    Object.keys(ENDS).join(", ")
+  }`,
+  { ignore: lacks("proc") },
+  async () => {
+    const check = async ([what, end]: [string, (wire: Wire) => unknown]) => {
       using place = new Place();
       const args = what === "the time limit" ? ["--shell-timeout", "1"] : [];
-      await using wire = new Wire(
-        place,
-        shellOptions("--allow-run=/bin/sh", args),
-      );
+      const options = shellOptions("--allow-run=/bin/sh", args);
+      await using wire = new Wire(place, options);
       const processes = await startAll(place, wire);
       await end(wire);
-      await Promise.all(processes.map(waitForExit));
-    },
-  );
-}
+      await Promise.all(processes.map((pid) => waitForExit(pid, what)));
+    };
+    await Promise.all(Object.entries(ENDS).map(check));
+  },
+);
 
 Deno.test(
   "run_shell_command_op reports that the time limit stopped a command",

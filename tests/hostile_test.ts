@@ -11,7 +11,8 @@ import {
 import { isWindows } from "./testing/environment.ts";
 import { hostilePlace, SECRET } from "./testing/hostile.ts";
 import { lacks } from "./testing/needs.ts";
-import { runServer, Wire } from "./testing/server.ts";
+import { type Asking, runServer } from "./testing/server.ts";
+import { LocalServer } from "./walk/servers.ts";
 
 type Params = Record<string, unknown>;
 
@@ -66,12 +67,18 @@ function requestsFor(name: string): [method: string, params: Params][] {
 for (const toolset of Object.keys(toolsets)) {
   Deno.test(`--tools ${toolset} reveals nothing outside a skill and keeps serving the good skill`, async () => {
     using place = hostilePlace();
-    await using wire = new Wire(place, { args: ["--tools", toolset] });
-    await wire.initialize();
     const received: string[] = [];
-    wire.onLine = (line) => {
-      received.push(line);
-      wire.lines.put(line);
+    const launch = { ...place, args: ["--tools", toolset] };
+    using server = await LocalServer.open(
+      launch,
+      (line) => received.push(line),
+    );
+    const wire: Asking = {
+      ask: async (id, method, params) => {
+        const reply = await server.ask(id, method, params);
+        received.push(JSON.stringify(reply));
+        return reply;
+      },
     };
     for (const list of ["tools", "prompts", "resources", "skills"]) {
       await pages(wire, `${list}/list`);
@@ -90,8 +97,7 @@ for (const toolset of Object.keys(toolsets)) {
     const good = (await listSkills(wire)).find(({ uri }) => uri === files[0]);
     await verify(wire, good!);
     assert.deepEqual(good!.resources.map(({ uri }) => uri), files);
-    await wire.endInput();
-    for (const text of [...received, wire.stderr]) {
+    for (const text of received) {
       assert.ok(!text.includes(SECRET), text.slice(0, 500));
     }
     assert.ok(received.length > 1000);

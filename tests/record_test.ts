@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import { record } from "../tools/record.ts";
-import { IMPORTS, REPOSITORY } from "./testing/environment.ts";
+import { environment, IMPORTS, REPOSITORY } from "./testing/environment.ts";
 import { lacks } from "./testing/needs.ts";
 
 Deno.test(
   "docs/terminal.svg shows what --list and --check print",
   { ignore: lacks("sh") },
   async () => {
+    // Deno finds its cache by the home folder, which is another one there.
+    Deno.env.set("DENO_DIR", environment.DENO_DIR);
     const file = join(REPOSITORY, "docs", "terminal.svg");
     assert.equal(
       await record(IMPORTS),

@@ -14,8 +14,9 @@ import { nextId } from "./testing/client.ts";
 import { Place, runSync, skillMd } from "./testing/folders.ts";
 import { SECRET } from "./testing/hostile.ts";
 import { lacks } from "./testing/needs.ts";
-import { type Reply, Wire } from "./testing/server.ts";
+import { type Asking, type Reply, Wire } from "./testing/server.ts";
 import { eventually } from "./testing/waiting.ts";
+import { LocalServer } from "./walk/servers.ts";
 
 /** A process that swaps the entries at two paths about every 80 µs. */
 class SwapProcess implements AsyncDisposable {
@@ -111,7 +112,7 @@ function placeWithSecrets(): Place {
 
 /** Sends all of the requests several times. */
 async function askRepeatedly(
-  wire: Wire,
+  wire: Asking,
   { requests, rounds }: { requests: typeof REQUESTS; rounds: number },
 ): Promise<Reply[]> {
   const replies: Reply[] = [];
@@ -131,21 +132,22 @@ for (const path of ["git/docs", "git", ""]) {
     async () => {
       using place = placeWithSecrets();
       const args = ["--tools", "skilljack", "--no-watch", "--refresh", "0"];
-      await using wire = new Wire(place, { args });
-      await wire.initialize();
+      const logged: string[] = [];
+      const launch = { ...place, args };
+      using server = await LocalServer.open(launch, (it) => logged.push(it));
       const skills = join(place.project, ".claude", "skills");
       const out = place.link(join(place.path, SECRET, path), "links/out");
       await using _swaps = await SwapProcess.start(join(skills, path), out);
       const requests = readsOf("docs/help.md");
       const replies = [
-        ...await askRepeatedly(wire, { requests: REQUESTS, rounds: 20 }),
-        ...await askRepeatedly(wire, { requests, rounds: 60 }),
+        ...await askRepeatedly(server, { requests: REQUESTS, rounds: 20 }),
+        ...await askRepeatedly(server, { requests, rounds: 60 }),
       ];
       const revealing = replies.filter((reply) =>
         JSON.stringify(reply).includes(SECRET)
       );
       assert.deepEqual(revealing, []);
-      assert.ok(!wire.stderr.includes(SECRET), wire.stderr);
+      assert.ok(!logged.join("\n").includes(SECRET), logged.join("\n"));
     },
   );
 }

@@ -131,7 +131,9 @@ Deno.test("StdioTransport answers no more invalid messages while 16 MiB wait to 
       return length;
     },
   });
-  await pipe.write("x\n".repeat(300_000));
+  // The error repeats the ID.
+  const invalid = JSON.stringify({ id: "x".repeat(1_000) });
+  await pipe.write(`${invalid}\n`.repeat(20_000));
   await pipe.write(`${JSON.stringify(ping(1))}\n`);
   await pipe.received.take(() => true, "the last message");
   gate.resolve();

@@ -14,7 +14,7 @@ import {
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
 import { parseSkillMd } from "../../mod.ts";
 import type { Place } from "./folders.ts";
-import { type ServerOptions, Wire } from "./server.ts";
+import { type Asking, type ServerOptions, Wire } from "./server.ts";
 import { Inbox, within } from "./waiting.ts";
 
 /**
@@ -162,7 +162,7 @@ export function nextId(): number {
 
 /** Requests all pages of a list and returns the results. */
 export async function pages(
-  wire: Wire,
+  wire: Asking,
   method: string,
   params: Record<string, unknown> = {},
   // deno-lint-ignore no-explicit-any -- the tests assert what it contains
@@ -180,12 +180,12 @@ export async function pages(
 }
 
 /** Lists the entries of all skills. */
-export async function listSkills(wire: Wire): Promise<Entry[]> {
+export async function listSkills(wire: Asking): Promise<Entry[]> {
   return (await pages(wire, "skills/list")).flatMap(({ skills }) => skills);
 }
 
 /** Verifies an entry against the files that the server serves, as a host would. */
-export async function verify(wire: Wire, entry: Entry): Promise<void> {
+export async function verify(wire: Asking, entry: Entry): Promise<void> {
   for (const { uri, digest, size } of entry.resources) {
     const params = { uri };
     const { result, error } = await wire.ask(
@@ -214,7 +214,7 @@ export async function verify(wire: Wire, entry: Entry): Promise<void> {
 }
 
 /** Lists all files under a directory by reading each directory. */
-async function files(wire: Wire, uri: string): Promise<string[]> {
+async function files(wire: Asking, uri: string): Promise<string[]> {
   const found: string[] = [];
   for (const page of await pages(wire, "resources/directory/read", { uri })) {
     for (const { uri, mimeType } of page.resources) {

@@ -94,6 +94,9 @@ export interface Reply {
   error?: { code: number; message: string; data?: unknown };
 }
 
+/** A server that replies to requests. */
+export type Asking = Pick<Wire, "ask">;
+
 /** A server process that receives and sends messages as lines. */
 export class Wire implements AsyncDisposable {
   readonly lines = new Inbox<string>();

@@ -6,8 +6,9 @@ import { createSettings, type Settings } from "../../src/cli/settings.ts";
 import { McpHttpServer } from "../../src/protocol/http_server.ts";
 import { McpServer } from "../../src/protocol/mcp_server.ts";
 import type { StdioTransport } from "../../src/protocol/stdio_transport.ts";
+import { registerSubscriptions } from "../../src/views/resources.ts";
 import { describeServer, registerViews } from "../../src/views/views.ts";
-import type { ServerFolders } from "../testing/server.ts";
+import type { Asking, Reply, ServerFolders } from "../testing/server.ts";
 import type { Ask } from "./observer.ts";
 
 /** Where a server starts, and with what. */
@@ -30,30 +31,41 @@ type Asks = Record<string, Ask>;
 let lastId = 0;
 
 /** A server in this process, with a connection for each era and transport. */
-export class LocalServer implements Disposable {
+export class LocalServer implements Asking, Disposable {
   readonly asks: Asks;
   readonly #registry: SkillRegistry;
 
   private constructor(settings: Settings, registry: SkillRegistry) {
     this.#registry = registry;
+    // Unknown names need not wait for a scan that may be too early for another one.
+    const { refresh } = registry;
+    registry.refresh = () => refresh.call(registry);
     this.asks = {
       ...askStdio(settings, registry),
       ...askHttp(settings, registry),
     };
   }
 
-  static async open(launch: Launch): Promise<LocalServer> {
+  static async open(
+    launch: Launch,
+    log: (line: string) => void = () => {},
+  ): Promise<LocalServer> {
     const settings = pretend(
       launch,
       () => createSettings(parseCommandLine(launch.args)),
     );
-    const registry = await openSkills(settings, { log: () => {} });
+    const registry = await openSkills(settings, { log });
     await registry.refresh();
     return new LocalServer(settings, registry);
   }
 
   get catalog(): SkillCatalog {
     return this.#registry.catalog;
+  }
+
+  /** Sends a request over stdio, as tests of a process do. */
+  async ask(_id: number, method: string, params: object = {}): Promise<Reply> {
+    return await this.asks.stdio!(method, { ...params }) as Reply;
   }
 
   /** Notices the changes on disk. */
@@ -103,6 +115,7 @@ function pretend<T>({ project, home, env }: Launch, work: () => T): T {
 function askStdio(settings: Settings, registry: SkillRegistry): Asks {
   const server = new McpServer(describe(settings, registry));
   registerViews(server, registry, settings.options);
+  registerSubscriptions(server, registry);
   const waiting = new Map<unknown, (reply: object) => void>();
   const transport = {
     run: () => new Promise(() => {}),
