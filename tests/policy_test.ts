@@ -139,6 +139,25 @@ Deno.test("a change of the policy changes only states, and unchanged skills stay
 });
 
 Deno.test(
+  "the last valid policy applies to what its globs stand for now",
+  { ignore: lacks("links") },
+  async () => {
+    using place = new Place();
+    const store = place.folder("store");
+    place.skill("store", "git");
+    const code = place.folder("code");
+    const rules = JSON.stringify([{ in: `${code}/*/**`, state: "off" }]);
+    const policy = place.file("policy.yaml", `rules: ${rules}`);
+    const options = { policy, log: () => {} };
+    using registry = new SkillRegistry([root(store)], options);
+    assert.deepEqual(names(await registry.refresh()), ["git"]);
+    place.file("policy.yaml", "rules: [{ state: of }]");
+    place.link("../store", "code/linked");
+    assert.deepEqual(names(await registry.refresh()), []);
+  },
+);
+
+Deno.test(
   "a skill whose SKILL.md is a link into a manual folder is manual, and stays the same object",
   { ignore: lacks("links") },
   async () => {

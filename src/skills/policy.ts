@@ -19,7 +19,7 @@
  */
 
 import { dirname } from "jsr:@std/path@^1";
-import { faultOf, isAbsence } from "../files/faults.ts";
+import { attempt, faultOf, isAbsence } from "../files/faults.ts";
 import { childPath, realPathOf } from "../files/paths.ts";
 import type { BaseFolders } from "../files/types.ts";
 import { quote, skillKey } from "../text.ts";
@@ -96,6 +96,8 @@ export class Policy {
   #loaded: LoadedPolicy | undefined;
   /** The rules, the last one first, once there is a valid policy. */
   #rules: readonly ActiveRule[] | undefined;
+  /** These rules as they were written. */
+  #valid: readonly SkillPolicyRule[] = [];
 
   /** Creates it from the options of a scan. Nothing is loaded yet. */
   constructor(options: ScanOptions) {
@@ -114,20 +116,15 @@ export class Policy {
 
   /** Loads the policy, and expands its globs on disk. Returns what is wrong with it. */
   async load(): Promise<readonly Problem[]> {
-    const { policy, nameOnlyFolders = [] } = this.#options;
+    const { policy } = this.#options;
     const isFile = typeof policy === "string";
-    const base = isFile
-      ? { ...this.#options, workingDirectory: dirname(policy) }
-      : this.#options;
     try {
-      const rules = isFile ? await this.#loadFile(policy) : policy?.rules ?? [];
-      this.#rules = [
-        ...nameOnlyFolders.map(nameOnlyRule),
-        ...rules.map((rule) => activate(rule, base)),
-      ].reverse();
+      this.#apply(isFile ? await this.#loadFile(policy) : policy?.rules ?? []);
       return [];
     } catch (error) {
       if (!(error instanceof PolicyError)) throw error;
+      // The globs of the last valid policy may stand for other folders by now.
+      attempt(() => this.isUsable && this.#apply(this.#valid));
       const effect = this.isUsable
         ? "until then, the last valid policy applies"
         : "until then, no skills are served";
@@ -138,6 +135,23 @@ export class Policy {
         hint: `${fault.hint}; ${effect}`,
       }));
     }
+  }
+
+  /**
+   * Makes rules apply.
+   *
+   * @throws {PolicyError} If one of them cannot. Then those that applied still do.
+   */
+  #apply(rules: readonly SkillPolicyRule[]): void {
+    const { policy, nameOnlyFolders = [] } = this.#options;
+    const base = typeof policy === "string"
+      ? { ...this.#options, workingDirectory: dirname(policy) }
+      : this.#options;
+    this.#rules = [
+      ...nameOnlyFolders.map(nameOnlyRule),
+      ...rules.map((rule) => activate(rule, base)),
+    ].reverse();
+    this.#valid = rules;
   }
 
   /** Decides on a skill. */
