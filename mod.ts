@@ -85,6 +85,7 @@ import type {
   SkillChangeListener,
   SkillFile,
   SkillFileContent,
+  SkillFiles,
   SkillRegistryOptions,
   SkillRoot,
   SkillRootReport,
@@ -431,25 +432,12 @@ export class SkillRegistry implements SkillSource {
   }
 
   /**
-   * Lists the files of a skill that can be read, sorted by path, with those of nested
-   * skills. Names that begin with a dot, `node_modules`, `__pycache__`, and what
-   * really lies outside the skill and the trusted folders do not belong to it. The
-   * listing ends after 10 levels and 20,000 entries.
+   * Lists the files of a skill, with those of nested skills. Names that begin with a
+   * dot, `node_modules`, `__pycache__`, and what really lies outside the skill and the
+   * trusted folders do not belong to it. The listing ends after 10 levels and 20,000
+   * entries.
    */
-  async listFiles(skill: Skill, viewer?: SkillViewer): Promise<SkillFile[]> {
-    return (await this.#open(skill, viewer).list()).files;
-  }
-
-  /**
-   * Lists the files of a skill, the real paths of its folders, and the entries that
-   * are not served, such as links that point outside and files that are too large or
-   * too deep. Their paths are relative to the skill directory (empty for the directory
-   * itself), and end with `/` for folders that cannot be read.
-   */
-  async inspectFiles(
-    skill: Skill,
-    viewer?: SkillViewer,
-  ): Promise<{ files: SkillFile[]; folders: string[]; leftOut: Problem[] }> {
+  async listFiles(skill: Skill, viewer?: SkillViewer): Promise<SkillFiles> {
     return await this.#open(skill, viewer).list();
   }
 

@@ -22,7 +22,7 @@ import { existsSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { scanSkillRoots, type SkillRegistry } from "../mod.ts";
-import { SkillSearch } from "../src/skills/search.ts";
+import { SkillIndex } from "../src/skills/search.ts";
 import questions from "./search_questions.json" with { type: "json" };
 
 const ROOT = resolve(import.meta.dirname!, "..");
@@ -532,11 +532,11 @@ function drawText(
 async function measureSearch(folder: string): Promise<void> {
   const root = { path: folder, scope: "global", recursive: true } as const;
   const catalog = await scanSkillRoots([root]);
-  const search = new SkillSearch(() => true);
+  const index = await SkillIndex.create(catalog.skills.values());
   const ranks: number[] = [];
-  const time = await milliseconds(async () => {
+  const time = await milliseconds(() => {
     for (const { question, skill } of questions) {
-      const found = await search.find(question, catalog);
+      const found = index.find(question);
       const rank = found.findIndex(({ name }) => name === skill);
       ranks.push(rank < 0 ? Infinity : rank);
     }

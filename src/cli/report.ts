@@ -128,7 +128,7 @@ async function inspect(
   const { name, description, scope, directory, file, state } = skill;
   const contents = state === "off"
     ? undefined
-    : await registry.inspectFiles(skill);
+    : await registry.listFiles(skill);
   const problems = contents && check
     ? await checkSkill(skill, { source: registry, contents })
     : [];

@@ -97,16 +97,6 @@ type FileContent = Omit<SkillFileContent, "path"> & {
   readonly isRecent: boolean;
 };
 
-/** What a folder contains. */
-export interface FolderContents {
-  /** The files that can be read, sorted by path. */
-  readonly files: SkillFile[];
-  /** The real paths of the folders. */
-  readonly folders: string[];
-  /** The entries that are not served, with the reasons. */
-  readonly leftOut: (Fault & { readonly file: string })[];
-}
-
 /** Whether a file or folder with this name is served. */
 export function isVisible(name: string): boolean {
   return !name.startsWith(".") && name !== "node_modules" &&
@@ -201,7 +191,7 @@ export class ServedFolder {
   }
 
   /** Lists the files, the real paths of the folders, and what is left out. */
-  async list(): Promise<FolderContents> {
+  async list(): Promise<FolderWalk["contents"]> {
     const { directory, realDirectory } = this.#options;
     const walk = new FolderWalk(this.#options);
     const place = { path: directory, realPath: realDirectory, isLinked: false };
@@ -256,10 +246,10 @@ interface TreeNode extends Located {
 /** A walk through a folder. */
 class FolderWalk {
   readonly #options: ServedFolderOptions;
-  readonly contents: FolderContents = {
-    files: [],
-    folders: [],
-    leftOut: [],
+  readonly contents = {
+    files: [] as SkillFile[],
+    folders: [] as string[],
+    leftOut: [] as (Fault & { readonly file: string })[],
   };
   /** The number of visited entries. */
   #entries = 0;

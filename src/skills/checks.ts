@@ -23,7 +23,13 @@ import {
   quote,
   withoutInvisible,
 } from "../text.ts";
-import type { Problem, Skill, SkillFile, SkillSource } from "./types.ts";
+import type {
+  Problem,
+  Skill,
+  SkillFile,
+  SkillFiles,
+  SkillSource,
+} from "./types.ts";
 
 /**
  * The IDs of the rules, which `docs/check.md` describes, by what follows from a
@@ -82,12 +88,9 @@ const MAX_MIB = 16;
 /** The maximum number of broken links that are reported for a skill. */
 const MAX_LINKS = 20;
 
-/** The files of a skill, and the entries that are not served. */
-export type SkillContents = Awaited<ReturnType<SkillSource["inspectFiles"]>>;
-
 /** A skill, and what is known about it. */
 interface CheckedSkill extends Skill {
-  readonly contents: SkillContents;
+  readonly contents: SkillFiles;
   /** The text of its `SKILL.md`, which is empty if it was not read. */
   readonly text: string;
 }
@@ -122,7 +125,7 @@ const TEXT_CHECKS: readonly Check[] = [
 /** Finds a reason why hosts cannot load a skill, and `skills/list` leaves it out. */
 export function findUnlisting(
   skill: Skill,
-  contents: SkillContents,
+  contents: SkillFiles,
 ): Pick<Problem, "rule" | "reason"> | undefined {
   if (skill.isRepaired) {
     const reason =
@@ -136,7 +139,7 @@ export function findUnlisting(
 /** Checks a skill, and whether its files can be read. */
 export async function checkSkill(
   skill: Skill,
-  { source, contents }: { source: SkillSource; contents: SkillContents },
+  { source, contents }: { source: SkillSource; contents: SkillFiles },
 ): Promise<Problem[]> {
   const problems: Problem[] = [];
   let text = "";

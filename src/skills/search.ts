@@ -9,7 +9,7 @@
 
 import { editDistance, normalizeText } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
-import type { Skill, SkillCatalog } from "./types.ts";
+import type { Skill } from "./types.ts";
 
 /** How much of a query, and of a skill's name or description, is used, in characters. */
 const MAX_QUERY_LENGTH = 400;
@@ -34,41 +34,24 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
 const WORDS =
   /(?=([\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]{2})).|[[\p{L}\p{M}\p{N}]--[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]]+/gv;
 
-/** Searches the skills that are allowed as results. Keeps the index of the last catalog. */
-export class SkillSearch {
-  readonly #isAllowed: (skill: Skill) => boolean;
-  #catalog: SkillCatalog | undefined;
-  #index: Promise<SkillIndex> | undefined;
-
-  /** Creates a search. Skills that are not allowed have no influence on its results. */
-  constructor(isAllowed: (skill: Skill) => boolean) {
-    this.#isAllowed = isAllowed;
-  }
-
-  /** Finds the skills that match some words, or an inexact name, best match first. */
-  async find(query: string, catalog: SkillCatalog): Promise<Skill[]> {
-    if (this.#catalog !== catalog) this.#index = this.#createIndex(catalog);
-    this.#catalog = catalog;
-    return (await this.#index!).find(query.slice(0, MAX_QUERY_LENGTH));
-  }
-
-  async #createIndex({ skills }: SkillCatalog): Promise<SkillIndex> {
-    const index = new SkillIndex();
-    const slice = new TimeSlice();
-    for (const skill of skills.values()) {
-      if (slice.isOver) await slice.pause();
-      if (this.#isAllowed(skill)) index.add(skill);
-    }
-    return index;
-  }
-}
-
-class SkillIndex {
+/** An index of skills. */
+export class SkillIndex {
   readonly #skills: Skill[] = [];
   /** Where each word occurs: the numbers of the skills, and how much it counts there in ten bits. */
   readonly #places = new Map<string, number[]>();
 
-  add(skill: Skill): void {
+  /** Indexes skills. Other tasks run in the meantime. */
+  static async create(skills: Iterable<Skill>): Promise<SkillIndex> {
+    const index = new SkillIndex();
+    const slice = new TimeSlice();
+    for (const skill of skills) {
+      if (slice.isOver) await slice.pause();
+      index.#add(skill);
+    }
+    return index;
+  }
+
+  #add(skill: Skill): void {
     const texts = [skill.description, skill.excerpt];
     const fields = [wordsOfName(skill.name), ...texts.map(splitWords)];
     const counts = new Map<string, number>();
@@ -87,9 +70,11 @@ class SkillIndex {
     }
   }
 
+  /** Finds the skills that match some words, or an inexact name, best match first. */
   find(query: string): Skill[] {
     const scores = new Map<number, number>();
-    for (const word of new Set(wordsOfName(query))) {
+    const words = wordsOfName(query.slice(0, MAX_QUERY_LENGTH));
+    for (const word of new Set(words)) {
       // Of the words that a word stands for, the best one counts.
       const best = new Map<number, number>();
       const isKnown = this.#places.has(word);

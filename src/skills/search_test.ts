@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { SkillSearch } from "./search.ts";
+import { SkillIndex } from "./search.ts";
 import type { Skill, SkillCatalog } from "./types.ts";
 
 /** Creates a catalog of skills with names, descriptions, and instructions. */
@@ -19,8 +19,8 @@ function catalogOf(
 
 /** Returns the names of the skills that match a query best. */
 async function find(query: string, catalog: SkillCatalog): Promise<string[]> {
-  const skills = await new SkillSearch(() => true).find(query, catalog);
-  return skills.map(({ name }) => name);
+  const index = await SkillIndex.create(catalog.skills.values());
+  return index.find(query).map(({ name }) => name);
 }
 
 const CATALOG = catalogOf(
@@ -30,7 +30,7 @@ const CATALOG = catalogOf(
   ["deploy", "Release to production", "Restart the canary first."],
 );
 
-Deno.test("SkillSearch.find() finds words in names, descriptions, and instructions", async () => {
+Deno.test("SkillIndex.find() finds words in names, descriptions, and instructions", async () => {
   assert.deepEqual(await find("git", CATALOG), ["git-workflow"]);
   assert.deepEqual(await find("extract", CATALOG), ["pdf"]);
   assert.deepEqual(await find("how do I use the canary?", CATALOG), ["deploy"]);
@@ -38,7 +38,7 @@ Deno.test("SkillSearch.find() finds words in names, descriptions, and instructio
   assert.deepEqual(await find("", CATALOG), []);
 });
 
-Deno.test("SkillSearch.find() ranks names above descriptions, those above instructions, and rare words above common ones", async () => {
+Deno.test("SkillIndex.find() ranks names above descriptions, those above instructions, and rare words above common ones", async () => {
   const maps = catalogOf(
     ["a", "Other text here", "About maps"],
     ["b", "Draw maps here"],
@@ -52,7 +52,7 @@ Deno.test("SkillSearch.find() ranks names above descriptions, those above instru
   assert.equal((await find("code format", catalog))[0], "d");
 });
 
-Deno.test("SkillSearch.find() ignores plural, -ing, and -ed", async () => {
+Deno.test("SkillIndex.find() ignores plural, -ing, and -ed", async () => {
   const forms = [
     ["form", "forms"],
     ["query", "queries"],
@@ -69,7 +69,7 @@ Deno.test("SkillSearch.find() ignores plural, -ing, and -ed", async () => {
   }
 });
 
-Deno.test("SkillSearch.find() finds names with other separators or none", async () => {
+Deno.test("SkillIndex.find() finds names with other separators or none", async () => {
   for (const query of ["skillcreator", "Skill_Creator", "skill creator"]) {
     assert.equal((await find(query, CATALOG))[0], "skill-creator", query);
   }
@@ -77,7 +77,7 @@ Deno.test("SkillSearch.find() finds names with other separators or none", async 
   assert.equal((await find("web search", catalog))[0], "websearch");
 });
 
-Deno.test("SkillSearch.find() completes and corrects only words that no skill contains", async () => {
+Deno.test("SkillIndex.find() completes and corrects only words that no skill contains", async () => {
   assert.deepEqual(await find("workfl", CATALOG), ["git-workflow"]);
   assert.deepEqual(await find("conflcits", CATALOG), ["git-workflow"]);
   assert.deepEqual(await find("documants", CATALOG), ["pdf"]);
@@ -85,7 +85,7 @@ Deno.test("SkillSearch.find() completes and corrects only words that no skill co
   assert.deepEqual(await find("test", catalog), ["a"]);
 });
 
-Deno.test("SkillSearch.find() searches scripts that do not separate words", async () => {
+Deno.test("SkillIndex.find() searches scripts that do not separate words", async () => {
   const catalog = catalogOf(
     ["a", "从PDF文件中提取文本"],
     ["b", "表計算ファイルを作成する"],
@@ -96,7 +96,7 @@ Deno.test("SkillSearch.find() searches scripts that do not separate words", asyn
   assert.deepEqual(await find("КОД", catalog), ["c"]);
 });
 
-Deno.test("SkillSearch.find() gives no first place to a skill that contains every word", async () => {
+Deno.test("SkillIndex.find() gives no first place to a skill that contains every word", async () => {
   const subjects = Array.from({ length: 60 }, (_, i) => `subject${i}`);
   const skills = subjects.map((subject) =>
     [`about-${subject}`, `Work with ${subject} in the usual way`] as const
@@ -117,16 +117,7 @@ Deno.test("SkillSearch.find() gives no first place to a skill that contains ever
   }
 });
 
-Deno.test("SkillSearch.find() leaves out skills that are not allowed, and their words", async () => {
-  const catalog = catalogOf(["deploi", "hidden"], ["deploy", "shown"]);
-  const search = new SkillSearch(({ name }) => name !== "deploi");
-  assert.deepEqual(
-    (await search.find("deploi hidden", catalog)).map(({ name }) => name),
-    ["deploy"],
-  );
-});
-
-Deno.test("SkillSearch.find() lets other tasks run while it creates the index", async () => {
+Deno.test("SkillIndex.create() lets other tasks run", async () => {
   const skills = Array.from(
     { length: 2_000 },
     (_, i) => [`skill-${i}`, `Do the thing number ${i} `.repeat(40)] as const,
@@ -139,7 +130,7 @@ Deno.test("SkillSearch.find() lets other tasks run while it creates the index", 
     if (!isDone) setTimeout(count);
   };
   setTimeout(count);
-  await new SkillSearch(() => true).find("thing", catalog);
+  await SkillIndex.create(catalog.skills.values());
   isDone = true;
   assert.ok(turns >= 3, `${turns} turns`);
 });

@@ -253,6 +253,20 @@ export interface SkillViewer {
   readonly forModel?: boolean;
 }
 
+/** What a skill directory contains. */
+export interface SkillFiles {
+  /** The files that can be read, sorted by path. */
+  readonly files: SkillFile[];
+  /** The real paths of the folders. */
+  readonly folders: string[];
+  /**
+   * The entries that are not served, such as links that point outside and files that
+   * are too large or too deep. Their paths are relative to the skill directory (empty
+   * for the directory itself), and end with `/` for folders that cannot be read.
+   */
+  readonly leftOut: Problem[];
+}
+
 /** What the views know of a `SkillRegistry`, which documents it. */
 export interface SkillSource {
   /** The catalog of the last completed scan. */
@@ -260,12 +274,7 @@ export interface SkillSource {
   /** Finds a skill by its name or qualified name, ignoring case. */
   find(name: string): Skill | undefined;
   /** Lists the files of a skill. */
-  listFiles(skill: Skill, viewer?: SkillViewer): Promise<SkillFile[]>;
-  /** Lists the files of a skill, its folders, and the entries that are not served. */
-  inspectFiles(
-    skill: Skill,
-    viewer?: SkillViewer,
-  ): Promise<{ files: SkillFile[]; folders: string[]; leftOut: Problem[] }>;
+  listFiles(skill: Skill, viewer?: SkillViewer): Promise<SkillFiles>;
   /** Reads a file of a skill. */
   readFile(
     skill: Skill,

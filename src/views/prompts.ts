@@ -175,6 +175,7 @@ async function listPaths(
   registry: SkillSource,
 ): Promise<string[]> {
   const skill = registry.find(name);
-  const files = skill === undefined ? [] : await registry.listFiles(skill);
+  if (skill === undefined) return [];
+  const { files } = await registry.listFiles(skill);
   return files.map(({ path }) => path);
 }

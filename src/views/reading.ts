@@ -12,7 +12,6 @@ import { isAtOrBelow, isAtOrBelowAny, SKILL_MD } from "../files/paths.ts";
 import { splitPath } from "../files/served_folder.ts";
 import type { RequestContext } from "../protocol/dispatcher.ts";
 import { describeProblem } from "../skills/catalog.ts";
-import type { SkillSearch } from "../skills/search.ts";
 import type {
   Skill,
   SkillCatalog,
@@ -42,7 +41,6 @@ const UNKNOWN_NAME_INTERVAL_MS = 100;
 /** What a call of a tool works with. */
 export interface ToolContext extends Pick<RequestContext, "signal" | "leave"> {
   readonly registry: SkillSource;
-  readonly search: SkillSearch;
   readonly options: SkillToolOptions;
 }
 
@@ -217,7 +215,7 @@ export async function readPath(
     return { content: [await readContent(skill, path, registry)] };
   } catch (error) {
     const prefix = [...splitPath(path) ?? [path], ""].join("/");
-    const files = await registry.listFiles(skill, MODEL);
+    const { files } = await registry.listFiles(skill, MODEL);
     const inFolder = files.filter(({ path }) => path.startsWith(prefix));
     if (inFolder.length === 0) throw error;
     const content = await readTogether(inFolder, async ({ path }) => {
@@ -235,7 +233,7 @@ async function listResources(
   skill: Skill,
   registry: SkillSource,
 ): Promise<CallToolResult> {
-  const files = await registry.listFiles(skill, MODEL);
+  const { files } = await registry.listFiles(skill, MODEL);
   const paths = files.map(({ path }) => escapeHidden(path))
     .filter((path) => path !== SKILL_MD);
   const name = quote(shownName(skill.name));
@@ -266,7 +264,7 @@ export class SearchResults extends Error {}
  */
 async function createUnknownSkillError(
   name: string,
-  { registry: { catalog }, search, options }: ToolContext,
+  { registry: { catalog }, options }: ToolContext,
 ): Promise<Error> {
   const echo = shownName(name);
   const skipped = describeSkipped(name, catalog, options);
@@ -279,7 +277,7 @@ async function createUnknownSkillError(
 
 Use the exact skill name (case-insensitive) to load a skill.`);
   }
-  const found = await findByWords(echo, { search, catalog });
+  const found = await findByWords(echo, catalog);
   const list = fitList(found.map(describeSkill), DEFAULT_DESCRIPTION_LIMIT);
   const results = found.length === 0
     ? `None of these words occurs in the names, the descriptions, or the first lines of the instructions of the ${skills.length} skills.

@@ -109,7 +109,7 @@ async function readResource(
   if (path !== "") {
     return [resourceContents(uri, await registry.readFile(skill, path))];
   }
-  const files = await registry.listFiles(skill);
+  const { files } = await registry.listFiles(skill);
   const others = files.filter(({ path }) => path !== SKILL_MD);
   return await readTogether(others, async (file) =>
     resourceContents(
@@ -224,7 +224,7 @@ function registerSkillsExtension(
  * @throws {Error} If hosts cannot load the skill.
  */
 async function loadEntry(skill: Skill, registry: SkillSource) {
-  const contents = await registry.inspectFiles(skill);
+  const contents = await registry.listFiles(skill);
   const { text, bytes, size } = await registry.readFile(skill, SKILL_MD);
   if (text === undefined) throw new Error("SKILL.md is not valid UTF-8");
   const { frontmatter, isRepaired, problems } = readSkillText(text);
@@ -261,7 +261,8 @@ async function listChildren(
   const { skill, path: folder } = requireResource(uri, registry);
   const prefix = folder === undefined ? "" : `${folder}/`;
   const children = new Map<string, Resource>();
-  for (const file of await registry.listFiles(skill)) {
+  const { files } = await registry.listFiles(skill);
+  for (const file of files) {
     if (!file.path.startsWith(prefix)) continue;
     const [name, ...rest] = file.path.slice(prefix.length).split("/");
     const path = prefix + name;
@@ -349,7 +350,7 @@ async function listVersions(
   for (const [key, skill] of served) {
     if (!keys.has(key) && !keys.has(undefined)) continue;
     if (slice.isOver) await slice.pause();
-    const contents = await registry.inspectFiles(skill);
+    const contents = await registry.listFiles(skill);
     folders.push(...contents.folders);
     for (const { path, version } of contents.files) {
       versions.set(skillFileUri(skill, path), version);

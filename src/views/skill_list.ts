@@ -8,7 +8,7 @@
  */
 
 import { qualifiedName } from "../skills/names.ts";
-import type { SkillSearch } from "../skills/search.ts";
+import { SkillIndex } from "../skills/search.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { escapeXml, oneLine, shownName, truncate } from "../text.ts";
 import { deriveOnce } from "./paging.ts";
@@ -61,13 +61,19 @@ function shareOfProject(total: number, own: number): number {
 /** The maximum number of results of a search. */
 const MAX_RESULTS = 20;
 
+/** The skills that the model can find. The others have no influence on the results. */
+const indexOf = deriveOnce(({ skills }: SkillCatalog) =>
+  SkillIndex.create(skills.values().filter(isForModel))
+);
+
 /** Finds the 20 skills that match some words, in list order, then best match first. */
 export async function findByWords(
   words: string,
-  { search, catalog }: { search: SkillSearch; catalog: SkillCatalog },
+  catalog: SkillCatalog,
 ): Promise<Skill[]> {
+  const index = await indexOf(catalog);
   const { global: own = [], project = [] } = Object.groupBy(
-    await search.find(words, catalog),
+    index.find(words),
     ({ scope }) => scope,
   );
   const theirs = project.slice(0, shareOfProject(MAX_RESULTS, own.length));

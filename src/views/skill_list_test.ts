@@ -5,7 +5,6 @@ import type { Skill } from "../skills/types.ts";
 import { Session, toolsets } from "../../tests/testing/client.ts";
 import { Place } from "../../tests/testing/folders.ts";
 import { root } from "../../tests/testing/registry.ts";
-import { SkillSearch } from "../skills/search.ts";
 import { TOOL_NAMES, type Toolset } from "./options.ts";
 import { findByWords, fitList } from "./skill_list.ts";
 
@@ -97,14 +96,24 @@ Deno.test("findByWords() returns 20 skills, at most half of them the project's w
       .map((folder) => root(join(place.path, folder)));
     const workingDirectory = place.project;
     const catalog = await scanSkillRoots(roots, { workingDirectory });
-    const search = new SkillSearch(() => true);
-    const found = await findByWords("about", { search, catalog });
+    const found = await findByWords("about", catalog);
     const scopes = found.map(({ scope }) => scope);
     assert.deepEqual(scopes, [
       ...Array(expected[0]).fill("global"),
       ...Array(expected[1]).fill("project"),
     ]);
   }
+});
+
+Deno.test("findByWords() leaves out skills that are hidden from the model, and their words", async () => {
+  using place = new Place();
+  const hidden = "disable-model-invocation: true";
+  const text = `---\nname: deploi\ndescription: hidden\n${hidden}\n---\n`;
+  place.skill("skills", "deploi", text);
+  place.skill("skills", "deploy");
+  const catalog = await scanSkillRoots([root(join(place.path, "skills"))]);
+  const found = await findByWords("deploi hidden", catalog);
+  assert.deepEqual(found.map(({ name }) => name), ["deploy"]);
 });
 
 for (const toolset of Object.keys(toolsets)) {

@@ -17,7 +17,6 @@ import type {
 } from "../protocol/dispatcher.ts";
 import { invalidParams } from "../protocol/json_rpc.ts";
 import { describeIssues } from "../protocol/requests.ts";
-import { SkillSearch } from "../skills/search.ts";
 import type { SkillCatalog, SkillSource } from "../skills/types.ts";
 import { quote } from "../text.ts";
 import { type ClientProfile, DEFAULT_PROFILE, profileFor } from "./clients.ts";
@@ -32,7 +31,6 @@ import {
   DEFAULT_DESCRIPTION_LIMIT,
   fitList,
   formatSkill,
-  isForModel,
   listForModel,
   summarizeSkills,
 } from "./skill_list.ts";
@@ -55,7 +53,6 @@ export function registerTools(
   registry: SkillSource,
   options: SkillToolOptions,
 ): void {
-  const search = new SkillSearch(isForModel);
   const tools = listTools(options);
   server.setRequestHandler("tools/list", (_params, { client }) => ({
     tools: createEntries(profileFor(client), registry.catalog, options),
@@ -67,7 +64,7 @@ export function registerTools(
       const unknown = `Unknown tool ${quote(params.name)}`;
       throw invalidParams(`${unknown}: the tools are ${names}`);
     }
-    const context = { registry, search, options, signal, leave };
+    const context = { registry, options, signal, leave };
     return callTool(tool, params.arguments ?? {}, context);
   });
   if (!tools.some(({ describe }) => describe)) return;
@@ -108,8 +105,7 @@ export function joinTools(
       "Cannot register the tools: the server is not an McpServer of @modelcontextprotocol/sdk 1; pass one of these",
     );
   }
-  const search = new SkillSearch(isForModel);
-  const context = { registry, search, options, leave: () => {} };
+  const context = { registry, options, leave: () => {} };
   const view = { profile: DEFAULT_PROFILE, options };
   for (const tool of listTools(options)) {
     let entry = createEntry(tool, registry.catalog, view);

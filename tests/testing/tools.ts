@@ -1,9 +1,7 @@
 // Calls of tools in the process of the tests.
 import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import type { SkillRegistry } from "../../mod.ts";
-import { SkillSearch } from "../../src/skills/search.ts";
 import { type SkillToolOptions, TOOL_NAMES } from "../../src/views/options.ts";
-import { isForModel } from "../../src/views/skill_list.ts";
 import { callTool } from "../../src/views/tools.ts";
 import { TOOLSETS } from "../../src/views/toolsets.ts";
 
@@ -12,9 +10,8 @@ export function toolCaller(
   registry: SkillRegistry,
   options: SkillToolOptions,
 ): (name: string, input?: Record<string, unknown>) => Promise<CallToolResult> {
-  const search = new SkillSearch(isForModel);
   const { signal } = new AbortController();
-  const context = { registry, search, options, signal, leave: () => {} };
+  const context = { registry, options, signal, leave: () => {} };
   return (name, input = {}) => {
     const tool = TOOLSETS[options.toolset].find((tool) => tool.name === name)!;
     return callTool(tool, input, context);
