@@ -97,7 +97,7 @@ import { SharedTask, TimeSlice, wait } from "./src/time_slice.ts";
 import type { SkillToolOptions } from "./src/views/options.ts";
 import { joinTools, type SkillToolServer } from "./src/views/tools.ts";
 
-export { parseSkillMd, SkillSyntaxError } from "./src/skills/frontmatter.ts";
+export { parseSkillMd } from "./src/skills/frontmatter.ts";
 export { SkillFileError } from "./src/files/faults.ts";
 export { parseSkillUri, skillUri } from "./src/skills/names.ts";
 export {

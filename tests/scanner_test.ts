@@ -44,7 +44,6 @@ Deno.test("scanSkillRoots() finds the skills directly in a root, sorted by name"
     directory,
     realDirectory: directory,
     file: join(directory, "SKILL.md"),
-    size: skillMd("zebra").length,
     version: (await listSkillFiles(skills.get("zebra")!))[0]!.version,
     scope: "global",
     root: root(folder),

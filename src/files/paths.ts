@@ -92,14 +92,15 @@ export function mayRead(path: string): boolean {
   return Deno.permissions.querySync(permission).state === "granted";
 }
 
-/** Whether a path is a folder or lies in it. Compares path strings without resolving links. */
+/**
+ * Whether a path is a folder or lies in it. Compares path strings, which are normalized,
+ * without resolving links.
+ */
 export function isAtOrBelow(path: string, folder: string): boolean {
-  // Nearly all paths are normalized, and this takes a tenth of the time.
-  if (!isWindows && path.startsWith("/") && !/\/\.\.?(?:\/|$)/.test(path)) {
-    return path === folder || path.startsWith(childPath(folder, ""));
-  }
-  const relativePath = relative(folder, path);
-  return !isAbsolute(relativePath) && !/^\.\.(?:[\\/]|$)/.test(relativePath);
+  const [inner, outer] = [path, folder].map((it) =>
+    childPath(isWindows ? it.toLowerCase() : it, "")
+  );
+  return inner!.startsWith(outer!);
 }
 
 /** Whether a path is one of the folders or lies in one. See {@linkcode isAtOrBelow}. */

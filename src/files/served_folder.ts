@@ -11,7 +11,7 @@
  * @module
  */
 
-import { basename, relative } from "jsr:@std/path@^1";
+import { basename, isAbsolute, normalize, relative } from "jsr:@std/path@^1";
 import { byCodeUnits } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 import {
@@ -126,17 +126,11 @@ export function isOwn(
 
 /** Splits a path into names. Returns `undefined` if it cannot be the path of a served file. */
 export function splitPath(path: string): string[] | undefined {
-  const names: string[] = [];
-  const parts = path.split(isWindows ? /[\\/]/ : "/");
-  if (parts.length > 1 && parts[0] === "") return undefined;
-  for (const part of parts) {
-    if (part === "..") {
-      if (names.pop() === undefined) return undefined;
-    } else if (part !== "." && part !== "") {
-      names.push(part);
-    }
-  }
-  return names.length > MAX_FILE_DEPTH ? undefined : names;
+  const names = normalize(path).split(isWindows ? /[\\/]/ : "/")
+    .filter((name: string) => name !== "" && name !== ".");
+  const isServed = !isAbsolute(path) && names[0] !== ".." &&
+    names.length <= MAX_FILE_DEPTH;
+  return isServed ? names : undefined;
 }
 
 /** Access to the files of a folder. */

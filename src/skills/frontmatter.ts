@@ -64,20 +64,6 @@ export interface SkillText {
   readonly isHiddenFromUser: boolean;
 }
 
-/** Thrown when the frontmatter of a `SKILL.md` is missing or invalid. */
-export class SkillSyntaxError extends SyntaxError {
-  /** What is wrong, and how to fix it. */
-  readonly problem: Omit<Problem, "file">;
-
-  /** Creates an error from what is wrong. */
-  constructor(problem: Omit<Problem, "file">) {
-    const { reason, line = 1, hint } = problem;
-    super(oneLine(`Cannot parse SKILL.md: ${reason} (line ${line}); ${hint}`));
-    this.name = "SkillSyntaxError";
-    this.problem = problem;
-  }
-}
-
 /**
  * Parses the frontmatter of a `SKILL.md`: a YAML mapping between two `---`
  * lines, the first of which is the file's first line. A byte order mark, spaces
@@ -96,13 +82,16 @@ export class SkillSyntaxError extends SyntaxError {
  *
  * @param text The text of a `SKILL.md`.
  * @returns The frontmatter, verbatim.
- * @throws {SkillSyntaxError} If the frontmatter is missing, invalid, or larger
- *   than 16 KiB.
+ * @throws {SyntaxError} If the frontmatter is missing, invalid, or larger than
+ *   16 KiB. The message names the line, and how to fix it.
  */
 export function parseSkillMd(text: string): SkillFrontmatter {
   const { frontmatter, problems } = readSkillText(text);
-  if (frontmatter === undefined) throw new SkillSyntaxError(problems[0]!);
-  return frontmatter;
+  if (frontmatter !== undefined) return frontmatter;
+  const { reason, line = 1, hint } = problems[0]!;
+  throw new SyntaxError(
+    oneLine(`Cannot parse SKILL.md: ${reason} (line ${line}); ${hint}`),
+  );
 }
 
 /** Reads the frontmatter of a `SKILL.md`, and finds out what is wrong with it. */
