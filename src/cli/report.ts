@@ -114,7 +114,7 @@ function countChecked(
 }
 
 /** Whether a problem makes `--check` fail. */
-export function isError(problem: Pick<Problem, "rule">): boolean {
+export function isError(problem: Problem): boolean {
   return !hasEffect(problem, "warning");
 }
 
@@ -216,11 +216,9 @@ function describeEffects(
     ? `load it as ${shownName(qualifiedName)}`
     : "rename it to load it";
   return [
-    ...shadowedBy
-      ? [`after ${showPath(dirname(shadowedBy), home)}: ${advice}`]
-      : [],
-    ...unlisted ? [`not in skills/list: ${unlisted}`] : [],
-  ].join("; ");
+    shadowedBy && `after ${showPath(dirname(shadowedBy), home)}: ${advice}`,
+    unlisted && `not in skills/list: ${unlisted}`,
+  ].filter(Boolean).join("; ");
 }
 
 /** The maximum width that a column is padded to, in characters. Longer cells exceed it. */
