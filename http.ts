@@ -23,6 +23,7 @@ import {
 } from "./skill_server.ts";
 import { UsageError } from "./src/cli/command_line.ts";
 import { AccessControl, refuse } from "./src/http/access.ts";
+import { servePage } from "./src/http/page.ts";
 import { createHttpSettings, type HttpSettings } from "./src/http/settings.ts";
 import { McpHttpServer } from "./src/protocol/http_server.ts";
 import { log, logged } from "./src/text.ts";
@@ -88,7 +89,10 @@ async function handleRequest(
   const refused = access.refuseHost(request, address);
   if (refused !== undefined) return refused;
   const { pathname } = URL.parse(request.url) ?? {};
-  if (pathname === "/") return await servePage(request);
+  if (pathname === "/") {
+    const isRead = request.method === "GET" || request.method === "HEAD";
+    return isRead ? servePage() : refuseMethod("GET", "HEAD");
+  }
   if (pathname !== MCP_PATH) {
     return refuse(404, `Not found: MCP clients connect to ${MCP_PATH}`);
   }
@@ -96,16 +100,6 @@ async function handleRequest(
   if (denied !== undefined) return denied;
   if (request.method !== "POST") return refuseMethod("POST");
   return await mcp.fetch(request);
-}
-
-/** Serves the page that shows the skills. */
-async function servePage({ method }: Request): Promise<Response> {
-  if (method !== "GET" && method !== "HEAD") {
-    return refuseMethod("GET", "HEAD");
-  }
-  // The page is not needed to start.
-  const { servePage } = await import("./src/http/page.ts");
-  return servePage();
 }
 
 function refuseMethod(...allowed: string[]): Response {

@@ -102,8 +102,7 @@ async function printReport(settings: Settings): Promise<number> {
   // The report contains what the registry would log.
   const registry = openSkills(settings, { log: () => {} });
   const { text, isBad } = await reportSkills(registry, settings);
-  const code = await print(text);
-  return code === 0 && isBad ? 1 : code;
+  return await print(text) || (isBad ? 1 : 0);
 }
 
 /** Serves a client until it disconnects. */
@@ -166,12 +165,12 @@ export function warnOfMissingFolders(
   settings: Settings,
 ): void {
   const usual = resolveSkillRoots(settings.options).map(({ path }) => path);
-  for (const folder of missingFolders(catalog, settings)) {
-    if (usual.includes(folder)) continue;
+  for (const { file, hint } of missingFolders(catalog, settings)) {
+    if (usual.includes(file)) continue;
     log(
       `Cannot find the folder ${
-        quote(folder)
-      }: check its spelling; it will be searched as soon as it exists`,
+        quote(file)
+      }: ${hint}; it will be searched as soon as it exists`,
     );
   }
 }

@@ -74,9 +74,7 @@ function createEntry(
     values: { ...values, ...tools && { tools }, "name-only": [...nameOnly] },
   });
   const entry = client.entry?.(launch) ?? launch;
-  const words = program.os === "windows"
-    ? undefined
-    : quoteWords([launch.command, ...launch.args]);
+  const words = quoteWords([launch.command, ...launch.args]);
   const command = words && client.command?.({ entry, words });
   const notes = [
     toolset !== undefined && values.tools === undefined &&
@@ -96,15 +94,13 @@ function createEntry(
 
 /**
  * Quotes words that mean the same in sh, bash, zsh, and fish, alone and in JSON. Returns
- * nothing if single quotes are not enough for that.
+ * nothing if single quotes are not enough for that, as with any path on Windows.
  */
 function quoteWords(words: readonly string[]): string[] | undefined {
-  const isPlain = words.every((word) =>
-    !/['"\\]/.test(word) && word === escapeHidden(word)
-  );
-  return isPlain
-    ? words.map((word) => /^[\w./:,@=-]+$/.test(word) ? word : `'${word}'`)
-    : undefined;
+  const text = words.join(" ");
+  return /['"\\]/.test(text) || text !== escapeHidden(text)
+    ? undefined
+    : words.map((word) => /^[\w./:,@=-]+$/.test(word) ? word : `'${word}'`);
 }
 
 /** Creates the entry for a server over HTTP. */

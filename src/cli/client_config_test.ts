@@ -92,18 +92,28 @@ Deno.test(
   },
 );
 
-Deno.test("--print-config prints no command that a shell could change, and none on Windows", () => {
-  const messageFor = (folder: string, os = PROGRAM.os) => {
-    const args = ["--skill-dir", resolve(folder)];
-    const program = { ...PROGRAM, os };
-    return configFor("claude-code", { args, program }).message;
-  };
-  assert.match(messageFor("/a b"), /\nclaude mcp add-json .*'\{.*\/a b.*\}'\n/);
-  for (const folder of ["/it's", '/"a"', "/a\\b", "/a\nb", "/a\ufe0fb"]) {
-    assert.doesNotMatch(messageFor(folder), /Run this/, folder);
-  }
-  assert.doesNotMatch(messageFor("/a b", "windows"), /Run this/);
-});
+Deno.test(
+  "--print-config prints no command that a shell could change, and none on Windows",
+  {
+    // The paths that are tried are not those of Windows.
+    ignore: lacks("sh"),
+  },
+  () => {
+    const messageFor = (folder: string, program = PROGRAM) => {
+      const args = ["--skill-dir", resolve(folder)];
+      return configFor("claude-code", { args, program }).message;
+    };
+    assert.match(
+      messageFor("/a b"),
+      /\nclaude mcp add-json .*'\{.*\/a b.*\}'\n/,
+    );
+    for (const folder of ["/it's", '/"a"', "/a\\b", "/a\nb", "/a\ufe0fb"]) {
+      assert.doesNotMatch(messageFor(folder), /Run this/, folder);
+    }
+    const windows = { ...PROGRAM, executable: String.raw`C:\deno.exe` };
+    assert.doesNotMatch(messageFor("/a b", windows), /Run this/);
+  },
+);
 
 Deno.test("--print-config --url says what to do where the client's file has no entry for a URL", () => {
   assertMisuse(

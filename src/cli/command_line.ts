@@ -236,7 +236,9 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
   for (const [name, value] of Object.entries(values)) {
     const option: Option = OPTIONS[name as keyof typeof OPTIONS];
     for (const text of [value].flat()) {
-      if (typeof text === "string") checkValue(text, { name, option });
+      const advice = typeof text === "string" && adviceFor(text, option);
+      if (!advice) continue;
+      throw new UsageError(`Invalid --${name} ${quote(text)}: ${advice}`);
     }
     const { requires = [name] } = option;
     if (!requires.some((other) => other in values)) {
@@ -268,22 +270,13 @@ function parse(args: readonly string[]): CommandLine {
   }
 }
 
-/**
- * Checks the value of an option.
- *
- * @throws {UsageError} If it is not of the right kind.
- */
-function checkValue(
+/** Says what the value of an option must be, if it is not of the right kind. */
+function adviceFor(
   value: string,
-  { name, option }: { name: string; option: Option },
-): void {
-  const { choices, expected, isValid = (value) => value.trim() !== "" } =
-    option;
-  const isKnown = choices?.includes(value) ?? isValid(value);
-  if (isKnown) return;
+  { choices, expected, isValid = (value) => value.trim() !== "" }: Option,
+): string | undefined {
+  if (choices?.includes(value) ?? isValid(value)) return undefined;
   const near = nearestWords(value, choices ?? []).slice(0, 3);
-  const advice = near.length > 0
-    ? `did you mean ${near.join(" or ")}?`
-    : `expected ${choices ? `one of ${choices.join(", ")}` : expected}`;
-  throw new UsageError(`Invalid --${name} ${quote(value)}: ${advice}`);
+  if (near.length > 0) return `did you mean ${near.join(" or ")}?`;
+  return `expected ${choices ? `one of ${choices.join(", ")}` : expected}`;
 }

@@ -87,9 +87,8 @@ function serverArguments({ values, directories }: Settings): string[] {
 
 /** Whether a path is the root or the home folder, or contains the home folder. */
 function isTooMuch(path: string, { home }: Settings): boolean {
-  const homes = home === undefined ? [] : [home, realPathOf(home)];
-  return path === dirname(path) ||
-    homes.some((home) => isAtOrBelow(home, path));
+  return path === dirname(path) || home !== undefined &&
+      [home, realPathOf(home)].some((folder) => isAtOrBelow(folder, path));
 }
 
 /**
@@ -137,18 +136,18 @@ function listFolders(settings: Settings): string[] {
 function listPolicyPaths(settings: Settings): string[] {
   const { values: { policy }, home } = settings;
   if (policy === undefined) return [];
-  const folders = listRuleFolders(policy, home).flatMap(({ path, glob }) =>
-    [path, realPathOf(path)].map((path) => ({ path, glob }))
-  );
-  const refused = folders.find(({ path }) => isTooMuch(path, settings));
-  if (refused !== undefined) {
+  const paths = [policy, realPathOf(policy)];
+  for (const { path, glob } of listRuleFolders(policy, home)) {
+    const places = [path, realPathOf(path)];
+    paths.push(...places);
+    if (!places.some((place) => isTooMuch(place, settings))) continue;
     throw new UsageError(
       `Cannot print an entry for the policy: for its rule ${
-        quote(refused.glob)
+        quote(glob)
       }, Deno would have to read the home folder or one above it; name a folder, as in ~/code/**`,
     );
   }
-  return [policy, realPathOf(policy), ...folders.map(({ path }) => path)];
+  return paths;
 }
 
 /**

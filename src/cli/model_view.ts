@@ -28,8 +28,9 @@ export function formatModelView(
   const passages = listPassages(profile, catalog, options);
   if (json) return jsonWithoutCommands(passages);
   const skills = count(listForModel(catalog).length, "skill");
-  const isKnown = profile !== DEFAULT_PROFILE;
-  const title = isKnown ? client : "clients that were not measured";
+  const title = profile === DEFAULT_PROFILE
+    ? "clients that were not measured"
+    : client;
   const total = passages.reduce((sum, { text }) => sum + text.length, 0);
   const sections = [
     `What the model sees in ${title} (${skills}, toolset ${options.toolset})`,

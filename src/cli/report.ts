@@ -37,9 +37,6 @@ import {
 /** The skills that were found, and the problems with them. `docs/check.md` describes it. */
 export type Report = Awaited<ReturnType<typeof createReport>>;
 
-type ReportedSkill = Report["skills"][number];
-type ReportedProblem = Report["problems"][number];
-
 /**
  * Scans the roots once and reports the result in the format that the command
  * line asks for. `isBad` means that `--check` found errors.
@@ -56,12 +53,6 @@ export async function reportSkills(
   return { text, isBad: check && report.problems.some(isError) };
 }
 
-/** A skill that was found, and the one that shadows it. */
-interface FoundSkill {
-  readonly skill: Skill;
-  readonly by?: Skill | undefined;
-}
-
 /**
  * Scans the roots once and creates the report that the command line asks for:
  * of `--check`, or else of `--list`.
@@ -69,23 +60,30 @@ interface FoundSkill {
 export async function createReport(registry: SkillSource, settings: Settings) {
   const { check = false, policy } = settings.values;
   const catalog = await registry.refresh();
-  const found: FoundSkill[] = [
-    ...catalog.skills.values().map((skill) => ({ skill })),
-    ...catalog.shadowed,
-    ...catalog.off.map((skill) => ({ skill })),
+  const found = [
+    ...catalog.skills.values(),
+    ...catalog.shadowed.map(({ skill }) => skill),
+    ...catalog.off,
   ];
   const skills = await Array.fromAsync(
     found,
-    (it) => inspect(it, { registry, check }),
+    (skill) => inspect(skill, { registry, check }),
   );
   const problems = [
     ...catalog.problems,
     ...skills.flatMap(({ problems }) => problems),
-    ...checkFolders(catalog, { settings, found }),
+    ...missingFolders(catalog, settings),
+    ...checkFolders(catalog, found),
   ];
   if (check && found.length === 0 && !problems.some(isError)) {
-    const file = settings.roots[0]?.path ?? ".";
-    problems.push({ ...NO_SKILLS, file });
+    problems.push({
+      rule: "no-skills",
+      file: settings.roots[0]?.path ?? ".",
+      reason:
+        "there is no skill here, nor in the other folders that --list shows",
+      hint:
+        `add a folder with a ${SKILL_MD}, or pass another folder, as in "--check DIR"`,
+    });
   }
   return {
     /** The number of skills that were checked. */
@@ -96,33 +94,33 @@ export async function createReport(registry: SkillSource, settings: Settings) {
       return { path, scope, recursive, status, skills };
     }),
     skills: skills.map(({ entry }) => entry),
-    problems: problems.map(({ rule, ...problem }) => {
-      const severity = isError({ rule }) ? "error" : "warning";
-      return { rule, severity, ...problem };
-    }),
+    problems: problems.map((problem) => ({
+      severity: isError(problem) ? "error" : "warning",
+      ...problem,
+    })),
   };
 }
 
 /** Counts the skills that are not off, and the files that are skipped. */
 function countChecked(
   { problems }: SkillCatalog,
-  found: readonly FoundSkill[],
+  found: readonly Skill[],
 ): number {
   return new Set([
-    ...found.filter(({ skill }) => skill.state !== "off")
-      .map(({ skill }) => skill.directory),
+    ...found.filter(({ state }) => state !== "off")
+      .map(({ directory }) => directory),
     ...problems.flatMap(({ file }) => folderOf(file) ?? []),
   ]).size;
 }
 
 /** Whether a problem makes `--check` fail. */
-export function isError(problem: Pick<Problem, "rule">): boolean {
+export function isError(problem: Problem): boolean {
   return !hasEffect(problem, "warning");
 }
 
 /** Describes a skill, and checks its files if the command line asks for it. */
 async function inspect(
-  { skill, by }: FoundSkill,
+  skill: Skill,
   { registry, check }: { registry: SkillSource; check: boolean },
 ) {
   const { name, description, scope, directory, file, state } = skill;
@@ -132,6 +130,7 @@ async function inspect(
   const problems = contents && check
     ? await checkSkill(skill, { source: registry, contents })
     : [];
+  const shadowing = registry.catalog.shadowed.find((it) => it.skill === skill);
   const unlisting = contents && findUnlisting(skill, contents) ||
     problems.find((problem) => hasEffect(problem, "unlisted"));
   const entry = {
@@ -139,7 +138,7 @@ async function inspect(
     /** The line of the policy's rule that applies, if there is one. */
     ruleLine: skill.rule?.line,
     /** The file of the skill that is served by its name. */
-    shadowedBy: by?.file,
+    shadowedBy: shadowing?.by.file,
     /** The name to load it by, if it is shadowed and has one. */
     qualifiedName: skill.prefix && qualifiedName(skill),
     /** The number of its files, and their total size in bytes, unless it is off. */
@@ -151,33 +150,21 @@ async function inspect(
   return { entry, problems };
 }
 
-/** Reports folders that do not exist, and what is almost a skill. */
+/** Reports what is almost a skill. */
 function checkFolders(
   catalog: SkillCatalog,
-  { settings, found }: { settings: Settings; found: readonly FoundSkill[] },
+  found: readonly Skill[],
 ): Problem[] {
-  const missing = missingFolders(catalog, settings).map((file) => {
-    const reason = "there is no such folder";
-    return { rule: "folder-missing", file, reason, hint: "check its spelling" };
-  });
   const roots = catalog.roots.filter(({ status }) => status === "found")
     .map(({ root }) => root);
   const skills = new Set([
-    ...found.flatMap(({ skill }) => [skill.directory, skill.realDirectory]),
+    ...found.flatMap((skill) => [skill.directory, skill.realDirectory]),
     ...catalog.problems.map(({ file }) => folderOf(file) ?? file),
   ]);
   const known = skills.union(new Set(roots.map(({ path }) => path)));
-  const misses = roots.filter(({ path }) => !skills.has(path))
+  return roots.filter(({ path }) => !skills.has(path))
     .flatMap((root) => findNearMisses(root.path, { root, known, depth: 0 }));
-  return [...missing, ...misses];
 }
-
-const NO_SKILLS = {
-  rule: "no-skills",
-  reason: "there is no skill here, nor in the other folders that --list shows",
-  hint:
-    `add a folder with a ${SKILL_MD}, or pass another folder, as in "--check DIR"`,
-};
 
 /** Formats a report as text. */
 export function reportAsText(
@@ -185,8 +172,8 @@ export function reportAsText(
   { values: { list }, home }: Pick<Settings, "values" | "home">,
 ): string {
   const problems = report.problems.toSorted((a, b) =>
-    Number(isError(b)) - Number(isError(a)) ||
-    byCodeUnits(a.file, b.file) || (a.line ?? 0) - (b.line ?? 0)
+    byCodeUnits(a.severity, b.severity) || byCodeUnits(a.file, b.file) ||
+    (a.line ?? 0) - (b.line ?? 0)
   );
   const sections = [
     list ? withoutCommands(formatTables(report, home)) : "",
@@ -222,18 +209,16 @@ function formatTables(report: Report, home: string | undefined): string {
 
 /** Describes who cannot load a skill by its name, and why. */
 function describeEffects(
-  { shadowedBy, qualifiedName, unlisted }: ReportedSkill,
+  { shadowedBy, qualifiedName, unlisted }: Report["skills"][number],
   home: string | undefined,
 ): string {
   const advice = qualifiedName
     ? `load it as ${shownName(qualifiedName)}`
     : "rename it to load it";
   return [
-    ...shadowedBy
-      ? [`after ${showPath(dirname(shadowedBy), home)}: ${advice}`]
-      : [],
-    ...unlisted ? [`not in skills/list: ${unlisted}`] : [],
-  ].join("; ");
+    shadowedBy && `after ${showPath(dirname(shadowedBy), home)}: ${advice}`,
+    unlisted && `not in skills/list: ${unlisted}`,
+  ].filter(Boolean).join("; ");
 }
 
 /** The maximum width that a column is padded to, in characters. Longer cells exceed it. */
@@ -243,14 +228,10 @@ const MAX_PADDING = 80;
 function formatTable([title, rows]: [string, string[][]]): string {
   const cells = rows.map((row) => row.map((cell) => escapeHidden(cell)));
   const widths = cells[0]!.map((_, column) =>
-    cells.reduce((width, row) => Math.max(width, row[column]!.length), 0)
+    Math.min(MAX_PADDING, Math.max(...cells.map((row) => row[column]!.length)))
   );
   const lines = cells.map((row) =>
-    `  ${
-      row.map((cell, column) =>
-        cell.padEnd(Math.min(widths[column]!, MAX_PADDING))
-      ).join("  ")
-    }`
+    `  ${row.map((cell, column) => cell.padEnd(widths[column]!)).join("  ")}`
   );
   return [`${title} (${rows.length})`, ...lines]
     .map((line) => `${line.trimEnd()}\n`).join("");
@@ -263,7 +244,7 @@ function formatTable([title, rows]: [string, string[][]]): string {
  * @see {@link https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands}
  */
 function formatProblem(
-  { rule, severity, file, line, reason, hint }: ReportedProblem,
+  { rule, severity, file, line, reason, hint }: Report["problems"][number],
   home: string | undefined,
 ): string {
   const path = escapeHidden(showPath(file, home));
@@ -298,12 +279,13 @@ function summarize({ problems, skills, checked }: Report): string {
 
 /** Shortens a path in the working directory or the home folder. */
 function showPath(path: string, home: string | undefined): string {
-  const project = currentFolder();
-  if (project !== undefined && isAtOrBelow(path, project)) {
-    return relative(project, path) || ".";
+  const folders = [[currentFolder(), "."], [home, "~"]] as const;
+  for (const [folder, name] of folders) {
+    if (folder !== undefined && isAtOrBelow(path, folder)) {
+      return join(name, relative(folder, path));
+    }
   }
-  if (home === undefined || !isAtOrBelow(path, home)) return path;
-  return join("~", relative(home, path));
+  return path;
 }
 
 /** Whether this process runs in GitHub Actions, which obeys commands in what a step prints. */

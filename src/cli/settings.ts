@@ -11,12 +11,13 @@ import {
   UsageError,
 } from "./command_line.ts";
 import { attempt } from "../files/faults.ts";
-import { currentFolder, resolveFolder, SKILL_MD } from "../files/paths.ts";
+import { currentFolder, resolveFolder } from "../files/paths.ts";
 import { DEFAULT_MAX_FILE_SIZE } from "../files/reading.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
 import { log, quote } from "../text.ts";
 import type { SkillToolOptions, Toolset } from "../views/options.ts";
 import type {
+  Problem,
   SkillCatalog,
   SkillRegistryOptions,
   SkillRoot,
@@ -78,12 +79,12 @@ function createOptions(
 ): SkillRegistryOptions & SkillToolOptions {
   const numberOf = (option: string | undefined) =>
     option === undefined ? undefined : Number(option);
-  const size = parseMegabytes(values["max-file-size"]);
   return {
     policy: values.policy,
     trustLinks: values["trust-links"],
     nameOnlyFolders: values["name-only"],
-    maxFileSize: size ?? DEFAULT_MAX_FILE_SIZE,
+    maxFileSize: parseMegabytes(values["max-file-size"]) ??
+      DEFAULT_MAX_FILE_SIZE,
     refreshSeconds: numberOf(values.refresh),
     watchFolders: !values["no-watch"],
     toolset: (values.tools ?? "skill") as Toolset,
@@ -111,18 +112,23 @@ function isThere(path: string): boolean {
 
 /** Returns the directory of the skill that a file is the `SKILL.md` of, if it is one. */
 export function folderOf(file: string): string | undefined {
-  const isMain = basename(file).toLowerCase() === SKILL_MD.toLowerCase();
-  return isMain ? dirname(file) : undefined;
+  return /^skill\.md$/i.test(basename(file)) ? dirname(file) : undefined;
 }
 
-/** Returns the folders that the user named and that do not exist. */
+/** Reports the folders that the user named and that do not exist. */
 export function missingFolders(
   { roots }: SkillCatalog,
   { directories, values }: Settings,
-): string[] {
+): Problem[] {
   const named = [...directories, ...values["skill-dir"] ?? []];
   return roots.filter(({ status }) => status === "missing")
-    .map(({ root }) => root.path).filter((path) => named.includes(path));
+    .filter(({ root }) => named.includes(root.path))
+    .map(({ root }) => ({
+      rule: "folder-missing",
+      file: root.path,
+      reason: "there is no such folder",
+      hint: "check its spelling",
+    }));
 }
 
 /** Returns the size limit in the environment, in megabytes. An invalid one is ignored. */
@@ -149,12 +155,11 @@ function givenFolders(
   const hasOthers = others &&
     (positionals.length === 0 || tools === "skilljack");
   return (hasOthers ? [...positionals, others] : positionals)
-    .flatMap((argument) => {
-      const path = attempt(() => resolveFolder(argument, places));
-      return path !== undefined && isThere(path)
+    .flatMap((argument) =>
+      isThere(resolveGiven(argument, places))
         ? [argument]
-        : argument.split(",").map((name) => name.trim()).filter(Boolean);
-    });
+        : argument.split(",").map((name) => name.trim()).filter(Boolean)
+    );
 }
 
 /**

@@ -71,11 +71,8 @@ function splitWords(text: string): string[] {
 function parseToken(value: string | undefined): string | undefined {
   const token = value?.trim();
   if (token === undefined || /^[\w.~+/-]+=*$/.test(token)) return token;
-  const reason = token === ""
-    ? "it is set and empty"
-    : "expected letters, digits, and -._~+/ only";
   throw new UsageError(
-    `Invalid SKILL_SERVER_TOKEN: ${reason}; create a token with "openssl rand -hex 32", or unset the variable to serve this machine only`,
+    'Invalid SKILL_SERVER_TOKEN: it is empty, or does not consist of letters, digits, and -._~+/ only; create a token with "openssl rand -hex 32", or unset the variable to serve this machine only',
   );
 }
 
@@ -83,18 +80,16 @@ function parseHosts(value: string | undefined): string[] {
   if (value === undefined) return [];
   const names = value.split(",").map((name) => name.trim().toLowerCase())
     .filter(Boolean);
+  // A wildcard is valid in a URL.
   const wrong = names.length === 0
     ? value
-    : names.find((name) => !isHostName(name));
+    : names.find((name) =>
+      name.includes("*") || URL.parse(`http://${name}`)?.hostname !== name
+    );
   if (wrong === undefined) return names;
   throw new UsageError(
     `Invalid SKILL_SERVER_HOSTS ${
       quote(wrong)
     }: expected host names such as skills.example.com, without scheme, port, path, or wildcard; list each name, or unset the variable`,
   );
-}
-
-/** Whether a text is a host name or an IP address as it appears in a URL. */
-function isHostName(text: string): boolean {
-  return !text.includes("*") && URL.parse(`http://${text}`)?.hostname === text;
 }
