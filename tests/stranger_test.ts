@@ -68,7 +68,8 @@ function textsFor(
   toolset: Toolset = "skill",
 ): string[] {
   const profile = CLIENT_PROFILES[client] ?? DEFAULT_PROFILE;
-  return createEntries(profile, catalog, { toolset }).flatMap((tool) => [
+  const options = { toolset };
+  return createEntries({ profile, catalog, options }).flatMap((tool) => [
     tool.description!,
     ...Object.values(tool.inputSchema.properties ?? {})
       .map((schema) => (schema as { description: string }).description),

@@ -51,7 +51,7 @@ function listPassages(
 ): { title: string; text: string }[] {
   const { instructions, searchesTools } = profile;
   const search = searchesTools ? ", which the model has to search for" : "";
-  const passages = createEntries(profile, catalog, options)
+  const passages = createEntries({ profile, catalog, options })
     .flatMap(({ name, description, inputSchema }) => [
       { title: `Tool ${name}${search}`, text: description! },
       ...Object.entries(inputSchema.properties ?? {}).map(([key, schema]) => ({

@@ -8,7 +8,7 @@
 import { basename, dirname, isAbsolute, relative } from "jsr:@std/path@^1";
 import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import { resourceContents } from "../files/media_types.ts";
-import { isAtOrBelow, isAtOrBelowAny, SKILL_MD } from "../files/paths.ts";
+import { isAtOrBelow, SKILL_MD } from "../files/paths.ts";
 import { splitPath } from "../files/served_folder.ts";
 import type { RequestContext } from "../protocol/dispatcher.ts";
 import { describeProblem } from "../skills/problems.ts";
@@ -85,7 +85,7 @@ export function textOf({ text, bytes }: SkillFileContent): string {
 /** How the model refers to the directory of a skill: by its path or its URI. */
 export function directoryOf(
   skill: Skill,
-  { isRemote }: Pick<SkillToolOptions, "isRemote">,
+  { isRemote }: SkillToolOptions,
 ): string {
   return isRemote ? skillFileUri(skill, "") : skill.directory;
 }
@@ -193,9 +193,10 @@ export async function readContent(
  * knows that directory, and some models pass absolute paths.
  */
 export function pathInSkill(path: string, skill: Skill): string {
-  const uri = parseSkillUri(path);
-  if (uri?.path !== undefined && path.startsWith(skillFileUri(skill, ""))) {
-    return uri.path;
+  const uri = skillFileUri(skill, "");
+  if (path.startsWith(uri)) {
+    // The URI may contain the scope of the skill, which is no part of its name.
+    return parseSkillUri(path.replace(uri, "skill://name/"))?.path ?? path;
   }
   if (!isAbsolute(path)) return path;
   const { directory, realDirectory, file } = skill;
@@ -307,11 +308,12 @@ function describeSkipped(
       skillKey(basename(isMain ? dirname(file) : file)) === key;
   });
   if (problem === undefined) return "";
-  const projectRoots = catalog.roots.filter(({ scope }) => scope === "project")
-    .map(({ root }) => root.path);
+  const isOfProject = catalog.roots.some(({ scope, root }) =>
+    scope === "project" && isAtOrBelow(problem.file, root.path)
+  );
   // Problems contain paths of this machine and text of the skill. That of a project,
   // which may be a stranger's, must not speak as the server.
-  const text = isRemote || isAtOrBelowAny(problem.file, projectRoots)
+  const text = isRemote || isOfProject
     ? findPolicyFault(catalog) ??
       "The server skipped a skill with this name. Its log says why."
     : describeProblem(problem);

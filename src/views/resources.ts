@@ -329,7 +329,7 @@ export function registerSubscriptions(
       const { uri, notify, isBegun } = subscription;
       const folder = uri.endsWith("/") ? uri : `${uri}/`;
       const isAffected = isBegun &&
-        changed.some((it) => it === uri || it.startsWith(folder));
+        changed.some((it) => `${it}/`.startsWith(folder));
       if (isAffected) notify();
       subscription.isBegun = true;
     }

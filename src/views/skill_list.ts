@@ -148,9 +148,9 @@ export function formatAvailableSkills(
  * Formats a skill as a line of a list, which no skill can break out of. By the name in
  * it, the skill can be loaded.
  */
-export function formatSkill(
+function formatSkill(
   { name, description }: ListedSkill,
-  limit = Infinity,
+  limit: number,
 ): string {
   const text = truncate(description, limit);
   return `\n- ${escapeXml(name + (text && `: ${text}`))}`;
@@ -192,7 +192,8 @@ export function fitList(
     (missing > 0 ? formatMore(missing) : "");
 }
 
-function formatSkills(
+/** Formats skills with descriptions of at most a length. */
+export function formatSkills(
   skills: readonly ListedSkill[],
   limit = Infinity,
 ): string[] {

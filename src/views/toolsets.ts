@@ -29,7 +29,7 @@ import {
 import {
   findPolicyFault,
   formatAvailableSkills,
-  formatSkill,
+  formatSkills,
   listForModel,
 } from "./skill_list.ts";
 
@@ -72,9 +72,8 @@ function describedString(description: string): z.ZodMiniString {
 
 /** Creates the result of a tool that lists the skills, and says if there can be none. */
 function createJsonList(list: object, catalog: SkillCatalog): CallToolResult {
-  const fault = findPolicyFault(catalog);
-  const texts = [jsonText(list).trimEnd(), ...(fault ? [fault] : [])];
-  return createTextResult(...texts);
+  const fault = findPolicyFault(catalog) ?? [];
+  return createTextResult(...[jsonText(list).trimEnd(), fault].flat());
 }
 
 const skillTool = defineTool({
@@ -160,7 +159,7 @@ const referenceListTool = defineTool({
   title: "List Available Skills",
   describe: (catalog) =>
     `List all available skills with their names and descriptions. Read one with read_skill when a task needs it.\n\nCurrently available:${
-      listForModel(catalog).map((it) => formatSkill(it)).join("") ||
+      formatSkills(listForModel(catalog)).join("") ||
       `\n${findPolicyFault(catalog) ?? "none"}`
     }`,
   usage:
