@@ -93,7 +93,7 @@ import type {
 } from "./src/skills/types.ts";
 import { log } from "./src/text.ts";
 import { SharedTask, TimeSlice, wait } from "./src/time_slice.ts";
-import type { SkillToolOptions } from "./src/views/options.ts";
+import type { SkillToolOptions } from "./src/views/reading.ts";
 import { joinTools, type SkillToolServer } from "./src/views/tools.ts";
 
 export { parseSkillMd, SkillSyntaxError } from "./src/skills/frontmatter.ts";
@@ -103,7 +103,7 @@ export {
   DEFAULT_REFRESH_SECONDS,
   resolveSkillRoots,
 } from "./src/skills/roots.ts";
-export type { SkillToolOptions, Toolset } from "./src/views/options.ts";
+export type { SkillToolOptions, Toolset } from "./src/views/reading.ts";
 export type { SkillToolServer } from "./src/views/tools.ts";
 export type * from "./src/skills/types.ts";
 

@@ -5,7 +5,7 @@ import { join } from "jsr:@std/path@^1";
 import { type SkillCatalog, SkillRegistry } from "../mod.ts";
 import { CLIENT_PROFILES, DEFAULT_PROFILE } from "../src/views/clients.ts";
 import { createInstructions } from "../src/views/views.ts";
-import { TOOL_NAMES, type Toolset } from "../src/views/options.ts";
+import { TOOL_NAMES, type Toolset } from "../src/views/reading.ts";
 import { createEntries } from "../src/views/tools.ts";
 import { toolsets } from "./testing/client.ts";
 import { README } from "./testing/environment.ts";

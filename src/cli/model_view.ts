@@ -12,7 +12,7 @@ import {
   findProfile,
 } from "../views/clients.ts";
 import { createInstructions } from "../views/views.ts";
-import type { SkillToolOptions } from "../views/options.ts";
+import type { SkillToolOptions } from "../views/reading.ts";
 import { listForModel } from "../views/skill_list.ts";
 import { createEntries } from "../views/tools.ts";
 import type { SkillCatalog } from "../skills/types.ts";

@@ -1,6 +1,6 @@
 /**
- * How tools find and read skills and their files, and what they answer if there are
- * none. Everything here is for the model.
+ * The options of the tools, how they find and read skills and their files, and what they
+ * answer if there are none. Everything here is for the model.
  *
  * @module
  */
@@ -21,7 +21,6 @@ import type {
 } from "../skills/types.ts";
 import { parseSkillUri, skillFileUri } from "../skills/names.ts";
 import { escapeHidden, quote, shownName, skillKey } from "../text.ts";
-import { type SkillToolOptions, TOOL_NAMES } from "./options.ts";
 import { readTogether } from "./resources.ts";
 import {
   DEFAULT_DESCRIPTION_LIMIT,
@@ -32,6 +31,49 @@ import {
   isForModel,
   listForModel,
 } from "./skill_list.ts";
+
+/** A set of tools, named after the server that introduced them. */
+export type Toolset = "skill" | "skilljack" | "reference" | "agentskills";
+
+/** Options of {@linkcode registerSkillTools}. */
+export interface SkillToolOptions {
+  /** The toolset to register. */
+  readonly toolset: Toolset;
+  /**
+   * The maximum length of the list of skills in the description of a tool or its
+   * parameter, in characters, or 0 for no limit. Default: 36,000.
+   */
+  readonly descriptionLimit?: number;
+  /**
+   * Whether to provide the tool that runs shell commands, if the toolset
+   * contains it and Deno has permission to run the shell. Default: `true`.
+   */
+  readonly allowShell?: boolean;
+  /**
+   * Whether clients are on other machines, where the paths of this machine mean
+   * nothing. The results then name the directories and files of skills by their
+   * URIs. Default: `false`.
+   */
+  readonly isRemote?: boolean;
+  /** The time limit for shell commands, in seconds. Default: 60. */
+  readonly shellTimeout?: number;
+  /** Whether to install missing Python packages before a command runs. Default: `false`. */
+  readonly autoInstallDeps?: boolean;
+}
+
+/** For each toolset, which tools list skills, load one, and read its other files. */
+export const TOOL_NAMES: Readonly<
+  Record<Toolset, { list: string; load: string; read?: string }>
+> = {
+  skill: { list: "skill", load: "skill" },
+  skilljack: { list: "skill", load: "skill", read: "skill-resource" },
+  reference: { list: "list_skills", load: "read_skill" },
+  agentskills: {
+    list: "load_skill_metadata_op",
+    load: "load_skill_op",
+    read: "read_reference_file_op",
+  },
+};
 
 /** What tools read, the model sees. */
 const MODEL = { forModel: true };
@@ -91,10 +133,10 @@ export function directoryOf(
 }
 
 /** What stands for the skill's directory in instructions. */
-const DIRECTORY = /\$\{CLAUDE_SKILL_DIR\}/g;
+const DIRECTORY = /\$\{CLAUDE_SKILL_DIR\}/;
 
 /** What stands for the arguments of a prompt, but not for one of them. */
-const ARGUMENTS = /\$ARGUMENTS\b(?!\[)/g;
+const ARGUMENTS = /\$ARGUMENTS\b(?!\[)/;
 
 /**
  * Formats the text of a `SKILL.md`. It begins with the skill's directory, because the
@@ -158,10 +200,9 @@ function fill(
   text: string,
   { placeholder, value }: { placeholder: RegExp; value: string },
 ): string {
-  const count = text.match(placeholder)?.length ?? 0;
-  return count * value.length > MAX_FILLED_LENGTH
-    ? text
-    : text.replace(placeholder, () => value);
+  const parts = text.split(placeholder);
+  const length = (parts.length - 1) * value.length;
+  return length > MAX_FILLED_LENGTH ? text : parts.join(value);
 }
 
 /** Returns the whole `SKILL.md` of a skill. */

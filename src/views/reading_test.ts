@@ -10,7 +10,7 @@ import {
 import { lacks } from "../../tests/testing/needs.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { loadGit, textOf, toolCaller } from "../../tests/testing/tools.ts";
-import type { Toolset } from "./options.ts";
+import type { Toolset } from "./reading.ts";
 
 const SKILLS = "home/.claude/skills";
 

@@ -25,14 +25,14 @@ export function isForUser({ isHiddenFromUser }: Skill): boolean {
 
 /** Lists the skills that are allowed, in list order. */
 export function listSkills(
-  { skills }: SkillCatalog,
+  skills: ReadonlyMap<string, Skill>,
   isAllowed: (skill: Skill) => boolean,
 ): Skill[] {
   return [...skills.values()].filter(isAllowed).sort(byListRank);
 }
 
 /** Compares two skills by their places in lists. */
-export function byListRank(a: Skill, b: Skill): number {
+function byListRank(a: Skill, b: Skill): number {
   return listRank(a) - listRank(b);
 }
 
@@ -101,7 +101,7 @@ export const listForModel = deriveOnce((catalog: SkillCatalog) => {
     catalog.shadowed.filter(({ skill }) => skill.scope === "global")
       .map(({ by }) => by),
   );
-  return listSkills(catalog, isForModel).map((skill): ListedSkill => {
+  return listSkills(catalog.skills, isForModel).map((skill): ListedSkill => {
     const { name, description } = describeSkill(skill);
     const isMarked = skill.scope === "project" && shadowing.has(skill);
     return {
@@ -130,8 +130,7 @@ export function formatAvailableSkills(
   catalog: SkillCatalog,
   locationOf: (skill: Skill) => string,
 ): string {
-  const skills = listForModel(catalog).map((listed) => {
-    const { skill, description } = listed;
+  const skills = listForModel(catalog).map(({ skill, description }) => {
     // The location tells which of the user's and the project's it is.
     const { name } = describeSkill(skill);
     const location = locationOf(skill);

@@ -21,11 +21,11 @@ import { SkillSearch } from "../skills/search.ts";
 import type { SkillCatalog, SkillSource } from "../skills/types.ts";
 import { quote } from "../text.ts";
 import { type ClientProfile, DEFAULT_PROFILE, profileFor } from "./clients.ts";
-import type { SkillToolOptions } from "./options.ts";
 import { notifyWhenChanged } from "./paging.ts";
 import {
   createTextResult,
   SearchResults,
+  type SkillToolOptions,
   type ToolContext,
 } from "./reading.ts";
 import {
@@ -68,8 +68,9 @@ export function registerTools(
     const tool = tools.find(({ name }) => name === params.name);
     if (tool === undefined) {
       const names = tools.map(({ name }) => quote(name)).join(", ");
-      const unknown = `Unknown tool ${quote(params.name)}`;
-      throw invalidParams(`${unknown}: the tools are ${names}`);
+      throw invalidParams(
+        `Unknown tool ${quote(params.name)}: the tools are ${names}`,
+      );
     }
     const context = { registry, search, options, signal, leave };
     return callTool(tool, params.arguments ?? {}, context);

@@ -14,7 +14,6 @@ import { DEFAULT_SHELL_TIMEOUT, findShell, runShellCommand } from "../shell.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 import { skillMdUri } from "../skills/names.ts";
 import { escapeHidden, jsonText } from "../text.ts";
-import type { SkillToolOptions, Toolset } from "./options.ts";
 import {
   createTextResult,
   directoryOf,
@@ -24,7 +23,9 @@ import {
   readContent,
   readPath,
   readSkill,
+  type SkillToolOptions,
   type ToolContext,
+  type Toolset,
 } from "./reading.ts";
 import {
   findPolicyFault,
@@ -199,10 +200,9 @@ const agentSkillsMetadataTool = defineTool({
     "Load metadata from all available skills (always call at task start). Returns the description and directory of each skill, keyed by name.",
   input: z.object({}),
   call: (_input, { registry: { catalog }, options }) => {
-    const metadata = listForModel(catalog).map((listed) => {
-      const { skill, name, description } = listed;
-      return [name, { description, skill_dir: directoryOf(skill, options) }];
-    });
+    const metadata = listForModel(catalog).map((
+      { skill, name, description },
+    ) => [name, { description, skill_dir: directoryOf(skill, options) }]);
     return createJsonList(Object.fromEntries(metadata), catalog);
   },
 });

@@ -2,7 +2,7 @@
 import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import type { SkillRegistry } from "../../mod.ts";
 import { SkillSearch } from "../../src/skills/search.ts";
-import { type SkillToolOptions, TOOL_NAMES } from "../../src/views/options.ts";
+import { type SkillToolOptions, TOOL_NAMES } from "../../src/views/reading.ts";
 import { isForModel } from "../../src/views/skill_list.ts";
 import { callTool } from "../../src/views/tools.ts";
 import { TOOLSETS } from "../../src/views/toolsets.ts";
