@@ -23,7 +23,6 @@ import { parseSkillUri, skillFileUri } from "../skills/names.ts";
 import { escapeHidden, quote, shownName, skillKey } from "../text.ts";
 import { readTogether } from "./resources.ts";
 import {
-  DEFAULT_DESCRIPTION_LIMIT,
   describeSkill,
   findByWords,
   findPolicyFault,
@@ -315,14 +314,14 @@ async function createUnknownSkillError(
   const start = `${skipped}Skill '${echo}' not found.\n\n`;
   const skills = listForModel(catalog);
   if (skills.length <= MAX_LISTED_SKILLS) {
-    const list = fitList(skills, DEFAULT_DESCRIPTION_LIMIT);
+    const list = fitList(skills);
     // The wording of the contract of the tool "skill".
     return new Error(`${start}Available skills:${list}
 
 Use the exact skill name (case-insensitive) to load a skill.`);
   }
   const found = await findByWords(echo, { search, catalog });
-  const list = fitList(found.map(describeSkill), DEFAULT_DESCRIPTION_LIMIT);
+  const list = fitList(found.map(describeSkill));
   const results = found.length === 0
     ? `None of these words occurs in the names, the descriptions, or the first lines of the instructions of the ${skills.length} skills.
 

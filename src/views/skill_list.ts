@@ -174,7 +174,7 @@ function formatMore(count: number): string {
  */
 export function fitList(
   skills: readonly ListedSkill[],
-  limit: number,
+  limit: number = DEFAULT_DESCRIPTION_LIMIT,
 ): string {
   const room = limit - formatMore(skills.length).length;
   const { global: own = [], project = [] } = Object.groupBy(

@@ -118,12 +118,15 @@ export function joinTools(
   for (const tool of listTools(options)) {
     const entryIn = (catalog: SkillCatalog) =>
       createEntry(tool, { profile: DEFAULT_PROFILE, catalog, options });
-    const schemas = { inputSchema: tool.input, outputSchema: tool.output };
     const call = (input: Record<string, unknown>, { signal }: RequestContext) =>
       callTool(tool, input, { ...context, signal });
     const registered = server.registerTool(
       tool.name,
-      { ...entryIn(registry.catalog), ...schemas } as never,
+      {
+        ...entryIn(registry.catalog),
+        inputSchema: tool.input,
+        outputSchema: tool.output,
+      } as never,
       call as never,
     );
     notifyWhenChanged(
