@@ -94,7 +94,7 @@ import type {
 } from "./src/skills/types.ts";
 import { log } from "./src/text.ts";
 import { SharedTask, TimeSlice, wait } from "./src/time_slice.ts";
-import type { SkillToolOptions } from "./src/views/options.ts";
+import type { SkillToolOptions } from "./src/views/reading.ts";
 import { joinTools, type SkillToolServer } from "./src/views/tools.ts";
 
 export { parseSkillMd } from "./src/skills/frontmatter.ts";
@@ -104,7 +104,7 @@ export {
   DEFAULT_REFRESH_SECONDS,
   resolveSkillRoots,
 } from "./src/skills/roots.ts";
-export type { SkillToolOptions, Toolset } from "./src/views/options.ts";
+export type { SkillToolOptions, Toolset } from "./src/views/reading.ts";
 export type { SkillToolServer } from "./src/views/tools.ts";
 export type * from "./src/skills/types.ts";
 

@@ -5,7 +5,7 @@ import { join } from "jsr:@std/path@^1";
 import { type SkillCatalog, SkillRegistry } from "../mod.ts";
 import { CLIENT_PROFILES, DEFAULT_PROFILE } from "../src/views/clients.ts";
 import { createInstructions } from "../src/views/views.ts";
-import { TOOL_NAMES, type Toolset } from "../src/views/options.ts";
+import { TOOL_NAMES, type Toolset } from "../src/views/reading.ts";
 import { createEntries } from "../src/views/tools.ts";
 import { toolsets } from "./testing/client.ts";
 import { README } from "./testing/environment.ts";
@@ -68,7 +68,8 @@ function textsFor(
   toolset: Toolset = "skill",
 ): string[] {
   const profile = CLIENT_PROFILES[client] ?? DEFAULT_PROFILE;
-  return createEntries(profile, catalog, { toolset }).flatMap((tool) => [
+  const options = { toolset };
+  return createEntries({ profile, catalog, options }).flatMap((tool) => [
     tool.description!,
     ...Object.values(tool.inputSchema.properties ?? {})
       .map((schema) => (schema as { description: string }).description),

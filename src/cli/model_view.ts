@@ -12,7 +12,7 @@ import {
   findProfile,
 } from "../views/clients.ts";
 import { createInstructions } from "../views/views.ts";
-import type { SkillToolOptions } from "../views/options.ts";
+import type { SkillToolOptions } from "../views/reading.ts";
 import { listForModel } from "../views/skill_list.ts";
 import { createEntries } from "../views/tools.ts";
 import type { SkillCatalog } from "../skills/types.ts";
@@ -52,7 +52,7 @@ function listPassages(
 ): { title: string; text: string }[] {
   const { instructions, searchesTools } = profile;
   const search = searchesTools ? ", which the model has to search for" : "";
-  const passages = createEntries(profile, catalog, options)
+  const passages = createEntries({ profile, catalog, options })
     .flatMap(({ name, description, inputSchema }) => [
       { title: `Tool ${name}${search}`, text: description! },
       ...Object.entries(inputSchema.properties ?? {}).map(([key, schema]) => ({

@@ -15,7 +15,7 @@ import { currentFolder, resolveFolder } from "../files/paths.ts";
 import { DEFAULT_MAX_FILE_SIZE } from "../files/reading.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
 import { log, quote } from "../text.ts";
-import type { SkillToolOptions, Toolset } from "../views/options.ts";
+import type { SkillToolOptions, Toolset } from "../views/reading.ts";
 import type {
   Problem,
   SkillCatalog,

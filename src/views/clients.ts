@@ -86,7 +86,7 @@ export function findProfile(name: string): ClientProfile {
  * server's name to their own.
  */
 export function profileFor(name = ""): ClientProfile {
-  const isMatch = ({ clientName }: ClientProfile) =>
-    name === clientName || name.startsWith(`${clientName}-`);
-  return Object.values(CLIENT_PROFILES).find(isMatch) ?? DEFAULT_PROFILE;
+  return Object.values(CLIENT_PROFILES).find(({ clientName }) =>
+    `${name}-`.startsWith(`${clientName}-`)
+  ) ?? DEFAULT_PROFILE;
 }

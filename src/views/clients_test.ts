@@ -63,7 +63,11 @@ Deno.test("each client gets each skill exactly once, within the limits of what i
   for (const name of CLIENTS) {
     const check = (catalog: SkillCatalog, descriptionLimit?: number) => {
       const options = { toolset: "skill", descriptionLimit } as const;
-      const [tool] = createEntries(profileFor(name), catalog, options);
+      const [tool] = createEntries({
+        profile: profileFor(name),
+        catalog,
+        options,
+      });
       const { size: count } = catalog.skills;
       const limit = descriptionLimit ?? DEFAULT_DESCRIPTION_LIMIT;
       checkList(tool!, { name, count, limit });
@@ -83,9 +87,13 @@ Deno.test("the list has no limit with --description-limit 0, and stands in the d
   for (const name of CLIENTS) {
     const profile = profileFor(name);
     const options = { toolset: "skill", descriptionLimit: 0 } as const;
-    const [whole] = createEntries(profile, catalog, options);
+    const [whole] = createEntries({ profile, catalog, options });
     assert.ok(JSON.stringify(whole).length > 350_000);
-    const [tool] = createEntries(profile, catalog, { toolset: "reference" });
+    const [tool] = createEntries({
+      profile,
+      catalog,
+      options: { toolset: "reference" },
+    });
     const { cutsDescriptionsAt = Infinity } = profile;
     const most = Math.min(DEFAULT_DESCRIPTION_LIMIT + 400, cutsDescriptionsAt);
     assert.ok(tool!.description!.length <= most);

@@ -105,16 +105,15 @@ export function notifyWhenChanged(
     await slice.pause();
     const before = list(previous);
     await slice.pause();
-    if (!isSameList(list(catalog), before)) notify();
+    const after = list(catalog);
+    // Most values are the same objects.
+    const isSame = after.length === before.length &&
+      after.every((value, index) =>
+        value === before[index] ||
+        JSON.stringify(value) === JSON.stringify(before[index])
+      );
+    if (!isSame) notify();
   });
-}
-
-/** Whether two lists have equal values. Most of them are the same objects. */
-function isSameList(a: readonly unknown[], b: readonly unknown[]): boolean {
-  return a.length === b.length &&
-    a.every((value, index) =>
-      value === b[index] || JSON.stringify(value) === JSON.stringify(b[index])
-    );
 }
 
 /** Serves a paged list derived from the catalog, and notifies clients when it changes. */

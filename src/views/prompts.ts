@@ -17,12 +17,15 @@ import { skillMdUri } from "../skills/names.ts";
 import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
 import { nearestWords, quote } from "../text.ts";
 import { profileFor } from "./clients.ts";
-import type { SkillToolOptions, Toolset } from "./options.ts";
 import { deriveOnce, type ListItem, serveList } from "./paging.ts";
-import { formatLoadedSkill, textOf } from "./reading.ts";
+import {
+  formatLoadedSkill,
+  type SkillToolOptions,
+  textOf,
+  type Toolset,
+} from "./reading.ts";
 import { readForRequest } from "./resources.ts";
 import {
-  byListRank,
   DEFAULT_DESCRIPTION_LIMIT,
   describeSkill,
   fitList,
@@ -85,13 +88,13 @@ export function registerPrompts(
 
 /** Creates the prompt that takes a name. Its description lists the skills. */
 function createSkillPrompt(catalog: SkillCatalog): ListItem<Prompt> {
-  const skills = listSkills(catalog, isForUser);
+  const skills = listSkills(catalog.skills, isForUser).map(describeSkill);
   const start = "Load a skill by name.\n\nAvailable skills:";
   const limit = DEFAULT_DESCRIPTION_LIMIT - start.length;
   const value = {
     name: SKILL_PROMPT,
     title: "Load Skill",
-    description: start + fitList(skills.map(describeSkill), limit),
+    description: start + fitList(skills, limit),
     arguments: [{
       name: "name",
       description: "Name of the skill (case-insensitive)",
@@ -130,7 +133,7 @@ function requirePrompt(
   const name = prompt === SKILL_PROMPT ? input?.name ?? "" : prompt;
   const skill = registry.find(name);
   if (skill !== undefined && isForUser(skill)) return skill;
-  const names = listSkills(registry.catalog, isForUser)
+  const names = listSkills(registry.catalog.skills, isForUser)
     .map((it) => describeSkill(it).name);
   const near = nearestWords(name, names).slice(0, MAX_NEAR_NAMES).map(quote);
   const hint = near.length === 0
@@ -148,13 +151,14 @@ async function complete(
   registry: SkillSource,
 ) {
   const { served, skills } = registry.catalog;
+  const skill = registry.find(context?.arguments?.name ?? "");
   const named = ref.type === "ref/prompt"
-    ? [...served.values()].filter(isForUser)
-    : [...skills.values()];
+    ? listSkills(served, isForUser)
+    : listSkills(skills, () => true);
   const values = argument.name === "name"
-    ? named.sort(byListRank).map((it) => describeSkill(it).name)
-    : argument.name === "path"
-    ? await listPaths(context?.arguments?.name ?? "", registry)
+    ? named.map((it) => describeSkill(it).name)
+    : argument.name === "path" && skill !== undefined
+    ? (await registry.listFiles(skill)).files.map(({ path }) => path)
     : [];
   const start = argument.value.toLowerCase();
   const matches = values.filter((value) =>
@@ -167,15 +171,4 @@ async function complete(
       hasMore: matches.length > MAX_COMPLETIONS,
     },
   };
-}
-
-/** Lists the paths that can follow `skill://<name>/`. */
-async function listPaths(
-  name: string,
-  registry: SkillSource,
-): Promise<string[]> {
-  const skill = registry.find(name);
-  if (skill === undefined) return [];
-  const { files } = await registry.listFiles(skill);
-  return files.map(({ path }) => path);
 }

@@ -1,6 +1,6 @@
 /**
- * How tools find and read skills and their files, and what they answer if there are
- * none. Everything here is for the model.
+ * The options of the tools, how they find and read skills and their files, and what they
+ * answer if there are none. Everything here is for the model.
  *
  * @module
  */
@@ -8,7 +8,7 @@
 import { basename, dirname, isAbsolute, relative } from "jsr:@std/path@^1";
 import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import { resourceContents } from "../files/media_types.ts";
-import { isAtOrBelow, isAtOrBelowAny, SKILL_MD } from "../files/paths.ts";
+import { isAtOrBelow, SKILL_MD } from "../files/paths.ts";
 import { splitPath } from "../files/served_folder.ts";
 import type { RequestContext } from "../protocol/dispatcher.ts";
 import { describeProblem } from "../skills/catalog.ts";
@@ -20,10 +20,8 @@ import type {
 } from "../skills/types.ts";
 import { parseSkillUri, skillFileUri } from "../skills/names.ts";
 import { escapeHidden, quote, shownName, skillKey } from "../text.ts";
-import { type SkillToolOptions, TOOL_NAMES } from "./options.ts";
 import { readTogether } from "./resources.ts";
 import {
-  DEFAULT_DESCRIPTION_LIMIT,
   describeSkill,
   findByWords,
   findPolicyFault,
@@ -31,6 +29,49 @@ import {
   isForModel,
   listForModel,
 } from "./skill_list.ts";
+
+/** A set of tools, named after the server that introduced them. */
+export type Toolset = "skill" | "skilljack" | "reference" | "agentskills";
+
+/** Options of {@linkcode registerSkillTools}. */
+export interface SkillToolOptions {
+  /** The toolset to register. */
+  readonly toolset: Toolset;
+  /**
+   * The maximum length of the list of skills in the description of a tool or its
+   * parameter, in characters, or 0 for no limit. Default: 36,000.
+   */
+  readonly descriptionLimit?: number;
+  /**
+   * Whether to provide the tool that runs shell commands, if the toolset
+   * contains it and Deno has permission to run the shell. Default: `true`.
+   */
+  readonly allowShell?: boolean;
+  /**
+   * Whether clients are on other machines, where the paths of this machine mean
+   * nothing. The results then name the directories and files of skills by their
+   * URIs. Default: `false`.
+   */
+  readonly isRemote?: boolean;
+  /** The time limit for shell commands, in seconds. Default: 60. */
+  readonly shellTimeout?: number;
+  /** Whether to install missing Python packages before a command runs. Default: `false`. */
+  readonly autoInstallDeps?: boolean;
+}
+
+/** For each toolset, which tools list skills, load one, and read its other files. */
+export const TOOL_NAMES: Readonly<
+  Record<Toolset, { list: string; load: string; read?: string }>
+> = {
+  skill: { list: "skill", load: "skill" },
+  skilljack: { list: "skill", load: "skill", read: "skill-resource" },
+  reference: { list: "list_skills", load: "read_skill" },
+  agentskills: {
+    list: "load_skill_metadata_op",
+    load: "load_skill_op",
+    read: "read_reference_file_op",
+  },
+};
 
 /** What tools read, the model sees. */
 const MODEL = { forModel: true };
@@ -83,16 +124,16 @@ export function textOf({ text, bytes }: SkillFileContent): string {
 /** How the model refers to the directory of a skill: by its path or its URI. */
 export function directoryOf(
   skill: Skill,
-  { isRemote }: Pick<SkillToolOptions, "isRemote">,
+  { isRemote }: SkillToolOptions,
 ): string {
   return isRemote ? skillFileUri(skill, "") : skill.directory;
 }
 
 /** What stands for the skill's directory in instructions. */
-const DIRECTORY = /\$\{CLAUDE_SKILL_DIR\}/g;
+const DIRECTORY = /\$\{CLAUDE_SKILL_DIR\}/;
 
 /** What stands for the arguments of a prompt, but not for one of them. */
-const ARGUMENTS = /\$ARGUMENTS\b(?!\[)/g;
+const ARGUMENTS = /\$ARGUMENTS\b(?!\[)/;
 
 /**
  * Formats the text of a `SKILL.md`. It begins with the skill's directory, because the
@@ -156,10 +197,9 @@ function fill(
   text: string,
   { placeholder, value }: { placeholder: RegExp; value: string },
 ): string {
-  const count = text.match(placeholder)?.length ?? 0;
-  return count * value.length > MAX_FILLED_LENGTH
-    ? text
-    : text.replace(placeholder, () => value);
+  const parts = text.split(placeholder);
+  const length = (parts.length - 1) * value.length;
+  return length > MAX_FILLED_LENGTH ? text : parts.join(value);
 }
 
 /** Returns the whole `SKILL.md` of a skill. */
@@ -191,9 +231,10 @@ export async function readContent(
  * knows that directory, and some models pass absolute paths.
  */
 export function pathInSkill(path: string, skill: Skill): string {
-  const uri = parseSkillUri(path);
-  if (uri?.path !== undefined && path.startsWith(skillFileUri(skill, ""))) {
-    return uri.path;
+  const uri = skillFileUri(skill, "");
+  if (path.startsWith(uri)) {
+    // The URI may contain the scope of the skill, which is no part of its name.
+    return parseSkillUri(path.replace(uri, "skill://name/"))?.path ?? path;
   }
   if (!isAbsolute(path)) return path;
   const { directory, realDirectory, file } = skill;
@@ -271,14 +312,14 @@ async function createUnknownSkillError(
   const start = `${skipped}Skill '${echo}' not found.\n\n`;
   const skills = listForModel(catalog);
   if (skills.length <= MAX_LISTED_SKILLS) {
-    const list = fitList(skills, DEFAULT_DESCRIPTION_LIMIT);
+    const list = fitList(skills);
     // The wording of the contract of the tool "skill".
     return new Error(`${start}Available skills:${list}
 
 Use the exact skill name (case-insensitive) to load a skill.`);
   }
   const found = await findByWords(echo, catalog);
-  const list = fitList(found.map(describeSkill), DEFAULT_DESCRIPTION_LIMIT);
+  const list = fitList(found.map(describeSkill));
   const results = found.length === 0
     ? `None of these words occurs in the names, the descriptions, or the first lines of the instructions of the ${skills.length} skills.
 
@@ -305,11 +346,12 @@ function describeSkipped(
       skillKey(basename(isMain ? dirname(file) : file)) === key;
   });
   if (problem === undefined) return "";
-  const projectRoots = catalog.roots.filter(({ scope }) => scope === "project")
-    .map(({ root }) => root.path);
+  const isOfProject = catalog.roots.some(({ scope, root }) =>
+    scope === "project" && isAtOrBelow(problem.file, root.path)
+  );
   // Problems contain paths of this machine and text of the skill. That of a project,
   // which may be a stranger's, must not speak as the server.
-  const text = isRemote || isAtOrBelowAny(problem.file, projectRoots)
+  const text = isRemote || isOfProject
     ? findPolicyFault(catalog) ??
       "The server skipped a skill with this name. Its log says why."
     : describeProblem(problem);

@@ -10,7 +10,7 @@ import {
 import { lacks } from "../../tests/testing/needs.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { loadGit, textOf, toolCaller } from "../../tests/testing/tools.ts";
-import type { Toolset } from "./options.ts";
+import type { Toolset } from "./reading.ts";
 
 const SKILLS = "home/.claude/skills";
 
@@ -107,6 +107,7 @@ Deno.test(
     const linked = place.skill("elsewhere", "linked");
     place.file("elsewhere/linked/100%.md", "# A");
     place.link(linked, `${SKILLS}/linked`);
+    place.skill(SKILLS, "project");
     using registry = await openSkills(place);
     const skills = join(place.path, SKILLS);
     const paths = [
@@ -131,6 +132,8 @@ Deno.test(
       }
       const main = join(skills, "linked", "SKILL.md");
       assert.equal(textOf(await read("linked", main)), skillMd("linked"));
+      const scoped = await read("project", "skill://global/project/SKILL.md");
+      assert.equal(textOf(scoped), skillMd("project"));
     }
   },
 );

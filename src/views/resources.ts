@@ -229,8 +229,10 @@ async function loadEntry(skill: Skill, registry: SkillSource) {
   if (text === undefined) throw new Error("SKILL.md is not valid UTF-8");
   const { frontmatter, isRepaired, problems } = readSkillText(text);
   if (frontmatter === undefined) throw new Error(problems[0]!.reason);
-  const current = { ...skill, frontmatter, isRepaired };
-  const unlisting = findUnlisting(current, contents);
+  const unlisting = findUnlisting(
+    { ...skill, frontmatter, isRepaired },
+    contents,
+  );
   if (unlisting !== undefined) throw new Error(unlisting.reason);
   if (frontmatter.name !== skill.name) {
     throw new Error("the skill was renamed");
@@ -329,9 +331,9 @@ export function registerSubscriptions(
     for (const subscription of current) {
       const { uri, notify, isBegun } = subscription;
       const folder = uri.endsWith("/") ? uri : `${uri}/`;
-      const isAffected = isBegun &&
-        changed.some((it) => it === uri || it.startsWith(folder));
-      if (isAffected) notify();
+      if (isBegun && changed.some((it) => `${it}/`.startsWith(folder))) {
+        notify();
+      }
       subscription.isBegun = true;
     }
     return folders;

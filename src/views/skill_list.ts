@@ -25,14 +25,14 @@ export function isForUser({ isHiddenFromUser }: Skill): boolean {
 
 /** Lists the skills that are allowed, in list order. */
 export function listSkills(
-  { skills }: SkillCatalog,
+  skills: ReadonlyMap<string, Skill>,
   isAllowed: (skill: Skill) => boolean,
 ): Skill[] {
   return [...skills.values()].filter(isAllowed).sort(byListRank);
 }
 
 /** Compares two skills by their places in lists. */
-export function byListRank(a: Skill, b: Skill): number {
+function byListRank(a: Skill, b: Skill): number {
   return listRank(a) - listRank(b);
 }
 
@@ -107,7 +107,7 @@ export const listForModel = deriveOnce((catalog: SkillCatalog) => {
     catalog.shadowed.filter(({ skill }) => skill.scope === "global")
       .map(({ by }) => by),
   );
-  return listSkills(catalog, isForModel).map((skill): ListedSkill => {
+  return listSkills(catalog.skills, isForModel).map((skill): ListedSkill => {
     const { name, description } = describeSkill(skill);
     const isMarked = skill.scope === "project" && shadowing.has(skill);
     return {
@@ -136,8 +136,7 @@ export function formatAvailableSkills(
   catalog: SkillCatalog,
   locationOf: (skill: Skill) => string,
 ): string {
-  const skills = listForModel(catalog).map((listed) => {
-    const { skill, description } = listed;
+  const skills = listForModel(catalog).map(({ skill, description }) => {
     // The location tells which of the user's and the project's it is.
     const { name } = describeSkill(skill);
     const location = locationOf(skill);
@@ -154,9 +153,9 @@ export function formatAvailableSkills(
  * Formats a skill as a line of a list, which no skill can break out of. By the name in
  * it, the skill can be loaded.
  */
-export function formatSkill(
+function formatSkill(
   { name, description }: ListedSkill,
-  limit = Infinity,
+  limit: number,
 ): string {
   const text = truncate(description, limit);
   return `\n- ${escapeXml(name + (text && `: ${text}`))}`;
@@ -181,7 +180,7 @@ function formatMore(count: number): string {
  */
 export function fitList(
   skills: readonly ListedSkill[],
-  limit: number,
+  limit: number = DEFAULT_DESCRIPTION_LIMIT,
 ): string {
   const room = limit - formatMore(skills.length).length;
   const { global: own = [], project = [] } = Object.groupBy(
@@ -198,7 +197,8 @@ export function fitList(
     (missing > 0 ? formatMore(missing) : "");
 }
 
-function formatSkills(
+/** Formats skills with descriptions of at most a length. */
+export function formatSkills(
   skills: readonly ListedSkill[],
   limit = Infinity,
 ): string[] {

@@ -5,7 +5,7 @@ import type { Skill } from "../skills/types.ts";
 import { Session, toolsets } from "../../tests/testing/client.ts";
 import { Place } from "../../tests/testing/folders.ts";
 import { root } from "../../tests/testing/registry.ts";
-import { TOOL_NAMES, type Toolset } from "./options.ts";
+import { TOOL_NAMES, type Toolset } from "./reading.ts";
 import { findByWords, fitList } from "./skill_list.ts";
 
 /** Creates listed skills with descriptions of 300 characters. */

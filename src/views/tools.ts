@@ -20,17 +20,17 @@ import { describeIssues } from "../protocol/requests.ts";
 import type { SkillCatalog, SkillSource } from "../skills/types.ts";
 import { quote } from "../text.ts";
 import { type ClientProfile, DEFAULT_PROFILE, profileFor } from "./clients.ts";
-import type { SkillToolOptions } from "./options.ts";
 import { notifyWhenChanged } from "./paging.ts";
 import {
   createTextResult,
   SearchResults,
+  type SkillToolOptions,
   type ToolContext,
 } from "./reading.ts";
 import {
   DEFAULT_DESCRIPTION_LIMIT,
   fitList,
-  formatSkill,
+  formatSkills,
   listForModel,
   summarizeSkills,
 } from "./skill_list.ts";
@@ -55,14 +55,19 @@ export function registerTools(
 ): void {
   const tools = listTools(options);
   server.setRequestHandler("tools/list", (_params, { client }) => ({
-    tools: createEntries(profileFor(client), registry.catalog, options),
+    tools: createEntries({
+      profile: profileFor(client),
+      catalog: registry.catalog,
+      options,
+    }),
   }));
   server.setRequestHandler("tools/call", (params, { signal, leave }) => {
     const tool = tools.find(({ name }) => name === params.name);
     if (tool === undefined) {
       const names = tools.map(({ name }) => quote(name)).join(", ");
-      const unknown = `Unknown tool ${quote(params.name)}`;
-      throw invalidParams(`${unknown}: the tools are ${names}`);
+      throw invalidParams(
+        `Unknown tool ${quote(params.name)}: the tools are ${names}`,
+      );
     }
     const context = { registry, options, signal, leave };
     return callTool(tool, params.arguments ?? {}, context);
@@ -70,7 +75,7 @@ export function registerTools(
   if (!tools.some(({ describe }) => describe)) return;
   notifyWhenChanged(
     registry,
-    (catalog) => listForModel(catalog).map((listed) => formatSkill(listed)),
+    (catalog) => formatSkills(listForModel(catalog)),
     () => server.notifyListChanged("tools"),
   );
 }
@@ -106,23 +111,28 @@ export function joinTools(
     );
   }
   const context = { registry, options, leave: () => {} };
-  const view = { profile: DEFAULT_PROFILE, options };
   for (const tool of listTools(options)) {
-    let entry = createEntry(tool, registry.catalog, view);
-    const schemas = { inputSchema: tool.input, outputSchema: tool.output };
+    const entryIn = (catalog: SkillCatalog) =>
+      createEntry(tool, { profile: DEFAULT_PROFILE, catalog, options });
     const call = (input: Record<string, unknown>, { signal }: RequestContext) =>
       callTool(tool, input, { ...context, signal });
     const registered = server.registerTool(
       tool.name,
-      { ...entry, ...schemas } as never,
+      {
+        ...entryIn(registry.catalog),
+        inputSchema: tool.input,
+        outputSchema: tool.output,
+      } as never,
       call as never,
     );
-    registry.onChange(({ catalog }) => {
-      const { description: previous } = entry;
-      entry = createEntry(tool, catalog, view);
-      const description = entry.description!;
-      if (description !== previous) registered.update({ description });
-    });
+    notifyWhenChanged(
+      registry,
+      (catalog) => [entryIn(catalog).description],
+      () =>
+        registered.update({
+          description: entryIn(registry.catalog).description!,
+        }),
+    );
   }
 }
 
@@ -144,27 +154,21 @@ export async function callTool(
   }
 }
 
-/** Creates the entries of the tools in `tools/list` for a client. */
-export function createEntries(
-  profile: ClientProfile,
-  catalog: SkillCatalog,
-  options: SkillToolOptions,
-): Tool[] {
-  return listTools(options)
-    .map((tool) => createEntry(tool, catalog, { profile, options }));
-}
-
-/** Who sees a tool, and how it is configured. */
-interface View {
+/** Who sees a tool, which skills there are, and how the tool is configured. */
+interface ToolView {
   readonly profile: ClientProfile;
+  readonly catalog: SkillCatalog;
   readonly options: SkillToolOptions;
 }
 
-function createEntry(tool: SkillTool, catalog: SkillCatalog, view: View): Tool {
+/** Creates the entries of the tools in `tools/list` for a client. */
+export function createEntries(view: ToolView): Tool[] {
+  return listTools(view.options).map((tool) => createEntry(tool, view));
+}
+
+function createEntry(tool: SkillTool, view: ToolView): Tool {
   const { name, title, annotations, input, output } = tool;
-  const { description, parameter = "" } = tool.describe
-    ? describeTool(tool, catalog, view)
-    : { description: tool.usage };
+  const { description, parameter = "" } = describeTool(tool, view);
   const inputSchema = toJsonSchema(input);
   if (parameter !== "") {
     const field = inputSchema.properties!.name as { description: string };
@@ -175,26 +179,26 @@ function createEntry(tool: SkillTool, catalog: SkillCatalog, view: View): Tool {
     ...{ name, title, description, inputSchema },
     ...(output && { outputSchema: toJsonSchema(output) }),
     annotations: { title, ...READ_ONLY, ...annotations },
-    ...(toolMeta && { _meta: { ...toolMeta } }),
+    ...(toolMeta && { _meta: toolMeta }),
   };
 }
 
 /**
- * Describes a tool that lists the skills: in the wording of its contract if the client
+ * Describes a tool. If it lists the skills: in the wording of its contract if the client
  * was not measured and it fits, or else in brief. The list stands in the description
  * of the tool, or of its parameter if the client truncates that of the tool.
  */
 function describeTool(
   { describe, usage, input }: SkillTool,
-  catalog: SkillCatalog,
-  { profile, options }: View,
+  { profile, catalog, options }: ToolView,
 ): { description: string; parameter?: string } {
+  if (describe === undefined) return { description: usage };
   const { cutsDescriptionsAt = Infinity } = profile;
   const { descriptionLimit = DEFAULT_DESCRIPTION_LIMIT } = options;
   const limit = descriptionLimit || Infinity;
   const skills = listForModel(catalog);
   if (profile === DEFAULT_PROFILE) {
-    const description = describe!(catalog, options);
+    const description = describe(catalog, options);
     if (description.length <= limit) return { description };
   }
   const summary = summarizeSkills(catalog, "Load instructions for a task");

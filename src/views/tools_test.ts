@@ -88,7 +88,9 @@ for (const toolset of Object.keys(toolsets) as "skill"[]) {
     registerSkillTools(host, registry, options);
     const client = await connect(host);
     const { tools: [, ...tools] } = await client.listTools();
-    const entries = createEntries(DEFAULT_PROFILE, registry.catalog, options);
+    const { catalog } = registry;
+    const profile = DEFAULT_PROFILE;
+    const entries = createEntries({ profile, catalog, options });
     for (const [index, { name, description, ...rest }] of entries.entries()) {
       const tool = tools[index]!;
       assert.deepEqual([tool.name, tool.description], [name, description]);

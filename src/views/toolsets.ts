@@ -14,7 +14,6 @@ import { DEFAULT_SHELL_TIMEOUT, findShell, runShellCommand } from "../shell.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 import { skillMdUri } from "../skills/names.ts";
 import { escapeHidden, jsonText } from "../text.ts";
-import type { SkillToolOptions, Toolset } from "./options.ts";
 import {
   createTextResult,
   directoryOf,
@@ -24,12 +23,14 @@ import {
   readContent,
   readPath,
   readSkill,
+  type SkillToolOptions,
   type ToolContext,
+  type Toolset,
 } from "./reading.ts";
 import {
   findPolicyFault,
   formatAvailableSkills,
-  formatSkill,
+  formatSkills,
   listForModel,
 } from "./skill_list.ts";
 
@@ -72,9 +73,8 @@ function describedString(description: string): z.ZodMiniString {
 
 /** Creates the result of a tool that lists the skills, and says if there can be none. */
 function createJsonList(list: object, catalog: SkillCatalog): CallToolResult {
-  const fault = findPolicyFault(catalog);
-  const texts = [jsonText(list).trimEnd(), ...(fault ? [fault] : [])];
-  return createTextResult(...texts);
+  const fault = findPolicyFault(catalog) ?? [];
+  return createTextResult(...[jsonText(list).trimEnd(), fault].flat());
 }
 
 const skillTool = defineTool({
@@ -160,7 +160,7 @@ const referenceListTool = defineTool({
   title: "List Available Skills",
   describe: (catalog) =>
     `List all available skills with their names and descriptions. Read one with read_skill when a task needs it.\n\nCurrently available:${
-      listForModel(catalog).map((it) => formatSkill(it)).join("") ||
+      formatSkills(listForModel(catalog)).join("") ||
       `\n${findPolicyFault(catalog) ?? "none"}`
     }`,
   usage:
@@ -200,10 +200,9 @@ const agentSkillsMetadataTool = defineTool({
     "Load metadata from all available skills (always call at task start). Returns the description and directory of each skill, keyed by name.",
   input: z.object({}),
   call: (_input, { registry: { catalog }, options }) => {
-    const metadata = listForModel(catalog).map((listed) => {
-      const { skill, name, description } = listed;
-      return [name, { description, skill_dir: directoryOf(skill, options) }];
-    });
+    const metadata = listForModel(catalog).map((
+      { skill, name, description },
+    ) => [name, { description, skill_dir: directoryOf(skill, options) }]);
     return createJsonList(Object.fromEntries(metadata), catalog);
   },
 });

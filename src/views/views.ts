@@ -17,7 +17,7 @@ import type {
   SkillRegistryOptions,
   SkillSource,
 } from "../skills/types.ts";
-import { type SkillToolOptions, TOOL_NAMES, type Toolset } from "./options.ts";
+import { type SkillToolOptions, TOOL_NAMES, type Toolset } from "./reading.ts";
 import { registerPrompts } from "./prompts.ts";
 import { summarizeSkills } from "./skill_list.ts";
 import { registerResources, SKILLS_EXTENSION } from "./resources.ts";

@@ -1,7 +1,7 @@
 // Calls of tools in the process of the tests.
 import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import type { SkillRegistry } from "../../mod.ts";
-import { type SkillToolOptions, TOOL_NAMES } from "../../src/views/options.ts";
+import { type SkillToolOptions, TOOL_NAMES } from "../../src/views/reading.ts";
 import { callTool } from "../../src/views/tools.ts";
 import { TOOLSETS } from "../../src/views/toolsets.ts";
 
