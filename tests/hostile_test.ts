@@ -68,18 +68,15 @@ for (const toolset of Object.keys(toolsets)) {
   Deno.test(`--tools ${toolset} reveals nothing outside a skill and keeps serving the good skill`, async () => {
     using place = hostilePlace();
     const received: string[] = [];
-    const launch = { ...place, args: ["--tools", toolset] };
-    using server = await LocalServer.open(
-      launch,
-      (line) => received.push(line),
-    );
-    const wire: Asking = {
-      ask: async (id, method, params) => {
-        const reply = await server.ask(id, method, params);
-        received.push(JSON.stringify(reply));
-        return reply;
-      },
+    const args = ["--tools", toolset];
+    const log = (line: string) => received.push(line);
+    using server = await LocalServer.open({ ...place, args, log });
+    const ask: Asking["ask"] = async (...request) => {
+      const reply = await server.ask(...request);
+      received.push(JSON.stringify(reply));
+      return reply;
     };
+    const wire = { ask };
     for (const list of ["tools", "prompts", "resources", "skills"]) {
       await pages(wire, `${list}/list`);
     }

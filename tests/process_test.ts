@@ -30,7 +30,7 @@ Deno.test(
   { ignore: lacks("links") },
   async () => {
     using place = new Place();
-    for (let i = 0; i < 5_000; i++) {
+    for (let i = 0; i < 2_500; i++) {
       place.link("nowhere", `home/.claude/skills/${i}-${"x".repeat(60)}`);
     }
     await using wire = new Wire(place);

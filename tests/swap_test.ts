@@ -133,8 +133,8 @@ for (const path of ["git/docs", "git", ""]) {
       using place = placeWithSecrets();
       const args = ["--tools", "skilljack", "--no-watch", "--refresh", "0"];
       const logged: string[] = [];
-      const launch = { ...place, args };
-      using server = await LocalServer.open(launch, (it) => logged.push(it));
+      const log = (line: string) => logged.push(line);
+      using server = await LocalServer.open({ ...place, args, log });
       const skills = join(place.project, ".claude", "skills");
       const out = place.link(join(place.path, SECRET, path), "links/out");
       await using _swaps = await SwapProcess.start(join(skills, path), out);

@@ -32,6 +32,7 @@ export class Disk implements Disposable {
   roots: string[] = [];
   readonly #others: string[];
   readonly #random: Random;
+  /** Everything in the place after the last change. */
   #entries: Entry[] = [];
   #count = 0;
   /** What the operations did. */
@@ -88,7 +89,7 @@ export class Disk implements Disposable {
 
   /** Changes something at random. */
   change(): void {
-    this.#entries = this.list();
+    if (this.log.length === 0) this.#entries = this.list();
     const isFull = this.#skills().length >= MAX_SKILLS;
     const operation = this.#random.weighted({
       ...{ create: isFull ? 0 : 20, remove: isFull ? 10 : 3, move: 8, swap: 3 },
@@ -106,11 +107,12 @@ export class Disk implements Disposable {
 
   /** Removes the links that lead to other folders of this machine, as relative ones may after a move. */
   #removeLinksOut(): void {
-    for (const { path, isSymlink } of this.list()) {
-      if (!isSymlink || this.#isInside(path)) continue;
+    this.#entries = this.list().filter(({ path, isSymlink }) => {
+      if (!isSymlink || this.#isInside(path)) return true;
       Deno.removeSync(path);
       this.#note(`remove ${path}, which leads out`);
-    }
+      return false;
+    });
   }
 
   #note(line: string): void {

@@ -15,6 +15,7 @@ import type { Ask } from "./observer.ts";
 export interface Launch extends ServerFolders {
   readonly args: string[];
   readonly env?: Record<string, string>;
+  readonly log?: (line: string) => void;
 }
 
 const CLIENT = { name: "walk", version: "1" };
@@ -46,15 +47,14 @@ export class LocalServer implements Asking, Disposable {
     };
   }
 
-  static async open(
-    launch: Launch,
-    log: (line: string) => void = () => {},
-  ): Promise<LocalServer> {
+  static async open(launch: Launch): Promise<LocalServer> {
     const settings = pretend(
       launch,
       () => createSettings(parseCommandLine(launch.args)),
     );
-    const registry = await openSkills(settings, { log });
+    const registry = await openSkills(settings, {
+      log: launch.log ?? (() => {}),
+    });
     await registry.refresh();
     return new LocalServer(settings, registry);
   }
