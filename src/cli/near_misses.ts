@@ -7,8 +7,8 @@
 
 import { basename } from "jsr:@std/path@^1";
 import { attempt } from "../files/faults.ts";
-import { childPath, isCaseBlind, sortByName } from "../files/paths.ts";
-import { quote } from "../text.ts";
+import { childPath, isCaseBlind } from "../files/paths.ts";
+import { byCodeUnits, quote } from "../text.ts";
 import { UNSEARCHED_NAMES } from "../skills/skill_reader.ts";
 import type { Problem, SkillRoot } from "../skills/types.ts";
 
@@ -31,7 +31,8 @@ interface Search {
 /** Finds the near misses in a folder of a root, and in its folders. */
 export function findNearMisses(folder: string, search: Search): Problem[] {
   const { root: { path: root, recursive }, known, depth } = search;
-  const entries = attempt(() => sortByName(Deno.readDirSync(folder))) ?? [];
+  const entries = attempt(() => [...Deno.readDirSync(folder)]) ?? [];
+  entries.sort((a, b) => byCodeUnits(a.name, b.name));
   const isSkill = entries.some(({ name }) => SKILL_MD.test(name));
   if (depth > 0 && isSkill) {
     // Directly in the root, a skill that is not known does not parse, and is off.

@@ -53,7 +53,7 @@ export const LINK_OUT_OF_SKILL: Fault = {
     "replace it with the file itself, or, if you trust the folder DIR that it points into, use --trust-links DIR",
 };
 
-export const LINK_TO_NOTHING: Fault = {
+const LINK_TO_NOTHING: Fault = {
   rule: "link-broken",
   reason: "it is a link to a missing file or folder",
   hint: "fix or remove the link",

@@ -13,7 +13,7 @@ import {
   resolve,
 } from "jsr:@std/path@^1";
 import { attempt } from "./faults.ts";
-import { byCodeUnits, quote } from "../text.ts";
+import { quote } from "../text.ts";
 import type { BaseFolders } from "./types.ts";
 
 /** The name of the main file of a skill, which is also its path in the skill. */
@@ -109,13 +109,6 @@ export function isAtOrBelowAny(
   folders: readonly string[],
 ): boolean {
   return folders.some((folder) => isAtOrBelow(realPath, folder));
-}
-
-/** Sorts the entries of a folder by the code units of their names. */
-export function sortByName<T extends { readonly name: string }>(
-  entries: Iterable<T>,
-): T[] {
-  return [...entries].sort((a, b) => byCodeUnits(a.name, b.name));
 }
 
 /** Joins a name to the path of a folder. Faster than `join`, because it normalizes nothing. */

@@ -29,7 +29,7 @@ export const DEFAULT_MAX_FILE_SIZE: number = 1024 * 1024;
 const TIME_STEP_MS = 2_000;
 
 /** The part of a file's status that identifies it and shows whether it changed. */
-export type FileStatus = Pick<
+type FileStatus = Pick<
   Deno.FileInfo,
   "dev" | "ino" | "size" | "mtime" | "ctime"
 >;
@@ -133,14 +133,14 @@ export function confirmPlace(
  */
 export function readLocated(
   located: Located,
-  { before, buffer, isSettled = () => false }: {
+  { before, buffer, isSettled }: {
     before: FileStatus;
     buffer: Uint8Array<ArrayBuffer>;
     isSettled?: (() => boolean) | undefined;
   },
 ): Uint8Array<ArrayBuffer> {
   const { path } = located;
-  const isConfirmed = isSettled();
+  const isConfirmed = isSettled?.();
   using file = openFile(located, before);
   const isSame = isUnchanged(file.statSync(), before);
   if (!isSame) throw new SkillFileError(path, WAS_REPLACED);

@@ -47,7 +47,7 @@ import {
 import type { SkillFile, SkillFileContent } from "./types.ts";
 
 /** What {@linkcode ServedFolder} serves. */
-export interface ServedFolderOptions {
+interface ServedFolderOptions {
   /** The folder's path as configured. */
   readonly directory: string;
   /** The path with all links resolved. */

@@ -61,7 +61,7 @@ const MAX_WAITING = 1_000;
  * The places of the requests that are being handled. Others wait in line. All handlers
  * share one thread, so handling more at a time would only take more memory.
  */
-export class Places {
+class Places {
   readonly #waiting: (() => void)[] = [];
   readonly #slice = new TimeSlice();
   #taken = 0;

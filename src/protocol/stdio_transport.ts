@@ -18,8 +18,11 @@ import { MAX_LINE_LENGTH, parseMessage, serializeMessage } from "./json_rpc.ts";
 /** How much to read at a time, in bytes. */
 const READ_SIZE = 64 * 1024;
 
-/** How much to write at a time, in bytes. A slow reader should show progress. */
-const WRITE_SIZE = 256 * 1024;
+/** How much to write at a time, in bytes. Meanwhile, other requests are handled. */
+const WRITE_SIZE = 2 * 1024 * 1024;
+
+/** How much to write at a time after the end, when a slow reader must show progress. */
+const LAST_WRITE_SIZE = 256 * 1024;
 
 /** The limit of the output that waits to be written, in characters. */
 const MAX_UNSENT_SIZE = 16 * 1024 * 1024;
@@ -156,7 +159,10 @@ export class StdioTransport {
     try {
       if (this.#isClosed) return;
       const bytes = new TextEncoder().encode(text);
-      await writeAll(this.#output, bytes, () => this.#restartGrace());
+      await writeAll(this.#output, bytes, {
+        sizeOf: () => this.#isEnding ? LAST_WRITE_SIZE : WRITE_SIZE,
+        onprogress: () => this.#restartGrace(),
+      });
     } catch (error) {
       const isReaderGone = error instanceof Deno.errors.BrokenPipe;
       if (!isReaderGone) this.onerror?.(error as Error);
@@ -176,17 +182,20 @@ export class StdioTransport {
 /**
  * Writes all bytes.
  *
- * @param onprogress Called after each write.
+ * @param options How much to write at a time, and what to call after each write.
  * @throws {Deno.errors.BrokenPipe} If nobody reads them anymore.
  */
 export async function writeAll(
   output: ByteWriter,
   bytes: Uint8Array,
-  onprogress?: () => void,
+  { sizeOf = () => bytes.length, onprogress }: {
+    sizeOf?: () => number;
+    onprogress?: () => void;
+  } = {},
 ): Promise<void> {
   for (let sent = 0; sent < bytes.length;) {
     try {
-      sent += await output.write(bytes.subarray(sent, sent + WRITE_SIZE));
+      sent += await output.write(bytes.subarray(sent, sent + sizeOf()));
       onprogress?.();
     } catch (error) {
       // The client made the pipe non-blocking, and it is full.

@@ -117,7 +117,7 @@ Deno.test("StdioTransport gathers what is sent while it writes, and knows how mu
   gate.resolve();
   await Promise.all([first, room]);
   await pipe.sent.take(({ id }) => id === 16, "the last message");
-  const expected = [JSON.stringify(pong(0)).length + 1, 2 ** 18];
+  const expected = [JSON.stringify(pong(0)).length + 1, 2 ** 21];
   assert.deepEqual(sizes.slice(0, 2), expected);
 });
 
