@@ -564,8 +564,10 @@ export class SkillRegistry implements SkillSource {
     if (this.#isClosed || this.#isVoid(result)) return previous;
     this.#last = result;
     const { catalog } = result;
-    const [logged, log] = [this.#logged, this.#log];
-    this.#logged = logProblems(catalog, { logged, log });
+    this.#logged = logProblems(catalog, {
+      logged: this.#logged,
+      log: this.#log,
+    });
     this.#followed = [];
     for (const listener of this.#scanListeners) {
       this.#followed.push(...await listener(catalog));
@@ -608,9 +610,12 @@ export class SkillRegistry implements SkillSource {
     const { catalog: { roots }, found } = this.#last;
     const { policy } = this.#options;
     const policyFile = typeof policy === "string" ? policy : undefined;
-    const [followed, skills] = [this.#followed, found.byPath.values()];
     this.#rescans.watch(() =>
-      listWatchedFolders(roots, { policyFile, followed, skills })
+      listWatchedFolders(roots, {
+        policyFile,
+        followed: this.#followed,
+        skills: found.byPath.values(),
+      })
     );
   }
 

@@ -116,8 +116,9 @@ export function differingKeys<T>(
   a: ReadonlyMap<string, T>,
   b: ReadonlyMap<string, T>,
 ): Set<string> {
-  const keys = [...a.keys(), ...b.keys()];
-  return new Set(keys.filter((key) => a.get(key) !== b.get(key)));
+  return new Set(
+    [...a.keys(), ...b.keys()].filter((key) => a.get(key) !== b.get(key)),
+  );
 }
 
 /** Describes a problem in one line. */

@@ -124,8 +124,7 @@ export function listRuleFolders(
 ): { path: string; glob: string }[] {
   const base = { workingDirectory: dirname(file), homeDirectory };
   const rules = attempt(() => loadPolicy(file).rules) ?? [];
-  const globs = rules.flatMap((rule) => rule.in ?? []);
-  return globs.flatMap((glob) =>
+  return rules.flatMap((rule) => rule.in ?? []).flatMap((glob) =>
     attempt(() => listGlobFolders(glob, base))
       ?.map(({ path }) => ({ path, glob })) ?? []
   );

@@ -40,10 +40,11 @@ export const DEFAULT_REFRESH_SECONDS = 30;
 export function resolveSkillRoots(options: SkillRootOptions): SkillRoot[] {
   const { directories, recursiveDirectories = [], agents } = options;
   // The user trusts these folders. Each scan finds out whether they lie in the project.
-  const configured = (directory: string, recursive: boolean): SkillRoot => {
-    const path = resolveFolder(directory, options);
-    return { path, scope: "global", recursive };
-  };
+  const configured = (directory: string, recursive: boolean): SkillRoot => ({
+    path: resolveFolder(directory, options),
+    scope: "global",
+    recursive,
+  });
   const shared = (folder: string) => wellKnownRoots(folder, options);
   const roots = directories
     ? directories.flatMap((directory) =>

@@ -209,7 +209,7 @@ function lengthOf(lines: readonly string[]): number {
   return lines.join("").length;
 }
 
-/** The maximum lengths of descriptions to try. */
+/** The maximum lengths of descriptions to try. With none, only pinned skills have theirs. */
 const LADDER = [Infinity, 200, 80, 0];
 
 /**
@@ -217,14 +217,17 @@ const LADDER = [Infinity, 200, 80, 0];
  * many names as fit. Pinned skills keep their descriptions as long as possible.
  */
 function fitLines(skills: readonly ListedSkill[], room: number): string[] {
+  const names = formatSkills(skills, 0);
+  let rest = room;
+  const fitting = names.filter((line) => (rest -= line.length) >= 0);
+  if (rest < 0) return fitting;
   for (const limit of LADDER) {
     const lines = skills.map((listed) =>
       formatSkill(listed, listed.skill.state === "pinned" ? Infinity : limit)
     );
     if (lengthOf(lines) <= room) return lines;
   }
-  let rest = room;
-  return formatSkills(skills, 0).filter((line) => (rest -= line.length) >= 0);
+  return names;
 }
 
 /** The maximum length of the line that summarizes the skills, in characters. */

@@ -197,7 +197,8 @@ function describeTool(
   const { descriptionLimit = DEFAULT_DESCRIPTION_LIMIT } = options;
   const limit = descriptionLimit || Infinity;
   const skills = listForModel(catalog);
-  if (profile === DEFAULT_PROFILE) {
+  // In the contract's wording, no list of so many skills fits.
+  if (profile === DEFAULT_PROFILE && skills.length <= limit / 10) {
     const description = describe(catalog, options);
     if (description.length <= limit) return { description };
   }
