@@ -6,15 +6,11 @@
  */
 
 import { jsonWithoutCommands, withoutCommands } from "./report.ts";
-import {
-  type ClientProfile,
-  DEFAULT_PROFILE,
-  findProfile,
-} from "../views/clients.ts";
+import { DEFAULT_PROFILE, findProfile } from "../views/clients.ts";
 import { createInstructions } from "../views/views.ts";
 import type { SkillToolOptions } from "../views/reading.ts";
 import { listForModel } from "../views/skill_list.ts";
-import { createEntries } from "../views/tools.ts";
+import { createEntries, type ToolView } from "../views/tools.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 import { count, escapeHidden } from "../text.ts";
 
@@ -25,7 +21,7 @@ export function formatModelView(
   { json, ...options }: SkillToolOptions & { json: boolean | undefined },
 ): string {
   const profile = findProfile(client);
-  const passages = listPassages(profile, catalog, options);
+  const passages = listPassages({ profile, catalog, options });
   if (json) return jsonWithoutCommands(passages);
   const skills = count(listForModel(catalog).length, "skill");
   const title = profile === DEFAULT_PROFILE
@@ -45,14 +41,10 @@ export function formatModelView(
 }
 
 /** Lists the texts that the model of a client sees. */
-function listPassages(
-  profile: ClientProfile,
-  catalog: SkillCatalog,
-  options: SkillToolOptions,
-): { title: string; text: string }[] {
-  const { instructions, searchesTools } = profile;
+function listPassages(view: ToolView): { title: string; text: string }[] {
+  const { profile: { instructions, searchesTools }, catalog, options } = view;
   const search = searchesTools ? ", which the model has to search for" : "";
-  const passages = createEntries({ profile, catalog, options })
+  const passages = createEntries(view)
     .flatMap(({ name, description, inputSchema }) => [
       { title: `Tool ${name}${search}`, text: description! },
       ...Object.entries(inputSchema.properties ?? {}).map(([key, schema]) => ({

@@ -155,7 +155,7 @@ export async function callTool(
 }
 
 /** Who sees a tool, which skills there are, and how the tool is configured. */
-interface ToolView {
+export interface ToolView {
   readonly profile: ClientProfile;
   readonly catalog: SkillCatalog;
   readonly options: SkillToolOptions;
