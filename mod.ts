@@ -385,7 +385,6 @@ export class SkillRegistry implements SkillSource {
   readonly #digests = new Map<string, string>();
   readonly #known = new KnownFiles();
   readonly #options: LoggingOptions;
-  readonly #log: (line: string) => void;
   /** The lines about problems that were logged and still exist. */
   #logged: ReadonlySet<string> = new Set();
   readonly #listeners = new Set<SkillChangeListener>();
@@ -413,7 +412,6 @@ export class SkillRegistry implements SkillSource {
     const workingDirectory = currentFolder();
     this.#options = { workingDirectory, ...options, log: logLine };
     this.#policy = new Policy(this.#options);
-    this.#log = this.#options.log;
     this.#rescans = new Rescans(() => this.#rescan(), this.#options);
   }
 
@@ -566,7 +564,7 @@ export class SkillRegistry implements SkillSource {
     const { catalog } = result;
     this.#logged = logProblems(catalog, {
       logged: this.#logged,
-      log: this.#log,
+      log: this.#options.log,
     });
     this.#followed = [];
     for (const listener of this.#scanListeners) {
@@ -589,7 +587,7 @@ export class SkillRegistry implements SkillSource {
     const isVoid = trouble !== undefined && this.#last !== undefined &&
       this.#voidScans < MAX_VOID_SCANS;
     if (isVoid && this.#voidScans++ === 0) {
-      this.#log(
+      this.#options.log(
         `Cannot read ${trouble}; the skills stay as they were, and the next attempt follows in a second`,
       );
     }
@@ -599,7 +597,7 @@ export class SkillRegistry implements SkillSource {
   /** Scans, though nobody waits for it. */
   #rescan(): void {
     this.refresh().catch((error) => {
-      this.#log(`Cannot look for changes: ${(error as Error).message}`);
+      this.#options.log(`Cannot look for changes: ${(error as Error).message}`);
       this.#rescans.scanned(0, true);
     });
   }
@@ -625,7 +623,9 @@ export class SkillRegistry implements SkillSource {
       try {
         await listener(change);
       } catch (error) {
-        this.#log(`Cannot handle a change: ${(error as Error).message}`);
+        this.#options.log(
+          `Cannot handle a change: ${(error as Error).message}`,
+        );
       }
     }
   }

@@ -56,6 +56,8 @@ export class Rescans {
   readonly #refreshMs: number;
   readonly #watcher: FolderWatcher | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** How long the last scan took, in milliseconds. */
+  #time = 0;
   #isStarted = false;
 
   /**
@@ -82,7 +84,8 @@ export class Rescans {
 
   /**
    * Schedules the next scan of the timer after a scan has ended. The longer scans
-   * take, the rarer they are.
+   * take, the rarer they are. The shorter of the last two counts, because one that
+   * something delayed says little.
    *
    * @param time How long the scan took, in milliseconds.
    * @param isTroubled Whether something was temporarily unreadable. Then there is
@@ -91,9 +94,12 @@ export class Rescans {
   scanned(time: number, isTroubled: boolean): void {
     clearTimeout(this.#timer);
     if (!this.#isStarted) return;
-    const rest = Math.max(time * RESCAN_SHARE, MIN_RESCAN_MS);
-    const regular = this.#refreshMs && Math.min(rest, this.#refreshMs);
-    const delay = isTroubled ? MIN_RESCAN_MS : regular;
+    const usual = Math.min(time, this.#time);
+    this.#time = time;
+    const rest = Math.max(usual * RESCAN_SHARE, MIN_RESCAN_MS);
+    const delay = isTroubled
+      ? MIN_RESCAN_MS
+      : this.#refreshMs && Math.min(rest, this.#refreshMs);
     if (delay === 0) return;
     this.#timer = setTimeout(this.#rescan, delay);
     Deno.unrefTimer(this.#timer);
