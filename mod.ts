@@ -252,8 +252,8 @@ class SkillScan {
     if (!Deno.statSync(path).isDirectory) {
       throw new SkillFileError(path, ROOT_IS_A_FILE);
     }
-    const listing = listFolder({ path, realPath });
     const position = { depth: 0, outer: undefined, around: undefined };
+    const listing = listFolder({ path, realPath, ...position });
     return { path, realPath, root, isConfined, listing, ...position };
   }
 
@@ -607,10 +607,9 @@ export class SkillRegistry implements SkillSource {
     if (this.#last === undefined) return;
     const { catalog: { roots }, found } = this.#last;
     const { policy } = this.#options;
-    const policyFile = typeof policy === "string" ? policy : undefined;
     this.#rescans.watch(() =>
       listWatchedFolders(roots, {
-        policyFile,
+        policyFile: typeof policy === "string" ? policy : undefined,
         followed: this.#followed,
         skills: found.byPath.values(),
       })

@@ -102,7 +102,7 @@ async function printReport(settings: Settings): Promise<number> {
   // The report contains what the registry would log.
   const registry = openSkills(settings, { log: () => {} });
   const { text, isBad } = await reportSkills(registry, settings);
-  return await print(text) || (isBad ? 1 : 0);
+  return await print(text) || Number(isBad);
 }
 
 /** Serves a client until it disconnects. */

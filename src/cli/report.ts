@@ -228,7 +228,11 @@ const MAX_PADDING = 80;
 function formatTable([title, rows]: [string, string[][]]): string {
   const cells = rows.map((row) => row.map((cell) => escapeHidden(cell)));
   const widths = cells[0]!.map((_, column) =>
-    Math.min(MAX_PADDING, Math.max(...cells.map((row) => row[column]!.length)))
+    cells.reduce(
+      (width, row) =>
+        Math.min(MAX_PADDING, Math.max(width, row[column]!.length)),
+      0,
+    )
   );
   const lines = cells.map((row) =>
     `  ${row.map((cell, column) => cell.padEnd(widths[column]!)).join("  ")}`

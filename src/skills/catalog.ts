@@ -65,8 +65,12 @@ export function buildCatalog(
     JSON.stringify([problems, roots]) ===
       JSON.stringify([previous.problems, previous.roots]);
   if (isSame) return previous;
-  const maps = hasSameSkills ? previous : named;
-  return { ...maps, problems, roots, revision: previous.revision + 1 };
+  return {
+    ...hasSameSkills ? previous : named,
+    problems,
+    roots,
+    revision: previous.revision + 1,
+  };
 }
 
 /** Decides which skill has which name. */

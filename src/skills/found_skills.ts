@@ -205,8 +205,11 @@ export class FoundSkills {
     if (!policy.hasRules) return false;
     const place = childPath(realPathOf(dirname(file)), basename(file));
     const scope = project.scopeOf(place);
-    const subject = { names: [basename(file)], scope, paths: [file, place] };
-    return policy.decide(subject).state === "off";
+    return policy.decide({
+      names: [basename(file)],
+      scope,
+      paths: [file, place],
+    }).state === "off";
   }
 
   /** Lists the problems up to a limit, those in the user's own roots first. */

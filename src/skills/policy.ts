@@ -197,8 +197,11 @@ function activate(rule: SkillPolicyRule, base: BaseFolders): ActiveRule {
 function nameOnlyRule(path: string): ActiveRule {
   const places = [path, realPathOf(path)]
     .map((path) => placeOf({ path, rest: ["**"] }));
-  const folders = { places, unresolved: new Set<string>() };
-  return { state: "name-only", names: [() => true], folders };
+  return {
+    state: "name-only",
+    names: [() => true],
+    folders: { places, unresolved: new Set() },
+  };
 }
 
 function decideOnPath(

@@ -95,11 +95,11 @@ export interface ReadSkill {
  *
  * @throws {Error} If it cannot be listed, or was swapped for a link.
  */
-export function listFolder(
-  folder: Pick<ReadableFolder, "path" | "realPath">,
-): FolderListing {
+export function listFolder(folder: ReadableFolder): FolderListing {
   const { path } = folder;
   const status = Deno.statSync(path);
+  // Then it is what it was when the folder around it was listed.
+  const isConfirmed = folder.around?.isSettled();
   const names: string[] = [];
   const links = new Set<string>();
   let mayBeSkill = false;
@@ -109,7 +109,9 @@ export function listFolder(
     mayBeSkill ||= name.toLowerCase() === "skill.md";
   }
   // What is settled later relies on this status, so it is confirmed more often.
-  confirmPlace({ ...folder, isLinked: true }, { status, rounds: 4 });
+  if (!isConfirmed) {
+    confirmPlace({ ...folder, isLinked: true }, { status, rounds: 4 });
+  }
   const isOld = !isRecent(status);
   const isSettled = () => isOld && isUnchanged(Deno.statSync(path), status);
   return { names: names.sort(), links, mayBeSkill, isSettled };
