@@ -122,9 +122,9 @@ export function confirmPlace(
 
 /**
  * Reads the beginning of a regular file, and confirms its place. A folder above it
- * that is settled is looked at once, after the file's status and before opening it.
- * What is opened must have that status, so the folder would have to be another one
- * before that look and again after it.
+ * that is settled is looked at between the file's status and its opening, and again at
+ * the end. What is opened must have that status, so the folder would have to be another
+ * one before each look and again in between.
  *
  * @param located The file.
  * @param options Its status before it is opened, a buffer for the bytes, and whether
@@ -139,17 +139,19 @@ export function readLocated(
     isSettled?: (() => boolean) | undefined;
   },
 ): Uint8Array<ArrayBuffer> {
-  const { path } = located;
   const isConfirmed = isSettled?.();
   using file = openFile(located, before);
-  const isSame = isUnchanged(file.statSync(), before);
-  if (!isSame) throw new SkillFileError(path, WAS_REPLACED);
+  if (!isUnchanged(file.statSync(), before)) {
+    throw new SkillFileError(located.path, WAS_REPLACED);
+  }
   const bytes = buffer.subarray(0, before.size);
   let end = 0;
   for (let read = -1; end < bytes.length && read !== 0; end += read) {
     read = file.readSync(bytes.subarray(end)) ?? 0;
   }
-  if (!isConfirmed) confirmPlace(located, { status: before, rounds: 2 });
+  if (!isConfirmed || !isSettled?.()) {
+    confirmPlace(located, { status: before, rounds: 2 });
+  }
   return bytes.subarray(0, end);
 }
 
