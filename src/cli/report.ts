@@ -13,19 +13,10 @@ import { findNearMisses } from "./near_misses.ts";
 import { folderOf, missingFolders, type Settings } from "./settings.ts";
 import { attempt } from "../files/faults.ts";
 import { currentFolder, isAtOrBelow, SKILL_MD } from "../files/paths.ts";
-import {
-  checkSkill,
-  findUnlisting,
-  hasEffect,
-  totalSize,
-} from "../skills/checks.ts";
+import { checkSkill, findUnlisting, totalSize } from "../skills/checks.ts";
 import { qualifiedName } from "../skills/names.ts";
-import type {
-  Problem,
-  Skill,
-  SkillCatalog,
-  SkillSource,
-} from "../skills/types.ts";
+import { hasEffect, isError, type Problem } from "../problems.ts";
+import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
 import {
   byCodeUnits,
   count,
@@ -111,11 +102,6 @@ function countChecked(
       .map(({ directory }) => directory),
     ...problems.flatMap(({ file }) => folderOf(file) ?? []),
   ]).size;
-}
-
-/** Whether a problem makes `--check` fail. */
-export function isError(problem: Problem): boolean {
-  return !hasEffect(problem, "warning");
 }
 
 /** Describes a skill, and checks its files if the command line asks for it. */

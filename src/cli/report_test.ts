@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { basename, join, resolve } from "jsr:@std/path@^1";
 import { SkillFileError, SkillRegistry } from "../../mod.ts";
-import { createReport, isError, type Report, reportAsText } from "./report.ts";
-import { RULES } from "../skills/checks.ts";
+import { createReport, type Report, reportAsText } from "./report.ts";
+import { isError, RULES } from "../problems.ts";
 import { settingsFor } from "../../tests/testing/command_line.ts";
 import { REPOSITORY } from "../../tests/testing/environment.ts";
 import { printedReport } from "../../tests/testing/report.ts";
@@ -199,21 +199,23 @@ Deno.test("--json prints the report as JSON", async () => {
 });
 
 Deno.test("reportAsText() prints annotations for GitHub Actions, one line each, and escapes them", () => {
-  const problem = {
+  const problem: Report["problems"][number] = {
     rule: "yaml-repaired",
-    severity: "error" as const,
+    severity: "error",
     file: join(Deno.cwd(), "a,b:c", "SKILL.md"),
     line: 3,
     reason: "100% wrong\r::warning::x",
     hint: "write this line instead:\nname: a",
   };
-  const warning = { ...problem, rule: "archive", severity: "warning" as const };
   const report: Report = {
     checked: 0,
     policy: undefined,
     roots: [],
     skills: [],
-    problems: [problem, { ...warning, line: undefined }],
+    problems: [
+      problem,
+      { ...problem, rule: "archive", severity: "warning", line: undefined },
+    ],
   };
   Deno.env.set("GITHUB_ACTIONS", "true");
   using stack = new DisposableStack();
@@ -375,12 +377,10 @@ Deno.test("docs/check.md describes each rule, with its severity and its effect o
       ? [[rule!.slice(1, -1), severity, effect]]
       : []
   );
-  const rules = Object.entries(RULES).flatMap(([effect, rules]) =>
-    rules.map((rule) => [
-      rule,
-      effect === "warning" ? effect : "error",
-      effect === "warning" || effect === "error" ? "" : effect,
-    ])
-  );
+  const rules = Object.entries(RULES).map(([rule, effect]) => [
+    rule,
+    effect === "warning" ? effect : "error",
+    effect === "warning" || effect === "error" ? "" : effect,
+  ]);
   assert.deepEqual(documented.sort(), rules.sort());
 });

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { Fault, ProblemRule } from "../problems.ts";
 import { oneLine, quote } from "../text.ts";
 
 /** The maximum number of names in the path of a file. */
@@ -19,7 +20,7 @@ export class SkillFileError extends Error {
   /** How to fix it. */
   readonly hint: string;
   /** The ID of the rule in `docs/check.md`. */
-  readonly rule: string;
+  readonly rule: ProblemRule;
   /** Creates an error from the path, and what is wrong with it. */
   constructor(path: string, { rule, reason, hint }: Fault) {
     super(`Cannot read ${quote(path)}: ${reason}; ${hint}`);
@@ -28,14 +29,6 @@ export class SkillFileError extends Error {
     this.hint = hint;
     this.rule = rule;
   }
-}
-
-/** What is wrong, and how to fix it: a problem without its place. */
-export interface Fault {
-  /** The ID of the rule in `docs/check.md`. */
-  readonly rule: string;
-  readonly reason: string;
-  readonly hint: string;
 }
 
 /** For a file that does not exist, and also for one that does not belong to the skill. */

@@ -12,11 +12,11 @@
  */
 
 import { basename, isAbsolute, normalize, relative } from "jsr:@std/path@^1";
+import type { Problem } from "../problems.ts";
 import { byCodeUnits } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 import {
   attempt,
-  type Fault,
   faultOf,
   isAbsence,
   LINK_OUT_OF_SKILL,
@@ -243,7 +243,7 @@ class FolderWalk {
   readonly contents = {
     files: [] as SkillFile[],
     folders: [] as string[],
-    leftOut: [] as (Fault & { readonly file: string })[],
+    leftOut: [] as Problem[],
   };
   /** The number of visited entries. */
   #entries = 0;

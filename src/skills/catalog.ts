@@ -5,8 +5,8 @@
  * @module
  */
 
+import { hasEffect } from "../problems.ts";
 import { oneLine, quote, shownName, skillKey } from "../text.ts";
-import { hasEffect } from "./checks.ts";
 import { createSkill, type FoundSkill } from "./found_skills.ts";
 import { isScopedKey, qualifiedName } from "./names.ts";
 import type {

@@ -23,49 +23,8 @@ import {
   quote,
   withoutInvisible,
 } from "../text.ts";
-import type {
-  Problem,
-  Skill,
-  SkillFile,
-  SkillFiles,
-  SkillSource,
-} from "./types.ts";
-
-/**
- * The IDs of the rules, which `docs/check.md` describes, by what follows from a
- * problem:
- *
- * - `skipped`: an error because of which something is not served at all
- * - `unlisted`: an error because of which `skills/list` leaves the skill out
- * - `error`: an error without an effect
- * - `warning`: advice, with which `--check` succeeds
- */
-export const RULES = {
-  skipped: [
-    ...["folder-missing", "not-a-folder", "file-name", "loose-file"],
-    ...["frontmatter-missing", "yaml", "name-missing", "description-missing"],
-    ...["too-large", "not-a-file", "link-outside", "link-broken"],
-    ...["permission", "changed", "too-many", "skipped"],
-  ],
-  unlisted: [
-    ...["yaml-repaired", "name-characters", "name-length"],
-    ...["description-length", "hidden-characters", "compatibility", "metadata"],
-    ...["frontmatter-json", "utf-8", "size", "unreadable"],
-  ],
-  error: ["policy", "no-skills", "name-folder", "flags"],
-  warning: [
-    ...["field-misspelled", "invisible-characters", "broken-link"],
-    ...["not-served", "nested-too-deep", "archive"],
-  ],
-} as const;
-
-/** Whether a problem has a certain effect. */
-export function hasEffect(
-  { rule }: Pick<Problem, "rule">,
-  effect: keyof typeof RULES,
-): boolean {
-  return (RULES[effect] as readonly string[]).includes(rule);
-}
+import { type Fault, hasEffect, type Problem } from "../problems.ts";
+import type { Skill, SkillFile, SkillFiles, SkillSource } from "./types.ts";
 
 /** The maximum lengths according to the specification, in characters. */
 const MAX_NAME_LENGTH = 64;
@@ -99,7 +58,7 @@ interface CheckedSkill extends Skill {
 type Check = (skill: CheckedSkill) => Finding[] | Finding | undefined;
 
 /** A problem, which is one of the `SKILL.md` unless it names another file. */
-type Finding = Omit<Problem, "file"> & {
+type Finding = Fault & {
   readonly file?: string;
   /** The field whose line it is about. */
   readonly field?: string;
@@ -267,7 +226,7 @@ function checkOtherFields({ frontmatter }: CheckedSkill): Finding[] {
 /** Checks the list of a skill's files. */
 function checkFiles({ directory, contents }: CheckedSkill): Finding[] {
   const { files, leftOut } = contents;
-  const findings = leftOut.map(({ file: path, reason, hint }) => {
+  const findings = leftOut.map(({ file: path, reason, hint }): Finding => {
     const rule = path === "" ? "unreadable" : "not-served";
     return { rule, file: join(directory, path), reason, hint };
   });

@@ -274,7 +274,11 @@ Deno.test("findUnlisting() allows at most 16 MiB, and names an unreadable skill 
     directory: join("skills", "git"),
     frontmatter: { name: "git", description: "d" },
   } as Skill;
-  const problem = { rule: "skipped", reason: "it is locked", hint: "unlock" };
+  const problem = {
+    rule: "skipped" as const,
+    reason: "it is locked",
+    hint: "unlock",
+  };
   const ruleFor = (size: number, ...leftOut: string[]) =>
     findUnlisting(skill, {
       files: [{ path: "SKILL.md", size, version: "" }],

@@ -23,7 +23,8 @@ import {
   oneLine,
   quote,
 } from "../text.ts";
-import type { Problem, SkillFrontmatter } from "./types.ts";
+import type { Fault } from "../problems.ts";
+import type { SkillFrontmatter } from "./types.ts";
 
 /** The maximum size of the frontmatter in bytes, including its two `---` lines. */
 export const MAX_FRONTMATTER_SIZE = 16 * 1024;
@@ -33,7 +34,7 @@ const FRONTMATTER =
   /^\ufeff?---[ \t]*\r?(?=\n)(\n(?:[^]*?\n)??)---[ \t]*\r?(?=\n|$)/;
 
 /** The fields without which a skill cannot be served. */
-const REQUIRED_FIELDS = ["name", "description"];
+const REQUIRED_FIELDS = ["name", "description"] as const;
 
 /** The fields that hide a skill from the model, and from the user. */
 const FLAGS = ["disable-model-invocation", "user-invocable"];
@@ -45,9 +46,6 @@ export const KNOWN_FIELDS: readonly string[] = [
   ...FLAGS,
 ];
 
-/** What is wrong with the text of a file, and how to fix it. */
-type TextProblem = Omit<Problem, "file">;
-
 /** What a `SKILL.md` says. */
 export interface SkillText {
   /** The frontmatter, if it has a name and a description, as it is served. */
@@ -55,7 +53,7 @@ export interface SkillText {
   /** Whether the frontmatter parses only after a repair. Hosts could not read it. */
   readonly isRepaired: boolean;
   /** What is wrong with it. */
-  readonly problems: readonly TextProblem[];
+  readonly problems: readonly Fault[];
   /** The name as far as it can be read, even if the rest cannot. */
   readonly name?: string | undefined;
   /** Whether a flag hides it from the model, even if the rest does not parse. */
@@ -109,7 +107,7 @@ export function readSkillText(text: string): SkillText {
   if (fields instanceof Error) {
     return describeRaw(yaml, { rule: "yaml", ...describeYamlError(fields) });
   }
-  const repairs = repaired.flatMap((line, index) => {
+  const repairs = repaired.flatMap((line, index): Fault[] => {
     if (line === lines[index]) return [];
     const [key] = line.split(":", 1);
     const reason = line.startsWith(" ")
@@ -122,7 +120,7 @@ export function readSkillText(text: string): SkillText {
 }
 
 /** Returns the YAML between the fences, or what is wrong with them. */
-function findYaml(text: string): string | TextProblem {
+function findYaml(text: string): string | Fault {
   const rule = "frontmatter-missing";
   const start = text.slice(0, MAX_FRONTMATTER_SIZE + 2);
   if (!/^\ufeff?---[ \t]*\r?(?:\n|$)/.test(start)) {
@@ -180,7 +178,7 @@ export function describeYamlError(
 /** Describes what the YAML was parsed to, perhaps after repairs. */
 function describeFields(
   parsed: unknown,
-  { yaml, repairs = [] }: { yaml: string; repairs?: readonly TextProblem[] },
+  { yaml, repairs = [] }: { yaml: string; repairs?: readonly Fault[] },
 ): SkillText {
   const fields = isObject(parsed) ? parsed : {};
   const missing = REQUIRED_FIELDS.find((field) => !isText(fields[field]));
@@ -196,7 +194,7 @@ function describeFields(
 }
 
 /** Describes what does not parse. A name or a flag on a line of its own counts. */
-function describeRaw(text: string, problem: TextProblem): SkillText {
+function describeRaw(text: string, problem: Fault): SkillText {
   const start = text.slice(0, MAX_FRONTMATTER_SIZE);
   const entries = ["name", ...FLAGS].map((field) => {
     const value = findField(field, start)?.value.replace(/(?:^|\s)#.*/, "");
@@ -238,7 +236,7 @@ function isText(value: unknown): value is string {
 function listUnclearFlags(
   fields: Record<string, unknown>,
   yaml: string,
-): TextProblem[] {
+): Fault[] {
   return FLAGS.filter((flag) =>
     fields[flag] !== undefined && toBoolean(fields[flag]) === undefined
   ).map((flag) => ({
@@ -251,9 +249,9 @@ function listUnclearFlags(
 
 /** Describes a required field that is missing, or has another name. */
 function describeMissing(
-  field: string,
+  field: (typeof REQUIRED_FIELDS)[number],
   { fields, yaml }: { fields: Record<string, unknown>; yaml: string },
-): TextProblem {
+): Fault {
   const near = findMisspelled(field, fields);
   const { line = 1, value = "…" } = findField(near ?? field, yaml) ?? {};
   return {

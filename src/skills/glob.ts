@@ -10,7 +10,7 @@ import { attempt } from "../files/faults.ts";
 import { isCaseBlind, isWindows, resolveFolder } from "../files/paths.ts";
 import type { BaseFolders } from "../files/types.ts";
 import { normalizeText, quote } from "../text.ts";
-import type { Problem } from "./types.ts";
+import type { Fault } from "../problems.ts";
 
 /** The maximum length of a glob, in characters. */
 const MAX_GLOB_LENGTH = 256;
@@ -22,7 +22,7 @@ const MAX_ALTERNATIVES = 1_000;
 export const WILDCARD = /[*?[]/;
 
 /** What is wrong with a policy, and how to fix it. */
-export type PolicyFault = Pick<Problem, "line" | "reason" | "hint">;
+export type PolicyFault = Omit<Fault, "rule">;
 
 /** Thrown for a policy that cannot be used. */
 export class PolicyError extends Error {

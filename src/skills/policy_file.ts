@@ -13,6 +13,7 @@ import {
   NOT_A_FILE,
   SkillFileError,
 } from "../files/faults.ts";
+import type { Fault } from "../problems.ts";
 import { quote } from "../text.ts";
 import { describeYamlError, parseYaml } from "./frontmatter.ts";
 import { listGlobFolders, PolicyError, type PolicyFault } from "./glob.ts";
@@ -111,7 +112,7 @@ const NO_FILE: PolicyFault = {
   hint: "create it, or check the spelling of its path",
 };
 
-const TOO_LARGE = {
+const TOO_LARGE: Fault = {
   rule: "policy",
   reason: `it has more than ${MAX_POLICY_SIZE} bytes`,
   hint: "use globs to make it smaller",

@@ -10,8 +10,10 @@ import type {
   SkillFile,
   SkillFileContent,
 } from "../files/types.ts";
+import type { Fault, Problem, ProblemRule } from "../problems.ts";
 
 export type { BaseFolders, FileAccessOptions, SkillFile, SkillFileContent };
+export type { Fault, Problem, ProblemRule };
 
 /** Where a skill comes from: the current project or the user's own folders. */
 export type SkillScope = "project" | "global";
@@ -116,20 +118,6 @@ export interface Skill {
    * then has a qualified name, `scope:name`, and URIs `skill://scope/name/…`.
    */
   readonly prefix?: SkillScope | undefined;
-}
-
-/** What is wrong with a root, a skill, a file, or a policy, and how to fix it. */
-export interface Problem {
-  /** The ID of the rule of `--check` that it violates. */
-  readonly rule: string;
-  /** The path of the file or folder. */
-  readonly file: string;
-  /** The number of the line in {@linkcode Problem.file}, from 1, if it is known. */
-  readonly line?: number | undefined;
-  /** What is wrong. */
-  readonly reason: string;
-  /** How to fix it. If there is a second line, it is the text to write. */
-  readonly hint: string;
 }
 
 /** A skill with the same name as a skill that was found earlier. */

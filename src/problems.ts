@@ -1,0 +1,88 @@
+/**
+ * Problems: what is wrong with a file or folder, and how to fix it. Every room
+ * describes them in the same way, from the scan to the report.
+ *
+ * @module
+ */
+
+/**
+ * What follows from a problem:
+ *
+ * - `skipped`: an error because of which something is not served at all
+ * - `unlisted`: an error because of which `skills/list` leaves the skill out
+ * - `error`: an error without an effect on what is served
+ * - `warning`: advice, with which `--check` succeeds
+ */
+export type Effect = "skipped" | "unlisted" | "error" | "warning";
+
+/** The rules that `docs/check.md` describes, and what follows from breaking each. */
+export const RULES = {
+  "folder-missing": "skipped",
+  "not-a-folder": "skipped",
+  "file-name": "skipped",
+  "loose-file": "skipped",
+  "frontmatter-missing": "skipped",
+  "yaml": "skipped",
+  "name-missing": "skipped",
+  "description-missing": "skipped",
+  "too-large": "skipped",
+  "not-a-file": "skipped",
+  "link-outside": "skipped",
+  "link-broken": "skipped",
+  "permission": "skipped",
+  "changed": "skipped",
+  "too-many": "skipped",
+  "skipped": "skipped",
+  "yaml-repaired": "unlisted",
+  "name-characters": "unlisted",
+  "name-length": "unlisted",
+  "description-length": "unlisted",
+  "hidden-characters": "unlisted",
+  "compatibility": "unlisted",
+  "metadata": "unlisted",
+  "frontmatter-json": "unlisted",
+  "utf-8": "unlisted",
+  "size": "unlisted",
+  "unreadable": "unlisted",
+  "policy": "error",
+  "no-skills": "error",
+  "name-folder": "error",
+  "flags": "error",
+  "field-misspelled": "warning",
+  "invisible-characters": "warning",
+  "broken-link": "warning",
+  "not-served": "warning",
+  "nested-too-deep": "warning",
+  "archive": "warning",
+} as const;
+
+/** The ID of a rule in `docs/check.md`. */
+export type ProblemRule = keyof typeof RULES;
+
+/** What is wrong, and how to fix it: a problem whose file is not known, or not yet. */
+export interface Fault {
+  /** The rule that is broken. */
+  readonly rule: ProblemRule;
+  /** The number of the line that it is about, from 1, if it is known. */
+  readonly line?: number | undefined;
+  /** What is wrong. */
+  readonly reason: string;
+  /** How to fix it. If there is a second line, it is the text to write. */
+  readonly hint: string;
+}
+
+/** What is wrong with a file, a folder, or a policy, and how to fix it. */
+export interface Problem extends Fault {
+  /** The path of the file or folder. */
+  readonly file: string;
+}
+
+/** Whether a problem has a certain effect. */
+export function hasEffect({ rule }: Fault, effect: Effect): boolean {
+  return RULES[rule] === effect;
+}
+
+/** Whether a problem is an error, with which `--check` fails. */
+export function isError(fault: Fault): boolean {
+  return !hasEffect(fault, "warning");
+}
