@@ -39,7 +39,6 @@
  */
 
 import {
-  faultOf,
   isAbsence,
   isTemporary,
   LINK_OUT_OF_PROJECT,
@@ -47,20 +46,25 @@ import {
   SkillFileError,
   tooManyFolders,
 } from "./src/files/faults.ts";
-import { childPath, currentFolder, isAtOrBelowAny } from "./src/files/paths.ts";
+import {
+  childPath,
+  currentFolder,
+  isAtOrBelowAny,
+  resolveFolder,
+} from "./src/files/paths.ts";
 import { sha256 } from "./src/files/reading.ts";
 import { isOwn, KnownFiles, ServedFolder } from "./src/files/served_folder.ts";
 import {
-  buildCatalog,
   differingKeys,
   EMPTY_CATALOG,
   logProblems,
+  nameSkills,
 } from "./src/skills/catalog.ts";
 import {
-  type FoundSkill,
-  FoundSkills,
-  type VisitedFolder,
-} from "./src/skills/found_skills.ts";
+  decideSkills,
+  type Decisions,
+  subjectOf,
+} from "./src/skills/decisions.ts";
 import { findSkill } from "./src/skills/names.ts";
 import { Policy } from "./src/skills/policy.ts";
 import {
@@ -68,12 +72,18 @@ import {
   type LoggingOptions,
   Rescans,
 } from "./src/skills/rescans.ts";
-import { Project, resolveTrusted } from "./src/skills/roots.ts";
+import { Project } from "./src/skills/roots.ts";
 import {
+  createFailure,
+  type Failure,
   type FolderListing,
   isSkillFolder,
   listFolder,
+  type Reading,
+  readSkills,
+  type RootVisit,
   UNSEARCHED_NAMES,
+  type VisitedFolder,
 } from "./src/skills/skill_reader.ts";
 import type {
   Problem,
@@ -86,9 +96,9 @@ import type {
   SkillFile,
   SkillFileContent,
   SkillFiles,
+  SkillPolicyRule,
   SkillRegistryOptions,
   SkillRoot,
-  SkillRootReport,
   SkillSource,
   SkillViewer,
 } from "./src/skills/types.ts";
@@ -149,223 +159,313 @@ const MAX_FOLDERS = 50_000;
 /** The maximum in the default roots of a project, which may be a stranger's. */
 const MAX_PROJECT_FOLDERS = 1_000;
 
-/** The result of a scan. */
-interface ScanResult {
-  /** The skills that were found. It is the previous catalog if nothing changed. */
-  readonly catalog: SkillCatalog;
-  /** The folders with a `SKILL.md`, valid or not. */
-  readonly found: FoundSkills;
-  /** Why the scan does not count: what is temporarily unreadable in the user's roots. */
-  readonly trouble?: string | undefined;
-}
-
 /** A folder whose entries are visited. */
 interface SearchedFolder extends VisitedFolder {
   readonly listing: FolderListing;
+  /** How many levels it is below the root. */
+  readonly depth: number;
+  /** Whether a link that lies in the project is on the path. */
+  readonly isConfined: boolean;
+  /** The real path of the skill that it is, or that lies around it. */
+  readonly skill: string | undefined;
 }
 
-type SkillScanOptions = Omit<SkillRegistryOptions, "policy"> & {
-  readonly policy: Policy;
-  /** What the last scan found, by real path. */
-  readonly last: ReadonlyMap<string, FoundSkill> | undefined;
-};
+/** An entry of a folder. If it is a link, its real path is the one where it leads. */
+type Entry = Pick<
+  SearchedFolder,
+  "path" | "realPath" | "around" | "isConfined"
+>;
 
-/** One scan: searches all roots, and then decides on what was found. */
-class SkillScan {
-  readonly #roots: readonly SkillRoot[];
-  readonly #options: SkillScanOptions;
-  readonly #project: Project;
+/** How roots are visited. */
+interface VisitOptions {
+  readonly project: Project;
   /** The real paths of folders that all links are allowed to point into. */
-  readonly #trusted: readonly string[];
+  readonly trusted: readonly string[];
   /** Those that the links of a project are allowed to point into. */
-  readonly #targets: readonly string[];
-  readonly #found: FoundSkills;
-  #position = 0;
-  #trouble: string | undefined;
-  readonly #slice = new TimeSlice();
+  readonly targets: readonly string[];
+}
 
-  constructor(roots: readonly SkillRoot[], options: SkillScanOptions) {
-    const project = new Project(options);
-    const trusted = resolveTrusted(options.trustLinks ?? []);
-    this.#roots = roots;
+/** Visits a root: finds the folders in it that may be skills. */
+class RootSearch {
+  readonly #root: SkillRoot;
+  readonly #options: VisitOptions;
+  readonly #slice: TimeSlice;
+  readonly #folders: VisitedFolder[] = [];
+  readonly #failures: Failure[] = [];
+
+  constructor(root: SkillRoot, options: VisitOptions, slice: TimeSlice) {
+    this.#root = root;
     this.#options = options;
-    this.#project = project;
-    this.#trusted = trusted;
-    this.#targets = [...project.listTargets(roots), ...trusted];
-    this.#found = new FoundSkills({ ...options, project, trusted });
+    this.#slice = slice;
   }
 
-  /** Searches the roots and creates the catalog, or returns the previous one if it is the same. */
-  async run(
-    previous: SkillCatalog,
-    policyProblems: readonly Problem[],
-  ): Promise<ScanResult> {
-    const reports = new Map<SkillRoot, SkillRootReport>();
-    // The user's own roots do not wait for those of a stranger's project.
-    const order = this.#roots.toSorted((a, b) =>
-      Number(a.scope === "project") - Number(b.scope === "project")
-    );
-    for (const root of order) {
-      this.#position = this.#roots.indexOf(root) * 2 * MAX_FOLDERS;
-      reports.set(root, await this.#searchRoot(root));
-    }
-    const found = this.#found;
-    const catalog = buildCatalog({
-      found: await found.listSkills(this.#slice),
-      problems: [...policyProblems, ...found.listProblems()],
-      roots: this.#roots.map((root) => reports.get(root)!),
-    }, previous);
-    return { catalog, found, trouble: this.#trouble };
-  }
-
-  /** Searches a root. */
-  async #searchRoot(root: SkillRoot): Promise<SkillRootReport> {
+  async run(): Promise<RootVisit> {
+    const root = this.#root;
     try {
-      const top = this.#enterRoot(root);
+      const top = this.#enterRoot();
       await this.#search(top);
       const { realPath } = top;
-      const scope = this.#project.scopeOf(realPath);
-      return { root, scope, status: "found", realPath, skills: 0 };
+      const scope = this.#options.project.scopeOf(realPath);
+      return {
+        report: { root, scope, status: "found", realPath, skills: 0 },
+        folders: this.#folders,
+        abandoned: [],
+        failures: this.#failures,
+      };
     } catch (error) {
-      const isMissing = error instanceof Deno.errors.NotFound;
-      if (!isMissing) {
-        this.#found.removeRoot(root);
-        this.#report(error, { path: root.path, root });
-      }
-      const status = isMissing ? "missing" : "refused";
-      return { root, scope: root.scope, status, skills: 0 };
+      return this.#refuse(error);
     }
+  }
+
+  /** Describes a root that cannot be searched. It lists nothing, not even what was found. */
+  #refuse(error: unknown): RootVisit {
+    const root = this.#root;
+    const { path, scope } = root;
+    const abandoned = this.#folders.map(({ realPath }) => realPath);
+    if (error instanceof Deno.errors.NotFound) {
+      const report = { root, scope, status: "missing", skills: 0 } as const;
+      return { report, folders: [], abandoned, failures: this.#failures };
+    }
+    const failure = createFailure(error, path, root);
+    const { problem } = failure;
+    return {
+      report: { root, scope, status: "refused", skills: 0, problem },
+      folders: [],
+      abandoned,
+      failures: [...this.#failures, failure],
+    };
   }
 
   /**
-   * Checks and lists a root.
+   * Checks and lists the root.
    *
-   * @throws {Error} If the root does not exist or cannot be searched.
+   * @throws {Error} If it does not exist or cannot be searched.
    */
-  #enterRoot(root: SkillRoot): SearchedFolder {
-    const { path } = root;
+  #enterRoot(): SearchedFolder {
+    const { path } = this.#root;
+    const { project, targets } = this.#options;
     const realPath = Deno.realPathSync(path);
-    const isConfined = this.#project.hasLinkOn(path, realPath);
-    if (isConfined && !isAtOrBelowAny(realPath, this.#targets)) {
+    const isConfined = project.hasLinkOn(path, realPath);
+    if (isConfined && !isAtOrBelowAny(realPath, targets)) {
       throw new SkillFileError(path, LINK_OUT_OF_PROJECT);
     }
     if (!Deno.statSync(path).isDirectory) {
       throw new SkillFileError(path, ROOT_IS_A_FILE);
     }
-    const position = { depth: 0, outer: undefined, around: undefined };
-    const listing = listFolder({ path, realPath, ...position });
-    return { path, realPath, root, isConfined, listing, ...position };
+    const entry = { path, realPath, isConfined, around: undefined };
+    const listing = listFolder(entry);
+    return {
+      ...this.#visited(entry),
+      listing,
+      isConfined,
+      depth: 0,
+      skill: undefined,
+    };
   }
 
-  /** Reports an error, and voids the scan if it may pass and is not a project's. */
-  #report(
-    error: unknown,
-    { path, root }: Pick<VisitedFolder, "path" | "root">,
-  ): void {
-    const problem = { file: path, ...faultOf(error) };
-    if (isTemporary(error) && root.scope !== "project") {
-      this.#trouble ??= `${path}: ${problem.reason}`;
-    }
-    this.#found.report(problem, root);
+  /** Describes an entry as a folder that this root lists. */
+  #visited({ path, realPath, around, isConfined }: Entry): VisitedFolder {
+    const departs = isConfined &&
+      this.#options.project.scopeOf(realPath) !== "project";
+    return { path, realPath, around, root: this.#root, departs };
   }
 
   /**
-   * Searches a root, breadth first.
+   * Searches the root, breadth first.
    *
    * @throws {Error} If it has too many folders.
    */
   async #search(top: SearchedFolder): Promise<void> {
-    const { path, realPath, root } = top;
-    if (root.includesItself ?? root.recursive) {
-      this.#found.add(top, ++this.#position);
-    }
-    const queue = new Map([[realPath, top]]);
-    const isTheirs = root.scope === "project";
-    const limit = isTheirs ? MAX_PROJECT_FOLDERS : MAX_FOLDERS;
+    const { path, recursive, scope, includesItself = recursive } = this.#root;
+    if (includesItself) this.#folders.push(top);
+    const isSkill = includesItself && top.listing.isSkill;
+    const queue = [isSkill ? { ...top, skill: top.realPath } : top];
+    const seen = new Set([top.realPath]);
+    const limit = scope === "project" ? MAX_PROJECT_FOLDERS : MAX_FOLDERS;
     let count = 0;
-    for (const folder of queue.values()) {
+    for (const folder of queue) {
       for (const name of folder.listing.names) {
         if (this.#slice.isOver) await this.#slice.pause();
         if (++count > limit) {
           throw new SkillFileError(path, tooManyFolders(limit));
         }
-        this.#visit(name, { folder, queue });
+        if (recursive && UNSEARCHED_NAMES.has(name)) continue;
+        const child = this.#visit(name, folder, seen);
+        if (child !== undefined) queue.push(child);
       }
     }
   }
 
   /**
-   * Visits an entry of a folder. Notes the skill in it, if any, and queues it if it
-   * is to be searched. A failure is reported and does not affect other entries.
+   * Visits an entry of a folder, and notes it if it may be a skill. Returns it if it is to
+   * be searched. A failure is noted, too, and does not affect other entries.
    */
   #visit(
     name: string,
-    { folder, queue }: {
-      folder: SearchedFolder;
-      queue: Map<string, SearchedFolder>;
-    },
-  ): void {
-    const { root, listing: { links } } = folder;
-    if (root.recursive && UNSEARCHED_NAMES.has(name)) return;
-    const entry = this.#enter(name, folder);
+    folder: SearchedFolder,
+    seen: Set<string>,
+  ): SearchedFolder | undefined {
+    const isLink = folder.listing.links.has(name);
+    const path = childPath(folder.path, name);
     try {
-      const child = links.has(name) ? this.#followLink(entry) : entry;
-      if (child === undefined) return;
-      const { realPath, depth } = child;
-      const isSearched = root.recursive && depth < MAX_SEARCH_DEPTH &&
-        !queue.has(realPath);
-      const listing = isSearched ? listFolder(child) : undefined;
-      if (listing?.mayBeSkill !== false) {
-        this.#found.add(child, ++this.#position);
-      }
-      if (listing !== undefined) queue.set(realPath, { ...child, listing });
+      const entry = isLink ? this.#followLink(path, name, folder) : {
+        path,
+        // They are often the same, and then one string is enough.
+        realPath: folder.realPath === folder.path
+          ? path
+          : childPath(folder.realPath, name),
+        around: folder.listing,
+        isConfined: folder.isConfined,
+      };
+      return entry && this.#enter(entry, folder, seen);
     } catch (error) {
-      // Below a recursive root, links to what is missing or denied are common and harmless.
-      const isHarmless = root.recursive && (isAbsence(error) ||
-        links.has(name) && !(error instanceof SkillFileError) &&
-          !isTemporary(error));
-      if (!isHarmless) this.#report(error, entry);
+      if (!this.#isHarmless(error, isLink)) {
+        this.#failures.push(createFailure(error, path, this.#root));
+      }
     }
   }
 
-  /** Describes an entry of a folder as a folder that is visited. */
-  #enter(name: string, folder: SearchedFolder): VisitedFolder {
-    const { path, realPath, root, isConfined, listing } = folder;
-    const isSkill = this.#found.byPath.has(realPath) &&
-      (root.recursive || root.includesItself);
-    const entryPath = childPath(path, name);
-    return {
-      path: entryPath,
-      realPath: realPath === path ? entryPath : childPath(realPath, name),
-      root,
-      isConfined,
-      depth: folder.depth + 1,
-      outer: isSkill ? realPath : folder.outer,
-      around: listing,
-    };
+  /** Whether an error is common below a recursive root: a link to what is missing or denied. */
+  #isHarmless(error: unknown, isLink: boolean): boolean {
+    const isOfSystem = !(error instanceof SkillFileError) &&
+      !isTemporary(error);
+    return this.#root.recursive && (isAbsence(error) || isLink && isOfSystem);
+  }
+
+  /** Notes a folder if it may be a skill. Returns it if it is to be searched. */
+  #enter(
+    entry: Entry,
+    parent: SearchedFolder,
+    seen: Set<string>,
+  ): SearchedFolder | undefined {
+    const { realPath, isConfined } = entry;
+    const visited = this.#visited(entry);
+    const depth = parent.depth + 1;
+    const isSearched = this.#root.recursive && depth < MAX_SEARCH_DEPTH &&
+      !seen.has(realPath);
+    if (!isSearched) {
+      this.#folders.push(visited);
+      return undefined;
+    }
+    const listing = listFolder(entry);
+    seen.add(realPath);
+    if (listing.isSkill) this.#folders.push(visited);
+    const skill = listing.isSkill ? realPath : parent.skill;
+    return { ...visited, listing, depth, isConfined, skill };
   }
 
   /**
-   * Follows a link to a folder. Returns `undefined` if it is not to be searched.
+   * Follows a link to a folder. Returns `undefined` if it does not count.
    *
-   * @param link The link, with the path where it really lies.
    * @throws {SkillFileError} If it leads from the project to a skill outside.
    */
-  #followLink(link: VisitedFolder): VisitedFolder | undefined {
-    const { path, outer } = link;
-    const isConfined = link.isConfined ||
-      this.#project.scopeOf(link.realPath) === "project";
+  #followLink(
+    path: string,
+    name: string,
+    folder: SearchedFolder,
+  ): Entry | undefined {
+    const { project, trusted, targets } = this.#options;
+    const { skill } = folder;
+    const isConfined = folder.isConfined ||
+      project.scopeOf(childPath(folder.realPath, name)) === "project";
     const realPath = Deno.realPathSync(path);
-    const trusted = this.#trusted;
-    const isForeign = outer !== undefined &&
-      !isOwn(realPath, { realDirectory: outer, trusted });
+    const isForeign = skill !== undefined &&
+      !isOwn(realPath, { realDirectory: skill, trusted });
     if (isForeign || !Deno.statSync(path).isDirectory) return undefined;
-    if (!isConfined || isAtOrBelowAny(realPath, this.#targets)) {
-      return { ...link, realPath, isConfined, around: undefined };
+    if (!isConfined || isAtOrBelowAny(realPath, targets)) {
+      return { path, realPath, around: undefined, isConfined };
     }
     if (!isSkillFolder(path)) return undefined;
     throw new SkillFileError(path, LINK_OUT_OF_PROJECT);
   }
+}
+
+/** Visits all roots, the user's own first. Returns the visits in the order of the roots. */
+async function visitRoots(
+  roots: readonly SkillRoot[],
+  options: VisitOptions,
+  slice: TimeSlice,
+): Promise<RootVisit[]> {
+  const visits = new Map<SkillRoot, RootVisit>();
+  const order = roots.toSorted((a, b) =>
+    Number(a.scope === "project") - Number(b.scope === "project")
+  );
+  for (const root of order) {
+    visits.set(root, await new RootSearch(root, options, slice).run());
+  }
+  return roots.map((root) => visits.get(root)!);
+}
+
+/** The result of a scan. */
+interface ScanResult {
+  /** The skills that were found. It is the previous catalog if nothing changed. */
+  readonly catalog: SkillCatalog;
+  readonly reading: Reading;
+  readonly decisions: Decisions;
+  /** The real paths of folders that all links are allowed to point into. */
+  readonly trusted: readonly string[];
+  /** Why the scan does not count: what is temporarily unreadable in the user's roots. */
+  readonly trouble: string | undefined;
+}
+
+/** What a scan starts from. */
+interface ScanStart {
+  readonly options: ScanOptions;
+  readonly policy: Policy;
+  readonly project: Project;
+  readonly policyProblems: readonly Problem[];
+  readonly last: ScanResult | undefined;
+}
+
+/** Scans the roots: visits folders, reads them, decides on them, and names them. */
+async function scan(
+  roots: readonly SkillRoot[],
+  { options, policy, project, policyProblems, last }: ScanStart,
+): Promise<ScanResult> {
+  const slice = new TimeSlice();
+  const { maxFileSize, trustLinks = [] } = options;
+  const trusted = project.resolveAll(trustLinks);
+  const targets = [...project.listTargets(roots), ...trusted];
+  const known = last?.reading.skills ?? new Map();
+
+  const visits = await visitRoots(roots, { project, trusted, targets }, slice);
+  const reading = await readSkills(visits, {
+    maxFileSize,
+    trusted,
+    last: known,
+  }, slice);
+  const decisions = await decideSkills(
+    { visits, reading },
+    { policy, project },
+    slice,
+  );
+  const catalog = nameSkills({
+    decisions,
+    reports: visits.map(({ report }) => report),
+    policyProblems,
+  }, last?.catalog ?? EMPTY_CATALOG);
+
+  return {
+    catalog,
+    reading,
+    decisions,
+    trusted,
+    trouble: findTrouble(visits, reading),
+  };
+}
+
+/** Says what is temporarily unreadable in the user's own roots, if anything is. */
+function findTrouble(
+  visits: readonly RootVisit[],
+  reading: Reading,
+): string | undefined {
+  const failures = [
+    ...visits.flatMap((visit) => visit.failures),
+    ...reading.failures,
+  ];
+  const trouble = failures
+    .find(({ isTemporary, root }) => isTemporary && root.scope !== "project");
+  return trouble && `${trouble.problem.file}: ${trouble.problem.reason}`;
 }
 
 /** The maximum number of remembered digests. */
@@ -403,14 +503,18 @@ export class SkillRegistry implements SkillSource {
   /**
    * Creates a registry that is empty until its first {@linkcode refresh}.
    *
-   * @param roots The roots, in search order.
+   * @param roots The roots, in search order. Relative paths start in the working directory.
    * @param options Limits, and how to keep the catalog current.
+   * @throws {TypeError} If a rule of the policy has an unknown state.
    */
   constructor(roots: readonly SkillRoot[], options: SkillRegistryOptions = {}) {
-    this.#roots = roots;
     const { log: logLine = log } = options;
     const workingDirectory = currentFolder();
     this.#options = { workingDirectory, ...options, log: logLine };
+    this.#roots = roots.map((root) => ({
+      ...root,
+      path: resolveFolder(root.path, this.#options),
+    }));
     this.#policy = new Policy(this.#options);
     this.#rescans = new Rescans(() => this.#rescan(), this.#options);
   }
@@ -480,19 +584,25 @@ export class SkillRegistry implements SkillSource {
   }
 
   /** Opens the folder of a skill for someone. */
-  #open(
-    { directory, realDirectory, file }: Skill,
-    { forModel = false }: SkillViewer = {},
-  ): ServedFolder {
-    const { maxFileSize, trustLinks = [] } = this.#options;
-    const viewer = { skill: realDirectory, forModel };
-    const found = this.#last?.found;
+  #open(skill: Skill, viewer: SkillViewer = {}): ServedFolder {
+    const { directory, realDirectory, file } = skill;
+    const { decisions, trusted = [] } = this.#last ?? {};
     return new ServedFolder({
-      ...{ directory, realDirectory, file, maxFileSize },
-      trusted: resolveTrusted(trustLinks),
-      isHidden: (realPath) => found?.isHidden(realPath, viewer) === true,
+      directory,
+      realDirectory,
+      file,
+      trusted,
+      maxFileSize: this.#options.maxFileSize,
+      isHidden: (realPath) =>
+        decisions?.hidden.has(realPath, skill, viewer) === true,
       known: this.#known,
     });
+  }
+
+  /** Lists the rules of the policy that match nothing of what the last scan found. */
+  listUnusedRules(): SkillPolicyRule[] {
+    const { skills = [] } = this.#last?.decisions ?? {};
+    return this.#policy.listUnused(skills.map(subjectOf));
   }
 
   /**
@@ -502,10 +612,16 @@ export class SkillRegistry implements SkillSource {
    * @param options The minimum time from the start of the last scan to the start of
    *   this one, in milliseconds.
    * @returns The catalog, once the scan is complete.
+   * @throws {Error} If the registry is closed. Calls under way are still answered.
    */
   async refresh(
     { minIntervalMs = 0 }: { minIntervalMs?: number } = {},
   ): Promise<SkillCatalog> {
+    if (this.#isClosed) {
+      throw new Error(
+        "Cannot scan the skills: the registry is closed; create another one",
+      );
+    }
     const delay = this.#scanStart + minIntervalMs - performance.now();
     if (delay > 0) await wait(delay);
     return await this.#scans.run(() => this.#scan());
@@ -550,13 +666,15 @@ export class SkillRegistry implements SkillSource {
   async #scan(): Promise<SkillCatalog> {
     const previous = this.catalog;
     this.#scanStart = performance.now();
-    const problems = await this.#policy.load();
-    const scan = new SkillScan(this.#policy.isUsable ? this.#roots : [], {
-      ...this.#options,
+    const project = new Project(this.#options);
+    const policyProblems = await this.#policy.load(project);
+    const result = await scan(this.#policy.isUsable ? this.#roots : [], {
+      options: this.#options,
       policy: this.#policy,
-      last: this.#last?.found.byPath,
+      project,
+      policyProblems,
+      last: this.#last,
     });
-    const result = await scan.run(previous, problems);
     const time = performance.now() - this.#scanStart;
     this.#rescans.scanned(time, result.trouble !== undefined);
     if (this.#isClosed || this.#isVoid(result)) return previous;
@@ -605,13 +723,12 @@ export class SkillRegistry implements SkillSource {
   /** Updates the watched folders to those of the last scan. */
   #watchFolders(): void {
     if (this.#last === undefined) return;
-    const { catalog: { roots }, found } = this.#last;
-    const { policy } = this.#options;
+    const { catalog: { roots }, decisions: { skills } } = this.#last;
     this.#rescans.watch(() =>
       listWatchedFolders(roots, {
-        policyFile: typeof policy === "string" ? policy : undefined,
+        policyFile: this.#policy.file,
         followed: this.#followed,
-        skills: found.byPath.values(),
+        skills,
       })
     );
   }

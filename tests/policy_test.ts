@@ -130,8 +130,7 @@ Deno.test("a change of the policy changes only states, and unchanged skills stay
   assert.deepEqual(changes.splice(0), [["a", "b"]]);
   // The same rules change nothing, and the last valid policy stays in effect.
   assert.equal(await registry.refresh(), after);
-  const name = "x".repeat(300);
-  place.file("policy.yaml", `rules: [{ skill: ${name}, state: off }]`);
+  place.file("policy.yaml", "rules: [{ skill: '{b,c}', state: off }]");
   const invalid = await registry.refresh();
   assert.equal(invalid.skills, after.skills);
   assert.match(invalid.problems[0]!.hint, /the last valid policy applies$/);
@@ -139,14 +138,14 @@ Deno.test("a change of the policy changes only states, and unchanged skills stay
 });
 
 Deno.test(
-  "the last valid policy applies to what its globs stand for now",
+  "the last valid policy applies to where its folders lead now",
   { ignore: lacks("links") },
   async () => {
     using place = new Place();
     const store = place.folder("store");
     place.skill("store", "git");
     const code = place.folder("code");
-    const rules = JSON.stringify([{ in: `${code}/*/**`, state: "off" }]);
+    const rules = JSON.stringify([{ in: `${code}/linked`, state: "off" }]);
     const policy = place.file("policy.yaml", `rules: ${rules}`);
     const options = { policy, log: () => {} };
     using registry = new SkillRegistry([root(store)], options);

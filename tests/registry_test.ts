@@ -61,12 +61,14 @@ Deno.test("SkillRegistry.watch() continues after a failed refresh and reports th
   const changes = new Inbox<string[]>();
   const path = place.folder("skills");
   let isBroken = false;
-  const fragile = () => {
-    if (isBroken) throw new Error("no such luck");
-    return path;
+  const policy = {
+    get rules() {
+      if (isBroken) throw new Error("no such luck");
+      return [];
+    },
   };
-  const roots = [Object.defineProperty(root(path), "path", { get: fragile })];
-  using registry = new SkillRegistry(roots, {
+  using registry = new SkillRegistry([root(path)], {
+    policy,
     refreshSeconds: 0.01,
     watchFolders: false,
     log: (line) => lines.put(line),
@@ -311,8 +313,9 @@ Deno.test("SkillRegistry.close() stops everything and can be repeated", async ()
   await registry.refresh();
   registry.watch();
   await registry.refresh();
+  const pending = registry.refresh();
   registry.close();
   registry.close();
-  place.skill("skills", "git");
-  assert.deepEqual(names(await registry.refresh()), []);
+  assert.deepEqual(names(await pending), []);
+  await assert.rejects(registry.refresh(), /the registry is closed/);
 });

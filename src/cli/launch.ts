@@ -137,14 +137,14 @@ function listPolicyPaths(settings: Settings): string[] {
   const { values: { policy }, home } = settings;
   if (policy === undefined) return [];
   const paths = [policy, realPathOf(policy)];
-  for (const { path, glob } of listRuleFolders(policy, home)) {
+  for (const { path, text } of listRuleFolders(policy, home)) {
     const places = [path, realPathOf(path)];
     paths.push(...places);
     if (!places.some((place) => isTooMuch(place, settings))) continue;
     throw new UsageError(
       `Cannot print an entry for the policy: for its rule ${
-        quote(glob)
-      }, Deno would have to read the home folder or one above it; name a folder, as in ~/code/**`,
+        quote(text)
+      }, Deno would have to read the home folder or one above it; name a folder, as in ~/code`,
     );
   }
   return paths;

@@ -49,11 +49,11 @@ Deno.test(
       launchOf().args[2],
       `--allow-read=${[link, store, policy, rules].join(",")}`,
     );
-    for (const glob of ["~/**", "~/co*/**", "~"]) {
+    for (const glob of ["~/**", "~"]) {
       place.file("policy.yaml", `rules: [{ in: "${glob}", state: off }]`);
       assertMisuse(
         launchOf,
-        `Cannot print an entry for the policy: for its rule "${glob}", Deno would have to read the home folder or one above it; name a folder, as in ~/code/**`,
+        `Cannot print an entry for the policy: for its rule "${glob}", Deno would have to read the home folder or one above it; name a folder, as in ~/code`,
       );
     }
   },

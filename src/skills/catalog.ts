@@ -1,20 +1,28 @@
 /**
- * Catalogs: building them from the skills of a scan, comparing them, and logging
- * the problems in them, each one once.
+ * The fourth step of a scan: which skill has which name, in a catalog. Also compares
+ * catalogs, and logs the problems in them, each one once.
  *
  * @module
  */
 
-import { hasEffect } from "../problems.ts";
-import { oneLine, quote, shownName, skillKey } from "../text.ts";
-import { createSkill, type FoundSkill } from "./found_skills.ts";
+import { childPath } from "../files/paths.ts";
+import { hasEffect, type Problem } from "../problems.ts";
+import {
+  oneLine,
+  quote,
+  shownName,
+  skillKey,
+  withoutInvisible,
+} from "../text.ts";
+import type { DecidedSkill, Decisions } from "./decisions.ts";
 import { isScopedKey, qualifiedName } from "./names.ts";
 import type {
-  Problem,
   ShadowedSkill,
   Skill,
   SkillCatalog,
+  SkillRoot,
   SkillRootReport,
+  SkillScope,
 } from "./types.ts";
 
 /** The catalog before the first scan. */
@@ -22,83 +30,180 @@ export const EMPTY_CATALOG: SkillCatalog = {
   skills: new Map(),
   problems: [],
   shadowed: [],
+  skipped: [],
   off: [],
   served: new Map(),
   roots: [],
   revision: 0,
 };
 
-/** The result of a search. */
-interface SearchResult {
-  /** The valid skills, in the order of their roots. */
-  readonly found: readonly FoundSkill[];
-  readonly problems: readonly Problem[];
-  readonly roots: readonly SkillRootReport[];
+/** What a scan decided, and the reports of its roots. */
+interface ScanOutcome {
+  readonly decisions: Decisions;
+  readonly reports: readonly SkillRootReport[];
+  /** What is wrong with the policy. */
+  readonly policyProblems: readonly Problem[];
 }
 
 /**
- * Builds a catalog, or returns the previous one if it is the same. If only its
- * problems are others, it has the maps of the previous one.
+ * Decides which skill has which name. Returns the previous catalog if nothing changed. If
+ * only its problems are others, the new one has the maps of the previous one.
  */
-export function buildCatalog(
-  { found, problems, roots: searched }: SearchResult,
+export function nameSkills(
+  { decisions, reports, policyProblems }: ScanOutcome,
   previous: SkillCatalog,
 ): SkillCatalog {
-  const { served = [], off = [] } = Object.groupBy(
-    found,
-    ({ decision }) => decision.state === "off" ? "off" : "served",
+  const valid = decisions.skills
+    .filter(({ read }) => read.said.frontmatter !== undefined);
+  const known = new Map(
+    listAll(previous).map((skill) => [skill.realDirectory, skill]),
   );
-  const counts = Map.groupBy(served, ({ listings }) => listings[0]!.root);
-  const roots = searched.map((report) => ({
-    ...report,
-    skills: counts.get(report.root)?.length ?? 0,
-  }));
-  const named = {
-    ...nameSkills(served),
-    off: off.map((it) => createSkill(it)!),
+  const create = (it: DecidedSkill, prefix?: SkillScope) => {
+    const skill = known.get(it.realPath);
+    return skill !== undefined && isUnchanged(skill, it, prefix)
+      ? skill
+      : createSkill(it, prefix);
   };
-  const all = listAll(named);
-  const before = listAll(previous);
-  const hasSameSkills = all.length === before.length &&
-    all.every((skill, index) => skill === before[index]);
+  const named = {
+    ...shareNames(valid.filter(({ state }) => state !== "off"), create),
+    off: valid.filter(({ state }) => state === "off").map((it) => create(it)),
+  };
+  const problems = [...policyProblems, ...decisions.problems];
+  const { skipped } = decisions;
+  const roots = countSkills(reports, valid);
+  const hasSameSkills = isSameList(listAll(named), listAll(previous));
+  const rest = { problems, skipped, roots };
   const isSame = hasSameSkills &&
-    JSON.stringify([problems, roots]) ===
-      JSON.stringify([previous.problems, previous.roots]);
+    JSON.stringify(rest) === JSON.stringify({
+        problems: previous.problems,
+        skipped: previous.skipped,
+        roots: previous.roots,
+      });
   if (isSame) return previous;
+  const { skills, shadowed, served, off } = hasSameSkills ? previous : named;
+  const revision = previous.revision + 1;
+  return { skills, shadowed, served, off, ...rest, revision };
+}
+
+function isSameList(a: readonly Skill[], b: readonly Skill[]): boolean {
+  return a.length === b.length && a.every((skill, index) => skill === b[index]);
+}
+
+/** Adds to the reports how many skills each root has, by the first path that lists them. */
+function countSkills(
+  reports: readonly SkillRootReport[],
+  valid: readonly DecidedSkill[],
+): SkillRootReport[] {
+  const counts = new Map<SkillRoot, number>();
+  for (const { listings: [listing], state } of valid) {
+    if (state === "off") continue;
+    const { root } = listing!;
+    counts.set(root, (counts.get(root) ?? 0) + 1);
+  }
+  return reports.map((report) => ({
+    ...report,
+    skills: counts.get(report.root) ?? 0,
+  }));
+}
+
+/** Creates a skill from a folder whose frontmatter is valid. */
+function createSkill(
+  { realPath, scope, listings: [listing], read, state, rule }: DecidedSkill,
+  prefix: SkillScope | undefined,
+): Skill {
+  const { path: directory, root } = listing!;
+  const { isRepaired, isHiddenFromModel, isHiddenFromUser } = read.said;
+  const frontmatter = read.said.frontmatter!;
   return {
-    ...hasSameSkills ? previous : named,
-    problems,
-    roots,
-    revision: previous.revision + 1,
+    name: withoutInvisible(frontmatter.name),
+    description: withoutInvisible(frontmatter.description),
+    frontmatter,
+    directory,
+    realDirectory: realPath,
+    file: childPath(directory, read.fileName),
+    excerpt: read.excerpt,
+    version: read.version,
+    scope,
+    root,
+    state,
+    rule,
+    isRepaired,
+    isHiddenFromModel,
+    isHiddenFromUser,
+    prefix,
   };
 }
 
-/** Decides which skill has which name. */
-function nameSkills(
-  found: readonly FoundSkill[],
-): Pick<SkillCatalog, "skills" | "shadowed" | "served"> {
-  /** The first skills of each name, and of each name in each scope. */
-  const first = new Map<string, Skill>();
-  const firstInScope = {
-    project: new Map<string, Skill>(),
-    global: new Map<string, Skill>(),
-  };
-  const shadowed: ShadowedSkill[] = [];
-  for (const it of found) {
-    const key = skillKey(it.read.said.frontmatter!.name);
-    const inScope = firstInScope[it.scope];
-    const isFirstInScope = !inScope.has(key);
-    const by = inScope.get(key) ?? first.get(key);
-    const isPlain = by === undefined && !isScopedKey(key);
-    const prefix = isFirstInScope && !isPlain ? it.scope : undefined;
-    const skill = createSkill(it, prefix)!;
-    if (isFirstInScope) inScope.set(key, skill);
-    if (by === undefined) first.set(key, skill);
-    else shadowed.push({ skill, by });
-  }
-  const skills = new Map(
-    [...first.keys()].sort().map((key) => [key, first.get(key)!]),
+/** Whether a scan found a skill again as it was. Then views recognize it by its object. */
+function isUnchanged(
+  skill: Skill,
+  { scope, listings: [listing], read, state, rule }: DecidedSkill,
+  prefix: SkillScope | undefined,
+): boolean {
+  return skill.frontmatter === read.said.frontmatter &&
+    skill.version === read.version &&
+    skill.directory === listing!.path && skill.root === listing!.root &&
+    skill.scope === scope && skill.state === state && skill.rule === rule &&
+    skill.prefix === prefix;
+}
+
+/** Whether the model can load a skill by its name. */
+function isForModel({ state, read }: DecidedSkill): boolean {
+  return state !== "manual" && !read.said.isHiddenFromModel;
+}
+
+/**
+ * Returns the skill that has a name: the first one, but that one of the project does not
+ * take the name from one of the user's if the model may load only that.
+ *
+ * @param skills The skills with the name, in the order of their roots.
+ */
+function findHolder(skills: readonly DecidedSkill[]): DecidedSkill {
+  const isPreferred = skills.some((skill) =>
+    skill.scope === "global" && isForModel(skill)
   );
+  const holder = skills.find((skill) =>
+    !isPreferred || skill.scope === "global" || isForModel(skill)
+  );
+  return holder!;
+}
+
+/** Decides which skill has which name, and which have only a qualified one. */
+function shareNames(
+  served: readonly DecidedSkill[],
+  create: (it: DecidedSkill, prefix?: SkillScope) => Skill,
+): Pick<SkillCatalog, "skills" | "shadowed" | "served"> {
+  const skills = new Map<string, Skill>();
+  const shadowed: ShadowedSkill[] = [];
+  const groups = Map.groupBy(
+    served,
+    ({ read }) => skillKey(read.said.frontmatter!.name),
+  );
+  for (const key of [...groups.keys()].sort()) {
+    const group = groups.get(key)!;
+    const holder = findHolder(group);
+    const firstOf = ({ scope }: DecidedSkill) =>
+      group.find((it) => it.scope === scope)!;
+    const created = new Map(group.map((it) => {
+      const isQualified = it === firstOf(it) &&
+        (it !== holder || isScopedKey(key));
+      return [it, create(it, isQualified ? it.scope : undefined)];
+    }));
+    skills.set(key, created.get(holder)!);
+    for (const [it, skill] of created) {
+      if (it === holder) continue;
+      const by = it === firstOf(it) ? holder : firstOf(it);
+      shadowed.push({ skill, by: created.get(by)! });
+    }
+  }
+  return { skills, shadowed, served: listServed(skills, shadowed) };
+}
+
+/** Lists all skills that can be loaded, by the keys of their plain or qualified names. */
+function listServed(
+  skills: ReadonlyMap<string, Skill>,
+  shadowed: readonly ShadowedSkill[],
+): Map<string, Skill> {
   const served = new Map<string, Skill>();
   for (const [key, skill] of skills) {
     served.set(skill.prefix ? skillKey(qualifiedName(skill)) : key, skill);
@@ -106,7 +211,7 @@ function nameSkills(
   for (const { skill } of shadowed) {
     if (skill.prefix) served.set(skillKey(qualifiedName(skill)), skill);
   }
-  return { skills, shadowed, served };
+  return served;
 }
 
 function listAll(

@@ -9,7 +9,7 @@
  */
 
 import { SKILL_MD } from "../files/paths.ts";
-import { oneLine, skillKey } from "../text.ts";
+import { escapeXml, oneLine, shownName, skillKey } from "../text.ts";
 import type { Skill, SkillCatalog, SkillScope } from "./types.ts";
 
 /** A name that begins with a scope. */
@@ -26,27 +26,80 @@ export function qualifiedName({ name, prefix }: Skill): string {
 }
 
 /**
- * Finds a skill by its plain or qualified name. A name that begins with a scope
- * always means the first skill of that scope.
+ * Finds a skill by a text: its exact name, its qualified name, or the form in which a
+ * list shows one of these. If the text means several skills, the user's own precede the
+ * project's, and then exact names precede qualified ones and these shown ones. So no
+ * name in a project stands before a name of the user's. Of skills with the same exact
+ * name, the one that holds it is meant.
  */
 export function findSkill(
-  name: string,
+  text: string,
   catalog: SkillCatalog,
 ): Skill | undefined {
-  const key = skillKey(name);
+  const key = skillKey(text);
   const [, scope, rest] = SCOPED_NAME.exec(key) ?? [];
-  return scope === undefined
-    ? catalog.skills.get(key)
-    : findInScope(scope as SkillScope, { key: rest!, catalog });
+  const exact = catalog.skills.get(key);
+  const qualified = scope === undefined
+    ? undefined
+    : findInScope(scope as SkillScope, rest!, catalog);
+  const shown = shownForms(catalog).get(key) ?? [];
+  const meant = [exact, qualified, ...shown].filter((it) => it !== undefined);
+  return meant.find((skill) => skill.scope === "global") ?? meant[0];
 }
 
-/** Finds the first skill of a scope. */
+/** Finds the first skill of a scope by the key of its name. */
 function findInScope(
   scope: SkillScope,
-  { key, catalog }: { key: string; catalog: SkillCatalog },
+  key: string,
+  { skills, served }: SkillCatalog,
 ): Skill | undefined {
-  const first = catalog.skills.get(key);
-  return first?.scope === scope ? first : catalog.served.get(`${scope}:${key}`);
+  const holder = skills.get(key);
+  return served.get(`${scope}:${key}`) ??
+    (holder?.scope === scope ? holder : undefined);
+}
+
+/** The skills of each catalog whose names lists show in another form, by the keys of these. */
+const formsOf = new WeakMap<SkillCatalog, Map<string, Skill[]>>();
+
+/** Returns the forms of names in a catalog that differ from the names. */
+function shownForms(catalog: SkillCatalog): Map<string, Skill[]> {
+  const known = formsOf.get(catalog);
+  if (known !== undefined) return known;
+  const forms = new Map<string, Skill[]>();
+  for (const skill of catalog.served.values()) {
+    const name = oneLine(skill.name);
+    const qualified = `${skill.scope}:${name}`;
+    // Nearly all names are shown as they are.
+    if (escapeXml(shownName(qualified)) === qualified) continue;
+    for (const written of [name, qualified]) {
+      const shown = shownName(written);
+      for (const key of [shown, escapeXml(shown)].map(skillKey)) {
+        if (key !== skillKey(written)) {
+          forms.set(key, [...forms.get(key) ?? [], skill]);
+        }
+      }
+    }
+  }
+  formsOf.set(catalog, forms);
+  return forms;
+}
+
+/**
+ * Returns the name by which lists show a skill: the first of its names that loads it, in
+ * the form of a list. Returns `undefined` if there is none.
+ *
+ * @param isQualified Whether the list is to say whom the skill comes from.
+ */
+export function listedName(
+  skill: Skill,
+  catalog: SkillCatalog,
+  isQualified = skill.prefix !== undefined,
+): string | undefined {
+  const { name, scope } = skill;
+  const qualified = `${scope}:${oneLine(name)}`;
+  const names = isQualified ? [qualified, name] : [name, qualified];
+  return names.map(shownName)
+    .find((text) => findSkill(text, catalog) === skill);
 }
 
 /** A URI that begins with a scope, and what follows it. */
@@ -65,7 +118,7 @@ export function findResource(
   if (parsed === undefined) return undefined;
   const key = skillKey(parsed.name);
   const skill = scope
-    ? findInScope(skillKey(scope) as SkillScope, { key, catalog })
+    ? findInScope(skillKey(scope) as SkillScope, key, catalog)
     : catalog.skills.get(key);
   return skill && { skill, path: parsed.path };
 }

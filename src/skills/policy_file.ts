@@ -7,28 +7,31 @@
 
 import { dirname } from "jsr:@std/path@^1";
 import * as z from "npm:zod@^4/mini";
-import {
-  attempt,
-  faultOf,
-  NOT_A_FILE,
-  SkillFileError,
-} from "../files/faults.ts";
+import { faultOf, isAbsence, NOT_A_FILE } from "../files/faults.ts";
 import type { Fault } from "../problems.ts";
 import { quote } from "../text.ts";
 import { describeYamlError, parseYaml } from "./frontmatter.ts";
-import { listGlobFolders, PolicyError, type PolicyFault } from "./glob.ts";
+import { resolveRuleFolder, STATES } from "./policy_rules.ts";
+import { Project } from "./roots.ts";
 import type { SkillPolicyRule } from "./types.ts";
 
 /** The maximum size of a policy file, in bytes. */
 const MAX_POLICY_SIZE = 64 * 1024;
 
-const STATES = ["on", "pinned", "name-only", "manual", "off"] as const;
+/** A word that people also capitalize, such as `Off`. */
+const word = <const Words extends readonly string[]>(words: Words) =>
+  z.pipe(
+    z.pipe(z.string(), z.transform((text) => text.trim().toLowerCase())),
+    z.enum(words),
+  );
+
+const TEXTS = z.union([z.string(), z.array(z.string())]);
 
 const RULE = z.strictObject({
-  state: z.enum(STATES),
-  skill: z.optional(z.string()),
-  scope: z.optional(z.enum(["project", "global"])),
-  in: z.optional(z.string()),
+  state: word(STATES),
+  skill: z.optional(TEXTS),
+  scope: z.optional(word(["project", "global"])),
+  in: z.optional(TEXTS),
 });
 
 const POLICY = z.strictObject({ rules: z.array(RULE) });
@@ -40,20 +43,31 @@ export interface LoadedPolicy {
 }
 
 /**
- * Loads a policy file, unless it is the same as before. The globs of its rules are
- * not checked.
+ * Loads a policy file, unless it is the same as before. Its names and folders are not
+ * checked.
  *
- * @throws {PolicyError} If it cannot be read, or is invalid.
+ * @param file The path of the file.
+ * @param project The project, whose links must not lead to the file from elsewhere.
+ * @param last The policy that was loaded before.
+ * @returns The policy, or what is wrong with it, in the order of the lines.
  */
-export function loadPolicy(file: string, last?: LoadedPolicy): LoadedPolicy {
-  const text = readPolicyText(file);
-  return text === last?.text ? last : { text, rules: parseRules(text) };
+export function loadPolicy(
+  file: string,
+  project: Project,
+  last?: LoadedPolicy,
+): LoadedPolicy | Fault[] {
+  const text = readPolicyText(file, project);
+  if (typeof text !== "string") return [text];
+  if (text === last?.text) return last;
+  return parseRules(text);
 }
 
-/** Parses the YAML of a policy. */
-function parseRules(text: string): SkillPolicyRule[] {
+/** Parses the YAML of a policy. Returns the policy, or what is wrong with it. */
+function parseRules(text: string): LoadedPolicy | Fault[] {
   const yaml = parseYaml(text);
-  if (yaml instanceof Error) throw new PolicyError([describeYamlError(yaml)]);
+  if (yaml instanceof Error) {
+    return [{ rule: "policy", ...describeYamlError(yaml) }];
+  }
   const lines = findRuleLines(text);
   const { data, error } = z.safeParse(POLICY, yaml);
   if (error) {
@@ -61,20 +75,21 @@ function parseRules(text: string): SkillPolicyRule[] {
       const line = lines[Number(issue.path[1])] ?? 1;
       return { ...describeIssue(issue), line };
     });
-    throw new PolicyError(faults.sort((a, b) => a.line - b.line));
+    return faults.sort((a, b) => a.line - b.line);
   }
-  return data.rules
+  const rules = data.rules
     .map((rule, index) => ({ ...rule, line: lines[index] ?? 1 }));
+  return { text, rules };
 }
 
 /** Describes how a policy differs from the schema. */
-function describeIssue(issue: z.core.$ZodIssue): PolicyFault {
+function describeIssue(issue: z.core.$ZodIssue): Fault {
   const { path } = issue;
   const kind = path.length === 2 ? "rule" : String(path.at(-1) ?? "policy");
   const reason = issue.code === "unrecognized_keys"
     ? `there is no key ${quote(issue.keys.join(", "))}`
     : `the value of ${quote(kind)} is missing or malformed`;
-  return { reason, hint: FORM };
+  return { rule: "policy", reason, hint: FORM };
 }
 
 const FORM = `write "rules:", and below it each rule on a line, such as "- { ${
@@ -94,39 +109,51 @@ function findRuleLines(text: string): number[] {
   );
 }
 
-/** Reads the text of a policy file. */
-function readPolicyText(file: string): string {
+/** Reads the text of a policy file, or says why it cannot be read. */
+function readPolicyText(file: string, project: Project): string | Fault {
   try {
+    if (project.isLeftOn(file, Deno.realPathSync(file))) return OUT_OF_PROJECT;
     // Check first, because opening a FIFO can block.
     const { isFile, size } = Deno.statSync(file);
-    if (isFile && size <= MAX_POLICY_SIZE) return Deno.readTextFileSync(file);
-    throw new SkillFileError(file, isFile ? TOO_LARGE : NOT_A_FILE);
+    if (!isFile) return NOT_A_FILE;
+    return size > MAX_POLICY_SIZE ? TOO_LARGE : Deno.readTextFileSync(file);
   } catch (error) {
-    const isMissing = error instanceof Deno.errors.NotFound;
-    throw new PolicyError([isMissing ? NO_FILE : faultOf(error)]);
+    return isAbsence(error) ? NO_FILE : { ...faultOf(error), rule: "policy" };
   }
 }
 
-const NO_FILE: PolicyFault = {
+const NO_FILE: Fault = {
+  rule: "policy",
   reason: "there is no such file",
   hint: "create it, or check the spelling of its path",
+};
+
+const OUT_OF_PROJECT: Fault = {
+  rule: "policy",
+  reason: "a link of the project leads out of the project to it",
+  hint: "pass the path of the file itself",
 };
 
 const TOO_LARGE: Fault = {
   rule: "policy",
   reason: `it has more than ${MAX_POLICY_SIZE} bytes`,
-  hint: "use globs to make it smaller",
+  hint: "write patterns and folders instead of single skills",
 };
 
-/** Lists the folders of the rules in a policy file, each with its glob. An invalid policy has none. */
+/**
+ * Lists the absolute folders of the rules in a policy file, each with its text. An
+ * invalid policy has none.
+ */
 export function listRuleFolders(
   file: string,
   homeDirectory: string | undefined,
-): { path: string; glob: string }[] {
+): { path: string; text: string }[] {
   const base = { workingDirectory: dirname(file), homeDirectory };
-  const rules = attempt(() => loadPolicy(file).rules) ?? [];
-  return rules.flatMap((rule) => rule.in ?? []).flatMap((glob) =>
-    attempt(() => listGlobFolders(glob, base))
-      ?.map(({ path }) => ({ path, glob })) ?? []
-  );
+  const loaded = loadPolicy(file, new Project({}));
+  if (!("rules" in loaded)) return [];
+  return loaded.rules.flatMap((rule) => [rule.in ?? []].flat())
+    .flatMap((text) => {
+      const path = resolveRuleFolder(text, base);
+      return path === undefined ? [] : [{ path, text }];
+    });
 }

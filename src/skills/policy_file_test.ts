@@ -1,30 +1,38 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import { SkillRegistry } from "../../mod.ts";
-import { PolicyError } from "./glob.ts";
-import { loadPolicy } from "./policy_file.ts";
+import { type LoadedPolicy, loadPolicy } from "./policy_file.ts";
+import { Project } from "./roots.ts";
 import { Place } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { Inbox } from "../../tests/testing/waiting.ts";
 
+/** Loads a policy file that is in no project. */
+function load(file: string, last?: LoadedPolicy) {
+  return loadPolicy(file, new Project({}), last);
+}
+
+/** Loads a valid file. */
+function loadValid(file: string, last?: LoadedPolicy): LoadedPolicy {
+  const loaded = load(file, last);
+  assert.ok("rules" in loaded, JSON.stringify(loaded));
+  return loaded;
+}
+
 /** Loads an invalid file and lists the errors. */
-function errorsIn(file: string): string[] {
-  try {
-    loadPolicy(file);
-  } catch (error) {
-    assert.ok(error instanceof PolicyError, String(error));
-    return error.faults.map(({ line, reason, hint }) =>
-      `(line ${line}): ${reason}; ${hint}`
-    );
-  }
-  return [];
+function errorsIn(file: string, last?: LoadedPolicy): string[] {
+  const loaded = load(file, last);
+  assert.ok(!("rules" in loaded), JSON.stringify(loaded));
+  return loaded.map(({ line, reason, hint }) =>
+    `(line ${line}): ${reason}; ${hint}`
+  );
 }
 
 Deno.test("loadPolicy() returns rules with their line numbers", () => {
   using place = new Place();
   const rulesIn = (yaml: string) =>
-    loadPolicy(place.file("policy.yaml", yaml)).rules;
+    loadValid(place.file("policy.yaml", yaml)).rules;
   const yaml = `\ufeff# My skills
 "rules" :
   - { scope: project, state: off }   # a comment
@@ -64,7 +72,7 @@ Deno.test("loadPolicy() reports every error with its line and what to write", ()
   - state: on
     scope: projects
   - skill: pdf
-  - { state: disabled, skill: [pdf, docx] }
+  - { state: disabled, skill: [pdf, 1] }
   - off
 rule: []
 `,
@@ -96,28 +104,58 @@ rule: []
   }
 });
 
-Deno.test("loadPolicy() returns the same policy until the file changes, and throws while it is invalid", () => {
+Deno.test("loadPolicy() returns the same policy until the file changes, and what is wrong while it is invalid", () => {
   using place = new Place();
   const file = place.file("policy.yaml", "rules: [{ state: manual }]");
-  const good = loadPolicy(file);
+  const good = loadValid(file);
   assert.equal(good.rules[0]!.state, "manual");
-  assert.equal(loadPolicy(file, good), good);
+  assert.equal(load(file, good), good);
   for (const broken of ["rules: [{ state: of }]", "", "rules: ]"]) {
     place.file("policy.yaml", broken);
-    assert.throws(() => loadPolicy(file, good), PolicyError);
+    assert.equal(errorsIn(file, good).length, 1);
   }
   place.remove("policy.yaml");
-  assert.throws(() => loadPolicy(file, good), /there is no such file/);
+  assert.match(errorsIn(file, good)[0]!, /there is no such file/);
   place.file("policy.yaml", "rules: []");
-  assert.deepEqual(loadPolicy(file, good).rules, []);
+  assert.deepEqual(loadValid(file, good).rules, []);
+});
+
+Deno.test("loadPolicy() accepts states and scopes in any case, and lists of names and folders", () => {
+  using place = new Place();
+  const file = place.file(
+    "policy.yaml",
+    "rules:\n- { state: Off, scope: PROJECT }\n- { state: ' Name-Only', skill: [a, b], in: [~/x] }",
+  );
+  assert.deepEqual(loadValid(file).rules, [
+    { state: "off", scope: "project", line: 2 },
+    { state: "name-only", skill: ["a", "b"], in: ["~/x"], line: 3 },
+  ]);
 });
 
 Deno.test("loadPolicy() refuses what is no regular file, and more than 64 KiB", () => {
   using place = new Place();
   const folder = place.folder("folder");
-  assert.throws(() => loadPolicy(folder), /not a regular file/);
+  assert.match(errorsIn(folder)[0]!, /not a regular file/);
   const large = place.file("large", `# ${"x".repeat(65_536)}\nrules: []`);
-  assert.throws(() => loadPolicy(large), /more than 65536 bytes/);
+  assert.match(errorsIn(large)[0]!, /more than 65536 bytes/);
+});
+
+Deno.test("loadPolicy() follows no link of the project out of it", {
+  ignore: lacks("links"),
+}, () => {
+  using place = new Place();
+  const project = new Project({ workingDirectory: place.project });
+  const outside = place.file("other/policy.yaml", "rules: []");
+  const file = place.link(outside, "project/policy.yaml");
+  assert.deepEqual(loadPolicy(file, project), [{
+    rule: "policy",
+    reason: "a link of the project leads out of the project to it",
+    hint: "pass the path of the file itself",
+  }]);
+  assert.ok("rules" in loadPolicy(outside, project));
+  const inside = place.file("project/mine.yaml", "rules: []");
+  const link = place.link(inside, "project/linked.yaml");
+  assert.ok("rules" in loadPolicy(link, project));
 });
 
 Deno.test("SkillRegistry.watch() detects a policy file that is written, replaced, linked, removed, and created again", async () => {

@@ -7,7 +7,7 @@
 
 import { realPathIfThere } from "../files/paths.ts";
 import { FolderWatcher, MAX_WATCHED_FOLDERS } from "../files/watcher.ts";
-import type { FoundSkill } from "./found_skills.ts";
+import type { DecidedSkill } from "./decisions.ts";
 import { DEFAULT_REFRESH_SECONDS } from "./roots.ts";
 import type { SkillRegistryOptions, SkillRootReport } from "./types.ts";
 
@@ -30,7 +30,7 @@ export function listWatchedFolders(
   { policyFile, followed, skills }: {
     policyFile: string | undefined;
     followed: readonly string[];
-    skills: Iterable<FoundSkill>;
+    skills: Iterable<DecidedSkill>;
   },
 ): Set<string> {
   const byTime = [...skills]

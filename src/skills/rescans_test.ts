@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { MAX_WATCHED_FOLDERS } from "../files/watcher.ts";
-import type { FoundSkill } from "./found_skills.ts";
+import type { DecidedSkill } from "./decisions.ts";
 import { withTimers } from "../../tests/testing/waiting.ts";
 import { listWatchedFolders, Rescans } from "./rescans.ts";
 
@@ -10,7 +10,7 @@ Deno.test("listWatchedFolders() prefers folders that clients subscribed to, and 
     // A SKILL.md that is a link into another folder.
     const mainFolder = modified === 299 ? "/store" : realPath;
     const read = { mainFolder, modified };
-    return { realPath, read } as FoundSkill;
+    return { realPath, read } as DecidedSkill;
   });
   const folders = listWatchedFolders([], {
     policyFile: undefined,

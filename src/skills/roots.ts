@@ -6,11 +6,11 @@
  * @module
  */
 
-import { basename, dirname, join } from "jsr:@std/path@^1";
+import { basename, dirname, join, relative } from "jsr:@std/path@^1";
+import { attempt, isAbsence } from "../files/faults.ts";
 import {
   isAtOrBelow,
   isCaseBlind,
-  realPathIfThere,
   realPathOf,
   resolveFolder,
 } from "../files/paths.ts";
@@ -83,9 +83,11 @@ function wellKnownRoots(
 export class Project {
   /** The real path of the working directory, if it is a project. */
   readonly #realPath: string | undefined;
+  readonly #workingDirectory: string | undefined;
 
   /** Determines the project. Desktop applications start servers in `/`. */
   constructor({ workingDirectory, homeDirectory }: BaseFolders) {
+    this.#workingDirectory = workingDirectory;
     if (workingDirectory === undefined) return;
     const realPath = realPathOf(workingDirectory);
     const isAboveHome = dirname(realPath) === realPath ||
@@ -118,6 +120,36 @@ export class Project {
       this.hasLinkOn(parent, realParent);
   }
 
+  /** Whether a link of the project leads out of the project on a path. */
+  isLeftOn(path: string, realPath: string): boolean {
+    return this.scopeOf(realPath) !== "project" &&
+      this.hasLinkOn(path, realPath);
+  }
+
+  /**
+   * Resolves a folder that an option or a rule names. What a link of the project leads
+   * out of it to is not what the user named, so the path then stays as it is. As it
+   * contains a link, nothing has it as a real path. A missing folder keeps its path, too.
+   *
+   * @throws {Error} If the folder exists and cannot be resolved.
+   */
+  resolve(path: string): string {
+    try {
+      const realPath = Deno.realPathSync(path);
+      return this.isLeftOn(path, realPath) ? path : realPath;
+    } catch (error) {
+      if (isAbsence(error)) return path;
+      throw error;
+    }
+  }
+
+  /** Resolves folders. Those that cannot be resolved keep their paths. */
+  resolveAll(folders: readonly string[]): string[] {
+    return folders.map((folder) =>
+      attempt(() => this.resolve(folder)) ?? folder
+    );
+  }
+
   /**
    * Lists the real paths of the folders that links of the project are allowed to
    * lead into: the project, and the user's own roots.
@@ -129,17 +161,25 @@ export class Project {
       .map(({ realPath }) => realPath);
     return this.#realPath === undefined ? own : [this.#realPath, ...own];
   }
+
+  /**
+   * Returns the path of a file relative to the project, with slashes, if it lies there.
+   *
+   * @param path The path as configured, and otherwise the real one.
+   */
+  pathIn(path: string, realPath: string): string | undefined {
+    const project = this.#realPath;
+    const folders = [this.#workingDirectory, project];
+    for (const folder of project === undefined ? [] : folders) {
+      const inside = [path, realPath].find((it) => isAtOrBelow(it, folder!));
+      if (inside !== undefined) {
+        return relative(folder!, inside).replaceAll("\\", "/");
+      }
+    }
+    return undefined;
+  }
 }
 
 function comparable(path: string): string {
   return isCaseBlind ? path.toLowerCase() : path;
-}
-
-/**
- * Returns the real paths of trusted folders. If one is missing, or Deno is not allowed
- * to resolve it, returns its path as it is. If that path contains a link, no real path
- * lies in it, which is safe.
- */
-export function resolveTrusted(folders: readonly string[]): string[] {
-  return folders.map((folder) => realPathIfThere(folder) ?? folder);
 }

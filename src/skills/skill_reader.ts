@@ -1,6 +1,6 @@
 /**
- * Reads the folders that a scan searches: what each contains, and what its
- * `SKILL.md` says, which is remembered for the next scan.
+ * The first two steps of a scan: what it visits, and what each `SKILL.md` says, which is
+ * remembered for the next scan.
  *
  * @module
  */
@@ -13,9 +13,12 @@ import {
   isTemporary,
   LINK_OUT_OF_SKILL,
   NOT_A_FILE,
+  PROJECT_IS_SLOW,
   SkillFileError,
 } from "../files/faults.ts";
 import { childPath, isCaseBlind, mayRead, SKILL_MD } from "../files/paths.ts";
+import type { Problem } from "../problems.ts";
+import type { TimeSlice } from "../time_slice.ts";
 import {
   confirmPlace,
   isRecent,
@@ -30,7 +33,7 @@ import {
   readSkillText,
   type SkillText,
 } from "./frontmatter.ts";
-import type { Skill } from "./types.ts";
+import type { SkillRoot, SkillRootReport } from "./types.ts";
 
 /** The allowed names of a skill's main file, starting with the standard one. */
 const SKILL_FILE_NAMES = [SKILL_MD, "skill.md"];
@@ -53,8 +56,8 @@ export interface FolderListing {
   readonly names: readonly string[];
   /** Those of the links. */
   readonly links: ReadonlySet<string>;
-  /** Whether there may be a `SKILL.md`. */
-  readonly mayBeSkill: boolean;
+  /** Whether there is a `SKILL.md`. */
+  readonly isSkill: boolean;
   /**
    * Whether certainly nothing in it was added, removed, or swapped since it was
    * listed. Then a folder in it that was no link is none yet.
@@ -62,12 +65,47 @@ export interface FolderListing {
   readonly isSettled: () => boolean;
 }
 
-/** A folder to read. */
-export interface ReadableFolder {
+/** A folder to list or to read. */
+export interface ListableFolder {
   readonly path: string;
   readonly realPath: string;
   /** What the folder around it contains, unless this one is reached by a link. */
   readonly around: FolderListing | undefined;
+}
+
+/** A folder that a root lists, and that may be a skill. */
+export interface VisitedFolder extends ListableFolder {
+  readonly root: SkillRoot;
+  /** Whether a link of the project leads out of the project on the path. */
+  readonly departs: boolean;
+}
+
+/** What visiting a root found. */
+export interface RootVisit {
+  readonly report: SkillRootReport;
+  /** The folders that may be skills, in their order. There are none in a refused root. */
+  readonly folders: readonly VisitedFolder[];
+  /** The real paths of those that a root had when it was refused, which nobody reads. */
+  readonly abandoned: readonly string[];
+  readonly failures: readonly Failure[];
+}
+
+/** Something in a root that could not be visited or read. */
+export interface Failure {
+  readonly problem: Problem;
+  readonly root: SkillRoot;
+  /** Whether it may pass by itself. */
+  readonly isTemporary: boolean;
+}
+
+/** Describes an error with a file or folder in a root. */
+export function createFailure(
+  error: unknown,
+  file: string,
+  root: SkillRoot,
+): Failure {
+  const problem = { ...faultOf(error), file };
+  return { problem, root, isTemporary: isTemporary(error) };
 }
 
 /** What the `SKILL.md` in a folder says, or why it cannot be read. */
@@ -85,9 +123,7 @@ export interface ReadSkill {
   readonly modified: number;
   readonly version: string;
   /** Whether the file can change and keep its version. */
-  isRecent: boolean;
-  /** The last skill that was created from it, so that an unchanged one stays the same object. */
-  skill?: Skill;
+  readonly isRecent: boolean;
 }
 
 /**
@@ -95,18 +131,18 @@ export interface ReadSkill {
  *
  * @throws {Error} If it cannot be listed, or was swapped for a link.
  */
-export function listFolder(folder: ReadableFolder): FolderListing {
+export function listFolder(folder: ListableFolder): FolderListing {
   const { path } = folder;
   const status = Deno.statSync(path);
   // Then it is what it was when the folder around it was listed.
   const isConfirmed = folder.around?.isSettled();
   const names: string[] = [];
   const links = new Set<string>();
-  let mayBeSkill = false;
+  let isSkill = false;
   for (const { name, isDirectory, isSymlink } of Deno.readDirSync(path)) {
     if (isDirectory || isSymlink) names.push(name);
     if (isSymlink) links.add(name);
-    mayBeSkill ||= name.toLowerCase() === "skill.md";
+    isSkill ||= isSkillFileName(name);
   }
   // What is settled later relies on this status, so it is confirmed more often.
   if (!isConfirmed) {
@@ -114,16 +150,74 @@ export function listFolder(folder: ReadableFolder): FolderListing {
   }
   const isOld = !isRecent(status);
   const isSettled = () => isOld && isUnchanged(Deno.statSync(path), status);
-  return { names: names.sort(), links, mayBeSkill, isSettled };
+  return { names: names.sort(), links, isSkill, isSettled };
 }
 
-/** How to read a skill. */
+/** Whether a file with this name is the main file of a skill. */
+function isSkillFileName(name: string): boolean {
+  return SKILL_FILE_NAMES.includes(name) ||
+    isCaseBlind && name.toLowerCase() === SKILL_MD.toLowerCase();
+}
+
+/** How to read skills. */
 export interface ReadOptions {
   readonly maxFileSize?: number | undefined;
   /** The real paths of folders that links are allowed to point into. */
   readonly trusted: readonly string[];
   /** What was read in the last scan, by the real path of the folder. */
-  readonly last: ReadonlyMap<string, { readonly read: ReadSkill }> | undefined;
+  readonly last: ReadonlyMap<string, ReadSkill>;
+}
+
+/** What a scan read. */
+export interface Reading {
+  /** What each `SKILL.md` says, valid or not, by the real path of its folder. */
+  readonly skills: ReadonlyMap<string, ReadSkill>;
+  /** The real paths of folders for which there was no time. */
+  readonly unread: readonly string[];
+  readonly failures: readonly Failure[];
+}
+
+/**
+ * How long a scan reads unknown skills in the roots of a project, in milliseconds. A
+ * stranger's frontmatter can take a fifth of a second to parse.
+ */
+const MAX_PROJECT_MS = 2_000;
+
+/** Reads the visited folders, the user's own first. Each real folder is read once. */
+export async function readSkills(
+  visits: readonly RootVisit[],
+  options: ReadOptions,
+  slice: TimeSlice,
+): Promise<Reading> {
+  const skills = new Map<string, ReadSkill>();
+  const unread: VisitedFolder[] = [];
+  const failures: Failure[] = [];
+  let projectTime = 0;
+  for (const folder of visits.flatMap(({ folders }) => folders)) {
+    const { path, realPath, root } = folder;
+    if (skills.has(realPath)) continue;
+    if (slice.isOver) await slice.pause();
+    const isOfProject = root.scope === "project";
+    if (
+      isOfProject && projectTime > MAX_PROJECT_MS && !options.last.has(realPath)
+    ) {
+      unread.push(folder);
+      continue;
+    }
+    const start = isOfProject ? Date.now() : 0;
+    try {
+      const skill = readSkill(folder, options);
+      if (skill !== undefined) skills.set(realPath, skill);
+    } catch (error) {
+      failures.push(createFailure(error, path, root));
+    }
+    if (isOfProject) projectTime += Date.now() - start;
+  }
+  for (const root of new Set(unread.map(({ root }) => root))) {
+    const error = new SkillFileError(root.path, PROJECT_IS_SLOW);
+    failures.push(createFailure(error, root.path, root));
+  }
+  return { skills, unread: unread.map(({ realPath }) => realPath), failures };
 }
 
 /**
@@ -131,14 +225,14 @@ export interface ReadOptions {
  *
  * @throws {Error} If something is temporarily unreadable.
  */
-export function readSkill(
-  folder: ReadableFolder,
+function readSkill(
+  folder: ListableFolder,
   options: ReadOptions,
 ): ReadSkill | undefined {
   let found: FoundFile | undefined;
   try {
     found = findSkillFile(folder.path);
-    return found && readFile(found, { folder, options });
+    return found && readSkillFile(found, folder, options);
   } catch (error) {
     if (isTemporary(error)) throw error;
     return {
@@ -151,49 +245,66 @@ export function readSkill(
 }
 
 /** Reads a `SKILL.md`, unless it is the same as before. */
-function readFile(
-  { name: fileName, path, status }: FoundFile,
-  { folder, options }: { folder: ReadableFolder; options: ReadOptions },
+function readSkillFile(
+  found: FoundFile,
+  folder: ListableFolder,
+  { maxFileSize, trusted, last }: ReadOptions,
 ): ReadSkill {
-  const { maxFileSize, trusted } = options;
-  const last = options.last?.get(folder.realPath)?.read;
-  if (status.isDirectory) throw new SkillFileError(path, NOT_A_FILE);
-  const isLinked = status.isSymlink;
-  const realPath = isLinked
-    ? Deno.realPathSync(path)
-    : childPath(folder.realPath, fileName);
-  const place = { realDirectory: folder.realPath, trusted };
-  if (isLinked && !isOwn(realPath, place)) {
-    throw new SkillFileError(path, LINK_OUT_OF_SKILL);
-  }
-  const before = isLinked ? Deno.statSync(path) : status;
+  const { name: fileName, path } = found;
+  const { realPath, status, isLinked } = locateSkillFile(
+    found,
+    folder,
+    trusted,
+  );
   const mainFolder = isLinked ? dirname(realPath) : folder.realPath;
-  const version = versionOf(before);
-  const isSame = last?.version === version &&
-    last.mainFolder === mainFolder && last.fileName === fileName;
-  if (isSame && !last.isRecent) return last;
-  requireReadable(path, { status: before, maxFileSize });
+  const version = versionOf(status);
+  const known = last.get(folder.realPath);
+  const isSameFile = known?.version === version &&
+    known.mainFolder === mainFolder && known.fileName === fileName;
+  if (isSameFile && !known.isRecent) return known;
+  requireReadable(path, { status, maxFileSize });
   const bytes = readLocated({ path, realPath, isLinked }, {
-    before,
+    before: status,
     buffer: headBuffer,
     isSettled: isLinked ? undefined : folder.around?.isSettled,
   });
   const { text, excerpt } = splitHead(bytes);
-  if (isSame && last.text === text) {
-    last.isRecent = isRecent(before);
-    return last;
+  if (isSameFile && known.text === text) {
+    return { ...known, isRecent: isRecent(status) };
   }
-  return {
-    ...{ fileName, mainFolder, version, text, excerpt },
-    said: readSkillText(text),
-    modified: before.mtime?.getTime() ?? 0,
-    isRecent: isRecent(before),
-  };
+  const said = readSkillText(text);
+  const modified = status.mtime?.getTime() ?? 0;
+  const read = { fileName, mainFolder, version, text, excerpt, said, modified };
+  return { ...read, isRecent: isRecent(status) };
+}
+
+/**
+ * Finds out where a `SKILL.md` really lies.
+ *
+ * @throws {SkillFileError} If it is a folder, or a link to what is not the skill's.
+ */
+function locateSkillFile(
+  { name, path, status }: FoundFile,
+  { realPath: realDirectory }: ListableFolder,
+  trusted: readonly string[],
+) {
+  if (status.isDirectory) throw new SkillFileError(path, NOT_A_FILE);
+  if (!status.isSymlink) {
+    const realPath = childPath(realDirectory, name);
+    return { realPath, status, isLinked: false };
+  }
+  const realPath = Deno.realPathSync(path);
+  if (!isOwn(realPath, { realDirectory, trusted })) {
+    throw new SkillFileError(path, LINK_OUT_OF_SKILL);
+  }
+  return { realPath, status: Deno.statSync(path), isLinked: true };
 }
 
 /** What is known of a `SKILL.md` that cannot be read. */
 const NOTHING_READ = {
-  ...{ text: "", excerpt: "", version: "" },
+  text: "",
+  excerpt: "",
+  version: "",
   modified: 0,
   isRecent: true,
 };

@@ -65,12 +65,18 @@ export type SkillState = "on" | "pinned" | "name-only" | "manual" | "off";
 export interface SkillPolicyRule {
   /** How these skills are served. */
   readonly state: SkillState;
-  /** A case-insensitive glob for the skill's name. Default: `*`. */
-  readonly skill?: string;
+  /**
+   * The skill's name, or a list of names, regardless of case. `*` stands for any text,
+   * and `?` for one character. Default: any name.
+   */
+  readonly skill?: string | readonly string[];
   /** The scope of the skill. Default: both. */
   readonly scope?: SkillScope;
-  /** A glob for the skill directory, see `docs/policy.md`. Default: any directory. */
-  readonly in?: string;
+  /**
+   * A folder, or a list of folders. Everything in them at any depth counts. Default: any
+   * folder.
+   */
+  readonly in?: string | readonly string[];
   /** The number of its line in the policy file, from 1. */
   readonly line?: number;
 }
@@ -120,12 +126,26 @@ export interface Skill {
   readonly prefix?: SkillScope | undefined;
 }
 
-/** A skill with the same name as a skill that was found earlier. */
+/** A skill whose name another skill has. */
 export interface ShadowedSkill {
   /** The shadowed skill. */
   readonly skill: Skill;
   /** The skill that is served under that name, or under the qualified one. */
   readonly by: Skill;
+}
+
+/** A folder with a `SKILL.md` that is not served, because something is wrong with it. */
+export interface SkippedSkill {
+  /** The name in its frontmatter, if that can be read, and the names of its folder. */
+  readonly names: readonly string[];
+  /** Why it is skipped. */
+  readonly problem: Problem;
+  /** Whom it comes from. */
+  readonly scope: SkillScope;
+  /** Whether the model could load it if it were valid. */
+  readonly isForModel: boolean;
+  /** The path of its `SKILL.md` in the project, with slashes, if it is one of the project. */
+  readonly projectPath?: string | undefined;
 }
 
 /** The result of scanning a root. */
@@ -137,7 +157,9 @@ export interface SkillRootReport {
   /** Whether it was searched, does not exist, or cannot be searched. */
   readonly status: "found" | "missing" | "refused";
   /** Its path with all links resolved, if it was searched. */
-  readonly realPath?: string;
+  readonly realPath?: string | undefined;
+  /** Why it was refused, if it was. */
+  readonly problem?: Problem | undefined;
   /** The number of skills found in it, without those that are off or in an earlier root. */
   readonly skills: number;
 }
@@ -148,8 +170,10 @@ export interface SkillCatalog {
   readonly skills: ReadonlyMap<string, Skill>;
   /** What was skipped or repaired, and why. */
   readonly problems: readonly Problem[];
-  /** The skills after the first one of a name. Those without a prefix cannot be loaded. */
+  /** The skills whose names others have. Those without a prefix cannot be loaded. */
   readonly shadowed: readonly ShadowedSkill[];
+  /** The folders whose `SKILL.md` is skipped. */
+  readonly skipped: readonly SkippedSkill[];
   /** The skills that are off. */
   readonly off: readonly Skill[];
   /** All skills that can be loaded, by the keys of their plain or qualified names. */
@@ -171,15 +195,18 @@ export interface SkillCatalog {
  * project, it counts only for skills that no other path leads to, and these have
  * the scope `"project"` too. By default, the working directory is the current one,
  * and the home folder is unknown.
+ *
+ * No folder that an option names is looked for where a link of the project leads out
+ * of the project.
  */
 export interface ScanOptions extends FileAccessOptions, BaseFolders {
-  /** Folders whose skills are `"name-only"`, unless a rule of the policy applies to them. */
+  /** The skills listed directly in these folders are `"name-only"`, unless a rule applies to them. */
   readonly nameOnlyFolders?: readonly string[];
   /**
    * Which skills are served, and how prominently, or the path of a file that says so
    * and can change. While the file is invalid, the last valid policy stays in effect.
-   * Until there is one, no skills are served. Globs for folders are relative to the
-   * folder of the file, or to the working directory. Default: all skills are `"on"`.
+   * Until there is one, no skills are served. Its folders are relative to the folder of
+   * the file, or to the working directory. Default: all skills are `"on"`.
    */
   readonly policy?: SkillPolicy | string | undefined;
 }
@@ -274,6 +301,8 @@ export interface SkillSource {
     skill: Skill,
     file: SkillFile,
   ): Promise<{ digest: string; size: number }>;
+  /** Lists the rules of the policy that match nothing of what the last scan found. */
+  listUnusedRules(): SkillPolicyRule[];
   /** Scans the roots again. */
   refresh(options?: { minIntervalMs?: number }): Promise<SkillCatalog>;
   /** Adds a listener for changes. Returns a function that removes it. */

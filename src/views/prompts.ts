@@ -57,7 +57,7 @@ export function registerPrompts(
     name: "prompts",
     itemsOf: (catalog) => [
       createSkillPrompt(catalog),
-      ...[...catalog.skills.values()].filter(isForUser).flatMap(itemsOf),
+      ...[...catalog.served.values()].filter(isForUser).flatMap(itemsOf),
     ],
   });
   server.setRequestHandler("prompts/get", async (params, { client }) => {

@@ -40,9 +40,10 @@ function byListRank(a: Skill, b: Skill): number {
  * Returns the rank of a skill in lists: pinned ones first, those listed by name only
  * last, and among equals the user's own first.
  */
-function listRank({ state, scope }: Skill): number {
-  const rank = state === "pinned" ? 0 : state === "name-only" ? 2 : 1;
-  return 2 * rank + (scope === "project" ? 1 : 0);
+function listRank({ state, scope, rule }: Skill): number {
+  const rank = state === "pinned" ? 1 : state === "name-only" ? 3 : 2;
+  if (scope !== "project") return rank;
+  return state === "pinned" && rule?.scope === "project" ? 0 : 3 + rank;
 }
 
 /** Returns the sort key of an item in a paged list: the rank of its skill, then a text. */

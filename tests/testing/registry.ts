@@ -9,7 +9,7 @@ import {
   type SkillRoot,
 } from "../../mod.ts";
 import { ServedFolder } from "../../src/files/served_folder.ts";
-import { resolveTrusted } from "../../src/skills/roots.ts";
+import { Project } from "../../src/skills/roots.ts";
 import type {
   FileAccessOptions,
   SkillFile,
@@ -76,7 +76,7 @@ function openSkill(
   skill: Skill,
   { trustLinks = [], maxFileSize }: FileAccessOptions,
 ): ServedFolder {
-  const trusted = resolveTrusted(trustLinks);
+  const trusted = new Project({}).resolveAll(trustLinks);
   return new ServedFolder({
     ...skill,
     ...{ trusted, isHidden: () => false, maxFileSize },

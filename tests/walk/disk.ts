@@ -336,9 +336,9 @@ export class Disk implements Disposable {
         "name-only": 2,
       }),
       ...random.chance(0.5) &&
-        { skill: random.pick([...NAMES, "{a,b}", "a*", "*", "global"]) },
+        { skill: random.pick([...NAMES, ["a", "b"], "a*", "*", "global"]) },
       ...random.chance(0.3) && { scope: random.pick(["project", "global"]) },
-      ...random.chance(0.5) && { in: this.#folderGlob() },
+      ...random.chance(0.5) && { in: this.#ruleFolders() },
     }));
     const text = random.chance(0.1)
       ? "rules: [{ state: of }]"
@@ -347,7 +347,7 @@ export class Disk implements Disposable {
     return text;
   }
 
-  #folderGlob(): string {
+  #ruleFolders(): string | string[] {
     const random = this.#random;
     const { home, path } = this.place;
     const others = ["linked", "store", "home/code", "home/.claude"].map((
@@ -361,10 +361,8 @@ export class Disk implements Disposable {
       `${folder}/**`,
       folder.startsWith(`${home}/`) ? `~${folder.slice(home.length)}` : folder,
       relative(dirname(this.policy), folder) || ".",
-      `${dirname(folder)}/${basename(folder).slice(0, 2)}*/**`,
-      `${dirname(folder)}/{${basename(folder)},nothing}/**`,
-      `${random.pick(this.roots)}/*`,
-      `{${random.pick(this.roots)}/*,${folder}}`,
+      [random.pick(this.roots), folder],
+      [join(path, "nothing"), folder],
     ]);
   }
 

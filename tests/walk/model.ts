@@ -3,12 +3,12 @@
 import { basename, dirname, join } from "jsr:@std/path@^1";
 import * as disk from "./reading.ts";
 
-/** A rule of a policy, whose `in` is an absolute path. */
+/** A rule of a policy, whose folders have absolute paths. */
 export interface Rule {
   state: State;
-  skill?: string;
+  skill?: string[];
   scope?: string;
-  in?: string;
+  in?: string[];
 }
 
 export type State = "on" | "pinned" | "name-only" | "manual" | "off";
@@ -16,7 +16,8 @@ export type State = "on" | "pinned" | "name-only" | "manual" | "off";
 /** The states that are stricter than others, the strictest first. */
 const STRICTEST = ["off", "manual", "name-only"] as const;
 
-type Closure = "off" | "manual";
+/** What a hidden folder is hidden from: everyone, or the model. */
+type Hiding = "off" | "manual";
 
 /** A folder that is searched for skills. */
 export interface Root {
@@ -36,6 +37,7 @@ export interface World {
   /** The roots in search order. */
   roots: Root[];
   trustLinks: string[];
+  nameOnly: string[];
   /** The rules of the last valid policy, if there ever was one. */
   rules: readonly Rule[] | undefined;
 }
@@ -43,10 +45,11 @@ export interface World {
 /** A skill that clients may see. */
 export interface Sight {
   name: string;
-  /** Its real directory. */
-  place: string;
+  realPath: string;
   scope: string;
   state: State;
+  /** Whether it is pinned by a rule for the project. */
+  isLifted: boolean;
   /** Whether the model, and whether the user, can load it. */
   forModel: boolean;
   forUser: boolean;
@@ -56,22 +59,24 @@ export interface Sight {
 }
 
 /** A path through which a root lists a folder. */
-interface Face {
+interface Listing {
   path: string;
-  place: string;
+  realPath: string;
   depth: number;
   /** Whether a link in the project is on the path. */
   isConfined: boolean;
-  /** The place of the skill around it. */
+  /** The real path of the skill around it. */
   skill?: string;
   position: number;
 }
 
 /** A folder with a `SKILL.md`, valid or not. */
 interface Found {
-  place: string;
+  realPath: string;
   scope: string;
-  faces: Face[];
+  /** Whether only links of the project that lead out of it list the folder. */
+  departs: boolean;
+  listings: Listing[];
   main: string;
   frontmatter: disk.Frontmatter;
 }
@@ -87,14 +92,15 @@ interface Subject {
 export class Model {
   readonly #found = new Map<string, Found>();
   #position = 0;
-  /** The places that are closed to everyone, and to the model. */
-  readonly #closed = { off: new Set<string>(), manual: new Set<string>() };
+  /** What is hidden from everyone, and from the model. */
+  readonly #hidden: { folder: string; hiding: Hiding; departs: boolean }[] = [];
   readonly #world: World;
   readonly project: string[];
   readonly #trusted: string[];
   /** Where links in the project may lead. */
   readonly #allowed: string[];
   readonly #rules;
+  readonly #nameOnly: string[];
   /** Whether the policy was never valid. */
   readonly #isInvalid: boolean;
 
@@ -105,16 +111,24 @@ export class Model {
     // The home folder, and what lies above it, is no project.
     this.project = disk.reals([world.workingDirectory])
       .filter((base) => !disk.isWithin(disk.real(home) ?? home, base));
-    this.#trusted = disk.reals(world.trustLinks);
+    this.#trusted = world.trustLinks.flatMap((path) => this.#resolve(path));
     const own = roots.filter(({ isProject }) => !isProject)
       .map(({ path }) => path)
       .filter((path) => !this.#isConfined(path));
     this.#allowed = disk.reals(own).concat(this.project, this.#trusted);
-    this.#rules = (world.rules ?? []).map((rule) => {
-      if (rule.in === undefined) return { ...rule, folders: [] };
-      const folders = disk.expandGlob(rule.in).flatMap(disk.spellings);
-      return { ...rule, folders };
-    });
+    this.#rules = (world.rules ?? []).map((rule) => ({
+      ...rule,
+      folders: rule.in?.flatMap((path) => [path, ...this.#resolve(path)]),
+    }));
+    this.#nameOnly = world.nameOnly
+      .flatMap((path) => [path, ...this.#resolve(path)]);
+  }
+
+  /** Returns the real path of a folder that the user named, unless the project leads out to it. */
+  #resolve(path: string): string[] {
+    return disk.reals([path]).filter((realPath) =>
+      this.#scopeOf(realPath) === "project" || !this.#isConfined(path)
+    );
   }
 
   /** Returns the skills that may be seen, in search order. */
@@ -123,27 +137,24 @@ export class Model {
     this.#world.roots.forEach((root) => this.#search(root));
     const skills = [...this.#found.values()].map((skill) =>
       this.#withoutDepartures(skill)
-    ).sort((a, b) => a.faces[0]!.position - b.faces[0]!.position);
-    for (const skill of skills) {
-      const { place, frontmatter } = skill;
-      this.#close(place, this.#judge(skill), frontmatter.forModel);
-    }
+    ).sort((a, b) => a.listings[0]!.position - b.listings[0]!.position);
+    for (const skill of skills) this.#hide(skill);
     return skills.flatMap((skill) => this.#show(skill));
   }
 
   /** A path through a link of the project that leaves it counts only if there is no other. */
   #withoutDepartures(skill: Found): Found {
-    const scope = this.#scopeOf(skill.place);
-    const staying = skill.faces.filter(({ isConfined }) =>
+    const scope = this.#scopeOf(skill.realPath);
+    const staying = skill.listings.filter(({ isConfined }) =>
       !isConfined || scope === "project"
     );
     return staying.length > 0
-      ? { ...skill, faces: staying, scope }
-      : { ...skill, scope: "project" };
+      ? { ...skill, listings: staying, scope }
+      : { ...skill, scope: "project", departs: true };
   }
 
-  #scopeOf(place: string): string {
-    return disk.isInside(place, this.project) ? "project" : "global";
+  #scopeOf(realPath: string): string {
+    return disk.isInside(realPath, this.project) ? "project" : "global";
   }
 
   /** Whether a link that lies in the project is on the path. */
@@ -153,128 +164,157 @@ export class Model {
         this.#isConfined(dirname(path)));
   }
 
-  #isAllowed({ place, isConfined }: Face): boolean {
-    return !isConfined || disk.isInside(place, this.#allowed);
+  #isAllowed({ realPath, isConfined }: Listing): boolean {
+    return !isConfined || disk.isInside(realPath, this.#allowed);
   }
 
-  #isOwn(place: string, skill: string): boolean {
-    return disk.isWithin(place, skill)
-      ? disk.namesBelow(skill, place).every(disk.isVisible)
-      : disk.isInside(place, this.#trusted);
+  #isOwn(path: string, skill: string): boolean {
+    return disk.isWithin(path, skill)
+      ? disk.namesBelow(skill, path).every(disk.isVisible)
+      : disk.isInside(path, this.#trusted);
   }
 
   #search({ path, recursive, includesItself }: World["roots"][number]): void {
-    const place = disk.real(path) ?? "";
+    const realPath = disk.real(path) ?? "";
     const isConfined = this.#isConfined(path);
-    const top: Face = { path, place, depth: 0, isConfined, position: 0 };
-    if (!disk.isFolder(place) || !this.#isAllowed(top)) return;
-    if (includesItself && this.#note(top)) top.skill = place;
+    const top: Listing = { path, realPath, depth: 0, isConfined, position: 0 };
+    if (!disk.isFolder(realPath) || !this.#isAllowed(top)) return;
+    if (includesItself && this.#note(top)) top.skill = realPath;
     const queue = [top];
-    const visited = new Set([place]);
+    const visited = new Set([realPath]);
     for (const folder of queue) {
       for (const { name } of disk.list(folder.path)) {
         if (recursive && disk.isUnsearched(name)) continue;
         const child = this.#enter(folder, name);
         if (child === undefined) continue;
-        if (this.#note(child)) child.skill = child.place;
+        if (this.#note(child)) child.skill = child.realPath;
         const isSearched = recursive && child.depth < 6;
-        if (isSearched && !visited.has(child.place)) queue.push(child);
-        visited.add(child.place);
+        if (isSearched && !visited.has(child.realPath)) queue.push(child);
+        visited.add(child.realPath);
       }
     }
   }
 
-  #enter(folder: Face, name: string): Face | undefined {
+  #enter(folder: Listing, name: string): Listing | undefined {
     const path = join(folder.path, name);
-    const place = disk.real(path) ?? "";
-    const child = { ...folder, path, place, depth: folder.depth + 1 };
-    if (!disk.isFolder(place)) return undefined;
+    const realPath = disk.real(path) ?? "";
+    const child = { ...folder, path, realPath, depth: folder.depth + 1 };
+    if (!disk.isFolder(realPath)) return undefined;
     if (!disk.isLink(path)) return child;
     child.isConfined ||= this.#scopeOf(disk.locate(path)) === "project";
-    const isOwn = !folder.skill || this.#isOwn(place, folder.skill);
+    const isOwn = !folder.skill || this.#isOwn(realPath, folder.skill);
     return isOwn && this.#isAllowed(child) ? child : undefined;
   }
 
-  /** Notes a face of a skill. Returns whether there is a skill. */
-  #note(face: Face): boolean {
-    const { path, place } = face;
+  /** Notes a listing of a skill. Returns whether there is a skill. */
+  #note(listing: Listing): boolean {
+    const { path, realPath } = listing;
     const main = disk.findMain(path);
     if (main === undefined) return false;
     const file = disk.real(main) ?? "";
-    const text = this.#isOwn(file, place) ? file : "";
+    const text = this.#isOwn(file, realPath) ? file : "";
     const frontmatter = disk.readFrontmatter(text);
-    const known = this.#found.get(place) ??
-      { faces: [], place, main, frontmatter, scope: "" };
-    face.position = ++this.#position;
-    this.#found.set(place, { ...known, faces: [...known.faces, face] });
+    const known = this.#found.get(realPath) ?? {
+      listings: [],
+      realPath,
+      main,
+      frontmatter,
+      scope: "",
+      departs: false,
+    };
+    listing.position = ++this.#position;
+    const listings = [...known.listings, listing];
+    this.#found.set(realPath, { ...known, listings });
     return true;
   }
 
   /** The last rule that matches applies. */
-  #decide({ name, path, scope }: Subject): State {
-    const rule = this.#rules.findLast((rule) =>
+  #findRule({ name, path, scope }: Subject) {
+    return this.#rules.findLast((rule) =>
       (rule.scope ?? scope) === scope &&
-      (rule.skill === undefined || disk.globPattern(rule.skill).test(name)) &&
-      (rule.in === undefined ||
-        (rule.in.endsWith("/*")
-          ? rule.folders.includes(path)
-          : disk.isInside(path, rule.folders)))
+      (rule.skill?.some((it) => disk.namePattern(it).test(name)) ?? true) &&
+      (rule.folders === undefined || disk.isInside(path, rule.folders))
     );
-    return rule?.state ?? "on";
   }
 
-  /** Every path is judged by every name, and the strictest answer wins. */
-  #judge(
-    { faces, place, scope, frontmatter: { name, isValid } }: Found,
-  ): State {
-    const paths = [...faces.map(({ path }) => path), place];
+  #decide(subject: Subject): State {
+    const isNameOnly = this.#nameOnly.includes(dirname(subject.path));
+    return this.#findRule(subject)?.state ?? (isNameOnly ? "name-only" : "on");
+  }
+
+  /** Every path is judged by every name. */
+  #subjects(
+    { listings, realPath, scope, frontmatter: { name, isValid } }: Found,
+  ): Subject[] {
+    const paths = [...listings.map(({ path }) => path), realPath];
     const names = isValid
       ? [name!]
       : [name ?? [], ...paths.map((path) => basename(path))].flat();
-    const states = names.flatMap((name) =>
-      paths.map((path) => this.#decide({ name, path, scope }))
+    return names.flatMap((name) =>
+      paths.map((path) => ({ name, path, scope }))
     );
+  }
+
+  /** The strictest answer wins. */
+  #judge(skill: Found): State {
+    const states = this.#subjects(skill).map((it) => this.#decide(it));
     return STRICTEST.find((state) => states.includes(state)) ?? states[0]!;
   }
 
-  #close(place: string, state: State, forModel = true): void {
-    if (state === "off") this.#closed.off.add(place);
-    if (state === "manual" || !forModel) this.#closed.manual.add(place);
+  #hide(skill: Found): void {
+    const { realPath: folder, departs, frontmatter } = skill;
+    const state = this.#judge(skill);
+    if (state === "off") {
+      this.#hidden.push({ folder, departs, hiding: "off" });
+    } else if (state === "manual" || !frontmatter.forModel) {
+      this.#hidden.push({ folder, departs, hiding: "manual" });
+    }
   }
 
-  /** Whether a path lies in a closed folder that the skill does not lie in itself. */
-  #isClosed(path: string, skill: string, kinds: Closure[]): boolean {
-    return kinds.flatMap((kind) => [...this.#closed[kind]]).some((folder) =>
-      disk.isWithin(path, folder) &&
-      !(disk.isWithin(skill, folder) && disk.isWithin(path, skill))
-    );
+  /**
+   * Whether a path lies in a hidden folder that the skill does not lie in itself. What only
+   * a project's link lists hides nothing of the user's.
+   */
+  #isHidden(path: string, skill: Found, hidings: Hiding[]): boolean {
+    const { realPath, scope } = skill;
+    return this.#hidden
+      .filter(({ hiding }) => hidings.includes(hiding))
+      .filter(({ departs }) => !departs || scope === "project")
+      .some(({ folder }) =>
+        disk.isWithin(path, folder) &&
+        !(disk.isWithin(realPath, folder) && disk.isWithin(path, realPath))
+      );
   }
 
-  #listFiles(skill: Found, ...kinds: Closure[]): Map<string, string> {
-    const path = skill.faces[0]!.path;
+  #listFiles(skill: Found, ...hidings: Hiding[]): Map<string, string> {
+    const { realPath, main } = skill;
+    const { path } = skill.listings[0]!;
     return disk.listFiles({
-      ...skill,
       path,
-      main: join(path, basename(skill.main)),
+      realPath,
+      main: join(path, basename(main)),
     }, {
-      isOwn: (target) => this.#isOwn(target, skill.place),
-      isOpen: (target) => !this.#isClosed(target, skill.place, kinds),
+      isOwn: (target) => this.#isOwn(target, realPath),
+      isOpen: (target) => !this.#isHidden(target, skill, hidings),
     });
   }
 
   #show(skill: Found): Sight[] {
-    const { place, scope, main, frontmatter: { name, isValid, forUser } } =
-      skill;
+    const { realPath, scope, main, frontmatter } = skill;
+    const { name, isValid, forUser } = frontmatter;
     const file = disk.real(main) ?? "";
     const judged = this.#judge(skill);
-    const isOff = judged === "off" || this.#isClosed(file, place, ["off"]);
+    const isOff = judged === "off" || this.#isHidden(file, skill, ["off"]);
     if (!isValid || isOff) return [];
-    const isManual = this.#isClosed(file, place, ["manual"]);
-    const state = isManual ? "manual" : judged;
-    const forModel = !isManual && !this.#closed.manual.has(place);
+    const isManual = judged === "manual" ||
+      this.#isHidden(file, skill, ["manual"]);
+    const state: State = isManual ? "manual" : judged;
+    const forModel = !isManual && frontmatter.forModel;
     const files = this.#listFiles(skill, "off");
     const modelFiles = this.#listFiles(skill, "off", "manual");
-    const shown = { place, scope, state, forModel, forUser, files, modelFiles };
-    return [{ name: name!, ...shown }];
+    const rule = this.#findRule(this.#subjects(skill)[0]!);
+    const isLifted = rule?.state === "pinned" && rule.scope === "project";
+    const shown = { realPath, scope, state, isLifted, forModel, forUser };
+    return [{ name: name!, ...shown, files, modelFiles }];
   }
 }

@@ -101,7 +101,8 @@ export class Observer {
     return {
       skills: skills.sort(),
       tools,
-      prompts: prompts.slice(1).map(({ name }: { name: string }) => name),
+      prompts: prompts.slice(1)
+        .map(({ name }: { name: string }) => plainOf(name)),
       completions: completion.values.map(plainOf).sort(),
       scoped,
     };

@@ -38,26 +38,10 @@ export function isVisible(name: string): boolean {
     name !== "__pycache__";
 }
 
-/** Returns a pattern for a name. */
-export function globPattern(glob: string): RegExp {
-  const source = RegExp.escape(glob).replaceAll("\\*", ".*")
-    .replaceAll("\\{", "(?:").replaceAll("\\}", ")").replaceAll("\\x2c", "|");
+/** Returns an expression for a name in which an asterisk stands for any text. */
+export function namePattern(name: string): RegExp {
+  const source = name.split("*").map(RegExp.escape).join(".*");
   return new RegExp(`^${source}$`, "is");
-}
-
-/** Returns the paths on disk that a glob stands for, without a `/**` at its end. */
-export function expandGlob(glob: string): string[] {
-  let folders = ["/"];
-  for (const part of glob.replace(/\/\*\*$/, "").split("/").filter(Boolean)) {
-    const pattern = globPattern(part);
-    folders = folders.flatMap((folder) =>
-      /[*{]/.test(part)
-        ? list(folder).filter(({ name }) => pattern.test(name))
-          .map(({ name }) => join(folder, name)).filter(isFolder)
-        : [join(folder, part)]
-    );
-  }
-  return folders;
 }
 
 /** Finds the main file of a skill, even if it is a dangling link. */
@@ -99,11 +83,6 @@ export function locate(path: string): string {
   return join(real(dirname(path)) ?? dirname(path), basename(path));
 }
 
-/** Returns the paths of a folder: as spelled, where its entry lies, and its real path. */
-export function spellings(path: string): string[] {
-  return [path, locate(path), ...reals([path])];
-}
-
 /** Returns the names of a path below a folder. */
 export function namesBelow(folder: string, path: string): string[] {
   return path.slice(folder.length).split("/").filter(Boolean);
@@ -119,23 +98,23 @@ export function isUnsearched(name: string): boolean {
  * followed if their target is the skill's own. No folder is listed in itself.
  */
 export function listFiles(
-  { path, place, main }: { path: string; place: string; main: string },
-  { isOwn, isOpen }: Record<"isOwn" | "isOpen", (place: string) => boolean>,
+  { path, realPath, main }: Record<"path" | "realPath" | "main", string>,
+  { isOwn, isOpen }: Record<"isOwn" | "isOpen", (realPath: string) => boolean>,
 ): Map<string, string> {
   const files = new Map<string, string>();
   const walk = (folder: string, prefix: string, above: string[]) => {
     for (const { name, isSymlink } of list(folder)) {
       const path = join(folder, name);
-      const place = real(path);
-      if (place === undefined || !isVisible(name) || !isOpen(place)) continue;
-      if (isSymlink && !isOwn(place) || above.includes(place)) continue;
-      if (!isFolder(place)) {
-        files.set(path === main ? "SKILL.md" : prefix + name, place);
+      const target = real(path);
+      if (target === undefined || !isVisible(name) || !isOpen(target)) continue;
+      if (isSymlink && !isOwn(target) || above.includes(target)) continue;
+      if (!isFolder(target)) {
+        files.set(path === main ? "SKILL.md" : prefix + name, target);
       } else if (above.length < 10) {
-        walk(path, `${prefix}${name}/`, [...above, place]);
+        walk(path, `${prefix}${name}/`, [...above, target]);
       }
     }
   };
-  walk(path, "", [place]);
+  walk(path, "", [realPath]);
   return files;
 }

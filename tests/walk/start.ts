@@ -16,6 +16,7 @@ export interface Start {
   readonly skillDirs: readonly string[];
   readonly agents: boolean;
   readonly trustLinks: readonly string[];
+  readonly nameOnly: readonly string[];
   readonly usesPolicy: boolean;
 }
 
@@ -40,6 +41,7 @@ export function chooseStart(disk: Disk, random: Random): Start {
     skillDirs: some(0.4, folder),
     agents: random.chance(0.3),
     trustLinks: some(0.25, () => join(path, random.pick(["store", "other"]))),
+    nameOnly: some(0.3, () => join(folder(), random.pick(["", "skills"]))),
     usesPolicy: random.chance(0.8),
   };
 }
@@ -65,6 +67,7 @@ export function launchOf(start: Start, disk: Disk): Launch {
       ...start.usesPolicy ? ["--policy", disk.policy] : [],
       ...start.skillDirs.flatMap((folder) => ["--skill-dir", folder]),
       ...start.trustLinks.flatMap((folder) => ["--trust-links", folder]),
+      ...start.nameOnly.flatMap((folder) => ["--name-only", folder]),
       ...start.folders,
     ],
     env: skillsDir.length > 0 ? { SKILLS_DIR: skillsDir.join(",") } : {},
@@ -104,9 +107,13 @@ export function worldOf(start: Start, disk: Disk): World {
   const more = start.skillDirs.map((path) => ({
     ...{ path, recursive: true, isProject: false, includesItself: true },
   }));
-  const trustLinks = [...start.trustLinks];
   return {
-    ...{ workingDirectory, home, toolset, trustLinks, rules: [] },
+    workingDirectory,
+    home,
+    toolset,
+    trustLinks: [...start.trustLinks],
+    nameOnly: start.nameOnly.map((path) => path.replace(/\/$/, "")),
+    rules: [],
     roots: [...roots, ...more],
   };
 }
@@ -124,26 +131,25 @@ export function readRules(
   if (!usesPolicy) return [];
   try {
     const { rules } = JSON.parse(Deno.readTextFileSync(disk.policy));
-    return (rules as Rule[]).flatMap(splitRule).map(
-      ({ skill, ...others }): Rule => {
-        // An asterisk also stands for no name.
-        const rule = skill === "*" ? others : { ...others, skill };
-        if (rule.in === undefined) return rule;
-        const path = rule.in.replace(/^~/, disk.place.home);
-        const isAbsolute = path.startsWith("/");
-        return {
-          ...rule,
-          in: isAbsolute ? path : join(dirname(disk.policy), path),
-        };
-      },
-    );
+    return (rules as WrittenRule[]).map((rule): Rule => ({
+      ...rule,
+      skill: rule.skill === undefined ? undefined : [rule.skill].flat(),
+      in: rule.in === undefined
+        ? undefined
+        : [rule.in].flat().map((folder) => absolutePath(folder, disk)),
+    }));
   } catch {
     return last;
   }
 }
 
-/** Splits a rule with a list of globs in braces into a rule for each of them. */
-function splitRule(rule: Rule): Rule[] {
-  const [, globs] = /^\{(.*)\}$/.exec(rule.in ?? "") ?? [];
-  return globs?.split(",").map((glob) => ({ ...rule, in: glob })) ?? [rule];
+/** A rule as it stands in the file. */
+type WrittenRule =
+  & Omit<Rule, "skill" | "in">
+  & Partial<Record<"skill" | "in", string | string[]>>;
+
+/** Returns the absolute path of a folder in the policy file. */
+function absolutePath(folder: string, disk: Disk): string {
+  const path = folder.replace(/^~/, disk.place.home).replace(/\/\*\*$/, "");
+  return path.startsWith("/") ? path : join(dirname(disk.policy), path);
 }

@@ -72,9 +72,9 @@ function digest(path: string): string | null {
 
 function readAll(
   files: Map<string, string>,
-  read: (place: string) => string | null,
+  read: (realPath: string) => string | null,
 ): Contents {
-  const contents = [...files].map(([path, place]) => [path, read(place)]);
+  const contents = [...files].map(([path, realPath]) => [path, read(realPath)]);
   return Object.fromEntries(contents);
 }
 
@@ -87,10 +87,21 @@ export function readable(contents: Contents): Record<string, string> {
 
 const keyOf = ({ name }: Sight) => name.toLowerCase();
 
-/** Of the skills in the same state, the user's own come first. */
-function rankOf({ state, scope }: Sight): number {
-  const rank = state === "pinned" ? 0 : state === "name-only" ? 2 : 1;
-  return rank + (scope === "project" ? 0.5 : 0);
+/** The user's own come first, and the project's only by a pin that says so. */
+function rankOf({ state, scope, isLifted }: Sight): number {
+  const rank = state === "pinned" ? 1 : state === "name-only" ? 3 : 2;
+  if (scope !== "project") return rank;
+  return isLifted ? 0 : 3 + rank;
+}
+
+/** A project's skill that is not for the model takes no name from a user's that is. */
+function holderOf(sights: readonly Sight[]): Sight {
+  const isWanted = sights.some(({ scope, forModel }) =>
+    scope === "global" && forModel
+  );
+  return sights.find(({ scope, forModel }) =>
+    !isWanted || scope === "global" || forModel
+  )!;
 }
 
 /**
@@ -102,20 +113,23 @@ export function expectedView(
   { toolset, names }: { toolset: string; names: readonly string[] },
 ): View {
   const plain = new Set(
-    new Map(sights.toReversed().map((sight) => [keyOf(sight), sight])).values(),
+    Map.groupBy(sights, keyOf).values().map(holderOf),
   );
   const named = sights.filter((sight) =>
+    plain.has(sight) ||
     sights.find((other) =>
-      other.scope === sight.scope && keyOf(other) === keyOf(sight)
-    ) === sight
+        other.scope === sight.scope && keyOf(other) === keyOf(sight)
+      ) === sight
   );
   const shown = named.map((sight) =>
     expectedSkill(sight, plain.has(sight), toolset)
   );
-  const listed = (textOf: (sight: Sight) => string, isFor: keyof Sight) =>
-    [...plain].filter((sight) => sight[isFor])
-      .sort((a, b) => rankOf(a) - rankOf(b) || compare(textOf(a), textOf(b)))
-      .map(({ name }) => name);
+  const qualify = (sight: Sight) =>
+    plain.has(sight) ? sight.name : `${sight.scope}:${sight.name}`;
+  const inOrder = (sights: Sight[], textOf: (sight: Sight) => string) =>
+    sights.sort((a, b) =>
+      rankOf(a) - rankOf(b) || compare(textOf(a), textOf(b))
+    ).map(({ name }) => name);
   const load = (scope: string, name: string) => {
     const index = named.findIndex((sight) =>
       sight.scope === scope && keyOf(sight) === name.toLowerCase()
@@ -124,8 +138,8 @@ export function expectedView(
   };
   return {
     skills: shown.map(canonical).sort(),
-    tools: listed(keyOf, "forModel"),
-    prompts: listed(({ name }) => name, "forUser"),
+    tools: inOrder([...plain].filter(({ forModel }) => forModel), keyOf),
+    prompts: inOrder(named.filter(({ forUser }) => forUser), qualify),
     completions: named.filter(({ forUser }) => forUser)
       .map(({ name }) => name).sort(),
     scoped: Object.fromEntries(
@@ -182,7 +196,7 @@ export function describeDifferences(seen: View, expected: View): string {
 /** Returns the tokens in some files and in their paths. */
 export function tokensOf(files: readonly Map<string, string>[]): Set<string> {
   const texts = files.flatMap((files) =>
-    [...files].flatMap(([path, place]) => [path, readToken(place)])
+    [...files].flatMap(([path, realPath]) => [path, readToken(realPath)])
   );
   return tokensIn(texts);
 }

@@ -123,7 +123,7 @@ export class Walk implements Disposable {
         ...catalog.skills.values(),
         ...catalog.shadowed.map(({ skill }) => skill),
       ], ({ realDirectory }) => realDirectory),
-      briefly(new Model(this.#world).look(), ({ place }) => place),
+      briefly(new Model(this.#world).look(), ({ realPath }) => realPath),
     );
   }
 
@@ -162,12 +162,12 @@ export class Walk implements Disposable {
     const paths = ["../a/SKILL.md"];
     const entries = this.#disk.list();
     for (let count = 0; count < 3 && sights.length > 0; count++) {
-      const { place } = this.#random.pick(sights);
+      const { realPath } = this.#random.pick(sights);
       const inside = entries.filter(({ path }) =>
-        path.startsWith(`${place}/`) && !isFolder(path)
+        path.startsWith(`${realPath}/`) && !isFolder(path)
       );
       if (inside.length === 0) continue;
-      paths.push(relative(place, this.#random.pick(inside).path));
+      paths.push(relative(realPath, this.#random.pick(inside).path));
     }
     // A folder of another skill can have the same path as a link.
     return [...new Set(paths)].filter((path) =>
@@ -221,10 +221,12 @@ async function untilScanned(
 /** Describes skills in a few words, in order. */
 function briefly<T extends { name: string; scope: string; state?: string }>(
   skills: readonly T[],
-  placeOf: (skill: T) => string,
+  realPathOf: (skill: T) => string,
 ): string[] {
   return skills.map((skill) =>
-    `${skill.name} (${skill.scope}, ${skill.state ?? "on"}) ${placeOf(skill)}`
+    `${skill.name} (${skill.scope}, ${skill.state ?? "on"}) ${
+      realPathOf(skill)
+    }`
   ).sort();
 }
 

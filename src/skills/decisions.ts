@@ -1,0 +1,276 @@
+/**
+ * The third step of a scan: decides on what was read. Which paths of a folder count,
+ * whom it comes from, in which state it is served, and what is hidden.
+ *
+ * @module
+ */
+
+import { basename, dirname } from "jsr:@std/path@^1";
+import { childPath, isAtOrBelow, realPathOf } from "../files/paths.ts";
+import type { Problem } from "../problems.ts";
+import type { TimeSlice } from "../time_slice.ts";
+import { type Policy, type PolicyDecision, SERVED } from "./policy.ts";
+import type { PolicySubject } from "./policy_rules.ts";
+import type { Project } from "./roots.ts";
+import type {
+  Failure,
+  Reading,
+  ReadSkill,
+  RootVisit,
+  VisitedFolder,
+} from "./skill_reader.ts";
+import type { SkillScope, SkillViewer, SkippedSkill } from "./types.ts";
+
+/** The maximum number of problems that a scan reports. */
+const MAX_PROBLEMS = 1_000;
+
+/** A folder with a `SKILL.md`, valid or not, and what was decided on it. */
+export interface DecidedSkill extends PolicyDecision {
+  readonly realPath: string;
+  readonly read: ReadSkill;
+  /** The paths that list it and count, in the order of their roots. */
+  readonly listings: readonly VisitedFolder[];
+  /** Whether only links of the project that lead out of the project list it. */
+  readonly departs: boolean;
+  readonly scope: SkillScope;
+}
+
+/** What a scan decided. */
+export interface Decisions {
+  /** All folders with a `SKILL.md`, in the order of the paths that list them. */
+  readonly skills: readonly DecidedSkill[];
+  readonly hidden: HiddenFolders;
+  /** What is wrong in the roots, the user's own first. */
+  readonly problems: readonly Problem[];
+  readonly skipped: readonly SkippedSkill[];
+}
+
+/** What a scan visited and read. */
+export interface Findings {
+  readonly visits: readonly RootVisit[];
+  readonly reading: Reading;
+}
+
+/** What decides. */
+interface Judges {
+  readonly policy: Policy;
+  readonly project: Project;
+}
+
+/** Decides on everything that was found. Other tasks run in the meantime. */
+export async function decideSkills(
+  findings: Findings,
+  judges: Judges,
+  slice: TimeSlice,
+): Promise<Decisions> {
+  const judged: DecidedSkill[] = [];
+  for (const [realPath, listings] of groupListings(findings)) {
+    if (slice.isOver) await slice.pause();
+    const read = findings.reading.skills.get(realPath)!;
+    judged.push(judge(read, listings, judges));
+  }
+  const hidden = new HiddenFolders(judged, findUnjudged(findings));
+  const skills = judged.map((skill) => hideWithFile(skill, hidden));
+  return {
+    skills,
+    hidden,
+    problems: listProblems(skills, findings, judges),
+    skipped: listSkipped(skills, judges.project),
+  };
+}
+
+/**
+ * Groups the paths that list a skill by its real folder, in their order. A path on which
+ * a link of the project leads out of the project counts only if there is no other.
+ */
+function groupListings(
+  { visits, reading }: Findings,
+): Map<string, VisitedFolder[]> {
+  const listings = visits.flatMap(({ folders }) => folders)
+    .filter(({ realPath }) => reading.skills.has(realPath));
+  const staying = new Set(
+    listings.filter(({ departs }) => !departs).map(({ realPath }) => realPath),
+  );
+  const counting = listings.filter(({ departs, realPath }) =>
+    !departs || !staying.has(realPath)
+  );
+  return Map.groupBy(counting, ({ realPath }) => realPath);
+}
+
+/** Decides on a folder by its listings, all of which depart or none. */
+function judge(
+  read: ReadSkill,
+  listings: readonly VisitedFolder[],
+  { policy, project }: Judges,
+): DecidedSkill {
+  const { realPath, departs } = listings[0]!;
+  const scope = departs ? "project" : project.scopeOf(realPath);
+  const found = { realPath, read, listings, departs, scope };
+  const decision = policy.hasRules ? policy.decide(subjectOf(found)) : SERVED;
+  return { ...found, ...decision };
+}
+
+/** Returns what a policy is asked about. */
+export function subjectOf(
+  { realPath, read, listings, scope }: Omit<DecidedSkill, "state">,
+): PolicySubject {
+  const paths = [...listings.map(({ path }) => path), realPath];
+  return { names: namesOf(read, paths), scope, paths };
+}
+
+/** Returns the name of a skill, or the names that a folder without a valid one may have. */
+function namesOf({ said }: ReadSkill, paths: readonly string[]): string[] {
+  if (said.frontmatter !== undefined) return [said.frontmatter.name];
+  const names = paths.map((path) => basename(path));
+  if (said.name !== undefined) names.unshift(said.name);
+  return [...new Set(names)];
+}
+
+/** Hides a skill whose `SKILL.md` is a link into a hidden folder. */
+function hideWithFile(
+  skill: DecidedSkill,
+  hidden: HiddenFolders,
+): DecidedSkill {
+  const { realPath, scope, read: { mainFolder }, state } = skill;
+  if (mainFolder === realPath || state === "off") return skill;
+  const place = { realDirectory: realPath, scope };
+  if (hidden.has(mainFolder, place, { forModel: false })) {
+    return { ...skill, state: "off", rule: undefined };
+  }
+  return hidden.has(mainFolder, place, { forModel: true })
+    ? { ...skill, state: "manual", rule: undefined }
+    : skill;
+}
+
+/** Lists the real paths of the folders that an early end of the scan left unjudged. */
+function findUnjudged({ visits, reading }: Findings): string[] {
+  const abandoned = visits.flatMap((visit) => visit.abandoned);
+  return [...reading.unread, ...abandoned]
+    .filter((realPath) => !reading.skills.has(realPath));
+}
+
+/** Which folders are hidden from everyone, or from the model. */
+export class HiddenFolders {
+  /** By real path. */
+  readonly #states = new Map<string, "off" | "manual">();
+  /** Those that only links of the project list. They hide nothing of the user's. */
+  readonly #departing = new Set<string>();
+
+  /**
+   * Notes what is hidden.
+   *
+   * @param skills The skills, and in which state each is.
+   * @param unjudged The real paths of folders that nobody judged, which are off.
+   */
+  constructor(skills: readonly DecidedSkill[], unjudged: readonly string[]) {
+    for (const realPath of unjudged) this.#states.set(realPath, "off");
+    for (const { realPath, state, departs, read: { said } } of skills) {
+      if (state === "off") this.#states.set(realPath, "off");
+      else if (state === "manual" || said.isHiddenFromModel) {
+        this.#states.set(realPath, "manual");
+      }
+      if (departs) this.#departing.add(realPath);
+    }
+  }
+
+  /**
+   * Whether a file or folder of a skill is in a hidden folder between it and the skill. If
+   * it lies outside the skill, any hidden folder counts. This is the one place that is
+   * asked, whichever root or link leads there, and whichever skill lies around it.
+   *
+   * @param realPath The file or folder.
+   * @param skill The skill that leads there.
+   * @param viewer Who asks.
+   */
+  has(
+    realPath: string,
+    { realDirectory, scope }: { realDirectory: string; scope: SkillScope },
+    { forModel = false }: SkillViewer,
+  ): boolean {
+    if (this.#states.size === 0) return false;
+    const end = isAtOrBelow(realPath, realDirectory)
+      ? realDirectory
+      : undefined;
+    for (let folder = realPath; folder !== end; folder = dirname(folder)) {
+      const state = this.#states.get(folder);
+      const counts = scope === "project" || !this.#departing.has(folder);
+      const isHidden = state === "off" || forModel && state === "manual";
+      if (counts && isHidden) return true;
+      if (folder === dirname(folder)) break;
+    }
+    return false;
+  }
+}
+
+/** Lists the problems that no rule turns off, up to a limit, the user's own first. */
+function listProblems(
+  skills: readonly DecidedSkill[],
+  { visits, reading }: Findings,
+  judges: Judges,
+): Problem[] {
+  const failures = [
+    ...visits.flatMap((visit) => visit.failures),
+    ...reading.failures,
+  ];
+  const found = [
+    ...failures.filter((failure) => !isOff(failure, judges))
+      .map(({ problem, root }) => ({ problem, scope: root.scope })),
+    ...skills.filter(({ state }) => state !== "off").flatMap(problemsOf),
+  ];
+  const { global = [], project = [] } = Object.groupBy(
+    found,
+    ({ scope }) => scope,
+  );
+  return [...global, ...project].slice(0, MAX_PROBLEMS)
+    .map(({ problem }) => problem);
+}
+
+/** Lists the problems with a `SKILL.md`, and whom it comes from. */
+function problemsOf(
+  { read: { said, fileName }, listings, scope }: DecidedSkill,
+) {
+  const file = childPath(listings[0]!.path, fileName);
+  return said.problems.map((problem) => ({
+    problem: { file, ...problem },
+    scope,
+  }));
+}
+
+/** Whether a rule turns off what could not be visited or read. */
+function isOff({ problem: { file } }: Failure, { policy, project }: Judges) {
+  if (!policy.hasRules) return false;
+  const realPath = childPath(realPathOf(dirname(file)), basename(file));
+  const scope = project.scopeOf(realPath);
+  const paths = [file, realPath];
+  return policy.decide({ names: [basename(file)], scope, paths }).state ===
+    "off";
+}
+
+/** Lists the folders whose `SKILL.md` is skipped, unless a rule turns them off. */
+function listSkipped(
+  skills: readonly DecidedSkill[],
+  project: Project,
+): SkippedSkill[] {
+  return skills
+    .filter(({ read, state }) => !read.said.frontmatter && state !== "off")
+    .slice(0, MAX_PROBLEMS)
+    .flatMap((skill) => {
+      const { realPath, read, listings, scope, state } = skill;
+      const [first] = problemsOf(skill);
+      if (first === undefined) return [];
+      const names = namesOf(read, listings.map(({ path }) => path));
+      const isForModel = state !== "manual" && !read.said.isHiddenFromModel;
+      const { file } = first.problem;
+      const realFile = childPath(realPath, read.fileName);
+      const projectPath = scope === "project"
+        ? project.pathIn(file, realFile)
+        : undefined;
+      return [{
+        names,
+        problem: first.problem,
+        scope,
+        isForModel,
+        projectPath,
+      }];
+    });
+}

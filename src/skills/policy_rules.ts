@@ -1,0 +1,258 @@
+/**
+ * The grammar of a rule of a policy, which names skills and folders: what is wrong with
+ * one, and what it matches.
+ *
+ * @module
+ */
+
+import { attempt, faultOf } from "../files/faults.ts";
+import { isCaseBlind, isWindows, resolveFolder } from "../files/paths.ts";
+import type { BaseFolders } from "../files/types.ts";
+import type { Fault } from "../problems.ts";
+import { normalizeText, quote, skillKey } from "../text.ts";
+import type { Project } from "./roots.ts";
+import type { SkillPolicyRule, SkillScope, SkillState } from "./types.ts";
+
+/** The states that a rule can give. */
+export const STATES = ["on", "pinned", "name-only", "manual", "off"] as const;
+
+/** What is decided on: a skill, or a folder without a valid one. */
+export interface PolicySubject {
+  /** Its name, or the names that it may have. */
+  readonly names: readonly string[];
+  readonly scope: SkillScope;
+  /** The paths that list it, in order, and its real path. */
+  readonly paths: readonly string[];
+}
+
+/** A rule that is ready to be matched in one scan. */
+export interface ActiveRule {
+  readonly rule: SkillPolicyRule;
+  /** Whether the key of a name matches. */
+  readonly matchesName: (key: string) => boolean;
+  /** The folders in comparable form, of which one must contain the skill, if any are named. */
+  readonly folders: readonly string[] | undefined;
+}
+
+/**
+ * Prepares a rule for a scan.
+ *
+ * @param rule The rule.
+ * @param base The folders that its own folders are relative to.
+ * @param project Resolves these folders.
+ * @returns The rule, or why it cannot be used.
+ */
+export function activateRule(
+  rule: SkillPolicyRule,
+  base: BaseFolders,
+  project: Project,
+): ActiveRule | Fault {
+  const { line } = rule;
+  const fault = findRuleFault(rule);
+  if (fault !== undefined) return { rule: "policy", line, ...fault };
+  const folders = resolveRuleFolders(rule, base, project);
+  return folders !== undefined && "reason" in folders
+    ? { rule: "policy", line, ...folders }
+    : { rule, folders, matchesName: compileNames(rule.skill) };
+}
+
+/** Whether a rule matches something by any of its names and paths. */
+export function isMatch(
+  { rule, matchesName, folders }: ActiveRule,
+  { names, scope, paths }: PolicySubject,
+): boolean {
+  return (rule.scope ?? scope) === scope &&
+    names.some((name) => matchesName(skillKey(name))) &&
+    paths.some((path) => isInAny(comparablePath(path), folders));
+}
+
+/** Whether a path is one of the folders or lies in one, if any are named. */
+export function isInAny(
+  path: string,
+  folders: readonly string[] | undefined,
+): boolean {
+  return folders === undefined ||
+    folders.some((folder) => path === folder || path.startsWith(`${folder}/`));
+}
+
+/** @throws {TypeError} If there is no such state. */
+export function requireState(state: SkillState): void {
+  if (STATES.includes(state)) return;
+  throw new TypeError(
+    `Unknown state ${quote(String(state))} in a policy: the states are ${
+      STATES.join(", ")
+    }`,
+  );
+}
+
+/** Returns the texts of a condition, which can be one text or a list. */
+function textsOf(condition: string | readonly string[] | undefined): string[] {
+  return [condition ?? []].flat();
+}
+
+/** Finds out why a rule cannot be used, from its texts alone. */
+function findRuleFault(rule: SkillPolicyRule): RuleFault | undefined {
+  const faults = [
+    ...textsOf(rule.skill).map(findNameFault),
+    ...textsOf(rule.in).map(findFolderFault),
+  ];
+  return faults.find((fault) => fault !== undefined);
+}
+
+/** Why a rule cannot be used. */
+type RuleFault = Pick<Fault, "reason" | "hint">;
+
+/** Alternatives in braces, without others in them. */
+const ALTERNATIVES = /\{([^{}]*,[^{}]*)\}/;
+
+/** The maximum number of names that a hint lists. */
+const MAX_LISTED = 20;
+
+/** Says why a name cannot be used. An `off` must not become a literal silently. */
+function findNameFault(name: string): RuleFault | undefined {
+  if (/\[[^[\]]+\]/.test(name)) {
+    return {
+      reason: `the name ${
+        quote(name)
+      } contains brackets, which have no meaning`,
+      hint: `write "?" for any one character, as in ${
+        quote(name.replace(/\[[^[\]]+\]/g, "?"))
+      }, or list the names`,
+    };
+  }
+  if (!ALTERNATIVES.test(name)) return undefined;
+  const names = expandAlternatives(name).map(quote);
+  const list = names.length > MAX_LISTED
+    ? 'a list, as in ["a", "b"]'
+    : `[${names.join(", ")}]`;
+  return {
+    reason: `the name ${quote(name)} contains braces, which have no meaning`,
+    hint: `write ${list} instead`,
+  };
+}
+
+/** Expands alternatives in braces, until there are too many for a hint. */
+function expandAlternatives(text: string): string[] {
+  let texts = [text];
+  while (texts.length <= MAX_LISTED && ALTERNATIVES.test(texts[0]!)) {
+    texts = texts.flatMap((it) => {
+      const [group, parts] = ALTERNATIVES.exec(it)!;
+      return parts!.split(",").map((part) => it.replace(group, () => part));
+    });
+  }
+  return [...new Set(texts)];
+}
+
+/** What ends the path of a folder, and adds nothing to its meaning. */
+const FOLDER_END = isWindows ? /[\\/]+(?:\*\*[\\/]*)?$/ : /\/+(?:\*\*\/*)?$/;
+
+/** Says why the path of a folder cannot be used. */
+function findFolderFault(folder: string): RuleFault | undefined {
+  if (folder.trim() === "") {
+    return {
+      reason: "a folder is empty",
+      hint: 'write its path, as in "~/code"',
+    };
+  }
+  const path = folder.replace(FOLDER_END, "");
+  if (!/[*?]/.test(path) && !ALTERNATIVES.test(path)) return undefined;
+  const start = path.split(/[*?{]/, 1)[0]!.replace(/[^\\/]*$/, "");
+  return {
+    reason: `the folder ${
+      quote(folder)
+    } contains wildcards, which have no meaning`,
+    hint: `name the folders, as in [${quote(`${start}a`)}, ${
+      quote(`${start}b`)
+    }]; everything in a folder matches, at any depth`,
+  };
+}
+
+/** Resolves the folders of a rule to comparable paths, or says why one cannot be used. */
+function resolveRuleFolders(
+  rule: SkillPolicyRule,
+  base: BaseFolders,
+  project: Project,
+): string[] | undefined | RuleFault {
+  if (rule.in === undefined) return undefined;
+  const folders: string[] = [];
+  for (const folder of textsOf(rule.in)) {
+    const path = resolveRuleFolder(folder, base);
+    if (path === undefined) {
+      return {
+        reason: `the folder ${quote(folder)} is relative to an unknown one`,
+        hint: "write an absolute path",
+      };
+    }
+    try {
+      folders.push(comparablePath(path), comparablePath(project.resolve(path)));
+    } catch (error) {
+      const { reason, hint } = faultOf(error);
+      return {
+        reason: `the folder ${quote(path)} cannot be used: ${reason}`,
+        hint,
+      };
+    }
+  }
+  return folders;
+}
+
+/** Returns the absolute path of a folder of a rule, unless it is relative to an unknown one. */
+export function resolveRuleFolder(
+  folder: string,
+  base: BaseFolders,
+): string | undefined {
+  const path = folder.replace(FOLDER_END, "") || "/";
+  return attempt(() => resolveFolder(path, base));
+}
+
+/** Compiles the condition of a rule on the key of a skill's name. */
+function compileNames(
+  condition: SkillPolicyRule["skill"],
+): (key: string) => boolean {
+  if (condition === undefined) return () => true;
+  const patterns = textsOf(condition).map((name) => [...skillKey(name)]);
+  return (key) => {
+    const characters = [...key];
+    return patterns.some((pattern) => matchesPattern(characters, pattern));
+  };
+}
+
+/**
+ * Whether characters match a pattern, in which `*` stands for any characters and `?` for
+ * one. Only the last `*` is ever extended, because the first match of what follows an
+ * earlier one is as good as any.
+ */
+function matchesPattern(
+  characters: readonly string[],
+  pattern: readonly string[],
+): boolean {
+  let [next, position] = [0, 0];
+  let lastStar = -1;
+  let starEnd = 0;
+  while (position < characters.length) {
+    const expected = pattern[next];
+    if (expected === "*") {
+      lastStar = next++;
+      starEnd = position;
+    } else if (expected === "?" || expected === characters[position]) {
+      next++;
+      position++;
+    } else if (lastStar >= 0) {
+      next = lastStar + 1;
+      position = ++starEnd;
+    } else {
+      return false;
+    }
+  }
+  return pattern.slice(next).every((character) => character === "*");
+}
+
+/**
+ * Returns a path in the form in which paths are compared: with slashes, but none at its
+ * end, so the root is empty.
+ */
+export function comparablePath(path: string): string {
+  const slashed = isWindows ? path.replaceAll("\\", "/") : path;
+  const text = normalizeText(slashed.replace(/\/+$/, ""));
+  return isCaseBlind ? text.toLowerCase() : text;
+}
