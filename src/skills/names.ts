@@ -93,7 +93,7 @@ function shownForms(catalog: SkillCatalog): Map<string, Skill[]> {
 export function listedName(
   skill: Skill,
   catalog: SkillCatalog,
-  isQualified = skill.prefix !== undefined,
+  isQualified = false,
 ): string | undefined {
   const { name, scope } = skill;
   const qualified = `${scope}:${oneLine(name)}`;

@@ -26,6 +26,12 @@ const MODERN = {
   "io.modelcontextprotocol/clientInfo": CLIENT,
 };
 
+/** What a server sends without being asked. */
+interface Notification {
+  readonly method: string;
+  readonly params?: { readonly uri?: string };
+}
+
 /** Connections by era and transport. */
 type Asks = Record<string, Ask>;
 
@@ -34,6 +40,8 @@ let lastId = 0;
 /** A server in this process, with a connection for each era and transport. */
 export class LocalServer implements Asking, Disposable {
   readonly asks: Asks;
+  /** The notifications over stdio. */
+  readonly notifications: Notification[] = [];
   readonly #registry: SkillRegistry;
 
   private constructor(settings: Settings, registry: SkillRegistry) {
@@ -42,7 +50,7 @@ export class LocalServer implements Asking, Disposable {
     const { refresh } = registry;
     registry.refresh = () => refresh.call(registry);
     this.asks = {
-      ...askStdio(settings, registry),
+      ...askStdio(settings, registry, this.notifications),
       ...askHttp(settings, registry),
     };
   }
@@ -112,7 +120,11 @@ function pretend<T>({ project, home, env }: Launch, work: () => T): T {
   }
 }
 
-function askStdio(settings: Settings, registry: SkillRegistry): Asks {
+function askStdio(
+  settings: Settings,
+  registry: SkillRegistry,
+  notifications: Notification[],
+): Asks {
   const server = new McpServer(describe(settings, registry));
   registerViews(server, registry, settings.options);
   registerSubscriptions(server, registry);
@@ -120,7 +132,8 @@ function askStdio(settings: Settings, registry: SkillRegistry): Asks {
   const transport = {
     run: () => new Promise(() => {}),
     room: () => Promise.resolve(),
-    send: (message: { id?: unknown }) => {
+    send: (message: Notification & { id?: unknown }) => {
+      if (message.id === undefined) notifications.push(message);
       waiting.get(message.id)?.(message);
       waiting.delete(message.id);
       return Promise.resolve();

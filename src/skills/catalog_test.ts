@@ -1,0 +1,184 @@
+import assert from "node:assert/strict";
+import { EMPTY_CATALOG, nameSkills } from "./catalog.ts";
+import { type DecidedSkill, HiddenFolders } from "./decisions.ts";
+import { readSkillText } from "./frontmatter.ts";
+import { findSkill, listedName, qualifiedName } from "./names.ts";
+import type { VisitedFolder } from "./skill_reader.ts";
+import type { SkillCatalog, SkillRoot, SkillScope } from "./types.ts";
+
+const ROOTS: Record<SkillScope, SkillRoot> = {
+  project: { path: "/project", scope: "project", recursive: false },
+  global: { path: "/mine", scope: "global", recursive: false },
+};
+
+let count = 0;
+
+/** Describes a skill that was decided on. */
+function decided(
+  scope: SkillScope,
+  name: string,
+  rest: { fields?: string; state?: DecidedSkill["state"] } = {},
+): DecidedSkill {
+  const root = ROOTS[scope];
+  const path = `${root.path}/${++count}`;
+  const { fields = "", state = "on" } = rest;
+  const text = `---\nname: ${
+    JSON.stringify(name)
+  }\ndescription: d\n${fields}---\n`;
+  const listing: VisitedFolder = {
+    path,
+    realPath: path,
+    root,
+    departs: false,
+    around: undefined,
+  };
+  return {
+    realPath: path,
+    read: {
+      fileName: "SKILL.md",
+      mainFolder: path,
+      said: readSkillText(text),
+      text,
+      excerpt: "",
+      modified: 0,
+      version: "1",
+      isRecent: false,
+    },
+    listings: [listing],
+    departs: false,
+    scope,
+    state,
+  };
+}
+
+function catalogOf(
+  skills: readonly DecidedSkill[],
+  previous: SkillCatalog = EMPTY_CATALOG,
+): SkillCatalog {
+  const hidden = new HiddenFolders(skills, []);
+  const decisions = { skills, hidden, problems: [], skipped: [] };
+  const reports = Object.values(ROOTS).map((root) => ({
+    root,
+    scope: root.scope,
+    status: "found" as const,
+    skills: 0,
+  }));
+  return nameSkills({ decisions, reports, policyProblems: [] }, previous);
+}
+
+const NOT_FOR_MODELS = { fields: "disable-model-invocation: true\n" };
+
+Deno.test("nameSkills() returns the previous catalog, or the previous skills, as far as nothing changed", () => {
+  const skills = [decided("global", "a"), decided("global", "b")];
+  const first = catalogOf(skills);
+  assert.equal(catalogOf([...skills], first), first);
+  const off = catalogOf([skills[0]!, { ...skills[1]!, state: "off" }], first);
+  assert.equal(off.revision, 2);
+  assert.equal(off.skills.get("a"), first.skills.get("a"));
+  assert.deepEqual([...off.skills.keys()], ["a"]);
+  assert.deepEqual(off.off.map(({ name }) => name), ["b"]);
+  assert.deepEqual(first.roots.map(({ skills }) => skills), [0, 2]);
+  assert.deepEqual(off.roots.map(({ skills }) => skills), [0, 1]);
+});
+
+Deno.test("nameSkills() names the first skill, but a project's takes no name that it cannot answer to", () => {
+  const holderOf = (...skills: DecidedSkill[]) => {
+    const { directory, prefix } = catalogOf(skills).skills.get("x")!;
+    const number = skills.findIndex(({ realPath }) => realPath === directory);
+    return [number, prefix];
+  };
+  const theirs = () => decided("project", "x");
+  const mine = () => decided("global", "x");
+  const hidden = (scope: SkillScope) => decided(scope, "x", NOT_FOR_MODELS);
+  assert.deepEqual(holderOf(theirs(), mine()), [0, undefined]);
+  assert.deepEqual(holderOf(mine(), theirs()), [0, undefined]);
+  assert.deepEqual(holderOf(hidden("project"), mine()), [1, undefined]);
+  assert.deepEqual(
+    holderOf(hidden("project"), hidden("global")),
+    [0, undefined],
+  );
+  assert.deepEqual(
+    holderOf(hidden("project"), theirs(), mine()),
+    [1, undefined],
+  );
+  assert.deepEqual(holderOf(hidden("global"), theirs()), [0, undefined]);
+});
+
+Deno.test("whoever does not hold a name has a qualified one, if it is the first of its scope", () => {
+  const { shadowed, served } = catalogOf([
+    decided("project", "x", NOT_FOR_MODELS),
+    decided("project", "x", NOT_FOR_MODELS),
+    decided("global", "x"),
+    decided("global", "x"),
+  ]);
+  assert.deepEqual(
+    shadowed.map(({ skill, by }) => [qualifiedName(skill), qualifiedName(by)]),
+    [["project:x", "x"], ["x", "project:x"], ["x", "x"]],
+  );
+  assert.deepEqual([...served.keys()], ["x", "project:x"]);
+});
+
+Deno.test("findSkill() finds exact, qualified, and shown names, the user's own first", () => {
+  const long = "long-".repeat(60);
+  const catalog = catalogOf([
+    decided("project", "deploy"),
+    decided("project", "global:git"),
+    decided("project", "R&amp;D"),
+    decided("project", "C++ <new>"),
+    decided("global", "project:deploy"),
+    decided("global", "git"),
+    decided("global", "R&D"),
+    decided("global", long),
+  ]);
+  const find = (text: string) => {
+    const skill = findSkill(text, catalog);
+    return skill && `${skill.scope} ${skill.name}`;
+  };
+  assert.equal(find("deploy"), "project deploy");
+  assert.equal(find("project:deploy"), "global project:deploy");
+  assert.equal(find("global:git"), "global git");
+  assert.equal(find("GIT"), "global git");
+  assert.equal(find("R&amp;D"), "global R&D");
+  assert.equal(find("project:R&amp;D"), "project R&amp;D");
+  assert.equal(find("c++ &lt;new&gt;"), "project C++ <new>");
+  assert.equal(find(long), `global ${long}`);
+  assert.equal(find(`${long.slice(0, 197)}...`), `global ${long}`);
+  assert.equal(find("global:deploy"), undefined);
+});
+
+Deno.test("listedName() returns a name that loads the skill, if it has one", () => {
+  const skills = [
+    decided("project", "deploy"),
+    decided("project", "global:git"),
+    decided("project", "R&amp;D"),
+    decided("global", "project:deploy"),
+    decided("global", "git"),
+    decided("global", "R&D"),
+    decided("global", "x".repeat(300)),
+    decided("global", "x".repeat(301)),
+    decided("global", "deploy"),
+  ];
+  const catalog = catalogOf(skills);
+  const namesOf = (isQualified?: boolean) =>
+    skills.map(({ realPath }) => {
+      const skill = [...catalog.served.values()]
+        .find(({ directory }) => directory === realPath)!;
+      const name = listedName(skill, catalog, isQualified);
+      if (name !== undefined) assert.equal(findSkill(name, catalog), skill);
+      return name;
+    });
+  const short = `${"x".repeat(197)}...`;
+  assert.deepEqual(namesOf(), [
+    "deploy",
+    "project:global:git",
+    "project:R&amp;D",
+    "project:deploy",
+    "git",
+    "R&D",
+    short,
+    undefined,
+    "global:deploy",
+  ]);
+  // Where a list says whom it comes from, a name that means another skill is no help.
+  assert.equal(namesOf(true)[0], "deploy");
+});

@@ -1,0 +1,248 @@
+import assert from "node:assert/strict";
+import { dirname, resolve } from "jsr:@std/path@^1";
+import { TimeSlice } from "../time_slice.ts";
+import { decideSkills, type Decisions } from "./decisions.ts";
+import { readSkillText } from "./frontmatter.ts";
+import { Policy } from "./policy.ts";
+import { Project } from "./roots.ts";
+import type { ReadSkill, RootVisit, VisitedFolder } from "./skill_reader.ts";
+import type { SkillPolicyRule, SkillRoot } from "./types.ts";
+
+const PROJECT = resolve("/project");
+const MINE: SkillRoot = { path: "/mine", scope: "global", recursive: false };
+const THEIRS: SkillRoot = {
+  path: PROJECT,
+  scope: "project",
+  recursive: false,
+};
+
+/** A path that a root lists, and where it leads. */
+interface Listed {
+  readonly root: SkillRoot;
+  readonly path: string;
+  readonly realPath?: string;
+  readonly departs?: boolean;
+}
+
+function visitOf(root: SkillRoot, listed: readonly Listed[]): RootVisit {
+  const folders = listed.filter((it) => it.root === root)
+    .map(({ path, realPath = path, departs = false }): VisitedFolder => ({
+      path: resolve(path),
+      realPath: resolve(realPath),
+      root,
+      departs,
+      around: undefined,
+    }));
+  const { scope } = root;
+  const report = { root, scope, status: "found", skills: 0 } as const;
+  return { report, folders, abandoned: [], failures: [] };
+}
+
+function readingOf(text: string, mainFolder: string): ReadSkill {
+  return {
+    fileName: "SKILL.md",
+    mainFolder,
+    said: readSkillText(text),
+    text,
+    excerpt: "",
+    modified: 0,
+    version: "1",
+    isRecent: false,
+  };
+}
+
+/** Decides on what the roots list, the project's first. All have these texts by real path. */
+async function decide(
+  listed: readonly Listed[],
+  rules: readonly SkillPolicyRule[] = [],
+  rest: {
+    texts?: Record<string, string>;
+    mainFolders?: Record<string, string>;
+    abandoned?: string[];
+  } = {},
+): Promise<Decisions> {
+  const { texts = {}, mainFolders = {}, abandoned = [] } = rest;
+  const skills = new Map(
+    listed.map(({ path, realPath = path }) => {
+      const name = realPath.split("/").at(-1);
+      const text = texts[realPath] ??
+        `---\nname: ${name}\ndescription: d\n---\n`;
+      const mainFolder = resolve(mainFolders[realPath] ?? realPath);
+      return [resolve(realPath), readingOf(text, mainFolder)];
+    }),
+  );
+  const project = new Project({ workingDirectory: PROJECT });
+  const policy = new Policy({ policy: { rules } });
+  await policy.load(project);
+  const visits = [THEIRS, MINE].map((root) => visitOf(root, listed));
+  visits[1] = { ...visits[1]!, abandoned: abandoned.map((it) => resolve(it)) };
+  const reading = { skills, unread: [], failures: [] };
+  return await decideSkills(
+    { visits, reading },
+    { policy, project },
+    new TimeSlice(),
+  );
+}
+
+/** Describes the skills in a few words, in order. */
+function briefly({ skills }: Decisions): string[] {
+  return skills.map(({ realPath, listings, scope, state }) => {
+    const folders = listings.map(({ path }) => dirname(path)).join("+");
+    return `${realPath} in ${folders}: ${scope}, ${state}`;
+  });
+}
+
+const link = { root: THEIRS, departs: true } as const;
+
+Deno.test("decideSkills() groups the paths of a real folder, and orders skills by their first path", async () => {
+  const decisions = await decide([
+    { root: MINE, path: "/mine/b" },
+    { root: MINE, path: "/mine/a", realPath: "/store/a" },
+    { root: MINE, path: "/mine/c", realPath: "/store/a" },
+    { root: THEIRS, path: "/project/x" },
+  ]);
+  assert.deepEqual(
+    briefly(decisions),
+    [
+      `${resolve("/project/x")} in ${PROJECT}: project, on`,
+      `${resolve("/mine/b")} in ${resolve("/mine")}: global, on`,
+      `${resolve("/store/a")} in ${resolve("/mine")}+${
+        resolve("/mine")
+      }: global, on`,
+    ],
+  );
+});
+
+Deno.test("decideSkills() counts a path that a project's link leads out on only if there is no other", async () => {
+  const rules: SkillPolicyRule[] = [{ scope: "project", state: "off" }];
+  const decisions = await decide([
+    { ...link, path: "/project/mine", realPath: "/mine/a" },
+    { ...link, path: "/project/other", realPath: "/store/b" },
+    { root: MINE, path: "/mine/a" },
+  ], rules);
+  assert.deepEqual(briefly(decisions), [
+    `${resolve("/store/b")} in ${PROJECT}: project, off`,
+    `${resolve("/mine/a")} in ${resolve("/mine")}: global, on`,
+  ]);
+});
+
+Deno.test("what only a project's link lists hides nothing of the user's, but what is the project's", async () => {
+  const { hidden } = await decide([
+    { root: MINE, path: "/mine/outer" },
+    { ...link, path: "/project/inner", realPath: "/mine/outer/inner" },
+  ], [{ skill: "inner", state: "off" }]);
+  const file = resolve("/mine/outer/inner/file.md");
+  const outer = { realDirectory: resolve("/mine/outer") };
+  assert.equal(hidden.has(file, { ...outer, scope: "global" }, {}), false);
+  assert.equal(hidden.has(file, { ...outer, scope: "project" }, {}), true);
+});
+
+Deno.test("a hidden folder hides what lies between it and the skill, and from whom", async () => {
+  const { hidden } = await decide(
+    [
+      { root: MINE, path: "/mine/outer" },
+      { root: MINE, path: "/mine/outer/manual" },
+      { root: MINE, path: "/mine/outer/off" },
+      { root: MINE, path: "/mine/outer/flag" },
+      { root: MINE, path: "/mine/outer/broken" },
+    ],
+    [
+      { skill: "manual", state: "manual" },
+      { skill: ["off", "broken"], state: "off" },
+    ],
+    {
+      texts: {
+        "/mine/outer/flag":
+          "---\nname: flag\ndescription: d\ndisable-model-invocation: true\n---\n",
+        "/mine/outer/broken": "no frontmatter",
+      },
+      abandoned: ["/mine/outer/unread"],
+    },
+  );
+  const seenBy = (path: string, skill: string) => {
+    const place = { realDirectory: resolve(skill), scope: "global" } as const;
+    const isHidden = (forModel: boolean) =>
+      hidden.has(resolve(path), place, { forModel });
+    return isHidden(false) ? "nobody" : isHidden(true) ? "user" : "all";
+  };
+  const cases: [path: string, skill: string, seen: string][] = [
+    ["/mine/outer/file", "/mine/outer", "all"],
+    ["/mine/outer/manual/file", "/mine/outer", "user"],
+    ["/mine/outer/manual/file", "/mine/outer/manual", "all"],
+    ["/mine/outer/off/deep/file", "/mine/outer", "nobody"],
+    ["/mine/outer/flag/file", "/mine/outer", "user"],
+    ["/mine/outer/broken/file", "/mine/outer", "nobody"],
+    ["/mine/outer/unread/file", "/mine/outer", "nobody"],
+    // A link from elsewhere.
+    ["/mine/outer/off/file", "/mine/other", "nobody"],
+    ["/mine/outer/file", "/mine/other", "all"],
+  ];
+  for (const [path, skill, seen] of cases) {
+    assert.equal(seenBy(path, skill), seen, `${path} of ${skill}`);
+  }
+});
+
+Deno.test("a skill whose SKILL.md is a link into a hidden folder is as hidden as that", async () => {
+  const { skills } = await decide(
+    [
+      { root: MINE, path: "/mine/a" },
+      { root: MINE, path: "/mine/a/off" },
+      { root: MINE, path: "/mine/b" },
+      { root: MINE, path: "/mine/b/manual" },
+    ],
+    [
+      { skill: "off", state: "off" },
+      { skill: "manual", state: "manual" },
+    ],
+    {
+      mainFolders: {
+        "/mine/a": "/mine/a/off",
+        "/mine/b": "/mine/b/manual",
+      },
+    },
+  );
+  assert.deepEqual(
+    skills.map(({ state }) => state),
+    ["off", "off", "manual", "manual"],
+  );
+});
+
+Deno.test("decideSkills() tells what is skipped, by which names, and for whom", async () => {
+  const flag = "disable-model-invocation: true\n";
+  const { skipped, problems } = await decide(
+    [
+      { root: THEIRS, path: "/project/skills/x" },
+      { root: MINE, path: "/mine/y" },
+      { root: MINE, path: "/mine/off" },
+    ],
+    [{ skill: "off", state: "off" }],
+    {
+      texts: {
+        "/project/skills/x": "---\nname: deploy\n---\n",
+        "/mine/y": `---\nname: y\n${flag}---\n`,
+        "/mine/off": "---\nname: off\n---\n",
+      },
+    },
+  );
+  assert.deepEqual(
+    skipped.map(({ names, scope, isForModel, projectPath, problem }) =>
+      [names, scope, isForModel, projectPath, problem.rule].flat()
+    ),
+    [
+      [
+        "deploy",
+        "x",
+        "project",
+        true,
+        "skills/x/SKILL.md",
+        "description-missing",
+      ],
+      ["y", "global", false, undefined, "description-missing"],
+    ],
+  );
+  // The user's own come first.
+  assert.deepEqual(problems.map(({ file }) => file), [
+    resolve("/mine/y/SKILL.md"),
+    resolve("/project/skills/x/SKILL.md"),
+  ]);
+});

@@ -1,0 +1,153 @@
+import assert from "node:assert/strict";
+import { join } from "jsr:@std/path@^1";
+import {
+  DiskSpy,
+  OpenSpy,
+  Place,
+  skillMd,
+} from "../../tests/testing/folders.ts";
+import { lacks } from "../../tests/testing/needs.ts";
+import { root } from "../../tests/testing/registry.ts";
+import { TimeSlice } from "../time_slice.ts";
+import {
+  listFolder,
+  type Reading,
+  type ReadOptions,
+  readSkills,
+  type RootVisit,
+} from "./skill_reader.ts";
+import type { SkillScope } from "./types.ts";
+
+/** Describes folders that a root lists. */
+function visitOf(
+  place: Place,
+  names: readonly string[],
+  scope: SkillScope = "global",
+): RootVisit {
+  const skills = root(join(place.path, "skills"), { scope });
+  const folders = names.map((name) => {
+    const path = join(skills.path, name);
+    return {
+      path,
+      realPath: path,
+      root: skills,
+      departs: false,
+      around: undefined,
+    };
+  });
+  const report = { root: skills, scope, status: "found", skills: 0 } as const;
+  return { report, folders, abandoned: [], failures: [] };
+}
+
+async function read(
+  visits: readonly RootVisit[],
+  options: Partial<ReadOptions> = {},
+): Promise<Reading> {
+  const all = { trusted: [], last: new Map(), ...options };
+  return await readSkills(visits, all, new TimeSlice());
+}
+
+Deno.test(
+  "listFolder() lists folders and links, and says whether there is a SKILL.md",
+  {
+    ignore: lacks("links"),
+  },
+  () => {
+    using place = new Place();
+    place.skill("skills", "b");
+    place.folder("skills", "a");
+    place.link("b", "skills/c");
+    place.file("skills/d.md", "text");
+    const list = (path: string) =>
+      listFolder({ path, realPath: path, around: undefined });
+    const skills = list(join(place.path, "skills"));
+    assert.deepEqual(
+      [skills.names, [...skills.links], skills.isSkill],
+      [["a", "b", "c"], ["c"], false],
+    );
+    assert.equal(list(join(place.path, "skills", "b")).isSkill, true);
+    // A file with another name is no SKILL.md, unless the system takes it for one.
+    place.file("skills/a/Skill.md", skillMd("a"));
+    assert.equal(list(join(place.path, "skills", "a")).isSkill, lacks("case"));
+  },
+);
+
+Deno.test("readSkills() reads each real folder once, says why one cannot be read, and leaves out what is no skill", async () => {
+  using place = new Place();
+  place.skill("skills", "good");
+  place.skill("skills", "bad", "no frontmatter");
+  place.folder("skills", "folder", "SKILL.md");
+  place.folder("skills", "none");
+  const visit = visitOf(place, ["good", "bad", "folder", "none"]);
+  using opens = new OpenSpy();
+  const { skills, failures, unread } = await read([visit, visit]);
+  assert.equal(opens.count, 2);
+  assert.deepEqual([failures, unread], [[], []]);
+  const said = [...skills.values()].map(({ said }) =>
+    said.frontmatter?.name ?? said.problems[0]!.rule
+  );
+  assert.deepEqual(said, ["good", "frontmatter-missing", "not-a-file"]);
+});
+
+Deno.test("readSkills() returns what it read before while a file is the same", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  const { now } = Date;
+  // Then what was written is no longer recent.
+  Date.now = () => now() + 60_000;
+  try {
+    const visit = visitOf(place, ["git"]);
+    const first = await read([visit]);
+    const [[path, skill]] = [...first.skills] as [[string, unknown]];
+    const again = await read([visit], { last: first.skills });
+    assert.equal(again.skills.get(path), skill);
+    place.replace("skills/git/SKILL.md", skillMd("git", "New"));
+    const changed = await read([visit], { last: first.skills });
+    const { description } = changed.skills.get(path)!.said.frontmatter!;
+    assert.equal(description, "New");
+  } finally {
+    Date.now = now;
+  }
+});
+
+Deno.test("readSkills() reports what may pass as a failure, and never as an answer", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  const visit = visitOf(place, ["git"]);
+  using _disk = new DiskSpy((_path, operation) =>
+    operation === "openSync"
+      ? Object.assign(new Error("Input/output error"), { code: "EIO" })
+      : undefined
+  );
+  const { skills, failures } = await read([visit]);
+  assert.equal(skills.size, 0);
+  assert.deepEqual(
+    failures.map(({ isTemporary, problem }) => [isTemporary, problem.file]),
+    [[true, join(place.path, "skills", "git")]],
+  );
+});
+
+Deno.test("readSkills() leaves the rest of a project's unknown skills unread after two seconds, with one problem", async () => {
+  using place = new Place();
+  const names = ["a", "b", "c", "d"];
+  for (const name of names) place.skill("skills", name);
+  const visit = visitOf(place, names, "project");
+  const { now } = Date;
+  // What was written is no longer recent.
+  let milliseconds = 60_000;
+  Date.now = () => now() + milliseconds;
+  using _opens = new OpenSpy({ afterOpen: () => milliseconds += 1_500 });
+  try {
+    const first = await read([visit]);
+    assert.deepEqual([first.skills.size, first.unread.length], [2, 2]);
+    assert.deepEqual(
+      first.failures.map(({ problem: { file, rule } }) => [file, rule]),
+      [[join(place.path, "skills"), "too-many"]],
+    );
+    // What is known costs nothing, and the next scan continues.
+    const second = await read([visit], { last: first.skills });
+    assert.equal(second.skills.size, 4);
+  } finally {
+    Date.now = now;
+  }
+});

@@ -1,0 +1,210 @@
+// Which of two skills of the same name has it, as a table: a project's and the user's, in
+// each order, state, and with each flag. Every view agrees.
+import assert from "node:assert/strict";
+import { join } from "jsr:@std/path@^1";
+import { Place, skillMd } from "./testing/folders.ts";
+import { LocalServer } from "./walk/servers.ts";
+
+/** Whom a skill comes from. */
+type Owner = "project" | "global";
+
+/** What the frontmatter and the policy say about a skill. */
+interface Kind {
+  readonly flag?: string;
+  readonly state?: string;
+  readonly isForModel: boolean;
+  readonly isForUser: boolean;
+}
+
+const VISIBLE = { isForModel: true, isForUser: true };
+
+const KINDS: Readonly<Record<string, Kind | undefined>> = {
+  "missing": undefined,
+  "on": VISIBLE,
+  "pinned": { ...VISIBLE, state: "pinned" },
+  "name-only": { ...VISIBLE, state: "name-only" },
+  "manual": { state: "manual", isForModel: false, isForUser: true },
+  "off": { state: "off", isForModel: false, isForUser: false },
+  "not for models": {
+    flag: "disable-model-invocation: true",
+    isForModel: false,
+    isForUser: true,
+  },
+  "not for users": {
+    flag: "user-invocable: false",
+    isForModel: true,
+    isForUser: false,
+  },
+};
+
+const FOLDERS: Readonly<Record<Owner, string>> = {
+  project: "project/skills",
+  global: "home/skills",
+};
+
+/** What each has: a kind, unless it has no such skill or it is off. */
+type Kinds = Readonly<Record<Owner, Kind | undefined>>;
+
+/** Returns whose skill has the name. */
+function holderOf(kinds: Kinds, order: readonly Owner[]): Owner | undefined {
+  const there = order.filter((owner) => kinds[owner] !== undefined);
+  const isKept = kinds.global?.isForModel && !kinds.project?.isForModel;
+  return isKept ? "global" : there[0];
+}
+
+/** Writes the skills and the policy. */
+function write(place: Place, kinds: Kinds): void {
+  const rules = [];
+  for (const owner of ["project", "global"] as const) {
+    const kind = kinds[owner];
+    if (kind === undefined) continue;
+    const { flag, state } = kind;
+    const text = skillMd("deploy", `Of ${owner}`)
+      .replace("\n---\n", flag === undefined ? "\n---\n" : `\n${flag}\n---\n`);
+    place.skill(FOLDERS[owner], "deploy", text);
+    if (state !== undefined) rules.push({ scope: owner, state });
+  }
+  place.file("policy.yaml", JSON.stringify({ rules }));
+}
+
+/** Opens a server with the folders in an order. */
+async function open(
+  place: Place,
+  order: readonly Owner[],
+): Promise<LocalServer> {
+  const folders = order.map((owner) => join(place.path, FOLDERS[owner]));
+  const policy = join(place.path, "policy.yaml");
+  return await LocalServer.open({
+    project: place.project,
+    home: place.home,
+    args: ["--policy", policy, ...folders],
+  });
+}
+
+/** What clients are shown: whose skill answers to a name. */
+type Answers = Record<string, string | undefined>;
+
+const QUALIFIED = { project: "project:deploy", global: "global:deploy" };
+
+const URIS = {
+  project: "skill://project/deploy/SKILL.md",
+  global: "skill://global/deploy/SKILL.md",
+};
+
+/** Asks for each name in each view. */
+async function ask(server: LocalServer): Promise<Answers> {
+  // deno-lint-ignore no-explicit-any -- results of all methods
+  const request = async (method: string, params: object = {}): Promise<any> =>
+    (await server.ask(0, method, params)).result;
+  const ownerIn = (value: unknown) =>
+    /Of (project|global)/.exec(JSON.stringify(value) ?? "")?.[1];
+  const answers: Answers = {};
+  for (const name of ["deploy", ...Object.values(QUALIFIED)]) {
+    const call = { name: "skill", arguments: { name } };
+    const result = await request("tools/call", call);
+    answers[`tool ${name}`] = result.isError ? undefined : ownerIn(result);
+    answers[`prompt ${name}`] = ownerIn(await request("prompts/get", { name }));
+  }
+  for (const uri of ["skill://deploy/SKILL.md", ...Object.values(URIS)]) {
+    answers[uri] = ownerIn(await request("resources/read", { uri }));
+  }
+  const { skills } = await request("skills/list");
+  const { resources } = await request("resources/list");
+  const { prompts } = await request("prompts/list");
+  for (const { uri, frontmatter } of skills) {
+    answers[`listed ${uri}`] = ownerIn(frontmatter);
+  }
+  for (const { uri, description } of resources) {
+    if (uri.endsWith(".md")) answers[`resource ${uri}`] = ownerIn(description);
+  }
+  for (const { name, description } of prompts.slice(1)) {
+    answers[`listed prompt ${name}`] = ownerIn(description);
+  }
+  const { tools: [{ description }] } = await request("tools/list");
+  const listed = [...description.matchAll(/<location>(.*)<\/location>/g)];
+  answers["listed tools"] = listed.map(([, location]) => location).join();
+  return answers;
+}
+
+/** Returns what clients should be shown. */
+function expect(kinds: Kinds, order: readonly Owner[]): Answers {
+  const holder = holderOf(kinds, order);
+  const answers: Answers = { "listed tools": "" };
+  for (const owner of ["project", "global"] as const) {
+    const { isForModel = false, isForUser = false } = kinds[owner] ?? {};
+    const isThere = kinds[owner] !== undefined;
+    const isHolder = owner === holder;
+    const names = isHolder ? ["deploy", QUALIFIED[owner]] : [QUALIFIED[owner]];
+    for (const name of names) {
+      if (isForModel) answers[`tool ${name}`] = owner;
+      if (isForUser) answers[`prompt ${name}`] = owner;
+    }
+    const uri = isHolder ? "skill://deploy/SKILL.md" : URIS[owner];
+    if (isForUser) {
+      answers[`listed prompt ${names[0]}`] = owner;
+    }
+    if (isHolder && isForModel) answers["listed tools"] = owner;
+    if (!isThere) continue;
+    answers[`listed ${uri}`] = owner;
+    answers[`resource ${uri}`] = owner;
+    answers[uri] = owner;
+    // A scope in a URI means the first skill of that scope, too.
+    answers[URIS[owner]] = owner;
+  }
+  return answers;
+}
+
+/** Returns the answers that there are, in order. */
+function known(answers: Answers): [string, string | undefined][] {
+  return Object.entries(answers).filter(([, owner]) => owner !== undefined)
+    .sort(([a], [b]) => a < b ? -1 : 1);
+}
+
+/** The params of a client's first request, without which it gets no notifications. */
+const INITIALIZE = {
+  protocolVersion: "2025-11-25",
+  capabilities: {},
+  clientInfo: { name: "naming", version: "1" },
+};
+
+/** Returns the notifications that tell of a change of the name's holder. */
+async function change(server: LocalServer): Promise<string[]> {
+  server.notifications.length = 0;
+  await server.refresh();
+  await server.ask(0, "ping");
+  return server.notifications.filter(({ method }) => /updated/.test(method))
+    .map(({ params }) => params!.uri!);
+}
+
+for (
+  const order of [["project", "global"], ["global", "project"]] as Owner[][]
+) {
+  Deno.test(`each view agrees whose skill has a name, in each state, with the folder of the ${order[0]} first`, async () => {
+    for (const [projectKind, project] of Object.entries(KINDS)) {
+      for (const [globalKind, global] of Object.entries(KINDS)) {
+        using place = new Place();
+        write(place, { project, global });
+        using server = await open(place, order);
+        const kinds: Kinds = {
+          project: project?.state === "off" ? undefined : project,
+          global: global?.state === "off" ? undefined : global,
+        };
+        const title = `project: ${projectKind}, global: ${globalKind}`;
+        const expected = expect(kinds, order);
+        assert.deepEqual(known(await ask(server)), known(expected), title);
+
+        // If the project's skill goes, subscribers learn that the name means another one.
+        const holder = holderOf(kinds, order);
+        if (holder === undefined) continue;
+        const uri = "skill://deploy/SKILL.md";
+        await server.ask(0, "initialize", INITIALIZE);
+        await server.ask(0, "resources/subscribe", { uri });
+        if (project !== undefined) place.remove(`${FOLDERS.project}/deploy`);
+        const updated = await change(server);
+        assert.deepEqual(updated, holder === "project" ? [uri] : [], title);
+        const rest = { ...kinds, project: undefined };
+        assert.deepEqual(known(await ask(server)), known(expect(rest, order)));
+      }
+    }
+  });
+}
