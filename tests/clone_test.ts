@@ -1,0 +1,170 @@
+// What a hostile clone tries against the skills of the user who starts a server in it:
+// over stdio from the entry that --print-config prints, and over HTTP. The links of the
+// clone appear after the entry was printed.
+import assert from "node:assert/strict";
+import { join } from "jsr:@std/path@^1";
+import { printedLaunch } from "./testing/command_line.ts";
+import { Place, skillMd } from "./testing/folders.ts";
+import { HttpServer } from "./testing/http.ts";
+import { lacks } from "./testing/needs.ts";
+import { type Reply, Wire } from "./testing/server.ts";
+
+const MINE = "home/.agent/skills";
+const THEIRS = "project/.claude/skills";
+const SECRET = "the user's secret";
+
+/** Sends a request, and returns the text of its reply. */
+type Ask = (method: string, params?: object) => Promise<string>;
+
+/** Something that a clone tries. */
+interface Attempt {
+  readonly title: string;
+  readonly args?: readonly string[];
+  readonly client?: string;
+  /** Writes what the user has. */
+  prepare(place: Place): void;
+  /** Writes what the clone has, once the entry was printed. */
+  attack(place: Place): void;
+  /** Asserts that nothing of the user's was lost or shown. */
+  check(ask: Ask): Promise<void>;
+}
+
+const hidden = (name: string) =>
+  skillMd(name, "Theirs").replace(
+    "\n---\n",
+    "\ndisable-model-invocation: true\n---\n",
+  );
+
+async function load(ask: Ask, name: string): Promise<string> {
+  return await ask("tools/call", { name: "skill", arguments: { name } });
+}
+
+async function read(ask: Ask, uri: string): Promise<string> {
+  return await ask("resources/read", { uri });
+}
+
+const ATTEMPTS: readonly Attempt[] = [
+  {
+    title: "a hidden skill of the same name takes the user's away",
+    prepare: (place) => place.skill(MINE, "deploy", skillMd("deploy", "Mine")),
+    attack: (place) => place.skill(THEIRS, "deploy", hidden("deploy")),
+    check: async (ask) => {
+      assert.match(await ask("tools/list"), /Mine/);
+      assert.match(await load(ask, "deploy"), /Mine/);
+      assert.match(await read(ask, "skill://deploy"), /Mine/);
+      assert.match(await ask("skills/list"), /Mine/);
+      assert.match(await load(ask, "project:deploy"), /not found/);
+      const params = { name: "project:deploy" };
+      assert.match(await ask("prompts/get", params), /Theirs/);
+    },
+  },
+  {
+    title: "a folder of skills that is a link to the user's costs descriptions",
+    // Its entry lists the skills in .claude/skills by name.
+    client: "claude-code",
+    prepare: (place) => place.skill(MINE, "git", skillMd("git", "Mine")),
+    attack: (place) => {
+      place.folder("project", ".claude");
+      place.link(join(place.path, MINE), THEIRS);
+    },
+    check: async (ask) => {
+      assert.match(await ask("tools/list"), /Mine/);
+    },
+  },
+  {
+    title:
+      "a trusted folder that becomes a link to the home folder shows a key",
+    args: ["--trust-links", "shared"],
+    prepare: (place) => {
+      place.folder("project", "shared");
+      place.file("home/.ssh/key", SECRET);
+      place.file("home/.ssh/SKILL.md", skillMd("keys", SECRET));
+    },
+    attack: (place) => {
+      place.remove("project/shared");
+      place.link(place.home, "project/shared");
+      place.skill(THEIRS, "evil");
+      const key = join(place.home, ".ssh", "key");
+      place.link(key, `${THEIRS}/evil/key`);
+      place.link("../../../shared/.ssh/key", `${THEIRS}/evil/key2`);
+      place.link("../../shared/.ssh", `${THEIRS}/keys`);
+    },
+    check: async (ask) => {
+      assert.match(await load(ask, "evil"), /Loading: evil/);
+      for (const file of ["key", "key2", ""]) {
+        const text = await read(ask, `skill://evil/${file}`);
+        assert.ok(!text.includes(SECRET), text);
+      }
+      assert.ok(!(await load(ask, "keys")).includes(SECRET));
+      assert.ok(!(await ask("skills/list")).includes(SECRET));
+    },
+  },
+  {
+    title: "a link to a part of the user's skill hides that part",
+    prepare: (place) => {
+      place.skill(MINE, "outer");
+      place.skill(`${MINE}/outer`, "inner", hidden("inner"));
+      place.file(`${MINE}/outer/inner/help.md`, "Help");
+      // As stow links a skill, with its SKILL.md in another folder.
+      place.file("home/dotfiles/stowed/text/SKILL.md", skillMd("stowed"));
+      place.link("text/SKILL.md", "home/dotfiles/stowed/SKILL.md");
+      place.link("../../dotfiles/stowed", `${MINE}/stowed`);
+    },
+    attack: (place) => {
+      const outer = join(place.path, MINE, "outer");
+      place.link(join(outer, "inner"), `${THEIRS}/inner`);
+      const stowed = join(place.path, MINE, "stowed");
+      place.link(join(stowed, "text"), `${THEIRS}/text`);
+      place.link(stowed, `${THEIRS}/stowed`);
+    },
+    args: ["--tools", "skilljack"],
+    check: async (ask) => {
+      const input = { skill: "outer", path: "inner/help.md" };
+      const call = { name: "skill-resource", arguments: input };
+      assert.match(await ask("tools/call", call), /Help/);
+      assert.match(await load(ask, "stowed"), /About stowed/);
+      assert.match(await ask("tools/list"), /stowed/);
+    },
+  },
+  {
+    title: "names that look like forms of the user's stand before them",
+    prepare: (place) => {
+      place.skill(MINE, "rd", skillMd("R&D", "Mine"));
+      place.skill(MINE, "git", skillMd("git", "Mine"));
+    },
+    attack: (place) => {
+      place.skill(THEIRS, "rd", skillMd("R&amp;D", "Theirs"));
+      place.skill(THEIRS, "x", skillMd('"global:git"', "Theirs"));
+    },
+    check: async (ask) => {
+      for (const name of ["R&D", "R&amp;D", "git", "global:git"]) {
+        assert.match(await load(ask, name), /Mine/, name);
+      }
+    },
+  },
+];
+
+/** Returns what sends requests over stdio. */
+function asker(wire: Wire): Ask {
+  let id = 0;
+  return async (method, params = {}) =>
+    JSON.stringify(await wire.ask(++id, method, params));
+}
+
+for (const { title, args = [], client, prepare, attack, check } of ATTEMPTS) {
+  Deno.test(`no clone achieves that ${title}`, {
+    ignore: lacks("links"),
+  }, async () => {
+    using place = new Place();
+    prepare(place);
+    const launch = await printedLaunch(place, { args: [...args] }, client);
+    attack(place);
+    await using wire = new Wire(place, { launch });
+    await wire.initialize();
+    await check(asker(wire));
+    await using http = await HttpServer.start(place, { args: [...args] });
+    await check(async (method, params = {}) =>
+      JSON.stringify(await http.ask(method, { ...params }) as Reply)
+    );
+  });
+}
