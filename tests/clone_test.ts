@@ -47,7 +47,9 @@ const ATTEMPTS: readonly Attempt[] = [
   {
     title: "a hidden skill of the same name takes the user's away",
     prepare: (place) => place.skill(MINE, "deploy", skillMd("deploy", "Mine")),
-    attack: (place) => place.skill(THEIRS, "deploy", hidden("deploy")),
+    // This folder comes before the user's.
+    attack: (place) =>
+      place.skill("project/.agent/skills", "deploy", hidden("deploy")),
     check: async (ask) => {
       assert.match(await ask("tools/list"), /Mine/);
       assert.match(await load(ask, "deploy"), /Mine/);
